@@ -1,0 +1,20 @@
+/**
+ * An address that a user gave: http or https, no credentials, bounded. Whether it may be called is decided by the
+ * guard in front of the connection, on the resolved address, not here.
+ */
+import { Schema } from "effect"
+
+export const ENDPOINT_URL_CHARS_MAX = 2_048
+
+const isEndpoint = (text: string): boolean => {
+  const url = URL.parse(text)
+  return (
+    url !== null && (url.protocol === "http:" || url.protocol === "https:") && url.username === "" &&
+    url.password === "" && url.hostname !== ""
+  )
+}
+
+export const EndpointUrl = Schema.String.check(
+  Schema.isMaxLength(ENDPOINT_URL_CHARS_MAX),
+  Schema.makeFilter((text: string) => isEndpoint(text) ? undefined : "Expected an http or https URL without credentials")
+).pipe(Schema.annotateEncoded({ format: "uri" }))

@@ -1,0 +1,24 @@
+/**
+ * The names of things. No id ever contains `|`, the separator of a receipt's signed bytes.
+ */
+import { Schema } from "effect"
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u
+const Uuid = Schema.String.check(Schema.isPattern(uuid, { message: "Expected a UUID in lower case" }))
+
+export const ProviderId = Uuid.pipe(Schema.brand("ProviderId"))
+export type ProviderId = typeof ProviderId.Type
+
+export const ConsumerId = Uuid.pipe(Schema.brand("ConsumerId"))
+export type ConsumerId = typeof ConsumerId.Type
+
+export const ToolId = Uuid.pipe(Schema.brand("ToolId"))
+export type ToolId = typeof ToolId.Type
+
+export const KeyId = Uuid.pipe(Schema.brand("KeyId"))
+export type KeyId = typeof KeyId.Type
+
+export const ReceiptId = Schema.String.check(
+  Schema.isPattern(/^rcpt_[0-9a-f]{32}$/u, { message: "Expected rcpt_ and 32 lowercase hex digits" })
+).pipe(Schema.brand("ReceiptId"))
+export type ReceiptId = typeof ReceiptId.Type

@@ -1,0 +1,57 @@
+/**
+ * Money. One cent is 10 000 microcents, one US dollar 1 000 000: exact integers from the request to the row, never a float.
+ */
+import { Effect, Schema, SchemaGetter, SchemaIssue } from "effect"
+
+export const MICROCENTS_PER_CENT = 10_000n
+export const MICROCENTS_PER_DOLLAR = 1_000_000n
+export const PLATFORM_FEE_BPS = 1_000n
+
+/** A JSON integer above this is refused on the way in and never sent. */
+export const MICROCENTS_MAX = BigInt(Number.MAX_SAFE_INTEGER)
+
+export const Microcents = Schema.BigInt.check(
+  Schema.isGreaterThanOrEqualToBigInt(0n),
+  Schema.isLessThanOrEqualToBigInt(MICROCENTS_MAX)
+).pipe(Schema.brand("Microcents"))
+export type Microcents = typeof Microcents.Type
+
+export const zero: Microcents = Microcents.make(0n)
+
+/** The wire form: a JSON integer; `"500"`, 150.5, -1 and 2^53 are refused. */
+export const MicrocentsFromInt = Schema.Int.check(
+  Schema.isGreaterThanOrEqualTo(0),
+  Schema.isLessThanOrEqualTo(Number.MAX_SAFE_INTEGER)
+).pipe(
+  Schema.decodeTo(Microcents, {
+    decode: SchemaGetter.transform((n: number) => Microcents.make(BigInt(n))),
+    encode: SchemaGetter.transformEffect((n: bigint, options) =>
+      n <= MICROCENTS_MAX
+        ? Effect.succeed(Number(n))
+        : Effect.fail(new SchemaIssue.InvalidValue({ message: "too large for a JSON integer" }, n, options)))
+  })
+)
+
+export const fromCents = (cents: number): Microcents => Microcents.make(BigInt(cents) * MICROCENTS_PER_CENT)
+
+/** Whole cents, rounded toward zero: for people, never computed with. */
+export const toCents = (amount: bigint): number => Number(amount / MICROCENTS_PER_CENT)
+
+/** The platform's share, rounded half up to a microcent; the provider gets the rest. */
+export const feeOf = (amount: bigint): bigint => (amount * PLATFORM_FEE_BPS + 5_000n) / 10_000n
+
+const group = (digits: string): string => digits.replace(/\B(?=(\d{3})+$)/gu, ",")
+
+/** `$1,234.56`: whole cents, rounded toward zero. */
+export const formatDollars = (amount: bigint): string => {
+  const sign = amount < 0n ? "-" : ""
+  const cents = (amount < 0n ? -amount : amount) / MICROCENTS_PER_CENT
+  return `${sign}$${group(String(cents / 100n))}.${String(cents % 100n).padStart(2, "0")}`
+}
+
+/** A price per call: as many decimals as it needs, at least two, and `Free` for nothing. */
+export const formatPrice = (amount: bigint): string => {
+  if (amount === 0n) return "Free"
+  const fraction = String(amount % MICROCENTS_PER_DOLLAR).padStart(6, "0").replace(/0{1,4}$/u, "")
+  return `$${group(String(amount / MICROCENTS_PER_DOLLAR))}.${fraction}`
+}
