@@ -1,0 +1,142 @@
+/**
+ * The keys of an account: several at a time, each shown once, with an optional end; rotation lets the old key work on
+ * for a chosen grace time.
+ */
+import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
+import { ChangeFeed } from "../shared/ChangeFeed.ts"
+import { Digest } from "../shared/Digest.ts"
+import { Entropy } from "../shared/Entropy.ts"
+import { KeyId } from "../shared/Ids.ts"
+import { UnitOfWork } from "../shared/UnitOfWork.ts"
+import { type ApiKey, assemble, isLive, KEY_RANDOM_BYTES, KEYS_PER_OWNER_MAX, shownPrefix } from "./ApiKey.ts"
+import { KeyStore } from "./KeyStore.ts"
+import type { KeyOwner } from "./Principal.ts"
+
+export const KEY_LABEL_CHARS_MAX = 100
+export const ROTATION_GRACE_SECONDS_DEFAULT = 86_400
+export const ROTATION_GRACE_SECONDS_MAX = 30 * 86_400
+
+/** A key at its birth: the only time that the secret is known. */
+export interface MintedKey {
+  readonly key: ApiKey
+  readonly secret: string
+}
+
+export interface KeyRequest {
+  readonly label: string
+  readonly expiresAt: DateTime.Utc | undefined
+}
+
+export class KeyNotFound extends Schema.TaggedError<KeyNotFound>()("KeyNotFound", { keyId: Schema.String }) {
+  override get message() {
+    return `You have no live key ${this.keyId}. GET /api/v1/market/keys lists your keys.`
+  }
+}
+
+export class TooManyKeys extends Schema.TaggedError<TooManyKeys>()("TooManyKeys", { max: Schema.Int }) {
+  override get message() {
+    return `An account has at most ${this.max} live keys. Revoke one that you no longer use first.`
+  }
+}
+
+export class LastKey extends Schema.TaggedError<LastKey>()("LastKey", { keyId: Schema.String }) {
+  override get message() {
+    return "This is your only live key: without it nobody could sign in. Create another one first, or rotate it."
+  }
+}
+
+export class ExpiryInThePast extends Schema.TaggedError<ExpiryInThePast>()("ExpiryInThePast", {
+  expiresAt: Schema.String
+}) {
+  override get message() {
+    return `expires_at ${this.expiresAt} has passed already. Give a time to come, or leave it out.`
+  }
+}
+
+type OwnerRef = Pick<KeyOwner, "role" | "ownerId">
+
+export class Keys extends Context.Service<Keys, {
+  /** Writes a new key; the caller's unit of work decides whether it stays. */
+  mint(owner: OwnerRef, request: KeyRequest): Effect.Effect<MintedKey>
+  create(owner: OwnerRef, request: KeyRequest): Effect.Effect<MintedKey, TooManyKeys | ExpiryInThePast>
+  list(owner: OwnerRef): Effect.Effect<ReadonlyArray<ApiKey>>
+  revoke(owner: OwnerRef, id: KeyId): Effect.Effect<ApiKey, KeyNotFound | LastKey>
+  rotate(
+    owner: OwnerRef,
+    id: KeyId,
+    graceSeconds: number
+  ): Effect.Effect<{ readonly minted: MintedKey; readonly old: ApiKey }, KeyNotFound | TooManyKeys>
+}>()("agent-tool-billing/domain/accounts/Keys") {
+  static readonly layer = Layer.effect(
+    Keys,
+    Effect.gen(function*() {
+      const store = yield* KeyStore
+      const feed = yield* ChangeFeed
+      const entropy = yield* Entropy
+      const digest = yield* Digest
+      const { atomically } = yield* UnitOfWork
+
+      const mint = Effect.fn("Keys.mint")(function*(owner: OwnerRef, request: KeyRequest) {
+        const secret = assemble(owner.role, yield* entropy.hex(KEY_RANDOM_BYTES), digest.sha256Hex)
+        const key: ApiKey = {
+          id: KeyId.make(yield* entropy.uuid),
+          role: owner.role,
+          ownerId: owner.ownerId,
+          label: request.label,
+          prefix: shownPrefix(secret),
+          hash: digest.sha256Hex(secret),
+          createdAt: yield* DateTime.now,
+          expiresAt: request.expiresAt,
+          revokedAt: undefined
+        }
+        yield* store.insert(key)
+        return { key, secret }
+      })
+
+      const liveOf = Effect.fnUntraced(function*(owner: OwnerRef) {
+        const nowMs = (yield* DateTime.now).epochMilliseconds
+        return (yield* store.ofOwner(owner.ownerId)).filter((key) => isLive(key, nowMs))
+      })
+
+      const revokeAt = Effect.fnUntraced(function*(owner: OwnerRef, id: KeyId, at: DateTime.Utc) {
+        const revoked = yield* store.revoke(owner.ownerId, id, at)
+        if (Option.isNone(revoked)) return yield* new KeyNotFound({ keyId: id })
+        yield* feed.publish({ topic: "key", id: revoked.value.hash })
+        return revoked.value
+      })
+
+      const create = Effect.fn("Keys.create")(function*(owner: OwnerRef, request: KeyRequest) {
+        const now = yield* DateTime.now
+        if (request.expiresAt !== undefined && DateTime.isLessThanOrEqualTo(request.expiresAt, now)) {
+          return yield* new ExpiryInThePast({ expiresAt: DateTime.formatIso(request.expiresAt) })
+        }
+        if ((yield* liveOf(owner)).length >= KEYS_PER_OWNER_MAX) {
+          return yield* new TooManyKeys({ max: KEYS_PER_OWNER_MAX })
+        }
+        return yield* mint(owner, request)
+      }, atomically)
+
+      const revoke = Effect.fn("Keys.revoke")(function*(owner: OwnerRef, id: KeyId) {
+        const live = yield* liveOf(owner)
+        if (!live.some((key) => key.id === id)) return yield* new KeyNotFound({ keyId: id })
+        if (live.length === 1) return yield* new LastKey({ keyId: id })
+        return yield* revokeAt(owner, id, yield* DateTime.now)
+      }, atomically)
+
+      const rotate = Effect.fn("Keys.rotate")(function*(owner: OwnerRef, id: KeyId, graceSeconds: number) {
+        const live = yield* liveOf(owner)
+        const current = live.find((key) => key.id === id)
+        if (current === undefined) return yield* new KeyNotFound({ keyId: id })
+        if (live.length >= KEYS_PER_OWNER_MAX) return yield* new TooManyKeys({ max: KEYS_PER_OWNER_MAX })
+        const now = yield* DateTime.now
+        const minted = yield* mint(owner, { label: current.label, expiresAt: current.expiresAt })
+        const old = yield* revokeAt(owner, id, DateTime.add(now, { seconds: graceSeconds }))
+        return { minted, old }
+      }, atomically)
+
+      const list = Effect.fn("Keys.list")((owner: OwnerRef) => store.ofOwner(owner.ownerId))
+
+      return Keys.of({ mint, create, list, revoke, rotate })
+    })
+  )
+}

@@ -1,0 +1,125 @@
+/**
+ * Joining: a provider or a consumer with its first key, and for a provider its first tools, all at once or not at all.
+ */
+import { Context, DateTime, Effect, Layer, Schema } from "effect"
+import { Catalog } from "../catalog/Catalog.ts"
+import type { ToolOutcome } from "../catalog/CatalogStore.ts"
+import type { ToolDeclaration } from "../catalog/Tool.ts"
+import { Entropy } from "../shared/Entropy.ts"
+import { ConsumerId, ProviderId } from "../shared/Ids.ts"
+import type { Microcents } from "../shared/Microcents.ts"
+import { UnitOfWork } from "../shared/UnitOfWork.ts"
+import type { Consumer, PricingModel, Provider } from "./Account.ts"
+import { AccountStore } from "./AccountStore.ts"
+import { Keys, type MintedKey } from "./Keys.ts"
+import type { Principal } from "./Principal.ts"
+import { RateLimitPolicy } from "./RateLimitPolicy.ts"
+
+export interface ProviderApplication {
+  readonly name: string
+  readonly email: string
+  readonly endpointUrl: string
+  readonly description: string
+  readonly pricingModel: PricingModel
+  readonly defaultPrice: Microcents
+  readonly tools: ReadonlyArray<ToolDeclaration>
+}
+
+export interface ConsumerApplication {
+  readonly name: string
+  readonly email: string
+  readonly useCase: string
+  readonly rateLimitRpm: number | undefined
+}
+
+/** Only said to the holder of that account's own key: nobody else learns which addresses are registered. */
+export class AlreadyRegistered extends Schema.TaggedError<AlreadyRegistered>()("AlreadyRegistered", {
+  role: Schema.String,
+  ownerId: Schema.String
+}) {
+  override get message() {
+    return `The key that you sent belongs to ${this.role} ${this.ownerId}, registered with this e-mail address already. ` +
+      "Use POST /api/v1/market/keys for another key, or register without a key for another account."
+  }
+}
+
+export class ToolsRefused extends Schema.TaggedError<ToolsRefused>()("ToolsRefused", {
+  tools: Schema.Array(Schema.Struct({ index: Schema.Int, tool_name: Schema.String, error: Schema.String }))
+}) {
+  override get message() {
+    return `Nothing was registered: ${this.tools.map((tool) => `${tool.tool_name}: ${tool.error}`).join("; ")}`
+  }
+}
+
+export class Registration extends Context.Service<Registration, {
+  provider(application: ProviderApplication, caller: Principal | undefined): Effect.Effect<
+    { readonly provider: Provider; readonly minted: MintedKey; readonly tools: ReadonlyArray<ToolOutcome> },
+    AlreadyRegistered | ToolsRefused
+  >
+  consumer(application: ConsumerApplication, caller: Principal | undefined): Effect.Effect<
+    { readonly consumer: Consumer; readonly minted: MintedKey },
+    AlreadyRegistered
+  >
+}>()("agent-tool-billing/domain/accounts/Registration") {
+  static readonly layer = Layer.effect(
+    Registration,
+    Effect.gen(function*() {
+      const accounts = yield* AccountStore
+      const catalog = yield* Catalog
+      const keys = yield* Keys
+      const entropy = yield* Entropy
+      const limits = yield* RateLimitPolicy
+      const { atomically } = yield* UnitOfWork
+
+      const provider = Effect.fn("Registration.provider")(
+        function*(application: ProviderApplication, caller: Principal | undefined) {
+          if (caller?.role === "provider") {
+            const known = yield* accounts.findProvider(caller.ownerId)
+            if (known._tag === "Some" && known.value.email === application.email) {
+              return yield* new AlreadyRegistered({ role: caller.role, ownerId: caller.ownerId })
+            }
+          }
+          const { tools: declarations, ...profile } = application
+          const provider: Provider = {
+            id: ProviderId.make(yield* entropy.uuid),
+            ...profile,
+            createdAt: yield* DateTime.now
+          }
+          yield* accounts.insertProvider(provider)
+          const minted = yield* keys.mint({ role: "provider", ownerId: provider.id }, firstKey)
+          const { stored, refused } = yield* catalog.upsert(provider.id, declarations)
+          if (refused.length > 0) return yield* new ToolsRefused({ tools: refused })
+          return { provider, minted, tools: stored }
+        },
+        atomically
+      )
+
+      const consumer = Effect.fn("Registration.consumer")(
+        function*(application: ConsumerApplication, caller: Principal | undefined) {
+          if (caller?.role === "consumer") {
+            const known = yield* accounts.findConsumer(caller.ownerId)
+            if (known._tag === "Some" && known.value.email === application.email) {
+              return yield* new AlreadyRegistered({ role: caller.role, ownerId: caller.ownerId })
+            }
+          }
+          const consumer: Consumer = {
+            id: ConsumerId.make(yield* entropy.uuid),
+            name: application.name,
+            email: application.email,
+            useCase: application.useCase,
+            rateLimitRpm: Math.min(application.rateLimitRpm ?? limits.defaultRpm, limits.ceilingRpm),
+            createdAt: yield* DateTime.now
+          }
+          yield* accounts.insertConsumer(consumer)
+          const minted = yield* keys.mint({ role: "consumer", ownerId: consumer.id }, firstKey)
+          return { consumer, minted }
+        },
+        atomically
+      )
+
+      return Registration.of({ provider, consumer })
+    })
+  )
+}
+
+const firstKey = { label: "first key", expiresAt: undefined }

@@ -1,0 +1,59 @@
+/**
+ * Where tools and their prices are kept, and how they are found.
+ */
+import { Context, type DateTime, type Effect, type Option } from "effect"
+import type { Provider } from "../accounts/Account.ts"
+import type { ProviderId, ToolId } from "../shared/Ids.ts"
+import type { Microcents } from "../shared/Microcents.ts"
+import type { Page, PageRequest } from "../shared/Page.ts"
+import type { PriceVersion, Tool, ToolDeclaration } from "./Tool.ts"
+
+export type CatalogSort = "name" | "price" | "price_desc" | "newest"
+
+export interface CatalogFilter {
+  readonly category: string | undefined
+  readonly providerId: ProviderId | undefined
+  /** From `SearchTokens.tokensOfQuery`. None: nothing is asked for. */
+  readonly tokens: ReadonlyArray<string>
+}
+
+/** A tool as it is listed: with its effective price and who offers it. */
+export interface CatalogEntry {
+  readonly tool: Tool
+  readonly price: Microcents
+  readonly freeTierCalls: number
+  readonly provider: Pick<Provider, "id" | "name" | "endpointUrl" | "pricingModel">
+}
+
+export interface ToolUpsert {
+  /** Taken if the tool is new. */
+  readonly id: ToolId
+  readonly providerId: ProviderId
+  readonly declaration: ToolDeclaration
+  readonly price: Microcents
+  readonly freeTierCalls: number
+  readonly searchTokens: ReadonlyArray<string>
+  readonly at: DateTime.Utc
+}
+
+export interface ToolOutcome {
+  readonly id: ToolId
+  readonly toolName: string
+  readonly action: "created" | "updated"
+  readonly priceVersion: number
+}
+
+export class CatalogStore extends Context.Service<CatalogStore, {
+  /** By provider and tool name. Another price or free tier than the newest version's makes a new version. */
+  upsert(tool: ToolUpsert): Effect.Effect<ToolOutcome>
+  countOf(providerId: ProviderId): Effect.Effect<number>
+  find(id: ToolId): Effect.Effect<Option.Option<CatalogEntry>>
+  /** Every provider's tool of that name, at most `limit`, oldest first. */
+  findByName(toolName: string, limit: number): Effect.Effect<ReadonlyArray<CatalogEntry>>
+  search(filter: CatalogFilter, sort: CatalogSort, page: PageRequest): Effect.Effect<Page<CatalogEntry>>
+  /** Sorted, without the empty one. */
+  readonly categories: Effect.Effect<ReadonlyArray<string>>
+  readonly count: Effect.Effect<number>
+  /** Newest first, at most `limit`. */
+  prices(id: ToolId, limit: number): Effect.Effect<ReadonlyArray<PriceVersion>>
+}>()("agent-tool-billing/domain/catalog/CatalogStore") {}
