@@ -1,0 +1,8 @@
+/**
+ * Where the service is reached from outside; every link in an answer begins with it.
+ */
+import { Context } from "effect"
+
+export const BaseUrl = Context.Reference<string>("agent-tool-billing/adapters/http/BaseUrl", {
+  defaultValue: () => "http://127.0.0.1:3000"
+})

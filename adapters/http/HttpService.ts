@@ -1,0 +1,9 @@
+/**
+ * The whole HTTP service behind one function: requests in, answers out. Servers, tests and embedders call this.
+ */
+import { Effect, Layer } from "effect"
+import { Dispatcher, make } from "./pipeline/Dispatcher.ts"
+import { RateLimits } from "./pipeline/RateLimits.ts"
+import { routes } from "./Routes.ts"
+
+export const layer = Layer.effect(Dispatcher, Effect.flatMap(routes, make)).pipe(Layer.provide(RateLimits.layer))

@@ -1,0 +1,46 @@
+/**
+ * Who may call an endpoint. `KeyAuth` puts the bearer scheme into the OpenAPI document; `Access` says which roles pass.
+ */
+import { Context } from "effect"
+import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
+import type { Role } from "../../../domain/accounts/Principal.ts"
+
+export class KeyAuth extends HttpApiMiddleware.Service<KeyAuth>()("agent-tool-billing/adapters/http/KeyAuth", {
+  security: {
+    apiKey: HttpApiSecurity.bearer.pipe(
+      HttpApiSecurity.annotateMerge(OpenApi.annotations({
+        description: "The key that registration showed once: `Authorization: Bearer atb_c_…` or `atb_p_…`."
+      }))
+    )
+  }
+}) {}
+
+export interface AccessRule {
+  /** None: anybody, with or without a key. */
+  readonly roles: ReadonlyArray<Role>
+  /** Counted against the stricter limit for registrations. */
+  readonly registration: boolean
+  /** A public read that may be cached for a minute. */
+  readonly cacheable: boolean
+  /** Takes an `Idempotency-Key`; effect and record are one unit of work. */
+  readonly idempotent: boolean
+}
+
+export const Access = Context.Reference<AccessRule>("agent-tool-billing/adapters/http/Access", {
+  defaultValue: () => ({ roles: [], registration: false, cacheable: false, idempotent: false })
+})
+
+const rule = (overrides: Partial<AccessRule>): AccessRule => ({
+  roles: [],
+  registration: false,
+  cacheable: false,
+  idempotent: false,
+  ...overrides
+})
+
+export const publicRead = rule({ cacheable: true })
+export const uncached = rule({})
+export const publicWrite = rule({ idempotent: true })
+export const registration = rule({ registration: true, idempotent: true })
+export const readBy = (...roles: ReadonlyArray<Role>): AccessRule => rule({ roles })
+export const writeBy = (...roles: ReadonlyArray<Role>): AccessRule => rule({ roles, idempotent: true })

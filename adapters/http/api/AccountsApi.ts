@@ -1,0 +1,180 @@
+/**
+ * Joining, and the keys of an account.
+ */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { KEY_LABEL_CHARS_MAX, ROTATION_GRACE_SECONDS_MAX } from "../../../domain/accounts/Keys.ts"
+import { TOOLS_PER_REQUEST_MAX } from "../../../domain/catalog/Catalog.ts"
+import { EndpointUrl } from "../../../domain/shared/EndpointUrl.ts"
+import { ConsumerId, KeyId, ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
+import { MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
+import { Timestamp } from "../../../domain/shared/Timestamp.ts"
+import { Access, KeyAuth, readBy, registration, writeBy } from "./Access.ts"
+import { Display, Email, Name, Text, WholeCents } from "./Fields.ts"
+import { idempotencyHeader } from "./IdempotencyHeader.ts"
+import { problems } from "./Problem.ts"
+import { ToolBody } from "./ToolBody.ts"
+
+export const RegisterProvider = Schema.Struct({
+  name: Name(200),
+  email: Email,
+  endpoint_url: EndpointUrl,
+  description: Schema.optionalKey(Text(4_000)),
+  pricing_model: Schema.optionalKey(Schema.Literals(["per_call", "per_token", "free"])),
+  default_price_cents: Schema.optionalKey(WholeCents),
+  default_price_microcents: Schema.optionalKey(MicrocentsFromInt),
+  tools: Schema.optionalKey(Schema.Array(ToolBody).check(Schema.isMaxLength(TOOLS_PER_REQUEST_MAX)))
+}).check(
+  Schema.makeFilter((body) =>
+    body.default_price_cents !== undefined && body.default_price_microcents !== undefined
+      ? "Expected one default price: default_price_cents or default_price_microcents"
+      : undefined
+  )
+).annotate({
+  identifier: "RegisterProvider",
+  examples: [{
+    name: "Ada's tools",
+    email: "ada@example.org",
+    endpoint_url: "https://tools.example.org/mcp",
+    default_price_cents: 1,
+    tools: []
+  }]
+})
+
+export const RegisterConsumer = Schema.Struct({
+  name: Name(200),
+  email: Email,
+  use_case: Schema.optionalKey(Text(4_000)),
+  rate_limit_rpm: Schema.optionalKey(
+    Schema.Int.check(Schema.isGreaterThanOrEqualTo(1), Schema.isLessThanOrEqualTo(1_000_000))
+  )
+}).annotate({
+  identifier: "RegisterConsumer",
+  examples: [{ name: "My agent", email: "dev@example.org", use_case: "research" }]
+})
+
+const RegisteredProvider = Schema.Struct({
+  registered: Schema.Literal(true),
+  provider_id: ProviderId,
+  name: Schema.String,
+  api_key: Schema.String,
+  api_key_prefix: Schema.String,
+  tools_registered: Schema.Int,
+  tools: Schema.Array(Schema.Struct({ id: ToolId, tool_name: Schema.String })),
+  message: Schema.String,
+  next_steps: Schema.Array(Schema.String)
+}).annotate({ identifier: "RegisteredProvider" })
+
+const RegisteredConsumer = Schema.Struct({
+  registered: Schema.Literal(true),
+  consumer_id: ConsumerId,
+  agent_id: ConsumerId,
+  name: Schema.String,
+  api_key: Schema.String,
+  api_key_prefix: Schema.String,
+  balance: Display,
+  balance_microcents: MicrocentsFromInt,
+  rate_limit_rpm: Schema.Int,
+  message: Schema.String,
+  next_steps: Schema.Array(Schema.String)
+}).annotate({ identifier: "RegisteredConsumer" })
+
+const Key = Schema.Struct({
+  key_id: KeyId,
+  api_key_prefix: Schema.String,
+  label: Schema.String,
+  role: Schema.Literals(["consumer", "provider"]),
+  status: Schema.Literals(["active", "revoked", "expired"]),
+  current: Schema.Boolean,
+  created_at: Timestamp,
+  expires_at: Schema.NullOr(Timestamp),
+  revoked_at: Schema.NullOr(Timestamp)
+}).annotate({ identifier: "Key" })
+
+const NewKey = Schema.Struct({ key: Key, api_key: Schema.String, message: Schema.String }).annotate({
+  identifier: "NewKey"
+})
+
+const RotatedKey = Schema.Struct({
+  key: Key,
+  api_key: Schema.String,
+  replaces: Key,
+  message: Schema.String
+}).annotate({ identifier: "RotatedKey" })
+
+const RevokedKey = Schema.Struct({ revoked: Schema.Literal(true), key: Key }).annotate({ identifier: "RevokedKey" })
+
+export const CreateKey = Schema.Struct({
+  label: Schema.optionalKey(Text(KEY_LABEL_CHARS_MAX)),
+  expires_at: Schema.optionalKey(Schema.DateTimeUtcFromString)
+}).annotate({ identifier: "CreateKey", examples: [{ label: "staging" }] })
+
+export const RotateKey = Schema.Struct({
+  key_id: Schema.optionalKey(KeyId).annotate({ description: "The key that you sent, if absent." }),
+  grace_seconds: Schema.optionalKey(
+    Schema.Int.check(Schema.isGreaterThanOrEqualTo(0), Schema.isLessThanOrEqualTo(ROTATION_GRACE_SECONDS_MAX))
+  )
+}).annotate({ identifier: "RotateKey", examples: [{ grace_seconds: 3_600 }] })
+
+const owner = ["consumer", "provider"] as const
+
+export class AccountsApi extends HttpApiGroup.make("accounts").add(
+  HttpApiEndpoint.post("registerProvider", "/api/market/register-provider", {
+    headers: idempotencyHeader,
+    payload: RegisterProvider,
+    success: RegisteredProvider.pipe(HttpApiSchema.status(201)),
+    error: problems(400, 401, 409, 413, 415, 422)
+  }).annotate(Access, registration).annotateMerge(OpenApi.annotations({
+    summary: "Register a provider",
+    description: "Registers an MCP server with its prices. The key in the answer is shown once."
+  })),
+  HttpApiEndpoint.post("registerConsumer", "/api/market/register-consumer", {
+    headers: idempotencyHeader,
+    payload: RegisterConsumer,
+    success: RegisteredConsumer.pipe(HttpApiSchema.status(201)),
+    error: problems(400, 401, 409, 413, 415, 422)
+  }).annotate(Access, registration).annotateMerge(OpenApi.annotations({
+    summary: "Register a consumer",
+    description: "Registers an agent developer. The key in the answer is shown once."
+  })),
+  HttpApiEndpoint.get("listKeys", "/api/v1/market/keys", {
+    success: Schema.Struct({ keys: Schema.Array(Key), total: Schema.Int }).annotate({ identifier: "Keys" }),
+    error: problems(401, 403)
+  }).annotate(Access, readBy(...owner)).middleware(KeyAuth).annotateMerge(
+    OpenApi.annotations({ summary: "List your keys" })
+  ),
+  HttpApiEndpoint.post("createKey", "/api/v1/market/keys", {
+    headers: idempotencyHeader,
+    payload: CreateKey,
+    success: NewKey.pipe(HttpApiSchema.status(201)),
+    error: problems(400, 401, 403, 409, 413, 415, 422)
+  }).annotate(Access, writeBy(...owner)).middleware(KeyAuth).annotateMerge(
+    OpenApi.annotations({ summary: "Create another key" })
+  ),
+  HttpApiEndpoint.delete("revokeKeyByQuery", "/api/v1/market/keys", {
+    query: { key_id: KeyId },
+    success: RevokedKey,
+    error: problems(400, 401, 403, 404, 409)
+  }).annotate(Access, writeBy(...owner)).middleware(KeyAuth).annotateMerge(
+    OpenApi.annotations({ summary: "Revoke a key, named in the query" })
+  ),
+  HttpApiEndpoint.delete("revokeKey", "/api/v1/market/keys/:key_id", {
+    params: { key_id: KeyId },
+    success: RevokedKey,
+    error: problems(401, 403, 404, 409)
+  }).annotate(Access, writeBy(...owner)).middleware(KeyAuth).annotateMerge(
+    OpenApi.annotations({ summary: "Revoke a key" })
+  ),
+  HttpApiEndpoint.post("rotateKey", "/api/v1/market/keys/rotate", {
+    headers: idempotencyHeader,
+    payload: RotateKey,
+    success: RotatedKey.pipe(HttpApiSchema.status(201)),
+    error: problems(400, 401, 403, 404, 409, 413, 415, 422)
+  }).annotate(Access, writeBy(...owner)).middleware(KeyAuth).annotateMerge(OpenApi.annotations({
+    summary: "Replace a key",
+    description: "The old key works on for the grace time, a day if none is given."
+  }))
+).annotateMerge(OpenApi.annotations({
+  title: "Accounts",
+  description: "Registration of providers and consumers, and their keys."
+})) {}

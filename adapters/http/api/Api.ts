@@ -1,0 +1,19 @@
+/**
+ * The whole contract. It knows no server: documents, routes and typed clients are made from it.
+ */
+import { HttpApi, OpenApi } from "effect/http-api"
+import { AccountsApi } from "./AccountsApi.ts"
+import { CatalogApi } from "./CatalogApi.ts"
+
+export const API_VERSION = "0.4.0"
+
+export class Api extends HttpApi.make("agent-tool-billing")
+  .add(AccountsApi)
+  .add(CatalogApi)
+  .annotateMerge(OpenApi.annotations({
+    title: "Agent Tool Billing",
+    version: API_VERSION,
+    description: "Billing, metering and authentication between agents and the MCP tools they call. Money is in " +
+      "microcents: 1 cent = 10 000 microcents, exact integers everywhere.",
+    license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" }
+  })) {}

@@ -1,0 +1,193 @@
+/**
+ * The catalogue: what tools there are, what they cost, and how the market does.
+ */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { TOOLS_PER_REQUEST_MAX } from "../../../domain/catalog/Catalog.ts"
+import { Category } from "../../../domain/catalog/Tool.ts"
+import { ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
+import { MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
+import { Timestamp } from "../../../domain/shared/Timestamp.ts"
+import { Access, KeyAuth, publicRead, uncached, writeBy } from "./Access.ts"
+import { Display, pageQuery, Text } from "./Fields.ts"
+import { idempotencyHeader } from "./IdempotencyHeader.ts"
+import { problems } from "./Problem.ts"
+import { ToolBody } from "./ToolBody.ts"
+
+export const RegisterTools = Schema.Struct({
+  tools: Schema.Array(ToolBody).check(Schema.isMinLength(1), Schema.isMaxLength(TOOLS_PER_REQUEST_MAX))
+}).annotate({ identifier: "RegisterTools" })
+
+/** What is decoded: the tools are judged one by one, so that a fault in one does not stop the others. */
+export const RegisterToolsLenient = Schema.Struct({
+  tools: Schema.Array(Schema.Unknown).check(Schema.isMinLength(1), Schema.isMaxLength(TOOLS_PER_REQUEST_MAX))
+})
+
+const RegisteredTools = Schema.Struct({
+  registered: Schema.Int,
+  errors: Schema.Int,
+  tools: Schema.Array(
+    Schema.Struct({ id: ToolId, tool_name: Schema.String, action: Schema.Literals(["created", "updated"]) })
+  ),
+  tool_errors: Schema.Array(Schema.Struct({ tool_name: Schema.String, error: Schema.String })),
+  message: Schema.String
+}).annotate({ identifier: "RegisteredTools" })
+
+const CatalogTool = Schema.Struct({
+  id: ToolId,
+  tool_name: Schema.String,
+  display_name: Schema.String,
+  description: Schema.String,
+  category: Schema.String,
+  input_schema: Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown)),
+  provider: Schema.Struct({
+    id: ProviderId,
+    name: Schema.String,
+    verified: Schema.Boolean,
+    verification_level: Schema.Literals(["unverified", "email", "domain", "code"]),
+    badge: Schema.Literals(["unrated", "basic", "trusted", "verified"]),
+    trust_score: Schema.NullOr(Schema.Int)
+  }),
+  pricing: Schema.Struct({
+    model: Schema.Literals(["per_call", "per_token", "free"]),
+    price_cents: Schema.Int,
+    price_microcents: MicrocentsFromInt,
+    price: Display,
+    free_tier_calls: Schema.Int
+  }),
+  stats: Schema.Struct({
+    total_calls: Schema.Int,
+    avg_latency_ms: Schema.NullOr(Schema.Finite),
+    p95_latency_ms: Schema.NullOr(Schema.Finite),
+    uptime_pct: Schema.NullOr(Schema.Finite)
+  })
+}).annotate({ identifier: "CatalogTool" })
+
+const CatalogPage = Schema.Struct({
+  tools: Schema.Array(CatalogTool),
+  total: Schema.Int,
+  limit: Schema.Int,
+  offset: Schema.Int,
+  next_cursor: Schema.NullOr(Schema.String),
+  categories: Schema.Array(Schema.String),
+  timestamp: Timestamp
+}).annotate({ identifier: "CatalogPage" })
+
+const PriceLine = Schema.Struct({
+  tool_id: ToolId,
+  tool_name: Schema.String,
+  display_name: Schema.String,
+  description: Schema.String,
+  category: Schema.String,
+  provider: Schema.String,
+  provider_id: ProviderId,
+  pricing: Schema.Struct({
+    model: Schema.Literals(["per_call", "per_token", "free"]),
+    price_per_call_microcents: MicrocentsFromInt,
+    price_per_call_cents: Schema.Int,
+    price_per_call: Display,
+    free_tier_calls: Schema.Int
+  })
+}).annotate({ identifier: "PriceLine" })
+
+const PriceList = Schema.Struct({
+  pricing: Schema.Array(PriceLine),
+  tools: Schema.Array(PriceLine),
+  total: Schema.Int,
+  limit: Schema.Int,
+  offset: Schema.Int,
+  next_cursor: Schema.NullOr(Schema.String),
+  platform_fee: Schema.Literal("10%"),
+  platform_fee_bps: Schema.Literal(1_000),
+  microcents_per_cent: Schema.Literal(10_000),
+  timestamp: Timestamp
+}).annotate({ identifier: "PriceList" })
+
+const MarketStats = Schema.Struct({
+  total_tool_invocations: Schema.Int,
+  successful_calls: Schema.Int,
+  unique_agents: Schema.Int,
+  unique_tools: Schema.Int,
+  tools_listed: Schema.Int,
+  providers: Schema.Int,
+  total_revenue_microcents: MicrocentsFromInt,
+  total_revenue_cents: Schema.Int,
+  total_revenue: Display,
+  avg_response_time_ms: Schema.NullOr(Schema.Finite),
+  free_tier_usage_pct: Schema.NullOr(Schema.Finite),
+  last_invocation: Schema.NullOr(Timestamp),
+  timestamp: Timestamp
+}).annotate({ identifier: "MarketStats" })
+
+const MarketIndex = Schema.Struct({
+  name: Schema.String,
+  version: Schema.Literal("0.3.0"),
+  description: Schema.String,
+  base_url: Schema.String,
+  flow: Schema.Array(Schema.String),
+  endpoints: Schema.Record(Schema.String, Schema.String),
+  auth: Schema.String,
+  links: Schema.Record(Schema.String, Schema.String)
+}).annotate({ identifier: "MarketIndex" })
+
+const MarketHealth = Schema.Struct({
+  status: Schema.Literals(["ok", "degraded"]),
+  provider_count: Schema.NullOr(Schema.Int),
+  tool_count: Schema.NullOr(Schema.Int),
+  uptime_seconds: Schema.Int,
+  timestamp: Timestamp
+}).annotate({ identifier: "MarketHealth" })
+
+const SelfDescription = Schema.Struct({
+  endpoint: Schema.String,
+  method: Schema.String,
+  description: Schema.String,
+  schema: Schema.Record(Schema.String, Schema.Unknown)
+}).annotate({ identifier: "SelfDescription" })
+
+const described = (identifier: "describeRegisterProvider" | "describeRegisterConsumer" | "describeTools", path: `/${string}`) =>
+  HttpApiEndpoint.get(identifier, path, { success: SelfDescription, error: problems() })
+    .annotate(Access, publicRead)
+    .annotateMerge(OpenApi.annotations({ summary: `How to use POST ${path}` }))
+
+export class CatalogApi extends HttpApiGroup.make("catalog").add(
+  HttpApiEndpoint.post("registerTools", "/api/market/tools", {
+    headers: idempotencyHeader,
+    payload: RegisterTools,
+    success: RegisteredTools.pipe(HttpApiSchema.status(201)),
+    error: problems(400, 401, 403, 409, 413, 415, 422)
+  }).annotate(Access, writeBy("provider")).middleware(KeyAuth).annotateMerge(OpenApi.annotations({
+    summary: "Register or update tools",
+    description: "Upsert by tool_name. Another price or free tier makes a new price version; receipts keep theirs."
+  })),
+  HttpApiEndpoint.get("catalog", "/api/market/catalog", {
+    query: {
+      ...pageQuery,
+      category: Schema.optionalKey(Category),
+      q: Schema.optionalKey(Text(200)),
+      provider_id: Schema.optionalKey(ProviderId),
+      sort: Schema.optionalKey(Schema.Literals(["name", "price", "price_desc", "newest"]))
+    },
+    success: CatalogPage,
+    error: problems(400)
+  }).annotate(Access, publicRead).annotateMerge(OpenApi.annotations({ summary: "Find tools" })),
+  HttpApiEndpoint.get("pricing", "/api/v1/market/pricing", {
+    query: pageQuery,
+    success: PriceList,
+    error: problems(400)
+  }).annotate(Access, publicRead).annotateMerge(OpenApi.annotations({ summary: "The price list" })),
+  HttpApiEndpoint.get("stats", "/api/v1/market/stats", { success: MarketStats, error: problems() })
+    .annotate(Access, publicRead).annotateMerge(OpenApi.annotations({ summary: "Figures of the whole market" })),
+  HttpApiEndpoint.get("index", "/api/market", { success: MarketIndex, error: problems() })
+    .annotate(Access, publicRead).annotateMerge(OpenApi.annotations({ summary: "What there is, and where" })),
+  HttpApiEndpoint.get("health", "/api/market/health", {
+    success: [MarketHealth, MarketHealth.annotate({ identifier: "MarketHealthDegraded" }).pipe(HttpApiSchema.status(503))],
+    error: problems()
+  }).annotate(Access, uncached).annotateMerge(OpenApi.annotations({ summary: "Is the market up" })),
+  described("describeRegisterProvider", "/api/market/register-provider"),
+  described("describeRegisterConsumer", "/api/market/register-consumer"),
+  described("describeTools", "/api/market/tools")
+).annotateMerge(OpenApi.annotations({
+  title: "Catalogue",
+  description: "Tools, prices, and the market as a whole."
+})) {}

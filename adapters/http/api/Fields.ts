@@ -1,0 +1,75 @@
+/**
+ * The small schemas that wire bodies are made of: bounded texts, amounts, and plain non-negative integers in queries.
+ */
+import { Schema, SchemaGetter } from "effect"
+import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, PAGE_OFFSET_MAX } from "../../../domain/shared/Page.ts"
+
+/** Text for people: trimmed, not blank, bounded. */
+export const Name = (charsMax: number) =>
+  Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(charsMax)).pipe(
+    Schema.decodeTo(Schema.String.check(Schema.isNonEmpty({ message: "Expected a text that is not blank" })), {
+      decode: SchemaGetter.transform((text: string) => text.trim()),
+      encode: SchemaGetter.transform((text: string) => text)
+    })
+  )
+
+export const Text = (charsMax: number) => Schema.String.check(Schema.isMaxLength(charsMax))
+
+const EMAIL =
+  /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/u
+
+/** Trimmed and in lower case; with a dot in the domain and no doubled, leading or trailing one. */
+export const Email = Schema.String.check(Schema.isMaxLength(254)).pipe(
+  Schema.decodeTo(
+    Schema.String.check(Schema.isPattern(EMAIL, { message: "Expected an e-mail address such as ada@example.org" })),
+    {
+      decode: SchemaGetter.transform((text: string) => text.trim().toLowerCase()),
+      encode: SchemaGetter.transform((text: string) => text)
+    }
+  ),
+  Schema.annotateEncoded({ format: "email", examples: ["ada@example.org"] })
+)
+
+export const WholeCents = Schema.Int.check(
+  Schema.isGreaterThanOrEqualTo(0),
+  Schema.isLessThanOrEqualTo(100_000_000)
+)
+
+/** A query value: digits only, so that `-1`, `1e3`, `0x10`, ` 5` and `5.0` are refused. */
+const Digits = (message: string) => Schema.String.check(Schema.isPattern(/^\d{1,10}$/u, { message }))
+
+const bounded = (min: number, max: number) => {
+  const message = `Expected a plain integer between ${min} and ${max}`
+  return Digits(message).pipe(
+    Schema.decodeTo(
+      Schema.Int.check(
+        Schema.makeFilter((value: number) => value >= min && value <= max ? undefined : message)
+      ),
+      {
+        decode: SchemaGetter.transform((text: string) => Number(text)),
+        encode: SchemaGetter.transform((value: number) => String(value))
+      }
+    )
+  )
+}
+
+export const Limit = bounded(0, PAGE_LIMIT_MAX).pipe(
+  Schema.annotateEncoded({ description: `At most ${PAGE_LIMIT_MAX} items; ${PAGE_LIMIT_DEFAULT} if absent.` })
+)
+export const LimitUpTo = (max: number) =>
+  bounded(0, max).pipe(Schema.annotateEncoded({ description: `At most ${max} items; ${PAGE_LIMIT_DEFAULT} if absent.` }))
+export const Offset = bounded(0, PAGE_OFFSET_MAX).pipe(
+  Schema.annotateEncoded({ description: "How many items to leave out. A cursor stays right while items are added." })
+)
+export const Cursor = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{1,600}$/u)).annotate({
+  description: "`next_cursor` of the page before."
+})
+
+export const pageQuery = {
+  limit: Schema.optionalKey(Limit),
+  offset: Schema.optionalKey(Offset),
+  cursor: Schema.optionalKey(Cursor)
+}
+
+/** Two-place display text such as `$12.34`, or `Free`. */
+export const Display = Schema.String

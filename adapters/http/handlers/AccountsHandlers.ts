@@ -1,0 +1,173 @@
+/**
+ * Registration and keys over HTTP.
+ */
+import { DateTime, Effect } from "effect"
+import { type ApiKey, isLive } from "../../../domain/accounts/ApiKey.ts"
+import { Keys, ROTATION_GRACE_SECONDS_DEFAULT } from "../../../domain/accounts/Keys.ts"
+import type { KeyOwner } from "../../../domain/accounts/Principal.ts"
+import { Registration } from "../../../domain/accounts/Registration.ts"
+import type { KeyId } from "../../../domain/shared/Ids.ts"
+import { formatDollars, fromCents, zero } from "../../../domain/shared/Microcents.ts"
+import { format } from "../../../domain/shared/Timestamp.ts"
+import { AccountsApi } from "../api/AccountsApi.ts"
+import { toDeclaration } from "../api/ToolBody.ts"
+import { BaseUrl } from "../BaseUrl.ts"
+import { type Route, route } from "../pipeline/Route.ts"
+
+const { endpoints } = AccountsApi
+
+export const accountsRoutes = Effect.gen(function*() {
+  const registration = yield* Registration
+  const keys = yield* Keys
+  const baseUrl = yield* BaseUrl
+
+  const registerProvider = route(
+    endpoints.registerProvider,
+    Effect.fnUntraced(function*({ payload, caller }) {
+      const { provider, minted, tools } = yield* registration.provider(
+        {
+          name: payload.name,
+          email: payload.email,
+          endpointUrl: payload.endpoint_url,
+          description: payload.description ?? "",
+          pricingModel: payload.pricing_model ?? "per_call",
+          defaultPrice: payload.default_price_microcents ?? fromCents(payload.default_price_cents ?? 0),
+          tools: (payload.tools ?? []).map(toDeclaration)
+        },
+        caller
+      )
+      return {
+        status: 201,
+        body: {
+          registered: true as const,
+          provider_id: provider.id,
+          name: provider.name,
+          api_key: minted.secret,
+          api_key_prefix: minted.key.prefix,
+          tools_registered: tools.length,
+          tools: tools.map((tool) => ({ id: tool.id, tool_name: tool.toolName })),
+          message: "Keep the api_key: it is shown only now.",
+          next_steps: [
+            `Put tools and prices in with POST ${baseUrl}/api/market/tools`,
+            `See them in GET ${baseUrl}/api/market/catalog?provider_id=${provider.id}`,
+            `Make and rotate keys with ${baseUrl}/api/v1/market/keys`
+          ]
+        }
+      }
+    })
+  )
+
+  const registerConsumer = route(
+    endpoints.registerConsumer,
+    Effect.fnUntraced(function*({ payload, caller }) {
+      const { consumer, minted } = yield* registration.consumer(
+        {
+          name: payload.name,
+          email: payload.email,
+          useCase: payload.use_case ?? "",
+          rateLimitRpm: payload.rate_limit_rpm
+        },
+        caller
+      )
+      return {
+        status: 201,
+        body: {
+          registered: true as const,
+          consumer_id: consumer.id,
+          agent_id: consumer.id,
+          name: consumer.name,
+          api_key: minted.secret,
+          api_key_prefix: minted.key.prefix,
+          balance: formatDollars(0n),
+          balance_microcents: zero,
+          rate_limit_rpm: consumer.rateLimitRpm,
+          message: "Keep the api_key: it is shown only now.",
+          next_steps: [
+            `Find a tool in GET ${baseUrl}/api/market/catalog`,
+            `Make and rotate keys with ${baseUrl}/api/v1/market/keys`
+          ]
+        }
+      }
+    })
+  )
+
+  const listKeys = route(
+    endpoints.listKeys,
+    Effect.fnUntraced(function*({ as }) {
+      const caller = as("consumer", "provider")
+      const show = yield* shownTo(caller)
+      const list = yield* keys.list(caller)
+      return { status: 200, body: { keys: list.map(show), total: list.length } }
+    })
+  )
+
+  const createKey = route(
+    endpoints.createKey,
+    Effect.fnUntraced(function*({ as, payload }) {
+      const caller = as("consumer", "provider")
+      const show = yield* shownTo(caller)
+      const minted = yield* keys.create(caller, { label: payload.label ?? "", expiresAt: payload.expires_at })
+      return {
+        status: 201,
+        body: {
+          key: show(minted.key),
+          api_key: minted.secret,
+          message: "Keep the api_key: it is shown only now."
+        }
+      }
+    })
+  )
+
+  const revoke = Effect.fnUntraced(function*(caller: KeyOwner, id: KeyId) {
+    const revoked = yield* keys.revoke(caller, id)
+    const show = yield* shownTo(caller)
+    return { status: 200, body: { revoked: true as const, key: show(revoked) } }
+  })
+
+  const rotateKey = route(
+    endpoints.rotateKey,
+    Effect.fnUntraced(function*({ as, payload }) {
+      const caller = as("consumer", "provider")
+      const graceSeconds = payload.grace_seconds ?? ROTATION_GRACE_SECONDS_DEFAULT
+      const { minted, old } = yield* keys.rotate(caller, payload.key_id ?? caller.keyId, graceSeconds)
+      const show = yield* shownTo(caller)
+      return {
+        status: 201,
+        body: {
+          key: show(minted.key),
+          api_key: minted.secret,
+          replaces: show(old),
+          message: `Keep the api_key: it is shown only now. The old key works for another ${graceSeconds} s.`
+        }
+      }
+    })
+  )
+
+  return [
+    registerProvider,
+    registerConsumer,
+    listKeys,
+    createKey,
+    rotateKey,
+    route(endpoints.revokeKey, ({ as, params }) => revoke(as("consumer", "provider"), params.key_id)),
+    route(endpoints.revokeKeyByQuery, ({ as, query }) => revoke(as("consumer", "provider"), query.key_id))
+  ] satisfies ReadonlyArray<Route>
+})
+
+const shownTo = (caller: KeyOwner) =>
+  Effect.map(DateTime.now, (now) => (key: ApiKey) => ({
+    key_id: key.id,
+    api_key_prefix: key.prefix,
+    label: key.label,
+    role: key.role,
+    status: statusOf(key, now.epochMilliseconds),
+    current: key.id === caller.keyId,
+    created_at: format(key.createdAt),
+    expires_at: key.expiresAt === undefined ? null : format(key.expiresAt),
+    revoked_at: key.revokedAt === undefined ? null : format(key.revokedAt)
+  }))
+
+const statusOf = (key: ApiKey, nowMs: number): "active" | "revoked" | "expired" => {
+  if (isLive(key, nowMs)) return "active"
+  return key.revokedAt !== undefined && key.revokedAt.epochMilliseconds <= nowMs ? "revoked" : "expired"
+}

@@ -1,0 +1,73 @@
+/**
+ * Tools put in by their provider, judged one by one.
+ */
+import { Effect, Result, Schema, SchemaIssue } from "effect"
+import { Catalog, type RefusedTool } from "../../../domain/catalog/Catalog.ts"
+import type { ToolDeclaration } from "../../../domain/catalog/Tool.ts"
+import { CatalogApi, RegisterToolsLenient } from "../api/CatalogApi.ts"
+import { toDeclaration, ToolBody } from "../api/ToolBody.ts"
+import { NoToolRegistered } from "../pipeline/Failures.ts"
+import { route } from "../pipeline/Route.ts"
+
+export const toolsRoutes = Effect.gen(function*() {
+  const catalog = yield* Catalog
+
+  const registerTools = route(
+    CatalogApi.endpoints.registerTools,
+    Effect.fnUntraced(function*({ as, payload }) {
+      const { declarations, indexes, refused } = yield* judge(payload.tools)
+      const result = yield* catalog.upsert(as("provider").ownerId, declarations)
+      const errors = [
+        ...refused,
+        ...result.refused.map((tool) => ({ ...tool, index: indexes[tool.index]! }))
+      ].sort((a, b) => a.index - b.index)
+      if (result.stored.length === 0) return yield* new NoToolRegistered({ tools: errors })
+      return {
+        status: 201,
+        body: {
+          registered: result.stored.length,
+          errors: errors.length,
+          tools: result.stored.map((tool) => ({ id: tool.id, tool_name: tool.toolName, action: tool.action })),
+          tool_errors: errors.map(({ tool_name, error }) => ({ tool_name, error })),
+          message: errors.length === 0
+            ? `${result.stored.length} registered.`
+            : `${result.stored.length} registered, ${errors.length} refused: see tool_errors.`
+        }
+      }
+    }),
+    { lenientPayload: RegisterToolsLenient }
+  )
+
+  return [registerTools]
+})
+
+const decodeTool = Schema.decodeUnknownEffect(ToolBody, { errors: "all" })
+const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** What can be read, with its place in the request, and why the rest cannot. */
+const judge = Effect.fnUntraced(function*(tools: ReadonlyArray<unknown>) {
+  const declarations: Array<ToolDeclaration> = []
+  const indexes: Array<number> = []
+  const refused: Array<RefusedTool> = []
+  for (const [index, tool] of tools.entries()) {
+    const result = yield* Effect.result(decodeTool(tool))
+    if (Result.isSuccess(result)) {
+      declarations.push(toDeclaration(result.success))
+      indexes.push(index)
+    } else {
+      refused.push({ index, tool_name: nameOf(tool), error: sentence(result.failure) })
+    }
+  }
+  return { declarations, indexes, refused }
+})
+
+const nameOf = (tool: unknown): string =>
+  typeof tool === "object" && tool !== null && "tool_name" in tool && typeof tool.tool_name === "string"
+    ? tool.tool_name.slice(0, 128)
+    : ""
+
+const sentence = (error: Schema.SchemaError): string =>
+  formatIssues(error.issue).issues.map((issue) => {
+    const path = (issue.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".")
+    return path === "" ? issue.message : `${path}: ${issue.message}`
+  }).join("; ")

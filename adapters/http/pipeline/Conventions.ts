@@ -1,0 +1,57 @@
+/**
+ * Headers that every answer carries: request id, trace, CORS, cache and security rules. Pure, so that every way into
+ * the service gives the same.
+ */
+import type { AccessRule } from "../api/Access.ts"
+import type { WebAnswer } from "./WebRequest.ts"
+
+const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,128}$/u
+const TRACEPARENT = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/u
+
+/** The caller's own id if it is a plain one, else a new one. */
+export const acceptableRequestId = (given: string | undefined): string | undefined =>
+  given !== undefined && REQUEST_ID.test(given) ? given : undefined
+
+export const acceptableTraceparent = (given: string | undefined): string | undefined =>
+  given !== undefined && TRACEPARENT.test(given) && !given.startsWith(`00-${"0".repeat(32)}`) ? given : undefined
+
+const EXPOSED = "X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, " +
+  "Idempotent-Replay, Link, X-Market-Cost, X-Market-Provider, X-Market-Latency, X-Market-Tool, X-Market-Receipt, " +
+  "X-Market-Retried"
+
+const SECURITY = {
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  "referrer-policy": "no-referrer",
+  "access-control-allow-origin": "*",
+  "access-control-expose-headers": EXPOSED
+}
+
+/** Public reads may be cached for a minute, private ones only after asking, writes and problems not at all. */
+export const cacheControl = (method: string, rule: AccessRule): string => {
+  if (method !== "GET" && method !== "HEAD") return "no-store"
+  if (rule.roles.length > 0) return "private, no-cache"
+  return rule.cacheable ? "public, max-age=60" : "no-store"
+}
+
+export const dress = (
+  answer: WebAnswer,
+  requestId: string,
+  extra: Readonly<Record<string, string>>
+): WebAnswer => ({
+  status: answer.status,
+  body: answer.body,
+  headers: { ...SECURITY, "x-request-id": requestId, ...extra, ...answer.headers }
+})
+
+export const preflight = (allow: ReadonlyArray<string>): WebAnswer => ({
+  status: 204,
+  headers: {
+    "access-control-allow-methods": allow.join(", "),
+    "access-control-allow-headers": "Authorization, Content-Type, Idempotency-Key, X-Request-Id, traceparent, MCP-Protocol-Version, Mcp-Session-Id",
+    "access-control-max-age": "86400",
+    allow: allow.join(", "),
+    "cache-control": "no-store"
+  },
+  body: ""
+})

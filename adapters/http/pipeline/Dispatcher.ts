@@ -1,0 +1,159 @@
+/**
+ * One request from arrival to answer, in the order of the contract: address limit, key, role, key limit, parameters,
+ * body, effect. Everything that the service serves passes here, so every answer keeps the same conventions.
+ */
+import { Cause, Context, Effect, Result } from "effect"
+import { FindMyWay } from "effect/http"
+import { SqlError } from "effect/sql"
+import { Authentication } from "../../../domain/accounts/Authentication.ts"
+import type { Principal } from "../../../domain/accounts/Principal.ts"
+import { Entropy } from "../../../domain/shared/Entropy.ts"
+import { Idempotency, IDEMPOTENCY_KEY_CHARS_MAX } from "../../../domain/shared/Idempotency.ts"
+import { clientAddress, type TrustedProxies } from "./ClientAddress.ts"
+import { acceptableRequestId, acceptableTraceparent, cacheControl, dress, preflight } from "./Conventions.ts"
+import { BadRequest, MethodNotAllowed, RouteNotFound, WrongRole } from "./Failures.ts"
+import { internalError, problemOf, type Refusal, toAnswer, unavailable } from "./Problems.ts"
+import { type LimitHeaders, RateLimits } from "./RateLimits.ts"
+import { parseJson, readText } from "./RequestBody.ts"
+import type { EncodedReply, Route } from "./Route.ts"
+import { header, json, type WebAnswer, type WebRequest } from "./WebRequest.ts"
+
+/** Whose forwarded-for headers are believed. */
+export const TrustedProxyRanges = Context.Reference<TrustedProxies>(
+  "agent-tool-billing/adapters/http/TrustedProxyRanges",
+  { defaultValue: () => [] }
+)
+
+export class Dispatcher extends Context.Service<Dispatcher, {
+  /** Never fails: whatever goes wrong is an answer. */
+  dispatch(request: WebRequest): Effect.Effect<WebAnswer>
+}>()("agent-tool-billing/adapters/http/Dispatcher") {}
+
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
+
+export const make = Effect.fnUntraced(function*(routes: ReadonlyArray<Route>) {
+  const authentication = yield* Authentication
+  const limits = yield* RateLimits
+  const idempotency = yield* Idempotency
+  const entropy = yield* Entropy
+  const trusted = yield* TrustedProxyRanges
+  const router = FindMyWay.make<Route>({ ignoreTrailingSlash: true })
+  for (const route of routes) router.on(route.method as "GET", route.path as `/${string}`, route)
+
+  const find = (method: string, path: string) =>
+    METHODS.includes(method as "GET") ? router.find(method as "GET", path) : undefined
+  const allowed = (path: string): ReadonlyArray<string> => {
+    const methods = METHODS.filter((method) => router.find(method, path) !== undefined)
+    return methods.includes("GET") ? ["GET", "HEAD", ...methods.filter((m) => m !== "GET"), "OPTIONS"] : [...methods, "OPTIONS"]
+  }
+
+  const authenticate = Effect.fnUntraced(function*(request: WebRequest, route: Route) {
+    const credential = bearer(header(request, "authorization"))
+    if (route.rule.roles.length === 0 && (credential === "" || request.method === "GET")) return undefined
+    const caller: Principal = yield* authentication.authenticate(credential)
+    if (route.rule.roles.length > 0 && !route.rule.roles.includes(caller.role)) {
+      return yield* new WrongRole({ role: caller.role, needed: route.rule.roles })
+    }
+    return caller
+  })
+
+  const perform = Effect.fnUntraced(function*(
+    request: WebRequest,
+    found: { readonly handler: Route; readonly params: Readonly<Record<string, string | undefined>> },
+    address: string,
+    noted: { limit: LimitHeaders }
+  ): Effect.fn.Return<EncodedReply & { readonly replayed: boolean }, Refusal> {
+    const route = found.handler
+    noted.limit = yield* limits.address(address)
+    const caller = yield* authenticate(request, route)
+    if (caller !== undefined) noted.limit = yield* limits.key(caller)
+    if (route.rule.registration) noted.limit = yield* limits.registration(address)
+    const params = yield* route.decodeParams(found.params)
+    const query = yield* route.decodeQuery(yield* parseQuery(request.query))
+    const text = route.takesBody ? yield* readText(request, route.bodyBytesMax) : ""
+    const payload = route.takesBody ? yield* route.decodePayload(yield* parseJson(text)) : undefined
+    const answer = route.answer({ params, query, payload, caller, request, clientAddress: address })
+    const key = route.rule.idempotent ? header(request, "idempotency-key") : undefined
+    if (key === undefined) return { ...(yield* answer), replayed: false }
+    if (key === "" || key.length > IDEMPOTENCY_KEY_CHARS_MAX) {
+      return yield* new BadRequest({
+        reason: `Idempotency-Key must have 1 to ${IDEMPOTENCY_KEY_CHARS_MAX} characters.`
+      })
+    }
+    const scope = caller === undefined ? `address:${address}` : `${caller.role}:${caller.ownerId}`
+    const once = yield* idempotency.once(
+      { scope, key, request: `${request.method} ${request.path}?${request.query}\n${text}` },
+      Effect.map(answer, (reply) => JSON.stringify(reply))
+    )
+    return { ...(JSON.parse(once.answer) as EncodedReply), replayed: once.replayed }
+  })
+
+  const dispatch = Effect.fnUntraced(function*(request: WebRequest): Effect.fn.Return<WebAnswer> {
+    const requestId = acceptableRequestId(header(request, "x-request-id")) ?? (yield* entropy.uuid)
+    const extra = traceHeaders(request)
+    const method = request.method === "HEAD" ? "GET" : request.method
+    const found = find(method, request.path)
+    if (found === undefined) {
+      const allow = allowed(request.path)
+      if (allow.length > 1 && method === "OPTIONS") return dress(preflight(allow), requestId, extra)
+      const refusal = allow.length > 1
+        ? new MethodNotAllowed({ method: request.method, path: request.path, allow })
+        : new RouteNotFound({ path: request.path })
+      return dress(toAnswer(problemOf(refusal), requestId, request.path), requestId, extra)
+    }
+    const noted: { limit: LimitHeaders } = { limit: {} }
+    const exit = yield* Effect.exit(
+      Effect.result(perform(request, found, clientAddress(request, trusted), noted))
+    )
+    if (exit._tag === "Failure") {
+      // A caller that went away interrupts; there is nobody left to answer.
+      if (Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.interrupt
+      yield* Effect.annotateLogs(Effect.logError("A request ended in a defect", exit.cause), {
+        requestId,
+        method: request.method,
+        path: request.path
+      })
+      const problem = exit.cause.reasons.some(isDatabaseAway) ? unavailable : internalError
+      return dress(toAnswer(problem, requestId, request.path), requestId, { ...extra, ...noted.limit })
+    }
+    const result = exit.value
+    if (Result.isFailure(result)) {
+      const answer = toAnswer(problemOf(result.failure), requestId, request.path)
+      return dress(answer, requestId, { ...extra, ...noted.limit })
+    }
+    const reply = result.success
+    return dress(json(reply.status, reply.body, reply.headers), requestId, {
+      ...extra,
+      ...noted.limit,
+      "cache-control": cacheControl(method, found.handler.rule),
+      ...(found.handler.rule.roles.length > 0 ? { vary: "Authorization" } : {}),
+      ...(reply.replayed ? { "idempotent-replay": "true" } : {})
+    })
+  })
+
+  return Dispatcher.of({ dispatch })
+})
+
+const bearer = (authorization: string | undefined): string =>
+  authorization !== undefined && /^bearer /iu.test(authorization) ? authorization.slice(7).trim() : ""
+
+const traceHeaders = (request: WebRequest): Readonly<Record<string, string>> => {
+  const traceparent = acceptableTraceparent(header(request, "traceparent"))
+  return traceparent === undefined ? {} : { traceparent }
+}
+
+/** Each parameter once: of a doubled one nobody can tell which was meant. */
+const parseQuery = (query: string): Effect.Effect<Readonly<Record<string, string>>, BadRequest> => {
+  if (query === "") return Effect.succeed({})
+  const values: Record<string, string> = {}
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (Object.hasOwn(values, name)) return Effect.fail(new BadRequest({ reason: `${name}: given more than once` }))
+    Object.defineProperty(values, name, { value, enumerable: true })
+  }
+  return Effect.succeed(values)
+}
+
+const isDatabaseAway = (reason: Cause.Reason<unknown>): boolean =>
+  reason._tag === "Die" && SqlError.isSqlError(reason.defect) && AWAY.has(reason.defect.reason._tag)
+
+const AWAY: ReadonlySet<string> = new Set(["ConnectionError", "ConnectionTimeoutError", "LockTimeoutError"])

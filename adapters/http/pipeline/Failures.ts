@@ -1,0 +1,93 @@
+/**
+ * What can be wrong with a request before any rule of the domain is asked.
+ */
+import { Schema } from "effect"
+
+export class BadRequest extends Schema.TaggedError<BadRequest>()("BadRequest", { reason: Schema.String }) {
+  override get message() {
+    return this.reason
+  }
+}
+
+export const Fault = Schema.Struct({
+  path: Schema.Array(Schema.Union([Schema.String, Schema.Int])),
+  message: Schema.String
+})
+export type Fault = typeof Fault.Type
+
+export class ValidationFailed extends Schema.TaggedError<ValidationFailed>()("ValidationFailed", {
+  faults: Schema.Array(Fault)
+}) {
+  override get message() {
+    const [first] = this.faults
+    if (first === undefined) return "The request is not valid."
+    const more = this.faults.length - 1
+    const where = first.path.length === 0 ? "the body" : first.path.join(".")
+    return `${where}: ${first.message}${more > 0 ? ` (and ${more} more, see details)` : ""}`
+  }
+}
+
+/** All the tools of a request were refused: nothing was changed. */
+export class NoToolRegistered extends Schema.TaggedError<NoToolRegistered>()("NoToolRegistered", {
+  tools: Schema.Array(Schema.Struct({ index: Schema.Int, tool_name: Schema.String, error: Schema.String }))
+}) {
+  override get message() {
+    return `No tool was registered: ${this.tools.map((tool) => `${tool.tool_name}: ${tool.error}`).join("; ")}`
+  }
+}
+
+export class RouteNotFound extends Schema.TaggedError<RouteNotFound>()("RouteNotFound", { path: Schema.String }) {
+  override get message() {
+    return `There is nothing at ${this.path}. GET /api/market lists every endpoint.`
+  }
+}
+
+export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", { what: Schema.String }) {
+  override get message() {
+    return `${this.what} does not exist.`
+  }
+}
+
+export class MethodNotAllowed extends Schema.TaggedError<MethodNotAllowed>()("MethodNotAllowed", {
+  method: Schema.String,
+  path: Schema.String,
+  allow: Schema.Array(Schema.String)
+}) {
+  override get message() {
+    return `${this.path} does not take ${this.method}. It takes ${this.allow.join(", ")}.`
+  }
+}
+
+export class PayloadTooLarge extends Schema.TaggedError<PayloadTooLarge>()("PayloadTooLarge", {
+  bytesMax: Schema.Int
+}) {
+  override get message() {
+    return `The body is larger than ${this.bytesMax} bytes, which is the most that this endpoint takes.`
+  }
+}
+
+export class UnsupportedMediaType extends Schema.TaggedError<UnsupportedMediaType>()("UnsupportedMediaType", {
+  given: Schema.String
+}) {
+  override get message() {
+    return `The body came as ${this.given}. Send JSON, with Content-Type: application/json.`
+  }
+}
+
+export class WrongRole extends Schema.TaggedError<WrongRole>()("WrongRole", {
+  role: Schema.String,
+  needed: Schema.Array(Schema.String)
+}) {
+  override get message() {
+    return `This needs a ${this.needed.join(" or ")} key; you sent a ${this.role} key.`
+  }
+}
+
+export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited", {
+  limit: Schema.Int,
+  retryAfterSeconds: Schema.Int
+}) {
+  override get message() {
+    return `At most ${this.limit} requests a minute. Try again in ${this.retryAfterSeconds} s.`
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * How often an address, a registration from an address, and a key may ask; counted in memory, or in Redis for several
+ * nodes. If the counter's store fails, requests pass: a broken limit must not take the service down.
+ */
+import { Context, Duration, Effect, Layer } from "effect"
+import { RateLimiter } from "effect/persistence"
+import type { Principal } from "../../../domain/accounts/Principal.ts"
+import { RateLimited } from "./Failures.ts"
+
+export interface RateLimitSettings {
+  /** 0 switches a limit off. */
+  readonly addressRpm: number
+  readonly registrationRpm: number
+  readonly keysLimited: boolean
+}
+
+export const RateLimitSettings = Context.Reference<RateLimitSettings>(
+  "agent-tool-billing/adapters/http/RateLimitSettings",
+  { defaultValue: () => ({ addressRpm: 600, registrationRpm: 30, keysLimited: true }) }
+)
+
+/** `X-RateLimit-*`, for the limit that was asked last. */
+export type LimitHeaders = Readonly<Record<string, string>>
+
+export class RateLimits extends Context.Service<RateLimits, {
+  address(address: string): Effect.Effect<LimitHeaders, RateLimited>
+  registration(address: string): Effect.Effect<LimitHeaders, RateLimited>
+  key(principal: Principal): Effect.Effect<LimitHeaders, RateLimited>
+}>()("agent-tool-billing/adapters/http/RateLimits") {
+  static readonly layer = Layer.effect(
+    RateLimits,
+    Effect.gen(function*() {
+      const limiter = yield* RateLimiter.RateLimiter
+      const settings = yield* RateLimitSettings
+
+      const consume = (key: string, limit: number): Effect.Effect<LimitHeaders, RateLimited> =>
+        limit <= 0 ? unlimited : limiter.consume({ key, limit, window: "1 minute", algorithm: "token-bucket" }).pipe(
+          Effect.map((result) => headersOf(limit, result.remaining, Duration.toMillis(result.resetAfter))),
+          Effect.catchReason(
+            "RateLimiterError",
+            "RateLimitExceeded",
+            (exceeded) =>
+              Effect.fail(
+                new RateLimited({ limit, retryAfterSeconds: Math.max(1, seconds(Duration.toMillis(exceeded.retryAfter))) })
+              ),
+            (broken) => Effect.as(Effect.logWarning("The rate limiter's store failed; the request passes", broken), none)
+          )
+        )
+
+      return RateLimits.of({
+        address: (address) => consume(`address:${address}`, settings.addressRpm),
+        registration: (address) => consume(`register:${address}`, settings.registrationRpm),
+        key: (principal) =>
+          settings.keysLimited ? consume(`${principal.role}:${principal.ownerId}`, principal.rateLimitRpm) : unlimited
+      })
+    })
+  )
+}
+
+const none: LimitHeaders = {}
+const unlimited = Effect.succeed(none)
+
+const seconds = (millis: number): number => Math.ceil(millis / 1_000)
+
+export const headersOf = (limit: number, remaining: number, resetAfterMs: number): LimitHeaders => ({
+  "x-ratelimit-limit": String(limit),
+  "x-ratelimit-remaining": String(Math.max(0, Math.floor(remaining))),
+  "x-ratelimit-reset": String(seconds(resetAfterMs))
+})

@@ -1,0 +1,82 @@
+/**
+ * From bytes to a JSON value, or a sentence that says what is wrong with them.
+ */
+import { Effect } from "effect"
+import { BadRequest, type Fault, type PayloadTooLarge, UnsupportedMediaType, ValidationFailed } from "./Failures.ts"
+import { header, type WebRequest } from "./WebRequest.ts"
+
+export const BODY_BYTES_MAX = 1_048_576
+export const JSON_DEPTH_MAX = 64
+
+const decoder = new TextDecoder("utf-8", { fatal: true })
+
+/** The text of the body, checked to be UTF-8 and JSON by its content type. */
+export const readText = Effect.fnUntraced(function*(
+  request: WebRequest,
+  bytesMax: number
+): Effect.fn.Return<string, BadRequest | PayloadTooLarge | UnsupportedMediaType> {
+  const type = header(request, "content-type")
+  if (type !== undefined && !isJson(type)) return yield* new UnsupportedMediaType({ given: type.slice(0, 100) })
+  const bytes = yield* request.body(bytesMax)
+  if (type === undefined && bytes.length > 0) return yield* new UnsupportedMediaType({ given: "no content type" })
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    return yield* new BadRequest({ reason: "The body is not valid UTF-8." })
+  }
+})
+
+/** An empty text is an empty object: a POST without a body asks for the defaults. */
+export const parseJson = (text: string): Effect.Effect<unknown, BadRequest | ValidationFailed> => {
+  if (text.trim() === "") return Effect.succeed({})
+  if (depthOf(text) > JSON_DEPTH_MAX) {
+    return Effect.fail(new BadRequest({ reason: `The body is nested deeper than ${JSON_DEPTH_MAX} levels.` }))
+  }
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return Effect.fail(new BadRequest({ reason: "The body is not valid JSON." }))
+  }
+  if (!SUSPICIOUS_ESCAPE.test(text)) return Effect.succeed(value)
+  const faults = unstorable(value, [])
+  return faults.length === 0 ? Effect.succeed(value) : Effect.fail(new ValidationFailed({ faults }))
+}
+
+const isJson = (type: string): boolean => {
+  const media = type.split(";", 1)[0]!.trim().toLowerCase()
+  return media === "application/json" || (media.startsWith("application/") && media.endsWith("+json"))
+}
+
+/** How deep brackets nest, strings left out. Before `JSON.parse`, so that a tower of brackets costs nothing. */
+const depthOf = (text: string): number => {
+  let depth = 0
+  let deepest = 0
+  let inString = false
+  for (let i = 0; i < text.length; i++) {
+    const char = text.charCodeAt(i)
+    if (inString) {
+      if (char === 0x5c) i++
+      else if (char === 0x22) inString = false
+    } else if (char === 0x22) inString = true
+    else if (char === 0x7b || char === 0x5b) deepest = Math.max(deepest, ++depth)
+    else if (char === 0x7d || char === 0x5d) depth--
+  }
+  return deepest
+}
+
+/** Only an escape can bring a NUL or half a surrogate pair into valid UTF-8 JSON. */
+const SUSPICIOUS_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/u
+
+const unstorable = (value: unknown, path: ReadonlyArray<string | number>): ReadonlyArray<Fault> => {
+  if (typeof value === "string") {
+    return value.includes("\0") || !value.isWellFormed()
+      ? [{ path, message: "Expected text without NUL characters and unpaired surrogates" }]
+      : []
+  }
+  if (Array.isArray(value)) return value.flatMap((item, index) => unstorable(item, [...path, index]))
+  if (typeof value !== "object" || value === null) return []
+  return Object.entries(value).flatMap(([key, item]) =>
+    unstorable(key, [...path, "(a key)"]).concat(unstorable(item, [...path, key.toWellFormed().replaceAll("\0", "")]))
+  )
+}

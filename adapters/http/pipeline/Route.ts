@@ -1,0 +1,158 @@
+/**
+ * Joins an endpoint of the contract to the function that answers it: decoders and encoders come from the endpoint's
+ * own schemas and are built once.
+ */
+import { Context, Effect, Schema, SchemaIssue } from "effect"
+import type { HttpApiEndpoint } from "effect/http-api"
+import type { Principal, Role } from "../../../domain/accounts/Principal.ts"
+import { Access, type AccessRule } from "../api/Access.ts"
+import { BadRequest, type Fault, RouteNotFound, ValidationFailed } from "./Failures.ts"
+import type { Refusal } from "./Problems.ts"
+import { BODY_BYTES_MAX } from "./RequestBody.ts"
+import type { WebRequest } from "./WebRequest.ts"
+
+type TypeOf<S> = [S] extends [never] ? undefined : S extends { readonly Type: infer A } ? A : undefined
+
+export interface Input<E extends HttpApiEndpoint.ConstraintRequest> {
+  readonly params: TypeOf<E["~Params"]>
+  readonly query: TypeOf<E["~Query"]>
+  readonly payload: TypeOf<E["~Payload"]>
+  /** Who called, where a key was sent. */
+  readonly caller: Principal | undefined
+  /** The caller, in the role that the endpoint's access rule lets in. */
+  as<R extends Role>(...roles: ReadonlyArray<R>): Extract<Principal, { readonly role: R }>
+  readonly request: WebRequest
+  readonly clientAddress: string
+}
+
+export interface Reply<A> {
+  readonly status: number
+  readonly body: A
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface Decoded {
+  readonly params: unknown
+  readonly query: unknown
+  readonly payload: unknown
+}
+
+/** What the dispatcher needs to know of a route. */
+export interface Route {
+  readonly method: string
+  readonly path: string
+  readonly rule: AccessRule
+  readonly takesBody: boolean
+  readonly bodyBytesMax: number
+  decodeParams(params: unknown): Effect.Effect<unknown, RouteNotFound>
+  decodeQuery(query: unknown): Effect.Effect<unknown, BadRequest>
+  decodePayload(body: unknown): Effect.Effect<unknown, ValidationFailed>
+  /** The whole answer: handler, then the success schema of its status. */
+  answer(
+    input: Decoded & Pick<Input<HttpApiEndpoint.ConstraintRequest>, "caller" | "request" | "clientAddress">
+  ): Effect.Effect<EncodedReply, Refusal>
+}
+
+export interface EncodedReply {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+export const route = <const E extends HttpApiEndpoint.ConstraintRequest>(
+  endpoint_: E,
+  handler: (input: Input<E>) => Effect.Effect<Reply<TypeOf<E["~Success"]>>, Refusal>,
+  options?: {
+    /** Decodes the body instead of the contract's schema: where parts of it are judged one by one. */
+    readonly lenientPayload?: Schema.Top
+    readonly bodyBytesMax?: number
+  }
+): Route => {
+  const endpoint = endpoint_ as unknown as HttpApiEndpoint.Top
+  const payload = options?.lenientPayload ?? endpoint.payload.get("application/json")?.schemas[0]
+  const decodeParams = decoder(endpoint.params)
+  const decodeQuery = decoder(endpoint.query)
+  const decodePayload = decoder(payload)
+  const encoders = encodersByStatus(endpoint)
+  const rule = Context.get(endpoint.annotations as Context.Context<never>, Access)
+  return {
+    method: endpoint.method,
+    path: endpoint.path,
+    rule,
+    takesBody: payload !== undefined,
+    bodyBytesMax: options?.bodyBytesMax ?? BODY_BYTES_MAX,
+    decodeParams: (params) =>
+      Effect.mapError(decodeParams(params), () => new RouteNotFound({ path: endpoint.path })),
+    decodeQuery: (query) =>
+      Effect.mapError(decodeQuery(query), (error) =>
+        new BadRequest({ reason: faultsOf(error).map((fault) => `${fault.path.join(".")}: ${fault.message}`).join("; ") })),
+    decodePayload: (body) =>
+      Effect.mapError(decodePayload(body), (error) => new ValidationFailed({ faults: faultsOf(error) })),
+    answer: Effect.fnUntraced(function*(input) {
+      const as = (...roles: ReadonlyArray<Role>) => {
+        if (input.caller === undefined || !roles.includes(input.caller.role)) {
+          throw new Error(`${endpoint.identifier} asks for ${roles.join(" or ")}, but its access rule lets others in`)
+        }
+        return input.caller
+      }
+      const reply = yield* handler({ ...input, as } as Input<E>)
+      const encode = encoders.get(reply.status)
+      if (encode === undefined) {
+        return yield* Effect.die(new Error(`${endpoint.identifier} declares no success with status ${reply.status}`))
+      }
+      const encoded = yield* Effect.orDie(encode(reply.body))
+      return { status: reply.status, headers: reply.headers ?? {}, body: JSON.stringify(encoded) }
+    })
+  }
+}
+
+/** A document that is no part of the JSON contract: a page, the OpenAPI file. */
+export const documentRoute = (
+  path: `/${string}`,
+  rule: AccessRule,
+  document: Effect.Effect<EncodedReply>
+): Route => ({
+  method: "GET",
+  path,
+  rule,
+  takesBody: false,
+  bodyBytesMax: 0,
+  decodeParams: () => Effect.undefined,
+  decodeQuery: () => Effect.undefined,
+  decodePayload: () => Effect.undefined,
+  answer: () => document
+})
+
+type Decode = (input: unknown) => Effect.Effect<unknown, Schema.SchemaError>
+
+const decoder = (schema: Schema.Top | undefined): Decode =>
+  schema === undefined
+    ? () => Effect.succeed(undefined)
+    : Schema.decodeUnknownEffect(schema, { errors: "all" }) as Decode
+
+const encodersByStatus = (endpoint: HttpApiEndpoint.Top): ReadonlyMap<number, Decode> =>
+  new Map([...endpoint.success].map((schema) => [
+    statusOf(schema),
+    Schema.encodeUnknownEffect(schema) as Decode
+  ]))
+
+/** As `HttpApiSchema.status` notes it down. */
+const statusOf = (schema: Schema.Top): number => {
+  const noted = Schema.resolveAnnotations(schema)?.["httpApiStatus"] ??
+    Schema.resolveAnnotationsKey(schema)?.["httpApiStatus"]
+  return typeof noted === "number" ? noted : 200
+}
+
+const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
+
+const FAULTS_MAX = 100
+
+const faultsOf = (error: Schema.SchemaError): ReadonlyArray<Fault> =>
+  formatIssues(error.issue).issues.slice(0, FAULTS_MAX).map((issue) => ({
+    path: (issue.path ?? []).map((segment) => {
+      const key = typeof segment === "object" ? segment.key : segment
+      return typeof key === "number" ? key : String(key)
+    }),
+    message: issue.message
+  }))
+

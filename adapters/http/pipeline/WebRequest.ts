@@ -1,0 +1,35 @@
+/**
+ * A request as the pipeline sees it, whatever server it came in by, and the answer that goes back.
+ */
+import type { Effect } from "effect"
+import type { PayloadTooLarge } from "./Failures.ts"
+
+export interface WebRequest {
+  readonly method: string
+  /** Without the query; not decoded. */
+  readonly path: string
+  /** Without the `?`; empty if there is none. */
+  readonly query: string
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
+  readonly remoteAddress: string
+  /** Reads the body, at most `bytesMax` of it. Nothing is read before it is asked for. */
+  body(bytesMax: number): Effect.Effect<Uint8Array, PayloadTooLarge>
+}
+
+export interface WebAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | Uint8Array
+}
+
+export const header = (request: WebRequest, name: string): string | undefined => {
+  const value = request.headers[name]
+  return typeof value === "string" || value === undefined ? value : value.join(", ")
+}
+
+export const json = (status: number, body: string, headers: Readonly<Record<string, string>> = {}): WebAnswer => ({
+  status,
+  headers: { "content-type": "application/json; charset=utf-8", ...headers },
+  body
+})

@@ -1,0 +1,154 @@
+/**
+ * The service on a socket: node:http in, the dispatcher, node:http out. No framework between them: this is what every
+ * call pays for.
+ */
+import { Context, Duration, Effect, Layer, Schema } from "effect"
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import { PayloadTooLarge } from "../pipeline/Failures.ts"
+import { Dispatcher } from "../pipeline/Dispatcher.ts"
+import type { WebAnswer, WebRequest } from "../pipeline/WebRequest.ts"
+
+export interface ServerSettings {
+  readonly host: string
+  readonly port: number
+  /** How long calls that are under way may take to end when the service is stopped. */
+  readonly drain: Duration.Input
+}
+
+export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
+  host: Schema.String,
+  port: Schema.Int,
+  code: Schema.String
+}) {
+  override get message() {
+    const why = this.code === "EADDRINUSE"
+      ? "something else is listening there already; stop it, or choose another PORT"
+      : this.code === "EACCES"
+      ? "this user may not listen there; choose a PORT above 1023"
+      : this.code === "EADDRNOTAVAIL"
+      ? "this machine has no such address; check HOST"
+      : this.code
+    return `Cannot listen on ${this.host}:${this.port}: ${why}.`
+  }
+}
+
+/** Where the service listens; with port 0 the system chose the port. */
+export class ListeningAt extends Context.Service<ListeningAt, { readonly host: string; readonly port: number }>()(
+  "agent-tool-billing/adapters/http/ListeningAt"
+) {}
+
+const HEADER_BYTES_MAX = 32_768
+const HEADERS_TIMEOUT_MS = 10_000
+const REQUEST_TIMEOUT_MS = 60_000
+const KEEP_ALIVE_TIMEOUT_MS = 65_000
+
+export const layer = (settings: ServerSettings) =>
+  Layer.effect(
+    ListeningAt,
+    Effect.gen(function*() {
+      const { dispatch } = yield* Dispatcher
+      const context = yield* Effect.context<never>()
+      const run = Effect.runForkWith(context)
+      const server = createServer(
+        {
+          maxHeaderSize: HEADER_BYTES_MAX,
+          headersTimeout: HEADERS_TIMEOUT_MS,
+          requestTimeout: REQUEST_TIMEOUT_MS,
+          keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+          noDelay: true
+        },
+        (incoming, outgoing) => {
+          const fiber = run(dispatch(toWebRequest(incoming)))
+          fiber.addObserver((exit) => {
+            if (exit._tag === "Success") send(incoming, outgoing, exit.value)
+            else outgoing.destroy()
+          })
+          outgoing.on("close", () => {
+            if (!outgoing.writableFinished) fiber.interruptUnsafe()
+          })
+        }
+      )
+      yield* Effect.acquireRelease(listen(server, settings), () => close(server, settings.drain))
+      const address = server.address()
+      return { host: settings.host, port: typeof address === "object" && address !== null ? address.port : settings.port }
+    })
+  )
+
+const listen = (server: Server, { host, port }: ServerSettings) =>
+  Effect.callback<void, CannotListen>((resume) => {
+    server.once("error", (error: NodeJS.ErrnoException) =>
+      resume(Effect.fail(new CannotListen({ host, port, code: error.code ?? error.message }))))
+    server.listen({ host, port, backlog: 1_024 }, () => resume(Effect.void))
+  })
+
+/** New connections are refused at once, calls under way may end, bounded. */
+const close = (server: Server, drain: Duration.Input) =>
+  Effect.callback<void>((resume) => {
+    server.close(() => resume(Effect.void))
+    server.closeIdleConnections()
+  }).pipe(
+    Effect.timeoutOption(drain),
+    Effect.andThen(Effect.sync(() => server.closeAllConnections()))
+  )
+
+const toWebRequest = (incoming: IncomingMessage): WebRequest => {
+  const url = incoming.url ?? "/"
+  const mark = url.indexOf("?")
+  return {
+    method: incoming.method ?? "GET",
+    path: mark === -1 ? url : url.slice(0, mark),
+    query: mark === -1 ? "" : url.slice(mark + 1),
+    headers: incoming.headers,
+    remoteAddress: plainAddress(incoming.socket.remoteAddress),
+    body: (bytesMax) => readBody(incoming, bytesMax)
+  }
+}
+
+/** An IPv4 peer of a dual-stack socket under its plain name. */
+const plainAddress = (address: string | undefined): string =>
+  address === undefined ? "unknown" : address.startsWith("::ffff:") ? address.slice(7) : address
+
+const readBody = (incoming: IncomingMessage, bytesMax: number): Effect.Effect<Uint8Array, PayloadTooLarge> =>
+  Effect.callback((resume) => {
+    if (Number(incoming.headers["content-length"] ?? 0) > bytesMax) {
+      return resume(Effect.fail(new PayloadTooLarge({ bytesMax })))
+    }
+    const chunks: Array<Buffer> = []
+    let byteCount = 0
+    const onData = (chunk: Buffer) => {
+      byteCount += chunk.length
+      if (byteCount <= bytesMax) return void chunks.push(chunk)
+      stop()
+      incoming.pause()
+      resume(Effect.fail(new PayloadTooLarge({ bytesMax })))
+    }
+    const onEnd = () => {
+      stop()
+      resume(Effect.succeed(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
+    }
+    const onGone = () => {
+      stop()
+      resume(Effect.interrupt)
+    }
+    const stop = () => {
+      incoming.off("data", onData).off("end", onEnd).off("error", onGone).off("aborted", onGone)
+    }
+    incoming.on("data", onData).on("end", onEnd).on("error", onGone).on("aborted", onGone)
+    return Effect.sync(stop)
+  })
+
+const send = (incoming: IncomingMessage, outgoing: ServerResponse, answer: WebAnswer): void => {
+  if (outgoing.destroyed || outgoing.headersSent) return
+  const length = typeof answer.body === "string" ? Buffer.byteLength(answer.body) : answer.body.length
+  // A body that was never read would be taken for the next request on this connection.
+  const unread = !incoming.complete && hasBody(incoming)
+  outgoing.writeHead(answer.status, {
+    ...answer.headers,
+    ...(answer.status === 204 ? {} : { "content-length": length }),
+    ...(unread ? { connection: "close" } : {})
+  })
+  outgoing.end(incoming.method === "HEAD" || answer.status === 204 ? undefined : answer.body)
+}
+
+const hasBody = (incoming: IncomingMessage): boolean =>
+  incoming.headers["transfer-encoding"] !== undefined || Number(incoming.headers["content-length"] ?? 0) > 0
