@@ -1,0 +1,75 @@
+/**
+ * The command line: a command, then `--flag value` or `--flag=value` with the settings' names in kebab case.
+ */
+import { Result, Schema } from "effect"
+import { parseEnv } from "node:util"
+import { type Source } from "./AppConfig.ts"
+import { type SettingName, settings } from "./Settings.ts"
+
+export const commands = {
+  serve: "run the service (what `npm start` does)",
+  migrate: "bring the database schema up to date and end",
+  config: "print the configuration, without secrets, and end",
+  help: "print this"
+} as const
+export type CommandName = keyof typeof commands
+
+export class ArgumentsInvalid extends Schema.TaggedError<ArgumentsInvalid>()("ArgumentsInvalid", {
+  problem: Schema.String
+}) {
+  override get message() {
+    return `${this.problem} \`help\` lists what there is.`
+  }
+}
+
+export interface Arguments {
+  readonly command: CommandName
+  readonly flags: Source
+}
+
+const flagOf = (name: string): string => `--${name.toLowerCase().replaceAll("_", "-")}`
+const byFlag = new Map(Object.keys(settings).map((name) => [flagOf(name), name as SettingName]))
+
+export const parseArguments = (argv: ReadonlyArray<string>): Result.Result<Arguments, ArgumentsInvalid> => {
+  const rest = [...argv]
+  const first = rest[0]
+  let command: CommandName = "serve"
+  if (first !== undefined && !first.startsWith("--")) {
+    if (!Object.hasOwn(commands, first)) return fail(`There is no command "${first}".`)
+    command = first as CommandName
+    rest.shift()
+  }
+  const flags: Record<string, string> = {}
+  while (rest.length > 0) {
+    const word = rest.shift()!
+    if (word === "--help") return Result.succeed({ command: "help", flags })
+    const [flag, inline] = splitOnce(word)
+    const name = byFlag.get(flag)
+    if (name === undefined) return fail(`There is no flag "${flag}".`)
+    const value = inline ?? rest.shift()
+    if (value === undefined) return fail(`${flag} needs a value.`)
+    flags[name] = value
+  }
+  return Result.succeed({ command, flags })
+}
+
+export const readDotEnv = (contents: string): Source => parseEnv(contents)
+
+export const helpText = (): string => [
+  "agent-tool-billing <command> [--flag value …]",
+  "",
+  "Commands:",
+  ...Object.entries(commands).map(([name, meaning]) => `  ${name.padEnd(10)}${meaning}`),
+  "",
+  "Flags (or environment variables, or lines of .env):",
+  ...Object.entries(settings).map(([name, setting]) =>
+    `  ${flagOf(name).padEnd(32)}${setting.meaning}${setting.fallback === undefined ? "" : ` (${setting.fallback})`}`
+  )
+].join("\n")
+
+const splitOnce = (word: string): readonly [string, string | undefined] => {
+  const at = word.indexOf("=")
+  return at === -1 ? [word, undefined] : [word.slice(0, at), word.slice(at + 1)]
+}
+
+const fail = (problem: string) => Result.fail(new ArgumentsInvalid({ problem }))

@@ -1,0 +1,132 @@
+/**
+ * Every setting there is: its name, what it means, how its text is read, and what holds without it. The README's table
+ * and `config` are made from this list.
+ */
+import { Redacted, Schema, SchemaGetter } from "effect"
+import { parseTrustedProxies } from "../../adapters/http/pipeline/ClientAddress.ts"
+
+export interface Setting<A> {
+  readonly schema: Schema.ConstraintDecoder<A>
+  readonly meaning: string
+  /** As text; undefined: the setting is absent unless given. */
+  readonly fallback: string | undefined
+  readonly secret: boolean
+}
+
+const setting = <A>(
+  schema: Schema.ConstraintDecoder<A>,
+  meaning: string,
+  fallback: string | undefined,
+  options: { readonly secret?: boolean } = {}
+): Setting<A> => ({ schema, meaning, fallback, secret: options.secret ?? false })
+
+const whole = (min: number, max: number) => {
+  const message = `Expected an integer between ${min} and ${max}`
+  return Schema.String.check(Schema.isPattern(/^\d{1,12}$/u, { message })).pipe(
+    Schema.decodeTo(Schema.Int.check(Schema.makeFilter((n: number) => n >= min && n <= max ? undefined : message)), {
+      decode: SchemaGetter.transform((text: string) => Number(text)),
+      encode: SchemaGetter.transform((value: number) => String(value))
+    })
+  )
+}
+
+const oneOf = <const L extends ReadonlyArray<string>>(values: L) => Schema.Literals(values)
+
+const text = Schema.String.check(Schema.isNonEmpty({ message: "Expected a text that is not empty" }))
+
+const SECRET_CHARS_MIN = 32
+
+const secret = Schema.String.check(
+  Schema.isMinLength(SECRET_CHARS_MIN, {
+    message: `Expected at least ${SECRET_CHARS_MIN} characters, for instance from \`openssl rand -hex 32\``
+  })
+).pipe(
+  Schema.decodeTo(Schema.Redacted(Schema.String), {
+    decode: SchemaGetter.transform((value: string) => Redacted.make(value)),
+    encode: SchemaGetter.transform((value: Redacted.Redacted) => Redacted.value(value))
+  })
+)
+
+const httpUrl = text.check(
+  Schema.makeFilter((value: string) => {
+    const url = URL.parse(value)
+    return url !== null && (url.protocol === "http:" || url.protocol === "https:") && !value.endsWith("/")
+      ? undefined
+      : "Expected an http or https URL without a slash at the end"
+  })
+)
+
+const urlOf = (protocols: ReadonlyArray<string>) =>
+  text.check(
+    Schema.makeFilter((value: string) =>
+      protocols.includes(URL.parse(value)?.protocol ?? "")
+        ? undefined
+        : `Expected a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`
+    )
+  )
+
+const redactedUrl = (protocols: ReadonlyArray<string>) =>
+  urlOf(protocols).pipe(
+    Schema.decodeTo(Schema.Redacted(Schema.String), {
+      decode: SchemaGetter.transform((value: string) => Redacted.make(value)),
+      encode: SchemaGetter.transform((value: Redacted.Redacted) => Redacted.value(value))
+    })
+  )
+
+const proxies = Schema.String.check(
+  Schema.makeFilter((value: string) => {
+    try {
+      parseTrustedProxies(listOf(value))
+      return undefined
+    } catch (error) {
+      return error instanceof Error ? error.message : "Expected addresses or CIDR ranges"
+    }
+  })
+)
+
+export const listOf = (value: string): ReadonlyArray<string> =>
+  value.split(",").map((part) => part.trim()).filter((part) => part !== "")
+
+export const settings = {
+  PROFILE: setting(
+    oneOf(["memory", "embedded", "production"]),
+    "`memory` (no database), `embedded` (a PostgreSQL in DATA_DIR), `production` (DATABASE_URL). " +
+      "`production` when DATABASE_URL is set, else `embedded`",
+    undefined
+  ),
+  HOST: setting(text, "address to listen on", "127.0.0.1"),
+  PORT: setting(whole(0, 65_535), "port to listen on", "3000"),
+  BASE_URL: setting(httpUrl, "where the service is reached from outside; derived from HOST and PORT", undefined),
+  DATA_DIR: setting(text, "the embedded database and generated secrets (mode 0600)", "./data"),
+  DATABASE_URL: setting(redactedUrl(["postgres:", "postgresql:"]), "PostgreSQL 15 or newer", undefined, {
+    secret: true
+  }),
+  DATABASE_CONNECTIONS_MAX: setting(whole(2, 500), "connections in the pool", "10"),
+  RECEIPT_SIGNING_SECRET: setting(
+    secret,
+    "signs receipts; generated once and kept in DATA_DIR by the embedded profile, needed by production",
+    undefined,
+    { secret: true }
+  ),
+  RECEIPT_SIGNING_SECRETS_OLD: setting(text, "earlier secrets, comma-separated: they still verify", undefined, {
+    secret: true
+  }),
+  OPERATOR_KEY: setting(secret, "enables the operator's endpoints", undefined, { secret: true }),
+  DEFAULT_FREE_TIER_CALLS: setting(
+    whole(0, 1_000_000_000),
+    "free calls per consumer, tool and month where the provider said nothing",
+    "100"
+  ),
+  RATE_LIMIT_RPM: setting(whole(0, 1_000_000), "requests a minute of a consumer that asked for nothing; 0: no limit", "60"),
+  RATE_LIMIT_RPM_MAX: setting(whole(1, 1_000_000), "the most that a consumer may ask for", "6000"),
+  RATE_LIMIT_IP_RPM: setting(whole(0, 10_000_000), "requests a minute of an address; 0: no limit", "600"),
+  RATE_LIMIT_REGISTER_RPM: setting(whole(0, 1_000_000), "registrations a minute of an address; 0: no limit", "30"),
+  TRUST_PROXY: setting(proxies, "addresses and CIDR ranges whose forwarded-for header is believed", undefined),
+  REDIS_URL: setting(redactedUrl(["redis:", "rediss:"]), "shares rate limits between nodes", undefined, { secret: true }),
+  SHUTDOWN_GRACE_MS: setting(whole(0, 600_000), "how long calls under way may take to end at a stop", "10000"),
+  LOG_LEVEL: setting(oneOf(["Debug", "Info", "Warn", "Error", "None"]), "least severe lines that are logged", "Info"),
+  LOG_FORMAT: setting(oneOf(["pretty", "json"]), "for people or for machines", "pretty")
+} as const
+
+export type SettingName = keyof typeof settings
+export type SettingValue<N extends SettingName> = typeof settings[N] extends Setting<infer A> ? A : never
