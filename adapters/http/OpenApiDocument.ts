@@ -1,25 +1,61 @@
 /**
- * The OpenAPI 3.1 document, made from the contract, with the examples that its schemas carry.
+ * The OpenAPI 3.1 document, made from the contract: nothing in it is written down twice.
  */
-import { Schema } from "effect"
 import { OpenApi } from "effect/http-api"
 import { Api } from "./api/Api.ts"
 import { allEndpoints } from "./api/Endpoints.ts"
+import { describeComponent } from "./openapi/Describe.ts"
+import type { JsonSchema, OpenApiDocument, Operation } from "./openapi/OpenApiModel.ts"
+import { operationOf } from "./openapi/Operations.ts"
+import { headers, type SharedResponses } from "./openapi/Responses.ts"
+import { tidyComponent } from "./openapi/TidySchema.ts"
 
-export const openApiDocument = (baseUrl: string): OpenApi.OpenAPISpec => {
-  const spec = OpenApi.fromApi(Api)
-  spec.servers = [{ url: baseUrl }]
-  for (const { payload, method, path } of allEndpoints()) {
-    const example = payload === undefined ? undefined : exampleOf(payload)
-    if (example === undefined) continue
-    const operations = spec.paths[path.replace(/:(\w+)/gu, "{$1}") as `/${string}`]
-    const content = operations?.[method.toLowerCase() as "post"]?.requestBody?.content["application/json"]
-    if (content !== undefined) Object.assign(content, { example })
+const options: OpenApi.FromApiOptions = { includeAnnotationKey: (key) => key === "x-integer" }
+
+export const openApiDocument = (baseUrl: string): OpenApiDocument => {
+  const spec = OpenApi.fromApi(Api, options)
+  const schemas = Object.fromEntries(
+    Object.entries(spec.components.schemas).map(([name, schema]) => [
+      name,
+      describeComponent(name, tidyComponent(name, schema as JsonSchema))
+    ])
+  )
+  const shared: SharedResponses = new Map()
+  const paths: Record<string, Record<string, Operation>> = {}
+  for (const endpoint of allEndpoints()) {
+    const path = endpoint.path.replace(/:(\w+)/gu, "{$1}")
+    const method = endpoint.method.toLowerCase() as OpenApi.OpenAPISpecMethodName
+    const operation = spec.paths[path]?.[method]
+    if (operation !== undefined) (paths[path] ??= {})[method] = operationOf(endpoint, operation, schemas, shared)
   }
-  return spec
+  const { title, version, description, license } = spec.info
+  return {
+    openapi: spec.openapi,
+    info: {
+      title,
+      version,
+      summary: "Billing, metering and authentication between agents and the MCP tools they call.",
+      description: description ?? "",
+      license: { name: license?.name ?? "", url: license?.url ?? "" }
+    },
+    externalDocs: { url: `${baseUrl}/docs`, description: "The same for people, with a way to begin." },
+    servers: [{ url: baseUrl, description: "This service." }],
+    tags: spec.tags.map(({ name, description }) => ({ name, description: description ?? "" })),
+    security: [],
+    paths,
+    components: {
+      schemas,
+      responses: Object.fromEntries([...shared].sort(([a], [b]) => a < b ? -1 : 1)),
+      headers,
+      securitySchemes: { apiKey: bearer(spec) }
+    }
+  }
 }
 
-const exampleOf = (schema: Schema.Top): unknown => {
-  const examples = Schema.resolveAnnotations(schema)?.["examples"]
-  return Array.isArray(examples) ? examples[0] : undefined
-}
+const bearer = (spec: OpenApi.OpenAPISpec) => ({
+  type: "http" as const,
+  scheme: "bearer" as const,
+  bearerFormat: "API key",
+  description: spec.components.securitySchemes["apiKey"]?.description ?? ""
+})
+

@@ -7,7 +7,7 @@ import type { Microcents } from "../shared/Microcents.ts"
 
 /** As MCP names tools; it also stands in headers and receipts, so it is plain ASCII. */
 export const ToolName = Schema.String.check(
-  Schema.isPattern(/^[A-Za-z0-9_.\/-]{1,128}$/u, {
+  Schema.isPattern(/^[A-Za-z0-9_./-]{1,128}$/u, {
     message: "Expected 1 to 128 letters, digits, `_`, `-`, `.` or `/`"
   })
 )

@@ -22,3 +22,6 @@ export const ReceiptId = Schema.String.check(
   Schema.isPattern(/^rcpt_[0-9a-f]{32}$/u, { message: "Expected rcpt_ and 32 lowercase hex digits" })
 ).pipe(Schema.brand("ReceiptId"))
 export type ReceiptId = typeof ReceiptId.Type
+
+export const GrantId = Uuid.pipe(Schema.brand("GrantId"))
+export type GrantId = typeof GrantId.Type

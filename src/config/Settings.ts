@@ -5,20 +5,20 @@
 import { Redacted, Schema, SchemaGetter } from "effect"
 import { parseTrustedProxies } from "../../adapters/http/pipeline/ClientAddress.ts"
 
-export interface Setting<A> {
+export interface Setting<A, F extends string | undefined> {
   readonly schema: Schema.ConstraintDecoder<A>
   readonly meaning: string
   /** As text; undefined: the setting is absent unless given. */
-  readonly fallback: string | undefined
+  readonly fallback: F
   readonly secret: boolean
 }
 
-const setting = <A>(
+const setting = <A, const F extends string | undefined>(
   schema: Schema.ConstraintDecoder<A>,
   meaning: string,
-  fallback: string | undefined,
+  fallback: F,
   options: { readonly secret?: boolean } = {}
-): Setting<A> => ({ schema, meaning, fallback, secret: options.secret ?? false })
+): Setting<A, F> => ({ schema, meaning, fallback, secret: options.secret ?? false })
 
 const whole = (min: number, max: number) => {
   const message = `Expected an integer between ${min} and ${max}`
@@ -129,4 +129,4 @@ export const settings = {
 } as const
 
 export type SettingName = keyof typeof settings
-export type SettingValue<N extends SettingName> = typeof settings[N] extends Setting<infer A> ? A : never
+export type SettingValue<N extends SettingName> = typeof settings[N] extends Setting<infer A, infer _F> ? A : never

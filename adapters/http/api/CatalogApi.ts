@@ -12,6 +12,7 @@ import { Access, KeyAuth, publicRead, uncached, writeBy } from "./Access.ts"
 import { Display, pageQuery, Text } from "./Fields.ts"
 import { idempotencyHeader } from "./IdempotencyHeader.ts"
 import { problems } from "./Problem.ts"
+import { SelfDescription } from "./SelfDescription.ts"
 import { ToolBody } from "./ToolBody.ts"
 
 export const RegisterTools = Schema.Struct({
@@ -137,13 +138,6 @@ const MarketHealth = Schema.Struct({
   uptime_seconds: Schema.Int,
   timestamp: Timestamp
 }).annotate({ identifier: "MarketHealth" })
-
-const SelfDescription = Schema.Struct({
-  endpoint: Schema.String,
-  method: Schema.String,
-  description: Schema.String,
-  schema: Schema.Record(Schema.String, Schema.Unknown)
-}).annotate({ identifier: "SelfDescription" })
 
 const described = (identifier: "describeRegisterProvider" | "describeRegisterConsumer" | "describeTools", path: `/${string}`) =>
   HttpApiEndpoint.get(identifier, path, { success: SelfDescription, error: problems() })

@@ -86,4 +86,4 @@ const problemSchema = (status: ProblemStatus) => {
 
 /** The errors that an endpoint may answer with; 429, 500 and 503 may come from any. */
 export const problems = (...statuses: ReadonlyArray<ProblemStatus>) =>
-  [...new Set<ProblemStatus>([...statuses, 429, 500, 503])].sort((a, b) => a - b).map(problemSchema)
+  [...new Set<ProblemStatus>([...statuses, 429, 500, 503])].toSorted((a, b) => a - b).map(problemSchema)

@@ -1,7 +1,7 @@
 /**
  * The market's index, its health, and the endpoints that describe themselves.
  */
-import { DateTime, Duration, Effect, Schema } from "effect"
+import { DateTime, Duration, Effect } from "effect"
 import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
@@ -9,6 +9,7 @@ import { CatalogApi } from "../api/CatalogApi.ts"
 import { allEndpoints } from "../api/Endpoints.ts"
 import { BaseUrl } from "../BaseUrl.ts"
 import { route } from "../pipeline/Route.ts"
+import { describe } from "./SelfDescriptions.ts"
 
 const { endpoints } = CatalogApi
 
@@ -46,7 +47,7 @@ export const marketRoutes = Effect.gen(function*() {
       const counted = yield* Effect.all([accounts.counts, catalog.count], { concurrency: 2 }).pipe(
         Effect.timeout(HEALTH_TIMEOUT),
         Effect.tapCause((cause) => Effect.logWarning("The health check failed", cause)),
-        Effect.catchCause(() => Effect.succeed(undefined))
+        Effect.catchCause(() => Effect.undefined)
       )
       return {
         status: counted === undefined ? 503 : 200,
@@ -75,23 +76,3 @@ const FLOW = [
   "2. Find a tool and its price: GET /api/market/catalog",
   "3. Providers put tools and prices in: POST /api/market/tools"
 ]
-
-/** What a POST takes, as JSON Schema made from the schema that decodes it. */
-const describe = (path: string) => {
-  const found = allEndpoints().find((endpoint) => endpoint.method === "POST" && endpoint.path === path)
-  if (found?.payload === undefined) return Effect.die(new Error(`${path} has no body to describe`))
-  const document = Schema.toJsonSchemaDocument(found.payload)
-  return Effect.succeed({
-    status: 200,
-    body: {
-      endpoint: path,
-      method: "POST",
-      description: found.description,
-      schema: {
-        $schema: "https://json-schema.org/draft/2020-12/schema",
-        ...document.schema,
-        $defs: document.definitions
-      }
-    }
-  })
-}

@@ -20,7 +20,7 @@ export const toolsRoutes = Effect.gen(function*() {
       const errors = [
         ...refused,
         ...result.refused.map((tool) => ({ ...tool, index: indexes[tool.index]! }))
-      ].sort((a, b) => a.index - b.index)
+      ].toSorted((a, b) => a.index - b.index)
       if (result.stored.length === 0) return yield* new NoToolRegistered({ tools: errors })
       return {
         status: 201,

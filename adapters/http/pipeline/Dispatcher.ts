@@ -8,10 +8,12 @@ import { SqlError } from "effect/sql"
 import { Authentication } from "../../../domain/accounts/Authentication.ts"
 import type { Principal } from "../../../domain/accounts/Principal.ts"
 import { Entropy } from "../../../domain/shared/Entropy.ts"
-import { Idempotency, IDEMPOTENCY_KEY_CHARS_MAX } from "../../../domain/shared/Idempotency.ts"
+import { Idempotency } from "../../../domain/shared/Idempotency.ts"
+import { BaseUrl } from "../BaseUrl.ts"
 import { clientAddress, type TrustedProxies } from "./ClientAddress.ts"
 import { acceptableRequestId, acceptableTraceparent, cacheControl, dress, preflight } from "./Conventions.ts"
 import { BadRequest, MethodNotAllowed, RouteNotFound, WrongRole } from "./Failures.ts"
+import { idempotencyKey } from "./IdempotencyKey.ts"
 import { internalError, problemOf, type Refusal, toAnswer, unavailable } from "./Problems.ts"
 import { type LimitHeaders, RateLimits } from "./RateLimits.ts"
 import { parseJson, readText } from "./RequestBody.ts"
@@ -37,6 +39,7 @@ export const make = Effect.fnUntraced(function*(routes: ReadonlyArray<Route>) {
   const idempotency = yield* Idempotency
   const entropy = yield* Entropy
   const trusted = yield* TrustedProxyRanges
+  const baseUrl = yield* BaseUrl
   const router = FindMyWay.make<Route>({ ignoreTrailingSlash: true })
   for (const route of routes) router.on(route.method as "GET", route.path as `/${string}`, route)
 
@@ -61,6 +64,7 @@ export const make = Effect.fnUntraced(function*(routes: ReadonlyArray<Route>) {
     request: WebRequest,
     found: { readonly handler: Route; readonly params: Readonly<Record<string, string | undefined>> },
     address: string,
+    requestId: string,
     noted: { limit: LimitHeaders }
   ): Effect.fn.Return<EncodedReply & { readonly replayed: boolean }, Refusal> {
     const route = found.handler
@@ -70,16 +74,11 @@ export const make = Effect.fnUntraced(function*(routes: ReadonlyArray<Route>) {
     if (route.rule.registration) noted.limit = yield* limits.registration(address)
     const params = yield* route.decodeParams(found.params)
     const query = yield* route.decodeQuery(yield* parseQuery(request.query))
-    const text = route.takesBody ? yield* readText(request, route.bodyBytesMax) : ""
-    const payload = route.takesBody ? yield* route.decodePayload(yield* parseJson(text)) : undefined
-    const answer = route.answer({ params, query, payload, caller, request, clientAddress: address })
-    const key = route.rule.idempotent ? header(request, "idempotency-key") : undefined
+    const text = route.takesBody ? yield* readText(request, route.body.bytesMax) : ""
+    const payload = route.takesBody ? yield* route.decodePayload(yield* parseJson(text, route.body)) : undefined
+    const answer = route.answer({ params, query, payload, caller, request, clientAddress: address, requestId, text })
+    const key = route.rule.idempotent ? yield* idempotencyKey(request) : undefined
     if (key === undefined) return { ...(yield* answer), replayed: false }
-    if (key === "" || key.length > IDEMPOTENCY_KEY_CHARS_MAX) {
-      return yield* new BadRequest({
-        reason: `Idempotency-Key must have 1 to ${IDEMPOTENCY_KEY_CHARS_MAX} characters.`
-      })
-    }
     const scope = caller === undefined ? `address:${address}` : `${caller.role}:${caller.ownerId}`
     const once = yield* idempotency.once(
       { scope, key, request: `${request.method} ${request.path}?${request.query}\n${text}` },
@@ -96,14 +95,16 @@ export const make = Effect.fnUntraced(function*(routes: ReadonlyArray<Route>) {
     if (found === undefined) {
       const allow = allowed(request.path)
       if (allow.length > 1 && method === "OPTIONS") return dress(preflight(allow), requestId, extra)
+      const quirks = find("POST", request.path)?.handler.quirks
+      if (quirks !== undefined) return dress(quirks.otherMethods, requestId, extra)
       const refusal = allow.length > 1
         ? new MethodNotAllowed({ method: request.method, path: request.path, allow })
         : new RouteNotFound({ path: request.path })
-      return dress(toAnswer(problemOf(refusal), requestId, request.path), requestId, extra)
+      return dress(toAnswer(problemOf(refusal, baseUrl), requestId, request.path), requestId, extra)
     }
     const noted: { limit: LimitHeaders } = { limit: {} }
     const exit = yield* Effect.exit(
-      Effect.result(perform(request, found, clientAddress(request, trusted), noted))
+      Effect.result(perform(request, found, clientAddress(request, trusted), requestId, noted))
     )
     if (exit._tag === "Failure") {
       // A caller that went away interrupts; there is nobody left to answer.
@@ -118,7 +119,11 @@ export const make = Effect.fnUntraced(function*(routes: ReadonlyArray<Route>) {
     }
     const result = exit.value
     if (Result.isFailure(result)) {
-      const answer = toAnswer(problemOf(result.failure), requestId, request.path)
+      const quirks = found.handler.quirks
+      if (quirks !== undefined && result.failure._tag === "BadRequest") {
+        return dress(json(400, quirks.badRequest, { "cache-control": "no-store" }), requestId, { ...extra, ...noted.limit })
+      }
+      const answer = toAnswer(problemOf(result.failure, baseUrl), requestId, request.path)
       return dress(answer, requestId, { ...extra, ...noted.limit })
     }
     const reply = result.success

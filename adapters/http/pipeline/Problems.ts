@@ -4,6 +4,18 @@
 import type { AlreadyRegistered, ToolsRefused } from "../../../domain/accounts/Registration.ts"
 import type { Unauthorized } from "../../../domain/accounts/Authentication.ts"
 import type { ExpiryInThePast, KeyNotFound, LastKey, TooManyKeys } from "../../../domain/accounts/Keys.ts"
+import type {
+  BudgetExceeded,
+  CallConflict,
+  CallInFlight,
+  InsufficientFunds,
+  InvalidArguments,
+  PriceChanged
+} from "../../../domain/metering/Metering.ts"
+import type { CallTimeRefused, CostTooHigh, NotYours } from "../../../domain/metering/DirectMetering.ts"
+import type { GrantNotFound, NoGrant, TooManyGrants, UnknownProvider } from "../../../domain/metering/Grants.ts"
+import type { ToolAmbiguous, ToolNotFound } from "../../../domain/metering/ToolDirectory.ts"
+import { toCents } from "../../../domain/shared/Microcents.ts"
 import type { IdempotencyConflict } from "../../../domain/shared/Idempotency.ts"
 import type { IdempotencyInFlight } from "../../../domain/shared/IdempotencyStore.ts"
 import { type ProblemCode, type ProblemStatus, titles } from "../api/Problem.ts"
@@ -26,20 +38,35 @@ import type { WebAnswer } from "./WebRequest.ts"
 export type Refusal =
   | AlreadyRegistered
   | BadRequest
+  | BudgetExceeded
+  | CallConflict
+  | CallInFlight
+  | CallTimeRefused
+  | CostTooHigh
   | ExpiryInThePast
+  | GrantNotFound
   | IdempotencyConflict
   | IdempotencyInFlight
+  | InsufficientFunds
+  | InvalidArguments
   | KeyNotFound
   | LastKey
   | MethodNotAllowed
+  | NoGrant
   | NoToolRegistered
   | NotFound
+  | NotYours
   | PayloadTooLarge
+  | PriceChanged
   | RateLimited
   | RouteNotFound
+  | ToolAmbiguous
+  | ToolNotFound
   | ToolsRefused
+  | TooManyGrants
   | TooManyKeys
   | Unauthorized
+  | UnknownProvider
   | UnsupportedMediaType
   | ValidationFailed
   | WrongRole
@@ -53,16 +80,44 @@ export interface Problem {
   readonly extra?: Readonly<Record<string, unknown>>
 }
 
-type Mapping = { readonly [R in Refusal as R["_tag"]]: (refusal: R) => Omit<Problem, "message"> }
+type Mapping = { readonly [R in Refusal as R["_tag"]]: (refusal: R, baseUrl: string) => Omit<Problem, "message"> }
 
 const mapping: Mapping = {
   AlreadyRegistered: () => ({ status: 409, code: "DUPLICATE" }),
   BadRequest: () => ({ status: 400, code: "BAD_REQUEST" }),
+  BudgetExceeded: (e) => ({
+    status: 402,
+    code: "BUDGET_EXCEEDED",
+    extra: {
+      budget_id: e.budgetId,
+      cap_microcents: Number(e.capMicrocents),
+      left_microcents: Number(e.leftMicrocents),
+      resets_at: e.resetsAt ?? null
+    }
+  }),
+  CallConflict: () => ({ status: 409, code: "IDEMPOTENCY_CONFLICT" }),
+  CallInFlight: (e) => ({
+    status: 409,
+    code: "IDEMPOTENCY_CONFLICT",
+    headers: { "retry-after": String(e.retryAfterSeconds) },
+    extra: { retry_after_seconds: e.retryAfterSeconds }
+  }),
+  CallTimeRefused: (e) => ({
+    status: 422,
+    code: "VALIDATION_ERROR",
+    details: [{ path: ["timestamp"], message: e.message }]
+  }),
+  CostTooHigh: (e) => ({
+    status: 422,
+    code: "VALIDATION_ERROR",
+    details: [{ path: ["cost_microcents"], message: e.message }]
+  }),
   ExpiryInThePast: (e) => ({
     status: 422,
     code: "VALIDATION_ERROR",
     details: [{ path: ["expires_at"], message: e.message }]
   }),
+  GrantNotFound: () => ({ status: 404, code: "NOT_FOUND" }),
   IdempotencyConflict: () => ({ status: 409, code: "IDEMPOTENCY_CONFLICT" }),
   IdempotencyInFlight: (e) => ({
     status: 409,
@@ -70,9 +125,26 @@ const mapping: Mapping = {
     headers: { "retry-after": String(e.retryAfterSeconds) },
     extra: { retry_after_seconds: e.retryAfterSeconds }
   }),
+  InsufficientFunds: (e, baseUrl) => ({
+    status: 402,
+    code: "INSUFFICIENT_FUNDS",
+    extra: {
+      cost_microcents: Number(e.costMicrocents),
+      cost_cents: toCents(e.costMicrocents),
+      balance_microcents: Number(e.balanceMicrocents),
+      balance_cents: toCents(e.balanceMicrocents),
+      load_balance_url: `${baseUrl}/api/market/balance/load`
+    }
+  }),
+  InvalidArguments: (e) => ({
+    status: 422,
+    code: "VALIDATION_ERROR",
+    details: e.violations.map(({ path, message }) => ({ path: ["input", ...path], message }))
+  }),
   KeyNotFound: () => ({ status: 404, code: "NOT_FOUND" }),
   LastKey: () => ({ status: 409, code: "DUPLICATE" }),
   MethodNotAllowed: (e) => ({ status: 405, code: "METHOD_NOT_ALLOWED", headers: { allow: e.allow.join(", ") } }),
+  NoGrant: () => ({ status: 403, code: "FORBIDDEN" }),
   NoToolRegistered: (e) => ({
     status: 422,
     code: "VALIDATION_ERROR",
@@ -85,7 +157,16 @@ const mapping: Mapping = {
     }
   }),
   NotFound: () => ({ status: 404, code: "NOT_FOUND" }),
+  NotYours: () => ({ status: 403, code: "FORBIDDEN" }),
   PayloadTooLarge: () => ({ status: 413, code: "PAYLOAD_TOO_LARGE", headers: { connection: "close" } }),
+  PriceChanged: (e) => ({
+    status: 409,
+    code: "PRICE_CHANGED",
+    extra: {
+      price_microcents: Number(e.priceMicrocents),
+      max_cost_microcents: Number(e.maxCostMicrocents)
+    }
+  }),
   RateLimited: (e) => ({
     status: 429,
     code: "RATE_LIMITED",
@@ -98,15 +179,23 @@ const mapping: Mapping = {
     code: "VALIDATION_ERROR",
     details: e.tools.map((tool) => ({ path: ["tools", tool.index], message: `${tool.tool_name}: ${tool.error}` }))
   }),
+  ToolAmbiguous: (e) => ({ status: 409, code: "DUPLICATE", extra: { candidates: e.candidates } }),
+  ToolNotFound: () => ({ status: 404, code: "NOT_FOUND" }),
+  TooManyGrants: () => ({ status: 422, code: "VALIDATION_ERROR" }),
   TooManyKeys: () => ({ status: 422, code: "VALIDATION_ERROR" }),
   Unauthorized: () => ({ status: 401, code: "UNAUTHORIZED", headers: { "www-authenticate": "Bearer" } }),
+  UnknownProvider: (e) => ({
+    status: 422,
+    code: "VALIDATION_ERROR",
+    details: [{ path: ["provider_id"], message: e.message }]
+  }),
   UnsupportedMediaType: () => ({ status: 415, code: "UNSUPPORTED_MEDIA_TYPE", headers: { accept: "application/json" } }),
   ValidationFailed: (e) => ({ status: 422, code: "VALIDATION_ERROR", details: e.faults }),
   WrongRole: () => ({ status: 403, code: "FORBIDDEN" })
 }
 
-export const problemOf = <R extends Refusal>(refusal: R): Problem => ({
-  ...(mapping[refusal._tag] as (refusal: R) => Omit<Problem, "message">)(refusal),
+export const problemOf = <R extends Refusal>(refusal: R, baseUrl: string): Problem => ({
+  ...(mapping[refusal._tag] as (refusal: R, baseUrl: string) => Omit<Problem, "message">)(refusal, baseUrl),
   message: refusal.message
 })
 

@@ -5,8 +5,18 @@ import { Effect } from "effect"
 import { BadRequest, type Fault, type PayloadTooLarge, UnsupportedMediaType, ValidationFailed } from "./Failures.ts"
 import { header, type WebRequest } from "./WebRequest.ts"
 
+export interface BodyRules {
+  readonly bytesMax: number
+  readonly depthMax: number
+  /** Nothing of the body is stored: text that a database would refuse may pass. */
+  readonly anyText: boolean
+  /** A POST without a body asks for the defaults. */
+  readonly emptyIsObject: boolean
+}
+
 export const BODY_BYTES_MAX = 1_048_576
 export const JSON_DEPTH_MAX = 64
+export const storedBody: BodyRules = { bytesMax: BODY_BYTES_MAX, depthMax: JSON_DEPTH_MAX, anyText: false, emptyIsObject: true }
 
 const decoder = new TextDecoder("utf-8", { fatal: true })
 
@@ -19,18 +29,16 @@ export const readText = Effect.fnUntraced(function*(
   if (type !== undefined && !isJson(type)) return yield* new UnsupportedMediaType({ given: type.slice(0, 100) })
   const bytes = yield* request.body(bytesMax)
   if (type === undefined && bytes.length > 0) return yield* new UnsupportedMediaType({ given: "no content type" })
-  try {
-    return decoder.decode(bytes)
-  } catch {
-    return yield* new BadRequest({ reason: "The body is not valid UTF-8." })
-  }
+  return yield* Effect.try({
+    try: () => decoder.decode(bytes),
+    catch: () => new BadRequest({ reason: "The body is not valid UTF-8." })
+  })
 })
 
-/** An empty text is an empty object: a POST without a body asks for the defaults. */
-export const parseJson = (text: string): Effect.Effect<unknown, BadRequest | ValidationFailed> => {
-  if (text.trim() === "") return Effect.succeed({})
-  if (depthOf(text) > JSON_DEPTH_MAX) {
-    return Effect.fail(new BadRequest({ reason: `The body is nested deeper than ${JSON_DEPTH_MAX} levels.` }))
+export const parseJson = (text: string, rules: BodyRules): Effect.Effect<unknown, BadRequest | ValidationFailed> => {
+  if (rules.emptyIsObject && text.trim() === "") return Effect.succeed({})
+  if (depthOf(text) > rules.depthMax) {
+    return Effect.fail(new BadRequest({ reason: `The body is nested deeper than ${rules.depthMax} levels.` }))
   }
   let value: unknown
   try {
@@ -38,7 +46,7 @@ export const parseJson = (text: string): Effect.Effect<unknown, BadRequest | Val
   } catch {
     return Effect.fail(new BadRequest({ reason: "The body is not valid JSON." }))
   }
-  if (!SUSPICIOUS_ESCAPE.test(text)) return Effect.succeed(value)
+  if (rules.anyText || !SUSPICIOUS_ESCAPE.test(text)) return Effect.succeed(value)
   const faults = unstorable(value, [])
   return faults.length === 0 ? Effect.succeed(value) : Effect.fail(new ValidationFailed({ faults }))
 }

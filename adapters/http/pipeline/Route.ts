@@ -8,8 +8,8 @@ import type { Principal, Role } from "../../../domain/accounts/Principal.ts"
 import { Access, type AccessRule } from "../api/Access.ts"
 import { BadRequest, type Fault, RouteNotFound, ValidationFailed } from "./Failures.ts"
 import type { Refusal } from "./Problems.ts"
-import { BODY_BYTES_MAX } from "./RequestBody.ts"
-import type { WebRequest } from "./WebRequest.ts"
+import { type BodyRules, storedBody } from "./RequestBody.ts"
+import type { WebAnswer, WebRequest } from "./WebRequest.ts"
 
 type TypeOf<S> = [S] extends [never] ? undefined : S extends { readonly Type: infer A } ? A : undefined
 
@@ -23,6 +23,9 @@ export interface Input<E extends HttpApiEndpoint.ConstraintRequest> {
   as<R extends Role>(...roles: ReadonlyArray<R>): Extract<Principal, { readonly role: R }>
   readonly request: WebRequest
   readonly clientAddress: string
+  readonly requestId: string
+  /** The body as it was sent. */
+  readonly text: string
 }
 
 export interface Reply<A> {
@@ -37,19 +40,27 @@ export interface Decoded {
   readonly payload: unknown
 }
 
+/** Answers that clients of the open specification compare word for word, in place of the usual problems. */
+export interface Quirks {
+  readonly badRequest: string
+  /** For methods that the path does not take. */
+  readonly otherMethods: WebAnswer
+}
+
 /** What the dispatcher needs to know of a route. */
 export interface Route {
   readonly method: string
   readonly path: string
   readonly rule: AccessRule
   readonly takesBody: boolean
-  readonly bodyBytesMax: number
+  readonly body: BodyRules
+  readonly quirks: Quirks | undefined
   decodeParams(params: unknown): Effect.Effect<unknown, RouteNotFound>
   decodeQuery(query: unknown): Effect.Effect<unknown, BadRequest>
   decodePayload(body: unknown): Effect.Effect<unknown, ValidationFailed>
   /** The whole answer: handler, then the success schema of its status. */
   answer(
-    input: Decoded & Pick<Input<HttpApiEndpoint.ConstraintRequest>, "caller" | "request" | "clientAddress">
+    input: Decoded & Omit<Input<HttpApiEndpoint.ConstraintRequest>, "as">
   ): Effect.Effect<EncodedReply, Refusal>
 }
 
@@ -59,28 +70,55 @@ export interface EncodedReply {
   readonly body: string
 }
 
+export interface RouteOptions {
+  /** Decodes the body instead of the contract's schema: where parts of it are judged one by one. */
+  readonly lenientPayload?: Schema.Top
+  readonly body?: BodyRules
+  readonly quirks?: Quirks
+}
+
+/** The handler answers with a value; the success schema of its status writes it. */
 export const route = <const E extends HttpApiEndpoint.ConstraintRequest>(
   endpoint_: E,
   handler: (input: Input<E>) => Effect.Effect<Reply<TypeOf<E["~Success"]>>, Refusal>,
-  options?: {
-    /** Decodes the body instead of the contract's schema: where parts of it are judged one by one. */
-    readonly lenientPayload?: Schema.Top
-    readonly bodyBytesMax?: number
-  }
+  options?: RouteOptions
+): Route => {
+  const endpoint = endpoint_ as unknown as HttpApiEndpoint.Top
+  const encoders = encodersByStatus(endpoint)
+  return encodedRoute(
+    endpoint_,
+    Effect.fnUntraced(function*(input) {
+      const reply = yield* handler(input)
+      const encode = encoders.get(reply.status)
+      if (encode === undefined) {
+        return yield* Effect.die(new Error(`${endpoint.identifier} declares no success with status ${reply.status}`))
+      }
+      const encoded = yield* Effect.orDie(encode(reply.body))
+      return { status: reply.status, headers: reply.headers ?? {}, body: JSON.stringify(encoded) }
+    }),
+    options
+  )
+}
+
+/** The handler writes the answer's text itself, as the hot path does; tests hold it to the contract. */
+export const encodedRoute = <const E extends HttpApiEndpoint.ConstraintRequest>(
+  endpoint_: E,
+  handler: (input: Input<E>) => Effect.Effect<EncodedReply, Refusal>,
+  options?: RouteOptions
 ): Route => {
   const endpoint = endpoint_ as unknown as HttpApiEndpoint.Top
   const payload = options?.lenientPayload ?? endpoint.payload.get("application/json")?.schemas[0]
   const decodeParams = decoder(endpoint.params)
   const decodeQuery = decoder(endpoint.query)
   const decodePayload = decoder(payload)
-  const encoders = encodersByStatus(endpoint)
   const rule = Context.get(endpoint.annotations as Context.Context<never>, Access)
   return {
     method: endpoint.method,
     path: endpoint.path,
     rule,
     takesBody: payload !== undefined,
-    bodyBytesMax: options?.bodyBytesMax ?? BODY_BYTES_MAX,
+    body: options?.body ?? storedBody,
+    quirks: options?.quirks,
     decodeParams: (params) =>
       Effect.mapError(decodeParams(params), () => new RouteNotFound({ path: endpoint.path })),
     decodeQuery: (query) =>
@@ -88,21 +126,15 @@ export const route = <const E extends HttpApiEndpoint.ConstraintRequest>(
         new BadRequest({ reason: faultsOf(error).map((fault) => `${fault.path.join(".")}: ${fault.message}`).join("; ") })),
     decodePayload: (body) =>
       Effect.mapError(decodePayload(body), (error) => new ValidationFailed({ faults: faultsOf(error) })),
-    answer: Effect.fnUntraced(function*(input) {
+    answer: (input) => {
       const as = (...roles: ReadonlyArray<Role>) => {
         if (input.caller === undefined || !roles.includes(input.caller.role)) {
           throw new Error(`${endpoint.identifier} asks for ${roles.join(" or ")}, but its access rule lets others in`)
         }
         return input.caller
       }
-      const reply = yield* handler({ ...input, as } as Input<E>)
-      const encode = encoders.get(reply.status)
-      if (encode === undefined) {
-        return yield* Effect.die(new Error(`${endpoint.identifier} declares no success with status ${reply.status}`))
-      }
-      const encoded = yield* Effect.orDie(encode(reply.body))
-      return { status: reply.status, headers: reply.headers ?? {}, body: JSON.stringify(encoded) }
-    })
+      return handler({ ...input, as } as Input<E>)
+    }
   }
 }
 
@@ -116,7 +148,8 @@ export const documentRoute = (
   path,
   rule,
   takesBody: false,
-  bodyBytesMax: 0,
+  body: storedBody,
+  quirks: undefined,
   decodeParams: () => Effect.undefined,
   decodeQuery: () => Effect.undefined,
   decodePayload: () => Effect.undefined,
@@ -127,7 +160,7 @@ type Decode = (input: unknown) => Effect.Effect<unknown, Schema.SchemaError>
 
 const decoder = (schema: Schema.Top | undefined): Decode =>
   schema === undefined
-    ? () => Effect.succeed(undefined)
+    ? () => Effect.undefined
     : Schema.decodeUnknownEffect(schema, { errors: "all" }) as Decode
 
 const encodersByStatus = (endpoint: HttpApiEndpoint.Top): ReadonlyMap<number, Decode> =>

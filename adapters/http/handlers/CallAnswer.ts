@@ -1,0 +1,104 @@
+/**
+ * How a finished call looks on the wire: the provider's own result with what it cost, or a problem that says what
+ * happened; with the same headers either way.
+ */
+import type { CallReport } from "../../../domain/metering/Metering.ts"
+import type { StoredAnswer } from "../../../domain/metering/CallStore.ts"
+import type { UpstreamProblem } from "../../../domain/metering/ToolUpstream.ts"
+import { formatPrice, toCents } from "../../../domain/shared/Microcents.ts"
+import type { ProblemCode, ProblemStatus } from "../api/Problem.ts"
+import { titles } from "../api/Problem.ts"
+
+export const callAnswer = (report: CallReport, baseUrl: string, requestId: string): StoredAnswer =>
+  report.answer.status === "success" ? delivered(report, baseUrl) : undelivered(report, baseUrl, requestId)
+
+const delivered = (report: CallReport, baseUrl: string): StoredAnswer => ({
+  status: 200,
+  headers: callHeaders(report, baseUrl),
+  body: `{"result":${JSON.stringify(report.answer.result)},"meta":${JSON.stringify(meta(report))}}`
+})
+
+const undelivered = (report: CallReport, baseUrl: string, requestId: string): StoredAnswer => {
+  const { status, code } = problemCode(report)
+  const message = sentence(report)
+  const problem = report.answer.problem
+  return {
+    status,
+    headers: {
+      ...callHeaders(report, baseUrl),
+      "content-type": "application/problem+json",
+      ...(problem?.retryAfterSeconds === undefined ? {} : { "retry-after": String(problem.retryAfterSeconds) })
+    },
+    body: JSON.stringify({
+      type: `urn:agent-tool-billing:problem:${code.toLowerCase().replaceAll("_", "-")}`,
+      title: titles[status],
+      status,
+      detail: message,
+      instance: "/api/market/proxy",
+      error: true,
+      code,
+      message,
+      request_id: requestId,
+      outcome: report.answer.status,
+      tool: report.entry.tool.toolName,
+      provider: report.entry.provider.name,
+      latency_ms: report.answer.latencyMs,
+      attempts: report.answer.attempts,
+      cost_cents: toCents(report.receipt.cost_microcents),
+      cost_microcents: Number(report.receipt.cost_microcents),
+      receipt_id: report.receipt.receipt_id,
+      ...(problem === undefined ? {} : { problem: problem.kind }),
+      ...(problem?.rpcError === undefined ? {} : { provider_error: problem.rpcError }),
+      ...(problem?.httpStatus === undefined ? {} : { provider_status: problem.httpStatus }),
+      ...(report.answer.result === undefined ? {} : { result: report.answer.result })
+    })
+  }
+}
+
+const problemCode = ({ answer }: CallReport): { readonly status: ProblemStatus; readonly code: ProblemCode } => {
+  if (answer.status === "timeout") return { status: 504, code: "PROXY_TIMEOUT" }
+  if (answer.problem?.kind === "circuit_open") return { status: 503, code: "UNAVAILABLE" }
+  if (answer.problem?.kind === "blocked_endpoint") return { status: 422, code: "BLOCKED_ENDPOINT" }
+  return { status: 502, code: "PROVIDER_ERROR" }
+}
+
+const sentence = ({ answer, entry }: CallReport): string => {
+  const problem: UpstreamProblem | undefined = answer.problem
+  if (problem !== undefined) return problem.message
+  return `${entry.tool.toolName} answered with an error of its own; see result.`
+}
+
+const meta = (report: CallReport) => {
+  const { entry, receipt, answer } = report
+  return {
+    tool: entry.tool.displayName,
+    tool_name: entry.tool.toolName,
+    tool_id: entry.tool.id,
+    provider: entry.provider.name,
+    provider_id: entry.provider.id,
+    cost_cents: toCents(receipt.cost_microcents),
+    cost_microcents: Number(receipt.cost_microcents),
+    cost: formatPrice(receipt.cost_microcents),
+    latency_ms: answer.latencyMs,
+    remaining_balance_cents: toCents(report.availableMicrocents),
+    remaining_balance_microcents: Number(report.availableMicrocents),
+    free_tier_remaining: report.freeCallsLeft ?? null,
+    receipt_id: receipt.receipt_id,
+    invocation_id: receipt.receipt_id,
+    attempts: answer.attempts
+  }
+}
+
+const callHeaders = ({ entry, receipt, answer }: CallReport, baseUrl: string): Readonly<Record<string, string>> => ({
+  "x-market-cost": String(receipt.cost_microcents),
+  "x-market-provider": headerText(entry.provider.name),
+  "x-market-latency": String(answer.latencyMs),
+  "x-market-tool": entry.tool.toolName,
+  "x-market-receipt": receipt.receipt_id,
+  link: `<${baseUrl}/api/v1/market/receipts/${receipt.receipt_id}>; rel="receipt"`,
+  ...(answer.attempts > 1 ? { "x-market-retried": "true" } : {})
+})
+
+/** Whatever a provider is called: printable ASCII as it is, the rest percent-encoded. */
+export const headerText = (text: string): string =>
+  /^[\x20-\x24\x26-\x7e]*$/u.test(text) ? text.trim() : encodeURIComponent(text.toWellFormed()).replaceAll("%20", " ")

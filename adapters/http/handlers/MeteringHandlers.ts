@@ -1,0 +1,83 @@
+/**
+ * Direct metering over HTTP.
+ */
+import { Effect } from "effect"
+import type { CallIdempotency, StoredAnswer } from "../../../domain/metering/CallStore.ts"
+import { DirectMetering, type Metered } from "../../../domain/metering/DirectMetering.ts"
+import type { CallStatus } from "../../../domain/metering/ToolUpstream.ts"
+import { Digest } from "../../../domain/shared/Digest.ts"
+import { toCents } from "../../../domain/shared/Microcents.ts"
+import { type MeteredCall, MeteringApi } from "../api/MeteringApi.ts"
+import { BaseUrl } from "../BaseUrl.ts"
+import { idempotencyKey } from "../pipeline/IdempotencyKey.ts"
+import { encodedRoute } from "../pipeline/Route.ts"
+import { describe } from "./SelfDescriptions.ts"
+import { route } from "../pipeline/Route.ts"
+
+const { endpoints } = MeteringApi
+
+export const meteringRoutes = Effect.gen(function*() {
+  const metering = yield* DirectMetering
+  const baseUrl = yield* BaseUrl
+  const { sha256Hex } = yield* Digest
+
+  const meter = encodedRoute(
+    endpoints.meter,
+    Effect.fnUntraced(function*({ as, payload, request, text }) {
+      const caller = as("consumer", "provider")
+      const call = "data" in payload ? payload.data : payload
+      const key = (yield* idempotencyKey(request)) ??
+        ("data" in payload ? `cloudevent\n${payload.source}\n${payload.id}` : undefined)
+      const idempotency: CallIdempotency | undefined = key === undefined ? undefined : {
+        keyHash: sha256Hex(`${caller.role}\n${caller.ownerId}\nmeter\n${key}`),
+        requestHash: sha256Hex(text)
+      }
+      const outcome = yield* metering.record(
+        {
+          caller,
+          tool: { toolId: call.tool_id, toolName: call.tool_name, providerId: caller.role === "provider" ? caller.ownerId : undefined },
+          consumerId: call.consumer_id ?? call.agent_id,
+          status: statusOf(call),
+          durationMs: call.duration_ms ?? 0,
+          tokensInput: call.input_tokens ?? 0,
+          tokensOutput: call.output_tokens ?? (call.input_tokens === undefined ? call.tokens_used ?? 0 : 0),
+          cost: call.cost_microcents,
+          calledAt: call.timestamp,
+          idempotency
+        },
+        (metered) => answerOf(metered, baseUrl)
+      )
+      return outcome._tag === "Recorded"
+        ? outcome.answer
+        : { ...outcome.answer, headers: { ...outcome.answer.headers, "idempotent-replay": "true" } }
+    })
+  )
+
+  return [meter, route(endpoints.describeMeter, () => describe("/api/v1/market/meter"))]
+})
+
+const statusOf = (call: typeof MeteredCall.Type): CallStatus =>
+  call.status ?? (call.success === false ? "error" : "success")
+
+const answerOf = ({ receipt }: Metered, baseUrl: string): StoredAnswer => {
+  const shown = { ...receipt, cost_microcents: Number(receipt.cost_microcents) }
+  const url = `${baseUrl}/api/v1/market/receipts/${receipt.receipt_id}`
+  return {
+    status: 201,
+    headers: { "x-market-receipt": receipt.receipt_id, link: `<${url}>; rel="receipt"` },
+    body: JSON.stringify({
+      metered: true,
+      recorded: true,
+      invocation_id: receipt.receipt_id,
+      tool_id: receipt.tool_id,
+      tool_name: receipt.tool_name,
+      agent_id: receipt.agent_id,
+      provider_id: receipt.provider_id,
+      cost_microcents: shown.cost_microcents,
+      cost_cents: toCents(receipt.cost_microcents),
+      status: receipt.status,
+      timestamp: receipt.timestamp,
+      receipt: { ...shown, verify_url: `${baseUrl}/api/v1/verify` }
+    })
+  }
+}

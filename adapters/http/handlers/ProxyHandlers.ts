@@ -1,0 +1,69 @@
+/**
+ * The proxy over HTTP: the hot path. What it answers is written as text once, kept for replays and sent as it is.
+ */
+import { Effect } from "effect"
+import { Metering } from "../../../domain/metering/Metering.ts"
+import { Digest } from "../../../domain/shared/Digest.ts"
+import { formatPrice, toCents } from "../../../domain/shared/Microcents.ts"
+import { CallsApi } from "../api/CallsApi.ts"
+import { BaseUrl } from "../BaseUrl.ts"
+import { idempotencyKey } from "../pipeline/IdempotencyKey.ts"
+import { encodedRoute } from "../pipeline/Route.ts"
+import { callAnswer } from "./CallAnswer.ts"
+
+export const proxyRoutes = Effect.gen(function*() {
+  const metering = yield* Metering
+  const baseUrl = yield* BaseUrl
+  const { sha256Hex } = yield* Digest
+
+  const proxy = encodedRoute(
+    CallsApi.endpoints.proxy,
+    Effect.fnUntraced(function*({ as, payload, request, requestId, text }) {
+      const caller = as("consumer")
+      const call = {
+        consumerId: caller.ownerId,
+        tool: { toolId: payload.tool_id, toolName: payload.tool_name, providerId: payload.provider_id },
+        arguments: payload.input ?? payload.arguments ?? {},
+        maxCost: payload.max_cost_microcents,
+        idempotency: undefined
+      }
+      if (payload.dry_run === true) {
+        const quote = yield* metering.quote(call)
+        return { status: 200, headers: {}, body: JSON.stringify(quoteBody(quote)) }
+      }
+      const key = yield* idempotencyKey(request)
+      // The same call in other words is another call: what counts is the body as it was sent.
+      const idempotency = key === undefined
+        ? undefined
+        : { keyHash: sha256Hex(`${caller.ownerId}\n${key}`), requestHash: sha256Hex(text) }
+      const outcome = yield* metering.call({ ...call, idempotency }, (report) => callAnswer(report, baseUrl, requestId))
+      return outcome._tag === "Settled"
+        ? outcome.answer
+        : { ...outcome.answer, headers: { ...outcome.answer.headers, "idempotent-replay": "true" } }
+    })
+  )
+
+  return [proxy]
+})
+
+const quoteBody = ({ entry, cost, hold, freeCallsLeft, availableMicrocents }: Effect.Success<
+  ReturnType<Metering["Service"]["quote"]>
+>) => ({
+  dry_run: true,
+  quote: {
+    tool: entry.tool.displayName,
+    tool_name: entry.tool.toolName,
+    tool_id: entry.tool.id,
+    provider: entry.provider.name,
+    provider_id: entry.provider.id,
+    price_microcents: Number(entry.price),
+    price_cents: toCents(entry.price),
+    price: formatPrice(entry.price),
+    cost_microcents: Number(cost),
+    hold_microcents: Number(hold),
+    free_tier_remaining: freeCallsLeft ?? null,
+    balance_microcents: Number(availableMicrocents),
+    balance_after_microcents: Number(availableMicrocents - cost),
+    sufficient_funds: availableMicrocents >= hold
+  }
+})

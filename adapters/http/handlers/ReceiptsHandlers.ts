@@ -1,0 +1,101 @@
+/**
+ * Receipts over HTTP.
+ */
+import { DateTime, Effect, Option } from "effect"
+import { canonical, RECEIPT_ALGORITHM } from "../../../domain/receipts/Receipt.ts"
+import { ReceiptSigner } from "../../../domain/receipts/ReceiptSigner.ts"
+import { ReceiptStore } from "../../../domain/receipts/ReceiptStore.ts"
+import { verifyReceipt } from "../../../domain/receipts/Verification.ts"
+import { format } from "../../../domain/shared/Timestamp.ts"
+import { ReceiptsApi } from "../api/ReceiptsApi.ts"
+import { pageFields, pageRequest } from "../pipeline/Cursor.ts"
+import { NotFound } from "../pipeline/Failures.ts"
+import { route } from "../pipeline/Route.ts"
+
+const { endpoints } = ReceiptsApi
+
+const VERIFY_BODY = { bytesMax: 65_536, depthMax: 2_000, anyText: true, emptyIsObject: false }
+
+export const receiptsRoutes = Effect.gen(function*() {
+  const store = yield* ReceiptStore
+  const signer = yield* ReceiptSigner
+
+  const list = route(
+    endpoints.list,
+    Effect.fnUntraced(function*({ as, query }) {
+      const page = yield* pageRequest("receipts", query)
+      const found = yield* store.list(
+        as("consumer", "provider"),
+        {
+          toolId: query.tool_id,
+          status: query.status,
+          from: query.from === undefined ? undefined : format(query.from),
+          to: query.to === undefined ? undefined : format(query.to)
+        },
+        page
+      )
+      return { status: 200, body: { receipts: found.items, ...pageFields("receipts", page, found) } }
+    })
+  )
+
+  const find = route(
+    endpoints.find,
+    Effect.fnUntraced(function*({ params }) {
+      const found = yield* store.find(params.id)
+      if (Option.isNone(found)) return yield* new NotFound({ what: `Receipt ${params.id}` })
+      return {
+        status: 200,
+        body: {
+          receipt: found.value,
+          verification: {
+            valid: signer.verify(canonical(found.value), found.value.signature),
+            algorithm: RECEIPT_ALGORITHM,
+            verified_at: format(yield* DateTime.now)
+          }
+        }
+      }
+    })
+  )
+
+  const verify = route(
+    endpoints.verify,
+    Effect.fnUntraced(function*({ payload }) {
+      const candidate = unwrap(payload)
+      const verdict = verifyReceipt(candidate, signer.verify)
+      return {
+        status: 200,
+        body: {
+          receipt: candidate,
+          verification: {
+            valid: verdict.valid,
+            reason: verdict.reason,
+            ...(verdict.missing === undefined ? {} : { missing: verdict.missing }),
+            checked: { canonical: verdict.canonical, algorithm: RECEIPT_ALGORITHM },
+            verified_at: format(yield* DateTime.now)
+          }
+        }
+      }
+    }),
+    {
+      body: VERIFY_BODY,
+      quirks: {
+        badRequest: `{"error":true,"code":"BAD_REQUEST"}`,
+        otherMethods: {
+          status: 405,
+          headers: {
+            allow: "POST, OPTIONS",
+            "access-control-allow-methods": "POST, OPTIONS",
+            "cache-control": "no-store"
+          },
+          body: ""
+        }
+      }
+    }
+  )
+
+  return [list, find, verify]
+})
+
+/** A bare receipt, or one inside `{receipt}`. */
+const unwrap = <A>(body: A): A =>
+  typeof body === "object" && body !== null && "receipt" in body && !("receipt_id" in body) ? body.receipt as A : body

@@ -1,0 +1,128 @@
+/**
+ * Words of tools, prices, and the market as a whole.
+ */
+import { PROVIDER_ID, TOOL_ID } from "./SharedWords.ts"
+import type { Words } from "./Vocabulary.ts"
+
+const inputSchema = { type: "object", properties: { q: { type: "string" } }, required: ["q"] }
+
+export const catalogWords: Words = {
+  "ToolDeclaration.": ["A tool as its provider declares it. Name its price in one of the three ways, or in none."],
+  "ToolDeclaration.tool_name": ["The tool's name, exactly as your MCP server lists it."],
+  display_name: ["The name for people; the tool's name, if absent.", "Paper search"],
+  category: ["What it is filed under; `other`, if absent.", "search"],
+  price_cents_override: ["The price of a call, in whole cents."],
+  price_microcents: ["The price of a call, exact.", 500],
+  "ToolDeclaration.pricing": ["Price and free tier in one, as older clients send them."],
+  price_cents: ["The price of a call in whole cents, rounded toward zero: for people.", 0],
+  free_tier_calls: ["Free calls for each consumer in a calendar month (UTC).", 10],
+  input_schema: ["JSON Schema of the arguments. Where there is one, a call that does not fit is refused unpaid.", inputSchema],
+  output_schema: ["JSON Schema of the result.", { type: "object" }],
+  billing_policy: ["What is charged for: a success, only output that fits `output_schema`, or every attempt."],
+  max_cost_microcents: ["The most that one call may cost, where the provider reports each call's own cost.", 5_000],
+  timeout_ms: ["How long one attempt may take.", 10_000],
+  idempotent: ["Calling twice does no harm, so a call that broke off may be sent again."],
+
+  "RegisterTools.": ["Tools to put in or to change, judged one by one."],
+  "RegisterTools.tools": ["The tools. A fault in one does not stop the others."],
+  "RegisteredTools.": ["What became of each tool. Those that were refused are in `tool_errors`."],
+  "RegisteredTools.registered": ["How many were put in or changed.", 1],
+  "RegisteredTools.errors": ["How many were refused.", 0],
+  "RegisteredTools.tools": ["The tools that were put in or changed."],
+  "RegisteredTools.id": ["The tool's id.", TOOL_ID],
+  "RegisteredTools.message": ["What happened, in a sentence for people.", "1 registered."],
+  "RegisteredTools.error": ["Why it was refused."],
+  action: ["Whether the name was new."],
+  tool_errors: ["The tools that were refused, and why.", []],
+
+  "CatalogPage.": ["A page of the catalogue."],
+  tools: ["The tools."],
+  categories: ["Every category that has a tool.", ["search"]],
+  "CatalogTool.": ["A tool, what it costs, and how it has done."],
+  "CatalogTool.id": ["The tool's id: what a call names.", TOOL_ID],
+  "CatalogTool.input_schema": ["JSON Schema of the arguments; null where the provider gave none.", inputSchema],
+  "CatalogTool.provider": [
+    "Who offers it.",
+    {
+      id: PROVIDER_ID,
+      name: "Ada Tools",
+      verified: false,
+      verification_level: "unverified",
+      badge: "unrated",
+      trust_score: null
+    }
+  ],
+  "CatalogTool.name": ["The provider's name."],
+  provider: ["The provider's name.", "Ada Tools"],
+  verified: ["Whether the provider proved anything about itself."],
+  verification_level: ["What it proved."],
+  badge: ["How far the evidence carries."],
+  trust_score: ["0 to 100; null while there is too little evidence.", null],
+  "CatalogTool.pricing": ["What a call costs."],
+  model: ["How the provider charges.", "per_call"],
+  price: ["The price of a call, for people.", "$0.0005"],
+  "CatalogTool.stats": ["How it has done, from metered calls.", { total_calls: 1_204, avg_latency_ms: 86, p95_latency_ms: 140, uptime_pct: 99.92 }],
+  stats: ["How it has done, from metered calls."],
+  total_calls: ["Metered calls.", 1_204],
+  avg_latency_ms: ["The mean time of a call; null before the first one.", 86],
+  p95_latency_ms: ["95 of 100 calls were at least this fast.", 140],
+  uptime_pct: ["The share of calls that the provider answered, in percent.", 99.92],
+
+  "PriceList.": ["What every tool costs, and what the platform keeps."],
+  "PriceList.pricing": ["One line for each tool."],
+  "PriceList.tools": ["The same list as `pricing`, under the name that existing clients know."],
+  "PriceLine.": ["What one tool costs."],
+  "PriceLine.pricing": ["What a call costs."],
+  price_per_call: ["The price of a call, for people.", "$0.0005"],
+  price_per_call_cents: ["In whole cents, rounded toward zero: for people.", 0],
+  price_per_call_microcents: ["The price of a call, exact.", 500],
+  platform_fee: ["What the platform keeps of each call, for people."],
+  platform_fee_bps: ["The same in hundredths of a percent."],
+  microcents_per_cent: ["How the unit of money is divided."],
+
+  "MarketStats.": ["Figures of the whole market. Null where nothing was metered yet."],
+  total_tool_invocations: ["Metered calls of all tools.", 18_420],
+  successful_calls: ["Calls that succeeded.", 18_311],
+  unique_agents: ["Consumers that called at least once.", 37],
+  unique_tools: ["Tools that were called at least once.", 12],
+  tools_listed: ["Tools in the catalogue.", 14],
+  providers: ["Registered providers.", 5],
+  total_revenue: ["What was billed, for people.", "$9.21"],
+  total_revenue_cents: ["In whole cents, rounded toward zero.", 921],
+  total_revenue_microcents: ["What was billed, exact.", 9_210_000],
+  avg_response_time_ms: ["The mean time of a call.", 91.4],
+  free_tier_usage_pct: ["The share of calls that a free tier covered, in percent.", 21.5],
+  last_invocation: ["When the last call was metered.", "2026-11-20T09:29:58.412Z"],
+
+  "MarketIndex.": ["What there is and where, for agents that arrive with nothing but the address."],
+  "MarketIndex.name": ["The service's name.", "Agent Tool Billing"],
+  "MarketIndex.description": ["What the service is.", "Billing, metering and authentication between agents and the MCP tools they call."],
+  base_url: ["What every path is appended to.", "https://billing.example.org"],
+  flow: ["How to begin, step by step.", ["1. Register: POST /api/market/register-consumer"]],
+  endpoints: ["Every endpoint, with what it does.", { "GET /api/market/catalog": "Find tools" }],
+  auth: ["How to sign in.", "Authorization: Bearer <key>; registration shows the key once"],
+  links: ["Where to read on.", { docs: "https://billing.example.org/docs" }],
+  "MarketHealth.": ["The market is up."],
+  "MarketHealth.status": ["Whether the database answered."],
+  "MarketHealthDegraded.": ["The database does not answer: the counts are null."],
+  "MarketHealthDegraded.status": ["Whether the database answered.", "degraded"],
+  "MarketHealthDegraded.provider_count": ["Registered providers; null while degraded.", null],
+  "MarketHealthDegraded.tool_count": ["Tools in the catalogue; null while degraded.", null],
+  provider_count: ["Registered providers.", 5],
+  tool_count: ["Tools in the catalogue.", 14],
+  uptime_seconds: ["How long this process has been running.", 86_400],
+
+  "SelfDescription.": ["How to use an endpoint, from the endpoint itself."],
+  "SelfDescription.description": ["What it does.", "Register a consumer"],
+  "SelfDescription.schema": [
+    "JSON Schema of the body.",
+    {
+      $schema: "https://json-schema.org/draft/2020-12/schema",
+      type: "object",
+      properties: { name: { type: "string" } },
+      required: ["name"]
+    }
+  ],
+  endpoint: ["The endpoint's path.", "/api/market/register-consumer"],
+  method: ["Its method.", "POST"]
+}

@@ -1,0 +1,81 @@
+/**
+ * An operation as the document shows it: who may call it, what it takes, what it answers.
+ */
+import type { OpenApi } from "effect/http-api"
+import { IDEMPOTENCY_KEY_CHARS_MAX } from "../../../domain/shared/Idempotency.ts"
+import type { EndpointInfo } from "../api/Endpoints.ts"
+import { annotatedExample, composedExample } from "./Examples.ts"
+import type { Json, JsonSchema, Operation, Parameter } from "./OpenApiModel.ts"
+import { responsesOf, type SharedResponses } from "./Responses.ts"
+import { tidy } from "./TidySchema.ts"
+import { wordOf } from "./Vocabulary.ts"
+
+export const operationOf = (
+  endpoint: EndpointInfo,
+  operation: OpenApi.OpenAPISpecOperation,
+  components: Readonly<Record<string, JsonSchema>>,
+  shared: SharedResponses
+): Operation => {
+  const { operationId, tags, security, requestBody } = operation
+  const body = requestBody?.content["application/json"]?.schema as JsonSchema | undefined
+  return {
+    operationId,
+    tags,
+    summary: endpoint.summary,
+    description: [endpoint.description, callers(endpoint.rule.roles)].filter((line) => line !== "").join("\n\n"),
+    "x-roles": endpoint.rule.roles,
+    security,
+    parameters: parametersOf(endpoint, operation),
+    ...(body === undefined ? {} : {
+      requestBody: {
+        required: (components[String(body.$ref).slice("#/components/schemas/".length)]?.required ?? []).length > 0,
+        content: {
+          "application/json": { schema: tidy(body, false), example: requestExample(endpoint, operationId, body, components) }
+        }
+      }
+    }),
+    responses: responsesOf(endpoint, operation, components, shared)
+  }
+}
+
+const callers = (roles: ReadonlyArray<string>): string =>
+  roles.length === 0 ? "Anybody may call it, without a key." : `Needs a ${roles.join(" or a ")} key.`
+
+const requestExample = (
+  { payload }: EndpointInfo,
+  operationId: string,
+  body: JsonSchema,
+  components: Readonly<Record<string, JsonSchema>>
+): Json =>
+  (payload === undefined ? undefined : annotatedExample(payload)) ?? composedExample(tidy(body, false), components, operationId)
+
+const parametersOf = (endpoint: EndpointInfo, operation: OpenApi.OpenAPISpecOperation): ReadonlyArray<Parameter> => {
+  const declared = operation.parameters.map((parameter): Parameter => {
+    const name = parameter.in === "header" ? canonical(parameter.name) : parameter.name
+    const { description, ...schema } = tidy(parameter.schema as JsonSchema, false)
+    const word = wordOf(operation.operationId, name)
+    const example = parameter.required ? composedExample(schema, {}, operation.operationId, name) : undefined
+    return {
+      name,
+      in: parameter.in as Parameter["in"],
+      required: parameter.required,
+      description: description ?? word?.[0] ?? "",
+      schema,
+      ...(example === undefined ? {} : { example })
+    }
+  })
+  const takesKey = declared.some((parameter) => parameter.name === IDEMPOTENCY_KEY.name)
+  return endpoint.rule.idempotent && !takesKey ? [...declared, IDEMPOTENCY_KEY] : declared
+}
+
+/** The pipeline takes it wherever the access rule says so, whether or not the endpoint declares it. */
+const IDEMPOTENCY_KEY: Parameter = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  description: "Same key, same request: the stored answer again, and nothing is done twice.",
+  schema: { type: "string", minLength: 1, maxLength: IDEMPOTENCY_KEY_CHARS_MAX }
+}
+
+/** `idempotency-key` as it is usually written. */
+const canonical = (header: string): string => header.replace(/\b[a-z]/gu, (letter) => letter.toUpperCase())

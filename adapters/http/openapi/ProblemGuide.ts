@@ -1,0 +1,132 @@
+/**
+ * Every problem code: what it says, and what a caller can do about it. A code without a row does not compile.
+ */
+import { codesByStatus, type ProblemCode, type ProblemStatus, titles } from "../api/Problem.ts"
+import type { EndpointInfo } from "../api/Endpoints.ts"
+import type { Json } from "./OpenApiModel.ts"
+
+export interface Guidance {
+  readonly message: string
+  readonly remedy: string
+  readonly extra?: Readonly<Record<string, Json>>
+  /** Where it can happen, if not wherever its status is declared. */
+  readonly only?: (endpoint: EndpointInfo) => boolean
+}
+
+const at = (...paths: ReadonlyArray<string>) => (endpoint: EndpointInfo) => paths.includes(endpoint.path)
+
+export const guide: Readonly<Record<ProblemCode, Guidance>> = {
+  BAD_REQUEST: {
+    message: "limit: Expected a plain integer between 0 and 100",
+    remedy: "Correct the query parameter or the JSON that the message names."
+  },
+  UNAUTHORIZED: {
+    message: "The key is unknown, expired or revoked.",
+    remedy: "Send `Authorization: Bearer <key>` with a key that is live."
+  },
+  INSUFFICIENT_FUNDS: {
+    message: "The balance does not cover the call.",
+    remedy: "Load the balance; nothing was forwarded or charged.",
+    extra: { cost_microcents: 500, cost_cents: 0, balance_microcents: 120, balance_cents: 0 }
+  },
+  BUDGET_EXCEEDED: {
+    message: "The call would go over a budget of this account.",
+    remedy: "Raise the budget, or wait until it begins anew."
+  },
+  FORBIDDEN: {
+    message: "This needs a provider key; you sent a consumer key.",
+    remedy: "Use a key of the role that the message names."
+  },
+  NOT_FOUND: {
+    message: "There is nothing here under this id.",
+    remedy: "Check the path and the id. `GET /api/market` lists every endpoint."
+  },
+  METHOD_NOT_ALLOWED: {
+    message: "/api/market/catalog does not take POST. It takes GET, HEAD, OPTIONS.",
+    remedy: "Use a method of the `Allow` header."
+  },
+  DUPLICATE: {
+    message: "That is there already, or would leave nothing behind.",
+    remedy: "Read the message: what you wanted is there already, or you would lock yourself out."
+  },
+  IDEMPOTENCY_CONFLICT: {
+    message: "This Idempotency-Key was used with another request before. Take a new key for a new request.",
+    remedy: "Take a new key. With `Retry-After`, the first request is still under way: ask again then.",
+    only: (endpoint) => endpoint.rule.idempotent || endpoint.endpoint.headers !== undefined
+  },
+  PRICE_CHANGED: {
+    message: "The call costs more than max_cost_microcents allows.",
+    remedy: "Read the new price and decide again.",
+    only: at("/api/market/proxy")
+  },
+  PAYLOAD_TOO_LARGE: {
+    message: "The body is larger than 1048576 bytes, which is the most that this endpoint takes.",
+    remedy: "Send less at once."
+  },
+  UNSUPPORTED_MEDIA_TYPE: {
+    message: "The body came as text/plain. Send JSON, with Content-Type: application/json.",
+    remedy: "Send JSON with `Content-Type: application/json`."
+  },
+  VALIDATION_ERROR: {
+    message: "email: Expected an e-mail address such as ada@example.org",
+    remedy: "Correct every field that `details` names.",
+    extra: { details: [{ path: ["email"], message: "Expected an e-mail address such as ada@example.org" }] }
+  },
+  BELOW_MINIMUM: {
+    message: "A payout needs at least $10.00.",
+    remedy: "Wait until more has come in.",
+    only: at("/api/market/payouts")
+  },
+  BLOCKED_ENDPOINT: {
+    message: "The address may not be called.",
+    remedy: "Name an address that is reachable from the public internet.",
+    only: at("/api/market/connect")
+  },
+  RATE_LIMITED: {
+    message: "At most 60 requests a minute. Try again in 3 s.",
+    remedy: "Wait for `Retry-After` seconds.",
+    extra: { retry_after_seconds: 3 }
+  },
+  INTERNAL_ERROR: {
+    message: "Something went wrong on our side. Nothing was charged twice; the request id names the case.",
+    remedy: "Try again with the same `Idempotency-Key`; tell us the `request_id` if it stays."
+  },
+  PROVIDER_ERROR: {
+    message: "The provider did not answer as it should.",
+    remedy: "Nothing was charged, unless the tool's billing policy says so. Try again, or another tool."
+  },
+  UNAVAILABLE: {
+    message: "The service cannot reach its database at the moment. Try again in a few seconds.",
+    remedy: "Try again after `Retry-After` seconds, with the same `Idempotency-Key`.",
+    extra: { retry_after_seconds: 2 }
+  },
+  NOT_CONFIGURED: {
+    message: "This service runs without a payment processor.",
+    remedy: "Ask the operator.",
+    only: at("/api/market/connect")
+  },
+  PROXY_TIMEOUT: {
+    message: "The provider did not answer in time.",
+    remedy: "Nothing was charged, unless the tool's billing policy says so. Try again, or another tool."
+  }
+}
+
+export const statuses = Object.keys(codesByStatus).map(Number) as ReadonlyArray<number> as ReadonlyArray<ProblemStatus>
+
+export const isProblemStatus = (status: number): status is ProblemStatus => Object.hasOwn(codesByStatus, status)
+
+export const codesAt = (status: ProblemStatus, endpoint: EndpointInfo): ReadonlyArray<ProblemCode> =>
+  codesByStatus[status].filter((code) => guide[code].only?.(endpoint) ?? true)
+
+export const exampleProblem = (status: ProblemStatus, code: ProblemCode): Json => ({
+  type: `urn:agent-tool-billing:problem:${code.toLowerCase().replaceAll("_", "-")}`,
+  title: titles[status],
+  status,
+  detail: guide[code].message,
+  instance: "/api/market",
+  error: true,
+  code,
+  message: guide[code].message,
+  request_id: "0193fa00-9c1e-7f43-8b6d-5a4e3d2c1b0a",
+  ...guide[code].extra
+})

@@ -1,0 +1,118 @@
+/**
+ * What an operation answers: its successes with an example each, and the problems that it shares with others.
+ */
+import { Schema } from "effect"
+import type { OpenApi } from "effect/http-api"
+import type { EndpointInfo } from "../api/Endpoints.ts"
+import { type ProblemCode, type ProblemStatus, titles } from "../api/Problem.ts"
+import { annotatedExample, composedExample } from "./Examples.ts"
+import { type Content, type Header, type JsonSchema, nameOfRef, type Reference, type Response } from "./OpenApiModel.ts"
+import { codesAt, exampleProblem, guide, isProblemStatus } from "./ProblemGuide.ts"
+import { tidy } from "./TidySchema.ts"
+
+type Components = Readonly<Record<string, JsonSchema>>
+
+const JSON_TYPE = "application/json"
+const PROBLEM_TYPE = "application/problem+json"
+
+const text = (description: string): Header => ({ description, schema: { type: "string" } })
+const count = (description: string): Header => ({ description, schema: { type: "integer", minimum: 0 } })
+
+export const headers: Readonly<Record<string, Header>> = {
+  "X-Request-Id": text("The id of this request: the one that you sent, else a new one."),
+  "X-RateLimit-Limit": count("Requests a minute."),
+  "X-RateLimit-Remaining": count("Requests left."),
+  "X-RateLimit-Reset": count("Seconds until the limit is full again."),
+  "Retry-After": count("Seconds to wait before asking again."),
+  "WWW-Authenticate": text("Always `Bearer`."),
+  "Idempotent-Replay": text("`true` where the stored answer of an earlier request was given again.")
+}
+
+const headersFor = (...names: ReadonlyArray<string>): Readonly<Record<string, Reference>> =>
+  Object.fromEntries(
+    ["X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", ...names]
+      .map((name) => [name, { $ref: `#/components/headers/${name}` }])
+  )
+
+const EXTRA_HEADERS: Partial<Record<ProblemStatus, string>> = {
+  401: "WWW-Authenticate",
+  409: "Retry-After",
+  429: "Retry-After",
+  503: "Retry-After"
+}
+
+/** Collects the problems that operations share, under names that say status and codes. */
+export type SharedResponses = Map<string, Response>
+
+export const responsesOf = (
+  endpoint: EndpointInfo,
+  operation: OpenApi.OpenAPISpecOperation,
+  components: Components,
+  shared: SharedResponses
+): Readonly<Record<string, Response | Reference>> =>
+  Object.fromEntries(
+    Object.entries(operation.responses).map(([statusText, response]) => {
+      const status = Number(statusText)
+      const successes = [...endpoint.endpoint.success].filter((schema) => statusOf(schema) === status)
+      const problem = response.content?.[PROBLEM_TYPE] !== undefined && isProblemStatus(status)
+        ? problemResponse(status, codesAt(status, endpoint))
+        : undefined
+      if (successes.length === 0 && problem !== undefined) {
+        const name = [status, ...Object.keys(problem.content[PROBLEM_TYPE]?.examples ?? {})].join("_")
+        shared.set(name, problem)
+        return [statusText, { $ref: `#/components/responses/${name}` }]
+      }
+      // The generator keeps only the problem where a success has the same status.
+      const schema = response.content?.[JSON_TYPE]?.schema as JsonSchema | undefined ?? schemaOf(successes[0])
+      const success = successResponse(endpoint, operation.operationId, status, tidy(schema, false), successes, components)
+      return [statusText, problem === undefined ? success : { ...success, content: { ...success.content, ...problem.content } }]
+    })
+  )
+
+const problemResponse = (status: ProblemStatus, codes: ReadonlyArray<ProblemCode>): Response => ({
+  description: titles[status],
+  headers: headersFor(...(EXTRA_HEADERS[status] === undefined ? [] : [EXTRA_HEADERS[status]])),
+  content: {
+    [PROBLEM_TYPE]: {
+      schema: { $ref: `#/components/schemas/Problem${status}` },
+      examples: Object.fromEntries(
+        codes.map((code) => [code, { summary: guide[code].remedy, value: exampleProblem(status, code) }])
+      )
+    }
+  }
+})
+
+const successResponse = (
+  endpoint: EndpointInfo,
+  operationId: string,
+  status: number,
+  schema: JsonSchema,
+  successes: ReadonlyArray<Schema.Top>,
+  components: Components
+): Response => {
+  const example = successes.map(annotatedExample).find((found) => found !== undefined) ??
+    composedExample(schema, components, operationId)
+  const content: Content = { [JSON_TYPE]: { schema, example } }
+  return {
+    description: meaningsOf(schema, components).join(" Or: ") || (status === 201 ? "Created." : "Done."),
+    headers: headersFor(...(endpoint.rule.idempotent ? ["Idempotent-Replay"] : [])),
+    content
+  }
+}
+
+const meaningsOf = (schema: JsonSchema, components: Components): ReadonlyArray<string> => {
+  if (schema.anyOf !== undefined) return schema.anyOf.flatMap((choice) => meaningsOf(choice, components))
+  const description = schema.$ref === undefined ? schema.description : components[nameOfRef(schema.$ref)]?.description
+  return description === undefined ? [] : [description]
+}
+
+const schemaOf = (success: Schema.Top | undefined): JsonSchema => {
+  const identifier = success === undefined ? undefined : Schema.resolveAnnotations(success)?.identifier
+  return typeof identifier === "string" ? { $ref: `#/components/schemas/${identifier}` } : {}
+}
+
+/** As `HttpApiSchema.status` notes it down. */
+const statusOf = (schema: Schema.Top): number => {
+  const noted = Schema.resolveAnnotations(schema)?.["httpApiStatus"]
+  return typeof noted === "number" ? noted : 200
+}

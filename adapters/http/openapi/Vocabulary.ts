@@ -1,0 +1,28 @@
+/**
+ * What each name on the wire means, and what it looks like in the one story that all examples tell: Ada's search tool,
+ * called by a research agent. A name means the same everywhere; `Owner.name` says where it means something else.
+ * A description or an example in the contract itself goes before what stands here.
+ */
+import { accountWords } from "./AccountWords.ts"
+import { callWords } from "./CallWords.ts"
+import { catalogWords } from "./CatalogWords.ts"
+import type { Json } from "./OpenApiModel.ts"
+import { sharedWords } from "./SharedWords.ts"
+
+/** Without an example: one can be made from the type, or there is none worth showing. */
+export type Word = readonly [description: string, example?: Json]
+export type Words = Readonly<Record<string, Word>>
+
+const words: Words = { ...sharedWords, ...accountWords, ...catalogWords, ...callWords }
+
+/** `Problem422` and its siblings are one owner. */
+const ownerOf = (component: string): string => component.replace(/^Problem\d+$/u, "Problem")
+
+export const scopedWord = (owner: string, name: string): Word | undefined => wordAt(`${ownerOf(owner)}.${name}`)
+
+export const wordOf = (owner: string, name: string): Word | undefined => scopedWord(owner, name) ?? wordAt(name)
+
+/** A component's own description. */
+export const meaningOf = (component: string): string | undefined => wordAt(`${component}.`)?.[0]
+
+const wordAt = (key: string): Word | undefined => Object.hasOwn(words, key) ? words[key] : undefined

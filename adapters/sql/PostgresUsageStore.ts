@@ -1,0 +1,171 @@
+/**
+ * Usage in PostgreSQL. Whole hours come from `usage_hourly`; the first, broken hour of a period from the receipts.
+ */
+import { DateTime, Effect, Layer } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
+import {
+  TOOLS_SHOWN_MAX,
+  type UsageCall,
+  type UsageFilter,
+  type UsageOfDay,
+  type UsageOfTool,
+  UsageStore,
+  type UsageSums
+} from "../../domain/metering/Usage.ts"
+import type { ReceiptOwner } from "../../domain/receipts/ReceiptStore.ts"
+import { ToolId } from "../../domain/shared/Ids.ts"
+import { pageOf, type PageRequest } from "../../domain/shared/Page.ts"
+import { STATUS_CODE, receiptOfUuid } from "./LedgerCodes.ts"
+import { belongsTo, beyond, calledSince, STATUS_OF_CODE } from "./ReceiptQueries.ts"
+
+interface SumsRow {
+  readonly calls: bigint
+  readonly successes: bigint
+  readonly spend: bigint
+  readonly latency_ms: bigint
+  readonly request_bytes: bigint
+  readonly response_bytes: bigint
+  readonly tokens_input: bigint
+  readonly tokens_output: bigint
+}
+
+interface ToolRow extends SumsRow {
+  readonly tool_id: string
+  readonly tool_name: string | null
+}
+
+interface DayRow {
+  readonly day: string
+  readonly calls: bigint
+  readonly successes: bigint
+  readonly spend: bigint
+}
+
+interface CallRow {
+  readonly receipt_id: string
+  readonly tool_id: string
+  readonly tool_name: string
+  readonly status: number
+  readonly cost: bigint
+  readonly duration_ms: number
+  readonly called_at: Date
+}
+
+export const layer = Layer.effect(
+  UsageStore,
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+
+    /** One row per tool and hour of the owner since then, whole hours rolled up, the broken one call by call. */
+    const hours = (owner: ReceiptOwner, since: DateTime.Utc): Statement.Fragment => {
+      const firstWholeHour = DateTime.toDate(nextHour(since))
+      return sql`(
+        SELECT u.hour, u.tool_id, u.calls, u.successes, u.spend, u.latency_ms, u.request_bytes, u.response_bytes,
+          u.tokens_input, u.tokens_output
+        FROM usage_hourly u WHERE ${belongsTo(sql, owner, "u")} AND u.hour >= ${firstWholeHour}
+        UNION ALL
+        SELECT date_trunc('hour', r.called_at, 'UTC'), r.tool_id, 1, (r.status = 1)::int, r.cost, r.duration_ms,
+          r.request_bytes, r.response_bytes, r.tokens_input, r.tokens_output
+        FROM receipts r WHERE ${belongsTo(sql, owner, "r")} AND ${calledSince(sql, since)}
+          AND r.called_at < ${firstWholeHour}
+      )`
+    }
+
+    const sumsOf = sql.literal(`coalesce(sum(h.calls), 0)::int8 AS calls, coalesce(sum(h.successes), 0)::int8 AS successes,
+      coalesce(sum(h.spend), 0)::int8 AS spend, coalesce(sum(h.latency_ms), 0)::int8 AS latency_ms,
+      coalesce(sum(h.request_bytes), 0)::int8 AS request_bytes, coalesce(sum(h.response_bytes), 0)::int8 AS response_bytes,
+      coalesce(sum(h.tokens_input), 0)::int8 AS tokens_input, coalesce(sum(h.tokens_output), 0)::int8 AS tokens_output`)
+
+    const sums = Effect.fn("PostgresUsageStore.sums")(function*(owner: ReceiptOwner, since: DateTime.Utc) {
+      const [row] = yield* sql<SumsRow>`SELECT ${sumsOf} FROM ${hours(owner, since)} h`.unprepared
+      return toSums(row!)
+    }, Effect.orDie)
+
+    const byTool = Effect.fn("PostgresUsageStore.byTool")(function*(owner: ReceiptOwner, since: DateTime.Utc) {
+      const rows = yield* sql<ToolRow>`
+        SELECT s.*, t.tool_name FROM (
+          SELECT h.tool_id, ${sumsOf} FROM ${hours(owner, since)} h
+          GROUP BY h.tool_id ORDER BY calls DESC, h.tool_id LIMIT ${TOOLS_SHOWN_MAX}
+        ) s LEFT JOIN tools t ON t.id = s.tool_id ORDER BY s.calls DESC, s.tool_id`.unprepared
+      return rows.map((row): UsageOfTool => ({
+        ...toSums(row),
+        toolId: ToolId.make(row.tool_id),
+        toolName: row.tool_name ?? row.tool_id
+      }))
+    }, Effect.orDie)
+
+    const byDay = Effect.fn("PostgresUsageStore.byDay")(function*(owner: ReceiptOwner, since: DateTime.Utc) {
+      const rows = yield* sql<DayRow>`
+        SELECT to_char(h.hour AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, sum(h.calls)::int8 AS calls,
+          sum(h.successes)::int8 AS successes, sum(h.spend)::int8 AS spend
+        FROM ${hours(owner, since)} h GROUP BY 1 ORDER BY 1`.unprepared
+      return rows.map((row): UsageOfDay => ({
+        date: row.day,
+        calls: Number(row.calls),
+        errors: Number(row.calls - row.successes),
+        spendMicrocents: row.spend
+      }))
+    }, Effect.orDie)
+
+    const calls = Effect.fn("PostgresUsageStore.calls")(function*(
+      owner: ReceiptOwner,
+      filter: UsageFilter,
+      page: PageRequest
+    ) {
+      const asked = sql.and([
+        belongsTo(sql, owner, "r"),
+        calledSince(sql, filter.since),
+        ...(filter.toolId === undefined ? [] : [sql`r.tool_id = ${filter.toolId}`]),
+        ...(filter.status === undefined ? [] : [sql`r.status = ${STATUS_CODE[filter.status]}`])
+      ])
+      const total = yield* count(owner, filter, asked)
+      const rows = yield* sql<CallRow>`
+        SELECT r.receipt_id, r.tool_id, r.tool_name, r.status, r.cost, r.duration_ms, r.called_at
+        FROM receipts r WHERE ${sql.and([asked, ...beyond(sql, page.after)])}
+        ORDER BY r.receipt_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared
+      return pageOf(rows.map(toCall), page.limit, total, (last) => ({ key: "", id: last.receiptId }))
+    }, Effect.orDie)
+
+    /** From the rollups where they know the answer, so that a long list costs no walk over all of it. */
+    const count = Effect.fnUntraced(function*(owner: ReceiptOwner, filter: UsageFilter, asked: Statement.Fragment) {
+      if (filter.status === undefined || filter.status === "success") {
+        const column = sql.literal(filter.status === undefined ? "h.calls" : "h.successes")
+        const ofTool = filter.toolId === undefined ? sql`true` : sql`h.tool_id = ${filter.toolId}`
+        const [row] = yield* sql<{ readonly total: bigint }>`
+          SELECT coalesce(sum(${column}), 0)::int8 AS total FROM ${hours(owner, filter.since)} h WHERE ${ofTool}`.unprepared
+        return Number(row!.total)
+      }
+      const [row] = yield* sql<{ readonly total: bigint }>`
+        SELECT count(*) AS total FROM receipts r WHERE ${asked}`.unprepared
+      return Number(row!.total)
+    })
+
+    return UsageStore.of({ calls, sums, byTool, byDay })
+  })
+)
+
+const nextHour = (since: DateTime.Utc): DateTime.Utc => {
+  const hour = DateTime.startOf(since, "hour")
+  return DateTime.Equivalence(hour, since) ? hour : DateTime.add(hour, { hours: 1 })
+}
+
+const toSums = (row: SumsRow): UsageSums => ({
+  calls: Number(row.calls),
+  successes: Number(row.successes),
+  spendMicrocents: row.spend,
+  latencyMs: row.latency_ms,
+  requestBytes: row.request_bytes,
+  responseBytes: row.response_bytes,
+  tokensInput: row.tokens_input,
+  tokensOutput: row.tokens_output
+})
+
+const toCall = (row: CallRow): UsageCall => ({
+  receiptId: receiptOfUuid(row.receipt_id),
+  toolId: ToolId.make(row.tool_id),
+  toolName: row.tool_name,
+  status: STATUS_OF_CODE[row.status]!,
+  costMicrocents: row.cost,
+  durationMs: row.duration_ms,
+  calledAt: row.called_at.toISOString()
+})

@@ -1,0 +1,47 @@
+/**
+ * Conditions over receipts that several stores ask with. Receipt ids are UUIDs of version 7, so their order is the
+ * order of time, and a period is a range of ids: one index serves owner, order and period.
+ */
+import { DateTime } from "effect"
+import type { SqlClient, Statement } from "effect/sql"
+import type { ReceiptStatus } from "../../domain/receipts/Receipt.ts"
+import type { ReceiptOwner } from "../../domain/receipts/ReceiptStore.ts"
+import { ReceiptId } from "../../domain/shared/Ids.ts"
+import type { Position } from "../../domain/shared/Page.ts"
+import { uuidOfReceipt } from "./LedgerCodes.ts"
+
+export const STATUS_OF_CODE: Readonly<Record<number, ReceiptStatus>> = {
+  1: "success",
+  2: "error",
+  3: "timeout",
+  4: "rate_limited"
+}
+
+/** An id is made a moment before or after its call's time; the time itself decides within this. */
+const ID_SLACK_MS = 60_000
+
+export const belongsTo = (sql: SqlClient.SqlClient, owner: ReceiptOwner, table: "r" | "u"): Statement.Fragment =>
+  owner.role === "consumer"
+    ? sql`${sql.literal(table)}.consumer_id = ${owner.ownerId}`
+    : sql`${sql.literal(table)}.provider_id = ${owner.ownerId}`
+
+export const calledSince = (sql: SqlClient.SqlClient, since: DateTime.Utc): Statement.Fragment =>
+  sql`(r.receipt_id >= ${smallestIdAt(since.epochMilliseconds - ID_SLACK_MS)}::uuid
+    AND r.called_at >= ${DateTime.toDate(since)})`
+
+/** By the time alone: a metered call may be reported later than it was made. */
+export const calledBefore = (sql: SqlClient.SqlClient, until: DateTime.Utc): Statement.Fragment =>
+  sql`r.called_at < ${DateTime.toDate(until)}`
+
+/** Newest first: what comes after a position has smaller ids. Anything that is no receipt's id ends the list. */
+export const beyond = (sql: SqlClient.SqlClient, after: Position | undefined): ReadonlyArray<Statement.Fragment> => {
+  if (after === undefined) return []
+  return isReceiptId(after.id) ? [sql`r.receipt_id < ${uuidOfReceipt(after.id)}::uuid`] : [sql`false`]
+}
+
+const isReceiptId = (text: string): text is ReceiptId => /^rcpt_[0-9a-f]{32}$/u.test(text)
+
+const smallestIdAt = (epochMs: number): string => {
+  const hex = Math.max(0, epochMs).toString(16).padStart(12, "0")
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-0000-0000-000000000000`
+}

@@ -1,0 +1,56 @@
+/**
+ * The orders of the catalogue, and how a place in each is written down: one rule for every adapter and for cursors.
+ * Names go by code point. Newest goes by id: ids are version 7 UUIDs, made in the order of time.
+ */
+import type { Position } from "../shared/Page.ts"
+import type { CatalogEntry, CatalogSort } from "./CatalogStore.ts"
+
+/** As many digits as the largest amount has: padded, prices sort as text. */
+const PRICE_DIGITS = 16
+const NAME_CHARS_MAX = 256
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u
+const PRICE = /^\d{16}$/u
+
+export const positionOf = (entry: CatalogEntry, sort: CatalogSort): Position => {
+  const id = entry.tool.id
+  switch (sort) {
+    case "name":
+      return { key: entry.tool.toolName, id }
+    case "price":
+    case "price_desc":
+      return { key: String(entry.price).padStart(PRICE_DIGITS, "0"), id }
+    case "newest":
+      return { key: id, id }
+  }
+}
+
+/** Could have come from `positionOf`. A cursor is a stranger's text: nothing lies after a place that does not exist. */
+export const isPosition = ({ key, id }: Position, sort: CatalogSort): boolean => {
+  if (!UUID.test(id)) return false
+  switch (sort) {
+    case "name":
+      return key.length <= NAME_CHARS_MAX && key.isWellFormed() && !key.includes("\0")
+    case "price":
+    case "price_desc":
+      return PRICE.test(key)
+    case "newest":
+      return key === id
+  }
+}
+
+/** Below zero if `a` comes first. */
+export const comparePositions = (a: Position, b: Position, sort: CatalogSort): number => {
+  const ascending = compareCodePoints(a.key, b.key) || compareCodePoints(a.id, b.id)
+  return sort === "price_desc" || sort === "newest" ? -ascending : ascending
+}
+
+/** Not `<`, which compares UTF-16 units: beyond the first plane they are in another order. */
+export const compareCodePoints = (a: string, b: string): number => {
+  if (a === b) return 0
+  let i = 0
+  while (i < a.length && i < b.length && a.charCodeAt(i) === b.charCodeAt(i)) i++
+  if (i === a.length || i === b.length) return a.length - b.length
+  // In the middle of a pair both are low surrogates of the same high one: their order is the code points' order.
+  return a.codePointAt(i)! - b.codePointAt(i)!
+}

@@ -1,0 +1,43 @@
+/**
+ * What a finished call costs. By default only a success costs money; a tool's published policy may say that output must
+ * fit its schema, or that every attempt counts. A provider may report the actual cost, billed up to what was held.
+ */
+import type { BillingPolicy } from "../catalog/Tool.ts"
+import { Microcents, zero } from "../shared/Microcents.ts"
+import type { CallStatus, ToolResult } from "./ToolUpstream.ts"
+
+export const REPORTED_COST_FIELD = "market/cost_microcents"
+
+export interface Delivered {
+  readonly status: CallStatus
+  readonly policy: BillingPolicy
+  readonly held: Microcents
+  /** The list price: what a call costs unless the provider reports another amount. */
+  readonly price: Microcents
+  readonly free: boolean
+  /** At least one attempt reached the provider. */
+  readonly attempted: boolean
+  readonly result: ToolResult | undefined
+  /** Undefined where the tool has no output schema, or nothing came to check. */
+  readonly outputFits: boolean | undefined
+}
+
+export const billedAmount = (call: Delivered): Microcents => {
+  if (call.free || !costsMoney(call)) return zero
+  const wanted = reportedCost(call.result) ?? call.price
+  return wanted < call.held ? wanted : call.held
+}
+
+const costsMoney = (call: Delivered): boolean => {
+  if (call.policy === "attempt") return call.attempted
+  if (call.status !== "success") return false
+  return call.policy === "success" || call.outputFits === true
+}
+
+/** A plain non-negative integer in the result's `_meta`; anything else is as good as none. */
+export const reportedCost = (result: ToolResult | undefined): Microcents | undefined => {
+  const meta = result?.["_meta"]
+  if (typeof meta !== "object" || meta === null) return undefined
+  const cost = (meta as Readonly<Record<string, unknown>>)[REPORTED_COST_FIELD]
+  return typeof cost === "number" && Number.isSafeInteger(cost) && cost >= 0 ? Microcents.make(BigInt(cost)) : undefined
+}

@@ -1,0 +1,111 @@
+/**
+ * The port under every billed call, in two durable steps. `open` reserves the price against wallet, budgets and free
+ * tier together with the idempotency record; `close` posts or gives back the reservation and writes transfers, receipt
+ * and usage, in one transaction. Adapters gather concurrent calls into one statement: one consumer's shortage never
+ * fails another's call, and each call is closed exactly once, by its caller or by the sweeper.
+ */
+import { Context, type DateTime, type Effect } from "effect"
+import type { Receipt } from "../receipts/Receipt.ts"
+import type { ConsumerId, ProviderId, ReceiptId, ToolId } from "../shared/Ids.ts"
+import type { Microcents } from "../shared/Microcents.ts"
+
+export interface OpenCall {
+  readonly invocationId: ReceiptId
+  readonly consumerId: ConsumerId
+  readonly providerId: ProviderId
+  readonly toolId: ToolId
+  readonly toolName: string
+  readonly priceVersion: number
+  /** The most that this call may cost. Zero for a free tool. */
+  readonly holdAmount: Microcents
+  /** Calls per consumer, tool and calendar month that cost nothing; 0 where there are none. */
+  readonly freeTierCalls: number
+  readonly origin: "proxy" | "meter"
+  readonly openedAt: DateTime.Utc
+  /** From then on the sweeper may void it. */
+  readonly deadlineAt: DateTime.Utc
+  readonly idempotency: CallIdempotency | undefined
+}
+
+export interface CallIdempotency {
+  /** SHA-256 of scope and key, hex. */
+  readonly keyHash: string
+  /** SHA-256 of the request that the key stands for, hex. */
+  readonly requestHash: string
+}
+
+/** The answer that a replay gets, word for word. */
+export interface StoredAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+export type Opened =
+  | {
+    readonly _tag: "Opened"
+    readonly held: Microcents
+    /** This call is inside the free tier: nothing is held. */
+    readonly free: boolean
+    /** Free calls left this month after this one; undefined where the tool has no free tier. */
+    readonly freeCallsLeft: number | undefined
+    readonly availableMicrocents: bigint
+  }
+  | { readonly _tag: "InsufficientFunds"; readonly availableMicrocents: bigint; readonly neededMicrocents: bigint }
+  | {
+    readonly _tag: "BudgetExceeded"
+    readonly budgetId: string
+    readonly capMicrocents: bigint
+    readonly leftMicrocents: bigint
+    readonly resetsAt: string | undefined
+  }
+  | { readonly _tag: "Replay"; readonly answer: StoredAnswer }
+  | { readonly _tag: "IdempotencyConflict" }
+  | { readonly _tag: "InFlight"; readonly invocationId: ReceiptId }
+
+export interface CloseCall {
+  readonly consumerId: ConsumerId
+  /** Signed. Its cost is what is billed: at most what was held. */
+  readonly receipt: Receipt
+  readonly fee: Microcents
+  readonly priceVersion: number
+  readonly origin: "proxy" | "meter"
+  readonly requestBytes: number
+  readonly responseBytes: number
+  readonly tokensInput: number
+  readonly tokensOutput: number
+  /** Kept with the idempotency record, where the call had one. */
+  readonly answer: StoredAnswer | undefined
+}
+
+export type Closed =
+  | { readonly _tag: "Closed"; readonly availableMicrocents: bigint }
+  /** The sweeper came first, or somebody closed it before: nothing was changed now. */
+  | { readonly _tag: "AlreadyClosed" }
+
+export interface Standing {
+  readonly availableMicrocents: bigint
+  /** Of this tool in the calendar month (UTC) of `now`. */
+  readonly freeCallsUsed: number
+}
+
+/** A call whose process died, or whose answer came after the deadline. */
+export interface OverdueCall {
+  readonly invocationId: ReceiptId
+  readonly consumerId: ConsumerId
+  readonly providerId: ProviderId
+  readonly toolId: ToolId
+  readonly toolName: string
+  readonly priceVersion: number
+  readonly origin: "proxy" | "meter"
+  readonly openedAt: DateTime.Utc
+}
+
+export class CallStore extends Context.Service<CallStore, {
+  open(call: OpenCall): Effect.Effect<Opened>
+  close(call: CloseCall): Effect.Effect<Closed>
+  /** Where a consumer stands, without holding anything: for quotes. */
+  standing(consumerId: ConsumerId, toolId: ToolId, now: DateTime.Utc): Effect.Effect<Standing>
+  /** At most `limit`, oldest deadline first. */
+  overdue(now: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<OverdueCall>>
+}>()("agent-tool-billing/domain/metering/CallStore") {}

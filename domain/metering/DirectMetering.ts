@@ -1,0 +1,225 @@
+/**
+ * Calls that did not pass through the proxy, reported afterwards. A consumer reports its own and is billed as the proxy
+ * would bill it; a provider reports its own tools' and bills a consumer only within a grant of that consumer.
+ */
+import { Context, DateTime, Duration, Effect, Layer, Schema } from "effect"
+import type { KeyOwner } from "../accounts/Principal.ts"
+import type { CatalogEntry } from "../catalog/CatalogStore.ts"
+import { canonical, type Receipt } from "../receipts/Receipt.ts"
+import { ReceiptSigner } from "../receipts/ReceiptSigner.ts"
+import { Entropy } from "../shared/Entropy.ts"
+import { ConsumerId, ReceiptId } from "../shared/Ids.ts"
+import { feeOf, Microcents, zero } from "../shared/Microcents.ts"
+import { format } from "../shared/Timestamp.ts"
+import { type CallIdempotency, CallStore, type StoredAnswer } from "./CallStore.ts"
+import { Grants, type NoGrant, type Reservation } from "./Grants.ts"
+import { BudgetExceeded, CallConflict, CallInFlight, InsufficientFunds } from "./Metering.ts"
+import { type ToolAmbiguous, ToolDirectory, type ToolNotFound, type ToolReference } from "./ToolDirectory.ts"
+import type { CallStatus } from "./ToolUpstream.ts"
+
+export interface MeterRequest {
+  readonly caller: KeyOwner
+  readonly tool: ToolReference
+  /** Whom the call is billed to; a provider without one reports a test call of its own. */
+  readonly consumerId: ConsumerId | undefined
+  readonly status: CallStatus
+  readonly durationMs: number
+  readonly tokensInput: number
+  readonly tokensOutput: number
+  readonly cost: Microcents | undefined
+  readonly calledAt: DateTime.Utc | undefined
+  readonly idempotency: CallIdempotency | undefined
+}
+
+export interface Metered {
+  readonly entry: CatalogEntry
+  readonly receipt: Receipt
+  readonly availableMicrocents: bigint
+}
+
+export type MeterOutcome =
+  | { readonly _tag: "Recorded"; readonly metered: Metered; readonly answer: StoredAnswer }
+  | { readonly _tag: "Replayed"; readonly answer: StoredAnswer }
+
+export class NotYours extends Schema.TaggedError<NotYours>()("NotYours", {
+  what: Schema.Literals(["call", "tool"])
+}) {
+  override get message() {
+    return this.what === "call"
+      ? "A consumer key meters its own calls only: leave agent_id out, or send your own."
+      : "A provider key meters its own tools only."
+  }
+}
+
+export class CostTooHigh extends Schema.TaggedError<CostTooHigh>()("CostTooHigh", {
+  costMicrocents: Schema.BigInt,
+  maxMicrocents: Schema.BigInt
+}) {
+  override get message() {
+    return `This tool costs at most ${this.maxMicrocents} microcents a call; ${this.costMicrocents} were reported.`
+  }
+}
+
+export class CallTimeRefused extends Schema.TaggedError<CallTimeRefused>()("CallTimeRefused", {
+  calledAt: Schema.String
+}) {
+  override get message() {
+    return `timestamp ${this.calledAt} must lie within the last ${REPORT_DAYS_MAX} days and not in the future.`
+  }
+}
+
+export type MeterRefused =
+  | ToolNotFound
+  | ToolAmbiguous
+  | NotYours
+  | NoGrant
+  | CostTooHigh
+  | CallTimeRefused
+  | InsufficientFunds
+  | BudgetExceeded
+  | CallConflict
+  | CallInFlight
+
+export const REPORT_DAYS_MAX = 7
+const CLOCK_SKEW = Duration.minutes(5)
+const SETTLE_WITHIN = Duration.seconds(30)
+
+export class DirectMetering extends Context.Service<DirectMetering, {
+  record(
+    request: MeterRequest,
+    render: (metered: Metered) => StoredAnswer
+  ): Effect.Effect<MeterOutcome, MeterRefused>
+}>()("agent-tool-billing/domain/metering/DirectMetering") {
+  static readonly layer = Layer.effect(
+    DirectMetering,
+    Effect.gen(function*() {
+      const directory = yield* ToolDirectory
+      const calls = yield* CallStore
+      const grants = yield* Grants
+      const signer = yield* ReceiptSigner
+      const entropy = yield* Entropy
+
+      /** What a success costs, and the grant that it counts against. */
+      const terms = Effect.fnUntraced(function*(request: MeterRequest, entry: CatalogEntry) {
+        const { caller } = request
+        if (caller.role === "consumer") {
+          if (request.consumerId !== undefined && request.consumerId !== caller.ownerId) {
+            return yield* new NotYours({ what: "call" })
+          }
+          const price = request.status === "success" ? entry.price : zero
+          return { consumerId: caller.ownerId, price, freeTier: true, reservation: undefined }
+        }
+        if (entry.provider.id !== caller.ownerId) return yield* new NotYours({ what: "tool" })
+        if (request.consumerId === undefined) {
+          // A test call of its own: on its own account, and it costs nothing.
+          return { consumerId: ConsumerId.make(caller.ownerId), price: zero, freeTier: false, reservation: undefined }
+        }
+        const most = entry.tool.maxCost !== undefined && entry.tool.maxCost > entry.price ? entry.tool.maxCost : entry.price
+        const wanted = request.status === "success" ? request.cost ?? entry.price : zero
+        if (wanted > most) return yield* new CostTooHigh({ costMicrocents: wanted, maxMicrocents: most })
+        const reservation = yield* grants.reserve({
+          consumerId: request.consumerId,
+          providerId: caller.ownerId,
+          toolId: entry.tool.id,
+          amount: wanted
+        })
+        return { consumerId: request.consumerId, price: wanted, freeTier: true, reservation }
+      })
+
+      const record = Effect.fn("DirectMetering.record")(
+        function*(request: MeterRequest, render: (metered: Metered) => StoredAnswer) {
+          const entry = yield* directory.find(request.tool)
+          const now = yield* DateTime.now
+          const calledAt = request.calledAt ?? now
+          if (!isReportable(calledAt, now)) return yield* new CallTimeRefused({ calledAt: format(calledAt) })
+          const { consumerId, price, freeTier, reservation } = yield* terms(request, entry)
+          const giveBack = (held: Reservation | undefined) =>
+            held === undefined ? Effect.void : grants.release(consumerId, entry.provider.id, held)
+
+          const run = Effect.gen(function*() {
+            const invocationId = ReceiptId.make(`rcpt_${(yield* entropy.uuid).replaceAll("-", "")}`)
+            const opened = yield* calls.open({
+              invocationId,
+              consumerId,
+              providerId: entry.provider.id,
+              toolId: entry.tool.id,
+              toolName: entry.tool.toolName,
+              priceVersion: entry.tool.priceVersion,
+              holdAmount: price,
+              freeTierCalls: freeTier && price > zero ? entry.freeTierCalls : 0,
+              origin: "meter",
+              openedAt: calledAt,
+              deadlineAt: DateTime.addDuration(now, SETTLE_WITHIN),
+              idempotency: request.idempotency
+            })
+            switch (opened._tag) {
+              case "Replay":
+                yield* giveBack(reservation)
+                return { _tag: "Replayed" as const, answer: opened.answer }
+              case "InsufficientFunds":
+                return yield* new InsufficientFunds({
+                  costMicrocents: price,
+                  balanceMicrocents: opened.availableMicrocents
+                })
+              case "BudgetExceeded":
+                return yield* new BudgetExceeded({
+                  budgetId: opened.budgetId,
+                  capMicrocents: opened.capMicrocents,
+                  leftMicrocents: opened.leftMicrocents,
+                  resetsAt: opened.resetsAt
+                })
+              case "IdempotencyConflict":
+                return yield* new CallConflict()
+              case "InFlight":
+                return yield* new CallInFlight({ retryAfterSeconds: 1 })
+            }
+            const cost = opened.free ? zero : price
+            if (cost < price && reservation !== undefined) yield* giveBack(reservation)
+            const unsigned = {
+              receipt_id: invocationId,
+              tool_id: entry.tool.id,
+              agent_id: consumerId,
+              provider_id: entry.provider.id,
+              timestamp: format(calledAt),
+              cost_microcents: cost,
+              status: request.status
+            }
+            const receipt: Receipt = {
+              ...unsigned,
+              tool_name: entry.tool.toolName,
+              duration_ms: request.durationMs,
+              signature: signer.sign(canonical(unsigned)),
+              created_at: format(yield* DateTime.now)
+            }
+            const metered = { entry, receipt, availableMicrocents: opened.availableMicrocents + opened.held - cost }
+            const answer = render(metered)
+            const closed = yield* calls.close({
+              consumerId,
+              receipt,
+              fee: Microcents.make(feeOf(cost)),
+              priceVersion: entry.tool.priceVersion,
+              origin: "meter",
+              requestBytes: 0,
+              responseBytes: 0,
+              tokensInput: request.tokensInput,
+              tokensOutput: request.tokensOutput,
+              answer: request.idempotency === undefined ? undefined : answer
+            })
+            if (closed._tag === "AlreadyClosed") {
+              return yield* Effect.die(new Error(`${invocationId} was closed by the sweeper`))
+            }
+            return { _tag: "Recorded" as const, metered, answer }
+          })
+
+          return yield* Effect.uninterruptible(Effect.tapError(run, () => giveBack(reservation)))
+        }
+      )
+
+      return DirectMetering.of({ record })
+    })
+  )
+}
+
+const isReportable = (calledAt: DateTime.Utc, now: DateTime.Utc): boolean =>
+  DateTime.isLessThanOrEqualTo(calledAt, DateTime.addDuration(now, CLOCK_SKEW)) &&
+  DateTime.isGreaterThanOrEqualTo(calledAt, DateTime.subtract(now, { days: REPORT_DAYS_MAX }))

@@ -1,0 +1,330 @@
+/**
+ * The call: quote → hold → forward → settle → receipt. What is not held is not forwarded; what was forwarded ends in
+ * exactly one receipt; and the caller is answered only after the durable settlement.
+ */
+import { Cause, Context, DateTime, Duration, Effect, Layer, Schedule, Schema } from "effect"
+import type { CatalogEntry } from "../catalog/CatalogStore.ts"
+import { JsonSchemas } from "../catalog/JsonSchemas.ts"
+import { canonical, type Receipt } from "../receipts/Receipt.ts"
+import { ReceiptSigner } from "../receipts/ReceiptSigner.ts"
+import { Entropy } from "../shared/Entropy.ts"
+import { type ConsumerId, ReceiptId } from "../shared/Ids.ts"
+import { feeOf, Microcents, zero } from "../shared/Microcents.ts"
+import { format } from "../shared/Timestamp.ts"
+import { billedAmount } from "./Billing.ts"
+import { type CallIdempotency, CallStore, type Opened, type StoredAnswer } from "./CallStore.ts"
+import { type ToolAmbiguous, ToolDirectory, type ToolNotFound, type ToolReference } from "./ToolDirectory.ts"
+import { ToolUpstream, type UpstreamAnswer } from "./ToolUpstream.ts"
+import { UpstreamLimits } from "./UpstreamLimits.ts"
+
+export interface CallRequest {
+  readonly consumerId: ConsumerId
+  readonly tool: ToolReference
+  readonly arguments: Readonly<Record<string, unknown>>
+  /** The most that the caller is willing to pay. */
+  readonly maxCost: Microcents | undefined
+  readonly idempotency: CallIdempotency | undefined
+}
+
+export interface CallQuote {
+  readonly entry: CatalogEntry
+  readonly cost: Microcents
+  /** What would be reserved while the call is under way. */
+  readonly hold: Microcents
+  /** Before this call. */
+  readonly freeCallsLeft: number | undefined
+  readonly availableMicrocents: bigint
+}
+
+/** A finished call, settled. */
+export interface CallReport {
+  readonly entry: CatalogEntry
+  readonly receipt: Receipt
+  readonly answer: UpstreamAnswer
+  readonly availableMicrocents: bigint
+  readonly freeCallsLeft: number | undefined
+}
+
+export type CallOutcome =
+  | { readonly _tag: "Settled"; readonly report: CallReport; readonly answer: StoredAnswer }
+  | { readonly _tag: "Replayed"; readonly answer: StoredAnswer }
+
+export class PriceChanged extends Schema.TaggedError<PriceChanged>()("PriceChanged", {
+  priceMicrocents: Schema.BigInt,
+  maxCostMicrocents: Schema.BigInt
+}) {
+  override get message() {
+    return `This call costs ${this.priceMicrocents} microcents, more than the ${this.maxCostMicrocents} that you allowed.`
+  }
+}
+
+export class InvalidArguments extends Schema.TaggedError<InvalidArguments>()("InvalidArguments", {
+  violations: Schema.Array(Schema.Struct({ path: Schema.Array(Schema.String), message: Schema.String }))
+}) {
+  override get message() {
+    return "The input does not fit the tool's input_schema; nothing was charged."
+  }
+}
+
+export class InsufficientFunds extends Schema.TaggedError<InsufficientFunds>()("InsufficientFunds", {
+  costMicrocents: Schema.BigInt,
+  balanceMicrocents: Schema.BigInt
+}) {
+  override get message() {
+    return `This call costs ${this.costMicrocents} microcents and ${this.balanceMicrocents} are available. Load your balance first.`
+  }
+}
+
+export class BudgetExceeded extends Schema.TaggedError<BudgetExceeded>()("BudgetExceeded", {
+  budgetId: Schema.String,
+  capMicrocents: Schema.BigInt,
+  leftMicrocents: Schema.BigInt,
+  resetsAt: Schema.UndefinedOr(Schema.String)
+}) {
+  override get message() {
+    const reset = this.resetsAt === undefined ? "" : ` It resets at ${this.resetsAt}.`
+    return `Budget ${this.budgetId} has ${this.leftMicrocents} of ${this.capMicrocents} microcents left, too little for this call.${reset}`
+  }
+}
+
+export class CallConflict extends Schema.TaggedError<CallConflict>()("CallConflict", {}) {
+  override get message() {
+    return "This Idempotency-Key was used with another call before. Take a new key for a new call."
+  }
+}
+
+export class CallInFlight extends Schema.TaggedError<CallInFlight>()("CallInFlight", { retryAfterSeconds: Schema.Int }) {
+  override get message() {
+    return `The call with this Idempotency-Key is still under way. Send it again in ${this.retryAfterSeconds} s.`
+  }
+}
+
+export type CallRefused =
+  | ToolNotFound
+  | ToolAmbiguous
+  | PriceChanged
+  | InvalidArguments
+  | InsufficientFunds
+  | BudgetExceeded
+  | CallConflict
+  | CallInFlight
+
+const IN_FLIGHT_RETRY_SECONDS = 1
+/** After this a call whose settlement did not get through is the sweeper's. */
+const SETTLE_GRACE = Duration.seconds(30)
+
+export class Metering extends Context.Service<Metering, {
+  /** What the call would cost now. Nobody is called, nothing is held. */
+  quote(request: CallRequest): Effect.Effect<CallQuote, CallRefused>
+  /** `render` makes the answer that is kept for replays; it is asked once, before the settlement. */
+  call(
+    request: CallRequest,
+    render: (report: CallReport) => StoredAnswer
+  ): Effect.Effect<CallOutcome, CallRefused>
+}>()("agent-tool-billing/domain/metering/Metering") {
+  static readonly layer = Layer.effect(
+    Metering,
+    Effect.gen(function*() {
+      const directory = yield* ToolDirectory
+      const schemas = yield* JsonSchemas
+      const calls = yield* CallStore
+      const upstream = yield* ToolUpstream
+      const signer = yield* ReceiptSigner
+      const entropy = yield* Entropy
+      const limits = yield* UpstreamLimits
+
+      const call = Effect.fnUntraced(function*(request: CallRequest, render: (report: CallReport) => StoredAnswer) {
+        const entry = yield* directory.find(request.tool)
+        const { tool, provider } = entry
+        const holdAmount = yield* holdFor(entry, request.maxCost)
+        yield* checkArguments(entry, request.arguments)
+        const invocationId = ReceiptId.make(`rcpt_${(yield* entropy.uuid).replaceAll("-", "")}`)
+        const openedAt = yield* DateTime.now
+        const timeoutMs = tool.timeoutMs ?? limits.timeoutMs
+        const opening = calls.open({
+          invocationId,
+          consumerId: request.consumerId,
+          providerId: provider.id,
+          toolId: tool.id,
+          toolName: tool.toolName,
+          priceVersion: tool.priceVersion,
+          holdAmount,
+          freeTierCalls: entry.price === zero ? 0 : entry.freeTierCalls,
+          origin: "proxy",
+          openedAt,
+          deadlineAt: DateTime.addDuration(openedAt, deadlineOf(timeoutMs, limits.retriesMax)),
+          idempotency: request.idempotency
+        })
+        const forward = upstream.call({
+          invocationId,
+          consumerId: request.consumerId,
+          providerId: provider.id,
+          providerName: provider.name,
+          endpointUrl: provider.endpointUrl,
+          toolId: tool.id,
+          toolName: tool.toolName,
+          arguments: request.arguments,
+          timeoutMs,
+          retriesMax: limits.retriesMax,
+          idempotent: tool.idempotent
+        })
+
+        const settle = Effect.fnUntraced(function*(opened: Extract<Opened, { _tag: "Opened" }>, answer: UpstreamAnswer) {
+          const fits = yield* outputFits(entry, answer)
+          const cost = billedAmount({
+            status: answer.status,
+            policy: tool.billingPolicy,
+            held: opened.held,
+            price: entry.price,
+            free: opened.free,
+            attempted: answer.attempts > 0,
+            result: answer.result,
+            outputFits: fits
+          })
+          const unsigned = {
+            receipt_id: invocationId,
+            tool_id: tool.id,
+            agent_id: request.consumerId,
+            provider_id: provider.id,
+            timestamp: format(openedAt),
+            cost_microcents: cost,
+            status: answer.status
+          }
+          const receipt: Receipt = {
+            ...unsigned,
+            tool_name: tool.toolName,
+            duration_ms: answer.latencyMs,
+            signature: signer.sign(canonical(unsigned)),
+            created_at: format(yield* DateTime.now)
+          }
+          const report: CallReport = {
+            entry,
+            receipt,
+            answer,
+            availableMicrocents: opened.availableMicrocents + opened.held - cost,
+            freeCallsLeft: opened.freeCallsLeft === undefined
+              ? undefined
+              : opened.freeCallsLeft + (opened.free && answer.status !== "success" ? 1 : 0)
+          }
+          const rendered = render(report)
+          const closed = yield* calls.close({
+            consumerId: request.consumerId,
+            receipt,
+            fee: Microcents.make(feeOf(cost)),
+            priceVersion: tool.priceVersion,
+            origin: "proxy",
+            requestBytes: answer.requestBytes,
+            responseBytes: answer.responseBytes,
+            tokensInput: 0,
+            tokensOutput: 0,
+            answer: request.idempotency === undefined ? undefined : rendered
+          }).pipe(
+            // The call was made: its settlement is tried again until it is the sweeper's.
+            Effect.sandbox,
+            Effect.retry({ ...settleAgain, while: (cause) => !Cause.hasInterruptsOnly(cause) }),
+            Effect.catch(Effect.failCause)
+          )
+          if (closed._tag === "AlreadyClosed") return yield* Effect.die(new Error(`${invocationId} was closed by the sweeper`))
+          return { _tag: "Settled" as const, report, answer: rendered }
+        })
+
+        return yield* Effect.uninterruptibleMask((restore) =>
+          Effect.flatMap(opening, (opened): Effect.Effect<CallOutcome, CallRefused> => {
+            if (opened._tag !== "Opened") return refusalOf(opened, holdAmount)
+            return Effect.flatMap(Effect.exit(restore(forward)), (exit) =>
+              exit._tag === "Success"
+                ? settle(opened, exit.value)
+                // The caller went away, or the adapter broke: nothing was delivered, and that is what is settled.
+                : Effect.andThen(settle(opened, abandoned(exit.cause)), Effect.failCause(exit.cause)))
+          })
+        )
+      })
+
+      const quote = Effect.fn("Metering.quote")(function*(request: CallRequest) {
+        const entry = yield* directory.find(request.tool)
+        const hold = yield* holdFor(entry, request.maxCost)
+        yield* checkArguments(entry, request.arguments)
+        const { availableMicrocents, freeCallsUsed } = yield* calls.standing(
+          request.consumerId,
+          entry.tool.id,
+          yield* DateTime.now
+        )
+        const freeCalls = entry.price === zero ? 0 : entry.freeTierCalls
+        const freeCallsLeft = freeCalls === 0 ? undefined : Math.max(0, freeCalls - freeCallsUsed)
+        const free = freeCallsLeft !== undefined && freeCallsLeft > 0
+        return { entry, cost: free ? zero : entry.price, hold: free ? zero : hold, freeCallsLeft, availableMicrocents }
+      })
+
+      const checkArguments = Effect.fnUntraced(function*({ tool }: CatalogEntry, given: CallRequest["arguments"]) {
+        if (tool.inputSchema === undefined) return
+        const violations = yield* schemas.violations(tool.inputSchema, given)
+        if (violations.length > 0) return yield* new InvalidArguments({ violations })
+      })
+
+      const outputFits = Effect.fnUntraced(function*({ tool }: CatalogEntry, answer: UpstreamAnswer) {
+        const output = answer.result?.["structuredContent"]
+        if (tool.outputSchema === undefined || answer.result === undefined) return undefined
+        if (output === undefined) return false
+        return (yield* schemas.violations(tool.outputSchema, output)).length === 0
+      })
+
+      return Metering.of({ quote, call })
+    })
+  )
+}
+
+/** A metered tool's maximum if it declares one, cut to what the caller allows; never less than the list price. */
+const holdFor = (entry: CatalogEntry, allowed: Microcents | undefined): Effect.Effect<Microcents, PriceChanged> => {
+  const most = entry.tool.maxCost !== undefined && entry.tool.maxCost > entry.price ? entry.tool.maxCost : entry.price
+  if (allowed === undefined) return Effect.succeed(most)
+  if (allowed < entry.price) {
+    return Effect.fail(new PriceChanged({ priceMicrocents: entry.price, maxCostMicrocents: allowed }))
+  }
+  return Effect.succeed(allowed < most ? allowed : most)
+}
+
+const deadlineOf = (timeoutMs: number, retriesMax: number): Duration.Duration =>
+  Duration.sum(Duration.millis(timeoutMs * (retriesMax + 1)), SETTLE_GRACE)
+
+/** 50 ms, then twice as long each time: about 25 s, less than the sweeper waits. */
+const settleAgain = { schedule: Schedule.exponential("50 millis"), times: 8 }
+
+const abandoned = (cause: Cause.Cause<unknown>): UpstreamAnswer => ({
+  status: "error",
+  result: undefined,
+  problem: {
+    kind: "connection",
+    message: Cause.hasInterruptsOnly(cause) ? "The caller went away before the answer came." : "The call could not be made."
+  },
+  attempts: 1,
+  latencyMs: 0,
+  requestBytes: 0,
+  responseBytes: 0
+})
+
+const refusalOf = (
+  opened: Exclude<Opened, { _tag: "Opened" }>,
+  holdAmount: Microcents
+): Effect.Effect<CallOutcome, CallRefused> => {
+  switch (opened._tag) {
+    case "Replay":
+      return Effect.succeed({ _tag: "Replayed", answer: opened.answer })
+    case "InsufficientFunds":
+      return Effect.fail(
+        new InsufficientFunds({ costMicrocents: holdAmount, balanceMicrocents: opened.availableMicrocents })
+      )
+    case "BudgetExceeded":
+      return Effect.fail(
+        new BudgetExceeded({
+          budgetId: opened.budgetId,
+          capMicrocents: opened.capMicrocents,
+          leftMicrocents: opened.leftMicrocents,
+          resetsAt: opened.resetsAt
+        })
+      )
+    case "IdempotencyConflict":
+      return Effect.fail(new CallConflict())
+    case "InFlight":
+      return Effect.fail(new CallInFlight({ retryAfterSeconds: IN_FLIGHT_RETRY_SECONDS }))
+  }
+}

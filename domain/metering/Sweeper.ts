@@ -1,0 +1,72 @@
+/**
+ * Ends the calls that nobody ended: their process died, or their settlement never got through. The hold is given back,
+ * the receipt says `error`, the cost is 0.
+ */
+import { Context, DateTime, Effect, Layer } from "effect"
+import { canonical, type Receipt } from "../receipts/Receipt.ts"
+import { ReceiptSigner } from "../receipts/ReceiptSigner.ts"
+import { zero } from "../shared/Microcents.ts"
+import { format } from "../shared/Timestamp.ts"
+import { CallStore, type OverdueCall } from "./CallStore.ts"
+
+export const SWEEP_BATCH_MAX = 500
+
+export class Sweeper extends Context.Service<Sweeper, {
+  /** One round; says how many calls it ended. Any number of nodes may sweep at once: each call ends once. */
+  readonly sweep: Effect.Effect<number>
+}>()("agent-tool-billing/domain/metering/Sweeper") {
+  static readonly layer = Layer.effect(
+    Sweeper,
+    Effect.gen(function*() {
+      const calls = yield* CallStore
+      const signer = yield* ReceiptSigner
+
+      const end = Effect.fnUntraced(function*(call: OverdueCall, now: DateTime.Utc) {
+        const closed = yield* calls.close({
+          consumerId: call.consumerId,
+          receipt: receiptOf(call, now, signer.sign),
+          fee: zero,
+          priceVersion: call.priceVersion,
+          origin: call.origin,
+          requestBytes: 0,
+          responseBytes: 0,
+          tokensInput: 0,
+          tokensOutput: 0,
+          answer: undefined
+        })
+        return closed._tag === "Closed" ? 1 : 0
+      })
+
+      const sweep = Effect.gen(function*() {
+        const now = yield* DateTime.now
+        const overdue = yield* calls.overdue(now, SWEEP_BATCH_MAX)
+        const ended = yield* Effect.forEach(overdue, (call) => end(call, now), { concurrency: 32 })
+        const count = ended.reduce<number>((sum, one) => sum + one, 0)
+        if (count > 0) yield* Effect.logWarning(`Ended ${count} calls whose process died or could not settle`)
+        return count
+      }).pipe(Effect.withSpan("Sweeper.sweep"))
+
+      return Sweeper.of({ sweep })
+    })
+  )
+}
+
+const receiptOf = (call: OverdueCall, now: DateTime.Utc, sign: (canonical: string) => string): Receipt => {
+  const unsigned = {
+    receipt_id: call.invocationId,
+    tool_id: call.toolId,
+    agent_id: call.consumerId,
+    provider_id: call.providerId,
+    timestamp: format(call.openedAt),
+    cost_microcents: zero,
+    status: "error" as const
+  }
+  return {
+    ...unsigned,
+    tool_name: call.toolName,
+    // What the provider took is not known; the receipt does not pretend to know.
+    duration_ms: 0,
+    signature: sign(canonical(unsigned)),
+    created_at: format(now)
+  }
+}

@@ -1,0 +1,11 @@
+/**
+ * Signs with the newest secret, verifies with every secret that ever signed. Synchronous: it stands on the hot path.
+ */
+import { Context } from "effect"
+
+export class ReceiptSigner extends Context.Service<ReceiptSigner, {
+  /** 64 lowercase hex digits over the UTF-8 bytes. */
+  sign(canonical: string): string
+  /** In constant time with regard to the signature. */
+  verify(canonical: string, signatureHex: string): boolean
+}>()("agent-tool-billing/domain/receipts/ReceiptSigner") {}

@@ -1,0 +1,26 @@
+/**
+ * Reading receipts. They are written by `CallStore.close`, in the transaction that settles the call.
+ */
+import { Context, type Effect, type Option } from "effect"
+import type { ConsumerId, ProviderId, ReceiptId, ToolId } from "../shared/Ids.ts"
+import type { Page, PageRequest } from "../shared/Page.ts"
+import type { Receipt, ReceiptStatus } from "./Receipt.ts"
+
+export type ReceiptOwner =
+  | { readonly role: "consumer"; readonly ownerId: ConsumerId }
+  | { readonly role: "provider"; readonly ownerId: ProviderId }
+
+export interface ReceiptFilter {
+  readonly toolId: ToolId | undefined
+  readonly status: ReceiptStatus | undefined
+  /** Inclusive, by the time of the call; ISO 8601. */
+  readonly from: string | undefined
+  /** Exclusive. */
+  readonly to: string | undefined
+}
+
+export class ReceiptStore extends Context.Service<ReceiptStore, {
+  find(id: ReceiptId): Effect.Effect<Option.Option<Receipt>>
+  /** Newest first: a consumer's calls, or the calls of a provider's tools. */
+  list(owner: ReceiptOwner, filter: ReceiptFilter, page: PageRequest): Effect.Effect<Page<Receipt>>
+}>()("agent-tool-billing/domain/receipts/ReceiptStore") {}

@@ -1,0 +1,66 @@
+/**
+ * Is this receipt ours and unchanged? Stateless: nothing but the receipt and the key ring. The first reason that
+ * applies is the one that is given.
+ */
+import { canonical, SIGNED_FIELDS } from "./Receipt.ts"
+
+export type VerificationReason =
+  | "missing_fields"
+  | "ambiguous_fields"
+  | "bad_receipt_id"
+  | "bad_signature_format"
+  | "signature_mismatch"
+  | "ok"
+
+export interface Verdict {
+  readonly valid: boolean
+  readonly reason: VerificationReason
+  /** In signed order, then `signature`; only with `missing_fields`. */
+  readonly missing: ReadonlyArray<string> | undefined
+  /** Empty unless all seven signed fields have the right type. */
+  readonly canonical: string
+}
+
+const RECEIPT_ID = /^rcpt_[0-9a-f]{32}$/u
+const SIGNATURE = /^[0-9a-f]{64}$/u
+
+export const verifyReceipt = (
+  candidate: unknown,
+  verify: (canonical: string, signatureHex: string) => boolean
+): Verdict => {
+  const fields = isRecord(candidate) ? candidate : {}
+  const missing = SIGNED_FIELDS.filter((name) => !hasRightType(name, fields[name])) as Array<string>
+  const signature = fields["signature"]
+  const text = missing.length > 0 ? "" : canonicalOf(fields)
+  if (!isText(signature)) missing.push("signature")
+  const verdict = (reason: VerificationReason): Verdict => ({
+    valid: reason === "ok",
+    reason,
+    missing: reason === "missing_fields" ? missing : undefined,
+    canonical: text
+  })
+  if (missing.length > 0 || !isText(signature)) return verdict("missing_fields")
+  if (SIGNED_FIELDS.some((name) => String(fields[name]).includes("|"))) return verdict("ambiguous_fields")
+  if (!RECEIPT_ID.test(String(fields["receipt_id"]))) return verdict("bad_receipt_id")
+  if (!SIGNATURE.test(signature)) return verdict("bad_signature_format")
+  return verdict(verify(text, signature) ? "ok" : "signature_mismatch")
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const isText = (value: unknown): value is string => typeof value === "string" && value !== ""
+
+const hasRightType = (name: typeof SIGNED_FIELDS[number], value: unknown): boolean =>
+  name === "cost_microcents" ? Number.isInteger(value) : isText(value)
+
+const canonicalOf = (fields: Readonly<Record<string, unknown>>): string =>
+  canonical({
+    receipt_id: String(fields["receipt_id"]),
+    tool_id: String(fields["tool_id"]),
+    agent_id: String(fields["agent_id"]),
+    provider_id: String(fields["provider_id"]),
+    timestamp: String(fields["timestamp"]),
+    cost_microcents: BigInt(fields["cost_microcents"] as number),
+    status: String(fields["status"])
+  })

@@ -1,0 +1,26 @@
+/**
+ * What a person sees when the service is ready: where to look and what to try.
+ */
+import { type AppConfig, valueOf } from "./config/AppConfig.ts"
+
+const kept = (config: AppConfig): string => {
+  switch (config.profile) {
+    case "memory":
+      return "in memory: nothing is kept when this ends"
+    case "embedded":
+      return `PostgreSQL in ${valueOf(config, "DATA_DIR")}`
+    case "production":
+      return "PostgreSQL at DATABASE_URL"
+  }
+}
+
+export const welcome = (config: AppConfig, at: { readonly host: string; readonly port: number }): string => {
+  const url = config.BASE_URL ?? `http://${at.host.includes(":") ? `[${at.host}]` : at.host}:${at.port}`
+  return [
+    `Agent Tool Billing is ready at ${url} (profile ${config.profile}, ${kept(config)})`,
+    `  documentation  ${url}/docs`,
+    `  contract       ${url}/api/openapi.json`,
+    `  try            curl ${url}/api/market/catalog`,
+    `  join           curl ${url}/api/market/register-consumer -H 'content-type: application/json' -d '{"name":"me","email":"me@example.org"}'`
+  ].join("\n")
+}

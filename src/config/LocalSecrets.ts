@@ -1,0 +1,35 @@
+/**
+ * Secrets that the embedded profile makes for itself: once, kept in the data folder, readable by its owner only.
+ */
+import { Effect, FileSystem, Path, Redacted, Schema } from "effect"
+import { Entropy } from "../../domain/shared/Entropy.ts"
+
+export class SecretUnusable extends Schema.TaggedError<SecretUnusable>()("SecretUnusable", {
+  file: Schema.String,
+  problem: Schema.String
+}) {
+  override get message() {
+    return `The secret in ${this.file} cannot be used: ${this.problem}.`
+  }
+}
+
+const SECRET_BYTES = 32
+const OWNER_ONLY = 0o600
+
+export const localSecret = Effect.fn("localSecret")(function*(dataDir: string, name: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const file = path.join(dataDir, name)
+  const refuse = (error: { readonly message: string }) => new SecretUnusable({ file, problem: error.message })
+  yield* Effect.mapError(fs.makeDirectory(dataDir, { recursive: true }), refuse)
+  if (!(yield* Effect.mapError(fs.exists(file), refuse))) {
+    const fresh = yield* Effect.flatMap(Entropy, (entropy) => entropy.hex(SECRET_BYTES))
+    // Written aside and moved: a crash in between leaves no half secret that would be taken for a whole one.
+    const draft = `${file}.${fresh.slice(0, 8)}`
+    yield* Effect.mapError(fs.writeFileString(draft, fresh, { mode: OWNER_ONLY }), refuse)
+    yield* Effect.mapError(fs.rename(draft, file), refuse)
+  }
+  const text = (yield* Effect.mapError(fs.readFileString(file), refuse)).trim()
+  if (text.length < SECRET_BYTES) return yield* new SecretUnusable({ file, problem: "it is too short" })
+  return Redacted.make(text)
+})

@@ -1,0 +1,37 @@
+/**
+ * Every port on one PostgreSQL, its schema brought up to date first.
+ */
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { Layer, type Redacted } from "effect"
+import * as PostgresAccountStore from "../../adapters/sql/PostgresAccountStore.ts"
+import * as PostgresCatalogStore from "../../adapters/sql/PostgresCatalogStore.ts"
+import * as PostgresChangeFeed from "../../adapters/sql/PostgresChangeFeed.ts"
+import * as PostgresIdempotencyStore from "../../adapters/sql/PostgresIdempotencyStore.ts"
+import * as PostgresKeyStore from "../../adapters/sql/PostgresKeyStore.ts"
+import * as PostgresMarketFigures from "../../adapters/sql/PostgresMarketFigures.ts"
+import * as PostgresUnitOfWork from "../../adapters/sql/PostgresUnitOfWork.ts"
+import * as migrations from "../../migrations/index.ts"
+
+export interface Database {
+  readonly url: Redacted.Redacted
+  readonly connectionsMax: number
+}
+
+const stores = Layer.mergeAll(
+  PostgresAccountStore.layer,
+  PostgresCatalogStore.layer,
+  PostgresChangeFeed.layer,
+  PostgresIdempotencyStore.layer,
+  PostgresKeyStore.layer,
+  PostgresMarketFigures.layer,
+  PostgresUnitOfWork.layer
+)
+
+export const client = ({ url, connectionsMax }: Database) =>
+  PgClient.layer({ url, maxConnections: connectionsMax, applicationName: "agent-tool-billing" })
+
+export const postgresStores = (database: Database) =>
+  stores.pipe(
+    Layer.provide(Layer.effectDiscard(migrations.run)),
+    Layer.provideMerge(client(database))
+  )

@@ -1,0 +1,100 @@
+/**
+ * The whole service for a configuration: which adapters stand behind the ports is decided here and nowhere else.
+ */
+import * as NodeRedis from "@effect/platform-node/NodeRedis"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Effect, Layer, Redacted } from "effect"
+import { RateLimiter } from "effect/persistence"
+import { BaseUrl } from "../../adapters/http/BaseUrl.ts"
+import * as HttpService from "../../adapters/http/HttpService.ts"
+import { parseTrustedProxies } from "../../adapters/http/pipeline/ClientAddress.ts"
+import { TrustedProxyRanges } from "../../adapters/http/pipeline/Dispatcher.ts"
+import { RateLimitSettings } from "../../adapters/http/pipeline/RateLimits.ts"
+import * as AjvJsonSchemas from "../../adapters/jsonschema/AjvJsonSchemas.ts"
+import * as NodeDigest from "../../adapters/crypto/NodeDigest.ts"
+import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
+import * as NodeSealer from "../../adapters/crypto/NodeSealer.ts"
+import * as BoundedRateLimiterStore from "../../adapters/memory/BoundedRateLimiterStore.ts"
+import { EmbeddedPostgres } from "../../adapters/sql/embedded/EmbeddedPostgres.ts"
+import { OperatorKey } from "../../domain/accounts/Authentication.ts"
+import { RateLimitPolicy } from "../../domain/accounts/RateLimitPolicy.ts"
+import { DefaultFreeTierCalls } from "../../domain/catalog/Pricing.ts"
+import { Entropy } from "../../domain/shared/Entropy.ts"
+import { type AppConfig, valueOf } from "../config/AppConfig.ts"
+import { localSecret } from "../config/LocalSecrets.ts"
+import { listOf } from "../config/Settings.ts"
+import { core } from "./Core.ts"
+import { memoryStores } from "./MemoryStores.ts"
+import { postgresStores } from "./PostgresStores.ts"
+
+const RECEIPT_SECRET_FILE = "receipt-signing-secret"
+
+const references = (config: AppConfig) => {
+  const rpm = valueOf(config, "RATE_LIMIT_RPM")
+  return Layer.mergeAll(
+    Layer.succeed(OperatorKey, config.OPERATOR_KEY),
+    Layer.succeed(DefaultFreeTierCalls, valueOf(config, "DEFAULT_FREE_TIER_CALLS")),
+    Layer.succeed(RateLimitPolicy, {
+      defaultRpm: rpm === 0 ? valueOf(config, "RATE_LIMIT_RPM_MAX") : rpm,
+      ceilingRpm: valueOf(config, "RATE_LIMIT_RPM_MAX"),
+      providerRpm: 600
+    }),
+    Layer.succeed(RateLimitSettings, {
+      addressRpm: valueOf(config, "RATE_LIMIT_IP_RPM"),
+      registrationRpm: valueOf(config, "RATE_LIMIT_REGISTER_RPM"),
+      keysLimited: rpm > 0
+    }),
+    Layer.succeed(TrustedProxyRanges, parseTrustedProxies(listOf(config.TRUST_PROXY ?? ""))),
+    Layer.succeed(BaseUrl, config.BASE_URL ?? `http://${hostInUrl(valueOf(config, "HOST"))}:${valueOf(config, "PORT")}`)
+  )
+}
+
+const hostInUrl = (host: string): string => host.includes(":") ? `[${host}]` : host
+
+const rateLimiter = (redisUrl: Redacted.Redacted | undefined) =>
+  RateLimiter.layer.pipe(
+    Layer.provide(
+      redisUrl === undefined
+        ? BoundedRateLimiterStore.layer
+        : RateLimiter.layerStoreRedis().pipe(Layer.provide(NodeRedis.layer({ url: Redacted.value(redisUrl) })))
+    )
+  )
+
+/** First signs, all of them verify. A profile without a database makes a secret for as long as it lives. */
+const signingSecrets = Effect.fnUntraced(function*(config: AppConfig) {
+  const [first, ...older] = config.signingSecrets
+  if (first !== undefined) return [first, ...older] as const
+  if (config.profile === "memory") {
+    return [Redacted.make(yield* Effect.flatMap(Entropy, (entropy) => entropy.hex(32)))] as const
+  }
+  return [yield* localSecret(valueOf(config, "DATA_DIR"), RECEIPT_SECRET_FILE)] as const
+})
+
+const secrets = (config: AppConfig) =>
+  Layer.unwrap(Effect.map(signingSecrets(config), (ring) => NodeSealer.layer(ring))).pipe(
+    Layer.provide(NodeEntropy.layer),
+    Layer.provide(NodeServices.layer)
+  )
+
+const stores = (config: AppConfig) => {
+  const connectionsMax = valueOf(config, "DATABASE_CONNECTIONS_MAX")
+  switch (config.profile) {
+    case "memory":
+      return memoryStores
+    case "production":
+      return postgresStores({ url: config.DATABASE_URL!, connectionsMax })
+    case "embedded":
+      return Layer.unwrap(Effect.map(EmbeddedPostgres, ({ url }) => postgresStores({ url, connectionsMax }))).pipe(
+        Layer.provide(EmbeddedPostgres.layer({ dataDir: valueOf(config, "DATA_DIR") }))
+      )
+  }
+}
+
+/** Requests in, answers out, on the adapters of the profile. */
+export const service = (config: AppConfig) =>
+  HttpService.layer.pipe(
+    Layer.provide(core),
+    Layer.provide([stores(config), rateLimiter(config.REDIS_URL), AjvJsonSchemas.layer, secrets(config)]),
+    Layer.provide([NodeDigest.layer, NodeEntropy.layer]),
+    Layer.provide(references(config))
+  )

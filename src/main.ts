@@ -1,0 +1,49 @@
+/**
+ * The command line. What goes wrong at a start is one clear sentence on stderr and exit code 1.
+ */
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import { Console, Effect, Layer, Logger, References } from "effect"
+import { existsSync, readFileSync } from "node:fs"
+import { ListeningAt, layer as nodeServer } from "../adapters/http/server/NodeServer.ts"
+import { type AppConfig, describeConfig, readConfig, valueOf } from "./config/AppConfig.ts"
+import { helpText, parseArguments, readDotEnv } from "./config/Arguments.ts"
+import { service } from "./layers/Service.ts"
+import { migrate } from "./Migrate.ts"
+import { welcome } from "./Welcome.ts"
+
+const serve = (config: AppConfig) =>
+  Effect.gen(function*() {
+    yield* Console.log(welcome(config, yield* ListeningAt))
+    return yield* Effect.never
+  }).pipe(
+    Effect.provide(
+      nodeServer({
+        host: valueOf(config, "HOST"),
+        port: valueOf(config, "PORT"),
+        drain: valueOf(config, "SHUTDOWN_GRACE_MS")
+      }).pipe(Layer.provide(service(config)))
+    )
+  )
+
+const logging = (config: AppConfig) =>
+  Layer.mergeAll(
+    Logger.layer([valueOf(config, "LOG_FORMAT") === "json" ? Logger.consoleJson : Logger.consolePretty()]),
+    Layer.succeed(References.MinimumLogLevel, valueOf(config, "LOG_LEVEL"))
+  )
+
+const program = Effect.gen(function*() {
+  const { command, flags } = yield* Effect.fromResult(parseArguments(process.argv.slice(2)))
+  if (command === "help") return yield* Console.log(helpText())
+  const dotEnv = existsSync(".env") ? readDotEnv(readFileSync(".env", "utf8")) : {}
+  // The one place where the environment is read: from here on there is only the configuration.
+  const config = yield* Effect.fromResult(readConfig([flags, process.env, dotEnv]))
+  if (command === "config") return yield* Console.log(describeConfig(config))
+  const run = command === "migrate" ? migrate(config) : serve(config)
+  return yield* Effect.provide(run, logging(config))
+}).pipe(
+  Effect.tapError((error) => Console.error(sentenceOf(error)))
+)
+
+const sentenceOf = (error: { readonly message: string }): string => error.message
+
+NodeRuntime.runMain(program, { disableErrorReporting: true })
