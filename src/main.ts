@@ -2,11 +2,12 @@
  * The command line. What goes wrong at a start is one clear sentence on stderr and exit code 1.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { Console, Effect, Layer, Logger, References } from "effect"
+import { Console, Deferred, Effect, Layer, Logger, References } from "effect"
 import { existsSync, readFileSync } from "node:fs"
 import { ListeningAt, layer as nodeServer } from "../adapters/http/server/NodeServer.ts"
 import { type AppConfig, describeConfig, readConfig, valueOf } from "./config/AppConfig.ts"
 import { helpText, parseArguments, readDotEnv } from "./config/Arguments.ts"
+import { Fatal } from "./layers/Fatal.ts"
 import { service } from "./layers/Service.ts"
 import { migrate } from "./Migrate.ts"
 import { welcome } from "./Welcome.ts"
@@ -14,14 +15,14 @@ import { welcome } from "./Welcome.ts"
 const serve = (config: AppConfig) =>
   Effect.gen(function*() {
     yield* Console.log(welcome(config, yield* ListeningAt))
-    return yield* Effect.never
+    return yield* Deferred.await(yield* Fatal)
   }).pipe(
     Effect.provide(
       nodeServer({
         host: valueOf(config, "HOST"),
         port: valueOf(config, "PORT"),
         drain: valueOf(config, "SHUTDOWN_GRACE_MS")
-      }).pipe(Layer.provide(service(config)))
+      }).pipe(Layer.provide(service(config)), Layer.provideMerge(Fatal.layer))
     )
   )
 

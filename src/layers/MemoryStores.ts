@@ -7,6 +7,7 @@ import * as MemoryCatalogStore from "../../adapters/memory/MemoryCatalogStore.ts
 import * as MemoryChangeFeed from "../../adapters/memory/MemoryChangeFeed.ts"
 import * as MemoryIdempotencyStore from "../../adapters/memory/MemoryIdempotencyStore.ts"
 import * as MemoryKeyStore from "../../adapters/memory/MemoryKeyStore.ts"
+import * as MemoryMarketFigures from "../../adapters/memory/MemoryMarketFigures.ts"
 import { MemoryTables } from "../../adapters/memory/MemoryTables.ts"
 import * as MemoryUnitOfWork from "../../adapters/memory/MemoryUnitOfWork.ts"
 
@@ -16,5 +17,6 @@ export const memoryStores = Layer.mergeAll(
   MemoryChangeFeed.layer,
   MemoryIdempotencyStore.layer,
   MemoryKeyStore.layer,
+  MemoryMarketFigures.layer,
   MemoryUnitOfWork.layer
 ).pipe(Layer.provide(MemoryTables.layer))

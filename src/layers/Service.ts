@@ -24,6 +24,7 @@ import { type AppConfig, valueOf } from "../config/AppConfig.ts"
 import { localSecret } from "../config/LocalSecrets.ts"
 import { listOf } from "../config/Settings.ts"
 import { core } from "./Core.ts"
+import { watch } from "./Fatal.ts"
 import { memoryStores } from "./MemoryStores.ts"
 import { postgresStores } from "./PostgresStores.ts"
 
@@ -84,9 +85,10 @@ const stores = (config: AppConfig) => {
     case "production":
       return postgresStores({ url: config.DATABASE_URL!, connectionsMax })
     case "embedded":
-      return Layer.unwrap(Effect.map(EmbeddedPostgres, ({ url }) => postgresStores({ url, connectionsMax }))).pipe(
-        Layer.provide(EmbeddedPostgres.layer({ dataDir: valueOf(config, "DATA_DIR") }))
-      )
+      return Layer.unwrap(
+        Effect.map(EmbeddedPostgres, ({ url, gaveUp }) =>
+          Layer.merge(postgresStores({ url, connectionsMax }), watch(gaveUp)))
+      ).pipe(Layer.provide(EmbeddedPostgres.layer({ dataDir: valueOf(config, "DATA_DIR") })))
   }
 }
 

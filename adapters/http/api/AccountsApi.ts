@@ -7,7 +7,7 @@ import { KEY_LABEL_CHARS_MAX, ROTATION_GRACE_SECONDS_MAX } from "../../../domain
 import { TOOLS_PER_REQUEST_MAX } from "../../../domain/catalog/Catalog.ts"
 import { EndpointUrl } from "../../../domain/shared/EndpointUrl.ts"
 import { ConsumerId, KeyId, ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
-import { MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
+import { Microcents, MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
 import { Timestamp } from "../../../domain/shared/Timestamp.ts"
 import { Access, KeyAuth, readBy, registration, writeBy } from "./Access.ts"
 import { Display, Email, Name, Text, WholeCents } from "./Fields.ts"
@@ -18,7 +18,7 @@ import { ToolBody } from "./ToolBody.ts"
 export const RegisterProvider = Schema.Struct({
   name: Name(200),
   email: Email,
-  endpoint_url: EndpointUrl,
+  endpoint_url: EndpointUrl.annotateKey({ format: "uri" }),
   description: Schema.optionalKey(Text(4_000)),
   pricing_model: Schema.optionalKey(Schema.Literals(["per_call", "per_token", "free"])),
   default_price_cents: Schema.optionalKey(WholeCents),
@@ -33,11 +33,11 @@ export const RegisterProvider = Schema.Struct({
 ).annotate({
   identifier: "RegisterProvider",
   examples: [{
-    name: "Ada's tools",
+    name: "Ada Tools",
     email: "ada@example.org",
     endpoint_url: "https://tools.example.org/mcp",
-    default_price_cents: 1,
-    tools: []
+    default_price_microcents: Microcents.make(500n),
+    tools: [{ tool_name: "search", description: "Full-text search over public papers", category: "search" }]
   }]
 })
 
@@ -50,7 +50,7 @@ export const RegisterConsumer = Schema.Struct({
   )
 }).annotate({
   identifier: "RegisterConsumer",
-  examples: [{ name: "My agent", email: "dev@example.org", use_case: "research" }]
+  examples: [{ name: "Research agent", email: "dev@example.org", use_case: "literature research" }]
 })
 
 const RegisteredProvider = Schema.Struct({
@@ -106,7 +106,9 @@ const RevokedKey = Schema.Struct({ revoked: Schema.Literal(true), key: Key }).an
 
 export const CreateKey = Schema.Struct({
   label: Schema.optionalKey(Text(KEY_LABEL_CHARS_MAX)),
-  expires_at: Schema.optionalKey(Schema.DateTimeUtcFromString)
+  expires_at: Schema.optionalKey(
+    Schema.DateTimeUtcFromString.pipe(Schema.annotateEncoded({ format: "date-time" }))
+  )
 }).annotate({ identifier: "CreateKey", examples: [{ label: "staging" }] })
 
 export const RotateKey = Schema.Struct({
@@ -118,7 +120,22 @@ export const RotateKey = Schema.Struct({
 
 const owner = ["consumer", "provider"] as const
 
+const WhoAmI = Schema.Struct({
+  role: Schema.Literals(["consumer", "provider"]),
+  id: Schema.String,
+  name: Schema.String,
+  key_id: KeyId,
+  rate_limit_rpm: Schema.Int,
+  key_expires_at: Schema.NullOr(Timestamp)
+}).annotate({ identifier: "WhoAmI" })
+
 export class AccountsApi extends HttpApiGroup.make("accounts").add(
+  HttpApiEndpoint.get("whoAmI", "/api/v1/market/whoami", {
+    success: WhoAmI,
+    error: problems(401, 403)
+  }).annotate(Access, readBy(...owner)).middleware(KeyAuth).annotateMerge(
+    OpenApi.annotations({ summary: "Whose key is this", description: "The account behind the key that you send." })
+  ),
   HttpApiEndpoint.post("registerProvider", "/api/market/register-provider", {
     headers: idempotencyHeader,
     payload: RegisterProvider,
@@ -141,7 +158,7 @@ export class AccountsApi extends HttpApiGroup.make("accounts").add(
     success: Schema.Struct({ keys: Schema.Array(Key), total: Schema.Int }).annotate({ identifier: "Keys" }),
     error: problems(401, 403)
   }).annotate(Access, readBy(...owner)).middleware(KeyAuth).annotateMerge(
-    OpenApi.annotations({ summary: "List your keys" })
+    OpenApi.annotations({ summary: "List your keys", description: "All of them, without their secrets." })
   ),
   HttpApiEndpoint.post("createKey", "/api/v1/market/keys", {
     headers: idempotencyHeader,
@@ -149,21 +166,30 @@ export class AccountsApi extends HttpApiGroup.make("accounts").add(
     success: NewKey.pipe(HttpApiSchema.status(201)),
     error: problems(400, 401, 403, 409, 413, 415, 422)
   }).annotate(Access, writeBy(...owner)).middleware(KeyAuth).annotateMerge(
-    OpenApi.annotations({ summary: "Create another key" })
+    OpenApi.annotations({
+      summary: "Create another key",
+      description: "For another machine or another job. The key in the answer is shown once."
+    })
   ),
   HttpApiEndpoint.delete("revokeKeyByQuery", "/api/v1/market/keys", {
     query: { key_id: KeyId },
     success: RevokedKey,
     error: problems(400, 401, 403, 404, 409)
   }).annotate(Access, writeBy(...owner)).middleware(KeyAuth).annotateMerge(
-    OpenApi.annotations({ summary: "Revoke a key, named in the query" })
+    OpenApi.annotations({
+      summary: "Revoke a key, named in the query",
+      description: "The same as `DELETE /api/v1/market/keys/{key_id}`, for clients that put ids into the query."
+    })
   ),
   HttpApiEndpoint.delete("revokeKey", "/api/v1/market/keys/:key_id", {
     params: { key_id: KeyId },
     success: RevokedKey,
     error: problems(401, 403, 404, 409)
   }).annotate(Access, writeBy(...owner)).middleware(KeyAuth).annotateMerge(
-    OpenApi.annotations({ summary: "Revoke a key" })
+    OpenApi.annotations({
+      summary: "Revoke a key",
+      description: "It ends within a second, everywhere. Your only live key cannot be revoked: rotate it instead."
+    })
   ),
   HttpApiEndpoint.post("rotateKey", "/api/v1/market/keys/rotate", {
     headers: idempotencyHeader,

@@ -6,7 +6,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { TOOLS_PER_REQUEST_MAX } from "../../../domain/catalog/Catalog.ts"
 import { Category } from "../../../domain/catalog/Tool.ts"
 import { ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
-import { MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
+import { Microcents, MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
 import { Timestamp } from "../../../domain/shared/Timestamp.ts"
 import { Access, KeyAuth, publicRead, uncached, writeBy } from "./Access.ts"
 import { Display, pageQuery, Text } from "./Fields.ts"
@@ -17,7 +17,20 @@ import { ToolBody } from "./ToolBody.ts"
 
 export const RegisterTools = Schema.Struct({
   tools: Schema.Array(ToolBody).check(Schema.isMinLength(1), Schema.isMaxLength(TOOLS_PER_REQUEST_MAX))
-}).annotate({ identifier: "RegisterTools" })
+}).annotate({
+  identifier: "RegisterTools",
+  examples: [{
+    tools: [{
+      tool_name: "search",
+      display_name: "Paper search",
+      description: "Full-text search over public papers",
+      category: "search",
+      price_microcents: Microcents.make(500n),
+      free_tier_calls: 10,
+      input_schema: { type: "object", properties: { q: { type: "string" } }, required: ["q"] }
+    }]
+  }]
+})
 
 /** What is decoded: the tools are judged one by one, so that a fault in one does not stop the others. */
 export const RegisterToolsLenient = Schema.Struct({
@@ -142,7 +155,10 @@ const MarketHealth = Schema.Struct({
 const described = (identifier: "describeRegisterProvider" | "describeRegisterConsumer" | "describeTools", path: `/${string}`) =>
   HttpApiEndpoint.get(identifier, path, { success: SelfDescription, error: problems() })
     .annotate(Access, publicRead)
-    .annotateMerge(OpenApi.annotations({ summary: `How to use POST ${path}` }))
+    .annotateMerge(OpenApi.annotations({
+      summary: `How to use POST ${path}`,
+      description: `The same path describes itself: what POST ${path} does, and the JSON Schema of its body.`
+    }))
 
 export class CatalogApi extends HttpApiGroup.make("catalog").add(
   HttpApiEndpoint.post("registerTools", "/api/market/tools", {
@@ -164,20 +180,35 @@ export class CatalogApi extends HttpApiGroup.make("catalog").add(
     },
     success: CatalogPage,
     error: problems(400)
-  }).annotate(Access, publicRead).annotateMerge(OpenApi.annotations({ summary: "Find tools" })),
+  }).annotate(Access, publicRead).annotateMerge(OpenApi.annotations({
+    summary: "Find tools",
+    description: "Every listed tool with its provider, its price and how it has done, filtered and sorted as you ask."
+  })),
   HttpApiEndpoint.get("pricing", "/api/v1/market/pricing", {
     query: pageQuery,
     success: PriceList,
     error: problems(400)
-  }).annotate(Access, publicRead).annotateMerge(OpenApi.annotations({ summary: "The price list" })),
+  }).annotate(Access, publicRead).annotateMerge(OpenApi.annotations({
+    summary: "The price list",
+    description: "What a call of each tool costs, and what the platform keeps of it."
+  })),
   HttpApiEndpoint.get("stats", "/api/v1/market/stats", { success: MarketStats, error: problems() })
-    .annotate(Access, publicRead).annotateMerge(OpenApi.annotations({ summary: "Figures of the whole market" })),
+    .annotate(Access, publicRead).annotateMerge(OpenApi.annotations({
+      summary: "Figures of the whole market",
+      description: "Counts and sums over all accounts; nothing about any one of them."
+    })),
   HttpApiEndpoint.get("index", "/api/market", { success: MarketIndex, error: problems() })
-    .annotate(Access, publicRead).annotateMerge(OpenApi.annotations({ summary: "What there is, and where" })),
+    .annotate(Access, publicRead).annotateMerge(OpenApi.annotations({
+      summary: "What there is, and where",
+      description: "For an agent that arrives with nothing but the address: the way to begin, and every endpoint."
+    })),
   HttpApiEndpoint.get("health", "/api/market/health", {
     success: [MarketHealth, MarketHealth.annotate({ identifier: "MarketHealthDegraded" }).pipe(HttpApiSchema.status(503))],
     error: problems()
-  }).annotate(Access, uncached).annotateMerge(OpenApi.annotations({ summary: "Is the market up" })),
+  }).annotate(Access, uncached).annotateMerge(OpenApi.annotations({
+    summary: "Is the market up",
+    description: "Asks the database. 503 with the same body, its counts null, where that does not answer within 2 s."
+  })),
   described("describeRegisterProvider", "/api/market/register-provider"),
   described("describeRegisterConsumer", "/api/market/register-consumer"),
   described("describeTools", "/api/market/tools")

@@ -49,7 +49,9 @@ const bounded = (min: number, max: number) => {
         decode: SchemaGetter.transform((text: string) => Number(text)),
         encode: SchemaGetter.transform((value: number) => String(value))
       }
-    )
+    ),
+    // What the digits stand for, to those who read the OpenAPI document.
+    Schema.annotateEncoded({ "x-integer": { minimum: min, maximum: max } })
   )
 }
 

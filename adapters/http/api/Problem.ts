@@ -3,6 +3,7 @@
  */
 import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
+import { ReceiptId } from "../../../domain/shared/Ids.ts"
 
 /** Every code there is, under its status. */
 export const codesByStatus = {
@@ -49,6 +50,39 @@ const Fault = Schema.Struct({
   message: Schema.String
 }).annotate({ identifier: "Fault" })
 
+const RetryAfter = { retry_after_seconds: Schema.optionalKey(Schema.Int) }
+const FailedCall = {
+  tool: Schema.optionalKey(Schema.String),
+  provider: Schema.optionalKey(Schema.String),
+  latency_ms: Schema.optionalKey(Schema.Int),
+  attempts: Schema.optionalKey(Schema.Int),
+  cost_cents: Schema.optionalKey(Schema.Int),
+  receipt_id: Schema.optionalKey(ReceiptId)
+}
+
+/** What problems of a status may say besides; which code brings which is in the mapping of the pipeline. */
+const extras: Partial<Record<ProblemStatus, Schema.Struct.Fields>> = {
+  402: {
+    cost_microcents: Schema.optionalKey(Schema.Int),
+    cost_cents: Schema.optionalKey(Schema.Int),
+    balance_microcents: Schema.optionalKey(Schema.Int),
+    balance_cents: Schema.optionalKey(Schema.Int),
+    load_balance_url: Schema.optionalKey(Schema.String)
+  },
+  409: RetryAfter,
+  422: {
+    minimum_cents: Schema.optionalKey(Schema.Int),
+    payout_balance_cents: Schema.optionalKey(Schema.Int),
+    tool_errors: Schema.optionalKey(
+      Schema.Array(Schema.Struct({ tool_name: Schema.String, error: Schema.String }))
+    )
+  },
+  429: RetryAfter,
+  502: FailedCall,
+  503: RetryAfter,
+  504: FailedCall
+}
+
 const schemaOf = (status: ProblemStatus) =>
   Schema.Struct({
     type: Schema.String,
@@ -60,22 +94,9 @@ const schemaOf = (status: ProblemStatus) =>
     code: Schema.Literals(codesByStatus[status]),
     message: Schema.String,
     request_id: Schema.String,
-    details: Schema.optionalKey(Schema.Array(Fault))
-  }).annotate({
-    identifier: `Problem${status}`,
-    description: titles[status],
-    examples: [{
-      type: `urn:agent-tool-billing:problem:${codesByStatus[status][0].toLowerCase()}`,
-      title: titles[status],
-      status,
-      detail: titles[status],
-      instance: "/api/market",
-      error: true as const,
-      code: codesByStatus[status][0],
-      message: titles[status],
-      request_id: "0193f9c2-7d5e-7a7b-9d3e-2f1a6b7c8d9e"
-    }]
-  }).pipe(HttpApiSchema.asJson({ contentType: "application/problem+json" }), HttpApiSchema.status(status))
+    details: Schema.optionalKey(Schema.Array(Fault)),
+    ...extras[status]
+  }).annotate({ identifier: `Problem${status}`, description: titles[status] }).pipe(HttpApiSchema.asJson({ contentType: "application/problem+json" }), HttpApiSchema.status(status))
 
 const cache = new Map<ProblemStatus, ReturnType<typeof schemaOf>>()
 const problemSchema = (status: ProblemStatus) => {

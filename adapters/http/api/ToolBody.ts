@@ -4,7 +4,7 @@
 import { Schema } from "effect"
 import { FREE_TIER_CALLS_MAX } from "../../../domain/catalog/Pricing.ts"
 import { Category, type ToolDeclaration, ToolName } from "../../../domain/catalog/Tool.ts"
-import { fromCents, MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
+import { fromCents, Microcents, MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
 import { Text, WholeCents } from "./Fields.ts"
 
 export const TOOL_TIMEOUT_MS_MAX = 60_000
@@ -51,7 +51,7 @@ export const ToolBody = Schema.Struct({
     tool_name: "search",
     description: "Full-text search",
     category: "search",
-    price_microcents: 500 as never,
+    price_microcents: Microcents.make(500n),
     free_tier_calls: 10
   }]
 })

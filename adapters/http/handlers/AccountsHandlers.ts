@@ -91,6 +91,21 @@ export const accountsRoutes = Effect.gen(function*() {
     })
   )
 
+  const whoAmI = route(endpoints.whoAmI, ({ as }) => {
+    const caller = as("consumer", "provider")
+    return Effect.succeed({
+      status: 200,
+      body: {
+        role: caller.role,
+        id: caller.ownerId,
+        name: caller.name,
+        key_id: caller.keyId,
+        rate_limit_rpm: caller.rateLimitRpm,
+        key_expires_at: caller.expiresAt === undefined ? null : format(caller.expiresAt)
+      }
+    })
+  })
+
   const listKeys = route(
     endpoints.listKeys,
     Effect.fnUntraced(function*({ as }) {
@@ -146,6 +161,7 @@ export const accountsRoutes = Effect.gen(function*() {
   return [
     registerProvider,
     registerConsumer,
+    whoAmI,
     listKeys,
     createKey,
     rotateKey,

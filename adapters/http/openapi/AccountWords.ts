@@ -1,7 +1,7 @@
 /**
  * Words of registration and of keys.
  */
-import { CONSUMER_ID, NOW } from "./SharedWords.ts"
+import { CONSUMER_ID, NOW, PROVIDER_ID, TOOL_ID } from "./SharedWords.ts"
 import type { Words } from "./Vocabulary.ts"
 
 const KEY_ID = "0193f9c4-1b21-7d08-9a6b-3c5e7f902b4d"
@@ -38,11 +38,11 @@ export const accountWords: Words = {
   rate_limit_rpm: ["Calls a minute. What you ask for is capped by the service's ceiling.", 60],
 
   "RegisteredProvider.": ["The provider is registered. `api_key` is shown only here."],
-  "RegisteredProvider.id": ["The tool's id."],
+  "RegisteredProvider.id": ["The tool's id.", TOOL_ID],
   "RegisteredProvider.name": ["The name as it was kept.", "Ada Tools"],
   "RegisteredProvider.api_key": ["Your key. Only its hash is kept: store it now.", PROVIDER_KEY],
   "RegisteredProvider.api_key_prefix": ["How the key is listed from now on.", "atb_p_01234567"],
-  "RegisteredProvider.provider_id": ["Your id.", "0193f9c2-7d5e-7a7b-9d3e-2f1a6b7c8d9e"],
+  "RegisteredProvider.provider_id": ["Your id.", PROVIDER_ID],
   "RegisteredProvider.tools": ["The tools that were put into the catalogue."],
   "RegisteredProvider.message": ["What happened, in a sentence for people.", "Keep the api_key: it is shown only now."],
   tools_registered: ["How many tools were put into the catalogue.", 1],
@@ -56,6 +56,11 @@ export const accountWords: Words = {
   api_key_prefix: ["How the key is listed: its role and first digits.", "atb_c_01234567"],
   balance: ["The balance, for people.", "$0.00"],
   balance_microcents: ["The balance, exact.", 0],
+
+  "WhoAmI.": ["The account behind the key, and what the key may do."],
+  "WhoAmI.id": ["The account's id.", CONSUMER_ID],
+  "WhoAmI.name": ["The account's name.", "Research agent"],
+  key_expires_at: ["When the key that you sent ends by itself; null: never.", null],
 
   "Key.": ["A key as it is listed: never the secret itself."],
   key_id: ["The key's id.", KEY_ID],

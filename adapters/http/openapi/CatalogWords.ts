@@ -2,9 +2,25 @@
  * Words of tools, prices, and the market as a whole.
  */
 import { PROVIDER_ID, TOOL_ID } from "./SharedWords.ts"
-import type { Words } from "./Vocabulary.ts"
+import type { Word, Words } from "./Vocabulary.ts"
 
 const inputSchema = { type: "object", properties: { q: { type: "string" } }, required: ["q"] }
+
+/** An answer of a self-description, cut down to one property. */
+const describing = (endpoint: string, description: string, property: string): Word => [
+  "How to use the endpoint.",
+  {
+    endpoint,
+    method: "POST",
+    description,
+    schema: {
+      $schema: "https://json-schema.org/draft/2020-12/schema",
+      type: "object",
+      properties: { [property]: property === "tools" ? { type: "array" } : { type: "string" } },
+      required: [property]
+    }
+  }
+]
 
 export const catalogWords: Words = {
   "ToolDeclaration.": ["A tool as its provider declares it. Name its price in one of the three ways, or in none."],
@@ -35,6 +51,10 @@ export const catalogWords: Words = {
   action: ["Whether the name was new."],
   tool_errors: ["The tools that were refused, and why.", []],
 
+  "catalog.catalog.q": ["Only tools that have words which begin like all of these, in names, category or description."],
+  "catalog.catalog.category": ["Only tools of this category."],
+  "catalog.catalog.provider_id": ["Only tools of this provider."],
+  "catalog.catalog.sort": ["The order of the list; by name, if absent."],
   "CatalogPage.": ["A page of the catalogue."],
   tools: ["The tools."],
   categories: ["Every category that has a tool.", ["search"]],
@@ -113,16 +133,11 @@ export const catalogWords: Words = {
   uptime_seconds: ["How long this process has been running.", 86_400],
 
   "SelfDescription.": ["How to use an endpoint, from the endpoint itself."],
-  "SelfDescription.description": ["What it does.", "Register a consumer"],
-  "SelfDescription.schema": [
-    "JSON Schema of the body.",
-    {
-      $schema: "https://json-schema.org/draft/2020-12/schema",
-      type: "object",
-      properties: { name: { type: "string" } },
-      required: ["name"]
-    }
-  ],
-  endpoint: ["The endpoint's path.", "/api/market/register-consumer"],
-  method: ["Its method.", "POST"]
+  "SelfDescription.description": ["What it does."],
+  "SelfDescription.schema": ["JSON Schema of the body."],
+  "catalog.describeRegisterProvider.200": describing("/api/market/register-provider", "Register a provider", "email"),
+  "catalog.describeRegisterConsumer.200": describing("/api/market/register-consumer", "Register a consumer", "email"),
+  "catalog.describeTools.200": describing("/api/market/tools", "Register or update tools", "tools"),
+  endpoint: ["The endpoint's path."],
+  method: ["Its method."]
 }

@@ -2,7 +2,7 @@
  * Puts the vocabulary's descriptions where the contract gives none.
  */
 import type { JsonSchema } from "./OpenApiModel.ts"
-import { meaningOf, wordOf } from "./Vocabulary.ts"
+import { descriptionFor, meaningOf } from "./Vocabulary.ts"
 
 export const describeComponent = (name: string, schema: JsonSchema): JsonSchema => {
   const description = schema.description ?? meaningOf(name)
@@ -14,7 +14,7 @@ const describeFields = (schema: JsonSchema, owner: string): JsonSchema => ({
   ...(schema.properties === undefined ? {} : {
     properties: Object.fromEntries(
       Object.entries(schema.properties).map(([name, property]) => {
-        const description = property.description ?? wordOf(owner, name)?.[0]
+        const description = property.description ?? descriptionFor(owner, name)
         return [name, { ...describeFields(property, owner), ...(description === undefined ? {} : { description }) }]
       })
     )

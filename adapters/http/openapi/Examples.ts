@@ -3,7 +3,7 @@
  */
 import { Schema } from "effect"
 import { type Json, type JsonSchema, nameOfRef } from "./OpenApiModel.ts"
-import { scopedWord, wordOf } from "./Vocabulary.ts"
+import { exampleFor, scopedExample } from "./Vocabulary.ts"
 
 type Components = Readonly<Record<string, JsonSchema>>
 
@@ -19,7 +19,7 @@ export const annotatedExample = (schema: Schema.Top): Json | undefined => {
 }
 
 export const composedExample = (schema: JsonSchema, components: Components, owner: string, name = ""): Json => {
-  const given = schema.examples?.[0] ?? wordOf(owner, name)?.[1]
+  const given = schema.examples === undefined ? exampleFor(owner, name) : schema.examples[0]
   if (given !== undefined && fits(given, schema)) return given
   if (schema.enum !== undefined) return schema.enum[0]!
   if (schema.$ref !== undefined) {
@@ -32,7 +32,7 @@ export const composedExample = (schema: JsonSchema, components: Components, owne
     case "object":
       return Object.fromEntries(
         Object.entries(schema.properties ?? {})
-          .filter(([key]) => schema.required?.includes(key) === true || scopedWord(owner, key)?.[1] !== undefined)
+          .filter(([key]) => schema.required?.includes(key) === true || scopedExample(owner, key) !== undefined)
           .map(([key, property]) => [key, composedExample(property, components, owner, key)])
       )
     case "array":

@@ -8,7 +8,7 @@ import { annotatedExample, composedExample } from "./Examples.ts"
 import type { Json, JsonSchema, Operation, Parameter } from "./OpenApiModel.ts"
 import { responsesOf, type SharedResponses } from "./Responses.ts"
 import { tidy } from "./TidySchema.ts"
-import { wordOf } from "./Vocabulary.ts"
+import { descriptionFor } from "./Vocabulary.ts"
 
 export const operationOf = (
   endpoint: EndpointInfo,
@@ -22,7 +22,8 @@ export const operationOf = (
     operationId,
     tags,
     summary: endpoint.summary,
-    description: [endpoint.description, callers(endpoint.rule.roles)].filter((line) => line !== "").join("\n\n"),
+    description: [...(endpoint.description === endpoint.summary ? [] : [endpoint.description]), callers(endpoint.rule.roles)]
+      .join("\n\n"),
     "x-roles": endpoint.rule.roles,
     security,
     parameters: parametersOf(endpoint, operation),
@@ -38,7 +39,8 @@ export const operationOf = (
   }
 }
 
-const callers = (roles: ReadonlyArray<string>): string =>
+/** The last paragraph of every description. */
+export const callers = (roles: ReadonlyArray<string>): string =>
   roles.length === 0 ? "Anybody may call it, without a key." : `Needs a ${roles.join(" or a ")} key.`
 
 const requestExample = (
@@ -47,19 +49,18 @@ const requestExample = (
   body: JsonSchema,
   components: Readonly<Record<string, JsonSchema>>
 ): Json =>
-  (payload === undefined ? undefined : annotatedExample(payload)) ?? composedExample(tidy(body, false), components, operationId)
+  (payload === undefined ? undefined : annotatedExample(payload)) ?? composedExample(tidy(body, false), components, operationId, "body")
 
 const parametersOf = (endpoint: EndpointInfo, operation: OpenApi.OpenAPISpecOperation): ReadonlyArray<Parameter> => {
   const declared = operation.parameters.map((parameter): Parameter => {
     const name = parameter.in === "header" ? canonical(parameter.name) : parameter.name
     const { description, ...schema } = tidy(parameter.schema as JsonSchema, false)
-    const word = wordOf(operation.operationId, name)
     const example = parameter.required ? composedExample(schema, {}, operation.operationId, name) : undefined
     return {
       name,
       in: parameter.in as Parameter["in"],
       required: parameter.required,
-      description: description ?? word?.[0] ?? "",
+      description: description ?? descriptionFor(operation.operationId, name) ?? "",
       schema,
       ...(example === undefined ? {} : { example })
     }

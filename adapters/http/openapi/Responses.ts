@@ -91,7 +91,7 @@ const successResponse = (
   components: Components
 ): Response => {
   const example = successes.map(annotatedExample).find((found) => found !== undefined) ??
-    composedExample(schema, components, operationId)
+    composedExample(schema, components, operationId, String(status))
   const content: Content = { [JSON_TYPE]: { schema, example } }
   return {
     description: meaningsOf(schema, components).join(" Or: ") || (status === 201 ? "Created." : "Done."),
@@ -113,6 +113,7 @@ const schemaOf = (success: Schema.Top | undefined): JsonSchema => {
 
 /** As `HttpApiSchema.status` notes it down. */
 const statusOf = (schema: Schema.Top): number => {
-  const noted = Schema.resolveAnnotations(schema)?.["httpApiStatus"]
+  const noted = Schema.resolveAnnotations(schema)?.["httpApiStatus"] ??
+    Schema.resolveAnnotationsKey(schema)?.["httpApiStatus"]
   return typeof noted === "number" ? noted : 200
 }

@@ -55,5 +55,5 @@ const withoutSafeBounds = (schema: JsonSchema): JsonSchema => {
 
 const integerOfQuery = (schema: Annotated): JsonSchema => {
   const { "x-integer": integer, type: _type, pattern: _pattern, ...rest } = schema
-  return integer === undefined ? schema : { type: "integer", ...integer, ...rest }
+  return integer === undefined || schema.type === undefined ? schema : { type: "integer", ...integer, ...rest }
 }

@@ -1,6 +1,7 @@
 /**
  * What each name on the wire means, and what it looks like in the one story that all examples tell: Ada's search tool,
- * called by a research agent. A name means the same everywhere; `Owner.name` says where it means something else.
+ * called by a research agent. A name means the same everywhere; `Owner.name` says where it means something else;
+ * an owner is a component (`Owner.` is itself), or an operation with its parameters, its `body` and its statuses.
  * A description or an example in the contract itself goes before what stands here.
  */
 import { accountWords } from "./AccountWords.ts"
@@ -18,9 +19,16 @@ const words: Words = { ...sharedWords, ...accountWords, ...catalogWords, ...call
 /** `Problem422` and its siblings are one owner. */
 const ownerOf = (component: string): string => component.replace(/^Problem\d+$/u, "Problem")
 
-export const scopedWord = (owner: string, name: string): Word | undefined => wordAt(`${ownerOf(owner)}.${name}`)
+/** What is said under `Owner.name` alone. */
+export const scopedExample = (owner: string, name: string): Json | undefined => wordAt(`${ownerOf(owner)}.${name}`)?.[1]
 
-export const wordOf = (owner: string, name: string): Word | undefined => scopedWord(owner, name) ?? wordAt(name)
+export const exampleFor = (owner: string, name: string): Json | undefined => {
+  const scoped = scopedExample(owner, name)
+  return scoped === undefined ? wordAt(name)?.[1] : scoped
+}
+
+export const descriptionFor = (owner: string, name: string): string | undefined =>
+  (wordAt(`${ownerOf(owner)}.${name}`) ?? wordAt(name))?.[0]
 
 /** A component's own description. */
 export const meaningOf = (component: string): string | undefined => wordAt(`${component}.`)?.[0]

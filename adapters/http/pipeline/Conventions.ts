@@ -23,9 +23,14 @@ const SECURITY = {
   "x-content-type-options": "nosniff",
   "x-frame-options": "DENY",
   "referrer-policy": "no-referrer",
-  "access-control-allow-origin": "*",
-  "access-control-expose-headers": EXPOSED
+  "access-control-allow-origin": "*"
 }
+
+/** Only browsers ask across origins, and they say so. */
+export const crossOrigin = (origin: string | undefined): Readonly<Record<string, string>> =>
+  origin === undefined ? NONE : { "access-control-expose-headers": EXPOSED }
+
+const NONE: Readonly<Record<string, string>> = {}
 
 /** Public reads may be cached for a minute, private ones only after asking, writes and problems not at all. */
 export const cacheControl = (method: string, rule: AccessRule): string => {

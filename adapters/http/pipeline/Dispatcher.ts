@@ -11,10 +11,11 @@ import { Entropy } from "../../../domain/shared/Entropy.ts"
 import { Idempotency } from "../../../domain/shared/Idempotency.ts"
 import { BaseUrl } from "../BaseUrl.ts"
 import { clientAddress, type TrustedProxies } from "./ClientAddress.ts"
-import { acceptableRequestId, acceptableTraceparent, cacheControl, dress, preflight } from "./Conventions.ts"
+import { acceptableRequestId, acceptableTraceparent, cacheControl, crossOrigin, dress, preflight } from "./Conventions.ts"
 import { BadRequest, MethodNotAllowed, RouteNotFound, WrongRole } from "./Failures.ts"
 import { idempotencyKey } from "./IdempotencyKey.ts"
 import { internalError, problemOf, type Refusal, toAnswer, unavailable } from "./Problems.ts"
+import { makeReadCache } from "./ReadCache.ts"
 import { type LimitHeaders, RateLimits } from "./RateLimits.ts"
 import { parseJson, readText } from "./RequestBody.ts"
 import type { EncodedReply, Route } from "./Route.ts"
@@ -31,6 +32,11 @@ export class Dispatcher extends Context.Service<Dispatcher, {
   dispatch(request: WebRequest): Effect.Effect<WebAnswer>
 }>()("agent-tool-billing/adapters/http/Dispatcher") {}
 
+interface Found {
+  readonly handler: Route
+  readonly params: Readonly<Record<string, string | undefined>>
+}
+
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 
 export const make = Effect.fnUntraced(function*(routes: ReadonlyArray<Route>) {
@@ -40,6 +46,7 @@ export const make = Effect.fnUntraced(function*(routes: ReadonlyArray<Route>) {
   const entropy = yield* Entropy
   const trusted = yield* TrustedProxyRanges
   const baseUrl = yield* BaseUrl
+  const cached = yield* makeReadCache
   const router = FindMyWay.make<Route>({ ignoreTrailingSlash: true })
   for (const route of routes) router.on(route.method as "GET", route.path as `/${string}`, route)
 
@@ -60,9 +67,29 @@ export const make = Effect.fnUntraced(function*(routes: ReadonlyArray<Route>) {
     return caller
   })
 
+  const answerPublicRead = Effect.fnUntraced(function*(
+    request: WebRequest,
+    found: Found,
+    address: string,
+    requestId: string
+  ): Effect.fn.Return<EncodedReply, Refusal> {
+    const params = yield* found.handler.decodeParams(found.params)
+    const query = yield* found.handler.decodeQuery(yield* parseQuery(request.query))
+    return yield* found.handler.answer({
+      params,
+      query,
+      payload: undefined,
+      caller: undefined,
+      request,
+      clientAddress: address,
+      requestId,
+      text: ""
+    })
+  })
+
   const perform = Effect.fnUntraced(function*(
     request: WebRequest,
-    found: { readonly handler: Route; readonly params: Readonly<Record<string, string | undefined>> },
+    found: Found,
     address: string,
     requestId: string,
     noted: { limit: LimitHeaders }
@@ -72,6 +99,10 @@ export const make = Effect.fnUntraced(function*(routes: ReadonlyArray<Route>) {
     const caller = yield* authenticate(request, route)
     if (caller !== undefined) noted.limit = yield* limits.key(caller)
     if (route.rule.registration) noted.limit = yield* limits.registration(address)
+    if (route.rule.cacheable) {
+      const read = answerPublicRead(request, found, address, requestId)
+      return { ...(yield* cached(`${request.path}?${request.query}`, read)), replayed: false }
+    }
     const params = yield* route.decodeParams(found.params)
     const query = yield* route.decodeQuery(yield* parseQuery(request.query))
     const text = route.takesBody ? yield* readText(request, route.body.bytesMax) : ""
@@ -89,7 +120,7 @@ export const make = Effect.fnUntraced(function*(routes: ReadonlyArray<Route>) {
 
   const dispatch = Effect.fnUntraced(function*(request: WebRequest): Effect.fn.Return<WebAnswer> {
     const requestId = acceptableRequestId(header(request, "x-request-id")) ?? (yield* entropy.uuid)
-    const extra = traceHeaders(request)
+    const extra = headersFor(request)
     const method = request.method === "HEAD" ? "GET" : request.method
     const found = find(method, request.path)
     if (found === undefined) {
@@ -142,9 +173,10 @@ export const make = Effect.fnUntraced(function*(routes: ReadonlyArray<Route>) {
 const bearer = (authorization: string | undefined): string =>
   authorization !== undefined && /^bearer /iu.test(authorization) ? authorization.slice(7).trim() : ""
 
-const traceHeaders = (request: WebRequest): Readonly<Record<string, string>> => {
+const headersFor = (request: WebRequest): Readonly<Record<string, string>> => {
+  const exposed = crossOrigin(header(request, "origin"))
   const traceparent = acceptableTraceparent(header(request, "traceparent"))
-  return traceparent === undefined ? {} : { traceparent }
+  return traceparent === undefined ? exposed : { ...exposed, traceparent }
 }
 
 /** Each parameter once: of a doubled one nobody can tell which was meant. */

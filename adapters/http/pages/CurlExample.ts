@@ -1,0 +1,32 @@
+/**
+ * A call as it can be pasted into a shell.
+ */
+import type { Located } from "../openapi/OpenApiModel.ts"
+
+/** The variable in which the examples expect a key of this role. */
+export const keyVariable = (roles: ReadonlyArray<string>): string =>
+  roles.length === 1 ? `${roles[0]!.toUpperCase()}_KEY` : "API_KEY"
+
+export const curlExample = ({ method, path, operation }: Located, baseUrl: string): string => {
+  const required = operation.parameters.filter((parameter) => parameter.required)
+  const filled = required.filter((parameter) => parameter.in === "path").reduce(
+    (url, parameter) => url.replace(`{${parameter.name}}`, encodeURIComponent(String(parameter.example))),
+    path
+  )
+  const query = required.filter((parameter) => parameter.in === "query")
+    .map((parameter) => `${parameter.name}=${encodeURIComponent(String(parameter.example))}`).join("&")
+  const url = `${baseUrl}${filled}${query === "" ? "" : `?${query}`}`
+  const body = operation.requestBody?.content["application/json"]?.example
+  return [
+    `curl ${method === "GET" || body !== undefined ? "" : `-X ${method} `}${quoted(url)}`,
+    ...(operation["x-roles"].length === 0 ? [] : [`-H "Authorization: Bearer $${keyVariable(operation["x-roles"])}"`]),
+    ...(body === undefined ? [] : [
+      `-H 'Content-Type: application/json'`,
+      `-d ${singleQuoted(JSON.stringify(body, null, 2))}`
+    ])
+  ].join(" \\\n  ")
+}
+
+const quoted = (url: string): string => /^[\w:/.~%-]+$/u.test(url) ? url : singleQuoted(url)
+
+const singleQuoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`

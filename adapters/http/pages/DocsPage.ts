@@ -1,0 +1,107 @@
+/**
+ * The documentation for people, made from the OpenAPI document, and the document itself. Both are rendered once.
+ */
+import { Effect } from "effect"
+import { RateLimitPolicy } from "../../../domain/accounts/RateLimitPolicy.ts"
+import { publicRead } from "../api/Access.ts"
+import { BaseUrl } from "../BaseUrl.ts"
+import { openApiDocument } from "../OpenApiDocument.ts"
+import { type Located, type OpenApiDocument, operationsOf } from "../openapi/OpenApiModel.ts"
+import { RateLimitSettings } from "../pipeline/RateLimits.ts"
+import { documentRoute, type EncodedReply } from "../pipeline/Route.ts"
+import { anchorOf, endpointSection, methodBadge } from "./DocsEndpoint.ts"
+import { type DocsFacts, introduction, parts } from "./DocsIntroduction.ts"
+import { docsStyle } from "./DocsStyle.ts"
+import { type Html, html } from "./Html.ts"
+import { pageReply } from "./Page.ts"
+
+export const docsRoutes = Effect.gen(function*() {
+  const document = openApiDocument(yield* BaseUrl)
+  const policy = yield* RateLimitPolicy
+  const { addressRpm, registrationRpm, keysLimited } = yield* RateLimitSettings
+  const page = docsPage(document, {
+    addressRpm,
+    registrationRpm,
+    consumerRpm: keysLimited ? policy.defaultRpm : 0,
+    consumerRpmMax: policy.ceilingRpm,
+    providerRpm: keysLimited ? policy.providerRpm : 0
+  })
+  const json: EncodedReply = {
+    status: 200,
+    headers: { "content-type": "application/json; charset=utf-8" },
+    body: JSON.stringify(document)
+  }
+  return [
+    documentRoute("/docs", publicRead, Effect.succeed(page)),
+    documentRoute("/api/openapi.json", publicRead, Effect.succeed(json))
+  ]
+})
+
+export const docsPage = (document: OpenApiDocument, facts: DocsFacts): EncodedReply => {
+  const groups = groupsOf(document)
+  return pageReply({
+    title: `${document.info.title}: documentation`,
+    description: document.info.summary,
+    style: docsStyle,
+    body: html`
+<a class="skip" href="#main">Skip to the content</a>
+<header class="top"><p class="brand"><a href="#main">${document.info.title}</a> <span class="version">${document.info.version}</span></p>
+<p class="links"><a href="/api/openapi.json">OpenAPI 3.1</a></p></header>
+<div class="frame">
+${contents(groups)}
+<main id="main" tabindex="-1">
+${hero(document)}
+${introduction(document, facts)}
+${groups.map((group) => groupSection(group, document))}
+</main>
+</div>
+<footer><p>${document.info.title} ${document.info.version}, ${document.info.license.name}. This page is made from <a href="/api/openapi.json">the contract</a> that the service runs on.</p></footer>
+`
+  })
+}
+
+interface Group {
+  readonly id: string
+  readonly name: string
+  readonly description: string
+  readonly operations: ReadonlyArray<Located>
+}
+
+const groupsOf = (document: OpenApiDocument): ReadonlyArray<Group> =>
+  document.tags.map(({ name, description }) => ({
+    id: `group-${name.toLowerCase().replace(/[^a-z0-9]+/gu, "-")}`,
+    name,
+    description,
+    operations: operationsOf(document).filter(({ operation }) => operation.tags.includes(name))
+  }))
+
+const contents = (groups: ReadonlyArray<Group>): Html =>
+  html`<nav class="contents" aria-label="On this page">
+<p class="label">Introduction</p>
+<ul>${parts.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`)}</ul>
+${groups.map((group) =>
+    html`<p class="label"><a href="#${group.id}">${group.name}</a></p>
+<ul class="deep">${group.operations.map((located) =>
+      html`<li><a href="#${anchorOf(located)}">${methodBadge(located.method)} ${located.operation.summary}</a></li>`)}</ul>`)}
+</nav>`
+
+const hero = (document: OpenApiDocument): Html =>
+  html`<section class="hero" aria-labelledby="title">
+<h1 id="title">${document.info.title}</h1>
+<p class="lead">${document.info.summary}</p>
+<ul class="promises">
+<li><strong>Agents</strong> find tools and see what a call costs before they make it.</li>
+<li><strong>Providers</strong> register an MCP server and price its tools, as low as a ten-thousandth of a cent a call.</li>
+<li><strong>Both</strong> need one key and plain JSON over HTTP, and may send any request again without harm.</li>
+</ul>
+<p class="base"><span class="label">Base URL</span> <code class="whole">${document.servers[0]?.url ?? ""}</code></p>
+</section>`
+
+const groupSection = (group: Group, document: OpenApiDocument): Html =>
+  html`<section class="group" id="${group.id}" aria-labelledby="${group.id}-title">
+<h2 id="${group.id}-title">${group.name}</h2>
+<p>${group.description}</p>
+<ul class="index">${group.operations.map((located) =>
+    html`<li>${methodBadge(located.method)} <a href="#${anchorOf(located)}">${located.path}</a> <span>${located.operation.summary}</span></li>`)}</ul>
+${group.operations.map((located) => endpointSection(located, document))}
+</section>`

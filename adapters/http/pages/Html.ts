@@ -1,0 +1,35 @@
+/**
+ * HTML that cannot be broken by what is put into it: everything between the tags is escaped unless it is HTML itself.
+ */
+export class Html {
+  readonly markup: string
+  constructor(markup: string) {
+    this.markup = markup
+  }
+}
+
+export type Part = Html | string | number | undefined | ReadonlyArray<Part>
+
+export const html = (strings: TemplateStringsArray, ...parts: ReadonlyArray<Part>): Html =>
+  new Html(strings.map((text, index) => text + render(parts[index])).join(""))
+
+const render = (part: Part): string => {
+  if (part === undefined) return ""
+  if (part instanceof Html) return part.markup
+  if (typeof part === "object") return part.map(render).join("")
+  return escape(String(part))
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  "\"": "&quot;",
+  "'": "&#39;"
+}
+
+export const escape = (text: string): string => text.replace(/[&<>"']/gu, (char) => ENTITIES[char]!)
+
+/** A sentence in which `backticks` mark what is typed or sent. */
+export const prose = (text: string): ReadonlyArray<Html> =>
+  text.split("`").map((piece, index) => index % 2 === 1 ? html`<code>${piece}</code>` : html`${piece}`)

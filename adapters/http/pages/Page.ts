@@ -1,0 +1,55 @@
+/**
+ * The frame of every page: one file without a script and without a request to anybody, under a policy that allows
+ * nothing else.
+ */
+import { createHash } from "node:crypto"
+import type { EncodedReply } from "../pipeline/Route.ts"
+import { type Html, html } from "./Html.ts"
+
+export interface PageParts {
+  readonly title: string
+  readonly description: string
+  readonly style: string
+  readonly body: Html
+}
+
+export const pageReply = (parts: PageParts): EncodedReply => ({
+  status: 200,
+  headers: {
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": policyFor(parts.style)
+  },
+  body: pageText(parts)
+})
+
+const policyFor = (style: string): string =>
+  [
+    "default-src 'none'",
+    `style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`,
+    "img-src 'self' data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'"
+  ].join("; ")
+
+/** Drawn here so that no browser asks for /favicon.ico. */
+const ICON = "data:image/svg+xml," + encodeURIComponent(
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#0f6b50"/>` +
+    `<path d="M9 21V11h14M9 16h10M23 11v10" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/></svg>`
+)
+
+const pageText = ({ title, description, style, body }: PageParts): string =>
+  html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<meta name="description" content="${description}">
+<link rel="icon" href="${ICON}">
+<style>`.markup + style + html`</style>
+</head>
+<body>${body}</body>
+</html>
+`.markup

@@ -1,0 +1,76 @@
+/**
+ * A schema made into a function by Ajv, and the bound on what a check by it can cost.
+ */
+import { Ajv, type AnySchema, type ErrorObject, type Options } from "ajv"
+import { Ajv2020 } from "ajv/dist/2020.js"
+import type { SchemaViolation } from "../../domain/catalog/JsonSchemas.ts"
+import type { JsonSchemaObject } from "../../domain/catalog/Tool.ts"
+import { costOfSchema, type SchemaCost } from "./SchemaCost.ts"
+import type { Draft } from "./SchemaText.ts"
+
+const VIOLATIONS_MAX = 100
+const PROBLEM_CHARS_MAX = 500
+
+export interface CompiledSchema {
+  readonly cost: SchemaCost
+  violations(value: unknown): ReadonlyArray<SchemaViolation>
+}
+
+/** `format` only describes, as draft 2020-12 has it; unknown keywords are ignored; only own properties count. */
+const OPTIONS: Options = {
+  strict: false,
+  validateFormats: false,
+  allErrors: true,
+  ownProperties: true,
+  unicodeRegExp: true,
+  logger: false
+}
+
+const DRAFTS: Readonly<Record<Draft, new (options: Options) => Ajv | Ajv2020>> = { "2020-12": Ajv2020, "draft-07": Ajv }
+
+/** Does it fit the rules of its draft? Undefined if so. */
+export const draftProblem = (() => {
+  const rules: Partial<Record<Draft, Ajv | Ajv2020>> = {}
+  return (schema: JsonSchemaObject, draft: Draft): string | undefined => {
+    const ajv = (rules[draft] ??= new DRAFTS[draft]({ ...OPTIONS, allErrors: false }))
+    const { $schema: _, ...unnamed } = schema
+    return ajv.validateSchema(unnamed) === true
+      ? undefined
+      : shortened(ajv.errorsText(ajv.errors, { dataVar: "schema" }))
+  }
+})()
+
+/**
+ * Throws where Ajv cannot make sense of it. In an Ajv of its own, which knows nothing else: what the schema refers to must
+ * stand in it, two strangers' schemas cannot meet, and all of it is forgotten together.
+ */
+export const compile = (schema: JsonSchemaObject, draft: Draft): CompiledSchema => {
+  const ajv = new DRAFTS[draft]({ ...OPTIONS, meta: false, validateSchema: false, addUsedSchema: false })
+  const validate = ajv.compile(schema as AnySchema)
+  return {
+    cost: costOfSchema(schema),
+    violations: (value) => (validate(value) ? [] : (validate.errors ?? []).slice(0, VIOLATIONS_MAX).map(toViolation))
+  }
+}
+
+/** What Ajv says of a schema that it cannot compile, for the person who wrote it. */
+export const compileProblem = (cause: unknown): string => {
+  if (cause instanceof RangeError) return "it refers to itself without end"
+  if (cause instanceof Error && "missingRef" in cause && typeof cause.missingRef === "string") {
+    return `${shortened(cause.missingRef)} is not inside the schema, and references to the outside are not followed`
+  }
+  return cause instanceof Error ? shortened(cause.message) : "it cannot be compiled"
+}
+
+const toViolation = ({ instancePath, message, params }: ErrorObject): SchemaViolation => {
+  const path = instancePath
+    .split("/")
+    .slice(1)
+    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"))
+  // The field at fault is the one that is missing or too much, not the object around it.
+  const field: unknown = params["missingProperty"] ?? params["additionalProperty"] ?? params["unevaluatedProperty"]
+  return { path: typeof field === "string" ? [...path, field] : path, message: message ?? "does not fit the schema" }
+}
+
+const shortened = (text: string): string =>
+  text.length <= PROBLEM_CHARS_MAX ? text : `${text.slice(0, PROBLEM_CHARS_MAX)}…`

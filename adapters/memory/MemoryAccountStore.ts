@@ -1,0 +1,24 @@
+/**
+ * Accounts in memory.
+ */
+import { Effect, Layer, Option } from "effect"
+import { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import { MemoryTables } from "./MemoryTables.ts"
+import { put } from "./MemoryUnitOfWork.ts"
+
+export const layer = Layer.effect(
+  AccountStore,
+  Effect.gen(function* () {
+    const { providers, consumers } = yield* MemoryTables
+    return AccountStore.of({
+      insertProvider: (provider) => insert(providers, provider),
+      insertConsumer: (consumer) => insert(consumers, consumer),
+      findProvider: (id) => Effect.sync(() => Option.fromNullishOr(providers.get(id))),
+      findConsumer: (id) => Effect.sync(() => Option.fromNullishOr(consumers.get(id))),
+      counts: Effect.sync(() => ({ providers: providers.size, consumers: consumers.size }))
+    })
+  })
+)
+
+const insert = <Id extends string, Row extends { readonly id: Id }>(rows: Map<Id, Row>, row: Row) =>
+  Effect.suspend(() => (rows.has(row.id) ? Effect.die(new Error(`Duplicate id ${row.id}`)) : put(rows, row.id, row)))

@@ -1,0 +1,121 @@
+/**
+ * The catalogue in memory. A search looks at every tool: right for tests and small catalogues, not for large ones.
+ */
+import { type DateTime, Effect, Layer, Option } from "effect"
+import { compareCodePoints, comparePositions, isPosition, positionOf } from "../../domain/catalog/CatalogOrder.ts"
+import {
+  type CatalogEntry,
+  type CatalogFilter,
+  CatalogStore,
+  type ToolUpsert
+} from "../../domain/catalog/CatalogStore.ts"
+import { matches } from "../../domain/catalog/SearchTokens.ts"
+import type { PriceVersion } from "../../domain/catalog/Tool.ts"
+import { pageOf } from "../../domain/shared/Page.ts"
+import { MemoryTables, type ToolRow } from "./MemoryTables.ts"
+import { put } from "./MemoryUnitOfWork.ts"
+
+export const layer = Layer.effect(
+  CatalogStore,
+  Effect.gen(function* () {
+    const { providers, tools, toolsByName, toolsOfProvider } = yield* MemoryTables
+
+    const entryOf = ({ freeTierCalls, price, tool }: ToolRow): CatalogEntry => {
+      const { endpointUrl, id, name, pricingModel } = providers.get(tool.providerId)!
+      return { tool, price, freeTierCalls, provider: { id, name, endpointUrl, pricingModel } }
+    }
+
+    return CatalogStore.of({
+      upsert: Effect.fnUntraced(function* (upsert) {
+        const { declaration, providerId } = upsert
+        if (!providers.has(providerId)) return yield* Effect.die(new Error(`There is no provider ${providerId}`))
+        const ofProvider = toolsOfProvider.get(providerId)
+        const knownId = ofProvider?.get(declaration.toolName)
+        const row = rowOf(upsert, knownId === undefined ? undefined : tools.get(knownId)!)
+        const id = row.tool.id
+        yield* put(tools, id, row)
+        if (knownId === undefined) {
+          const named = toolsByName.get(declaration.toolName) ?? []
+          yield* put(toolsOfProvider, providerId, new Map(ofProvider).set(declaration.toolName, id))
+          yield* put(toolsByName, declaration.toolName, [...named, id])
+        }
+        return {
+          id,
+          toolName: declaration.toolName,
+          action: knownId === undefined ? "created" : "updated",
+          priceVersion: row.tool.priceVersion
+        }
+      }),
+
+      countOf: (providerId) => Effect.sync(() => toolsOfProvider.get(providerId)?.size ?? 0),
+
+      find: (id) => Effect.sync(() => Option.map(Option.fromNullishOr(tools.get(id)), entryOf)),
+
+      findByName: (toolName, limit) =>
+        Effect.sync(() =>
+          [...(toolsByName.get(toolName) ?? [])]
+            .sort()
+            .slice(0, limit)
+            .map((id) => entryOf(tools.get(id)!))
+        ),
+
+      search: (filter, sort, { after, limit, offset }) =>
+        Effect.sync(() => {
+          const found = [...tools.values()]
+            .filter((row) => isAskedFor(row, filter))
+            .map((row) => {
+              const entry = entryOf(row)
+              return { entry, position: positionOf(entry, sort) }
+            })
+            .sort((a, b) => comparePositions(a.position, b.position, sort))
+          const rest =
+            after === undefined
+              ? found
+              : found.filter(({ position }) => isPosition(after, sort) && comparePositions(position, after, sort) > 0)
+          const rows = rest.slice(offset, offset + limit + 1).map(({ entry }) => entry)
+          return pageOf(rows, limit, found.length, (last) => positionOf(last, sort))
+        }),
+
+      categories: Effect.sync(() =>
+        [...new Set([...tools.values()].map(({ tool }) => tool.category))].filter(Boolean).sort(compareCodePoints)
+      ),
+
+      count: Effect.sync(() => tools.size),
+
+      prices: (id, limit) => Effect.sync(() => (tools.get(id)?.prices ?? []).toReversed().slice(0, limit))
+    })
+  })
+)
+
+const isAskedFor = ({ searchTokens, tool }: ToolRow, filter: CatalogFilter): boolean =>
+  (filter.category === undefined || tool.category === filter.category) &&
+  (filter.providerId === undefined || tool.providerId === filter.providerId) &&
+  matches(searchTokens, filter.tokens)
+
+const rowOf = (upsert: ToolUpsert, known: ToolRow | undefined): ToolRow => {
+  const { at, declaration, freeTierCalls, id, price, providerId, searchTokens } = upsert
+  const updatedAt = known === undefined ? at : later(known.tool.updatedAt, at)
+  const priced = known === undefined || known.price !== price || known.freeTierCalls !== freeTierCalls
+  const before = known?.prices ?? []
+  const version = before.length + 1
+  const prices: ReadonlyArray<PriceVersion> = priced
+    ? [...before, { version, price, freeTierCalls, effectiveFrom: updatedAt }]
+    : before
+  return {
+    tool: {
+      ...declaration,
+      id: known?.tool.id ?? id,
+      providerId,
+      createdAt: known?.tool.createdAt ?? at,
+      updatedAt,
+      priceVersion: prices.length
+    },
+    price,
+    freeTierCalls,
+    searchTokens,
+    prices
+  }
+}
+
+/** Two nodes' clocks may disagree: the history never goes backwards. */
+const later = (a: DateTime.Utc, b: DateTime.Utc): DateTime.Utc => (a.epochMilliseconds > b.epochMilliseconds ? a : b)

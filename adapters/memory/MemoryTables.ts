@@ -1,0 +1,43 @@
+/**
+ * What the memory stores keep, in one place so that they can join. Fresh with every build of the layer.
+ */
+import { Context, Layer } from "effect"
+import type { Consumer, Provider } from "../../domain/accounts/Account.ts"
+import type { ApiKey } from "../../domain/accounts/ApiKey.ts"
+import type { PriceVersion, Tool } from "../../domain/catalog/Tool.ts"
+import type { ConsumerId, KeyId, ProviderId, ToolId } from "../../domain/shared/Ids.ts"
+import type { Microcents } from "../../domain/shared/Microcents.ts"
+
+export interface ToolRow {
+  readonly tool: Tool
+  readonly price: Microcents
+  readonly freeTierCalls: number
+  readonly searchTokens: ReadonlyArray<string>
+  /** Newest last. */
+  readonly prices: ReadonlyArray<PriceVersion>
+}
+
+export class MemoryTables extends Context.Service<
+  MemoryTables,
+  {
+    readonly providers: Map<ProviderId, Provider>
+    readonly consumers: Map<ConsumerId, Consumer>
+    readonly keys: Map<KeyId, ApiKey>
+    readonly keysByHash: Map<string, KeyId>
+    readonly keysOfOwner: Map<ConsumerId | ProviderId, ReadonlyArray<KeyId>>
+    readonly tools: Map<ToolId, ToolRow>
+    readonly toolsOfProvider: Map<ProviderId, ReadonlyMap<string, ToolId>>
+    readonly toolsByName: Map<string, ReadonlyArray<ToolId>>
+  }
+>()("agent-tool-billing/adapters/memory/MemoryTables") {
+  static readonly layer = Layer.sync(MemoryTables, () => ({
+    providers: new Map(),
+    consumers: new Map(),
+    keys: new Map(),
+    keysByHash: new Map(),
+    keysOfOwner: new Map(),
+    tools: new Map(),
+    toolsOfProvider: new Map(),
+    toolsByName: new Map()
+  }))
+}

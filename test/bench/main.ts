@@ -1,0 +1,20 @@
+/**
+ * `npm run bench [-- name]`: prints ratios of things measured in the same run; absolute figures mean nothing here.
+ */
+import { reads } from "./reads.ts"
+
+const benches: Readonly<Record<string, () => Promise<void>>> = {
+  reads: async () => {
+    await reads("memory")
+    await reads("embedded")
+  }
+}
+
+const name = process.argv[2] ?? "reads"
+const bench = benches[name]
+if (bench === undefined) {
+  process.stderr.write(`There is no bench "${name}". There is: ${Object.keys(benches).join(", ")}.\n`)
+  process.exitCode = 1
+} else {
+  await bench()
+}
