@@ -1,0 +1,51 @@
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { testRun } from "../support/PlantedProject.ts"
+
+const TIMEOUT_MS = 60_000
+
+const file = (...tests: ReadonlyArray<string>): string =>
+  [`import { beforeAll, describe, it } from "vitest"`, `const no = () => { throw new Error("no") }`, ...tests].join(
+    "\n"
+  )
+
+const closingLine = (output: string): string | undefined => output.trimEnd().split("\n").at(-1)
+
+it.live(
+  "a run in which all is well ends with its count",
+  () =>
+    Effect.gen(function* () {
+      const output = yield* testRun({ "a.test.ts": file(`it("a", () => {})`, `it("b", () => {})`) })
+      assert.strictEqual(closingLine(output), "2 passed, 0 failed")
+      assert.notInclude(output, "Did not run")
+    }),
+  TIMEOUT_MS
+)
+
+it.live(
+  "whatever fails is counted, and whatever did not run is named with its reason",
+  () =>
+    Effect.gen(function* () {
+      const output = yield* testRun({
+        "passes.test.ts": file(`it("a", () => {})`),
+        "fails.test.ts": file(`it("a", no)`),
+        "does-not-load.test.ts": file(`no()`),
+        "fails-outside.test.ts": file(
+          `it("a", async () => { setTimeout(no); await new Promise((resume) => setTimeout(resume, 50)) })`
+        ),
+        "fails-before.test.ts": file(`describe("rows", () => { beforeAll(no); it("a", () => {}) })`),
+        "pages.test.ts": file(`describe("pages", () => { it("look right", ({ skip }) => skip("no Chromium here")) })`)
+      })
+      assert.strictEqual(closingLine(output), "2 passed, 4 failed, 2 skipped")
+      const named = output.slice(output.indexOf("Did not run:")).split("\n")
+      assert.include(named, "  pages.test.ts > pages > look right: no Chromium here")
+      assert.include(named, "  fails-before.test.ts > rows > a")
+    }),
+  TIMEOUT_MS
+)
+
+it.live(
+  "a run that finds nothing to run has failed",
+  () => Effect.map(testRun({}), (output) => assert.strictEqual(closingLine(output), "0 passed, 1 failed")),
+  TIMEOUT_MS
+)

@@ -1,0 +1,133 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { type Files, lint } from "../support/PlantedProject.ts"
+
+const IMPORTS = "eslint(no-restricted-imports)"
+
+/** One file for every module: its name says which of them it imports. */
+const importing = (folder: string, modules: ReadonlyArray<string>): Files =>
+  Object.fromEntries(modules.map((module, index) => [`${folder}/File${index}.ts`, `import "${module}"\n`]))
+
+/** The modules whose import oxlint refused. */
+const refused = (folder: string, modules: ReadonlyArray<string>) =>
+  Effect.map(lint(importing(folder, modules)), (complaints) =>
+    modules.filter((_, index) =>
+      complaints.some(({ file, rule }) => file === `${folder}/File${index}.ts` && rule === IMPORTS)
+    )
+  )
+
+const gone = [
+  "@effect/platform",
+  "@effect/platform/HttpRouter",
+  "@effect/sql",
+  "@effect/schema",
+  "effect/unstable/http"
+]
+const libraries = [
+  "effect",
+  "effect/http",
+  "effect/sql",
+  "@effect/sql-pg",
+  "@effect/platform-node",
+  "undici",
+  "node:fs"
+]
+
+describe("an import that leaves its room is refused", () => {
+  it.live.each<readonly [folder: string, modules: ReadonlyArray<string>]>([
+    [
+      "domain/ledger",
+      [
+        "effect/sql",
+        "effect/http",
+        "effect/Schema",
+        "@effect/sql-pg",
+        "@effect/platform-node",
+        "ajv",
+        "undici",
+        "node:fs",
+        "node:crypto",
+        "fs",
+        "crypto",
+        ...gone,
+        "../../adapters/sql/LedgerStore.ts",
+        "../../src/config.ts",
+        "../../migrations/index.ts",
+        "../../test/x.ts",
+        "./../../src/config.ts",
+        "../shared/../../src/config.ts",
+        "agent-tool-billing/src/index",
+        "/etc/passwd"
+      ]
+    ],
+    [
+      "domain/ledger/rules",
+      ["effect/sql", "node:fs", "../../../adapters/sql/LedgerStore.ts", "../../../src/config.ts"]
+    ],
+    [
+      "adapters/http",
+      [
+        "../sql/LedgerStore.ts",
+        "../memory/LedgerStore.ts",
+        "../../adapters/sql/LedgerStore.ts",
+        "../../src/config.ts",
+        "../../migrations/index.ts",
+        "../../test/support/postgres.ts",
+        ...gone,
+        "./../sql/LedgerStore.ts",
+        "../http/../sql/LedgerStore.ts",
+        "agent-tool-billing/adapters/sql/LedgerStore"
+      ]
+    ],
+    [
+      "adapters/http/api",
+      ["../../sql/LedgerStore.ts", "../../../src/config.ts", "../../../adapters/sql/X.ts", ...gone]
+    ],
+    ["adapters/http/pages/parts", ["../../../sql/LedgerStore.ts", "../../../../src/config.ts", ...gone]],
+    ["migrations", ["node:fs", "ajv", "../domain/shared/Ids.ts", "../adapters/sql/X.ts", "../src/config.ts", ...gone]],
+    ["src", ["../test/support/postgres.ts", ...gone]],
+    ["test/domain", gone],
+    // No rule tells here and there apart at these depths, so nothing may be reached from them.
+    ["domain", ["../adapters/sql/LedgerStore.ts", "../src/config.ts"]],
+    ["domain/a/b/c", ["../../../../src/config.ts"]],
+    ["adapters", ["../src/config.ts"]],
+    ["adapters/a/b/c/d", ["../../../../sql/LedgerStore.ts", "../../../../../src/config.ts"]]
+  ])("from %s", ([folder, modules]) =>
+    Effect.map(refused(folder, modules), (caught) => assert.deepStrictEqual(caught, modules))
+  )
+})
+
+describe("an import that stays in its room passes", () => {
+  it.live.each<readonly [folder: string, modules: ReadonlyArray<string>]>([
+    ["domain/ledger", ["effect", "./Ledger.ts", "./rules/Fee.ts", "../shared/Ids.ts"]],
+    ["domain/ledger/rules", ["effect", "./Fee.ts", "../Ledger.ts", "../../shared/Ids.ts"]],
+    ["adapters/http", [...libraries, "./Server.ts", "./api/Api.ts", "../../domain/shared/Ids.ts"]],
+    [
+      "adapters/http/api",
+      [...libraries, "./Api.ts", "../Server.ts", "../pages/Home.ts", "../../../domain/shared/Ids.ts"]
+    ],
+    ["adapters/http/pages/parts", [...libraries, "../Home.ts", "../../Server.ts", "../../../../domain/shared/Ids.ts"]],
+    ["migrations", ["effect", "effect/sql", "effect/sql/Migrator", "@effect/sql-pg", "./0001_ledger.ts"]],
+    ["src", [...libraries, "../domain/shared/Ids.ts", "../adapters/http/Server.ts", "../migrations/index.ts"]],
+    ["test/domain", [...libraries, "../../src/config.ts", "../../adapters/sql/X.ts", "../../domain/shared/Ids.ts"]]
+  ])("from %s", ([folder, modules]) =>
+    Effect.map(refused(folder, modules), (caught) => assert.deepStrictEqual(caught, []))
+  )
+})
+
+it.live("every form of import is seen", () =>
+  Effect.gen(function* () {
+    const files = {
+      "domain/a/Named.ts": `import { readFile } from "node:fs"\nexport const a = readFile\n`,
+      "domain/a/Type.ts": `import type { Stats } from "node:fs"\nexport type A = Stats\n`,
+      "domain/a/Dynamic.ts": `export const a = import("node:fs")\n`,
+      "domain/a/ReExport.ts": `export { readFile } from "node:fs"\n`
+    }
+    const caught = (yield* lint(files)).filter(({ rule }) => rule === IMPORTS).map(({ file }) => file)
+    assert.sameMembers(caught, Object.keys(files))
+    const typeQuery = { "domain/a/TypeQuery.ts": `export type A = import("node:fs").Stats\n` }
+    assert.deepStrictEqual(yield* lint(typeQuery), [
+      { file: "domain/a/TypeQuery.ts", rule: "typescript(consistent-type-imports)" }
+    ])
+  })
+)

@@ -1,0 +1,74 @@
+import { assert, describe, it } from "@effect/vitest"
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import manifest from "../../package.json" with { type: "json" }
+import { projectRoot } from "../support/PlantedProject.ts"
+
+const dependencies: Readonly<Record<string, string>> = { ...manifest.dependencies, ...manifest.devDependencies }
+
+interface Locked {
+  readonly hasInstallScript?: boolean
+  readonly optionalDependencies?: Readonly<Record<string, string>>
+}
+const lock = JSON.parse(readFileSync(join(projectRoot, "package-lock.json"), "utf8")) as {
+  readonly packages: Readonly<Record<string, Locked>>
+}
+const locked = Object.entries(lock.packages)
+
+/** Where Node finds a package from inside another: beside it, or in a folder further up. */
+const placesOf = (name: string, from: string): ReadonlyArray<string> => {
+  const folders =
+    from === ""
+      ? []
+      : from.split("/node_modules/").map((_, depth, parts) => parts.slice(0, depth + 1).join("/node_modules/"))
+  return ["", ...folders].map((folder) => `${folder === "" ? "" : `${folder}/`}node_modules/${name}`)
+}
+
+describe("package.json", () => {
+  it("pins every version exactly", () => {
+    const loose = Object.entries(dependencies).filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/u.test(version))
+    assert.deepStrictEqual(loose, [])
+  })
+
+  it("decides on every install script of what it pulls in", () => {
+    const scripted = locked.filter(([, { hasInstallScript = false }]) => hasInstallScript)
+    const names = scripted.map(([path]) => path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length))
+    assert.sameMembers(Object.keys(manifest.allowScripts), names)
+  })
+
+  it("brings the Node that its scripts run on", () => {
+    assert.strictEqual(process.version, `v${manifest.dependencies.node}`)
+  })
+})
+
+it("package-lock.json holds the packages of every platform, without which npm ci refuses to work", () => {
+  const paths = new Set(locked.map(([path]) => path))
+  const missing = locked.flatMap(([path, { optionalDependencies = {} }]) =>
+    Object.keys(optionalDependencies).filter((name) => !placesOf(name, path).some((place) => paths.has(place)))
+  )
+  assert.deepStrictEqual(missing, [])
+})
+
+describe("the rooms of the house", () => {
+  const visible = (folder: string) =>
+    readdirSync(join(projectRoot, folder), { withFileTypes: true }).filter(({ name }) => !name.startsWith("."))
+
+  it("are those of the design, and beside them only what tools insist on", () => {
+    const ignored = readFileSync(join(projectRoot, ".gitignore"), "utf8")
+      .split("\n")
+      .map((line) => line.replaceAll("/", ""))
+    const rooms = ["src", "domain", "adapters", "migrations", "test", "package.json", "tsconfig.json", "README.md"]
+    const tools = ["package-lock.json", "tsconfig.build.json", "vitest.config.ts"]
+    const others = visible("")
+      .map(({ name }) => name)
+      .filter((name) => ![...rooms, ...tools, ...ignored].includes(name))
+    assert.deepStrictEqual(others, [])
+  })
+
+  it.each(["domain", "adapters"])("%s has its files in folders, one a subject", (room) => {
+    const loose = visible(room)
+      .filter((entry) => !entry.isDirectory())
+      .map(({ name }) => name)
+    assert.deepStrictEqual(loose, [])
+  })
+})

@@ -1,0 +1,88 @@
+/**
+ * A small project under this one's own rules, made of files that a test plants in it, and what the checks say of it.
+ */
+import { Effect, Schema } from "effect"
+import { execFile } from "node:child_process"
+import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+export const projectRoot = fileURLToPath(new URL("../..", import.meta.url))
+
+/** Path to text. */
+export type Files = Readonly<Record<string, string>>
+
+export interface Complaint {
+  readonly file: string
+  /** `eslint(no-console)`, `effect(globalDate)` */
+  readonly rule: string
+}
+
+const OUTPUT_BYTES_MAX = 16 * 1024 * 1024
+
+export const lint = Effect.fnUntraced(function* (files: Files) {
+  const folder = yield* planted(files)
+  const output = yield* run(folder, process.execPath, tool("oxlint/bin/oxlint"), "-f", "json")
+  const { diagnostics } = yield* decodeLint(output)
+  return diagnostics.map(({ filename, code }): Complaint => ({ file: filename, rule: code }))
+}, Effect.scoped)
+
+/** Everything that a test run over these files prints, under the reporter of this project's runs. */
+export const testRun = Effect.fnUntraced(function* (files: Files) {
+  const reporter = JSON.stringify(join(projectRoot, "test/support/ClosingLine.ts"))
+  const config = `export default { cacheDir: ".cache", test: { reporters: [${reporter}] } }\n`
+  const folder = yield* planted({ ...files, "vitest.config.mjs": config })
+  yield* linkPackages(folder)
+  return yield* run(folder, process.execPath, tool("vitest/vitest.mjs"), "run")
+}, Effect.scoped)
+
+export const compile = Effect.fnUntraced(function* (files: Files) {
+  const folder = yield* planted(files)
+  yield* linkPackages(folder)
+  const compiler = yield* run(projectRoot, process.execPath, tool("@effect/tsgo/dist/effect-tsgo.cjs"), "get-exe-path")
+  const output = yield* run(folder, compiler.trim(), "-p", "tsconfig.json", "--pretty", "false")
+  return output.split(/\n(?=\S+\(\d+,\d+\): )/u).flatMap((text): ReadonlyArray<Complaint> => {
+    const { file, code, rule = code } = complaintShape.exec(text)?.groups ?? {}
+    return file === undefined || rule === undefined ? [] : [{ file, rule }]
+  })
+}, Effect.scoped)
+
+const complaintShape = /^(?<file>[^(]+)\(\d+,\d+\): (?:error|warning) (?<code>TS\d+):.*?(?<rule>effect\(\w+\))?\s*$/su
+
+const decodeLint = Schema.decodeEffect(
+  Schema.fromJsonString(
+    Schema.Struct({ diagnostics: Schema.Array(Schema.Struct({ filename: Schema.String, code: Schema.String })) })
+  )
+)
+
+const tool = (path: string): string => join(projectRoot, "node_modules", path)
+
+const linkPackages = (folder: string) =>
+  Effect.promise(() => symlink(tool(""), join(folder, "node_modules"), "junction"))
+
+const planted = (files: Files) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const folder = await mkdtemp(join(tmpdir(), "agent-tool-billing-planted-"))
+      for (const name of [".oxlintrc.json", "tsconfig.json", "package.json"]) {
+        await copyFile(join(projectRoot, name), join(folder, name))
+      }
+      for (const [name, text] of Object.entries(files)) {
+        await mkdir(dirname(join(folder, name)), { recursive: true })
+        await writeFile(join(folder, name), text)
+      }
+      return folder
+    }),
+    (folder) => Effect.promise(() => rm(folder, { recursive: true }))
+  )
+
+/** What it printed; that it found something makes it exit with an error. */
+const run = (cwd: string, file: string, ...args: ReadonlyArray<string>): Effect.Effect<string> =>
+  Effect.callback((resume) => {
+    const env = { PATH: process.env["PATH"] }
+    const child = execFile(file, args, { cwd, env, maxBuffer: OUTPUT_BYTES_MAX }, (_, stdout) =>
+      resume(Effect.succeed(stdout))
+    )
+    return Effect.sync(() => child.kill())
+  })

@@ -1,0 +1,47 @@
+/**
+ * What a test run knows of its databases, and the statements that make and drop one.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+
+export interface TestDatabases {
+  /** To a database that is not the tests', as a role that may create databases. */
+  readonly adminUrl: string
+  /** Of every database of this run: those that are left over in the end are dropped. */
+  readonly prefix: string
+  /** Migrated; every test that wants a database gets a copy. */
+  readonly template: string
+}
+
+declare module "vitest" {
+  interface ProvidedContext {
+    readonly testDatabases: TestDatabases
+  }
+}
+
+export const urlOf = ({ adminUrl }: Pick<TestDatabases, "adminUrl">, database: string): Redacted.Redacted => {
+  const url = new URL(adminUrl)
+  url.pathname = `/${database}`
+  return Redacted.make(url.href)
+}
+
+/** A connection for this one piece of work. */
+export const connectedTo = (url: Redacted.Redacted) => Effect.provide(PgClient.layer({ url, maxConnections: 1 }))
+
+export const createDatabase = Effect.fnUntraced(function* (name: string, template: string) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`CREATE DATABASE ${sql(name)} TEMPLATE ${sql(template)}`
+})
+
+export const dropDatabase = Effect.fnUntraced(function* (name: string) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`DROP DATABASE IF EXISTS ${sql(name)} WITH (FORCE)`
+})
+
+export const dropDatabases = Effect.fnUntraced(function* (prefix: string) {
+  const sql = yield* SqlClient.SqlClient
+  const left = yield* sql<{ readonly name: string }>`
+    SELECT datname AS name FROM pg_database WHERE starts_with(datname, ${prefix})`
+  yield* Effect.forEach(left, ({ name }) => dropDatabase(name))
+})

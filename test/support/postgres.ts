@@ -1,0 +1,49 @@
+/**
+ * A migrated PostgreSQL database of its own for whatever this layer is provided to, dropped with it. Provide it to a whole
+ * file or block (`it.layer(PostgresTest.layer, { timeout: "30 seconds" })`); tests inside share it and use fresh ids.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Clock, Context, Effect, Layer, type Redacted } from "effect"
+import type { SqlClient } from "effect/sql"
+import { randomBytes } from "node:crypto"
+import { inject } from "vitest"
+import { connectedTo, createDatabase, dropDatabase, urlOf } from "./TestDatabases.ts"
+
+const CONNECTIONS_MAX = 10
+
+export class PostgresTest extends Context.Service<
+  PostgresTest,
+  {
+    readonly database: string
+    readonly url: Redacted.Redacted
+  }
+>()("agent-tool-billing/test/support/PostgresTest") {
+  /** The database alone, for what makes its own connections. */
+  static readonly layerDatabase: Layer.Layer<PostgresTest> = Layer.effect(
+    PostgresTest,
+    Effect.suspend(() => freshDatabase)
+  )
+
+  /** The database and a client of it. */
+  static readonly layer: Layer.Layer<PostgresTest | PgClient.PgClient | SqlClient.SqlClient> = PgClient.layerFrom(
+    Effect.suspend(() => freshClient)
+  ).pipe(Layer.provideMerge(PostgresTest.layerDatabase))
+}
+
+/** Connections live in the machine's time, also under a test's clock. */
+const inMachineTime = Effect.provideService(Clock.Clock, Clock.Clock.defaultValue())
+
+const freshDatabase = Effect.gen(function* () {
+  const databases = inject("testDatabases")
+  const admin = connectedTo(urlOf(databases, new URL(databases.adminUrl).pathname.slice(1)))
+  const database = `${databases.prefix}${randomBytes(8).toString("hex")}`
+  yield* Effect.acquireRelease(createDatabase(database, databases.template).pipe(admin), () =>
+    dropDatabase(database).pipe(admin, inMachineTime, Effect.orDie)
+  )
+  return PostgresTest.of({ database, url: urlOf(databases, database) })
+}).pipe(inMachineTime, Effect.orDie)
+
+const freshClient = Effect.gen(function* () {
+  const { url } = yield* PostgresTest
+  return yield* PgClient.make({ url, maxConnections: CONNECTIONS_MAX })
+}).pipe(inMachineTime, Effect.orDie)
