@@ -1,0 +1,97 @@
+/**
+ * Work on the data folder, with the operating system's refusals as typed reasons.
+ */
+import { Effect } from "effect"
+import { randomBytes } from "node:crypto"
+import { lstat, mkdir, open, readdir, realpath, rename, rm, stat } from "node:fs/promises"
+import { dirname, join } from "node:path"
+import { DiskFull, FolderUnusable } from "./EmbeddedPostgresError.ts"
+
+export const onDisk = <A>(folder: string, work: () => Promise<A>): Effect.Effect<A, FolderUnusable | DiskFull> =>
+  Effect.tryPromise({ try: work, catch: (cause) => refusalOf(folder, cause) })
+
+/** Makes the folder with its parents, and says where it really is. */
+export const makeFolder = (folder: string): Effect.Effect<string, FolderUnusable | DiskFull> =>
+  onDisk(folder, async () => {
+    await makeFolders(folder)
+    return realpath(folder)
+  })
+
+/** The whole text or the text before it, whenever the power goes; the mode as given, whatever the umask. */
+export const writeDurably = (
+  file: string,
+  text: string,
+  mode: number
+): Effect.Effect<void, FolderUnusable | DiskFull> =>
+  onDisk(dirname(file), async () => {
+    const draft = `${file}.${randomBytes(6).toString("hex")}`
+    const handle = await open(draft, "wx", mode)
+    try {
+      await handle.chmod(mode)
+      await handle.writeFile(text)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    await rename(draft, file)
+    await syncFolder(dirname(file))
+  })
+
+/** Makes a rename or a new name inside the folder durable. */
+export const syncFolder = async (folder: string): Promise<void> => {
+  const handle = await open(folder, "r")
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Best effort: what an interrupted run left behind costs space only, and is tried again at the next start. */
+export const removeLeftovers = (folder: string, prefix: string): Effect.Effect<void> =>
+  Effect.promise(async () => {
+    for (const name of await readdir(folder)) {
+      if (name.startsWith(prefix)) await rm(join(folder, name), { recursive: true, force: true, maxRetries: 5 })
+    }
+  }).pipe(Effect.ignoreCause)
+
+/** Node's own recursive `mkdir` does not return where a folder cannot be made in its parent, as below /proc. */
+const makeFolders = async (folder: string): Promise<void> => {
+  try {
+    await mkdir(folder)
+  } catch (cause) {
+    if (errorCode(cause) === "EEXIST" && (await stat(folder)).isDirectory()) return
+    if (errorCode(cause) !== "ENOENT" || (await exists(dirname(folder)))) throw cause
+    await makeFolders(dirname(folder))
+    await mkdir(folder)
+  }
+}
+
+export const exists = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => true,
+    () => false
+  )
+
+export const errorCode = (cause: unknown): string =>
+  cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : ""
+
+export const sentenceOf = (cause: unknown): string =>
+  sentences[errorCode(cause)] ?? (cause instanceof Error ? cause.message : String(cause))
+
+const refusalOf = (folder: string, cause: unknown): FolderUnusable | DiskFull =>
+  ["ENOSPC", "EDQUOT"].includes(errorCode(cause))
+    ? new DiskFull({ folder })
+    : new FolderUnusable({ folder, problem: sentenceOf(cause) })
+
+const sentences: Readonly<Record<string, string>> = {
+  EACCES: "this account has no permission to use it",
+  EPERM: "this account has no permission to use it",
+  EROFS: "its file system is read-only",
+  EEXIST: "a file of that name is in its place",
+  ENOTDIR: "a file is where a folder should be",
+  ENOENT: "it does not exist and cannot be made there",
+  ELOOP: "its symbolic links go round in a circle",
+  ENAMETOOLONG: "its name is too long",
+  EBUSY: "it is in use by the system, as a mount point is"
+}

@@ -1,0 +1,101 @@
+/**
+ * The server's main process as the operating system shows it: which it is, whether it lives, how it is stopped. A
+ * process id alone proves nothing, since ids are used again: the process must stand in this very cluster folder.
+ */
+import { Duration, Effect } from "effect"
+import { readdir, readFile, rm, stat } from "node:fs/promises"
+import { platform } from "node:os"
+import { join } from "node:path"
+import type { Cluster } from "./Cluster.ts"
+import { run } from "./Command.ts"
+
+export interface PostmasterFile {
+  readonly pid: number
+  readonly port: number
+  readonly status: string
+}
+
+/** What the running, or the last, server says about itself. */
+export const postmasterFile = (cluster: Cluster): Effect.Effect<PostmasterFile | undefined> =>
+  Effect.tryPromise(() => readFile(join(cluster.folder, "postmaster.pid"), "utf8")).pipe(
+    Effect.map((text) => {
+      const lines = text.split("\n")
+      const pid = Math.abs(Number(lines[0]))
+      if (!Number.isSafeInteger(pid) || pid < 2) return undefined
+      return { pid, port: Number(lines[3]), status: (lines[7] ?? "").trim() }
+    }),
+    Effect.orElseSucceed(() => undefined)
+  )
+
+/** A zombie stands nowhere, so it does not count. */
+export const isServerOf = (pid: number, cluster: Cluster): Effect.Effect<boolean> =>
+  platform() === "linux"
+    ? standsIn(pid, cluster.folder)
+    : Effect.map(
+        run({
+          file: "ps",
+          args: ["-ww", "-o", "state=,command=", "-p", String(pid)],
+          folder: "/",
+          account: undefined,
+          secondsMax: 10
+        }),
+        ({ ok, output }) => ok && !output.startsWith("Z") && output.includes(`postgres -D ${cluster.folder}`)
+      )
+
+/** The cheap question, asked many times a second of a process that is known. */
+export const isRunning = (pid: number, cluster: Cluster): Effect.Effect<boolean> =>
+  platform() === "linux" ? standsIn(pid, cluster.folder) : Effect.sync(() => signal(pid, 0))
+
+/** PostgreSQL's fast shutdown, then its immediate one, then none of its own: each leaves what was committed. */
+export const stopServer = Effect.fnUntraced(function* (pid: number, cluster: Cluster) {
+  for (const [name, seconds] of STOPS) {
+    if (!(yield* isServerOf(pid, cluster))) return
+    signal(pid, name)
+    if (yield* hasEnded(pid, cluster, seconds)) return
+  }
+  yield* Effect.logError(`PostgreSQL (process ${pid}) does not end`)
+})
+
+const STOPS = [
+  ["SIGINT", 6],
+  ["SIGQUIT", 6],
+  ["SIGKILL", 2]
+] as const
+
+/** PostgreSQL takes any living process of its account with the id in its file for a server, and would not start. */
+export const dropForeignFile = Effect.fnUntraced(function* (cluster: Cluster) {
+  const file = yield* postmasterFile(cluster)
+  if (file === undefined || !signal(file.pid, 0) || (yield* isServerOf(file.pid, cluster))) return
+  yield* Effect.tryPromise(() => rm(join(cluster.folder, "postmaster.pid"))).pipe(Effect.ignore)
+})
+
+/** Ends what a killed server left working in the folder. Without the server they can write nothing that lasts. */
+export const killOrphans = Effect.fnUntraced(function* (cluster: Cluster) {
+  if (platform() !== "linux") return
+  const names = yield* Effect.tryPromise(() => readdir("/proc")).pipe(Effect.orElseSucceed(() => []))
+  for (const pid of names.filter((name) => /^\d+$/u.test(name)).map(Number)) {
+    if (yield* standsIn(pid, cluster.folder)) signal(pid, "SIGKILL")
+  }
+})
+
+const standsIn = (pid: number, folder: string): Effect.Effect<boolean> =>
+  Effect.tryPromise(async () => {
+    if ((await readFile(`/proc/${pid}/comm`, "utf8")).trim() !== "postgres") return false
+    const [there, here] = await Promise.all([stat(`/proc/${pid}/cwd`), stat(folder)])
+    return there.ino === here.ino && there.dev === here.dev
+  }).pipe(Effect.orElseSucceed(() => false))
+
+const hasEnded = (pid: number, cluster: Cluster, seconds: number): Effect.Effect<boolean> =>
+  Effect.gen(function* () {
+    while (yield* isRunning(pid, cluster)) yield* Effect.sleep("20 millis")
+    return true
+  }).pipe(Effect.timeoutOrElse({ duration: Duration.seconds(seconds), orElse: () => Effect.succeed(false) }))
+
+const signal = (pid: number, name: NodeJS.Signals | 0): boolean => {
+  try {
+    return process.kill(pid, name)
+  } catch (cause) {
+    // Somebody else's process lives as well.
+    return cause instanceof Error && "code" in cause && cause.code === "EPERM"
+  }
+}

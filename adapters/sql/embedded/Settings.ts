@@ -1,0 +1,53 @@
+/**
+ * How the server is configured. Durability is PostgreSQL's own: `fsync`, `synchronous_commit` and `full_page_writes` on.
+ * The file is written at every start; whoever wants other values puts them into postgresql.conf below its `include`.
+ */
+import { platform } from "node:os"
+
+export const SETTINGS_FILE = "service.conf"
+
+export const settings = (port: number, version: string): string =>
+  `# PostgreSQL ${version}. Written by the service at every start: put your own values into postgresql.conf.
+listen_addresses = '127.0.0.1'
+port = ${port}
+unix_socket_directories = ''
+cluster_name = 'agent-tool-billing'
+max_connections = 100
+shared_buffers = 128MB
+fsync = on
+synchronous_commit = on
+full_page_writes = on
+wal_level = replica
+max_wal_size = 1GB
+min_wal_size = 256MB
+jit = off
+io_method = sync
+max_parallel_workers_per_gather = 0
+max_logical_replication_workers = 0
+timezone = 'UTC'
+log_timezone = 'UTC'
+log_destination = 'stderr'
+logging_collector = off
+log_line_prefix = '%m [%p] '
+log_checkpoints = off
+# Neither statements nor their values: they name customers and hold key hashes.
+log_error_verbosity = terse
+log_min_error_statement = panic
+${platform() === "linux" ? "# After a crash one call instead of a thousand, each waiting for the disk.\nrecovery_init_sync_method = syncfs\n" : ""}`
+
+/** Loopback and a password, for the service's role and for anyone else alike. */
+export const accessRules = "host all all 127.0.0.1/32 scram-sha-256\n"
+
+/**
+ * Text is UTF-8, sorted by code point, with the upper and lower case of all of Unicode: built into the server, so that
+ * an upgrade of the operating system cannot change an index's order.
+ */
+export const initdbOptions: ReadonlyArray<string> = [
+  "--username=postgres",
+  "--auth=trust",
+  "--encoding=UTF8",
+  "--locale=C",
+  "--locale-provider=builtin",
+  "--builtin-locale=C.UTF-8",
+  "--no-instructions"
+]

@@ -1,0 +1,123 @@
+/**
+ * Keeps one server running for a cluster, on one port: takes over the one that an earlier service left behind, starts it
+ * where there is none, starts it again when it dies, stops it when the scope ends.
+ */
+import { Clock, Deferred, Effect, type Scope } from "effect"
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
+import { type Cluster, renewPassword } from "./Cluster.ts"
+import { type Reason, StoppedTooOften } from "./EmbeddedPostgresError.ts"
+import { answers, somePort, launch } from "./Launch.ts"
+import { dropForeignFile, isRunning, isServerOf, postmasterFile, stopServer } from "./Postmaster.ts"
+import { boundLog } from "./ServerLog.ts"
+import { settings, SETTINGS_FILE } from "./Settings.ts"
+
+export interface Supervised {
+  readonly port: number
+  readonly adopted: boolean
+  readonly gaveUp: Effect.Effect<never, Reason>
+}
+
+const RESTARTS_MAX = 10
+const POLL_MS = 100
+const BACKOFF_MS_MAX = 5_000
+/** A server that lived this long has started well: the next death counts from one again. */
+const STABLE_MS = 1_000
+const ADOPTION_SECONDS_MAX = 30
+const PORT_TRIES_MAX = 20
+
+export const supervise = Effect.fnUntraced(function* (
+  cluster: Cluster,
+  wantedPort: number | undefined
+): Effect.fn.Return<Supervised, Reason, Scope.Scope> {
+  const current: Current = { pid: undefined }
+  yield* Effect.addFinalizer(() => (current.pid === undefined ? Effect.void : stopServer(current.pid, cluster)))
+  const adopted = yield* adopt(cluster, wantedPort, current)
+  const port = adopted ?? (yield* firstLaunch(cluster, wantedPort, current))
+  const gaveUp = yield* Deferred.make<never, Reason>()
+  yield* watch(cluster, port, current).pipe(
+    Effect.catch((reason) => Deferred.fail(gaveUp, reason)),
+    Effect.forkScoped
+  )
+  return { port, adopted: adopted !== undefined, gaveUp: Deferred.await(gaveUp) }
+})
+
+/** The process that is to be stopped in the end: known from the moment it exists. */
+interface Current {
+  pid: number | undefined
+}
+
+/** The port of a server that lives in the folder, answers, and runs as this service would run it; any other is stopped. */
+const adopt = Effect.fnUntraced(function* (cluster: Cluster, wantedPort: number | undefined, current: Current) {
+  const found = yield* postmasterFile(cluster)
+  if (found === undefined || !(yield* isServerOf(found.pid, cluster))) return undefined
+  current.pid = found.pid
+  const port = yield* settled(cluster, found.pid).pipe(
+    Effect.timeoutOrElse({ duration: `${ADOPTION_SECONDS_MAX} seconds`, orElse: () => Effect.undefined })
+  )
+  if (
+    port !== undefined &&
+    (wantedPort ?? port) === port &&
+    !cluster.passwordIsNew &&
+    (yield* settingsAre(cluster, port)) &&
+    (yield* answers(cluster, port)) === "yes"
+  ) {
+    yield* Effect.logInfo(`Took over the running PostgreSQL (process ${found.pid}, port ${port})`)
+    return port
+  }
+  yield* stopServer(found.pid, cluster)
+  current.pid = undefined
+  return undefined
+})
+
+/** Its port once it is ready; nothing if it ends instead. */
+const settled = Effect.fnUntraced(function* (cluster: Cluster, pid: number) {
+  while (yield* isRunning(pid, cluster)) {
+    const file = yield* postmasterFile(cluster)
+    if (file?.pid === pid && file.status === "ready") return file.port
+    yield* Effect.sleep("20 millis")
+  }
+  return undefined
+})
+
+const settingsAre = (cluster: Cluster, port: number): Effect.Effect<boolean> =>
+  Effect.tryPromise(() => readFile(join(cluster.folder, SETTINGS_FILE), "utf8")).pipe(
+    Effect.map((text) => text === settings(port, cluster.binaries.version)),
+    Effect.orElseSucceed(() => false)
+  )
+
+const firstLaunch = Effect.fnUntraced(function* (cluster: Cluster, wantedPort: number | undefined, current: Current) {
+  if (cluster.passwordIsNew) yield* Effect.andThen(dropForeignFile(cluster), renewPassword(cluster))
+  for (let tries = 1; ; tries++) {
+    const port = wantedPort ?? (yield* somePort)
+    const started = yield* Effect.result(launch(cluster, port, (pid) => (current.pid = pid)))
+    if (started._tag === "Success") return port
+    if (started.failure._tag !== "PortTaken" || wantedPort !== undefined || tries === PORT_TRIES_MAX) {
+      return yield* started.failure
+    }
+  }
+})
+
+const watch = Effect.fnUntraced(function* (cluster: Cluster, port: number, current: Current) {
+  let failures = 0
+  let problem = "It ended again as soon as it had started."
+  let upSince = yield* Clock.currentTimeMillis
+  while (true) {
+    yield* Effect.sleep(POLL_MS)
+    if (current.pid !== undefined && (yield* isRunning(current.pid, cluster))) {
+      if ((yield* Clock.currentTimeMillis) - upSince > STABLE_MS) failures = 0
+      yield* boundLog(cluster)
+      continue
+    }
+    if (failures === RESTARTS_MAX) return yield* new StoppedTooOften({ attempts: RESTARTS_MAX, problem })
+    if (failures > 0) yield* Effect.sleep(Math.min(POLL_MS * 2 ** failures, BACKOFF_MS_MAX))
+    failures++
+    yield* Effect.logWarning(`PostgreSQL has ended; starting it again (attempt ${failures} of ${RESTARTS_MAX})`)
+    const started = yield* Effect.result(launch(cluster, port, (pid) => (current.pid = pid)))
+    if (started._tag === "Failure") {
+      problem = started.failure.message
+      yield* Effect.logWarning(problem)
+    }
+    upSince = yield* Clock.currentTimeMillis
+  }
+})
