@@ -76,7 +76,7 @@ export class Authentication extends Context.Service<Authentication, {
             else if (change.topic === "everything" || change.topic === "account") cache.clear()
           })
         ),
-        Effect.forkScoped
+        Effect.forkScoped({ startImmediately: true })
       )
 
       const load = Effect.fnUntraced(function*(hash: string, nowMs: number) {

@@ -46,6 +46,7 @@ export interface ToolOutcome {
 export class CatalogStore extends Context.Service<CatalogStore, {
   /** By provider and tool name. Another price or free tier than the newest version's makes a new version. */
   upsert(tool: ToolUpsert): Effect.Effect<ToolOutcome>
+  /** Inside a unit of work the provider's row is locked until its end: nobody else adds tools of that provider meanwhile. */
   countOf(providerId: ProviderId): Effect.Effect<number>
   find(id: ToolId): Effect.Effect<Option.Option<CatalogEntry>>
   /** Every provider's tool of that name, at most `limit`, oldest first. */

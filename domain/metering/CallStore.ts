@@ -74,7 +74,12 @@ export interface CloseCall {
   readonly responseBytes: number
   readonly tokensInput: number
   readonly tokensOutput: number
-  /** Kept with the idempotency record, where the call had one. */
+  /** Of a call inside the free tier: whether it uses up a free call. A success does, unless this says otherwise. */
+  readonly usesFreeCall?: boolean | undefined
+  /**
+   * What a replay gets, where the call came with a key. Undefined sets the key of a call that cost nothing free again:
+   * the next request with it is a new call. The key of a call that cost something is never free again.
+   */
   readonly answer: StoredAnswer | undefined
 }
 
@@ -101,11 +106,22 @@ export interface OverdueCall {
   readonly openedAt: DateTime.Utc
 }
 
+/**
+ * Opening and closing are transactions of their own: they do not join a unit of work. Who is interrupted while waiting
+ * for one may find it done all the same; opening a call that the store could not answer for leaves it to the sweeper.
+ */
 export class CallStore extends Context.Service<CallStore, {
+  /** What is refused changes nothing. */
   open(call: OpenCall): Effect.Effect<Opened>
+  /**
+   * Once per call. The same receipt again is answered as the first time. Dies if the call was never opened, or if the
+   * cost is more than was held; nothing is changed then.
+   */
   close(call: CloseCall): Effect.Effect<Closed>
   /** Where a consumer stands, without holding anything: for quotes. */
   standing(consumerId: ConsumerId, toolId: ToolId, now: DateTime.Utc): Effect.Effect<Standing>
   /** At most `limit`, oldest deadline first. */
   overdue(now: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<OverdueCall>>
+  /** Takes away at most `limit` stored answers from before, and their keys with them; says how many. */
+  forget(before: DateTime.Utc, limit: number): Effect.Effect<number>
 }>()("agent-tool-billing/domain/metering/CallStore") {}

@@ -2,8 +2,9 @@
  * Every setting there is: its name, what it means, how its text is read, and what holds without it. The README's table
  * and `config` are made from this list.
  */
-import { Redacted, Schema, SchemaGetter } from "effect"
+import { Redacted, Result, Schema, SchemaGetter } from "effect"
 import { parseTrustedProxies } from "../../adapters/http/pipeline/ClientAddress.ts"
+import { parsePolicy } from "../../adapters/mcp/AddressGuard.ts"
 
 export interface Setting<A, F extends string | undefined> {
   readonly schema: Schema.ConstraintDecoder<A>
@@ -84,6 +85,13 @@ const proxies = Schema.String.check(
   })
 )
 
+const upstream = Schema.String.check(
+  Schema.makeFilter((value: string) => {
+    const policy = parsePolicy(value)
+    return Result.isSuccess(policy) ? undefined : policy.failure.message
+  })
+)
+
 export const listOf = (value: string): ReadonlyArray<string> =>
   value.split(",").map((part) => part.trim()).filter((part) => part !== "")
 
@@ -112,6 +120,19 @@ export const settings = {
     secret: true
   }),
   OPERATOR_KEY: setting(secret, "enables the operator's endpoints", undefined, { secret: true }),
+  PAYMENTS: setting(
+    oneOf(["dry_run"]),
+    "`dry_run`: loads are pretended (memory and embedded do so by themselves); production without it cannot load balances",
+    undefined
+  ),
+  ALLOW_UPSTREAM: setting(
+    upstream,
+    "what the proxy may call: `public`, `loopback` (adds loopback; memory and embedded do so by themselves), or CIDR " +
+      "ranges and host names",
+    undefined
+  ),
+  UPSTREAM_TIMEOUT_MS: setting(whole(100, 60_000), "time for one attempt, where the tool says nothing else", "10000"),
+  UPSTREAM_RETRIES: setting(whole(0, 5), "retries after a 5xx of the provider", "1"),
   DEFAULT_FREE_TIER_CALLS: setting(
     whole(0, 1_000_000_000),
     "free calls per consumer, tool and month where the provider said nothing",

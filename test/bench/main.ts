@@ -1,9 +1,11 @@
 /**
  * `npm run bench [-- name]`: prints ratios of things measured in the same run; absolute figures mean nothing here.
  */
+import { proxy } from "./proxy.ts"
 import { reads } from "./reads.ts"
 
 const benches: Readonly<Record<string, () => Promise<void>>> = {
+  proxy,
   reads: async () => {
     await reads("memory")
     await reads("embedded")

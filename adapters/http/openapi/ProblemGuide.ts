@@ -123,7 +123,7 @@ export const exampleProblem = (status: ProblemStatus, code: ProblemCode): Json =
   title: titles[status],
   status,
   detail: guide[code].message,
-  instance: "/api/market",
+  instance: "/api/market/register-consumer",
   error: true,
   code,
   message: guide[code].message,

@@ -2,6 +2,7 @@
  * A call as it can be pasted into a shell.
  */
 import type { Located } from "../openapi/OpenApiModel.ts"
+import { jsonText } from "./JsonText.ts"
 
 /** The variable in which the examples expect a key of this role. */
 export const keyVariable = (roles: ReadonlyArray<string>): string =>
@@ -22,7 +23,7 @@ export const curlExample = ({ method, path, operation }: Located, baseUrl: strin
     ...(operation["x-roles"].length === 0 ? [] : [`-H "Authorization: Bearer $${keyVariable(operation["x-roles"])}"`]),
     ...(body === undefined ? [] : [
       `-H 'Content-Type: application/json'`,
-      `-d ${singleQuoted(JSON.stringify(body, null, 2))}`
+      `-d ${singleQuoted(jsonText(body))}`
     ])
   ].join(" \\\n  ")
 }

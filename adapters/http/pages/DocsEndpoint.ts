@@ -5,7 +5,7 @@ import { type Located, type OpenApiDocument, type Response, responseOf } from ".
 import { callers } from "../openapi/Operations.ts"
 import { curlExample } from "./CurlExample.ts"
 import { fieldTable, parameterTable } from "./FieldTable.ts"
-import { type Html, html, prose } from "./Html.ts"
+import { breakable, type Html, html, prose } from "./Html.ts"
 import { jsonView } from "./JsonView.ts"
 
 const JSON_TYPE = "application/json"
@@ -20,53 +20,54 @@ export const endpointSection = (located: Located, document: OpenApiDocument): Ht
   const id = anchorOf(located)
   const who = callers(operation["x-roles"])
   const body = operation.requestBody?.content[JSON_TYPE]
-  const responses = Object.entries(operation.responses).map(([status, response]) =>
-    [status, responseOf(document, response)] as const)
-  const answers = responses.filter(([, response]) => response.content[JSON_TYPE] !== undefined)
   return html`
 <article class="endpoint" id="${id}" aria-labelledby="${id}-title">
 <h3 id="${id}-title"><a class="anchor" href="#${id}">${operation.summary}</a></h3>
-<p class="line">${methodBadge(method)} <code>${breakablePath(path)}</code></p>
+<p class="line">${methodBadge(method)} <code>${breakable(path)}</code></p>
 <div class="columns">
 <div class="text">
 ${operation.description.split("\n\n").map((paragraph) =>
     paragraph === who ? html`<p class="who">${who}</p>` : html`<p>${prose(paragraph)}</p>`)}
 ${operation.parameters.length === 0 ? "" : parameterTable(operation.parameters, schemas)}
 ${body === undefined ? "" : fieldTable("Body", body.schema, schemas, true)}
-${answers.map(([status, response]) =>
-    html`<details class="answer"><summary>Fields of the answer ${status}</summary>${
+<h4>What it answers</h4>
+${answersOf(located, document).map(([status, response]) =>
+    html`<details class="answer"><summary>${statusBadge(status)} ${response.description}</summary>${
       fieldTable(`Answer ${status}`, response.content[JSON_TYPE]!.schema, schemas, false)
     }</details>`)}
-${responseTable(responses)}
+${problemList(responsesOf(located, document))}
 </div>
-<div class="aside">
-<figure><figcaption>Request <span class="hint">a click selects it all</span></figcaption><pre><code class="whole">${
-    curlExample(located, document.servers[0]?.url ?? "")
-  }</code></pre></figure>
-${answers.map(([status, response]) =>
-    html`<figure><figcaption>Answer ${status}</figcaption><pre class="tall" tabindex="0" role="region" aria-label="Answer ${status} of ${method} ${path}"><code>${
-      jsonView(response.content[JSON_TYPE]!.example ?? null)
-    }</code></pre></figure>`)}
-</div>
+<div class="aside">${examples(located, document)}</div>
 </div>
 </article>`
 }
 
-const responseTable = (responses: ReadonlyArray<readonly [string, Response]>): Html =>
-  html`<table class="responses">
-<caption>Answers</caption>
-<thead><tr><th scope="col">Status</th><th scope="col">Meaning</th></tr></thead>
-<tbody>${responses.map(([status, response]) =>
-    html`
-<tr><th scope="row"><span class="status s${status.slice(0, 1)}">${status}</span></th><td>${prose(response.description)}${
-      codesOf(response).map((code) => html` <a class="code" href="#error-${code}"><code>${code}</code></a>`)
-    }</td></tr>`)}
-</tbody></table>`
+/** The call, and what it answers. */
+export const examples = (located: Located, document: OpenApiDocument): ReadonlyArray<Html> => [
+  html`<figure><figcaption>Request <span class="hint">a click selects it all</span></figcaption><pre><code class="whole">${
+    breakable(curlExample(located, document.servers[0]?.url ?? ""))
+  }</code></pre></figure>`,
+  ...answersOf(located, document).map(([status, response]) =>
+    html`<figure><figcaption>Answer ${status}</figcaption><pre class="tall" tabindex="0" role="group" aria-label="Answer ${status} of ${located.method} ${located.path}"><code>${
+      jsonView(response.content[JSON_TYPE]!.example ?? null)
+    }</code></pre></figure>`)
+]
+
+const responsesOf = ({ operation }: Located, document: OpenApiDocument) =>
+  Object.entries(operation.responses).map(([status, response]) => [status, responseOf(document, response)] as const)
+
+const answersOf = (located: Located, document: OpenApiDocument) =>
+  responsesOf(located, document).filter(([, response]) => response.content[JSON_TYPE] !== undefined)
+
+const problemList = (responses: ReadonlyArray<readonly [string, Response]>): Html =>
+  html`<h4>What can go wrong</h4>
+<ul class="problems">${responses.flatMap(([status, response]) =>
+    codesOf(response).map((code) => html`<li><a href="#error-${code}">${statusBadge(status)} <code>${breakable(code)}</code></a></li>`))}</ul>`
+
+export const statusBadge = (status: string): Html => html`<span class="status s${status.slice(0, 1)}">${status}</span>`
+
+export const codesIn = (document: OpenApiDocument): ReadonlyArray<string> =>
+  Object.values(document.components.responses).flatMap(codesOf)
 
 const codesOf = (response: Response): ReadonlyArray<string> =>
   Object.values(response.content).flatMap((media) => Object.keys(media.examples ?? {}))
-
-/** A long path may break before its slashes. */
-const breakablePath = (path: string): ReadonlyArray<Html> =>
-  path.split(/(?=\/)/u).map((piece, index) => index === 0 ? html`${piece}` : html`<wbr>${piece}`)
-

@@ -4,13 +4,13 @@
 import { KEYS_PER_OWNER_MAX } from "../../../domain/accounts/ApiKey.ts"
 import { IDEMPOTENCY_DAYS_KEPT } from "../../../domain/shared/Idempotency.ts"
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "../../../domain/shared/Page.ts"
-import { codesByStatus, titles } from "../api/Problem.ts"
+import { codesByStatus } from "../api/Problem.ts"
 import { type Located, type OpenApiDocument, operationsOf } from "../openapi/OpenApiModel.ts"
 import { exampleProblem, guide, statuses } from "../openapi/ProblemGuide.ts"
 import { BODY_BYTES_MAX, JSON_DEPTH_MAX } from "../pipeline/RequestBody.ts"
 import { curlExample } from "./CurlExample.ts"
-import { anchorOf } from "./DocsEndpoint.ts"
-import { Html, html, prose } from "./Html.ts"
+import { anchorOf, codesIn, statusBadge } from "./DocsEndpoint.ts"
+import { breakable, type Html, html, prose } from "./Html.ts"
 import { jsonView } from "./JsonView.ts"
 
 /** Requests a minute; 0: no limit. */
@@ -41,7 +41,7 @@ export const introduction = (document: OpenApiDocument, facts: DocsFacts): Reado
     keys,
     money,
     idempotency,
-    errors,
+    errors: errors(document),
     limits: limits(facts),
     pages
   }
@@ -56,7 +56,7 @@ interface Step {
 }
 
 const agentSteps: ReadonlyArray<Step> = [
-  { method: "POST", path: "/api/market/register-consumer", text: "Register your agent. Keep the `api_key` of the answer: it is shown only now." },
+  { method: "POST", path: "/api/market/register-consumer", text: "Register your agent. Keep the `api_key` of the answer, it is shown only now; the examples expect it in `$CONSUMER_KEY`." },
   { method: "GET", path: "/api/market/catalog", text: "Find a tool and see what a call costs, before you pay for one." },
   { method: "POST", path: "/api/market/balance/load", text: "Load your balance." },
   { method: "POST", path: "/api/market/proxy", text: "Call the tool. The answer carries the tool's own result, what it cost, and a receipt." },
@@ -64,7 +64,7 @@ const agentSteps: ReadonlyArray<Step> = [
 ]
 
 const providerSteps: ReadonlyArray<Step> = [
-  { method: "POST", path: "/api/market/register-provider", text: "Register your MCP server. Keep the `api_key` of the answer: it is shown only now." },
+  { method: "POST", path: "/api/market/register-provider", text: "Register your MCP server. Keep the `api_key` of the answer, it is shown only now; the examples expect it in `$PROVIDER_KEY`." },
   { method: "POST", path: "/api/market/tools", text: "Put your tools and prices in; send them again to change them." },
   { method: "GET", path: "/api/v1/market/pricing", text: "See your prices as everybody does." }
 ]
@@ -80,7 +80,7 @@ const start = (document: OpenApiDocument): Html => {
   const list = (title: string, steps: ReadonlyArray<{ readonly text: string; readonly found: Located }>) =>
     html`<section class="track"><h3>${title}</h3><ol class="steps">${steps.map(({ text, found }) =>
       html`<li><p>${prose(text)} <a href="#${anchorOf(found)}">${found.operation.summary}</a></p><pre><code class="whole">${
-        curlExample(found, document.servers[0]?.url ?? "")
+        breakable(curlExample(found, document.servers[0]?.url ?? ""))
       }</code></pre></li>`)}</ol></section>`
   return html`<p>Nothing to install: everything is JSON over HTTP. A click on an example selects it all.</p>
 <div class="tracks">${list("You have an agent", known(agentSteps))}${list("You have tools", known(providerSteps))}</div>`
@@ -112,18 +112,21 @@ const idempotency = html`<p>A network may lose an answer. Send an <code>Idempote
 </ul>
 <p>Keys are yours alone and are remembered for at least ${IDEMPOTENCY_DAYS_KEPT} days.</p>`
 
-const errors = html`<p>Whatever goes wrong is answered as <code>application/problem+json</code> (RFC 9457). Branch on <code>code</code>, show <code>message</code>, and name <code>request_id</code> when you ask for help.</p>
+const errors = (document: OpenApiDocument): Html => {
+  const possible = new Set<string>(["NOT_FOUND", "METHOD_NOT_ALLOWED", ...codesIn(document)])
+  return html`<p>Whatever goes wrong is answered as <code>application/problem+json</code> (RFC 9457). Branch on <code>code</code>, show <code>message</code>, and name <code>request_id</code> when you ask for help.</p>
 <pre><code>${jsonView(exampleProblem(422, "VALIDATION_ERROR"))}</code></pre>
 <table class="codes"><caption>Every code</caption><thead><tr><th scope="col">Status and code</th><th scope="col">What to do</th></tr></thead><tbody>${
-  statuses.flatMap((status) =>
-    codesByStatus[status].map((code) =>
-      html`
-<tr id="error-${code}"><th scope="row"><span class="status s${String(status).slice(0, 1)}" title="${titles[status]}">${status}</span> <code>${code}</code></th><td>${
-        prose(guide[code].remedy)
-      }</td></tr>`
+    statuses.flatMap((status) =>
+      codesByStatus[status].filter((code) => possible.has(code)).map((code) =>
+        html`
+<tr id="error-${code}"><th scope="row">${statusBadge(String(status))} <code>${breakable(code)}</code></th><td>${
+          prose(guide[code].remedy)
+        }</td></tr>`
+      )
     )
-  )
-}</tbody></table>`
+  }</tbody></table>`
+}
 
 const limits = (facts: DocsFacts): Html =>
   html`<ul>

@@ -4,12 +4,13 @@
 import { Effect } from "effect"
 import { RateLimitPolicy } from "../../../domain/accounts/RateLimitPolicy.ts"
 import { publicRead } from "../api/Access.ts"
+import { allEndpoints } from "../api/Endpoints.ts"
 import { BaseUrl } from "../BaseUrl.ts"
 import { openApiDocument } from "../OpenApiDocument.ts"
 import { type Located, type OpenApiDocument, operationsOf } from "../openapi/OpenApiModel.ts"
 import { RateLimitSettings } from "../pipeline/RateLimits.ts"
 import { documentRoute, type EncodedReply } from "../pipeline/Route.ts"
-import { anchorOf, endpointSection, methodBadge } from "./DocsEndpoint.ts"
+import { anchorOf, endpointSection, examples, methodBadge } from "./DocsEndpoint.ts"
 import { type DocsFacts, introduction, parts } from "./DocsIntroduction.ts"
 import { docsStyle } from "./DocsStyle.ts"
 import { type Html, html } from "./Html.ts"
@@ -67,17 +68,22 @@ interface Group {
   readonly operations: ReadonlyArray<Located>
 }
 
-const groupsOf = (document: OpenApiDocument): ReadonlyArray<Group> =>
-  document.tags.map(({ name, description }) => ({
+/** In the contract's order: the document's own is that of its paths. */
+const groupsOf = (document: OpenApiDocument): ReadonlyArray<Group> => {
+  const order = new Map(allEndpoints().map(({ method, path }, index) => [`${method} ${path.replace(/:(\w+)/gu, "{$1}")}`, index]))
+  const placeOf = ({ method, path }: Located) => order.get(`${method} ${path}`) ?? order.size
+  const operations = operationsOf(document).toSorted((a, b) => placeOf(a) - placeOf(b))
+  return document.tags.map(({ name, description }) => ({
     id: `group-${name.toLowerCase().replace(/[^a-z0-9]+/gu, "-")}`,
     name,
     description,
-    operations: operationsOf(document).filter(({ operation }) => operation.tags.includes(name))
+    operations: operations.filter(({ operation }) => operation.tags.includes(name))
   }))
+}
 
 const contents = (groups: ReadonlyArray<Group>): Html =>
   html`<nav class="contents" aria-label="On this page">
-<p class="label">Introduction</p>
+<p class="label plain">Introduction</p>
 <ul>${parts.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`)}</ul>
 ${groups.map((group) =>
     html`<p class="label"><a href="#${group.id}">${group.name}</a></p>
@@ -87,6 +93,7 @@ ${groups.map((group) =>
 
 const hero = (document: OpenApiDocument): Html =>
   html`<section class="hero" aria-labelledby="title">
+<div class="pitch">
 <h1 id="title">${document.info.title}</h1>
 <p class="lead">${document.info.summary}</p>
 <ul class="promises">
@@ -95,7 +102,15 @@ const hero = (document: OpenApiDocument): Html =>
 <li><strong>Both</strong> need one key and plain JSON over HTTP, and may send any request again without harm.</li>
 </ul>
 <p class="base"><span class="label">Base URL</span> <code class="whole">${document.servers[0]?.url ?? ""}</code></p>
+</div>
+${firstCall(document)}
 </section>`
+
+/** A read that anybody can try at once. */
+const firstCall = (document: OpenApiDocument): Html | undefined => {
+  const found = operationsOf(document).find(({ method, path }) => method === "GET" && path === "/api/market/catalog")
+  return found === undefined ? undefined : html`<div>${examples(found, document)}</div>`
+}
 
 const groupSection = (group: Group, document: OpenApiDocument): Html =>
   html`<section class="group" id="${group.id}" aria-labelledby="${group.id}-title">

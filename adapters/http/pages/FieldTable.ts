@@ -2,7 +2,7 @@
  * The fields of a body, those of inner objects under their path, in a table that is still one on a narrow screen.
  */
 import { type JsonSchema, nameOfRef, type OpenApiDocument, type Parameter } from "../openapi/OpenApiModel.ts"
-import { Html, html, prose } from "./Html.ts"
+import { breakable, type Html, html, prose } from "./Html.ts"
 import { limitsOf, typeOf } from "./TypeText.ts"
 
 interface Field {
@@ -62,19 +62,13 @@ const resolve = (schema: JsonSchema, components: Components): JsonSchema =>
 const table = (caption: string, fields: ReadonlyArray<Field>, components: Components, requiredMatters: boolean): Html =>
   html`<table class="fields" role="table">
 <caption>${caption}</caption>
-<thead role="rowgroup"><tr role="row"><th role="columnheader" scope="col">Field</th><th role="columnheader" scope="col">Type and limits</th><th role="columnheader" scope="col">What it is</th></tr></thead>
+<thead role="rowgroup"><tr role="row"><th role="columnheader" scope="col">Field, type and limits</th><th role="columnheader" scope="col">What it is</th></tr></thead>
 <tbody role="rowgroup">${fields.map((field) =>
     html`
 <tr role="row"><th role="rowheader" scope="row"><code>${breakable(field.name)}</code>${
       requiredMatters && field.required ? html` <span class="required">required</span>` : ""
-    }${field.note === undefined ? "" : html` <span class="note">${field.note}</span>`}</th><td role="cell">${
-      prose(typeOf(field.schema, components))
-    }${limits(field.schema, components)}</td><td role="cell">${prose(field.description)}</td></tr>`)}
+    } <span class="type">${prose(kindOf(field, components))}</span></th><td role="cell">${prose(field.description)}</td></tr>`)}
 </tbody></table>`
 
-const limits = (schema: JsonSchema, components: Components): ReadonlyArray<Html> =>
-  limitsOf(schema, components).map((line) => html`<span class="limit">${prose(line)}</span>`)
-
-/** A long path may break after its dots. */
-const breakable = (name: string): ReadonlyArray<Html> =>
-  name.split(/(?<=[._])/u).map((piece, index) => index === 0 ? html`${piece}` : html`<wbr>${piece}`)
+const kindOf = ({ note, schema }: Field, components: Components): string =>
+  [...(note === undefined ? [] : [note]), typeOf(schema, components), ...limitsOf(schema, components)].join(" · ")

@@ -1,13 +1,14 @@
 /**
- * JSON for reading: two spaces, and names told from values.
+ * JSON for reading, names told from values.
  */
 import type { Json } from "../openapi/OpenApiModel.ts"
-import { Html, html } from "./Html.ts"
+import { type Html, html } from "./Html.ts"
+import { jsonText } from "./JsonText.ts"
 
 const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d[\d.eE+-]*/gu
 
 export const jsonView = (value: Json): Html => {
-  const text = JSON.stringify(value, null, 2)
+  const text = jsonText(value)
   const pieces: Array<Html> = []
   let from = 0
   for (const match of text.matchAll(TOKEN)) {

@@ -72,7 +72,7 @@ main:focus{outline:none}
 p code,li code,td code,th code{background:var(--tint);border-radius:4px;padding:.1em .3em}
 a code{color:inherit}
 pre{background:var(--code-ground);color:var(--code-ink);border-radius:10px;padding:1rem 1.1rem;white-space:pre-wrap;font-size:.9375rem;line-height:1.55}
-pre code{display:block}
+pre code,li pre code{display:block;background:none;padding:0;border-radius:0}
 .whole{user-select:all;-webkit-user-select:all}
 .skip{position:absolute;left:1rem;top:-5rem;background:var(--ink);color:var(--ground);padding:.6rem 1rem;border-radius:8px;z-index:1}
 .skip:focus{top:1rem}

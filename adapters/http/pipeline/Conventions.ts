@@ -6,14 +6,15 @@ import type { AccessRule } from "../api/Access.ts"
 import type { WebAnswer } from "./WebRequest.ts"
 
 const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,128}$/u
-const TRACEPARENT = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/u
+/** Neither the trace nor its parent may be all zeros. */
+const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/u
 
 /** The caller's own id if it is a plain one, else a new one. */
 export const acceptableRequestId = (given: string | undefined): string | undefined =>
   given !== undefined && REQUEST_ID.test(given) ? given : undefined
 
 export const acceptableTraceparent = (given: string | undefined): string | undefined =>
-  given !== undefined && TRACEPARENT.test(given) && !given.startsWith(`00-${"0".repeat(32)}`) ? given : undefined
+  given !== undefined && TRACEPARENT.test(given) ? given : undefined
 
 const EXPOSED = "X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, " +
   "Idempotent-Replay, Link, X-Market-Cost, X-Market-Provider, X-Market-Latency, X-Market-Tool, X-Market-Receipt, " +

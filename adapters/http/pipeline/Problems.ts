@@ -12,6 +12,7 @@ import type {
   InvalidArguments,
   PriceChanged
 } from "../../../domain/metering/Metering.ts"
+import type { PaymentsNotConfigured } from "../../../domain/ledger/Loads.ts"
 import type { CallTimeRefused, CostTooHigh, NotYours } from "../../../domain/metering/DirectMetering.ts"
 import type { GrantNotFound, NoGrant, TooManyGrants, UnknownProvider } from "../../../domain/metering/Grants.ts"
 import type { ToolAmbiguous, ToolNotFound } from "../../../domain/metering/ToolDirectory.ts"
@@ -57,6 +58,7 @@ export type Refusal =
   | NotFound
   | NotYours
   | PayloadTooLarge
+  | PaymentsNotConfigured
   | PriceChanged
   | RateLimited
   | RouteNotFound
@@ -159,6 +161,7 @@ const mapping: Mapping = {
   NotFound: () => ({ status: 404, code: "NOT_FOUND" }),
   NotYours: () => ({ status: 403, code: "FORBIDDEN" }),
   PayloadTooLarge: () => ({ status: 413, code: "PAYLOAD_TOO_LARGE", headers: { connection: "close" } }),
+  PaymentsNotConfigured: () => ({ status: 503, code: "NOT_CONFIGURED" }),
   PriceChanged: (e) => ({
     status: 409,
     code: "PRICE_CHANGED",

@@ -1,0 +1,64 @@
+/**
+ * Grants over HTTP.
+ */
+import { DateTime, Effect } from "effect"
+import { type Grant, Grants, isLive, spentNow } from "../../../domain/metering/Grants.ts"
+import type { ConsumerId, GrantId } from "../../../domain/shared/Ids.ts"
+import { Microcents } from "../../../domain/shared/Microcents.ts"
+import { format } from "../../../domain/shared/Timestamp.ts"
+import { MeteringApi } from "../api/MeteringApi.ts"
+import { route } from "../pipeline/Route.ts"
+
+const { endpoints } = MeteringApi
+
+export const grantsRoutes = Effect.gen(function*() {
+  const grants = yield* Grants
+
+  const list = route(
+    endpoints.listGrants,
+    Effect.fnUntraced(function*({ as }) {
+      const given = yield* grants.list(as("consumer").ownerId)
+      const now = yield* DateTime.now
+      return { status: 200, body: { grants: given.map((grant) => show(grant, now)), total: given.length } }
+    })
+  )
+
+  const give = route(
+    endpoints.giveGrant,
+    Effect.fnUntraced(function*({ as, payload }) {
+      const grant = yield* grants.give(as("consumer").ownerId, {
+        providerId: payload.provider_id,
+        toolIds: payload.tool_ids ?? [],
+        cap: payload.cap_microcents,
+        period: payload.period ?? "month",
+        expiresAt: payload.expires_at
+      })
+      return { status: 201, body: { grant: show(grant, yield* DateTime.now) } }
+    })
+  )
+
+  const takeBack = Effect.fnUntraced(function*(consumerId: ConsumerId, id: GrantId) {
+    const grant = yield* grants.takeBack(consumerId, id)
+    return { status: 200, body: { revoked: true as const, grant: show(grant, yield* DateTime.now) } }
+  })
+
+  return [
+    list,
+    give,
+    route(endpoints.revokeGrant, ({ as, params }) => takeBack(as("consumer").ownerId, params.grant_id)),
+    route(endpoints.revokeGrantByQuery, ({ as, query }) => takeBack(as("consumer").ownerId, query.grant_id))
+  ]
+})
+
+const show = (grant: Grant, now: DateTime.Utc) => ({
+  grant_id: grant.id,
+  provider_id: grant.providerId,
+  tool_ids: grant.toolIds,
+  cap_microcents: grant.cap,
+  spent_microcents: Microcents.make(spentNow(grant, now)),
+  period: grant.period,
+  status: grant.revokedAt !== undefined ? "revoked" as const : isLive(grant, now) ? "active" as const : "expired" as const,
+  created_at: format(grant.createdAt),
+  expires_at: grant.expiresAt === undefined ? null : format(grant.expiresAt),
+  revoked_at: grant.revokedAt === undefined ? null : format(grant.revokedAt)
+})

@@ -1,0 +1,87 @@
+/**
+ * Balances, loads and the trial balance over HTTP.
+ */
+import { DateTime, Effect } from "effect"
+import { Ledger } from "../../../domain/ledger/Ledger.ts"
+import { Loads } from "../../../domain/ledger/Loads.ts"
+import { formatDollars, Microcents, toCents } from "../../../domain/shared/Microcents.ts"
+import { format } from "../../../domain/shared/Timestamp.ts"
+import { MoneyApi } from "../api/MoneyApi.ts"
+import { BaseUrl } from "../BaseUrl.ts"
+import { route } from "../pipeline/Route.ts"
+
+const { endpoints } = MoneyApi
+
+export const moneyRoutes = Effect.gen(function*() {
+  const ledger = yield* Ledger
+  const loads = yield* Loads
+  const baseUrl = yield* BaseUrl
+
+  const balance = route(
+    endpoints.balance,
+    Effect.fnUntraced(function*({ as }) {
+      const caller = as("consumer")
+      const wallet = yield* ledger.wallet(caller.ownerId)
+      const amount = wallet.credits - wallet.debits
+      return {
+        status: 200,
+        body: {
+          agent_id: caller.ownerId,
+          consumer_id: caller.ownerId,
+          name: caller.name,
+          balance_microcents: Microcents.make(amount),
+          balance_cents: toCents(amount),
+          balance: formatDollars(amount),
+          held_microcents: Microcents.make(wallet.held),
+          available_microcents: Microcents.make(wallet.available),
+          budgets: [],
+          rate_limit_rpm: caller.rateLimitRpm,
+          load_balance_url: `${baseUrl}/api/market/balance/load`
+        }
+      }
+    })
+  )
+
+  const load = route(
+    endpoints.load,
+    Effect.fnUntraced(function*({ as, payload }) {
+      const loaded = yield* loads.load(as("consumer").ownerId, payload.amount_cents)
+      return {
+        status: 200,
+        body: {
+          mode: "dry_run" as const,
+          previous_balance_cents: toCents(loaded.previousMicrocents),
+          added_cents: payload.amount_cents,
+          new_balance_cents: toCents(loaded.newMicrocents),
+          balance_cents: toCents(loaded.newMicrocents),
+          new_balance: formatDollars(loaded.newMicrocents),
+          message: "Dry run: the balance has grown and nobody has paid."
+        }
+      }
+    })
+  )
+
+  const trialBalance = route(
+    endpoints.trialBalance,
+    Effect.fnUntraced(function*() {
+      const books = yield* ledger.trialBalance
+      return {
+        status: 200,
+        body: {
+          accounts: books.accounts.map(({ account, credits, debits }) => ({
+            account,
+            credits_microcents: String(credits),
+            debits_microcents: String(debits),
+            balance_microcents: String(credits - debits)
+          })),
+          total_credits_microcents: String(books.credits),
+          total_debits_microcents: String(books.debits),
+          balanced: books.balanced,
+          timestamp: format(yield* DateTime.now)
+        }
+      }
+    })
+  )
+
+  return [balance, load, trialBalance]
+})

@@ -1,0 +1,140 @@
+/**
+ * Usage over HTTP. Its two paths are one handler each.
+ */
+import { Effect } from "effect"
+import type { KeyOwner } from "../../../domain/accounts/Principal.ts"
+import { Ledger } from "../../../domain/ledger/Ledger.ts"
+import { Usage, type UsageCall, type UsageOfTool, type UsagePeriod } from "../../../domain/metering/Usage.ts"
+import { formatDollars, Microcents, toCents } from "../../../domain/shared/Microcents.ts"
+import { CallsApi } from "../api/CallsApi.ts"
+import { pageFields, pageRequest } from "../pipeline/Cursor.ts"
+import { type Input, route } from "../pipeline/Route.ts"
+
+const { endpoints } = CallsApi
+
+const PERIOD_DEFAULT: UsagePeriod = "30d"
+const TOP_TOOLS_MAX = 10
+
+export const usageRoutes = Effect.gen(function*() {
+  const usage = yield* Usage
+  const ledger = yield* Ledger
+
+  const ownerOf = (caller: KeyOwner) =>
+    Effect.map(
+      caller.role === "consumer"
+        ? Effect.map(ledger.wallet(caller.ownerId), (wallet) => wallet.credits - wallet.debits)
+        : Effect.map(ledger.provider(caller.ownerId), (provider) => provider.balance),
+      (balance) => ({ id: caller.ownerId, type: caller.role, name: caller.name, balance_cents: toCents(balance) })
+    )
+
+  const recent = Effect.fnUntraced(function*({ as, query }: Pick<Input<typeof endpoints.usage>, "as" | "query">) {
+    const caller = as("consumer", "provider")
+    const period = query.period ?? PERIOD_DEFAULT
+    const page = yield* pageRequest("usage", query)
+    const [owner, { sums, calls }] = yield* Effect.all([
+      ownerOf(caller),
+      usage.recent(caller, period, { toolId: query.tool_id, status: query.status }, page)
+    ], { concurrency: 2 })
+    const shown = calls.items.map(usageCall)
+    return {
+      status: 200,
+      body: {
+        owner,
+        period,
+        summary: {
+          total_calls: sums.calls,
+          successful_calls: sums.successes,
+          error_rate: errorRate(sums),
+          total_cost_cents: toCents(sums.spendMicrocents),
+          total_cost_microcents: Microcents.make(sums.spendMicrocents),
+          total_cost: formatDollars(sums.spendMicrocents),
+          avg_latency_ms: sums.calls === 0 ? null : Math.round(Number(sums.latencyMs) / sums.calls)
+        },
+        recent_calls: shown,
+        records: shown,
+        ...pageFields("usage", page, calls)
+      }
+    }
+  })
+
+  const summary = Effect.fnUntraced(function*({ as, query }: Pick<Input<typeof endpoints.usageSummary>, "as" | "query">) {
+    const caller = as("consumer", "provider")
+    const period = query.period ?? PERIOD_DEFAULT
+    const [owner, { sums, byTool, byDay }] = yield* Effect.all([ownerOf(caller), usage.summary(caller, period)], {
+      concurrency: 2
+    })
+    return {
+      status: 200,
+      body: {
+        owner,
+        period,
+        summary: {
+          total_calls: sums.calls,
+          successful_calls: sums.successes,
+          error_rate: errorRate(sums),
+          total_spend_cents: toCents(sums.spendMicrocents),
+          total_spend_microcents: Microcents.make(sums.spendMicrocents),
+          total_spend: formatDollars(sums.spendMicrocents),
+          data_volume: {
+            request_bytes: Number(sums.requestBytes),
+            response_bytes: Number(sums.responseBytes),
+            tokens_input: Number(sums.tokensInput),
+            tokens_output: Number(sums.tokensOutput)
+          }
+        },
+        total_calls: sums.calls,
+        total_spend_cents: toCents(sums.spendMicrocents),
+        total_spend: formatDollars(sums.spendMicrocents),
+        top_tools: byTool.slice(0, TOP_TOOLS_MAX).map((tool) => ({
+          tool: tool.toolName,
+          tool_name: tool.toolName,
+          tool_id: tool.toolId,
+          calls: tool.calls,
+          spend_cents: toCents(tool.spendMicrocents),
+          spend_microcents: Microcents.make(tool.spendMicrocents),
+          spend: formatDollars(tool.spendMicrocents)
+        })),
+        calls_by_tool: callsByName(byTool),
+        calls_by_day: byDay.map((day) => ({
+          date: day.date,
+          calls: day.calls,
+          spend_cents: toCents(day.spendMicrocents),
+          spend_microcents: Microcents.make(day.spendMicrocents),
+          errors: day.errors
+        }))
+      }
+    }
+  })
+
+  return [
+    route(endpoints.usage, recent),
+    route(endpoints.usageV1, recent),
+    route(endpoints.usageSummary, summary),
+    route(endpoints.usageSummaryV1, summary)
+  ]
+})
+
+/** Tools of several providers may share a name. */
+const callsByName = (tools: ReadonlyArray<UsageOfTool>): Readonly<Record<string, number>> => {
+  const calls: Record<string, number> = {}
+  for (const tool of tools) calls[tool.toolName] = (calls[tool.toolName] ?? 0) + tool.calls
+  return calls
+}
+
+const errorRate = ({ calls, successes }: { readonly calls: number; readonly successes: number }): number =>
+  calls === 0 ? 0 : Math.round((calls - successes) / calls * 10_000) / 10_000
+
+const usageCall = (call: UsageCall) => ({
+  id: call.receiptId,
+  receipt_id: call.receiptId,
+  tool: call.toolName,
+  tool_name: call.toolName,
+  tool_id: call.toolId,
+  status: call.status,
+  success: call.status === "success",
+  cost_cents: toCents(call.costMicrocents),
+  cost_microcents: Microcents.make(call.costMicrocents),
+  latency_ms: call.durationMs,
+  duration_ms: call.durationMs,
+  created_at: call.calledAt
+})

@@ -1,0 +1,37 @@
+/**
+ * Grants in memory.
+ */
+import { DateTime, Effect, Layer, Option } from "effect"
+import { type Grant, GrantStore, isLive } from "../../domain/metering/Grants.ts"
+import type { ConsumerId, GrantId } from "../../domain/shared/Ids.ts"
+import { put } from "./MemoryUnitOfWork.ts"
+
+export const layer = Layer.sync(GrantStore, () => {
+  const grants = new Map<GrantId, Grant>()
+
+  const ofConsumer = (consumerId: ConsumerId): ReadonlyArray<Grant> =>
+    [...grants.values()].filter((grant) => grant.consumerId === consumerId)
+
+  const oldestFirst = (a: Grant, b: Grant): number =>
+    a.createdAt.epochMilliseconds - b.createdAt.epochMilliseconds || (a.id < b.id ? -1 : 1)
+
+  return GrantStore.of({
+    insert: (grant) => put(grants, grant.id, grant),
+    ofConsumer: (consumerId) => Effect.sync(() => ofConsumer(consumerId).toSorted((a, b) => oldestFirst(b, a))),
+    between: (consumerId, providerId, now) =>
+      Effect.sync(() =>
+        ofConsumer(consumerId).filter((grant) => grant.providerId === providerId && isLive(grant, now)).toSorted(oldestFirst)
+      ),
+    revoke: Effect.fnUntraced(function*(consumerId, id, at) {
+      const grant = grants.get(id)
+      if (grant === undefined || grant.consumerId !== consumerId || grant.revokedAt !== undefined) return Option.none()
+      const revoked: Grant = { ...grant, revokedAt: DateTime.makeUnsafe(at.epochMilliseconds) }
+      yield* put(grants, id, revoked)
+      return Option.some(revoked)
+    }),
+    setSpent: Effect.fnUntraced(function*(id, consumerId, spent, periodStart) {
+      const grant = grants.get(id)
+      if (grant?.consumerId === consumerId) yield* put(grants, id, { ...grant, spent, periodStart })
+    })
+  })
+})

@@ -1,0 +1,64 @@
+/**
+ * A page of the catalogue: every order walks an index, so a page costs the same at the start and far in.
+ */
+import { Effect } from "effect"
+import type { SqlClient, Statement } from "effect/sql"
+import { isPosition, positionOf } from "../../domain/catalog/CatalogOrder.ts"
+import type { CatalogFilter, CatalogSort } from "../../domain/catalog/CatalogStore.ts"
+import { pageOf, type PageRequest, type Position } from "../../domain/shared/Page.ts"
+import { ENTRY_COLUMNS, type EntryRow, toEntry } from "./CatalogRows.ts"
+import type { CatalogTotals } from "./CatalogTotals.ts"
+import { prefixQueryOf } from "./SearchLexemes.ts"
+
+/** PostgreSQL keeps no NUL, and no half of a surrogate pair: no row can match such a text. */
+export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes("\0")
+
+export const catalogSearch = (sql: SqlClient.SqlClient, totals: CatalogTotals) => {
+  const columns = sql.literal(ENTRY_COLUMNS)
+
+  const conditions = ({ category, providerId, tokens }: CatalogFilter): ReadonlyArray<Statement.Fragment> => [
+    ...(category === undefined ? [] : [isStorable(category) ? sql`t.category = ${category}` : sql`false`]),
+    ...(providerId === undefined ? [] : [sql`t.provider_id = ${providerId}`]),
+    ...(tokens.length === 0 ? [] : [sql`t.search @@ ${prefixQueryOf(tokens)}::tsquery`])
+  ]
+
+  const beyond = (after: Position | undefined, sort: CatalogSort): ReadonlyArray<Statement.Fragment> => {
+    if (after === undefined) return []
+    if (!isPosition(after, sort)) return [sql`false`]
+    switch (sort) {
+      case "name":
+        return [sql`(t.tool_name, t.id) > (${after.key}, ${after.id}::uuid)`]
+      case "price":
+        return [sql`(t.effective_price_microcents, t.id) > (${BigInt(after.key)}, ${after.id}::uuid)`]
+      case "price_desc":
+        return [sql`(t.effective_price_microcents, t.id) < (${BigInt(after.key)}, ${after.id}::uuid)`]
+      case "newest":
+        return [sql`t.id < ${after.id}::uuid`]
+    }
+  }
+
+  return Effect.fn("PostgresCatalogStore.search")(function* (
+    filter: CatalogFilter,
+    sort: CatalogSort,
+    { after, limit, offset }: PageRequest
+  ) {
+    const asked = conditions(filter)
+    const total = asked.length === 0 ? yield* totals.everything : yield* totals.matching(keyOf(filter), asked)
+    // Planned for these very values: how many tools a word finds decides how to look for them.
+    const rows = yield* sql<EntryRow>`
+      SELECT ${columns} FROM tools t JOIN providers p ON p.id = t.provider_id
+      WHERE ${sql.and([...asked, ...beyond(after, sort)])}
+      ORDER BY ${sql.literal(ORDERS[sort])} LIMIT ${limit + 1} OFFSET ${offset}`.unprepared
+    return pageOf(rows.map(toEntry), limit, total, (last) => positionOf(last, sort))
+  }, Effect.orDie)
+}
+
+const keyOf = ({ category, providerId, tokens }: CatalogFilter): string =>
+  JSON.stringify([category ?? null, providerId ?? null, tokens])
+
+const ORDERS: Readonly<Record<CatalogSort, string>> = {
+  name: "t.tool_name, t.id",
+  price: "t.effective_price_microcents, t.id",
+  price_desc: "t.effective_price_microcents DESC, t.id DESC",
+  newest: "t.id DESC"
+}

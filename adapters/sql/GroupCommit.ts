@@ -1,0 +1,141 @@
+/**
+ * Natural batching: what arrives while a batch is on its way travels in the next one, in one durable statement. There
+ * is no timer: an idle lane sends at once what this turn of the event loop brought.
+ *
+ * A batch whose outcome is unknown, because the connection broke, is sent again and told so: `run` must then find out
+ * for each item whether it was done. A batch that the database refuses is halved until the item at fault stands alone:
+ * only its caller sees the failure.
+ */
+import { Cause, Effect, Exit, Schedule, Schema, type Scope } from "effect"
+import type { SqlError } from "effect/sql"
+
+export interface GroupCommitOptions<Item, Answer> {
+  readonly name: string
+  /** Items in one batch. */
+  readonly batchMax: number
+  /** Sum of `weightOf` in one batch; an item above it travels alone. */
+  readonly batchWeightMax: number
+  readonly weightOf: (item: Item) => number
+  /** Items waiting. Above it the lane refuses, so that a slow database cannot fill the memory. */
+  readonly queueMax: number
+  /** One answer per item, in the order of the items. `again`: an earlier attempt at some of them may have succeeded. */
+  readonly run: (items: ReadonlyArray<Item>, again: boolean) => Effect.Effect<ReadonlyArray<Answer>, SqlError.SqlError>
+}
+
+/** A defect of the refused item: answered as a 503, the caller may try again. */
+export class LaneOverloaded extends Schema.TaggedError<LaneOverloaded>()("LaneOverloaded", {
+  lane: Schema.String,
+  waiting: Schema.Int
+}) {
+  override get message(): string {
+    return `The database cannot keep up: ${this.waiting} ${this.lane} are waiting. Try again in a moment.`
+  }
+}
+
+/** After a broken connection, a deadlock or a lock that did not come: 6 more attempts within about 3 s. */
+const retrySchedule = Schedule.exponential("50 millis").pipe(Schedule.jittered, Schedule.upTo({ times: 6 }))
+
+interface Waiting<Item, Answer> {
+  readonly item: Item
+  readonly resume: (effect: Effect.Effect<Answer>) => void
+  gone: boolean
+}
+
+/** Who is interrupted while waiting is not sent; who is interrupted later may have been done all the same. */
+export const make = Effect.fnUntraced(
+  function*<Item, Answer>(options: GroupCommitOptions<Item, Answer>): Effect.fn.Return<
+    (item: Item) => Effect.Effect<Answer>,
+    never,
+    Scope.Scope
+  > {
+    let queue: Array<Waiting<Item, Answer>> = []
+    let wake: (() => void) | undefined
+
+    const submit = (item: Item): Effect.Effect<Answer> =>
+      Effect.callback<Answer>((resume) => {
+        if (queue.length >= options.queueMax) {
+          return resume(Effect.die(new LaneOverloaded({ lane: options.name, waiting: queue.length })))
+        }
+        const waiting: Waiting<Item, Answer> = { item, resume, gone: false }
+        queue.push(waiting)
+        wake?.()
+        return Effect.sync(() => {
+          waiting.gone = true
+        })
+      })
+
+    /** Whatever this turn of the event loop still brings joins the batch. */
+    const arrival = Effect.callback<void>((resume) => {
+      wake = () => {
+        wake = undefined
+        setImmediate(() => resume(Effect.void))
+      }
+      if (queue.length > 0) wake()
+    })
+
+    const take = (): ReadonlyArray<Waiting<Item, Answer>> => {
+      const batch: Array<Waiting<Item, Answer>> = []
+      let weight = 0
+      let taken = 0
+      for (const next of queue) {
+        if (batch.length === options.batchMax) break
+        if (!next.gone) {
+          weight += options.weightOf(next.item)
+          if (batch.length > 0 && weight > options.batchWeightMax) break
+          batch.push(next)
+        }
+        taken++
+      }
+      queue = queue.slice(taken)
+      return batch
+    }
+
+    const settle = Effect.fnUntraced(function*(
+      batch: ReadonlyArray<Waiting<Item, Answer>>,
+      unsureBefore: boolean
+    ): Effect.fn.Return<void> {
+      let unsure = unsureBefore
+      const items = batch.map((waiting) => waiting.item)
+      const exit = yield* Effect.suspend(() => options.run(items, unsure)).pipe(
+        Effect.tapError((error) =>
+          Effect.sync(() => {
+            unsure ||= error.reason._tag === "ConnectionError"
+          })
+        ),
+        Effect.retry({ while: (error) => error.isRetryable, schedule: retrySchedule }),
+        Effect.exit
+      )
+      if (Exit.isSuccess(exit)) {
+        batch.forEach((waiting, i) => waiting.resume(Effect.succeed(exit.value[i]!)))
+      } else if (batch.length === 1 || isOutage(exit.cause)) {
+        const failure = Effect.die(Cause.squash(exit.cause))
+        for (const waiting of batch) waiting.resume(failure)
+      } else {
+        const half = batch.length >> 1
+        yield* settle(batch.slice(0, half), unsure)
+        yield* settle(batch.slice(half), unsure)
+      }
+    })
+
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        for (const waiting of queue) waiting.resume(Effect.interrupt)
+        queue = []
+      })
+    )
+    yield* Effect.forkScoped(
+      Effect.gen(function*() {
+        while (true) {
+          yield* arrival
+          const batch = take()
+          if (batch.length > 0) yield* Effect.uninterruptible(settle(batch, false))
+        }
+      })
+    )
+    return submit
+  }
+)
+
+/** Halving teaches nothing while the database is away. */
+const isOutage = (cause: Cause.Cause<SqlError.SqlError>): boolean =>
+  cause.reasons.some((reason) => reason._tag === "Fail" && reason.error.isRetryable)

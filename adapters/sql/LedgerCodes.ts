@@ -1,0 +1,50 @@
+/** The small integers and uuids that stand for the ledger's words and ids in the tables of migration 0002. */
+import type { AccountKind } from "../../domain/ledger/Account.ts"
+import type { BudgetPeriod } from "../../domain/ledger/BudgetPeriod.ts"
+import { callOfTransfer, transferOfCall, type TransferKind } from "../../domain/ledger/Transfer.ts"
+import type { OpenCall } from "../../domain/metering/CallStore.ts"
+import type { ReceiptStatus } from "../../domain/receipts/Receipt.ts"
+
+type Codes<Word extends string> = Readonly<Record<Word, number>>
+
+export const ACCOUNT_CODE: Codes<AccountKind> = {
+  wallet: 1,
+  provider: 2,
+  platform_fee: 3,
+  processor: 4,
+  load_clearing: 5,
+  payout_clearing: 6,
+  refund_clearing: 7,
+  dispute_clearing: 8,
+  promo: 9,
+  adjustment: 10
+}
+
+export const TRANSFER_CODE: Codes<TransferKind> = {
+  call: 1,
+  fee: 2,
+  load: 3,
+  refund: 4,
+  payout: 5,
+  dispute: 6,
+  credit: 7,
+  credit_expiry: 8,
+  adjustment: 9
+}
+
+export const STATUS_CODE: Codes<ReceiptStatus> = { success: 1, error: 2, timeout: 3, rate_limited: 4 }
+
+export const ORIGIN_CODE: Codes<OpenCall["origin"]> = { proxy: 1, meter: 2 }
+
+export const PERIOD_CODE: Codes<BudgetPeriod> = { day: 1, month: 2, total: 3 }
+
+/** The word of a code that the database holds. */
+export const wordOf = <Word extends string>(codes: Codes<Word>, code: number): Word => {
+  for (const word in codes) if (codes[word] === code) return word
+  throw new Error(`The database holds the code ${code}, which none of ${Object.keys(codes).join(", ")} has`)
+}
+
+/** A receipt's id is the uuid of its transfers in other clothes. */
+export const uuidOfReceipt = transferOfCall
+
+export const receiptOfUuid = callOfTransfer

@@ -1,0 +1,95 @@
+/**
+ * Accounts in PostgreSQL.
+ */
+import { Array as Arr, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Consumer, PricingModel, Provider } from "../../domain/accounts/Account.ts"
+import { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
+import { Microcents } from "../../domain/shared/Microcents.ts"
+import { toDate, toInstant } from "./Instants.ts"
+
+interface ProviderRow {
+  readonly id: string
+  readonly name: string
+  readonly email: string
+  readonly endpoint_url: string
+  readonly description: string
+  readonly pricing_model: PricingModel
+  readonly default_price_microcents: bigint
+  readonly created_at: Date
+}
+
+interface ConsumerRow {
+  readonly id: string
+  readonly name: string
+  readonly email: string
+  readonly use_case: string
+  readonly rate_limit_rpm: number
+  readonly created_at: Date
+}
+
+export const layer = Layer.effect(
+  AccountStore,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    return AccountStore.of({
+      insertProvider: Effect.fn("PostgresAccountStore.insertProvider")(
+        (provider) => sql`
+          INSERT INTO providers
+            (id, name, email, endpoint_url, description, pricing_model, default_price_microcents, created_at)
+          VALUES (${provider.id}, ${provider.name}, ${provider.email}, ${provider.endpointUrl}, ${provider.description},
+            ${provider.pricingModel}, ${provider.defaultPrice}, ${toDate(provider.createdAt)})`,
+        Effect.asVoid,
+        Effect.orDie
+      ),
+
+      insertConsumer: Effect.fn("PostgresAccountStore.insertConsumer")(
+        (consumer) => sql`
+          INSERT INTO consumers (id, name, email, use_case, rate_limit_rpm, created_at)
+          VALUES (${consumer.id}, ${consumer.name}, ${consumer.email}, ${consumer.useCase}, ${consumer.rateLimitRpm},
+            ${toDate(consumer.createdAt)})`,
+        Effect.asVoid,
+        Effect.orDie
+      ),
+
+      findProvider: Effect.fn("PostgresAccountStore.findProvider")(
+        (id) => sql<ProviderRow>`SELECT * FROM providers WHERE id = ${id}`,
+        Effect.map((rows) => Option.map(Arr.head(rows), toProvider)),
+        Effect.orDie
+      ),
+
+      findConsumer: Effect.fn("PostgresAccountStore.findConsumer")(
+        (id) => sql<ConsumerRow>`SELECT * FROM consumers WHERE id = ${id}`,
+        Effect.map((rows) => Option.map(Arr.head(rows), toConsumer)),
+        Effect.orDie
+      ),
+
+      counts: sql<{ readonly providers: bigint; readonly consumers: bigint }>`
+        SELECT (SELECT count(*) FROM providers) AS providers, (SELECT count(*) FROM consumers) AS consumers`.pipe(
+        Effect.map(([row]) => ({ providers: Number(row!.providers), consumers: Number(row!.consumers) })),
+        Effect.orDie
+      )
+    })
+  })
+)
+
+const toProvider = (row: ProviderRow): Provider => ({
+  id: ProviderId.make(row.id),
+  name: row.name,
+  email: row.email,
+  endpointUrl: row.endpoint_url,
+  description: row.description,
+  pricingModel: row.pricing_model,
+  defaultPrice: Microcents.make(row.default_price_microcents),
+  createdAt: toInstant(row.created_at)
+})
+
+const toConsumer = (row: ConsumerRow): Consumer => ({
+  id: ConsumerId.make(row.id),
+  name: row.name,
+  email: row.email,
+  useCase: row.use_case,
+  rateLimitRpm: row.rate_limit_rpm,
+  createdAt: toInstant(row.created_at)
+})

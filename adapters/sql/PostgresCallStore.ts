@@ -1,0 +1,132 @@
+/**
+ * Calls in PostgreSQL. Openings and closings share one lane and one connection: a batch is one statement and one durable
+ * commit for all of them, whoever they belong to.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { DateTime, Effect, Layer } from "effect"
+import {
+  CallStore,
+  type CloseCall,
+  type Closed,
+  type OpenCall,
+  type Opened,
+  type OverdueCall
+} from "../../domain/metering/CallStore.ts"
+import { ConsumerId, ProviderId, ToolId } from "../../domain/shared/Ids.ts"
+import * as CallBatch from "./CallBatch.ts"
+import * as GroupCommit from "./GroupCommit.ts"
+import * as LaneConnection from "./LaneConnection.ts"
+import { ORIGIN_CODE, receiptOfUuid, wordOf } from "./LedgerCodes.ts"
+
+const BATCH_MAX = 512
+/** Of stored answers: a batch stays well below what PostgreSQL takes in one message. */
+const BATCH_BYTES_MAX = 16 * 1024 * 1024
+const QUEUE_MAX = 20_000
+
+type Item =
+  | { readonly _tag: "Open"; readonly call: OpenCall }
+  | { readonly _tag: "Close"; readonly call: CloseCall }
+
+interface OverdueRow {
+  readonly invocation_id: string
+  readonly consumer_id: string
+  readonly provider_id: string
+  readonly tool_id: string
+  readonly tool_name: string
+  readonly price_version: number
+  readonly origin: number
+  readonly opened_at: Date
+}
+
+export const layer = Layer.effect(
+  CallStore,
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    const connection = yield* LaneConnection.make(sql.config, "calls")
+    const lane = yield* GroupCommit.make<Item, Opened | Closed>({
+      name: "calls",
+      batchMax: BATCH_MAX,
+      batchWeightMax: BATCH_BYTES_MAX,
+      weightOf: (item) => item._tag === "Open" ? 0 : item.call.answer?.body.length ?? 0,
+      queueMax: QUEUE_MAX,
+      run: (items, again) => settle(connection, items, again)
+    })
+
+    const standing = Effect.fn("PostgresCallStore.standing")(function* (
+      consumerId: ConsumerId,
+      toolId: ToolId,
+      now: DateTime.Utc
+    ) {
+      const [row] = yield* sql<{ readonly available: bigint; readonly used: number }>`
+        SELECT coalesce((SELECT credits - debits - held FROM wallets WHERE consumer_id = ${consumerId}), 0) AS available,
+          coalesce((SELECT used FROM free_tier_usage WHERE consumer_id = ${consumerId} AND tool_id = ${toolId}
+            AND month = ${CallBatch.monthOf(now)}), 0) AS used`
+      return { availableMicrocents: row!.available, freeCallsUsed: row!.used }
+    }, Effect.orDie)
+
+    const overdue = Effect.fn("PostgresCallStore.overdue")(function* (now: DateTime.Utc, limit: number) {
+      const rows = yield* sql<OverdueRow>`
+        SELECT invocation_id, consumer_id, provider_id, tool_id, tool_name, price_version, origin, opened_at
+        FROM calls_open WHERE deadline_at <= ${DateTime.toDate(now)} ORDER BY deadline_at, invocation_id LIMIT ${limit}`
+      return rows.map(toOverdue)
+    }, Effect.orDie)
+
+    const forget = Effect.fn("PostgresCallStore.forget")(function* (before: DateTime.Utc, limit: number) {
+      const [row] = yield* sql<{ readonly forgotten: bigint }>`
+        WITH forgotten AS (
+          DELETE FROM call_idempotency WHERE ctid = ANY (ARRAY(
+            SELECT ctid FROM call_idempotency WHERE created_at < ${DateTime.toDate(before)} LIMIT ${limit}
+          )) RETURNING 1
+        ) SELECT count(*) AS forgotten FROM forgotten`
+      return Number(row!.forgotten)
+    }, Effect.orDie)
+
+    return CallStore.of({
+      open: (call) => lane({ _tag: "Open", call }) as Effect.Effect<Opened>,
+      close: (call) => lane({ _tag: "Close", call }) as Effect.Effect<Closed>,
+      standing,
+      overdue,
+      forget
+    })
+  })
+)
+
+/** Closings first: what they give back may be held by the openings of the same batch. */
+const settle = Effect.fnUntraced(function* (
+  connection: LaneConnection.LaneConnection,
+  items: ReadonlyArray<Item>,
+  again: boolean
+) {
+  const opens: Array<OpenCall> = []
+  const closes: Array<CloseCall> = []
+  for (const item of items) item._tag === "Open" ? opens.push(item.call) : closes.push(item.call)
+  closes.sort((a, b) => a.receipt.receipt_id < b.receipt.receipt_id ? -1 : 1)
+  const wallets = CallBatch.walletsOf(items.map((item) => item.call))
+
+  const statement = closes.length === 0
+    ? `SELECT * FROM ${CallBatch.OPEN}`
+    : opens.length === 0
+    ? `SELECT * FROM ${CallBatch.CLOSE}`
+    : `SELECT * FROM ${CallBatch.CLOSE} UNION ALL SELECT * FROM ${CallBatch.OPEN_AFTER_CLOSE}`
+  const rows = yield* connection.query(statement, [
+    ...(closes.length === 0 ? [] : CallBatch.closeParams(wallets, closes)),
+    ...(opens.length === 0 ? [] : CallBatch.openParams(wallets, opens, again))
+  ])
+
+  const closed = closes.length === 0 ? [] : CallBatch.closedOf(wallets, closes, CallBatch.rowOf(rows[0]!))
+  const opened = opens.length === 0 ? [] : CallBatch.openedOf(wallets, opens, CallBatch.rowOf(rows.at(-1)!))
+  const closedByCall = new Map(closes.map((call, i) => [call, closed[i]!]))
+  let next = 0
+  return items.map((item) => item._tag === "Open" ? opened[next++]! : closedByCall.get(item.call)!)
+})
+
+const toOverdue = (row: OverdueRow): OverdueCall => ({
+  invocationId: receiptOfUuid(row.invocation_id),
+  consumerId: ConsumerId.make(row.consumer_id),
+  providerId: ProviderId.make(row.provider_id),
+  toolId: ToolId.make(row.tool_id),
+  toolName: row.tool_name,
+  priceVersion: row.price_version,
+  origin: wordOf(ORIGIN_CODE, row.origin),
+  openedAt: DateTime.makeUnsafe(row.opened_at.getTime())
+})

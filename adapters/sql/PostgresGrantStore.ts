@@ -1,0 +1,98 @@
+/**
+ * Grants in PostgreSQL. The consumer's row is locked first, so that caps and counts hold at any concurrency.
+ */
+import { Array as Arr, type DateTime, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import { type Grant, type GrantPeriod, GrantStore } from "../../domain/metering/Grants.ts"
+import { ConsumerId, GrantId, ProviderId, ToolId } from "../../domain/shared/Ids.ts"
+import { Microcents } from "../../domain/shared/Microcents.ts"
+import { toDate, toDateOrNull, toInstant, toInstantOrUndefined } from "./Instants.ts"
+
+interface GrantRow {
+  readonly consumer_id: string
+  readonly grant_id: string
+  readonly provider_id: string
+  readonly tool_ids: ReadonlyArray<string>
+  readonly cap: bigint
+  readonly period: GrantPeriod
+  readonly period_start: Date
+  readonly spent: bigint
+  readonly created_at: Date
+  readonly expires_at: Date | null
+  readonly revoked_at: Date | null
+}
+
+export const layer = Layer.effect(
+  GrantStore,
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+
+    const lock = (consumerId: ConsumerId) => sql`SELECT FROM consumers WHERE id = ${consumerId} FOR NO KEY UPDATE`
+
+    return GrantStore.of({
+      insert: Effect.fn("PostgresGrantStore.insert")(
+        (grant: Grant) =>
+          sql`
+          INSERT INTO grants (consumer_id, grant_id, provider_id, tool_ids, cap, period, period_start, spent, created_at,
+            expires_at, revoked_at)
+          VALUES (${grant.consumerId}, ${grant.id}, ${grant.providerId}, ${grant.toolIds}::uuid[], ${grant.cap},
+            ${grant.period}, ${toDate(grant.periodStart)}, ${grant.spent}, ${toDate(grant.createdAt)},
+            ${toDateOrNull(grant.expiresAt)}::timestamptz, ${toDateOrNull(grant.revokedAt)}::timestamptz)`,
+        Effect.asVoid,
+        Effect.orDie
+      ),
+
+      ofConsumer: Effect.fn("PostgresGrantStore.ofConsumer")(function*(consumerId: ConsumerId) {
+        yield* lock(consumerId)
+        const rows = yield* sql<GrantRow>`
+          SELECT * FROM grants WHERE consumer_id = ${consumerId} ORDER BY created_at DESC, grant_id DESC`
+        return rows.map(toGrant)
+      }, Effect.orDie),
+
+      between: Effect.fn("PostgresGrantStore.between")(
+        function*(consumerId: ConsumerId, providerId: ProviderId, now: DateTime.Utc) {
+          yield* lock(consumerId)
+          const rows = yield* sql<GrantRow>`
+            SELECT * FROM grants
+            WHERE consumer_id = ${consumerId} AND provider_id = ${providerId} AND revoked_at IS NULL
+              AND (expires_at IS NULL OR expires_at > ${toDate(now)})
+            ORDER BY created_at, grant_id`
+          return rows.map(toGrant)
+        },
+        Effect.orDie
+      ),
+
+      revoke: Effect.fn("PostgresGrantStore.revoke")(
+        (consumerId: ConsumerId, id: GrantId, at: DateTime.Utc) =>
+          sql<GrantRow>`
+          UPDATE grants SET revoked_at = ${toDate(at)}
+          WHERE consumer_id = ${consumerId} AND grant_id = ${id} AND revoked_at IS NULL RETURNING *`,
+        Effect.map((rows) => Option.map(Arr.head(rows), toGrant)),
+        Effect.orDie
+      ),
+
+      setSpent: Effect.fn("PostgresGrantStore.setSpent")(
+        (id: GrantId, consumerId: ConsumerId, spent: bigint, periodStart: DateTime.Utc) =>
+          sql`
+          UPDATE grants SET spent = ${spent}, period_start = ${toDate(periodStart)}
+          WHERE consumer_id = ${consumerId} AND grant_id = ${id}`,
+        Effect.asVoid,
+        Effect.orDie
+      )
+    })
+  })
+)
+
+const toGrant = (row: GrantRow): Grant => ({
+  id: GrantId.make(row.grant_id),
+  consumerId: ConsumerId.make(row.consumer_id),
+  providerId: ProviderId.make(row.provider_id),
+  toolIds: row.tool_ids.map((id) => ToolId.make(id)),
+  cap: Microcents.make(row.cap),
+  period: row.period,
+  periodStart: toInstant(row.period_start),
+  spent: row.spent,
+  createdAt: toInstant(row.created_at),
+  expiresAt: toInstantOrUndefined(row.expires_at),
+  revokedAt: toInstantOrUndefined(row.revoked_at)
+})

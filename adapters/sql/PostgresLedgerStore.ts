@@ -1,0 +1,169 @@
+/**
+ * The ledger in PostgreSQL. A posting locks its wallets in the order of their ids and then the balances of its other
+ * accounts, as the settlement of calls does; the reference is claimed by the transfers themselves.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { DateTime, Effect, Layer } from "effect"
+import { type AccountKind, type Balance, MARKET_OWNER, type Wallet } from "../../domain/ledger/Account.ts"
+import { DuplicateReference, InsufficientBalance, LedgerStore, type Posted } from "../../domain/ledger/LedgerStore.ts"
+import { type AccountChange, changesOf, sameContent } from "../../domain/ledger/LinkedTransfers.ts"
+import { type Posting, type Transfer, TransferId } from "../../domain/ledger/Transfer.ts"
+import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
+import { Microcents } from "../../domain/shared/Microcents.ts"
+import { column, OID } from "./Columns.ts"
+import { ACCOUNT_CODE, TRANSFER_CODE, wordOf } from "./LedgerCodes.ts"
+import { auditOf, totalsOf } from "./LedgerAudit.ts"
+
+/** Lanes above it belong to settlements. One row per account: who posts locks it, and reads the whole balance after. */
+const POSTING_LANE = 0
+
+interface TransferRow {
+  readonly transfer_id: string
+  readonly leg: number
+  readonly consumer_id: string
+  readonly provider_id: string | null
+  readonly kind: number
+  readonly debit: number
+  readonly credit: number
+  readonly amount: bigint
+  readonly effective_at: Date
+  readonly recorded_at: Date
+  readonly reference: string | null
+}
+
+export const layer = Layer.effect(
+  LedgerStore,
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+
+    const post = Effect.fn("PostgresLedgerStore.post")(
+      function* (posting: Posting) {
+        const changes = changesOf(posting.legs)
+        const wallets = changes.filter((change) => change.account === "wallet")
+        const available = yield* lockWallets(wallets.map((wallet) => wallet.ownerId))
+        if ((yield* insertTransfers(posting)) < posting.legs.length) return yield* repetitionOf(posting)
+        for (const wallet of wallets) yield* changeWallet(wallet, available.get(wallet.ownerId)!)
+        for (const change of changes) if (change.account !== "wallet") yield* changeBalance(change)
+        const posted: Posted = { transferId: posting.transferId, repeated: false }
+        return posted
+      },
+      sql.withTransaction,
+      Effect.catchTag("SqlError", Effect.die)
+    )
+
+    const lockWallets = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
+      if (ids.length === 0) return new Map<string, bigint>()
+      const wanted = column(ids, OID.uuid)
+      yield* sql`INSERT INTO wallets (consumer_id) SELECT id FROM unnest(${wanted}) id ORDER BY id ON CONFLICT DO NOTHING`
+      const rows = yield* sql<{ readonly consumer_id: string; readonly available: bigint }>`
+        SELECT consumer_id, credits - debits - held AS available FROM wallets
+        WHERE consumer_id = ANY (${wanted}) ORDER BY consumer_id FOR NO KEY UPDATE`
+      return new Map(rows.map((row) => [row.consumer_id, row.available]))
+    })
+
+    /** How many were new: those whose reference is taken already are left out. */
+    const insertTransfers = Effect.fnUntraced(function* ({ legs, ...posting }: Posting) {
+      const rows = yield* sql`
+        INSERT INTO transfers (transfer_id, consumer_id, provider_id, amount, effective_at, recorded_at, leg, kind, debit,
+          credit, reference)
+        SELECT ${posting.transferId}::uuid, leg.consumer_id, leg.provider_id, leg.amount,
+          ${DateTime.toDate(posting.effectiveAt)}::timestamptz, ${DateTime.toDate(posting.recordedAt)}::timestamptz,
+          leg.n, leg.kind, leg.debit, leg.credit, ${posting.reference}
+        FROM unnest(${column(legs.map((leg) => leg.consumerId ?? MARKET_OWNER), OID.uuid)},
+          ${column(legs.map((leg) => leg.providerId ?? null), OID.uuid)},
+          ${column(legs.map((leg) => leg.amount), OID.int8)},
+          ${column(legs.map((leg) => TRANSFER_CODE[leg.kind]), OID.int2)},
+          ${column(legs.map((leg) => ACCOUNT_CODE[leg.debit]), OID.int2)},
+          ${column(legs.map((leg) => ACCOUNT_CODE[leg.credit]), OID.int2)})
+          WITH ORDINALITY AS leg (consumer_id, provider_id, amount, kind, debit, credit, n)
+        ORDER BY leg.n
+        ON CONFLICT (reference, leg) WHERE reference IS NOT NULL DO NOTHING
+        RETURNING leg`
+      return rows.length
+    })
+
+    const repetitionOf = Effect.fnUntraced(function* (posting: Posting) {
+      const { reference } = posting
+      const known = yield* byReference(reference)
+      if (!sameContent(posting.legs, known)) return yield* new DuplicateReference({ reference })
+      return { transferId: known[0]!.transferId, repeated: true }
+    })
+
+    const changeWallet = Effect.fnUntraced(function* (change: AccountChange, available: bigint) {
+      if (available + change.credits < change.debits) return yield* insufficient(change, available)
+      yield* sql`UPDATE wallets SET credits = credits + ${change.credits}, debits = debits + ${change.debits}
+        WHERE consumer_id = ${change.ownerId}`
+    })
+
+    const changeBalance = Effect.fnUntraced(function* (change: AccountChange) {
+      yield* sql`INSERT INTO account_balances AS b (owner_id, account, lane, credits, debits)
+        VALUES (${change.ownerId}, ${ACCOUNT_CODE[change.account]}, ${POSTING_LANE}, ${change.credits}, ${change.debits})
+        ON CONFLICT (owner_id, account, lane)
+        DO UPDATE SET credits = b.credits + excluded.credits, debits = b.debits + excluded.debits`
+      if (!change.withinBalance) return
+      // Whatever takes from this account waits for the row above; settlements only add to it, in rows of their own.
+      const after = yield* sums(change.account, change.ownerId)
+      const balance = after.credits - after.debits
+      if (balance < 0n) return yield* insufficient(change, balance + change.debits - change.credits)
+    })
+
+    const sums = Effect.fnUntraced(function* (account: AccountKind, ownerId: string) {
+      const rows = yield* sql<Balance>`
+        SELECT coalesce(sum(credits), 0)::int8 AS credits, coalesce(sum(debits), 0)::int8 AS debits
+        FROM account_balances WHERE owner_id = ${ownerId} AND account = ${ACCOUNT_CODE[account]}`
+      return rows[0]!
+    })
+
+    const wallet = Effect.fn("PostgresLedgerStore.wallet")(function* (consumerId: ConsumerId) {
+      const rows = yield* sql<Wallet>`SELECT credits, debits, held FROM wallets WHERE consumer_id = ${consumerId}`
+      return rows[0] ?? { credits: 0n, debits: 0n, held: 0n }
+    }, Effect.orDie)
+
+    const provider = Effect.fn("PostgresLedgerStore.provider")(
+      (providerId: ProviderId) => sums("provider", providerId),
+      Effect.orDie
+    )
+
+    const transfers = Effect.fn("PostgresLedgerStore.transfers")(function* (id: TransferId) {
+      const rows = yield* sql<TransferRow>`SELECT * FROM transfers WHERE transfer_id = ${id} ORDER BY leg`
+      return rows.map(toTransfer)
+    }, Effect.orDie)
+
+    const byReference = Effect.fn("PostgresLedgerStore.byReference")(function* (reference: string) {
+      const rows = yield* sql<TransferRow>`SELECT * FROM transfers WHERE reference = ${reference} ORDER BY leg`
+      return rows.map(toTransfer)
+    }, Effect.orDie)
+
+    return LedgerStore.of({
+      post,
+      wallet,
+      provider,
+      transfers,
+      byReference,
+      totals: totalsOf(sql).pipe(Effect.orDie, Effect.withSpan("PostgresLedgerStore.totals")),
+      audit: auditOf(sql).pipe(Effect.orDie, Effect.withSpan("PostgresLedgerStore.audit"))
+    })
+  })
+)
+
+const insufficient = (change: AccountChange, available: bigint): InsufficientBalance =>
+  new InsufficientBalance({
+    account: change.account,
+    ownerId: change.ownerId,
+    availableMicrocents: available,
+    neededMicrocents: change.debits - change.credits
+  })
+
+const toTransfer = (row: TransferRow): Transfer => ({
+  transferId: TransferId.make(row.transfer_id),
+  leg: row.leg,
+  kind: wordOf(TRANSFER_CODE, row.kind),
+  debit: wordOf(ACCOUNT_CODE, row.debit),
+  credit: wordOf(ACCOUNT_CODE, row.credit),
+  amount: Microcents.make(row.amount),
+  consumerId: row.consumer_id === MARKET_OWNER ? undefined : ConsumerId.make(row.consumer_id),
+  providerId: row.provider_id === null ? undefined : ProviderId.make(row.provider_id),
+  reference: row.reference ?? undefined,
+  effectiveAt: DateTime.makeUnsafe(row.effective_at.getTime()),
+  recordedAt: DateTime.makeUnsafe(row.recorded_at.getTime())
+})

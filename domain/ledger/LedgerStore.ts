@@ -1,0 +1,74 @@
+/**
+ * The port under the ledger. A posting is kept whole or not at all, in the unit of work around it where there is one.
+ */
+import { Context, type Effect, Schema } from "effect"
+import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
+import { AccountKind, type Balance, type Wallet } from "./Account.ts"
+import type { Posting, Transfer, TransferId } from "./Transfer.ts"
+
+export class InsufficientBalance extends Schema.TaggedError<InsufficientBalance>()("InsufficientBalance", {
+  account: AccountKind,
+  ownerId: Schema.String,
+  availableMicrocents: Schema.BigInt,
+  neededMicrocents: Schema.BigInt
+}) {
+  override get message(): string {
+    return `The ${this.account} account of ${this.ownerId} has ${this.availableMicrocents} microcents available, ` +
+      `${this.neededMicrocents} are needed. Nothing was moved.`
+  }
+}
+
+export class DuplicateReference extends Schema.TaggedError<DuplicateReference>()("DuplicateReference", {
+  reference: Schema.String
+}) {
+  override get message(): string {
+    return `The reference ${this.reference} already stands for other transfers. Nothing was moved.`
+  }
+}
+
+export interface Posted {
+  /** Of the transfers that are kept: the first posting's, if this one is a repetition of it. */
+  readonly transferId: TransferId
+  readonly repeated: boolean
+}
+
+export interface AccountTotals extends Balance {
+  readonly account: AccountKind
+}
+
+/** An account whose kept figure is not the sum of its transfers, or of its open calls. */
+export interface Discrepancy {
+  readonly account: AccountKind
+  readonly ownerId: string
+  readonly figure: "credits" | "debits" | "held"
+  readonly kept: bigint
+  readonly recomputed: bigint
+}
+
+export interface Audit {
+  readonly transfers: number
+  readonly accounts: number
+  readonly openCalls: number
+  /** The first few, in the order of owners. */
+  readonly discrepancies: ReadonlyArray<Discrepancy>
+}
+
+export const DISCREPANCIES_SHOWN_MAX = 20
+
+export class LedgerStore extends Context.Service<
+  LedgerStore,
+  {
+    /** Expects a posting without fault. */
+    post(posting: Posting): Effect.Effect<Posted, InsufficientBalance | DuplicateReference>
+    /** Of a consumer that never had money: all zero. */
+    wallet(consumerId: ConsumerId): Effect.Effect<Wallet>
+    provider(providerId: ProviderId): Effect.Effect<Balance>
+    /** In the order of the legs; empty where the id is not known. */
+    transfers(id: TransferId): Effect.Effect<ReadonlyArray<Transfer>>
+    byReference(reference: string): Effect.Effect<ReadonlyArray<Transfer>>
+    /** Every account kind that has transfers, of one moment. */
+    readonly totals: Effect.Effect<ReadonlyArray<AccountTotals>>
+    /** Every figure recomputed from the transfers and the open calls of one moment. Reads the whole ledger. */
+    readonly audit: Effect.Effect<Audit>
+  }
+>()("agent-tool-billing/domain/ledger/LedgerStore") {}

@@ -1,0 +1,78 @@
+/**
+ * The arithmetic of transfers that belong together: whether they can be posted at all, what they do to each account,
+ * and whether they are the ones that a reference already stands for.
+ */
+import type { AccountKind } from "./Account.ts"
+import { MARKET_OWNER } from "./Account.ts"
+import type { Leg, Transfer } from "./Transfer.ts"
+
+export const LEGS_MAX = 20
+export const REFERENCE_CHARS_MAX = 200
+
+/** What a posting adds to one account. */
+export interface AccountChange {
+  readonly account: AccountKind
+  readonly ownerId: string
+  readonly credits: bigint
+  readonly debits: bigint
+  /** Refused if it leaves the account below zero. */
+  readonly withinBalance: boolean
+}
+
+/** Undefined where there is nothing wrong. */
+export const faultOf = (posting: { readonly reference: string; readonly legs: ReadonlyArray<Leg> }): string | undefined => {
+  if (posting.reference.length === 0 || posting.reference.length > REFERENCE_CHARS_MAX) {
+    return `A reference has 1 to ${REFERENCE_CHARS_MAX} characters`
+  }
+  if (posting.legs.length === 0 || posting.legs.length > LEGS_MAX) return `A posting has 1 to ${LEGS_MAX} transfers`
+  for (const leg of posting.legs) {
+    if (leg.amount <= 0n) return "A transfer moves more than nothing"
+    if (leg.debit === leg.credit) return `A transfer moves money between two accounts, not within ${leg.debit}`
+    for (const account of [leg.debit, leg.credit]) {
+      if (account === "wallet" && leg.consumerId === undefined) return "A transfer to or from a wallet names its consumer"
+      if (account === "provider" && leg.providerId === undefined) {
+        return "A transfer to or from a provider's account names the provider"
+      }
+    }
+  }
+  return undefined
+}
+
+/** One change per account, in the order of owners and accounts: the order in which they are locked. */
+export const changesOf = (legs: ReadonlyArray<Leg>): ReadonlyArray<AccountChange> => {
+  const changes = new Map<string, AccountChange>()
+  const add = (account: AccountKind, leg: Leg, credits: bigint, debits: bigint) => {
+    const ownerId = ownerOf(account, leg)
+    const key = `${ownerId} ${account}`
+    const before = changes.get(key)
+    changes.set(key, {
+      account,
+      ownerId,
+      credits: (before?.credits ?? 0n) + credits,
+      debits: (before?.debits ?? 0n) + debits,
+      withinBalance: before?.withinBalance === true || account === "wallet" || (debits > 0n && leg.withinBalance === true)
+    })
+  }
+  for (const leg of legs) {
+    add(leg.debit, leg, 0n, leg.amount)
+    add(leg.credit, leg, leg.amount, 0n)
+  }
+  return [...changes].sort(([a], [b]) => a < b ? -1 : 1).map(([, change]) => change)
+}
+
+/** Same movements, leg by leg. When they happened is no part of it: a repeated request comes later. */
+export const sameContent = (legs: ReadonlyArray<Leg>, known: ReadonlyArray<Transfer>): boolean =>
+  legs.length === known.length &&
+  legs.every((leg, i) => {
+    const other = known[i]!
+    return (
+      leg.kind === other.kind && leg.debit === other.debit && leg.credit === other.credit &&
+      leg.amount === other.amount && leg.consumerId === other.consumerId && leg.providerId === other.providerId
+    )
+  })
+
+const ownerOf = (account: AccountKind, leg: Leg): string => {
+  if (account === "wallet") return leg.consumerId!
+  if (account === "provider") return leg.providerId!
+  return MARKET_OWNER
+}

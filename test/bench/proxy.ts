@@ -1,0 +1,175 @@
+/**
+ * `npm run bench -- proxy`: what billing costs. In one run, in interleaved rounds: (a) a bare proxy, (b) this service on
+ * PostgreSQL with many wallets, (c) with one hot wallet, (d) in memory; a trivial MCP upstream, everything in processes
+ * of its own, unique arguments per request. Ends with the audit: every acknowledged call has its receipt and its
+ * transfers, and everything sums to zero.
+ */
+import { readFileSync } from "node:fs"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { type Measured, post, run } from "./support/LoadGenerator.ts"
+import { type Running, startScript } from "./support/Processes.ts"
+import { median, table } from "./support/Table.ts"
+
+const ROUNDS = 3
+const WALLETS = 512
+const CONNECTIONS = [1, 64, 256]
+const REQUESTS: Readonly<Record<number, number>> = { 1: 2_000, 64: 20_000, 256: 20_000 }
+const PRICE_MICROCENTS = 100
+
+const ready = /ready at http:\/\/127\.0\.0\.1:(\d+)/u
+
+const startService = (profile: string, dataDir: string): Promise<Running> =>
+  startScript(["src/main.ts", "serve", "--port", "0", "--profile", profile, "--data-dir", dataDir], ready, {
+    RATE_LIMIT_RPM: "0",
+    RATE_LIMIT_IP_RPM: "0",
+    RATE_LIMIT_REGISTER_RPM: "0",
+    LOG_LEVEL: "Warn"
+  })
+
+const send = async <A>(port: number, path: string, body: unknown, key?: string): Promise<A> => {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) },
+    body: JSON.stringify(body)
+  })
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
+  return response.json() as Promise<A>
+}
+
+const read = async <A>(port: number, path: string, key?: string): Promise<A> => {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    headers: key === undefined ? {} : { authorization: `Bearer ${key}` }
+  })
+  return response.json() as Promise<A>
+}
+
+interface Market {
+  readonly toolId: string
+  readonly keys: ReadonlyArray<string>
+}
+
+const prepare = async (port: number, upstreamPort: number): Promise<Market> => {
+  const provider = await send<{ readonly tools: ReadonlyArray<{ readonly id: string }> }>(
+    port,
+    "/api/market/register-provider",
+    {
+      name: "Bench",
+      email: "bench@example.org",
+      endpoint_url: `http://127.0.0.1:${upstreamPort}/mcp`,
+      tools: [{ tool_name: "echo", price_microcents: PRICE_MICROCENTS, free_tier_calls: 0 }]
+    }
+  )
+  const keys: Array<string> = []
+  for (let i = 0; i < WALLETS; i++) {
+    const { api_key } = await send<{ readonly api_key: string }>(port, "/api/market/register-consumer", {
+      name: `Agent ${i}`,
+      email: `agent${i}@example.org`
+    })
+    await send(port, "/api/market/balance/load", { amount_cents: 100_000 }, api_key)
+    keys.push(api_key)
+  }
+  return { toolId: provider.tools[0]!.id, keys }
+}
+
+interface Subject {
+  readonly name: string
+  readonly server: Running
+  readonly request: (index: number) => string
+}
+
+const cpuSeconds = (pid: number): number => {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ")
+  return (Number(fields[11]) + Number(fields[12])) / 100
+}
+
+const residentMb = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/u.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1_024
+
+export const proxy = async (): Promise<void> => {
+  const dataDir = mkdtempSync(join(tmpdir(), "atb-bench-"))
+  const upstream = await startScript(["test/support/mcp/trivial-server.ts", "modern"], /^(\d+)/mu)
+  const bare = await startScript(["test/bench/support/bare-proxy.ts", String(upstream.port)], /listening (\d+)/u)
+  const durable = await startService("embedded", dataDir)
+  const memory = await startService("memory", dataDir)
+  try {
+    const onDisk = await prepare(durable.port, upstream.port)
+    const inMemory = await prepare(memory.port, upstream.port)
+    let unique = 0
+    const body = (toolId?: string) =>
+      JSON.stringify({ tool_name: "echo", ...(toolId === undefined ? {} : { tool_id: toolId }), input: { n: unique++ } })
+    const calling = ({ toolId, keys }: Market, wallets: number) => (index: number) =>
+      post("/api/market/proxy", body(toolId), { authorization: `Bearer ${keys[index % wallets]}` })
+    const subjects: ReadonlyArray<Subject> = [
+      { name: "(a) bare proxy", server: bare, request: () => post("/", body()) },
+      { name: "(b) durable, many wallets", server: durable, request: calling(onDisk, WALLETS) },
+      { name: "(c) durable, one hot wallet", server: durable, request: calling(onDisk, 1) },
+      { name: "(d) memory", server: memory, request: calling(inMemory, WALLETS) }
+    ]
+    let acknowledged = 0
+    for (const connections of CONNECTIONS) {
+      const measured = new Map<string, Array<Measured & { readonly cpuMicros: number }>>()
+      for (let round = 0; round <= ROUNDS; round++) {
+        for (const { name, server, request } of subjects) {
+          const cpuBefore = cpuSeconds(server.pid)
+          const result = await run({ port: server.port, connections, requests: REQUESTS[connections]!, secondsMax: 30, request })
+          const cpuMicros = (cpuSeconds(server.pid) - cpuBefore) / result.completed * 1e6
+          if (result.statuses.size !== 1 || !result.statuses.has(200)) {
+            throw new Error(`${name}: ${JSON.stringify([...result.statuses])}`)
+          }
+          if (server === durable) acknowledged += result.completed
+          // The first round warms up.
+          if (round > 0) measured.set(name, [...(measured.get(name) ?? []), { ...result, cpuMicros }])
+        }
+      }
+      const bareRounds = measured.get("(a) bare proxy")!
+      const bareRate = median(bareRounds.map((one) => one.perSecond))
+      const bareP50 = median(bareRounds.map((one) => one.p50Ms))
+      table(`Proxied calls, ${connections} connections, medians of ${ROUNDS} interleaved rounds`, [
+        ["", "calls/s", "of bare", "p50 ms", "over bare ms", "p99 ms", "CPU µs/call"],
+        ...[...measured].map(([name, rounds]) => {
+          const rate = median(rounds.map((one) => one.perSecond))
+          const p50 = median(rounds.map((one) => one.p50Ms))
+          return [
+            name,
+            rate.toFixed(0),
+            (rate / bareRate).toFixed(2),
+            p50.toFixed(2),
+            (p50 - bareP50).toFixed(2),
+            median(rounds.map((one) => one.p99Ms)).toFixed(2),
+            median(rounds.map((one) => one.cpuMicros)).toFixed(0)
+          ]
+        })
+      ])
+    }
+    process.stdout.write(`\nResident memory: durable ${residentMb(durable.pid).toFixed(0)} MB, memory ${
+      residentMb(memory.pid).toFixed(0)} MB\n`)
+    await audit(durable.port, onDisk, acknowledged)
+  } finally {
+    await Promise.all([bare, upstream, durable, memory].map((server) => server.stop()))
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+}
+
+/** Every acknowledged call is in its consumer's receipts and in the books. */
+const audit = async (port: number, { keys }: Market, acknowledged: number): Promise<void> => {
+  let receipts = 0
+  for (const key of keys) {
+    receipts += (await read<{ readonly total: number }>(port, "/api/v1/market/receipts?limit=1", key)).total
+  }
+  const books = await read<{
+    readonly balanced: boolean
+    readonly accounts: ReadonlyArray<{ readonly account: string; readonly balance_microcents: string }>
+  }>(port, "/api/v1/market/ledger/trial-balance")
+  const earned = books.accounts
+    .filter(({ account }) => account === "provider" || account === "platform_fee")
+    .reduce((sum, account) => sum + Number(account.balance_microcents), 0)
+  const sound = receipts === acknowledged && earned === acknowledged * PRICE_MICROCENTS && books.balanced
+  process.stdout.write(
+    `Audit: ${acknowledged} calls acknowledged, ${receipts} receipts, ${earned} microcents earned, books ${
+      books.balanced ? "balanced" : "NOT balanced"
+    }: ${sound ? "sound" : "NOT SOUND"}\n`
+  )
+  if (!sound) process.exitCode = 1
+}
