@@ -45,7 +45,7 @@ export const openApiDocument = (baseUrl: string): OpenApiDocument => {
     paths,
     components: {
       schemas,
-      responses: Object.fromEntries([...shared].sort(([a], [b]) => a < b ? -1 : 1)),
+      responses: Object.fromEntries([...shared].toSorted(([a], [b]) => (a < b ? -1 : 1))),
       headers,
       securitySchemes: { apiKey: bearer(spec) }
     }
@@ -58,4 +58,3 @@ const bearer = (spec: OpenApi.OpenAPISpec) => ({
   bearerFormat: "API key",
   description: spec.components.securitySchemes["apiKey"]?.description ?? ""
 })
-

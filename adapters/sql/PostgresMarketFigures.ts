@@ -14,7 +14,7 @@ interface TotalsRow {
   readonly revenue: bigint
   readonly latency_ms: bigint
   readonly free_calls: bigint
-  readonly last_hour: Date | null
+  readonly last_call: Date | null
 }
 
 interface ToolRow {
@@ -35,7 +35,7 @@ export const layer = Layer.effect(
           count(DISTINCT consumer_id) AS agents, count(DISTINCT tool_id) AS tools,
           coalesce(sum(spend), 0)::int8 AS revenue, coalesce(sum(latency_ms), 0)::int8 AS latency_ms,
           (SELECT coalesce(sum(used), 0)::int8 FROM free_tier_usage) AS free_calls,
-          max(hour) AS last_hour
+          (SELECT called_at FROM receipts ORDER BY receipt_id DESC LIMIT 1) AS last_call
         FROM usage_hourly`
       return totalsOf(row!)
     }).pipe(Effect.orDie)
@@ -63,7 +63,7 @@ const totalsOf = (row: TotalsRow): MarketTotals => ({
   revenueMicrocents: row.revenue,
   avgLatencyMs: row.invocations === 0n ? undefined : Number(row.latency_ms / row.invocations),
   freeCalls: Number(row.free_calls),
-  lastInvocation: row.last_hour?.toISOString()
+  lastInvocation: row.last_call?.toISOString()
 })
 
 const figuresOf = (row: ToolRow): ToolFigures => ({

@@ -5,7 +5,8 @@
 import { Context, DateTime, Duration, Effect, Layer, Schema } from "effect"
 import type { KeyOwner } from "../accounts/Principal.ts"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
-import { canonical, type Receipt } from "../receipts/Receipt.ts"
+import { issueReceipt } from "../receipts/IssueReceipt.ts"
+import type { Receipt } from "../receipts/Receipt.ts"
 import { ReceiptSigner } from "../receipts/ReceiptSigner.ts"
 import { Entropy } from "../shared/Entropy.ts"
 import { ConsumerId, ReceiptId } from "../shared/Ids.ts"
@@ -13,7 +14,7 @@ import { feeOf, Microcents, zero } from "../shared/Microcents.ts"
 import { format } from "../shared/Timestamp.ts"
 import { type CallIdempotency, CallStore, type StoredAnswer } from "./CallStore.ts"
 import { Grants, type NoGrant, type Reservation } from "./Grants.ts"
-import { BudgetExceeded, CallConflict, CallInFlight, InsufficientFunds } from "./Metering.ts"
+import { type BudgetExceeded, type CallConflict, type CallInFlight, type InsufficientFunds, refusalOf } from "./CallRefusals.ts"
 import { type ToolAmbiguous, ToolDirectory, type ToolNotFound, type ToolReference } from "./ToolDirectory.ts"
 import type { CallStatus } from "./ToolUpstream.ts"
 
@@ -152,45 +153,28 @@ export class DirectMetering extends Context.Service<DirectMetering, {
               deadlineAt: DateTime.addDuration(now, SETTLE_WITHIN),
               idempotency: request.idempotency
             })
-            switch (opened._tag) {
-              case "Replay":
-                yield* giveBack(reservation)
-                return { _tag: "Replayed" as const, answer: opened.answer }
-              case "InsufficientFunds":
-                return yield* new InsufficientFunds({
-                  costMicrocents: price,
-                  balanceMicrocents: opened.availableMicrocents
-                })
-              case "BudgetExceeded":
-                return yield* new BudgetExceeded({
-                  budgetId: opened.budgetId,
-                  capMicrocents: opened.capMicrocents,
-                  leftMicrocents: opened.leftMicrocents,
-                  resetsAt: opened.resetsAt
-                })
-              case "IdempotencyConflict":
-                return yield* new CallConflict()
-              case "InFlight":
-                return yield* new CallInFlight({ retryAfterSeconds: 1 })
+            if (opened._tag !== "Opened") {
+              const replayed = yield* refusalOf(opened, price)
+              yield* giveBack(reservation)
+              return replayed
             }
             const cost = opened.free ? zero : price
             if (cost < price && reservation !== undefined) yield* giveBack(reservation)
-            const unsigned = {
-              receipt_id: invocationId,
-              tool_id: entry.tool.id,
-              agent_id: consumerId,
-              provider_id: entry.provider.id,
-              timestamp: format(calledAt),
-              cost_microcents: cost,
-              status: request.status
-            }
-            const receipt: Receipt = {
-              ...unsigned,
-              tool_name: entry.tool.toolName,
-              duration_ms: request.durationMs,
-              signature: signer.sign(canonical(unsigned)),
-              created_at: format(yield* DateTime.now)
-            }
+            const receipt = issueReceipt(
+              {
+                invocationId,
+                toolId: entry.tool.id,
+                toolName: entry.tool.toolName,
+                consumerId,
+                providerId: entry.provider.id,
+                calledAt,
+                durationMs: request.durationMs,
+                cost,
+                status: request.status
+              },
+              yield* DateTime.now,
+              signer.sign
+            )
             const metered = { entry, receipt, availableMicrocents: opened.availableMicrocents + opened.held - cost }
             const answer = render(metered)
             const closed = yield* calls.close({

@@ -2,18 +2,19 @@
  * The call: quote → hold → forward → settle → receipt. What is not held is not forwarded; what was forwarded ends in
  * exactly one receipt; and the caller is answered only after the durable settlement.
  */
-import { Cause, Context, DateTime, Duration, Effect, Layer, Schedule, Schema } from "effect"
+import { Cause, Context, DateTime, Duration, Effect, Layer, Schedule } from "effect"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { JsonSchemas } from "../catalog/JsonSchemas.ts"
-import { canonical, type Receipt } from "../receipts/Receipt.ts"
+import { issueReceipt } from "../receipts/IssueReceipt.ts"
+import type { Receipt } from "../receipts/Receipt.ts"
 import { ReceiptSigner } from "../receipts/ReceiptSigner.ts"
 import { Entropy } from "../shared/Entropy.ts"
 import { type ConsumerId, ReceiptId } from "../shared/Ids.ts"
 import { feeOf, Microcents, zero } from "../shared/Microcents.ts"
-import { format } from "../shared/Timestamp.ts"
 import { billedAmount } from "./Billing.ts"
+import { type CallRefused, InvalidArguments, PriceChanged, refusalOf } from "./CallRefusals.ts"
 import { type CallIdempotency, CallStore, type Opened, type StoredAnswer } from "./CallStore.ts"
-import { type ToolAmbiguous, ToolDirectory, type ToolNotFound, type ToolReference } from "./ToolDirectory.ts"
+import { ToolDirectory, type ToolReference } from "./ToolDirectory.ts"
 import { ToolUpstream, type UpstreamAnswer } from "./ToolUpstream.ts"
 import { UpstreamLimits } from "./UpstreamLimits.ts"
 
@@ -49,67 +50,6 @@ export type CallOutcome =
   | { readonly _tag: "Settled"; readonly report: CallReport; readonly answer: StoredAnswer }
   | { readonly _tag: "Replayed"; readonly answer: StoredAnswer }
 
-export class PriceChanged extends Schema.TaggedError<PriceChanged>()("PriceChanged", {
-  priceMicrocents: Schema.BigInt,
-  maxCostMicrocents: Schema.BigInt
-}) {
-  override get message() {
-    return `This call costs ${this.priceMicrocents} microcents, more than the ${this.maxCostMicrocents} that you allowed.`
-  }
-}
-
-export class InvalidArguments extends Schema.TaggedError<InvalidArguments>()("InvalidArguments", {
-  violations: Schema.Array(Schema.Struct({ path: Schema.Array(Schema.String), message: Schema.String }))
-}) {
-  override get message() {
-    return "The input does not fit the tool's input_schema; nothing was charged."
-  }
-}
-
-export class InsufficientFunds extends Schema.TaggedError<InsufficientFunds>()("InsufficientFunds", {
-  costMicrocents: Schema.BigInt,
-  balanceMicrocents: Schema.BigInt
-}) {
-  override get message() {
-    return `This call costs ${this.costMicrocents} microcents and ${this.balanceMicrocents} are available. Load your balance first.`
-  }
-}
-
-export class BudgetExceeded extends Schema.TaggedError<BudgetExceeded>()("BudgetExceeded", {
-  budgetId: Schema.String,
-  capMicrocents: Schema.BigInt,
-  leftMicrocents: Schema.BigInt,
-  resetsAt: Schema.UndefinedOr(Schema.String)
-}) {
-  override get message() {
-    const reset = this.resetsAt === undefined ? "" : ` It resets at ${this.resetsAt}.`
-    return `Budget ${this.budgetId} has ${this.leftMicrocents} of ${this.capMicrocents} microcents left, too little for this call.${reset}`
-  }
-}
-
-export class CallConflict extends Schema.TaggedError<CallConflict>()("CallConflict", {}) {
-  override get message() {
-    return "This Idempotency-Key was used with another call before. Take a new key for a new call."
-  }
-}
-
-export class CallInFlight extends Schema.TaggedError<CallInFlight>()("CallInFlight", { retryAfterSeconds: Schema.Int }) {
-  override get message() {
-    return `The call with this Idempotency-Key is still under way. Send it again in ${this.retryAfterSeconds} s.`
-  }
-}
-
-export type CallRefused =
-  | ToolNotFound
-  | ToolAmbiguous
-  | PriceChanged
-  | InvalidArguments
-  | InsufficientFunds
-  | BudgetExceeded
-  | CallConflict
-  | CallInFlight
-
-const IN_FLIGHT_RETRY_SECONDS = 1
 /** After this a call whose settlement did not get through is the sweeper's. */
 const SETTLE_GRACE = Duration.seconds(30)
 
@@ -169,7 +109,11 @@ export class Metering extends Context.Service<Metering, {
           idempotent: tool.idempotent
         })
 
-        const settle = Effect.fnUntraced(function*(opened: Extract<Opened, { _tag: "Opened" }>, answer: UpstreamAnswer) {
+        const settle = Effect.fnUntraced(function*(
+          opened: Extract<Opened, { _tag: "Opened" }>,
+          answer: UpstreamAnswer,
+          delivered: boolean
+        ) {
           const fits = yield* outputFits(entry, answer)
           const cost = billedAmount({
             status: answer.status,
@@ -181,22 +125,21 @@ export class Metering extends Context.Service<Metering, {
             result: answer.result,
             outputFits: fits
           })
-          const unsigned = {
-            receipt_id: invocationId,
-            tool_id: tool.id,
-            agent_id: request.consumerId,
-            provider_id: provider.id,
-            timestamp: format(openedAt),
-            cost_microcents: cost,
-            status: answer.status
-          }
-          const receipt: Receipt = {
-            ...unsigned,
-            tool_name: tool.toolName,
-            duration_ms: answer.latencyMs,
-            signature: signer.sign(canonical(unsigned)),
-            created_at: format(yield* DateTime.now)
-          }
+          const receipt = issueReceipt(
+            {
+              invocationId,
+              toolId: tool.id,
+              toolName: tool.toolName,
+              consumerId: request.consumerId,
+              providerId: provider.id,
+              calledAt: openedAt,
+              durationMs: answer.latencyMs,
+              cost,
+              status: answer.status
+            },
+            yield* DateTime.now,
+            signer.sign
+          )
           const report: CallReport = {
             entry,
             receipt,
@@ -217,7 +160,8 @@ export class Metering extends Context.Service<Metering, {
             responseBytes: answer.responseBytes,
             tokensInput: 0,
             tokensOutput: 0,
-            answer: request.idempotency === undefined ? undefined : rendered
+            // Of a caller that went away and paid nothing, the key is free again: nothing was delivered to it.
+            answer: request.idempotency !== undefined && (delivered || cost > zero) ? rendered : undefined
           }).pipe(
             // The call was made: its settlement is tried again until it is the sweeper's.
             Effect.sandbox,
@@ -233,9 +177,9 @@ export class Metering extends Context.Service<Metering, {
             if (opened._tag !== "Opened") return refusalOf(opened, holdAmount)
             return Effect.flatMap(Effect.exit(restore(forward)), (exit) =>
               exit._tag === "Success"
-                ? settle(opened, exit.value)
+                ? settle(opened, exit.value, true)
                 // The caller went away, or the adapter broke: nothing was delivered, and that is what is settled.
-                : Effect.andThen(settle(opened, abandoned(exit.cause)), Effect.failCause(exit.cause)))
+                : Effect.andThen(settle(opened, abandoned(exit.cause), false), Effect.failCause(exit.cause)))
           })
         )
       })
@@ -301,30 +245,3 @@ const abandoned = (cause: Cause.Cause<unknown>): UpstreamAnswer => ({
   requestBytes: 0,
   responseBytes: 0
 })
-
-const refusalOf = (
-  opened: Exclude<Opened, { _tag: "Opened" }>,
-  holdAmount: Microcents
-): Effect.Effect<CallOutcome, CallRefused> => {
-  switch (opened._tag) {
-    case "Replay":
-      return Effect.succeed({ _tag: "Replayed", answer: opened.answer })
-    case "InsufficientFunds":
-      return Effect.fail(
-        new InsufficientFunds({ costMicrocents: holdAmount, balanceMicrocents: opened.availableMicrocents })
-      )
-    case "BudgetExceeded":
-      return Effect.fail(
-        new BudgetExceeded({
-          budgetId: opened.budgetId,
-          capMicrocents: opened.capMicrocents,
-          leftMicrocents: opened.leftMicrocents,
-          resetsAt: opened.resetsAt
-        })
-      )
-    case "IdempotencyConflict":
-      return Effect.fail(new CallConflict())
-    case "InFlight":
-      return Effect.fail(new CallInFlight({ retryAfterSeconds: IN_FLIGHT_RETRY_SECONDS }))
-  }
-}

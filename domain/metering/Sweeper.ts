@@ -3,10 +3,9 @@
  * the receipt says `error`, the cost is 0.
  */
 import { Context, DateTime, Effect, Layer } from "effect"
-import { canonical, type Receipt } from "../receipts/Receipt.ts"
+import { issueReceipt } from "../receipts/IssueReceipt.ts"
 import { ReceiptSigner } from "../receipts/ReceiptSigner.ts"
 import { zero } from "../shared/Microcents.ts"
-import { format } from "../shared/Timestamp.ts"
 import { CallStore, type OverdueCall } from "./CallStore.ts"
 
 export const SWEEP_BATCH_MAX = 500
@@ -24,7 +23,12 @@ export class Sweeper extends Context.Service<Sweeper, {
       const end = Effect.fnUntraced(function*(call: OverdueCall, now: DateTime.Utc) {
         const closed = yield* calls.close({
           consumerId: call.consumerId,
-          receipt: receiptOf(call, now, signer.sign),
+          receipt: issueReceipt(
+            // How long the provider took is not known; the receipt does not pretend to know.
+            { ...call, calledAt: call.openedAt, durationMs: 0, cost: zero, status: "error" },
+            now,
+            signer.sign
+          ),
           fee: zero,
           priceVersion: call.priceVersion,
           origin: call.origin,
@@ -49,24 +53,4 @@ export class Sweeper extends Context.Service<Sweeper, {
       return Sweeper.of({ sweep })
     })
   )
-}
-
-const receiptOf = (call: OverdueCall, now: DateTime.Utc, sign: (canonical: string) => string): Receipt => {
-  const unsigned = {
-    receipt_id: call.invocationId,
-    tool_id: call.toolId,
-    agent_id: call.consumerId,
-    provider_id: call.providerId,
-    timestamp: format(call.openedAt),
-    cost_microcents: zero,
-    status: "error" as const
-  }
-  return {
-    ...unsigned,
-    tool_name: call.toolName,
-    // What the provider took is not known; the receipt does not pretend to know.
-    duration_ms: 0,
-    signature: sign(canonical(unsigned)),
-    created_at: format(now)
-  }
 }

@@ -73,6 +73,9 @@ const extras: Partial<Record<ProblemStatus, Schema.Struct.Fields>> = {
   422: {
     minimum_cents: Schema.optionalKey(Schema.Int),
     payout_balance_cents: Schema.optionalKey(Schema.Int),
+    registered: Schema.optionalKey(Schema.Literal(0)),
+    errors: Schema.optionalKey(Schema.Int),
+    tools: Schema.optionalKey(Schema.Tuple([])),
     tool_errors: Schema.optionalKey(
       Schema.Array(Schema.Struct({ tool_name: Schema.String, error: Schema.String }))
     )

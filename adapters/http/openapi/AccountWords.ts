@@ -26,9 +26,14 @@ export const accountWords: Words = {
   "RegisterProvider.name": ["Your name, or your company's, as agents will read it."],
   "RegisterProvider.description": ["What your tools are good for."],
   "RegisterProvider.tools": ["Tools to put into the catalogue at once; more can follow with `POST /api/market/tools`."],
-  endpoint_url: ["Where your MCP server listens: http or https, without credentials in it.", "https://tools.example.org/mcp"],
+  endpoint_url: [
+    "Where your MCP server listens: http or https, without credentials in it.",
+    "https://tools.example.org/mcp"
+  ],
   pricing_model: ["How you charge; shown in the catalogue.", "per_call"],
-  default_price_cents: ["The price of a call to a tool that names none, in whole cents. Give this or `default_price_microcents`."],
+  default_price_cents: [
+    "The price of a call to a tool that names none, in whole cents. Give this or `default_price_microcents`."
+  ],
   default_price_microcents: ["The same in microcents, for prices below a cent.", 500],
   email: ["Where we can reach you; trimmed and lowercased.", "ada@example.org"],
 

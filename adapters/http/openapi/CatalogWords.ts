@@ -32,7 +32,10 @@ export const catalogWords: Words = {
   "ToolDeclaration.pricing": ["Price and free tier in one, as older clients send them."],
   price_cents: ["The price of a call in whole cents, rounded toward zero: for people.", 0],
   free_tier_calls: ["Free calls for each consumer in a calendar month (UTC).", 10],
-  input_schema: ["JSON Schema of the arguments. Where there is one, a call that does not fit is refused unpaid.", inputSchema],
+  input_schema: [
+    "JSON Schema of the arguments. Where there is one, a call that does not fit is refused unpaid.",
+    inputSchema
+  ],
   output_schema: ["JSON Schema of the result.", { type: "object" }],
   billing_policy: ["What is charged for: a success, only output that fits `output_schema`, or every attempt."],
   max_cost_microcents: ["The most that one call may cost, where the provider reports each call's own cost.", 5_000],
@@ -81,7 +84,10 @@ export const catalogWords: Words = {
   "CatalogTool.pricing": ["What a call costs."],
   model: ["How the provider charges.", "per_call"],
   price: ["The price of a call, for people.", "$0.0005"],
-  "CatalogTool.stats": ["How it has done, from metered calls.", { total_calls: 1_204, avg_latency_ms: 86, p95_latency_ms: 140, uptime_pct: 99.92 }],
+  "CatalogTool.stats": [
+    "How it has done, from metered calls.",
+    { total_calls: 1_204, avg_latency_ms: 86, p95_latency_ms: 140, uptime_pct: 99.92 }
+  ],
   stats: ["How it has done, from metered calls."],
   total_calls: ["Metered calls.", 1_204],
   avg_latency_ms: ["The mean time of a call; null before the first one.", 86],
@@ -116,7 +122,10 @@ export const catalogWords: Words = {
 
   "MarketIndex.": ["What there is and where, for agents that arrive with nothing but the address."],
   "MarketIndex.name": ["The service's name.", "Agent Tool Billing"],
-  "MarketIndex.description": ["What the service is.", "Billing, metering and authentication between agents and the MCP tools they call."],
+  "MarketIndex.description": [
+    "What the service is.",
+    "Billing, metering and authentication between agents and the MCP tools they call."
+  ],
   base_url: ["What every path is appended to.", "https://billing.example.org"],
   flow: ["How to begin, step by step.", ["1. Register: POST /api/market/register-consumer"]],
   endpoints: ["Every endpoint, with what it does.", { "GET /api/market/catalog": "Find tools" }],

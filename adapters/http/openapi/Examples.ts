@@ -14,7 +14,7 @@ export const PLACEHOLDER = "(example)"
 export const annotatedExample = (schema: Schema.Top): Json | undefined => {
   const examples = Schema.resolveAnnotations(schema)?.["examples"]
   return Array.isArray(examples) && examples.length > 0
-    ? Schema.encodeUnknownSync(schema as Schema.Top & { readonly EncodingServices: never })(examples[0]) as Json
+    ? (Schema.encodeUnknownSync(schema as Schema.Top & { readonly EncodingServices: never })(examples[0]) as Json)
     : undefined
 }
 

@@ -118,4 +118,5 @@ export interface Located {
 
 export const operationsOf = (document: OpenApiDocument): ReadonlyArray<Located> =>
   Object.entries(document.paths).flatMap(([path, operations]) =>
-    Object.entries(operations).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })))
+    Object.entries(operations).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation }))
+  )

@@ -22,19 +22,26 @@ export const operationOf = (
     operationId,
     tags,
     summary: endpoint.summary,
-    description: [...(endpoint.description === endpoint.summary ? [] : [endpoint.description]), callers(endpoint.rule.roles)]
-      .join("\n\n"),
+    description: [
+      ...(endpoint.description === endpoint.summary ? [] : [endpoint.description]),
+      callers(endpoint.rule.roles)
+    ].join("\n\n"),
     "x-roles": endpoint.rule.roles,
     security,
     parameters: parametersOf(endpoint, operation),
-    ...(body === undefined ? {} : {
-      requestBody: {
-        required: (components[String(body.$ref).slice("#/components/schemas/".length)]?.required ?? []).length > 0,
-        content: {
-          "application/json": { schema: tidy(body, false), example: requestExample(endpoint, operationId, body, components) }
-        }
-      }
-    }),
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: (components[String(body.$ref).slice("#/components/schemas/".length)]?.required ?? []).length > 0,
+            content: {
+              "application/json": {
+                schema: tidy(body, false),
+                example: requestExample(endpoint, operationId, body, components)
+              }
+            }
+          }
+        }),
     responses: responsesOf(endpoint, operation, components, shared)
   }
 }
@@ -49,7 +56,8 @@ const requestExample = (
   body: JsonSchema,
   components: Readonly<Record<string, JsonSchema>>
 ): Json =>
-  (payload === undefined ? undefined : annotatedExample(payload)) ?? composedExample(tidy(body, false), components, operationId, "body")
+  (payload === undefined ? undefined : annotatedExample(payload)) ??
+  composedExample(tidy(body, false), components, operationId, "body")
 
 const parametersOf = (endpoint: EndpointInfo, operation: OpenApi.OpenAPISpecOperation): ReadonlyArray<Parameter> => {
   const declared = operation.parameters.map((parameter): Parameter => {

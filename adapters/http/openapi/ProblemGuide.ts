@@ -13,7 +13,14 @@ export interface Guidance {
   readonly only?: (endpoint: EndpointInfo) => boolean
 }
 
-const at = (...paths: ReadonlyArray<string>) => (endpoint: EndpointInfo) => paths.includes(endpoint.path)
+const at =
+  (...paths: ReadonlyArray<string>) =>
+  (endpoint: EndpointInfo) =>
+    paths.includes(endpoint.path)
+const unless =
+  (...identifiers: ReadonlyArray<string>) =>
+  (endpoint: EndpointInfo) =>
+    !identifiers.includes(endpoint.endpoint.identifier)
 
 export const guide: Readonly<Record<ProblemCode, Guidance>> = {
   BAD_REQUEST: {
@@ -47,7 +54,8 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
   },
   DUPLICATE: {
     message: "That is there already, or would leave nothing behind.",
-    remedy: "Read the message: what you wanted is there already, or you would lock yourself out."
+    remedy: "Read the message: what you wanted is there already, or you would lock yourself out.",
+    only: unless("createKey", "rotateKey", "registerTools")
   },
   IDEMPOTENCY_CONFLICT: {
     message: "This Idempotency-Key was used with another request before. Take a new key for a new request.",

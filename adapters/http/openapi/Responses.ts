@@ -30,8 +30,10 @@ export const headers: Readonly<Record<string, Header>> = {
 
 const headersFor = (...names: ReadonlyArray<string>): Readonly<Record<string, Reference>> =>
   Object.fromEntries(
-    ["X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", ...names]
-      .map((name) => [name, { $ref: `#/components/headers/${name}` }])
+    ["X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", ...names].map((name) => [
+      name,
+      { $ref: `#/components/headers/${name}` }
+    ])
   )
 
 const EXTRA_HEADERS: Partial<Record<ProblemStatus, string>> = {
@@ -54,18 +56,29 @@ export const responsesOf = (
     Object.entries(operation.responses).map(([statusText, response]) => {
       const status = Number(statusText)
       const successes = [...endpoint.endpoint.success].filter((schema) => statusOf(schema) === status)
-      const problem = response.content?.[PROBLEM_TYPE] !== undefined && isProblemStatus(status)
-        ? problemResponse(status, codesAt(status, endpoint))
-        : undefined
+      const problem =
+        response.content?.[PROBLEM_TYPE] !== undefined && isProblemStatus(status)
+          ? problemResponse(status, codesAt(status, endpoint))
+          : undefined
       if (successes.length === 0 && problem !== undefined) {
         const name = [status, ...Object.keys(problem.content[PROBLEM_TYPE]?.examples ?? {})].join("_")
         shared.set(name, problem)
         return [statusText, { $ref: `#/components/responses/${name}` }]
       }
       // The generator keeps only the problem where a success has the same status.
-      const schema = response.content?.[JSON_TYPE]?.schema as JsonSchema | undefined ?? schemaOf(successes[0])
-      const success = successResponse(endpoint, operation.operationId, status, tidy(schema, false), successes, components)
-      return [statusText, problem === undefined ? success : { ...success, content: { ...success.content, ...problem.content } }]
+      const schema = (response.content?.[JSON_TYPE]?.schema as JsonSchema | undefined) ?? schemaOf(successes[0])
+      const success = successResponse(
+        endpoint,
+        operation.operationId,
+        status,
+        tidy(schema, false),
+        successes,
+        components
+      )
+      return [
+        statusText,
+        problem === undefined ? success : { ...success, content: { ...success.content, ...problem.content } }
+      ]
     })
   )
 
@@ -90,7 +103,8 @@ const successResponse = (
   successes: ReadonlyArray<Schema.Top>,
   components: Components
 ): Response => {
-  const example = successes.map(annotatedExample).find((found) => found !== undefined) ??
+  const example =
+    successes.map(annotatedExample).find((found) => found !== undefined) ??
     composedExample(schema, components, operationId, String(status))
   const content: Content = { [JSON_TYPE]: { schema, example } }
   return {
@@ -113,7 +127,7 @@ const schemaOf = (success: Schema.Top | undefined): JsonSchema => {
 
 /** As `HttpApiSchema.status` notes it down. */
 const statusOf = (schema: Schema.Top): number => {
-  const noted = Schema.resolveAnnotations(schema)?.["httpApiStatus"] ??
-    Schema.resolveAnnotationsKey(schema)?.["httpApiStatus"]
+  const noted =
+    Schema.resolveAnnotations(schema)?.["httpApiStatus"] ?? Schema.resolveAnnotationsKey(schema)?.["httpApiStatus"]
   return typeof noted === "number" ? noted : 200
 }

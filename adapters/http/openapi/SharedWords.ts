@@ -42,6 +42,10 @@ export const sharedWords: Words = {
   "Problem.message": ["The same sentence as `detail`."],
   "Problem.request_id": ["Also in `X-Request-Id`; name it when you ask for help."],
   "Problem.details": ["Every field at fault, where there is more to say than one sentence."],
+  retry_after_seconds: ["How long to wait before asking again; also in `Retry-After`.", 3],
+  minimum_cents: ["The least that is paid out, in whole cents.", 1_000],
+  payout_balance_cents: ["What there is to pay out, in whole cents.", 420],
+  load_balance_url: ["Where to load the balance.", "https://billing.example.org/api/market/balance/load"],
   "Fault.": ["One field at fault."],
   "Fault.path": ["Where it is: names and indexes from the body's root.", ["tools", 0, "price_microcents"]],
   "Fault.message": ["What was expected there.", "Expected an integer"]

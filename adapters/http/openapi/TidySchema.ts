@@ -34,9 +34,10 @@ const mapValues = <A, B>(record: Readonly<Record<string, A>>, f: (value: A) => B
 /** Takes in what `allOf` adds, where it says nothing twice. */
 const absorb = (schema: JsonSchema, parts: ReadonlyArray<JsonSchema>): JsonSchema => {
   const merged = parts.reduce<Record<string, unknown>>(
-    (whole, part) => Object.keys(part).some((key) => Object.hasOwn(whole, key) || key === "$ref")
-      ? { ...whole, allOf: [...((whole["allOf"] as ReadonlyArray<JsonSchema> | undefined) ?? []), part] }
-      : { ...whole, ...part },
+    (whole, part) =>
+      Object.keys(part).some((key) => Object.hasOwn(whole, key) || key === "$ref")
+        ? { ...whole, allOf: [...((whole["allOf"] as ReadonlyArray<JsonSchema> | undefined) ?? []), part] }
+        : { ...whole, ...part },
     { ...schema }
   )
   return merged as JsonSchema

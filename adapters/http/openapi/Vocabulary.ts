@@ -33,4 +33,4 @@ export const descriptionFor = (owner: string, name: string): string | undefined 
 /** A component's own description. */
 export const meaningOf = (component: string): string | undefined => wordAt(`${component}.`)?.[0]
 
-const wordAt = (key: string): Word | undefined => Object.hasOwn(words, key) ? words[key] : undefined
+const wordAt = (key: string): Word | undefined => (Object.hasOwn(words, key) ? words[key] : undefined)

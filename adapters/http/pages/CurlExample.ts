@@ -10,24 +10,22 @@ export const keyVariable = (roles: ReadonlyArray<string>): string =>
 
 export const curlExample = ({ method, path, operation }: Located, baseUrl: string): string => {
   const required = operation.parameters.filter((parameter) => parameter.required)
-  const filled = required.filter((parameter) => parameter.in === "path").reduce(
-    (url, parameter) => url.replace(`{${parameter.name}}`, encodeURIComponent(String(parameter.example))),
-    path
-  )
-  const query = required.filter((parameter) => parameter.in === "query")
-    .map((parameter) => `${parameter.name}=${encodeURIComponent(String(parameter.example))}`).join("&")
+  const filled = required
+    .filter((parameter) => parameter.in === "path")
+    .reduce((url, parameter) => url.replace(`{${parameter.name}}`, encodeURIComponent(String(parameter.example))), path)
+  const query = required
+    .filter((parameter) => parameter.in === "query")
+    .map((parameter) => `${parameter.name}=${encodeURIComponent(String(parameter.example))}`)
+    .join("&")
   const url = `${baseUrl}${filled}${query === "" ? "" : `?${query}`}`
   const body = operation.requestBody?.content["application/json"]?.example
   return [
     `curl ${method === "GET" || body !== undefined ? "" : `-X ${method} `}${quoted(url)}`,
     ...(operation["x-roles"].length === 0 ? [] : [`-H "Authorization: Bearer $${keyVariable(operation["x-roles"])}"`]),
-    ...(body === undefined ? [] : [
-      `-H 'Content-Type: application/json'`,
-      `-d ${singleQuoted(jsonText(body))}`
-    ])
+    ...(body === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d ${singleQuoted(jsonText(body))}`])
   ].join(" \\\n  ")
 }
 
-const quoted = (url: string): string => /^[\w:/.~%-]+$/u.test(url) ? url : singleQuoted(url)
+const quoted = (url: string): string => (/^[\w:/.~%-]+$/u.test(url) ? url : singleQuoted(url))
 
 const singleQuoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`

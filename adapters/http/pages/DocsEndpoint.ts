@@ -20,37 +20,49 @@ export const endpointSection = (located: Located, document: OpenApiDocument): Ht
   const id = anchorOf(located)
   const who = callers(operation["x-roles"])
   const body = operation.requestBody?.content[JSON_TYPE]
-  return html`
-<article class="endpoint" id="${id}" aria-labelledby="${id}-title">
-<h3 id="${id}-title"><a class="anchor" href="#${id}">${operation.summary}</a></h3>
-<p class="line">${methodBadge(method)} <code>${breakable(path)}</code></p>
-<div class="columns">
-<div class="text">
-${operation.description.split("\n\n").map((paragraph) =>
-    paragraph === who ? html`<p class="who">${who}</p>` : html`<p>${prose(paragraph)}</p>`)}
-${operation.parameters.length === 0 ? "" : parameterTable(operation.parameters, schemas)}
-${body === undefined ? "" : fieldTable("Body", body.schema, schemas, true)}
-<h4>What it answers</h4>
-${answersOf(located, document).map(([status, response]) =>
-    html`<details class="answer"><summary>${statusBadge(status)} ${response.description}</summary>${
-      fieldTable(`Answer ${status}`, response.content[JSON_TYPE]!.schema, schemas, false)
-    }</details>`)}
-${problemList(responsesOf(located, document))}
-</div>
-<div class="aside">${examples(located, document)}</div>
-</div>
-</article>`
+  return html` <article class="endpoint" id="${id}" aria-labelledby="${id}-title">
+    <h3 id="${id}-title"><a class="anchor" href="#${id}">${operation.summary}</a></h3>
+    <p class="line">${methodBadge(method)} <code>${breakable(path)}</code></p>
+    <div class="columns">
+      <div class="text">
+        ${operation.description
+          .split("\n\n")
+          .map((paragraph) => (paragraph === who ? html`<p class="who">${who}</p>` : html`<p>${prose(paragraph)}</p>`))}
+        ${operation.parameters.length === 0 ? "" : parameterTable(operation.parameters, schemas)}
+        ${body === undefined ? "" : fieldTable("Body", body.schema, schemas, true)}
+        <h4>What it answers</h4>
+        ${answersOf(located, document).map(
+          ([status, response]) =>
+            html`<details class="answer">
+              <summary>${statusBadge(status)} ${prose(response.description)}</summary>
+              ${fieldTable(`Answer ${status}`, response.content[JSON_TYPE]!.schema, schemas, false)}
+            </details>`
+        )}
+        ${problemList(responsesOf(located, document))}
+      </div>
+      <div class="aside">${examples(located, document)}</div>
+    </div>
+  </article>`
 }
 
 /** The call, and what it answers. */
 export const examples = (located: Located, document: OpenApiDocument): ReadonlyArray<Html> => [
-  html`<figure><figcaption>Request <span class="hint">a click selects it all</span></figcaption><pre><code class="whole">${
-    breakable(curlExample(located, document.servers[0]?.url ?? ""))
-  }</code></pre></figure>`,
-  ...answersOf(located, document).map(([status, response]) =>
-    html`<figure><figcaption>Answer ${status}</figcaption><pre class="tall" tabindex="0" role="group" aria-label="Answer ${status} of ${located.method} ${located.path}"><code>${
-      jsonView(response.content[JSON_TYPE]!.example ?? null)
-    }</code></pre></figure>`)
+  html`<figure>
+    <figcaption>Request <span class="hint">a click selects it all</span></figcaption>
+    <pre><code class="whole">${breakable(curlExample(located, document.servers[0]?.url ?? ""))}</code></pre>
+  </figure>`,
+  ...answersOf(located, document).map(
+    ([status, response]) =>
+      html`<figure>
+        <figcaption>Answer ${status}</figcaption>
+        <pre
+          class="tall"
+          tabindex="0"
+          role="group"
+          aria-label="Answer ${status} of ${located.method} ${located.path}"
+        ><code>${jsonView(response.content[JSON_TYPE]!.example ?? null)}</code></pre>
+      </figure>`
+  )
 ]
 
 const responsesOf = ({ operation }: Located, document: OpenApiDocument) =>
@@ -61,8 +73,16 @@ const answersOf = (located: Located, document: OpenApiDocument) =>
 
 const problemList = (responses: ReadonlyArray<readonly [string, Response]>): Html =>
   html`<h4>What can go wrong</h4>
-<ul class="problems">${responses.flatMap(([status, response]) =>
-    codesOf(response).map((code) => html`<li><a href="#error-${code}">${statusBadge(status)} <code>${breakable(code)}</code></a></li>`))}</ul>`
+    <ul class="problems">
+      ${responses.flatMap(([status, response]) =>
+        codesOf(response).map(
+          (code) =>
+            html`<li>
+              <a href="#error-${code}">${statusBadge(status)} <code>${breakable(code)}</code></a>
+            </li>`
+        )
+      )}
+    </ul>`
 
 export const statusBadge = (status: string): Html => html`<span class="status s${status.slice(0, 1)}">${status}</span>`
 

@@ -33,7 +33,7 @@ export const parts = [
   ["pages", "Pages of a list"]
 ] as const
 
-type PartId = typeof parts[number][0]
+type PartId = (typeof parts)[number][0]
 
 export const introduction = (document: OpenApiDocument, facts: DocsFacts): ReadonlyArray<Html> => {
   const bodies: Readonly<Record<PartId, Html>> = {
@@ -45,8 +45,13 @@ export const introduction = (document: OpenApiDocument, facts: DocsFacts): Reado
     limits: limits(facts),
     pages
   }
-  return parts.map(([id, title]) =>
-    html`<section class="part" id="${id}" aria-labelledby="${id}-title"><h2 id="${id}-title">${title}</h2>${bodies[id]}</section>`)
+  return parts.map(
+    ([id, title]) =>
+      html`<section class="part" id="${id}" aria-labelledby="${id}-title">
+        <h2 id="${id}-title">${title}</h2>
+        ${bodies[id]}
+      </section>`
+  )
 }
 
 interface Step {
@@ -56,15 +61,31 @@ interface Step {
 }
 
 const agentSteps: ReadonlyArray<Step> = [
-  { method: "POST", path: "/api/market/register-consumer", text: "Register your agent. Keep the `api_key` of the answer, it is shown only now; the examples expect it in `$CONSUMER_KEY`." },
-  { method: "GET", path: "/api/market/catalog", text: "Find a tool and see what a call costs, before you pay for one." },
+  {
+    method: "POST",
+    path: "/api/market/register-consumer",
+    text: "Register your agent. Keep the `api_key` of the answer, it is shown only now; the examples expect it in `$CONSUMER_KEY`."
+  },
+  {
+    method: "GET",
+    path: "/api/market/catalog",
+    text: "Find a tool and see what a call costs, before you pay for one."
+  },
   { method: "POST", path: "/api/market/balance/load", text: "Load your balance." },
-  { method: "POST", path: "/api/market/proxy", text: "Call the tool. The answer carries the tool's own result, what it cost, and a receipt." },
+  {
+    method: "POST",
+    path: "/api/market/proxy",
+    text: "Call the tool. The answer carries the tool's own result, what it cost, and a receipt."
+  },
   { method: "POST", path: "/api/v1/verify", text: "Verify the receipt. Anybody can." }
 ]
 
 const providerSteps: ReadonlyArray<Step> = [
-  { method: "POST", path: "/api/market/register-provider", text: "Register your MCP server. Keep the `api_key` of the answer, it is shown only now; the examples expect it in `$PROVIDER_KEY`." },
+  {
+    method: "POST",
+    path: "/api/market/register-provider",
+    text: "Register your MCP server. Keep the `api_key` of the answer, it is shown only now; the examples expect it in `$PROVIDER_KEY`."
+  },
   { method: "POST", path: "/api/market/tools", text: "Put your tools and prices in; send them again to change them." },
   { method: "GET", path: "/api/v1/market/pricing", text: "See your prices as everybody does." }
 ]
@@ -78,67 +99,152 @@ const start = (document: OpenApiDocument): Html => {
       return found === undefined ? [] : [{ text: step.text, found }]
     })
   const list = (title: string, steps: ReadonlyArray<{ readonly text: string; readonly found: Located }>) =>
-    html`<section class="track"><h3>${title}</h3><ol class="steps">${steps.map(({ text, found }) =>
-      html`<li><p>${prose(text)} <a href="#${anchorOf(found)}">${found.operation.summary}</a></p><pre><code class="whole">${
-        breakable(curlExample(found, document.servers[0]?.url ?? ""))
-      }</code></pre></li>`)}</ol></section>`
+    html`<section class="track">
+      <h3>${title}</h3>
+      <ol class="steps">
+        ${steps.map(
+          ({ text, found }) =>
+            html`<li>
+              <p>${prose(text)} <a href="#${anchorOf(found)}">${found.operation.summary}</a></p>
+              <pre><code class="whole">${breakable(curlExample(found, document.servers[0]?.url ?? ""))}</code></pre>
+            </li>`
+        )}
+      </ol>
+    </section>`
   return html`<p>Nothing to install: everything is JSON over HTTP. A click on an example selects it all.</p>
-<div class="tracks">${list("You have an agent", known(agentSteps))}${list("You have tools", known(providerSteps))}</div>`
+    <div class="tracks">
+      ${list("You have an agent", known(agentSteps))}${list("You have tools", known(providerSteps))}
+    </div>`
 }
 
 const keys = html`<p>Send your key with every request that is yours:</p>
-<pre><code>Authorization: Bearer atb_c_…</code></pre>
-<ul>
-<li><code>atb_c_</code> begins a consumer's key, <code>atb_p_</code> a provider's. Each endpoint below says whose key it needs.</li>
-<li>A key is shown once, when it is made. Only its hash is kept, so nobody can look it up for you.</li>
-<li>You may have up to ${KEYS_PER_OWNER_MAX} live keys, each with a label and an end if you like. Rotation gives you a new one while the old one works on for the grace time that you choose.</li>
-<li>A revoked key is refused everywhere within a second.</li>
-</ul>`
+  <pre><code>Authorization: Bearer atb_c_…</code></pre>
+  <ul>
+    <li>
+      <code>atb_c_</code> begins a consumer's key, <code>atb_p_</code> a provider's. Each endpoint below says whose key
+      it needs.
+    </li>
+    <li>A key is shown once, when it is made. Only its hash is kept, so nobody can look it up for you.</li>
+    <li>
+      You may have up to ${KEYS_PER_OWNER_MAX} live keys, each with a label and an end if you like. Rotation gives you a
+      new one while the old one works on for the grace time that you choose.
+    </li>
+    <li>A revoked key is refused everywhere within a second.</li>
+  </ul>`
 
-const money = html`<p>Amounts are whole numbers of <strong>microcents</strong>, in fields that end in <code>_microcents</code>. They are never rounded and never a decimal number.</p>
-<table class="plain"><caption>Amounts</caption><thead><tr><th scope="col">Amount</th><th scope="col">In microcents</th></tr></thead><tbody>
-<tr><th scope="row">1 US dollar</th><td>1 000 000</td></tr>
-<tr><th scope="row">1 cent</th><td>10 000</td></tr>
-<tr><th scope="row">a call at $0.0005</th><td>500</td></tr>
-</tbody></table>
-<p>Beside them, for people, stand whole cents (<code>*_cents</code>, rounded toward zero) and texts such as <code>$12.34</code>. Do not compute with those. The platform keeps 10 % of what is billed; the provider gets the rest, exactly.</p>`
+const money = html`<p>
+    Amounts are whole numbers of <strong>microcents</strong>, in fields that end in <code>_microcents</code>. They are
+    never rounded and never a decimal number.
+  </p>
+  <table class="plain">
+    <caption>
+      Amounts
+    </caption>
+    <thead>
+      <tr>
+        <th scope="col">Amount</th>
+        <th scope="col">In microcents</th>
+      </tr>
+    </thead>
+    <tbody>
+      <tr>
+        <th scope="row">1 US dollar</th>
+        <td>1 000 000</td>
+      </tr>
+      <tr>
+        <th scope="row">1 cent</th>
+        <td>10 000</td>
+      </tr>
+      <tr>
+        <th scope="row">a call at $0.0005</th>
+        <td>500</td>
+      </tr>
+    </tbody>
+  </table>
+  <p>
+    Beside them, for people, stand whole cents (<code>*_cents</code>, rounded toward zero) and texts such as
+    <code>$12.34</code>. Do not compute with those. The platform keeps 10 % of what is billed; the provider gets the
+    rest, exactly.
+  </p>`
 
-const idempotency = html`<p>A network may lose an answer. Send an <code>Idempotency-Key</code> of your own making with every POST, a UUID for instance, and you can send the same request again until you hear back:</p>
-<ul>
-<li><strong>Same key, same request:</strong> the stored answer again, with <code>Idempotent-Replay: true</code>. Nothing is done or charged twice.</li>
-<li><strong>Same key, another request:</strong> 409 <code>IDEMPOTENCY_CONFLICT</code>.</li>
-<li><strong>The first one is still under way:</strong> the second waits for it, or gets 409 with <code>Retry-After</code>.</li>
-<li><strong>The first one failed and changed nothing:</strong> the key is free again.</li>
-</ul>
-<p>Keys are yours alone and are remembered for at least ${IDEMPOTENCY_DAYS_KEPT} days.</p>`
+const idempotency = html`<p>
+    A network may lose an answer. Send an <code>Idempotency-Key</code> of your own making with every POST, a UUID for
+    instance, and you can send the same request again until you hear back:
+  </p>
+  <ul>
+    <li>
+      <strong>Same key, same request:</strong> the stored answer again, with <code>Idempotent-Replay: true</code>.
+      Nothing is done or charged twice.
+    </li>
+    <li><strong>Same key, another request:</strong> 409 <code>IDEMPOTENCY_CONFLICT</code>.</li>
+    <li>
+      <strong>The first one is still under way:</strong> the second waits for it, or gets 409 with
+      <code>Retry-After</code>.
+    </li>
+    <li><strong>The first one failed and changed nothing:</strong> the key is free again.</li>
+  </ul>
+  <p>Keys are yours alone and are remembered for at least ${IDEMPOTENCY_DAYS_KEPT} days.</p>`
 
 const errors = (document: OpenApiDocument): Html => {
   const possible = new Set<string>(["NOT_FOUND", "METHOD_NOT_ALLOWED", ...codesIn(document)])
-  return html`<p>Whatever goes wrong is answered as <code>application/problem+json</code> (RFC 9457). Branch on <code>code</code>, show <code>message</code>, and name <code>request_id</code> when you ask for help.</p>
-<pre><code>${jsonView(exampleProblem(422, "VALIDATION_ERROR"))}</code></pre>
-<table class="codes"><caption>Every code</caption><thead><tr><th scope="col">Status and code</th><th scope="col">What to do</th></tr></thead><tbody>${
-    statuses.flatMap((status) =>
-      codesByStatus[status].filter((code) => possible.has(code)).map((code) =>
-        html`
-<tr id="error-${code}"><th scope="row">${statusBadge(String(status))} <code>${breakable(code)}</code></th><td>${
-          prose(guide[code].remedy)
-        }</td></tr>`
-      )
-    )
-  }</tbody></table>`
+  return html`<p>
+      Whatever goes wrong is answered as <code>application/problem+json</code> (RFC 9457). Branch on <code>code</code>,
+      show <code>message</code>, and name <code>request_id</code> when you ask for help.
+    </p>
+    <pre><code>${jsonView(exampleProblem(422, "VALIDATION_ERROR"))}</code></pre>
+    <table class="codes">
+      <caption>
+        Every code
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col">Status and code</th>
+          <th scope="col">What to do</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${statuses.flatMap((status) =>
+          codesByStatus[status]
+            .filter((code) => possible.has(code))
+            .map(
+              (code) =>
+                html` <tr id="error-${code}">
+                  <th scope="row">${statusBadge(String(status))} <code>${breakable(code)}</code></th>
+                  <td>${prose(guide[code].remedy)}</td>
+                </tr>`
+            )
+        )}
+      </tbody>
+    </table>`
 }
 
 const limits = (facts: DocsFacts): Html =>
   html`<ul>
-<li>${perMinute(facts.addressRpm)} from one address; ${perMinute(facts.registrationRpm)} that register.</li>
-<li>${perMinute(facts.consumerRpm)} of a consumer that asked for nothing${
-    facts.consumerRpm === 0 ? "" : html`, up to ${facts.consumerRpmMax} where it asked for more`
-  }; ${perMinute(facts.providerRpm)} of a provider.</li>
-<li><code>X-RateLimit-Limit</code>, <code>X-RateLimit-Remaining</code> and <code>X-RateLimit-Reset</code> (seconds) say where you stand. Past the limit comes 429 with <code>Retry-After</code>.</li>
-<li>A body has at most ${BODY_BYTES_MAX / 1_048_576} MiB, is JSON in UTF-8, and is nested at most ${JSON_DEPTH_MAX} levels deep.</li>
-<li>Every answer carries <code>X-Request-Id</code>: yours if you sent one, else a new one. <code>traceparent</code> is taken up.</li>
-</ul>`
+    <li>${perMinute(facts.addressRpm)} from one address; ${perMinute(facts.registrationRpm)} that register.</li>
+    <li>
+      ${perMinute(facts.consumerRpm)} of a consumer that asked for
+      nothing${facts.consumerRpm === 0 ? "" : html`, up to ${facts.consumerRpmMax} where it asked for more`};
+      ${perMinute(facts.providerRpm)} of a provider.
+    </li>
+    <li>
+      <code>X-RateLimit-Limit</code>, <code>X-RateLimit-Remaining</code> and <code>X-RateLimit-Reset</code> (seconds)
+      say where you stand. Past the limit comes 429 with <code>Retry-After</code>.
+    </li>
+    <li>
+      A body has at most ${BODY_BYTES_MAX / 1_048_576} MiB, is JSON in UTF-8, and is nested at most ${JSON_DEPTH_MAX}
+      levels deep.
+    </li>
+    <li>
+      Every answer carries <code>X-Request-Id</code>: yours if you sent one, else a new one. <code>traceparent</code> is
+      taken up.
+    </li>
+  </ul>`
 
-const perMinute = (rpm: number): string => rpm === 0 ? "Any number of requests" : `${rpm} requests a minute`
+const perMinute = (rpm: number): string => (rpm === 0 ? "Any number of requests" : `${rpm} requests a minute`)
 
-const pages = html`<p>Lists take <code>limit</code> (${PAGE_LIMIT_DEFAULT} if absent, mostly ${PAGE_LIMIT_MAX} at most) and answer <code>next_cursor</code>. Send that as <code>cursor</code> for the next page, until it is <code>null</code>: a page stays right while items are being added. <code>offset</code> is there for clients that count; <code>total</code> counts the whole filtered list.</p>`
+const pages = html`<p>
+  Lists take <code>limit</code> (${PAGE_LIMIT_DEFAULT} if absent, mostly ${PAGE_LIMIT_MAX} at most) and answer
+  <code>next_cursor</code>. Send that as <code>cursor</code> for the next page, until it is <code>null</code>: a page
+  stays right while items are being added. <code>offset</code> is there for clients that count;
+  <code>total</code> counts the whole filtered list.
+</p>`

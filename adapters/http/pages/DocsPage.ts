@@ -16,7 +16,7 @@ import { docsStyle } from "./DocsStyle.ts"
 import { type Html, html } from "./Html.ts"
 import { pageReply } from "./Page.ts"
 
-export const docsRoutes = Effect.gen(function*() {
+export const docsRoutes = Effect.gen(function* () {
   const document = openApiDocument(yield* BaseUrl)
   const policy = yield* RateLimitPolicy
   const { addressRpm, registrationRpm, keysLimited } = yield* RateLimitSettings
@@ -45,19 +45,26 @@ export const docsPage = (document: OpenApiDocument, facts: DocsFacts): EncodedRe
     description: document.info.summary,
     style: docsStyle,
     body: html`
-<a class="skip" href="#main">Skip to the content</a>
-<header class="top"><p class="brand"><a href="#main">${document.info.title}</a> <span class="version">${document.info.version}</span></p>
-<p class="links"><a href="/api/openapi.json">OpenAPI 3.1</a></p></header>
-<div class="frame">
-${contents(groups)}
-<main id="main" tabindex="-1">
-${hero(document)}
-${introduction(document, facts)}
-${groups.map((group) => groupSection(group, document))}
-</main>
-</div>
-<footer><p>${document.info.title} ${document.info.version}, ${document.info.license.name}. This page is made from <a href="/api/openapi.json">the contract</a> that the service runs on.</p></footer>
-`
+      <a class="skip" href="#main">Skip to the content</a>
+      <header class="top">
+        <p class="brand">
+          <a href="#main">${document.info.title}</a> <span class="version">${document.info.version}</span>
+        </p>
+        <p class="links"><a href="/api/openapi.json">OpenAPI 3.1</a></p>
+      </header>
+      <div class="frame">
+        ${contents(groups)}
+        <main id="main" tabindex="-1">
+          ${hero(document)} ${introduction(document, facts)} ${groups.map((group) => groupSection(group, document))}
+        </main>
+      </div>
+      <footer>
+        <p>
+          ${document.info.title} ${document.info.version}, ${document.info.license.name}. This page is made from
+          <a href="/api/openapi.json">the contract</a> that the service runs on.
+        </p>
+      </footer>
+    `
   })
 }
 
@@ -70,7 +77,9 @@ interface Group {
 
 /** In the contract's order: the document's own is that of its paths. */
 const groupsOf = (document: OpenApiDocument): ReadonlyArray<Group> => {
-  const order = new Map(allEndpoints().map(({ method, path }, index) => [`${method} ${path.replace(/:(\w+)/gu, "{$1}")}`, index]))
+  const order = new Map(
+    allEndpoints().map(({ method, path }, index) => [`${method} ${path.replace(/:(\w+)/gu, "{$1}")}`, index])
+  )
   const placeOf = ({ method, path }: Located) => order.get(`${method} ${path}`) ?? order.size
   const operations = operationsOf(document).toSorted((a, b) => placeOf(a) - placeOf(b))
   return document.tags.map(({ name, description }) => ({
@@ -83,28 +92,45 @@ const groupsOf = (document: OpenApiDocument): ReadonlyArray<Group> => {
 
 const contents = (groups: ReadonlyArray<Group>): Html =>
   html`<nav class="contents" aria-label="On this page">
-<p class="label plain">Introduction</p>
-<ul>${parts.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`)}</ul>
-${groups.map((group) =>
-    html`<p class="label"><a href="#${group.id}">${group.name}</a></p>
-<ul class="deep">${group.operations.map((located) =>
-      html`<li><a href="#${anchorOf(located)}">${methodBadge(located.method)} ${located.operation.summary}</a></li>`)}</ul>`)}
-</nav>`
+    <p class="label plain">Introduction</p>
+    <ul>
+      ${parts.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`)}
+    </ul>
+    ${groups.map(
+      (group) =>
+        html`<p class="label"><a href="#${group.id}">${group.name}</a></p>
+          <ul class="deep">
+            ${group.operations.map(
+              (located) =>
+                html`<li>
+                  <a href="#${anchorOf(located)}">${methodBadge(located.method)} ${located.operation.summary}</a>
+                </li>`
+            )}
+          </ul>`
+    )}
+  </nav>`
 
 const hero = (document: OpenApiDocument): Html =>
   html`<section class="hero" aria-labelledby="title">
-<div class="pitch">
-<h1 id="title">${document.info.title}</h1>
-<p class="lead">${document.info.summary}</p>
-<ul class="promises">
-<li><strong>Agents</strong> find tools and see what a call costs before they make it.</li>
-<li><strong>Providers</strong> register an MCP server and price its tools, as low as a ten-thousandth of a cent a call.</li>
-<li><strong>Both</strong> need one key and plain JSON over HTTP, and may send any request again without harm.</li>
-</ul>
-<p class="base"><span class="label">Base URL</span> <code class="whole">${document.servers[0]?.url ?? ""}</code></p>
-</div>
-${firstCall(document)}
-</section>`
+    <div class="pitch">
+      <h1 id="title">${document.info.title}</h1>
+      <p class="lead">${document.info.summary}</p>
+      <ul class="promises">
+        <li><strong>Agents</strong> find tools and see what a call costs before they make it.</li>
+        <li>
+          <strong>Providers</strong> register an MCP server and price its tools, as low as a ten-thousandth of a cent a
+          call.
+        </li>
+        <li>
+          <strong>Both</strong> need one key and plain JSON over HTTP, and may send any request again without harm.
+        </li>
+      </ul>
+      <p class="base">
+        <span class="label">Base URL</span> <code class="whole">${document.servers[0]?.url ?? ""}</code>
+      </p>
+    </div>
+    ${firstCall(document)}
+  </section>`
 
 /** A read that anybody can try at once. */
 const firstCall = (document: OpenApiDocument): Html | undefined => {
@@ -114,9 +140,16 @@ const firstCall = (document: OpenApiDocument): Html | undefined => {
 
 const groupSection = (group: Group, document: OpenApiDocument): Html =>
   html`<section class="group" id="${group.id}" aria-labelledby="${group.id}-title">
-<h2 id="${group.id}-title">${group.name}</h2>
-<p>${group.description}</p>
-<ul class="index">${group.operations.map((located) =>
-    html`<li>${methodBadge(located.method)} <a href="#${anchorOf(located)}">${located.path}</a> <span>${located.operation.summary}</span></li>`)}</ul>
-${group.operations.map((located) => endpointSection(located, document))}
-</section>`
+    <h2 id="${group.id}-title">${group.name}</h2>
+    <p>${group.description}</p>
+    <ul class="index">
+      ${group.operations.map(
+        (located) =>
+          html`<li>
+            ${methodBadge(located.method)} <a href="#${anchorOf(located)}">${located.path}</a>
+            <span>${located.operation.summary}</span>
+          </li>`
+      )}
+    </ul>
+    ${group.operations.map((located) => endpointSection(located, document))}
+  </section>`

@@ -74,8 +74,11 @@ h4{font-size:.9375rem;font-weight:650;margin:1.5rem 0 .4rem}
 .codes tr:target{background:var(--tint)}
 .answer{border-top:1px solid var(--line);padding:.3rem 0}
 .answer summary{cursor:pointer;padding:.3rem 0}
+summary code{background:var(--tint);border-radius:4px;padding:.1em .3em}
 .answer[open] summary{margin-bottom:.5rem}
 .answer caption{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+figure,pre{border:1px solid color-mix(in srgb,var(--code-muted) 22%,var(--code-ground))}
+figure pre{border:0}
 figure{border-radius:10px;overflow:hidden;background:var(--code-ground);color:var(--code-ink)}
 figcaption{display:flex;justify-content:space-between;gap:1rem;font-size:.8125rem;font-weight:600;padding:.55rem 1.1rem;color:var(--code-ink);border-bottom:1px solid color-mix(in srgb,var(--code-muted) 30%,transparent)}
 .hint{font-weight:400;color:var(--code-muted)}

@@ -17,8 +17,12 @@ type Components = OpenApiDocument["components"]["schemas"]
 
 const DEPTH_MAX = 4
 
-export const fieldTable = (caption: string, schema: JsonSchema, components: Components, requiredMatters: boolean): Html =>
-  table(caption, fieldsOf(schema, components, "", 0), components, requiredMatters)
+export const fieldTable = (
+  caption: string,
+  schema: JsonSchema,
+  components: Components,
+  requiredMatters: boolean
+): Html => table(caption, fieldsOf(schema, components, "", 0), components, requiredMatters)
 
 export const parameterTable = (parameters: ReadonlyArray<Parameter>, components: Components): Html =>
   table(
@@ -37,7 +41,8 @@ export const parameterTable = (parameters: ReadonlyArray<Parameter>, components:
 const fieldsOf = (given: JsonSchema, components: Components, prefix: string, depth: number): ReadonlyArray<Field> => {
   const schema = resolve(given, components)
   if (depth > DEPTH_MAX) return []
-  if (schema.type === "array" && schema.items !== undefined) return fieldsOf(schema.items, components, `${prefix}[]`, depth)
+  if (schema.type === "array" && schema.items !== undefined)
+    return fieldsOf(schema.items, components, `${prefix}[]`, depth)
   const choices = schema.anyOf?.filter((choice) => choice.type !== "null")
   if (choices !== undefined) return distinct(choices.flatMap((choice) => fieldsOf(choice, components, prefix, depth)))
   return Object.entries(schema.properties ?? {}).flatMap(([key, property]) => {
@@ -56,19 +61,34 @@ const distinct = (fields: ReadonlyArray<Field>): ReadonlyArray<Field> =>
   fields.filter((field, index) => fields.findIndex((other) => other.name === field.name) === index)
 
 const resolve = (schema: JsonSchema, components: Components): JsonSchema =>
-  schema.$ref === undefined ? schema : components[nameOfRef(schema.$ref)] ?? {}
+  schema.$ref === undefined ? schema : (components[nameOfRef(schema.$ref)] ?? {})
 
 // The roles say again what the elements are: a browser forgets them where the style lays the cells out as blocks.
 const table = (caption: string, fields: ReadonlyArray<Field>, components: Components, requiredMatters: boolean): Html =>
   html`<table class="fields" role="table">
-<caption>${caption}</caption>
-<thead role="rowgroup"><tr role="row"><th role="columnheader" scope="col">Field, type and limits</th><th role="columnheader" scope="col">What it is</th></tr></thead>
-<tbody role="rowgroup">${fields.map((field) =>
-    html`
-<tr role="row"><th role="rowheader" scope="row"><code>${breakable(field.name)}</code>${
-      requiredMatters && field.required ? html` <span class="required">required</span>` : ""
-    } <span class="type">${prose(kindOf(field, components))}</span></th><td role="cell">${prose(field.description)}</td></tr>`)}
-</tbody></table>`
+    <caption>
+      ${caption}
+    </caption>
+    <thead role="rowgroup">
+      <tr role="row">
+        <th role="columnheader" scope="col">Field, type and limits</th>
+        <th role="columnheader" scope="col">What it is</th>
+      </tr>
+    </thead>
+    <tbody role="rowgroup">
+      ${fields.map(
+        (field) =>
+          html` <tr role="row">
+            <th role="rowheader" scope="row">
+              <code>${breakable(field.name)}</code>${
+                requiredMatters && field.required ? html` <span class="required">required</span>` : ""
+              } <span class="type">${prose(kindOf(field, components))}</span>
+            </th>
+            <td role="cell">${prose(field.description)}</td>
+          </tr>`
+      )}
+    </tbody>
+  </table>`
 
 const kindOf = ({ note, schema }: Field, components: Components): string =>
   [...(note === undefined ? [] : [note]), typeOf(schema, components), ...limitsOf(schema, components)].join(" · ")

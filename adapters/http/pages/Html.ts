@@ -24,7 +24,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "&": "&amp;",
   "<": "&lt;",
   ">": "&gt;",
-  "\"": "&quot;",
+  '"': "&quot;",
   "'": "&#39;"
 }
 
@@ -32,8 +32,8 @@ export const escape = (text: string): string => text.replace(/[&<>"']/gu, (char)
 
 /** A sentence in which `backticks` mark what is typed or sent. */
 export const prose = (text: string): ReadonlyArray<Html> =>
-  text.split("`").map((piece, index) => index % 2 === 1 ? html`<code>${breakable(piece)}</code>` : html`${piece}`)
+  text.split("`").map((piece, index) => (index % 2 === 1 ? html`<code>${breakable(piece)}</code>` : html`${piece}`))
 
 /** A long name or path that may break where its parts join. */
 export const breakable = (name: string): ReadonlyArray<Html> =>
-  name.split(/(?<=[._])|(?=\/)/u).map((piece, index) => index === 0 ? html`${piece}` : html`<wbr>${piece}`)
+  name.split(/(?<=[._])|(?=\/)/u).map((piece, index) => (index === 0 ? html`${piece}` : html`<wbr />${piece}`))

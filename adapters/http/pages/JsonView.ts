@@ -20,5 +20,7 @@ export const jsonView = (value: Json): Html => {
 
 const coloured = (token: string, quoted: string | undefined, colon: string | undefined): Html => {
   if (quoted === undefined) return html`<span class="lit">${token}</span>`
-  return colon === undefined ? html`<span class="str">${quoted}</span>` : html`<span class="key">${quoted}</span>${colon}`
+  return colon === undefined
+    ? html`<span class="str">${quoted}</span>`
+    : html`<span class="key">${quoted}</span>${colon}`
 }

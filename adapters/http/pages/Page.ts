@@ -33,10 +33,12 @@ const policyFor = (style: string): string =>
   ].join("; ")
 
 /** Drawn here so that no browser asks for /favicon.ico. */
-const ICON = "data:image/svg+xml," + encodeURIComponent(
-  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#0f6b50"/>` +
-    `<path d="M9 21V11h14M9 16h10M23 11v10" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/></svg>`
-)
+const ICON =
+  "data:image/svg+xml," +
+  encodeURIComponent(
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#0f6b50"/>` +
+      `<path d="M9 21V11h14M9 16h10M23 11v10" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/></svg>`
+  )
 
 const pageText = ({ title, description, style, body }: PageParts): string =>
   html`<!doctype html>
@@ -48,7 +50,9 @@ const pageText = ({ title, description, style, body }: PageParts): string =>
 <title>${title}</title>
 <meta name="description" content="${description}">
 <link rel="icon" href="${ICON}">
-<style>`.markup + style + html`</style>
+<style>`.markup +
+  style +
+  html`</style>
 </head>
 <body>${body}</body>
 </html>

@@ -47,7 +47,9 @@ export const darkColours: typeof lightColours = {
 }
 
 const variables = (colours: typeof lightColours): string =>
-  Object.entries(colours).map(([name, value]) => `--${name}:${value}`).join(";")
+  Object.entries(colours)
+    .map(([name, value]) => `--${name}:${value}`)
+    .join(";")
 
 export const pageStyle = `
 :root{color-scheme:light dark;${variables(lightColours)}}

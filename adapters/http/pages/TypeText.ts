@@ -49,7 +49,8 @@ const named = ({ format, pattern }: JsonSchema): string | undefined => {
   return pattern?.includes(UUID) === true ? "UUID" : undefined
 }
 
-const plural = (type: string): string => /^(?:string|integer|number|object|boolean|UUID)$/u.test(type) ? `${type}s` : type
+const plural = (type: string): string =>
+  /^(?:string|integer|number|object|boolean|UUID)$/u.test(type) ? `${type}s` : type
 
 const range = (min: number | undefined, max: number | undefined, unit: string): string => {
   if (min === undefined && max === undefined) return ""

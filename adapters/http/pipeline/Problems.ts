@@ -11,7 +11,7 @@ import type {
   InsufficientFunds,
   InvalidArguments,
   PriceChanged
-} from "../../../domain/metering/Metering.ts"
+} from "../../../domain/metering/CallRefusals.ts"
 import type { PaymentsNotConfigured } from "../../../domain/ledger/Loads.ts"
 import type { CallTimeRefused, CostTooHigh, NotYours } from "../../../domain/metering/DirectMetering.ts"
 import type { GrantNotFound, NoGrant, TooManyGrants, UnknownProvider } from "../../../domain/metering/Grants.ts"

@@ -2,7 +2,7 @@
  * The service on a socket: node:http in, the dispatcher, node:http out. No framework between them: this is what every
  * call pays for.
  */
-import { Context, Duration, Effect, Layer, Schema } from "effect"
+import { Context, type Duration, Effect, Fiber, Layer, Schema } from "effect"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { PayloadTooLarge } from "../pipeline/Failures.ts"
 import { Dispatcher } from "../pipeline/Dispatcher.ts"
@@ -49,6 +49,8 @@ export const layer = (settings: ServerSettings) =>
       const { dispatch } = yield* Dispatcher
       const context = yield* Effect.context<never>()
       const run = Effect.runForkWith(context)
+      /** Some outlive their connection: a call whose caller went away is settled all the same. */
+      const running = new Set<Fiber.Fiber<WebAnswer>>()
       const server = createServer(
         {
           maxHeaderSize: HEADER_BYTES_MAX,
@@ -59,7 +61,9 @@ export const layer = (settings: ServerSettings) =>
         },
         (incoming, outgoing) => {
           const fiber = run(dispatch(toWebRequest(incoming)))
+          running.add(fiber)
           fiber.addObserver((exit) => {
+            running.delete(fiber)
             if (exit._tag === "Success") send(incoming, outgoing, exit.value)
             else outgoing.destroy()
           })
@@ -68,7 +72,7 @@ export const layer = (settings: ServerSettings) =>
           })
         }
       )
-      yield* Effect.acquireRelease(listen(server, settings), () => close(server, settings.drain))
+      yield* Effect.acquireRelease(listen(server, settings), () => close(server, running, settings.drain))
       const address = server.address()
       return { host: settings.host, port: typeof address === "object" && address !== null ? address.port : settings.port }
     })
@@ -81,12 +85,13 @@ const listen = (server: Server, { host, port }: ServerSettings) =>
     server.listen({ host, port, backlog: 1_024 }, () => resume(Effect.void))
   })
 
-/** New connections are refused at once, calls under way may end, bounded. */
-const close = (server: Server, drain: Duration.Input) =>
+/** New connections are refused at once; calls under way may end, bounded. */
+const close = (server: Server, running: ReadonlySet<Fiber.Fiber<WebAnswer>>, drain: Duration.Input) =>
   Effect.callback<void>((resume) => {
     server.close(() => resume(Effect.void))
     server.closeIdleConnections()
   }).pipe(
+    Effect.andThen(Effect.suspend(() => Fiber.awaitAll(running))),
     Effect.timeoutOption(drain),
     Effect.andThen(Effect.sync(() => server.closeAllConnections()))
   )
