@@ -12,7 +12,7 @@ import { SqlClient } from "effect/sql"
 import { closeCalls } from "./ledger/CloseCalls.ts"
 import { openCalls } from "./ledger/OpenCalls.ts"
 
-export default Effect.gen(function*() {
+export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   // The only balance that a call locks. It changes twice per call: room on the page keeps those updates HOT.

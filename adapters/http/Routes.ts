@@ -4,11 +4,29 @@
 import { Effect } from "effect"
 import { accountsRoutes } from "./handlers/AccountsHandlers.ts"
 import { catalogRoutes } from "./handlers/CatalogHandlers.ts"
+import { grantsRoutes } from "./handlers/GrantsHandlers.ts"
 import { marketRoutes } from "./handlers/MarketHandlers.ts"
+import { meteringRoutes } from "./handlers/MeteringHandlers.ts"
+import { moneyRoutes } from "./handlers/MoneyHandlers.ts"
+import { proxyRoutes } from "./handlers/ProxyHandlers.ts"
+import { receiptsRoutes } from "./handlers/ReceiptsHandlers.ts"
 import { toolsRoutes } from "./handlers/ToolsHandlers.ts"
+import { usageRoutes } from "./handlers/UsageHandlers.ts"
 import { docsRoutes } from "./pages/DocsPage.ts"
 
 export const routes = Effect.map(
-  Effect.all([accountsRoutes, toolsRoutes, catalogRoutes, marketRoutes, docsRoutes]),
+  Effect.all([
+    accountsRoutes,
+    toolsRoutes,
+    catalogRoutes,
+    proxyRoutes,
+    usageRoutes,
+    meteringRoutes,
+    grantsRoutes,
+    moneyRoutes,
+    receiptsRoutes,
+    marketRoutes,
+    docsRoutes
+  ]),
   (groups) => groups.flat()
 )

@@ -10,7 +10,7 @@ import type { JsonSchemaObject } from "../../domain/catalog/Tool.ts"
 import { compile, type CompiledSchema, compileProblem, draftProblem } from "./CompiledSchema.ts"
 import { stepsOfCheck } from "./SchemaCost.ts"
 import { draftOf, sizeProblem } from "./SchemaText.ts"
-import { runWatched } from "./Watchdog.ts"
+import { isStackOverflow, runWatched } from "./Watchdog.ts"
 
 const COMPILED_KEPT_MAX = 500
 const COMPILE_MS_MAX = 1_000
@@ -98,7 +98,7 @@ const runOrOverflow = <A>(task: () => A) => {
   try {
     return runWatched(task, CHECK_MS_MAX)
   } catch (cause) {
-    if (cause instanceof RangeError) return { _tag: "OutOfTime" } as const
+    if (isStackOverflow(cause)) return { _tag: "OutOfTime" } as const
     throw cause
   }
 }

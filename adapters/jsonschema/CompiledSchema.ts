@@ -7,6 +7,7 @@ import type { SchemaViolation } from "../../domain/catalog/JsonSchemas.ts"
 import type { JsonSchemaObject } from "../../domain/catalog/Tool.ts"
 import { costOfSchema, type SchemaCost } from "./SchemaCost.ts"
 import type { Draft } from "./SchemaText.ts"
+import { isStackOverflow } from "./Watchdog.ts"
 
 const VIOLATIONS_MAX = 100
 const PROBLEM_CHARS_MAX = 500
@@ -45,7 +46,7 @@ export const draftProblem = (() => {
  * stand in it, two strangers' schemas cannot meet, and all of it is forgotten together.
  */
 export const compile = (schema: JsonSchemaObject, draft: Draft): CompiledSchema => {
-  const ajv = new DRAFTS[draft]({ ...OPTIONS, meta: false, validateSchema: false, addUsedSchema: false })
+  const ajv = new DRAFTS[draft]({ ...OPTIONS, meta: false, validateSchema: false })
   const validate = ajv.compile(schema as AnySchema)
   return {
     cost: costOfSchema(schema),
@@ -55,7 +56,7 @@ export const compile = (schema: JsonSchemaObject, draft: Draft): CompiledSchema 
 
 /** What Ajv says of a schema that it cannot compile, for the person who wrote it. */
 export const compileProblem = (cause: unknown): string => {
-  if (cause instanceof RangeError) return "it refers to itself without end"
+  if (isStackOverflow(cause)) return "it refers to itself without end"
   if (cause instanceof Error && "missingRef" in cause && typeof cause.missingRef === "string") {
     return `${shortened(cause.missingRef)} is not inside the schema, and references to the outside are not followed`
   }

@@ -1,11 +1,12 @@
 /**
  * How many steps a backtracking engine can need at most for a regular expression: a bound that follows from its shape.
  * Infinite where the shape alone allows no useful bound: repeated groups that can match in several ways, references
- * back, looks behind.
+ * back, looks behind, and whatever is very long.
  */
+const PATTERN_CHARS_MAX = 1_000
 
 export interface PatternCost {
-  /** Ways to choose between alternatives, times the places of the pattern. */
+  /** Places of the pattern with fixed repetitions written out, times the ways to choose between alternatives. */
   readonly factor: number
   /** How many parts can each stretch over any length of the text. */
   readonly degree: number
@@ -22,11 +23,14 @@ interface Group {
 }
 
 const QUANTIFIER = /(?:[*+?]|\{(\d+)(,(\d*))?\})\??/uy
-const UNBOUNDED: PatternCost = { factor: Infinity, degree: Infinity }
+const UNBOUNDED: PatternCost = { factor: Infinity, degree: 0 }
 
+/** Of a pattern that is a regular expression: that is not checked here. */
 export const costOf = (pattern: string): PatternCost => {
+  if (pattern.length > PATTERN_CHARS_MAX) return UNBOUNDED
   const groups: Array<Group> = [{ ambiguous: false, alternatives: 1 }]
-  let factor = Math.max(1, pattern.length)
+  let places = Math.max(1, pattern.length)
+  let ways = 1
   let degree = pattern.startsWith("^") ? 0 : 1
   let at = 0
   while (at < pattern.length) {
@@ -53,28 +57,29 @@ export const costOf = (pattern: string): PatternCost => {
         continue
       case ")":
         if (groups.length === 1) return UNBOUNDED
-        closed = groups.pop()
+        closed = groups.pop()!
+        ways *= closed.alternatives
+        if (closed.ambiguous) groups.at(-1)!.ambiguous = true
         at++
         break
       default:
         at++
     }
-    if (closed !== undefined) factor *= closed.alternatives
     QUANTIFIER.lastIndex = at
     const quantifier = QUANTIFIER.exec(pattern)
-    const around = groups.at(-1)!
-    if (closed?.ambiguous === true) around.ambiguous = true
     if (quantifier === null) continue
     at = QUANTIFIER.lastIndex
     const { max, min } = timesOf(quantifier)
     if (closed?.ambiguous === true && max > 1) return UNBOUNDED
+    const written = Number.isFinite(max) ? max : min
+    if (closed !== undefined) places *= Math.max(1, written)
+    else places += written
     if (min === max) continue
-    around.ambiguous = true
-    if (max === 1) factor *= 2
+    groups.at(-1)!.ambiguous = true
+    if (max === 1) ways *= 2
     else degree++
   }
-  factor *= groups[0]!.alternatives
-  return { factor, degree }
+  return { factor: places * ways * groups[0]!.alternatives, degree }
 }
 
 const endOfClass = (pattern: string, start: number): number => {

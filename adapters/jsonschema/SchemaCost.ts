@@ -48,7 +48,7 @@ export const costOfSchema = (root: unknown): SchemaCost => {
 
 /** Elementary steps to check a value against a schema, at most. Stops looking at the value once `limit` is passed. */
 export const stepsOfCheck = (cost: SchemaCost, value: unknown, limit: number): number => {
-  let weight = 0
+  let weight = 1
   let texts = 0
   let longest = 0
   const text = (one: string): void => {

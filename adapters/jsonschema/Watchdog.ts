@@ -2,6 +2,7 @@
  * Runs a synchronous task and ends it after a time, loops inside regular expressions included: V8 is told to stop from
  * another thread. That thread costs a few tenths of a millisecond, so what is known to be quick goes without.
  */
+import { Predicate } from "effect"
 import { createContext, Script } from "node:vm"
 
 export type Watched<A> = { readonly _tag: "Done"; readonly value: A } | { readonly _tag: "OutOfTime" }
@@ -23,5 +24,9 @@ export const runWatched = <A>(task: () => A, timeMsMax: number): Watched<A> => {
   }
 }
 
+/** By their names: an error that was made inside the context is of another `Error` class than ours. */
 const isOutOfTime = (cause: unknown): boolean =>
-  cause instanceof Error && "code" in cause && cause.code === "ERR_SCRIPT_EXECUTION_TIMEOUT"
+  Predicate.hasProperty(cause, "code") && cause.code === "ERR_SCRIPT_EXECUTION_TIMEOUT"
+
+export const isStackOverflow = (cause: unknown): boolean =>
+  Predicate.hasProperty(cause, "name") && cause.name === "RangeError"

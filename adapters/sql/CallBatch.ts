@@ -18,7 +18,7 @@ export interface Wallets {
 }
 
 export const walletsOf = (calls: ReadonlyArray<{ readonly consumerId: string }>): Wallets => {
-  const ids = [...new Set(calls.map((call) => call.consumerId))].sort()
+  const ids = [...new Set(calls.map((call) => call.consumerId))].toSorted()
   return { ids, placeOf: new Map(ids.map((id, i) => [id, i + 1])) }
 }
 
@@ -42,21 +42,55 @@ export const OPEN = `calls_open_batch(${placeholders(1, 20)})`
 export const CLOSE = `calls_close_batch(${placeholders(1, 23)})`
 export const OPEN_AFTER_CLOSE = `calls_open_batch(${placeholders(24, 20)})`
 
-export const openParams = (wallets: Wallets, calls: ReadonlyArray<OpenCall>, again: boolean): ReadonlyArray<unknown> => {
+export const openParams = (
+  wallets: Wallets,
+  calls: ReadonlyArray<OpenCall>,
+  again: boolean
+): ReadonlyArray<unknown> => {
   const keyed = calls.some((call) => call.idempotency !== undefined)
   return [
     column(wallets.ids, OID.uuid),
     again,
-    column(calls.map((call) => wallets.placeOf.get(call.consumerId)), OID.int4),
-    column(calls.map((call) => uuidOfReceipt(call.invocationId)), OID.uuid),
-    column(calls.map((call) => call.providerId), OID.uuid),
-    column(calls.map((call) => call.toolId), OID.uuid),
-    column(calls.map((call) => call.toolName), OID.text),
-    column(calls.map((call) => call.priceVersion), OID.int4),
-    column(calls.map((call) => call.holdAmount), OID.int8),
-    column(calls.map((call) => ORIGIN_CODE[call.origin]), OID.int2),
-    column(calls.map((call) => DateTime.toEpochMillis(call.openedAt)), OID.timestamptz),
-    column(calls.map((call) => DateTime.toEpochMillis(call.deadlineAt)), OID.timestamptz),
+    column(
+      calls.map((call) => wallets.placeOf.get(call.consumerId)),
+      OID.int4
+    ),
+    column(
+      calls.map((call) => uuidOfReceipt(call.invocationId)),
+      OID.uuid
+    ),
+    column(
+      calls.map((call) => call.providerId),
+      OID.uuid
+    ),
+    column(
+      calls.map((call) => call.toolId),
+      OID.uuid
+    ),
+    column(
+      calls.map((call) => call.toolName),
+      OID.text
+    ),
+    column(
+      calls.map((call) => call.priceVersion),
+      OID.int4
+    ),
+    column(
+      calls.map((call) => call.holdAmount),
+      OID.int8
+    ),
+    column(
+      calls.map((call) => ORIGIN_CODE[call.origin]),
+      OID.int2
+    ),
+    column(
+      calls.map((call) => DateTime.toEpochMillis(call.openedAt)),
+      OID.timestamptz
+    ),
+    column(
+      calls.map((call) => DateTime.toEpochMillis(call.deadlineAt)),
+      OID.timestamptz
+    ),
     column(keyed ? calls.map((call) => hexOrNull(call.idempotency?.keyHash)) : null, OID.bytea),
     column(keyed ? calls.map((call) => hexOrNull(call.idempotency?.requestHash)) : null, OID.bytea),
     ...tierParams(wallets, calls)
@@ -68,7 +102,10 @@ export const monthOf = (instant: DateTime.Utc): string => `${format(instant).sli
 
 /** Calls of one consumer, tool and month share a free tier, and are counted within it. */
 const tierParams = (wallets: Wallets, calls: ReadonlyArray<OpenCall>): ReadonlyArray<unknown> => {
-  const tiers = new Map<string, { readonly place: number; readonly call: OpenCall; readonly month: string; calls: number }>()
+  const tiers = new Map<
+    string,
+    { readonly place: number; readonly call: OpenCall; readonly month: string; calls: number }
+  >()
   const tierOf: Array<number | null> = []
   const ranks: Array<number | null> = []
   for (const call of calls) {
@@ -84,15 +121,28 @@ const tierParams = (wallets: Wallets, calls: ReadonlyArray<OpenCall>): ReadonlyA
     tierOf.push(tier.place)
     ranks.push(++tier.calls)
   }
-  if (tiers.size === 0) return [OID.int4, OID.int4, OID.int4, OID.int4, OID.uuid, OID.date].map((oid) => column(null, oid))
+  if (tiers.size === 0)
+    return [OID.int4, OID.int4, OID.int4, OID.int4, OID.uuid, OID.date].map((oid) => column(null, oid))
   const all = [...tiers.values()]
   return [
     column(tierOf, OID.int4),
     column(ranks, OID.int4),
-    column(calls.map((call) => call.freeTierCalls), OID.int4),
-    column(all.map((tier) => wallets.placeOf.get(tier.call.consumerId)), OID.int4),
-    column(all.map((tier) => tier.call.toolId), OID.uuid),
-    column(all.map((tier) => tier.month), OID.date)
+    column(
+      calls.map((call) => call.freeTierCalls),
+      OID.int4
+    ),
+    column(
+      all.map((tier) => wallets.placeOf.get(tier.call.consumerId)),
+      OID.int4
+    ),
+    column(
+      all.map((tier) => tier.call.toolId),
+      OID.uuid
+    ),
+    column(
+      all.map((tier) => tier.month),
+      OID.date
+    )
   ]
 }
 
@@ -151,28 +201,91 @@ export const closeParams = (wallets: Wallets, calls: ReadonlyArray<CloseCall>): 
   const answered = calls.some((call) => call.answer !== undefined)
   return [
     column(wallets.ids, OID.uuid),
-    column(calls.map((call) => wallets.placeOf.get(call.consumerId)), OID.int4),
-    column(calls.map((call) => uuidOfReceipt(call.receipt.receipt_id)), OID.uuid),
-    column(calls.map((call) => call.receipt.provider_id), OID.uuid),
-    column(calls.map((call) => call.receipt.tool_id), OID.uuid),
-    column(calls.map((call) => call.receipt.tool_name), OID.text),
-    column(calls.map((call) => Date.parse(call.receipt.timestamp)), OID.timestamptz),
-    column(calls.map((call) => Date.parse(call.receipt.created_at)), OID.timestamptz),
-    column(calls.map((call) => call.receipt.duration_ms), OID.int4),
-    column(calls.map((call) => call.receipt.cost_microcents), OID.int8),
-    column(calls.map((call) => call.fee), OID.int8),
-    column(calls.map((call) => STATUS_CODE[call.receipt.status]), OID.int2),
-    column(calls.map((call) => Buffer.from(call.receipt.signature, "hex")), OID.bytea),
-    column(calls.map((call) => call.priceVersion), OID.int4),
-    column(calls.map((call) => ORIGIN_CODE[call.origin]), OID.int2),
-    column(calls.map((call) => count(call.requestBytes)), OID.int4),
-    column(calls.map((call) => count(call.responseBytes)), OID.int4),
-    column(calls.map((call) => count(call.tokensInput)), OID.int4),
-    column(calls.map((call) => count(call.tokensOutput)), OID.int4),
-    column(calls.map((call) => call.usesFreeCall ?? call.receipt.status === "success"), OID.bool),
+    column(
+      calls.map((call) => wallets.placeOf.get(call.consumerId)),
+      OID.int4
+    ),
+    column(
+      calls.map((call) => uuidOfReceipt(call.receipt.receipt_id)),
+      OID.uuid
+    ),
+    column(
+      calls.map((call) => call.receipt.provider_id),
+      OID.uuid
+    ),
+    column(
+      calls.map((call) => call.receipt.tool_id),
+      OID.uuid
+    ),
+    column(
+      calls.map((call) => call.receipt.tool_name),
+      OID.text
+    ),
+    column(
+      calls.map((call) => Date.parse(call.receipt.timestamp)),
+      OID.timestamptz
+    ),
+    column(
+      calls.map((call) => Date.parse(call.receipt.created_at)),
+      OID.timestamptz
+    ),
+    column(
+      calls.map((call) => call.receipt.duration_ms),
+      OID.int4
+    ),
+    column(
+      calls.map((call) => call.receipt.cost_microcents),
+      OID.int8
+    ),
+    column(
+      calls.map((call) => call.fee),
+      OID.int8
+    ),
+    column(
+      calls.map((call) => STATUS_CODE[call.receipt.status]),
+      OID.int2
+    ),
+    column(
+      calls.map((call) => Buffer.from(call.receipt.signature, "hex")),
+      OID.bytea
+    ),
+    column(
+      calls.map((call) => call.priceVersion),
+      OID.int4
+    ),
+    column(
+      calls.map((call) => ORIGIN_CODE[call.origin]),
+      OID.int2
+    ),
+    column(
+      calls.map((call) => count(call.requestBytes)),
+      OID.int4
+    ),
+    column(
+      calls.map((call) => count(call.responseBytes)),
+      OID.int4
+    ),
+    column(
+      calls.map((call) => count(call.tokensInput)),
+      OID.int4
+    ),
+    column(
+      calls.map((call) => count(call.tokensOutput)),
+      OID.int4
+    ),
+    column(
+      calls.map((call) => call.usesFreeCall ?? call.receipt.status === "success"),
+      OID.bool
+    ),
     column(answered ? calls.map((call) => call.answer?.status ?? null) : null, OID.int2),
-    column(answered ? calls.map((call) => call.answer === undefined ? null : JSON.stringify(call.answer.headers)) : null, OID.text),
-    column(answered ? calls.map((call) => call.answer === undefined ? null : Buffer.from(call.answer.body)) : null, OID.bytea)
+    column(
+      answered ? calls.map((call) => (call.answer === undefined ? null : JSON.stringify(call.answer.headers))) : null,
+      OID.text
+    ),
+    column(
+      answered ? calls.map((call) => (call.answer === undefined ? null : Buffer.from(call.answer.body))) : null,
+      OID.bytea
+    )
   ]
 }
 
@@ -188,9 +301,9 @@ export const closedOf = (wallets: Wallets, calls: ReadonlyArray<CloseCall>, row:
 }
 
 /** What a provider reports is counted up to what an int4 holds. */
-const count = (n: number): number => n > 0 ? Math.min(Math.trunc(n), INT4_MAX) : 0
+const count = (n: number): number => (n > 0 ? Math.min(Math.trunc(n), INT4_MAX) : 0)
 
-const hexOrNull = (hex: string | undefined): Uint8Array | null => hex === undefined ? null : Buffer.from(hex, "hex")
+const hexOrNull = (hex: string | undefined): Uint8Array | null => (hex === undefined ? null : Buffer.from(hex, "hex"))
 
 function placeholders(first: number, many: number): string {
   return Array.from({ length: many }, (_, i) => `$${first + i}`).join(", ")

@@ -42,99 +42,95 @@ interface Waiting<Item, Answer> {
 }
 
 /** Who is interrupted while waiting is not sent; who is interrupted later may have been done all the same. */
-export const make = Effect.fnUntraced(
-  function*<Item, Answer>(options: GroupCommitOptions<Item, Answer>): Effect.fn.Return<
-    (item: Item) => Effect.Effect<Answer>,
-    never,
-    Scope.Scope
-  > {
-    let queue: Array<Waiting<Item, Answer>> = []
-    let wake: (() => void) | undefined
+export const make = Effect.fnUntraced(function* <Item, Answer>(
+  options: GroupCommitOptions<Item, Answer>
+): Effect.fn.Return<(item: Item) => Effect.Effect<Answer>, never, Scope.Scope> {
+  let queue: Array<Waiting<Item, Answer>> = []
+  let wake: (() => void) | undefined
 
-    const submit = (item: Item): Effect.Effect<Answer> =>
-      Effect.callback<Answer>((resume) => {
-        if (queue.length >= options.queueMax) {
-          return resume(Effect.die(new LaneOverloaded({ lane: options.name, waiting: queue.length })))
-        }
-        const waiting: Waiting<Item, Answer> = { item, resume, gone: false }
-        queue.push(waiting)
-        wake?.()
-        return Effect.sync(() => {
-          waiting.gone = true
-        })
-      })
-
-    /** Whatever this turn of the event loop still brings joins the batch. */
-    const arrival = Effect.callback<void>((resume) => {
-      wake = () => {
-        wake = undefined
-        setImmediate(() => resume(Effect.void))
+  const submit = (item: Item): Effect.Effect<Answer> =>
+    Effect.callback<Answer>((resume) => {
+      if (queue.length >= options.queueMax) {
+        return resume(Effect.die(new LaneOverloaded({ lane: options.name, waiting: queue.length })))
       }
-      if (queue.length > 0) wake()
+      const waiting: Waiting<Item, Answer> = { item, resume, gone: false }
+      queue.push(waiting)
+      wake?.()
+      return Effect.sync(() => {
+        waiting.gone = true
+      })
     })
 
-    const take = (): ReadonlyArray<Waiting<Item, Answer>> => {
-      const batch: Array<Waiting<Item, Answer>> = []
-      let weight = 0
-      let taken = 0
-      for (const next of queue) {
-        if (batch.length === options.batchMax) break
-        if (!next.gone) {
-          weight += options.weightOf(next.item)
-          if (batch.length > 0 && weight > options.batchWeightMax) break
-          batch.push(next)
-        }
-        taken++
-      }
-      queue = queue.slice(taken)
-      return batch
+  /** Whatever this turn of the event loop still brings joins the batch. */
+  const arrival = Effect.callback<void>((resume) => {
+    wake = () => {
+      wake = undefined
+      setImmediate(() => resume(Effect.void))
     }
+    if (queue.length > 0) wake()
+  })
 
-    const settle = Effect.fnUntraced(function*(
-      batch: ReadonlyArray<Waiting<Item, Answer>>,
-      unsureBefore: boolean
-    ): Effect.fn.Return<void> {
-      let unsure = unsureBefore
-      const items = batch.map((waiting) => waiting.item)
-      const exit = yield* Effect.suspend(() => options.run(items, unsure)).pipe(
-        Effect.tapError((error) =>
-          Effect.sync(() => {
-            unsure ||= error.reason._tag === "ConnectionError"
-          })
-        ),
-        Effect.retry({ while: (error) => error.isRetryable, schedule: retrySchedule }),
-        Effect.exit
-      )
-      if (Exit.isSuccess(exit)) {
-        batch.forEach((waiting, i) => waiting.resume(Effect.succeed(exit.value[i]!)))
-      } else if (batch.length === 1 || isOutage(exit.cause)) {
-        const failure = Effect.die(Cause.squash(exit.cause))
-        for (const waiting of batch) waiting.resume(failure)
-      } else {
-        const half = batch.length >> 1
-        yield* settle(batch.slice(0, half), unsure)
-        yield* settle(batch.slice(half), unsure)
+  const take = (): ReadonlyArray<Waiting<Item, Answer>> => {
+    const batch: Array<Waiting<Item, Answer>> = []
+    let weight = 0
+    let taken = 0
+    for (const next of queue) {
+      if (batch.length === options.batchMax) break
+      if (!next.gone) {
+        weight += options.weightOf(next.item)
+        if (batch.length > 0 && weight > options.batchWeightMax) break
+        batch.push(next)
+      }
+      taken++
+    }
+    queue = queue.slice(taken)
+    return batch
+  }
+
+  const settle = Effect.fnUntraced(function* (
+    batch: ReadonlyArray<Waiting<Item, Answer>>,
+    unsureBefore: boolean
+  ): Effect.fn.Return<void> {
+    let unsure = unsureBefore
+    const items = batch.map((waiting) => waiting.item)
+    const exit = yield* Effect.suspend(() => options.run(items, unsure)).pipe(
+      Effect.tapError((error) =>
+        Effect.sync(() => {
+          unsure ||= error.reason._tag === "ConnectionError"
+        })
+      ),
+      Effect.retry({ while: (error) => error.isRetryable, schedule: retrySchedule }),
+      Effect.exit
+    )
+    if (Exit.isSuccess(exit)) {
+      batch.forEach((waiting, i) => waiting.resume(Effect.succeed(exit.value[i]!)))
+    } else if (batch.length === 1 || isOutage(exit.cause)) {
+      const failure = Effect.die(Cause.squash(exit.cause))
+      for (const waiting of batch) waiting.resume(failure)
+    } else {
+      const half = batch.length >> 1
+      yield* settle(batch.slice(0, half), unsure)
+      yield* settle(batch.slice(half), unsure)
+    }
+  })
+
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      for (const waiting of queue) waiting.resume(Effect.interrupt)
+      queue = []
+    })
+  )
+  yield* Effect.forkScoped(
+    Effect.gen(function* () {
+      while (true) {
+        yield* arrival
+        const batch = take()
+        if (batch.length > 0) yield* Effect.uninterruptible(settle(batch, false))
       }
     })
-
-    yield* Effect.addFinalizer(() =>
-      Effect.sync(() => {
-        for (const waiting of queue) waiting.resume(Effect.interrupt)
-        queue = []
-      })
-    )
-    yield* Effect.forkScoped(
-      Effect.gen(function*() {
-        while (true) {
-          yield* arrival
-          const batch = take()
-          if (batch.length > 0) yield* Effect.uninterruptible(settle(batch, false))
-        }
-      })
-    )
-    return submit
-  }
-)
+  )
+  return submit
+})
 
 /** Halving teaches nothing while the database is away. */
 const isOutage = (cause: Cause.Cause<SqlError.SqlError>): boolean =>

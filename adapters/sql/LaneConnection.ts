@@ -24,42 +24,43 @@ const startupParameters = {
   statement_timeout: "30s"
 }
 
-export const make = Effect.fnUntraced(
-  function*(config: PgClient.PgClientConfig, lane: string): Effect.fn.Return<LaneConnection, never, Scope.Scope> {
-    const scope = yield* Effect.scope
-    let open: { readonly connection: PgConnection.PgConnection; readonly scope: Scope.Closeable } | undefined
+export const make = Effect.fnUntraced(function* (
+  config: PgClient.PgClientConfig,
+  lane: string
+): Effect.fn.Return<LaneConnection, never, Scope.Scope> {
+  const scope = yield* Effect.scope
+  let open: { readonly connection: PgConnection.PgConnection; readonly scope: Scope.Closeable } | undefined
 
-    const connect = Effect.gen(function*() {
-      const own = yield* Scope.fork(scope)
-      const connection = yield* PgConnection.make({
-        ...config,
-        applicationName: `${config.applicationName ?? "agent-tool-billing"} ${lane}`,
-        startupParameters: { ...config.startupParameters, ...startupParameters }
-      }).pipe(
-        Scope.provide(own),
-        Effect.onError((cause) => Scope.close(own, Exit.failCause(cause)))
-      )
-      open = { connection, scope: own }
-      return open
-    })
+  const connect = Effect.gen(function* () {
+    const own = yield* Scope.fork(scope)
+    const connection = yield* PgConnection.make({
+      ...config,
+      applicationName: `${config.applicationName ?? "agent-tool-billing"} ${lane}`,
+      startupParameters: { ...config.startupParameters, ...startupParameters }
+    }).pipe(
+      Scope.provide(own),
+      Effect.onError((cause) => Scope.close(own, Exit.failCause(cause)))
+    )
+    open = { connection, scope: own }
+    return open
+  })
 
-    const disconnect = Effect.suspend(() => {
-      const broken = open
-      open = undefined
-      return broken === undefined ? Effect.void : Scope.close(broken.scope, Exit.void)
-    })
+  const disconnect = Effect.suspend(() => {
+    const broken = open
+    open = undefined
+    return broken === undefined ? Effect.void : Scope.close(broken.scope, Exit.void)
+  })
 
-    return {
-      query: (sql, params) =>
-        Effect.suspend(() => open === undefined ? connect : Effect.succeed(open)).pipe(
-          Effect.flatMap(({ connection }) => connection.queryValues(sql, params)),
-          Effect.catch((error) =>
-            isBroken(error) ? Effect.andThen(disconnect, Effect.fail(broken(error))) : Effect.fail(error)
-          )
+  return {
+    query: (sql, params) =>
+      Effect.suspend(() => (open === undefined ? connect : Effect.succeed(open))).pipe(
+        Effect.flatMap(({ connection }) => connection.queryValues(sql, params)),
+        Effect.catch((error) =>
+          isBroken(error) ? Effect.andThen(disconnect, Effect.fail(broken(error))) : Effect.fail(error)
         )
-    }
+      )
   }
-)
+})
 
 /** SQLSTATE 57P..: the server ends this session or is starting; 53…: it is out of connections, memory or disk. */
 const isBroken = (error: SqlError.SqlError): boolean => {

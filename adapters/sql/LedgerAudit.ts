@@ -77,13 +77,15 @@ export const auditOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
     discrepancies: rows.flatMap((row) =>
       row.figure === null
         ? []
-        : [{
-          account: wordOf(ACCOUNT_CODE, row.account!),
-          ownerId: row.owner_id!,
-          figure: row.figure,
-          kept: row.kept!,
-          recomputed: row.recomputed!
-        }]
+        : [
+            {
+              account: wordOf(ACCOUNT_CODE, row.account!),
+              ownerId: row.owner_id!,
+              figure: row.figure,
+              kept: row.kept!,
+              recomputed: row.recomputed!
+            }
+          ]
     )
   }
   return audit

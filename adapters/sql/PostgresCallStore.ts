@@ -23,9 +23,7 @@ const BATCH_MAX = 512
 const BATCH_BYTES_MAX = 16 * 1024 * 1024
 const QUEUE_MAX = 20_000
 
-type Item =
-  | { readonly _tag: "Open"; readonly call: OpenCall }
-  | { readonly _tag: "Close"; readonly call: CloseCall }
+type Item = { readonly _tag: "Open"; readonly call: OpenCall } | { readonly _tag: "Close"; readonly call: CloseCall }
 
 interface OverdueRow {
   readonly invocation_id: string
@@ -47,7 +45,7 @@ export const layer = Layer.effect(
       name: "calls",
       batchMax: BATCH_MAX,
       batchWeightMax: BATCH_BYTES_MAX,
-      weightOf: (item) => item._tag === "Open" ? 0 : item.call.answer?.body.length ?? 0,
+      weightOf: (item) => (item._tag === "Open" ? 0 : (item.call.answer?.body.length ?? 0)),
       queueMax: QUEUE_MAX,
       run: (items, again) => settle(connection, items, again)
     })
@@ -99,15 +97,19 @@ const settle = Effect.fnUntraced(function* (
 ) {
   const opens: Array<OpenCall> = []
   const closes: Array<CloseCall> = []
-  for (const item of items) item._tag === "Open" ? opens.push(item.call) : closes.push(item.call)
-  closes.sort((a, b) => a.receipt.receipt_id < b.receipt.receipt_id ? -1 : 1)
+  for (const item of items) {
+    if (item._tag === "Open") opens.push(item.call)
+    else closes.push(item.call)
+  }
+  closes.sort((a, b) => (a.receipt.receipt_id < b.receipt.receipt_id ? -1 : 1))
   const wallets = CallBatch.walletsOf(items.map((item) => item.call))
 
-  const statement = closes.length === 0
-    ? `SELECT * FROM ${CallBatch.OPEN}`
-    : opens.length === 0
-    ? `SELECT * FROM ${CallBatch.CLOSE}`
-    : `SELECT * FROM ${CallBatch.CLOSE} UNION ALL SELECT * FROM ${CallBatch.OPEN_AFTER_CLOSE}`
+  const statement =
+    closes.length === 0
+      ? `SELECT * FROM ${CallBatch.OPEN}`
+      : opens.length === 0
+        ? `SELECT * FROM ${CallBatch.CLOSE}`
+        : `SELECT * FROM ${CallBatch.CLOSE} UNION ALL SELECT * FROM ${CallBatch.OPEN_AFTER_CLOSE}`
   const rows = yield* connection.query(statement, [
     ...(closes.length === 0 ? [] : CallBatch.closeParams(wallets, closes)),
     ...(opens.length === 0 ? [] : CallBatch.openParams(wallets, opens, again))
@@ -117,7 +119,7 @@ const settle = Effect.fnUntraced(function* (
   const opened = opens.length === 0 ? [] : CallBatch.openedOf(wallets, opens, CallBatch.rowOf(rows.at(-1)!))
   const closedByCall = new Map(closes.map((call, i) => [call, closed[i]!]))
   let next = 0
-  return items.map((item) => item._tag === "Open" ? opened[next++]! : closedByCall.get(item.call)!)
+  return items.map((item) => (item._tag === "Open" ? opened[next++]! : closedByCall.get(item.call)!))
 })
 
 const toOverdue = (row: OverdueRow): OverdueCall => ({

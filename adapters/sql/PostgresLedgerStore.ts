@@ -69,12 +69,30 @@ export const layer = Layer.effect(
         SELECT ${posting.transferId}::uuid, leg.consumer_id, leg.provider_id, leg.amount,
           ${DateTime.toDate(posting.effectiveAt)}::timestamptz, ${DateTime.toDate(posting.recordedAt)}::timestamptz,
           leg.n, leg.kind, leg.debit, leg.credit, ${posting.reference}
-        FROM unnest(${column(legs.map((leg) => leg.consumerId ?? MARKET_OWNER), OID.uuid)},
-          ${column(legs.map((leg) => leg.providerId ?? null), OID.uuid)},
-          ${column(legs.map((leg) => leg.amount), OID.int8)},
-          ${column(legs.map((leg) => TRANSFER_CODE[leg.kind]), OID.int2)},
-          ${column(legs.map((leg) => ACCOUNT_CODE[leg.debit]), OID.int2)},
-          ${column(legs.map((leg) => ACCOUNT_CODE[leg.credit]), OID.int2)})
+        FROM unnest(${column(
+          legs.map((leg) => leg.consumerId ?? MARKET_OWNER),
+          OID.uuid
+        )},
+          ${column(
+            legs.map((leg) => leg.providerId ?? null),
+            OID.uuid
+          )},
+          ${column(
+            legs.map((leg) => leg.amount),
+            OID.int8
+          )},
+          ${column(
+            legs.map((leg) => TRANSFER_CODE[leg.kind]),
+            OID.int2
+          )},
+          ${column(
+            legs.map((leg) => ACCOUNT_CODE[leg.debit]),
+            OID.int2
+          )},
+          ${column(
+            legs.map((leg) => ACCOUNT_CODE[leg.credit]),
+            OID.int2
+          )})
           WITH ORDINALITY AS leg (consumer_id, provider_id, amount, kind, debit, credit, n)
         ORDER BY leg.n
         ON CONFLICT (reference, leg) WHERE reference IS NOT NULL DO NOTHING

@@ -13,8 +13,10 @@ export class InsufficientBalance extends Schema.TaggedError<InsufficientBalance>
   neededMicrocents: Schema.BigInt
 }) {
   override get message(): string {
-    return `The ${this.account} account of ${this.ownerId} has ${this.availableMicrocents} microcents available, ` +
+    return (
+      `The ${this.account} account of ${this.ownerId} has ${this.availableMicrocents} microcents available, ` +
       `${this.neededMicrocents} are needed. Nothing was moved.`
+    )
   }
 }
 

@@ -20,7 +20,10 @@ export interface AccountChange {
 }
 
 /** Undefined where there is nothing wrong. */
-export const faultOf = (posting: { readonly reference: string; readonly legs: ReadonlyArray<Leg> }): string | undefined => {
+export const faultOf = (posting: {
+  readonly reference: string
+  readonly legs: ReadonlyArray<Leg>
+}): string | undefined => {
   if (posting.reference.length === 0 || posting.reference.length > REFERENCE_CHARS_MAX) {
     return `A reference has 1 to ${REFERENCE_CHARS_MAX} characters`
   }
@@ -29,7 +32,8 @@ export const faultOf = (posting: { readonly reference: string; readonly legs: Re
     if (leg.amount <= 0n) return "A transfer moves more than nothing"
     if (leg.debit === leg.credit) return `A transfer moves money between two accounts, not within ${leg.debit}`
     for (const account of [leg.debit, leg.credit]) {
-      if (account === "wallet" && leg.consumerId === undefined) return "A transfer to or from a wallet names its consumer"
+      if (account === "wallet" && leg.consumerId === undefined)
+        return "A transfer to or from a wallet names its consumer"
       if (account === "provider" && leg.providerId === undefined) {
         return "A transfer to or from a provider's account names the provider"
       }
@@ -50,14 +54,15 @@ export const changesOf = (legs: ReadonlyArray<Leg>): ReadonlyArray<AccountChange
       ownerId,
       credits: (before?.credits ?? 0n) + credits,
       debits: (before?.debits ?? 0n) + debits,
-      withinBalance: before?.withinBalance === true || account === "wallet" || (debits > 0n && leg.withinBalance === true)
+      withinBalance:
+        before?.withinBalance === true || account === "wallet" || (debits > 0n && leg.withinBalance === true)
     })
   }
   for (const leg of legs) {
     add(leg.debit, leg, 0n, leg.amount)
     add(leg.credit, leg, leg.amount, 0n)
   }
-  return [...changes].sort(([a], [b]) => a < b ? -1 : 1).map(([, change]) => change)
+  return [...changes].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, change]) => change)
 }
 
 /** Same movements, leg by leg. When they happened is no part of it: a repeated request comes later. */
@@ -66,8 +71,12 @@ export const sameContent = (legs: ReadonlyArray<Leg>, known: ReadonlyArray<Trans
   legs.every((leg, i) => {
     const other = known[i]!
     return (
-      leg.kind === other.kind && leg.debit === other.debit && leg.credit === other.credit &&
-      leg.amount === other.amount && leg.consumerId === other.consumerId && leg.providerId === other.providerId
+      leg.kind === other.kind &&
+      leg.debit === other.debit &&
+      leg.credit === other.credit &&
+      leg.amount === other.amount &&
+      leg.consumerId === other.consumerId &&
+      leg.providerId === other.providerId
     )
   })
 

@@ -27,17 +27,20 @@ export interface Loaded {
   readonly newMicrocents: bigint
 }
 
-export class Loads extends Context.Service<Loads, {
-  load(consumerId: ConsumerId, cents: number): Effect.Effect<Loaded, PaymentsNotConfigured>
-}>()("agent-tool-billing/domain/ledger/Loads") {
+export class Loads extends Context.Service<
+  Loads,
+  {
+    load(consumerId: ConsumerId, cents: number): Effect.Effect<Loaded, PaymentsNotConfigured>
+  }
+>()("agent-tool-billing/domain/ledger/Loads") {
   static readonly layer = Layer.effect(
     Loads,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const ledger = yield* Ledger
       const entropy = yield* Entropy
       const mode = yield* PaymentsMode
 
-      const load = Effect.fn("Loads.load")(function*(consumerId: ConsumerId, cents: number) {
+      const load = Effect.fn("Loads.load")(function* (consumerId: ConsumerId, cents: number) {
         if (mode === "none") return yield* new PaymentsNotConfigured()
         const amount = fromCents(cents)
         const reference = `dry_run:${yield* entropy.uuid}`

@@ -3,20 +3,31 @@
  */
 import { Layer } from "effect"
 import * as MemoryAccountStore from "../../adapters/memory/MemoryAccountStore.ts"
+import * as MemoryCallStore from "../../adapters/memory/MemoryCallStore.ts"
 import * as MemoryCatalogStore from "../../adapters/memory/MemoryCatalogStore.ts"
 import * as MemoryChangeFeed from "../../adapters/memory/MemoryChangeFeed.ts"
+import * as MemoryGrantStore from "../../adapters/memory/MemoryGrantStore.ts"
 import * as MemoryIdempotencyStore from "../../adapters/memory/MemoryIdempotencyStore.ts"
 import * as MemoryKeyStore from "../../adapters/memory/MemoryKeyStore.ts"
+import { MemoryLedger } from "../../adapters/memory/MemoryLedger.ts"
+import * as MemoryLedgerStore from "../../adapters/memory/MemoryLedgerStore.ts"
 import * as MemoryMarketFigures from "../../adapters/memory/MemoryMarketFigures.ts"
+import * as MemoryReceiptStore from "../../adapters/memory/MemoryReceiptStore.ts"
 import { MemoryTables } from "../../adapters/memory/MemoryTables.ts"
 import * as MemoryUnitOfWork from "../../adapters/memory/MemoryUnitOfWork.ts"
+import * as MemoryUsageStore from "../../adapters/memory/MemoryUsageStore.ts"
 
 export const memoryStores = Layer.mergeAll(
   MemoryAccountStore.layer,
+  MemoryCallStore.layer,
   MemoryCatalogStore.layer,
   MemoryChangeFeed.layer,
+  MemoryGrantStore.layer,
   MemoryIdempotencyStore.layer,
   MemoryKeyStore.layer,
+  MemoryLedgerStore.layer,
   MemoryMarketFigures.layer,
-  MemoryUnitOfWork.layer
-).pipe(Layer.provide(MemoryTables.layer))
+  MemoryReceiptStore.layer,
+  MemoryUnitOfWork.layer,
+  MemoryUsageStore.layer
+).pipe(Layer.provide([MemoryTables.layer, MemoryLedger.layer]))

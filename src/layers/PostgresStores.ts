@@ -4,12 +4,17 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { Layer, type Redacted } from "effect"
 import * as PostgresAccountStore from "../../adapters/sql/PostgresAccountStore.ts"
+import * as PostgresCallStore from "../../adapters/sql/PostgresCallStore.ts"
 import * as PostgresCatalogStore from "../../adapters/sql/PostgresCatalogStore.ts"
 import * as PostgresChangeFeed from "../../adapters/sql/PostgresChangeFeed.ts"
+import * as PostgresGrantStore from "../../adapters/sql/PostgresGrantStore.ts"
 import * as PostgresIdempotencyStore from "../../adapters/sql/PostgresIdempotencyStore.ts"
 import * as PostgresKeyStore from "../../adapters/sql/PostgresKeyStore.ts"
+import * as PostgresLedgerStore from "../../adapters/sql/PostgresLedgerStore.ts"
 import * as PostgresMarketFigures from "../../adapters/sql/PostgresMarketFigures.ts"
+import * as PostgresReceiptStore from "../../adapters/sql/PostgresReceiptStore.ts"
 import * as PostgresUnitOfWork from "../../adapters/sql/PostgresUnitOfWork.ts"
+import * as PostgresUsageStore from "../../adapters/sql/PostgresUsageStore.ts"
 import * as migrations from "../../migrations/index.ts"
 
 export interface Database {
@@ -19,12 +24,17 @@ export interface Database {
 
 const stores = Layer.mergeAll(
   PostgresAccountStore.layer,
+  PostgresCallStore.layer,
   PostgresCatalogStore.layer,
   PostgresChangeFeed.layer,
+  PostgresGrantStore.layer,
   PostgresIdempotencyStore.layer,
   PostgresKeyStore.layer,
+  PostgresLedgerStore.layer,
   PostgresMarketFigures.layer,
-  PostgresUnitOfWork.layer
+  PostgresReceiptStore.layer,
+  PostgresUnitOfWork.layer,
+  PostgresUsageStore.layer
 )
 
 export const client = ({ url, connectionsMax }: Database) =>

@@ -3,7 +3,7 @@
  */
 import * as NodeRedis from "@effect/platform-node/NodeRedis"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Layer, Redacted, Result } from "effect"
 import { RateLimiter } from "effect/persistence"
 import { BaseUrl } from "../../adapters/http/BaseUrl.ts"
 import * as HttpService from "../../adapters/http/HttpService.ts"
@@ -13,18 +13,25 @@ import { RateLimitSettings } from "../../adapters/http/pipeline/RateLimits.ts"
 import * as AjvJsonSchemas from "../../adapters/jsonschema/AjvJsonSchemas.ts"
 import * as NodeDigest from "../../adapters/crypto/NodeDigest.ts"
 import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
+import * as NodeReceiptSigner from "../../adapters/crypto/NodeReceiptSigner.ts"
 import * as NodeSealer from "../../adapters/crypto/NodeSealer.ts"
+import { parsePolicy, publicAndLoopback, publicOnly } from "../../adapters/mcp/AddressGuard.ts"
+import * as McpUpstream from "../../adapters/mcp/McpUpstream.ts"
+import { derivedSecrets } from "../../adapters/mcp/ProviderSignature.ts"
 import * as BoundedRateLimiterStore from "../../adapters/memory/BoundedRateLimiterStore.ts"
 import { EmbeddedPostgres } from "../../adapters/sql/embedded/EmbeddedPostgres.ts"
 import { OperatorKey } from "../../domain/accounts/Authentication.ts"
 import { RateLimitPolicy } from "../../domain/accounts/RateLimitPolicy.ts"
 import { DefaultFreeTierCalls } from "../../domain/catalog/Pricing.ts"
+import { PaymentsMode } from "../../domain/ledger/Loads.ts"
+import { UpstreamLimits } from "../../domain/metering/UpstreamLimits.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import { type AppConfig, valueOf } from "../config/AppConfig.ts"
 import { localSecret } from "../config/LocalSecrets.ts"
 import { listOf } from "../config/Settings.ts"
 import { core } from "./Core.ts"
 import { watch } from "./Fatal.ts"
+import { jobs } from "./Jobs.ts"
 import { memoryStores } from "./MemoryStores.ts"
 import { postgresStores } from "./PostgresStores.ts"
 
@@ -45,6 +52,11 @@ const references = (config: AppConfig) => {
       registrationRpm: valueOf(config, "RATE_LIMIT_REGISTER_RPM"),
       keysLimited: rpm > 0
     }),
+    Layer.succeed(UpstreamLimits, {
+      timeoutMs: valueOf(config, "UPSTREAM_TIMEOUT_MS"),
+      retriesMax: valueOf(config, "UPSTREAM_RETRIES")
+    }),
+    Layer.succeed(PaymentsMode, config.profile !== "production" || config.PAYMENTS === "dry_run" ? "dry_run" : "none"),
     Layer.succeed(TrustedProxyRanges, parseTrustedProxies(listOf(config.TRUST_PROXY ?? ""))),
     Layer.succeed(BaseUrl, config.BASE_URL ?? `http://${hostInUrl(valueOf(config, "HOST"))}:${valueOf(config, "PORT")}`)
   )
@@ -71,8 +83,28 @@ const signingSecrets = Effect.fnUntraced(function*(config: AppConfig) {
   return [yield* localSecret(valueOf(config, "DATA_DIR"), RECEIPT_SECRET_FILE)] as const
 })
 
+/** What the proxy may call: a start on the developer's own machine may call that machine. */
+const upstreamPolicy = (config: AppConfig) => {
+  if (config.ALLOW_UPSTREAM === undefined) return config.profile === "production" ? publicOnly : publicAndLoopback
+  return Result.getOrThrow(parsePolicy(config.ALLOW_UPSTREAM))
+}
+
+/** Longer than any one attempt may take. */
+const UPSTREAM_TOTAL_MS = 65_000
+
 const secrets = (config: AppConfig) =>
-  Layer.unwrap(Effect.map(signingSecrets(config), (ring) => NodeSealer.layer(ring))).pipe(
+  Layer.unwrap(
+    Effect.map(signingSecrets(config), (ring) =>
+      Layer.mergeAll(
+        NodeSealer.layer(ring),
+        NodeReceiptSigner.layer(ring),
+        McpUpstream.layer({
+          policy: upstreamPolicy(config),
+          signingSecretOf: derivedSecrets(ring[0]),
+          totalDeadlineMs: UPSTREAM_TOTAL_MS
+        })
+      ))
+  ).pipe(
     Layer.provide(NodeEntropy.layer),
     Layer.provide(NodeServices.layer)
   )
@@ -95,6 +127,7 @@ const stores = (config: AppConfig) => {
 /** Requests in, answers out, on the adapters of the profile. */
 export const service = (config: AppConfig) =>
   HttpService.layer.pipe(
+    Layer.merge(jobs),
     Layer.provide(core),
     Layer.provide([stores(config), rateLimiter(config.REDIS_URL), AjvJsonSchemas.layer, secrets(config)]),
     Layer.provide([NodeDigest.layer, NodeEntropy.layer]),

@@ -3,13 +3,21 @@
  */
 import { HttpApi, OpenApi } from "effect/http-api"
 import { AccountsApi } from "./AccountsApi.ts"
+import { CallsApi } from "./CallsApi.ts"
 import { CatalogApi } from "./CatalogApi.ts"
+import { MeteringApi } from "./MeteringApi.ts"
+import { MoneyApi } from "./MoneyApi.ts"
+import { ReceiptsApi } from "./ReceiptsApi.ts"
 
 export const API_VERSION = "0.4.0"
 
 export class Api extends HttpApi.make("agent-tool-billing")
   .add(AccountsApi)
   .add(CatalogApi)
+  .add(CallsApi)
+  .add(MeteringApi)
+  .add(MoneyApi)
+  .add(ReceiptsApi)
   .annotateMerge(OpenApi.annotations({
     title: "Agent Tool Billing",
     version: API_VERSION,

@@ -5,11 +5,11 @@ import { KEYS_PER_OWNER_MAX } from "../../../domain/accounts/ApiKey.ts"
 import { IDEMPOTENCY_DAYS_KEPT } from "../../../domain/shared/Idempotency.ts"
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "../../../domain/shared/Page.ts"
 import { codesByStatus } from "../api/Problem.ts"
-import { type Located, type OpenApiDocument, operationsOf } from "../openapi/OpenApiModel.ts"
+import type { OpenApiDocument } from "../openapi/OpenApiModel.ts"
 import { exampleProblem, guide, statuses } from "../openapi/ProblemGuide.ts"
 import { BODY_BYTES_MAX, JSON_DEPTH_MAX } from "../pipeline/RequestBody.ts"
-import { curlExample } from "./CurlExample.ts"
-import { anchorOf, codesIn, statusBadge } from "./DocsEndpoint.ts"
+import { codesIn, statusBadge } from "./DocsEndpoint.ts"
+import { firstSteps } from "./DocsSteps.ts"
 import { breakable, type Html, html, prose } from "./Html.ts"
 import { jsonView } from "./JsonView.ts"
 
@@ -37,7 +37,7 @@ type PartId = (typeof parts)[number][0]
 
 export const introduction = (document: OpenApiDocument, facts: DocsFacts): ReadonlyArray<Html> => {
   const bodies: Readonly<Record<PartId, Html>> = {
-    start: start(document),
+    start: firstSteps(document),
     keys,
     money,
     idempotency,
@@ -52,69 +52,6 @@ export const introduction = (document: OpenApiDocument, facts: DocsFacts): Reado
         ${bodies[id]}
       </section>`
   )
-}
-
-interface Step {
-  readonly method: string
-  readonly path: string
-  readonly text: string
-}
-
-const agentSteps: ReadonlyArray<Step> = [
-  {
-    method: "POST",
-    path: "/api/market/register-consumer",
-    text: "Register your agent. Keep the `api_key` of the answer, it is shown only now; the examples expect it in `$CONSUMER_KEY`."
-  },
-  {
-    method: "GET",
-    path: "/api/market/catalog",
-    text: "Find a tool and see what a call costs, before you pay for one."
-  },
-  { method: "POST", path: "/api/market/balance/load", text: "Load your balance." },
-  {
-    method: "POST",
-    path: "/api/market/proxy",
-    text: "Call the tool. The answer carries the tool's own result, what it cost, and a receipt."
-  },
-  { method: "POST", path: "/api/v1/verify", text: "Verify the receipt. Anybody can." }
-]
-
-const providerSteps: ReadonlyArray<Step> = [
-  {
-    method: "POST",
-    path: "/api/market/register-provider",
-    text: "Register your MCP server. Keep the `api_key` of the answer, it is shown only now; the examples expect it in `$PROVIDER_KEY`."
-  },
-  { method: "POST", path: "/api/market/tools", text: "Put your tools and prices in; send them again to change them." },
-  { method: "GET", path: "/api/v1/market/pricing", text: "See your prices as everybody does." }
-]
-
-/** Steps whose endpoint does not exist in this service are left out. */
-const start = (document: OpenApiDocument): Html => {
-  const all = operationsOf(document)
-  const known = (steps: ReadonlyArray<Step>) =>
-    steps.flatMap((step) => {
-      const found = all.find((located) => located.method === step.method && located.path === step.path)
-      return found === undefined ? [] : [{ text: step.text, found }]
-    })
-  const list = (title: string, steps: ReadonlyArray<{ readonly text: string; readonly found: Located }>) =>
-    html`<section class="track">
-      <h3>${title}</h3>
-      <ol class="steps">
-        ${steps.map(
-          ({ text, found }) =>
-            html`<li>
-              <p>${prose(text)} <a href="#${anchorOf(found)}">${found.operation.summary}</a></p>
-              <pre><code class="whole">${breakable(curlExample(found, document.servers[0]?.url ?? ""))}</code></pre>
-            </li>`
-        )}
-      </ol>
-    </section>`
-  return html`<p>Nothing to install: everything is JSON over HTTP. A click on an example selects it all.</p>
-    <div class="tracks">
-      ${list("You have an agent", known(agentSteps))}${list("You have tools", known(providerSteps))}
-    </div>`
 }
 
 const keys = html`<p>Send your key with every request that is yours:</p>

@@ -11,7 +11,10 @@ export class Html {
 export type Part = Html | string | number | undefined | ReadonlyArray<Part>
 
 export const html = (strings: TemplateStringsArray, ...parts: ReadonlyArray<Part>): Html =>
-  new Html(strings.map((text, index) => text + render(parts[index])).join(""))
+  new Html(strings.map((text, index) => text.replace(INDENT, "\n") + render(parts[index])).join(""))
+
+/** Of the source, not of the page: between the tags one space is as good as many. */
+const INDENT = /\n\s+/gu
 
 const render = (part: Part): string => {
   if (part === undefined) return ""
@@ -35,5 +38,7 @@ export const prose = (text: string): ReadonlyArray<Html> =>
   text.split("`").map((piece, index) => (index % 2 === 1 ? html`<code>${breakable(piece)}</code>` : html`${piece}`))
 
 /** A long name or path that may break where its parts join. */
-export const breakable = (name: string): ReadonlyArray<Html> =>
-  name.split(/(?<=[._])|(?=\/)/u).map((piece, index) => (index === 0 ? html`${piece}` : html`<wbr />${piece}`))
+export const breakable = (name: string): ReadonlyArray<Part> =>
+  name.split(/(?<=[._])|(?=\/)/u).flatMap((piece, index) => (index === 0 ? [piece] : [BREAK, piece]))
+
+const BREAK = new Html("<wbr>")

@@ -1,0 +1,115 @@
+/**
+ * Which addresses an outgoing connection may reach: a pure decision on a resolved address, whatever form it is
+ * written in. What the policy does not name is refused.
+ */
+import { Result, Schema } from "effect"
+import ipaddr from "ipaddr.js"
+
+export interface EgressPolicy {
+  /** Addresses that the public internet routes. */
+  readonly public: boolean
+  /** This machine, 127.0.0.0/8 and ::1. */
+  readonly loopback: boolean
+  /** Reached whatever kind of address they hold. */
+  readonly ranges: ReadonlyArray<AddressRange>
+  /** Names that may resolve to loopback and private addresses; `.example` stands for every name below it. */
+  readonly hosts: ReadonlyArray<string>
+}
+
+export interface AddressRange {
+  readonly base: ipaddr.IPv4 | ipaddr.IPv6
+  readonly prefixBits: number
+}
+
+export class PolicyUnreadable extends Schema.TaggedError<PolicyUnreadable>()("PolicyUnreadable", {
+  part: Schema.String
+}) {
+  override get message() {
+    return `"${this.part}" is neither public, loopback, a CIDR range nor a host name`
+  }
+}
+
+export const publicOnly: EgressPolicy = { public: true, loopback: false, ranges: [], hosts: [] }
+export const publicAndLoopback: EgressPolicy = { ...publicOnly, loopback: true }
+
+/**
+ * `public`, `loopback` (public and loopback), or a list of CIDR ranges and host names parted by commas. A list allows
+ * what it names and nothing else, so `public` may stand in it too.
+ */
+export const parsePolicy = (text: string): Result.Result<EgressPolicy, PolicyUnreadable> => {
+  const parts = text
+    .split(",")
+    .map((part) => part.trim().toLowerCase())
+    .filter((part) => part !== "")
+  if (parts.length === 0) return Result.fail(new PolicyUnreadable({ part: text }))
+  const ranges: Array<AddressRange> = []
+  const hosts: Array<string> = []
+  for (const part of parts) {
+    if (part === "public" || part === "loopback") continue
+    const range = rangeOf(part)
+    if (range !== undefined) ranges.push(range)
+    else if (hostPattern.test(part)) hosts.push(part.startsWith("*.") ? part.slice(1) : part)
+    else return Result.fail(new PolicyUnreadable({ part }))
+  }
+  const loopback = parts.includes("loopback")
+  return Result.succeed({ public: parts.includes("public") || loopback, loopback, ranges, hosts })
+}
+
+/** Whether a connection to `hostname` may be made to `address`, one of those that it resolved to. */
+export const mayDial = (policy: EgressPolicy, hostname: string, address: string): boolean => {
+  const parsed = parse(address)
+  if (parsed === undefined) return false
+  if (policy.ranges.some(({ base, prefixBits }) => base.kind() === parsed.kind() && parsed.match([base, prefixBits]))) {
+    return true
+  }
+  const kind = kindOf(parsed)
+  return (
+    (kind === "public" && policy.public) ||
+    (kind === "loopback" && policy.loopback) ||
+    (kind !== "refused" && policy.hosts.length > 0 && isListed(policy.hosts, hostname))
+  )
+}
+
+type AddressKind = "public" | "loopback" | "private" | "refused"
+
+/** A metadata service on an address that is public in form (Azure). The others are link-local, private or shared. */
+const metadata = ipaddr.IPv4.parse("168.63.129.16")
+const nat64 = ipaddr.IPv6.parse("64:ff9b::")
+const globalUnicast = ipaddr.IPv6.parse("2000::")
+
+const kindOf = (address: ipaddr.IPv4 | ipaddr.IPv6): AddressKind => {
+  const range = address.range()
+  if (range === "loopback") return "loopback"
+  if (range === "private" || range === "uniqueLocal") return "private"
+  if (address instanceof ipaddr.IPv4) {
+    return range === "unicast" && !address.match([metadata, 32]) ? "public" : "refused"
+  }
+  // A network with NAT64 reaches the public IPv4 internet this way, and nothing else.
+  if (address.match([nat64, 96])) {
+    return kindOf(new ipaddr.IPv4(address.toByteArray().slice(12))) === "public" ? "public" : "refused"
+  }
+  return range === "unicast" && address.match([globalUnicast, 3]) ? "public" : "refused"
+}
+
+/** One form for one address: an IPv4-mapped IPv6 address is the IPv4 address that is really dialled. */
+const parse = (text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined => {
+  if (!ipaddr.IPv4.isValidFourPartDecimal(text) && !ipaddr.IPv6.isValid(text)) return undefined
+  return ipaddr.process(text)
+}
+
+const hostPattern = /^(?:\*?\.)?(?!-)[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*$/u
+
+const isListed = (hosts: ReadonlyArray<string>, hostname: string): boolean => {
+  const name = hostname.toLowerCase().replace(/\.$/u, "")
+  return hosts.some((host) => (host.startsWith(".") ? name.endsWith(host) : name === host))
+}
+
+const rangeOf = (part: string): AddressRange | undefined => {
+  const [address = "", bits, ...more] = part.split("/")
+  const base = parse(address)
+  if (base === undefined || more.length > 0) return undefined
+  const bitsMax = base.kind() === "ipv4" ? 32 : 128
+  const mapped = base.kind() === "ipv4" && address.includes(":") ? 96 : 0
+  const prefixBits = bits === undefined ? bitsMax : /^\d{1,3}$/u.test(bits) ? Number(bits) - mapped : Number.NaN
+  return prefixBits >= 0 && prefixBits <= bitsMax ? { base, prefixBits } : undefined
+}

@@ -1,0 +1,48 @@
+/**
+ * Keeps calls away from an endpoint that fails again and again. Plain state with no fiber of its own: asking and
+ * recording cost nanoseconds on the hot path, where effect/persistence's breaker costs microseconds (see
+ * test/bench/upstream.ts).
+ */
+export interface CircuitOptions {
+  readonly circuitFailures: number
+  readonly circuitOpenMs: number
+  readonly circuitOpenMsMax: number
+}
+
+export class CircuitBreaker {
+  private readonly options: CircuitOptions
+  private state: "closed" | "open" | "probing" = "closed"
+  private failuresInARow = 0
+  private openings = 0
+  private openUntilMs = 0
+
+  constructor(options: CircuitOptions) {
+    this.options = options
+  }
+
+  /** Milliseconds until a call may pass; 0 lets this one pass. After an opening, one call at a time is the probe. */
+  waitMs(nowMs: number): number {
+    if (this.state === "closed") return 0
+    if (nowMs < this.openUntilMs) return this.openUntilMs - nowMs
+    // A probe that is never recorded, because its caller left, holds the circuit for one opening at most.
+    this.state = "probing"
+    this.openUntilMs = nowMs + this.options.circuitOpenMs
+    return 0
+  }
+
+  succeeded(): void {
+    this.state = "closed"
+    this.failuresInARow = 0
+    this.openings = 0
+  }
+
+  failed(nowMs: number): void {
+    // Calls that were under way when the circuit opened add nothing to it.
+    if (this.state === "open") return
+    this.failuresInARow++
+    if (this.state === "closed" && this.failuresInARow < this.options.circuitFailures) return
+    this.state = "open"
+    this.openUntilMs = nowMs + Math.min(this.options.circuitOpenMs * 2 ** this.openings, this.options.circuitOpenMsMax)
+    this.openings++
+  }
+}

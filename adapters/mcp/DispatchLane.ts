@@ -1,0 +1,16 @@
+import type { HttpExchange } from "./HttpExchange.ts"
+
+/** Begins exchanges together, once per turn of the event loop: fewer, fuller turns of undici and of the sockets. */
+export const makeLane = (): ((exchange: HttpExchange) => void) => {
+  let queue: Array<HttpExchange> = []
+  const flush = () => {
+    const batch = queue
+    queue = []
+    for (const exchange of batch) exchange.dispatch()
+  }
+  const lane = (globalThis as { LANE?: string }).LANE
+  if (lane === "direct") return (exchange) => exchange.dispatch()
+  return (exchange) => {
+    if (queue.push(exchange) === 1) (lane === "micro" ? queueMicrotask : setImmediate)(flush)
+  }
+}

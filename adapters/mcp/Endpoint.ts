@@ -1,0 +1,165 @@
+/**
+ * One provider's MCP endpoint as this node knows it: its sockets, its circuit, and what was found out about it.
+ */
+import { Effect } from "effect"
+import { Pool } from "undici"
+import { CircuitBreaker } from "./CircuitBreaker.ts"
+import { guardedConnector, type GuardOptions } from "./GuardedConnector.ts"
+import type { HmacKey } from "./Hmac.ts"
+import { type ExchangeHost, type ExchangeRequest, HttpExchange } from "./HttpExchange.ts"
+import { replyBody, type ServerRequest } from "./JsonRpc.ts"
+import type { McpUpstreamOptions } from "./McpUpstreamOptions.ts"
+import { type Link, modernMeta, postHeaders, sessionHeaders } from "./ProtocolEra.ts"
+import { appendSignedHeaders, type SignedFor, signedForNobody } from "./ProviderSignature.ts"
+import { fault, type Reply } from "./Reply.ts"
+import type { ToolHeaders } from "./ToolHeaders.ts"
+
+/** What the endpoints of one service share. */
+export interface EndpointShared {
+  readonly options: McpUpstreamOptions
+  readonly guard: GuardOptions
+  readonly begin: (exchange: HttpExchange) => void
+  readonly epochMs: () => number
+}
+
+export interface Message {
+  readonly http?: "GET" | "DELETE"
+  /** The exact headers, before ours are added. */
+  readonly headers: Array<string>
+  readonly body: string
+  readonly id: number | undefined
+  readonly link: Link | undefined
+  readonly timeoutMs: number
+  readonly subject?: SignedFor
+}
+
+export class Endpoint implements ExchangeHost {
+  readonly options: McpUpstreamOptions
+  readonly dispatcher: Pool
+  readonly circuit: CircuitBreaker
+  readonly meta: string
+  /** Found out once, and again where it proves wrong. */
+  era: Link["era"] | undefined = undefined
+  toolHeaders: ToolHeaders = new Map()
+  toolHeadersUntilMs = 0
+  /** Requests that hold a socket or wait for one. */
+  inFlight = 0
+  /** Requests whose reply somebody waits for. */
+  awaited = 0
+  lastUsedMs = 0
+
+  private readonly shared: EndpointShared
+  private readonly path: string
+  private readonly userAgent: string
+  private readonly key: HmacKey
+  private lastId = 0
+
+  constructor(url: URL, key: HmacKey, shared: EndpointShared) {
+    this.shared = shared
+    this.options = shared.options
+    this.key = key
+    this.path = url.pathname + url.search
+    this.userAgent = `${shared.options.clientName}/${shared.options.clientVersion}`
+    this.circuit = new CircuitBreaker(shared.options)
+    this.meta = modernMeta(shared.options)
+    this.dispatcher = new Pool(url.origin, {
+      connections: shared.options.socketsMax,
+      connect: guardedConnector(shared.guard),
+      allowH2: false,
+      maxHeaderSize: shared.options.responseHeaderBytesMax,
+      // The exchange has a deadline of its own.
+      headersTimeout: 0,
+      bodyTimeout: 0
+    })
+  }
+
+  nextId(): number {
+    return ++this.lastId
+  }
+
+  /** Sends a message and waits for its reply. Interrupted, the exchange ends, and the server is told where it must be. */
+  ask(message: Message): Effect.Effect<Reply> {
+    return Effect.callback((resume) => {
+      const exchange = this.begin(message, (reply) => {
+        this.awaited--
+        if (reply.kind === "timeout" && exchange?.sent === true) this.tellCancelled(message, "The answer took too long")
+        resume(Effect.succeed(reply))
+      })
+      if (exchange === undefined) return resume(Effect.succeed(overloaded))
+      this.awaited++
+      return Effect.sync(() => {
+        this.awaited--
+        exchange.cancel()
+        if (exchange.sent) this.tellCancelled(message, "The caller went away")
+      })
+    })
+  }
+
+  /** Sends a message whose reply nobody waits for. */
+  tell(message: Message): void {
+    this.begin(message, ignore)
+  }
+
+  /** Only the legacy era is told; in the modern one the end of the connection says it. */
+  tellCancelled(message: Message, reason: string): void {
+    const { id, link, subject } = message
+    if (id === undefined || link?.era !== "legacy" || message.http === "DELETE") return
+    this.tell(this.notification(link, "notifications/cancelled", { requestId: id, reason }, subject))
+  }
+
+  notification(
+    link: Link,
+    method: string,
+    params: Readonly<Record<string, unknown>> | undefined,
+    subject?: SignedFor
+  ): Message {
+    return {
+      headers: postHeaders(link, method),
+      body: JSON.stringify({ jsonrpc: "2.0", method, ...(params === undefined ? {} : { params }) }),
+      id: undefined,
+      link,
+      timeoutMs: this.options.courtesyTimeoutMs,
+      ...(subject === undefined ? {} : { subject })
+    }
+  }
+
+  endSession(link: Link): Effect.Effect<Reply> {
+    const timeoutMs = this.options.courtesyTimeoutMs
+    return this.ask({ http: "DELETE", headers: sessionHeaders(link), body: "", id: undefined, link, timeoutMs })
+  }
+
+  released(): void {
+    this.inFlight--
+  }
+
+  /** In the modern era a server asks nothing, and a client answers nothing. */
+  serverAsked(asked: ServerRequest, link: Link | undefined): void {
+    if (link?.era !== "legacy") return
+    const timeoutMs = this.options.courtesyTimeoutMs
+    this.tell({ headers: postHeaders(link, asked.method), body: replyBody(asked), id: undefined, link, timeoutMs })
+  }
+
+  private begin(message: Message, done: (reply: Reply) => void): HttpExchange | undefined {
+    if (this.inFlight >= this.options.inFlightMax) return undefined
+    this.inFlight++
+    const { body, headers, id, link, timeoutMs } = message
+    headers.push("accept-encoding", "identity", "user-agent", this.userAgent)
+    appendSignedHeaders(headers, this.key, message.subject ?? signedForNobody, body, this.shared.epochMs())
+    const request: ExchangeRequest = {
+      method: message.http ?? "POST",
+      path: this.path,
+      headers,
+      body,
+      id,
+      link,
+      timeoutMs
+    }
+    const exchange = new HttpExchange(request, this.options, this, done)
+    this.shared.begin(exchange)
+    return exchange
+  }
+}
+
+const overloaded = fault("overloaded", "The provider has more calls under way than it is given at a time")
+
+const ignore = () => {}

@@ -1,0 +1,128 @@
+/**
+ * The connector that outgoing requests share: a name is resolved once per connection, every address it has is held
+ * against the policy, and what is dialled is one of those very addresses. There is no second lookup to rebind.
+ */
+import { lookup as systemLookup } from "node:dns"
+import { isIP, type Socket } from "node:net"
+import { Effect, Schema } from "effect"
+import { buildConnector } from "undici"
+import { type EgressPolicy, mayDial } from "./AddressGuard.ts"
+
+export interface ResolvedAddress {
+  readonly address: string
+  readonly family: number
+}
+
+export type Resolve = (
+  hostname: string,
+  callback: (error: Error | null, addresses: ReadonlyArray<ResolvedAddress>) => void
+) => void
+
+/** The address itself stays out of it: what a private name resolves to is nobody's business. */
+export class AddressRefused extends Schema.TaggedError<AddressRefused>()("AddressRefused", {
+  hostname: Schema.String
+}) {
+  override get message() {
+    return `${this.hostname} has an address that may not be called from here`
+  }
+}
+
+export class NameUnresolved extends Schema.TaggedError<NameUnresolved>()("NameUnresolved", {
+  hostname: Schema.String
+}) {
+  override get message() {
+    return `${this.hostname} has no address`
+  }
+}
+
+export interface GuardOptions {
+  readonly policy: EgressPolicy
+  readonly resolve?: Resolve | undefined
+  readonly connectTimeoutMs: number
+}
+
+export const guardedConnector = (options: GuardOptions): buildConnector.connector => {
+  const resolve = guardedResolve(options.policy, options.resolve)
+  const connect = buildConnector({
+    allowH2: false,
+    timeout: options.connectTimeoutMs,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: 400,
+    lookup: (hostname, lookupOptions, callback) =>
+      resolve(hostname, (error, addresses) => {
+        const first = addresses[0]
+        if (error !== null) callback(error, [])
+        else if (lookupOptions.all === true)
+          callback(
+            null,
+            addresses.map((found) => ({ ...found }))
+          )
+        else callback(null, first?.address ?? "", first?.family)
+      })
+  })
+  return (target, callback) => {
+    // A literal address never reaches the lookup.
+    if (isIP(target.hostname) !== 0 && !mayDial(options.policy, target.hostname, target.hostname)) {
+      return callback(new AddressRefused({ hostname: target.hostname }), null)
+    }
+    return connect(target, (error, socket) => {
+      if (error !== null) return callback(error, null)
+      if (!isDialled(options.policy, target.hostname, socket)) {
+        socket.destroy()
+        return callback(new AddressRefused({ hostname: target.hostname }), null)
+      }
+      return callback(null, socket)
+    })
+  }
+}
+
+/** The same check without a connection, for an address that is given now and called later. */
+export const checkUrl = (options: GuardOptions) => {
+  const resolve = guardedResolve(options.policy, options.resolve)
+  return (url: string): Effect.Effect<void, AddressRefused | NameUnresolved> =>
+    Effect.callback<void, AddressRefused | NameUnresolved>((resume) => {
+      const hostname = URL.parse(url)?.hostname.replace(/^\[|\]$/gu, "") ?? ""
+      if (isIP(hostname) !== 0) {
+        const allowed = mayDial(options.policy, hostname, hostname)
+        return resume(allowed ? Effect.void : Effect.fail(new AddressRefused({ hostname })))
+      }
+      resolve(hostname, (error) => resume(error === null ? Effect.void : Effect.fail(error)))
+    }).pipe(
+      Effect.timeoutOrElse({
+        duration: options.connectTimeoutMs,
+        orElse: () => Effect.fail(new NameUnresolved({ hostname: URL.parse(url)?.hostname ?? url }))
+      })
+    )
+}
+
+type Resolved = (error: AddressRefused | NameUnresolved | null, addresses: ReadonlyArray<ResolvedAddress>) => void
+
+/** Lookups of one name that are under way are shared, so that a burst of connections asks once. */
+const guardedResolve = (policy: EgressPolicy, resolve: Resolve = systemResolve) => {
+  const waiting = new Map<string, Array<Resolved>>()
+  return (hostname: string, callback: Resolved): void => {
+    const others = waiting.get(hostname)
+    if (others !== undefined) {
+      others.push(callback)
+      return
+    }
+    const callbacks = [callback]
+    waiting.set(hostname, callbacks)
+    resolve(hostname, (error, addresses) => {
+      waiting.delete(hostname)
+      const refusal =
+        error !== null || addresses.length === 0
+          ? new NameUnresolved({ hostname })
+          : addresses.every(({ address }) => mayDial(policy, hostname, address))
+            ? null
+            : new AddressRefused({ hostname })
+      for (const done of callbacks) done(refusal, refusal === null ? addresses : [])
+    })
+  }
+}
+
+const systemResolve: Resolve = (hostname, callback) =>
+  systemLookup(hostname, { all: true, order: "verbatim" }, (error, addresses) => callback(error, addresses ?? []))
+
+const isDialled = (policy: EgressPolicy, hostname: string, socket: Socket): boolean =>
+  socket.remoteAddress === undefined || mayDial(policy, hostname, socket.remoteAddress)

@@ -1,0 +1,177 @@
+/**
+ * Finds out how to speak to an endpoint. A modern server answers `server/discover`; whoever does not is asked to
+ * `initialize`. Both are harmless: no tool runs before the era is known.
+ */
+import { Effect } from "effect"
+import type { Endpoint } from "./Endpoint.ts"
+import { isObject } from "./JsonRpc.ts"
+import {
+  discoverBody,
+  HEADER_MISMATCH,
+  initializeBody,
+  isSessionId,
+  LEGACY_VERSIONS,
+  type Link,
+  MISSING_CAPABILITY,
+  MODERN_VERSION,
+  modernLink,
+  postHeaders,
+  toolListBody,
+  UNSUPPORTED_VERSION
+} from "./ProtocolEra.ts"
+import { fault, type Reply } from "./Reply.ts"
+import { type HeaderParameter, readToolHeaders } from "./ToolHeaders.ts"
+
+export const isLink = (outcome: Link | Reply): outcome is Link => "era" in outcome
+
+/** A link to speak over, or the reply that made it impossible. */
+export const establish = Effect.fnUntraced(function* (
+  endpoint: Endpoint,
+  nowMs: () => number
+): Effect.fn.Return<Link | Reply> {
+  const untilMs = nowMs() + endpoint.options.setupTimeoutMs
+  const leftMs = () => Math.max(1, Math.ceil(untilMs - nowMs()))
+  if (endpoint.era === "legacy") {
+    const outcome = yield* initialize(endpoint, leftMs)
+    if (isLink(outcome) || (outcome.kind !== "rpc_error" && outcome.kind !== "status")) return outcome
+    endpoint.era = undefined
+  }
+  const verdict = yield* detect(endpoint, leftMs)
+  if (verdict === "legacy") {
+    const outcome = yield* initialize(endpoint, leftMs)
+    if (isLink(outcome)) endpoint.era = "legacy"
+    return outcome
+  }
+  if (verdict === "modern") {
+    endpoint.era = "modern"
+    yield* readTools(endpoint, nowMs, leftMs)
+    return modernLink
+  }
+  return verdict
+})
+
+/** Reads the tool list for the headers that its tools want. A server that gives none wants none. */
+export const readTools = Effect.fnUntraced(function* (
+  endpoint: Endpoint,
+  nowMs: () => number,
+  leftMs: () => number
+): Effect.fn.Return<void> {
+  const known = new Map<string, ReadonlyArray<HeaderParameter> | "invalid">()
+  let cursor: string | undefined = undefined
+  let ttlMs = endpoint.options.toolListTtlMs
+  for (let page = 0; page < endpoint.options.toolListPagesMax; page++) {
+    const id = endpoint.nextId()
+    const reply: Reply = yield* endpoint.ask({
+      headers: postHeaders(modernLink, "tools/list"),
+      body: toolListBody(id, endpoint.meta, cursor),
+      id,
+      link: modernLink,
+      timeoutMs: leftMs()
+    })
+    if (reply.kind !== "result") {
+      // What was known before still stands; the question is put again soon.
+      endpoint.toolHeadersUntilMs = nowMs() + TOOL_LIST_TTL_MS_MIN
+      return
+    }
+    readToolHeaders(reply.result["tools"], known)
+    const offered: unknown = reply.result["ttlMs"]
+    const nextCursor: unknown = reply.result["nextCursor"]
+    if (typeof offered === "number") ttlMs = Math.min(ttlMs, Math.max(offered, TOOL_LIST_TTL_MS_MIN))
+    if (typeof nextCursor !== "string" || nextCursor === "") break
+    cursor = nextCursor
+  }
+  endpoint.toolHeaders = known
+  endpoint.toolHeadersUntilMs = nowMs() + ttlMs
+})
+
+const TOOL_LIST_TTL_MS_MIN = 10_000
+
+const detect = Effect.fnUntraced(function* (
+  endpoint: Endpoint,
+  leftMs: () => number
+): Effect.fn.Return<"modern" | "legacy" | Reply> {
+  const probe = () => {
+    const id = endpoint.nextId()
+    return endpoint.ask({
+      headers: postHeaders(modernLink, "server/discover"),
+      body: discoverBody(id, endpoint.meta),
+      id,
+      link: modernLink,
+      timeoutMs: Math.min(endpoint.options.probeTimeoutMs, leftMs())
+    })
+  }
+  const first = yield* probe()
+  const verdict = verdictOf(first)
+  if (verdict !== "again") return verdict
+  const second = verdictOf(yield* probe())
+  return second === "again" ? incompatible : second
+})
+
+const verdictOf = (reply: Reply): "modern" | "legacy" | "again" | Reply => {
+  switch (reply.kind) {
+    case "result": {
+      const supported = reply.result["supportedVersions"]
+      if (!Array.isArray(supported)) return "legacy"
+      return supported.includes(MODERN_VERSION) ? "modern" : speaksLegacy(supported) ? "legacy" : incompatible
+    }
+    case "rpc_error": {
+      const { code, data } = reply.error
+      if (code === HEADER_MISMATCH || code === MISSING_CAPABILITY) return "modern"
+      if (code !== UNSUPPORTED_VERSION) return "legacy"
+      const supported = isObject(data) && Array.isArray(data["supported"]) ? data["supported"] : []
+      return supported.includes(MODERN_VERSION) ? "again" : speaksLegacy(supported) ? "legacy" : incompatible
+    }
+    case "status":
+      return reply.status === 429 || reply.status < 400 ? reply : "legacy"
+    case "blocked":
+    case "connection":
+    case "overloaded":
+      return reply
+    default:
+      return "legacy"
+  }
+}
+
+const initialize = Effect.fnUntraced(function* (
+  endpoint: Endpoint,
+  leftMs: () => number
+): Effect.fn.Return<Link | Reply> {
+  const offer = (version: string) => {
+    const id = endpoint.nextId()
+    return endpoint.ask({
+      headers: postHeaders(undefined, "initialize"),
+      body: initializeBody(id, version, endpoint.options),
+      id,
+      link: undefined,
+      timeoutMs: leftMs()
+    })
+  }
+  let reply = yield* offer(LEGACY_VERSIONS[0])
+  const older = reply.kind === "rpc_error" ? olderVersionIn(reply.error.data) : undefined
+  if (older !== undefined) reply = yield* offer(older)
+  if (reply.kind === "resumable") return fault("connection", "The provider's handshake broke off", reply.bytes)
+  if (reply.kind !== "result") return reply
+  const version = LEGACY_VERSIONS.find((known) => known === reply.result["protocolVersion"])
+  if (version === undefined) return incompatible
+  const { sessionId } = reply
+  if (sessionId !== undefined && !isSessionId(sessionId)) {
+    return fault("malformed", "The provider's session id is not valid", reply.bytes)
+  }
+  const link: Link = { era: "legacy", version, sessionId }
+  const heard = yield* endpoint.ask({
+    ...endpoint.notification(link, "notifications/initialized", undefined),
+    timeoutMs: leftMs()
+  })
+  // A server that will not hear it may still answer calls.
+  return heard.kind === "timeout" || heard.kind === "connection" || heard.kind === "blocked" ? heard : link
+})
+
+const speaksLegacy = (supported: ReadonlyArray<unknown>): boolean =>
+  LEGACY_VERSIONS.some((version) => supported.includes(version))
+
+const olderVersionIn = (data: unknown): string | undefined => {
+  const supported = isObject(data) && Array.isArray(data["supported"]) ? data["supported"] : []
+  return LEGACY_VERSIONS.slice(1).find((version) => supported.includes(version))
+}
+
+const incompatible = fault("malformed", "The provider speaks no version of MCP that is known here")

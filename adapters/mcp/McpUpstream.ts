@@ -1,0 +1,104 @@
+/**
+ * ToolUpstream over MCP's streamable HTTP, both eras of the protocol. A call is one or more attempts within a total
+ * deadline; an attempt is a `tools/call` with whatever handshake, renewed session or resumed stream it needs.
+ *
+ * `attempts` is 0 where nobody was asked: a refused address, an open circuit, too much under way. A connection that
+ * cannot be made is an error like any network fault, and like it not tried again unless the tool is idempotent.
+ */
+import { Clock, Effect, Layer, Random } from "effect"
+import {
+  ToolUpstream,
+  type UpstreamAnswer,
+  type UpstreamCall,
+  type UpstreamProblem
+} from "../../domain/metering/ToolUpstream.ts"
+import { Endpoints } from "./Endpoints.ts"
+import { makeLane } from "./DispatchLane.ts"
+import { type McpUpstreamOptions, type McpUpstreamSettings, withDefaults } from "./McpUpstreamOptions.ts"
+import type { Reply } from "./Reply.ts"
+import { attemptCall, type Tally } from "./ToolCall.ts"
+import { isHealthy, mayRetry, type Outcome, outcomeOf, retryAfterSecondsOf } from "./UpstreamOutcome.ts"
+
+export const make = Effect.fnUntraced(function* (settings: McpUpstreamSettings) {
+  const options = withDefaults(settings)
+  const clock = yield* Clock.Clock
+  const scope = yield* Effect.scope
+  const nowMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+  const epochMs = () => clock.currentTimeMillisUnsafe()
+  const guard = { policy: options.policy, resolve: options.resolve, connectTimeoutMs: options.connectTimeoutMs }
+  const endpoints = new Endpoints({ options, guard, begin: makeLane(), epochMs }, nowMs, scope)
+  const context = { nowMs, scope }
+  yield* Effect.addFinalizer(() => endpoints.close)
+
+  const call = Effect.fnUntraced(function* (request: UpstreamCall): Effect.fn.Return<UpstreamAnswer> {
+    const startedMs = nowMs()
+    const known = endpoints.of(request.providerId, request.endpointUrl, startedMs)
+    if (typeof known === "string") return unasked(problems[known])
+    const { circuit } = known.endpoint
+    const closedInMs = circuit.waitMs(startedMs)
+    if (closedInMs > 0) {
+      return unasked({ ...problems.circuit_open, retryAfterSeconds: Math.ceil(closedInMs / 1_000) })
+    }
+    const tally: Tally = { link: undefined, requestBytes: 0, responseBytes: 0 }
+    const untilMs = startedMs + options.totalDeadlineMs
+    let attempts = 1
+    const firstMs = Math.min(request.timeoutMs, options.totalDeadlineMs)
+    let reply = yield* attemptCall(context, known, request, startedMs, firstMs, tally)
+    while (attempts <= request.retriesMax && mayRetry(reply, request.idempotent)) {
+      const delayMs = yield* retryDelayMs(options, reply, epochMs)
+      if (nowMs() + delayMs >= untilMs) break
+      yield* Effect.sleep(delayMs)
+      attempts++
+      const againMs = nowMs()
+      const leftMs = Math.max(1, Math.floor(untilMs - againMs))
+      reply = yield* attemptCall(context, known, request, againMs, Math.min(request.timeoutMs, leftMs), tally)
+    }
+    const endedMs = nowMs()
+    const healthy = isHealthy(reply)
+    if (healthy === true) circuit.succeeded()
+    else if (healthy === false) circuit.failed(endedMs)
+    const asked = reply.kind !== "blocked" && reply.kind !== "overloaded" && reply.kind !== "unusable"
+    return answerOf(
+      outcomeOf(reply, tally.link?.era, epochMs),
+      asked ? attempts : attempts - 1,
+      Math.round(endedMs - startedMs),
+      tally
+    )
+  })
+
+  return ToolUpstream.of({ call })
+})
+
+/** The layer; its scope owns the sockets and the sessions. */
+export const layer = (settings: McpUpstreamSettings): Layer.Layer<ToolUpstream> =>
+  Layer.effect(ToolUpstream, make(settings))
+
+const problems = {
+  not_a_url: { kind: "blocked_endpoint", message: "The provider's endpoint is not an http or https address" },
+  no_room: { kind: "overloaded", message: "Too many providers are being called at this moment" },
+  circuit_open: { kind: "circuit_open", message: "The provider has failed again and again and is left alone for now" }
+} as const satisfies Record<string, UpstreamProblem>
+
+/** Drawn evenly, so that callers who failed together do not come back together; later where the server asked for it. */
+const retryDelayMs = (options: McpUpstreamOptions, reply: Reply, epochMs: () => number): Effect.Effect<number> =>
+  Effect.map(Random.nextBetween(options.retryDelayMsMin, options.retryDelayMsMax), (drawnMs) => {
+    const asked = reply.kind === "status" ? retryAfterSecondsOf(reply.retryAfter, epochMs) : undefined
+    return Math.max(drawnMs, (asked ?? 0) * 1_000)
+  })
+
+const unasked = (problem: UpstreamProblem): UpstreamAnswer =>
+  answerOf({ status: "error", result: undefined, problem }, 0, 0, {
+    link: undefined,
+    requestBytes: 0,
+    responseBytes: 0
+  })
+
+const answerOf = (outcome: Outcome, attempts: number, latencyMs: number, tally: Tally): UpstreamAnswer => ({
+  status: outcome.status,
+  result: outcome.result,
+  problem: outcome.problem,
+  attempts,
+  latencyMs,
+  requestBytes: tally.requestBytes,
+  responseBytes: tally.responseBytes
+})

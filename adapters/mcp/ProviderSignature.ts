@@ -1,0 +1,101 @@
+/**
+ * The headers by which a provider knows that a request came through this market, and for whom.
+ *
+ *     X-Market-Consumer, X-Market-Tool, X-Market-Invocation   whose call it is; `-` where a request belongs to no call
+ *     X-Market-Timestamp                                      when it was signed, ISO 8601
+ *     X-Market-Signature                                      64 lowercase hex digits:
+ *         HMAC-SHA256(secret, "market-v1\n" timestamp "\n" consumer "\n" tool "\n" invocation "\n" SHA256-hex(body))
+ *
+ * The four values are signed exactly as the headers carry them; the secret is the text that the provider was shown,
+ * as UTF-8; the body is the bytes of the request, empty for a GET or DELETE. A provider should refuse a timestamp
+ * older than a few minutes and an invocation that it has served already.
+ */
+import { hash, hkdfSync, timingSafeEqual } from "node:crypto"
+import { DateTime, Redacted } from "effect"
+import type { ProviderId } from "../../domain/shared/Ids.ts"
+import { headerText } from "./HeaderText.ts"
+import { hmacHex, type HmacKey, hmacKey } from "./Hmac.ts"
+
+/** For whom a request is made. The ids are ASCII by their schemas; a tool may be called anything. */
+export interface SignedFor {
+  readonly consumerId: string
+  readonly toolName: string
+  readonly invocationId: string
+}
+
+export const signedForNobody: SignedFor = { consumerId: "-", toolName: "-", invocationId: "-" }
+
+/** One secret per provider, all of them from one that is configured: none tells anything about another. */
+export const derivedSecrets = (master: Redacted.Redacted<string>) => (providerId: ProviderId) => {
+  const bytes = hkdfSync("sha256", Redacted.value(master), "agent-tool-billing", `provider-signature|${providerId}`, 32)
+  return Redacted.make(Buffer.from(bytes).toString("hex"))
+}
+
+export const signatureKey = (secret: Redacted.Redacted<string>): HmacKey =>
+  hmacKey(Buffer.from(Redacted.value(secret), "utf8"))
+
+/** Appends the five headers as name, value, name, value. */
+export const appendSignedHeaders = (
+  headers: Array<string>,
+  key: HmacKey,
+  subject: SignedFor,
+  body: string,
+  nowMs: number
+): void => {
+  const timestamp = isoOf(nowMs)
+  const tool = headerText(subject.toolName)
+  const { consumerId, invocationId } = subject
+  headers.push(
+    "x-market-consumer",
+    consumerId,
+    "x-market-tool",
+    tool,
+    "x-market-invocation",
+    invocationId,
+    "x-market-timestamp",
+    timestamp,
+    "x-market-signature",
+    signatureOf(key, timestamp, consumerId, tool, invocationId, body)
+  )
+}
+
+/** What a provider does with a request: whether its headers and its body are ours. */
+export const isSignedByMarket = (
+  secret: Redacted.Redacted<string>,
+  headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>,
+  body: string
+): boolean => {
+  const text = (name: string) => String(headers[name] ?? "")
+  const expected = signatureOf(
+    signatureKey(secret),
+    text("x-market-timestamp"),
+    text("x-market-consumer"),
+    text("x-market-tool"),
+    text("x-market-invocation"),
+    body
+  )
+  const given = Buffer.from(text("x-market-signature"))
+  return given.length === expected.length && timingSafeEqual(given, Buffer.from(expected))
+}
+
+const signatureOf = (
+  key: HmacKey,
+  timestamp: string,
+  consumer: string,
+  tool: string,
+  invocation: string,
+  body: string
+): string =>
+  hmacHex(key, `market-v1\n${timestamp}\n${consumer}\n${tool}\n${invocation}\n${hash("sha256", body, "hex")}`)
+
+/** ISO 8601 in milliseconds; calls of one second share all but the last digits. */
+let secondMs = Number.NaN
+let secondIso = ""
+const isoOf = (nowMs: number): string => {
+  const millis = nowMs % 1_000
+  if (nowMs - millis !== secondMs) {
+    secondMs = nowMs - millis
+    secondIso = DateTime.formatIso(DateTime.makeUnsafe(secondMs)).slice(0, -"000Z".length)
+  }
+  return `${secondIso}${millis < 10 ? "00" : millis < 100 ? "0" : ""}${millis}Z`
+}

@@ -1,0 +1,51 @@
+/**
+ * What became of one HTTP exchange with an MCP server, before anybody judges what it means for a call.
+ */
+import type { JsonObject, RpcError } from "./JsonRpc.ts"
+
+export type FaultKind =
+  | "blocked"
+  | "connection"
+  | "timeout"
+  | "too_large"
+  | "malformed"
+  /** Not sent: too much is under way already. */
+  | "overloaded"
+  /** Not sent: the tool's own definition forbids it. */
+  | "unusable"
+
+export type Reply =
+  /** The JSON-RPC result of the request. */
+  | {
+      readonly kind: "result"
+      readonly result: JsonObject
+      readonly sessionId: string | undefined
+      readonly bytes: number
+    }
+  /** The JSON-RPC error of the request, under a status that is no failure by itself. */
+  | { readonly kind: "rpc_error"; readonly error: RpcError; readonly status: number; readonly bytes: number }
+  /** Any other status than 2xx without such an error, and every 429 and 5xx. */
+  | {
+      readonly kind: "status"
+      readonly status: number
+      readonly error: RpcError | undefined
+      /** The `Retry-After` header, as it came. */
+      readonly retryAfter: string | undefined
+      readonly bytes: number
+    }
+  /** 2xx to a message that has no answer. */
+  | { readonly kind: "accepted"; readonly bytes: number }
+  /** The stream ended before the answer, and the server said how to come back to it. */
+  | {
+      readonly kind: "resumable"
+      readonly lastEventId: string
+      readonly retryMs: number | undefined
+      readonly bytes: number
+    }
+  | {
+      readonly kind: FaultKind
+      readonly message: string
+      readonly bytes: number
+    }
+
+export const fault = (kind: FaultKind, message: string, bytes = 0): Reply => ({ kind, message, bytes })

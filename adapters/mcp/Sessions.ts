@@ -1,0 +1,135 @@
+/**
+ * The links to one endpoint. One is shared by all calls, as MCP means it. A server that refuses a second request in a
+ * session while the first is under way (409) is given a bounded number of sessions, each used by one call at a time.
+ */
+import { Deferred, Effect, type Scope } from "effect"
+import type { Endpoint } from "./Endpoint.ts"
+import { establish, isLink } from "./Handshake.ts"
+import type { Link } from "./ProtocolEra.ts"
+import { fault, type Reply } from "./Reply.ts"
+
+export class Sessions {
+  /** What every call may use at once; undefined before the handshake, after a loss, and where sessions are exclusive. */
+  shared: Link | undefined = undefined
+  exclusive = false
+
+  private readonly endpoint: Endpoint
+  private readonly nowMs: () => number
+  private readonly scope: Scope.Scope
+  private pending: Deferred.Deferred<Link | Reply> | undefined = undefined
+  private retired: Link | undefined = undefined
+  private readonly idle = new Set<Link>()
+  private readonly lent = new Set<Link>()
+  private readonly own = new WeakSet<Link>()
+  private readonly waiting = new Set<() => void>()
+  private beingMade = 0
+
+  constructor(endpoint: Endpoint, nowMs: () => number, scope: Scope.Scope) {
+    this.endpoint = endpoint
+    this.nowMs = nowMs
+    this.scope = scope
+  }
+
+  /** Runs `use` over a link, or gives back the reply that kept a link from being made. */
+  with(timeoutMs: number, use: (link: Link) => Effect.Effect<Reply>): Effect.Effect<Reply> {
+    if (this.shared !== undefined) return use(this.shared)
+    if (this.exclusive) return this.withExclusive(timeoutMs, use)
+    return Effect.flatMap(this.join(timeoutMs), (outcome) => (isLink(outcome) ? use(outcome) : Effect.succeed(outcome)))
+  }
+
+  /** The server knows this session no more, or answered in a way that its era does not explain. */
+  lose(link: Link, forgetEra: boolean): void {
+    const isShared = this.shared === link
+    const isHeld = this.idle.delete(link) || this.lent.delete(link)
+    // Whoever came first has lost it for all.
+    if (!isShared && !isHeld) return
+    if (isShared) this.shared = undefined
+    if (forgetEra) this.endpoint.era = undefined
+  }
+
+  /** The server wants a session for each request; false where this link was one already. */
+  makeExclusive(link: Link): boolean {
+    if (this.own.has(link)) return false
+    this.exclusive = true
+    if (this.shared === link) {
+      this.shared = undefined
+      this.retired = link
+    }
+    return true
+  }
+
+  /** Links whose sessions the server still holds. */
+  open(): ReadonlyArray<Link> {
+    return [this.shared, this.retired, ...this.idle, ...this.lent]
+      .filter((link) => link !== undefined)
+      .filter((link) => link.sessionId !== undefined)
+  }
+
+  /** One handshake at a time, shared by everybody who waits for it, and not ended by any one of them leaving. */
+  private join(timeoutMs: number): Effect.Effect<Link | Reply> {
+    return Effect.suspend(() => {
+      if (this.pending !== undefined) return Deferred.await(this.pending)
+      const deferred = Deferred.makeUnsafe<Link | Reply>()
+      this.pending = deferred
+      return establish(this.endpoint, this.nowMs).pipe(
+        Effect.onExit((exit) =>
+          Effect.sync(() => {
+            this.pending = undefined
+            if (exit._tag === "Success" && isLink(exit.value) && !this.exclusive) this.shared = exit.value
+          })
+        ),
+        Deferred.into(deferred),
+        Effect.forkIn(this.scope),
+        Effect.andThen(Deferred.await(deferred))
+      )
+    }).pipe(Effect.timeoutOrElse({ duration: timeoutMs, orElse: () => Effect.succeed(notReady) }))
+  }
+
+  private withExclusive(timeoutMs: number, use: (link: Link) => Effect.Effect<Reply>): Effect.Effect<Reply> {
+    const untilMs = this.nowMs() + timeoutMs
+    const run = (restore: <A>(effect: Effect.Effect<A>) => Effect.Effect<A>): Effect.Effect<Reply> =>
+      Effect.suspend(() => {
+        const [link] = this.idle
+        if (link !== undefined) return this.lend(link, restore(use(link)))
+        if (this.idle.size + this.lent.size + this.beingMade < this.endpoint.options.exclusiveSessionsMax) {
+          this.beingMade++
+          return Effect.flatMap(
+            Effect.onExit(restore(establish(this.endpoint, this.nowMs)), () => Effect.sync(() => this.beingMade--)),
+            (made) => (isLink(made) ? this.lend(made, restore(use(made))) : Effect.as(this.wakeOne, made))
+          )
+        }
+        return Effect.flatMap(restore(this.turn(untilMs - this.nowMs())), (woken) =>
+          woken ? run(restore) : Effect.succeed(allBusy)
+        )
+      })
+    return Effect.uninterruptibleMask(run)
+  }
+
+  private lend(link: Link, used: Effect.Effect<Reply>): Effect.Effect<Reply> {
+    this.idle.delete(link)
+    this.lent.add(link)
+    this.own.add(link)
+    return Effect.onExit(used, () => {
+      if (this.lent.delete(link)) this.idle.add(link)
+      return this.wakeOne
+    })
+  }
+
+  private readonly wakeOne: Effect.Effect<void> = Effect.sync(() => {
+    const [wake] = this.waiting
+    if (wake === undefined) return
+    this.waiting.delete(wake)
+    wake()
+  })
+
+  private turn(timeoutMs: number): Effect.Effect<boolean> {
+    return Effect.callback<boolean>((resume) => {
+      const wake = () => resume(Effect.succeed(true))
+      this.waiting.add(wake)
+      return Effect.sync(() => this.waiting.delete(wake))
+    }).pipe(Effect.timeoutOrElse({ duration: Math.max(1, timeoutMs), orElse: () => Effect.succeed(false) }))
+  }
+}
+
+const notReady = fault("timeout", "The provider did not answer the handshake in time")
+const allBusy = fault("timeout", "The provider's sessions were all in use")

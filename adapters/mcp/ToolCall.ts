@@ -1,0 +1,144 @@
+/**
+ * One attempt at a tool call: over a link, once more where the server turned it away at the door, and on a resumed
+ * stream where the server closed the first before its answer.
+ */
+import { Effect, type Scope } from "effect"
+import type { UpstreamCall } from "../../domain/metering/ToolUpstream.ts"
+import type { Message } from "./Endpoint.ts"
+import type { KnownEndpoint } from "./Endpoints.ts"
+import { readTools } from "./Handshake.ts"
+import { type Link, postHeaders, sessionHeaders, toolCallBody } from "./ProtocolEra.ts"
+import { repairOf } from "./Repair.ts"
+import { fault, type Reply } from "./Reply.ts"
+import { appendParameterHeaders } from "./ToolHeaders.ts"
+
+/** What is counted over all attempts of a call. */
+export interface Tally {
+  /** What the last request went over; undefined where none went. */
+  link: Link | undefined
+  requestBytes: number
+  responseBytes: number
+}
+
+export interface AttemptContext {
+  readonly nowMs: () => number
+  readonly scope: Scope.Scope
+}
+
+export const attemptCall = Effect.fnUntraced(function* (
+  context: AttemptContext,
+  known: KnownEndpoint,
+  call: UpstreamCall,
+  startedMs: number,
+  timeoutMs: number,
+  tally: Tally
+): Effect.fn.Return<Reply> {
+  const { endpoint, sessions } = known
+  const untilMs = startedMs + timeoutMs
+  const over = (link: Link) => callOver(context, known, link, call, untilMs, leftMs(context, untilMs), tally)
+  tally.link = undefined
+  // With a link at hand the attempt's time is the call's own, so that all timers of a tool have one length.
+  let reply =
+    sessions.shared === undefined
+      ? yield* sessions.with(timeoutMs, over)
+      : yield* callOver(context, known, sessions.shared, call, untilMs, timeoutMs, tally)
+  for (let repairs = 0; repairs < REPAIRS_MAX; repairs++) {
+    const link: Link | undefined = tally.link
+    const repair = link === undefined ? "none" : repairOf(link, reply)
+    if (link === undefined || repair === "none") return reply
+    if (repair === "own_session" && !sessions.makeExclusive(link)) return reply
+    if (repair === "new_session") sessions.lose(link, false)
+    if (repair === "new_era" || repair === "forget_era") sessions.lose(link, true)
+    if (repair === "forget_era") return reply
+    if (repair === "tool_headers") yield* readTools(endpoint, context.nowMs, () => leftMs(context, untilMs))
+    tally.link = undefined
+    reply = yield* sessions.with(leftMs(context, untilMs), over)
+  }
+  return reply
+})
+
+const REPAIRS_MAX = 2
+
+const leftMs = (context: AttemptContext, untilMs: number): number => Math.max(1, Math.ceil(untilMs - context.nowMs()))
+
+const callOver = Effect.fnUntraced(function* (
+  context: AttemptContext,
+  { endpoint }: KnownEndpoint,
+  link: Link,
+  call: UpstreamCall,
+  untilMs: number,
+  timeoutMs: number,
+  tally: Tally
+): Effect.fn.Return<Reply> {
+  const headers = postHeaders(link, "tools/call", call.toolName)
+  if (link.era === "modern") {
+    const nowMs = untilMs - timeoutMs
+    if (nowMs > endpoint.toolHeadersUntilMs) {
+      endpoint.toolHeadersUntilMs = Number.POSITIVE_INFINITY
+      const readMs = endpoint.options.setupTimeoutMs
+      yield* Effect.forkIn(
+        readTools(endpoint, context.nowMs, () => readMs),
+        context.scope
+      )
+    }
+    const parameters = endpoint.toolHeaders.get(call.toolName)
+    if (parameters === "invalid") return invalidTool
+    if (parameters !== undefined) appendParameterHeaders(headers, parameters, call.arguments)
+  }
+  const id = endpoint.nextId()
+  const body = toolCallBody(id, link, endpoint.meta, call.toolName, call.arguments)
+  tally.link = link
+  tally.requestBytes += Buffer.byteLength(body)
+  const message: Message = { headers, body, id, link, timeoutMs, subject: call }
+  let reply = yield* endpoint.ask(message)
+  tally.responseBytes += reply.bytes
+  if (reply.kind === "resumable") reply = yield* resumed(context, { endpoint }, message, reply, untilMs, tally)
+  return reply
+})
+
+const resumed = Effect.fnUntraced(function* (
+  context: AttemptContext,
+  { endpoint }: Pick<KnownEndpoint, "endpoint">,
+  message: Message,
+  first: Reply,
+  untilMs: number,
+  tally: Tally
+): Effect.fn.Return<Reply> {
+  const link = message.link
+  let reply = first
+  for (let n = 0; n < endpoint.options.resumptionsMax && reply.kind === "resumable"; n++) {
+    if (link?.era !== "legacy") return brokeOff
+    const waitMs = reply.retryMs ?? endpoint.options.resumptionDelayMs
+    const { lastEventId } = reply
+    if (context.nowMs() + waitMs >= untilMs) {
+      yield* Effect.sleep(leftMs(context, untilMs)).pipe(
+        Effect.onExit(() => Effect.sync(() => endpoint.tellCancelled(message, "The answer did not come in time")))
+      )
+      return fault("timeout", "The provider did not answer in time")
+    }
+    yield* Effect.sleep(waitMs).pipe(
+      Effect.onInterrupt(() => Effect.sync(() => endpoint.tellCancelled(message, "The caller went away")))
+    )
+    reply = yield* endpoint.ask({
+      ...message,
+      http: "GET",
+      headers: sessionHeaders(link, lastEventId),
+      body: "",
+      timeoutMs: leftMs(context, untilMs)
+    })
+    tally.responseBytes += reply.bytes
+  }
+  // The tool may have run: what a refused reconnection says is not an answer to the call.
+  return reply.kind === "status" ||
+    reply.kind === "accepted" ||
+    reply.kind === "resumable" ||
+    (reply.kind === "rpc_error" && reply.status >= 400)
+    ? brokeOff
+    : reply
+})
+
+const brokeOff = fault("connection", "The provider's answer broke off")
+const invalidTool = fault(
+  "unusable",
+  "The provider's definition of this tool has x-mcp-header annotations that no client may follow"
+)

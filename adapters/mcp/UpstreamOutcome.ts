@@ -1,0 +1,124 @@
+/**
+ * What a reply means for a call: its status, and what the caller is told. Nothing but a finished result is a success.
+ */
+import { DateTime, Option } from "effect"
+import type { CallStatus, ToolResult, UpstreamProblem } from "../../domain/metering/ToolUpstream.ts"
+import type { RpcError } from "./JsonRpc.ts"
+import { isObject } from "./JsonRpc.ts"
+import type { Link } from "./ProtocolEra.ts"
+import type { Reply } from "./Reply.ts"
+
+export interface Outcome {
+  readonly status: CallStatus
+  readonly result: ToolResult | undefined
+  readonly problem: UpstreamProblem | undefined
+}
+
+export const outcomeOf = (reply: Reply, era: Link["era"] | undefined, epochMs: () => number): Outcome => {
+  switch (reply.kind) {
+    case "result":
+      return outcomeOfResult(reply.result, era)
+    case "rpc_error":
+      return failed({
+        kind: "json_rpc_error",
+        message: `The provider refused the call: ${brief(reply.error)}`,
+        ...(reply.status >= 400 ? { httpStatus: reply.status } : {}),
+        rpcError: reply.error
+      })
+    case "status":
+      return outcomeOfStatus(reply, epochMs)
+    case "timeout":
+      return { status: "timeout", result: undefined, problem: { kind: "timeout", message: reply.message } }
+    case "blocked":
+      return failed({ kind: "blocked_endpoint", message: reply.message })
+    case "connection":
+    case "too_large":
+    case "overloaded":
+      return failed({ kind: reply.kind, message: reply.message })
+    case "malformed":
+    case "unusable":
+      return failed({ kind: "malformed_answer", message: reply.message })
+    case "accepted":
+      return failed({ kind: "malformed_answer", message: "The provider took the call without answering it" })
+    case "resumable":
+      return failed({ kind: "connection", message: "The provider's answer broke off" })
+  }
+}
+
+/** Whether another attempt may be made: a 5xx always, a time-out or a broken stream only where repeating is harmless. */
+export const mayRetry = (reply: Reply, idempotent: boolean): boolean =>
+  reply.kind === "status"
+    ? reply.status >= 500 && reply.status <= 599
+    : idempotent && (reply.kind === "timeout" || reply.kind === "connection" || reply.kind === "resumable")
+
+/** What a reply says of the endpoint's health; undefined where it says nothing. */
+export const isHealthy = (reply: Reply): boolean | undefined => {
+  switch (reply.kind) {
+    case "blocked":
+    case "overloaded":
+    case "unusable":
+      return undefined
+    case "connection":
+    case "malformed":
+    case "resumable":
+    case "timeout":
+      return false
+    case "status":
+      return reply.status < 500
+    default:
+      return true
+  }
+}
+
+/** `Retry-After` in seconds, from either of its forms. */
+export const retryAfterSecondsOf = (value: string | undefined, epochMs: () => number): number | undefined => {
+  if (value === undefined) return undefined
+  if (/^\d{1,9}$/u.test(value)) return Number(value)
+  if (!/^[A-Z][a-z]+, /u.test(value)) return undefined
+  const date = Option.getOrUndefined(DateTime.make(value))
+  return date === undefined ? undefined : Math.max(0, Math.ceil((DateTime.toEpochMillis(date) - epochMs()) / 1000))
+}
+
+const outcomeOfResult = (result: ToolResult, era: Link["era"] | undefined): Outcome => {
+  const type = result["resultType"]
+  const unfinished =
+    era === "modern" ? type !== undefined && type !== "complete" : type === "input_required" || type === "task"
+  if (unfinished || (isObject(result["task"]) && result["content"] === undefined)) {
+    return failed({
+      kind: "unfinished",
+      message:
+        type === "input_required"
+          ? "The tool asks for more input before it can finish, which a metered call cannot give"
+          : "The tool began work that it has not finished, which a metered call cannot wait for"
+    })
+  }
+  return { status: result["isError"] === true ? "error" : "success", result, problem: undefined }
+}
+
+const outcomeOfStatus = (reply: Extract<Reply, { kind: "status" }>, epochMs: () => number): Outcome => {
+  const retryAfterSeconds = retryAfterSecondsOf(reply.retryAfter, epochMs)
+  const extra = {
+    httpStatus: reply.status,
+    ...(reply.error === undefined ? {} : { rpcError: reply.error }),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds })
+  }
+  if (reply.status === 429) {
+    const problem = { kind: "rate_limited" as const, message: "The provider takes no more calls for now", ...extra }
+    return { status: "rate_limited", result: undefined, problem }
+  }
+  const redirected = reply.status >= 300 && reply.status < 400
+  return failed({
+    kind: "http_status",
+    message: redirected
+      ? `The provider answered ${reply.status}, a redirect, and redirects are not followed`
+      : `The provider answered with HTTP status ${reply.status}`,
+    ...extra
+  })
+}
+
+const failed = (problem: UpstreamProblem): Outcome => ({ status: "error", result: undefined, problem })
+
+const brief = (error: RpcError): string => {
+  const text = error.message.replace(/\p{C}+/gu, " ").trim()
+  return text === "" ? `code ${error.code}` : text.length <= 200 ? text : `${text.slice(0, 199)}…`
+}

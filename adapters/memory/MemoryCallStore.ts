@@ -1,0 +1,191 @@
+/**
+ * Calls on plain Maps. Opening and closing are one step each, so every guarantee of the port holds without a lock.
+ */
+import { type DateTime, Effect, Layer } from "effect"
+import { availableIn, MARKET_OWNER } from "../../domain/ledger/Account.ts"
+import { resetsAt, startOfPeriod } from "../../domain/ledger/BudgetPeriod.ts"
+import { CallStore, type CloseCall, type Closed, type OpenCall, type Opened } from "../../domain/metering/CallStore.ts"
+import type { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
+import { Microcents, zero } from "../../domain/shared/Microcents.ts"
+import { format } from "../../domain/shared/Timestamp.ts"
+import {
+  balanceRowOf,
+  type BudgetRow,
+  type ClosedCallRow,
+  freeTierKey,
+  keyOf,
+  MemoryLedger,
+  walletOf
+} from "./MemoryLedger.ts"
+
+type State = MemoryLedger["Service"]
+
+export const layer = Layer.effect(
+  CallStore,
+  Effect.gen(function* () {
+    const state = yield* MemoryLedger
+    return CallStore.of({
+      open: (call) => Effect.sync(() => open(state, call)),
+      close: (call) => Effect.sync(() => close(state, call)),
+      standing: (consumerId, toolId, now) =>
+        Effect.sync(() => {
+          const wallet = state.wallets.get(consumerId)
+          return {
+            availableMicrocents: wallet === undefined ? 0n : availableIn(wallet),
+            freeCallsUsed: state.freeCallsUsed.get(freeTierKey(consumerId, toolId, monthOf(now))) ?? 0
+          }
+        }),
+      overdue: (now, limit) =>
+        Effect.sync(() =>
+          [...state.openCalls.values()]
+            .map((row) => row.call)
+            .filter((call) => call.deadlineAt.epochMilliseconds <= now.epochMilliseconds)
+            .toSorted((a, b) => a.deadlineAt.epochMilliseconds - b.deadlineAt.epochMilliseconds)
+            .slice(0, limit)
+        ),
+      forget: (before, limit) =>
+        Effect.sync(() => {
+          let forgotten = 0
+          for (const [key, row] of state.answers) {
+            if (forgotten === limit) break
+            if (row.keptAtMs < before.epochMilliseconds && state.answers.delete(key)) forgotten++
+          }
+          return forgotten
+        })
+    })
+  })
+)
+
+const open = (state: State, call: OpenCall): Opened => {
+  const key = call.idempotency === undefined ? undefined : keyOf(call.consumerId, call.idempotency.keyHash)
+  if (key !== undefined) {
+    const earlier = earlierCall(state, key)
+    if (earlier !== undefined) {
+      if (earlier.requestHash !== call.idempotency!.requestHash) return { _tag: "IdempotencyConflict" }
+      return earlier.answer === undefined
+        ? { _tag: "InFlight", invocationId: earlier.invocationId }
+        : { _tag: "Replay", answer: earlier.answer }
+    }
+  }
+
+  const wallet = walletOf(state, call.consumerId)
+  const tier = freeTierKey(call.consumerId, call.toolId, monthOf(call.openedAt))
+  const used = state.freeCallsUsed.get(tier) ?? 0
+  const free = used < call.freeTierCalls
+  const held = free ? zero : call.holdAmount
+  const covering = held === zero ? [] : budgetsCovering(state, call)
+  if (held > zero) {
+    const available = availableIn(wallet)
+    if (available < held) return { _tag: "InsufficientFunds", availableMicrocents: available, neededMicrocents: held }
+    for (const budget of covering) {
+      const left = budget.cap - spentIn(budget, call.openedAt) - budget.held
+      if (left < held) {
+        return {
+          _tag: "BudgetExceeded",
+          budgetId: budget.id,
+          capMicrocents: budget.cap,
+          leftMicrocents: left > 0n ? left : 0n,
+          resetsAt: resetsAt(budget.period, call.openedAt)
+        }
+      }
+    }
+  }
+
+  for (const budget of covering) reserve(budget, held, call.openedAt)
+  wallet.held += held
+  if (free) state.freeCallsUsed.set(tier, used + 1)
+  if (key !== undefined) state.openKeys.set(key, call.invocationId)
+  state.openCalls.set(call.invocationId, { call, held, free, budgets: covering })
+  return {
+    _tag: "Opened",
+    held: Microcents.make(held),
+    free,
+    freeCallsLeft: call.freeTierCalls === 0 ? undefined : Math.max(0, call.freeTierCalls - used - (free ? 1 : 0)),
+    availableMicrocents: availableIn(wallet)
+  }
+}
+
+const close = (state: State, { answer, usesFreeCall, ...closing }: CloseCall): Closed => {
+  const { consumerId, receipt, fee } = closing
+  const row = state.openCalls.get(receipt.receipt_id)
+  const wallet = walletOf(state, consumerId)
+  if (row === undefined) {
+    const kept = state.closedCalls.get(receipt.receipt_id)
+    if (kept === undefined) throw new Error(`${receipt.receipt_id} was never opened`)
+    return kept.receipt.signature === receipt.signature
+      ? { _tag: "Closed", availableMicrocents: availableIn(wallet) }
+      : { _tag: "AlreadyClosed" }
+  }
+  const cost = receipt.cost_microcents
+  if (row.call.consumerId !== consumerId || cost > row.held) {
+    throw new Error(`${receipt.receipt_id} is another consumer's, or costs ${cost} of the ${row.held} held`)
+  }
+
+  state.openCalls.delete(receipt.receipt_id)
+  wallet.held -= row.held
+  wallet.debits += cost
+  if (cost > fee) balanceRowOf(state, "provider", receipt.provider_id).credits += cost - fee
+  if (fee > zero) balanceRowOf(state, "platform_fee", MARKET_OWNER).credits += fee
+  for (const budget of row.budgets) {
+    budget.held -= row.held
+    budget.spent += cost
+  }
+  if (row.free && !(usesFreeCall ?? receipt.status === "success")) {
+    const tier = freeTierKey(consumerId, receipt.tool_id, monthOf(row.call.openedAt))
+    state.freeCallsUsed.set(tier, state.freeCallsUsed.get(tier)! - 1)
+  }
+  keep(state, closing)
+  const { idempotency } = row.call
+  if (idempotency !== undefined) {
+    const key = keyOf(consumerId, idempotency.keyHash)
+    state.openKeys.delete(key)
+    if (answer !== undefined || cost > zero) {
+      const keptAtMs = Date.parse(receipt.created_at)
+      const { requestHash } = idempotency
+      state.answers.set(key, { requestHash, invocationId: receipt.receipt_id, answer, keptAtMs })
+    }
+  }
+  return { _tag: "Closed", availableMicrocents: availableIn(wallet) }
+}
+
+const keep = (state: State, closed: ClosedCallRow): void => {
+  state.closedCalls.set(closed.receipt.receipt_id, closed)
+  for (const owner of [closed.consumerId, closed.receipt.provider_id] satisfies ReadonlyArray<
+    ConsumerId | ProviderId
+  >) {
+    const calls = state.closedCallsOf.get(owner)
+    if (calls === undefined) state.closedCallsOf.set(owner, [closed])
+    else calls.push(closed)
+  }
+}
+
+const earlierCall = (state: State, key: string) => {
+  const openId = state.openKeys.get(key)
+  if (openId === undefined) return state.answers.get(key)
+  const { requestHash } = state.openCalls.get(openId)!.call.idempotency!
+  return { requestHash, invocationId: openId, answer: undefined }
+}
+
+const budgetsCovering = (state: State, call: OpenCall): ReadonlyArray<BudgetRow> =>
+  [...(state.budgets.get(call.consumerId)?.values() ?? [])]
+    .filter(
+      (budget) =>
+        (budget.toolId === undefined || budget.toolId === call.toolId) &&
+        (budget.providerId === undefined || budget.providerId === call.providerId)
+    )
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+
+/** Of an earlier period nothing counts any more. */
+export const spentIn = (budget: BudgetRow, at: DateTime.Utc): bigint => {
+  const start = startOfPeriod(budget.period, at)
+  return start !== undefined && budget.periodStartMs < start.epochMilliseconds ? 0n : budget.spent
+}
+
+const reserve = (budget: BudgetRow, amount: bigint, at: DateTime.Utc): void => {
+  const start = startOfPeriod(budget.period, at)
+  budget.spent = spentIn(budget, at)
+  if (start !== undefined) budget.periodStartMs = Math.max(budget.periodStartMs, start.epochMilliseconds)
+  budget.held += amount
+}
+
+const monthOf = (instant: DateTime.Utc): string => format(instant).slice(0, 7)

@@ -1,0 +1,108 @@
+/**
+ * The ledger on plain Maps. A posting is one step; a unit of work that fails takes it back by what it added.
+ */
+import { Effect, Layer } from "effect"
+import { availableIn } from "../../domain/ledger/Account.ts"
+import { DuplicateReference, InsufficientBalance, LedgerStore } from "../../domain/ledger/LedgerStore.ts"
+import { type AccountChange, changesOf, sameContent } from "../../domain/ledger/LinkedTransfers.ts"
+import { callOfTransfer, type Posting, type Transfer } from "../../domain/ledger/Transfer.ts"
+import type { ConsumerId } from "../../domain/shared/Ids.ts"
+import { balanceRowOf, MemoryLedger, walletOf } from "./MemoryLedger.ts"
+import { auditOf, totalsOf, transfersOfCall } from "./MemoryLedgerAudit.ts"
+import { write } from "./MemoryUnitOfWork.ts"
+
+type State = MemoryLedger["Service"]
+
+export const layer = Layer.effect(
+  LedgerStore,
+  Effect.gen(function* () {
+    const state = yield* MemoryLedger
+
+    const byReference = (reference: string) => {
+      const id = state.references.get(reference)
+      return id === undefined ? [] : state.transfers.get(id)!
+    }
+
+    const post = Effect.fnUntraced(function* (posting: Posting) {
+      const { transferId, reference, legs } = posting
+      const known = byReference(reference)
+      if (known.length > 0) {
+        if (!sameContent(legs, known)) return yield* new DuplicateReference({ reference })
+        return { transferId: known[0]!.transferId, repeated: true }
+      }
+      const changes = changesOf(legs)
+      for (const change of changes) {
+        const available = availableTo(state, change)
+        const { account, ownerId, credits, debits } = change
+        if (change.withinBalance && available + credits < debits) {
+          return yield* new InsufficientBalance({
+            account,
+            ownerId,
+            availableMicrocents: available,
+            neededMicrocents: debits - credits
+          })
+        }
+      }
+      yield* write(
+        () => {
+          for (const change of changes) apply(state, change, 1n)
+          state.transfers.set(transferId, transfersOf(posting))
+          state.references.set(reference, transferId)
+        },
+        () => {
+          for (const change of changes) apply(state, change, -1n)
+          state.transfers.delete(transferId)
+          state.references.delete(reference)
+        }
+      )
+      return { transferId, repeated: false }
+    })
+
+    return LedgerStore.of({
+      post,
+      wallet: (consumerId) => Effect.sync(() => ({ ...(state.wallets.get(consumerId) ?? EMPTY_WALLET) })),
+      provider: (providerId) =>
+        Effect.sync(() => {
+          const { credits, debits } = balanceRowOf(state, "provider", providerId)
+          return { credits, debits }
+        }),
+      transfers: (id) =>
+        Effect.sync(() => state.transfers.get(id) ?? transfersOfCall(state.closedCalls.get(callOfTransfer(id)))),
+      byReference: (reference) => Effect.sync(() => byReference(reference)),
+      totals: Effect.sync(() => totalsOf(state)),
+      audit: Effect.sync(() => auditOf(state))
+    })
+  })
+)
+
+const EMPTY_WALLET = { credits: 0n, debits: 0n, held: 0n }
+
+const availableTo = (state: State, { account, ownerId }: AccountChange): bigint => {
+  if (account === "wallet") return availableIn(walletOf(state, ownerId as ConsumerId))
+  const { credits, debits } = balanceRowOf(state, account, ownerId)
+  return credits - debits
+}
+
+const apply = (state: State, change: AccountChange, sign: 1n | -1n): void => {
+  const row =
+    change.account === "wallet"
+      ? walletOf(state, change.ownerId as ConsumerId)
+      : balanceRowOf(state, change.account, change.ownerId)
+  row.credits += sign * change.credits
+  row.debits += sign * change.debits
+}
+
+const transfersOf = ({ legs, transferId, reference, effectiveAt, recordedAt }: Posting): ReadonlyArray<Transfer> =>
+  legs.map(({ kind, debit, credit, amount, consumerId, providerId }, i) => ({
+    transferId,
+    leg: i + 1,
+    kind,
+    debit,
+    credit,
+    amount,
+    consumerId,
+    providerId,
+    reference,
+    effectiveAt,
+    recordedAt
+  }))
