@@ -6,6 +6,7 @@ import { Authentication } from "../../domain/accounts/Authentication.ts"
 import { Keys } from "../../domain/accounts/Keys.ts"
 import { Registration } from "../../domain/accounts/Registration.ts"
 import { Catalog } from "../../domain/catalog/Catalog.ts"
+import { Budgets } from "../../domain/ledger/Budgets.ts"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { Loads } from "../../domain/ledger/Loads.ts"
 import { DirectMetering } from "../../domain/metering/DirectMetering.ts"
@@ -28,5 +29,6 @@ export const core = Layer.mergeAll(
   DirectMetering.layer,
   Sweeper.layer,
   Usage.layer,
-  Loads.layer
+  Loads.layer,
+  Budgets.layer
 ).pipe(Layer.provideMerge(directory))

@@ -3,6 +3,7 @@
  */
 import { Layer } from "effect"
 import * as MemoryAccountStore from "../../adapters/memory/MemoryAccountStore.ts"
+import * as MemoryBudgetStore from "../../adapters/memory/MemoryBudgetStore.ts"
 import * as MemoryCallStore from "../../adapters/memory/MemoryCallStore.ts"
 import * as MemoryCatalogStore from "../../adapters/memory/MemoryCatalogStore.ts"
 import * as MemoryChangeFeed from "../../adapters/memory/MemoryChangeFeed.ts"
@@ -19,6 +20,7 @@ import * as MemoryUsageStore from "../../adapters/memory/MemoryUsageStore.ts"
 
 export const memoryStores = Layer.mergeAll(
   MemoryAccountStore.layer,
+  MemoryBudgetStore.layer,
   MemoryCallStore.layer,
   MemoryCatalogStore.layer,
   MemoryChangeFeed.layer,

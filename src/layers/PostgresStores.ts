@@ -4,6 +4,7 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { Layer, type Redacted } from "effect"
 import * as PostgresAccountStore from "../../adapters/sql/PostgresAccountStore.ts"
+import * as PostgresBudgetStore from "../../adapters/sql/PostgresBudgetStore.ts"
 import * as PostgresCallStore from "../../adapters/sql/PostgresCallStore.ts"
 import * as PostgresCatalogStore from "../../adapters/sql/PostgresCatalogStore.ts"
 import * as PostgresChangeFeed from "../../adapters/sql/PostgresChangeFeed.ts"
@@ -24,6 +25,7 @@ export interface Database {
 
 const stores = Layer.mergeAll(
   PostgresAccountStore.layer,
+  PostgresBudgetStore.layer,
   PostgresCallStore.layer,
   PostgresCatalogStore.layer,
   PostgresChangeFeed.layer,

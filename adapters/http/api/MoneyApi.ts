@@ -2,15 +2,36 @@
  * The consumer's money, and the books as a whole.
  */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { BudgetPeriod } from "../../../domain/ledger/BudgetPeriod.ts"
+import { BudgetId } from "../../../domain/ledger/BudgetStore.ts"
 import { LOAD_CENTS_MAX, LOAD_CENTS_MIN } from "../../../domain/ledger/Loads.ts"
-import { ConsumerId } from "../../../domain/shared/Ids.ts"
+import { ConsumerId, ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
 import { MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
 import { Timestamp } from "../../../domain/shared/Timestamp.ts"
 import { Access, KeyAuth, publicRead, readBy, writeBy } from "./Access.ts"
 import { Display } from "./Fields.ts"
 import { idempotencyHeader } from "./IdempotencyHeader.ts"
 import { problems } from "./Problem.ts"
+
+const Budget = Schema.Struct({
+  budget_id: BudgetId,
+  tool_id: Schema.NullOr(ToolId),
+  provider_id: Schema.NullOr(ProviderId),
+  cap_microcents: MicrocentsFromInt,
+  spent_microcents: MicrocentsFromInt,
+  held_microcents: MicrocentsFromInt,
+  left_microcents: MicrocentsFromInt,
+  period: BudgetPeriod,
+  resets_at: Schema.NullOr(Timestamp)
+}).annotate({ identifier: "Budget" })
+
+export const SetBudget = Schema.Struct({
+  cap_microcents: MicrocentsFromInt,
+  period: Schema.optionalKey(BudgetPeriod),
+  tool_id: Schema.optionalKey(ToolId),
+  provider_id: Schema.optionalKey(ProviderId)
+}).annotate({ identifier: "SetBudget", examples: [{ cap_microcents: 5_000_000 as never, period: "day" }] })
 
 const Balance = Schema.Struct({
   agent_id: ConsumerId,
@@ -21,17 +42,7 @@ const Balance = Schema.Struct({
   balance: Display,
   held_microcents: MicrocentsFromInt,
   available_microcents: MicrocentsFromInt,
-  budgets: Schema.Array(
-    Schema.Struct({
-      budget_id: Schema.String,
-      tool_id: Schema.NullOr(Schema.String),
-      provider_id: Schema.NullOr(Schema.String),
-      cap_microcents: MicrocentsFromInt,
-      spent_microcents: MicrocentsFromInt,
-      held_microcents: MicrocentsFromInt,
-      period: Schema.Literals(["day", "month", "total"])
-    })
-  ),
+  budgets: Schema.Array(Budget),
   rate_limit_rpm: Schema.Int,
   load_balance_url: Schema.String
 }).annotate({ identifier: "Balance" })
@@ -84,6 +95,28 @@ export class MoneyApi extends HttpApiGroup.make("money").add(
     summary: "Load your balance",
     description: "In dry run the balance grows by the amount and nobody pays; the answer's mode says so."
   })),
+  HttpApiEndpoint.get("listBudgets", "/api/v1/market/budgets", {
+    success: Schema.Struct({ budgets: Schema.Array(Budget), total: Schema.Int }).annotate({ identifier: "Budgets" }),
+    error: problems(401, 403)
+  }).annotate(Access, readBy("consumer")).middleware(KeyAuth).annotateMerge(
+    OpenApi.annotations({ summary: "List your budgets" })
+  ),
+  HttpApiEndpoint.post("setBudget", "/api/v1/market/budgets", {
+    headers: idempotencyHeader,
+    payload: SetBudget,
+    success: Schema.Struct({ budget: Budget }).annotate({ identifier: "OneBudget" }).pipe(HttpApiSchema.status(201)),
+    error: problems(400, 401, 403, 409, 413, 415, 422)
+  }).annotate(Access, writeBy("consumer")).middleware(KeyAuth).annotateMerge(OpenApi.annotations({
+    summary: "Cap your own spending",
+    description: "A call that does not fit every budget that covers it is refused with 402 BUDGET_EXCEEDED."
+  })),
+  HttpApiEndpoint.delete("removeBudget", "/api/v1/market/budgets/:budget_id", {
+    params: { budget_id: BudgetId },
+    success: Schema.Struct({ removed: Schema.Literal(true), budget_id: BudgetId }).annotate({ identifier: "RemovedBudget" }),
+    error: problems(401, 403, 404)
+  }).annotate(Access, writeBy("consumer")).middleware(KeyAuth).annotateMerge(
+    OpenApi.annotations({ summary: "Remove a budget" })
+  ),
   HttpApiEndpoint.get("trialBalance", "/api/v1/market/ledger/trial-balance", {
     success: TrialBalance,
     error: problems()

@@ -2,9 +2,12 @@
  * Balances, loads and the trial balance over HTTP.
  */
 import { DateTime, Effect } from "effect"
+import { resetsAt } from "../../../domain/ledger/BudgetPeriod.ts"
+import { Budgets } from "../../../domain/ledger/Budgets.ts"
+import type { BudgetStanding } from "../../../domain/ledger/BudgetStore.ts"
 import { Ledger } from "../../../domain/ledger/Ledger.ts"
 import { Loads } from "../../../domain/ledger/Loads.ts"
-import { formatDollars, Microcents, toCents } from "../../../domain/shared/Microcents.ts"
+import { formatDollars, Microcents, toCents, zero } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 import { MoneyApi } from "../api/MoneyApi.ts"
 import { BaseUrl } from "../BaseUrl.ts"
@@ -15,6 +18,7 @@ const { endpoints } = MoneyApi
 export const moneyRoutes = Effect.gen(function*() {
   const ledger = yield* Ledger
   const loads = yield* Loads
+  const budgets = yield* Budgets
   const baseUrl = yield* BaseUrl
 
   const balance = route(
@@ -23,6 +27,7 @@ export const moneyRoutes = Effect.gen(function*() {
       const caller = as("consumer")
       const wallet = yield* ledger.wallet(caller.ownerId)
       const amount = wallet.credits - wallet.debits
+      const now = yield* DateTime.now
       return {
         status: 200,
         body: {
@@ -34,7 +39,7 @@ export const moneyRoutes = Effect.gen(function*() {
           balance: formatDollars(amount),
           held_microcents: Microcents.make(wallet.held),
           available_microcents: Microcents.make(wallet.available),
-          budgets: [],
+          budgets: (yield* budgets.list(caller.ownerId)).map((budget) => showBudget(budget, now)),
           rate_limit_rpm: caller.rateLimitRpm,
           load_balance_url: `${baseUrl}/api/market/balance/load`
         }
@@ -83,5 +88,50 @@ export const moneyRoutes = Effect.gen(function*() {
     })
   )
 
-  return [balance, load, trialBalance]
+  const listBudgets = route(
+    endpoints.listBudgets,
+    Effect.fnUntraced(function*({ as }) {
+      const list = yield* budgets.list(as("consumer").ownerId)
+      const now = yield* DateTime.now
+      return { status: 200, body: { budgets: list.map((budget) => showBudget(budget, now)), total: list.length } }
+    })
+  )
+
+  const setBudget = route(
+    endpoints.setBudget,
+    Effect.fnUntraced(function*({ as, payload }) {
+      const budget = yield* budgets.set(as("consumer").ownerId, {
+        toolId: payload.tool_id,
+        providerId: payload.provider_id,
+        cap: payload.cap_microcents,
+        period: payload.period ?? "month"
+      })
+      return { status: 201, body: { budget: showBudget(budget, yield* DateTime.now) } }
+    })
+  )
+
+  const removeBudget = route(
+    endpoints.removeBudget,
+    Effect.fnUntraced(function*({ as, params }) {
+      yield* budgets.remove(as("consumer").ownerId, params.budget_id)
+      return { status: 200, body: { removed: true as const, budget_id: params.budget_id } }
+    })
+  )
+
+  return [balance, load, listBudgets, setBudget, removeBudget, trialBalance]
 })
+
+const showBudget = (budget: BudgetStanding, now: DateTime.Utc) => {
+  const left = budget.cap - budget.spentMicrocents - budget.heldMicrocents
+  return {
+    budget_id: budget.id,
+    tool_id: budget.toolId ?? null,
+    provider_id: budget.providerId ?? null,
+    cap_microcents: budget.cap,
+    spent_microcents: Microcents.make(budget.spentMicrocents),
+    held_microcents: Microcents.make(budget.heldMicrocents),
+    left_microcents: left > 0n ? Microcents.make(left) : zero,
+    period: budget.period,
+    resets_at: resetsAt(budget.period, now) ?? null
+  }
+}

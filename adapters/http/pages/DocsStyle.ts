@@ -96,6 +96,8 @@ footer{border-top:1px solid var(--line);padding:1.5rem 1.25rem 2.5rem;color:var(
 .codes tbody th,.codes tbody td{display:block;width:auto}
 .codes tbody td{border-top:0;padding-top:0}
 .hint{display:none}
+.steps>li{padding-left:0}
+.steps>li>p{padding-left:2.2rem}
 }
 @media (min-width:60rem){
 .top{padding:1rem 2rem}

@@ -12,6 +12,7 @@ import type {
   InvalidArguments,
   PriceChanged
 } from "../../../domain/metering/CallRefusals.ts"
+import type { BudgetNotFound, TooManyBudgets } from "../../../domain/ledger/Budgets.ts"
 import type { PaymentsNotConfigured } from "../../../domain/ledger/Loads.ts"
 import type { CallTimeRefused, CostTooHigh, NotYours } from "../../../domain/metering/DirectMetering.ts"
 import type { GrantNotFound, NoGrant, TooManyGrants, UnknownProvider } from "../../../domain/metering/Grants.ts"
@@ -40,6 +41,7 @@ export type Refusal =
   | AlreadyRegistered
   | BadRequest
   | BudgetExceeded
+  | BudgetNotFound
   | CallConflict
   | CallInFlight
   | CallTimeRefused
@@ -65,6 +67,7 @@ export type Refusal =
   | ToolAmbiguous
   | ToolNotFound
   | ToolsRefused
+  | TooManyBudgets
   | TooManyGrants
   | TooManyKeys
   | Unauthorized
@@ -97,6 +100,7 @@ const mapping: Mapping = {
       resets_at: e.resetsAt ?? null
     }
   }),
+  BudgetNotFound: () => ({ status: 404, code: "NOT_FOUND" }),
   CallConflict: () => ({ status: 409, code: "IDEMPOTENCY_CONFLICT" }),
   CallInFlight: (e) => ({
     status: 409,
@@ -184,6 +188,7 @@ const mapping: Mapping = {
   }),
   ToolAmbiguous: (e) => ({ status: 409, code: "DUPLICATE", extra: { candidates: e.candidates } }),
   ToolNotFound: () => ({ status: 404, code: "NOT_FOUND" }),
+  TooManyBudgets: () => ({ status: 422, code: "VALIDATION_ERROR" }),
   TooManyGrants: () => ({ status: 422, code: "VALIDATION_ERROR" }),
   TooManyKeys: () => ({ status: 422, code: "VALIDATION_ERROR" }),
   Unauthorized: () => ({ status: 401, code: "UNAUTHORIZED", headers: { "www-authenticate": "Bearer" } }),
