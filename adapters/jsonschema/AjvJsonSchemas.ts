@@ -3,17 +3,19 @@
  * other one is watched and ended when its time is up, and a schema that runs out of time again and again is not tried
  * any more for a while: nobody can keep the service busy with a regular expression.
  */
-import { Clock, Effect, Layer, Option } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import { hash } from "node:crypto"
 import { InvalidJsonSchema, JsonSchemas, type SchemaViolation } from "../../domain/catalog/JsonSchemas.ts"
 import type { JsonSchemaObject } from "../../domain/catalog/Tool.ts"
+import { boundedCache } from "./BoundedCache.ts"
 import { compile, type CompiledSchema, compileProblem, draftProblem } from "./CompiledSchema.ts"
+import { compileBudget } from "./CompileBudget.ts"
 import { stepsOfCheck } from "./SchemaCost.ts"
-import { draftOf, sizeProblem } from "./SchemaText.ts"
+import { schemaProblem } from "./SchemaText.ts"
 import { isStackOverflow, runWatched } from "./Watchdog.ts"
 
-const COMPILED_KEPT_MAX = 500
-const COMPILE_MS_MAX = 1_000
+const KEPT = { entriesMax: 5_000, weightMax: 16 * 1024 * 1024 }
+const COMPILE_MS_MAX = 2_000
 /** Steps of a few nanoseconds: a few milliseconds. */
 const UNWATCHED_STEPS_MAX = 1_000_000
 const CHECK_MS_MAX = 100
@@ -27,57 +29,52 @@ interface Kept {
 }
 
 export const layer = Layer.sync(JsonSchemas, () => {
-  const kept = new Map<string, Kept>()
+  const budget = compileBudget()
+  const kept = boundedCache<Kept>(KEPT)
   // The same object comes again with every call of its tool: then its text need not be made.
   const keys = new WeakMap<JsonSchemaObject, string>()
 
-  const keyOf = (schema: JsonSchemaObject): string => {
-    const known = keys.get(schema)
-    if (known !== undefined) return known
-    const key = hash("sha256", JSON.stringify(schema), "hex")
-    keys.set(schema, key)
-    return key
-  }
-
-  const lookUp = (key: string): Kept | undefined => {
-    const found = kept.get(key)
-    if (found === undefined) return undefined
-    kept.delete(key)
-    kept.set(key, found)
-    return found
+  const find = (schema: JsonSchemaObject): Kept | undefined => {
+    const key = keys.get(schema)
+    return key === undefined ? undefined : kept.get(key)
   }
 
   const load = Effect.fnUntraced(function* (schema: JsonSchemaObject) {
-    const key = keyOf(schema)
-    const found = lookUp(key)
-    if (found !== undefined) return found
-    const draft = draftOf(schema)
-    if (Option.isNone(draft)) {
-      return yield* new InvalidJsonSchema({ problem: "its $schema is neither draft 2020-12 nor draft-07" })
-    }
+    const text = JSON.stringify(schema)
+    const key = hash("sha256", text, "hex")
+    keys.set(schema, key)
+    const known = kept.get(key)
+    if (known !== undefined) return known
+    const startedAt = performance.now()
     const made = yield* Effect.try({
-      try: () => runWatched(() => draftProblem(schema, draft.value) ?? compile(schema, draft.value), COMPILE_MS_MAX),
+      try: () => runWatched(() => draftProblem(schema) ?? compile(schema), COMPILE_MS_MAX),
       catch: (cause) => new InvalidJsonSchema({ problem: compileProblem(cause) })
     })
+    budget.spend(performance.now() - startedAt)
     if (made._tag === "OutOfTime") return yield* new InvalidJsonSchema({ problem: "it takes too long to compile" })
     if (typeof made.value === "string") return yield* new InvalidJsonSchema({ problem: made.value })
-    if (kept.size >= COMPILED_KEPT_MAX) kept.delete(kept.keys().next().value!)
     const fresh: Kept = { compiled: made.value, outOfTime: 0, outOfTimeSinceMs: 0 }
-    kept.set(key, fresh)
+    kept.set(key, fresh, text.length)
     return fresh
   })
 
+  const now = Effect.map(Clock.Clock, (clock) => clock.currentTimeMillisUnsafe())
+
   return JsonSchemas.of({
     check: Effect.fn("AjvJsonSchemas.check")(function* (schema) {
-      const problem = sizeProblem(schema)
+      const problem = schemaProblem(schema)
       if (problem !== undefined) return yield* new InvalidJsonSchema({ problem })
-      if ("$async" in schema) return yield* new InvalidJsonSchema({ problem: "$async is no keyword of JSON Schema" })
+      if (budget.isSpent(yield* now)) {
+        return yield* new InvalidJsonSchema({
+          problem: "too many schemas are being compiled; send it again in a while"
+        })
+      }
       yield* load(schema)
     }),
 
     violations: Effect.fnUntraced(function* (schema, value) {
-      const found = yield* Effect.orDie(load(schema))
-      return checked(found, value, (yield* Clock.Clock).currentTimeMillisUnsafe())
+      const found = find(schema) ?? (yield* Effect.orDie(load(schema)))
+      return checked(found, value, yield* now)
     })
   })
 })

@@ -6,7 +6,7 @@ import { Ajv2020 } from "ajv/dist/2020.js"
 import type { SchemaViolation } from "../../domain/catalog/JsonSchemas.ts"
 import type { JsonSchemaObject } from "../../domain/catalog/Tool.ts"
 import { costOfSchema, type SchemaCost } from "./SchemaCost.ts"
-import type { Draft } from "./SchemaText.ts"
+import { type Draft, draftOf } from "./SchemaText.ts"
 import { isStackOverflow } from "./Watchdog.ts"
 
 const VIOLATIONS_MAX = 100
@@ -24,29 +24,29 @@ const OPTIONS: Options = {
   allErrors: true,
   ownProperties: true,
   unicodeRegExp: true,
-  logger: false
+  logger: false,
+  // Takes several times as long as compiling itself.
+  code: { optimize: false }
 }
 
 const DRAFTS: Readonly<Record<Draft, new (options: Options) => Ajv | Ajv2020>> = { "2020-12": Ajv2020, "draft-07": Ajv }
 
+const RULES: Partial<Record<Draft, Ajv | Ajv2020>> = {}
+
 /** Does it fit the rules of its draft? Undefined if so. */
-export const draftProblem = (() => {
-  const rules: Partial<Record<Draft, Ajv | Ajv2020>> = {}
-  return (schema: JsonSchemaObject, draft: Draft): string | undefined => {
-    const ajv = (rules[draft] ??= new DRAFTS[draft]({ ...OPTIONS, allErrors: false }))
-    const { $schema: _, ...unnamed } = schema
-    return ajv.validateSchema(unnamed) === true
-      ? undefined
-      : shortened(ajv.errorsText(ajv.errors, { dataVar: "schema" }))
-  }
-})()
+export const draftProblem = (schema: JsonSchemaObject): string | undefined => {
+  const draft = draftOf(schema)!
+  const ajv = (RULES[draft] ??= new DRAFTS[draft]({ ...OPTIONS, allErrors: false }))
+  const { $schema: _, ...unnamed } = schema
+  return ajv.validateSchema(unnamed) === true ? undefined : shortened(ajv.errorsText(ajv.errors, { dataVar: "schema" }))
+}
 
 /**
  * Throws where Ajv cannot make sense of it. In an Ajv of its own, which knows nothing else: what the schema refers to must
  * stand in it, two strangers' schemas cannot meet, and all of it is forgotten together.
  */
-export const compile = (schema: JsonSchemaObject, draft: Draft): CompiledSchema => {
-  const ajv = new DRAFTS[draft]({ ...OPTIONS, meta: false, validateSchema: false })
+export const compile = (schema: JsonSchemaObject): CompiledSchema => {
+  const ajv = new DRAFTS[draftOf(schema)!]({ ...OPTIONS, meta: false, validateSchema: false })
   const validate = ajv.compile(schema as AnySchema)
   return {
     cost: costOfSchema(schema),

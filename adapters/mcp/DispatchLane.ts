@@ -8,9 +8,7 @@ export const makeLane = (): ((exchange: HttpExchange) => void) => {
     queue = []
     for (const exchange of batch) exchange.dispatch()
   }
-  const lane = (globalThis as { LANE?: string }).LANE
-  if (lane === "direct") return (exchange) => exchange.dispatch()
   return (exchange) => {
-    if (queue.push(exchange) === 1) (lane === "micro" ? queueMicrotask : setImmediate)(flush)
+    if (queue.push(exchange) === 1) setImmediate(flush)
   }
 }

@@ -9,8 +9,10 @@ export type Repair =
   | "none"
   /** The session is gone: shake hands again, and send again. */
   | "new_session"
-  /** The server speaks another era than it did: find out, and send again. */
+  /** The server says that it does not speak this version: find out which, and send again. */
   | "new_era"
+  /** The server may speak another era than it did: find out, and send again only if it does. */
+  | "other_era"
   /** Headers for the tool's parameters are missing or stale: read the tool list, and send again. */
   | "tool_headers"
   /** The session takes one request at a time: use another, and send again. */
@@ -32,7 +34,7 @@ export const repairOf = (link: Link, reply: Reply): Repair => {
 const repairOfModern = (status: number, code: number | undefined): Repair => {
   // Servers of the older SDKs say these to whatever does not begin with a handshake.
   const legacyRefusal = code === undefined || code === -32000 || code === -32001
-  return legacyRefusal && (status === 400 || status === 404 || status === 405) ? "new_era" : "none"
+  return legacyRefusal && (status === 400 || status === 404 || status === 405) ? "other_era" : "none"
 }
 
 const repairOfLegacy = (link: Link, status: number, code: number | undefined, message: string | undefined): Repair => {

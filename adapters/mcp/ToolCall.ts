@@ -43,21 +43,27 @@ export const attemptCall = Effect.fnUntraced(function* (
       ? yield* sessions.with(timeoutMs, over)
       : yield* callOver(context, known, sessions.shared, call, untilMs, timeoutMs, tally)
   for (let repairs = 0; repairs < REPAIRS_MAX; repairs++) {
-    const link: Link | undefined = tally.link
+    const link = usedLink(tally)
     const repair = link === undefined ? "none" : repairOf(link, reply)
     if (link === undefined || repair === "none") return reply
     if (repair === "own_session" && !sessions.makeExclusive(link)) return reply
     if (repair === "new_session") sessions.lose(link, false)
-    if (repair === "new_era" || repair === "forget_era") sessions.lose(link, true)
+    if (repair === "new_era" || repair === "other_era" || repair === "forget_era") sessions.lose(link, true)
     if (repair === "forget_era") return reply
     if (repair === "tool_headers") yield* readTools(endpoint, context.nowMs, () => leftMs(context, untilMs))
     tally.link = undefined
-    reply = yield* sessions.with(leftMs(context, untilMs), over)
+    const refused = reply
+    reply = yield* sessions.with(leftMs(context, untilMs), (next) =>
+      repair === "other_era" && next.era === link.era ? Effect.succeed(refused) : over(next)
+    )
   }
   return reply
 })
 
 const REPAIRS_MAX = 2
+
+/** Written by whatever ran since the assignment, which the type checker does not see. */
+const usedLink = (tally: Tally): Link | undefined => tally.link
 
 const leftMs = (context: AttemptContext, untilMs: number): number => Math.max(1, Math.ceil(untilMs - context.nowMs()))
 

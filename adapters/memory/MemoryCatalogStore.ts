@@ -53,8 +53,8 @@ export const layer = Layer.effect(
 
       findByName: (toolName, limit) =>
         Effect.sync(() =>
-          [...(toolsByName.get(toolName) ?? [])]
-            .sort()
+          (toolsByName.get(toolName) ?? [])
+            .toSorted()
             .slice(0, limit)
             .map((id) => entryOf(tools.get(id)!))
         ),
@@ -67,7 +67,7 @@ export const layer = Layer.effect(
               const entry = entryOf(row)
               return { entry, position: positionOf(entry, sort) }
             })
-            .sort((a, b) => comparePositions(a.position, b.position, sort))
+            .toSorted((a, b) => comparePositions(a.position, b.position, sort))
           const rest =
             after === undefined
               ? found
@@ -77,7 +77,7 @@ export const layer = Layer.effect(
         }),
 
       categories: Effect.sync(() =>
-        [...new Set([...tools.values()].map(({ tool }) => tool.category))].filter(Boolean).sort(compareCodePoints)
+        [...new Set([...tools.values()].map(({ tool }) => tool.category))].filter(Boolean).toSorted(compareCodePoints)
       ),
 
       count: Effect.sync(() => tools.size),

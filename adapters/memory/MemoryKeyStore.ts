@@ -38,7 +38,7 @@ export const layer = Layer.effect(
         ),
 
       ofOwner: (ownerId) =>
-        Effect.sync(() => (keysOfOwner.get(ownerId) ?? []).map((id) => keys.get(id)!).sort(newestFirst)),
+        Effect.sync(() => (keysOfOwner.get(ownerId) ?? []).map((id) => keys.get(id)!).toSorted(newestFirst)),
 
       revoke: Effect.fnUntraced(function* (ownerId, id, at) {
         const key = keys.get(id)

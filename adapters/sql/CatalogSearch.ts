@@ -45,10 +45,14 @@ export const catalogSearch = (sql: SqlClient.SqlClient, totals: CatalogTotals) =
     const asked = conditions(filter)
     const total = asked.length === 0 ? yield* totals.everything : yield* totals.matching(keyOf(filter), asked)
     // Planned for these very values: how many tools a word finds decides how to look for them.
+    // The place is found on ids alone, so that a page far in does not read all the rows before it.
+    const order = sql.literal(ORDERS[sort])
     const rows = yield* sql<EntryRow>`
-      SELECT ${columns} FROM tools t JOIN providers p ON p.id = t.provider_id
-      WHERE ${sql.and([...asked, ...beyond(after, sort)])}
-      ORDER BY ${sql.literal(ORDERS[sort])} LIMIT ${limit + 1} OFFSET ${offset}`.unprepared
+      SELECT ${columns} FROM (
+        SELECT t.id FROM tools t WHERE ${sql.and([...asked, ...beyond(after, sort)])}
+        ORDER BY ${order} LIMIT ${limit + 1} OFFSET ${offset}
+      ) page JOIN tools t ON t.id = page.id JOIN providers p ON p.id = t.provider_id
+      ORDER BY ${order}`.unprepared
     return pageOf(rows.map(toEntry), limit, total, (last) => positionOf(last, sort))
   }, Effect.orDie)
 }

@@ -5,7 +5,7 @@
  */
 import { PgClient, PgConnection } from "@effect/sql-pg"
 import { Cause, Deferred, Duration, Effect, Layer, Option, PubSub, Queue, Random, Schema, Stream } from "effect"
-import type { SqlError } from "effect/sql"
+import { SqlError } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import { Change, ChangeFeed } from "../../domain/shared/ChangeFeed.ts"
 
@@ -19,6 +19,14 @@ const RECONNECT_AFTER_MS_MAX = 5_000
 /** A connection that died without a word is noticed by the question that it leaves unanswered. */
 const HEARTBEAT_EVERY = Duration.seconds(2)
 const HEARTBEAT_WAIT_MAX = Duration.seconds(2)
+
+const silence = new SqlError.SqlError({
+  reason: new SqlError.ConnectionError({
+    cause: "no answer",
+    message: "The server does not answer",
+    operation: "listen"
+  })
+})
 
 const Notice = Schema.fromJsonString(Schema.Struct({ node: Schema.String, sequence: Schema.Int, change: Change }))
 const encodeNotice = Schema.encodeSync(Notice)
@@ -78,10 +86,7 @@ export const layer: Layer.Layer<ChangeFeed, SqlError.SqlError, PgClient.PgClient
       yield* found
       const hearAll = Effect.forever(Effect.flatMap(Queue.take(notifications), ({ payload }) => hear(payload)))
       // Said before the question is given up, which on a dead connection takes seconds more.
-      const noAnswer = Effect.sleep(HEARTBEAT_WAIT_MAX).pipe(
-        Effect.andThen(deaf),
-        Effect.andThen(Effect.fail(new Error("The server does not answer")))
-      )
+      const noAnswer = Effect.sleep(HEARTBEAT_WAIT_MAX).pipe(Effect.andThen(deaf), Effect.andThen(Effect.fail(silence)))
       const stayAlive = Effect.sleep(HEARTBEAT_EVERY).pipe(
         Effect.andThen(Effect.raceFirst(session.query("SELECT 1"), noAnswer)),
         Effect.forever

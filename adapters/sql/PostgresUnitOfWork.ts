@@ -3,11 +3,13 @@
  * savepoints. A deadlock or a serialization failure is tried again from the outermost unit; any other database failure
  * is a defect. A lost connection is never tried again: whether its COMMIT was carried out is not known.
  */
-import { type Cause, Effect, Layer, Option } from "effect"
+import { type Cause, Clock, Effect, Layer, Option, Random } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 
 const RETRIES_MAX = 3
+const RETRY_AFTER_MS_MIN = 10
+const RETRY_AFTER_MS_MAX = 50
 
 export const layer = Layer.effect(
   UnitOfWork,
@@ -16,7 +18,9 @@ export const layer = Layer.effect(
     const transaction = <A, E, R>(effect: Effect.Effect<A, E, R>, retriesLeft: number): Effect.Effect<A, E, R> =>
       sql.withTransaction(effect).pipe(
         Effect.catchCause((cause) =>
-          retriesLeft > 0 && isTransient(cause) ? transaction(effect, retriesLeft - 1) : Effect.failCause(cause)
+          retriesLeft > 0 && isTransient(cause)
+            ? Effect.andThen(pause, transaction(effect, retriesLeft - 1))
+            : Effect.failCause(cause)
         ),
         Effect.catchIf(SqlError.isSqlError, (error) => Effect.die(error))
       ) as Effect.Effect<A, E, R>
@@ -27,6 +31,12 @@ export const layer = Layer.effect(
         )
     })
   })
+)
+
+/** So that the other one, which was let through, is not met again. In the machine's time, which the database lives in. */
+const pause = Random.nextBetween(RETRY_AFTER_MS_MIN, RETRY_AFTER_MS_MAX).pipe(
+  Effect.flatMap(Effect.sleep),
+  Effect.provideService(Clock.Clock, Clock.Clock.defaultValue())
 )
 
 /** Stores turn database failures into defects, so both places are looked at. */

@@ -23,36 +23,46 @@ export class TooManyBudgets extends Schema.TaggedError<TooManyBudgets>()("TooMan
   }
 }
 
-export class BudgetNotFound extends Schema.TaggedError<BudgetNotFound>()("BudgetNotFound", { budgetId: Schema.String }) {
+export class BudgetNotFound extends Schema.TaggedError<BudgetNotFound>()("BudgetNotFound", {
+  budgetId: Schema.String
+}) {
   override get message() {
     return `You have no budget ${this.budgetId}. GET /api/v1/market/budgets lists yours.`
   }
 }
 
-export class Budgets extends Context.Service<Budgets, {
-  set(consumerId: ConsumerId, request: BudgetRequest): Effect.Effect<BudgetStanding, TooManyBudgets>
-  list(consumerId: ConsumerId): Effect.Effect<ReadonlyArray<BudgetStanding>>
-  remove(consumerId: ConsumerId, id: BudgetId): Effect.Effect<void, BudgetNotFound>
-}>()("agent-tool-billing/domain/ledger/Budgets") {
+export class Budgets extends Context.Service<
+  Budgets,
+  {
+    set(consumerId: ConsumerId, request: BudgetRequest): Effect.Effect<BudgetStanding, TooManyBudgets>
+    list(consumerId: ConsumerId): Effect.Effect<ReadonlyArray<BudgetStanding>>
+    remove(consumerId: ConsumerId, id: BudgetId): Effect.Effect<void, BudgetNotFound>
+  }
+>()("agent-tool-billing/domain/ledger/Budgets") {
   static readonly layer = Layer.effect(
     Budgets,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const store = yield* BudgetStore
       const entropy = yield* Entropy
 
-      const set = Effect.fn("Budgets.set")(function*(consumerId: ConsumerId, request: BudgetRequest) {
-        const budget = { id: BudgetId.make(yield* entropy.uuid), consumerId, ...request, createdAt: yield* DateTime.now }
+      const set = Effect.fn("Budgets.set")(function* (consumerId: ConsumerId, request: BudgetRequest) {
+        const budget = {
+          id: BudgetId.make(yield* entropy.uuid),
+          consumerId,
+          ...request,
+          createdAt: yield* DateTime.now
+        }
         if (!(yield* store.create(budget, BUDGETS_PER_CONSUMER_MAX))) {
           return yield* new TooManyBudgets({ max: BUDGETS_PER_CONSUMER_MAX })
         }
         return { ...budget, spentMicrocents: 0n, heldMicrocents: 0n }
       })
 
-      const list = Effect.fn("Budgets.list")(function*(consumerId: ConsumerId) {
+      const list = Effect.fn("Budgets.list")(function* (consumerId: ConsumerId) {
         return yield* store.list(consumerId, yield* DateTime.now)
       })
 
-      const remove = Effect.fn("Budgets.remove")(function*(consumerId: ConsumerId, id: BudgetId) {
+      const remove = Effect.fn("Budgets.remove")(function* (consumerId: ConsumerId, id: BudgetId) {
         if (!(yield* store.remove(consumerId, id))) return yield* new BudgetNotFound({ budgetId: id })
       })
 

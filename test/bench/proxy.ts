@@ -14,7 +14,7 @@ import { median, table } from "./support/Table.ts"
 
 const ROUNDS = 3
 const WALLETS = 512
-const CONNECTIONS = [1, 64, 256]
+const CONNECTIONS = (process.env["BENCH_CONNECTIONS"] ?? "1,64,256").split(",").map(Number)
 const REQUESTS: Readonly<Record<number, number>> = { 1: 2_000, 64: 20_000, 256: 20_000 }
 const PRICE_MICROCENTS = 100
 

@@ -10,7 +10,7 @@ import { ConsumerId, KeyId, ProviderId, ToolId } from "../../../domain/shared/Id
 import { Microcents, MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
 import { Timestamp } from "../../../domain/shared/Timestamp.ts"
 import { Access, KeyAuth, readBy, registration, writeBy } from "./Access.ts"
-import { Display, Email, Name, Text, WholeCents } from "./Fields.ts"
+import { Display, Email, Instant, Name, Text, WholeCents } from "./Fields.ts"
 import { idempotencyHeader } from "./IdempotencyHeader.ts"
 import { problems } from "./Problem.ts"
 import { ToolBody } from "./ToolBody.ts"
@@ -106,9 +106,7 @@ const RevokedKey = Schema.Struct({ revoked: Schema.Literal(true), key: Key }).an
 
 export const CreateKey = Schema.Struct({
   label: Schema.optionalKey(Text(KEY_LABEL_CHARS_MAX)),
-  expires_at: Schema.optionalKey(
-    Schema.DateTimeUtcFromString.pipe(Schema.annotateEncoded({ format: "date-time" }))
-  )
+  expires_at: Schema.optionalKey(Instant)
 }).annotate({ identifier: "CreateKey", examples: [{ label: "staging" }] })
 
 export const RotateKey = Schema.Struct({

@@ -185,7 +185,10 @@ const usageSummary = <const I extends string>(identifier: I, path: `/${string}`)
     success: UsageSummary,
     error: problems(400, 401, 403)
   }).annotate(Access, readBy("consumer", "provider")).middleware(KeyAuth)
-    .annotateMerge(OpenApi.annotations({ summary: "Your usage by tool and day" }))
+    .annotateMerge(OpenApi.annotations({
+      summary: "Your usage by tool and day",
+      description: "Sums of the whole period. For a provider key: of the calls of its own tools."
+    }))
 
 export class CallsApi extends HttpApiGroup.make("calls").add(
   HttpApiEndpoint.post("proxy", "/api/market/proxy", {

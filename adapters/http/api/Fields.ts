@@ -35,6 +35,9 @@ export const WholeCents = Schema.Int.check(
   Schema.isLessThanOrEqualTo(100_000_000)
 )
 
+/** A point in time that a caller names: ISO 8601. */
+export const Instant = Schema.DateTimeUtcFromString.pipe(Schema.annotateEncoded({ format: "date-time" }))
+
 /** A query value: digits only, so that `-1`, `1e3`, `0x10`, ` 5` and `5.0` are refused. */
 const Digits = (message: string) => Schema.String.check(Schema.isPattern(/^\d{1,10}$/u, { message }))
 

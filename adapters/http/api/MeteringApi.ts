@@ -10,6 +10,7 @@ import { ConsumerId, GrantId, ProviderId, ReceiptId, ToolId } from "../../../dom
 import { MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
 import { Timestamp } from "../../../domain/shared/Timestamp.ts"
 import { Access, KeyAuth, publicRead, readBy, writeBy } from "./Access.ts"
+import { Instant } from "./Fields.ts"
 import { idempotencyHeader } from "./IdempotencyHeader.ts"
 import { problems } from "./Problem.ts"
 import { SelfDescription } from "./SelfDescription.ts"
@@ -29,7 +30,7 @@ export const MeteredCall = Schema.Struct({
   tokens_used: Schema.optionalKey(Count),
   cost_microcents: Schema.optionalKey(MicrocentsFromInt),
   metadata: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
-  timestamp: Schema.optionalKey(Schema.DateTimeUtcFromString)
+  timestamp: Schema.optionalKey(Instant)
 }).check(
   Schema.makeFilter((body) => {
     if (body.tool_id === undefined && body.tool_name === undefined) return "Expected tool_id or tool_name"
@@ -75,7 +76,7 @@ export const GiveGrant = Schema.Struct({
   tool_ids: Schema.optionalKey(Schema.Array(ToolId).check(Schema.isMaxLength(GRANT_TOOLS_MAX))),
   cap_microcents: MicrocentsFromInt,
   period: Schema.optionalKey(Schema.Literals(["day", "month", "total"])),
-  expires_at: Schema.optionalKey(Schema.DateTimeUtcFromString)
+  expires_at: Schema.optionalKey(Instant)
 }).annotate({ identifier: "GiveGrant" })
 
 const Grant = Schema.Struct({
@@ -108,12 +109,18 @@ export class MeteringApi extends HttpApiGroup.make("metering").add(
       "of its own tool, and bills a consumer only within a grant of that consumer; without agent_id it is a test call."
   })),
   HttpApiEndpoint.get("describeMeter", "/api/v1/market/meter", { success: SelfDescription, error: problems() })
-    .annotate(Access, publicRead).annotateMerge(OpenApi.annotations({ summary: "How to use POST /api/v1/market/meter" })),
+    .annotate(Access, publicRead).annotateMerge(OpenApi.annotations({
+      summary: "How to use POST /api/v1/market/meter",
+      description: "The same path describes itself: what POST does, and the JSON Schema of its body."
+    })),
   HttpApiEndpoint.get("listGrants", "/api/v1/market/grants", {
     success: Schema.Struct({ grants: Schema.Array(Grant), total: Schema.Int }).annotate({ identifier: "Grants" }),
     error: problems(401, 403)
   }).annotate(Access, readBy("consumer")).middleware(KeyAuth).annotateMerge(
-    OpenApi.annotations({ summary: "List the grants that you gave" })
+    OpenApi.annotations({
+      summary: "List the grants that you gave",
+      description: "Newest first, the revoked and expired ones too."
+    })
   ),
   HttpApiEndpoint.post("giveGrant", "/api/v1/market/grants", {
     headers: idempotencyHeader,
@@ -121,21 +128,30 @@ export class MeteringApi extends HttpApiGroup.make("metering").add(
     success: OneGrant.pipe(HttpApiSchema.status(201)),
     error: problems(400, 401, 403, 409, 413, 415, 422)
   }).annotate(Access, writeBy("consumer")).middleware(KeyAuth).annotateMerge(
-    OpenApi.annotations({ summary: "Let a provider bill you for calls outside the proxy" })
+    OpenApi.annotations({
+      summary: "Let a provider bill you for calls outside the proxy",
+      description: "For the tools that you name, up to a cap, until it ends or you take it back."
+    })
   ),
   HttpApiEndpoint.delete("revokeGrant", "/api/v1/market/grants/:grant_id", {
     params: { grant_id: GrantId },
     success: RevokedGrant,
-    error: problems(401, 403, 404)
+    error: problems(401, 403, 404, 409)
   }).annotate(Access, writeBy("consumer")).middleware(KeyAuth).annotateMerge(
-    OpenApi.annotations({ summary: "Take a grant back" })
+    OpenApi.annotations({
+      summary: "Take a grant back",
+      description: "The provider cannot bill under it from now on. What it billed before stays billed."
+    })
   ),
   HttpApiEndpoint.delete("revokeGrantByQuery", "/api/v1/market/grants", {
     query: { grant_id: GrantId },
     success: RevokedGrant,
-    error: problems(400, 401, 403, 404)
+    error: problems(400, 401, 403, 404, 409)
   }).annotate(Access, writeBy("consumer")).middleware(KeyAuth).annotateMerge(
-    OpenApi.annotations({ summary: "Take a grant back, named in the query" })
+    OpenApi.annotations({
+      summary: "Take a grant back, named in the query",
+      description: "The same as `DELETE /api/v1/market/grants/{grant_id}`, for clients that put ids into the query."
+    })
   )
 ).annotateMerge(OpenApi.annotations({
   title: "Metering",

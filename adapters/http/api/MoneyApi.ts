@@ -85,7 +85,10 @@ const TrialBalance = Schema.Struct({
 export class MoneyApi extends HttpApiGroup.make("money").add(
   HttpApiEndpoint.get("balance", "/api/v1/market/balance", { success: Balance, error: problems(401, 403) })
     .annotate(Access, readBy("consumer")).middleware(KeyAuth)
-    .annotateMerge(OpenApi.annotations({ summary: "Your balance" })),
+    .annotateMerge(OpenApi.annotations({
+      summary: "Your balance",
+      description: "What you have, what calls under way have reserved, and your budgets."
+    })),
   HttpApiEndpoint.post("load", "/api/market/balance/load", {
     headers: idempotencyHeader,
     payload: LoadBalance,
@@ -99,7 +102,7 @@ export class MoneyApi extends HttpApiGroup.make("money").add(
     success: Schema.Struct({ budgets: Schema.Array(Budget), total: Schema.Int }).annotate({ identifier: "Budgets" }),
     error: problems(401, 403)
   }).annotate(Access, readBy("consumer")).middleware(KeyAuth).annotateMerge(
-    OpenApi.annotations({ summary: "List your budgets" })
+    OpenApi.annotations({ summary: "List your budgets", description: "With what is spent and left in each." })
   ),
   HttpApiEndpoint.post("setBudget", "/api/v1/market/budgets", {
     headers: idempotencyHeader,
@@ -113,9 +116,9 @@ export class MoneyApi extends HttpApiGroup.make("money").add(
   HttpApiEndpoint.delete("removeBudget", "/api/v1/market/budgets/:budget_id", {
     params: { budget_id: BudgetId },
     success: Schema.Struct({ removed: Schema.Literal(true), budget_id: BudgetId }).annotate({ identifier: "RemovedBudget" }),
-    error: problems(401, 403, 404)
+    error: problems(401, 403, 404, 409)
   }).annotate(Access, writeBy("consumer")).middleware(KeyAuth).annotateMerge(
-    OpenApi.annotations({ summary: "Remove a budget" })
+    OpenApi.annotations({ summary: "Remove a budget", description: "Calls are no longer held against it." })
   ),
   HttpApiEndpoint.get("trialBalance", "/api/v1/market/ledger/trial-balance", {
     success: TrialBalance,

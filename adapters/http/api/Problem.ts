@@ -3,6 +3,7 @@
  */
 import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
+import { ReceiptStatus } from "../../../domain/receipts/Receipt.ts"
 import { ReceiptId } from "../../../domain/shared/Ids.ts"
 
 /** Every code there is, under its status. */
@@ -57,7 +58,13 @@ const FailedCall = {
   latency_ms: Schema.optionalKey(Schema.Int),
   attempts: Schema.optionalKey(Schema.Int),
   cost_cents: Schema.optionalKey(Schema.Int),
-  receipt_id: Schema.optionalKey(ReceiptId)
+  cost_microcents: Schema.optionalKey(Schema.Int),
+  receipt_id: Schema.optionalKey(ReceiptId),
+  outcome: Schema.optionalKey(ReceiptStatus),
+  problem: Schema.optionalKey(Schema.String),
+  provider_status: Schema.optionalKey(Schema.Int),
+  provider_error: Schema.optionalKey(Schema.Unknown),
+  result: Schema.optionalKey(Schema.Unknown)
 }
 
 /** What problems of a status may say besides; which code brings which is in the mapping of the pipeline. */
@@ -67,10 +74,22 @@ const extras: Partial<Record<ProblemStatus, Schema.Struct.Fields>> = {
     cost_cents: Schema.optionalKey(Schema.Int),
     balance_microcents: Schema.optionalKey(Schema.Int),
     balance_cents: Schema.optionalKey(Schema.Int),
-    load_balance_url: Schema.optionalKey(Schema.String)
+    load_balance_url: Schema.optionalKey(Schema.String),
+    budget_id: Schema.optionalKey(Schema.String),
+    cap_microcents: Schema.optionalKey(Schema.Int),
+    left_microcents: Schema.optionalKey(Schema.Int),
+    resets_at: Schema.optionalKey(Schema.NullOr(Schema.String))
   },
-  409: RetryAfter,
+  409: {
+    ...RetryAfter,
+    price_microcents: Schema.optionalKey(Schema.Int),
+    max_cost_microcents: Schema.optionalKey(Schema.Int),
+    candidates: Schema.optionalKey(
+      Schema.Array(Schema.Struct({ tool_id: Schema.String, provider_id: Schema.String, provider: Schema.String }))
+    )
+  },
   422: {
+    ...FailedCall,
     minimum_cents: Schema.optionalKey(Schema.Int),
     payout_balance_cents: Schema.optionalKey(Schema.Int),
     registered: Schema.optionalKey(Schema.Literal(0)),
@@ -82,7 +101,7 @@ const extras: Partial<Record<ProblemStatus, Schema.Struct.Fields>> = {
   },
   429: RetryAfter,
   502: FailedCall,
-  503: RetryAfter,
+  503: { ...RetryAfter, ...FailedCall },
   504: FailedCall
 }
 

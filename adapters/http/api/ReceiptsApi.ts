@@ -7,7 +7,7 @@ import { Receipt, RECEIPT_ALGORITHM, ReceiptStatus } from "../../../domain/recei
 import { ReceiptId, ToolId } from "../../../domain/shared/Ids.ts"
 import { Timestamp } from "../../../domain/shared/Timestamp.ts"
 import { Access, KeyAuth, readBy, uncached } from "./Access.ts"
-import { pageQuery } from "./Fields.ts"
+import { Instant, pageQuery } from "./Fields.ts"
 import { problems } from "./Problem.ts"
 
 const ReceiptPage = Schema.Struct({
@@ -51,8 +51,8 @@ export class ReceiptsApi extends HttpApiGroup.make("receipts").add(
       ...pageQuery,
       tool_id: Schema.optionalKey(ToolId),
       status: Schema.optionalKey(ReceiptStatus),
-      from: Schema.optionalKey(Schema.DateTimeUtcFromString),
-      to: Schema.optionalKey(Schema.DateTimeUtcFromString)
+      from: Schema.optionalKey(Instant),
+      to: Schema.optionalKey(Instant)
     },
     success: ReceiptPage,
     error: problems(400, 401, 403)

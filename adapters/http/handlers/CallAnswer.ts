@@ -22,12 +22,13 @@ const undelivered = (report: CallReport, baseUrl: string, requestId: string): St
   const { status, code } = problemCode(report)
   const message = sentence(report)
   const problem = report.answer.problem
+  const retryAfterSeconds = problem?.retryAfterSeconds === undefined ? undefined : Math.max(1, problem.retryAfterSeconds)
   return {
     status,
     headers: {
       ...callHeaders(report, baseUrl),
       "content-type": "application/problem+json",
-      ...(problem?.retryAfterSeconds === undefined ? {} : { "retry-after": String(problem.retryAfterSeconds) })
+      ...(retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) })
     },
     body: JSON.stringify({
       type: `urn:agent-tool-billing:problem:${code.toLowerCase().replaceAll("_", "-")}`,
@@ -47,6 +48,7 @@ const undelivered = (report: CallReport, baseUrl: string, requestId: string): St
       cost_cents: toCents(report.receipt.cost_microcents),
       cost_microcents: Number(report.receipt.cost_microcents),
       receipt_id: report.receipt.receipt_id,
+      ...(retryAfterSeconds === undefined ? {} : { retry_after_seconds: retryAfterSeconds }),
       ...(problem === undefined ? {} : { problem: problem.kind }),
       ...(problem?.rpcError === undefined ? {} : { provider_error: problem.rpcError }),
       ...(problem?.httpStatus === undefined ? {} : { provider_status: problem.httpStatus }),
@@ -57,7 +59,9 @@ const undelivered = (report: CallReport, baseUrl: string, requestId: string): St
 
 const problemCode = ({ answer }: CallReport): { readonly status: ProblemStatus; readonly code: ProblemCode } => {
   if (answer.status === "timeout") return { status: 504, code: "PROXY_TIMEOUT" }
-  if (answer.problem?.kind === "circuit_open") return { status: 503, code: "UNAVAILABLE" }
+  if (answer.problem?.kind === "circuit_open" || answer.problem?.kind === "overloaded") {
+    return { status: 503, code: "UNAVAILABLE" }
+  }
   if (answer.problem?.kind === "blocked_endpoint") return { status: 422, code: "BLOCKED_ENDPOINT" }
   return { status: 502, code: "PROVIDER_ERROR" }
 }

@@ -1,7 +1,7 @@
 /**
  * The market's index, its health, and the endpoints that describe themselves.
  */
-import { DateTime, Duration, Effect } from "effect"
+import { DateTime, Duration, Effect, Fiber } from "effect"
 import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
@@ -45,7 +45,7 @@ export const marketRoutes = Effect.gen(function*() {
     Effect.fnUntraced(function*() {
       const now = yield* DateTime.now
       const counted = yield* Effect.all([accounts.counts, catalog.count], { concurrency: 2 }).pipe(
-        Effect.timeout(HEALTH_TIMEOUT),
+        giveUpAfter(HEALTH_TIMEOUT),
         Effect.tapCause((cause) => Effect.logWarning("The health check failed", cause)),
         Effect.catchCause(() => Effect.undefined)
       )
@@ -70,6 +70,14 @@ export const marketRoutes = Effect.gen(function*() {
     route(endpoints.describeTools, () => describe("/api/market/tools"))
   ]
 })
+
+/** Without waiting for the end of what is given up: a silent database takes its time to be interrupted, too. */
+const giveUpAfter = (duration: Duration.Duration) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(Effect.forkDetach(effect), (fiber) =>
+    Fiber.join(fiber).pipe(
+      Effect.timeout(duration),
+      Effect.onError(() => Effect.forkDetach(Fiber.interrupt(fiber)))
+    ))
 
 const FLOW = [
   "1. Register: POST /api/market/register-consumer (agents) or POST /api/market/register-provider (tools)",

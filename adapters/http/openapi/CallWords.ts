@@ -90,6 +90,7 @@ export const callWords: Words = {
   "Receipt.": ["Exactly the eleven fields of the public receipt; seven of them are signed."],
   "Receipt.timestamp": ["When the call was made; signed, and returned byte for byte.", NOW],
   signature: ["HMAC-SHA256 over the seven signed fields, in lowercase hex.", SIGNATURE],
+  "receipts.find.id": ["The receipt's id.", RECEIPT_ID],
   "receipts.verify.body": ["A bare receipt, or `{receipt}`.", receipt],
   "receipts.list.status": ["Only calls that ended like this."],
   receipt: ["The receipt.", receipt],

@@ -1,7 +1,7 @@
 /**
  * An example of a body: the one that its schema carries, else one composed from the vocabulary.
  */
-import { Schema } from "effect"
+import { Result, Schema } from "effect"
 import { type Json, type JsonSchema, nameOfRef } from "./OpenApiModel.ts"
 import { exampleFor, scopedExample } from "./Vocabulary.ts"
 
@@ -13,9 +13,10 @@ export const PLACEHOLDER = "(example)"
 /** Annotated examples are values as the code holds them; here they take the form that they have on the wire. */
 export const annotatedExample = (schema: Schema.Top): Json | undefined => {
   const examples = Schema.resolveAnnotations(schema)?.["examples"]
-  return Array.isArray(examples) && examples.length > 0
-    ? (Schema.encodeUnknownSync(schema as Schema.Top & { readonly EncodingServices: never })(examples[0]) as Json)
-    : undefined
+  if (!Array.isArray(examples) || examples.length === 0) return undefined
+  const encoded = Schema.encodeUnknownResult(schema as Schema.Top & { readonly EncodingServices: never })(examples[0])
+  // Some are written as they are on the wire.
+  return (Result.isSuccess(encoded) ? encoded.success : examples[0]) as Json
 }
 
 export const composedExample = (schema: JsonSchema, components: Components, owner: string, name = ""): Json => {
@@ -45,8 +46,19 @@ export const composedExample = (schema: JsonSchema, components: Components, owne
     case "null":
       return null
     default:
-      return PLACEHOLDER
+      return someText(schema)
   }
+}
+
+const UUID = "0193fa02-3b4c-7d5e-8f60-718293a4b5c6"
+const LIKELY = [UUID, "2026-11-20T09:30:00.000Z", "0"]
+
+/** The shape is enough for an id or an instant; any other text needs a word of its own. */
+const someText = ({ format, pattern }: JsonSchema): string => {
+  if (format === "date-time") return LIKELY[1]!
+  if (pattern === undefined) return PLACEHOLDER
+  const shape = new RegExp(pattern, "u")
+  return LIKELY.find((text) => shape.test(text)) ?? PLACEHOLDER
 }
 
 /** Of the right kind at the top: what lies deeper is checked by validating the whole example. */
@@ -64,7 +76,14 @@ const fits = (value: Json, schema: JsonSchema): boolean => {
     case "array":
       return Array.isArray(value)
     case "object":
-      return typeof value === "object" && value !== null && !Array.isArray(value)
+      return (
+        typeof value === "object" &&
+        value !== null &&
+        !Array.isArray(value) &&
+        (schema.required ?? []).every((key) => Object.hasOwn(value, key))
+      )
+    case "string":
+      return typeof value === "string" && (schema.pattern === undefined || new RegExp(schema.pattern, "u").test(value))
     default:
       return typeof value === schema.type
   }

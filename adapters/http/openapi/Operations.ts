@@ -1,6 +1,7 @@
 /**
  * An operation as the document shows it: who may call it, what it takes, what it answers.
  */
+import { Result, Schema } from "effect"
 import type { OpenApi } from "effect/http-api"
 import { IDEMPOTENCY_KEY_CHARS_MAX } from "../../../domain/shared/Idempotency.ts"
 import type { EndpointInfo } from "../api/Endpoints.ts"
@@ -33,7 +34,7 @@ export const operationOf = (
       ? {}
       : {
           requestBody: {
-            required: (components[String(body.$ref).slice("#/components/schemas/".length)]?.required ?? []).length > 0,
+            required: !mayBeLeftOut(endpoint, body),
             content: {
               "application/json": {
                 schema: tidy(body, false),
@@ -49,6 +50,11 @@ export const operationOf = (
 /** The last paragraph of every description. */
 export const callers = (roles: ReadonlyArray<string>): string =>
   roles.length === 0 ? "Anybody may call it, without a key." : `Needs a ${roles.join(" or a ")} key.`
+
+/** No body is an empty object to the pipeline; whether that will do, the contract's schema knows. */
+const mayBeLeftOut = ({ payload }: EndpointInfo, body: JsonSchema): boolean =>
+  Object.keys(body).length > 0 &&
+  Result.isSuccess(Schema.decodeUnknownResult(payload as Schema.Top & { readonly DecodingServices: never })({}))
 
 const requestExample = (
   { payload }: EndpointInfo,

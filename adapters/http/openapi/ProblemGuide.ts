@@ -13,14 +13,15 @@ export interface Guidance {
   readonly only?: (endpoint: EndpointInfo) => boolean
 }
 
-const at =
-  (...paths: ReadonlyArray<string>) =>
-  (endpoint: EndpointInfo) =>
-    paths.includes(endpoint.path)
-const unless =
+/** The pipeline takes it wherever the access rule says so; some endpoints declare it and see to it themselves. */
+export const takesIdempotencyKey = ({ rule, endpoint }: EndpointInfo): boolean =>
+  rule.idempotent || endpoint.headers !== undefined
+
+/** By the names that the contract gives them. */
+const among =
   (...identifiers: ReadonlyArray<string>) =>
   (endpoint: EndpointInfo) =>
-    !identifiers.includes(endpoint.endpoint.identifier)
+    identifiers.includes(endpoint.endpoint.identifier)
 
 export const guide: Readonly<Record<ProblemCode, Guidance>> = {
   BAD_REQUEST: {
@@ -55,17 +56,17 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
   DUPLICATE: {
     message: "That is there already, or would leave nothing behind.",
     remedy: "Read the message: what you wanted is there already, or you would lock yourself out.",
-    only: unless("createKey", "rotateKey", "registerTools")
+    only: among("registerProvider", "registerConsumer", "revokeKey", "revokeKeyByQuery", "proxy", "meter")
   },
   IDEMPOTENCY_CONFLICT: {
     message: "This Idempotency-Key was used with another request before. Take a new key for a new request.",
     remedy: "Take a new key. With `Retry-After`, the first request is still under way: ask again then.",
-    only: (endpoint) => endpoint.rule.idempotent || endpoint.endpoint.headers !== undefined
+    only: takesIdempotencyKey
   },
   PRICE_CHANGED: {
     message: "The call costs more than max_cost_microcents allows.",
     remedy: "Read the new price and decide again.",
-    only: at("/api/market/proxy")
+    only: among("proxy")
   },
   PAYLOAD_TOO_LARGE: {
     message: "The body is larger than 1048576 bytes, which is the most that this endpoint takes.",
@@ -83,12 +84,12 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
   BELOW_MINIMUM: {
     message: "A payout needs at least $10.00.",
     remedy: "Wait until more has come in.",
-    only: at("/api/market/payouts")
+    only: among("payout")
   },
   BLOCKED_ENDPOINT: {
-    message: "The address may not be called.",
-    remedy: "Name an address that is reachable from the public internet.",
-    only: at("/api/market/connect")
+    message: "The tool's address may not be called.",
+    remedy: "Nothing was charged. Call another tool; the provider must name an address on the public internet.",
+    only: among("proxy")
   },
   RATE_LIMITED: {
     message: "At most 60 requests a minute. Try again in 3 s.",
@@ -110,8 +111,8 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
   },
   NOT_CONFIGURED: {
     message: "This service runs without a payment processor.",
-    remedy: "Ask the operator.",
-    only: at("/api/market/connect")
+    remedy: "Ask the operator to configure one.",
+    only: among("load")
   },
   PROXY_TIMEOUT: {
     message: "The provider did not answer in time.",

@@ -7,7 +7,7 @@ import type { EndpointInfo } from "../api/Endpoints.ts"
 import { type ProblemCode, type ProblemStatus, titles } from "../api/Problem.ts"
 import { annotatedExample, composedExample } from "./Examples.ts"
 import { type Content, type Header, type JsonSchema, nameOfRef, type Reference, type Response } from "./OpenApiModel.ts"
-import { codesAt, exampleProblem, guide, isProblemStatus } from "./ProblemGuide.ts"
+import { codesAt, exampleProblem, guide, isProblemStatus, takesIdempotencyKey } from "./ProblemGuide.ts"
 import { tidy } from "./TidySchema.ts"
 
 type Components = Readonly<Record<string, JsonSchema>>
@@ -25,8 +25,16 @@ export const headers: Readonly<Record<string, Header>> = {
   "X-RateLimit-Reset": count("Seconds until the limit is full again."),
   "Retry-After": count("Seconds to wait before asking again."),
   "WWW-Authenticate": text("Always `Bearer`."),
-  "Idempotent-Replay": text("`true` where the stored answer of an earlier request was given again.")
+  "Idempotent-Replay": text("`true` where the stored answer of an earlier request was given again."),
+  "X-Market-Cost": count("What the call cost, in microcents."),
+  "X-Market-Provider": text("Who answered."),
+  "X-Market-Latency": count("How long the provider took, in milliseconds."),
+  "X-Market-Tool": text("The tool that was called."),
+  "X-Market-Receipt": text("The receipt of the call."),
+  "X-Market-Retried": text("`true` where the provider was asked more than once.")
 }
+
+const CALL_HEADERS = Object.keys(headers).filter((name) => name.startsWith("X-Market-"))
 
 const headersFor = (...names: ReadonlyArray<string>): Readonly<Record<string, Reference>> =>
   Object.fromEntries(
@@ -109,7 +117,10 @@ const successResponse = (
   const content: Content = { [JSON_TYPE]: { schema, example } }
   return {
     description: meaningsOf(schema, components).join(" Or: ") || (status === 201 ? "Created." : "Done."),
-    headers: headersFor(...(endpoint.rule.idempotent ? ["Idempotent-Replay"] : [])),
+    headers: headersFor(
+      ...(takesIdempotencyKey(endpoint) ? ["Idempotent-Replay"] : []),
+      ...(endpoint.endpoint.identifier === "proxy" ? CALL_HEADERS : [])
+    ),
     content
   }
 }

@@ -7,6 +7,8 @@
 import { accountWords } from "./AccountWords.ts"
 import { callWords } from "./CallWords.ts"
 import { catalogWords } from "./CatalogWords.ts"
+import { meteringWords } from "./MeteringWords.ts"
+import { moneyWords } from "./MoneyWords.ts"
 import type { Json } from "./OpenApiModel.ts"
 import { sharedWords } from "./SharedWords.ts"
 
@@ -14,7 +16,7 @@ import { sharedWords } from "./SharedWords.ts"
 export type Word = readonly [description: string, example?: Json]
 export type Words = Readonly<Record<string, Word>>
 
-const words: Words = { ...sharedWords, ...accountWords, ...catalogWords, ...callWords }
+const words: Words = { ...sharedWords, ...accountWords, ...catalogWords, ...callWords, ...moneyWords, ...meteringWords }
 
 /** `Problem422` and its siblings are one owner. */
 const ownerOf = (component: string): string => component.replace(/^Problem\d+$/u, "Problem")

@@ -8,7 +8,8 @@ import { jsonText } from "./JsonText.ts"
 export const keyVariable = (roles: ReadonlyArray<string>): string =>
   roles.length === 1 ? `${roles[0]!.toUpperCase()}_KEY` : "API_KEY"
 
-export const curlExample = ({ method, path, operation }: Located, baseUrl: string): string => {
+/** `role`: whose key to send where several roles may call. */
+export const curlExample = ({ method, path, operation }: Located, baseUrl: string, role?: string): string => {
   const required = operation.parameters.filter((parameter) => parameter.required)
   const filled = required
     .filter((parameter) => parameter.in === "path")
@@ -21,7 +22,9 @@ export const curlExample = ({ method, path, operation }: Located, baseUrl: strin
   const body = operation.requestBody?.content["application/json"]?.example
   return [
     `curl ${method === "GET" || body !== undefined ? "" : `-X ${method} `}${quoted(url)}`,
-    ...(operation["x-roles"].length === 0 ? [] : [`-H "Authorization: Bearer $${keyVariable(operation["x-roles"])}"`]),
+    ...(operation["x-roles"].length === 0
+      ? []
+      : [`-H "Authorization: Bearer $${keyVariable(role === undefined ? operation["x-roles"] : [role])}"`]),
     ...(body === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d ${singleQuoted(jsonText(body))}`])
   ].join(" \\\n  ")
 }

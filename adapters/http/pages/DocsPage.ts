@@ -116,7 +116,10 @@ const hero = (document: OpenApiDocument): Html =>
       <h1 id="title">${document.info.title}</h1>
       <p class="lead">${document.info.summary}</p>
       <ul class="promises">
-        <li><strong>Agents</strong> find tools and see what a call costs before they make it.</li>
+        <li>
+          <strong>Agents</strong> find tools, see what a call costs before they make it, and get a receipt that anybody
+          can verify.
+        </li>
         <li>
           <strong>Providers</strong> register an MCP server and price its tools, as low as a ten-thousandth of a cent a
           call.

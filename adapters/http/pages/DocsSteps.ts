@@ -39,7 +39,12 @@ const providerSteps: ReadonlyArray<Step> = [
     text: "Register your MCP server. Keep the `api_key` of the answer, it is shown only now; the examples expect it in `$PROVIDER_KEY`."
   },
   { method: "POST", path: "/api/market/tools", text: "Put your tools and prices in; send them again to change them." },
-  { method: "GET", path: "/api/v1/market/pricing", text: "See your prices as everybody does." }
+  { method: "GET", path: "/api/v1/market/pricing", text: "See your prices as everybody does." },
+  {
+    method: "GET",
+    path: "/api/v1/market/usage/summary",
+    text: "See which of your tools are called, and what that adds up to."
+  }
 ]
 
 /** Steps whose endpoint does not exist in this service are left out. */
@@ -50,7 +55,11 @@ export const firstSteps = (document: OpenApiDocument): Html => {
       const found = all.find((located) => located.method === step.method && located.path === step.path)
       return found === undefined ? [] : [{ text: step.text, found }]
     })
-  const list = (title: string, steps: ReadonlyArray<{ readonly text: string; readonly found: Located }>) =>
+  const list = (
+    title: string,
+    role: string,
+    steps: ReadonlyArray<{ readonly text: string; readonly found: Located }>
+  ) =>
     html`<section class="track">
       <h3>${title}</h3>
       <ol class="steps">
@@ -58,13 +67,13 @@ export const firstSteps = (document: OpenApiDocument): Html => {
           ({ text, found }) =>
             html`<li>
               <p>${prose(text)} <a href="#${anchorOf(found)}">${found.operation.summary}</a></p>
-              <pre><code class="whole">${breakable(curlExample(found, document.servers[0]?.url ?? ""))}</code></pre>
+              <pre><code class="whole">${breakable(curlExample(found, document.servers[0]?.url ?? "", role))}</code></pre>
             </li>`
         )}
       </ol>
     </section>`
   return html`<p>Nothing to install: everything is JSON over HTTP. A click on an example selects it all.</p>
     <div class="tracks">
-      ${list("You have an agent", known(agentSteps))}${list("You have tools", known(providerSteps))}
+      ${list("You have an agent", "consumer", known(agentSteps))}${list("You have tools", "provider", known(providerSteps))}
     </div>`
 }

@@ -83,7 +83,7 @@ figure{border-radius:10px;overflow:hidden;background:var(--code-ground);color:va
 figcaption{display:flex;justify-content:space-between;gap:1rem;font-size:.8125rem;font-weight:600;padding:.55rem 1.1rem;color:var(--code-ink);border-bottom:1px solid color-mix(in srgb,var(--code-muted) 30%,transparent)}
 .hint{font-weight:400;color:var(--code-muted)}
 figure pre{margin:0;border-radius:0;font-size:.875rem}
-.tall{max-height:26rem;overflow:auto}
+.tall{max-height:26rem;overflow:auto;color-scheme:dark;scrollbar-width:thin}
 .tall:focus-visible{outline-offset:-3px;outline-color:var(--code-key)}
 .key{color:var(--code-key)}.str{color:var(--code-text)}.lit{color:var(--code-literal)}
 footer{border-top:1px solid var(--line);padding:1.5rem 1.25rem 2.5rem;color:var(--muted);font-size:.875rem}

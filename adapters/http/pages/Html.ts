@@ -35,7 +35,12 @@ export const escape = (text: string): string => text.replace(/[&<>"']/gu, (char)
 
 /** A sentence in which `backticks` mark what is typed or sent. */
 export const prose = (text: string): ReadonlyArray<Html> =>
-  text.split("`").map((piece, index) => (index % 2 === 1 ? html`<code>${breakable(piece)}</code>` : html`${piece}`))
+  text.split("`").map((piece, index) => (index % 2 === 1 ? code(piece) : html`${piece}`))
+
+const UNBROKEN_CHARS_MAX = 24
+
+const code = (text: string): Html =>
+  text.length > UNBROKEN_CHARS_MAX ? html`<code>${breakable(text)}</code>` : html`<code class="short">${text}</code>`
 
 /** A long name or path that may break where its parts join. */
 export const breakable = (name: string): ReadonlyArray<Part> =>

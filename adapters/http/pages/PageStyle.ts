@@ -59,6 +59,7 @@ html{-webkit-text-size-adjust:100%;text-size-adjust:100%;scroll-padding-top:1.5r
 body{margin:0;background:var(--ground);color:var(--ink);font:1rem/1.6 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}
 code,pre{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:.875em}
 code{overflow-wrap:anywhere}
+.short{white-space:nowrap}
 p,ul,ol,pre,table,figure{margin:0 0 1rem}
 p,li,td{overflow-wrap:break-word}
 ul,ol{padding-left:1.25rem}

@@ -1,0 +1,121 @@
+/**
+ * A caller who goes away ends the upstream call: the connection closes, and a server of the older era, where that
+ * says nothing, is told in so many words.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { upstreamCall } from "../../support/mcp/calls.ts"
+import { sdk1Server, sdk2Server } from "../../support/mcp/RealServers.ts"
+import { scriptedServer, stream } from "../../support/mcp/ScriptedServer.ts"
+import { eventually, makeUpstream } from "../../support/mcp/upstream.ts"
+
+const slow = (url: string) => upstreamCall(url, { toolName: "slow" })
+
+describe("a caller who goes away", () => {
+  for (const { name, server } of [
+    { name: "SDK 1.x", server: sdk1Server({ stateful: true }) },
+    { name: "SDK 2.x", server: sdk2Server() },
+    { name: "SDK 2.x with streams", server: sdk2Server({ mode: "sse" }) }
+  ]) {
+    it.live(`stops the tool on a server of ${name}, at once`, () =>
+      Effect.gen(function* () {
+        const { seen, url } = yield* server
+        const upstream = yield* makeUpstream()
+        const fiber = yield* Effect.forkChild(upstream.call(slow(url)))
+        yield* eventually(() => seen.calls.length === 1)
+        const before = performance.now()
+        yield* Fiber.interrupt(fiber)
+        assert.isBelow(performance.now() - before, 100)
+        yield* eventually(() => seen.cancelled === 1)
+      })
+    )
+  }
+
+  it.live("sends notifications/cancelled with the request's id, in its session, and closes the connection", () =>
+    Effect.gen(function* () {
+      let closed = false
+      const server = yield* scriptedServer({
+        era: "stateful",
+        onCall: (_seen, response) => {
+          stream(response).write(": working\n\n")
+          response.on("close", () => {
+            closed = true
+          })
+        }
+      })
+      const upstream = yield* makeUpstream()
+      const fiber = yield* Effect.forkChild(upstream.call(slow(server.url)))
+      yield* eventually(() => server.of("tools/call").length === 1)
+      yield* Fiber.interrupt(fiber)
+      yield* eventually(() => closed && server.of("notifications/cancelled").length === 1)
+      const [cancelled] = server.of("notifications/cancelled")
+      assert.strictEqual(cancelled?.params["requestId"], server.of("tools/call")[0]?.id)
+      assert.strictEqual(cancelled?.headers["mcp-session-id"], "session-1")
+      assert.isUndefined(cancelled?.id)
+    })
+  )
+
+  it.live("while its stream waits to be resumed, is heard of too", () =>
+    Effect.gen(function* () {
+      const server = yield* scriptedServer({
+        era: "stateful",
+        onCall: (_seen, response) => {
+          stream(response).end("id: one\nretry: 5000\ndata: \n\n")
+        }
+      })
+      const upstream = yield* makeUpstream()
+      const fiber = yield* Effect.forkChild(upstream.call(slow(server.url)))
+      yield* eventually(() => server.of("tools/call").length === 1)
+      yield* Effect.sleep(50)
+      yield* Fiber.interrupt(fiber)
+      yield* eventually(() => server.of("notifications/cancelled").length === 1)
+    })
+  )
+
+  it.live("only closes the connection of a modern server", () =>
+    Effect.gen(function* () {
+      let closed = false
+      const server = yield* scriptedServer({
+        era: "modern",
+        onCall: (_seen, response) => {
+          response.on("close", () => {
+            closed = true
+          })
+        }
+      })
+      const upstream = yield* makeUpstream()
+      const fiber = yield* Effect.forkChild(upstream.call(slow(server.url)))
+      yield* eventually(() => server.of("tools/call").length === 1)
+      yield* Fiber.interrupt(fiber)
+      yield* eventually(() => closed)
+      assert.strictEqual(server.of("notifications/cancelled").length, 0)
+    })
+  )
+
+  it.live("before its call was sent, is not heard of at all", () =>
+    Effect.gen(function* () {
+      const server = yield* scriptedServer({ era: "stateful", onCall: () => {} })
+      const upstream = yield* makeUpstream({ socketsMax: 1 })
+      const first = yield* Effect.forkChild(upstream.call(slow(server.url)))
+      yield* eventually(() => server.of("tools/call").length === 1)
+      const queued = yield* Effect.forkChild(upstream.call(slow(server.url)))
+      yield* Effect.sleep(50)
+      yield* Fiber.interrupt(queued)
+      yield* Fiber.interrupt(first)
+      yield* eventually(() => server.of("notifications/cancelled").length === 1)
+      yield* Effect.sleep(50)
+      assert.strictEqual(server.of("tools/call").length, 1)
+      assert.strictEqual(server.of("notifications/cancelled").length, 1)
+    })
+  )
+})
+
+it.live("a call that times out is cancelled as well", () =>
+  Effect.gen(function* () {
+    const { seen, url } = yield* sdk1Server({ stateful: true })
+    const upstream = yield* makeUpstream()
+    const answer = yield* upstream.call({ ...slow(url), timeoutMs: 200 })
+    assert.strictEqual(answer.status, "timeout")
+    yield* eventually(() => seen.cancelled === 1)
+  })
+)

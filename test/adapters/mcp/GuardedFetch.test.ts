@@ -1,0 +1,71 @@
+import { createServer, type RequestListener } from "node:http"
+import type { AddressInfo } from "node:net"
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { publicAndLoopback, publicOnly } from "../../../adapters/mcp/AddressGuard.ts"
+import { type GuardedRequest, makeGuardedFetch } from "../../../adapters/mcp/GuardedFetch.ts"
+
+const serving = (listener: RequestListener) =>
+  Effect.acquireRelease(
+    Effect.callback<{ readonly url: string; readonly stop: () => void }>((resume) => {
+      const server = createServer(listener)
+      server.listen(0, "127.0.0.1", () =>
+        resume(
+          Effect.succeed({
+            url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+            stop: () => {
+              server.close()
+              server.closeAllConnections()
+            }
+          })
+        )
+      )
+    }),
+    ({ stop }) => Effect.sync(stop)
+  )
+
+const fetched = (url: string, over: Partial<GuardedRequest> = {}, policy = publicAndLoopback) =>
+  Effect.flatMap(makeGuardedFetch({ policy, connectTimeoutMs: 500 }), (fetch) =>
+    fetch({ url, timeoutMs: 500, bodyBytesMax: 1_000, ...over })
+  )
+
+it.live("reads a file, and follows a redirect on the same host as often as it may", () =>
+  Effect.gen(function* () {
+    const { url } = yield* serving((request, response) =>
+      request.url === "/file" ? response.end("text") : response.writeHead(302, { location: "/file" }).end()
+    )
+    const direct = yield* fetched(`${url}/file`)
+    assert.deepStrictEqual([direct.status, direct.body.toString()], [200, "text"])
+    const redirected = yield* fetched(`${url}/old`, { redirectsMax: 1 })
+    assert.deepStrictEqual([redirected.url, redirected.body.toString()], [`${url}/file`, "text"])
+    const refused = yield* Effect.flip(fetched(`${url}/old`))
+    assert.propertyVal(refused, "reason", "redirected_away")
+  })
+)
+
+it.live("follows no redirect to another host", () =>
+  Effect.gen(function* () {
+    let reached = false
+    const inner = yield* serving((_request, response) => {
+      reached = true
+      response.end()
+    })
+    const { url } = yield* serving((_request, response) => response.writeHead(302, { location: inner.url }).end())
+    const refused = yield* Effect.flip(fetched(url, { redirectsMax: 5 }))
+    assert.propertyVal(refused, "reason", "redirected_away")
+    assert.isFalse(reached)
+  })
+)
+
+it.live("keeps to its policy, its size and its time", () =>
+  Effect.gen(function* () {
+    const { url } = yield* serving((request, response) => {
+      if (request.url === "/large") response.end("x".repeat(2_000))
+    })
+    assert.strictEqual((yield* Effect.flip(fetched(url, {}, publicOnly)))._tag, "AddressRefused")
+    assert.propertyVal(yield* Effect.flip(fetched(`${url}/large`)), "reason", "too_large")
+    assert.propertyVal(yield* Effect.flip(fetched(`${url}/silent`)), "reason", "timeout")
+    assert.propertyVal(yield* Effect.flip(fetched("ftp://127.0.0.1/")), "reason", "not_a_url")
+    assert.include((yield* Effect.flip(fetched(`${url}/silent`))).message, "127.0.0.1 could not be read")
+  })
+)

@@ -1,0 +1,191 @@
+/**
+ * Everything has a limit: sockets, requests under way, endpoints remembered, time over all attempts, failures in a row.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Fiber, Scope } from "effect"
+import { CircuitBreaker } from "../../../adapters/mcp/CircuitBreaker.ts"
+import { retryAfterSecondsOf } from "../../../adapters/mcp/UpstreamOutcome.ts"
+import { ProviderId } from "../../../domain/shared/Ids.ts"
+import { upstreamCall } from "../../support/mcp/calls.ts"
+import { sdk1Server } from "../../support/mcp/RealServers.ts"
+import { json, result, scriptedServer, text } from "../../support/mcp/ScriptedServer.ts"
+import { eventually, makeUpstream } from "../../support/mcp/upstream.ts"
+
+const all = <A>(count: number, effect: (n: number) => Effect.Effect<A>) =>
+  Effect.all(
+    Array.from({ length: count }, (_, n) => effect(n)),
+    { concurrency: "unbounded" }
+  )
+
+describe("per provider", () => {
+  it.live("there are no more sockets than allowed, and they are used again", () =>
+    Effect.gen(function* () {
+      const server = yield* scriptedServer({
+        era: "modern",
+        onCall: (seen, response) => void setTimeout(() => json(response, result(seen, text("ok"))), 5)
+      })
+      const upstream = yield* makeUpstream({ socketsMax: 3 })
+      const answers = yield* all(40, () => upstream.call(upstreamCall(server.url)))
+      assert.isTrue(answers.every(({ status }) => status === "success"))
+      assert.isAtMost(new Set(server.seen.map(({ socket }) => socket)).size, 3)
+    })
+  )
+
+  it.live("what is more than may be under way is turned away at once, and the places come back", () =>
+    Effect.gen(function* () {
+      let hold = true
+      const server = yield* scriptedServer({
+        era: "modern",
+        onCall: (seen, response) => (hold ? undefined : json(response, result(seen, text("ok"))))
+      })
+      const upstream = yield* makeUpstream({ inFlightMax: 5, socketsMax: 2 })
+      const held = yield* Effect.forkChild(all(5, () => upstream.call(upstreamCall(server.url, { timeoutMs: 500 }))))
+      yield* eventually(() => server.of("tools/call").length === 2)
+      const answer = yield* upstream.call(upstreamCall(server.url))
+      assert.deepStrictEqual([answer.status, answer.problem?.kind, answer.attempts], ["error", "overloaded", 0])
+      yield* Fiber.join(held)
+      hold = false
+      const later = yield* upstream.call(upstreamCall(server.url))
+      assert.strictEqual(later.status, "success")
+    })
+  )
+
+  it.live("the endpoint unused longest makes room for another, and its session is ended", () =>
+    Effect.gen(function* () {
+      const first = yield* sdk1Server({ stateful: true })
+      const second = yield* sdk1Server({ stateful: true })
+      const upstream = yield* makeUpstream({ endpointsMax: 1 })
+      yield* upstream.call(upstreamCall(first.url))
+      yield* upstream.call(upstreamCall(second.url))
+      yield* eventually(() => first.seen.methods.at(-1) === "DELETE")
+      const again = yield* upstream.call(upstreamCall(first.url))
+      assert.strictEqual(again.status, "success")
+    })
+  )
+
+  it.live("two providers at one address share neither session nor signature", () =>
+    Effect.gen(function* () {
+      const server = yield* sdk1Server({ stateful: true })
+      const upstream = yield* makeUpstream()
+      yield* upstream.call(upstreamCall(server.url))
+      const other = ProviderId.make("a0000000-0000-4000-8000-000000000002")
+      yield* upstream.call(upstreamCall(server.url, { providerId: other }))
+      assert.strictEqual(server.sessions(), 2)
+    })
+  )
+})
+
+describe("time", () => {
+  it.live("all attempts together keep to the total deadline", () =>
+    Effect.gen(function* () {
+      const server = yield* scriptedServer({
+        era: "modern",
+        onCall: (_seen, response, n) => (n === 1 ? void response.writeHead(500).end() : undefined)
+      })
+      const upstream = yield* makeUpstream({ totalDeadlineMs: 400 })
+      const answer = yield* upstream.call(upstreamCall(server.url, { timeoutMs: 10_000 }))
+      assert.deepStrictEqual([answer.status, answer.attempts], ["timeout", 2])
+      assert.isBelow(answer.latencyMs, 600)
+    })
+  )
+
+  it.live("an attempt is over after its own time, connection and handshake included", () =>
+    Effect.gen(function* () {
+      const server = yield* scriptedServer({ era: "modern", onCall: () => {}, onOther: () => true })
+      const upstream = yield* makeUpstream()
+      const answer = yield* upstream.call(upstreamCall(server.url, { timeoutMs: 250 }))
+      assert.strictEqual(answer.status, "timeout")
+      assert.isBelow(answer.latencyMs, 500)
+    })
+  )
+})
+
+it.live("a call that is under way when the service ends, ends too", () =>
+  Effect.gen(function* () {
+    const server = yield* scriptedServer({ era: "stateful", onCall: () => {} })
+    const scope = yield* Scope.make()
+    const upstream = yield* Scope.provide(makeUpstream(), scope)
+    const fiber = yield* Effect.forkChild(upstream.call(upstreamCall(server.url)))
+    yield* eventually(() => server.of("tools/call").length === 1)
+    yield* Scope.close(scope, Exit.void)
+    const answer = yield* Fiber.join(fiber)
+    assert.deepStrictEqual([answer.status, answer.problem?.kind], ["error", "connection"])
+  })
+)
+
+it("Retry-After is read in both of its forms, and passed over in any other", () => {
+  const epochMs = () => Date.UTC(2026, 10, 20, 12, 0, 0)
+  assert.strictEqual(retryAfterSecondsOf("120", epochMs), 120)
+  assert.strictEqual(retryAfterSecondsOf("Fri, 20 Nov 2026 12:00:30 GMT", epochMs), 30)
+  assert.strictEqual(retryAfterSecondsOf("Fri, 20 Nov 2026 11:00:00 GMT", epochMs), 0)
+  for (const bad of [undefined, "", "soon", "-5", "1e9"]) assert.isUndefined(retryAfterSecondsOf(bad, epochMs), bad)
+})
+
+describe("the circuit", () => {
+  it.live("opens after failures in a row, answers at once, and closes when the provider is back", () =>
+    Effect.gen(function* () {
+      let broken = true
+      const server = yield* scriptedServer({
+        era: "modern",
+        onCall: (seen, response) =>
+          broken ? void response.writeHead(500).end() : json(response, result(seen, text("ok")))
+      })
+      const upstream = yield* makeUpstream({ circuitFailures: 3, circuitOpenMs: 200 })
+      const call = upstreamCall(server.url, { retriesMax: 0 })
+      for (let n = 0; n < 3; n++) yield* upstream.call(call)
+      const refused = yield* upstream.call(call)
+      assert.deepStrictEqual([refused.status, refused.problem?.kind, refused.attempts], ["error", "circuit_open", 0])
+      assert.strictEqual(refused.problem?.retryAfterSeconds, 1)
+      assert.strictEqual(server.of("tools/call").length, 3)
+      broken = false
+      yield* Effect.sleep(250)
+      const probe = yield* upstream.call(call)
+      assert.strictEqual(probe.status, "success")
+      const next = yield* upstream.call(call)
+      assert.strictEqual(next.status, "success")
+    })
+  )
+
+  it.live("is not opened by errors that the tools themselves report", () =>
+    Effect.gen(function* () {
+      const server = yield* scriptedServer({
+        era: "modern",
+        onCall: (seen, response) => json(response, result(seen, { ...text("no"), isError: true }))
+      })
+      const upstream = yield* makeUpstream({ circuitFailures: 2 })
+      const answers = yield* all(6, () => upstream.call(upstreamCall(server.url)))
+      assert.isTrue(answers.every(({ attempts, result: got }) => attempts === 1 && got !== undefined))
+    })
+  )
+
+  it("lets one probe through at a time, and waits twice as long after each that fails", () => {
+    const circuit = new CircuitBreaker({ circuitFailures: 2, circuitOpenMs: 100, circuitOpenMsMax: 350 })
+    circuit.failed(0)
+    assert.strictEqual(circuit.waitMs(0), 0)
+    circuit.failed(0)
+    assert.strictEqual(circuit.waitMs(40), 60)
+    // Calls that were under way when it opened do not make it worse.
+    circuit.failed(50)
+    assert.strictEqual(circuit.waitMs(50), 50)
+    assert.strictEqual(circuit.waitMs(100), 0)
+    assert.strictEqual(circuit.waitMs(101), 99)
+    circuit.failed(150)
+    assert.strictEqual(circuit.waitMs(150), 200)
+    assert.strictEqual(circuit.waitMs(350), 0)
+    circuit.failed(360)
+    assert.strictEqual(circuit.waitMs(360), 350)
+    assert.strictEqual(circuit.waitMs(710), 0)
+    circuit.succeeded()
+    assert.strictEqual(circuit.waitMs(711), 0)
+    circuit.failed(711)
+    assert.strictEqual(circuit.waitMs(711), 0)
+  })
+
+  it("a probe whose caller left does not hold it for ever", () => {
+    const circuit = new CircuitBreaker({ circuitFailures: 1, circuitOpenMs: 100, circuitOpenMsMax: 100 })
+    circuit.failed(0)
+    assert.strictEqual(circuit.waitMs(100), 0)
+    assert.strictEqual(circuit.waitMs(150), 50)
+    assert.strictEqual(circuit.waitMs(200), 0)
+  })
+})

@@ -1,0 +1,165 @@
+/**
+ * An event stream is more than an answer: its server may ask things, and may close it early and be come back to.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { upstreamCall } from "../../support/mcp/calls.ts"
+import { event, result, scriptedServer, type Seen, stream, text } from "../../support/mcp/ScriptedServer.ts"
+import { eventually, makeUpstream } from "../../support/mcp/upstream.ts"
+
+describe("a stream", () => {
+  it.live("its server's questions are answered: a ping with a pong, anything else with a refusal", () =>
+    Effect.gen(function* () {
+      const answers: Array<string> = []
+      const server = yield* scriptedServer({
+        era: "stateful",
+        onCall: (seen, response) => {
+          stream(response)
+          response.write(event({ jsonrpc: "2.0", id: "p", method: "ping" }))
+          response.write(event({ jsonrpc: "2.0", id: 7, method: "sampling/createMessage", params: {} }))
+          setTimeout(() => response.end(event(result(seen, text("done")))), 100)
+        },
+        onOther: (seen, response) => {
+          if (seen.method !== undefined || seen.http !== "POST") return false
+          answers.push(seen.text)
+          response.writeHead(202).end()
+          return true
+        }
+      })
+      const upstream = yield* makeUpstream()
+      const answer = yield* upstream.call(upstreamCall(server.url))
+      assert.strictEqual(answer.status, "success")
+      assert.deepStrictEqual(
+        answers.map((one) => JSON.parse(one) as unknown),
+        [
+          { jsonrpc: "2.0", id: "p", result: {} },
+          {
+            jsonrpc: "2.0",
+            id: 7,
+            error: { code: -32601, message: "Not supported by this client: sampling/createMessage" }
+          }
+        ]
+      )
+    })
+  )
+
+  it.live("one that its server closed early is taken up again, after the wait that it asked for", () =>
+    Effect.gen(function* () {
+      let call: Seen | undefined
+      let closedAt = 0
+      const waits: Array<number> = []
+      const server = yield* scriptedServer({
+        era: "stateful",
+        onCall: (seen, response) => {
+          call = seen
+          stream(response).end("id: one\nretry: 200\ndata: \n\n")
+          closedAt = performance.now()
+        },
+        onOther: (seen, response) => {
+          if (seen.http !== "GET") return false
+          waits.push(performance.now() - closedAt)
+          if (waits.length === 1) {
+            stream(response).end("id: two\ndata: \n\n")
+            closedAt = performance.now()
+          } else stream(response).end(event(result(call!, text("at last"))))
+          return true
+        }
+      })
+      const upstream = yield* makeUpstream({ resumptionDelayMs: 50 })
+      const answer = yield* upstream.call(upstreamCall(server.url))
+      assert.deepStrictEqual([answer.status, answer.attempts], ["success", 1])
+      assert.deepStrictEqual(answer.result, text("at last"))
+      const gets = server.seen.filter(({ http }) => http === "GET")
+      assert.deepStrictEqual(
+        gets.map(({ headers }) => headers["last-event-id"]),
+        ["one", "two"]
+      )
+      assert.isTrue(gets.every(({ headers }) => headers["mcp-session-id"] === "session-1"))
+      assert.isAtLeast(waits[0] ?? 0, 195)
+      assert.strictEqual(server.of("tools/call").length, 1)
+    })
+  )
+
+  it.live("one that cannot be taken up again is an error, and the tool is not run again", () =>
+    Effect.gen(function* () {
+      const server = yield* scriptedServer({
+        era: "stateful",
+        onCall: (_seen, response) => {
+          stream(response).end("id: one\nretry: 1\ndata: \n\n")
+        },
+        onOther: (seen, response) => {
+          if (seen.http !== "GET") return false
+          response.writeHead(405).end()
+          return true
+        }
+      })
+      const upstream = yield* makeUpstream()
+      const answer = yield* upstream.call(upstreamCall(server.url))
+      assert.deepStrictEqual([answer.status, answer.problem?.kind, answer.attempts], ["error", "connection", 1])
+      assert.strictEqual(server.of("tools/call").length, 1)
+    })
+  )
+
+  it.live("one whose server asks for more patience than there is times out", () =>
+    Effect.gen(function* () {
+      const server = yield* scriptedServer({
+        era: "stateful",
+        onCall: (_seen, response) => {
+          stream(response).end("id: one\nretry: 60000\ndata: \n\n")
+        }
+      })
+      const upstream = yield* makeUpstream()
+      const answer = yield* upstream.call(upstreamCall(server.url, { timeoutMs: 300 }))
+      assert.deepStrictEqual([answer.status, answer.attempts], ["timeout", 1])
+      yield* eventually(() => server.of("notifications/cancelled").length === 1)
+    })
+  )
+
+  it.live("whose server floods it with questions gets a bounded number of answers", () =>
+    Effect.gen(function* () {
+      let answers = 0
+      const server = yield* scriptedServer({
+        era: "stateful",
+        onCall: (seen, response) => {
+          stream(response)
+          for (let n = 0; n < 200; n++) response.write(event({ jsonrpc: "2.0", id: n, method: "ping" }))
+          setTimeout(() => response.end(event(result(seen, text("done")))), 200)
+        },
+        onOther: (seen, response) => {
+          if (seen.method !== undefined || seen.http !== "POST") return false
+          answers++
+          response.writeHead(202).end()
+          return true
+        }
+      })
+      const upstream = yield* makeUpstream()
+      const answer = yield* upstream.call(upstreamCall(server.url))
+      assert.strictEqual(answer.status, "success")
+      assert.isAtMost(answers, 16)
+    })
+  )
+
+  it.live("that stays open after its answer is closed, and one that ends keeps its socket for the next call", () =>
+    Effect.gen(function* () {
+      let closedEarly = 0
+      let keepOpen = false
+      const server = yield* scriptedServer({
+        era: "modern",
+        onCall: (seen, response) => {
+          response.on("close", () => {
+            if (!response.writableFinished) closedEarly++
+          })
+          stream(response).write(event(result(seen, text("done"))))
+          if (!keepOpen) setTimeout(() => response.end(), 20)
+        }
+      })
+      const upstream = yield* makeUpstream({ socketsMax: 1, lingerMs: 100 })
+      for (let n = 0; n < 5; n++) yield* upstream.call(upstreamCall(server.url))
+      assert.strictEqual(new Set(server.seen.map(({ socket }) => socket)).size, 1)
+      assert.strictEqual(closedEarly, 0)
+      keepOpen = true
+      yield* upstream.call(upstreamCall(server.url))
+      yield* eventually(() => closedEarly === 1)
+    })
+  )
+})

@@ -1,0 +1,22 @@
+import { Effect, Redacted } from "effect"
+import { publicAndLoopback } from "../../../adapters/mcp/AddressGuard.ts"
+import * as McpUpstream from "../../../adapters/mcp/McpUpstream.ts"
+import type { McpUpstreamSettings } from "../../../adapters/mcp/McpUpstreamOptions.ts"
+
+export const SIGNING_SECRET = "a secret of the tests"
+
+/** The upstream client that may call loopback, in the scope of the test. */
+export const makeUpstream = (settings: Partial<McpUpstreamSettings> = {}) =>
+  McpUpstream.make({
+    policy: publicAndLoopback,
+    signingSecretOf: () => Redacted.make(SIGNING_SECRET),
+    retryDelayMsMin: 1,
+    retryDelayMsMax: 5,
+    ...settings
+  })
+
+/** Waits for what happens on the other side of a socket; a defect where it does not. */
+export const eventually = (isSo: () => boolean, withinMs = 2_000): Effect.Effect<void> =>
+  Effect.suspend(() => (isSo() ? Effect.void : Effect.andThen(Effect.sleep(10), eventually(isSo, withinMs)))).pipe(
+    Effect.timeoutOrElse({ duration: withinMs, orElse: () => Effect.die(new Error(`Never came true: ${isSo}`)) })
+  )
