@@ -1,18 +1,10 @@
 /**
  * `migrate`: brings the schema up to date and says what was applied.
  */
-import { Console, Effect, Layer } from "effect"
-import { EmbeddedPostgres } from "../adapters/sql/embedded/EmbeddedPostgres.ts"
+import { Console, Effect } from "effect"
 import * as migrations from "../migrations/index.ts"
-import { type AppConfig, valueOf } from "./config/AppConfig.ts"
-import { client } from "./layers/PostgresStores.ts"
-
-const database = (config: AppConfig) =>
-  config.profile === "embedded"
-    ? Layer.unwrap(Effect.map(EmbeddedPostgres, ({ url }) => client({ url, connectionsMax: 2 }))).pipe(
-      Layer.provide(EmbeddedPostgres.layer({ dataDir: valueOf(config, "DATA_DIR") }))
-    )
-    : client({ url: config.DATABASE_URL!, connectionsMax: 2 })
+import type { AppConfig } from "./config/AppConfig.ts"
+import { database } from "./layers/Database.ts"
 
 export const migrate = (config: AppConfig) =>
   config.profile === "memory"

@@ -9,6 +9,7 @@ import { type AppConfig, describeConfig, readConfig, valueOf } from "./config/Ap
 import { helpText, parseArguments, readDotEnv } from "./config/Arguments.ts"
 import { Fatal } from "./layers/Fatal.ts"
 import { service } from "./layers/Service.ts"
+import { audit } from "./Audit.ts"
 import { migrate } from "./Migrate.ts"
 import { welcome } from "./Welcome.ts"
 
@@ -39,7 +40,7 @@ const program = Effect.gen(function*() {
   // The one place where the environment is read: from here on there is only the configuration.
   const config = yield* Effect.fromResult(readConfig([flags, process.env, dotEnv]))
   if (command === "config") return yield* Console.log(describeConfig(config))
-  const run = command === "migrate" ? migrate(config) : serve(config)
+  const run = command === "migrate" ? migrate(config) : command === "audit" ? audit(config) : serve(config)
   return yield* Effect.provide(run, logging(config))
 }).pipe(
   Effect.tapError((error) => Console.error(sentenceOf(error)))

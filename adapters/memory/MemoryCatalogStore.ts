@@ -51,6 +51,12 @@ export const layer = Layer.effect(
 
       find: (id) => Effect.sync(() => Option.map(Option.fromNullishOr(tools.get(id)), entryOf)),
 
+      findOf: (providerId, toolName) =>
+        Effect.sync(() => {
+          const id = toolsOfProvider.get(providerId)?.get(toolName)
+          return id === undefined ? Option.none() : Option.some(entryOf(tools.get(id)!))
+        }),
+
       findByName: (toolName, limit) =>
         Effect.sync(() =>
           (toolsByName.get(toolName) ?? [])

@@ -39,7 +39,8 @@ export const make = Effect.fnUntraced(function* (
       startupParameters: { ...config.startupParameters, ...startupParameters }
     }).pipe(
       Scope.provide(own),
-      Effect.onError((cause) => Scope.close(own, Exit.failCause(cause)))
+      Effect.onError((cause) => Scope.close(own, Exit.failCause(cause))),
+      Effect.mapError(asBroken)
     )
     open = { connection, scope: own }
     return open
@@ -56,7 +57,7 @@ export const make = Effect.fnUntraced(function* (
       Effect.suspend(() => (open === undefined ? connect : Effect.succeed(open))).pipe(
         Effect.flatMap(({ connection }) => connection.queryValues(sql, params)),
         Effect.catch((error) =>
-          isBroken(error) ? Effect.andThen(disconnect, Effect.fail(broken(error))) : Effect.fail(error)
+          isBroken(error) ? Effect.andThen(disconnect, Effect.fail(asBroken(error))) : Effect.fail(error)
         )
       )
   }
@@ -70,7 +71,7 @@ const isBroken = (error: SqlError.SqlError): boolean => {
   return code.startsWith("57P") || code.startsWith("53")
 }
 
-const broken = (error: SqlError.SqlError): SqlError.SqlError =>
+const asBroken = (error: SqlError.SqlError): SqlError.SqlError =>
   new SqlError.SqlError({
     reason: new SqlError.ConnectionError({
       cause: error.reason.cause,

@@ -81,6 +81,14 @@ export const layer = Layer.effect(
         Effect.orDie
       ),
 
+      findOf: Effect.fn("PostgresCatalogStore.findOf")(function* (providerId, toolName) {
+        if (!isStorable(toolName)) return Option.none()
+        const rows = yield* sql<EntryRow>`
+          SELECT ${columns} FROM tools t JOIN providers p ON p.id = t.provider_id
+          WHERE t.provider_id = ${providerId} AND t.tool_name = ${toolName}`
+        return Option.map(Arr.head(rows), toEntry)
+      }, Effect.orDie),
+
       findByName: Effect.fn("PostgresCatalogStore.findByName")(function* (toolName, limit) {
         if (!isStorable(toolName)) return []
         const rows = yield* sql<EntryRow>`

@@ -50,6 +50,7 @@ export class Catalog extends Context.Service<Catalog, {
   upsert(providerId: ProviderId, declarations: ReadonlyArray<ToolDeclaration>): Effect.Effect<UpsertResult>
   search(query: CatalogQuery): Effect.Effect<Page<CatalogEntry>>
   find(id: ToolId): Effect.Effect<Option.Option<CatalogEntry>>
+  findOf(providerId: ProviderId, toolName: string): Effect.Effect<Option.Option<CatalogEntry>>
   findByName(toolName: string): Effect.Effect<ReadonlyArray<CatalogEntry>>
   prices(id: ToolId): Effect.Effect<ReadonlyArray<PriceVersion>>
   readonly categories: Effect.Effect<ReadonlyArray<string>>
@@ -134,6 +135,7 @@ export class Catalog extends Context.Service<Catalog, {
         upsert,
         search,
         find: (id) => store.find(id),
+        findOf: (providerId, toolName) => store.findOf(providerId, toolName),
         findByName: (toolName) => store.findByName(toolName, CANDIDATES_MAX),
         prices: (id) => store.prices(id, PRICES_SHOWN_MAX),
         categories: store.categories,

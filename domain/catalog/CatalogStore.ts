@@ -49,6 +49,7 @@ export class CatalogStore extends Context.Service<CatalogStore, {
   /** Inside a unit of work the provider's row is locked until its end: nobody else adds tools of that provider meanwhile. */
   countOf(providerId: ProviderId): Effect.Effect<number>
   find(id: ToolId): Effect.Effect<Option.Option<CatalogEntry>>
+  findOf(providerId: ProviderId, toolName: string): Effect.Effect<Option.Option<CatalogEntry>>
   /** Every provider's tool of that name, at most `limit`, oldest first. */
   findByName(toolName: string, limit: number): Effect.Effect<ReadonlyArray<CatalogEntry>>
   search(filter: CatalogFilter, sort: CatalogSort, page: PageRequest): Effect.Effect<Page<CatalogEntry>>

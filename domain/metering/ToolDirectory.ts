@@ -92,8 +92,13 @@ export class ToolDirectory extends Context.Service<ToolDirectory, {
         )
 
       const findByName = Effect.fnUntraced(function*(toolName: string, providerId: ProviderId | undefined) {
-        const all = yield* cached(byName, toolName, catalog.findByName(toolName))
-        const entries = providerId === undefined ? all : all.filter((entry) => entry.provider.id === providerId)
+        const entries = providerId === undefined
+          ? yield* cached(byName, toolName, catalog.findByName(toolName))
+          : yield* cached(
+            byName,
+            `${providerId} ${toolName}`,
+            Effect.map(catalog.findOf(providerId, toolName), Option.toArray)
+          )
         if (entries.length === 0) return yield* new ToolNotFound({ tool: toolName })
         if (entries.length === 1) return entries[0]!
         return yield* new ToolAmbiguous({

@@ -9,6 +9,7 @@ import { type SettingName, settings } from "./Settings.ts"
 export const commands = {
   serve: "run the service (what `npm start` does)",
   migrate: "bring the database schema up to date and end",
+  audit: "recompute every balance from the transfers and end",
   config: "print the configuration, without secrets, and end",
   help: "print this"
 } as const

@@ -1,7 +1,7 @@
 /**
  * The small schemas that wire bodies are made of: bounded texts, amounts, and plain non-negative integers in queries.
  */
-import { Schema, SchemaGetter } from "effect"
+import { DateTime, Schema, SchemaGetter } from "effect"
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, PAGE_OFFSET_MAX } from "../../../domain/shared/Page.ts"
 
 /** Text for people: trimmed, not blank, bounded. */
@@ -35,8 +35,19 @@ export const WholeCents = Schema.Int.check(
   Schema.isLessThanOrEqualTo(100_000_000)
 )
 
+const RFC_3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/u
+const INSTANT_EXPECTED = "Expected an instant such as 2026-11-20T10:11:12Z"
+
 /** A point in time that a caller names: ISO 8601. */
-export const Instant = Schema.DateTimeUtcFromString.pipe(Schema.annotateEncoded({ format: "date-time" }))
+export const Instant = Schema.String.check(Schema.isPattern(RFC_3339, { message: INSTANT_EXPECTED })).pipe(
+  Schema.decodeTo(
+    // Beyond the year 9999 it could not be shown again in the form that everything here is shown in.
+    Schema.DateTimeUtcFromString.check(
+      Schema.makeFilter((instant) => /^\d{4}-/u.test(DateTime.formatIso(instant)) ? undefined : INSTANT_EXPECTED)
+    )
+  ),
+  Schema.annotateEncoded({ format: "date-time" })
+)
 
 /** A query value: digits only, so that `-1`, `1e3`, `0x10`, ` 5` and `5.0` are refused. */
 const Digits = (message: string) => Schema.String.check(Schema.isPattern(/^\d{1,10}$/u, { message }))

@@ -74,6 +74,7 @@ export class ReceiptsApi extends HttpApiGroup.make("receipts").add(
     error: problems(400, 413, 415)
   }).annotate(Access, uncached).annotateMerge(OpenApi.annotations({
     summary: "Verify a receipt",
-    description: "Stateless. Takes a bare receipt or `{receipt}`; answers 200 for any JSON and says what is wrong."
+    description: "Stateless. Takes a bare receipt or `{receipt}`; answers 200 for any JSON and says what is wrong. " +
+      "What is no JSON at all gets 400 with nothing but `{\"error\":true,\"code\":\"BAD_REQUEST\"}`, as existing verifiers expect."
   }))
 ).annotateMerge(OpenApi.annotations({ title: "Receipts", description: "Signed receipts, and their verification." })) {}

@@ -4,7 +4,7 @@
 import { type Located, type OpenApiDocument, type Response, responseOf } from "../openapi/OpenApiModel.ts"
 import { callers } from "../openapi/Operations.ts"
 import { curlExample } from "./CurlExample.ts"
-import { fieldTable, parameterTable } from "./FieldTable.ts"
+import { fieldTables, parameterTable } from "./FieldTable.ts"
 import { breakable, type Html, html, prose } from "./Html.ts"
 import { jsonView } from "./JsonView.ts"
 
@@ -29,13 +29,13 @@ export const endpointSection = (located: Located, document: OpenApiDocument): Ht
           .split("\n\n")
           .map((paragraph) => (paragraph === who ? html`<p class="who">${who}</p>` : html`<p>${prose(paragraph)}</p>`))}
         ${operation.parameters.length === 0 ? "" : parameterTable(operation.parameters, schemas)}
-        ${body === undefined ? "" : fieldTable("Body", body.schema, schemas, true)}
+        ${body === undefined ? "" : fieldTables("Body", body.schema, schemas, true)}
         <h4>What it answers</h4>
         ${answersOf(located, document).map(
           ([status, response]) =>
             html`<details class="answer">
               <summary>${statusBadge(status)} ${prose(response.description)}</summary>
-              ${fieldTable(`Answer ${status}`, response.content[JSON_TYPE]!.schema, schemas, false)}
+              ${fieldTables(`Answer ${status}`, response.content[JSON_TYPE]!.schema, schemas, false)}
             </details>`
         )}
         ${problemList(responsesOf(located, document))}

@@ -130,25 +130,25 @@ const errors = (document: OpenApiDocument): Html => {
       show <code>message</code>, and name <code>request_id</code> when you ask for help.
     </p>
     <pre><code>${jsonView(exampleProblem(422, "VALIDATION_ERROR"))}</code></pre>
-    <table class="codes">
+    <table class="codes" role="table">
       <caption>
         Every code
       </caption>
-      <thead>
-        <tr>
-          <th scope="col">Status and code</th>
-          <th scope="col">What to do</th>
+      <thead role="rowgroup">
+        <tr role="row">
+          <th role="columnheader" scope="col">Status and code</th>
+          <th role="columnheader" scope="col">What to do</th>
         </tr>
       </thead>
-      <tbody>
+      <tbody role="rowgroup">
         ${statuses.flatMap((status) =>
           codesByStatus[status]
             .filter((code) => possible.has(code))
             .map(
               (code) =>
-                html` <tr id="error-${code}">
-                  <th scope="row">${statusBadge(String(status))} <code>${breakable(code)}</code></th>
-                  <td>${prose(guide[code].remedy)}</td>
+                html` <tr role="row" id="error-${code}">
+                  <th role="rowheader" scope="row">${statusBadge(String(status))} <code>${breakable(code)}</code></th>
+                  <td role="cell">${prose(guide[code].remedy)}</td>
                 </tr>`
             )
         )}

@@ -54,7 +54,7 @@ main{padding:0 1.25rem;min-width:0}
 .line code{font-weight:600}
 .who{display:inline-block;background:var(--tint);border-radius:999px;padding:.15rem .8rem;font-size:.875rem}
 .columns{display:grid;gap:.5rem 2.25rem;grid-template-columns:minmax(0,1fr)}
-.text>.fields,.text>h4{margin-top:1.5rem}
+.text>.fields,.text>.whatever,.text>h4{margin-top:1.5rem}
 .fields code,.codes code{font-size:.875em}
 .fields tbody th{width:46%;padding-right:1.25rem}
 .fields th>code{background:none;padding:0;font-weight:650}
@@ -76,7 +76,7 @@ h4{font-size:.9375rem;font-weight:650;margin:1.5rem 0 .4rem}
 .answer summary{cursor:pointer;padding:.3rem 0}
 summary code{background:var(--tint);border-radius:4px;padding:.1em .3em}
 .answer[open] summary{margin-bottom:.5rem}
-.answer caption{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+.answer>.fields:only-of-type caption{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 figure,pre{border:1px solid color-mix(in srgb,var(--code-muted) 22%,var(--code-ground))}
 figure pre{border:0}
 figure{border-radius:10px;overflow:hidden;background:var(--code-ground);color:var(--code-ink)}
@@ -88,13 +88,11 @@ figure pre{margin:0;border-radius:0;font-size:.875rem}
 .key{color:var(--code-key)}.str{color:var(--code-text)}.lit{color:var(--code-literal)}
 footer{border-top:1px solid var(--line);padding:1.5rem 1.25rem 2.5rem;color:var(--muted);font-size:.875rem}
 @media (max-width:40rem){
-.fields,.fields tbody,.fields tr,.fields th,.fields td{display:block;width:auto}
-.fields thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
-.fields tbody th{width:auto}
-.fields tr{border-top:1px solid var(--line);padding:.6rem 0}
-.fields th,.fields td{border:0;padding:.1rem 0}
-.codes tbody th,.codes tbody td{display:block;width:auto}
-.codes tbody td{border-top:0;padding-top:0}
+.fields,.codes,:is(.fields,.codes) :is(caption,tbody,tr,th,td){display:block;width:auto}
+.fields thead,.codes thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+.fields tbody th,.codes tbody th{width:auto}
+.fields tbody tr,.codes tbody tr{border-top:1px solid var(--line);padding:.6rem 0}
+:is(.fields,.codes) :is(th,td){border:0;padding:.1rem 0}
 .hint{display:none}
 .steps>li{padding-left:0}
 .steps>li>p{padding-left:2.2rem}

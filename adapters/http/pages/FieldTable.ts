@@ -17,12 +17,23 @@ type Components = OpenApiDocument["components"]["schemas"]
 
 const DEPTH_MAX = 4
 
-export const fieldTable = (
+/** One table, or one for each way in which the body may look. */
+export const fieldTables = (
   caption: string,
   schema: JsonSchema,
   components: Components,
   requiredMatters: boolean
-): Html => table(caption, fieldsOf(schema, components, "", 0), components, requiredMatters)
+): ReadonlyArray<Html> => {
+  const ways = schema.anyOf ?? [schema]
+  return ways.map((way, index) => {
+    const fields = fieldsOf(way, components, "", 0)
+    const meaning = resolve(way, components).description ?? ""
+    const title = ways.length === 1 ? caption : `${caption}, ${index === 0 ? "either" : "or"}: ${meaning}`
+    return fields.length === 0
+      ? html`<p class="whatever"><strong>${title}</strong> ${typeOf(way, components)}</p>`
+      : table(title, fields, components, requiredMatters)
+  })
+}
 
 export const parameterTable = (parameters: ReadonlyArray<Parameter>, components: Components): Html =>
   table(

@@ -1,0 +1,39 @@
+/**
+ * `audit`: every balance recomputed from the transfers. Exit code 1 if one does not fit.
+ */
+import { Console, Effect, Layer, Schema } from "effect"
+import * as NodeEntropy from "../adapters/crypto/NodeEntropy.ts"
+import * as PostgresLedgerStore from "../adapters/sql/PostgresLedgerStore.ts"
+import { Ledger } from "../domain/ledger/Ledger.ts"
+import type { AppConfig } from "./config/AppConfig.ts"
+import { database } from "./layers/Database.ts"
+
+export class BooksUnsound extends Schema.TaggedError<BooksUnsound>()("BooksUnsound", { findings: Schema.String }) {
+  override get message() {
+    return `The books do not add up:\n${this.findings}`
+  }
+}
+
+export const audit = (config: AppConfig) =>
+  config.profile === "memory"
+    ? Console.log("The memory profile keeps no books.")
+    : Effect.gen(function*() {
+      const ledger = yield* Ledger
+      const { balanced } = yield* ledger.trialBalance
+      const { transfers, accounts, openCalls, discrepancies } = yield* ledger.audit
+      const findings = [
+        ...(balanced ? [] : ["  What was credited is not what was debited."]),
+        ...discrepancies.map((one) =>
+          `  ${one.account} of ${one.ownerId}: ${one.figure} is ${one.kept}, the transfers say ${one.recomputed}`
+        )
+      ]
+      if (findings.length > 0) return yield* new BooksUnsound({ findings: findings.join("\n") })
+      yield* Console.log(`Sound: ${transfers} transfers, ${accounts} accounts, ${openCalls} open calls.`)
+    }).pipe(
+      Effect.provide(
+        Ledger.layer.pipe(
+          Layer.provide(PostgresLedgerStore.layer),
+          Layer.provide([database(config), NodeEntropy.layer])
+        )
+      )
+    )
