@@ -32,17 +32,21 @@ export const catalogTotals = (sql: SqlClient.SqlClient): CatalogTotals => {
     kept.set(key, { changes, total })
   }
 
-  // Planned for these very values, and by index: the cost of comparing word lists is not in PostgreSQL's estimate, so
-  // for common words it would rather read the whole table.
+  // Planned for these very values.
   const count = (conditions: ReadonlyArray<Statement.Fragment>) =>
-    sql.withTransaction(
-      Effect.gen(function* () {
-        yield* sql`SET LOCAL enable_seqscan TO off`
-        const [row] = yield* sql<{ readonly total: bigint; readonly changes: bigint }>`
-          SELECT count(*) AS total, (SELECT sum(changes)::int8 FROM catalog_tallies) AS changes
-          FROM tools t WHERE ${sql.and(conditions)}`.unprepared
-        return { total: Number(row!.total), changes: row!.changes }
-      })
+    Effect.map(
+      sql<{ readonly total: bigint; readonly changes: bigint }>`
+        SELECT count(*) AS total, (SELECT sum(changes)::int8 FROM catalog_tallies) AS changes
+        FROM tools t WHERE ${sql.and(conditions)}`.unprepared,
+      ([row]) => ({ total: Number(row!.total), changes: row!.changes })
+    )
+
+  // The cost of comparing word lists is not in PostgreSQL's estimate: for common words it would rather read the whole
+  // table. Before version 18 ruling that out makes the estimate so large that the plan is compiled to machine code first.
+  const countByIndex = (conditions: ReadonlyArray<Statement.Fragment>) =>
+    sql`SELECT set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`.pipe(
+      Effect.andThen(count(conditions)),
+      sql.withTransaction
     )
 
   return {
@@ -54,7 +58,7 @@ export const catalogTotals = (sql: SqlClient.SqlClient): CatalogTotals => {
       if (inTransaction) return (yield* count(conditions)).total
       const known = kept.get(key)
       if (known !== undefined && known.changes === (yield* tally).changes) return known.total
-      const { changes, total } = yield* count(conditions)
+      const { changes, total } = yield* countByIndex(conditions)
       keep(key, changes, total)
       return total
     })

@@ -4,11 +4,9 @@
 import { DateTime, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import {
-  TOOLS_SHOWN_MAX,
   type UsageCall,
   type UsageFilter,
-  type UsageOfDay,
-  type UsageOfTool,
+  type UsageOfToolDay,
   UsageStore,
   type UsageSums
 } from "../../domain/metering/Usage.ts"
@@ -29,16 +27,15 @@ interface SumsRow {
   readonly tokens_output: bigint
 }
 
-interface ToolRow extends SumsRow {
+interface ToolDayRow extends SumsRow {
   readonly tool_id: string
   readonly tool_name: string | null
+  readonly day: string
 }
 
-interface DayRow {
-  readonly day: string
-  readonly calls: bigint
-  readonly successes: bigint
-  readonly spend: bigint
+interface MatchingRow {
+  readonly matching_calls: bigint
+  readonly matching_successes: bigint
 }
 
 interface CallRow {
@@ -76,71 +73,60 @@ export const layer = Layer.effect(
       coalesce(sum(h.request_bytes), 0)::int8 AS request_bytes, coalesce(sum(h.response_bytes), 0)::int8 AS response_bytes,
       coalesce(sum(h.tokens_input), 0)::int8 AS tokens_input, coalesce(sum(h.tokens_output), 0)::int8 AS tokens_output`)
 
-    const sums = Effect.fn("PostgresUsageStore.sums")(function*(owner: ReceiptOwner, since: DateTime.Utc) {
-      const [row] = yield* sql<SumsRow>`SELECT ${sumsOf} FROM ${hours(owner, since)} h`.unprepared
-      return toSums(row!)
-    }, Effect.orDie)
+    const byToolAndDay = Effect.fn("PostgresUsageStore.byToolAndDay")(
+      function*(owner: ReceiptOwner, since: DateTime.Utc) {
+        const rows = yield* sql<ToolDayRow>`
+          SELECT s.*, t.tool_name FROM (
+            SELECT h.tool_id, (h.hour AT TIME ZONE 'UTC')::date::text AS day, ${sumsOf}
+            FROM ${hours(owner, since)} h GROUP BY 1, 2
+          ) s LEFT JOIN tools t ON t.id = s.tool_id`.unprepared
+        return rows.map((row): UsageOfToolDay => ({
+          ...toSums(row),
+          toolId: ToolId.make(row.tool_id),
+          toolName: row.tool_name ?? row.tool_id,
+          date: row.day
+        }))
+      },
+      Effect.orDie
+    )
 
-    const byTool = Effect.fn("PostgresUsageStore.byTool")(function*(owner: ReceiptOwner, since: DateTime.Utc) {
-      const rows = yield* sql<ToolRow>`
-        SELECT s.*, t.tool_name FROM (
-          SELECT h.tool_id, ${sumsOf} FROM ${hours(owner, since)} h
-          GROUP BY h.tool_id ORDER BY calls DESC, h.tool_id LIMIT ${TOOLS_SHOWN_MAX}
-        ) s LEFT JOIN tools t ON t.id = s.tool_id ORDER BY s.calls DESC, s.tool_id`.unprepared
-      return rows.map((row): UsageOfTool => ({
-        ...toSums(row),
-        toolId: ToolId.make(row.tool_id),
-        toolName: row.tool_name ?? row.tool_id
-      }))
-    }, Effect.orDie)
-
-    const byDay = Effect.fn("PostgresUsageStore.byDay")(function*(owner: ReceiptOwner, since: DateTime.Utc) {
-      const rows = yield* sql<DayRow>`
-        SELECT to_char(h.hour AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, sum(h.calls)::int8 AS calls,
-          sum(h.successes)::int8 AS successes, sum(h.spend)::int8 AS spend
-        FROM ${hours(owner, since)} h GROUP BY 1 ORDER BY 1`.unprepared
-      return rows.map((row): UsageOfDay => ({
-        date: row.day,
-        calls: Number(row.calls),
-        errors: Number(row.calls - row.successes),
-        spendMicrocents: row.spend
-      }))
-    }, Effect.orDie)
-
-    const calls = Effect.fn("PostgresUsageStore.calls")(function*(
+    const recent = Effect.fn("PostgresUsageStore.recent")(function*(
       owner: ReceiptOwner,
       filter: UsageFilter,
       page: PageRequest
     ) {
+      const ofTool = filter.toolId === undefined ? sql`true` : sql`h.tool_id = ${filter.toolId}`
       const asked = sql.and([
         belongsTo(sql, owner, "r"),
         calledSince(sql, filter.since),
         ...(filter.toolId === undefined ? [] : [sql`r.tool_id = ${filter.toolId}`]),
         ...(filter.status === undefined ? [] : [sql`r.status = ${STATUS_CODE[filter.status]}`])
       ])
-      const total = yield* count(owner, filter, asked)
+      const [summed] = yield* sql<SumsRow & MatchingRow>`
+        SELECT ${sumsOf}, coalesce(sum(h.calls) FILTER (WHERE ${ofTool}), 0)::int8 AS matching_calls,
+          coalesce(sum(h.successes) FILTER (WHERE ${ofTool}), 0)::int8 AS matching_successes
+        FROM ${hours(owner, filter.since)} h`.unprepared
       const rows = yield* sql<CallRow>`
         SELECT r.receipt_id, r.tool_id, r.tool_name, r.status, r.cost, r.duration_ms, r.called_at
         FROM receipts r WHERE ${sql.and([asked, ...beyond(sql, page.after)])}
         ORDER BY r.receipt_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared
-      return pageOf(rows.map(toCall), page.limit, total, (last) => ({ key: "", id: last.receiptId }))
+      const total = yield* matching(filter, summed!, asked)
+      return {
+        sums: toSums(summed!),
+        calls: pageOf(rows.map(toCall), page.limit, total, (last) => ({ key: "", id: last.receiptId }))
+      }
     }, Effect.orDie)
 
     /** From the rollups where they know the answer, so that a long list costs no walk over all of it. */
-    const count = Effect.fnUntraced(function*(owner: ReceiptOwner, filter: UsageFilter, asked: Statement.Fragment) {
-      if (filter.status === undefined || filter.status === "success") {
-        const column = sql.literal(filter.status === undefined ? "h.calls" : "h.successes")
-        const ofTool = filter.toolId === undefined ? sql`true` : sql`h.tool_id = ${filter.toolId}`
-        const [row] = yield* sql<{ readonly total: bigint }>`
-          SELECT coalesce(sum(${column}), 0)::int8 AS total FROM ${hours(owner, filter.since)} h WHERE ${ofTool}`.unprepared
-        return Number(row!.total)
-      }
+    const matching = Effect.fnUntraced(function*(filter: UsageFilter, summed: MatchingRow, asked: Statement.Fragment) {
+      if (filter.status === undefined) return Number(summed.matching_calls)
+      if (filter.status === "success") return Number(summed.matching_successes)
       const [row] = yield* sql<{ readonly total: bigint }>`
         SELECT count(*) AS total FROM receipts r WHERE ${asked}`.unprepared
       return Number(row!.total)
     })
 
-    return UsageStore.of({ calls, sums, byTool, byDay })
+    return UsageStore.of({ recent, byToolAndDay })
   })
 )
 

@@ -53,15 +53,23 @@ export interface UsageFilter {
 
 export const TOOLS_SHOWN_MAX = 1_000
 
+/** One tool on one day. */
+export interface UsageOfToolDay extends UsageOfTool {
+  /** `2026-11-20`, UTC. */
+  readonly date: string
+}
+
 export class UsageStore extends Context.Service<UsageStore, {
-  /** Newest first. */
-  calls(owner: ReceiptOwner, filter: UsageFilter, page: PageRequest): Effect.Effect<Page<UsageCall>>
-  sums(owner: ReceiptOwner, since: DateTime.Utc): Effect.Effect<UsageSums>
-  /** Most calls first, at most `TOOLS_SHOWN_MAX`. */
-  byTool(owner: ReceiptOwner, since: DateTime.Utc): Effect.Effect<ReadonlyArray<UsageOfTool>>
-  /** Days with calls only, in order. */
-  byDay(owner: ReceiptOwner, since: DateTime.Utc): Effect.Effect<ReadonlyArray<UsageOfDay>>
+  /** The sums of the whole period; of its calls those that the filter lets through, newest first. */
+  recent(owner: ReceiptOwner, filter: UsageFilter, page: PageRequest): Effect.Effect<UsageOfPeriod>
+  /** Every tool and day with calls, in no order. */
+  byToolAndDay(owner: ReceiptOwner, since: DateTime.Utc): Effect.Effect<ReadonlyArray<UsageOfToolDay>>
 }>()("agent-tool-billing/domain/metering/UsageStore") {}
+
+export interface UsageOfPeriod {
+  readonly sums: UsageSums
+  readonly calls: Page<UsageCall>
+}
 
 export interface UsageSummary {
   readonly sums: UsageSums
@@ -76,7 +84,7 @@ export class Usage extends Context.Service<Usage, {
     period: UsagePeriod,
     filter: { readonly toolId: ToolId | undefined; readonly status: ReceiptStatus | undefined },
     page: PageRequest
-  ): Effect.Effect<{ readonly sums: UsageSums; readonly calls: Page<UsageCall> }>
+  ): Effect.Effect<UsageOfPeriod>
   summary(owner: ReceiptOwner, period: UsagePeriod): Effect.Effect<UsageSummary>
 }>()("agent-tool-billing/domain/metering/Usage") {
   static readonly layer = Layer.effect(
@@ -90,28 +98,63 @@ export class Usage extends Context.Service<Usage, {
         filter: { readonly toolId: ToolId | undefined; readonly status: ReceiptStatus | undefined },
         page: PageRequest
       ) {
-        const since = startOf(period, yield* DateTime.now)
-        const [sums, calls] = yield* Effect.all(
-          [store.sums(owner, since), store.calls(owner, { ...filter, since }, page)],
-          { concurrency: 2 }
-        )
-        return { sums, calls }
+        return yield* store.recent(owner, { ...filter, since: startOf(period, yield* DateTime.now) }, page)
       })
 
       const summary = Effect.fn("Usage.summary")(function*(owner: ReceiptOwner, period: UsagePeriod) {
         const now = yield* DateTime.now
         const since = startOf(period, now)
-        const [sums, byTool, days] = yield* Effect.all(
-          [store.sums(owner, since), store.byTool(owner, since), store.byDay(owner, since)],
-          { concurrency: 3 }
-        )
-        return { sums, byTool, byDay: everyDay(since, now, days) }
+        return summarize(yield* store.byToolAndDay(owner, since), since, now)
       })
 
       return Usage.of({ recent, summary })
     })
   )
 }
+
+export const summarize = (
+  rows: ReadonlyArray<UsageOfToolDay>,
+  since: DateTime.Utc,
+  now: DateTime.Utc
+): UsageSummary => {
+  const byTool = [...Map.groupBy(rows, (row) => row.toolId)].map(([toolId, days]): UsageOfTool => ({
+    ...sumUp(days),
+    toolId,
+    toolName: days[0]!.toolName
+  }))
+  const byDay = [...Map.groupBy(rows, (row) => row.date)].map(([date, tools]): UsageOfDay => {
+    const { calls, successes, spendMicrocents } = sumUp(tools)
+    return { date, calls, errors: calls - successes, spendMicrocents }
+  })
+  return {
+    sums: sumUp(rows),
+    byTool: byTool.toSorted((a, b) => b.calls - a.calls || (a.toolId < b.toolId ? -1 : 1)).slice(0, TOOLS_SHOWN_MAX),
+    byDay: everyDay(since, now, byDay)
+  }
+}
+
+export const noUsage: UsageSums = {
+  calls: 0,
+  successes: 0,
+  spendMicrocents: 0n,
+  latencyMs: 0n,
+  requestBytes: 0n,
+  responseBytes: 0n,
+  tokensInput: 0n,
+  tokensOutput: 0n
+}
+
+export const sumUp = (parts: ReadonlyArray<UsageSums>): UsageSums =>
+  parts.reduce<UsageSums>((sum, part) => ({
+    calls: sum.calls + part.calls,
+    successes: sum.successes + part.successes,
+    spendMicrocents: sum.spendMicrocents + part.spendMicrocents,
+    latencyMs: sum.latencyMs + part.latencyMs,
+    requestBytes: sum.requestBytes + part.requestBytes,
+    responseBytes: sum.responseBytes + part.responseBytes,
+    tokensInput: sum.tokensInput + part.tokensInput,
+    tokensOutput: sum.tokensOutput + part.tokensOutput
+  }), noUsage)
 
 export const startOf = (period: UsagePeriod, now: DateTime.Utc): DateTime.Utc =>
   DateTime.subtract(now, { days: periodDays[period] })

@@ -3,9 +3,11 @@
  */
 import { proxy } from "./proxy.ts"
 import { reads } from "./reads.ts"
+import { usage } from "./usage.ts"
 
 const benches: Readonly<Record<string, () => Promise<void>>> = {
   proxy,
+  usage,
   reads: async () => {
     await reads("memory")
     await reads("embedded")

@@ -160,11 +160,11 @@ const audit = async (port: number, { keys }: Market, acknowledged: number): Prom
   }
   const books = await read<{
     readonly balanced: boolean
-    readonly accounts: ReadonlyArray<{ readonly account: string; readonly balance_microcents: string }>
+    readonly accounts: ReadonlyArray<{ readonly account: string; readonly balance_microcents: number }>
   }>(port, "/api/v1/market/ledger/trial-balance")
   const earned = books.accounts
     .filter(({ account }) => account === "provider" || account === "platform_fee")
-    .reduce((sum, account) => sum + Number(account.balance_microcents), 0)
+    .reduce((sum, account) => sum + account.balance_microcents, 0)
   const sound = receipts === acknowledged && earned === acknowledged * PRICE_MICROCENTS && books.balanced
   process.stdout.write(
     `Audit: ${acknowledged} calls acknowledged, ${receipts} receipts, ${earned} microcents earned, books ${

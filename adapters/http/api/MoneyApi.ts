@@ -64,8 +64,8 @@ const LoadedDry = Schema.Struct({
   message: Schema.String
 }).annotate({ identifier: "LoadedDry" })
 
-/** Sums may be larger than a JSON integer holds, and may be below zero: decimal text. */
-const Sum = Schema.String.check(Schema.isPattern(/^-?\d+$/u))
+/** A sum may be below zero. One that a JSON integer cannot hold is never sent: 2^53 microcents are nine billion dollars. */
+const Sum = Schema.Int
 
 const TrialBalance = Schema.Struct({
   accounts: Schema.Array(

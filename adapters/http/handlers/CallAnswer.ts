@@ -28,6 +28,8 @@ const undelivered = (report: CallReport, baseUrl: string, requestId: string): St
     headers: {
       ...callHeaders(report, baseUrl),
       "content-type": "application/problem+json",
+      // The body names the request that made the call; so does a replay of it.
+      "x-request-id": requestId,
       ...(retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) })
     },
     body: JSON.stringify({

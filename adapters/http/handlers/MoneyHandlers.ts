@@ -75,12 +75,12 @@ export const moneyRoutes = Effect.gen(function*() {
         body: {
           accounts: books.accounts.map(({ account, credits, debits }) => ({
             account,
-            credits_microcents: String(credits),
-            debits_microcents: String(debits),
-            balance_microcents: String(credits - debits)
+            credits_microcents: Number(credits),
+            debits_microcents: Number(debits),
+            balance_microcents: Number(credits - debits)
           })),
-          total_credits_microcents: String(books.credits),
-          total_debits_microcents: String(books.debits),
+          total_credits_microcents: Number(books.credits),
+          total_debits_microcents: Number(books.debits),
           balanced: books.balanced,
           timestamp: format(yield* DateTime.now)
         }

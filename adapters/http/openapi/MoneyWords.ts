@@ -55,7 +55,7 @@ export const moneyWords: Words = {
   account: ["The kind of account.", "wallet"],
   credits_microcents: ["All that was credited, exact.", "5000000"],
   debits_microcents: ["All that was debited, exact.", "602000"],
-  "TrialBalance.balance_microcents": ["Credits less debits.", "4398000"],
+  "TrialBalance.balance_microcents": ["Credits less debits.", 4398000],
   total_credits_microcents: ["Over all accounts.", "5602000"],
   total_debits_microcents: ["Over all accounts: the same.", "5602000"],
   balanced: ["Whether the two are equal.", true]

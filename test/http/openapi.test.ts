@@ -1,0 +1,248 @@
+/**
+ * The OpenAPI document: sound by the rules of the trade, complete by the contract, and true of the service.
+ */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { allEndpoints, type EndpointInfo } from "../../adapters/http/api/Endpoints.ts"
+import { openApiDocument } from "../../adapters/http/OpenApiDocument.ts"
+import { PLACEHOLDER } from "../../adapters/http/openapi/Examples.ts"
+import {
+  type Content,
+  type Json,
+  type JsonSchema,
+  operationsOf,
+  responseOf
+} from "../../adapters/http/openapi/OpenApiModel.ts"
+import { redocly, validatorOf } from "../support/OpenApiCheck.ts"
+import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+
+const BASE_URL = "https://billing.example.org"
+const document = openApiDocument(BASE_URL)
+const operations = operationsOf(document)
+const faultOf = validatorOf(document)
+
+const titleOf = ({ method, path }: { readonly method: string; readonly path: string }) => `${method} ${path}`
+const pathOf = (endpoint: EndpointInfo) => endpoint.path.replace(/:(\w+)/gu, "{$1}")
+
+layer(NodeServices.layer, { excludeTestServices: true })("Redocly's recommended rules", (it) => {
+  it.effect(
+    "find nothing to warn of",
+    () => Effect.map(redocly(document), (complaints) => assert.deepStrictEqual(complaints, [])),
+    60_000
+  )
+
+  it.effect(
+    "would find a wrong example, a missing summary and an unused component",
+    () =>
+      Effect.gen(function* () {
+        const spoilt = structuredClone(document) as unknown as Spoilable
+        delete spoilt.paths["/api/market/catalog"]!["get"]!["summary"]
+        spoilt.paths["/api/market/register-consumer"]!["post"]!.requestBody.content["application/json"].example.email =
+          7
+        spoilt.components.schemas["Nobody"] = { type: "string" }
+        const rules = (yield* redocly(spoilt)).map((complaint) => complaint.rule)
+        assert.includeMembers(rules, ["operation-summary", "no-invalid-media-type-examples", "no-unused-components"])
+      }),
+    60_000
+  )
+})
+
+interface Spoilable {
+  readonly paths: Record<
+    string,
+    Record<
+      string,
+      { summary?: string; requestBody: { content: { "application/json": { example: Record<string, unknown> } } } }
+    >
+  >
+  readonly components: { readonly schemas: Record<string, unknown> }
+}
+
+describe("the document", () => {
+  it("names every endpoint of the contract, and no other", () => {
+    assert.deepStrictEqual(
+      operations.map(titleOf).toSorted(),
+      allEndpoints()
+        .map((endpoint) => `${endpoint.method} ${pathOf(endpoint)}`)
+        .toSorted()
+    )
+  })
+
+  it.each(allEndpoints().map((endpoint) => [titleOf(endpoint), endpoint] as const))(
+    "%s says how it can fail",
+    (_, endpoint) => {
+      const operation = document.paths[pathOf(endpoint)]![endpoint.method.toLowerCase()]!
+      const problems = Object.entries(operation.responses).filter(([, response]) =>
+        Object.hasOwn(responseOf(document, response).content, "application/problem+json")
+      )
+      const statuses = problems.map(([status]) => Number(status))
+      assert.includeMembers(statuses, [429, 500, 503])
+      if (endpoint.rule.roles.length > 0) assert.includeMembers(statuses, [401])
+      if (endpoint.payload !== undefined) assert.includeMembers(statuses, [400, 413, 415])
+      if (endpoint.endpoint.query !== undefined) assert.includeMembers(statuses, [400])
+      if (endpoint.rule.idempotent) assert.includeMembers(statuses, [409])
+      for (const [status, response] of problems) {
+        const examples = Object.entries(
+          responseOf(document, response).content["application/problem+json"]!.examples ?? {}
+        )
+        assert.isNotEmpty(examples, `${status} names no code`)
+        for (const [code, { value }] of examples)
+          assert.include(value as object, { code, status: Number(status), error: true })
+      }
+    }
+  )
+
+  it("asks for a key where the service does, and says whose", () => {
+    assert.strictEqual(document.components.securitySchemes["apiKey"]?.scheme, "bearer")
+    for (const endpoint of allEndpoints()) {
+      const operation = document.paths[pathOf(endpoint)]![endpoint.method.toLowerCase()]!
+      const keyed = endpoint.rule.roles.length > 0
+      assert.deepStrictEqual(operation.security, keyed ? [{ apiKey: [] }] : [], titleOf(endpoint))
+      assert.deepStrictEqual(operation["x-roles"], endpoint.rule.roles)
+      assert.strictEqual(
+        operation.parameters.some((parameter) => parameter.name === "Idempotency-Key"),
+        endpoint.rule.idempotent || endpoint.endpoint.headers !== undefined,
+        titleOf(endpoint)
+      )
+    }
+  })
+
+  it("explains every field and every parameter", () => {
+    const unexplained = [
+      ...Object.entries(document.components.schemas).flatMap(([name, schema]) => fieldsWithout(name, schema)),
+      ...operations.flatMap(({ operation }) =>
+        operation.parameters
+          .filter((parameter) => parameter.description === "")
+          .map((parameter) => `${operation.operationId}.${parameter.name}`)
+      )
+    ]
+    assert.deepStrictEqual(unexplained, [], "give them a row in adapters/http/openapi/*Words.ts")
+  })
+
+  it("leaves every body open but the public receipt's", () => {
+    const closed = Object.entries(document.components.schemas)
+      .filter(([, schema]) => JSON.stringify(schema).includes('"additionalProperties":false'))
+      .map(([name]) => name)
+    assert.deepStrictEqual(
+      closed.filter((name) => name !== "Receipt"),
+      []
+    )
+  })
+
+  it("wants a body wherever an empty one would be refused", () => {
+    const optional = operations.filter(({ operation }) => operation.requestBody?.required === false)
+    assert.includeMembers(optional.map(titleOf), ["POST /api/v1/market/keys", "POST /api/v1/market/keys/rotate"])
+    for (const located of ["/api/market/proxy", "/api/market/register-consumer"]) {
+      assert.strictEqual(document.paths[located]?.["post"]?.requestBody?.required, true)
+    }
+  })
+
+  it("points at this very service", () => {
+    assert.deepStrictEqual(
+      document.servers.map((server) => server.url),
+      [BASE_URL]
+    )
+    assert.strictEqual(document.info.license.name, "Apache-2.0")
+    assert.deepStrictEqual(
+      operations
+        .flatMap(({ operation }) => operation.tags)
+        .filter((tag) => !document.tags.some(({ name }) => name === tag)),
+      []
+    )
+  })
+})
+
+describe("every example", () => {
+  const mediaOf = (name: string, content: Content) =>
+    Object.entries(content).map(([type, media]) => [`${name} (${type})`, media] as const)
+  const bodies = [
+    ...operations.flatMap((located) => [
+      ...mediaOf(`the body of ${titleOf(located)}`, located.operation.requestBody?.content ?? {}),
+      ...Object.entries(located.operation.responses).flatMap(([status, response]) =>
+        "$ref" in response ? [] : mediaOf(`${titleOf(located)} ${status}`, response.content)
+      )
+    ]),
+    ...Object.entries(document.components.responses).flatMap(([name, response]) => mediaOf(name, response.content))
+  ]
+
+  it.each(bodies)("of %s fits its schema", (_, media) => {
+    const examples =
+      media.example === undefined ? Object.values(media.examples ?? {}).map(({ value }) => value) : [media.example]
+    assert.isNotEmpty(examples)
+    for (const example of examples) {
+      assert.isUndefined(faultOf(media.schema, example))
+      assert.notInclude(JSON.stringify(example), PLACEHOLDER, "give the text a row in adapters/http/openapi/*Words.ts")
+    }
+  })
+
+  it("of a parameter fits its schema, and every required one has one", () => {
+    for (const { operation } of operations) {
+      for (const { name, required, schema, example } of operation.parameters) {
+        assert.strictEqual(example !== undefined, required, `${operation.operationId}.${name}`)
+        if (example !== undefined) assert.isUndefined(faultOf(schema, example), `${operation.operationId}.${name}`)
+      }
+    }
+  })
+
+  it("of a body is one that the contract's own schema accepts", () => {
+    for (const endpoint of allEndpoints()) {
+      const body = document.paths[pathOf(endpoint)]![endpoint.method.toLowerCase()]!.requestBody
+      if (endpoint.payload === undefined || body === undefined) continue
+      const accepted = Schema.decodeUnknownExit(endpoint.payload as Schema.Codec<unknown>)(
+        body.content["application/json"]!.example
+      )
+      assert.strictEqual(accepted._tag, "Success", `${titleOf(endpoint)}: ${String(accepted)}`)
+    }
+  })
+
+  it("would be refused with a field of the wrong type", () => {
+    const page: JsonSchema = { $ref: "#/components/schemas/CatalogPage" }
+    const media = responseOf(document, document.paths["/api/market/catalog"]!["get"]!.responses["200"]!).content[
+      "application/json"
+    ]!
+    assert.isUndefined(faultOf(page, media.example!))
+    assert.include(faultOf(page, { ...(media.example as Record<string, Json>), total: "1" }), "total")
+  })
+})
+
+it.layer(ServiceUnderTest.memory({ BASE_URL }), LIVE)("the service", (it) => {
+  const open = operations.filter(
+    ({ operation }) =>
+      operation["x-roles"].length === 0 && operation.parameters.every((parameter) => !parameter.required)
+  )
+
+  it.effect.each(open.map((located) => [titleOf(located), located] as const))(
+    "answers the example of %s as documented",
+    ([, { method, path, operation }]) =>
+      Effect.gen(function* () {
+        const body = operation.requestBody?.content["application/json"]?.example
+        const answer = yield* send({ method, path, ...(body === undefined ? {} : { json: body }) })
+        const documented = responseOf(document, operation.responses[String(answer.status)]!).content["application/json"]
+        assert.oneOf(answer.status, [200, 201])
+        assert.isUndefined(faultOf(documented!.schema, answer.json!))
+      })
+  )
+
+  it.effect("serves the document, with its own address in it", () =>
+    Effect.gen(function* () {
+      const answer = yield* send({ path: "/api/openapi.json" })
+      assert.strictEqual(answer.status, 200)
+      assert.include(answer.headers, {
+        "content-type": "application/json; charset=utf-8",
+        "cache-control": "public, max-age=60",
+        "access-control-allow-origin": "*"
+      })
+      assert.deepStrictEqual(answer.json, JSON.parse(JSON.stringify(document)))
+    })
+  )
+})
+
+const fieldsWithout = (name: string, schema: JsonSchema): ReadonlyArray<string> => [
+  ...Object.entries(schema.properties ?? {}).flatMap(([key, property]) => [
+    ...(property.description === undefined ? [`${name}.${key}`] : []),
+    ...fieldsWithout(name, property)
+  ]),
+  ...(schema.items === undefined ? [] : fieldsWithout(name, schema.items)),
+  ...(schema.anyOf ?? []).flatMap((choice) => fieldsWithout(name, choice))
+]
