@@ -13,7 +13,7 @@ const migrations = {
   "0003_grants": grants
 }
 
-export const names: ReadonlyArray<string> = Object.keys(migrations).sort()
+export const names: ReadonlyArray<string> = Object.keys(migrations).toSorted()
 
 export const latestVersion: number = Number.parseInt(names.at(-1)!, 10)
 

@@ -17,23 +17,24 @@ export class BooksUnsound extends Schema.TaggedError<BooksUnsound>()("BooksUnsou
 export const audit = (config: AppConfig) =>
   config.profile === "memory"
     ? Console.log("The memory profile keeps no books.")
-    : Effect.gen(function*() {
-      const ledger = yield* Ledger
-      const { balanced } = yield* ledger.trialBalance
-      const { transfers, accounts, openCalls, discrepancies } = yield* ledger.audit
-      const findings = [
-        ...(balanced ? [] : ["  What was credited is not what was debited."]),
-        ...discrepancies.map((one) =>
-          `  ${one.account} of ${one.ownerId}: ${one.figure} is ${one.kept}, the transfers say ${one.recomputed}`
-        )
-      ]
-      if (findings.length > 0) return yield* new BooksUnsound({ findings: findings.join("\n") })
-      yield* Console.log(`Sound: ${transfers} transfers, ${accounts} accounts, ${openCalls} open calls.`)
-    }).pipe(
-      Effect.provide(
-        Ledger.layer.pipe(
-          Layer.provide(PostgresLedgerStore.layer),
-          Layer.provide([database(config), NodeEntropy.layer])
+    : Effect.gen(function* () {
+        const ledger = yield* Ledger
+        const { balanced } = yield* ledger.trialBalance
+        const { transfers, accounts, openCalls, discrepancies } = yield* ledger.audit
+        const findings = [
+          ...(balanced ? [] : ["  What was credited is not what was debited."]),
+          ...discrepancies.map(
+            (one) =>
+              `  ${one.account} of ${one.ownerId}: ${one.figure} is ${one.kept}, the transfers say ${one.recomputed}`
+          )
+        ]
+        if (findings.length > 0) return yield* new BooksUnsound({ findings: findings.join("\n") })
+        yield* Console.log(`Sound: ${transfers} transfers, ${accounts} accounts, ${openCalls} open calls.`)
+      }).pipe(
+        Effect.provide(
+          Ledger.layer.pipe(
+            Layer.provide(PostgresLedgerStore.layer),
+            Layer.provide([database(config), NodeEntropy.layer])
+          )
         )
       )
-    )

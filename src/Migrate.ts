@@ -9,11 +9,11 @@ import { database } from "./layers/Database.ts"
 export const migrate = (config: AppConfig) =>
   config.profile === "memory"
     ? Console.log("The memory profile has no schema.")
-    : Effect.gen(function*() {
-      const applied = yield* migrations.run
-      yield* Console.log(
-        applied.length === 0
-          ? `The schema is up to date (${migrations.latestVersion}).`
-          : `Applied ${applied.map(([, name]) => name).join(", ")}. The schema is at ${migrations.latestVersion}.`
-      )
-    }).pipe(Effect.provide(database(config)))
+    : Effect.gen(function* () {
+        const applied = yield* migrations.run
+        yield* Console.log(
+          applied.length === 0
+            ? `The schema is up to date (${migrations.latestVersion}).`
+            : `Applied ${applied.map(([, name]) => name).join(", ")}. The schema is at ${migrations.latestVersion}.`
+        )
+      }).pipe(Effect.provide(database(config)))

@@ -14,7 +14,7 @@ import { migrate } from "./Migrate.ts"
 import { welcome } from "./Welcome.ts"
 
 const serve = (config: AppConfig) =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     yield* Console.log(welcome(config, yield* ListeningAt))
     return yield* Deferred.await(yield* Fatal)
   }).pipe(
@@ -33,7 +33,7 @@ const logging = (config: AppConfig) =>
     Layer.succeed(References.MinimumLogLevel, valueOf(config, "LOG_LEVEL"))
   )
 
-const program = Effect.gen(function*() {
+const program = Effect.gen(function* () {
   const { command, flags } = yield* Effect.fromResult(parseArguments(process.argv.slice(2)))
   if (command === "help") return yield* Console.log(helpText())
   const dotEnv = existsSync(".env") ? readDotEnv(readFileSync(".env", "utf8")) : {}
@@ -42,9 +42,7 @@ const program = Effect.gen(function*() {
   if (command === "config") return yield* Console.log(describeConfig(config))
   const run = command === "migrate" ? migrate(config) : command === "audit" ? audit(config) : serve(config)
   return yield* Effect.provide(run, logging(config))
-}).pipe(
-  Effect.tapError((error) => Console.error(sentenceOf(error)))
-)
+}).pipe(Effect.tapError((error) => Console.error(sentenceOf(error))))
 
 const sentenceOf = (error: { readonly message: string }): string => error.message
 

@@ -12,7 +12,7 @@ interface Bucket {
   lastRefillMs: number
 }
 
-const make = Effect.gen(function*() {
+const make = Effect.gen(function* () {
   const library = yield* RateLimiter.RateLimiterStore
   const buckets = new Map<string, Bucket>()
 
@@ -51,6 +51,4 @@ const make = Effect.gen(function*() {
   })
 })
 
-export const layer = Layer.effect(RateLimiter.RateLimiterStore, make).pipe(
-  Layer.provide(RateLimiter.layerStoreMemory)
-)
+export const layer = Layer.effect(RateLimiter.RateLimiterStore, make).pipe(Layer.provide(RateLimiter.layerStoreMemory))

@@ -20,16 +20,18 @@ export const layer = Layer.sync(GrantStore, () => {
     ofConsumer: (consumerId) => Effect.sync(() => ofConsumer(consumerId).toSorted((a, b) => oldestFirst(b, a))),
     between: (consumerId, providerId, now) =>
       Effect.sync(() =>
-        ofConsumer(consumerId).filter((grant) => grant.providerId === providerId && isLive(grant, now)).toSorted(oldestFirst)
+        ofConsumer(consumerId)
+          .filter((grant) => grant.providerId === providerId && isLive(grant, now))
+          .toSorted(oldestFirst)
       ),
-    revoke: Effect.fnUntraced(function*(consumerId, id, at) {
+    revoke: Effect.fnUntraced(function* (consumerId, id, at) {
       const grant = grants.get(id)
       if (grant === undefined || grant.consumerId !== consumerId || grant.revokedAt !== undefined) return Option.none()
       const revoked: Grant = { ...grant, revokedAt: DateTime.makeUnsafe(at.epochMilliseconds) }
       yield* put(grants, id, revoked)
       return Option.some(revoked)
     }),
-    setSpent: Effect.fnUntraced(function*(id, consumerId, spent, periodStart) {
+    setSpent: Effect.fnUntraced(function* (id, consumerId, spent, periodStart) {
       const grant = grants.get(id)
       if (grant?.consumerId === consumerId) yield* put(grants, id, { ...grant, spent, periodStart })
     })

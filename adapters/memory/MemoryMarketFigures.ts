@@ -31,7 +31,8 @@ export const layer = Layer.effect(
           lastInvocation: calls.at(-1)?.receipt.timestamp
         }
       })
-    }))
+    })
+  )
 )
 
 const successes = (calls: ReadonlyArray<ClosedCallRow>): number =>
@@ -44,5 +45,5 @@ const figuresOf = (calls: ReadonlyArray<ClosedCallRow>): ToolFigures => ({
   totalCalls: calls.length,
   avgLatencyMs: average(calls),
   p95LatencyMs: undefined,
-  uptimePct: Math.round(successes(calls) / calls.length * 10_000) / 100
+  uptimePct: Math.round((successes(calls) / calls.length) * 10_000) / 100
 })

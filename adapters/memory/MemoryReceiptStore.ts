@@ -14,15 +14,17 @@ export const layer = Layer.effect(
       list: (owner, filter, page) =>
         Effect.sync(() =>
           newestPage(
-            callsOf(ledger, owner).filter(({ receipt }) =>
-              (filter.toolId === undefined || receipt.tool_id === filter.toolId) &&
-              (filter.status === undefined || receipt.status === filter.status) &&
-              (filter.from === undefined || receipt.timestamp >= filter.from) &&
-              (filter.to === undefined || receipt.timestamp < filter.to)
+            callsOf(ledger, owner).filter(
+              ({ receipt }) =>
+                (filter.toolId === undefined || receipt.tool_id === filter.toolId) &&
+                (filter.status === undefined || receipt.status === filter.status) &&
+                (filter.from === undefined || receipt.timestamp >= filter.from) &&
+                (filter.to === undefined || receipt.timestamp < filter.to)
             ),
             page,
             (call) => call.receipt
           )
         )
-    }))
+    })
+  )
 )

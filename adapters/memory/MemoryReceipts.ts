@@ -18,9 +18,10 @@ export const newestPage = <A>(
 ): Page<A> => {
   const idOf = (call: ClosedCallRow): string => call.receipt.receipt_id
   const sorted = calls.toSorted((a, b) => (idOf(a) < idOf(b) ? 1 : -1))
-  const beyond = after === undefined
-    ? sorted
-    : sorted.filter((call) => /^rcpt_[0-9a-f]{32}$/u.test(after.id) && idOf(call) < after.id)
+  const beyond =
+    after === undefined
+      ? sorted
+      : sorted.filter((call) => /^rcpt_[0-9a-f]{32}$/u.test(after.id) && idOf(call) < after.id)
   const page = pageOf(beyond.slice(offset, offset + limit + 1), limit, calls.length, (last) => ({
     key: "",
     id: idOf(last)

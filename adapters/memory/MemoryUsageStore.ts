@@ -10,7 +10,7 @@ import { callsOf, newestPage } from "./MemoryReceipts.ts"
 
 export const layer = Layer.effect(
   UsageStore,
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const ledger = yield* MemoryLedger
 
     const since = (owner: ReceiptOwner, start: DateTime.Utc) =>
@@ -20,9 +20,10 @@ export const layer = Layer.effect(
       recent: (owner, filter, page) =>
         Effect.sync(() => {
           const all = since(owner, filter.since)
-          const asked = all.filter(({ receipt }) =>
-            (filter.toolId === undefined || receipt.tool_id === filter.toolId) &&
-            (filter.status === undefined || receipt.status === filter.status)
+          const asked = all.filter(
+            ({ receipt }) =>
+              (filter.toolId === undefined || receipt.tool_id === filter.toolId) &&
+              (filter.status === undefined || receipt.status === filter.status)
           )
           return { sums: sumUp(all.map(ofCall)), calls: newestPage(asked, page, toCall) }
         }),

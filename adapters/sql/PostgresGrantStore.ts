@@ -24,7 +24,7 @@ interface GrantRow {
 
 export const layer = Layer.effect(
   GrantStore,
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
     const lock = (consumerId: ConsumerId) => sql`SELECT FROM consumers WHERE id = ${consumerId} FOR NO KEY UPDATE`
@@ -42,25 +42,26 @@ export const layer = Layer.effect(
         Effect.orDie
       ),
 
-      ofConsumer: Effect.fn("PostgresGrantStore.ofConsumer")(function*(consumerId: ConsumerId) {
+      ofConsumer: Effect.fn("PostgresGrantStore.ofConsumer")(function* (consumerId: ConsumerId) {
         yield* lock(consumerId)
         const rows = yield* sql<GrantRow>`
           SELECT * FROM grants WHERE consumer_id = ${consumerId} ORDER BY created_at DESC, grant_id DESC`
         return rows.map(toGrant)
       }, Effect.orDie),
 
-      between: Effect.fn("PostgresGrantStore.between")(
-        function*(consumerId: ConsumerId, providerId: ProviderId, now: DateTime.Utc) {
-          yield* lock(consumerId)
-          const rows = yield* sql<GrantRow>`
+      between: Effect.fn("PostgresGrantStore.between")(function* (
+        consumerId: ConsumerId,
+        providerId: ProviderId,
+        now: DateTime.Utc
+      ) {
+        yield* lock(consumerId)
+        const rows = yield* sql<GrantRow>`
             SELECT * FROM grants
             WHERE consumer_id = ${consumerId} AND provider_id = ${providerId} AND revoked_at IS NULL
               AND (expires_at IS NULL OR expires_at > ${toDate(now)})
             ORDER BY created_at, grant_id`
-          return rows.map(toGrant)
-        },
-        Effect.orDie
-      ),
+        return rows.map(toGrant)
+      }, Effect.orDie),
 
       revoke: Effect.fn("PostgresGrantStore.revoke")(
         (consumerId: ConsumerId, id: GrantId, at: DateTime.Utc) =>

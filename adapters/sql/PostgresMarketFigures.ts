@@ -26,10 +26,10 @@ interface ToolRow {
 
 export const layer = Layer.effect(
   MarketFigures,
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
-    const totals = Effect.gen(function*() {
+    const totals = Effect.gen(function* () {
       const [row] = yield* sql<TotalsRow>`
         SELECT coalesce(sum(calls), 0)::int8 AS invocations, coalesce(sum(successes), 0)::int8 AS successful,
           count(DISTINCT consumer_id) AS agents, count(DISTINCT tool_id) AS tools,
@@ -40,7 +40,7 @@ export const layer = Layer.effect(
       return totalsOf(row!)
     }).pipe(Effect.orDie)
 
-    const ofTools = Effect.fnUntraced(function*(ids: ReadonlyArray<ToolId>) {
+    const ofTools = Effect.fnUntraced(function* (ids: ReadonlyArray<ToolId>) {
       if (ids.length === 0) return new Map<ToolId, ToolFigures>()
       const rows = yield* sql<ToolRow>`
         SELECT u.tool_id, sum(u.calls)::int8 AS calls, sum(u.successes)::int8 AS successes,
@@ -70,5 +70,5 @@ const figuresOf = (row: ToolRow): ToolFigures => ({
   totalCalls: Number(row.calls),
   avgLatencyMs: Number(row.latency_ms / row.calls),
   p95LatencyMs: undefined,
-  uptimePct: Math.round(Number(row.successes) / Number(row.calls) * 10_000) / 100
+  uptimePct: Math.round((Number(row.successes) / Number(row.calls)) * 10_000) / 100
 })

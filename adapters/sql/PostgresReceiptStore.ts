@@ -27,19 +27,19 @@ interface ReceiptRow {
 
 export const layer = Layer.effect(
   ReceiptStore,
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const columns = sql.literal(
       "r.receipt_id, r.tool_id, r.tool_name, r.consumer_id, r.provider_id, r.called_at, r.created_at, r.duration_ms, " +
         "r.cost, r.status, r.signature"
     )
 
-    const find = Effect.fn("PostgresReceiptStore.find")(function*(id: ReceiptId) {
+    const find = Effect.fn("PostgresReceiptStore.find")(function* (id: ReceiptId) {
       const rows = yield* sql<ReceiptRow>`SELECT ${columns} FROM receipts r WHERE r.receipt_id = ${uuidOfReceipt(id)}`
       return Option.map(Arr.head(rows), toReceipt)
     }, Effect.orDie)
 
-    const list = Effect.fn("PostgresReceiptStore.list")(function*(
+    const list = Effect.fn("PostgresReceiptStore.list")(function* (
       owner: ReceiptOwner,
       filter: ReceiptFilter,
       page: PageRequest

@@ -50,7 +50,7 @@ interface CallRow {
 
 export const layer = Layer.effect(
   UsageStore,
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
     /** One row per tool and hour of the owner since then, whole hours rolled up, the broken one call by call. */
@@ -68,29 +68,30 @@ export const layer = Layer.effect(
       )`
     }
 
-    const sumsOf = sql.literal(`coalesce(sum(h.calls), 0)::int8 AS calls, coalesce(sum(h.successes), 0)::int8 AS successes,
+    const sumsOf =
+      sql.literal(`coalesce(sum(h.calls), 0)::int8 AS calls, coalesce(sum(h.successes), 0)::int8 AS successes,
       coalesce(sum(h.spend), 0)::int8 AS spend, coalesce(sum(h.latency_ms), 0)::int8 AS latency_ms,
       coalesce(sum(h.request_bytes), 0)::int8 AS request_bytes, coalesce(sum(h.response_bytes), 0)::int8 AS response_bytes,
       coalesce(sum(h.tokens_input), 0)::int8 AS tokens_input, coalesce(sum(h.tokens_output), 0)::int8 AS tokens_output`)
 
-    const byToolAndDay = Effect.fn("PostgresUsageStore.byToolAndDay")(
-      function*(owner: ReceiptOwner, since: DateTime.Utc) {
-        const rows = yield* sql<ToolDayRow>`
+    const byToolAndDay = Effect.fn("PostgresUsageStore.byToolAndDay")(function* (
+      owner: ReceiptOwner,
+      since: DateTime.Utc
+    ) {
+      const rows = yield* sql<ToolDayRow>`
           SELECT s.*, t.tool_name FROM (
             SELECT h.tool_id, (h.hour AT TIME ZONE 'UTC')::date::text AS day, ${sumsOf}
             FROM ${hours(owner, since)} h GROUP BY 1, 2
           ) s LEFT JOIN tools t ON t.id = s.tool_id`.unprepared
-        return rows.map((row): UsageOfToolDay => ({
-          ...toSums(row),
-          toolId: ToolId.make(row.tool_id),
-          toolName: row.tool_name ?? row.tool_id,
-          date: row.day
-        }))
-      },
-      Effect.orDie
-    )
+      return rows.map((row): UsageOfToolDay => ({
+        ...toSums(row),
+        toolId: ToolId.make(row.tool_id),
+        toolName: row.tool_name ?? row.tool_id,
+        date: row.day
+      }))
+    }, Effect.orDie)
 
-    const recent = Effect.fn("PostgresUsageStore.recent")(function*(
+    const recent = Effect.fn("PostgresUsageStore.recent")(function* (
       owner: ReceiptOwner,
       filter: UsageFilter,
       page: PageRequest
@@ -118,7 +119,7 @@ export const layer = Layer.effect(
     }, Effect.orDie)
 
     /** From the rollups where they know the answer, so that a long list costs no walk over all of it. */
-    const matching = Effect.fnUntraced(function*(filter: UsageFilter, summed: MatchingRow, asked: Statement.Fragment) {
+    const matching = Effect.fnUntraced(function* (filter: UsageFilter, summed: MatchingRow, asked: Statement.Fragment) {
       if (filter.status === undefined) return Number(summed.matching_calls)
       if (filter.status === "success") return Number(summed.matching_successes)
       const [row] = yield* sql<{ readonly total: bigint }>`

@@ -6,7 +6,7 @@ import { DateTime } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import type { ReceiptStatus } from "../../domain/receipts/Receipt.ts"
 import type { ReceiptOwner } from "../../domain/receipts/ReceiptStore.ts"
-import { ReceiptId } from "../../domain/shared/Ids.ts"
+import type { ReceiptId } from "../../domain/shared/Ids.ts"
 import type { Position } from "../../domain/shared/Page.ts"
 import { uuidOfReceipt } from "./LedgerCodes.ts"
 

@@ -53,12 +53,15 @@ interface Cached {
   readonly refusal: "expired" | "revoked"
 }
 
-export class Authentication extends Context.Service<Authentication, {
-  authenticate(secret: string): Effect.Effect<Principal, Unauthorized>
-}>()("agent-tool-billing/domain/accounts/Authentication") {
+export class Authentication extends Context.Service<
+  Authentication,
+  {
+    authenticate(secret: string): Effect.Effect<Principal, Unauthorized>
+  }
+>()("agent-tool-billing/domain/accounts/Authentication") {
   static readonly layer = Layer.effect(
     Authentication,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const store = yield* KeyStore
       const feed = yield* ChangeFeed
       const { sha256Hex } = yield* Digest
@@ -79,7 +82,7 @@ export class Authentication extends Context.Service<Authentication, {
         Effect.forkScoped({ startImmediately: true })
       )
 
-      const load = Effect.fnUntraced(function*(hash: string, nowMs: number) {
+      const load = Effect.fnUntraced(function* (hash: string, nowMs: number) {
         const generationBefore = generation
         const found = yield* store.findByHash(hash)
         if (Option.isNone(found)) return yield* new Unauthorized({ reason: "unknown" })
@@ -122,13 +125,14 @@ const toCached = ({ key, ownerName, rateLimitRpm }: KeyWithOwner, loadedAtMs: nu
     loadedAtMs,
     refusedFromMs: Math.min(revokedAtMs, expiresAtMs),
     refusal: revokedAtMs <= expiresAtMs ? "revoked" : "expired",
-    principal: key.role === "consumer"
-      ? {
-        ...shared,
-        role: "consumer",
-        ownerId: key.ownerId as ConsumerId,
-        rateLimitRpm: rateLimitRpm ?? limits.defaultRpm
-      }
-      : { ...shared, role: "provider", ownerId: key.ownerId as ProviderId, rateLimitRpm: limits.providerRpm }
+    principal:
+      key.role === "consumer"
+        ? {
+            ...shared,
+            role: "consumer",
+            ownerId: key.ownerId as ConsumerId,
+            rateLimitRpm: rateLimitRpm ?? limits.defaultRpm
+          }
+        : { ...shared, role: "provider", ownerId: key.ownerId as ProviderId, rateLimitRpm: limits.providerRpm }
   }
 }

@@ -12,11 +12,14 @@ export interface KeyWithOwner {
   readonly rateLimitRpm: number | undefined
 }
 
-export class KeyStore extends Context.Service<KeyStore, {
-  insert(key: ApiKey): Effect.Effect<void>
-  findByHash(hash: string): Effect.Effect<Option.Option<KeyWithOwner>>
-  /** All of an owner's keys, newest first, revoked ones too; the owner's row is locked until the unit of work ends. */
-  ofOwner(ownerId: ConsumerId | ProviderId): Effect.Effect<ReadonlyArray<ApiKey>>
-  /** Sets the time from which the key is refused, unless an earlier one is set. None where the owner has no such key. */
-  revoke(ownerId: ConsumerId | ProviderId, id: KeyId, at: DateTime.Utc): Effect.Effect<Option.Option<ApiKey>>
-}>()("agent-tool-billing/domain/accounts/KeyStore") {}
+export class KeyStore extends Context.Service<
+  KeyStore,
+  {
+    insert(key: ApiKey): Effect.Effect<void>
+    findByHash(hash: string): Effect.Effect<Option.Option<KeyWithOwner>>
+    /** All of an owner's keys, newest first, revoked ones too; the owner's row is locked until the unit of work ends. */
+    ofOwner(ownerId: ConsumerId | ProviderId): Effect.Effect<ReadonlyArray<ApiKey>>
+    /** Sets the time from which the key is refused, unless an earlier one is set. None where the owner has no such key. */
+    revoke(ownerId: ConsumerId | ProviderId, id: KeyId, at: DateTime.Utc): Effect.Effect<Option.Option<ApiKey>>
+  }
+>()("agent-tool-billing/domain/accounts/KeyStore") {}

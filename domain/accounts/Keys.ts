@@ -55,28 +55,31 @@ export class ExpiryInThePast extends Schema.TaggedError<ExpiryInThePast>()("Expi
 
 type OwnerRef = Pick<KeyOwner, "role" | "ownerId">
 
-export class Keys extends Context.Service<Keys, {
-  /** Writes a new key; the caller's unit of work decides whether it stays. */
-  mint(owner: OwnerRef, request: KeyRequest): Effect.Effect<MintedKey>
-  create(owner: OwnerRef, request: KeyRequest): Effect.Effect<MintedKey, TooManyKeys | ExpiryInThePast>
-  list(owner: OwnerRef): Effect.Effect<ReadonlyArray<ApiKey>>
-  revoke(owner: OwnerRef, id: KeyId): Effect.Effect<ApiKey, KeyNotFound | LastKey>
-  rotate(
-    owner: OwnerRef,
-    id: KeyId,
-    graceSeconds: number
-  ): Effect.Effect<{ readonly minted: MintedKey; readonly old: ApiKey }, KeyNotFound | TooManyKeys>
-}>()("agent-tool-billing/domain/accounts/Keys") {
+export class Keys extends Context.Service<
+  Keys,
+  {
+    /** Writes a new key; the caller's unit of work decides whether it stays. */
+    mint(owner: OwnerRef, request: KeyRequest): Effect.Effect<MintedKey>
+    create(owner: OwnerRef, request: KeyRequest): Effect.Effect<MintedKey, TooManyKeys | ExpiryInThePast>
+    list(owner: OwnerRef): Effect.Effect<ReadonlyArray<ApiKey>>
+    revoke(owner: OwnerRef, id: KeyId): Effect.Effect<ApiKey, KeyNotFound | LastKey>
+    rotate(
+      owner: OwnerRef,
+      id: KeyId,
+      graceSeconds: number
+    ): Effect.Effect<{ readonly minted: MintedKey; readonly old: ApiKey }, KeyNotFound | TooManyKeys>
+  }
+>()("agent-tool-billing/domain/accounts/Keys") {
   static readonly layer = Layer.effect(
     Keys,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const store = yield* KeyStore
       const feed = yield* ChangeFeed
       const entropy = yield* Entropy
       const digest = yield* Digest
       const { atomically } = yield* UnitOfWork
 
-      const mint = Effect.fn("Keys.mint")(function*(owner: OwnerRef, request: KeyRequest) {
+      const mint = Effect.fn("Keys.mint")(function* (owner: OwnerRef, request: KeyRequest) {
         const secret = assemble(owner.role, yield* entropy.hex(KEY_RANDOM_BYTES), digest.sha256Hex)
         const key: ApiKey = {
           id: KeyId.make(yield* entropy.uuid),
@@ -93,19 +96,19 @@ export class Keys extends Context.Service<Keys, {
         return { key, secret }
       })
 
-      const liveOf = Effect.fnUntraced(function*(owner: OwnerRef) {
+      const liveOf = Effect.fnUntraced(function* (owner: OwnerRef) {
         const nowMs = (yield* DateTime.now).epochMilliseconds
         return (yield* store.ofOwner(owner.ownerId)).filter((key) => isLive(key, nowMs))
       })
 
-      const revokeAt = Effect.fnUntraced(function*(owner: OwnerRef, id: KeyId, at: DateTime.Utc) {
+      const revokeAt = Effect.fnUntraced(function* (owner: OwnerRef, id: KeyId, at: DateTime.Utc) {
         const revoked = yield* store.revoke(owner.ownerId, id, at)
         if (Option.isNone(revoked)) return yield* new KeyNotFound({ keyId: id })
         yield* feed.publish({ topic: "key", id: revoked.value.hash })
         return revoked.value
       })
 
-      const create = Effect.fn("Keys.create")(function*(owner: OwnerRef, request: KeyRequest) {
+      const create = Effect.fn("Keys.create")(function* (owner: OwnerRef, request: KeyRequest) {
         const now = yield* DateTime.now
         if (request.expiresAt !== undefined && DateTime.isLessThanOrEqualTo(request.expiresAt, now)) {
           return yield* new ExpiryInThePast({ expiresAt: DateTime.formatIso(request.expiresAt) })
@@ -116,14 +119,14 @@ export class Keys extends Context.Service<Keys, {
         return yield* mint(owner, request)
       }, atomically)
 
-      const revoke = Effect.fn("Keys.revoke")(function*(owner: OwnerRef, id: KeyId) {
+      const revoke = Effect.fn("Keys.revoke")(function* (owner: OwnerRef, id: KeyId) {
         const live = yield* liveOf(owner)
         if (!live.some((key) => key.id === id)) return yield* new KeyNotFound({ keyId: id })
         if (live.length === 1) return yield* new LastKey({ keyId: id })
         return yield* revokeAt(owner, id, yield* DateTime.now)
       }, atomically)
 
-      const rotate = Effect.fn("Keys.rotate")(function*(owner: OwnerRef, id: KeyId, graceSeconds: number) {
+      const rotate = Effect.fn("Keys.rotate")(function* (owner: OwnerRef, id: KeyId, graceSeconds: number) {
         const live = yield* liveOf(owner)
         const current = live.find((key) => key.id === id)
         if (current === undefined) return yield* new KeyNotFound({ keyId: id })

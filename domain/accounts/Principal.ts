@@ -8,29 +8,29 @@ export type Role = "consumer" | "provider" | "operator"
 
 export type Principal =
   | {
-    readonly role: "consumer"
-    readonly ownerId: ConsumerId
-    readonly name: string
-    readonly keyId: KeyId
-    readonly rateLimitRpm: number
-    readonly expiresAt: DateTime.Utc | undefined
-  }
+      readonly role: "consumer"
+      readonly ownerId: ConsumerId
+      readonly name: string
+      readonly keyId: KeyId
+      readonly rateLimitRpm: number
+      readonly expiresAt: DateTime.Utc | undefined
+    }
   | {
-    readonly role: "provider"
-    readonly ownerId: ProviderId
-    readonly name: string
-    readonly keyId: KeyId
-    readonly rateLimitRpm: number
-    readonly expiresAt: DateTime.Utc | undefined
-  }
+      readonly role: "provider"
+      readonly ownerId: ProviderId
+      readonly name: string
+      readonly keyId: KeyId
+      readonly rateLimitRpm: number
+      readonly expiresAt: DateTime.Utc | undefined
+    }
   | {
-    readonly role: "operator"
-    readonly ownerId: "operator"
-    readonly name: "operator"
-    readonly keyId: "operator"
-    readonly rateLimitRpm: number
-    readonly expiresAt: undefined
-  }
+      readonly role: "operator"
+      readonly ownerId: "operator"
+      readonly name: "operator"
+      readonly keyId: "operator"
+      readonly rateLimitRpm: number
+      readonly expiresAt: undefined
+    }
 
 /** An account that keys belong to. */
 export type KeyOwner = Exclude<Principal, { readonly role: "operator" }>

@@ -12,7 +12,6 @@ export interface RateLimits {
   readonly providerRpm: number
 }
 
-export const RateLimitPolicy = Context.Reference<RateLimits>(
-  "agent-tool-billing/domain/accounts/RateLimitPolicy",
-  { defaultValue: () => ({ defaultRpm: 60, ceilingRpm: 6_000, providerRpm: 600 }) }
-)
+export const RateLimitPolicy = Context.Reference<RateLimits>("agent-tool-billing/domain/accounts/RateLimitPolicy", {
+  defaultValue: () => ({ defaultRpm: 60, ceilingRpm: 6_000, providerRpm: 600 })
+})

@@ -38,8 +38,10 @@ export class AlreadyRegistered extends Schema.TaggedError<AlreadyRegistered>()("
   ownerId: Schema.String
 }) {
   override get message() {
-    return `The key that you sent belongs to ${this.role} ${this.ownerId}, registered with this e-mail address already. ` +
+    return (
+      `The key that you sent belongs to ${this.role} ${this.ownerId}, registered with this e-mail address already. ` +
       "Use POST /api/v1/market/keys for another key, or register without a key for another account."
+    )
   }
 }
 
@@ -51,19 +53,25 @@ export class ToolsRefused extends Schema.TaggedError<ToolsRefused>()("ToolsRefus
   }
 }
 
-export class Registration extends Context.Service<Registration, {
-  provider(application: ProviderApplication, caller: Principal | undefined): Effect.Effect<
-    { readonly provider: Provider; readonly minted: MintedKey; readonly tools: ReadonlyArray<ToolOutcome> },
-    AlreadyRegistered | ToolsRefused
-  >
-  consumer(application: ConsumerApplication, caller: Principal | undefined): Effect.Effect<
-    { readonly consumer: Consumer; readonly minted: MintedKey },
-    AlreadyRegistered
-  >
-}>()("agent-tool-billing/domain/accounts/Registration") {
+export class Registration extends Context.Service<
+  Registration,
+  {
+    provider(
+      application: ProviderApplication,
+      caller: Principal | undefined
+    ): Effect.Effect<
+      { readonly provider: Provider; readonly minted: MintedKey; readonly tools: ReadonlyArray<ToolOutcome> },
+      AlreadyRegistered | ToolsRefused
+    >
+    consumer(
+      application: ConsumerApplication,
+      caller: Principal | undefined
+    ): Effect.Effect<{ readonly consumer: Consumer; readonly minted: MintedKey }, AlreadyRegistered>
+  }
+>()("agent-tool-billing/domain/accounts/Registration") {
   static readonly layer = Layer.effect(
     Registration,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const accounts = yield* AccountStore
       const catalog = yield* Catalog
       const keys = yield* Keys
@@ -71,51 +79,51 @@ export class Registration extends Context.Service<Registration, {
       const limits = yield* RateLimitPolicy
       const { atomically } = yield* UnitOfWork
 
-      const provider = Effect.fn("Registration.provider")(
-        function*(application: ProviderApplication, caller: Principal | undefined) {
-          if (caller?.role === "provider") {
-            const known = yield* accounts.findProvider(caller.ownerId)
-            if (known._tag === "Some" && known.value.email === application.email) {
-              return yield* new AlreadyRegistered({ role: caller.role, ownerId: caller.ownerId })
-            }
+      const provider = Effect.fn("Registration.provider")(function* (
+        application: ProviderApplication,
+        caller: Principal | undefined
+      ) {
+        if (caller?.role === "provider") {
+          const known = yield* accounts.findProvider(caller.ownerId)
+          if (known._tag === "Some" && known.value.email === application.email) {
+            return yield* new AlreadyRegistered({ role: caller.role, ownerId: caller.ownerId })
           }
-          const { tools: declarations, ...profile } = application
-          const provider: Provider = {
-            id: ProviderId.make(yield* entropy.uuid),
-            ...profile,
-            createdAt: yield* DateTime.now
-          }
-          yield* accounts.insertProvider(provider)
-          const minted = yield* keys.mint({ role: "provider", ownerId: provider.id }, firstKey)
-          const { stored, refused } = yield* catalog.upsert(provider.id, declarations)
-          if (refused.length > 0) return yield* new ToolsRefused({ tools: refused })
-          return { provider, minted, tools: stored }
-        },
-        atomically
-      )
+        }
+        const { tools: declarations, ...profile } = application
+        const provider: Provider = {
+          id: ProviderId.make(yield* entropy.uuid),
+          ...profile,
+          createdAt: yield* DateTime.now
+        }
+        yield* accounts.insertProvider(provider)
+        const minted = yield* keys.mint({ role: "provider", ownerId: provider.id }, firstKey)
+        const { stored, refused } = yield* catalog.upsert(provider.id, declarations)
+        if (refused.length > 0) return yield* new ToolsRefused({ tools: refused })
+        return { provider, minted, tools: stored }
+      }, atomically)
 
-      const consumer = Effect.fn("Registration.consumer")(
-        function*(application: ConsumerApplication, caller: Principal | undefined) {
-          if (caller?.role === "consumer") {
-            const known = yield* accounts.findConsumer(caller.ownerId)
-            if (known._tag === "Some" && known.value.email === application.email) {
-              return yield* new AlreadyRegistered({ role: caller.role, ownerId: caller.ownerId })
-            }
+      const consumer = Effect.fn("Registration.consumer")(function* (
+        application: ConsumerApplication,
+        caller: Principal | undefined
+      ) {
+        if (caller?.role === "consumer") {
+          const known = yield* accounts.findConsumer(caller.ownerId)
+          if (known._tag === "Some" && known.value.email === application.email) {
+            return yield* new AlreadyRegistered({ role: caller.role, ownerId: caller.ownerId })
           }
-          const consumer: Consumer = {
-            id: ConsumerId.make(yield* entropy.uuid),
-            name: application.name,
-            email: application.email,
-            useCase: application.useCase,
-            rateLimitRpm: Math.min(application.rateLimitRpm ?? limits.defaultRpm, limits.ceilingRpm),
-            createdAt: yield* DateTime.now
-          }
-          yield* accounts.insertConsumer(consumer)
-          const minted = yield* keys.mint({ role: "consumer", ownerId: consumer.id }, firstKey)
-          return { consumer, minted }
-        },
-        atomically
-      )
+        }
+        const consumer: Consumer = {
+          id: ConsumerId.make(yield* entropy.uuid),
+          name: application.name,
+          email: application.email,
+          useCase: application.useCase,
+          rateLimitRpm: Math.min(application.rateLimitRpm ?? limits.defaultRpm, limits.ceilingRpm),
+          createdAt: yield* DateTime.now
+        }
+        yield* accounts.insertConsumer(consumer)
+        const minted = yield* keys.mint({ role: "consumer", ownerId: consumer.id }, firstKey)
+        return { consumer, minted }
+      }, atomically)
 
       return Registration.of({ provider, consumer })
     })

@@ -45,20 +45,23 @@ class ToolRefused extends Schema.TaggedError<ToolRefused>()("ToolRefused", { rea
   }
 }
 
-export class Catalog extends Context.Service<Catalog, {
-  /** Tool by tool: what is wrong with one does not stop the others. */
-  upsert(providerId: ProviderId, declarations: ReadonlyArray<ToolDeclaration>): Effect.Effect<UpsertResult>
-  search(query: CatalogQuery): Effect.Effect<Page<CatalogEntry>>
-  find(id: ToolId): Effect.Effect<Option.Option<CatalogEntry>>
-  findOf(providerId: ProviderId, toolName: string): Effect.Effect<Option.Option<CatalogEntry>>
-  findByName(toolName: string): Effect.Effect<ReadonlyArray<CatalogEntry>>
-  prices(id: ToolId): Effect.Effect<ReadonlyArray<PriceVersion>>
-  readonly categories: Effect.Effect<ReadonlyArray<string>>
-  readonly count: Effect.Effect<number>
-}>()("agent-tool-billing/domain/catalog/Catalog") {
+export class Catalog extends Context.Service<
+  Catalog,
+  {
+    /** Tool by tool: what is wrong with one does not stop the others. */
+    upsert(providerId: ProviderId, declarations: ReadonlyArray<ToolDeclaration>): Effect.Effect<UpsertResult>
+    search(query: CatalogQuery): Effect.Effect<Page<CatalogEntry>>
+    find(id: ToolId): Effect.Effect<Option.Option<CatalogEntry>>
+    findOf(providerId: ProviderId, toolName: string): Effect.Effect<Option.Option<CatalogEntry>>
+    findByName(toolName: string): Effect.Effect<ReadonlyArray<CatalogEntry>>
+    prices(id: ToolId): Effect.Effect<ReadonlyArray<PriceVersion>>
+    readonly categories: Effect.Effect<ReadonlyArray<string>>
+    readonly count: Effect.Effect<number>
+  }
+>()("agent-tool-billing/domain/catalog/Catalog") {
   static readonly layer = Layer.effect(
     Catalog,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const store = yield* CatalogStore
       const accounts = yield* AccountStore
       const schemas = yield* JsonSchemas
@@ -72,52 +75,52 @@ export class Catalog extends Context.Service<Catalog, {
           ? Effect.void
           : Effect.mapError(schemas.check(schema), (error) => new ToolRefused({ reason: `${name} ${error.message}` }))
 
-      const upsert = Effect.fn("Catalog.upsert")(
-        function*(providerId: ProviderId, declarations: ReadonlyArray<ToolDeclaration>) {
-          const stored: Array<ToolOutcome> = []
-          const refused: Array<RefusedTool> = []
-          if (declarations.length === 0) return { stored, refused }
-          const provider = yield* Effect.flatMap(accounts.findProvider(providerId), Effect.fromOption).pipe(Effect.orDie)
-          const at = yield* DateTime.now
-          let room = TOOLS_PER_PROVIDER_MAX - (yield* store.countOf(providerId))
-          const twice = namesTwice(declarations)
-          const one = Effect.fnUntraced(function*(declaration: ToolDeclaration) {
-            if (twice.has(declaration.toolName)) {
-              return yield* new ToolRefused({ reason: "this tool_name stands more than once in the request" })
-            }
-            if (declaration.outputSchema === undefined && declaration.billingPolicy === "valid_output") {
-              return yield* new ToolRefused({ reason: "billing_policy valid_output needs an output_schema" })
-            }
-            yield* checkSchema("input_schema", declaration.inputSchema)
-            yield* checkSchema("output_schema", declaration.outputSchema)
-            const outcome = yield* store.upsert({
-              id: ToolId.make(yield* entropy.uuid),
-              providerId,
-              declaration,
-              price: effectivePrice(declaration.price, provider),
-              freeTierCalls: effectiveFreeTier(declaration.freeTierCalls, defaultFreeTier),
-              searchTokens: tokensOfTool(declaration, provider.name),
-              at
-            })
-            if (outcome.action === "created" && room-- <= 0) {
-              return yield* new ToolRefused({ reason: `a provider has at most ${TOOLS_PER_PROVIDER_MAX} tools` })
-            }
-            return outcome
-          }, atomically)
-
-          for (const [index, declaration] of declarations.entries()) {
-            const result = yield* Effect.result(one(declaration))
-            if (Result.isSuccess(result)) {
-              stored.push(result.success)
-              yield* feed.publish({ topic: "catalog", id: result.success.id })
-            } else {
-              refused.push({ index, tool_name: declaration.toolName, error: result.failure.message })
-            }
+      const upsert = Effect.fn("Catalog.upsert")(function* (
+        providerId: ProviderId,
+        declarations: ReadonlyArray<ToolDeclaration>
+      ) {
+        const stored: Array<ToolOutcome> = []
+        const refused: Array<RefusedTool> = []
+        if (declarations.length === 0) return { stored, refused }
+        const provider = yield* Effect.flatMap(accounts.findProvider(providerId), Effect.fromOption).pipe(Effect.orDie)
+        const at = yield* DateTime.now
+        let room = TOOLS_PER_PROVIDER_MAX - (yield* store.countOf(providerId))
+        const twice = namesTwice(declarations)
+        const one = Effect.fnUntraced(function* (declaration: ToolDeclaration) {
+          if (twice.has(declaration.toolName)) {
+            return yield* new ToolRefused({ reason: "this tool_name stands more than once in the request" })
           }
-          return { stored, refused }
-        },
-        atomically
-      )
+          if (declaration.outputSchema === undefined && declaration.billingPolicy === "valid_output") {
+            return yield* new ToolRefused({ reason: "billing_policy valid_output needs an output_schema" })
+          }
+          yield* checkSchema("input_schema", declaration.inputSchema)
+          yield* checkSchema("output_schema", declaration.outputSchema)
+          const outcome = yield* store.upsert({
+            id: ToolId.make(yield* entropy.uuid),
+            providerId,
+            declaration,
+            price: effectivePrice(declaration.price, provider),
+            freeTierCalls: effectiveFreeTier(declaration.freeTierCalls, defaultFreeTier),
+            searchTokens: tokensOfTool(declaration, provider.name),
+            at
+          })
+          if (outcome.action === "created" && room-- <= 0) {
+            return yield* new ToolRefused({ reason: `a provider has at most ${TOOLS_PER_PROVIDER_MAX} tools` })
+          }
+          return outcome
+        }, atomically)
+
+        for (const [index, declaration] of declarations.entries()) {
+          const result = yield* Effect.result(one(declaration))
+          if (Result.isSuccess(result)) {
+            stored.push(result.success)
+            yield* feed.publish({ topic: "catalog", id: result.success.id })
+          } else {
+            refused.push({ index, tool_name: declaration.toolName, error: result.failure.message })
+          }
+        }
+        return { stored, refused }
+      }, atomically)
 
       const search = Effect.fn("Catalog.search")((query: CatalogQuery) =>
         store.search(

@@ -43,19 +43,22 @@ export interface ToolOutcome {
   readonly priceVersion: number
 }
 
-export class CatalogStore extends Context.Service<CatalogStore, {
-  /** By provider and tool name. Another price or free tier than the newest version's makes a new version. */
-  upsert(tool: ToolUpsert): Effect.Effect<ToolOutcome>
-  /** Inside a unit of work the provider's row is locked until its end: nobody else adds tools of that provider meanwhile. */
-  countOf(providerId: ProviderId): Effect.Effect<number>
-  find(id: ToolId): Effect.Effect<Option.Option<CatalogEntry>>
-  findOf(providerId: ProviderId, toolName: string): Effect.Effect<Option.Option<CatalogEntry>>
-  /** Every provider's tool of that name, at most `limit`, oldest first. */
-  findByName(toolName: string, limit: number): Effect.Effect<ReadonlyArray<CatalogEntry>>
-  search(filter: CatalogFilter, sort: CatalogSort, page: PageRequest): Effect.Effect<Page<CatalogEntry>>
-  /** Sorted, without the empty one. */
-  readonly categories: Effect.Effect<ReadonlyArray<string>>
-  readonly count: Effect.Effect<number>
-  /** Newest first, at most `limit`. */
-  prices(id: ToolId, limit: number): Effect.Effect<ReadonlyArray<PriceVersion>>
-}>()("agent-tool-billing/domain/catalog/CatalogStore") {}
+export class CatalogStore extends Context.Service<
+  CatalogStore,
+  {
+    /** By provider and tool name. Another price or free tier than the newest version's makes a new version. */
+    upsert(tool: ToolUpsert): Effect.Effect<ToolOutcome>
+    /** Inside a unit of work the provider's row is locked until its end: nobody else adds tools of that provider meanwhile. */
+    countOf(providerId: ProviderId): Effect.Effect<number>
+    find(id: ToolId): Effect.Effect<Option.Option<CatalogEntry>>
+    findOf(providerId: ProviderId, toolName: string): Effect.Effect<Option.Option<CatalogEntry>>
+    /** Every provider's tool of that name, at most `limit`, oldest first. */
+    findByName(toolName: string, limit: number): Effect.Effect<ReadonlyArray<CatalogEntry>>
+    search(filter: CatalogFilter, sort: CatalogSort, page: PageRequest): Effect.Effect<Page<CatalogEntry>>
+    /** Sorted, without the empty one. */
+    readonly categories: Effect.Effect<ReadonlyArray<string>>
+    readonly count: Effect.Effect<number>
+    /** Newest first, at most `limit`. */
+    prices(id: ToolId, limit: number): Effect.Effect<ReadonlyArray<PriceVersion>>
+  }
+>()("agent-tool-billing/domain/catalog/CatalogStore") {}

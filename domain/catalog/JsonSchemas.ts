@@ -22,8 +22,11 @@ export interface SchemaViolation {
   readonly message: string
 }
 
-export class JsonSchemas extends Context.Service<JsonSchemas, {
-  check(schema: JsonSchemaObject): Effect.Effect<void, InvalidJsonSchema>
-  /** Empty if the value fits. The schema has passed `check`; it is compiled once and kept, bounded. */
-  violations(schema: JsonSchemaObject, value: unknown): Effect.Effect<ReadonlyArray<SchemaViolation>>
-}>()("agent-tool-billing/domain/catalog/JsonSchemas") {}
+export class JsonSchemas extends Context.Service<
+  JsonSchemas,
+  {
+    check(schema: JsonSchemaObject): Effect.Effect<void, InvalidJsonSchema>
+    /** Empty if the value fits. The schema has passed `check`; it is compiled once and kept, bounded. */
+    violations(schema: JsonSchemaObject, value: unknown): Effect.Effect<ReadonlyArray<SchemaViolation>>
+  }
+>()("agent-tool-billing/domain/catalog/JsonSchemas") {}

@@ -22,8 +22,11 @@ export interface MarketTotals {
   readonly lastInvocation: string | undefined
 }
 
-export class MarketFigures extends Context.Service<MarketFigures, {
-  /** Of those tools that were ever called. */
-  ofTools(ids: ReadonlyArray<ToolId>): Effect.Effect<ReadonlyMap<ToolId, ToolFigures>>
-  readonly totals: Effect.Effect<MarketTotals>
-}>()("agent-tool-billing/domain/catalog/MarketFigures") {}
+export class MarketFigures extends Context.Service<
+  MarketFigures,
+  {
+    /** Of those tools that were ever called. */
+    ofTools(ids: ReadonlyArray<ToolId>): Effect.Effect<ReadonlyMap<ToolId, ToolFigures>>
+    readonly totals: Effect.Effect<MarketTotals>
+  }
+>()("agent-tool-billing/domain/catalog/MarketFigures") {}

@@ -7,11 +7,14 @@ export const SEARCH_TOKENS_PER_TOOL_MAX = 400
 export const SEARCH_TOKENS_PER_QUERY_MAX = 10
 
 const words = (text: string): ReadonlyArray<string> =>
-  text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+  text
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
+    .toLowerCase()
+    .match(/[\p{L}\p{N}]+/gu) ?? []
 
-const tokens = (texts: ReadonlyArray<string>, max: number): ReadonlyArray<string> => [
-  ...new Set(texts.flatMap(words).map((word) => [...word].slice(0, SEARCH_TOKEN_CHARS_MAX).join("")))
-].slice(0, max)
+const tokens = (texts: ReadonlyArray<string>, max: number): ReadonlyArray<string> =>
+  [...new Set(texts.flatMap(words).map((word) => [...word].slice(0, SEARCH_TOKEN_CHARS_MAX).join("")))].slice(0, max)
 
 export const tokensOfTool = (
   tool: {

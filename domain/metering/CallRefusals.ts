@@ -50,7 +50,9 @@ export class CallConflict extends Schema.TaggedError<CallConflict>()("CallConfli
   }
 }
 
-export class CallInFlight extends Schema.TaggedError<CallInFlight>()("CallInFlight", { retryAfterSeconds: Schema.Int }) {
+export class CallInFlight extends Schema.TaggedError<CallInFlight>()("CallInFlight", {
+  retryAfterSeconds: Schema.Int
+}) {
   override get message() {
     return `The call with this Idempotency-Key is still under way. Send it again in ${this.retryAfterSeconds} s.`
   }

@@ -43,22 +43,22 @@ export interface StoredAnswer {
 
 export type Opened =
   | {
-    readonly _tag: "Opened"
-    readonly held: Microcents
-    /** This call is inside the free tier: nothing is held. */
-    readonly free: boolean
-    /** Free calls left this month after this one; undefined where the tool has no free tier. */
-    readonly freeCallsLeft: number | undefined
-    readonly availableMicrocents: bigint
-  }
+      readonly _tag: "Opened"
+      readonly held: Microcents
+      /** This call is inside the free tier: nothing is held. */
+      readonly free: boolean
+      /** Free calls left this month after this one; undefined where the tool has no free tier. */
+      readonly freeCallsLeft: number | undefined
+      readonly availableMicrocents: bigint
+    }
   | { readonly _tag: "InsufficientFunds"; readonly availableMicrocents: bigint; readonly neededMicrocents: bigint }
   | {
-    readonly _tag: "BudgetExceeded"
-    readonly budgetId: string
-    readonly capMicrocents: bigint
-    readonly leftMicrocents: bigint
-    readonly resetsAt: string | undefined
-  }
+      readonly _tag: "BudgetExceeded"
+      readonly budgetId: string
+      readonly capMicrocents: bigint
+      readonly leftMicrocents: bigint
+      readonly resetsAt: string | undefined
+    }
   | { readonly _tag: "Replay"; readonly answer: StoredAnswer }
   | { readonly _tag: "IdempotencyConflict" }
   | { readonly _tag: "InFlight"; readonly invocationId: ReceiptId }
@@ -110,18 +110,21 @@ export interface OverdueCall {
  * Opening and closing are transactions of their own: they do not join a unit of work. Who is interrupted while waiting
  * for one may find it done all the same; opening a call that the store could not answer for leaves it to the sweeper.
  */
-export class CallStore extends Context.Service<CallStore, {
-  /** What is refused changes nothing. */
-  open(call: OpenCall): Effect.Effect<Opened>
-  /**
-   * Once per call. The same receipt again is answered as the first time. Dies if the call was never opened, or if the
-   * cost is more than was held; nothing is changed then.
-   */
-  close(call: CloseCall): Effect.Effect<Closed>
-  /** Where a consumer stands, without holding anything: for quotes. */
-  standing(consumerId: ConsumerId, toolId: ToolId, now: DateTime.Utc): Effect.Effect<Standing>
-  /** At most `limit`, oldest deadline first. */
-  overdue(now: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<OverdueCall>>
-  /** Takes away at most `limit` stored answers from before, and their keys with them; says how many. */
-  forget(before: DateTime.Utc, limit: number): Effect.Effect<number>
-}>()("agent-tool-billing/domain/metering/CallStore") {}
+export class CallStore extends Context.Service<
+  CallStore,
+  {
+    /** What is refused changes nothing. */
+    open(call: OpenCall): Effect.Effect<Opened>
+    /**
+     * Once per call. The same receipt again is answered as the first time. Dies if the call was never opened, or if the
+     * cost is more than was held; nothing is changed then.
+     */
+    close(call: CloseCall): Effect.Effect<Closed>
+    /** Where a consumer stands, without holding anything: for quotes. */
+    standing(consumerId: ConsumerId, toolId: ToolId, now: DateTime.Utc): Effect.Effect<Standing>
+    /** At most `limit`, oldest deadline first. */
+    overdue(now: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<OverdueCall>>
+    /** Takes away at most `limit` stored answers from before, and their keys with them; says how many. */
+    forget(before: DateTime.Utc, limit: number): Effect.Effect<number>
+  }
+>()("agent-tool-billing/domain/metering/CallStore") {}

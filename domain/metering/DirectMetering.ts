@@ -14,7 +14,13 @@ import { feeOf, Microcents, zero } from "../shared/Microcents.ts"
 import { format } from "../shared/Timestamp.ts"
 import { type CallIdempotency, CallStore, type StoredAnswer } from "./CallStore.ts"
 import { Grants, type NoGrant, type Reservation } from "./Grants.ts"
-import { type BudgetExceeded, type CallConflict, type CallInFlight, type InsufficientFunds, refusalOf } from "./CallRefusals.ts"
+import {
+  type BudgetExceeded,
+  type CallConflict,
+  type CallInFlight,
+  type InsufficientFunds,
+  refusalOf
+} from "./CallRefusals.ts"
 import { type ToolAmbiguous, ToolDirectory, type ToolNotFound, type ToolReference } from "./ToolDirectory.ts"
 import type { CallStatus } from "./ToolUpstream.ts"
 
@@ -85,15 +91,15 @@ export const REPORT_DAYS_MAX = 7
 const CLOCK_SKEW = Duration.minutes(5)
 const SETTLE_WITHIN = Duration.seconds(30)
 
-export class DirectMetering extends Context.Service<DirectMetering, {
-  record(
-    request: MeterRequest,
-    render: (metered: Metered) => StoredAnswer
-  ): Effect.Effect<MeterOutcome, MeterRefused>
-}>()("agent-tool-billing/domain/metering/DirectMetering") {
+export class DirectMetering extends Context.Service<
+  DirectMetering,
+  {
+    record(request: MeterRequest, render: (metered: Metered) => StoredAnswer): Effect.Effect<MeterOutcome, MeterRefused>
+  }
+>()("agent-tool-billing/domain/metering/DirectMetering") {
   static readonly layer = Layer.effect(
     DirectMetering,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const directory = yield* ToolDirectory
       const calls = yield* CallStore
       const grants = yield* Grants
@@ -101,7 +107,7 @@ export class DirectMetering extends Context.Service<DirectMetering, {
       const entropy = yield* Entropy
 
       /** What a success costs, and the grant that it counts against. */
-      const terms = Effect.fnUntraced(function*(request: MeterRequest, entry: CatalogEntry) {
+      const terms = Effect.fnUntraced(function* (request: MeterRequest, entry: CatalogEntry) {
         const { caller } = request
         if (caller.role === "consumer") {
           if (request.consumerId !== undefined && request.consumerId !== caller.ownerId) {
@@ -115,8 +121,9 @@ export class DirectMetering extends Context.Service<DirectMetering, {
           // A test call of its own: on its own account, and it costs nothing.
           return { consumerId: ConsumerId.make(caller.ownerId), price: zero, freeTier: false, reservation: undefined }
         }
-        const most = entry.tool.maxCost !== undefined && entry.tool.maxCost > entry.price ? entry.tool.maxCost : entry.price
-        const wanted = request.status === "success" ? request.cost ?? entry.price : zero
+        const most =
+          entry.tool.maxCost !== undefined && entry.tool.maxCost > entry.price ? entry.tool.maxCost : entry.price
+        const wanted = request.status === "success" ? (request.cost ?? entry.price) : zero
         if (wanted > most) return yield* new CostTooHigh({ costMicrocents: wanted, maxMicrocents: most })
         const reservation = yield* grants.reserve({
           consumerId: request.consumerId,
@@ -127,77 +134,78 @@ export class DirectMetering extends Context.Service<DirectMetering, {
         return { consumerId: request.consumerId, price: wanted, freeTier: true, reservation }
       })
 
-      const record = Effect.fn("DirectMetering.record")(
-        function*(request: MeterRequest, render: (metered: Metered) => StoredAnswer) {
-          const entry = yield* directory.find(request.tool)
-          const now = yield* DateTime.now
-          const calledAt = request.calledAt ?? now
-          if (!isReportable(calledAt, now)) return yield* new CallTimeRefused({ calledAt: format(calledAt) })
-          const { consumerId, price, freeTier, reservation } = yield* terms(request, entry)
-          const giveBack = (held: Reservation | undefined) =>
-            held === undefined ? Effect.void : grants.release(consumerId, entry.provider.id, held)
+      const record = Effect.fn("DirectMetering.record")(function* (
+        request: MeterRequest,
+        render: (metered: Metered) => StoredAnswer
+      ) {
+        const entry = yield* directory.find(request.tool)
+        const now = yield* DateTime.now
+        const calledAt = request.calledAt ?? now
+        if (!isReportable(calledAt, now)) return yield* new CallTimeRefused({ calledAt: format(calledAt) })
+        const { consumerId, price, freeTier, reservation } = yield* terms(request, entry)
+        const giveBack = (held: Reservation | undefined) =>
+          held === undefined ? Effect.void : grants.release(consumerId, entry.provider.id, held)
 
-          const run = Effect.gen(function*() {
-            const invocationId = ReceiptId.make(`rcpt_${(yield* entropy.uuid).replaceAll("-", "")}`)
-            const opened = yield* calls.open({
+        const run = Effect.gen(function* () {
+          const invocationId = ReceiptId.make(`rcpt_${(yield* entropy.uuid).replaceAll("-", "")}`)
+          const opened = yield* calls.open({
+            invocationId,
+            consumerId,
+            providerId: entry.provider.id,
+            toolId: entry.tool.id,
+            toolName: entry.tool.toolName,
+            priceVersion: entry.tool.priceVersion,
+            holdAmount: price,
+            freeTierCalls: freeTier && price > zero ? entry.freeTierCalls : 0,
+            origin: "meter",
+            openedAt: calledAt,
+            deadlineAt: DateTime.addDuration(now, SETTLE_WITHIN),
+            idempotency: request.idempotency
+          })
+          if (opened._tag !== "Opened") {
+            const replayed = yield* refusalOf(opened, price)
+            yield* giveBack(reservation)
+            return replayed
+          }
+          const cost = opened.free ? zero : price
+          if (cost < price && reservation !== undefined) yield* giveBack(reservation)
+          const receipt = issueReceipt(
+            {
               invocationId,
-              consumerId,
-              providerId: entry.provider.id,
               toolId: entry.tool.id,
               toolName: entry.tool.toolName,
-              priceVersion: entry.tool.priceVersion,
-              holdAmount: price,
-              freeTierCalls: freeTier && price > zero ? entry.freeTierCalls : 0,
-              origin: "meter",
-              openedAt: calledAt,
-              deadlineAt: DateTime.addDuration(now, SETTLE_WITHIN),
-              idempotency: request.idempotency
-            })
-            if (opened._tag !== "Opened") {
-              const replayed = yield* refusalOf(opened, price)
-              yield* giveBack(reservation)
-              return replayed
-            }
-            const cost = opened.free ? zero : price
-            if (cost < price && reservation !== undefined) yield* giveBack(reservation)
-            const receipt = issueReceipt(
-              {
-                invocationId,
-                toolId: entry.tool.id,
-                toolName: entry.tool.toolName,
-                consumerId,
-                providerId: entry.provider.id,
-                calledAt,
-                durationMs: request.durationMs,
-                cost,
-                status: request.status
-              },
-              yield* DateTime.now,
-              signer.sign
-            )
-            const metered = { entry, receipt, availableMicrocents: opened.availableMicrocents + opened.held - cost }
-            const answer = render(metered)
-            const closed = yield* calls.close({
               consumerId,
-              receipt,
-              fee: Microcents.make(feeOf(cost)),
-              priceVersion: entry.tool.priceVersion,
-              origin: "meter",
-              requestBytes: 0,
-              responseBytes: 0,
-              tokensInput: request.tokensInput,
-              tokensOutput: request.tokensOutput,
-              answer: request.idempotency === undefined ? undefined : answer
-            })
-            if (closed._tag === "AlreadyClosed") {
-              return yield* Effect.die(new Error(`${invocationId} was closed by the sweeper`))
-            }
-            return { _tag: "Recorded" as const, metered, answer }
+              providerId: entry.provider.id,
+              calledAt,
+              durationMs: request.durationMs,
+              cost,
+              status: request.status
+            },
+            yield* DateTime.now,
+            signer.sign
+          )
+          const metered = { entry, receipt, availableMicrocents: opened.availableMicrocents + opened.held - cost }
+          const answer = render(metered)
+          const closed = yield* calls.close({
+            consumerId,
+            receipt,
+            fee: Microcents.make(feeOf(cost)),
+            priceVersion: entry.tool.priceVersion,
+            origin: "meter",
+            requestBytes: 0,
+            responseBytes: 0,
+            tokensInput: request.tokensInput,
+            tokensOutput: request.tokensOutput,
+            answer: request.idempotency === undefined ? undefined : answer
           })
+          if (closed._tag === "AlreadyClosed") {
+            return yield* Effect.die(new Error(`${invocationId} was closed by the sweeper`))
+          }
+          return { _tag: "Recorded" as const, metered, answer }
+        })
 
-          return yield* Effect.uninterruptible(Effect.tapError(run, () => giveBack(reservation)))
-        }
-      )
+        return yield* Effect.uninterruptible(Effect.tapError(run, () => giveBack(reservation)))
+      })
 
       return DirectMetering.of({ record })
     })

@@ -38,15 +38,18 @@ export interface GrantRequest {
   readonly expiresAt: DateTime.Utc | undefined
 }
 
-export class GrantStore extends Context.Service<GrantStore, {
-  insert(grant: Grant): Effect.Effect<void>
-  /** Newest first, revoked and expired ones too. */
-  ofConsumer(consumerId: ConsumerId): Effect.Effect<ReadonlyArray<Grant>>
-  /** The live grants between the two, locked until the unit of work ends; oldest first. */
-  between(consumerId: ConsumerId, providerId: ProviderId, now: DateTime.Utc): Effect.Effect<ReadonlyArray<Grant>>
-  revoke(consumerId: ConsumerId, id: GrantId, at: DateTime.Utc): Effect.Effect<Option.Option<Grant>>
-  setSpent(id: GrantId, consumerId: ConsumerId, spent: bigint, periodStart: DateTime.Utc): Effect.Effect<void>
-}>()("agent-tool-billing/domain/metering/GrantStore") {}
+export class GrantStore extends Context.Service<
+  GrantStore,
+  {
+    insert(grant: Grant): Effect.Effect<void>
+    /** Newest first, revoked and expired ones too. */
+    ofConsumer(consumerId: ConsumerId): Effect.Effect<ReadonlyArray<Grant>>
+    /** The live grants between the two, locked until the unit of work ends; oldest first. */
+    between(consumerId: ConsumerId, providerId: ProviderId, now: DateTime.Utc): Effect.Effect<ReadonlyArray<Grant>>
+    revoke(consumerId: ConsumerId, id: GrantId, at: DateTime.Utc): Effect.Effect<Option.Option<Grant>>
+    setSpent(id: GrantId, consumerId: ConsumerId, spent: bigint, periodStart: DateTime.Utc): Effect.Effect<void>
+  }
+>()("agent-tool-billing/domain/metering/GrantStore") {}
 
 export class NoGrant extends Schema.TaggedError<NoGrant>()("NoGrant", {
   consumerId: Schema.String,
@@ -84,34 +87,32 @@ export interface Reservation {
   readonly amount: Microcents
 }
 
-export class Grants extends Context.Service<Grants, {
-  give(
-    consumerId: ConsumerId,
-    request: GrantRequest
-  ): Effect.Effect<Grant, TooManyGrants | UnknownProvider>
-  list(consumerId: ConsumerId): Effect.Effect<ReadonlyArray<Grant>>
-  takeBack(consumerId: ConsumerId, id: GrantId): Effect.Effect<Grant, GrantNotFound>
-  /** Counts the amount against the first grant that has room for it. */
-  reserve(
-    use: {
+export class Grants extends Context.Service<
+  Grants,
+  {
+    give(consumerId: ConsumerId, request: GrantRequest): Effect.Effect<Grant, TooManyGrants | UnknownProvider>
+    list(consumerId: ConsumerId): Effect.Effect<ReadonlyArray<Grant>>
+    takeBack(consumerId: ConsumerId, id: GrantId): Effect.Effect<Grant, GrantNotFound>
+    /** Counts the amount against the first grant that has room for it. */
+    reserve(use: {
       readonly consumerId: ConsumerId
       readonly providerId: ProviderId
       readonly toolId: ToolId
       readonly amount: Microcents
-    }
-  ): Effect.Effect<Reservation, NoGrant>
-  /** Gives back what a call did not cost after all. */
-  release(consumerId: ConsumerId, providerId: ProviderId, reservation: Reservation): Effect.Effect<void>
-}>()("agent-tool-billing/domain/metering/Grants") {
+    }): Effect.Effect<Reservation, NoGrant>
+    /** Gives back what a call did not cost after all. */
+    release(consumerId: ConsumerId, providerId: ProviderId, reservation: Reservation): Effect.Effect<void>
+  }
+>()("agent-tool-billing/domain/metering/Grants") {
   static readonly layer = Layer.effect(
     Grants,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const store = yield* GrantStore
       const accounts = yield* AccountStore
       const entropy = yield* Entropy
       const { atomically } = yield* UnitOfWork
 
-      const give = Effect.fn("Grants.give")(function*(consumerId: ConsumerId, request: GrantRequest) {
+      const give = Effect.fn("Grants.give")(function* (consumerId: ConsumerId, request: GrantRequest) {
         const provider = yield* accounts.findProvider(request.providerId)
         if (Option.isNone(provider)) return yield* new UnknownProvider({ providerId: request.providerId })
         const now = yield* DateTime.now
@@ -130,13 +131,18 @@ export class Grants extends Context.Service<Grants, {
         return grant
       }, atomically)
 
-      const takeBack = Effect.fn("Grants.takeBack")(function*(consumerId: ConsumerId, id: GrantId) {
+      const takeBack = Effect.fn("Grants.takeBack")(function* (consumerId: ConsumerId, id: GrantId) {
         const revoked = yield* store.revoke(consumerId, id, yield* DateTime.now)
         if (Option.isNone(revoked)) return yield* new GrantNotFound({ grantId: id })
         return revoked.value
       }, atomically)
 
-      const reserve = Effect.fn("Grants.reserve")(function*({ consumerId, providerId, toolId, amount }: {
+      const reserve = Effect.fn("Grants.reserve")(function* ({
+        consumerId,
+        providerId,
+        toolId,
+        amount
+      }: {
         readonly consumerId: ConsumerId
         readonly providerId: ProviderId
         readonly toolId: ToolId
@@ -151,15 +157,16 @@ export class Grants extends Context.Service<Grants, {
         return { grantId: roomy.id, amount }
       }, atomically)
 
-      const release = Effect.fn("Grants.release")(
-        function*(consumerId: ConsumerId, providerId: ProviderId, { grantId, amount }: Reservation) {
-          const now = yield* DateTime.now
-          const grant = (yield* store.between(consumerId, providerId, now)).find((one) => one.id === grantId)
-          if (grant === undefined || grant.spent < amount) return
-          yield* store.setSpent(grantId, consumerId, grant.spent - amount, grant.periodStart)
-        },
-        atomically
-      )
+      const release = Effect.fn("Grants.release")(function* (
+        consumerId: ConsumerId,
+        providerId: ProviderId,
+        { grantId, amount }: Reservation
+      ) {
+        const now = yield* DateTime.now
+        const grant = (yield* store.between(consumerId, providerId, now)).find((one) => one.id === grantId)
+        if (grant === undefined || grant.spent < amount) return
+        yield* store.setSpent(grantId, consumerId, grant.spent - amount, grant.periodStart)
+      }, atomically)
 
       const list = Effect.fn("Grants.list")((consumerId: ConsumerId) => store.ofConsumer(consumerId))
 

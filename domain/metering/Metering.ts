@@ -53,18 +53,18 @@ export type CallOutcome =
 /** After this a call whose settlement did not get through is the sweeper's. */
 const SETTLE_GRACE = Duration.seconds(30)
 
-export class Metering extends Context.Service<Metering, {
-  /** What the call would cost now. Nobody is called, nothing is held. */
-  quote(request: CallRequest): Effect.Effect<CallQuote, CallRefused>
-  /** `render` makes the answer that is kept for replays; it is asked once, before the settlement. */
-  call(
-    request: CallRequest,
-    render: (report: CallReport) => StoredAnswer
-  ): Effect.Effect<CallOutcome, CallRefused>
-}>()("agent-tool-billing/domain/metering/Metering") {
+export class Metering extends Context.Service<
+  Metering,
+  {
+    /** What the call would cost now. Nobody is called, nothing is held. */
+    quote(request: CallRequest): Effect.Effect<CallQuote, CallRefused>
+    /** `render` makes the answer that is kept for replays; it is asked once, before the settlement. */
+    call(request: CallRequest, render: (report: CallReport) => StoredAnswer): Effect.Effect<CallOutcome, CallRefused>
+  }
+>()("agent-tool-billing/domain/metering/Metering") {
   static readonly layer = Layer.effect(
     Metering,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const directory = yield* ToolDirectory
       const schemas = yield* JsonSchemas
       const calls = yield* CallStore
@@ -73,7 +73,7 @@ export class Metering extends Context.Service<Metering, {
       const entropy = yield* Entropy
       const limits = yield* UpstreamLimits
 
-      const call = Effect.fnUntraced(function*(request: CallRequest, render: (report: CallReport) => StoredAnswer) {
+      const call = Effect.fnUntraced(function* (request: CallRequest, render: (report: CallReport) => StoredAnswer) {
         const entry = yield* directory.find(request.tool)
         const { tool, provider } = entry
         const holdAmount = yield* holdFor(entry, request.maxCost)
@@ -109,7 +109,7 @@ export class Metering extends Context.Service<Metering, {
           idempotent: tool.idempotent
         })
 
-        const settle = Effect.fnUntraced(function*(
+        const settle = Effect.fnUntraced(function* (
           opened: Extract<Opened, { _tag: "Opened" }>,
           answer: UpstreamAnswer,
           delivered: boolean
@@ -145,30 +145,34 @@ export class Metering extends Context.Service<Metering, {
             receipt,
             answer,
             availableMicrocents: opened.availableMicrocents + opened.held - cost,
-            freeCallsLeft: opened.freeCallsLeft === undefined
-              ? undefined
-              : opened.freeCallsLeft + (opened.free && answer.status !== "success" ? 1 : 0)
+            freeCallsLeft:
+              opened.freeCallsLeft === undefined
+                ? undefined
+                : opened.freeCallsLeft + (opened.free && answer.status !== "success" ? 1 : 0)
           }
           const rendered = render(report)
-          const closed = yield* calls.close({
-            consumerId: request.consumerId,
-            receipt,
-            fee: Microcents.make(feeOf(cost)),
-            priceVersion: tool.priceVersion,
-            origin: "proxy",
-            requestBytes: answer.requestBytes,
-            responseBytes: answer.responseBytes,
-            tokensInput: 0,
-            tokensOutput: 0,
-            // Of a caller that went away and paid nothing, the key is free again: nothing was delivered to it.
-            answer: request.idempotency !== undefined && (delivered || cost > zero) ? rendered : undefined
-          }).pipe(
-            // The call was made: its settlement is tried again until it is the sweeper's.
-            Effect.sandbox,
-            Effect.retry({ ...settleAgain, while: (cause) => !Cause.hasInterruptsOnly(cause) }),
-            Effect.catch(Effect.failCause)
-          )
-          if (closed._tag === "AlreadyClosed") return yield* Effect.die(new Error(`${invocationId} was closed by the sweeper`))
+          const closed = yield* calls
+            .close({
+              consumerId: request.consumerId,
+              receipt,
+              fee: Microcents.make(feeOf(cost)),
+              priceVersion: tool.priceVersion,
+              origin: "proxy",
+              requestBytes: answer.requestBytes,
+              responseBytes: answer.responseBytes,
+              tokensInput: 0,
+              tokensOutput: 0,
+              // Of a caller that went away and paid nothing, the key is free again: nothing was delivered to it.
+              answer: request.idempotency !== undefined && (delivered || cost > zero) ? rendered : undefined
+            })
+            .pipe(
+              // The call was made: its settlement is tried again until it is the sweeper's.
+              Effect.sandbox,
+              Effect.retry({ ...settleAgain, while: (cause) => !Cause.hasInterruptsOnly(cause) }),
+              Effect.catch(Effect.failCause)
+            )
+          if (closed._tag === "AlreadyClosed")
+            return yield* Effect.die(new Error(`${invocationId} was closed by the sweeper`))
           return { _tag: "Settled" as const, report, answer: rendered }
         })
 
@@ -178,13 +182,14 @@ export class Metering extends Context.Service<Metering, {
             return Effect.flatMap(Effect.exit(restore(forward)), (exit) =>
               exit._tag === "Success"
                 ? settle(opened, exit.value, true)
-                // The caller went away, or the adapter broke: nothing was delivered, and that is what is settled.
-                : Effect.andThen(settle(opened, abandoned(exit.cause), false), Effect.failCause(exit.cause)))
+                : // The caller went away, or the adapter broke: nothing was delivered, and that is what is settled.
+                  Effect.andThen(settle(opened, abandoned(exit.cause), false), Effect.failCause(exit.cause))
+            )
           })
         )
       })
 
-      const quote = Effect.fn("Metering.quote")(function*(request: CallRequest) {
+      const quote = Effect.fn("Metering.quote")(function* (request: CallRequest) {
         const entry = yield* directory.find(request.tool)
         const hold = yield* holdFor(entry, request.maxCost)
         yield* checkArguments(entry, request.arguments)
@@ -199,13 +204,13 @@ export class Metering extends Context.Service<Metering, {
         return { entry, cost: free ? zero : entry.price, hold: free ? zero : hold, freeCallsLeft, availableMicrocents }
       })
 
-      const checkArguments = Effect.fnUntraced(function*({ tool }: CatalogEntry, given: CallRequest["arguments"]) {
+      const checkArguments = Effect.fnUntraced(function* ({ tool }: CatalogEntry, given: CallRequest["arguments"]) {
         if (tool.inputSchema === undefined) return
         const violations = yield* schemas.violations(tool.inputSchema, given)
         if (violations.length > 0) return yield* new InvalidArguments({ violations })
       })
 
-      const outputFits = Effect.fnUntraced(function*({ tool }: CatalogEntry, answer: UpstreamAnswer) {
+      const outputFits = Effect.fnUntraced(function* ({ tool }: CatalogEntry, answer: UpstreamAnswer) {
         const output = answer.result?.["structuredContent"]
         if (tool.outputSchema === undefined || answer.result === undefined) return undefined
         if (output === undefined) return false
@@ -238,7 +243,9 @@ const abandoned = (cause: Cause.Cause<unknown>): UpstreamAnswer => ({
   result: undefined,
   problem: {
     kind: "connection",
-    message: Cause.hasInterruptsOnly(cause) ? "The caller went away before the answer came." : "The call could not be made."
+    message: Cause.hasInterruptsOnly(cause)
+      ? "The caller went away before the answer came."
+      : "The call could not be made."
   },
   attempts: 1,
   latencyMs: 0,

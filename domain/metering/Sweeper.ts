@@ -10,17 +10,20 @@ import { CallStore, type OverdueCall } from "./CallStore.ts"
 
 export const SWEEP_BATCH_MAX = 500
 
-export class Sweeper extends Context.Service<Sweeper, {
-  /** One round; says how many calls it ended. Any number of nodes may sweep at once: each call ends once. */
-  readonly sweep: Effect.Effect<number>
-}>()("agent-tool-billing/domain/metering/Sweeper") {
+export class Sweeper extends Context.Service<
+  Sweeper,
+  {
+    /** One round; says how many calls it ended. Any number of nodes may sweep at once: each call ends once. */
+    readonly sweep: Effect.Effect<number>
+  }
+>()("agent-tool-billing/domain/metering/Sweeper") {
   static readonly layer = Layer.effect(
     Sweeper,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const calls = yield* CallStore
       const signer = yield* ReceiptSigner
 
-      const end = Effect.fnUntraced(function*(call: OverdueCall, now: DateTime.Utc) {
+      const end = Effect.fnUntraced(function* (call: OverdueCall, now: DateTime.Utc) {
         const closed = yield* calls.close({
           consumerId: call.consumerId,
           receipt: issueReceipt(
@@ -41,7 +44,7 @@ export class Sweeper extends Context.Service<Sweeper, {
         return closed._tag === "Closed" ? 1 : 0
       })
 
-      const sweep = Effect.gen(function*() {
+      const sweep = Effect.gen(function* () {
         const now = yield* DateTime.now
         const overdue = yield* calls.overdue(now, SWEEP_BATCH_MAX)
         const ended = yield* Effect.forEach(overdue, (call) => end(call, now), { concurrency: 32 })

@@ -40,12 +40,15 @@ interface Cached {
   readonly loadedAtMs: number
 }
 
-export class ToolDirectory extends Context.Service<ToolDirectory, {
-  find(reference: ToolReference): Effect.Effect<CatalogEntry, ToolNotFound | ToolAmbiguous>
-}>()("agent-tool-billing/domain/metering/ToolDirectory") {
+export class ToolDirectory extends Context.Service<
+  ToolDirectory,
+  {
+    find(reference: ToolReference): Effect.Effect<CatalogEntry, ToolNotFound | ToolAmbiguous>
+  }
+>()("agent-tool-billing/domain/metering/ToolDirectory") {
   static readonly layer = Layer.effect(
     ToolDirectory,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const catalog = yield* Catalog
       const feed = yield* ChangeFeed
       const byId = new Map<string, Cached>()
@@ -82,23 +85,24 @@ export class ToolDirectory extends Context.Service<ToolDirectory, {
               if (generation !== generationBefore || entries.length === 0) return
               if (cache.size >= DIRECTORY_ENTRIES_MAX) cache.delete(cache.keys().next().value!)
               cache.set(key, { entries, loadedAtMs: nowMs })
-            }))
+            })
+          )
         })
 
       const findById = (id: ToolId) =>
-        Effect.flatMap(
-          cached(byId, id, Effect.map(catalog.find(id), Option.toArray)),
-          ([entry]) => entry === undefined ? Effect.fail(new ToolNotFound({ tool: id })) : Effect.succeed(entry)
+        Effect.flatMap(cached(byId, id, Effect.map(catalog.find(id), Option.toArray)), ([entry]) =>
+          entry === undefined ? Effect.fail(new ToolNotFound({ tool: id })) : Effect.succeed(entry)
         )
 
-      const findByName = Effect.fnUntraced(function*(toolName: string, providerId: ProviderId | undefined) {
-        const entries = providerId === undefined
-          ? yield* cached(byName, toolName, catalog.findByName(toolName))
-          : yield* cached(
-            byName,
-            `${providerId} ${toolName}`,
-            Effect.map(catalog.findOf(providerId, toolName), Option.toArray)
-          )
+      const findByName = Effect.fnUntraced(function* (toolName: string, providerId: ProviderId | undefined) {
+        const entries =
+          providerId === undefined
+            ? yield* cached(byName, toolName, catalog.findByName(toolName))
+            : yield* cached(
+                byName,
+                `${providerId} ${toolName}`,
+                Effect.map(catalog.findOf(providerId, toolName), Option.toArray)
+              )
         if (entries.length === 0) return yield* new ToolNotFound({ tool: toolName })
         if (entries.length === 1) return entries[0]!
         return yield* new ToolAmbiguous({
@@ -116,8 +120,8 @@ export class ToolDirectory extends Context.Service<ToolDirectory, {
           toolId !== undefined
             ? findById(toolId)
             : toolName !== undefined
-            ? findByName(toolName, providerId)
-            : Effect.fail(new ToolNotFound({ tool: "without a name" }))
+              ? findByName(toolName, providerId)
+              : Effect.fail(new ToolNotFound({ tool: "without a name" }))
       })
     })
   )

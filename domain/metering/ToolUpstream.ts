@@ -58,6 +58,9 @@ export interface UpstreamProblem {
   readonly retryAfterSeconds?: number
 }
 
-export class ToolUpstream extends Context.Service<ToolUpstream, {
-  call(call: UpstreamCall): Effect.Effect<UpstreamAnswer>
-}>()("agent-tool-billing/domain/metering/ToolUpstream") {}
+export class ToolUpstream extends Context.Service<
+  ToolUpstream,
+  {
+    call(call: UpstreamCall): Effect.Effect<UpstreamAnswer>
+  }
+>()("agent-tool-billing/domain/metering/ToolUpstream") {}

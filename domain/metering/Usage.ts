@@ -59,12 +59,15 @@ export interface UsageOfToolDay extends UsageOfTool {
   readonly date: string
 }
 
-export class UsageStore extends Context.Service<UsageStore, {
-  /** The sums of the whole period; of its calls those that the filter lets through, newest first. */
-  recent(owner: ReceiptOwner, filter: UsageFilter, page: PageRequest): Effect.Effect<UsageOfPeriod>
-  /** Every tool and day with calls, in no order. */
-  byToolAndDay(owner: ReceiptOwner, since: DateTime.Utc): Effect.Effect<ReadonlyArray<UsageOfToolDay>>
-}>()("agent-tool-billing/domain/metering/UsageStore") {}
+export class UsageStore extends Context.Service<
+  UsageStore,
+  {
+    /** The sums of the whole period; of its calls those that the filter lets through, newest first. */
+    recent(owner: ReceiptOwner, filter: UsageFilter, page: PageRequest): Effect.Effect<UsageOfPeriod>
+    /** Every tool and day with calls, in no order. */
+    byToolAndDay(owner: ReceiptOwner, since: DateTime.Utc): Effect.Effect<ReadonlyArray<UsageOfToolDay>>
+  }
+>()("agent-tool-billing/domain/metering/UsageStore") {}
 
 export interface UsageOfPeriod {
   readonly sums: UsageSums
@@ -78,21 +81,24 @@ export interface UsageSummary {
   readonly byDay: ReadonlyArray<UsageOfDay>
 }
 
-export class Usage extends Context.Service<Usage, {
-  recent(
-    owner: ReceiptOwner,
-    period: UsagePeriod,
-    filter: { readonly toolId: ToolId | undefined; readonly status: ReceiptStatus | undefined },
-    page: PageRequest
-  ): Effect.Effect<UsageOfPeriod>
-  summary(owner: ReceiptOwner, period: UsagePeriod): Effect.Effect<UsageSummary>
-}>()("agent-tool-billing/domain/metering/Usage") {
+export class Usage extends Context.Service<
+  Usage,
+  {
+    recent(
+      owner: ReceiptOwner,
+      period: UsagePeriod,
+      filter: { readonly toolId: ToolId | undefined; readonly status: ReceiptStatus | undefined },
+      page: PageRequest
+    ): Effect.Effect<UsageOfPeriod>
+    summary(owner: ReceiptOwner, period: UsagePeriod): Effect.Effect<UsageSummary>
+  }
+>()("agent-tool-billing/domain/metering/Usage") {
   static readonly layer = Layer.effect(
     Usage,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const store = yield* UsageStore
 
-      const recent = Effect.fn("Usage.recent")(function*(
+      const recent = Effect.fn("Usage.recent")(function* (
         owner: ReceiptOwner,
         period: UsagePeriod,
         filter: { readonly toolId: ToolId | undefined; readonly status: ReceiptStatus | undefined },
@@ -101,7 +107,7 @@ export class Usage extends Context.Service<Usage, {
         return yield* store.recent(owner, { ...filter, since: startOf(period, yield* DateTime.now) }, page)
       })
 
-      const summary = Effect.fn("Usage.summary")(function*(owner: ReceiptOwner, period: UsagePeriod) {
+      const summary = Effect.fn("Usage.summary")(function* (owner: ReceiptOwner, period: UsagePeriod) {
         const now = yield* DateTime.now
         const since = startOf(period, now)
         return summarize(yield* store.byToolAndDay(owner, since), since, now)
@@ -145,16 +151,19 @@ export const noUsage: UsageSums = {
 }
 
 export const sumUp = (parts: ReadonlyArray<UsageSums>): UsageSums =>
-  parts.reduce<UsageSums>((sum, part) => ({
-    calls: sum.calls + part.calls,
-    successes: sum.successes + part.successes,
-    spendMicrocents: sum.spendMicrocents + part.spendMicrocents,
-    latencyMs: sum.latencyMs + part.latencyMs,
-    requestBytes: sum.requestBytes + part.requestBytes,
-    responseBytes: sum.responseBytes + part.responseBytes,
-    tokensInput: sum.tokensInput + part.tokensInput,
-    tokensOutput: sum.tokensOutput + part.tokensOutput
-  }), noUsage)
+  parts.reduce<UsageSums>(
+    (sum, part) => ({
+      calls: sum.calls + part.calls,
+      successes: sum.successes + part.successes,
+      spendMicrocents: sum.spendMicrocents + part.spendMicrocents,
+      latencyMs: sum.latencyMs + part.latencyMs,
+      requestBytes: sum.requestBytes + part.requestBytes,
+      responseBytes: sum.responseBytes + part.responseBytes,
+      tokensInput: sum.tokensInput + part.tokensInput,
+      tokensOutput: sum.tokensOutput + part.tokensOutput
+    }),
+    noUsage
+  )
 
 export const startOf = (period: UsagePeriod, now: DateTime.Utc): DateTime.Utc =>
   DateTime.subtract(now, { days: periodDays[period] })
@@ -168,7 +177,11 @@ export const everyDay = (
   const byDate = new Map(known.map((day) => [day.date, day]))
   const days: Array<UsageOfDay> = []
   const last = DateTime.startOf(now, "day")
-  for (let day = DateTime.startOf(since, "day"); DateTime.isLessThanOrEqualTo(day, last); day = DateTime.add(day, { days: 1 })) {
+  for (
+    let day = DateTime.startOf(since, "day");
+    DateTime.isLessThanOrEqualTo(day, last);
+    day = DateTime.add(day, { days: 1 })
+  ) {
     const date = DateTime.formatIsoDateUtc(day)
     days.push(byDate.get(date) ?? { date, calls: 0, errors: 0, spendMicrocents: 0n })
   }

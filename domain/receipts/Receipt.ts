@@ -37,7 +37,7 @@ export const SIGNED_FIELDS = [
   "status"
 ] as const
 
-export type SignedFields = Pick<Receipt, typeof SIGNED_FIELDS[number]>
+export type SignedFields = Pick<Receipt, (typeof SIGNED_FIELDS)[number]>
 
 /** Joined by a single `|`: no spaces, no trailing separator, the amount in base 10. */
 export const canonical = (r: {

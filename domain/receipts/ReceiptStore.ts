@@ -19,8 +19,11 @@ export interface ReceiptFilter {
   readonly to: string | undefined
 }
 
-export class ReceiptStore extends Context.Service<ReceiptStore, {
-  find(id: ReceiptId): Effect.Effect<Option.Option<Receipt>>
-  /** Newest first: a consumer's calls, or the calls of a provider's tools. */
-  list(owner: ReceiptOwner, filter: ReceiptFilter, page: PageRequest): Effect.Effect<Page<Receipt>>
-}>()("agent-tool-billing/domain/receipts/ReceiptStore") {}
+export class ReceiptStore extends Context.Service<
+  ReceiptStore,
+  {
+    find(id: ReceiptId): Effect.Effect<Option.Option<Receipt>>
+    /** Newest first: a consumer's calls, or the calls of a provider's tools. */
+    list(owner: ReceiptOwner, filter: ReceiptFilter, page: PageRequest): Effect.Effect<Page<Receipt>>
+  }
+>()("agent-tool-billing/domain/receipts/ReceiptStore") {}

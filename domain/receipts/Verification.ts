@@ -51,7 +51,7 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 const isText = (value: unknown): value is string => typeof value === "string" && value !== ""
 
-const hasRightType = (name: typeof SIGNED_FIELDS[number], value: unknown): boolean =>
+const hasRightType = (name: (typeof SIGNED_FIELDS)[number], value: unknown): boolean =>
   name === "cost_microcents" ? Number.isInteger(value) : isText(value)
 
 const canonicalOf = (fields: Readonly<Record<string, unknown>>): string =>

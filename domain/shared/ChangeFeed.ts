@@ -12,8 +12,11 @@ export const Change = Schema.Struct({
 })
 export type Change = typeof Change.Type
 
-export class ChangeFeed extends Context.Service<ChangeFeed, {
-  publish(change: Change): Effect.Effect<void>
-  /** Every change from now on, those of this node included. */
-  readonly changes: Stream.Stream<Change>
-}>()("agent-tool-billing/domain/shared/ChangeFeed") {}
+export class ChangeFeed extends Context.Service<
+  ChangeFeed,
+  {
+    publish(change: Change): Effect.Effect<void>
+    /** Every change from now on, those of this node included. */
+    readonly changes: Stream.Stream<Change>
+  }
+>()("agent-tool-billing/domain/shared/ChangeFeed") {}

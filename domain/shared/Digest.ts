@@ -3,7 +3,10 @@
  */
 import { Context } from "effect"
 
-export class Digest extends Context.Service<Digest, {
-  /** Of the UTF-8 bytes, in lowercase hex. Synchronous: it stands on the hot path. */
-  sha256Hex(text: string): string
-}>()("agent-tool-billing/domain/shared/Digest") {}
+export class Digest extends Context.Service<
+  Digest,
+  {
+    /** Of the UTF-8 bytes, in lowercase hex. Synchronous: it stands on the hot path. */
+    sha256Hex(text: string): string
+  }
+>()("agent-tool-billing/domain/shared/Digest") {}

@@ -9,12 +9,17 @@ export const ENDPOINT_URL_CHARS_MAX = 2_048
 const isEndpoint = (text: string): boolean => {
   const url = URL.parse(text)
   return (
-    url !== null && (url.protocol === "http:" || url.protocol === "https:") && url.username === "" &&
-    url.password === "" && url.hostname !== ""
+    url !== null &&
+    (url.protocol === "http:" || url.protocol === "https:") &&
+    url.username === "" &&
+    url.password === "" &&
+    url.hostname !== ""
   )
 }
 
 export const EndpointUrl = Schema.String.check(
   Schema.isMaxLength(ENDPOINT_URL_CHARS_MAX),
-  Schema.makeFilter((text: string) => isEndpoint(text) ? undefined : "Expected an http or https URL without credentials")
+  Schema.makeFilter((text: string) =>
+    isEndpoint(text) ? undefined : "Expected an http or https URL without credentials"
+  )
 ).pipe(Schema.annotateEncoded({ format: "uri" }))

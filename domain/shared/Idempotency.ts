@@ -29,38 +29,41 @@ export interface Once {
   readonly replayed: boolean
 }
 
-export class Idempotency extends Context.Service<Idempotency, {
-  once<E, R>(
-    request: IdempotentRequest,
-    effect: Effect.Effect<string, E, R>
-  ): Effect.Effect<Once, E | IdempotencyConflict | IdempotencyInFlight, R>
-}>()("agent-tool-billing/domain/shared/Idempotency") {
+export class Idempotency extends Context.Service<
+  Idempotency,
+  {
+    once<E, R>(
+      request: IdempotentRequest,
+      effect: Effect.Effect<string, E, R>
+    ): Effect.Effect<Once, E | IdempotencyConflict | IdempotencyInFlight, R>
+  }
+>()("agent-tool-billing/domain/shared/Idempotency") {
   static readonly layer = Layer.effect(
     Idempotency,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const store = yield* IdempotencyStore
       const sealer = yield* Sealer
       const { sha256Hex } = yield* Digest
       const { atomically } = yield* UnitOfWork
 
-      const once = Effect.fn("Idempotency.once")(
-        function*<E, R>(request: IdempotentRequest, effect: Effect.Effect<string, E, R>) {
-          const keyHash = sha256Hex(`${request.scope}\n${request.key}`)
-          const requestHash = sha256Hex(request.request)
-          const claimed = yield* store.claim({ scope: request.scope, keyHash, requestHash, at: yield* DateTime.now })
-          if (claimed._tag === "Known") {
-            if (claimed.requestHash !== requestHash) return yield* new IdempotencyConflict()
-            const answer = sealer.open(claimed.sealedAnswer, keyHash)
-            // Sealed with a secret that was taken away since: the key is used up, its answer cannot be shown again.
-            if (Option.isNone(answer)) return yield* new IdempotencyConflict()
-            return { answer: answer.value, replayed: true }
-          }
-          const answer = yield* effect
-          yield* store.complete(request.scope, keyHash, sealer.seal(answer, keyHash))
-          return { answer, replayed: false }
-        },
-        atomically
-      )
+      const once = Effect.fn("Idempotency.once")(function* <E, R>(
+        request: IdempotentRequest,
+        effect: Effect.Effect<string, E, R>
+      ) {
+        const keyHash = sha256Hex(`${request.scope}\n${request.key}`)
+        const requestHash = sha256Hex(request.request)
+        const claimed = yield* store.claim({ scope: request.scope, keyHash, requestHash, at: yield* DateTime.now })
+        if (claimed._tag === "Known") {
+          if (claimed.requestHash !== requestHash) return yield* new IdempotencyConflict()
+          const answer = sealer.open(claimed.sealedAnswer, keyHash)
+          // Sealed with a secret that was taken away since: the key is used up, its answer cannot be shown again.
+          if (Option.isNone(answer)) return yield* new IdempotencyConflict()
+          return { answer: answer.value, replayed: true }
+        }
+        const answer = yield* effect
+        yield* store.complete(request.scope, keyHash, sealer.seal(answer, keyHash))
+        return { answer, replayed: false }
+      }, atomically)
 
       return Idempotency.of({ once })
     })

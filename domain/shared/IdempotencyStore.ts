@@ -24,14 +24,17 @@ export class IdempotencyInFlight extends Schema.TaggedError<IdempotencyInFlight>
   }
 }
 
-export class IdempotencyStore extends Context.Service<IdempotencyStore, {
-  /**
-   * Inside a unit of work: takes the key, or says what it was taken for. While another unit of work holds the key,
-   * waits for its end, bounded. If the unit of work fails, the key is free again.
-   */
-  claim(claim: IdempotencyClaim): Effect.Effect<ClaimResult, IdempotencyInFlight>
-  /** In the same unit of work, once the answer is known. */
-  complete(scope: string, keyHash: string, sealedAnswer: string): Effect.Effect<void>
-  /** Forgets at most `limit` keys taken before; says how many. */
-  prune(before: DateTime.Utc, limit: number): Effect.Effect<number>
-}>()("agent-tool-billing/domain/shared/IdempotencyStore") {}
+export class IdempotencyStore extends Context.Service<
+  IdempotencyStore,
+  {
+    /**
+     * Inside a unit of work: takes the key, or says what it was taken for. While another unit of work holds the key,
+     * waits for its end, bounded. If the unit of work fails, the key is free again.
+     */
+    claim(claim: IdempotencyClaim): Effect.Effect<ClaimResult, IdempotencyInFlight>
+    /** In the same unit of work, once the answer is known. */
+    complete(scope: string, keyHash: string, sealedAnswer: string): Effect.Effect<void>
+    /** Forgets at most `limit` keys taken before; says how many. */
+    prune(before: DateTime.Utc, limit: number): Effect.Effect<number>
+  }
+>()("agent-tool-billing/domain/shared/IdempotencyStore") {}

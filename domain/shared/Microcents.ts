@@ -28,7 +28,8 @@ export const MicrocentsFromInt = Schema.Int.check(
     encode: SchemaGetter.transformEffect((n: bigint, options) =>
       n <= MICROCENTS_MAX
         ? Effect.succeed(Number(n))
-        : Effect.fail(new SchemaIssue.InvalidValue({ message: "too large for a JSON integer" }, n, options)))
+        : Effect.fail(new SchemaIssue.InvalidValue({ message: "too large for a JSON integer" }, n, options))
+    )
   })
 )
 
@@ -52,6 +53,8 @@ export const formatDollars = (amount: bigint): string => {
 /** A price per call: as many decimals as it needs, at least two, and `Free` for nothing. */
 export const formatPrice = (amount: bigint): string => {
   if (amount === 0n) return "Free"
-  const fraction = String(amount % MICROCENTS_PER_DOLLAR).padStart(6, "0").replace(/0{1,4}$/u, "")
+  const fraction = String(amount % MICROCENTS_PER_DOLLAR)
+    .padStart(6, "0")
+    .replace(/0{1,4}$/u, "")
   return `$${group(String(amount / MICROCENTS_PER_DOLLAR))}.${fraction}`
 }

@@ -5,6 +5,9 @@
  */
 import { Context, type Effect } from "effect"
 
-export class UnitOfWork extends Context.Service<UnitOfWork, {
-  atomically<A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R>
-}>()("agent-tool-billing/domain/shared/UnitOfWork") {}
+export class UnitOfWork extends Context.Service<
+  UnitOfWork,
+  {
+    atomically<A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R>
+  }
+>()("agent-tool-billing/domain/shared/UnitOfWork") {}

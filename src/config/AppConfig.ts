@@ -6,7 +6,7 @@ import { listOf, type SettingName, settings, type SettingValue } from "./Setting
 
 type Values = { readonly [N in SettingName]: SettingValue<N> | undefined }
 
-type WithFallback = { [N in SettingName]: typeof settings[N]["fallback"] extends string ? N : never }[SettingName]
+type WithFallback = { [N in SettingName]: (typeof settings)[N]["fallback"] extends string ? N : never }[SettingName]
 
 export type AppConfig = Values & {
   readonly profile: "memory" | "embedded" | "production"
@@ -54,10 +54,12 @@ const missingFor = (profile: AppConfig["profile"], config: Values): ReadonlyArra
 }
 
 const ring = (config: Values): ReadonlyArray<Redacted.Redacted> =>
-  config.RECEIPT_SIGNING_SECRET === undefined ? [] : [
-    config.RECEIPT_SIGNING_SECRET,
-    ...listOf(config.RECEIPT_SIGNING_SECRETS_OLD ?? "").map((secret) => Redacted.make(secret))
-  ]
+  config.RECEIPT_SIGNING_SECRET === undefined
+    ? []
+    : [
+        config.RECEIPT_SIGNING_SECRET,
+        ...listOf(config.RECEIPT_SIGNING_SECRETS_OLD ?? "").map((secret) => Redacted.make(secret))
+      ]
 
 /** A value that has a fallback is always there. */
 export const valueOf = <N extends WithFallback>(config: AppConfig, name: N): SettingValue<N> =>
@@ -65,8 +67,10 @@ export const valueOf = <N extends WithFallback>(config: AppConfig, name: N): Set
 
 /** `NAME=value` lines for people; secrets are named, not shown. */
 export const describeConfig = (config: AppConfig): string =>
-  Object.entries(settings).map(([name, setting]) => {
-    const value = config[name as SettingName]
-    const shown = value === undefined ? "(not set)" : setting.secret ? "(set, not shown)" : String(value)
-    return `${name}=${shown}`
-  }).join("\n")
+  Object.entries(settings)
+    .map(([name, setting]) => {
+      const value = config[name as SettingName]
+      const shown = value === undefined ? "(not set)" : setting.secret ? "(set, not shown)" : String(value)
+      return `${name}=${shown}`
+    })
+    .join("\n")

@@ -56,17 +56,19 @@ export const parseArguments = (argv: ReadonlyArray<string>): Result.Result<Argum
 
 export const readDotEnv = (contents: string): Source => parseEnv(contents)
 
-export const helpText = (): string => [
-  "agent-tool-billing <command> [--flag value …]",
-  "",
-  "Commands:",
-  ...Object.entries(commands).map(([name, meaning]) => `  ${name.padEnd(10)}${meaning}`),
-  "",
-  "Flags (or environment variables, or lines of .env):",
-  ...Object.entries(settings).map(([name, setting]) =>
-    `  ${flagOf(name).padEnd(32)}${setting.meaning}${setting.fallback === undefined ? "" : ` (${setting.fallback})`}`
-  )
-].join("\n")
+export const helpText = (): string =>
+  [
+    "agent-tool-billing <command> [--flag value …]",
+    "",
+    "Commands:",
+    ...Object.entries(commands).map(([name, meaning]) => `  ${name.padEnd(10)}${meaning}`),
+    "",
+    "Flags (or environment variables, or lines of .env):",
+    ...Object.entries(settings).map(
+      ([name, setting]) =>
+        `  ${flagOf(name).padEnd(32)}${setting.meaning}${setting.fallback === undefined ? "" : ` (${setting.fallback})`}`
+    )
+  ].join("\n")
 
 const splitOnce = (word: string): readonly [string, string | undefined] => {
   const at = word.indexOf("=")

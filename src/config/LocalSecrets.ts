@@ -16,7 +16,7 @@ export class SecretUnusable extends Schema.TaggedError<SecretUnusable>()("Secret
 const SECRET_BYTES = 32
 const OWNER_ONLY = 0o600
 
-export const localSecret = Effect.fn("localSecret")(function*(dataDir: string, name: string) {
+export const localSecret = Effect.fn("localSecret")(function* (dataDir: string, name: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const file = path.join(dataDir, name)

@@ -24,7 +24,7 @@ const setting = <A, const F extends string | undefined>(
 const whole = (min: number, max: number) => {
   const message = `Expected an integer between ${min} and ${max}`
   return Schema.String.check(Schema.isPattern(/^\d{1,12}$/u, { message })).pipe(
-    Schema.decodeTo(Schema.Int.check(Schema.makeFilter((n: number) => n >= min && n <= max ? undefined : message)), {
+    Schema.decodeTo(Schema.Int.check(Schema.makeFilter((n: number) => (n >= min && n <= max ? undefined : message))), {
       decode: SchemaGetter.transform((text: string) => Number(text)),
       encode: SchemaGetter.transform((value: number) => String(value))
     })
@@ -93,7 +93,10 @@ const upstream = Schema.String.check(
 )
 
 export const listOf = (value: string): ReadonlyArray<string> =>
-  value.split(",").map((part) => part.trim()).filter((part) => part !== "")
+  value
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "")
 
 export const settings = {
   PROFILE: setting(
@@ -138,16 +141,22 @@ export const settings = {
     "free calls per consumer, tool and month where the provider said nothing",
     "100"
   ),
-  RATE_LIMIT_RPM: setting(whole(0, 1_000_000), "requests a minute of a consumer that asked for nothing; 0: no limit", "60"),
+  RATE_LIMIT_RPM: setting(
+    whole(0, 1_000_000),
+    "requests a minute of a consumer that asked for nothing; 0: no limit",
+    "60"
+  ),
   RATE_LIMIT_RPM_MAX: setting(whole(1, 1_000_000), "the most that a consumer may ask for", "6000"),
   RATE_LIMIT_IP_RPM: setting(whole(0, 10_000_000), "requests a minute of an address; 0: no limit", "600"),
   RATE_LIMIT_REGISTER_RPM: setting(whole(0, 1_000_000), "registrations a minute of an address; 0: no limit", "30"),
   TRUST_PROXY: setting(proxies, "addresses and CIDR ranges whose forwarded-for header is believed", undefined),
-  REDIS_URL: setting(redactedUrl(["redis:", "rediss:"]), "shares rate limits between nodes", undefined, { secret: true }),
+  REDIS_URL: setting(redactedUrl(["redis:", "rediss:"]), "shares rate limits between nodes", undefined, {
+    secret: true
+  }),
   SHUTDOWN_GRACE_MS: setting(whole(0, 600_000), "how long calls under way may take to end at a stop", "10000"),
   LOG_LEVEL: setting(oneOf(["Debug", "Info", "Warn", "Error", "None"]), "least severe lines that are logged", "Info"),
   LOG_FORMAT: setting(oneOf(["pretty", "json"]), "for people or for machines", "pretty")
 } as const
 
 export type SettingName = keyof typeof settings
-export type SettingValue<N extends SettingName> = typeof settings[N] extends Setting<infer A, infer _F> ? A : never
+export type SettingValue<N extends SettingName> = (typeof settings)[N] extends Setting<infer A, infer _F> ? A : never

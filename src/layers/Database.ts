@@ -11,6 +11,6 @@ const CONNECTIONS = 2
 export const database = (config: AppConfig) =>
   config.profile === "embedded"
     ? Layer.unwrap(Effect.map(EmbeddedPostgres, ({ url }) => client({ url, connectionsMax: CONNECTIONS }))).pipe(
-      Layer.provide(EmbeddedPostgres.layer({ dataDir: valueOf(config, "DATA_DIR") }))
-    )
+        Layer.provide(EmbeddedPostgres.layer({ dataDir: valueOf(config, "DATA_DIR") }))
+      )
     : client({ url: config.DATABASE_URL!, connectionsMax: CONNECTIONS })

@@ -12,8 +12,11 @@ export class Fatal extends Context.Service<Fatal, Deferred.Deferred<never, { rea
 /** While the layer lives, the first failure of `part` ends the process. */
 export const watch = (part: Effect.Effect<never, { readonly message: string }>) =>
   Layer.effectDiscard(
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const fatal = yield* Fatal
-      yield* part.pipe(Effect.catch((error) => Deferred.fail(fatal, error)), Effect.forkScoped)
+      yield* part.pipe(
+        Effect.catch((error) => Deferred.fail(fatal, error)),
+        Effect.forkScoped
+      )
     })
   )

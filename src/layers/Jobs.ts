@@ -20,12 +20,12 @@ const every = (interval: Duration.Duration, name: string, round: Effect.Effect<u
   )
 
 export const jobs = Layer.effectDiscard(
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const sweeper = yield* Sweeper
     const idempotency = yield* IdempotencyStore
     const calls = yield* CallStore
 
-    const prune = Effect.gen(function*() {
+    const prune = Effect.gen(function* () {
       const before = DateTime.subtract(yield* DateTime.now, { days: IDEMPOTENCY_DAYS_KEPT })
       yield* idempotency.prune(before, PRUNED_AT_ONCE_MAX)
       yield* calls.forget(before, PRUNED_AT_ONCE_MAX)

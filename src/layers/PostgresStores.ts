@@ -43,7 +43,4 @@ export const client = ({ url, connectionsMax }: Database) =>
   PgClient.layer({ url, maxConnections: connectionsMax, applicationName: "agent-tool-billing" })
 
 export const postgresStores = (database: Database) =>
-  stores.pipe(
-    Layer.provide(Layer.effectDiscard(migrations.run)),
-    Layer.provideMerge(client(database))
-  )
+  stores.pipe(Layer.provide(Layer.effectDiscard(migrations.run)), Layer.provideMerge(client(database)))

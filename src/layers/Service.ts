@@ -62,7 +62,7 @@ const references = (config: AppConfig) => {
   )
 }
 
-const hostInUrl = (host: string): string => host.includes(":") ? `[${host}]` : host
+const hostInUrl = (host: string): string => (host.includes(":") ? `[${host}]` : host)
 
 const rateLimiter = (redisUrl: Redacted.Redacted | undefined) =>
   RateLimiter.layer.pipe(
@@ -74,7 +74,7 @@ const rateLimiter = (redisUrl: Redacted.Redacted | undefined) =>
   )
 
 /** First signs, all of them verify. A profile without a database makes a secret for as long as it lives. */
-const signingSecrets = Effect.fnUntraced(function*(config: AppConfig) {
+const signingSecrets = Effect.fnUntraced(function* (config: AppConfig) {
   const [first, ...older] = config.signingSecrets
   if (first !== undefined) return [first, ...older] as const
   if (config.profile === "memory") {
@@ -103,11 +103,9 @@ const secrets = (config: AppConfig) =>
           signingSecretOf: derivedSecrets(ring[0]),
           totalDeadlineMs: UPSTREAM_TOTAL_MS
         })
-      ))
-  ).pipe(
-    Layer.provide(NodeEntropy.layer),
-    Layer.provide(NodeServices.layer)
-  )
+      )
+    )
+  ).pipe(Layer.provide(NodeEntropy.layer), Layer.provide(NodeServices.layer))
 
 const stores = (config: AppConfig) => {
   const connectionsMax = valueOf(config, "DATABASE_CONNECTIONS_MAX")
@@ -119,7 +117,8 @@ const stores = (config: AppConfig) => {
     case "embedded":
       return Layer.unwrap(
         Effect.map(EmbeddedPostgres, ({ url, gaveUp }) =>
-          Layer.merge(postgresStores({ url, connectionsMax }), watch(gaveUp)))
+          Layer.merge(postgresStores({ url, connectionsMax }), watch(gaveUp))
+        )
       ).pipe(Layer.provide(EmbeddedPostgres.layer({ dataDir: valueOf(config, "DATA_DIR") })))
   }
 }

@@ -98,9 +98,15 @@ export const proxy = async (): Promise<void> => {
     const inMemory = await prepare(memory.port, upstream.port)
     let unique = 0
     const body = (toolId?: string) =>
-      JSON.stringify({ tool_name: "echo", ...(toolId === undefined ? {} : { tool_id: toolId }), input: { n: unique++ } })
-    const calling = ({ toolId, keys }: Market, wallets: number) => (index: number) =>
-      post("/api/market/proxy", body(toolId), { authorization: `Bearer ${keys[index % wallets]}` })
+      JSON.stringify({
+        tool_name: "echo",
+        ...(toolId === undefined ? {} : { tool_id: toolId }),
+        input: { n: unique++ }
+      })
+    const calling =
+      ({ toolId, keys }: Market, wallets: number) =>
+      (index: number) =>
+        post("/api/market/proxy", body(toolId), { authorization: `Bearer ${keys[index % wallets]}` })
     const subjects: ReadonlyArray<Subject> = [
       { name: "(a) bare proxy", server: bare, request: () => post("/", body()) },
       { name: "(b) durable, many wallets", server: durable, request: calling(onDisk, WALLETS) },
@@ -113,8 +119,14 @@ export const proxy = async (): Promise<void> => {
       for (let round = 0; round <= ROUNDS; round++) {
         for (const { name, server, request } of subjects) {
           const cpuBefore = cpuSeconds(server.pid)
-          const result = await run({ port: server.port, connections, requests: REQUESTS[connections]!, secondsMax: 30, request })
-          const cpuMicros = (cpuSeconds(server.pid) - cpuBefore) / result.completed * 1e6
+          const result = await run({
+            port: server.port,
+            connections,
+            requests: REQUESTS[connections]!,
+            secondsMax: 30,
+            request
+          })
+          const cpuMicros = ((cpuSeconds(server.pid) - cpuBefore) / result.completed) * 1e6
           if (result.statuses.size !== 1 || !result.statuses.has(200)) {
             throw new Error(`${name}: ${JSON.stringify([...result.statuses])}`)
           }
@@ -143,8 +155,11 @@ export const proxy = async (): Promise<void> => {
         })
       ])
     }
-    process.stdout.write(`\nResident memory: durable ${residentMb(durable.pid).toFixed(0)} MB, memory ${
-      residentMb(memory.pid).toFixed(0)} MB\n`)
+    process.stdout.write(
+      `\nResident memory: durable ${residentMb(durable.pid).toFixed(0)} MB, memory ${residentMb(memory.pid).toFixed(
+        0
+      )} MB\n`
+    )
     await audit(durable.port, onDisk, acknowledged)
   } finally {
     await Promise.all([bare, upstream, durable, memory].map((server) => server.stop()))

@@ -51,7 +51,10 @@ export const reads = async (profile: string): Promise<void> => {
     const key = await register(service.port)
     const subjects = {
       "bare node:http": { port: bare.port, request: get("/") },
-      "authenticated read": { port: service.port, request: get("/api/v1/market/whoami", { authorization: `Bearer ${key}` }) },
+      "authenticated read": {
+        port: service.port,
+        request: get("/api/v1/market/whoami", { authorization: `Bearer ${key}` })
+      },
       "catalogue page (50 tools)": { port: service.port, request: get("/api/market/catalog") }
     }
     const measured = new Map<string, Array<Measured>>()

@@ -17,7 +17,7 @@ const TOOLS = 20
 const ASKED_TIMES = 200
 const ROWS_AT_ONCE = 500_000
 
-const fill = Effect.fnUntraced(function*(consumerId: ConsumerId) {
+const fill = Effect.fnUntraced(function* (consumerId: ConsumerId) {
   const sql = yield* PgClient.PgClient
   const provider = randomUUID()
   yield* sql`INSERT INTO providers (id, name, email, endpoint_url, description, pricing_model, default_price_microcents, created_at)
@@ -47,7 +47,7 @@ const fill = Effect.fnUntraced(function*(consumerId: ConsumerId) {
   yield* sql`VACUUM ANALYZE usage_hourly`
 })
 
-const timed = Effect.fnUntraced(function*(ask: Effect.Effect<unknown>) {
+const timed = Effect.fnUntraced(function* (ask: Effect.Effect<unknown>) {
   const latenciesMs: Array<number> = []
   for (let n = 0; n < ASKED_TIMES; n++) {
     const startedMs = performance.now()
@@ -58,7 +58,7 @@ const timed = Effect.fnUntraced(function*(ask: Effect.Effect<unknown>) {
   return [sorted[Math.floor(ASKED_TIMES / 2)]!, sorted[Math.floor(ASKED_TIMES * 0.99)]!].map((ms) => ms.toFixed(1))
 })
 
-const program = Effect.gen(function*() {
+const program = Effect.gen(function* () {
   const consumerId = ConsumerId.make(randomUUID())
   const startedMs = performance.now()
   yield* fill(consumerId)
@@ -68,24 +68,30 @@ const program = Effect.gen(function*() {
   const page = { limit: 50, offset: 0, after: undefined }
   const unfiltered = { toolId: undefined, status: undefined }
   const { sums } = yield* usage.summary(owner, "90d")
-  table(`Usage of a consumer with ${sums.calls} calls in 90 days, ${ASKED_TIMES} times each, until ${
-    DateTime.formatIso(yield* DateTime.now)}`, [
-    ["", "p50 ms", "p99 ms"],
-    ["summary, 90 days", ...(yield* timed(usage.summary(owner, "90d")))],
-    ["summary, 24 hours", ...(yield* timed(usage.summary(owner, "24h")))],
-    ["first page, 90 days", ...(yield* timed(usage.recent(owner, "90d", unfiltered, page)))]
-  ])
+  table(
+    `Usage of a consumer with ${sums.calls} calls in 90 days, ${ASKED_TIMES} times each, until ${DateTime.formatIso(
+      yield* DateTime.now
+    )}`,
+    [
+      ["", "p50 ms", "p99 ms"],
+      ["summary, 90 days", ...(yield* timed(usage.summary(owner, "90d")))],
+      ["summary, 24 hours", ...(yield* timed(usage.summary(owner, "24h")))],
+      ["first page, 90 days", ...(yield* timed(usage.recent(owner, "90d", unfiltered, page)))]
+    ]
+  )
 })
 
 export const usage = (): Promise<void> =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const server = yield* temporaryPostgres({ durable: true })
     const database = PgClient.layer({ url: server.url, maxConnections: 4 })
     yield* program.pipe(
-      Effect.provide(Usage.layer.pipe(
-        Layer.provide(PostgresUsageStore.layer),
-        Layer.provideMerge(Layer.effectDiscard(migrate)),
-        Layer.provideMerge(database)
-      ))
+      Effect.provide(
+        Usage.layer.pipe(
+          Layer.provide(PostgresUsageStore.layer),
+          Layer.provideMerge(Layer.effectDiscard(migrate)),
+          Layer.provideMerge(database)
+        )
+      )
     )
   }).pipe(Effect.scoped, Effect.runPromise)

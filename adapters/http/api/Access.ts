@@ -8,9 +8,11 @@ import type { Role } from "../../../domain/accounts/Principal.ts"
 export class KeyAuth extends HttpApiMiddleware.Service<KeyAuth>()("agent-tool-billing/adapters/http/KeyAuth", {
   security: {
     apiKey: HttpApiSecurity.bearer.pipe(
-      HttpApiSecurity.annotateMerge(OpenApi.annotations({
-        description: "The key that registration showed once: `Authorization: Bearer atb_c_…` or `atb_p_…`."
-      }))
+      HttpApiSecurity.annotateMerge(
+        OpenApi.annotations({
+          description: "The key that registration showed once: `Authorization: Bearer atb_c_…` or `atb_p_…`."
+        })
+      )
     )
   }
 }) {}

@@ -24,22 +24,26 @@ export const RegisterProvider = Schema.Struct({
   default_price_cents: Schema.optionalKey(WholeCents),
   default_price_microcents: Schema.optionalKey(MicrocentsFromInt),
   tools: Schema.optionalKey(Schema.Array(ToolBody).check(Schema.isMaxLength(TOOLS_PER_REQUEST_MAX)))
-}).check(
-  Schema.makeFilter((body) =>
-    body.default_price_cents !== undefined && body.default_price_microcents !== undefined
-      ? "Expected one default price: default_price_cents or default_price_microcents"
-      : undefined
-  )
-).annotate({
-  identifier: "RegisterProvider",
-  examples: [{
-    name: "Ada Tools",
-    email: "ada@example.org",
-    endpoint_url: "https://tools.example.org/mcp",
-    default_price_microcents: Microcents.make(500n),
-    tools: [{ tool_name: "search", description: "Full-text search over public papers", category: "search" }]
-  }]
 })
+  .check(
+    Schema.makeFilter((body) =>
+      body.default_price_cents !== undefined && body.default_price_microcents !== undefined
+        ? "Expected one default price: default_price_cents or default_price_microcents"
+        : undefined
+    )
+  )
+  .annotate({
+    identifier: "RegisterProvider",
+    examples: [
+      {
+        name: "Ada Tools",
+        email: "ada@example.org",
+        endpoint_url: "https://tools.example.org/mcp",
+        default_price_microcents: Microcents.make(500n),
+        tools: [{ tool_name: "search", description: "Full-text search over public papers", category: "search" }]
+      }
+    ]
+  })
 
 export const RegisterConsumer = Schema.Struct({
   name: Name(200),
@@ -127,78 +131,110 @@ const WhoAmI = Schema.Struct({
   key_expires_at: Schema.NullOr(Timestamp)
 }).annotate({ identifier: "WhoAmI" })
 
-export class AccountsApi extends HttpApiGroup.make("accounts").add(
-  HttpApiEndpoint.get("whoAmI", "/api/v1/market/whoami", {
-    success: WhoAmI,
-    error: problems(401, 403)
-  }).annotate(Access, readBy(...owner)).middleware(KeyAuth).annotateMerge(
-    OpenApi.annotations({ summary: "Whose key is this", description: "The account behind the key that you send." })
-  ),
-  HttpApiEndpoint.post("registerProvider", "/api/market/register-provider", {
-    headers: idempotencyHeader,
-    payload: RegisterProvider,
-    success: RegisteredProvider.pipe(HttpApiSchema.status(201)),
-    error: problems(400, 401, 409, 413, 415, 422)
-  }).annotate(Access, registration).annotateMerge(OpenApi.annotations({
-    summary: "Register a provider",
-    description: "Registers an MCP server with its prices. The key in the answer is shown once."
-  })),
-  HttpApiEndpoint.post("registerConsumer", "/api/market/register-consumer", {
-    headers: idempotencyHeader,
-    payload: RegisterConsumer,
-    success: RegisteredConsumer.pipe(HttpApiSchema.status(201)),
-    error: problems(400, 401, 409, 413, 415, 422)
-  }).annotate(Access, registration).annotateMerge(OpenApi.annotations({
-    summary: "Register a consumer",
-    description: "Registers an agent developer. The key in the answer is shown once."
-  })),
-  HttpApiEndpoint.get("listKeys", "/api/v1/market/keys", {
-    success: Schema.Struct({ keys: Schema.Array(Key), total: Schema.Int }).annotate({ identifier: "Keys" }),
-    error: problems(401, 403)
-  }).annotate(Access, readBy(...owner)).middleware(KeyAuth).annotateMerge(
-    OpenApi.annotations({ summary: "List your keys", description: "All of them, without their secrets." })
-  ),
-  HttpApiEndpoint.post("createKey", "/api/v1/market/keys", {
-    headers: idempotencyHeader,
-    payload: CreateKey,
-    success: NewKey.pipe(HttpApiSchema.status(201)),
-    error: problems(400, 401, 403, 409, 413, 415, 422)
-  }).annotate(Access, writeBy(...owner)).middleware(KeyAuth).annotateMerge(
-    OpenApi.annotations({
-      summary: "Create another key",
-      description: "For another machine or another job. The key in the answer is shown once."
+export class AccountsApi extends HttpApiGroup.make("accounts")
+  .add(
+    HttpApiEndpoint.get("whoAmI", "/api/v1/market/whoami", {
+      success: WhoAmI,
+      error: problems(401, 403)
     })
-  ),
-  HttpApiEndpoint.delete("revokeKeyByQuery", "/api/v1/market/keys", {
-    query: { key_id: KeyId },
-    success: RevokedKey,
-    error: problems(400, 401, 403, 404, 409)
-  }).annotate(Access, writeBy(...owner)).middleware(KeyAuth).annotateMerge(
-    OpenApi.annotations({
-      summary: "Revoke a key, named in the query",
-      description: "The same as `DELETE /api/v1/market/keys/{key_id}`, for clients that put ids into the query."
+      .annotate(Access, readBy(...owner))
+      .middleware(KeyAuth)
+      .annotateMerge(
+        OpenApi.annotations({ summary: "Whose key is this", description: "The account behind the key that you send." })
+      ),
+    HttpApiEndpoint.post("registerProvider", "/api/market/register-provider", {
+      headers: idempotencyHeader,
+      payload: RegisterProvider,
+      success: RegisteredProvider.pipe(HttpApiSchema.status(201)),
+      error: problems(400, 401, 409, 413, 415, 422)
     })
-  ),
-  HttpApiEndpoint.delete("revokeKey", "/api/v1/market/keys/:key_id", {
-    params: { key_id: KeyId },
-    success: RevokedKey,
-    error: problems(401, 403, 404, 409)
-  }).annotate(Access, writeBy(...owner)).middleware(KeyAuth).annotateMerge(
-    OpenApi.annotations({
-      summary: "Revoke a key",
-      description: "It ends within a second, everywhere. Your only live key cannot be revoked: rotate it instead."
+      .annotate(Access, registration)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Register a provider",
+          description: "Registers an MCP server with its prices. The key in the answer is shown once."
+        })
+      ),
+    HttpApiEndpoint.post("registerConsumer", "/api/market/register-consumer", {
+      headers: idempotencyHeader,
+      payload: RegisterConsumer,
+      success: RegisteredConsumer.pipe(HttpApiSchema.status(201)),
+      error: problems(400, 401, 409, 413, 415, 422)
     })
-  ),
-  HttpApiEndpoint.post("rotateKey", "/api/v1/market/keys/rotate", {
-    headers: idempotencyHeader,
-    payload: RotateKey,
-    success: RotatedKey.pipe(HttpApiSchema.status(201)),
-    error: problems(400, 401, 403, 404, 409, 413, 415, 422)
-  }).annotate(Access, writeBy(...owner)).middleware(KeyAuth).annotateMerge(OpenApi.annotations({
-    summary: "Replace a key",
-    description: "The old key works on for the grace time, a day if none is given."
-  }))
-).annotateMerge(OpenApi.annotations({
-  title: "Accounts",
-  description: "Registration of providers and consumers, and their keys."
-})) {}
+      .annotate(Access, registration)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Register a consumer",
+          description: "Registers an agent developer. The key in the answer is shown once."
+        })
+      ),
+    HttpApiEndpoint.get("listKeys", "/api/v1/market/keys", {
+      success: Schema.Struct({ keys: Schema.Array(Key), total: Schema.Int }).annotate({ identifier: "Keys" }),
+      error: problems(401, 403)
+    })
+      .annotate(Access, readBy(...owner))
+      .middleware(KeyAuth)
+      .annotateMerge(
+        OpenApi.annotations({ summary: "List your keys", description: "All of them, without their secrets." })
+      ),
+    HttpApiEndpoint.post("createKey", "/api/v1/market/keys", {
+      headers: idempotencyHeader,
+      payload: CreateKey,
+      success: NewKey.pipe(HttpApiSchema.status(201)),
+      error: problems(400, 401, 403, 409, 413, 415, 422)
+    })
+      .annotate(Access, writeBy(...owner))
+      .middleware(KeyAuth)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Create another key",
+          description: "For another machine or another job. The key in the answer is shown once."
+        })
+      ),
+    HttpApiEndpoint.delete("revokeKeyByQuery", "/api/v1/market/keys", {
+      query: { key_id: KeyId },
+      success: RevokedKey,
+      error: problems(400, 401, 403, 404, 409)
+    })
+      .annotate(Access, writeBy(...owner))
+      .middleware(KeyAuth)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Revoke a key, named in the query",
+          description: "The same as `DELETE /api/v1/market/keys/{key_id}`, for clients that put ids into the query."
+        })
+      ),
+    HttpApiEndpoint.delete("revokeKey", "/api/v1/market/keys/:key_id", {
+      params: { key_id: KeyId },
+      success: RevokedKey,
+      error: problems(401, 403, 404, 409)
+    })
+      .annotate(Access, writeBy(...owner))
+      .middleware(KeyAuth)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Revoke a key",
+          description: "It ends within a second, everywhere. Your only live key cannot be revoked: rotate it instead."
+        })
+      ),
+    HttpApiEndpoint.post("rotateKey", "/api/v1/market/keys/rotate", {
+      headers: idempotencyHeader,
+      payload: RotateKey,
+      success: RotatedKey.pipe(HttpApiSchema.status(201)),
+      error: problems(400, 401, 403, 404, 409, 413, 415, 422)
+    })
+      .annotate(Access, writeBy(...owner))
+      .middleware(KeyAuth)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Replace a key",
+          description: "The old key works on for the grace time, a day if none is given."
+        })
+      )
+  )
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Accounts",
+      description: "Registration of providers and consumers, and their keys."
+    })
+  ) {}

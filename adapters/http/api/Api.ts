@@ -18,10 +18,13 @@ export class Api extends HttpApi.make("agent-tool-billing")
   .add(MeteringApi)
   .add(MoneyApi)
   .add(ReceiptsApi)
-  .annotateMerge(OpenApi.annotations({
-    title: "Agent Tool Billing",
-    version: API_VERSION,
-    description: "Billing, metering and authentication between agents and the MCP tools they call. Money is in " +
-      "microcents: 1 cent = 10 000 microcents, exact integers everywhere.",
-    license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" }
-  })) {}
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Agent Tool Billing",
+      version: API_VERSION,
+      description:
+        "Billing, metering and authentication between agents and the MCP tools they call. Money is in " +
+        "microcents: 1 cent = 10 000 microcents, exact integers everywhere.",
+      license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" }
+    })
+  ) {}

@@ -26,14 +26,16 @@ export const ProxyCall = Schema.Struct({
   max_cost_microcents: Schema.optionalKey(MicrocentsFromInt),
   dry_run: Schema.optionalKey(Schema.Boolean),
   metadata: Schema.optionalKey(JsonObject)
-}).check(
-  Schema.makeFilter((body) => {
-    if (body.tool_id === undefined && body.tool_name === undefined) return "Expected tool_id or tool_name"
-    return body.input !== undefined && body.arguments !== undefined
-      ? "Expected the input once: either input or arguments"
-      : undefined
-  })
-).annotate({ identifier: "ProxyCall", examples: [{ tool_name: "search", input: { q: "sea" } }] })
+})
+  .check(
+    Schema.makeFilter((body) => {
+      if (body.tool_id === undefined && body.tool_name === undefined) return "Expected tool_id or tool_name"
+      return body.input !== undefined && body.arguments !== undefined
+        ? "Expected the input once: either input or arguments"
+        : undefined
+    })
+  )
+  .annotate({ identifier: "ProxyCall", examples: [{ tool_name: "search", input: { q: "sea" } }] })
 
 const CallMeta = Schema.Struct({
   tool: Schema.String,
@@ -173,39 +175,56 @@ const usageQuery = {
 
 const usage = <const I extends string>(identifier: I, path: `/${string}`) =>
   HttpApiEndpoint.get(identifier, path, { query: usageQuery, success: UsagePage, error: problems(400, 401, 403) })
-    .annotate(Access, readBy("consumer", "provider")).middleware(KeyAuth)
-    .annotateMerge(OpenApi.annotations({
-      summary: "Your calls, newest first",
-      description: "For a provider key: the calls of its own tools."
-    }))
+    .annotate(Access, readBy("consumer", "provider"))
+    .middleware(KeyAuth)
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "Your calls, newest first",
+        description: "For a provider key: the calls of its own tools."
+      })
+    )
 
 const usageSummary = <const I extends string>(identifier: I, path: `/${string}`) =>
   HttpApiEndpoint.get(identifier, path, {
     query: { period: Schema.optionalKey(Period) },
     success: UsageSummary,
     error: problems(400, 401, 403)
-  }).annotate(Access, readBy("consumer", "provider")).middleware(KeyAuth)
-    .annotateMerge(OpenApi.annotations({
-      summary: "Your usage by tool and day",
-      description: "Sums of the whole period. For a provider key: of the calls of its own tools."
-    }))
+  })
+    .annotate(Access, readBy("consumer", "provider"))
+    .middleware(KeyAuth)
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "Your usage by tool and day",
+        description: "Sums of the whole period. For a provider key: of the calls of its own tools."
+      })
+    )
 
-export class CallsApi extends HttpApiGroup.make("calls").add(
-  HttpApiEndpoint.post("proxy", "/api/market/proxy", {
-    headers: idempotencyHeader,
-    payload: ProxyCall,
-    success: Schema.Union([CallResult, Quote]),
-    error: problems(400, 401, 402, 403, 404, 409, 413, 415, 422, 502, 504)
-  }).annotate(Access, readBy("consumer")).middleware(KeyAuth).annotateMerge(OpenApi.annotations({
-    summary: "Call a tool",
-    description: "Holds the price, forwards the call, settles, and answers with the provider's own result and a " +
-      "receipt. Only a success costs money, unless the tool's billing_policy says otherwise. `dry_run: true` quotes."
-  })),
-  usage("usage", "/api/market/usage"),
-  usage("usageV1", "/api/v1/market/usage"),
-  usageSummary("usageSummary", "/api/market/usage/summary"),
-  usageSummary("usageSummaryV1", "/api/v1/market/usage/summary")
-).annotateMerge(OpenApi.annotations({
-  title: "Calls",
-  description: "Metered calls of tools, and what they added up to."
-})) {}
+export class CallsApi extends HttpApiGroup.make("calls")
+  .add(
+    HttpApiEndpoint.post("proxy", "/api/market/proxy", {
+      headers: idempotencyHeader,
+      payload: ProxyCall,
+      success: Schema.Union([CallResult, Quote]),
+      error: problems(400, 401, 402, 403, 404, 409, 413, 415, 422, 502, 504)
+    })
+      .annotate(Access, readBy("consumer"))
+      .middleware(KeyAuth)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Call a tool",
+          description:
+            "Holds the price, forwards the call, settles, and answers with the provider's own result and a " +
+            "receipt. Only a success costs money, unless the tool's billing_policy says otherwise. `dry_run: true` quotes."
+        })
+      ),
+    usage("usage", "/api/market/usage"),
+    usage("usageV1", "/api/v1/market/usage"),
+    usageSummary("usageSummary", "/api/market/usage/summary"),
+    usageSummary("usageSummaryV1", "/api/v1/market/usage/summary")
+  )
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Calls",
+      description: "Metered calls of tools, and what they added up to."
+    })
+  ) {}

@@ -19,17 +19,21 @@ export const RegisterTools = Schema.Struct({
   tools: Schema.Array(ToolBody).check(Schema.isMinLength(1), Schema.isMaxLength(TOOLS_PER_REQUEST_MAX))
 }).annotate({
   identifier: "RegisterTools",
-  examples: [{
-    tools: [{
-      tool_name: "search",
-      display_name: "Paper search",
-      description: "Full-text search over public papers",
-      category: "search",
-      price_microcents: Microcents.make(500n),
-      free_tier_calls: 10,
-      input_schema: { type: "object", properties: { q: { type: "string" } }, required: ["q"] }
-    }]
-  }]
+  examples: [
+    {
+      tools: [
+        {
+          tool_name: "search",
+          display_name: "Paper search",
+          description: "Full-text search over public papers",
+          category: "search",
+          price_microcents: Microcents.make(500n),
+          free_tier_calls: 10,
+          input_schema: { type: "object", properties: { q: { type: "string" } }, required: ["q"] }
+        }
+      ]
+    }
+  ]
 })
 
 /** What is decoded: the tools are judged one by one, so that a fault in one does not stop the others. */
@@ -152,67 +156,105 @@ const MarketHealth = Schema.Struct({
   timestamp: Timestamp
 }).annotate({ identifier: "MarketHealth" })
 
-const described = (identifier: "describeRegisterProvider" | "describeRegisterConsumer" | "describeTools", path: `/${string}`) =>
+const described = (
+  identifier: "describeRegisterProvider" | "describeRegisterConsumer" | "describeTools",
+  path: `/${string}`
+) =>
   HttpApiEndpoint.get(identifier, path, { success: SelfDescription, error: problems() })
     .annotate(Access, publicRead)
-    .annotateMerge(OpenApi.annotations({
-      summary: `How to use POST ${path}`,
-      description: `The same path describes itself: what POST ${path} does, and the JSON Schema of its body.`
-    }))
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: `How to use POST ${path}`,
+        description: `The same path describes itself: what POST ${path} does, and the JSON Schema of its body.`
+      })
+    )
 
-export class CatalogApi extends HttpApiGroup.make("catalog").add(
-  HttpApiEndpoint.post("registerTools", "/api/market/tools", {
-    headers: idempotencyHeader,
-    payload: RegisterTools,
-    success: RegisteredTools.pipe(HttpApiSchema.status(201)),
-    error: problems(400, 401, 403, 409, 413, 415, 422)
-  }).annotate(Access, writeBy("provider")).middleware(KeyAuth).annotateMerge(OpenApi.annotations({
-    summary: "Register or update tools",
-    description: "Upsert by tool_name. Another price or free tier makes a new price version; receipts keep theirs."
-  })),
-  HttpApiEndpoint.get("catalog", "/api/market/catalog", {
-    query: {
-      ...pageQuery,
-      category: Schema.optionalKey(Category),
-      q: Schema.optionalKey(Text(200)),
-      provider_id: Schema.optionalKey(ProviderId),
-      sort: Schema.optionalKey(Schema.Literals(["name", "price", "price_desc", "newest"]))
-    },
-    success: CatalogPage,
-    error: problems(400)
-  }).annotate(Access, publicRead).annotateMerge(OpenApi.annotations({
-    summary: "Find tools",
-    description: "Every listed tool with its provider, its price and how it has done, filtered and sorted as you ask."
-  })),
-  HttpApiEndpoint.get("pricing", "/api/v1/market/pricing", {
-    query: pageQuery,
-    success: PriceList,
-    error: problems(400)
-  }).annotate(Access, publicRead).annotateMerge(OpenApi.annotations({
-    summary: "The price list",
-    description: "What a call of each tool costs, and what the platform keeps of it."
-  })),
-  HttpApiEndpoint.get("stats", "/api/v1/market/stats", { success: MarketStats, error: problems() })
-    .annotate(Access, publicRead).annotateMerge(OpenApi.annotations({
-      summary: "Figures of the whole market",
-      description: "Counts and sums over all accounts; nothing about any one of them."
-    })),
-  HttpApiEndpoint.get("index", "/api/market", { success: MarketIndex, error: problems() })
-    .annotate(Access, publicRead).annotateMerge(OpenApi.annotations({
-      summary: "What there is, and where",
-      description: "For an agent that arrives with nothing but the address: the way to begin, and every endpoint."
-    })),
-  HttpApiEndpoint.get("health", "/api/market/health", {
-    success: [MarketHealth, MarketHealth.annotate({ identifier: "MarketHealthDegraded" }).pipe(HttpApiSchema.status(503))],
-    error: problems()
-  }).annotate(Access, uncached).annotateMerge(OpenApi.annotations({
-    summary: "Is the market up",
-    description: "Asks the database. 503 with the same body, its counts null, where that does not answer within 2 s."
-  })),
-  described("describeRegisterProvider", "/api/market/register-provider"),
-  described("describeRegisterConsumer", "/api/market/register-consumer"),
-  described("describeTools", "/api/market/tools")
-).annotateMerge(OpenApi.annotations({
-  title: "Catalogue",
-  description: "Tools, prices, and the market as a whole."
-})) {}
+export class CatalogApi extends HttpApiGroup.make("catalog")
+  .add(
+    HttpApiEndpoint.post("registerTools", "/api/market/tools", {
+      headers: idempotencyHeader,
+      payload: RegisterTools,
+      success: RegisteredTools.pipe(HttpApiSchema.status(201)),
+      error: problems(400, 401, 403, 409, 413, 415, 422)
+    })
+      .annotate(Access, writeBy("provider"))
+      .middleware(KeyAuth)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Register or update tools",
+          description:
+            "Upsert by tool_name. Another price or free tier makes a new price version; receipts keep theirs."
+        })
+      ),
+    HttpApiEndpoint.get("catalog", "/api/market/catalog", {
+      query: {
+        ...pageQuery,
+        category: Schema.optionalKey(Category),
+        q: Schema.optionalKey(Text(200)),
+        provider_id: Schema.optionalKey(ProviderId),
+        sort: Schema.optionalKey(Schema.Literals(["name", "price", "price_desc", "newest"]))
+      },
+      success: CatalogPage,
+      error: problems(400)
+    })
+      .annotate(Access, publicRead)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Find tools",
+          description:
+            "Every listed tool with its provider, its price and how it has done, filtered and sorted as you ask."
+        })
+      ),
+    HttpApiEndpoint.get("pricing", "/api/v1/market/pricing", {
+      query: pageQuery,
+      success: PriceList,
+      error: problems(400)
+    })
+      .annotate(Access, publicRead)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "The price list",
+          description: "What a call of each tool costs, and what the platform keeps of it."
+        })
+      ),
+    HttpApiEndpoint.get("stats", "/api/v1/market/stats", { success: MarketStats, error: problems() })
+      .annotate(Access, publicRead)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Figures of the whole market",
+          description: "Counts and sums over all accounts; nothing about any one of them."
+        })
+      ),
+    HttpApiEndpoint.get("index", "/api/market", { success: MarketIndex, error: problems() })
+      .annotate(Access, publicRead)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "What there is, and where",
+          description: "For an agent that arrives with nothing but the address: the way to begin, and every endpoint."
+        })
+      ),
+    HttpApiEndpoint.get("health", "/api/market/health", {
+      success: [
+        MarketHealth,
+        MarketHealth.annotate({ identifier: "MarketHealthDegraded" }).pipe(HttpApiSchema.status(503))
+      ],
+      error: problems()
+    })
+      .annotate(Access, uncached)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Is the market up",
+          description:
+            "Asks the database. 503 with the same body, its counts null, where that does not answer within 2 s."
+        })
+      ),
+    described("describeRegisterProvider", "/api/market/register-provider"),
+    described("describeRegisterConsumer", "/api/market/register-consumer"),
+    described("describeTools", "/api/market/tools")
+  )
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Catalogue",
+      description: "Tools, prices, and the market as a whole."
+    })
+  ) {}

@@ -39,4 +39,4 @@ const read = (): ReadonlyArray<EndpointInfo> => {
 let known: ReadonlyArray<EndpointInfo> | undefined
 
 /** Read once, when first asked: the groups must all be loaded by then. */
-export const allEndpoints = (): ReadonlyArray<EndpointInfo> => known ??= read()
+export const allEndpoints = (): ReadonlyArray<EndpointInfo> => (known ??= read())

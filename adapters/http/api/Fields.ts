@@ -30,10 +30,7 @@ export const Email = Schema.String.check(Schema.isMaxLength(254)).pipe(
   Schema.annotateEncoded({ format: "email", examples: ["ada@example.org"] })
 )
 
-export const WholeCents = Schema.Int.check(
-  Schema.isGreaterThanOrEqualTo(0),
-  Schema.isLessThanOrEqualTo(100_000_000)
-)
+export const WholeCents = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0), Schema.isLessThanOrEqualTo(100_000_000))
 
 const RFC_3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/u
 const INSTANT_EXPECTED = "Expected an instant such as 2026-11-20T10:11:12Z"
@@ -43,7 +40,7 @@ export const Instant = Schema.String.check(Schema.isPattern(RFC_3339, { message:
   Schema.decodeTo(
     // Beyond the year 9999 it could not be shown again in the form that everything here is shown in.
     Schema.DateTimeUtcFromString.check(
-      Schema.makeFilter((instant) => /^\d{4}-/u.test(DateTime.formatIso(instant)) ? undefined : INSTANT_EXPECTED)
+      Schema.makeFilter((instant) => (/^\d{4}-/u.test(DateTime.formatIso(instant)) ? undefined : INSTANT_EXPECTED))
     )
   ),
   Schema.annotateEncoded({ format: "date-time" })
@@ -56,9 +53,7 @@ const bounded = (min: number, max: number) => {
   const message = `Expected a plain integer between ${min} and ${max}`
   return Digits(message).pipe(
     Schema.decodeTo(
-      Schema.Int.check(
-        Schema.makeFilter((value: number) => value >= min && value <= max ? undefined : message)
-      ),
+      Schema.Int.check(Schema.makeFilter((value: number) => (value >= min && value <= max ? undefined : message))),
       {
         decode: SchemaGetter.transform((text: string) => Number(text)),
         encode: SchemaGetter.transform((value: number) => String(value))
@@ -73,7 +68,9 @@ export const Limit = bounded(0, PAGE_LIMIT_MAX).pipe(
   Schema.annotateEncoded({ description: `At most ${PAGE_LIMIT_MAX} items; ${PAGE_LIMIT_DEFAULT} if absent.` })
 )
 export const LimitUpTo = (max: number) =>
-  bounded(0, max).pipe(Schema.annotateEncoded({ description: `At most ${max} items; ${PAGE_LIMIT_DEFAULT} if absent.` }))
+  bounded(0, max).pipe(
+    Schema.annotateEncoded({ description: `At most ${max} items; ${PAGE_LIMIT_DEFAULT} if absent.` })
+  )
 export const Offset = bounded(0, PAGE_OFFSET_MAX).pipe(
   Schema.annotateEncoded({ description: "How many items to leave out. A cursor stays right while items are added." })
 )

@@ -7,7 +7,8 @@ import { IDEMPOTENCY_KEY_CHARS_MAX } from "../../../domain/shared/Idempotency.ts
 export const idempotencyHeader = {
   "idempotency-key": Schema.optionalKey(
     Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(IDEMPOTENCY_KEY_CHARS_MAX)).annotate({
-      description: "Same key and body: the stored answer again, with `Idempotent-Replay: true`, and nothing is done " +
+      description:
+        "Same key and body: the stored answer again, with `Idempotent-Replay: true`, and nothing is done " +
         "twice. Same key, another body: 409."
     })
   )

@@ -31,17 +31,19 @@ export const MeteredCall = Schema.Struct({
   cost_microcents: Schema.optionalKey(MicrocentsFromInt),
   metadata: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
   timestamp: Schema.optionalKey(Instant)
-}).check(
-  Schema.makeFilter((body) => {
-    if (body.tool_id === undefined && body.tool_name === undefined) return "Expected tool_id or tool_name"
-    if (body.agent_id !== undefined && body.consumer_id !== undefined && body.agent_id !== body.consumer_id) {
-      return "Expected agent_id and consumer_id to name the same consumer"
-    }
-    return body.success !== undefined && body.status !== undefined && body.success !== (body.status === "success")
-      ? "Expected success and status to agree"
-      : undefined
-  })
-).annotate({ identifier: "MeteredCall", examples: [{ tool_name: "search", success: true, duration_ms: 42 }] })
+})
+  .check(
+    Schema.makeFilter((body) => {
+      if (body.tool_id === undefined && body.tool_name === undefined) return "Expected tool_id or tool_name"
+      if (body.agent_id !== undefined && body.consumer_id !== undefined && body.agent_id !== body.consumer_id) {
+        return "Expected agent_id and consumer_id to name the same consumer"
+      }
+      return body.success !== undefined && body.status !== undefined && body.success !== (body.status === "success")
+        ? "Expected success and status to agree"
+        : undefined
+    })
+  )
+  .annotate({ identifier: "MeteredCall", examples: [{ tool_name: "search", success: true, duration_ms: 42 }] })
 
 const EventText = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200))
 
@@ -97,63 +99,90 @@ const RevokedGrant = Schema.Struct({ revoked: Schema.Literal(true), grant: Grant
   identifier: "RevokedGrant"
 })
 
-export class MeteringApi extends HttpApiGroup.make("metering").add(
-  HttpApiEndpoint.post("meter", "/api/v1/market/meter", {
-    headers: idempotencyHeader,
-    payload: Schema.Union([MeteredEvent, MeteredCall]).annotate({ examples: [{ tool_name: "search", success: true }] }),
-    success: Metered.pipe(HttpApiSchema.status(201)),
-    error: problems(400, 401, 402, 403, 404, 409, 413, 415, 422)
-  }).annotate(Access, readBy("consumer", "provider")).middleware(KeyAuth).annotateMerge(OpenApi.annotations({
-    summary: "Report a call that was made elsewhere",
-    description: "A consumer reports its own call and is billed as the proxy would bill it. A provider reports a call " +
-      "of its own tool, and bills a consumer only within a grant of that consumer; without agent_id it is a test call."
-  })),
-  HttpApiEndpoint.get("describeMeter", "/api/v1/market/meter", { success: SelfDescription, error: problems() })
-    .annotate(Access, publicRead).annotateMerge(OpenApi.annotations({
-      summary: "How to use POST /api/v1/market/meter",
-      description: "The same path describes itself: what POST does, and the JSON Schema of its body."
-    })),
-  HttpApiEndpoint.get("listGrants", "/api/v1/market/grants", {
-    success: Schema.Struct({ grants: Schema.Array(Grant), total: Schema.Int }).annotate({ identifier: "Grants" }),
-    error: problems(401, 403)
-  }).annotate(Access, readBy("consumer")).middleware(KeyAuth).annotateMerge(
-    OpenApi.annotations({
-      summary: "List the grants that you gave",
-      description: "Newest first, the revoked and expired ones too."
+export class MeteringApi extends HttpApiGroup.make("metering")
+  .add(
+    HttpApiEndpoint.post("meter", "/api/v1/market/meter", {
+      headers: idempotencyHeader,
+      payload: Schema.Union([MeteredEvent, MeteredCall]).annotate({
+        examples: [{ tool_name: "search", success: true }]
+      }),
+      success: Metered.pipe(HttpApiSchema.status(201)),
+      error: problems(400, 401, 402, 403, 404, 409, 413, 415, 422)
     })
-  ),
-  HttpApiEndpoint.post("giveGrant", "/api/v1/market/grants", {
-    headers: idempotencyHeader,
-    payload: GiveGrant,
-    success: OneGrant.pipe(HttpApiSchema.status(201)),
-    error: problems(400, 401, 403, 409, 413, 415, 422)
-  }).annotate(Access, writeBy("consumer")).middleware(KeyAuth).annotateMerge(
-    OpenApi.annotations({
-      summary: "Let a provider bill you for calls outside the proxy",
-      description: "For the tools that you name, up to a cap, until it ends or you take it back."
+      .annotate(Access, readBy("consumer", "provider"))
+      .middleware(KeyAuth)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Report a call that was made elsewhere",
+          description:
+            "A consumer reports its own call and is billed as the proxy would bill it. A provider reports a call " +
+            "of its own tool, and bills a consumer only within a grant of that consumer; without agent_id it is a test call."
+        })
+      ),
+    HttpApiEndpoint.get("describeMeter", "/api/v1/market/meter", { success: SelfDescription, error: problems() })
+      .annotate(Access, publicRead)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "How to use POST /api/v1/market/meter",
+          description: "The same path describes itself: what POST does, and the JSON Schema of its body."
+        })
+      ),
+    HttpApiEndpoint.get("listGrants", "/api/v1/market/grants", {
+      success: Schema.Struct({ grants: Schema.Array(Grant), total: Schema.Int }).annotate({ identifier: "Grants" }),
+      error: problems(401, 403)
     })
-  ),
-  HttpApiEndpoint.delete("revokeGrant", "/api/v1/market/grants/:grant_id", {
-    params: { grant_id: GrantId },
-    success: RevokedGrant,
-    error: problems(401, 403, 404, 409)
-  }).annotate(Access, writeBy("consumer")).middleware(KeyAuth).annotateMerge(
-    OpenApi.annotations({
-      summary: "Take a grant back",
-      description: "The provider cannot bill under it from now on. What it billed before stays billed."
+      .annotate(Access, readBy("consumer"))
+      .middleware(KeyAuth)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "List the grants that you gave",
+          description: "Newest first, the revoked and expired ones too."
+        })
+      ),
+    HttpApiEndpoint.post("giveGrant", "/api/v1/market/grants", {
+      headers: idempotencyHeader,
+      payload: GiveGrant,
+      success: OneGrant.pipe(HttpApiSchema.status(201)),
+      error: problems(400, 401, 403, 409, 413, 415, 422)
     })
-  ),
-  HttpApiEndpoint.delete("revokeGrantByQuery", "/api/v1/market/grants", {
-    query: { grant_id: GrantId },
-    success: RevokedGrant,
-    error: problems(400, 401, 403, 404, 409)
-  }).annotate(Access, writeBy("consumer")).middleware(KeyAuth).annotateMerge(
-    OpenApi.annotations({
-      summary: "Take a grant back, named in the query",
-      description: "The same as `DELETE /api/v1/market/grants/{grant_id}`, for clients that put ids into the query."
+      .annotate(Access, writeBy("consumer"))
+      .middleware(KeyAuth)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Let a provider bill you for calls outside the proxy",
+          description: "For the tools that you name, up to a cap, until it ends or you take it back."
+        })
+      ),
+    HttpApiEndpoint.delete("revokeGrant", "/api/v1/market/grants/:grant_id", {
+      params: { grant_id: GrantId },
+      success: RevokedGrant,
+      error: problems(401, 403, 404, 409)
     })
+      .annotate(Access, writeBy("consumer"))
+      .middleware(KeyAuth)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Take a grant back",
+          description: "The provider cannot bill under it from now on. What it billed before stays billed."
+        })
+      ),
+    HttpApiEndpoint.delete("revokeGrantByQuery", "/api/v1/market/grants", {
+      query: { grant_id: GrantId },
+      success: RevokedGrant,
+      error: problems(400, 401, 403, 404, 409)
+    })
+      .annotate(Access, writeBy("consumer"))
+      .middleware(KeyAuth)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Take a grant back, named in the query",
+          description: "The same as `DELETE /api/v1/market/grants/{grant_id}`, for clients that put ids into the query."
+        })
+      )
   )
-).annotateMerge(OpenApi.annotations({
-  title: "Metering",
-  description: "Calls that did not pass through the proxy, and the grants that allow a provider to bill them."
-})) {}
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Metering",
+      description: "Calls that did not pass through the proxy, and the grants that allow a provider to bill them."
+    })
+  ) {}

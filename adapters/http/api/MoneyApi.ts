@@ -82,49 +82,76 @@ const TrialBalance = Schema.Struct({
   timestamp: Timestamp
 }).annotate({ identifier: "TrialBalance" })
 
-export class MoneyApi extends HttpApiGroup.make("money").add(
-  HttpApiEndpoint.get("balance", "/api/v1/market/balance", { success: Balance, error: problems(401, 403) })
-    .annotate(Access, readBy("consumer")).middleware(KeyAuth)
-    .annotateMerge(OpenApi.annotations({
-      summary: "Your balance",
-      description: "What you have, what calls under way have reserved, and your budgets."
-    })),
-  HttpApiEndpoint.post("load", "/api/market/balance/load", {
-    headers: idempotencyHeader,
-    payload: LoadBalance,
-    success: LoadedDry,
-    error: problems(400, 401, 403, 409, 413, 415, 422)
-  }).annotate(Access, writeBy("consumer")).middleware(KeyAuth).annotateMerge(OpenApi.annotations({
-    summary: "Load your balance",
-    description: "In dry run the balance grows by the amount and nobody pays; the answer's mode says so."
-  })),
-  HttpApiEndpoint.get("listBudgets", "/api/v1/market/budgets", {
-    success: Schema.Struct({ budgets: Schema.Array(Budget), total: Schema.Int }).annotate({ identifier: "Budgets" }),
-    error: problems(401, 403)
-  }).annotate(Access, readBy("consumer")).middleware(KeyAuth).annotateMerge(
-    OpenApi.annotations({ summary: "List your budgets", description: "With what is spent and left in each." })
-  ),
-  HttpApiEndpoint.post("setBudget", "/api/v1/market/budgets", {
-    headers: idempotencyHeader,
-    payload: SetBudget,
-    success: Schema.Struct({ budget: Budget }).annotate({ identifier: "OneBudget" }).pipe(HttpApiSchema.status(201)),
-    error: problems(400, 401, 403, 409, 413, 415, 422)
-  }).annotate(Access, writeBy("consumer")).middleware(KeyAuth).annotateMerge(OpenApi.annotations({
-    summary: "Cap your own spending",
-    description: "A call that does not fit every budget that covers it is refused with 402 BUDGET_EXCEEDED."
-  })),
-  HttpApiEndpoint.delete("removeBudget", "/api/v1/market/budgets/:budget_id", {
-    params: { budget_id: BudgetId },
-    success: Schema.Struct({ removed: Schema.Literal(true), budget_id: BudgetId }).annotate({ identifier: "RemovedBudget" }),
-    error: problems(401, 403, 404, 409)
-  }).annotate(Access, writeBy("consumer")).middleware(KeyAuth).annotateMerge(
-    OpenApi.annotations({ summary: "Remove a budget", description: "Calls are no longer held against it." })
-  ),
-  HttpApiEndpoint.get("trialBalance", "/api/v1/market/ledger/trial-balance", {
-    success: TrialBalance,
-    error: problems()
-  }).annotate(Access, publicRead).annotateMerge(OpenApi.annotations({
-    summary: "The books, in sums",
-    description: "Per kind of account, what was credited and debited. What was debited equals what was credited."
-  }))
-).annotateMerge(OpenApi.annotations({ title: "Money", description: "Balances, loads, and the trial balance." })) {}
+export class MoneyApi extends HttpApiGroup.make("money")
+  .add(
+    HttpApiEndpoint.get("balance", "/api/v1/market/balance", { success: Balance, error: problems(401, 403) })
+      .annotate(Access, readBy("consumer"))
+      .middleware(KeyAuth)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Your balance",
+          description: "What you have, what calls under way have reserved, and your budgets."
+        })
+      ),
+    HttpApiEndpoint.post("load", "/api/market/balance/load", {
+      headers: idempotencyHeader,
+      payload: LoadBalance,
+      success: LoadedDry,
+      error: problems(400, 401, 403, 409, 413, 415, 422)
+    })
+      .annotate(Access, writeBy("consumer"))
+      .middleware(KeyAuth)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Load your balance",
+          description: "In dry run the balance grows by the amount and nobody pays; the answer's mode says so."
+        })
+      ),
+    HttpApiEndpoint.get("listBudgets", "/api/v1/market/budgets", {
+      success: Schema.Struct({ budgets: Schema.Array(Budget), total: Schema.Int }).annotate({ identifier: "Budgets" }),
+      error: problems(401, 403)
+    })
+      .annotate(Access, readBy("consumer"))
+      .middleware(KeyAuth)
+      .annotateMerge(
+        OpenApi.annotations({ summary: "List your budgets", description: "With what is spent and left in each." })
+      ),
+    HttpApiEndpoint.post("setBudget", "/api/v1/market/budgets", {
+      headers: idempotencyHeader,
+      payload: SetBudget,
+      success: Schema.Struct({ budget: Budget }).annotate({ identifier: "OneBudget" }).pipe(HttpApiSchema.status(201)),
+      error: problems(400, 401, 403, 409, 413, 415, 422)
+    })
+      .annotate(Access, writeBy("consumer"))
+      .middleware(KeyAuth)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Cap your own spending",
+          description: "A call that does not fit every budget that covers it is refused with 402 BUDGET_EXCEEDED."
+        })
+      ),
+    HttpApiEndpoint.delete("removeBudget", "/api/v1/market/budgets/:budget_id", {
+      params: { budget_id: BudgetId },
+      success: Schema.Struct({ removed: Schema.Literal(true), budget_id: BudgetId }).annotate({
+        identifier: "RemovedBudget"
+      }),
+      error: problems(401, 403, 404, 409)
+    })
+      .annotate(Access, writeBy("consumer"))
+      .middleware(KeyAuth)
+      .annotateMerge(
+        OpenApi.annotations({ summary: "Remove a budget", description: "Calls are no longer held against it." })
+      ),
+    HttpApiEndpoint.get("trialBalance", "/api/v1/market/ledger/trial-balance", {
+      success: TrialBalance,
+      error: problems()
+    })
+      .annotate(Access, publicRead)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "The books, in sums",
+          description: "Per kind of account, what was credited and debited. What was debited equals what was credited."
+        })
+      )
+  )
+  .annotateMerge(OpenApi.annotations({ title: "Money", description: "Balances, loads, and the trial balance." })) {}

@@ -26,7 +26,7 @@ export const codesByStatus = {
 } as const
 
 export type ProblemStatus = keyof typeof codesByStatus
-export type ProblemCode = typeof codesByStatus[ProblemStatus][number]
+export type ProblemCode = (typeof codesByStatus)[ProblemStatus][number]
 
 export const titles: Record<ProblemStatus, string> = {
   400: "Bad request",
@@ -95,9 +95,7 @@ const extras: Partial<Record<ProblemStatus, Schema.Struct.Fields>> = {
     registered: Schema.optionalKey(Schema.Literal(0)),
     errors: Schema.optionalKey(Schema.Int),
     tools: Schema.optionalKey(Schema.Tuple([])),
-    tool_errors: Schema.optionalKey(
-      Schema.Array(Schema.Struct({ tool_name: Schema.String, error: Schema.String }))
-    )
+    tool_errors: Schema.optionalKey(Schema.Array(Schema.Struct({ tool_name: Schema.String, error: Schema.String })))
   },
   429: RetryAfter,
   502: FailedCall,
@@ -118,7 +116,9 @@ const schemaOf = (status: ProblemStatus) =>
     request_id: Schema.String,
     details: Schema.optionalKey(Schema.Array(Fault)),
     ...extras[status]
-  }).annotate({ identifier: `Problem${status}`, description: titles[status] }).pipe(HttpApiSchema.asJson({ contentType: "application/problem+json" }), HttpApiSchema.status(status))
+  })
+    .annotate({ identifier: `Problem${status}`, description: titles[status] })
+    .pipe(HttpApiSchema.asJson({ contentType: "application/problem+json" }), HttpApiSchema.status(status))
 
 const cache = new Map<ProblemStatus, ReturnType<typeof schemaOf>>()
 const problemSchema = (status: ProblemStatus) => {

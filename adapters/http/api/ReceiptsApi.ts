@@ -45,36 +45,53 @@ const Verification = Schema.Struct({
   })
 }).annotate({ identifier: "Verification" })
 
-export class ReceiptsApi extends HttpApiGroup.make("receipts").add(
-  HttpApiEndpoint.get("list", "/api/v1/market/receipts", {
-    query: {
-      ...pageQuery,
-      tool_id: Schema.optionalKey(ToolId),
-      status: Schema.optionalKey(ReceiptStatus),
-      from: Schema.optionalKey(Instant),
-      to: Schema.optionalKey(Instant)
-    },
-    success: ReceiptPage,
-    error: problems(400, 401, 403)
-  }).annotate(Access, readBy("consumer", "provider")).middleware(KeyAuth).annotateMerge(OpenApi.annotations({
-    summary: "List your receipts",
-    description: "A consumer's calls, or the calls of a provider's tools; newest first."
-  })),
-  HttpApiEndpoint.get("find", "/api/v1/market/receipts/:id", {
-    params: { id: ReceiptId },
-    success: OneReceipt,
-    error: problems(404)
-  }).annotate(Access, uncached).annotateMerge(OpenApi.annotations({
-    summary: "Fetch and verify a receipt",
-    description: "Anybody who was given a receipt's id may look it up: the id cannot be guessed and names no party."
-  })),
-  HttpApiEndpoint.post("verify", "/api/v1/verify", {
-    payload: Schema.Json,
-    success: Verification,
-    error: problems(400, 413, 415)
-  }).annotate(Access, uncached).annotateMerge(OpenApi.annotations({
-    summary: "Verify a receipt",
-    description: "Stateless. Takes a bare receipt or `{receipt}`; answers 200 for any JSON and says what is wrong. " +
-      "What is no JSON at all gets 400 with nothing but `{\"error\":true,\"code\":\"BAD_REQUEST\"}`, as existing verifiers expect."
-  }))
-).annotateMerge(OpenApi.annotations({ title: "Receipts", description: "Signed receipts, and their verification." })) {}
+export class ReceiptsApi extends HttpApiGroup.make("receipts")
+  .add(
+    HttpApiEndpoint.get("list", "/api/v1/market/receipts", {
+      query: {
+        ...pageQuery,
+        tool_id: Schema.optionalKey(ToolId),
+        status: Schema.optionalKey(ReceiptStatus),
+        from: Schema.optionalKey(Instant),
+        to: Schema.optionalKey(Instant)
+      },
+      success: ReceiptPage,
+      error: problems(400, 401, 403)
+    })
+      .annotate(Access, readBy("consumer", "provider"))
+      .middleware(KeyAuth)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "List your receipts",
+          description: "A consumer's calls, or the calls of a provider's tools; newest first."
+        })
+      ),
+    HttpApiEndpoint.get("find", "/api/v1/market/receipts/:id", {
+      params: { id: ReceiptId },
+      success: OneReceipt,
+      error: problems(404)
+    })
+      .annotate(Access, uncached)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Fetch and verify a receipt",
+          description:
+            "Anybody who was given a receipt's id may look it up: the id cannot be guessed and names no party."
+        })
+      ),
+    HttpApiEndpoint.post("verify", "/api/v1/verify", {
+      payload: Schema.Json,
+      success: Verification,
+      error: problems(400, 413, 415)
+    })
+      .annotate(Access, uncached)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Verify a receipt",
+          description:
+            "Stateless. Takes a bare receipt or `{receipt}`; answers 200 for any JSON and says what is wrong. " +
+            'What is no JSON at all gets 400 with nothing but `{"error":true,"code":"BAD_REQUEST"}`, as existing verifiers expect.'
+        })
+      )
+  )
+  .annotateMerge(OpenApi.annotations({ title: "Receipts", description: "Signed receipts, and their verification." })) {}

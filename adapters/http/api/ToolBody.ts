@@ -22,10 +22,12 @@ export const ToolBody = Schema.Struct({
   category: Schema.optionalKey(Category),
   price_cents_override: Schema.optionalKey(WholeCents),
   price_microcents: Schema.optionalKey(MicrocentsFromInt),
-  pricing: Schema.optionalKey(Schema.Struct({
-    price_cents: Schema.optionalKey(WholeCents),
-    free_tier_calls: Schema.optionalKey(FreeTierCalls)
-  })),
+  pricing: Schema.optionalKey(
+    Schema.Struct({
+      price_cents: Schema.optionalKey(WholeCents),
+      free_tier_calls: Schema.optionalKey(FreeTierCalls)
+    })
+  ),
   free_tier_calls: Schema.optionalKey(FreeTierCalls),
   input_schema: Schema.optionalKey(JsonObject),
   output_schema: Schema.optionalKey(JsonObject),
@@ -35,26 +37,30 @@ export const ToolBody = Schema.Struct({
     Schema.Int.check(Schema.isGreaterThanOrEqualTo(100), Schema.isLessThanOrEqualTo(TOOL_TIMEOUT_MS_MAX))
   ),
   idempotent: Schema.optionalKey(Schema.Boolean)
-}).check(
-  Schema.makeFilter((body) => {
-    const prices = [body.price_cents_override, body.price_microcents, body.pricing?.price_cents]
-    if (prices.filter((price) => price !== undefined).length > 1) {
-      return "Expected one price: price_cents_override, price_microcents or pricing.price_cents"
-    }
-    return body.free_tier_calls !== undefined && body.pricing?.free_tier_calls !== undefined
-      ? "Expected free_tier_calls once: either beside pricing or inside it"
-      : undefined
-  })
-).annotate({
-  identifier: "ToolDeclaration",
-  examples: [{
-    tool_name: "search",
-    description: "Full-text search",
-    category: "search",
-    price_microcents: Microcents.make(500n),
-    free_tier_calls: 10
-  }]
 })
+  .check(
+    Schema.makeFilter((body) => {
+      const prices = [body.price_cents_override, body.price_microcents, body.pricing?.price_cents]
+      if (prices.filter((price) => price !== undefined).length > 1) {
+        return "Expected one price: price_cents_override, price_microcents or pricing.price_cents"
+      }
+      return body.free_tier_calls !== undefined && body.pricing?.free_tier_calls !== undefined
+        ? "Expected free_tier_calls once: either beside pricing or inside it"
+        : undefined
+    })
+  )
+  .annotate({
+    identifier: "ToolDeclaration",
+    examples: [
+      {
+        tool_name: "search",
+        description: "Full-text search",
+        category: "search",
+        price_microcents: Microcents.make(500n),
+        free_tier_calls: 10
+      }
+    ]
+  })
 export type ToolBody = typeof ToolBody.Type
 
 export const toDeclaration = (body: ToolBody): ToolDeclaration => {

@@ -16,14 +16,14 @@ import { type Route, route } from "../pipeline/Route.ts"
 
 const { endpoints } = AccountsApi
 
-export const accountsRoutes = Effect.gen(function*() {
+export const accountsRoutes = Effect.gen(function* () {
   const registration = yield* Registration
   const keys = yield* Keys
   const baseUrl = yield* BaseUrl
 
   const registerProvider = route(
     endpoints.registerProvider,
-    Effect.fnUntraced(function*({ payload, caller }) {
+    Effect.fnUntraced(function* ({ payload, caller }) {
       const { provider, minted, tools } = yield* registration.provider(
         {
           name: payload.name,
@@ -59,7 +59,7 @@ export const accountsRoutes = Effect.gen(function*() {
 
   const registerConsumer = route(
     endpoints.registerConsumer,
-    Effect.fnUntraced(function*({ payload, caller }) {
+    Effect.fnUntraced(function* ({ payload, caller }) {
       const { consumer, minted } = yield* registration.consumer(
         {
           name: payload.name,
@@ -108,7 +108,7 @@ export const accountsRoutes = Effect.gen(function*() {
 
   const listKeys = route(
     endpoints.listKeys,
-    Effect.fnUntraced(function*({ as }) {
+    Effect.fnUntraced(function* ({ as }) {
       const caller = as("consumer", "provider")
       const show = yield* shownTo(caller)
       const list = yield* keys.list(caller)
@@ -118,7 +118,7 @@ export const accountsRoutes = Effect.gen(function*() {
 
   const createKey = route(
     endpoints.createKey,
-    Effect.fnUntraced(function*({ as, payload }) {
+    Effect.fnUntraced(function* ({ as, payload }) {
       const caller = as("consumer", "provider")
       const show = yield* shownTo(caller)
       const minted = yield* keys.create(caller, { label: payload.label ?? "", expiresAt: payload.expires_at })
@@ -133,7 +133,7 @@ export const accountsRoutes = Effect.gen(function*() {
     })
   )
 
-  const revoke = Effect.fnUntraced(function*(caller: KeyOwner, id: KeyId) {
+  const revoke = Effect.fnUntraced(function* (caller: KeyOwner, id: KeyId) {
     const revoked = yield* keys.revoke(caller, id)
     const show = yield* shownTo(caller)
     return { status: 200, body: { revoked: true as const, key: show(revoked) } }
@@ -141,7 +141,7 @@ export const accountsRoutes = Effect.gen(function*() {
 
   const rotateKey = route(
     endpoints.rotateKey,
-    Effect.fnUntraced(function*({ as, payload }) {
+    Effect.fnUntraced(function* ({ as, payload }) {
       const caller = as("consumer", "provider")
       const graceSeconds = payload.grace_seconds ?? ROTATION_GRACE_SECONDS_DEFAULT
       const { minted, old } = yield* keys.rotate(caller, payload.key_id ?? caller.keyId, graceSeconds)

@@ -22,7 +22,8 @@ const undelivered = (report: CallReport, baseUrl: string, requestId: string): St
   const { status, code } = problemCode(report)
   const message = sentence(report)
   const problem = report.answer.problem
-  const retryAfterSeconds = problem?.retryAfterSeconds === undefined ? undefined : Math.max(1, problem.retryAfterSeconds)
+  const retryAfterSeconds =
+    problem?.retryAfterSeconds === undefined ? undefined : Math.max(1, problem.retryAfterSeconds)
   return {
     status,
     headers: {

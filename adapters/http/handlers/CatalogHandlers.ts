@@ -14,14 +14,14 @@ import { route } from "../pipeline/Route.ts"
 
 const { endpoints } = CatalogApi
 
-export const catalogRoutes = Effect.gen(function*() {
+export const catalogRoutes = Effect.gen(function* () {
   const catalog = yield* Catalog
   const figures = yield* MarketFigures
   const accounts = yield* AccountStore
 
   const search = route(
     endpoints.catalog,
-    Effect.fnUntraced(function*({ query }) {
+    Effect.fnUntraced(function* ({ query }) {
       const sort: CatalogSort = query.sort ?? "name"
       const list = `catalog:${sort}`
       const page = yield* pageRequest(list, query)
@@ -47,7 +47,7 @@ export const catalogRoutes = Effect.gen(function*() {
 
   const pricing = route(
     endpoints.pricing,
-    Effect.fnUntraced(function*({ query }) {
+    Effect.fnUntraced(function* ({ query }) {
       const page = yield* pageRequest("pricing", query)
       const found = yield* catalog.search({
         q: undefined,
@@ -74,7 +74,7 @@ export const catalogRoutes = Effect.gen(function*() {
 
   const stats = route(
     endpoints.stats,
-    Effect.fnUntraced(function*() {
+    Effect.fnUntraced(function* () {
       const totals = yield* figures.totals
       const { providers } = yield* accounts.counts
       return {
@@ -90,9 +90,8 @@ export const catalogRoutes = Effect.gen(function*() {
           total_revenue_cents: toCents(totals.revenueMicrocents),
           total_revenue: formatDollars(totals.revenueMicrocents),
           avg_response_time_ms: totals.avgLatencyMs ?? null,
-          free_tier_usage_pct: totals.invocations === 0
-            ? null
-            : Math.round(totals.freeCalls / totals.invocations * 10_000) / 100,
+          free_tier_usage_pct:
+            totals.invocations === 0 ? null : Math.round((totals.freeCalls / totals.invocations) * 10_000) / 100,
           last_invocation: totals.lastInvocation ?? null,
           timestamp: format(yield* DateTime.now)
         }

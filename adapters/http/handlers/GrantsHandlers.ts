@@ -11,12 +11,12 @@ import { route } from "../pipeline/Route.ts"
 
 const { endpoints } = MeteringApi
 
-export const grantsRoutes = Effect.gen(function*() {
+export const grantsRoutes = Effect.gen(function* () {
   const grants = yield* Grants
 
   const list = route(
     endpoints.listGrants,
-    Effect.fnUntraced(function*({ as }) {
+    Effect.fnUntraced(function* ({ as }) {
       const given = yield* grants.list(as("consumer").ownerId)
       const now = yield* DateTime.now
       return { status: 200, body: { grants: given.map((grant) => show(grant, now)), total: given.length } }
@@ -25,7 +25,7 @@ export const grantsRoutes = Effect.gen(function*() {
 
   const give = route(
     endpoints.giveGrant,
-    Effect.fnUntraced(function*({ as, payload }) {
+    Effect.fnUntraced(function* ({ as, payload }) {
       const grant = yield* grants.give(as("consumer").ownerId, {
         providerId: payload.provider_id,
         toolIds: payload.tool_ids ?? [],
@@ -37,7 +37,7 @@ export const grantsRoutes = Effect.gen(function*() {
     })
   )
 
-  const takeBack = Effect.fnUntraced(function*(consumerId: ConsumerId, id: GrantId) {
+  const takeBack = Effect.fnUntraced(function* (consumerId: ConsumerId, id: GrantId) {
     const grant = yield* grants.takeBack(consumerId, id)
     return { status: 200, body: { revoked: true as const, grant: show(grant, yield* DateTime.now) } }
   })
@@ -57,7 +57,12 @@ const show = (grant: Grant, now: DateTime.Utc) => ({
   cap_microcents: grant.cap,
   spent_microcents: Microcents.make(spentNow(grant, now)),
   period: grant.period,
-  status: grant.revokedAt !== undefined ? "revoked" as const : isLive(grant, now) ? "active" as const : "expired" as const,
+  status:
+    grant.revokedAt !== undefined
+      ? ("revoked" as const)
+      : isLive(grant, now)
+        ? ("active" as const)
+        : ("expired" as const),
   created_at: format(grant.createdAt),
   expires_at: grant.expiresAt === undefined ? null : format(grant.expiresAt),
   revoked_at: grant.revokedAt === undefined ? null : format(grant.revokedAt)

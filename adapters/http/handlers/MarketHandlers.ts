@@ -15,7 +15,7 @@ const { endpoints } = CatalogApi
 
 const HEALTH_TIMEOUT = Duration.seconds(2)
 
-export const marketRoutes = Effect.gen(function*() {
+export const marketRoutes = Effect.gen(function* () {
   const baseUrl = yield* BaseUrl
   const accounts = yield* AccountStore
   const catalog = yield* Catalog
@@ -38,11 +38,12 @@ export const marketRoutes = Effect.gen(function*() {
         auth: "Authorization: Bearer <key>; registration shows the key once",
         links: { docs: `${baseUrl}/docs`, openapi: `${baseUrl}/api/openapi.json` }
       }
-    }))
+    })
+  )
 
   const health = route(
     endpoints.health,
-    Effect.fnUntraced(function*() {
+    Effect.fnUntraced(function* () {
       const now = yield* DateTime.now
       const counted = yield* Effect.all([accounts.counts, catalog.count], { concurrency: 2 }).pipe(
         giveUpAfter(HEALTH_TIMEOUT),
@@ -52,7 +53,7 @@ export const marketRoutes = Effect.gen(function*() {
       return {
         status: counted === undefined ? 503 : 200,
         body: {
-          status: counted === undefined ? "degraded" as const : "ok" as const,
+          status: counted === undefined ? ("degraded" as const) : ("ok" as const),
           provider_count: counted?.[0].providers ?? null,
           tool_count: counted?.[1] ?? null,
           uptime_seconds: Math.floor((now.epochMilliseconds - startedAt.epochMilliseconds) / 1_000),
@@ -72,12 +73,15 @@ export const marketRoutes = Effect.gen(function*() {
 })
 
 /** Without waiting for the end of what is given up: a silent database takes its time to be interrupted, too. */
-const giveUpAfter = (duration: Duration.Duration) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.flatMap(Effect.forkDetach(effect), (fiber) =>
-    Fiber.join(fiber).pipe(
-      Effect.timeout(duration),
-      Effect.onError(() => Effect.forkDetach(Fiber.interrupt(fiber)))
-    ))
+const giveUpAfter =
+  (duration: Duration.Duration) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.flatMap(Effect.forkDetach(effect), (fiber) =>
+      Fiber.join(fiber).pipe(
+        Effect.timeout(duration),
+        Effect.onError(() => Effect.forkDetach(Fiber.interrupt(fiber)))
+      )
+    )
 
 const FLOW = [
   "1. Register: POST /api/market/register-consumer (agents) or POST /api/market/register-provider (tools)",

@@ -16,31 +16,39 @@ import { route } from "../pipeline/Route.ts"
 
 const { endpoints } = MeteringApi
 
-export const meteringRoutes = Effect.gen(function*() {
+export const meteringRoutes = Effect.gen(function* () {
   const metering = yield* DirectMetering
   const baseUrl = yield* BaseUrl
   const { sha256Hex } = yield* Digest
 
   const meter = encodedRoute(
     endpoints.meter,
-    Effect.fnUntraced(function*({ as, payload, request, text }) {
+    Effect.fnUntraced(function* ({ as, payload, request, text }) {
       const caller = as("consumer", "provider")
       const call = "data" in payload ? payload.data : payload
-      const key = (yield* idempotencyKey(request)) ??
+      const key =
+        (yield* idempotencyKey(request)) ??
         ("data" in payload ? `cloudevent\n${payload.source}\n${payload.id}` : undefined)
-      const idempotency: CallIdempotency | undefined = key === undefined ? undefined : {
-        keyHash: sha256Hex(`${caller.role}\n${caller.ownerId}\nmeter\n${key}`),
-        requestHash: sha256Hex(text)
-      }
+      const idempotency: CallIdempotency | undefined =
+        key === undefined
+          ? undefined
+          : {
+              keyHash: sha256Hex(`${caller.role}\n${caller.ownerId}\nmeter\n${key}`),
+              requestHash: sha256Hex(text)
+            }
       const outcome = yield* metering.record(
         {
           caller,
-          tool: { toolId: call.tool_id, toolName: call.tool_name, providerId: caller.role === "provider" ? caller.ownerId : undefined },
+          tool: {
+            toolId: call.tool_id,
+            toolName: call.tool_name,
+            providerId: caller.role === "provider" ? caller.ownerId : undefined
+          },
           consumerId: call.consumer_id ?? call.agent_id,
           status: statusOf(call),
           durationMs: call.duration_ms ?? 0,
           tokensInput: call.input_tokens ?? 0,
-          tokensOutput: call.output_tokens ?? (call.input_tokens === undefined ? call.tokens_used ?? 0 : 0),
+          tokensOutput: call.output_tokens ?? (call.input_tokens === undefined ? (call.tokens_used ?? 0) : 0),
           cost: call.cost_microcents,
           calledAt: call.timestamp,
           idempotency

@@ -15,7 +15,7 @@ import { route } from "../pipeline/Route.ts"
 
 const { endpoints } = MoneyApi
 
-export const moneyRoutes = Effect.gen(function*() {
+export const moneyRoutes = Effect.gen(function* () {
   const ledger = yield* Ledger
   const loads = yield* Loads
   const budgets = yield* Budgets
@@ -23,7 +23,7 @@ export const moneyRoutes = Effect.gen(function*() {
 
   const balance = route(
     endpoints.balance,
-    Effect.fnUntraced(function*({ as }) {
+    Effect.fnUntraced(function* ({ as }) {
       const caller = as("consumer")
       const wallet = yield* ledger.wallet(caller.ownerId)
       const amount = wallet.credits - wallet.debits
@@ -49,7 +49,7 @@ export const moneyRoutes = Effect.gen(function*() {
 
   const load = route(
     endpoints.load,
-    Effect.fnUntraced(function*({ as, payload }) {
+    Effect.fnUntraced(function* ({ as, payload }) {
       const loaded = yield* loads.load(as("consumer").ownerId, payload.amount_cents)
       return {
         status: 200,
@@ -68,7 +68,7 @@ export const moneyRoutes = Effect.gen(function*() {
 
   const trialBalance = route(
     endpoints.trialBalance,
-    Effect.fnUntraced(function*() {
+    Effect.fnUntraced(function* () {
       const books = yield* ledger.trialBalance
       return {
         status: 200,
@@ -90,7 +90,7 @@ export const moneyRoutes = Effect.gen(function*() {
 
   const listBudgets = route(
     endpoints.listBudgets,
-    Effect.fnUntraced(function*({ as }) {
+    Effect.fnUntraced(function* ({ as }) {
       const list = yield* budgets.list(as("consumer").ownerId)
       const now = yield* DateTime.now
       return { status: 200, body: { budgets: list.map((budget) => showBudget(budget, now)), total: list.length } }
@@ -99,7 +99,7 @@ export const moneyRoutes = Effect.gen(function*() {
 
   const setBudget = route(
     endpoints.setBudget,
-    Effect.fnUntraced(function*({ as, payload }) {
+    Effect.fnUntraced(function* ({ as, payload }) {
       const budget = yield* budgets.set(as("consumer").ownerId, {
         toolId: payload.tool_id,
         providerId: payload.provider_id,
@@ -112,7 +112,7 @@ export const moneyRoutes = Effect.gen(function*() {
 
   const removeBudget = route(
     endpoints.removeBudget,
-    Effect.fnUntraced(function*({ as, params }) {
+    Effect.fnUntraced(function* ({ as, params }) {
       yield* budgets.remove(as("consumer").ownerId, params.budget_id)
       return { status: 200, body: { removed: true as const, budget_id: params.budget_id } }
     })

@@ -11,14 +11,14 @@ import { idempotencyKey } from "../pipeline/IdempotencyKey.ts"
 import { encodedRoute } from "../pipeline/Route.ts"
 import { callAnswer } from "./CallAnswer.ts"
 
-export const proxyRoutes = Effect.gen(function*() {
+export const proxyRoutes = Effect.gen(function* () {
   const metering = yield* Metering
   const baseUrl = yield* BaseUrl
   const { sha256Hex } = yield* Digest
 
   const proxy = encodedRoute(
     CallsApi.endpoints.proxy,
-    Effect.fnUntraced(function*({ as, payload, request, requestId, text }) {
+    Effect.fnUntraced(function* ({ as, payload, request, requestId, text }) {
       const caller = as("consumer")
       const call = {
         consumerId: caller.ownerId,
@@ -33,9 +33,10 @@ export const proxyRoutes = Effect.gen(function*() {
       }
       const key = yield* idempotencyKey(request)
       // The same call in other words is another call: what counts is the body as it was sent.
-      const idempotency = key === undefined
-        ? undefined
-        : { keyHash: sha256Hex(`${caller.ownerId}\n${key}`), requestHash: sha256Hex(text) }
+      const idempotency =
+        key === undefined
+          ? undefined
+          : { keyHash: sha256Hex(`${caller.ownerId}\n${key}`), requestHash: sha256Hex(text) }
       const outcome = yield* metering.call({ ...call, idempotency }, (report) => callAnswer(report, baseUrl, requestId))
       return outcome._tag === "Settled"
         ? outcome.answer
@@ -46,9 +47,13 @@ export const proxyRoutes = Effect.gen(function*() {
   return [proxy]
 })
 
-const quoteBody = ({ entry, cost, hold, freeCallsLeft, availableMicrocents }: Effect.Success<
-  ReturnType<Metering["Service"]["quote"]>
->) => ({
+const quoteBody = ({
+  entry,
+  cost,
+  hold,
+  freeCallsLeft,
+  availableMicrocents
+}: Effect.Success<ReturnType<Metering["Service"]["quote"]>>) => ({
   dry_run: true,
   quote: {
     tool: entry.tool.displayName,

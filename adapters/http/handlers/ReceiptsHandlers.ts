@@ -16,13 +16,13 @@ const { endpoints } = ReceiptsApi
 
 const VERIFY_BODY = { bytesMax: 65_536, depthMax: 2_000, anyText: true, emptyIsObject: false }
 
-export const receiptsRoutes = Effect.gen(function*() {
+export const receiptsRoutes = Effect.gen(function* () {
   const store = yield* ReceiptStore
   const signer = yield* ReceiptSigner
 
   const list = route(
     endpoints.list,
-    Effect.fnUntraced(function*({ as, query }) {
+    Effect.fnUntraced(function* ({ as, query }) {
       const page = yield* pageRequest("receipts", query)
       const found = yield* store.list(
         as("consumer", "provider"),
@@ -40,7 +40,7 @@ export const receiptsRoutes = Effect.gen(function*() {
 
   const find = route(
     endpoints.find,
-    Effect.fnUntraced(function*({ params }) {
+    Effect.fnUntraced(function* ({ params }) {
       const found = yield* store.find(params.id)
       if (Option.isNone(found)) return yield* new NotFound({ what: `Receipt ${params.id}` })
       return {
@@ -59,7 +59,7 @@ export const receiptsRoutes = Effect.gen(function*() {
 
   const verify = route(
     endpoints.verify,
-    Effect.fnUntraced(function*({ payload }) {
+    Effect.fnUntraced(function* ({ payload }) {
       const candidate = unwrap(payload)
       const verdict = verifyReceipt(candidate, signer.verify)
       return {
@@ -98,4 +98,4 @@ export const receiptsRoutes = Effect.gen(function*() {
 
 /** A bare receipt, or one inside `{receipt}`. */
 const unwrap = <A>(body: A): A =>
-  typeof body === "object" && body !== null && "receipt" in body && !("receipt_id" in body) ? body.receipt as A : body
+  typeof body === "object" && body !== null && "receipt" in body && !("receipt_id" in body) ? (body.receipt as A) : body

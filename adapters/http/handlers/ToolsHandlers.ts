@@ -9,18 +9,17 @@ import { toDeclaration, ToolBody } from "../api/ToolBody.ts"
 import { NoToolRegistered } from "../pipeline/Failures.ts"
 import { route } from "../pipeline/Route.ts"
 
-export const toolsRoutes = Effect.gen(function*() {
+export const toolsRoutes = Effect.gen(function* () {
   const catalog = yield* Catalog
 
   const registerTools = route(
     CatalogApi.endpoints.registerTools,
-    Effect.fnUntraced(function*({ as, payload }) {
+    Effect.fnUntraced(function* ({ as, payload }) {
       const { declarations, indexes, refused } = yield* judge(payload.tools)
       const result = yield* catalog.upsert(as("provider").ownerId, declarations)
-      const errors = [
-        ...refused,
-        ...result.refused.map((tool) => ({ ...tool, index: indexes[tool.index]! }))
-      ].toSorted((a, b) => a.index - b.index)
+      const errors = [...refused, ...result.refused.map((tool) => ({ ...tool, index: indexes[tool.index]! }))].toSorted(
+        (a, b) => a.index - b.index
+      )
       if (result.stored.length === 0) return yield* new NoToolRegistered({ tools: errors })
       return {
         status: 201,
@@ -29,9 +28,10 @@ export const toolsRoutes = Effect.gen(function*() {
           errors: errors.length,
           tools: result.stored.map((tool) => ({ id: tool.id, tool_name: tool.toolName, action: tool.action })),
           tool_errors: errors.map(({ tool_name, error }) => ({ tool_name, error })),
-          message: errors.length === 0
-            ? `${result.stored.length} registered.`
-            : `${result.stored.length} registered, ${errors.length} refused: see tool_errors.`
+          message:
+            errors.length === 0
+              ? `${result.stored.length} registered.`
+              : `${result.stored.length} registered, ${errors.length} refused: see tool_errors.`
         }
       }
     }),
@@ -45,7 +45,7 @@ const decodeTool = Schema.decodeUnknownEffect(ToolBody, { errors: "all" })
 const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
 
 /** What can be read, with its place in the request, and why the rest cannot. */
-const judge = Effect.fnUntraced(function*(tools: ReadonlyArray<unknown>) {
+const judge = Effect.fnUntraced(function* (tools: ReadonlyArray<unknown>) {
   const declarations: Array<ToolDeclaration> = []
   const indexes: Array<number> = []
   const refused: Array<RefusedTool> = []
@@ -67,7 +67,9 @@ const nameOf = (tool: unknown): string =>
     : ""
 
 const sentence = (error: Schema.SchemaError): string =>
-  formatIssues(error.issue).issues.map((issue) => {
-    const path = (issue.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".")
-    return path === "" ? issue.message : `${path}: ${issue.message}`
-  }).join("; ")
+  formatIssues(error.issue)
+    .issues.map((issue) => {
+      const path = (issue.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".")
+      return path === "" ? issue.message : `${path}: ${issue.message}`
+    })
+    .join("; ")

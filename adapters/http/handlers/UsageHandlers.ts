@@ -15,7 +15,7 @@ const { endpoints } = CallsApi
 const PERIOD_DEFAULT: UsagePeriod = "30d"
 const TOP_TOOLS_MAX = 10
 
-export const usageRoutes = Effect.gen(function*() {
+export const usageRoutes = Effect.gen(function* () {
   const usage = yield* Usage
   const ledger = yield* Ledger
 
@@ -27,14 +27,14 @@ export const usageRoutes = Effect.gen(function*() {
       (balance) => ({ id: caller.ownerId, type: caller.role, name: caller.name, balance_cents: toCents(balance) })
     )
 
-  const recent = Effect.fnUntraced(function*({ as, query }: Pick<Input<typeof endpoints.usage>, "as" | "query">) {
+  const recent = Effect.fnUntraced(function* ({ as, query }: Pick<Input<typeof endpoints.usage>, "as" | "query">) {
     const caller = as("consumer", "provider")
     const period = query.period ?? PERIOD_DEFAULT
     const page = yield* pageRequest("usage", query)
-    const [owner, { sums, calls }] = yield* Effect.all([
-      ownerOf(caller),
-      usage.recent(caller, period, { toolId: query.tool_id, status: query.status }, page)
-    ], { concurrency: 2 })
+    const [owner, { sums, calls }] = yield* Effect.all(
+      [ownerOf(caller), usage.recent(caller, period, { toolId: query.tool_id, status: query.status }, page)],
+      { concurrency: 2 }
+    )
     const shown = calls.items.map(usageCall)
     return {
       status: 200,
@@ -57,7 +57,10 @@ export const usageRoutes = Effect.gen(function*() {
     }
   })
 
-  const summary = Effect.fnUntraced(function*({ as, query }: Pick<Input<typeof endpoints.usageSummary>, "as" | "query">) {
+  const summary = Effect.fnUntraced(function* ({
+    as,
+    query
+  }: Pick<Input<typeof endpoints.usageSummary>, "as" | "query">) {
     const caller = as("consumer", "provider")
     const period = query.period ?? PERIOD_DEFAULT
     const [owner, { sums, byTool, byDay }] = yield* Effect.all([ownerOf(caller), usage.summary(caller, period)], {
@@ -122,7 +125,7 @@ const callsByName = (tools: ReadonlyArray<UsageOfTool>): Readonly<Record<string,
 }
 
 const errorRate = ({ calls, successes }: { readonly calls: number; readonly successes: number }): number =>
-  calls === 0 ? 0 : Math.round((calls - successes) / calls * 10_000) / 10_000
+  calls === 0 ? 0 : Math.round(((calls - successes) / calls) * 10_000) / 10_000
 
 const usageCall = (call: UsageCall) => ({
   id: call.receiptId,

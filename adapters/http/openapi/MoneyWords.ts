@@ -50,7 +50,7 @@ export const moneyWords: Words = {
   resets_at: ["When it begins anew; null: never.", "2026-11-21T00:00:00.000Z"],
   removed: ["Always true."],
 
-  "TrialBalance.": ["The books in sums, as decimal text: they may be larger than a JSON integer holds."],
+  "TrialBalance.": ["The books in sums: what was debited equals what was credited."],
   accounts: ["One row for each kind of account."],
   account: ["The kind of account.", "wallet"],
   credits_microcents: ["All that was credited, exact.", "5000000"],

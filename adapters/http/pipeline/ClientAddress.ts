@@ -21,7 +21,10 @@ export const parseTrustedProxies = (ranges: ReadonlyArray<string>): TrustedProxi
 
 export const clientAddress = (request: WebRequest, trusted: TrustedProxies): string => {
   if (trusted.length === 0) return request.remoteAddress
-  const forwarded = (header(request, "x-forwarded-for") ?? "").split(",").map((part) => part.trim()).filter(Boolean)
+  const forwarded = (header(request, "x-forwarded-for") ?? "")
+    .split(",")
+    .map((part) => part.trim())
+    .filter(Boolean)
   let address = request.remoteAddress
   while (forwarded.length > 0 && isTrusted(address, trusted)) {
     const next = forwarded.pop()!

@@ -16,7 +16,8 @@ export const acceptableRequestId = (given: string | undefined): string | undefin
 export const acceptableTraceparent = (given: string | undefined): string | undefined =>
   given !== undefined && TRACEPARENT.test(given) ? given : undefined
 
-const EXPOSED = "X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, " +
+const EXPOSED =
+  "X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, " +
   "Idempotent-Replay, Link, X-Market-Cost, X-Market-Provider, X-Market-Latency, X-Market-Tool, X-Market-Receipt, " +
   "X-Market-Retried"
 
@@ -40,11 +41,7 @@ export const cacheControl = (method: string, rule: AccessRule): string => {
   return rule.cacheable ? "public, max-age=60" : "no-store"
 }
 
-export const dress = (
-  answer: WebAnswer,
-  requestId: string,
-  extra: Readonly<Record<string, string>>
-): WebAnswer => ({
+export const dress = (answer: WebAnswer, requestId: string, extra: Readonly<Record<string, string>>): WebAnswer => ({
   status: answer.status,
   body: answer.body,
   headers: { ...SECURITY, "x-request-id": requestId, ...extra, ...answer.headers }
@@ -54,7 +51,8 @@ export const preflight = (allow: ReadonlyArray<string>): WebAnswer => ({
   status: 204,
   headers: {
     "access-control-allow-methods": allow.join(", "),
-    "access-control-allow-headers": "Authorization, Content-Type, Idempotency-Key, X-Request-Id, traceparent, MCP-Protocol-Version, Mcp-Session-Id",
+    "access-control-allow-headers":
+      "Authorization, Content-Type, Idempotency-Key, X-Request-Id, traceparent, MCP-Protocol-Version, Mcp-Session-Id",
     "access-control-max-age": "86400",
     allow: allow.join(", "),
     "cache-control": "no-store"

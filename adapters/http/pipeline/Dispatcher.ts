@@ -11,7 +11,14 @@ import { Entropy } from "../../../domain/shared/Entropy.ts"
 import { Idempotency } from "../../../domain/shared/Idempotency.ts"
 import { BaseUrl } from "../BaseUrl.ts"
 import { clientAddress, type TrustedProxies } from "./ClientAddress.ts"
-import { acceptableRequestId, acceptableTraceparent, cacheControl, crossOrigin, dress, preflight } from "./Conventions.ts"
+import {
+  acceptableRequestId,
+  acceptableTraceparent,
+  cacheControl,
+  crossOrigin,
+  dress,
+  preflight
+} from "./Conventions.ts"
 import { BadRequest, MethodNotAllowed, RouteNotFound, WrongRole } from "./Failures.ts"
 import { idempotencyKey } from "./IdempotencyKey.ts"
 import { internalError, problemOf, type Refusal, toAnswer, unavailable } from "./Problems.ts"
@@ -27,10 +34,13 @@ export const TrustedProxyRanges = Context.Reference<TrustedProxies>(
   { defaultValue: () => [] }
 )
 
-export class Dispatcher extends Context.Service<Dispatcher, {
-  /** Never fails: whatever goes wrong is an answer. */
-  dispatch(request: WebRequest): Effect.Effect<WebAnswer>
-}>()("agent-tool-billing/adapters/http/Dispatcher") {}
+export class Dispatcher extends Context.Service<
+  Dispatcher,
+  {
+    /** Never fails: whatever goes wrong is an answer. */
+    dispatch(request: WebRequest): Effect.Effect<WebAnswer>
+  }
+>()("agent-tool-billing/adapters/http/Dispatcher") {}
 
 interface Found {
   readonly handler: Route
@@ -39,7 +49,7 @@ interface Found {
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 
-export const make = Effect.fnUntraced(function*(routes: ReadonlyArray<Route>) {
+export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
   const authentication = yield* Authentication
   const limits = yield* RateLimits
   const idempotency = yield* Idempotency
@@ -54,10 +64,12 @@ export const make = Effect.fnUntraced(function*(routes: ReadonlyArray<Route>) {
     METHODS.includes(method as "GET") ? router.find(method as "GET", path) : undefined
   const allowed = (path: string): ReadonlyArray<string> => {
     const methods = METHODS.filter((method) => router.find(method, path) !== undefined)
-    return methods.includes("GET") ? ["GET", "HEAD", ...methods.filter((m) => m !== "GET"), "OPTIONS"] : [...methods, "OPTIONS"]
+    return methods.includes("GET")
+      ? ["GET", "HEAD", ...methods.filter((m) => m !== "GET"), "OPTIONS"]
+      : [...methods, "OPTIONS"]
   }
 
-  const authenticate = Effect.fnUntraced(function*(request: WebRequest, route: Route) {
+  const authenticate = Effect.fnUntraced(function* (request: WebRequest, route: Route) {
     const credential = bearer(header(request, "authorization"))
     if (route.rule.roles.length === 0 && (credential === "" || request.method === "GET")) return undefined
     const caller: Principal = yield* authentication.authenticate(credential)
@@ -67,7 +79,7 @@ export const make = Effect.fnUntraced(function*(routes: ReadonlyArray<Route>) {
     return caller
   })
 
-  const answerPublicRead = Effect.fnUntraced(function*(
+  const answerPublicRead = Effect.fnUntraced(function* (
     request: WebRequest,
     found: Found,
     address: string,
@@ -87,7 +99,7 @@ export const make = Effect.fnUntraced(function*(routes: ReadonlyArray<Route>) {
     })
   })
 
-  const perform = Effect.fnUntraced(function*(
+  const perform = Effect.fnUntraced(function* (
     request: WebRequest,
     found: Found,
     address: string,
@@ -118,7 +130,7 @@ export const make = Effect.fnUntraced(function*(routes: ReadonlyArray<Route>) {
     return { ...(JSON.parse(once.answer) as EncodedReply), replayed: once.replayed }
   })
 
-  const dispatch = Effect.fnUntraced(function*(request: WebRequest): Effect.fn.Return<WebAnswer> {
+  const dispatch = Effect.fnUntraced(function* (request: WebRequest): Effect.fn.Return<WebAnswer> {
     const requestId = acceptableRequestId(header(request, "x-request-id")) ?? (yield* entropy.uuid)
     const extra = headersFor(request)
     const method = request.method === "HEAD" ? "GET" : request.method
@@ -128,9 +140,10 @@ export const make = Effect.fnUntraced(function*(routes: ReadonlyArray<Route>) {
       if (allow.length > 1 && method === "OPTIONS") return dress(preflight(allow), requestId, extra)
       const quirks = find("POST", request.path)?.handler.quirks
       if (quirks !== undefined) return dress(quirks.otherMethods, requestId, extra)
-      const refusal = allow.length > 1
-        ? new MethodNotAllowed({ method: request.method, path: request.path, allow })
-        : new RouteNotFound({ path: request.path })
+      const refusal =
+        allow.length > 1
+          ? new MethodNotAllowed({ method: request.method, path: request.path, allow })
+          : new RouteNotFound({ path: request.path })
       return dress(toAnswer(problemOf(refusal, baseUrl), requestId, request.path), requestId, extra)
     }
     const noted: { limit: LimitHeaders } = { limit: {} }
@@ -152,7 +165,10 @@ export const make = Effect.fnUntraced(function*(routes: ReadonlyArray<Route>) {
     if (Result.isFailure(result)) {
       const quirks = found.handler.quirks
       if (quirks !== undefined && result.failure._tag === "BadRequest") {
-        return dress(json(400, quirks.badRequest, { "cache-control": "no-store" }), requestId, { ...extra, ...noted.limit })
+        return dress(json(400, quirks.badRequest, { "cache-control": "no-store" }), requestId, {
+          ...extra,
+          ...noted.limit
+        })
       }
       const answer = toAnswer(problemOf(result.failure, baseUrl), requestId, request.path)
       return dress(answer, requestId, { ...extra, ...noted.limit })

@@ -197,7 +197,11 @@ const mapping: Mapping = {
     code: "VALIDATION_ERROR",
     details: [{ path: ["provider_id"], message: e.message }]
   }),
-  UnsupportedMediaType: () => ({ status: 415, code: "UNSUPPORTED_MEDIA_TYPE", headers: { accept: "application/json" } }),
+  UnsupportedMediaType: () => ({
+    status: 415,
+    code: "UNSUPPORTED_MEDIA_TYPE",
+    headers: { accept: "application/json" }
+  }),
   ValidationFailed: (e) => ({ status: 422, code: "VALIDATION_ERROR", details: e.faults }),
   WrongRole: () => ({ status: 403, code: "FORBIDDEN" })
 }

@@ -22,30 +22,39 @@ export const RateLimitSettings = Context.Reference<RateLimitSettings>(
 /** `X-RateLimit-*`, for the limit that was asked last. */
 export type LimitHeaders = Readonly<Record<string, string>>
 
-export class RateLimits extends Context.Service<RateLimits, {
-  address(address: string): Effect.Effect<LimitHeaders, RateLimited>
-  registration(address: string): Effect.Effect<LimitHeaders, RateLimited>
-  key(principal: Principal): Effect.Effect<LimitHeaders, RateLimited>
-}>()("agent-tool-billing/adapters/http/RateLimits") {
+export class RateLimits extends Context.Service<
+  RateLimits,
+  {
+    address(address: string): Effect.Effect<LimitHeaders, RateLimited>
+    registration(address: string): Effect.Effect<LimitHeaders, RateLimited>
+    key(principal: Principal): Effect.Effect<LimitHeaders, RateLimited>
+  }
+>()("agent-tool-billing/adapters/http/RateLimits") {
   static readonly layer = Layer.effect(
     RateLimits,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const limiter = yield* RateLimiter.RateLimiter
       const settings = yield* RateLimitSettings
 
       const consume = (key: string, limit: number): Effect.Effect<LimitHeaders, RateLimited> =>
-        limit <= 0 ? unlimited : limiter.consume({ key, limit, window: "1 minute", algorithm: "token-bucket" }).pipe(
-          Effect.map((result) => headersOf(limit, result.remaining, Duration.toMillis(result.resetAfter))),
-          Effect.catchReason(
-            "RateLimiterError",
-            "RateLimitExceeded",
-            (exceeded) =>
-              Effect.fail(
-                new RateLimited({ limit, retryAfterSeconds: Math.max(1, seconds(Duration.toMillis(exceeded.retryAfter))) })
-              ),
-            (broken) => Effect.as(Effect.logWarning("The rate limiter's store failed; the request passes", broken), none)
-          )
-        )
+        limit <= 0
+          ? unlimited
+          : limiter.consume({ key, limit, window: "1 minute", algorithm: "token-bucket" }).pipe(
+              Effect.map((result) => headersOf(limit, result.remaining, Duration.toMillis(result.resetAfter))),
+              Effect.catchReason(
+                "RateLimiterError",
+                "RateLimitExceeded",
+                (exceeded) =>
+                  Effect.fail(
+                    new RateLimited({
+                      limit,
+                      retryAfterSeconds: Math.max(1, seconds(Duration.toMillis(exceeded.retryAfter)))
+                    })
+                  ),
+                (broken) =>
+                  Effect.as(Effect.logWarning("The rate limiter's store failed; the request passes", broken), none)
+              )
+            )
 
       return RateLimits.of({
         address: (address) => consume(`address:${address}`, settings.addressRpm),

@@ -18,7 +18,7 @@ interface Kept {
 
 export type ReadCache = <E>(key: string, read: Effect.Effect<EncodedReply, E>) => Effect.Effect<EncodedReply, E>
 
-export const makeReadCache = Effect.gen(function*() {
+export const makeReadCache = Effect.gen(function* () {
   const feed = yield* ChangeFeed
   const kept = new Map<string, Kept>()
   let generation = 0

@@ -16,12 +16,17 @@ export interface BodyRules {
 
 export const BODY_BYTES_MAX = 1_048_576
 export const JSON_DEPTH_MAX = 64
-export const storedBody: BodyRules = { bytesMax: BODY_BYTES_MAX, depthMax: JSON_DEPTH_MAX, anyText: false, emptyIsObject: true }
+export const storedBody: BodyRules = {
+  bytesMax: BODY_BYTES_MAX,
+  depthMax: JSON_DEPTH_MAX,
+  anyText: false,
+  emptyIsObject: true
+}
 
 const decoder = new TextDecoder("utf-8", { fatal: true })
 
 /** The text of the body, checked to be UTF-8 and JSON by its content type. */
-export const readText = Effect.fnUntraced(function*(
+export const readText = Effect.fnUntraced(function* (
   request: WebRequest,
   bytesMax: number
 ): Effect.fn.Return<string, BadRequest | PayloadTooLarge | UnsupportedMediaType> {

@@ -59,9 +59,7 @@ export interface Route {
   decodeQuery(query: unknown): Effect.Effect<unknown, BadRequest>
   decodePayload(body: unknown): Effect.Effect<unknown, ValidationFailed>
   /** The whole answer: handler, then the success schema of its status. */
-  answer(
-    input: Decoded & Omit<Input<HttpApiEndpoint.ConstraintRequest>, "as">
-  ): Effect.Effect<EncodedReply, Refusal>
+  answer(input: Decoded & Omit<Input<HttpApiEndpoint.ConstraintRequest>, "as">): Effect.Effect<EncodedReply, Refusal>
 }
 
 export interface EncodedReply {
@@ -87,7 +85,7 @@ export const route = <const E extends HttpApiEndpoint.ConstraintRequest>(
   const encoders = encodersByStatus(endpoint)
   return encodedRoute(
     endpoint_,
-    Effect.fnUntraced(function*(input) {
+    Effect.fnUntraced(function* (input) {
       const reply = yield* handler(input)
       const encode = encoders.get(reply.status)
       if (encode === undefined) {
@@ -119,11 +117,17 @@ export const encodedRoute = <const E extends HttpApiEndpoint.ConstraintRequest>(
     takesBody: payload !== undefined,
     body: options?.body ?? storedBody,
     quirks: options?.quirks,
-    decodeParams: (params) =>
-      Effect.mapError(decodeParams(params), () => new RouteNotFound({ path: endpoint.path })),
+    decodeParams: (params) => Effect.mapError(decodeParams(params), () => new RouteNotFound({ path: endpoint.path })),
     decodeQuery: (query) =>
-      Effect.mapError(decodeQuery(query), (error) =>
-        new BadRequest({ reason: faultsOf(error).map((fault) => `${fault.path.join(".")}: ${fault.message}`).join("; ") })),
+      Effect.mapError(
+        decodeQuery(query),
+        (error) =>
+          new BadRequest({
+            reason: faultsOf(error)
+              .map((fault) => `${fault.path.join(".")}: ${fault.message}`)
+              .join("; ")
+          })
+      ),
     decodePayload: (body) =>
       Effect.mapError(decodePayload(body), (error) => new ValidationFailed({ faults: faultsOf(error) })),
     answer: (input) => {
@@ -139,11 +143,7 @@ export const encodedRoute = <const E extends HttpApiEndpoint.ConstraintRequest>(
 }
 
 /** A document that is no part of the JSON contract: a page, the OpenAPI file. */
-export const documentRoute = (
-  path: `/${string}`,
-  rule: AccessRule,
-  document: Effect.Effect<EncodedReply>
-): Route => ({
+export const documentRoute = (path: `/${string}`, rule: AccessRule, document: Effect.Effect<EncodedReply>): Route => ({
   method: "GET",
   path,
   rule,
@@ -159,20 +159,15 @@ export const documentRoute = (
 type Decode = (input: unknown) => Effect.Effect<unknown, Schema.SchemaError>
 
 const decoder = (schema: Schema.Top | undefined): Decode =>
-  schema === undefined
-    ? () => Effect.undefined
-    : Schema.decodeUnknownEffect(schema, { errors: "all" }) as Decode
+  schema === undefined ? () => Effect.undefined : (Schema.decodeUnknownEffect(schema, { errors: "all" }) as Decode)
 
 const encodersByStatus = (endpoint: HttpApiEndpoint.Top): ReadonlyMap<number, Decode> =>
-  new Map([...endpoint.success].map((schema) => [
-    statusOf(schema),
-    Schema.encodeUnknownEffect(schema) as Decode
-  ]))
+  new Map([...endpoint.success].map((schema) => [statusOf(schema), Schema.encodeUnknownEffect(schema) as Decode]))
 
 /** As `HttpApiSchema.status` notes it down. */
 const statusOf = (schema: Schema.Top): number => {
-  const noted = Schema.resolveAnnotations(schema)?.["httpApiStatus"] ??
-    Schema.resolveAnnotationsKey(schema)?.["httpApiStatus"]
+  const noted =
+    Schema.resolveAnnotations(schema)?.["httpApiStatus"] ?? Schema.resolveAnnotationsKey(schema)?.["httpApiStatus"]
   return typeof noted === "number" ? noted : 200
 }
 
@@ -181,11 +176,12 @@ const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
 const FAULTS_MAX = 100
 
 const faultsOf = (error: Schema.SchemaError): ReadonlyArray<Fault> =>
-  formatIssues(error.issue).issues.slice(0, FAULTS_MAX).map((issue) => ({
-    path: (issue.path ?? []).map((segment) => {
-      const key = typeof segment === "object" ? segment.key : segment
-      return typeof key === "number" ? key : String(key)
-    }),
-    message: issue.message
-  }))
-
+  formatIssues(error.issue)
+    .issues.slice(0, FAULTS_MAX)
+    .map((issue) => ({
+      path: (issue.path ?? []).map((segment) => {
+        const key = typeof segment === "object" ? segment.key : segment
+        return typeof key === "number" ? key : String(key)
+      }),
+      message: issue.message
+    }))

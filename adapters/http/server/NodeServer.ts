@@ -21,13 +21,14 @@ export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotList
   code: Schema.String
 }) {
   override get message() {
-    const why = this.code === "EADDRINUSE"
-      ? "something else is listening there already; stop it, or choose another PORT"
-      : this.code === "EACCES"
-      ? "this user may not listen there; choose a PORT above 1023"
-      : this.code === "EADDRNOTAVAIL"
-      ? "this machine has no such address; check HOST"
-      : this.code
+    const why =
+      this.code === "EADDRINUSE"
+        ? "something else is listening there already; stop it, or choose another PORT"
+        : this.code === "EACCES"
+          ? "this user may not listen there; choose a PORT above 1023"
+          : this.code === "EADDRNOTAVAIL"
+            ? "this machine has no such address; check HOST"
+            : this.code
     return `Cannot listen on ${this.host}:${this.port}: ${why}.`
   }
 }
@@ -45,7 +46,7 @@ const KEEP_ALIVE_TIMEOUT_MS = 65_000
 export const layer = (settings: ServerSettings) =>
   Layer.effect(
     ListeningAt,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { dispatch } = yield* Dispatcher
       const context = yield* Effect.context<never>()
       const run = Effect.runForkWith(context)
@@ -74,14 +75,18 @@ export const layer = (settings: ServerSettings) =>
       )
       yield* Effect.acquireRelease(listen(server, settings), () => close(server, running, settings.drain))
       const address = server.address()
-      return { host: settings.host, port: typeof address === "object" && address !== null ? address.port : settings.port }
+      return {
+        host: settings.host,
+        port: typeof address === "object" && address !== null ? address.port : settings.port
+      }
     })
   )
 
 const listen = (server: Server, { host, port }: ServerSettings) =>
   Effect.callback<void, CannotListen>((resume) => {
     server.once("error", (error: NodeJS.ErrnoException) =>
-      resume(Effect.fail(new CannotListen({ host, port, code: error.code ?? error.message }))))
+      resume(Effect.fail(new CannotListen({ host, port, code: error.code ?? error.message })))
+    )
     server.listen({ host, port, backlog: 1_024 }, () => resume(Effect.void))
   })
 

@@ -26,12 +26,14 @@ export const get = (path: string, headers: Readonly<Record<string, string>> = {}
   `GET ${path} HTTP/1.1\r\nhost: bench\r\n${lines(headers)}\r\n`
 
 export const post = (path: string, body: string, headers: Readonly<Record<string, string>> = {}): string =>
-  `POST ${path} HTTP/1.1\r\nhost: bench\r\ncontent-type: application/json\r\ncontent-length: ${
-    Buffer.byteLength(body)
-  }\r\n${lines(headers)}\r\n${body}`
+  `POST ${path} HTTP/1.1\r\nhost: bench\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(
+    body
+  )}\r\n${lines(headers)}\r\n${body}`
 
 const lines = (headers: Readonly<Record<string, string>>): string =>
-  Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join("")
+  Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join("")
 
 export const run = (load: Load): Promise<Measured> =>
   new Promise((resolve, reject) => {

@@ -10,20 +10,13 @@ export const row = (name: string, rounds: ReadonlyArray<Measured>, bareRate: num
   const rate = median(rounds.map((one) => one.perSecond))
   const p50 = median(rounds.map((one) => one.p50Ms))
   const p99 = median(rounds.map((one) => one.p99Ms))
-  return [
-    name,
-    rate.toFixed(0),
-    (rate / bareRate).toFixed(2),
-    p50.toFixed(2),
-    p99.toFixed(2),
-    (p99 / p50).toFixed(1)
-  ]
+  return [name, rate.toFixed(0), (rate / bareRate).toFixed(2), p50.toFixed(2), p99.toFixed(2), (p99 / p50).toFixed(1)]
 }
 
 export const table = (title: string, rows: ReadonlyArray<ReadonlyArray<string>>): void => {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((cells) => (cells[column] ?? "").length)))
   const lines = rows.map((cells) =>
-    cells.map((cell, column) => column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!)).join("  ")
+    cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!))).join("  ")
   )
   process.stdout.write(`\n${title}\n${lines.join("\n")}\n`)
 }

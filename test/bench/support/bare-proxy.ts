@@ -51,18 +51,21 @@ const server = createServer((request, response) => {
         }
       }
     })
-    upstream.dispatch({
-      path: "/mcp",
-      method: "POST",
-      headers: {
-        "content-type": "application/json",
-        accept: "application/json, text/event-stream",
-        "mcp-protocol-version": "2026-07-28",
-        "mcp-method": "tools/call",
-        "mcp-name": tool_name
+    upstream.dispatch(
+      {
+        path: "/mcp",
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          accept: "application/json, text/event-stream",
+          "mcp-protocol-version": "2026-07-28",
+          "mcp-method": "tools/call",
+          "mcp-name": tool_name
+        },
+        body
       },
-      body
-    }, new Relay(response))
+      new Relay(response)
+    )
   })
 })
 server.listen(0, "127.0.0.1", 1_024, () => {
