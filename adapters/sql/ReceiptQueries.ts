@@ -17,8 +17,8 @@ export const STATUS_OF_CODE: Readonly<Record<number, ReceiptStatus>> = {
   4: "rate_limited"
 }
 
-/** An id is made a moment before or after its call's time; the time itself decides within this. */
-const ID_SLACK_MS = 60_000
+/** An id may be older than its call's time: by the skew that a reported time is allowed, and a moment. */
+const ID_SLACK_MS = 6 * 60_000
 
 export const belongsTo = (sql: SqlClient.SqlClient, owner: ReceiptOwner, table: "r" | "u"): Statement.Fragment =>
   owner.role === "consumer"

@@ -77,7 +77,7 @@ export class Metering extends Context.Service<
         const entry = yield* directory.find(request.tool)
         const { tool, provider } = entry
         const holdAmount = yield* holdFor(entry, request.maxCost)
-        yield* checkArguments(entry, request.arguments)
+        if (tool.inputSchema !== undefined) yield* checkArguments(entry, request.arguments)
         const invocationId = ReceiptId.make(`rcpt_${(yield* entropy.uuid).replaceAll("-", "")}`)
         const openedAt = yield* DateTime.now
         const timeoutMs = tool.timeoutMs ?? limits.timeoutMs
@@ -114,7 +114,7 @@ export class Metering extends Context.Service<
           answer: UpstreamAnswer,
           delivered: boolean
         ) {
-          const fits = yield* outputFits(entry, answer)
+          const fits = tool.outputSchema === undefined ? undefined : yield* outputFits(entry, answer)
           const cost = billedAmount({
             status: answer.status,
             policy: tool.billingPolicy,
@@ -151,26 +151,20 @@ export class Metering extends Context.Service<
                 : opened.freeCallsLeft + (opened.free && answer.status !== "success" ? 1 : 0)
           }
           const rendered = render(report)
-          const closed = yield* calls
-            .close({
-              consumerId: request.consumerId,
-              receipt,
-              fee: Microcents.make(feeOf(cost)),
-              priceVersion: tool.priceVersion,
-              origin: "proxy",
-              requestBytes: answer.requestBytes,
-              responseBytes: answer.responseBytes,
-              tokensInput: 0,
-              tokensOutput: 0,
-              // Of a caller that went away and paid nothing, the key is free again: nothing was delivered to it.
-              answer: request.idempotency !== undefined && (delivered || cost > zero) ? rendered : undefined
-            })
-            .pipe(
-              // The call was made: its settlement is tried again until it is the sweeper's.
-              Effect.sandbox,
-              Effect.retry({ ...settleAgain, while: (cause) => !Cause.hasInterruptsOnly(cause) }),
-              Effect.catch(Effect.failCause)
-            )
+          const closing = calls.close({
+            consumerId: request.consumerId,
+            receipt,
+            fee: Microcents.make(feeOf(cost)),
+            priceVersion: tool.priceVersion,
+            origin: "proxy",
+            requestBytes: answer.requestBytes,
+            responseBytes: answer.responseBytes,
+            tokensInput: 0,
+            tokensOutput: 0,
+            // Of a caller that went away and paid nothing, the key is free again: nothing was delivered to it.
+            answer: request.idempotency !== undefined && (delivered || cost > zero) ? rendered : undefined
+          })
+          const closed = yield* Effect.catchCause(closing, () => settleAgain(closing))
           if (closed._tag === "AlreadyClosed")
             return yield* Effect.die(new Error(`${invocationId} was closed by the sweeper`))
           return { _tag: "Settled" as const, report, answer: rendered }
@@ -235,8 +229,17 @@ const holdFor = (entry: CatalogEntry, allowed: Microcents | undefined): Effect.E
 const deadlineOf = (timeoutMs: number, retriesMax: number): Duration.Duration =>
   Duration.sum(Duration.millis(timeoutMs * (retriesMax + 1)), SETTLE_GRACE)
 
-/** 50 ms, then twice as long each time: about 25 s, less than the sweeper waits. */
-const settleAgain = { schedule: Schedule.exponential("50 millis"), times: 8 }
+/**
+ * The call was made, so its settlement is tried again until it is the sweeper's: after 50 ms, then twice as long each
+ * time, about 25 s in all. Wrapped around failures only: a schedule around every settlement would cost every call.
+ */
+const settleAgain = <A>(closing: Effect.Effect<A>): Effect.Effect<A> =>
+  closing.pipe(
+    Effect.delay("50 millis"),
+    Effect.sandbox,
+    Effect.retry({ schedule: Schedule.exponential("100 millis"), times: 7 }),
+    Effect.catch(Effect.failCause)
+  )
 
 const abandoned = (cause: Cause.Cause<unknown>): UpstreamAnswer => ({
   status: "error",

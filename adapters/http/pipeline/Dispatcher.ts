@@ -2,7 +2,7 @@
  * One request from arrival to answer, in the order of the contract: address limit, key, role, key limit, parameters,
  * body, effect. Everything that the service serves passes here, so every answer keeps the same conventions.
  */
-import { Cause, Context, Effect, Result } from "effect"
+import { Cause, Context, Effect } from "effect"
 import { FindMyWay } from "effect/http"
 import { SqlError } from "effect/sql"
 import { Authentication } from "../../../domain/accounts/Authentication.ts"
@@ -85,11 +85,10 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
     address: string,
     requestId: string
   ): Effect.fn.Return<EncodedReply, Refusal> {
-    const params = yield* found.handler.decodeParams(found.params)
-    const query = yield* found.handler.decodeQuery(yield* parseQuery(request.query))
-    return yield* found.handler.answer({
-      params,
-      query,
+    const route = found.handler
+    return yield* route.answer({
+      params: route.decodeParams === undefined ? undefined : yield* route.decodeParams(found.params),
+      query: route.decodeQuery === undefined ? undefined : yield* route.decodeQuery(yield* parseQuery(request.query)),
       payload: undefined,
       caller: undefined,
       request,
@@ -115,8 +114,9 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
       const read = answerPublicRead(request, found, address, requestId)
       return { ...(yield* cached(`${request.path}?${request.query}`, read)), replayed: false }
     }
-    const params = yield* route.decodeParams(found.params)
-    const query = yield* route.decodeQuery(yield* parseQuery(request.query))
+    const params = route.decodeParams === undefined ? undefined : yield* route.decodeParams(found.params)
+    const query =
+      route.decodeQuery === undefined ? undefined : yield* route.decodeQuery(yield* parseQuery(request.query))
     const text = route.takesBody ? yield* readText(request, route.body.bytesMax) : ""
     const payload = route.takesBody ? yield* route.decodePayload(yield* parseJson(text, route.body)) : undefined
     const answer = route.answer({ params, query, payload, caller, request, clientAddress: address, requestId, text })
@@ -147,10 +147,9 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
       return dress(toAnswer(problemOf(refusal, baseUrl), requestId, request.path), requestId, extra)
     }
     const noted: { limit: LimitHeaders } = { limit: {} }
-    const exit = yield* Effect.exit(
-      Effect.result(perform(request, found, clientAddress(request, trusted), requestId, noted))
-    )
-    if (exit._tag === "Failure") {
+    const exit = yield* Effect.exit(perform(request, found, clientAddress(request, trusted), requestId, noted))
+    const refusal = exit._tag === "Failure" ? refusalIn(exit.cause) : undefined
+    if (exit._tag === "Failure" && refusal === undefined) {
       // A caller that went away interrupts; there is nobody left to answer.
       if (Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.interrupt
       yield* Effect.annotateLogs(Effect.logError("A request ended in a defect", exit.cause), {
@@ -161,19 +160,18 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
       const problem = exit.cause.reasons.some(isDatabaseAway) ? unavailable : internalError
       return dress(toAnswer(problem, requestId, request.path), requestId, { ...extra, ...noted.limit })
     }
-    const result = exit.value
-    if (Result.isFailure(result)) {
+    if (exit._tag === "Failure" || refusal !== undefined) {
       const quirks = found.handler.quirks
-      if (quirks !== undefined && result.failure._tag === "BadRequest") {
+      if (quirks !== undefined && refusal!._tag === "BadRequest") {
         return dress(json(400, quirks.badRequest, { "cache-control": "no-store" }), requestId, {
           ...extra,
           ...noted.limit
         })
       }
-      const answer = toAnswer(problemOf(result.failure, baseUrl), requestId, request.path)
+      const answer = toAnswer(problemOf(refusal!, baseUrl), requestId, request.path)
       return dress(answer, requestId, { ...extra, ...noted.limit })
     }
-    const reply = result.success
+    const reply = exit.value
     return dress(json(reply.status, reply.body, reply.headers), requestId, {
       ...extra,
       ...noted.limit,
@@ -185,6 +183,12 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
 
   return Dispatcher.of({ dispatch })
 })
+
+/** The typed failure, where the request ended in that and in nothing worse. */
+const refusalIn = (cause: Cause.Cause<Refusal>): Refusal | undefined => {
+  const [only, ...others] = cause.reasons
+  return only?._tag === "Fail" && others.length === 0 ? only.error : undefined
+}
 
 const bearer = (authorization: string | undefined): string =>
   authorization !== undefined && /^bearer /iu.test(authorization) ? authorization.slice(7).trim() : ""

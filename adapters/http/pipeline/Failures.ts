@@ -85,7 +85,9 @@ export class WrongRole extends Schema.TaggedError<WrongRole>()("WrongRole", {
 
 export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited", {
   limit: Schema.Int,
-  retryAfterSeconds: Schema.Int
+  retryAfterSeconds: Schema.Int,
+  /** When all of the limit is there again. */
+  resetAfterSeconds: Schema.Int
 }) {
   override get message() {
     return `At most ${this.limit} requests a minute. Try again in ${this.retryAfterSeconds} s.`

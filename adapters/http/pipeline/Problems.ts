@@ -177,7 +177,12 @@ const mapping: Mapping = {
   RateLimited: (e) => ({
     status: 429,
     code: "RATE_LIMITED",
-    headers: { "retry-after": String(e.retryAfterSeconds) },
+    headers: {
+      "retry-after": String(e.retryAfterSeconds),
+      "x-ratelimit-limit": String(e.limit),
+      "x-ratelimit-remaining": "0",
+      "x-ratelimit-reset": String(e.resetAfterSeconds)
+    },
     extra: { retry_after_seconds: e.retryAfterSeconds }
   }),
   RouteNotFound: () => ({ status: 404, code: "NOT_FOUND" }),

@@ -19,6 +19,8 @@ export const RateLimitSettings = Context.Reference<RateLimitSettings>(
   { defaultValue: () => ({ addressRpm: 600, registrationRpm: 30, keysLimited: true }) }
 )
 
+const WINDOW_MS = 60_000
+
 /** `X-RateLimit-*`, for the limit that was asked last. */
 export type LimitHeaders = Readonly<Record<string, string>>
 
@@ -39,18 +41,12 @@ export class RateLimits extends Context.Service<
       const consume = (key: string, limit: number): Effect.Effect<LimitHeaders, RateLimited> =>
         limit <= 0
           ? unlimited
-          : limiter.consume({ key, limit, window: "1 minute", algorithm: "token-bucket" }).pipe(
+          : limiter.consume({ key, limit, window: WINDOW_MS, algorithm: "token-bucket" }).pipe(
               Effect.map((result) => headersOf(limit, result.remaining, Duration.toMillis(result.resetAfter))),
               Effect.catchReason(
                 "RateLimiterError",
                 "RateLimitExceeded",
-                (exceeded) =>
-                  Effect.fail(
-                    new RateLimited({
-                      limit,
-                      retryAfterSeconds: Math.max(1, seconds(Duration.toMillis(exceeded.retryAfter)))
-                    })
-                  ),
+                (exceeded) => Effect.fail(refusal(limit, Duration.toMillis(exceeded.retryAfter))),
                 (broken) =>
                   Effect.as(Effect.logWarning("The rate limiter's store failed; the request passes", broken), none)
               )
@@ -68,6 +64,14 @@ export class RateLimits extends Context.Service<
 
 const none: LimitHeaders = {}
 const unlimited = Effect.succeed(none)
+
+/** One is back after `retryAfterMs`, the others follow one by one. */
+const refusal = (limit: number, retryAfterMs: number): RateLimited =>
+  new RateLimited({
+    limit,
+    retryAfterSeconds: Math.max(1, seconds(retryAfterMs)),
+    resetAfterSeconds: seconds(retryAfterMs + ((limit - 1) * WINDOW_MS) / limit)
+  })
 
 const seconds = (millis: number): number => Math.ceil(millis / 1_000)
 

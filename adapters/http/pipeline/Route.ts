@@ -55,8 +55,9 @@ export interface Route {
   readonly takesBody: boolean
   readonly body: BodyRules
   readonly quirks: Quirks | undefined
-  decodeParams(params: unknown): Effect.Effect<unknown, RouteNotFound>
-  decodeQuery(query: unknown): Effect.Effect<unknown, BadRequest>
+  /** Undefined where the endpoint declares none: nothing is spent on them then. */
+  readonly decodeParams: ((params: unknown) => Effect.Effect<unknown, RouteNotFound>) | undefined
+  readonly decodeQuery: ((query: unknown) => Effect.Effect<unknown, BadRequest>) | undefined
   decodePayload(body: unknown): Effect.Effect<unknown, ValidationFailed>
   /** The whole answer: handler, then the success schema of its status. */
   answer(input: Decoded & Omit<Input<HttpApiEndpoint.ConstraintRequest>, "as">): Effect.Effect<EncodedReply, Refusal>
@@ -117,17 +118,14 @@ export const encodedRoute = <const E extends HttpApiEndpoint.ConstraintRequest>(
     takesBody: payload !== undefined,
     body: options?.body ?? storedBody,
     quirks: options?.quirks,
-    decodeParams: (params) => Effect.mapError(decodeParams(params), () => new RouteNotFound({ path: endpoint.path })),
-    decodeQuery: (query) =>
-      Effect.mapError(
-        decodeQuery(query),
-        (error) =>
-          new BadRequest({
-            reason: faultsOf(error)
-              .map((fault) => `${fault.path.join(".")}: ${fault.message}`)
-              .join("; ")
-          })
-      ),
+    decodeParams:
+      endpoint.params === undefined
+        ? undefined
+        : (params) => Effect.mapError(decodeParams(params), () => new RouteNotFound({ path: endpoint.path })),
+    decodeQuery:
+      endpoint.query === undefined
+        ? undefined
+        : (query) => Effect.mapError(decodeQuery(query), (error) => new BadRequest({ reason: namesOf(error) })),
     decodePayload: (body) =>
       Effect.mapError(decodePayload(body), (error) => new ValidationFailed({ faults: faultsOf(error) })),
     answer: (input) => {
@@ -150,8 +148,8 @@ export const documentRoute = (path: `/${string}`, rule: AccessRule, document: Ef
   takesBody: false,
   body: storedBody,
   quirks: undefined,
-  decodeParams: () => Effect.undefined,
-  decodeQuery: () => Effect.undefined,
+  decodeParams: undefined,
+  decodeQuery: undefined,
   decodePayload: () => Effect.undefined,
   answer: () => document
 })
@@ -172,6 +170,11 @@ const statusOf = (schema: Schema.Top): number => {
 }
 
 const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
+
+const namesOf = (error: Schema.SchemaError): string =>
+  faultsOf(error)
+    .map((fault) => `${fault.path.join(".")}: ${fault.message}`)
+    .join("; ")
 
 const FAULTS_MAX = 100
 
