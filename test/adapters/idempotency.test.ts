@@ -1,0 +1,67 @@
+import { assert, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber } from "effect"
+import { SqlClient } from "effect/sql"
+import { Digest } from "../../domain/shared/Digest.ts"
+import { IdempotencyStore } from "../../domain/shared/IdempotencyStore.ts"
+import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { idempotencyContract } from "../contracts/idempotency.ts"
+import { everyStore, postgresPorts } from "../contracts/ports.ts"
+import { instant } from "../contracts/samples.ts"
+
+for (const [name, ports] of everyStore) idempotencyContract(name, ports)
+
+it.layer(postgresPorts, { timeout: "60 seconds", excludeTestServices: true })(
+  "IdempotencyStore over PostgreSQL alone",
+  (it) => {
+    it.effect("gives up after five seconds behind a request that takes longer, and says when to come again", () =>
+      Effect.gen(function* () {
+        const store = yield* IdempotencyStore
+        const { atomically } = yield* UnitOfWork
+        const { sha256Hex } = yield* Digest
+        const claim = {
+          scope: "slow",
+          keyHash: sha256Hex("key"),
+          requestHash: sha256Hex("request"),
+          at: instant("2026-11-20T10:11:12.345Z")
+        }
+        const taken = yield* Deferred.make<void>()
+        const slow = yield* store
+          .claim(claim)
+          .pipe(
+            Effect.andThen(Deferred.succeed(taken, undefined)),
+            Effect.andThen(Effect.never),
+            atomically,
+            Effect.forkChild
+          )
+        yield* Deferred.await(taken)
+        const startedAt = performance.now()
+        const error = yield* Effect.flip(atomically(store.claim(claim)))
+        const waitedMs = performance.now() - startedAt
+        assert.strictEqual(error._tag, "IdempotencyInFlight")
+        assert.strictEqual(error.retryAfterSeconds, 2)
+        assert.isAtLeast(waitedMs, 4_900)
+        assert.isBelow(waitedMs, 9_000)
+        yield* Fiber.interrupt(slow)
+        assert.strictEqual((yield* atomically(store.claim(claim)))._tag, "Claimed")
+      })
+    )
+
+    it.effect("bounds the wait for the key only, not what the request does with it", () =>
+      Effect.gen(function* () {
+        const store = yield* IdempotencyStore
+        const sql = yield* SqlClient.SqlClient
+        const { atomically } = yield* UnitOfWork
+        const { sha256Hex } = yield* Digest
+        const timeout = Effect.map(Effect.orDie(sql`SELECT current_setting('lock_timeout') AS value`), ([row]) => row)
+        const before = yield* timeout
+        const claim = {
+          scope: "bound",
+          keyHash: sha256Hex("key"),
+          requestHash: sha256Hex("request"),
+          at: instant("2026-11-20T10:11:12.345Z")
+        }
+        assert.deepStrictEqual(yield* atomically(Effect.andThen(store.claim(claim), timeout)), before)
+      })
+    )
+  }
+)

@@ -1,0 +1,268 @@
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import * as AjvJsonSchemas from "../../adapters/jsonschema/AjvJsonSchemas.ts"
+import { JSON_SCHEMA_PARTS_MAX } from "../../adapters/jsonschema/SchemaText.ts"
+import { JSON_SCHEMA_BYTES_MAX, JSON_SCHEMA_DEPTH_MAX, JsonSchemas } from "../../domain/catalog/JsonSchemas.ts"
+import type { JsonSchemaObject } from "../../domain/catalog/Tool.ts"
+
+const problemOf = Effect.fnUntraced(function* (schema: JsonSchemaObject) {
+  return (yield* Effect.flip((yield* JsonSchemas).check(schema))).message
+})
+
+const faults = Effect.fnUntraced(function* (schema: JsonSchemaObject, value: unknown) {
+  const schemas = yield* JsonSchemas
+  yield* schemas.check(schema)
+  return (yield* schemas.violations(schema, value)).map(({ message, path }) => `/${path.join("/")}: ${message}`)
+})
+
+/** How long it keeps the whole process busy. */
+const busyMs = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
+  const startedAt = performance.now()
+  yield* effect
+  return performance.now() - startedAt
+})
+
+const nested = (levels: number): JsonSchemaObject =>
+  JSON.parse(`${`{"not":`.repeat(levels - 1)}{}${"}".repeat(levels - 1)}`) as JsonSchemaObject
+
+it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas", (it) => {
+  it.effect("takes schemas of draft 2020-12, said or not, and of draft-07 where they say so", () =>
+    Effect.gen(function* () {
+      const tuple2020 = { prefixItems: [{ type: "string" }], items: false }
+      const tuple07 = { items: [{ type: "string" }], additionalItems: false }
+      for (const $schema of [
+        undefined,
+        "https://json-schema.org/draft/2020-12/schema",
+        "http://json-schema.org/draft/2020-12/schema#"
+      ]) {
+        const schema = $schema === undefined ? tuple2020 : { $schema, ...tuple2020 }
+        assert.lengthOf(yield* faults(schema, ["a"]), 0)
+        assert.lengthOf(yield* faults(schema, ["a", "b"]), 1)
+      }
+      for (const $schema of ["http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft-07/schema"]) {
+        assert.lengthOf(yield* faults({ $schema, ...tuple07 }, ["a"]), 0)
+        assert.lengthOf(yield* faults({ $schema, ...tuple07 }, ["a", "b"]), 1)
+      }
+    })
+  )
+
+  it.effect("refuses other drafts and says which ones it takes", () =>
+    Effect.gen(function* () {
+      for (const $schema of ["http://json-schema.org/draft-04/schema#", "https://example.com/mine", "", 7, null]) {
+        assert.match(yield* problemOf({ $schema }), /\$schema is neither draft 2020-12 nor draft-07/u)
+      }
+    })
+  )
+
+  it.effect("refuses what is no schema, and says where", () =>
+    Effect.gen(function* () {
+      assert.match(yield* problemOf({ type: "text" }), /schema\/type/u)
+      assert.match(yield* problemOf({ properties: { a: { minimum: "1" } } }), /schema\/properties\/a\/minimum/u)
+      assert.match(yield* problemOf({ required: "a" }), /schema\/required/u)
+      assert.match(yield* problemOf({ $schema: "http://json-schema.org/draft-07/schema#", items: 5 }), /schema\/items/u)
+      assert.match(yield* problemOf({ pattern: "(" }), /pattern|regular expression/iu)
+      assert.match(yield* problemOf({ $async: true }), /\$async/u)
+    })
+  )
+
+  it.effect("takes keywords that it does not know, formats too, as descriptions", () =>
+    Effect.gen(function* () {
+      const schema = { type: "string", format: "email", "x-unit": "cm", example: 5, deprecated: true }
+      assert.deepStrictEqual(yield* faults(schema, "not an e-mail address"), [])
+    })
+  )
+
+  it.effect("bounds size and depth, also of what is nested a hundred thousand levels deep", () =>
+    Effect.gen(function* () {
+      const schemas = yield* JsonSchemas
+      const ofBytes = (bytes: number) => ({
+        description: "x".repeat(bytes - JSON.stringify({ description: "" }).length)
+      })
+      yield* schemas.check(ofBytes(JSON_SCHEMA_BYTES_MAX))
+      assert.match(yield* problemOf(ofBytes(JSON_SCHEMA_BYTES_MAX + 1)), /65537 bytes/u)
+      assert.match(yield* problemOf({ description: "é".repeat(JSON_SCHEMA_BYTES_MAX / 2) }), /bytes/u)
+      yield* schemas.check(nested(JSON_SCHEMA_DEPTH_MAX))
+      assert.match(yield* problemOf(nested(JSON_SCHEMA_DEPTH_MAX + 1)), /more than 64 levels/u)
+      assert.match(yield* problemOf(nested(100_000)), /more than 64 levels/u)
+    })
+  )
+
+  it.effect("follows references inside the schema, and none to the outside", () =>
+    Effect.gen(function* () {
+      const tree = {
+        $defs: { node: { type: "object", properties: { next: { $ref: "#/$defs/node" } }, required: ["v"] } },
+        $ref: "#/$defs/node"
+      }
+      assert.deepStrictEqual(yield* faults(tree, { v: 1, next: { v: 2 } }), [])
+      assert.deepStrictEqual(yield* faults(tree, { v: 1, next: {} }), ["/next/v: must have required property 'v'"])
+      const named = { $id: "https://example.com/a", $defs: { b: { $anchor: "here", type: "number" } }, $ref: "#here" }
+      assert.lengthOf(yield* faults(named, "x"), 1)
+      for (const $ref of [
+        "https://example.com/schema.json",
+        "http://127.0.0.1:1/",
+        "file:///etc/passwd",
+        "other.json",
+        "#/$defs/missing",
+        "https://json-schema.org/draft/2020-12/schema",
+        "http://json-schema.org/draft-07/schema#"
+      ]) {
+        assert.match(yield* problemOf({ properties: { a: { $ref } } }), /not inside the schema/u)
+      }
+    })
+  )
+
+  it.effect("lets no schema refer to another stranger's", () =>
+    Effect.gen(function* () {
+      const schemas = yield* JsonSchemas
+      const $id = "https://example.com/shared"
+      yield* schemas.check({ $id, $defs: { inner: { $id: "https://example.com/inner", type: "string" } } })
+      yield* schemas.check({ $id, type: "number" })
+      for (const $ref of [$id, "https://example.com/inner"]) {
+        assert.match(yield* problemOf({ properties: { a: { $ref } } }), /not inside the schema/u)
+      }
+    })
+  )
+
+  it.effect("names every field at fault with its path", () =>
+    Effect.gen(function* () {
+      const schema = {
+        type: "object",
+        properties: { name: { type: "string" }, "a/b~c": { minimum: 3 }, list: { items: { type: "integer" } } },
+        required: ["id"],
+        additionalProperties: false
+      }
+      const value = { name: 5, "a/b~c": 1, list: [1, "2", 3.5], extra: null }
+      assert.sameMembers(yield* faults(schema, value), [
+        "/id: must have required property 'id'",
+        "/extra: must NOT have additional properties",
+        "/name: must be string",
+        "/a/b~c: must be >= 3",
+        "/list/1: must be integer",
+        "/list/2: must be integer"
+      ])
+    })
+  )
+
+  it.effect("says at most a hundred things", () =>
+    Effect.gen(function* () {
+      assert.lengthOf(
+        yield* faults(
+          { items: { type: "string" } },
+          Array.from({ length: 10_000 }, () => 1)
+        ),
+        100
+      )
+    })
+  )
+
+  it.effect("looks at a value's own properties only, and changes nothing", () =>
+    Effect.gen(function* () {
+      assert.lengthOf(yield* faults({ required: ["toString", "constructor", "__proto__"] }, {}), 3)
+      const value = JSON.parse(`{"__proto__":{"a":1},"b":"1"}`) as object
+      const schema = { properties: { b: { type: "number" }, c: { default: 5 } }, additionalProperties: false }
+      assert.deepStrictEqual(yield* faults(schema, value), [
+        "/__proto__: must NOT have additional properties",
+        "/b: must be number"
+      ])
+      assert.strictEqual(JSON.stringify(value), `{"__proto__":{"a":1},"b":"1"}`)
+      assert.isUndefined(({} as Record<string, unknown>)["a"])
+    })
+  )
+
+  it.effect("is not kept busy by a regular expression that tries every way", () =>
+    Effect.gen(function* () {
+      const schemas = yield* JsonSchemas
+      const text = `${"a".repeat(50_000)}!`
+      for (const pattern of [
+        "^(a+)+$",
+        "(a|a)*b",
+        "^(a|ab?)*$",
+        "^(a?){60}a{60}$",
+        "(.*)*x",
+        "a*a*a*a*a*b",
+        "(a+){9}$"
+      ]) {
+        const schema = { properties: { name: { type: "string", pattern } } }
+        yield* schemas.check(schema)
+        const ms = yield* busyMs(
+          Effect.map(schemas.violations(schema, { name: text }), (found) => {
+            assert.isAbove(found.length, 0, pattern)
+          })
+        )
+        assert.isBelow(ms, 1_000, pattern)
+      }
+    })
+  )
+
+  it.effect(
+    "is not kept busy by schemas that grow when they are written out, or compare everything with everything",
+    () =>
+      Effect.gen(function* () {
+        const schemas = yield* JsonSchemas
+        const levels = 40
+        const doubling = Object.fromEntries(
+          Array.from({ length: levels }, (_, n) => {
+            const $ref = `#/$defs/l${n + 1}`
+            return [`l${n}`, { allOf: [{ $ref }, { $ref }] }]
+          })
+        )
+        const branching = {
+          anyOf: [{ properties: { n: { $ref: "#" } } }, { properties: { n: { $ref: "#" } } }],
+          not: {}
+        }
+        let deep: unknown = {}
+        for (let n = 0; n < 60; n++) deep = { n: deep }
+        const manyItems = Array.from({ length: 30_000 }, (_, n) => ({ n }))
+        for (const [schema, value] of [
+          [{ $defs: { ...doubling, [`l${levels}`]: { type: "number" } }, $ref: "#/$defs/l0" }, 5],
+          [branching, deep],
+          [{ uniqueItems: true }, manyItems],
+          [{ items: { enum: Array.from({ length: 1_000 }, (_, n) => ({ n: `${n}` })) } }, manyItems]
+        ] as const) {
+          yield* schemas.check(schema)
+          assert.isBelow(yield* busyMs(schemas.violations(schema, value)), 1_500)
+        }
+      })
+  )
+
+  it.effect("does not try a schema any more that ran out of time again and again, until a minute has passed", () =>
+    Effect.gen(function* () {
+      const schemas = yield* JsonSchemas
+      const schema = { pattern: "^(b+)+$" }
+      const costly = `${"b".repeat(1_000)}!`
+      yield* schemas.check(schema)
+      for (let n = 0; n < 3; n++) assert.isAbove(yield* busyMs(schemas.violations(schema, costly)), 50)
+      assert.isBelow(yield* busyMs(schemas.violations(schema, costly)), 50)
+      const quick = yield* schemas.violations(schema, "b")
+      assert.lengthOf(quick, 1)
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(yield* schemas.violations(schema, "b"), [])
+    })
+  )
+
+  it.effect("survives values nested deeper than the stack", () =>
+    Effect.gen(function* () {
+      const value: unknown = JSON.parse(`${`{"n":`.repeat(100_000)}1${"}".repeat(100_000)}`)
+      const found = yield* faults({ properties: { n: { $ref: "#" } } }, value)
+      assert.lengthOf(found, 1)
+    })
+  )
+
+  it.effect("refuses a schema that refers to itself without end", () =>
+    Effect.gen(function* () {
+      const schemas = yield* JsonSchemas
+      const schema = { $defs: { a: { $ref: "#/$defs/b" }, b: { $ref: "#/$defs/a" } }, $ref: "#/$defs/a" }
+      const outcome = yield* Effect.result(Effect.andThen(schemas.check(schema), schemas.violations(schema, 1)))
+      assert.isTrue(outcome._tag === "Failure" || outcome.success.length > 0)
+    })
+  )
+
+  it.effect("bounds the parts of a schema", () =>
+    Effect.gen(function* () {
+      const ofParts = (parts: number) => ({ enum: Array.from({ length: parts - 2 }, (_, n) => n) })
+      yield* (yield* JsonSchemas).check(ofParts(JSON_SCHEMA_PARTS_MAX))
+      assert.match(yield* problemOf(ofParts(JSON_SCHEMA_PARTS_MAX + 1)), /more than 4000 parts/u)
+    })
+  )
+})

@@ -1,0 +1,109 @@
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { readdirSync } from "node:fs"
+import { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
+import type { ToolId } from "../../domain/shared/Ids.ts"
+import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import * as Migrations from "../../migrations/index.ts"
+import { postgresPorts } from "../contracts/ports.ts"
+import { aConsumer, aProvider, aTool } from "../contracts/samples.ts"
+
+/** The name of the rule that the database held up against a statement. */
+const refusalOf = (statement: Effect.Effect<unknown, SqlError.SqlError>) =>
+  Effect.map(Effect.flip(statement), ({ reason }) => reason._tag)
+
+it.layer(postgresPorts, { timeout: "60 seconds", excludeTestServices: true })("The schema", (it) => {
+  it.effect("has every migration of the folder, in the order of its numbers", () =>
+    Effect.sync(() => {
+      const files = readdirSync(new URL("../../migrations", import.meta.url))
+        .filter((file) => file.endsWith(".ts") && file !== "index.ts")
+        .map((file) => file.replace(/\.ts$/u, ""))
+      assert.deepStrictEqual(Migrations.names, files.toSorted())
+      assert.deepStrictEqual(
+        Migrations.names.map((name) => Number.parseInt(name, 10)),
+        Migrations.names.map((_, n) => n + 1)
+      )
+      assert.strictEqual(Migrations.latestVersion, Migrations.names.length)
+    })
+  )
+
+  it.effect("is up to date after it was brought up to date: again does nothing, also from all sides at once", () =>
+    Effect.gen(function* () {
+      const runs = yield* Effect.all([Migrations.run, Migrations.run, Migrations.run], { concurrency: "unbounded" })
+      assert.deepStrictEqual(runs, [[], [], []])
+    })
+  )
+
+  it.effect("lets no amount be negative or more than JSON can say", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const provider = yield* aProvider()
+      const tool = yield* aTool(provider)
+      yield* (yield* CatalogStore).upsert(tool)
+      for (const amount of [-1n, 9_007_199_254_740_992n]) {
+        const statements = [
+          sql`UPDATE providers SET default_price_microcents = ${amount} WHERE id = ${provider.id}`,
+          sql`UPDATE tools SET price_microcents = ${amount} WHERE id = ${tool.id}`,
+          sql`UPDATE tools SET effective_price_microcents = ${amount} WHERE id = ${tool.id}`,
+          sql`UPDATE tools SET max_cost_microcents = ${amount} WHERE id = ${tool.id}`,
+          sql`UPDATE tool_prices SET price_microcents = ${amount} WHERE tool_id = ${tool.id}`
+        ]
+        for (const statement of statements) assert.strictEqual(yield* refusalOf(statement), "ConstraintError")
+      }
+    })
+  )
+
+  it.effect("lets a key belong to one owner, who exists", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const [consumer, provider] = [yield* aConsumer(), yield* aProvider()]
+      const insert = (consumerId: string | null, providerId: string | null) => sql`
+        INSERT INTO api_keys (id, consumer_id, provider_id, label, prefix, hash, created_at)
+        VALUES (gen_random_uuid(), ${consumerId}::uuid, ${providerId}::uuid, '', '', sha256('x'), now())`
+      assert.strictEqual(yield* refusalOf(insert(null, null)), "ConstraintError")
+      assert.strictEqual(yield* refusalOf(insert(consumer.id, provider.id)), "ConstraintError")
+      assert.strictEqual(yield* refusalOf(insert(provider.id, null)), "ConstraintError")
+      yield* insert(null, provider.id)
+    })
+  )
+
+  it.effect("keeps count of the tools, whoever changes them, however many at once", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const store = yield* CatalogStore
+      const { atomically } = yield* UnitOfWork
+      const tally = Effect.map(
+        sql<{ readonly tools: bigint; readonly changes: bigint; readonly counted: bigint }>`
+          SELECT sum(tools)::int8 AS tools, sum(changes)::int8 AS changes, (SELECT count(*) FROM tools) AS counted
+          FROM catalog_tallies`,
+        ([row]) => row!
+      )
+      const before = yield* tally
+      const provider = yield* aProvider()
+      const ids: Array<ToolId> = []
+      const one = Effect.fnUntraced(function* (n: number) {
+        const { id } = yield* store.upsert(yield* aTool(provider, { toolName: `tool ${n % 12}` }))
+        ids.push(id)
+        if (n % 4 === 3) return yield* Effect.fail("taken back")
+      })
+      yield* Effect.forEach(
+        Array.from({ length: 24 }, (_, n) => n),
+        (n) => Effect.ignore(atomically(one(n))),
+        { concurrency: "unbounded" }
+      )
+      const after = yield* tally
+      assert.strictEqual(after.tools, after.counted)
+      assert.strictEqual(after.tools - before.tools, 9n)
+      assert.strictEqual(after.changes - before.changes, 18n)
+      yield* sql`DELETE FROM tool_prices WHERE tool_id = ${ids[0]!}`
+      yield* sql`DELETE FROM tools WHERE id = ${ids[0]!}`
+      yield* sql`DELETE FROM tools WHERE false`
+      assert.deepStrictEqual(yield* tally, {
+        tools: after.tools - 1n,
+        changes: after.changes + 1n,
+        counted: after.counted - 1n
+      })
+    })
+  )
+})

@@ -1,0 +1,61 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Exit, Latch } from "effect"
+import { SqlClient } from "effect/sql"
+import { KeyStore } from "../../domain/accounts/KeyStore.ts"
+import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { everyStore, postgresPorts } from "../contracts/ports.ts"
+import { aConsumer } from "../contracts/samples.ts"
+import { unitOfWorkContract } from "../contracts/unitOfWork.ts"
+
+for (const [name, ports] of everyStore) unitOfWorkContract(name, ports)
+
+it.layer(postgresPorts, { timeout: "60 seconds", excludeTestServices: true })(
+  "UnitOfWork over PostgreSQL alone",
+  (it) => {
+    it.effect("tries again when two units wait for each other, so that both are kept", () =>
+      Effect.gen(function* () {
+        const { atomically } = yield* UnitOfWork
+        const keys = yield* KeyStore
+        const [a, b] = [yield* aConsumer(), yield* aConsumer()]
+        const [hasFirst, otherHasFirst] = [yield* Latch.make(), yield* Latch.make()]
+        let runs = 0
+        const unit = (first: typeof a, second: typeof a, mine: Latch.Latch, others: Latch.Latch) =>
+          atomically(
+            Effect.gen(function* () {
+              runs++
+              yield* keys.ofOwner(first.id)
+              yield* mine.open
+              yield* others.await
+              // A unit inside does not try on its own: the lock in the way belongs to the outer one.
+              yield* atomically(keys.ofOwner(second.id))
+              return yield* aConsumer()
+            })
+          )
+        const kept = yield* Effect.all([unit(a, b, hasFirst, otherHasFirst), unit(b, a, otherHasFirst, hasFirst)], {
+          concurrency: "unbounded"
+        })
+        assert.lengthOf(new Set(kept.map((consumer) => consumer.id)), 2)
+        assert.isAtLeast(runs, 3)
+      })
+    )
+
+    it.effect("does not try again when the connection is lost: nobody knows how far it came", () =>
+      Effect.gen(function* () {
+        const { atomically } = yield* UnitOfWork
+        const sql = yield* SqlClient.SqlClient
+        let runs = 0
+        const exit = yield* Effect.exit(
+          atomically(
+            Effect.gen(function* () {
+              runs++
+              yield* Effect.orDie(sql`SELECT pg_terminate_backend(pg_backend_pid())`)
+            })
+          )
+        )
+        assert.isTrue(Exit.isFailure(exit))
+        assert.strictEqual(runs, 1)
+        yield* atomically(aConsumer())
+      })
+    )
+  }
+)

@@ -1,0 +1,82 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Exit, type Layer, Option } from "effect"
+import { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import { Entropy } from "../../domain/shared/Entropy.ts"
+import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
+import { Microcents, MICROCENTS_MAX } from "../../domain/shared/Microcents.ts"
+import type { Ports } from "./ports.ts"
+import { aConsumer, aProvider, instant } from "./samples.ts"
+
+export const accountsContract = (name: string, ports: Layer.Layer<Ports>) =>
+  it.layer(ports, { timeout: "60 seconds" })(`AccountStore over ${name}`, (it) => {
+    it.effect("gives back every field of a provider as it was put in", () =>
+      Effect.gen(function* () {
+        const accounts = yield* AccountStore
+        const plain = yield* aProvider()
+        const extreme = yield* aProvider({
+          name: "Ünïcode 天気 🌦 <b>'\"\\",
+          email: "someone+tag@example.com",
+          endpointUrl: `https://example.com/${"x".repeat(2_000)}`,
+          description: "多".repeat(5_000),
+          pricingModel: "free",
+          defaultPrice: Microcents.make(MICROCENTS_MAX),
+          createdAt: instant("2026-12-31T23:59:59.999Z")
+        })
+        const empty = yield* aProvider({ name: "", email: "", description: "", pricingModel: "per_token" })
+        for (const provider of [plain, extreme, empty]) {
+          assert.deepStrictEqual(yield* accounts.findProvider(provider.id), Option.some(provider))
+        }
+      })
+    )
+
+    it.effect("gives back every field of a consumer as it was put in", () =>
+      Effect.gen(function* () {
+        const accounts = yield* AccountStore
+        const plain = yield* aConsumer()
+        const extreme = yield* aConsumer({
+          name: "\u202Eright to left\u202C",
+          useCase: "line\nline\ttab",
+          rateLimitRpm: 0,
+          createdAt: instant("1999-12-31T23:59:59.001Z")
+        })
+        for (const consumer of [plain, extreme]) {
+          assert.deepStrictEqual(yield* accounts.findConsumer(consumer.id), Option.some(consumer))
+        }
+      })
+    )
+
+    it.effect("finds nobody by an id that was never given out, nor a consumer by a provider's", () =>
+      Effect.gen(function* () {
+        const accounts = yield* AccountStore
+        const unknown = yield* (yield* Entropy).uuid
+        assert.isTrue(Option.isNone(yield* accounts.findProvider(ProviderId.make(unknown))))
+        assert.isTrue(Option.isNone(yield* accounts.findConsumer(ConsumerId.make(unknown))))
+        const provider = yield* aProvider()
+        assert.isTrue(Option.isNone(yield* accounts.findConsumer(ConsumerId.make(provider.id))))
+      })
+    )
+
+    it.effect("counts accounts by their kind", () =>
+      Effect.gen(function* () {
+        const accounts = yield* AccountStore
+        const before = yield* accounts.counts
+        yield* aProvider()
+        yield* aConsumer()
+        yield* aConsumer()
+        assert.deepStrictEqual(yield* accounts.counts, {
+          providers: before.providers + 1,
+          consumers: before.consumers + 2
+        })
+      })
+    )
+
+    it.effect("takes the same e-mail address twice, but never the same id", () =>
+      Effect.gen(function* () {
+        const accounts = yield* AccountStore
+        const first = yield* aProvider({ name: "the first" })
+        yield* aProvider({ email: first.email })
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(aProvider({ id: first.id, name: "the second" }))))
+        assert.deepStrictEqual(yield* accounts.findProvider(first.id), Option.some(first))
+      })
+    )
+  })

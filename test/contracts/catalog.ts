@@ -1,0 +1,263 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Exit, type Layer, Option } from "effect"
+import { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
+import { Entropy } from "../../domain/shared/Entropy.ts"
+import { ProviderId, ToolId } from "../../domain/shared/Ids.ts"
+import { Microcents, MICROCENTS_MAX } from "../../domain/shared/Microcents.ts"
+import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import type { Ports } from "./ports.ts"
+import { aProvider, aTool, instant } from "./samples.ts"
+
+const price = Microcents.make
+
+export const catalogContract = (name: string, ports: Layer.Layer<Ports>) =>
+  it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`CatalogStore over ${name}`, (it) => {
+    it.effect("gives back every field of a tool, those that were left out too", () =>
+      Effect.gen(function* () {
+        const store = yield* CatalogStore
+        const provider = yield* aProvider({ name: "Weather", pricingModel: "per_token" })
+        const bare = yield* aTool(provider, { toolName: "bare", category: "" })
+        const full = yield* aTool(
+          provider,
+          {
+            toolName: "full",
+            displayName: "Alles 🌦",
+            description: "多".repeat(5_000),
+            price: price(MICROCENTS_MAX),
+            freeTierCalls: 0,
+            inputSchema: { type: "object", properties: { z: { const: "\0 and \ud800" }, a: { minimum: -1.5e300 } } },
+            outputSchema: {},
+            billingPolicy: "valid_output",
+            maxCost: price(0n),
+            timeoutMs: 1,
+            idempotent: true
+          },
+          { price: price(MICROCENTS_MAX), freeTierCalls: 0, at: instant("2026-11-20T10:11:12.999Z") }
+        )
+        for (const tool of [bare, full]) {
+          assert.deepStrictEqual(yield* store.upsert(tool), {
+            id: tool.id,
+            toolName: tool.declaration.toolName,
+            action: "created",
+            priceVersion: 1
+          })
+          const { endpointUrl, id, name, pricingModel } = provider
+          const found = Option.getOrThrow(yield* store.find(tool.id))
+          assert.deepStrictEqual(found, {
+            tool: {
+              ...tool.declaration,
+              id: tool.id,
+              providerId: provider.id,
+              createdAt: tool.at,
+              updatedAt: tool.at,
+              priceVersion: 1
+            },
+            price: tool.price,
+            freeTierCalls: tool.freeTierCalls,
+            provider: { id, name, endpointUrl, pricingModel }
+          })
+        }
+        const schema = Option.getOrThrow(yield* store.find(full.id)).tool.inputSchema
+        assert.strictEqual(JSON.stringify(schema), JSON.stringify(full.declaration.inputSchema))
+      })
+    )
+
+    it.effect("updates the tool of the same provider and name, keeping its id and birth", () =>
+      Effect.gen(function* () {
+        const store = yield* CatalogStore
+        const provider = yield* aProvider()
+        const first = yield* aTool(provider, { description: "before", idempotent: true, timeoutMs: 5 })
+        const second = yield* aTool(provider, { description: "after" }, { at: instant("2026-11-21T00:00:00.000Z") })
+        yield* store.upsert(first)
+        assert.deepStrictEqual(yield* store.upsert(second), {
+          id: first.id,
+          toolName: "forecast",
+          action: "updated",
+          priceVersion: 1
+        })
+        const { tool } = Option.getOrThrow(yield* store.find(first.id))
+        assert.deepStrictEqual(tool, {
+          ...second.declaration,
+          id: first.id,
+          providerId: provider.id,
+          createdAt: first.at,
+          updatedAt: second.at,
+          priceVersion: 1
+        })
+        assert.isTrue(Option.isNone(yield* store.find(second.id)))
+      })
+    )
+
+    it.effect("makes a new price version when the price or the free tier is another one, and only then", () =>
+      Effect.gen(function* () {
+        const store = yield* CatalogStore
+        const provider = yield* aProvider()
+        const steps = [
+          { price: 100n, free: 10, day: "01", version: 1 },
+          { price: 100n, free: 10, day: "02", version: 1 },
+          { price: 101n, free: 10, day: "03", version: 2 },
+          { price: 101n, free: 0, day: "04", version: 3 },
+          { price: 100n, free: 10, day: "05", version: 4 },
+          { price: 100n, free: 10, day: "06", version: 4 }
+        ]
+        let id: ToolId | undefined
+        for (const { day, free, price, version } of steps) {
+          const at = instant(`2026-11-${day}T00:00:00.000Z`)
+          const outcome = yield* store.upsert(
+            yield* aTool(provider, {}, { price: Microcents.make(price), freeTierCalls: free, at })
+          )
+          id = outcome.id
+          assert.strictEqual(outcome.priceVersion, version)
+        }
+        const history = yield* store.prices(id!, 100)
+        assert.deepStrictEqual(history, [
+          { version: 4, price: price(100n), freeTierCalls: 10, effectiveFrom: instant("2026-11-05T00:00:00.000Z") },
+          { version: 3, price: price(101n), freeTierCalls: 0, effectiveFrom: instant("2026-11-04T00:00:00.000Z") },
+          { version: 2, price: price(101n), freeTierCalls: 10, effectiveFrom: instant("2026-11-03T00:00:00.000Z") },
+          { version: 1, price: price(100n), freeTierCalls: 10, effectiveFrom: instant("2026-11-01T00:00:00.000Z") }
+        ])
+        assert.deepStrictEqual(yield* store.prices(id!, 2), history.slice(0, 2))
+      })
+    )
+
+    it.effect("never lets the history of prices go backwards when clocks disagree", () =>
+      Effect.gen(function* () {
+        const store = yield* CatalogStore
+        const provider = yield* aProvider()
+        const [early, late] = [instant("2026-11-01T00:00:00.000Z"), instant("2026-11-02T00:00:00.000Z")]
+        yield* store.upsert(yield* aTool(provider, {}, { price: price(1n), at: late }))
+        const { id } = yield* store.upsert(yield* aTool(provider, {}, { price: price(2n), at: early }))
+        const history = yield* store.prices(id, 10)
+        assert.deepStrictEqual(
+          history.map((version) => version.effectiveFrom),
+          [late, late]
+        )
+      })
+    )
+
+    it.effect("counts one version per change, without a gap, when a tool is updated from all sides at once", () =>
+      Effect.gen(function* () {
+        const store = yield* CatalogStore
+        const provider = yield* aProvider()
+        const prices = Array.from({ length: 24 }, (_, n) => price(BigInt(n % 6)))
+        const outcomes = yield* Effect.forEach(
+          prices,
+          (price) => Effect.flatMap(aTool(provider, {}, { price }), store.upsert),
+          { concurrency: "unbounded" }
+        )
+        const ids = new Set(outcomes.map((outcome) => outcome.id))
+        assert.lengthOf(ids, 1)
+        assert.lengthOf(
+          outcomes.filter((outcome) => outcome.action === "created"),
+          1
+        )
+        const [id] = ids
+        const history = (yield* store.prices(id!, 100)).toReversed()
+        assert.deepStrictEqual(
+          history.map((one) => one.version),
+          history.map((_, n) => n + 1)
+        )
+        for (const [n, one] of history.entries()) assert.notStrictEqual(one.price, history[n - 1]?.price)
+        const entry = Option.getOrThrow(yield* store.find(id!))
+        assert.strictEqual(entry.tool.priceVersion, history.length)
+        assert.strictEqual(entry.price, history.at(-1)!.price)
+      })
+    )
+
+    it.effect("finds every provider's tool of a name, oldest first", () =>
+      Effect.gen(function* () {
+        const store = yield* CatalogStore
+        const toolName = `translate-${yield* (yield* Entropy).hex(8)}`
+        const tools = []
+        for (let n = 0; n < 4; n++) {
+          const provider = yield* aProvider()
+          const tool = yield* aTool(provider, { toolName })
+          tools.push(tool)
+          yield* store.upsert(yield* aTool(provider, { toolName: `${toolName}-other` }))
+        }
+        for (const tool of tools.toReversed()) yield* store.upsert(tool)
+        const idsOf = (found: ReadonlyArray<{ readonly tool: { readonly id: ToolId } }>) =>
+          found.map(({ tool }) => tool.id)
+        const ids = tools.map((tool) => tool.id)
+        assert.deepStrictEqual(idsOf(yield* store.findByName(toolName, 10)), ids)
+        assert.deepStrictEqual(idsOf(yield* store.findByName(toolName, 3)), ids.slice(0, 3))
+        for (const tool of tools) {
+          const found = yield* store.findOf(tool.providerId, toolName)
+          assert.deepStrictEqual(
+            Option.map(found, ({ tool: { id } }) => id),
+            Option.some(tool.id)
+          )
+        }
+        for (const stranger of ["no such tool", "", `${toolName}\0`, "\ud800"]) {
+          assert.deepStrictEqual(yield* store.findByName(stranger, 3), [])
+          assert.deepStrictEqual(yield* store.findOf(tools[0]!.providerId, stranger), Option.none())
+        }
+      })
+    )
+
+    it.effect("counts the tools of a provider and of all", () =>
+      Effect.gen(function* () {
+        const store = yield* CatalogStore
+        const before = yield* store.count
+        const provider = yield* aProvider()
+        assert.strictEqual(yield* store.countOf(provider.id), 0)
+        for (const toolName of ["a", "b", "c", "a"]) yield* store.upsert(yield* aTool(provider, { toolName }))
+        assert.strictEqual(yield* store.countOf(provider.id), 3)
+        assert.strictEqual(yield* store.count, before + 3)
+      })
+    )
+
+    it.effect("lists categories once, sorted, without the empty one", () =>
+      Effect.gen(function* () {
+        const store = yield* CatalogStore
+        const provider = yield* aProvider()
+        const categories = ["zeta", "", "Alpha", "alpha", "\u{1F30D}", "\uFF21", "zeta", "ärger"]
+        for (const [n, category] of categories.entries()) {
+          yield* store.upsert(yield* aTool(provider, { toolName: `tool ${n}`, category }))
+        }
+        const listed = (yield* store.categories).filter((category) => categories.includes(category))
+        assert.deepStrictEqual(listed, ["Alpha", "alpha", "zeta", "ärger", "\uFF21", "\u{1F30D}"])
+      })
+    )
+
+    it.effect("knows no tool and no price by an id that was never given out, and no tool of nobody", () =>
+      Effect.gen(function* () {
+        const store = yield* CatalogStore
+        const unknown = yield* (yield* Entropy).uuid
+        assert.isTrue(Option.isNone(yield* store.find(ToolId.make(unknown))))
+        assert.deepStrictEqual(yield* store.prices(ToolId.make(unknown), 10), [])
+        const nobodys = yield* aTool(yield* aProvider(), {}, { providerId: ProviderId.make(unknown) })
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(store.upsert(nobodys))))
+      })
+    )
+
+    it.effect("takes tools, prices and counts back with the unit of work", () =>
+      Effect.gen(function* () {
+        const store = yield* CatalogStore
+        const { atomically } = yield* UnitOfWork
+        const provider = yield* aProvider()
+        const kept = yield* aTool(provider, { toolName: "kept" }, { price: price(1n) })
+        yield* store.upsert(kept)
+        const before = yield* store.count
+        const entry = yield* store.find(kept.id)
+        const dropped = yield* aTool(provider, { toolName: "dropped" })
+        const page = { limit: 10, offset: 0, after: undefined }
+        const ofProvider = { category: undefined, providerId: provider.id, tokens: [] }
+        const unit = Effect.gen(function* () {
+          yield* store.upsert(dropped)
+          yield* store.upsert(yield* aTool(provider, { toolName: "kept" }, { price: price(2n) }))
+          assert.strictEqual(yield* store.count, before + 1)
+          assert.strictEqual((yield* store.search(ofProvider, "name", page)).total, 2)
+          return yield* Effect.fail("no")
+        })
+        assert.strictEqual(yield* Effect.flip(atomically(unit)), "no")
+        assert.deepStrictEqual(yield* store.find(kept.id), entry)
+        assert.lengthOf(yield* store.prices(kept.id, 10), 1)
+        assert.isTrue(Option.isNone(yield* store.find(dropped.id)))
+        assert.deepStrictEqual(yield* store.findByName("dropped", 10), [])
+        assert.strictEqual(yield* store.count, before)
+        assert.strictEqual((yield* store.search(ofProvider, "name", page)).total, 1)
+        assert.strictEqual((yield* store.upsert(dropped)).action, "created")
+      })
+    )
+  })

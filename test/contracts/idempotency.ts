@@ -1,0 +1,148 @@
+import { assert, it } from "@effect/vitest"
+import { type DateTime, Effect, type Layer, Result } from "effect"
+import { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import { Digest } from "../../domain/shared/Digest.ts"
+import { Entropy } from "../../domain/shared/Entropy.ts"
+import { IdempotencyStore } from "../../domain/shared/IdempotencyStore.ts"
+import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import type { Ports } from "./ports.ts"
+import { aConsumer, instant } from "./samples.ts"
+
+const aClaim = Effect.fnUntraced(function* (changes: { readonly scope?: string; readonly at?: DateTime.Utc } = {}) {
+  const { sha256Hex } = yield* Digest
+  const entropy = yield* Entropy
+  return {
+    scope: "consumer 1",
+    keyHash: sha256Hex(yield* entropy.uuid),
+    requestHash: sha256Hex(yield* entropy.uuid),
+    at: instant("2026-11-20T10:11:12.345Z"),
+    ...changes
+  }
+})
+
+export const idempotencyContract = (name: string, ports: Layer.Layer<Ports>) =>
+  it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`IdempotencyStore over ${name}`, (it) => {
+    it.effect("lets one request take a key, and tells the next one its answer", () =>
+      Effect.gen(function* () {
+        const store = yield* IdempotencyStore
+        const { atomically } = yield* UnitOfWork
+        const claim = yield* aClaim()
+        const first = store.claim(claim).pipe(
+          Effect.tap(() => store.complete(claim.scope, claim.keyHash, "the answer")),
+          atomically
+        )
+        assert.deepStrictEqual(yield* first, { _tag: "Claimed" })
+        const known = { _tag: "Known", requestHash: claim.requestHash, sealedAnswer: "the answer" } as const
+        assert.deepStrictEqual(yield* atomically(store.claim(claim)), known)
+        const another = { ...claim, requestHash: (yield* aClaim()).requestHash }
+        assert.deepStrictEqual(yield* atomically(store.claim(another)), known)
+      })
+    )
+
+    it.effect("keeps the same key of another caller apart", () =>
+      Effect.gen(function* () {
+        const store = yield* IdempotencyStore
+        const { atomically } = yield* UnitOfWork
+        const claim = yield* aClaim()
+        for (const scope of ["consumer 1", "consumer 2"]) {
+          const unit = Effect.tap(store.claim({ ...claim, scope }), () => store.complete(scope, claim.keyHash, scope))
+          assert.deepStrictEqual(yield* atomically(unit), { _tag: "Claimed" })
+        }
+      })
+    )
+
+    it.effect("frees a key whose unit of work fails", () =>
+      Effect.gen(function* () {
+        const store = yield* IdempotencyStore
+        const { atomically } = yield* UnitOfWork
+        const claim = yield* aClaim()
+        const failing = Effect.andThen(store.claim(claim), Effect.fail("no"))
+        for (let n = 0; n < 3; n++) assert.strictEqual(yield* Effect.flip(atomically(failing)), "no")
+        const completing = Effect.tap(store.claim(claim), () => store.complete(claim.scope, claim.keyHash, "x"))
+        assert.deepStrictEqual(yield* atomically(completing), { _tag: "Claimed" })
+      })
+    )
+
+    it.effect("says that a key is in use to the very unit of work that took it", () =>
+      Effect.gen(function* () {
+        const store = yield* IdempotencyStore
+        const { atomically } = yield* UnitOfWork
+        const claim = yield* aClaim()
+        const unit = Effect.andThen(store.claim(claim), Effect.flip(store.claim(claim)))
+        const error = yield* atomically(Effect.tap(unit, () => store.complete(claim.scope, claim.keyHash, "x")))
+        assert.strictEqual(error._tag, "IdempotencyInFlight")
+        assert.isAbove(error.retryAfterSeconds, 0)
+      })
+    )
+
+    it.effect("lets one of 32 concurrent requests do the work; all the others get its answer", () =>
+      Effect.gen(function* () {
+        const store = yield* IdempotencyStore
+        const accounts = yield* AccountStore
+        const { atomically } = yield* UnitOfWork
+        const claim = yield* aClaim()
+        const before = yield* accounts.counts
+        const request = Effect.gen(function* () {
+          const claimed = yield* store.claim(claim)
+          if (claimed._tag === "Known") return claimed.sealedAnswer
+          const { id } = yield* aConsumer()
+          yield* store.complete(claim.scope, claim.keyHash, id)
+          return id
+        }).pipe(atomically)
+        const answers = yield* Effect.all(
+          Array.from({ length: 32 }, () => request),
+          { concurrency: "unbounded" }
+        )
+        assert.lengthOf(new Set(answers), 1)
+        assert.strictEqual((yield* accounts.counts).consumers, before.consumers + 1)
+      })
+    )
+
+    it.effect("gives a key that was freed to the next one that waits for it", () =>
+      Effect.gen(function* () {
+        const store = yield* IdempotencyStore
+        const { atomically } = yield* UnitOfWork
+        const claim = yield* aClaim()
+        let failuresLeft = 3
+        const request = Effect.gen(function* () {
+          const claimed = yield* store.claim(claim)
+          if (claimed._tag === "Known") return claimed.sealedAnswer
+          if (failuresLeft-- > 0) return yield* Effect.fail("not yet")
+          yield* store.complete(claim.scope, claim.keyHash, "done")
+          return "done"
+        }).pipe(atomically, Effect.result)
+        const results = yield* Effect.all(
+          Array.from({ length: 8 }, () => request),
+          { concurrency: "unbounded" }
+        )
+        assert.lengthOf(results.filter(Result.isFailure), 3)
+        assert.deepStrictEqual(
+          results.filter(Result.isSuccess).map((result) => result.success),
+          ["done", "done", "done", "done", "done"]
+        )
+      })
+    )
+
+    it.effect("forgets old keys, not more at once than it is told, and no young ones", () =>
+      Effect.gen(function* () {
+        const store = yield* IdempotencyStore
+        const { atomically } = yield* UnitOfWork
+        const take = Effect.fnUntraced(function* (at: DateTime.Utc) {
+          const claim = yield* aClaim({ at })
+          yield* atomically(Effect.andThen(store.claim(claim), store.complete(claim.scope, claim.keyHash, "an answer")))
+          return claim
+        })
+        const [old, edge] = [instant("2020-01-01T00:00:00.000Z"), instant("2020-02-01T00:00:00.000Z")]
+        const oldClaims = [yield* take(old), yield* take(old), yield* take(old)]
+        const young = yield* take(edge)
+        assert.strictEqual(yield* store.prune(edge, 2), 2)
+        assert.strictEqual(yield* store.prune(edge, 2), 1)
+        assert.strictEqual(yield* store.prune(edge, 2), 0)
+        assert.strictEqual((yield* atomically(store.claim(young)))._tag, "Known")
+        for (const claim of oldClaims) {
+          const again = Effect.tap(store.claim(claim), () => store.complete(claim.scope, claim.keyHash, "x"))
+          assert.strictEqual((yield* atomically(again))._tag, "Claimed")
+        }
+      })
+    )
+  })

@@ -1,0 +1,150 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Exit, type Layer, Option } from "effect"
+import { KeyStore } from "../../domain/accounts/KeyStore.ts"
+import { Digest } from "../../domain/shared/Digest.ts"
+import { Entropy } from "../../domain/shared/Entropy.ts"
+import { ConsumerId, KeyId } from "../../domain/shared/Ids.ts"
+import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import type { Ports } from "./ports.ts"
+import { aConsumer, aKey, aProvider, instant } from "./samples.ts"
+
+export const keysContract = (name: string, ports: Layer.Layer<Ports>) =>
+  it.layer(ports, { timeout: "60 seconds" })(`KeyStore over ${name}`, (it) => {
+    it.effect("finds a consumer's key by its hash, with the owner's name and rate", () =>
+      Effect.gen(function* () {
+        const store = yield* KeyStore
+        const consumer = yield* aConsumer({ name: "Curious", rateLimitRpm: 77 })
+        const key = yield* aKey(consumer.id, { label: "laptop", expiresAt: instant("2027-01-01T00:00:00.001Z") })
+        yield* store.insert(key)
+        assert.deepStrictEqual(
+          yield* store.findByHash(key.hash),
+          Option.some({ key, ownerName: "Curious", rateLimitRpm: 77 })
+        )
+      })
+    )
+
+    it.effect("finds a provider's key, for which no rate was granted", () =>
+      Effect.gen(function* () {
+        const store = yield* KeyStore
+        const provider = yield* aProvider({ name: "Weather" })
+        const key = yield* aKey(provider.id, { role: "provider", revokedAt: instant("2026-11-21T00:00:00.000Z") })
+        yield* store.insert(key)
+        assert.deepStrictEqual(
+          yield* store.findByHash(key.hash),
+          Option.some({ key, ownerName: "Weather", rateLimitRpm: undefined })
+        )
+      })
+    )
+
+    it.effect("finds nothing by a hash that is not there", () =>
+      Effect.gen(function* () {
+        const hash = (yield* Digest).sha256Hex(yield* (yield* Entropy).uuid)
+        assert.isTrue(Option.isNone(yield* (yield* KeyStore).findByHash(hash)))
+      })
+    )
+
+    it.effect("lists an owner's keys newest first, revoked ones too, and nobody else's", () =>
+      Effect.gen(function* () {
+        const store = yield* KeyStore
+        const [owner, other] = [yield* aConsumer(), yield* aConsumer()]
+        const oldest = yield* aKey(owner.id, { createdAt: instant("2026-01-01T00:00:00.000Z") })
+        const middle = yield* aKey(owner.id, { createdAt: instant("2026-01-01T00:00:00.001Z") })
+        const newest = yield* aKey(owner.id, { createdAt: instant("2026-01-01T00:00:00.002Z") })
+        for (const key of [middle, newest, oldest, yield* aKey(other.id)]) yield* store.insert(key)
+        const revoked = yield* store.revoke(owner.id, middle.id, instant("2026-02-01T00:00:00.000Z"))
+        assert.deepStrictEqual(yield* store.ofOwner(owner.id), [newest, Option.getOrThrow(revoked), oldest])
+      })
+    )
+
+    it.effect("orders keys of the same millisecond by their ids", () =>
+      Effect.gen(function* () {
+        const store = yield* KeyStore
+        const owner = yield* aConsumer()
+        const keys = yield* Effect.all([aKey(owner.id), aKey(owner.id), aKey(owner.id)])
+        for (const key of keys) yield* store.insert(key)
+        assert.deepStrictEqual(yield* store.ofOwner(owner.id), keys.toReversed())
+      })
+    )
+
+    it.effect("revokes at the earliest time that was set", () =>
+      Effect.gen(function* () {
+        const store = yield* KeyStore
+        const owner = yield* aConsumer()
+        const key = yield* aKey(owner.id)
+        yield* store.insert(key)
+        const [early, middle, late] = ["01", "02", "03"].map((day) => instant(`2026-12-${day}T00:00:00.500Z`))
+        const revokedAt = Effect.fnUntraced(function* (at: typeof early) {
+          return Option.getOrThrow(yield* store.revoke(owner.id, key.id, at!)).revokedAt
+        })
+        assert.deepStrictEqual(yield* revokedAt(middle), middle)
+        assert.deepStrictEqual(yield* revokedAt(late), middle)
+        assert.deepStrictEqual(yield* revokedAt(early), early)
+        const found = Option.getOrThrow(yield* store.findByHash(key.hash))
+        assert.deepStrictEqual(found.key, { ...key, revokedAt: early })
+      })
+    )
+
+    it.effect("revokes nothing of another owner's, and nothing that is not there", () =>
+      Effect.gen(function* () {
+        const store = yield* KeyStore
+        const [owner, stranger] = [yield* aConsumer(), yield* aConsumer()]
+        const key = yield* aKey(owner.id)
+        yield* store.insert(key)
+        const at = instant("2026-12-01T00:00:00.000Z")
+        assert.isTrue(Option.isNone(yield* store.revoke(stranger.id, key.id, at)))
+        const unknown = KeyId.make(yield* (yield* Entropy).uuid)
+        assert.isTrue(Option.isNone(yield* store.revoke(owner.id, unknown, at)))
+        assert.deepStrictEqual(yield* store.ofOwner(owner.id), [key])
+      })
+    )
+
+    it.effect("refuses a key of nobody, and a hash that is there", () =>
+      Effect.gen(function* () {
+        const store = yield* KeyStore
+        const nobody = ConsumerId.make(yield* (yield* Entropy).uuid)
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(store.insert(yield* aKey(nobody)))))
+        const owner = yield* aConsumer()
+        const key = yield* aKey(owner.id)
+        yield* store.insert(key)
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(store.insert(yield* aKey(owner.id, { hash: key.hash })))))
+        assert.deepStrictEqual(yield* store.ofOwner(owner.id), [key])
+      })
+    )
+
+    it.effect("takes a key back with the unit of work that wrote or revoked it", () =>
+      Effect.gen(function* () {
+        const store = yield* KeyStore
+        const { atomically } = yield* UnitOfWork
+        const owner = yield* aConsumer()
+        const [kept, dropped] = [yield* aKey(owner.id), yield* aKey(owner.id)]
+        yield* store.insert(kept)
+        const unit = Effect.gen(function* () {
+          yield* store.insert(dropped)
+          yield* store.revoke(owner.id, kept.id, instant("2026-12-01T00:00:00.000Z"))
+          return yield* Effect.fail("no")
+        })
+        assert.strictEqual(yield* Effect.flip(atomically(unit)), "no")
+        assert.deepStrictEqual(yield* store.ofOwner(owner.id), [kept])
+        assert.isTrue(Option.isNone(yield* store.findByHash(dropped.hash)))
+      })
+    )
+
+    it.effect("lets one unit of work at a time decide over an owner's keys", () =>
+      Effect.gen(function* () {
+        const store = yield* KeyStore
+        const { atomically } = yield* UnitOfWork
+        const owner = yield* aConsumer()
+        // Each adds a key only where it sees fewer than five: were two of them to look at once, there would be more.
+        const addIfFew = atomically(
+          Effect.gen(function* () {
+            if ((yield* store.ofOwner(owner.id)).length < 5) yield* store.insert(yield* aKey(owner.id))
+          })
+        )
+        yield* Effect.all(
+          Array.from({ length: 20 }, () => addIfFew),
+          { concurrency: "unbounded", discard: true }
+        )
+        assert.lengthOf(yield* store.ofOwner(owner.id), 5)
+      })
+    )
+  })

@@ -1,0 +1,90 @@
+/**
+ * The ports of accounts, catalogue, idempotency and change feed, once over memory and once over PostgreSQL: what every
+ * contract suite and every test of a domain service runs on.
+ */
+import { Clock, Layer, Redacted } from "effect"
+import * as NodeDigest from "../../adapters/crypto/NodeDigest.ts"
+import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
+import * as NodeSealer from "../../adapters/crypto/NodeSealer.ts"
+import * as AjvJsonSchemas from "../../adapters/jsonschema/AjvJsonSchemas.ts"
+import * as MemoryAccountStore from "../../adapters/memory/MemoryAccountStore.ts"
+import * as MemoryCatalogStore from "../../adapters/memory/MemoryCatalogStore.ts"
+import * as MemoryChangeFeed from "../../adapters/memory/MemoryChangeFeed.ts"
+import * as MemoryIdempotencyStore from "../../adapters/memory/MemoryIdempotencyStore.ts"
+import * as MemoryKeyStore from "../../adapters/memory/MemoryKeyStore.ts"
+import { MemoryTables } from "../../adapters/memory/MemoryTables.ts"
+import * as MemoryUnitOfWork from "../../adapters/memory/MemoryUnitOfWork.ts"
+import * as PostgresAccountStore from "../../adapters/sql/PostgresAccountStore.ts"
+import * as PostgresCatalogStore from "../../adapters/sql/PostgresCatalogStore.ts"
+import * as PostgresChangeFeed from "../../adapters/sql/PostgresChangeFeed.ts"
+import * as PostgresIdempotencyStore from "../../adapters/sql/PostgresIdempotencyStore.ts"
+import * as PostgresKeyStore from "../../adapters/sql/PostgresKeyStore.ts"
+import * as PostgresUnitOfWork from "../../adapters/sql/PostgresUnitOfWork.ts"
+import { Authentication } from "../../domain/accounts/Authentication.ts"
+import { Keys } from "../../domain/accounts/Keys.ts"
+import { Registration } from "../../domain/accounts/Registration.ts"
+import { Catalog } from "../../domain/catalog/Catalog.ts"
+import { Idempotency } from "../../domain/shared/Idempotency.ts"
+import type { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import type { KeyStore } from "../../domain/accounts/KeyStore.ts"
+import type { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
+import type { JsonSchemas } from "../../domain/catalog/JsonSchemas.ts"
+import type { ChangeFeed } from "../../domain/shared/ChangeFeed.ts"
+import type { Digest } from "../../domain/shared/Digest.ts"
+import type { Entropy } from "../../domain/shared/Entropy.ts"
+import type { IdempotencyStore } from "../../domain/shared/IdempotencyStore.ts"
+import type { Sealer } from "../../domain/shared/Sealer.ts"
+import type { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { PostgresTest } from "../support/postgres.ts"
+
+export type Ports =
+  | AccountStore
+  | CatalogStore
+  | ChangeFeed
+  | Digest
+  | Entropy
+  | IdempotencyStore
+  | JsonSchemas
+  | KeyStore
+  | Sealer
+  | UnitOfWork
+
+const crypto = Layer.mergeAll(NodeDigest.layer, NodeEntropy.layer, NodeSealer.layer([Redacted.make("a test's secret")]))
+
+export const memoryPorts: Layer.Layer<Ports> = Layer.mergeAll(
+  MemoryAccountStore.layer,
+  MemoryCatalogStore.layer,
+  MemoryChangeFeed.layer,
+  MemoryIdempotencyStore.layer,
+  MemoryKeyStore.layer,
+  MemoryUnitOfWork.layer,
+  AjvJsonSchemas.layer,
+  crypto
+).pipe(Layer.provide(MemoryTables.layer))
+
+/** Of one node; a second build of it in a test is a second node on the same database. */
+export const postgresNode = Layer.mergeAll(
+  PostgresAccountStore.layer,
+  PostgresCatalogStore.layer,
+  // Its connection lives in the machine's time, also under a test's clock.
+  PostgresChangeFeed.layer.pipe(Layer.provide(Layer.succeed(Clock.Clock, Clock.Clock.defaultValue()))),
+  PostgresIdempotencyStore.layer,
+  PostgresKeyStore.layer,
+  PostgresUnitOfWork.layer,
+  AjvJsonSchemas.layer,
+  crypto
+)
+
+export const postgresPorts = Layer.orDie(postgresNode).pipe(Layer.provideMerge(PostgresTest.layer))
+
+/** The services of accounts, catalogue and idempotency, with the ports that they stand on. */
+export const withServices = <P, E, R>(ports: Layer.Layer<P | Ports, E, R>) =>
+  Registration.layer.pipe(
+    Layer.provideMerge(Layer.mergeAll(Authentication.layer, Catalog.layer, Idempotency.layer, Keys.layer)),
+    Layer.provideMerge(ports)
+  )
+
+export const everyStore: ReadonlyArray<readonly [name: string, ports: Layer.Layer<Ports>]> = [
+  ["memory", memoryPorts],
+  ["PostgreSQL", postgresPorts]
+]

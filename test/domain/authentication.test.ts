@@ -1,0 +1,265 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
+import { TestClock } from "effect/testing"
+import { assemble } from "../../domain/accounts/ApiKey.ts"
+import {
+  Authentication,
+  KEY_CACHE_ENTRIES_MAX,
+  KEY_CACHE_TTL_MS,
+  OperatorKey
+} from "../../domain/accounts/Authentication.ts"
+import { Keys } from "../../domain/accounts/Keys.ts"
+import { KeyStore } from "../../domain/accounts/KeyStore.ts"
+import { RateLimitPolicy } from "../../domain/accounts/RateLimitPolicy.ts"
+import { type Change, ChangeFeed } from "../../domain/shared/ChangeFeed.ts"
+import { Digest } from "../../domain/shared/Digest.ts"
+import { Entropy } from "../../domain/shared/Entropy.ts"
+import { ConsumerId } from "../../domain/shared/Ids.ts"
+import { everyStore, memoryPorts, postgresNode, withServices } from "../contracts/ports.ts"
+import { aConsumer, aKey, aProvider } from "../contracts/samples.ts"
+import { PostgresTest } from "../support/postgres.ts"
+
+const forever = { label: "a key", expiresAt: undefined }
+const OPERATOR = "an operator's key, from configuration"
+
+const anOwner = Effect.fnUntraced(function* (changes: Parameters<typeof aConsumer>[0] = {}) {
+  const { id } = yield* aConsumer(changes)
+  return { role: "consumer", ownerId: id } as const
+})
+
+const refusal = Effect.fnUntraced(function* (secret: string) {
+  return (yield* Effect.flip((yield* Authentication).authenticate(secret))).reason
+})
+
+for (const [name, ports] of everyStore) {
+  const configured = Layer.mergeAll(
+    Layer.succeed(OperatorKey, Redacted.make(OPERATOR)),
+    Layer.succeed(RateLimitPolicy, { defaultRpm: 60, ceilingRpm: 6_000, providerRpm: 321 })
+  )
+  it.layer(withServices(ports).pipe(Layer.provideMerge(configured)), { timeout: "60 seconds" })(
+    `Authentication over ${name}`,
+    (it) => {
+      it.effect("knows consumers by their keys, with the rate they were granted", () =>
+        Effect.gen(function* () {
+          const owner = yield* anOwner({ name: "Curious", rateLimitRpm: 77 })
+          const expiresAt = DateTime.add(yield* DateTime.now, { days: 1 })
+          const { key, secret } = yield* (yield* Keys).create(owner, { label: "", expiresAt })
+          assert.deepStrictEqual(yield* (yield* Authentication).authenticate(secret), {
+            ...owner,
+            name: "Curious",
+            keyId: key.id,
+            rateLimitRpm: 77,
+            expiresAt
+          })
+        })
+      )
+
+      it.effect("knows providers by their keys, with the rate of all providers", () =>
+        Effect.gen(function* () {
+          const { id } = yield* aProvider({ name: "Weather" })
+          const owner = { role: "provider", ownerId: id } as const
+          const { key, secret } = yield* (yield* Keys).create(owner, forever)
+          assert.deepStrictEqual(yield* (yield* Authentication).authenticate(secret), {
+            ...owner,
+            name: "Weather",
+            keyId: key.id,
+            rateLimitRpm: 321,
+            expiresAt: undefined
+          })
+        })
+      )
+
+      it.effect("knows the operator by the key of the configuration, and by nothing near it", () =>
+        Effect.gen(function* () {
+          const { authenticate } = yield* Authentication
+          assert.strictEqual((yield* authenticate(OPERATOR)).role, "operator")
+          assert.strictEqual(yield* refusal(`${OPERATOR} `), "malformed")
+        })
+      )
+
+      it.effect("says why it refuses: no key, no key of ours, an unknown one", () =>
+        Effect.gen(function* () {
+          const { sha256Hex } = yield* Digest
+          const unknown = assemble("consumer", yield* (yield* Entropy).hex(32), sha256Hex)
+          assert.strictEqual(yield* refusal(""), "missing")
+          assert.strictEqual(yield* refusal("Bearer"), "malformed")
+          assert.strictEqual(yield* refusal(`${unknown.slice(0, -1)}g`), "malformed")
+          assert.strictEqual(yield* refusal("x".repeat(100_000)), "malformed")
+          assert.strictEqual(yield* refusal(unknown), "unknown")
+        })
+      )
+
+      it.effect("refuses a key from its very expiry on, also one that it has in its cache", () =>
+        Effect.gen(function* () {
+          const expiresAt = DateTime.add(yield* DateTime.now, { seconds: 10 })
+          const { secret } = yield* (yield* Keys).create(yield* anOwner(), { label: "", expiresAt })
+          const { authenticate } = yield* Authentication
+          yield* authenticate(secret)
+          yield* TestClock.adjust("9999 millis")
+          yield* authenticate(secret)
+          yield* TestClock.adjust("1 millis")
+          assert.strictEqual(yield* refusal(secret), "expired")
+        })
+      )
+
+      it.effect("refuses a revoked key at once, also one that it has in its cache", () =>
+        Effect.gen(function* () {
+          const keys = yield* Keys
+          const owner = yield* anOwner()
+          const { key, secret } = yield* keys.create(owner, forever)
+          yield* keys.create(owner, forever)
+          yield* (yield* Authentication).authenticate(secret)
+          yield* keys.revoke(owner, key.id)
+          yield* Effect.yieldNow
+          assert.strictEqual(yield* refusal(secret), "revoked")
+        })
+      )
+
+      it.effect("takes a rotated key for the grace time and the new one from the start", () =>
+        Effect.gen(function* () {
+          const keys = yield* Keys
+          const owner = yield* anOwner()
+          const { key, secret } = yield* keys.create(owner, forever)
+          const { authenticate } = yield* Authentication
+          yield* authenticate(secret)
+          const { minted } = yield* keys.rotate(owner, key.id, 3)
+          yield* Effect.yieldNow
+          assert.strictEqual((yield* authenticate(minted.secret)).keyId, minted.key.id)
+          yield* TestClock.adjust("2999 millis")
+          yield* authenticate(secret)
+          yield* TestClock.adjust("1 millis")
+          assert.strictEqual(yield* refusal(secret), "revoked")
+          yield* authenticate(minted.secret)
+        })
+      )
+    }
+  )
+}
+
+/** Over memory, with a key store that counts how often it is asked. */
+const counted = Effect.gen(function* () {
+  const ports = yield* Layer.build(memoryPorts)
+  const store = Context.get(ports, KeyStore)
+  const asked = { times: 0 }
+  const counting = KeyStore.of({
+    ...store,
+    findByHash: (hash) => Effect.suspend(() => (asked.times++, store.findByHash(hash)))
+  })
+  const services = yield* Layer.build(
+    Authentication.layer.pipe(Layer.provide(Layer.succeedContext(Context.add(ports, KeyStore, counting))))
+  )
+  const { sha256Hex } = Context.get(ports, Digest)
+  const aStoredSecret = Effect.gen(function* () {
+    const secret = assemble("consumer", yield* (yield* Entropy).hex(32), sha256Hex)
+    yield* store.insert(yield* aKey((yield* aConsumer()).id, { hash: sha256Hex(secret) }))
+    return secret
+  }).pipe(Effect.provideContext(ports))
+  const { authenticate } = Context.get(services, Authentication)
+  return { asked, authenticate, aStoredSecret, feed: Context.get(ports, ChangeFeed), sha256Hex }
+})
+
+describe("Authentication's cache", () => {
+  it.effect("asks the store once per key, and again when the time to live is over", () =>
+    Effect.gen(function* () {
+      const { asked, aStoredSecret, authenticate } = yield* counted
+      const secret = yield* aStoredSecret
+      for (let n = 0; n < 5; n++) yield* authenticate(secret)
+      assert.strictEqual(asked.times, 1)
+      yield* TestClock.adjust(KEY_CACHE_TTL_MS - 1)
+      yield* authenticate(secret)
+      assert.strictEqual(asked.times, 1)
+      yield* TestClock.adjust(1)
+      yield* authenticate(secret)
+      assert.strictEqual(asked.times, 2)
+    })
+  )
+
+  it.effect("does not ask the store about what cannot be a key, and keeps nothing of unknown ones", () =>
+    Effect.gen(function* () {
+      const { asked, authenticate, sha256Hex } = yield* counted
+      for (const secret of ["", "x", `atb_c_${"0".repeat(72)}`]) yield* Effect.flip(authenticate(secret))
+      assert.strictEqual(asked.times, 0)
+      const unknown = assemble("consumer", "0".repeat(64), sha256Hex)
+      yield* Effect.flip(authenticate(unknown))
+      yield* Effect.flip(authenticate(unknown))
+      assert.strictEqual(asked.times, 2)
+    })
+  )
+
+  it.effect("forgets the key that changed, and everything when the feed says so", () =>
+    Effect.gen(function* () {
+      const { asked, aStoredSecret, authenticate, feed, sha256Hex } = yield* counted
+      const [a, b] = [yield* aStoredSecret, yield* aStoredSecret]
+      const askBoth = Effect.andThen(authenticate(a), authenticate(b))
+      yield* askBoth
+      assert.strictEqual(asked.times, 2)
+      const askedAfter = Effect.fnUntraced(function* (change: Change) {
+        const before = asked.times
+        yield* feed.publish(change)
+        yield* Effect.yieldNow
+        yield* askBoth
+        return asked.times - before
+      })
+      assert.strictEqual(yield* askedAfter({ topic: "key", id: sha256Hex(a) }), 1)
+      assert.strictEqual(yield* askedAfter({ topic: "catalog", id: sha256Hex(a) }), 0)
+      assert.strictEqual(yield* askedAfter({ topic: "account", id: "whose" }), 2)
+      assert.strictEqual(yield* askedAfter({ topic: "everything", id: "" }), 2)
+    })
+  )
+
+  it.effect("is bounded: the oldest entry makes room", () =>
+    Effect.gen(function* () {
+      const ports = yield* Layer.build(memoryPorts)
+      const { sha256Hex } = Context.get(ports, Digest)
+      const key = yield* aKey(ConsumerId.make("00000000-0000-7000-8000-000000000000")).pipe(
+        Effect.provideContext(ports)
+      )
+      let asked = 0
+      const knowsEveryKey = Layer.mock(KeyStore, {
+        findByHash: (hash) =>
+          Effect.sync(() => (asked++, Option.some({ key: { ...key, hash }, ownerName: "", rateLimitRpm: 1 })))
+      })
+      const services = yield* Layer.build(
+        Authentication.layer.pipe(Layer.provide(knowsEveryKey), Layer.provide(Layer.succeedContext(ports)))
+      )
+      const { authenticate } = Context.get(services, Authentication)
+      const secretOf = (n: number) => assemble("consumer", n.toString(16).padStart(64, "0"), sha256Hex)
+      for (let n = 0; n <= KEY_CACHE_ENTRIES_MAX; n++) yield* authenticate(secretOf(n))
+      assert.strictEqual(asked, KEY_CACHE_ENTRIES_MAX + 1)
+      yield* authenticate(secretOf(KEY_CACHE_ENTRIES_MAX))
+      yield* authenticate(secretOf(1))
+      assert.strictEqual(asked, KEY_CACHE_ENTRIES_MAX + 1)
+      yield* authenticate(secretOf(0))
+      assert.strictEqual(asked, KEY_CACHE_ENTRIES_MAX + 2)
+    })
+  )
+})
+
+it.layer(PostgresTest.layer, { timeout: "60 seconds", excludeTestServices: true })(
+  "Authentication on two nodes of one database",
+  (it) => {
+    const aNode = Layer.build(Layer.fresh(withServices(postgresNode)))
+
+    it.effect("refuses on the other node, within a second, a key that was revoked on the first", () =>
+      Effect.gen(function* () {
+        const [here, there] = [yield* aNode, yield* aNode]
+        const owner = yield* anOwner().pipe(Effect.provideContext(here))
+        const keys = Context.get(here, Keys)
+        const { authenticate } = Context.get(there, Authentication)
+        yield* keys.create(owner, forever)
+        for (let round = 0; round < 5; round++) {
+          const { key, secret } = yield* keys.create(owner, forever)
+          assert.strictEqual((yield* authenticate(secret)).keyId, key.id)
+          yield* keys.revoke(owner, key.id)
+          const error = yield* authenticate(secret).pipe(
+            Effect.andThen(Effect.sleep("5 millis")),
+            Effect.forever,
+            Effect.flip,
+            Effect.timeout("1 second")
+          )
+          assert.strictEqual(error.reason, "revoked")
+        }
+      })
+    )
+  }
+)

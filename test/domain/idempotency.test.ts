@@ -1,0 +1,118 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer, Redacted, Result } from "effect"
+import * as NodeSealer from "../../adapters/crypto/NodeSealer.ts"
+import { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import { Entropy } from "../../domain/shared/Entropy.ts"
+import { Idempotency } from "../../domain/shared/Idempotency.ts"
+import { everyStore, withServices } from "../contracts/ports.ts"
+import { aConsumer } from "../contracts/samples.ts"
+
+const aRequest = Effect.gen(function* () {
+  return { scope: "consumer 1", key: yield* (yield* Entropy).uuid, request: 'POST /api/x\n{"a":1}' }
+})
+
+const register = Effect.map(aConsumer(), ({ id }) => JSON.stringify({ api_key: `secret of ${id}` }))
+const registered = Effect.flatMap(AccountStore, (accounts) => Effect.map(accounts.counts, ({ consumers }) => consumers))
+
+for (const [name, ports] of everyStore) {
+  it.layer(withServices(ports), { timeout: "60 seconds" })(`Idempotency over ${name}`, (it) => {
+    it.effect("does it once and answers the same, word for word, however often it is asked", () =>
+      Effect.gen(function* () {
+        const { once } = yield* Idempotency
+        const request = yield* aRequest
+        const before = yield* registered
+        const first = yield* once(request, register)
+        assert.isFalse(first.replayed)
+        for (let n = 0; n < 3; n++) {
+          assert.deepStrictEqual(yield* once(request, register), { answer: first.answer, replayed: true })
+        }
+        assert.strictEqual(yield* registered, before + 1)
+      })
+    )
+
+    it.effect("refuses the same key for another request, and does nothing", () =>
+      Effect.gen(function* () {
+        const { once } = yield* Idempotency
+        const request = yield* aRequest
+        yield* once(request, register)
+        const before = yield* registered
+        const error = yield* Effect.flip(once({ ...request, request: 'POST /api/x\n{"a":2}' }, register))
+        assert.strictEqual(error._tag, "IdempotencyConflict")
+        assert.strictEqual(yield* registered, before)
+      })
+    )
+
+    it.effect("keeps callers apart: the same key of another one is a key of its own", () =>
+      Effect.gen(function* () {
+        const { once } = yield* Idempotency
+        const request = yield* aRequest
+        const mine = yield* once(request, register)
+        const theirs = yield* once({ ...request, scope: "consumer 2" }, register)
+        assert.isFalse(theirs.replayed)
+        assert.notStrictEqual(theirs.answer, mine.answer)
+      })
+    )
+
+    it.effect("burns no key on a failure, and leaves nothing of it behind", () =>
+      Effect.gen(function* () {
+        const { once } = yield* Idempotency
+        const request = yield* aRequest
+        const before = yield* registered
+        const failing = Effect.andThen(register, Effect.fail("out of stock"))
+        assert.strictEqual(yield* Effect.flip(once(request, failing)), "out of stock")
+        assert.strictEqual(yield* registered, before)
+        assert.isFalse((yield* once(request, register)).replayed)
+      })
+    )
+
+    it.effect("lets one of 32 concurrent requests do it, and gives all of them its answer", () =>
+      Effect.gen(function* () {
+        const { once } = yield* Idempotency
+        const request = yield* aRequest
+        const before = yield* registered
+        const answers = yield* Effect.all(
+          Array.from({ length: 32 }, () => once(request, Effect.andThen(Effect.yieldNow, register))),
+          { concurrency: "unbounded" }
+        )
+        assert.lengthOf(new Set(answers.map(({ answer }) => answer)), 1)
+        assert.lengthOf(
+          answers.filter(({ replayed }) => !replayed),
+          1
+        )
+        assert.strictEqual(yield* registered, before + 1)
+      })
+    )
+
+    it.effect("tells concurrent requests apart that share a key but not a body", () =>
+      Effect.gen(function* () {
+        const { once } = yield* Idempotency
+        const request = yield* aRequest
+        const results = yield* Effect.forEach(
+          Array.from({ length: 10 }, (_, n) => n % 2),
+          (n) => Effect.result(once({ ...request, request: `body ${n}` }, register)),
+          { concurrency: "unbounded" }
+        )
+        assert.lengthOf(results.filter(Result.isSuccess), 5)
+        const failures = results.filter(Result.isFailure).map((result) => result.failure._tag)
+        assert.deepStrictEqual(new Set(failures), new Set(["IdempotencyConflict"]))
+      })
+    )
+
+    it.effect("shows no answer whose secret was taken away, and does not do it again either", () =>
+      Effect.gen(function* () {
+        const request = yield* aRequest
+        yield* (yield* Idempotency).once(request, register)
+        const before = yield* registered
+        const later = Idempotency.layer.pipe(
+          Layer.fresh,
+          Layer.provide(NodeSealer.layer([Redacted.make("another secret")]))
+        )
+        const error = yield* Effect.flatMap(Idempotency, ({ once }) => Effect.flip(once(request, register))).pipe(
+          Effect.provide(later)
+        )
+        assert.strictEqual(error._tag, "IdempotencyConflict")
+        assert.strictEqual(yield* registered, before)
+      })
+    )
+  })
+}

@@ -1,0 +1,84 @@
+/**
+ * A wire between the service and its database that a test can cut, so that connections break and are refused, or freeze,
+ * so that nothing is answered any more.
+ */
+import { Context, Effect, Layer, Redacted } from "effect"
+import { type AddressInfo, connect, createServer, type Socket } from "node:net"
+import { PostgresTest } from "./postgres.ts"
+
+export class DatabaseLink extends Context.Service<
+  DatabaseLink,
+  {
+    /** The database's address on this side of the wire. */
+    readonly url: Redacted.Redacted
+    readonly cut: Effect.Effect<void>
+    readonly freeze: Effect.Effect<void>
+    /** As it was; what was frozen goes on. */
+    readonly mend: Effect.Effect<void>
+  }
+>()("agent-tool-billing/test/support/DatabaseLink") {
+  /** To the database that a test was given. */
+  static readonly layer = Layer.effect(
+    DatabaseLink,
+    Effect.flatMap(PostgresTest, ({ url }) => linkTo(url))
+  )
+}
+
+type State = "whole" | "cut" | "frozen"
+
+const linkTo = Effect.fnUntraced(function* (database: Redacted.Redacted) {
+  const target = new URL(Redacted.value(database))
+  const ends = new Set<Socket>()
+  let state: State = "whole"
+
+  const join = (near: Socket): void => {
+    if (state === "cut") return void near.resetAndDestroy()
+    const far = connect({ host: target.hostname, port: Number(target.port) })
+    for (const [end, other] of [
+      [near, far],
+      [far, near]
+    ] as const) {
+      ends.add(end)
+      end.on("data", (chunk) => other.write(chunk))
+      end.on("error", () => other.destroy())
+      end.on("close", () => {
+        ends.delete(end)
+        other.destroy()
+      })
+      if (state === "frozen") end.pause()
+    }
+  }
+
+  const change = (next: State) =>
+    Effect.sync(() => {
+      state = next
+      for (const end of ends) {
+        if (next === "cut") end.resetAndDestroy()
+        else if (next === "frozen") end.pause()
+        else end.resume()
+      }
+    })
+
+  const server = yield* Effect.acquireRelease(
+    Effect.promise(
+      () =>
+        new Promise<ReturnType<typeof createServer>>((resolve) => {
+          const listening = createServer(join).listen(0, "127.0.0.1", () => resolve(listening))
+        })
+    ),
+    (listening) =>
+      Effect.sync(() => {
+        for (const end of ends) end.destroy()
+        listening.close()
+      })
+  )
+  const url = new URL(target)
+  url.hostname = "127.0.0.1"
+  url.port = String((server.address() as AddressInfo).port)
+  return DatabaseLink.of({
+    url: Redacted.make(url.href),
+    cut: change("cut"),
+    freeze: change("frozen"),
+    mend: change("whole")
+  })
+})

@@ -1,0 +1,49 @@
+/**
+ * A way to a server through a port of its own, which can be made to swallow everything on the connections that it has:
+ * what a machine that vanished looks like from here.
+ */
+import { Effect } from "effect"
+import { connect, createServer, type Socket } from "node:net"
+import type { AddressInfo } from "node:net"
+
+export interface TcpWay {
+  readonly address: { readonly host: string; readonly port: number }
+  /** Later connections are let through. */
+  freeze(): void
+}
+
+export const aWay = (host: string, port: number) =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.callback<TcpWay & { close(): void }>((resume) => {
+        const open = new Set<Socket>()
+        const server = createServer((near) => {
+          const far = connect(port, host)
+          for (const [from, to] of [
+            [near, far],
+            [far, near]
+          ] as const) {
+            open.add(from)
+            from.pipe(to)
+            from.on("error", () => to.destroy()).on("close", () => open.delete(from))
+          }
+        })
+        server.listen(0, "127.0.0.1", () => {
+          resume(
+            Effect.succeed({
+              address: { host: "127.0.0.1", port: (server.address() as AddressInfo).port },
+              freeze: () => {
+                for (const socket of open) socket.unpipe().pause()
+              },
+              close: () => {
+                server.close()
+                for (const socket of open) socket.destroy()
+              }
+            })
+          )
+        })
+      }),
+      (way) => Effect.sync(() => way.close())
+    ),
+    (way): TcpWay => way
+  )
