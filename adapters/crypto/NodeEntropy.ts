@@ -13,6 +13,7 @@ const CLOCK_STEP_BACK_MS_MAX = 10_000
 
 export const layer = Layer.sync(Entropy, () => {
   const take = randomPool()
+  const takeDigits = digitPool()
   let lastMs = -Infinity
   let counter = 0
 
@@ -20,7 +21,7 @@ export const layer = Layer.sync(Entropy, () => {
     if (nowMs > lastMs || lastMs - nowMs > CLOCK_STEP_BACK_MS_MAX) {
       lastMs = nowMs
       // Half of the room is left for the ids that follow within the same millisecond.
-      counter = take(2).readUInt16BE() & (COUNTER_MAX >> 1)
+      counter = Number.parseInt(takeDigits(4), 16) & (COUNTER_MAX >> 1)
     } else if (counter < COUNTER_MAX) {
       counter++
     } else {
@@ -33,15 +34,31 @@ export const layer = Layer.sync(Entropy, () => {
     uuid: Effect.withFiber((fiber) => {
       tick(Math.max(0, Math.floor(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe())))
       const time = lastMs.toString(16).padStart(12, "0")
-      const random = take(8)
-      random[0] = (random[0]! & 0x3f) | 0x80
-      const tail = random.toString("hex")
+      const digits = takeDigits(16)
+      const tail = VARIANT[Number.parseInt(digits[0]!, 16) & 3]! + digits.slice(1)
       const version = `7${counter.toString(16).padStart(3, "0")}`
       return Effect.succeed(`${time.slice(0, 8)}-${time.slice(8)}-${version}-${tail.slice(0, 4)}-${tail.slice(4)}`)
     }),
     hex: (byteCount) => Effect.sync(() => take(byteCount).toString("hex"))
   })
 })
+
+/** The first digit of a variant that RFC 9562 knows: two bits fixed, two random. */
+const VARIANT = ["8", "9", "a", "b"] as const
+
+/** Random digits for ids, written out a block at a time: ids are no secrets, and slices of a text cost least. */
+const digitPool = (): ((count: number) => string) => {
+  let digits = ""
+  let used = 0
+  return (count) => {
+    if (used + count > digits.length) {
+      digits = randomFillSync(Buffer.allocUnsafeSlow(POOL_BYTES)).toString("hex")
+      used = 0
+    }
+    used += count
+    return digits.slice(used - count, used)
+  }
+}
 
 /** Each byte is handed out once and wiped from the pool: what it hands out become secrets. */
 const randomPool = (): ((byteCount: number) => Buffer) => {

@@ -32,7 +32,7 @@ export class LaneOverloaded extends Schema.TaggedError<LaneOverloaded>()("LaneOv
   }
 }
 
-/** After a broken connection, a deadlock or a lock that did not come: 6 more attempts within about 3 s. */
+/** After a broken connection or a deadlock: 6 more attempts within about 3 s. */
 const retrySchedule = Schedule.exponential("50 millis").pipe(Schedule.jittered, Schedule.upTo({ times: 6 }))
 
 interface Waiting<Item, Answer> {
@@ -46,10 +46,12 @@ export const make = Effect.fnUntraced(function* <Item, Answer>(
   options: GroupCommitOptions<Item, Answer>
 ): Effect.fn.Return<(item: Item) => Effect.Effect<Answer>, never, Scope.Scope> {
   let queue: Array<Waiting<Item, Answer>> = []
+  let closed = false
   let wake: (() => void) | undefined
 
   const submit = (item: Item): Effect.Effect<Answer> =>
     Effect.callback<Answer>((resume) => {
+      if (closed) return resume(Effect.interrupt)
       if (queue.length >= options.queueMax) {
         return resume(Effect.die(new LaneOverloaded({ lane: options.name, waiting: queue.length })))
       }
@@ -99,7 +101,7 @@ export const make = Effect.fnUntraced(function* <Item, Answer>(
           unsure ||= error.reason._tag === "ConnectionError"
         })
       ),
-      Effect.retry({ while: (error) => error.isRetryable, schedule: retrySchedule }),
+      Effect.retry({ while: isPassing, schedule: retrySchedule }),
       Effect.exit
     )
     if (Exit.isSuccess(exit)) {
@@ -116,6 +118,7 @@ export const make = Effect.fnUntraced(function* <Item, Answer>(
 
   yield* Effect.addFinalizer(() =>
     Effect.sync(() => {
+      closed = true
       for (const waiting of queue) waiting.resume(Effect.interrupt)
       queue = []
     })
@@ -132,6 +135,10 @@ export const make = Effect.fnUntraced(function* <Item, Answer>(
   return submit
 })
 
+/** Another attempt may fare better. Not after a time-out: an item that waits for a lock is better halved out of the way. */
+const isPassing = (error: SqlError.SqlError): boolean =>
+  error.isRetryable && error.reason._tag !== "LockTimeoutError" && error.reason._tag !== "StatementTimeoutError"
+
 /** Halving teaches nothing while the database is away. */
 const isOutage = (cause: Cause.Cause<SqlError.SqlError>): boolean =>
-  cause.reasons.some((reason) => reason._tag === "Fail" && reason.error.isRetryable)
+  cause.reasons.some((reason) => reason._tag === "Fail" && isPassing(reason.error))

@@ -20,7 +20,8 @@ const startupParameters = {
   // Every table is reached by its key. A plan made while a table was empty must not scan it when it is full.
   enable_seqscan: "off",
   enable_bitmapscan: "off",
-  lock_timeout: "10s",
+  // A wallet that somebody else keeps locked must not hold up the calls of everybody.
+  lock_timeout: "2s",
   statement_timeout: "30s"
 }
 

@@ -1,6 +1,10 @@
 /**
  * Calls in PostgreSQL. Openings and closings share one lane and one connection: a batch is one statement and one durable
  * commit for all of them, whoever they belong to.
+ *
+ * What bought most, measured with 64 callers on two cores: one commit for all (4 to 8 times a commit for each, more with
+ * one hot wallet); one lane rather than two (a lane for each kind, or for halves of the consumers, made smaller batches
+ * and was 15 to 50 % slower); functions of small statements rather than one large one (half the server's time).
  */
 import { PgClient } from "@effect/sql-pg"
 import { DateTime, Effect, Layer } from "effect"

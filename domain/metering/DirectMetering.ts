@@ -9,8 +9,8 @@ import { issueReceipt } from "../receipts/IssueReceipt.ts"
 import type { Receipt } from "../receipts/Receipt.ts"
 import { ReceiptSigner } from "../receipts/ReceiptSigner.ts"
 import { Entropy } from "../shared/Entropy.ts"
-import { ConsumerId, ReceiptId } from "../shared/Ids.ts"
-import { feeOf, Microcents, zero } from "../shared/Microcents.ts"
+import { ConsumerId, receiptIdOf } from "../shared/Ids.ts"
+import { feeOf, type Microcents, zero } from "../shared/Microcents.ts"
 import { format } from "../shared/Timestamp.ts"
 import { type CallIdempotency, CallStore, type StoredAnswer } from "./CallStore.ts"
 import { Grants, type NoGrant, type Reservation } from "./Grants.ts"
@@ -147,7 +147,7 @@ export class DirectMetering extends Context.Service<
           held === undefined ? Effect.void : grants.release(consumerId, entry.provider.id, held)
 
         const run = Effect.gen(function* () {
-          const invocationId = ReceiptId.make(`rcpt_${(yield* entropy.uuid).replaceAll("-", "")}`)
+          const invocationId = receiptIdOf(yield* entropy.uuid)
           const opened = yield* calls.open({
             invocationId,
             consumerId,
@@ -189,7 +189,7 @@ export class DirectMetering extends Context.Service<
           const closed = yield* calls.close({
             consumerId,
             receipt,
-            fee: Microcents.make(feeOf(cost)),
+            fee: feeOf(cost),
             priceVersion: entry.tool.priceVersion,
             origin: "meter",
             requestBytes: 0,

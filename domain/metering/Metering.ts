@@ -9,8 +9,8 @@ import { issueReceipt } from "../receipts/IssueReceipt.ts"
 import type { Receipt } from "../receipts/Receipt.ts"
 import { ReceiptSigner } from "../receipts/ReceiptSigner.ts"
 import { Entropy } from "../shared/Entropy.ts"
-import { type ConsumerId, ReceiptId } from "../shared/Ids.ts"
-import { feeOf, Microcents, zero } from "../shared/Microcents.ts"
+import { type ConsumerId, receiptIdOf } from "../shared/Ids.ts"
+import { feeOf, type Microcents, zero } from "../shared/Microcents.ts"
 import { billedAmount } from "./Billing.ts"
 import { type CallRefused, InvalidArguments, PriceChanged, refusalOf } from "./CallRefusals.ts"
 import { type CallIdempotency, CallStore, type Opened, type StoredAnswer } from "./CallStore.ts"
@@ -78,7 +78,7 @@ export class Metering extends Context.Service<
         const { tool, provider } = entry
         const holdAmount = yield* holdFor(entry, request.maxCost)
         if (tool.inputSchema !== undefined) yield* checkArguments(entry, request.arguments)
-        const invocationId = ReceiptId.make(`rcpt_${(yield* entropy.uuid).replaceAll("-", "")}`)
+        const invocationId = receiptIdOf(yield* entropy.uuid)
         const openedAt = yield* DateTime.now
         const timeoutMs = tool.timeoutMs ?? limits.timeoutMs
         const opening = calls.open({
@@ -154,7 +154,7 @@ export class Metering extends Context.Service<
           const closing = calls.close({
             consumerId: request.consumerId,
             receipt,
-            fee: Microcents.make(feeOf(cost)),
+            fee: feeOf(cost),
             priceVersion: tool.priceVersion,
             origin: "proxy",
             requestBytes: answer.requestBytes,

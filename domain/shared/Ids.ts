@@ -23,5 +23,8 @@ export const ReceiptId = Schema.String.check(
 ).pipe(Schema.brand("ReceiptId"))
 export type ReceiptId = typeof ReceiptId.Type
 
+/** A call's id from a fresh UUID; well formed by construction, so the hot path does not check it again. */
+export const receiptIdOf = (uuid: string): ReceiptId => `rcpt_${uuid.replaceAll("-", "")}` as ReceiptId
+
 export const GrantId = Uuid.pipe(Schema.brand("GrantId"))
 export type GrantId = typeof GrantId.Type

@@ -39,7 +39,7 @@ export const fromCents = (cents: number): Microcents => Microcents.make(BigInt(c
 export const toCents = (amount: bigint): number => Number(amount / MICROCENTS_PER_CENT)
 
 /** The platform's share, rounded half up to a microcent; the provider gets the rest. */
-export const feeOf = (amount: bigint): bigint => (amount * PLATFORM_FEE_BPS + 5_000n) / 10_000n
+export const feeOf = (amount: bigint): Microcents => ((amount * PLATFORM_FEE_BPS + 5_000n) / 10_000n) as Microcents
 
 const group = (digits: string): string => digits.replace(/\B(?=(\d{3})+$)/gu, ",")
 

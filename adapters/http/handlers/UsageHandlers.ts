@@ -117,11 +117,11 @@ export const usageRoutes = Effect.gen(function* () {
   ]
 })
 
-/** Tools of several providers may share a name. */
+/** Tools of several providers may share a name, and a tool may be called `constructor`. */
 const callsByName = (tools: ReadonlyArray<UsageOfTool>): Readonly<Record<string, number>> => {
-  const calls: Record<string, number> = {}
-  for (const tool of tools) calls[tool.toolName] = (calls[tool.toolName] ?? 0) + tool.calls
-  return calls
+  const calls = new Map<string, number>()
+  for (const tool of tools) calls.set(tool.toolName, (calls.get(tool.toolName) ?? 0) + tool.calls)
+  return Object.fromEntries(calls)
 }
 
 const errorRate = ({ calls, successes }: { readonly calls: number; readonly successes: number }): number =>

@@ -51,6 +51,9 @@ export const parseJson = (text: string, rules: BodyRules): Effect.Effect<unknown
   } catch {
     return Effect.fail(new BadRequest({ reason: "The body is not valid JSON." }))
   }
+  if (LARGE_NUMBER.test(text) && hasInfinity(value)) {
+    return Effect.fail(new BadRequest({ reason: "The body has a number beyond what JSON numbers can be here." }))
+  }
   if (rules.anyText || !SUSPICIOUS_ESCAPE.test(text)) return Effect.succeed(value)
   const faults = unstorable(value, [])
   return faults.length === 0 ? Effect.succeed(value) : Effect.fail(new ValidationFailed({ faults }))
@@ -76,6 +79,15 @@ const depthOf = (text: string): number => {
     else if (char === 0x7d || char === 0x5d) depth--
   }
   return deepest
+}
+
+/** Only then may a number be read as infinite, which JSON could not say again. */
+const LARGE_NUMBER = /\d[eE]\+?\d{3}|\d{300}/u
+
+const hasInfinity = (value: unknown): boolean => {
+  if (typeof value === "number") return !Number.isFinite(value)
+  if (typeof value !== "object" || value === null) return false
+  return Array.isArray(value) ? value.some(hasInfinity) : Object.values(value).some(hasInfinity)
 }
 
 /** Only an escape can bring a NUL or half a surrogate pair into valid UTF-8 JSON. */

@@ -157,7 +157,14 @@ export const documentRoute = (path: `/${string}`, rule: AccessRule, document: Ef
 type Decode = (input: unknown) => Effect.Effect<unknown, Schema.SchemaError>
 
 const decoder = (schema: Schema.Top | undefined): Decode =>
-  schema === undefined ? () => Effect.undefined : (Schema.decodeUnknownEffect(schema, { errors: "all" }) as Decode)
+  schema === undefined ? () => Effect.undefined : decodeWithAllFaults(schema)
+
+/** Gathering every fault costs even where there is none: it is done only for what the quick way has refused. */
+const decodeWithAllFaults = (schema: Schema.Top): Decode => {
+  const quick = Schema.decodeUnknownEffect(schema) as Decode
+  const thorough = Schema.decodeUnknownEffect(schema, { errors: "all" }) as Decode
+  return (input) => Effect.catch(quick(input), () => thorough(input))
+}
 
 const encodersByStatus = (endpoint: HttpApiEndpoint.Top): ReadonlyMap<number, Decode> =>
   new Map([...endpoint.success].map((schema) => [statusOf(schema), Schema.encodeUnknownEffect(schema) as Decode]))
