@@ -21,6 +21,7 @@ export const closeCalls = Effect.gen(function* () {
   LANGUAGE plpgsql AS $$
     #variable_conflict use_column
     DECLARE
+      v_locked uuid[];
       v_available int8[];
       v_ids uuid[];
       v_consumers uuid[];
@@ -37,9 +38,12 @@ export const closeCalls = Effect.gen(function* () {
       v_releases int8[] := v_costs;
       v_total record;
     BEGIN
-      SELECT array_agg(l.available) INTO v_available
-      FROM (SELECT w.credits - w.debits - w.held AS available FROM wallets w
+      SELECT array_agg(l.consumer_id), array_agg(l.available) INTO v_locked, v_available
+      FROM (SELECT w.consumer_id, w.credits - w.debits - w.held AS available FROM wallets w
         WHERE w.consumer_id = ANY (p_wallets) ORDER BY w.consumer_id FOR NO KEY UPDATE) l;
+      IF v_locked IS DISTINCT FROM p_wallets THEN
+        RAISE EXCEPTION 'the wallets of a batch exist, and come sorted, each once' USING ERRCODE = 'check_violation';
+      END IF;
 
       WITH gone AS (
         DELETE FROM calls_open o WHERE o.invocation_id = ANY (p_receipts)

@@ -137,6 +137,7 @@ export const openCalls = Effect.gen(function* () {
     #variable_conflict use_column
     DECLARE
       v_calls constant int := cardinality(p_w);
+      v_locked uuid[];
       v_available int8[];
       v_alone boolean[];
       v_some_alone boolean;
@@ -152,13 +153,17 @@ export const openCalls = Effect.gen(function* () {
       v_details text[];
       v_bodies bytea[];
     BEGIN
-      LOOP
-        SELECT array_agg(l.available), array_agg(l.alone), bool_or(l.alone) INTO v_available, v_alone, v_some_alone
-        FROM (SELECT w.credits - w.debits - w.held AS available, w.budgeted OR p_again AS alone FROM wallets w
-          WHERE w.consumer_id = ANY (p_wallets) ORDER BY w.consumer_id FOR NO KEY UPDATE) l;
-        EXIT WHEN cardinality(v_available) = cardinality(p_wallets);
+      FOR v_try IN 1 .. 2 LOOP
+        SELECT array_agg(l.consumer_id), array_agg(l.available), array_agg(l.alone), bool_or(l.alone)
+        INTO v_locked, v_available, v_alone, v_some_alone
+        FROM (SELECT w.consumer_id, w.credits - w.debits - w.held AS available, w.budgeted OR p_again AS alone
+          FROM wallets w WHERE w.consumer_id = ANY (p_wallets) ORDER BY w.consumer_id FOR NO KEY UPDATE) l;
+        EXIT WHEN v_locked = p_wallets;
         INSERT INTO wallets (consumer_id) SELECT id FROM unnest(p_wallets) id ORDER BY id ON CONFLICT DO NOTHING;
       END LOOP;
+      IF v_locked <> p_wallets THEN
+        RAISE EXCEPTION 'the wallets of a batch come sorted, each once' USING ERRCODE = 'check_violation';
+      END IF;
 
       IF p_keys IS NOT NULL THEN
         FOR v_w IN

@@ -1,7 +1,6 @@
 /**
  * The whole service for a configuration: which adapters stand behind the ports is decided here and nowhere else.
  */
-import * as NodeRedis from "@effect/platform-node/NodeRedis"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Layer, Redacted, Result } from "effect"
 import { RateLimiter } from "effect/persistence"
@@ -19,6 +18,7 @@ import { parsePolicy, publicAndLoopback, publicOnly } from "../../adapters/mcp/A
 import * as McpUpstream from "../../adapters/mcp/McpUpstream.ts"
 import { derivedSecrets } from "../../adapters/mcp/ProviderSignature.ts"
 import * as BoundedRateLimiterStore from "../../adapters/memory/BoundedRateLimiterStore.ts"
+import * as RedisRateLimiterStore from "../../adapters/redis/RedisRateLimiterStore.ts"
 import { EmbeddedPostgres } from "../../adapters/sql/embedded/EmbeddedPostgres.ts"
 import { OperatorKey } from "../../domain/accounts/Authentication.ts"
 import { RateLimitPolicy } from "../../domain/accounts/RateLimitPolicy.ts"
@@ -66,11 +66,7 @@ const hostInUrl = (host: string): string => (host.includes(":") ? `[${host}]` : 
 
 const rateLimiter = (redisUrl: Redacted.Redacted | undefined) =>
   RateLimiter.layer.pipe(
-    Layer.provide(
-      redisUrl === undefined
-        ? BoundedRateLimiterStore.layer
-        : RateLimiter.layerStoreRedis().pipe(Layer.provide(NodeRedis.layer({ url: Redacted.value(redisUrl) })))
-    )
+    Layer.provide(redisUrl === undefined ? BoundedRateLimiterStore.layer : RedisRateLimiterStore.layer(redisUrl))
   )
 
 /** First signs, all of them verify. A profile without a database makes a secret for as long as it lives. */

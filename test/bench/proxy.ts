@@ -15,7 +15,7 @@ import { median, table } from "./support/Table.ts"
 const ROUNDS = 3
 const WALLETS = 512
 const CONNECTIONS = (process.env["BENCH_CONNECTIONS"] ?? "1,64,256").split(",").map(Number)
-const REQUESTS: Readonly<Record<number, number>> = { 1: 2_000, 64: 20_000, 256: 20_000 }
+const REQUESTS_MAX = Number(process.env["BENCH_REQUESTS"] ?? 20_000)
 const PRICE_MICROCENTS = 100
 
 const ready = /ready at http:\/\/127\.0\.0\.1:(\d+)/u
@@ -122,7 +122,7 @@ export const proxy = async (): Promise<void> => {
           const result = await run({
             port: server.port,
             connections,
-            requests: REQUESTS[connections]!,
+            requests: connections === 1 ? REQUESTS_MAX / 10 : REQUESTS_MAX,
             secondsMax: 30,
             request
           })
