@@ -163,7 +163,7 @@ const decoder = (schema: Schema.Top | undefined): Decode =>
 const decodeWithAllFaults = (schema: Schema.Top): Decode => {
   const quick = Schema.decodeUnknownEffect(schema) as Decode
   const thorough = Schema.decodeUnknownEffect(schema, { errors: "all" }) as Decode
-  return (input) => Effect.catch(quick(input), () => thorough(input))
+  return (input) => quick(input).pipe(Effect.catch(() => thorough(input)))
 }
 
 const encodersByStatus = (endpoint: HttpApiEndpoint.Top): ReadonlyMap<number, Decode> =>
