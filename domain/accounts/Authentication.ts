@@ -2,9 +2,10 @@
  * From a key to who is calling. Answers come from a bounded cache in front of the store; a revoked key is forgotten on
  * every node as soon as the change feed says so, and a short time to live stands behind the feed.
  */
-import { Clock, Context, Effect, Layer, Option, Redacted, Schema, Stream } from "effect"
-import { ChangeFeed } from "../shared/ChangeFeed.ts"
+import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { ChangeFeed, onEachChange } from "../shared/ChangeFeed.ts"
 import { Digest } from "../shared/Digest.ts"
+import { makeFreshCache } from "../shared/FreshCache.ts"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import { isWellFormed } from "./ApiKey.ts"
 import { KeyStore, type KeyWithOwner } from "./KeyStore.ts"
@@ -47,7 +48,6 @@ const operator: Principal = {
 
 interface Cached {
   readonly principal: Principal
-  readonly loadedAtMs: number
   /** From then on the key is refused: it expires, or was rotated. */
   readonly refusedFromMs: number
   readonly refusal: "expired" | "revoked"
@@ -68,61 +68,44 @@ export class Authentication extends Context.Service<
       const limits = yield* RateLimitPolicy
       const configured = yield* OperatorKey
       const operatorHash = configured === undefined ? undefined : sha256Hex(Redacted.value(configured))
-      const cache = new Map<string, Cached>()
-      let generation = 0
+      const cache = makeFreshCache<Cached>({ entriesMax: KEY_CACHE_ENTRIES_MAX, ttlMs: KEY_CACHE_TTL_MS })
 
-      yield* feed.changes.pipe(
-        Stream.runForEach((change) =>
-          Effect.sync(() => {
-            generation++
-            if (change.topic === "key") cache.delete(change.id)
-            else if (change.topic === "everything" || change.topic === "account") cache.clear()
-          })
-        ),
-        Effect.forkScoped({ startImmediately: true })
-      )
-
-      const load = Effect.fnUntraced(function* (hash: string, nowMs: number) {
-        const generationBefore = generation
-        const found = yield* store.findByHash(hash)
-        if (Option.isNone(found)) return yield* new Unauthorized({ reason: "unknown" })
-        const loaded = toCached(found.value, nowMs, limits)
-        // A change that came while the answer was on its way may be about this very key: then it is not kept.
-        if (generation === generationBefore) {
-          if (cache.size >= KEY_CACHE_ENTRIES_MAX) cache.delete(cache.keys().next().value!)
-          cache.set(hash, loaded)
-        }
-        return loaded
+      yield* onEachChange(feed, (change) => {
+        if (change.topic === "key") cache.forget(change.id)
+        else if (change.topic === "everything" || change.topic === "account") cache.forgetAll()
       })
 
-      const authenticate = (secret: string): Effect.Effect<Principal, Unauthorized> =>
-        Effect.withFiber((fiber) => {
-          if (secret === "") return Effect.fail(new Unauthorized({ reason: "missing" }))
-          const nowMs = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
-          const hash = sha256Hex(secret)
-          if (hash === operatorHash) return Effect.succeed(operator)
-          const cached = cache.get(hash)
-          if (cached !== undefined && nowMs - cached.loadedAtMs < KEY_CACHE_TTL_MS) return accept(cached, nowMs)
-          if (!isWellFormed(secret, sha256Hex)) return Effect.fail(new Unauthorized({ reason: "malformed" }))
-          return Effect.flatMap(load(hash, nowMs), (loaded) => accept(loaded, nowMs))
-        })
+      const load = Effect.fnUntraced(function* (secret: string, hash: string) {
+        if (!isWellFormed(secret, sha256Hex)) return yield* new Unauthorized({ reason: "malformed" })
+        const found = yield* store.findByHash(hash)
+        if (Option.isNone(found)) return yield* new Unauthorized({ reason: "unknown" })
+        return toCached(found.value, limits)
+      })
+
+      const authenticate = (secret: string): Effect.Effect<Principal, Unauthorized> => {
+        if (secret === "") return Effect.fail(new Unauthorized({ reason: "missing" }))
+        const hash = sha256Hex(secret)
+        if (hash === operatorHash) return Effect.succeed(operator)
+        return Effect.flatMap(cache.readThrough(hash, load(secret, hash)), accept)
+      }
 
       return Authentication.of({ authenticate })
     })
   )
 }
 
-const accept = (cached: Cached, nowMs: number): Effect.Effect<Principal, Unauthorized> =>
-  cached.refusedFromMs > nowMs
-    ? Effect.succeed(cached.principal)
-    : Effect.fail(new Unauthorized({ reason: cached.refusal }))
+const accept = (cached: Cached): Effect.Effect<Principal, Unauthorized> =>
+  Effect.withFiber((fiber) =>
+    cached.refusedFromMs > fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
+      ? Effect.succeed(cached.principal)
+      : Effect.fail(new Unauthorized({ reason: cached.refusal }))
+  )
 
-const toCached = ({ key, ownerName, rateLimitRpm }: KeyWithOwner, loadedAtMs: number, limits: RateLimits): Cached => {
+const toCached = ({ key, ownerName, rateLimitRpm }: KeyWithOwner, limits: RateLimits): Cached => {
   const revokedAtMs = key.revokedAt?.epochMilliseconds ?? Infinity
   const expiresAtMs = key.expiresAt?.epochMilliseconds ?? Infinity
   const shared = { name: ownerName, keyId: key.id, expiresAt: key.expiresAt }
   return {
-    loadedAtMs,
     refusedFromMs: Math.min(revokedAtMs, expiresAtMs),
     refusal: revokedAtMs <= expiresAtMs ? "revoked" : "expired",
     principal:

@@ -2,10 +2,11 @@
  * Tools and prices for the hot path: a bounded cache in front of the catalogue, forgotten tool by tool when one
  * changes, on every node.
  */
-import { Clock, Context, Effect, Layer, Option, Schema, Stream } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import { Catalog } from "../catalog/Catalog.ts"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
-import { ChangeFeed } from "../shared/ChangeFeed.ts"
+import { ChangeFeed, onEachChange } from "../shared/ChangeFeed.ts"
+import { makeFreshCache } from "../shared/FreshCache.ts"
 import type { ProviderId, ToolId } from "../shared/Ids.ts"
 
 export const DIRECTORY_ENTRIES_MAX = 50_000
@@ -35,10 +36,10 @@ export interface ToolReference {
   readonly providerId: ProviderId | undefined
 }
 
-interface Cached {
-  readonly entries: ReadonlyArray<CatalogEntry>
-  readonly loadedAtMs: number
-}
+type Entries = ReadonlyArray<CatalogEntry>
+
+/** Names that do not exist are not kept: strangers could fill the cache with them. */
+const exists = (entries: Entries): boolean => entries.length > 0
 
 export class ToolDirectory extends Context.Service<
   ToolDirectory,
@@ -51,57 +52,30 @@ export class ToolDirectory extends Context.Service<
     Effect.gen(function* () {
       const catalog = yield* Catalog
       const feed = yield* ChangeFeed
-      const byId = new Map<string, Cached>()
-      const byName = new Map<string, Cached>()
-      let generation = 0
+      const byId = makeFreshCache<Entries>({ entriesMax: DIRECTORY_ENTRIES_MAX, ttlMs: DIRECTORY_TTL_MS })
+      const byName = makeFreshCache<Entries>({ entriesMax: DIRECTORY_ENTRIES_MAX, ttlMs: DIRECTORY_TTL_MS })
 
-      yield* feed.changes.pipe(
-        Stream.runForEach((change) =>
-          Effect.sync(() => {
-            if (change.topic === "key") return
-            generation++
-            // A new tool may share a name with known ones: names are few and cheap to ask for again.
-            byName.clear()
-            if (change.topic === "catalog") byId.delete(change.id)
-            else byId.clear()
-          })
-        ),
-        Effect.forkScoped
-      )
-
-      const cached = (
-        cache: Map<string, Cached>,
-        key: string,
-        load: Effect.Effect<ReadonlyArray<CatalogEntry>>
-      ): Effect.Effect<ReadonlyArray<CatalogEntry>> =>
-        Effect.withFiber((fiber) => {
-          const nowMs = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
-          const known = cache.get(key)
-          if (known !== undefined && nowMs - known.loadedAtMs < DIRECTORY_TTL_MS) return Effect.succeed(known.entries)
-          const generationBefore = generation
-          return Effect.tap(load, (entries) =>
-            Effect.sync(() => {
-              // Names that do not exist are not kept: strangers could fill the cache with them.
-              if (generation !== generationBefore || entries.length === 0) return
-              if (cache.size >= DIRECTORY_ENTRIES_MAX) cache.delete(cache.keys().next().value!)
-              cache.set(key, { entries, loadedAtMs: nowMs })
-            })
-          )
-        })
+      yield* onEachChange(feed, (change) => {
+        if (change.topic === "key") return
+        // A new tool may share a name with known ones: names are few and cheap to ask for again.
+        byName.forgetAll()
+        if (change.topic === "catalog") byId.forget(change.id)
+        else byId.forgetAll()
+      })
 
       const findById = (id: ToolId) =>
-        Effect.flatMap(cached(byId, id, Effect.map(catalog.find(id), Option.toArray)), ([entry]) =>
+        Effect.flatMap(byId.readThrough(id, Effect.map(catalog.find(id), Option.toArray), exists), ([entry]) =>
           entry === undefined ? Effect.fail(new ToolNotFound({ tool: id })) : Effect.succeed(entry)
         )
 
       const findByName = Effect.fnUntraced(function* (toolName: string, providerId: ProviderId | undefined) {
         const entries =
           providerId === undefined
-            ? yield* cached(byName, toolName, catalog.findByName(toolName))
-            : yield* cached(
-                byName,
+            ? yield* byName.readThrough(toolName, catalog.findByName(toolName), exists)
+            : yield* byName.readThrough(
                 `${providerId} ${toolName}`,
-                Effect.map(catalog.findOf(providerId, toolName), Option.toArray)
+                Effect.map(catalog.findOf(providerId, toolName), Option.toArray),
+                exists
               )
         if (entries.length === 0) return yield* new ToolNotFound({ tool: toolName })
         if (entries.length === 1) return entries[0]!

@@ -2,7 +2,7 @@
  * Tells every node that something which nodes cache has changed. Delivery is at most once and within a second;
  * caches keep a short time to live behind it. A change published inside a unit of work is sent when that commits.
  */
-import { Context, type Effect, Schema, type Stream } from "effect"
+import { Context, Effect, Schema, Stream } from "effect"
 
 export const Change = Schema.Struct({
   /** `everything`: changes may have been missed, so whatever is cached must be forgotten. */
@@ -20,3 +20,10 @@ export class ChangeFeed extends Context.Service<
     readonly changes: Stream.Stream<Change>
   }
 >()("agent-tool-billing/domain/shared/ChangeFeed") {}
+
+/** While the scope lives, every change from this moment on. */
+export const onEachChange = (feed: ChangeFeed["Service"], react: (change: Change) => void) =>
+  feed.changes.pipe(
+    Stream.runForEach((change) => Effect.sync(() => react(change))),
+    Effect.forkScoped({ startImmediately: true })
+  )
