@@ -4,7 +4,15 @@
 import { type DateTime, Effect, Layer } from "effect"
 import { availableIn, MARKET_OWNER } from "../../domain/ledger/Account.ts"
 import { resetsAt, startOfPeriod } from "../../domain/ledger/BudgetPeriod.ts"
-import { CallStore, type CloseCall, type Closed, type OpenCall, type Opened } from "../../domain/metering/CallStore.ts"
+import {
+  type CallIdempotency,
+  CallStore,
+  type CloseCall,
+  type Closed,
+  type Earlier,
+  type OpenCall,
+  type Opened
+} from "../../domain/metering/CallStore.ts"
 import type { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { Microcents, zero } from "../../domain/shared/Microcents.ts"
 import { format } from "../../domain/shared/Timestamp.ts"
@@ -27,6 +35,7 @@ export const layer = Layer.effect(
     return CallStore.of({
       open: (call) => Effect.sync(() => open(state, call)),
       close: (call) => Effect.sync(() => close(state, call)),
+      earlier: (consumerId, idempotency) => Effect.sync(() => earlierOf(state, consumerId, idempotency)),
       standing: (consumerId, toolId, now) =>
         Effect.sync(() => {
           const wallet = state.wallets.get(consumerId)
@@ -57,16 +66,10 @@ export const layer = Layer.effect(
 )
 
 const open = (state: State, call: OpenCall): Opened => {
-  const key = call.idempotency === undefined ? undefined : keyOf(call.consumerId, call.idempotency.keyHash)
-  if (key !== undefined) {
-    const earlier = earlierCall(state, key)
-    if (earlier !== undefined) {
-      if (earlier.requestHash !== call.idempotency!.requestHash) return { _tag: "IdempotencyConflict" }
-      return earlier.answer === undefined
-        ? { _tag: "InFlight", invocationId: earlier.invocationId }
-        : { _tag: "Replay", answer: earlier.answer }
-    }
-  }
+  const { idempotency } = call
+  const key = idempotency === undefined ? undefined : keyOf(call.consumerId, idempotency.keyHash)
+  const earlier = idempotency === undefined ? undefined : earlierOf(state, call.consumerId, idempotency)
+  if (earlier !== undefined) return earlier
 
   const wallet = walletOf(state, call.consumerId)
   const tier = freeTierKey(call.consumerId, call.toolId, monthOf(call.openedAt))
@@ -157,6 +160,15 @@ const keep = (state: State, closed: ClosedCallRow): void => {
     if (calls === undefined) state.closedCallsOf.set(owner, [closed])
     else calls.push(closed)
   }
+}
+
+const earlierOf = (state: State, consumerId: ConsumerId, idempotency: CallIdempotency): Earlier | undefined => {
+  const earlier = earlierCall(state, keyOf(consumerId, idempotency.keyHash))
+  if (earlier === undefined) return undefined
+  if (earlier.requestHash !== idempotency.requestHash) return { _tag: "IdempotencyConflict" }
+  return earlier.answer === undefined
+    ? { _tag: "InFlight", invocationId: earlier.invocationId }
+    : { _tag: "Replay", answer: earlier.answer }
 }
 
 const earlierCall = (state: State, key: string) => {

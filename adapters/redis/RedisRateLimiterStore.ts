@@ -27,9 +27,20 @@ const noAnswer = Effect.suspend(() =>
   )
 )
 
+/** The library waits for what is still unanswered, which a silent Redis never answers. */
+const closedInTime = Layer.effectDiscard(
+  Effect.flatMap(NodeRedis.NodeRedis, ({ client }) =>
+    Effect.addFinalizer(() =>
+      Effect.promise(() => client.close()).pipe(
+        Effect.timeoutOrElse({ duration: WAIT_MAX, orElse: () => Effect.sync(() => client.destroy()) }),
+        Effect.ignoreCause
+      )
+    )
+  )
+)
+
 export const layer = (url: Redacted.Redacted) =>
-  bounded.pipe(
-    Layer.provide(RateLimiter.layerStoreRedis()),
+  Layer.merge(bounded.pipe(Layer.provide(RateLimiter.layerStoreRedis())), closedInTime).pipe(
     // Without a connection a command fails at once instead of waiting for one.
     Layer.provide(NodeRedis.layer({ url: Redacted.value(url), disableOfflineQueue: true }))
   )

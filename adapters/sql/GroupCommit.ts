@@ -6,8 +6,9 @@
  * for each item whether it was done. A batch that the database refuses is halved until the item at fault stands alone:
  * only its caller sees the failure.
  */
-import { Cause, Effect, Exit, Schedule, Schema, type Scope } from "effect"
+import { Cause, Effect, Exit, Schedule, type Scope } from "effect"
 import type { SqlError } from "effect/sql"
+import { Overloaded } from "../../domain/shared/Overloaded.ts"
 
 export interface GroupCommitOptions<Item, Answer> {
   readonly name: string
@@ -20,16 +21,6 @@ export interface GroupCommitOptions<Item, Answer> {
   readonly queueMax: number
   /** One answer per item, in the order of the items. `again`: an earlier attempt at some of them may have succeeded. */
   readonly run: (items: ReadonlyArray<Item>, again: boolean) => Effect.Effect<ReadonlyArray<Answer>, SqlError.SqlError>
-}
-
-/** A defect of the refused item: answered as a 503, the caller may try again. */
-export class LaneOverloaded extends Schema.TaggedError<LaneOverloaded>()("LaneOverloaded", {
-  lane: Schema.String,
-  waiting: Schema.Int
-}) {
-  override get message(): string {
-    return `The database cannot keep up: ${this.waiting} ${this.lane} are waiting. Try again in a moment.`
-  }
 }
 
 /** After a broken connection or a deadlock: 6 more attempts within about 3 s. */
@@ -53,7 +44,7 @@ export const make = Effect.fnUntraced(function* <Item, Answer>(
     Effect.callback<Answer>((resume) => {
       if (closed) return resume(Effect.interrupt)
       if (queue.length >= options.queueMax) {
-        return resume(Effect.die(new LaneOverloaded({ lane: options.name, waiting: queue.length })))
+        return resume(Effect.die(new Overloaded({ part: options.name, waiting: queue.length })))
       }
       const waiting: Waiting<Item, Answer> = { item, resume, gone: false }
       queue.push(waiting)

@@ -2,8 +2,9 @@
  * Why a call is not made. None of these has changed anything.
  */
 import { Effect, Schema } from "effect"
-import type { Microcents } from "../shared/Microcents.ts"
-import type { Opened, StoredAnswer } from "./CallStore.ts"
+import type { ConsumerId } from "../shared/Ids.ts"
+import { type Microcents, zero } from "../shared/Microcents.ts"
+import type { CallIdempotency, CallStore, Opened, StoredAnswer } from "./CallStore.ts"
 import type { ToolAmbiguous, ToolNotFound } from "./ToolDirectory.ts"
 
 export class PriceChanged extends Schema.TaggedError<PriceChanged>()("PriceChanged", {
@@ -100,3 +101,14 @@ export const refusalOf = (
       return Effect.fail(new CallInFlight({ retryAfterSeconds: IN_FLIGHT_RETRY_SECONDS }))
   }
 }
+
+/** A call that was made before is answered as before, whatever would refuse it now. */
+export const asBefore =
+  (calls: CallStore["Service"], consumerId: ConsumerId, idempotency: CallIdempotency) =>
+  <E>(refusal: E): Effect.Effect<Replayed, E | KeyRefusal> =>
+    Effect.flatMap(calls.earlier(consumerId, idempotency), (earlier): Effect.Effect<Replayed, E | KeyRefusal> =>
+      earlier === undefined ? Effect.fail(refusal) : refusalOf(earlier, zero)
+    )
+
+type Replayed = Effect.Success<ReturnType<typeof refusalOf>>
+type KeyRefusal = Effect.Error<ReturnType<typeof refusalOf>>

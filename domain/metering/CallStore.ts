@@ -63,6 +63,9 @@ export type Opened =
   | { readonly _tag: "IdempotencyConflict" }
   | { readonly _tag: "InFlight"; readonly invocationId: ReceiptId }
 
+/** What a key stands for already. */
+export type Earlier = Extract<Opened, { readonly _tag: "Replay" | "IdempotencyConflict" | "InFlight" }>
+
 export interface CloseCall {
   readonly consumerId: ConsumerId
   /** Signed. Its cost is what is billed: at most what was held. */
@@ -120,6 +123,8 @@ export class CallStore extends Context.Service<
      * cost is more than was held; nothing is changed then.
      */
     close(call: CloseCall): Effect.Effect<Closed>
+    /** What `open` answers to this key, whatever the call costs; undefined where the key is free. Changes nothing. */
+    earlier(consumerId: ConsumerId, idempotency: CallIdempotency): Effect.Effect<Earlier | undefined>
     /** Where a consumer stands, without holding anything: for quotes. */
     standing(consumerId: ConsumerId, toolId: ToolId, now: DateTime.Utc): Effect.Effect<Standing>
     /** At most `limit`, oldest deadline first. */

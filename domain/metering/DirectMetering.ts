@@ -15,6 +15,7 @@ import { format } from "../shared/Timestamp.ts"
 import { type CallIdempotency, CallStore, type StoredAnswer } from "./CallStore.ts"
 import { Grants, type NoGrant, type Reservation } from "./Grants.ts"
 import {
+  asBefore,
   type BudgetExceeded,
   type CallConflict,
   type CallInFlight,
@@ -134,7 +135,7 @@ export class DirectMetering extends Context.Service<
         return { consumerId: request.consumerId, price: wanted, freeTier: true, reservation }
       })
 
-      const record = Effect.fn("DirectMetering.record")(function* (
+      const recordNow = Effect.fn("DirectMetering.record")(function* (
         request: MeterRequest,
         render: (metered: Metered) => StoredAnswer
       ) {
@@ -206,6 +207,17 @@ export class DirectMetering extends Context.Service<
 
         return yield* Effect.uninterruptible(Effect.tapError(run, () => giveBack(reservation)))
       })
+
+      const record = (
+        request: MeterRequest,
+        render: (metered: Metered) => StoredAnswer
+      ): Effect.Effect<MeterOutcome, MeterRefused> => {
+        const { caller, idempotency } = request
+        if (idempotency === undefined) return recordNow(request, render)
+        const billed =
+          caller.role === "consumer" ? caller.ownerId : (request.consumerId ?? ConsumerId.make(caller.ownerId))
+        return Effect.catch(recordNow(request, render), asBefore(calls, billed, idempotency))
+      }
 
       return DirectMetering.of({ record })
     })

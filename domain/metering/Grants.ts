@@ -85,6 +85,8 @@ export class UnknownProvider extends Schema.TaggedError<UnknownProvider>()("Unkn
 export interface Reservation {
   readonly grantId: GrantId
   readonly amount: Microcents
+  /** Of the period that it counts in. */
+  readonly periodStart: DateTime.Utc
 }
 
 export class Grants extends Context.Service<
@@ -153,19 +155,21 @@ export class Grants extends Context.Service<
         if (grants.length === 0) return yield* new NoGrant({ consumerId, reason: "none" })
         const roomy = grants.find((grant) => spentNow(grant, now) + amount <= grant.cap)
         if (roomy === undefined) return yield* new NoGrant({ consumerId, reason: "exhausted" })
-        yield* store.setSpent(roomy.id, consumerId, spentNow(roomy, now) + amount, periodStart(roomy.period, now))
-        return { grantId: roomy.id, amount }
+        const start = periodStart(roomy.period, now)
+        yield* store.setSpent(roomy.id, consumerId, spentNow(roomy, now) + amount, start)
+        return { grantId: roomy.id, amount, periodStart: start }
       }, atomically)
 
       const release = Effect.fn("Grants.release")(function* (
         consumerId: ConsumerId,
         providerId: ProviderId,
-        { grantId, amount }: Reservation
+        { grantId, amount, periodStart: start }: Reservation
       ) {
         const now = yield* DateTime.now
         const grant = (yield* store.between(consumerId, providerId, now)).find((one) => one.id === grantId)
-        if (grant === undefined || grant.spent < amount) return
-        yield* store.setSpent(grantId, consumerId, grant.spent - amount, grant.periodStart)
+        // Where another period has begun since, what was reserved counts no more.
+        if (grant === undefined || !DateTime.Equivalence(grant.periodStart, start) || grant.spent < amount) return
+        yield* store.setSpent(grantId, consumerId, grant.spent - amount, start)
       }, atomically)
 
       const list = Effect.fn("Grants.list")((consumerId: ConsumerId) => store.ofConsumer(consumerId))

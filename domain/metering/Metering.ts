@@ -12,11 +12,11 @@ import { Entropy } from "../shared/Entropy.ts"
 import { type ConsumerId, receiptIdOf } from "../shared/Ids.ts"
 import { feeOf, type Microcents, zero } from "../shared/Microcents.ts"
 import { billedAmount } from "./Billing.ts"
-import { type CallRefused, InvalidArguments, PriceChanged, refusalOf } from "./CallRefusals.ts"
+import { asBefore, type CallRefused, InvalidArguments, PriceChanged, refusalOf } from "./CallRefusals.ts"
 import { type CallIdempotency, CallStore, type Opened, type StoredAnswer } from "./CallStore.ts"
 import { ToolDirectory, type ToolReference } from "./ToolDirectory.ts"
 import { ToolUpstream, type UpstreamAnswer } from "./ToolUpstream.ts"
-import { UpstreamLimits } from "./UpstreamLimits.ts"
+import { type UpstreamBounds, UpstreamLimits } from "./UpstreamLimits.ts"
 
 export interface CallRequest {
   readonly consumerId: ConsumerId
@@ -73,7 +73,7 @@ export class Metering extends Context.Service<
       const entropy = yield* Entropy
       const limits = yield* UpstreamLimits
 
-      const call = Effect.fnUntraced(function* (request: CallRequest, render: (report: CallReport) => StoredAnswer) {
+      const callNow = Effect.fnUntraced(function* (request: CallRequest, render: (report: CallReport) => StoredAnswer) {
         const entry = yield* directory.find(request.tool)
         const { tool, provider } = entry
         const holdAmount = yield* holdFor(entry, request.maxCost)
@@ -92,7 +92,7 @@ export class Metering extends Context.Service<
           freeTierCalls: entry.price === zero ? 0 : entry.freeTierCalls,
           origin: "proxy",
           openedAt,
-          deadlineAt: DateTime.addDuration(openedAt, deadlineOf(timeoutMs, limits.retriesMax)),
+          deadlineAt: DateTime.addDuration(openedAt, deadlineOf(timeoutMs, limits)),
           idempotency: request.idempotency
         })
         const forward = upstream.call({
@@ -183,6 +183,15 @@ export class Metering extends Context.Service<
         )
       })
 
+      const call = (
+        request: CallRequest,
+        render: (report: CallReport) => StoredAnswer
+      ): Effect.Effect<CallOutcome, CallRefused> => {
+        const { consumerId, idempotency } = request
+        if (idempotency === undefined) return callNow(request, render)
+        return Effect.catch(callNow(request, render), asBefore(calls, consumerId, idempotency))
+      }
+
       const quote = Effect.fn("Metering.quote")(function* (request: CallRequest) {
         const entry = yield* directory.find(request.tool)
         const hold = yield* holdFor(entry, request.maxCost)
@@ -226,8 +235,9 @@ const holdFor = (entry: CatalogEntry, allowed: Microcents | undefined): Effect.E
   return Effect.succeed(allowed < most ? allowed : most)
 }
 
-const deadlineOf = (timeoutMs: number, retriesMax: number): Duration.Duration =>
-  Duration.sum(Duration.millis(timeoutMs * (retriesMax + 1)), SETTLE_GRACE)
+/** No sooner than the upstream gives up, whether its attempts or its waits take the time. */
+const deadlineOf = (timeoutMs: number, { retriesMax, totalMs }: UpstreamBounds): Duration.Duration =>
+  Duration.sum(Duration.millis(Math.max(timeoutMs * (retriesMax + 1), totalMs)), SETTLE_GRACE)
 
 /**
  * The call was made, so its settlement is tried again until it is the sweeper's: after 50 ms, then twice as long each

@@ -3,7 +3,13 @@
  */
 import { Context } from "effect"
 
-export const UpstreamLimits = Context.Reference<{ readonly timeoutMs: number; readonly retriesMax: number }>(
-  "agent-tool-billing/domain/metering/UpstreamLimits",
-  { defaultValue: () => ({ timeoutMs: 10_000, retriesMax: 1 }) }
-)
+export interface UpstreamBounds {
+  readonly timeoutMs: number
+  readonly retriesMax: number
+  /** All attempts of a call, and whatever the provider asks to wait between them. */
+  readonly totalMs: number
+}
+
+export const UpstreamLimits = Context.Reference<UpstreamBounds>("agent-tool-billing/domain/metering/UpstreamLimits", {
+  defaultValue: () => ({ timeoutMs: 10_000, retriesMax: 1, totalMs: 25_000 })
+})

@@ -37,6 +37,9 @@ import { postgresStores } from "./PostgresStores.ts"
 
 const RECEIPT_SECRET_FILE = "receipt-signing-secret"
 
+/** Longer than any one attempt may take. */
+const UPSTREAM_TOTAL_MS = 65_000
+
 const references = (config: AppConfig) => {
   const rpm = valueOf(config, "RATE_LIMIT_RPM")
   return Layer.mergeAll(
@@ -54,7 +57,8 @@ const references = (config: AppConfig) => {
     }),
     Layer.succeed(UpstreamLimits, {
       timeoutMs: valueOf(config, "UPSTREAM_TIMEOUT_MS"),
-      retriesMax: valueOf(config, "UPSTREAM_RETRIES")
+      retriesMax: valueOf(config, "UPSTREAM_RETRIES"),
+      totalMs: UPSTREAM_TOTAL_MS
     }),
     Layer.succeed(PaymentsMode, config.profile !== "production" || config.PAYMENTS === "dry_run" ? "dry_run" : "none"),
     Layer.succeed(TrustedProxyRanges, parseTrustedProxies(listOf(config.TRUST_PROXY ?? ""))),
@@ -84,9 +88,6 @@ const upstreamPolicy = (config: AppConfig) => {
   if (config.ALLOW_UPSTREAM === undefined) return config.profile === "production" ? publicOnly : publicAndLoopback
   return Result.getOrThrow(parsePolicy(config.ALLOW_UPSTREAM))
 }
-
-/** Longer than any one attempt may take. */
-const UPSTREAM_TOTAL_MS = 65_000
 
 const secrets = (config: AppConfig) =>
   Layer.unwrap(

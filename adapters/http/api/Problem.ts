@@ -98,7 +98,7 @@ const extras: Partial<Record<ProblemStatus, Schema.Struct.Fields>> = {
     tool_errors: Schema.optionalKey(Schema.Array(Schema.Struct({ tool_name: Schema.String, error: Schema.String })))
   },
   429: RetryAfter,
-  502: FailedCall,
+  502: { ...RetryAfter, ...FailedCall },
   503: { ...RetryAfter, ...FailedCall },
   504: FailedCall
 }

@@ -9,6 +9,7 @@ import { Authentication } from "../../../domain/accounts/Authentication.ts"
 import type { Principal } from "../../../domain/accounts/Principal.ts"
 import { Entropy } from "../../../domain/shared/Entropy.ts"
 import { Idempotency } from "../../../domain/shared/Idempotency.ts"
+import { Overloaded } from "../../../domain/shared/Overloaded.ts"
 import { BaseUrl } from "../BaseUrl.ts"
 import { clientAddress, type TrustedProxies } from "./ClientAddress.ts"
 import {
@@ -211,6 +212,7 @@ const parseQuery = (query: string): Effect.Effect<Readonly<Record<string, string
 }
 
 const isDatabaseAway = (reason: Cause.Reason<unknown>): boolean =>
-  reason._tag === "Die" && SqlError.isSqlError(reason.defect) && AWAY.has(reason.defect.reason._tag)
+  reason._tag === "Die" &&
+  (reason.defect instanceof Overloaded || (SqlError.isSqlError(reason.defect) && AWAY.has(reason.defect.reason._tag)))
 
 const AWAY: ReadonlySet<string> = new Set(["ConnectionError", "ConnectionTimeoutError", "LockTimeoutError"])

@@ -42,6 +42,7 @@ const HEADER_BYTES_MAX = 32_768
 const HEADERS_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 60_000
 const KEEP_ALIVE_TIMEOUT_MS = 65_000
+const IDLE_SWEEP_MS = 50
 
 export const layer = (settings: ServerSettings) =>
   Layer.effect(
@@ -93,8 +94,14 @@ const listen = (server: Server, { host, port }: ServerSettings) =>
 /** New connections are refused at once; calls under way may end, bounded. */
 const close = (server: Server, running: ReadonlySet<Fiber.Fiber<WebAnswer>>, drain: Duration.Input) =>
   Effect.callback<void>((resume) => {
-    server.close(() => resume(Effect.void))
+    // A connection that was kept alive becomes idle when its call ends: asked for again until all are gone.
+    const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS)
+    server.close(() => {
+      clearInterval(sweep)
+      resume(Effect.void)
+    })
     server.closeIdleConnections()
+    return Effect.sync(() => clearInterval(sweep))
   }).pipe(
     Effect.andThen(Effect.suspend(() => Fiber.awaitAll(running))),
     Effect.timeoutOption(drain),

@@ -1,0 +1,11 @@
+import { callStoreContract } from "../contracts/callStore.ts"
+import { budgetsOfCallsContract } from "../contracts/callStoreBudgets.ts"
+import { freeTierContract, idempotencyOfCallsContract } from "../contracts/callStoreTerms.ts"
+import { everyLedger } from "../contracts/ledgerPorts.ts"
+
+for (const [name, ports] of everyLedger) {
+  callStoreContract(name, ports)
+  freeTierContract(name, ports)
+  idempotencyOfCallsContract(name, ports)
+  budgetsOfCallsContract(name, ports)
+}

@@ -1,0 +1,277 @@
+import { assert, it } from "@effect/vitest"
+import { PgClient } from "@effect/sql-pg"
+import { Cause, Effect, Exit, Fiber, Latch, Layer, Redacted } from "effect"
+import { SqlClient, SqlError } from "effect/sql"
+import { inject } from "vitest"
+import * as PostgresCallStore from "../../adapters/sql/PostgresCallStore.ts"
+import { Ledger } from "../../domain/ledger/Ledger.ts"
+import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
+import { CallStore } from "../../domain/metering/CallStore.ts"
+import { postgresLedgerPorts } from "../contracts/ledgerPorts.ts"
+import {
+  aCall,
+  aToolId,
+  atOnce,
+  closingOf,
+  consumerWith,
+  money,
+  OPENED_AT,
+  opened,
+  settled,
+  tagsOf
+} from "../contracts/ledgerSamples.ts"
+import { lossyStream } from "../support/LossyStream.ts"
+import { PostgresTest } from "../support/postgres.ts"
+import { connectedTo } from "../support/TestDatabases.ts"
+
+/** Ends the sessions of every lane in this database, whatever they are at. */
+const killLanes = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const killed = yield* sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name LIKE '% calls'`
+  return killed.length
+})
+
+const sqlStateOf = (exit: Exit.Exit<unknown, SqlError.SqlError>): string => {
+  const error = Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
+  const cause = SqlError.isSqlError(error) ? error.reason.cause : undefined
+  return typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "none"
+}
+
+it.layer(postgresLedgerPorts, { timeout: "60 seconds", excludeTestServices: true })("Over PostgreSQL", (it) => {
+  it.effect(
+    "calls survive that the lane's session is killed again and again: each is opened, closed and billed once",
+    () =>
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        const consumers = yield* Effect.forEach(Array.from({ length: 10 }), () => consumerWith(10_000_000))
+        const killer = yield* Effect.forkChild(
+          killLanes.pipe(Effect.andThen(Effect.sleep("250 millis")), Effect.forever)
+        )
+        const closings = yield* atOnce(64, (caller) =>
+          Effect.forEach(Array.from({ length: 25 }), () => Effect.flatMap(aCall(consumers[caller % 10]!), settled))
+        )
+        yield* Fiber.interrupt(killer)
+        assert.lengthOf(closings.flat(), 1_600)
+        const wallets = yield* Effect.forEach(consumers, ledger.wallet)
+        assert.strictEqual(
+          wallets.reduce((sum, wallet) => sum + wallet.debits, 0n),
+          1_600_000n
+        )
+        assert.strictEqual(
+          wallets.reduce((sum, wallet) => sum + wallet.held, 0n),
+          0n
+        )
+        assert.deepStrictEqual((yield* (yield* LedgerStore).audit).discrepancies, [])
+      }),
+    60_000
+  )
+
+  it.effect(
+    "calls survive that answers are lost after the database has done its part: nothing is done twice",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* PostgresTest
+        const ledger = yield* Ledger
+        const consumers = yield* Effect.forEach(Array.from({ length: 10 }), () => consumerWith(10_000_000))
+        const free = { toolId: yield* aToolId, freeTierCalls: 100_000 }
+        let connections = 0
+        // The first packets are the session's beginning, then there is one for each batch.
+        const stream = lossyStream(Redacted.value(url), () => 6 + (connections++ % 4))
+        const node = Layer.fresh(PostgresCallStore.layer.pipe(Layer.provide(PgClient.layer({ url, stream }))))
+        yield* atOnce(40, (caller) =>
+          Effect.gen(function* () {
+            const consumerId = consumers[caller % 10]!
+            for (let n = 0; n < 10; n++) {
+              yield* settled(yield* aCall(consumerId))
+              yield* settled(yield* aCall(consumerId, free), { cost: 0 })
+            }
+          })
+        ).pipe(Effect.provide(node))
+        assert.isAbove(connections, 5)
+        const wallets = yield* Effect.forEach(consumers, ledger.wallet)
+        for (const wallet of wallets) assert.deepInclude(wallet, { debits: 40_000n, held: 0n })
+        const calls = yield* CallStore
+        const standings = yield* Effect.forEach(consumers, (id) => calls.standing(id, free.toolId, OPENED_AT))
+        for (const standing of standings) assert.strictEqual(standing.freeCallsUsed, 40)
+        assert.deepStrictEqual((yield* (yield* LedgerStore).audit).discrepancies, [])
+      }),
+    60_000
+  )
+
+  it.effect("a call that the database cannot take fails alone", () =>
+    Effect.gen(function* () {
+      const calls = yield* CallStore
+      const consumerId = yield* consumerWith(100_000)
+      const many = yield* Effect.forEach(Array.from({ length: 20 }), (_, n) =>
+        aCall(consumerId, n === 13 ? { toolName: "a\u0000b" } : {})
+      )
+      const exits = yield* Effect.forEach(many, (call) => Effect.exit(calls.open(call)), { concurrency: "unbounded" })
+      assert.deepStrictEqual(
+        exits.flatMap((exit, n) => (Exit.isFailure(exit) ? [n] : [])),
+        [13]
+      )
+      assert.strictEqual((yield* (yield* Ledger).wallet(consumerId)).held, 19_000n)
+    })
+  )
+
+  it.effect(
+    "calls fail while the database stays away, hold nothing, and succeed again when it is back",
+    () =>
+      Effect.gen(function* () {
+        const { database } = yield* PostgresTest
+        const admin = connectedTo(Redacted.make(inject("testDatabases").adminUrl))
+        const allowConnections = (allowed: boolean) =>
+          Effect.gen(function* () {
+            const sql = yield* SqlClient.SqlClient
+            yield* sql`ALTER DATABASE ${sql(database)} ALLOW_CONNECTIONS ${sql.literal(String(allowed))}`
+          }).pipe(admin)
+        const calls = yield* CallStore
+        const consumerId = yield* consumerWith(10_000)
+        const [refused, taken] = [yield* aCall(consumerId), yield* aCall(consumerId)]
+        yield* allowConnections(false)
+        yield* killLanes
+        const exit = yield* Effect.exit(calls.open(refused))
+        yield* allowConnections(true)
+        assert.isTrue(Exit.isFailure(exit) && SqlError.isSqlError(Cause.squash(exit.cause)))
+        assert.strictEqual((yield* calls.open(taken))._tag, "Opened")
+        assert.strictEqual((yield* (yield* Ledger).wallet(consumerId)).held, 1_000n)
+      }),
+    60_000
+  )
+
+  it.effect(
+    "a wallet that somebody keeps locked holds up nobody else's calls for long",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const calls = yield* CallStore
+        const [stuck, others] = [yield* consumerWith(10_000), yield* consumerWith(1_000_000)]
+        const [locked, done] = [yield* Latch.make(), yield* Latch.make()]
+        const holder = yield* Effect.forkChild(
+          sql.withTransaction(
+            Effect.gen(function* () {
+              yield* sql`SELECT 1 FROM wallets WHERE consumer_id = ${stuck} FOR UPDATE`
+              yield* locked.open
+              yield* done.await
+            })
+          )
+        )
+        yield* locked.await
+        const exits = yield* atOnce(4, (n) => Effect.exit(Effect.flatMap(aCall(n === 1 ? stuck : others), calls.open)))
+        yield* done.open
+        yield* Fiber.join(holder)
+        assert.deepStrictEqual(exits.map(Exit.isSuccess), [true, false, true, true])
+        assert.strictEqual((yield* calls.open(yield* aCall(stuck)))._tag, "Opened")
+      }),
+    60_000
+  )
+
+  it.effect("a wallet cannot be brought below zero, not even by hand", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const consumerId = yield* consumerWith(1_000)
+      yield* opened(yield* aCall(consumerId, { holdAmount: money(600) }))
+      for (const change of ["debits = 401", "held = 1001", "credits = 599", "held = -1", "debits = -1"]) {
+        const exit = yield* Effect.exit(
+          sql`UPDATE wallets SET ${sql.literal(change)} WHERE consumer_id = ${consumerId}`
+        )
+        assert.strictEqual(sqlStateOf(exit), "23514", change)
+      }
+    })
+  )
+
+  it.effect("transfers and receipts are never changed or taken away", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { receipt } = yield* settled(yield* aCall(yield* consumerWith(1_000)))
+      assert.strictEqual(receipt.status, "success")
+      for (const statement of [
+        "UPDATE transfers SET amount = amount + 1",
+        "DELETE FROM transfers",
+        "TRUNCATE transfers",
+        "UPDATE receipts SET cost = 0",
+        "DELETE FROM receipts",
+        "TRUNCATE receipts CASCADE"
+      ]) {
+        assert.strictEqual(sqlStateOf(yield* Effect.exit(sql.unsafe(statement))), "23001", statement)
+      }
+    })
+  )
+
+  it.effect("an audit names the account whose figures do not fit", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { audit } = yield* LedgerStore
+      const consumerId = yield* consumerWith(1_000)
+      const call = yield* aCall(consumerId)
+      yield* settled(call)
+      yield* sql`UPDATE wallets SET credits = credits + 5, held = held + 2 WHERE consumer_id = ${consumerId}`
+      yield* sql`UPDATE account_balances SET credits = credits - 7 WHERE owner_id = ${call.providerId}`
+      const { discrepancies } = yield* audit
+      assert.sameDeepMembers(
+        [...discrepancies],
+        [
+          { account: "wallet", ownerId: consumerId, figure: "credits", kept: 1_005n, recomputed: 1_000n },
+          { account: "wallet", ownerId: consumerId, figure: "held", kept: 2n, recomputed: 0n },
+          { account: "provider", ownerId: call.providerId, figure: "credits", kept: 893n, recomputed: 900n }
+        ]
+      )
+      yield* sql`UPDATE wallets SET credits = credits - 5, held = held - 2 WHERE consumer_id = ${consumerId}`
+      yield* sql`UPDATE account_balances SET credits = credits + 7 WHERE owner_id = ${call.providerId}`
+      assert.deepStrictEqual((yield* audit).discrepancies, [])
+    })
+  )
+
+  it.effect("usage is counted by the hour in the settlement itself, and the receipt kept word for word", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const consumerId = yield* consumerWith(100_000)
+      const call = yield* aCall(consumerId)
+      const { receipt } = yield* settled(call)
+      const same = { toolId: call.toolId, providerId: call.providerId }
+      const endings = [{ cost: 500 }, { cost: 0, status: "timeout" }, { cost: 0, status: "error" }] as const
+      yield* Effect.forEach(
+        endings,
+        (ending) => Effect.flatMap(aCall(consumerId, same), (call) => settled(call, ending)),
+        {
+          concurrency: "unbounded"
+        }
+      )
+      const [usage] = yield* sql`SELECT hour, calls, successes, timeouts, spend, fee, latency_ms, request_bytes,
+        response_bytes, tokens_input, tokens_output FROM usage_hourly WHERE consumer_id = ${consumerId}`
+      assert.deepStrictEqual(usage, {
+        hour: new Date("2026-11-20T10:00:00.000Z"),
+        calls: 4n,
+        successes: 2n,
+        timeouts: 1n,
+        spend: 1_500n,
+        fee: 150n,
+        latency_ms: 492n,
+        request_bytes: 800n,
+        response_bytes: 12_000n,
+        tokens_input: 160n,
+        tokens_output: 200n
+      })
+      const [row] = yield* sql<{
+        readonly called_at: Date
+        readonly created_at: Date
+        readonly signature: Uint8Array
+      }>`SELECT called_at, created_at, signature FROM receipts WHERE consumer_id = ${consumerId} AND cost = 1000`
+      assert.strictEqual(row!.called_at.toISOString(), receipt.timestamp)
+      assert.strictEqual(row!.created_at.toISOString(), receipt.created_at)
+      assert.strictEqual(Buffer.from(row!.signature).toString("hex"), receipt.signature)
+    })
+  )
+
+  it.effect("figures beyond what is counted are counted as the most there is, and harm nobody", () =>
+    Effect.gen(function* () {
+      const calls = yield* CallStore
+      const call = yield* aCall(yield* consumerWith(10_000))
+      yield* opened(call)
+      const closing = yield* closingOf(call)
+      const answer = yield* calls.close({ ...closing, tokensInput: 1e300, tokensOutput: NaN, requestBytes: -5 })
+      assert.deepStrictEqual(tagsOf([answer]), { Closed: 1 })
+    })
+  )
+})

@@ -1,0 +1,179 @@
+import { assert, it } from "@effect/vitest"
+import { Cause, Deferred, Effect, Exit, Fiber, Scope } from "effect"
+import { SqlError } from "effect/sql"
+import * as GroupCommit from "../../adapters/sql/GroupCommit.ts"
+import { Overloaded } from "../../domain/shared/Overloaded.ts"
+import { atOnce } from "../contracts/ledgerSamples.ts"
+
+interface Batch {
+  readonly items: ReadonlyArray<number>
+  readonly again: boolean
+}
+
+const refused = (reason: SqlError.SqlError["reason"]) => Effect.fail(new SqlError.SqlError({ reason }))
+const constraint = refused(new SqlError.ConstraintError({ cause: "no" }))
+const connection = refused(new SqlError.ConnectionError({ cause: "gone" }))
+const deadlock = refused(new SqlError.DeadlockError({ cause: "circle" }))
+
+/** A lane that answers n with n * 10, and notes its batches. */
+const lane = (
+  options: Partial<GroupCommit.GroupCommitOptions<number, number>>,
+  outcome: (batch: Batch, attempt: number) => Effect.Effect<void, SqlError.SqlError> = () => Effect.void
+) =>
+  Effect.gen(function* () {
+    const batches: Array<Batch> = []
+    const submit = yield* GroupCommit.make<number, number>({
+      name: "numbers",
+      batchMax: 512,
+      batchWeightMax: 1_000,
+      weightOf: () => 1,
+      queueMax: 1_000,
+      run: (items, again) =>
+        Effect.suspend(() => outcome({ items, again }, batches.push({ items, again }))).pipe(
+          Effect.andThen(Effect.sync(() => items.map((n) => n * 10)))
+        ),
+      ...options
+    })
+    return { submit, batches, sizes: () => batches.map((batch) => batch.items.length) }
+  })
+
+const defectOf = (exit: Exit.Exit<unknown>): unknown => Exit.isFailure(exit) && Cause.squash(exit.cause)
+
+it.live("sends at once what one turn of the event loop brings, and answers each its own", () =>
+  Effect.gen(function* () {
+    const { submit, sizes } = yield* lane({})
+    const answers = yield* atOnce(100, submit)
+    assert.deepStrictEqual(
+      answers,
+      Array.from({ length: 100 }, (_, n) => n * 10)
+    )
+    assert.deepStrictEqual(sizes(), [100])
+  }).pipe(Effect.scoped)
+)
+
+it.live("gathers what arrives while a batch is on its way", () =>
+  Effect.gen(function* () {
+    const gate = yield* Deferred.make<void>()
+    const { submit, sizes } = yield* lane({}, (_, attempt) => (attempt === 1 ? Deferred.await(gate) : Effect.void))
+    const first = yield* Effect.forkChild(submit(1))
+    yield* Effect.sleep("5 millis")
+    const others = yield* Effect.forkChild(atOnce(7, submit))
+    yield* Effect.sleep("5 millis")
+    yield* Deferred.succeed(gate, undefined)
+    yield* Fiber.join(first)
+    yield* Fiber.join(others)
+    assert.deepStrictEqual(sizes(), [1, 7])
+  }).pipe(Effect.scoped)
+)
+
+it.live("bounds a batch in items and in weight, keeping the order", () =>
+  Effect.gen(function* () {
+    const { submit, batches } = yield* lane({ batchMax: 4, batchWeightMax: 10, weightOf: (n) => n })
+    yield* Effect.forEach([1, 2, 3, 1, 1, 9, 2, 50, 1], submit, { concurrency: "unbounded" })
+    assert.deepStrictEqual(
+      batches.map((batch) => batch.items),
+      [[1, 2, 3, 1], [1, 9], [2], [50], [1]]
+    )
+  }).pipe(Effect.scoped)
+)
+
+it.live("refuses when too many wait, and takes more when they are through", () =>
+  Effect.gen(function* () {
+    const { submit } = yield* lane({ queueMax: 10 })
+    const exits = yield* atOnce(12, (n) => Effect.exit(submit(n)))
+    assert.deepStrictEqual(exits.map(Exit.isSuccess), [...Array.from({ length: 10 }, () => true), false, false])
+    assert.instanceOf(defectOf(exits[11]!), Overloaded)
+    assert.strictEqual(yield* submit(1), 10)
+  }).pipe(Effect.scoped)
+)
+
+it.live("lets an item that the database refuses fail alone", () =>
+  Effect.gen(function* () {
+    const { submit, batches } = yield* lane({}, ({ items }) =>
+      items.includes(13) || items.includes(77) ? constraint : Effect.void
+    )
+    const exits = yield* atOnce(100, (n) => Effect.exit(submit(n)))
+    assert.deepStrictEqual(
+      exits.flatMap((exit, n) => (Exit.isFailure(exit) ? [n] : [])),
+      [13, 77]
+    )
+    assert.isFalse(batches.some((batch) => batch.again))
+    assert.isBelow(batches.length, 40)
+  }).pipe(Effect.scoped)
+)
+
+it.live("sends a batch again after a deadlock, which undid it, and says so after a broken connection", () =>
+  Effect.gen(function* () {
+    const failures = [deadlock, connection, deadlock]
+    const { submit, batches } = yield* lane({}, (_, attempt) => failures[attempt - 1] ?? Effect.void)
+    assert.deepStrictEqual(yield* atOnce(3, submit), [0, 10, 20])
+    assert.deepStrictEqual(
+      batches.map((batch) => batch.again),
+      [false, false, true, true]
+    )
+  }).pipe(Effect.scoped)
+)
+
+it.live("gives up on a batch when the database stays away, and serves the next one", () =>
+  Effect.gen(function* () {
+    const { submit, sizes } = yield* lane({}, (_, attempt) => (attempt <= 7 ? connection : Effect.void))
+    const exits = yield* atOnce(5, (n) => Effect.exit(submit(n)))
+    for (const exit of exits) assert.isTrue(SqlError.isSqlError(defectOf(exit)))
+    assert.deepStrictEqual(sizes(), [5, 5, 5, 5, 5, 5, 5])
+    assert.strictEqual(yield* submit(1), 10)
+  }).pipe(Effect.scoped)
+)
+
+it.live("does not send what nobody waits for any more", () =>
+  Effect.gen(function* () {
+    const gate = yield* Deferred.make<void>()
+    const { submit, batches } = yield* lane({}, (_, attempt) => (attempt === 1 ? Deferred.await(gate) : Effect.void))
+    const first = yield* Effect.forkChild(submit(1))
+    yield* Effect.sleep("5 millis")
+    const [left, stayed] = [yield* Effect.forkChild(submit(2)), yield* Effect.forkChild(submit(3))]
+    yield* Effect.sleep("5 millis")
+    yield* Fiber.interrupt(left)
+    yield* Deferred.succeed(gate, undefined)
+    yield* Fiber.join(first)
+    yield* Fiber.join(stayed)
+    assert.deepStrictEqual(
+      batches.map((batch) => batch.items),
+      [[1], [3]]
+    )
+  }).pipe(Effect.scoped)
+)
+
+it.live("lets an item that waits for a lock in vain fail alone, without a second attempt", () =>
+  Effect.gen(function* () {
+    const lockTimeout = refused(new SqlError.LockTimeoutError({ cause: "still locked" }))
+    const { submit, batches } = yield* lane({}, ({ items }) => (items.includes(3) ? lockTimeout : Effect.void))
+    const exits = yield* atOnce(8, (n) => Effect.exit(submit(n)))
+    assert.deepStrictEqual(
+      exits.flatMap((exit, n) => (Exit.isFailure(exit) ? [n] : [])),
+      [3]
+    )
+    assert.lengthOf(
+      batches.filter((batch) => batch.items.includes(3)),
+      4
+    )
+  }).pipe(Effect.scoped)
+)
+
+it.live("when it is closed, ends the batch that is on its way and interrupts who waits or comes later", () =>
+  Effect.gen(function* () {
+    const gate = yield* Deferred.make<void>()
+    const scope = yield* Scope.make()
+    const { submit } = yield* lane({}, () => Deferred.await(gate)).pipe(Scope.provide(scope))
+    const sent = yield* Effect.forkChild(submit(1))
+    yield* Effect.sleep("5 millis")
+    const waiting = yield* Effect.forkChild(submit(2))
+    yield* Effect.sleep("5 millis")
+    const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+    yield* Deferred.succeed(gate, undefined)
+    yield* Fiber.join(closing)
+    assert.strictEqual(yield* Fiber.join(sent), 10)
+    for (const exit of [yield* Fiber.await(waiting), yield* Effect.exit(submit(3))]) {
+      assert.isTrue(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause))
+    }
+  })
+)

@@ -1,0 +1,289 @@
+import { assert, it } from "@effect/vitest"
+import { Cause, DateTime, Effect, Exit, type Layer } from "effect"
+import { Ledger } from "../../domain/ledger/Ledger.ts"
+import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
+import { transferOfCall } from "../../domain/ledger/Transfer.ts"
+import { CallStore } from "../../domain/metering/CallStore.ts"
+import type { LedgerPorts } from "./ledgerPorts.ts"
+import {
+  aCall,
+  aConsumerId,
+  atOnce,
+  closingOf,
+  consumerWith,
+  money,
+  opened,
+  OPENED_AT,
+  settled,
+  tagsOf
+} from "./ledgerSamples.ts"
+
+export const callStoreContract = (name: string, ports: Layer.Layer<LedgerPorts>) =>
+  it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`CallStore over ${name}`, (it) => {
+    it.effect("holds the price of an open call, and posts it to provider and platform when it is closed", () =>
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        const consumerId = yield* consumerWith(10_000)
+        const call = yield* aCall(consumerId, { holdAmount: money(1_005) })
+        assert.deepStrictEqual(yield* opened(call), {
+          _tag: "Opened",
+          held: money(1_005),
+          free: false,
+          freeCallsLeft: undefined,
+          availableMicrocents: 8_995n
+        })
+        assert.deepStrictEqual(yield* ledger.wallet(consumerId), {
+          credits: 10_000n,
+          debits: 0n,
+          held: 1_005n,
+          available: 8_995n
+        })
+
+        const closing = yield* closingOf(call)
+        assert.deepStrictEqual(yield* (yield* CallStore).close(closing), {
+          _tag: "Closed",
+          availableMicrocents: 8_995n
+        })
+        assert.deepStrictEqual(yield* ledger.wallet(consumerId), {
+          credits: 10_000n,
+          debits: 1_005n,
+          held: 0n,
+          available: 8_995n
+        })
+        assert.strictEqual((yield* ledger.provider(call.providerId)).balance, 904n)
+        const common = {
+          transferId: transferOfCall(call.invocationId),
+          debit: "wallet",
+          consumerId,
+          providerId: call.providerId,
+          reference: undefined,
+          effectiveAt: OPENED_AT,
+          recordedAt: DateTime.add(OPENED_AT, { milliseconds: 130 })
+        } as const
+        assert.deepStrictEqual(yield* (yield* LedgerStore).transfers(common.transferId), [
+          { ...common, leg: 1, kind: "call", credit: "provider", amount: money(904) },
+          { ...common, leg: 2, kind: "fee", credit: "platform_fee", amount: money(101) }
+        ])
+      })
+    )
+
+    it.effect("gives back what a call did not cost", () =>
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        const consumerId = yield* consumerWith(10_000)
+        const metered = yield* aCall(consumerId, { holdAmount: money(5_000) })
+        yield* settled(metered, { cost: 1_200 })
+        assert.strictEqual((yield* ledger.wallet(consumerId)).available, 8_800n)
+        const failed = yield* aCall(consumerId)
+        yield* settled(failed, { cost: 0, status: "timeout" })
+        assert.deepStrictEqual(yield* ledger.wallet(consumerId), {
+          credits: 10_000n,
+          debits: 1_200n,
+          held: 0n,
+          available: 8_800n
+        })
+        assert.deepStrictEqual(yield* (yield* LedgerStore).transfers(transferOfCall(failed.invocationId)), [])
+      })
+    )
+
+    it.effect("leaves out the part of a very small amount that is nothing", () =>
+      Effect.gen(function* () {
+        const store = yield* LedgerStore
+        const consumerId = yield* consumerWith(10_000)
+        const small = yield* aCall(consumerId, { holdAmount: money(4) })
+        yield* settled(small)
+        const transfers = yield* store.transfers(transferOfCall(small.invocationId))
+        assert.deepStrictEqual(
+          transfers.map(({ leg, credit, amount }) => ({ leg, credit, amount })),
+          [{ leg: 1, credit: "provider", amount: money(4) }]
+        )
+      })
+    )
+
+    it.effect("opens a call that is free without a wallet, and closes it without transfers", () =>
+      Effect.gen(function* () {
+        const consumerId = yield* aConsumerId
+        const call = yield* aCall(consumerId, { holdAmount: money(0) })
+        const answer = yield* opened(call)
+        assert.deepStrictEqual(
+          [answer.held, answer.free, answer.freeCallsLeft, answer.availableMicrocents],
+          [money(0), false, undefined, 0n]
+        )
+        const closing = yield* closingOf(call)
+        assert.deepStrictEqual(yield* (yield* CallStore).close(closing), { _tag: "Closed", availableMicrocents: 0n })
+        assert.deepStrictEqual(yield* (yield* LedgerStore).transfers(transferOfCall(call.invocationId)), [])
+      })
+    )
+
+    it.effect("refuses a call that the wallet cannot pay, and changes nothing", () =>
+      Effect.gen(function* () {
+        const consumerId = yield* consumerWith(999)
+        const calls = yield* CallStore
+        const call = yield* aCall(consumerId)
+        assert.deepStrictEqual(yield* calls.open(call), {
+          _tag: "InsufficientFunds",
+          availableMicrocents: 999n,
+          neededMicrocents: 1_000n
+        })
+        assert.strictEqual((yield* (yield* Ledger).wallet(consumerId)).held, 0n)
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(calls.close(yield* closingOf(call)))))
+      })
+    )
+
+    it.effect("opens exactly as many of a crowd of calls as the balance pays for", () =>
+      Effect.gen(function* () {
+        const calls = yield* CallStore
+        const consumerId = yield* consumerWith(10_500)
+        const answers = yield* atOnce(64, () => Effect.flatMap(aCall(consumerId), calls.open))
+        assert.deepStrictEqual(tagsOf(answers), { Opened: 10, InsufficientFunds: 54 })
+        assert.deepStrictEqual(yield* (yield* Ledger).wallet(consumerId), {
+          credits: 10_500n,
+          debits: 0n,
+          held: 10_000n,
+          available: 500n
+        })
+      })
+    )
+
+    it.effect("takes calls in the order in which they came: one too dear does not keep out a later one that fits", () =>
+      Effect.gen(function* () {
+        const calls = yield* CallStore
+        const consumerId = yield* consumerWith(9)
+        const prices = [5, 10, 3, 2, 1]
+        const answers = yield* atOnce(prices.length, (n) =>
+          Effect.flatMap(aCall(consumerId, { holdAmount: money(prices[n]!) }), calls.open)
+        )
+        assert.deepStrictEqual(
+          answers.map((answer) => [
+            answer._tag,
+            "availableMicrocents" in answer ? answer.availableMicrocents : undefined
+          ]),
+          [
+            ["Opened", 4n],
+            ["InsufficientFunds", 4n],
+            ["Opened", 1n],
+            ["InsufficientFunds", 1n],
+            ["Opened", 0n]
+          ]
+        )
+      })
+    )
+
+    it.effect("lets one consumer's shortage fail nobody else's call", () =>
+      Effect.gen(function* () {
+        const calls = yield* CallStore
+        const [poor, rich] = [yield* consumerWith(0), yield* consumerWith(100_000)]
+        const answers = yield* atOnce(40, (n) => Effect.flatMap(aCall(n % 2 === 0 ? poor : rich), calls.open))
+        assert.deepStrictEqual(tagsOf(answers.filter((_, n) => n % 2 === 0)), { InsufficientFunds: 20 })
+        assert.deepStrictEqual(tagsOf(answers.filter((_, n) => n % 2 === 1)), { Opened: 20 })
+      })
+    )
+
+    it.effect("closes a call once, whoever tries", () =>
+      Effect.gen(function* () {
+        const calls = yield* CallStore
+        const ledger = yield* Ledger
+        const consumerId = yield* consumerWith(10_000)
+        const call = yield* aCall(consumerId)
+        yield* opened(call)
+        const closings = yield* Effect.forEach(Array.from({ length: 20 }), () => closingOf(call))
+        const answers = yield* Effect.forEach(closings, (closing) => calls.close(closing), { concurrency: "unbounded" })
+        assert.deepStrictEqual(tagsOf(answers), { Closed: 1, AlreadyClosed: 19 })
+        assert.strictEqual((yield* ledger.wallet(consumerId)).available, 9_000n)
+        assert.lengthOf(yield* (yield* LedgerStore).transfers(transferOfCall(call.invocationId)), 2)
+      })
+    )
+
+    it.effect("answers the very receipt that closed a call as the first time, and any other one not", () =>
+      Effect.gen(function* () {
+        const calls = yield* CallStore
+        const consumerId = yield* consumerWith(10_000)
+        const call = yield* aCall(consumerId)
+        const closing = yield* settled(call, { cost: 700 })
+        assert.deepStrictEqual(yield* calls.close(closing), { _tag: "Closed", availableMicrocents: 9_300n })
+        const other = yield* closingOf(call, { cost: 0, status: "error" })
+        assert.deepStrictEqual(yield* calls.close(other), { _tag: "AlreadyClosed" })
+        assert.strictEqual((yield* (yield* Ledger).wallet(consumerId)).available, 9_300n)
+      })
+    )
+
+    it.effect(
+      "takes no closing above what was held, of another consumer or of a call never opened; the others go on",
+      () =>
+        Effect.gen(function* () {
+          const calls = yield* CallStore
+          const [consumerId, stranger] = [yield* consumerWith(10_000), yield* consumerWith(10_000)]
+          const [dear, foreign, good, unknown] = yield* Effect.forEach(Array.from({ length: 4 }), () =>
+            aCall(consumerId)
+          )
+          for (const call of [dear!, foreign!, good!]) yield* opened(call)
+          const closings = [
+            yield* closingOf(dear!, { cost: 1_001 }),
+            { ...(yield* closingOf(foreign!)), consumerId: stranger },
+            yield* closingOf(good!),
+            yield* closingOf(unknown!)
+          ]
+          const exits = yield* Effect.forEach(closings, (closing) => Effect.exit(calls.close(closing)), {
+            concurrency: "unbounded"
+          })
+          assert.deepStrictEqual(
+            exits.map((exit) => (Exit.isSuccess(exit) ? exit.value._tag : Cause.hasDies(exit.cause))),
+            [true, true, "Closed", true]
+          )
+          const ledger = yield* Ledger
+          assert.deepStrictEqual(yield* ledger.wallet(consumerId), {
+            credits: 10_000n,
+            debits: 1_000n,
+            held: 2_000n,
+            available: 7_000n
+          })
+          assert.strictEqual((yield* ledger.wallet(stranger)).available, 10_000n)
+          for (const call of [dear!, foreign!]) yield* calls.close(yield* closingOf(call))
+          assert.strictEqual((yield* ledger.wallet(consumerId)).held, 0n)
+        })
+    )
+
+    it.effect("says where a consumer stands without holding anything", () =>
+      Effect.gen(function* () {
+        const calls = yield* CallStore
+        const consumerId = yield* consumerWith(10_000)
+        const call = yield* aCall(consumerId)
+        yield* opened(call)
+        const free = yield* aCall(consumerId, { freeTierCalls: 5 })
+        yield* opened(free)
+        const standing = { availableMicrocents: 9_000n, freeCallsUsed: 1 }
+        assert.deepStrictEqual(yield* calls.standing(consumerId, free.toolId, OPENED_AT), standing)
+        const nextMonth = DateTime.makeUnsafe("2026-12-01T00:00:00.000Z")
+        assert.strictEqual((yield* calls.standing(consumerId, free.toolId, nextMonth)).freeCallsUsed, 0)
+        assert.deepStrictEqual(yield* calls.standing(yield* aConsumerId, free.toolId, OPENED_AT), {
+          availableMicrocents: 0n,
+          freeCallsUsed: 0
+        })
+      })
+    )
+
+    it.effect("lists calls past their deadline, the oldest first, until somebody ends them", () =>
+      Effect.gen(function* () {
+        const calls = yield* CallStore
+        const consumerId = yield* consumerWith(10_000)
+        const deadlines = ["2001-01-01T00:00:03.000Z", "2001-01-01T00:00:01.000Z", "2001-01-01T00:00:02.000Z"]
+        const late = yield* Effect.forEach(deadlines, (deadline) =>
+          aCall(consumerId, { deadlineAt: DateTime.makeUnsafe(deadline), origin: "meter", priceVersion: 7 })
+        )
+        for (const call of late) yield* opened(call)
+        const idsAt = (instant: string, limit: number) =>
+          Effect.map(calls.overdue(DateTime.makeUnsafe(instant), limit), (found) =>
+            found.map((call) => call.invocationId)
+          )
+        const [third, first, second] = late.map((call) => call.invocationId)
+        assert.deepStrictEqual(yield* idsAt("2001-01-01T00:00:02.000Z", 10), [first, second])
+        assert.deepStrictEqual(yield* idsAt("2001-01-02T00:00:00.000Z", 2), [first, second])
+        const { holdAmount: _, freeTierCalls: _tier, deadlineAt: _deadline, idempotency: _key, ...shown } = late[1]!
+        assert.deepInclude((yield* calls.overdue(DateTime.makeUnsafe("2001-01-02T00:00:00.000Z"), 1))[0]!, shown)
+        for (const call of late.slice(1)) yield* calls.close(yield* closingOf(call, { cost: 0, status: "error" }))
+        assert.deepStrictEqual(yield* idsAt("2001-01-02T00:00:00.000Z", 10), [third])
+        yield* calls.close(yield* closingOf(late[0]!, { cost: 0, status: "error" }))
+        assert.deepStrictEqual(yield* idsAt("2001-01-02T00:00:00.000Z", 10), [])
+      })
+    )
+  })

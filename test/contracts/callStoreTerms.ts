@@ -1,0 +1,198 @@
+import { assert, it } from "@effect/vitest"
+import { DateTime, Effect, type Layer } from "effect"
+import { Ledger } from "../../domain/ledger/Ledger.ts"
+import { CallStore, type StoredAnswer } from "../../domain/metering/CallStore.ts"
+import { Entropy } from "../../domain/shared/Entropy.ts"
+import type { LedgerPorts } from "./ledgerPorts.ts"
+import {
+  aCall,
+  aConsumerId,
+  aToolId,
+  atOnce,
+  closingOf,
+  consumerWith,
+  money,
+  opened,
+  OPENED_AT,
+  settled,
+  tagsOf
+} from "./ledgerSamples.ts"
+
+const aKey = Effect.gen(function* () {
+  const { hex } = yield* Entropy
+  return { keyHash: yield* hex(32), requestHash: yield* hex(32) }
+})
+
+/** Everything that a body may hold. */
+const answer: StoredAnswer = {
+  status: 200,
+  headers: { "content-type": "application/json", "x-market-tool": 'schön "quoted"' },
+  body: `{"result":"天気 🌦 \u0000 \\u0000 \n\t é"}`
+}
+
+export const freeTierContract = (name: string, ports: Layer.Layer<LedgerPorts>) =>
+  it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`Free tiers over ${name}`, (it) => {
+    it.effect("lets the first calls of a tool and month be free, and counts down", () =>
+      Effect.gen(function* () {
+        const consumerId = yield* consumerWith(10_000)
+        const terms = { toolId: yield* aToolId, freeTierCalls: 2 }
+        const answers = []
+        for (let n = 0; n < 3; n++) {
+          const call = yield* aCall(consumerId, terms)
+          const { free, held, freeCallsLeft } = yield* opened(call)
+          answers.push([free, held, freeCallsLeft])
+          yield* (yield* CallStore).close(yield* closingOf(call, { cost: held }))
+        }
+        assert.deepStrictEqual(answers, [
+          [true, money(0), 1],
+          [true, money(0), 0],
+          [false, money(1_000), 0]
+        ])
+        assert.strictEqual((yield* (yield* Ledger).wallet(consumerId)).debits, 1_000n)
+        const nextMonth = { ...terms, openedAt: DateTime.makeUnsafe("2026-12-01T00:00:00.000Z") }
+        assert.isTrue((yield* opened(yield* aCall(consumerId, nextMonth))).free)
+        assert.isTrue((yield* opened(yield* aCall(yield* aConsumerId, terms))).free)
+        assert.isTrue((yield* opened(yield* aCall(consumerId, { freeTierCalls: 1 }))).free)
+      })
+    )
+
+    it.effect("makes exactly that many calls of a crowd free, and bills the others", () =>
+      Effect.gen(function* () {
+        const calls = yield* CallStore
+        const [poor, rich] = [yield* aConsumerId, yield* consumerWith(1_000_000)]
+        const terms = { toolId: yield* aToolId, freeTierCalls: 7 }
+        const ofPoor = yield* atOnce(64, () => Effect.flatMap(aCall(poor, terms), calls.open))
+        assert.deepStrictEqual(tagsOf(ofPoor), { Opened: 7, InsufficientFunds: 57 })
+        const ofRich = yield* atOnce(64, () => Effect.flatMap(aCall(rich, terms), calls.open))
+        assert.deepStrictEqual(tagsOf(ofRich), { Opened: 64 })
+        assert.lengthOf(
+          ofRich.filter((opened) => opened._tag === "Opened" && opened.free),
+          7
+        )
+        assert.strictEqual((yield* (yield* Ledger).wallet(rich)).held, 57_000n)
+      })
+    )
+
+    it.effect("gives a free call back when it failed, unless the closing says that it counts", () =>
+      Effect.gen(function* () {
+        const calls = yield* CallStore
+        const consumerId = yield* aConsumerId
+        const terms = { toolId: yield* aToolId, freeTierCalls: 10 }
+        const usedAfter = Effect.fnUntraced(function* (ending: Parameters<typeof closingOf>[1]) {
+          yield* settled(yield* aCall(consumerId, terms), { cost: 0, ...ending })
+          return (yield* calls.standing(consumerId, terms.toolId, OPENED_AT)).freeCallsUsed
+        })
+        assert.strictEqual(yield* usedAfter({ status: "success" }), 1)
+        assert.strictEqual(yield* usedAfter({ status: "error" }), 1)
+        assert.strictEqual(yield* usedAfter({ status: "timeout" }), 1)
+        assert.strictEqual(yield* usedAfter({ status: "error", usesFreeCall: true }), 2)
+        assert.strictEqual(yield* usedAfter({ status: "success", usesFreeCall: false }), 2)
+        yield* atOnce(5, () => usedAfter({ status: "rate_limited" }))
+        assert.strictEqual(yield* usedAfter({ status: "success" }), 3)
+      })
+    )
+  })
+
+export const idempotencyOfCallsContract = (name: string, ports: Layer.Layer<LedgerPorts>) =>
+  it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`Keys of calls over ${name}`, (it) => {
+    it.effect("replays the stored answer, word for word, and holds nothing again", () =>
+      Effect.gen(function* () {
+        const calls = yield* CallStore
+        const consumerId = yield* consumerWith(10_000)
+        const idempotency = yield* aKey
+        yield* settled(yield* aCall(consumerId, { idempotency }), { answer })
+        const again = yield* aCall(consumerId, { idempotency })
+        assert.deepStrictEqual(yield* calls.open(again), { _tag: "Replay", answer })
+        assert.deepStrictEqual(yield* (yield* Ledger).wallet(consumerId), {
+          credits: 10_000n,
+          debits: 1_000n,
+          held: 0n,
+          available: 9_000n
+        })
+      })
+    )
+
+    it.effect("refuses a key that stands for another request, while its call is open and after", () =>
+      Effect.gen(function* () {
+        const calls = yield* CallStore
+        const consumerId = yield* consumerWith(10_000)
+        const idempotency = yield* aKey
+        const call = yield* aCall(consumerId, { idempotency })
+        const { requestHash } = yield* aKey
+        const other = yield* aCall(consumerId, { idempotency: { ...idempotency, requestHash } })
+        yield* opened(call)
+        assert.deepStrictEqual(yield* calls.open(other), { _tag: "IdempotencyConflict" })
+        yield* calls.close(yield* closingOf(call, { answer }))
+        assert.deepStrictEqual(yield* calls.open(other), { _tag: "IdempotencyConflict" })
+        yield* opened(yield* aCall(yield* consumerWith(10_000), { idempotency: other.idempotency }))
+      })
+    )
+
+    it.effect("opens one of a crowd with the same key, and names it to the others", () =>
+      Effect.gen(function* () {
+        const calls = yield* CallStore
+        const consumerId = yield* consumerWith(1_000_000)
+        const idempotency = yield* aKey
+        const crowd = yield* Effect.forEach(Array.from({ length: 32 }), () => aCall(consumerId, { idempotency }))
+        const answers = yield* Effect.forEach(crowd, calls.open, { concurrency: "unbounded" })
+        assert.deepStrictEqual(tagsOf(answers), { Opened: 1, InFlight: 31 })
+        const { invocationId } = crowd[answers.findIndex((one) => one._tag === "Opened")]!
+        for (const one of answers) if (one._tag === "InFlight") assert.strictEqual(one.invocationId, invocationId)
+        assert.strictEqual((yield* (yield* Ledger).wallet(consumerId)).held, 1_000n)
+      })
+    )
+
+    it.effect("leaves the key free when nothing was opened", () =>
+      Effect.gen(function* () {
+        const calls = yield* CallStore
+        const ledger = yield* Ledger
+        const consumerId = yield* consumerWith(10)
+        const idempotency = yield* aKey
+        const call = yield* aCall(consumerId, { idempotency })
+        assert.strictEqual((yield* calls.open(call))._tag, "InsufficientFunds")
+        yield* ledger.load({ consumerId, amount: money(5_000), reference: `more for ${consumerId}` })
+        yield* opened(call)
+      })
+    )
+
+    it.effect("sets the key free after a call without an answer that cost nothing, never after one that did", () =>
+      Effect.gen(function* () {
+        const calls = yield* CallStore
+        const consumerId = yield* consumerWith(10_000)
+        const idempotency = yield* aKey
+        yield* settled(yield* aCall(consumerId, { idempotency }), { cost: 0, status: "error" })
+        const billed = yield* aCall(consumerId, { idempotency })
+        yield* settled(billed)
+        assert.deepStrictEqual(yield* calls.open(yield* aCall(consumerId, { idempotency })), {
+          _tag: "InFlight",
+          invocationId: billed.invocationId
+        })
+      })
+    )
+
+    it.effect("forgets answers from before a time, so many at once", () =>
+      Effect.gen(function* () {
+        const calls = yield* CallStore
+        const consumerId = yield* consumerWith(100_000)
+        const keys = yield* Effect.forEach(Array.from({ length: 4 }), () => aKey)
+        const dates = ["2001-01-01T00:00:00.000Z", "2001-01-02T00:00:00.000Z", "2001-01-03T00:00:00.000Z"]
+        const callWith = (n: number) =>
+          aCall(consumerId, {
+            idempotency: keys[n],
+            openedAt: DateTime.makeUnsafe(dates[n] ?? "2002-01-01T00:00:00.000Z")
+          })
+        for (let n = 0; n < 3; n++) yield* settled(yield* callWith(n), { answer })
+        yield* opened(yield* callWith(3))
+        const before = DateTime.makeUnsafe("2001-01-03T00:00:00.000Z")
+        assert.strictEqual(yield* calls.forget(before, 1), 1)
+        assert.strictEqual(yield* calls.forget(before, 10), 1)
+        assert.strictEqual(yield* calls.forget(before, 10), 0)
+        assert.deepStrictEqual(
+          yield* Effect.forEach([0, 1, 2, 3], (n) =>
+            Effect.map(Effect.flatMap(callWith(n), calls.open), (one) => one._tag)
+          ),
+          ["Opened", "Opened", "Replay", "InFlight"]
+        )
+      })
+    )
+  })

@@ -1,0 +1,147 @@
+/**
+ * Lives through a history of the model with the real ledger and calls, step by step or many steps at once.
+ */
+import { Effect } from "effect"
+import { Ledger } from "../../domain/ledger/Ledger.ts"
+import { CallStore, type CloseCall, type OpenCall } from "../../domain/metering/CallStore.ts"
+import { Entropy } from "../../domain/shared/Entropy.ts"
+import { feeOf } from "../../domain/shared/Microcents.ts"
+import { CONSUMERS, PROVIDERS, type Purses, share, Step } from "./ledgerModel.ts"
+import { aCall, aConsumerId, aProviderId, aToolId, closingOf, money } from "./ledgerSamples.ts"
+
+interface HistoryCall {
+  readonly call: OpenCall
+  readonly held: bigint
+  closing: CloseCall | undefined
+  refunded: boolean
+}
+
+export const aHistory = Effect.gen(function* () {
+  const ledger = yield* Ledger
+  const calls = yield* CallStore
+  const entropy = yield* Entropy
+  const consumers = yield* Effect.forEach(Array.from({ length: CONSUMERS }), () => aConsumerId)
+  const providers = yield* Effect.forEach(Array.from({ length: PROVIDERS }), () => aProviderId)
+  const tools = yield* Effect.forEach(providers, () => aToolId)
+  /** Newest first, as the model counts them. */
+  const made: Array<HistoryCall> = []
+
+  const close = Effect.fnUntraced(function* (one: HistoryCall, cost: bigint, status: "success" | "error") {
+    const closing = yield* closingOf(one.call, { cost, status })
+    const answer = yield* calls.close(closing)
+    if (answer._tag === "Closed") one.closing = closing
+    return answer._tag
+  })
+
+  const movement = (consumer: number, amount: number) =>
+    Effect.map(entropy.uuid, (reference) => ({ consumerId: consumers[consumer]!, amount: money(amount), reference }))
+
+  const tagOf = <E extends { readonly _tag: string }>(
+    posting: Effect.Effect<{ readonly repeated: boolean }, E>
+  ): Effect.Effect<string> =>
+    Effect.match(posting, {
+      onSuccess: (posted) => (posted.repeated ? "Repeated" : "Posted"),
+      onFailure: (error) => error._tag
+    })
+
+  const live = Step.match({
+    Load: ({ amount, consumer }) => Effect.flatMap(movement(consumer, amount), (one) => tagOf(ledger.load(one))),
+    Credit: ({ amount, consumer }) => Effect.flatMap(movement(consumer, amount), (one) => tagOf(ledger.credit(one))),
+    ExpireCredit: ({ amount, consumer }) =>
+      Effect.flatMap(movement(consumer, amount), (one) => tagOf(ledger.expireCredit(one))),
+    Open: Effect.fnUntraced(function* ({ consumer, freeCalls, price, provider }) {
+      const call = yield* aCall(consumers[consumer]!, {
+        providerId: providers[provider]!,
+        toolId: tools[provider]!,
+        holdAmount: money(price),
+        freeTierCalls: freeCalls
+      })
+      const answer = yield* calls.open(call)
+      if (answer._tag === "InsufficientFunds") return `${answer._tag} ${answer.availableMicrocents}`
+      if (answer._tag !== "Opened") return answer._tag
+      made.unshift({ call, held: answer.held, closing: undefined, refunded: false })
+      return `Opened ${answer.held} ${answer.availableMicrocents}`
+    }),
+    Close: ({ call: at, share: percent, status }) => {
+      const one = made.filter((one) => one.closing === undefined)[at]
+      if (one === undefined) return Effect.succeed("none")
+      return close(one, status === "success" ? share(one.held, percent) : 0n, status)
+    },
+    CloseAnyhow: ({ call: at }) => {
+      const one = made[at]
+      return one === undefined ? Effect.succeed("none") : close(one, one.held, "success")
+    },
+    Sweep: Effect.fnUntraced(function* ({ due }) {
+      const open = made.filter((one) => due && one.closing === undefined)
+      const tags = yield* Effect.forEach(open, (one) => close(one, 0n, "error"), { concurrency: "unbounded" })
+      const ended = tags.filter((tag) => tag === "Closed").length
+      return `${ended} swept`
+    }),
+    Refund: ({ call: at }) => {
+      const one = made.filter((one) => (one.closing?.receipt.cost_microcents ?? 0n) > 0n)[at]
+      if (one?.closing === undefined) return Effect.succeed("none")
+      const { consumerId, fee, receipt } = one.closing
+      const reference = `refund:${receipt.receipt_id}`
+      const amount = receipt.cost_microcents
+      return tagOf(ledger.refund({ consumerId, providerId: receipt.provider_id, amount, fee, reference })).pipe(
+        Effect.tap((tag) =>
+          Effect.sync(() => {
+            if (tag === "Posted") one.refunded = true
+          })
+        )
+      )
+    },
+    Payout: ({ amount, provider }) =>
+      Effect.flatMap(entropy.uuid, (reference) =>
+        tagOf(
+          ledger.post({
+            reference,
+            legs: [
+              {
+                kind: "payout",
+                debit: "provider",
+                credit: "payout_clearing",
+                amount: money(amount),
+                providerId: providers[provider]!,
+                withinBalance: true
+              }
+            ]
+          })
+        )
+      )
+  })
+
+  const purses = Effect.gen(function* () {
+    const wallets = yield* Effect.forEach(consumers, ledger.wallet)
+    const balances = yield* Effect.forEach(providers, ledger.provider)
+    const found: Purses = {
+      available: wallets.map((wallet) => wallet.available),
+      held: wallets.map((wallet) => wallet.held),
+      providers: balances.map((sums) => sums.balance)
+    }
+    return found
+  })
+
+  /** What everybody must have if each step did what it answered, in whatever order. */
+  const pursesBy = (steps: ReadonlyArray<Step>, answers: ReadonlyArray<string>): Purses => {
+    const available = consumers.map(() => 0n)
+    const held = consumers.map(() => 0n)
+    const earned = providers.map(() => 0n)
+    steps.forEach((step, i) => {
+      if (answers[i] !== "Posted") return
+      if (step._tag === "Load" || step._tag === "Credit") available[step.consumer]! += BigInt(step.amount)
+      if (step._tag === "ExpireCredit") available[step.consumer]! -= BigInt(step.amount)
+      if (step._tag === "Payout") earned[step.provider]! -= BigInt(step.amount)
+    })
+    for (const one of made) {
+      const [consumer, provider] = [consumers.indexOf(one.call.consumerId), providers.indexOf(one.call.providerId)]
+      const cost = one.refunded ? 0n : one.closing?.receipt.cost_microcents
+      available[consumer]! -= cost ?? one.held
+      if (cost === undefined) held[consumer]! += one.held
+      else earned[provider]! += cost - feeOf(cost)
+    }
+    return { available, held, providers: earned }
+  }
+
+  return { live, purses, pursesBy }
+})

@@ -1,0 +1,55 @@
+/**
+ * Calls, ledger and budgets, once over memory and once over PostgreSQL.
+ */
+import { Layer } from "effect"
+import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
+import * as MemoryBudgetStore from "../../adapters/memory/MemoryBudgetStore.ts"
+import * as MemoryCallStore from "../../adapters/memory/MemoryCallStore.ts"
+import { MemoryLedger } from "../../adapters/memory/MemoryLedger.ts"
+import * as MemoryLedgerStore from "../../adapters/memory/MemoryLedgerStore.ts"
+import * as MemoryUnitOfWork from "../../adapters/memory/MemoryUnitOfWork.ts"
+import * as PostgresBudgetStore from "../../adapters/sql/PostgresBudgetStore.ts"
+import * as PostgresCallStore from "../../adapters/sql/PostgresCallStore.ts"
+import * as PostgresLedgerStore from "../../adapters/sql/PostgresLedgerStore.ts"
+import * as PostgresUnitOfWork from "../../adapters/sql/PostgresUnitOfWork.ts"
+import type { BudgetStore } from "../../domain/ledger/BudgetStore.ts"
+import { Ledger } from "../../domain/ledger/Ledger.ts"
+import type { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
+import type { CallStore } from "../../domain/metering/CallStore.ts"
+import type { Entropy } from "../../domain/shared/Entropy.ts"
+import type { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { PostgresTest } from "../support/postgres.ts"
+
+export type LedgerPorts = BudgetStore | CallStore | Entropy | Ledger | LedgerStore | UnitOfWork
+
+export const memoryLedgerPorts: Layer.Layer<LedgerPorts> = Ledger.layer.pipe(
+  Layer.provideMerge(
+    Layer.mergeAll(
+      MemoryBudgetStore.layer,
+      MemoryCallStore.layer,
+      MemoryLedgerStore.layer,
+      MemoryUnitOfWork.layer,
+      NodeEntropy.layer
+    ).pipe(Layer.provide(MemoryLedger.layer))
+  )
+)
+
+/** Of one node: a second build of it is a second node on the same database. */
+export const postgresLedgerNode = Ledger.layer.pipe(
+  Layer.provideMerge(
+    Layer.mergeAll(
+      PostgresBudgetStore.layer,
+      PostgresCallStore.layer,
+      PostgresLedgerStore.layer,
+      PostgresUnitOfWork.layer,
+      NodeEntropy.layer
+    )
+  )
+)
+
+export const postgresLedgerPorts = postgresLedgerNode.pipe(Layer.provideMerge(PostgresTest.layer))
+
+export const everyLedger: ReadonlyArray<readonly [name: "memory" | "PostgreSQL", ports: Layer.Layer<LedgerPorts>]> = [
+  ["memory", memoryLedgerPorts],
+  ["PostgreSQL", postgresLedgerPorts]
+]

@@ -1,0 +1,121 @@
+/**
+ * Consumers with money, calls and their receipts for tests: complete, with ids of their own, changed where a test says so.
+ */
+import { DateTime, Effect } from "effect"
+import { Ledger } from "../../domain/ledger/Ledger.ts"
+import type { CloseCall, OpenCall } from "../../domain/metering/CallStore.ts"
+import { CallStore } from "../../domain/metering/CallStore.ts"
+import { Entropy } from "../../domain/shared/Entropy.ts"
+import { ConsumerId, ProviderId, ReceiptId, ToolId } from "../../domain/shared/Ids.ts"
+import { feeOf, Microcents } from "../../domain/shared/Microcents.ts"
+import { format } from "../../domain/shared/Timestamp.ts"
+
+export const OPENED_AT = DateTime.makeUnsafe("2026-11-20T10:11:12.345Z")
+
+export const money = (amount: bigint | number): Microcents => Microcents.make(BigInt(amount))
+
+const uuid = Effect.gen(function* () {
+  return yield* (yield* Entropy).uuid
+})
+
+export const aConsumerId = Effect.map(uuid, (id) => ConsumerId.make(id))
+export const aProviderId = Effect.map(uuid, (id) => ProviderId.make(id))
+export const aToolId = Effect.map(uuid, (id) => ToolId.make(id))
+
+export const aReceiptId = Effect.map(uuid, (id) => ReceiptId.make(`rcpt_${id.replaceAll("-", "")}`))
+
+/** A consumer whose wallet was loaded with that much. */
+export const consumerWith = Effect.fnUntraced(function* (amount: bigint | number) {
+  const consumerId = yield* aConsumerId
+  if (BigInt(amount) > 0n) {
+    yield* (yield* Ledger).load({ consumerId, amount: money(amount), reference: `load ${yield* uuid}` })
+  }
+  return consumerId
+})
+
+/** Of 1 000 microcents, outside any free tier, without a key. */
+export const aCall = Effect.fnUntraced(function* (consumerId: ConsumerId, changes: Partial<OpenCall> = {}) {
+  const openedAt = changes.openedAt ?? OPENED_AT
+  const call: OpenCall = {
+    invocationId: yield* aReceiptId,
+    consumerId,
+    providerId: yield* aProviderId,
+    toolId: yield* aToolId,
+    toolName: "search_web",
+    priceVersion: 1,
+    holdAmount: money(1_000),
+    freeTierCalls: 0,
+    origin: "proxy",
+    openedAt,
+    deadlineAt: DateTime.add(openedAt, { seconds: 30 }),
+    idempotency: undefined,
+    ...changes
+  }
+  return call
+})
+
+export interface Ending {
+  readonly cost?: bigint | number
+  readonly status?: CloseCall["receipt"]["status"]
+  readonly answer?: CloseCall["answer"]
+  readonly usesFreeCall?: boolean
+}
+
+/** At the whole price, unless the ending says otherwise; the signature is as unlike another one as a real one. */
+export const closingOf = Effect.fnUntraced(function* (call: OpenCall, ending: Ending = {}) {
+  const cost = money(ending.cost ?? call.holdAmount)
+  const closing: CloseCall = {
+    consumerId: call.consumerId,
+    receipt: {
+      receipt_id: call.invocationId,
+      tool_id: call.toolId,
+      tool_name: call.toolName,
+      agent_id: call.consumerId,
+      provider_id: call.providerId,
+      timestamp: format(call.openedAt),
+      duration_ms: 123,
+      cost_microcents: cost,
+      status: ending.status ?? "success",
+      signature: yield* (yield* Entropy).hex(32),
+      created_at: format(DateTime.add(call.openedAt, { milliseconds: 130 }))
+    },
+    fee: money(feeOf(cost)),
+    priceVersion: call.priceVersion,
+    origin: call.origin,
+    requestBytes: 200,
+    responseBytes: 3_000,
+    tokensInput: 40,
+    tokensOutput: 50,
+    usesFreeCall: ending.usesFreeCall,
+    answer: ending.answer
+  }
+  return closing
+})
+
+/** Opens, which must succeed. */
+export const opened = Effect.fnUntraced(function* (call: OpenCall) {
+  const answer = yield* (yield* CallStore).open(call)
+  return answer._tag === "Opened" ? answer : yield* Effect.die(new Error(`Not opened: ${answer._tag}`))
+})
+
+/** Opens and closes, which must both succeed. */
+export const settled = Effect.fnUntraced(function* (call: OpenCall, ending: Ending = {}) {
+  yield* opened(call)
+  const closing = yield* closingOf(call, ending)
+  const answer = yield* (yield* CallStore).close(closing)
+  return answer._tag === "Closed" ? closing : yield* Effect.die(new Error(`Not closed: ${answer._tag}`))
+})
+
+/** At once, as far as the store lets them. */
+export const atOnce = <A, E, R>(many: number, one: (n: number) => Effect.Effect<A, E, R>) =>
+  Effect.forEach(
+    Array.from({ length: many }, (_, n) => n),
+    one,
+    { concurrency: "unbounded" }
+  )
+
+export const tagsOf = (answers: ReadonlyArray<{ readonly _tag: string }>): Readonly<Record<string, number>> => {
+  const counts: Record<string, number> = {}
+  for (const { _tag } of answers) counts[_tag] = (counts[_tag] ?? 0) + 1
+  return counts
+}

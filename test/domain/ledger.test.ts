@@ -1,0 +1,100 @@
+import { assert, it } from "@effect/vitest"
+import { DateTime } from "effect"
+import { resetsAt, startOfPeriod } from "../../domain/ledger/BudgetPeriod.ts"
+import { changesOf, sameContent } from "../../domain/ledger/LinkedTransfers.ts"
+import { callOfTransfer, type Leg, transferOfCall } from "../../domain/ledger/Transfer.ts"
+import { ConsumerId, ProviderId, ReceiptId } from "../../domain/shared/Ids.ts"
+import { feeOf, Microcents } from "../../domain/shared/Microcents.ts"
+import { format } from "../../domain/shared/Timestamp.ts"
+
+const consumerId = ConsumerId.make("00000000-0000-7000-8000-00000000000c")
+const providerId = ProviderId.make("00000000-0000-7000-8000-00000000000a")
+const amount = (n: number) => Microcents.make(BigInt(n))
+
+const refund: ReadonlyArray<Leg> = [
+  { kind: "refund", debit: "provider", credit: "wallet", amount: amount(90), consumerId, providerId },
+  { kind: "refund", debit: "platform_fee", credit: "wallet", amount: amount(10), consumerId, providerId }
+]
+
+it("linked transfers change each account once, in the order of owners, and add up to nothing", () => {
+  const changes = changesOf(refund)
+  assert.deepStrictEqual(
+    changes.map(({ account, credits, debits, withinBalance }) => [account, credits, debits, withinBalance]),
+    [
+      ["platform_fee", 0n, 10n, false],
+      ["provider", 0n, 90n, false],
+      ["wallet", 100n, 0n, true]
+    ]
+  )
+  assert.strictEqual(
+    changes.reduce((sum, change) => sum + change.credits - change.debits, 0n),
+    0n
+  )
+})
+
+it("only the debited account of a leg within balance must not go below zero", () => {
+  const payout: Leg = {
+    kind: "payout",
+    debit: "provider",
+    credit: "payout_clearing",
+    amount: amount(5),
+    providerId,
+    withinBalance: true
+  }
+  assert.deepStrictEqual(
+    changesOf([payout]).map(({ account, withinBalance }) => [account, withinBalance]),
+    [
+      ["payout_clearing", false],
+      ["provider", true]
+    ]
+  )
+})
+
+it("a repetition has the same movements, leg by leg", () => {
+  const at = DateTime.makeUnsafe(0)
+  const transferId = transferOfCall(ReceiptId.make(`rcpt_${"0".repeat(32)}`))
+  const kept = refund.map((leg, i) => ({
+    ...leg,
+    transferId,
+    leg: i + 1,
+    reference: "r",
+    effectiveAt: at,
+    recordedAt: at
+  }))
+  assert.isTrue(sameContent(refund, kept))
+  assert.isFalse(sameContent(refund.slice(0, 1), kept))
+  assert.isFalse(sameContent(refund.toReversed(), kept))
+  for (const change of [{ amount: amount(91) }, { kind: "dispute" }, { debit: "promo" }, { consumerId: undefined }]) {
+    assert.isFalse(sameContent([{ ...refund[0]!, ...change } as Leg, refund[1]!], kept))
+  }
+})
+
+it("a call's id and the id of its transfers are each other's, digit by digit", () => {
+  const id = ReceiptId.make("rcpt_019348c2a7b17c3d8e9f0123456789ab")
+  assert.strictEqual(transferOfCall(id), "019348c2-a7b1-7c3d-8e9f-0123456789ab")
+  assert.strictEqual(callOfTransfer(transferOfCall(id)), id)
+})
+
+it("provider's share and fee are the amount, exactly, and the fee is a tenth, half up", () => {
+  for (let n = 0n; n < 2_000n; n++) {
+    const fee = feeOf(n)
+    assert.isTrue(fee * 10n <= n + 5n && fee * 10n > n - 5n && fee <= n, String(n))
+  }
+})
+
+it.each([
+  ["day", "2026-02-28T23:59:59.999Z", "2026-02-28T00:00:00.000Z", "2026-03-01T00:00:00.000Z"],
+  ["day", "2028-02-29T00:00:00.000Z", "2028-02-29T00:00:00.000Z", "2028-03-01T00:00:00.000Z"],
+  ["month", "2026-12-31T23:59:59.999Z", "2026-12-01T00:00:00.000Z", "2027-01-01T00:00:00.000Z"],
+  ["month", "2026-01-31T12:00:00.000Z", "2026-01-01T00:00:00.000Z", "2026-02-01T00:00:00.000Z"]
+] as const)("a budget of a %s, at %s, began %s and starts again %s", (period, at, start, end) => {
+  const instant = DateTime.makeUnsafe(at)
+  assert.strictEqual(format(startOfPeriod(period, instant)!), start)
+  assert.strictEqual(resetsAt(period, instant), end)
+})
+
+it("a budget without a period never starts again", () => {
+  const instant = DateTime.makeUnsafe("2026-01-31T12:00:00.000Z")
+  assert.isUndefined(startOfPeriod("total", instant))
+  assert.isUndefined(resetsAt("total", instant))
+})

@@ -1,0 +1,216 @@
+/**
+ * Somebody goes away in the middle of a call: its caller, its provider, or the process that was to settle it.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect, Exit, Fiber, Scope } from "effect"
+import { Sweeper } from "../../domain/metering/Sweeper.ts"
+import { at, expecting, type Member, textAt } from "../support/Market.ts"
+import { DEADLINE_SECONDS, everyCore } from "../support/metering/Core.ts"
+import { later } from "../support/metering/Elsewhen.ts"
+import { forwarded, resulting, slowProvider } from "../support/metering/Provider.ts"
+import { aBuyer, anOffer, books, buy, callOf, PRICE, problemOf, purseOf, receiptsOf } from "../support/metering/Shop.ts"
+import { eventually } from "../support/mcp/upstream.ts"
+import { LIVE, send } from "../support/ServiceUnderTest.ts"
+
+const WHOLE = { balance: 1_000_000, held: 0, available: 1_000_000 }
+const HOLDING = { balance: 1_000_000, held: PRICE, available: 1_000_000 - PRICE }
+const CHARGED = { balance: 1_000_000 - PRICE, held: 0, available: 1_000_000 - PRICE }
+
+/** A call that is with its provider, which does not answer. */
+const underWay = Effect.fnUntraced(function* (consumer: Member, tool: Readonly<Record<string, unknown>> = {}) {
+  const slow = yield* slowProvider()
+  const offer = yield* anOffer(slow.server.url, tool)
+  const before = forwarded(slow.server)
+  const call = callOf(consumer, offer, {}, "the call")
+  const fiber = yield* Effect.forkChild(send(call))
+  yield* eventually(() => forwarded(slow.server) === before + 1)
+  return { slow, offer, call, fiber }
+})
+
+const verdictOn = (receipt: unknown) =>
+  Effect.map(expecting(200, { path: "/api/v1/verify", json: receipt }), (answer) =>
+    at(answer, "verification", "reason")
+  )
+
+for (const [name, service] of everyCore) {
+  it.layer(service, LIVE)(`In the middle of a call over ${name}`, (it) => {
+    it.effect("what it may cost is held, and cannot be spent twice", () =>
+      Effect.gen(function* () {
+        const consumer = yield* aBuyer()
+        const { fiber, slow } = yield* underWay(consumer)
+        assert.deepStrictEqual(yield* purseOf(consumer), HOLDING)
+        const dear = yield* anOffer(slow.server.url, { price_microcents: 1_000_000 })
+        const refused = yield* buy(consumer, dear)
+        assert.deepStrictEqual(problemOf(refused), [402, "INSUFFICIENT_FUNDS"])
+        assert.strictEqual(at(refused, "balance_microcents"), 1_000_000 - PRICE)
+        yield* slow.answer
+        yield* Fiber.join(fiber)
+        assert.deepStrictEqual(yield* purseOf(consumer), CHARGED)
+      })
+    )
+
+    it.effect("the caller goes away: the provider's work ends, the hold is given back, the key is free again", () =>
+      Effect.gen(function* () {
+        const consumer = yield* aBuyer()
+        const { call, fiber, slow } = yield* underWay(consumer)
+        yield* Fiber.interrupt(fiber)
+        yield* eventually(() => slow.left() === 1)
+
+        assert.deepStrictEqual(yield* purseOf(consumer), WHOLE)
+        const [receipt, ...others] = yield* receiptsOf(consumer)
+        assert.include(receipt, { status: "error", cost_microcents: 0 })
+        assert.isEmpty(others)
+        assert.strictEqual(yield* verdictOn(receipt), "ok")
+
+        yield* slow.answer
+        const again = yield* expecting(200, call)
+        assert.isUndefined(again.headers["idempotent-replay"])
+        assert.deepStrictEqual(yield* purseOf(consumer), CHARGED)
+        assert.strictEqual((yield* receiptsOf(consumer)).length, 2)
+        yield* books
+      })
+    )
+
+    it.effect(
+      "the caller of a tool that is paid by the attempt goes away: the attempt was made, and is paid once",
+      () =>
+        Effect.gen(function* () {
+          const consumer = yield* aBuyer()
+          const { call, fiber, slow } = yield* underWay(consumer, { billing_policy: "attempt" })
+          yield* Fiber.interrupt(fiber)
+          yield* eventually(() => slow.left() === 1)
+          assert.deepStrictEqual(yield* purseOf(consumer), CHARGED)
+          const [receipt] = yield* receiptsOf(consumer)
+          assert.include(receipt, { status: "error", cost_microcents: PRICE })
+
+          yield* slow.answer
+          const again = yield* expecting(502, call)
+          assert.strictEqual(again.headers["idempotent-replay"], "true")
+          assert.strictEqual(textAt(again, "receipt_id"), receipt!.receipt_id)
+          assert.deepStrictEqual(yield* purseOf(consumer), CHARGED)
+          assert.strictEqual(forwarded(slow.server), 1)
+        })
+    )
+
+    it.effect("the caller goes away, a hundred times at once: nothing stays held, every call has its receipt", () =>
+      Effect.gen(function* () {
+        const slow = yield* slowProvider()
+        const offer = yield* anOffer(slow.server.url, { price_microcents: 10_000 })
+        const consumer = yield* aBuyer()
+        const calls = yield* Effect.forEach(Array.from({ length: 100 }), () => Effect.forkChild(buy(consumer, offer)))
+        yield* eventually(() => forwarded(slow.server) === 100)
+        assert.strictEqual((yield* purseOf(consumer)).available, 0)
+        yield* Fiber.interruptAll(calls)
+        yield* eventually(() => slow.left() === 100)
+        assert.deepStrictEqual(yield* purseOf(consumer), WHOLE)
+        assert.strictEqual((yield* receiptsOf(consumer)).length, 100)
+      })
+    )
+
+    it.effect("the provider goes away: an error that costs nothing", () =>
+      Effect.gen(function* () {
+        const consumer = yield* aBuyer()
+        const life = yield* Scope.make()
+        const { fiber } = yield* underWay(consumer).pipe(Scope.provide(life))
+        yield* Scope.close(life, Exit.void)
+        const answer = yield* Fiber.join(fiber)
+        assert.deepStrictEqual(problemOf(answer), [502, "PROVIDER_ERROR"])
+        assert.strictEqual(at(answer, "outcome"), "error")
+        assert.deepStrictEqual(yield* purseOf(consumer), WHOLE)
+        assert.strictEqual((yield* receiptsOf(consumer)).length, 1)
+      })
+    )
+
+    it.effect("the process goes away: after the deadline, and not before, the sweeper gives the hold back", () =>
+      Effect.gen(function* () {
+        const { sweep } = yield* Sweeper
+        const consumer = yield* aBuyer()
+        const { call, fiber, slow } = yield* underWay(consumer)
+        assert.strictEqual(yield* sweep, 0)
+        assert.strictEqual(yield* later(`${DEADLINE_SECONDS - 2} seconds`)(sweep), 0)
+        assert.deepStrictEqual(yield* purseOf(consumer), HOLDING)
+        assert.deepStrictEqual(problemOf(yield* send(call)), [409, "IDEMPOTENCY_CONFLICT"])
+
+        assert.strictEqual(yield* later(`${DEADLINE_SECONDS + 1} seconds`)(sweep), 1)
+        assert.deepStrictEqual(yield* purseOf(consumer), WHOLE)
+        const swept = yield* receiptsOf(consumer)
+        assert.strictEqual(swept.length, 1)
+        assert.include(swept[0], { status: "error", cost_microcents: 0, duration_ms: 0 })
+        assert.strictEqual(yield* verdictOn(swept[0]), "ok")
+        assert.strictEqual(yield* later("1 day")(sweep), 0)
+
+        // An answer that comes after all neither charges nor issues a second receipt.
+        yield* slow.answer
+        assert.deepStrictEqual(problemOf(yield* Fiber.join(fiber)), [500, "INTERNAL_ERROR"])
+        assert.deepStrictEqual(yield* purseOf(consumer), WHOLE)
+        assert.deepStrictEqual(yield* receiptsOf(consumer), swept)
+
+        yield* expecting(200, call)
+        assert.deepStrictEqual(yield* purseOf(consumer), CHARGED)
+        yield* books
+      })
+    )
+
+    it.effect("many processes go away: any number of sweepers end each call once", () =>
+      Effect.gen(function* () {
+        const { sweep } = yield* Sweeper
+        const slow = yield* slowProvider()
+        const offer = yield* anOffer(slow.server.url, { price_microcents: 10_000, free_tier_calls: 10 })
+        const consumer = yield* aBuyer()
+        const calls = yield* Effect.forEach(Array.from({ length: 60 }), () => Effect.forkChild(buy(consumer, offer)))
+        yield* eventually(() => forwarded(slow.server) === 60)
+        assert.strictEqual((yield* purseOf(consumer)).held, 500_000)
+        const sweeps = yield* Effect.all(
+          Array.from({ length: 4 }, () => later("1 hour")(sweep)),
+          { concurrency: "unbounded" }
+        )
+        // Two that end the same call write the same receipt, and either may count it.
+        assert.isAtLeast(
+          sweeps.reduce((sum, ended) => sum + ended, 0),
+          60
+        )
+        assert.strictEqual(yield* later("1 hour")(sweep), 0)
+        assert.deepStrictEqual(yield* purseOf(consumer), WHOLE)
+        const receipts = yield* receiptsOf(consumer)
+        assert.strictEqual(new Set(receipts.map((receipt) => receipt.receipt_id)).size, 60)
+        yield* slow.answer
+        for (const call of calls) assert.strictEqual((yield* Fiber.join(call)).status, 500)
+        const first = yield* expecting(200, callOf(consumer, offer))
+        assert.strictEqual(at(first, "meta", "free_tier_remaining"), 9, "swept calls use up nothing free")
+      })
+    )
+
+    it.effect("a slow call that is answered in time is settled as any other", () =>
+      Effect.gen(function* () {
+        const consumer = yield* aBuyer()
+        const { fiber, slow } = yield* underWay(consumer)
+        yield* Effect.sleep(200)
+        yield* slow.answer
+        const answer = yield* Fiber.join(fiber)
+        assert.strictEqual(answer.status, 200)
+        assert.isAtLeast(Number(answer.headers["x-market-latency"]), 190)
+        const [receipt] = yield* receiptsOf(consumer)
+        assert.strictEqual(receipt!.receipt_id, textAt(answer, "meta", "receipt_id"))
+        assert.strictEqual(String(receipt!.duration_ms), answer.headers["x-market-latency"])
+      })
+    )
+
+    it.effect("another consumer is not touched by any of it", () =>
+      Effect.gen(function* () {
+        const [away, here] = [yield* aBuyer(), yield* aBuyer()]
+        const { fiber } = yield* underWay(away)
+        const offer = yield* anOffer((yield* resulting({ content: [] })).url)
+        const calls = yield* Effect.forkChild(
+          Effect.all(
+            Array.from({ length: 20 }, () => buy(here, offer)),
+            { concurrency: "unbounded" }
+          )
+        )
+        yield* Fiber.interrupt(fiber)
+        for (const answer of yield* Fiber.join(calls)) assert.strictEqual(answer.status, 200)
+        assert.strictEqual((yield* purseOf(here)).balance, 1_000_000 - 20 * PRICE)
+        assert.deepStrictEqual(yield* purseOf(away), WHOLE)
+      })
+    )
+  })
+}

@@ -1,0 +1,63 @@
+/**
+ * Grants at their edges: how many there may be, and what is given back when a period ends in between.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { Grants } from "../../domain/metering/Grants.ts"
+import { ConsumerId, ProviderId, ToolId } from "../../domain/shared/Ids.ts"
+import { Microcents } from "../../domain/shared/Microcents.ts"
+import { aConsumer, expecting, listAt, textAt } from "../support/Market.ts"
+import { everyCore } from "../support/metering/Core.ts"
+import { when } from "../support/metering/Elsewhen.ts"
+import { anOffer, GRANTS } from "../support/metering/Shop.ts"
+import { LIVE, send } from "../support/ServiceUnderTest.ts"
+
+const GRANTS_MAX = 100
+
+for (const [name, service] of everyCore) {
+  it.layer(service, LIVE)(`Grants over ${name}`, (it) => {
+    it.effect("are at most a hundred live ones of a consumer, also when they are given all at once", () =>
+      Effect.gen(function* () {
+        const { provider } = yield* anOffer("http://127.0.0.1:9/mcp")
+        const { key } = yield* aConsumer()
+        const json = { provider_id: provider.id, cap_microcents: 1 }
+        const give = send({ path: GRANTS, key, json })
+        const answers = yield* Effect.all(
+          Array.from({ length: GRANTS_MAX + 10 }, () => give),
+          { concurrency: 16 }
+        )
+        assert.strictEqual(answers.filter((answer) => answer.status === 201).length, GRANTS_MAX)
+        assert.strictEqual(answers.filter((answer) => answer.status === 422).length, 10)
+        const [one] = listAt(yield* expecting(200, { path: GRANTS, key }), "grants")
+        const { grant_id } = one as { readonly grant_id: string }
+        assert.strictEqual((yield* send({ path: `${GRANTS}/${grant_id}`, method: "DELETE", key })).status, 200)
+        assert.strictEqual((yield* give).status, 201)
+        assert.strictEqual((yield* give).status, 422)
+      })
+    )
+
+    it.effect("take back nothing from a new period that was reserved in the one before", () =>
+      Effect.gen(function* () {
+        const grants = yield* Grants
+        const offer = yield* anOffer("http://127.0.0.1:9/mcp")
+        const consumer = yield* aConsumer()
+        const [consumerId, providerId] = [ConsumerId.make(consumer.id), ProviderId.make(offer.provider.id)]
+        const json = { provider_id: providerId, cap_microcents: 1_000, period: "day" }
+        const given = yield* expecting(201, { path: GRANTS, key: consumer.key, json }).pipe(
+          when("2026-12-01T12:00:00.000Z")
+        )
+        const spent = Effect.map(grants.list(consumerId), ([grant]) => grant!.spent)
+        const reserve = (amount: bigint) =>
+          grants.reserve({ consumerId, providerId, toolId: ToolId.make(offer.toolId), amount: Microcents.make(amount) })
+
+        const evening = yield* reserve(600n).pipe(when("2026-12-01T23:59:59.999Z"))
+        assert.strictEqual(evening.grantId, textAt(given, "grant", "grant_id"))
+        const morning = yield* reserve(700n).pipe(when("2026-12-02T00:00:00.000Z"))
+        yield* grants.release(consumerId, providerId, evening).pipe(when("2026-12-02T00:00:00.001Z"))
+        assert.strictEqual(yield* spent, 700n)
+        yield* grants.release(consumerId, providerId, morning).pipe(when("2026-12-02T00:00:00.002Z"))
+        assert.strictEqual(yield* spent, 0n)
+      })
+    )
+  })
+}

@@ -1,0 +1,114 @@
+/**
+ * What a provider does, and what its consumer sees and pays: every behaviour under every billing policy.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { at, type Member } from "../support/Market.ts"
+import { type Outcome, outcomes } from "../support/metering/Outcomes.ts"
+import { providing } from "../support/metering/Provider.ts"
+import {
+  aBuyer,
+  anOffer,
+  books,
+  buy,
+  everyMarket,
+  FEE,
+  type Offer,
+  PRICE,
+  purseOf,
+  receiptsOf
+} from "../support/metering/Shop.ts"
+import { type Answer, LIVE } from "../support/ServiceUnderTest.ts"
+
+const POLICIES = ["success", "valid_output", "attempt"] as const
+const OUTPUT = { type: "object", properties: { temperature: { type: "number" } }, required: ["temperature"] }
+
+for (const [name, market] of everyMarket()) {
+  it.layer(market, LIVE)(`Over ${name}, a provider's`, (it) => {
+    for (const outcome of outcomes) {
+      it.effect(`${outcome.name} is ${outcome.receipt}, paid for under ${outcome.pays.join(", ") || "no policy"}`, () =>
+        Effect.gen(function* () {
+          for (const policy of POLICIES) yield* check(outcome, policy)
+        })
+      )
+    }
+  })
+}
+
+const check = Effect.fnUntraced(function* (outcome: Outcome, policy: (typeof POLICIES)[number]) {
+  const server = yield* providing(outcome.onCall)
+  const offer = yield* anOffer(outcome.endpoint ?? server.url, {
+    billing_policy: policy,
+    output_schema: OUTPUT,
+    ...outcome.tool
+  })
+  const consumer = yield* aBuyer()
+  for (let n = 0; n < (outcome.failuresBefore ?? 0); n++) yield* buy(yield* aBuyer(), offer)
+  const before = yield* books
+  const cost = outcome.pays.includes(policy) ? PRICE : 0
+
+  const answer = yield* buy(consumer, offer)
+  checkAnswer(outcome, policy, offer, answer, cost)
+
+  const balance = 1_000_000 - cost
+  assert.deepStrictEqual(yield* purseOf(consumer), { balance, held: 0, available: balance }, policy)
+  yield* checkReceipt(outcome, offer, consumer, answer, cost)
+  const after = yield* books
+  const moved = [before.wallets - after.wallets, after.providers - before.providers, after.fees - before.fees]
+  assert.deepStrictEqual(moved, cost === 0 ? [0n, 0n, 0n] : [BigInt(PRICE), BigInt(PRICE - FEE), BigInt(FEE)], policy)
+})
+
+const checkAnswer = (outcome: Outcome, policy: string, offer: Offer, answer: Answer, cost: number) => {
+  const seen = `${policy}: ${answer.text.slice(0, 500)}`
+  assert.strictEqual(answer.status, outcome.status, seen)
+  const { headers } = answer
+  assert.strictEqual(headers["x-market-cost"], String(cost), seen)
+  assert.strictEqual(headers["x-market-provider"], "Weather Works")
+  assert.match(headers["x-market-latency"]!, /^\d+$/u)
+  assert.strictEqual(headers["x-market-tool"], offer.toolName)
+  assert.match(headers["x-market-receipt"]!, /^rcpt_[0-9a-f]{32}$/u)
+  const url = `https://market.example/api/v1/market/receipts/${headers["x-market-receipt"]}`
+  assert.strictEqual(headers["link"], `<${url}>; rel="receipt"`)
+  assert.strictEqual(headers["x-market-retried"], outcome.attempts > 1 ? "true" : undefined, seen)
+  assert.strictEqual(headers["cache-control"], "no-store")
+  for (const [name, value] of Object.entries(outcome.headers ?? {})) assert.strictEqual(headers[name], value, seen)
+
+  const told = outcome.status === 200 ? ["meta"] : []
+  const body = (field: string) => at(answer, ...told, field)
+  assert.strictEqual(body("cost_microcents"), cost, seen)
+  assert.strictEqual(body("cost_cents"), Math.floor(cost / 10_000))
+  assert.strictEqual(body("receipt_id"), headers["x-market-receipt"])
+  assert.strictEqual(body("attempts"), outcome.attempts, seen)
+  assert.strictEqual(String(body("latency_ms")), headers["x-market-latency"])
+  if (outcome.status === 200) {
+    assert.strictEqual(body("remaining_balance_microcents"), 1_000_000 - cost)
+    return
+  }
+  assert.strictEqual(at(answer, "code"), outcome.code, seen)
+  assert.strictEqual(at(answer, "outcome"), outcome.receipt, seen)
+  assert.strictEqual(at(answer, "tool"), offer.toolName)
+  assert.strictEqual(at(answer, "provider"), "Weather Works")
+}
+
+const checkReceipt = Effect.fnUntraced(function* (
+  outcome: Outcome,
+  offer: Offer,
+  consumer: Member,
+  answer: Answer,
+  cost: number
+) {
+  const receipts = yield* receiptsOf(consumer)
+  assert.strictEqual(receipts.length, 1)
+  const [receipt] = receipts
+  assert.include(receipt, {
+    receipt_id: answer.headers["x-market-receipt"]!,
+    status: outcome.receipt,
+    cost_microcents: cost,
+    tool_id: offer.toolId,
+    agent_id: consumer.id,
+    provider_id: offer.provider.id
+  })
+  const ofProvider = yield* receiptsOf(offer.provider)
+  assert.strictEqual(ofProvider.length, 1 + (outcome.failuresBefore ?? 0))
+  assert.deepStrictEqual(ofProvider[0], receipt)
+})

@@ -1,0 +1,162 @@
+/**
+ * What passes through the proxy passes untouched, and what the proxy adds is valid whatever it is made of.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { expecting } from "../support/Market.ts"
+import { fine, forwarded, providing } from "../support/metering/Provider.ts"
+import { aBuyer, anOffer, buy, callOf, everyMarket, problemOf, PROXY } from "../support/metering/Shop.ts"
+import { LIVE, send } from "../support/ServiceUnderTest.ts"
+
+/** As text, so that nothing here is written by the same code that may spoil it. */
+const UNUSUAL = [
+  `{"content":[],"isError":false,"_meta":{"a/b":null},"extra":true}`,
+  `{"content":[{"type":"text","text":"Grüße, 世界 \\u0000 \\ud83d\\ude80 \\u2028 \\" \\\\ </script>"}]}`,
+  `{"content":[],"structuredContent":{"":"","constructor":1,"toString":[],"a.b":{"c d":{}},"ключ":"значение"}}`,
+  `{"content":[],"structuredContent":{"most":9007199254740991,"least":-9007199254740991,"huge":1.7976931348623157e+308,"tiny":5e-324,"third":0.1}}`,
+  `{"content":[{"type":"image","data":"aGk=","mimeType":"image/png"},{"type":"resource_link","uri":"file:///x","name":"x"}]}`,
+  `{"content":[],"structuredContent":${"[".repeat(60)}1${"]".repeat(60)}}`,
+  `{"content":[],"structuredContent":{"list":[${Array.from({ length: 500 }, (_, n) => `{"n":${n}}`).join(",")}]}}`,
+  `{"content":[],"meta":{"receipt_id":"rcpt_forged","cost_microcents":0}}`
+]
+
+const NAMES = [
+  "Wëtter & Söhne",
+  "天気",
+  "🚀 Rockets",
+  'a "quoted" name; with=signs, and <tags>',
+  "100 % sure",
+  "A\r\nX-Evil: 1",
+  "tab\tand bell",
+  "x".repeat(200)
+]
+
+for (const [name, market] of everyMarket()) {
+  it.layer(market, LIVE)(`Through the proxy over ${name}`, (it) => {
+    it.effect("a result comes back as the provider wrote it, letter by letter", () =>
+      Effect.gen(function* () {
+        let written = ""
+        const server = yield* providing((seen, response) => {
+          const body = `{"jsonrpc":"2.0","id":${seen.id},"result":${written}}`
+          response.writeHead(200, { "content-type": "application/json" }).end(body)
+        })
+        const offer = yield* anOffer(server.url, { price_microcents: 1 })
+        const consumer = yield* aBuyer()
+        for (const result of UNUSUAL) {
+          written = result
+          const { text } = yield* expecting(200, callOf(consumer, offer))
+          const end = text.lastIndexOf(`,"meta":{"tool":`)
+          assert.strictEqual(text.slice(`{"result":`.length, end), JSON.stringify(JSON.parse(result)))
+        }
+      })
+    )
+
+    // Open fault: the upstream client parses results into doubles, and the proxy writes them again.
+    it.effect.fails("a number that no double holds comes back as it was written", () =>
+      Effect.gen(function* () {
+        const server = yield* providing((seen, response) => {
+          const body = `{"jsonrpc":"2.0","id":${seen.id},"result":{"content":[],"structuredContent":{"id":12345678901234567890}}}`
+          response.writeHead(200, { "content-type": "application/json" }).end(body)
+        })
+        const { text } = yield* expecting(200, callOf(yield* aBuyer(), yield* anOffer(server.url)))
+        assert.include(text, "12345678901234567890")
+      })
+    )
+
+    it.effect("arguments arrive as the consumer wrote them", () =>
+      Effect.gen(function* () {
+        const server = yield* providing(fine)
+        const offer = yield* anOffer(server.url, { price_microcents: 1 })
+        const consumer = yield* aBuyer()
+        for (const text of [...UNUSUAL.slice(2), `{"text":"Grüße, 世界 🚀 \\" \\\\ </script>"}`]) {
+          const body = `{"tool_id":"${offer.toolId}","arguments":${text}}`
+          const answer = yield* send({ path: PROXY, key: consumer.key, body })
+          assert.strictEqual(answer.status, 200, answer.text)
+          assert.deepStrictEqual(server.of("tools/call").at(-1)!.params["arguments"], JSON.parse(text))
+        }
+      })
+    )
+
+    it.effect("nothing travels to the provider that is the consumer's own", () =>
+      Effect.gen(function* () {
+        const server = yield* providing(fine)
+        const offer = yield* anOffer(server.url)
+        const consumer = yield* aBuyer(100, { name: "Private Person", email: "private@example.org" })
+        const metadata = { purpose: "secret plans" }
+        yield* expecting(200, {
+          ...callOf(consumer, offer, { metadata }, "a private key"),
+          headers: { cookie: "session=1", "idempotency-key": "a private key", "x-request-id": "mine" }
+        })
+        for (const seen of server.seen) {
+          const all = JSON.stringify([seen.headers, seen.text])
+          for (const secret of [
+            consumer.key,
+            "private@example.org",
+            "Private Person",
+            "session=1",
+            "a private key",
+            "secret plans"
+          ]) {
+            assert.notInclude(all, secret)
+          }
+        }
+        const [call] = server.of("tools/call")
+        assert.strictEqual(call!.headers["x-market-consumer"], consumer.id)
+        assert.isUndefined(call!.headers["authorization"])
+      })
+    )
+
+    it.effect("headers are valid and say who was called, whatever the provider is called", () =>
+      Effect.gen(function* () {
+        for (const providerName of NAMES) {
+          for (const answerIt of [
+            fine,
+            (_: unknown, response: { writeHead(n: number): { end(): void } }) => response.writeHead(400).end()
+          ]) {
+            const server = yield* providing(answerIt)
+            const offer = yield* anOffer(server.url, {}, { name: providerName })
+            const { headers } = yield* buy(yield* aBuyer(), offer)
+            const value = headers["x-market-provider"]!
+            assert.match(value, /^[\x20-\x7e]+$/u)
+            assert.strictEqual(decodeURIComponent(value), providerName)
+          }
+        }
+      })
+    )
+
+    it.effect("a body that is no JSON, too large, or of another kind reaches nobody", () =>
+      Effect.gen(function* () {
+        const consumer = yield* aBuyer()
+        const post = (more: object) => Effect.map(send({ path: PROXY, key: consumer.key, ...more }), problemOf)
+        assert.deepStrictEqual(yield* post({ body: "{" }), [400, "BAD_REQUEST"])
+        assert.deepStrictEqual(yield* post({ body: "" }), [422, "VALIDATION_ERROR"])
+        assert.deepStrictEqual(yield* post({ body: new Uint8Array(2_000_000) }), [413, "PAYLOAD_TOO_LARGE"])
+        const form = { body: "tool_name=x", headers: { "content-type": "application/x-www-form-urlencoded" } }
+        assert.deepStrictEqual(yield* post(form), [415, "UNSUPPORTED_MEDIA_TYPE"])
+      })
+    )
+  })
+}
+
+for (const [name, market] of everyMarket({ RATE_LIMIT_RPM: "60" })) {
+  it.layer(market, LIVE)(`A consumer over ${name} that asks too often`, (it) => {
+    it.effect("is turned away before its tool is looked up", () =>
+      Effect.gen(function* () {
+        const server = yield* providing(fine)
+        const offer = yield* anOffer(server.url)
+        const consumer = yield* aBuyer(0, { rate_limit_rpm: 2 })
+        const unknown = { tool_id: consumer.id }
+        assert.deepStrictEqual(problemOf(yield* buy(consumer, offer, unknown)), [404, "NOT_FOUND"])
+        assert.deepStrictEqual(problemOf(yield* buy(consumer, offer, unknown)), [404, "NOT_FOUND"])
+        for (const wanted of [unknown, {}]) {
+          const refused = yield* buy(consumer, offer, wanted)
+          assert.deepStrictEqual(problemOf(refused), [429, "RATE_LIMITED"])
+          assert.strictEqual(refused.headers["x-ratelimit-limit"], "2")
+          assert.strictEqual(refused.headers["x-ratelimit-remaining"], "0")
+          assert.isFalse(refused.bodyWasRead)
+        }
+        assert.strictEqual(forwarded(server), 0)
+      })
+    )
+  })
+}

@@ -1,0 +1,32 @@
+/**
+ * A connection to PostgreSQL that is lost in the worst moment: what was sent has arrived and is done, and its answer
+ * never comes back.
+ */
+import { connect } from "node:net"
+import { Duplex } from "node:stream"
+
+/** Long enough for the server to have committed what it was sent. */
+const SWALLOWED_MS = 40
+
+/** After `answers` packets of the server, everything that it says is swallowed, and then the connection breaks. */
+export const lossyStream = (url: string, answers: () => number) => (): Duplex => {
+  const { hostname, port } = new URL(url)
+  const socket = connect({ host: hostname, port: Number(port), noDelay: true })
+  let left = answers()
+  const stream = new Duplex({
+    read: () => socket.resume(),
+    write: (chunk, _encoding, done) => socket.write(chunk, done),
+    final: (done) => socket.end(done),
+    destroy: (error, done) => {
+      socket.destroy()
+      done(error)
+    }
+  })
+  socket.on("data", (chunk) => {
+    if (left-- > 0) stream.push(chunk)
+    else if (left === -1) setTimeout(() => stream.destroy(new Error("The connection was lost")), SWALLOWED_MS)
+  })
+  socket.on("error", (error) => stream.destroy(error))
+  socket.on("close", () => stream.destroy())
+  return stream
+}

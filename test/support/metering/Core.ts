@@ -1,0 +1,65 @@
+/**
+ * The service as in ServiceUnderTest, with its inside in reach: for what no request can do, such as sweeping now. No
+ * background jobs run in it.
+ */
+import { Effect, Layer, Logger, Redacted } from "effect"
+import { RateLimiter } from "effect/persistence"
+import * as NodeDigest from "../../../adapters/crypto/NodeDigest.ts"
+import * as NodeEntropy from "../../../adapters/crypto/NodeEntropy.ts"
+import * as NodeReceiptSigner from "../../../adapters/crypto/NodeReceiptSigner.ts"
+import * as NodeSealer from "../../../adapters/crypto/NodeSealer.ts"
+import * as HttpService from "../../../adapters/http/HttpService.ts"
+import { RateLimitSettings } from "../../../adapters/http/pipeline/RateLimits.ts"
+import * as AjvJsonSchemas from "../../../adapters/jsonschema/AjvJsonSchemas.ts"
+import { publicAndLoopback } from "../../../adapters/mcp/AddressGuard.ts"
+import * as McpUpstream from "../../../adapters/mcp/McpUpstream.ts"
+import * as BoundedRateLimiterStore from "../../../adapters/memory/BoundedRateLimiterStore.ts"
+import { RateLimitPolicy } from "../../../domain/accounts/RateLimitPolicy.ts"
+import { DefaultFreeTierCalls } from "../../../domain/catalog/Pricing.ts"
+import { UpstreamLimits } from "../../../domain/metering/UpstreamLimits.ts"
+import { core } from "../../../src/layers/Core.ts"
+import { memoryStores } from "../../../src/layers/MemoryStores.ts"
+import { postgresStores } from "../../../src/layers/PostgresStores.ts"
+import { PostgresTest } from "../postgres.ts"
+import { ServiceUnderTest } from "../ServiceUnderTest.ts"
+
+/** From opening a call to the moment when the sweeper may end it: two attempts of this length, and 30 s. */
+export const UPSTREAM_TIMEOUT_MS = 10_000
+export const DEADLINE_SECONDS = 50
+
+const RING = [Redacted.make("the secret of a core under test, 32 characters")] as const
+
+const settings = Layer.mergeAll(
+  Layer.succeed(DefaultFreeTierCalls, 0),
+  Layer.succeed(UpstreamLimits, { timeoutMs: UPSTREAM_TIMEOUT_MS, retriesMax: 1, totalMs: 0 }),
+  Layer.succeed(RateLimitPolicy, { defaultRpm: 6_000, ceilingRpm: 6_000, providerRpm: 6_000 }),
+  Layer.succeed(RateLimitSettings, { addressRpm: 0, registrationRpm: 0, keysLimited: false }),
+  Logger.layer([])
+)
+
+const adapters = Layer.mergeAll(
+  AjvJsonSchemas.layer,
+  NodeSealer.layer(RING),
+  NodeReceiptSigner.layer(RING),
+  McpUpstream.layer({ policy: publicAndLoopback, signingSecretOf: () => Redacted.make("a provider's") }),
+  RateLimiter.layer.pipe(Layer.provide(BoundedRateLimiterStore.layer)),
+  NodeDigest.layer,
+  NodeEntropy.layer
+)
+
+const on = (stores: Layer.Layer<Layer.Success<typeof memoryStores>>) =>
+  ServiceUnderTest.over(HttpService.layer).pipe(
+    Layer.provideMerge(core),
+    Layer.provideMerge(stores),
+    Layer.provideMerge(adapters),
+    Layer.provide(settings)
+  )
+
+const onPostgres = Layer.unwrap(
+  Effect.map(PostgresTest, ({ url }) => Layer.orDie(postgresStores({ url, connectionsMax: 10 })))
+).pipe(Layer.provide(PostgresTest.layerDatabase))
+
+export const everyCore = [
+  ["memory", on(memoryStores)],
+  ["PostgreSQL", on(onPostgres)]
+] as const

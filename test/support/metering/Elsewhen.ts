@@ -1,0 +1,28 @@
+/**
+ * Another time of day for what a request sees, while sockets, pools and sleeps stay in the machine's time: so the same
+ * test runs over PostgreSQL and over memory.
+ */
+import { Clock, Duration, Effect } from "effect"
+
+export const later = (by: Duration.Input) => shifted(Duration.toMillis(by))
+export const earlier = (by: Duration.Input) => shifted(-Duration.toMillis(by))
+
+/** Time stands still at this instant. */
+export const when = (iso: string) => telling(() => Date.parse(iso))
+
+const realClock = Clock.Clock.defaultValue()
+
+const shifted = (byMs: number) => telling(() => Math.floor(realClock.currentTimeMillisUnsafe() + byMs))
+
+const telling = (nowMs: () => number) => {
+  const nowNanos = () => BigInt(nowMs()) * 1_000_000n
+  return Effect.provideService(Clock.Clock, {
+    currentTimeMillisUnsafe: nowMs,
+    currentTimeMillis: Effect.sync(nowMs),
+    currentTimeNanosUnsafe: nowNanos,
+    currentTimeNanos: Effect.sync(nowNanos),
+    monotonicTimeNanosUnsafe: () => realClock.monotonicTimeNanosUnsafe(),
+    monotonicTimeNanos: realClock.monotonicTimeNanos,
+    sleep: (duration) => realClock.sleep(duration)
+  })
+}
