@@ -11,6 +11,7 @@ import { Fatal } from "./layers/Fatal.ts"
 import { service } from "./layers/Service.ts"
 import { audit } from "./Audit.ts"
 import { migrate } from "./Migrate.ts"
+import { sentenceOf } from "./StartFailure.ts"
 import { welcome } from "./Welcome.ts"
 
 const serve = (config: AppConfig) =>
@@ -43,7 +44,5 @@ const program = Effect.gen(function* () {
   const run = command === "migrate" ? migrate(config) : command === "audit" ? audit(config) : serve(config)
   return yield* Effect.provide(run, logging(config))
 }).pipe(Effect.tapError((error) => Console.error(sentenceOf(error))))
-
-const sentenceOf = (error: { readonly message: string }): string => error.message
 
 NodeRuntime.runMain(program, { disableErrorReporting: true })

@@ -216,7 +216,7 @@ export class DirectMetering extends Context.Service<
         if (idempotency === undefined) return recordNow(request, render)
         const billed =
           caller.role === "consumer" ? caller.ownerId : (request.consumerId ?? ConsumerId.make(caller.ownerId))
-        return Effect.catch(recordNow(request, render), asBefore(calls, billed, idempotency))
+        return recordNow(request, render).pipe(Effect.catch(asBefore(calls, billed, idempotency)))
       }
 
       return DirectMetering.of({ record })

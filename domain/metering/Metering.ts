@@ -189,7 +189,7 @@ export class Metering extends Context.Service<
       ): Effect.Effect<CallOutcome, CallRefused> => {
         const { consumerId, idempotency } = request
         if (idempotency === undefined) return callNow(request, render)
-        return Effect.catch(callNow(request, render), asBefore(calls, consumerId, idempotency))
+        return callNow(request, render).pipe(Effect.catch(asBefore(calls, consumerId, idempotency)))
       }
 
       const quote = Effect.fn("Metering.quote")(function* (request: CallRequest) {

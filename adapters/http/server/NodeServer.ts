@@ -2,7 +2,7 @@
  * The service on a socket: node:http in, the dispatcher, node:http out. No framework between them: this is what every
  * call pays for.
  */
-import { Context, type Duration, Effect, Fiber, Layer, Schema } from "effect"
+import { Context, Duration, Effect, Fiber, Layer, Schema } from "effect"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { PayloadTooLarge } from "../pipeline/Failures.ts"
 import { Dispatcher } from "../pipeline/Dispatcher.ts"
@@ -42,7 +42,7 @@ const HEADER_BYTES_MAX = 32_768
 const HEADERS_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 60_000
 const KEEP_ALIVE_TIMEOUT_MS = 65_000
-const IDLE_SWEEP_MS = 50
+const IDLE_SWEEP = Duration.millis(50)
 
 export const layer = (settings: ServerSettings) =>
   Layer.effect(
@@ -94,19 +94,17 @@ const listen = (server: Server, { host, port }: ServerSettings) =>
 /** New connections are refused at once; calls under way may end, bounded. */
 const close = (server: Server, running: ReadonlySet<Fiber.Fiber<WebAnswer>>, drain: Duration.Input) =>
   Effect.callback<void>((resume) => {
-    // A connection that was kept alive becomes idle when its call ends: asked for again until all are gone.
-    const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS)
-    server.close(() => {
-      clearInterval(sweep)
-      resume(Effect.void)
-    })
-    server.closeIdleConnections()
-    return Effect.sync(() => clearInterval(sweep))
+    server.close(() => resume(Effect.void))
   }).pipe(
+    Effect.race(closeIdleForever(server)),
     Effect.andThen(Effect.suspend(() => Fiber.awaitAll(running))),
     Effect.timeoutOption(drain),
     Effect.andThen(Effect.sync(() => server.closeAllConnections()))
   )
+
+/** A connection that was kept alive becomes idle when its call ends: asked for again until all are gone. */
+const closeIdleForever = (server: Server): Effect.Effect<never> =>
+  Effect.sync(() => server.closeIdleConnections()).pipe(Effect.delay(IDLE_SWEEP), Effect.forever)
 
 const toWebRequest = (incoming: IncomingMessage): WebRequest => {
   const url = incoming.url ?? "/"

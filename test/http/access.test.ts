@@ -1,0 +1,165 @@
+/**
+ * Who may call what, asked of every endpoint: the key is judged before the body is looked at.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { hash } from "node:crypto"
+import { aKeyOfEachRole, keyFor, OPERATOR_KEY, pathOf, protectedEndpoints, titleOf } from "../support/EndpointTable.ts"
+import { at, CONSUMERS, consumerBody, expecting, KEYS, PROVIDERS, providerBody, textAt } from "../support/Market.ts"
+import { type Call, LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+
+const ROLES = ["consumer", "provider", "operator"] as const
+/** None of them may be opened before the key has been judged. */
+const BODIES: ReadonlyArray<Partial<Call>> = [
+  { body: "endless" },
+  { body: "{not json" },
+  { body: new Uint8Array(3_000_000) },
+  { body: "{}", headers: { "content-type": "text/plain" } },
+  { body: "{}", headers: { "content-length": "99999999999" } },
+  {}
+]
+
+const unknownKey = (role: "c" | "p", digits = "0".repeat(64)): string => {
+  const body = `atb_${role}_${digits}`
+  return body + hash("sha256", body, "hex").slice(0, 8)
+}
+
+it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("a protected endpoint", (it) => {
+  it.effect("wants a key before it reads the body, whatever the body is", () =>
+    Effect.gen(function* () {
+      assert.isAbove(protectedEndpoints().length, 6)
+      for (const endpoint of protectedEndpoints()) {
+        for (const body of BODIES) {
+          const answer = yield* expecting(401, { method: endpoint.method, path: pathOf(endpoint), ...body })
+          assert.isFalse(answer.bodyWasRead, titleOf(endpoint))
+          assert.strictEqual(answer.headers["www-authenticate"], "Bearer")
+          assert.strictEqual(at(answer, "code"), "UNAUTHORIZED")
+        }
+      }
+    })
+  )
+
+  it.effect("refuses the key of a role that it is not for, before it reads the body", () =>
+    Effect.gen(function* () {
+      const keys = yield* aKeyOfEachRole
+      for (const endpoint of protectedEndpoints()) {
+        for (const role of ROLES.filter((one) => !endpoint.rule.roles.includes(one))) {
+          const call = { method: endpoint.method, path: pathOf(endpoint), key: keys[role], body: "endless" } as const
+          const answer = yield* expecting(403, call)
+          assert.isFalse(answer.bodyWasRead, titleOf(endpoint))
+          assert.strictEqual(at(answer, "code"), "FORBIDDEN")
+          assert.include(textAt(answer, "message"), role)
+          for (const needed of endpoint.rule.roles) assert.include(textAt(answer, "message"), needed)
+        }
+      }
+    })
+  )
+
+  it.effect("lets in every role that it is for", () =>
+    Effect.gen(function* () {
+      const keys = yield* aKeyOfEachRole
+      for (const endpoint of protectedEndpoints()) {
+        for (const role of endpoint.rule.roles) {
+          const answer = yield* send({ method: endpoint.method, path: pathOf(endpoint), key: keys[role] })
+          assert.notInclude([401, 403], answer.status, `${role}: ${titleOf(endpoint)}`)
+        }
+      }
+    })
+  )
+
+  it.effect("tells a typo from a key that it does not know, and repeats neither", () =>
+    Effect.gen(function* () {
+      const { key } = yield* Effect.map(aKeyOfEachRole, ({ consumer }) => ({ key: consumer }))
+      const typo = key.slice(0, 20) + (key[20] === "0" ? "1" : "0") + key.slice(21)
+      const refused: ReadonlyArray<readonly [key: string, says: string]> = [
+        [typo, "checksum"],
+        [key.slice(0, -1), "checksum"],
+        [`${key}0`, "checksum"],
+        [key.toUpperCase(), "checksum"],
+        ["hello", "checksum"],
+        ["ä".repeat(50), "checksum"],
+        ["x".repeat(100_000), "checksum"],
+        [unknownKey("c"), "not known"],
+        [unknownKey("p"), "not known"],
+        [`${OPERATOR_KEY}x`, "checksum"],
+        ["", "needs a key"]
+      ]
+      for (const [wrong, says] of refused) {
+        const answer = yield* expecting(401, { path: KEYS, headers: { authorization: `Bearer ${wrong}` } })
+        assert.include(textAt(answer, "message"), says)
+        if (wrong !== "") assert.notInclude(answer.text, wrong)
+      }
+    })
+  )
+
+  it.effect("takes a bearer key however `Bearer` is written, and no other scheme", () =>
+    Effect.gen(function* () {
+      const { consumer: key } = yield* aKeyOfEachRole
+      for (const authorization of [`Bearer ${key}`, `bearer ${key}`, `BEARER ${key}`, `Bearer   ${key} `]) {
+        yield* expecting(200, { path: KEYS, headers: { authorization } })
+      }
+      const basic = Buffer.from(`${key}:`).toString("base64")
+      for (const authorization of [
+        key,
+        `Basic ${basic}`,
+        `Token ${key}`,
+        `Bearer${key}`,
+        `Bearer ${key} ${key}`,
+        "Bearer"
+      ]) {
+        yield* expecting(401, { path: KEYS, headers: { authorization } })
+      }
+      for (const path of [`${KEYS}?api_key=${key}`, `${KEYS}?authorization=Bearer%20${key}`])
+        yield* expecting(401, { path })
+      yield* expecting(401, { path: KEYS, headers: { "x-api-key": key } })
+    })
+  )
+})
+
+it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("an open endpoint", (it) => {
+  it.effect("does not care about a key when it is read", () =>
+    Effect.gen(function* () {
+      const keys = yield* aKeyOfEachRole
+      for (const key of [undefined, "nonsense", unknownKey("c"), ...Object.values(keys)]) {
+        yield* expecting(200, { path: "/api/market/catalog", key })
+      }
+    })
+  )
+
+  it.effect("registers whoever holds any valid key or none, and refuses a key that is not valid", () =>
+    Effect.gen(function* () {
+      const keys = yield* aKeyOfEachRole
+      for (const key of [undefined, ...Object.values(keys)]) {
+        yield* expecting(201, { path: CONSUMERS, key, json: consumerBody({ email: "another@example.org" }) })
+        yield* expecting(201, { path: PROVIDERS, key, json: providerBody({ email: "another@example.org" }) })
+      }
+      for (const path of [CONSUMERS, PROVIDERS]) yield* expecting(401, { path, key: "nonsense", json: consumerBody() })
+    })
+  )
+})
+
+it.layer(ServiceUnderTest.memory(), LIVE)("the operator's key", (it) => {
+  it.effect("opens nothing where none is configured", () =>
+    Effect.gen(function* () {
+      for (const endpoint of protectedEndpoints()) {
+        for (const key of [OPERATOR_KEY, "operator", "undefined", "null"]) {
+          yield* expecting(401, { method: endpoint.method, path: pathOf(endpoint), key })
+        }
+      }
+    })
+  )
+})
+
+it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("the operator's key, configured", (it) => {
+  it.effect("is known as the operator's, opens what is the operator's, and is no account's", () =>
+    Effect.gen(function* () {
+      const keys = yield* aKeyOfEachRole
+      assert.include(textAt(yield* expecting(403, { path: KEYS, key: OPERATOR_KEY }), "message"), "operator")
+      for (const endpoint of protectedEndpoints()) {
+        if (!endpoint.rule.roles.includes("operator")) continue
+        const answer = yield* send({ method: endpoint.method, path: pathOf(endpoint), key: keyFor(endpoint, keys) })
+        assert.notInclude([401, 403], answer.status, titleOf(endpoint))
+      }
+    })
+  )
+})

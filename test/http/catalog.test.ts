@@ -1,0 +1,228 @@
+/**
+ * The catalogue and the price list: every field, every filter, every order, real totals.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import {
+  aProvider,
+  at,
+  CATALOG,
+  expecting,
+  listAt,
+  type Member,
+  namesOf,
+  putTools,
+  textAt,
+  unasked,
+  valueAt
+} from "../support/Market.ts"
+import { everyService, LIVE, send } from "../support/ServiceUnderTest.ts"
+
+const PRICING = "/api/v1/market/pricing"
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/u
+const ROUNDS = 60
+
+const find = (query: string) => expecting(200, { path: unasked(`${CATALOG}?${query}`) })
+const found = (query: string) => Effect.map(find(query), (answer) => namesOf(listAt(answer, "tools")))
+
+/** Names that occur in no other test of the same market. */
+const aMarket = Effect.fnUntraced(function* (word: string) {
+  const one = yield* aProvider({ name: `${word} Works`, default_price_microcents: 300 })
+  const two = yield* aProvider({ name: "Zebra & Söhne", pricing_model: "free" })
+  yield* putTools(
+    one,
+    {
+      tool_name: `${word}.b`,
+      display_name: "Übersetzung",
+      category: "text",
+      price_microcents: 200,
+      description: "of a page"
+    },
+    { tool_name: `${word}.a`, category: "weather", description: "What the sky will do" },
+    {
+      tool_name: `${word}.d`,
+      category: "weather",
+      price_microcents: 100,
+      free_tier_calls: 0,
+      input_schema: { type: "object" }
+    }
+  )
+  yield* putTools(two, { tool_name: `${word}.c`, description: "50% off, <b>really</b>" })
+  return [one, two] as const satisfies ReadonlyArray<Member>
+})
+
+for (const [store, layer] of everyService()) {
+  it.layer(layer, LIVE)(`the catalogue over ${store}`, (it) => {
+    it.effect("shows of each tool all that the contract names", () =>
+      Effect.gen(function* () {
+        const [one] = yield* aMarket("fields")
+        const answer = yield* find(`provider_id=${one.id}`)
+        assert.deepStrictEqual([at(answer, "total"), at(answer, "limit"), at(answer, "offset")], [3, 50, 0])
+        assert.match(textAt(answer, "timestamp"), INSTANT)
+        assert.includeMembers([...listAt(answer, "categories")], ["other", "text", "weather"])
+        const tool = listAt(answer, "tools")[2]
+        assert.deepStrictEqual<unknown>(tool, {
+          id: valueAt(tool, "id"),
+          tool_name: "fields.d",
+          display_name: "fields.d",
+          description: "",
+          category: "weather",
+          input_schema: { type: "object" },
+          provider: {
+            id: one.id,
+            name: "fields Works",
+            verified: false,
+            verification_level: "unverified",
+            badge: "unrated",
+            trust_score: null
+          },
+          pricing: { model: "per_call", price_cents: 0, price_microcents: 100, price: "$0.0001", free_tier_calls: 0 },
+          stats: { total_calls: 0, avg_latency_ms: null, p95_latency_ms: null, uptime_pct: null }
+        })
+        assert.strictEqual(at(answer, "tools", 0, "input_schema"), null)
+      })
+    )
+
+    it.effect("finds words by their beginnings, in every text of a tool, without case or accents", () =>
+      Effect.gen(function* () {
+        const [one, two] = yield* aMarket("words")
+        const within = (q: string, provider: Member) => found(`provider_id=${provider.id}&q=${encodeURIComponent(q)}`)
+        assert.deepStrictEqual(yield* within("SKY", one), ["words.a"])
+        assert.deepStrictEqual(yield* within("uber", one), ["words.b"])
+        assert.deepStrictEqual(yield* within("ÜBERSETZ", one), ["words.b"])
+        assert.deepStrictEqual(yield* within("weath", one), ["words.a", "words.d"])
+        assert.deepStrictEqual(yield* within("sky wea", one), ["words.a"])
+        assert.deepStrictEqual(yield* within("sky text", one), [])
+        assert.deepStrictEqual(yield* within("ky", one), [])
+        assert.deepStrictEqual(yield* within("sohne zeb", two), ["words.c"])
+        assert.deepStrictEqual(yield* within("", one), ["words.a", "words.b", "words.d"])
+        for (const q of ["!!!", "   ", "-"]) assert.lengthOf(yield* within(q, one), 3, q)
+      })
+    )
+
+    it.effect("takes any text as a search, and none as a command", () =>
+      Effect.gen(function* () {
+        yield* aMarket("hostile")
+        const texts = [
+          "'",
+          "' OR 1=1 --",
+          "a:* & b | !c <-> (d)",
+          "\\",
+          "%",
+          "_",
+          "$1",
+          "\0",
+          "\u{1f600}",
+          "日本語",
+          "a\nb",
+          "x".repeat(200),
+          "a ".repeat(100),
+          "((((",
+          "*:*"
+        ]
+        for (const q of texts) yield* expecting(200, { path: `${CATALOG}?q=${encodeURIComponent(q)}` })
+        for (const q of ["%ff", "%ed%a0%80", "%", "%zz", "+++"]) {
+          assert.include([200, 400], (yield* send({ path: `${CATALOG}?q=${q}` })).status, q)
+        }
+        yield* expecting(400, { path: `${CATALOG}?q=${"x".repeat(201)}` })
+      })
+    )
+
+    it.effect("is filtered by category and provider, and counts what was filtered", () =>
+      Effect.gen(function* () {
+        const [one, two] = yield* aMarket("filter")
+        const weather = yield* find(`category=weather&provider_id=${one.id}&limit=1`)
+        assert.deepStrictEqual([at(weather, "total"), namesOf(listAt(weather, "tools"))], [2, ["filter.a"]])
+        assert.deepStrictEqual(yield* found(`category=weather&provider_id=${two.id}`), [])
+        assert.deepStrictEqual(yield* found(`category=no-such-category`), [])
+        const nobody = yield* find("provider_id=00000000-0000-4000-8000-000000000000")
+        assert.deepStrictEqual([at(nobody, "total"), at(nobody, "tools"), at(nobody, "next_cursor")], [0, [], null])
+        const all = yield* find(`q=filter&category=weather`)
+        assert.deepStrictEqual([at(all, "total"), namesOf(listAt(all, "tools"))], [2, ["filter.a", "filter.d"]])
+      })
+    )
+
+    it.effect("is sorted by name, price or age", () =>
+      Effect.gen(function* () {
+        yield* aMarket("sort")
+        for (const [sort, order] of [
+          ["", "abcd"],
+          ["&sort=name", "abcd"],
+          ["&sort=price", "cdba"],
+          ["&sort=price_desc", "abdc"],
+          ["&sort=newest", "cdab"]
+        ]) {
+          const names = yield* found(`q=sort${sort}`)
+          assert.strictEqual(names.map((name) => String(name).slice(-1)).join(""), order, sort)
+        }
+        for (const sort of ["", "NAME", "random", "price,name"])
+          yield* expecting(400, { path: `${CATALOG}?sort=${sort}` })
+      })
+    )
+
+    it.effect("has its tool's new price, text and place as soon as the provider was told so", () =>
+      Effect.gen(function* () {
+        const provider = yield* aProvider()
+        const path = `${CATALOG}?provider_id=${provider.id}`
+        for (let round = 1; round <= ROUNDS; round++) {
+          yield* putTools(provider, { tool_name: "changing", price_microcents: round })
+          // The same address each time: an answer that is kept must have been forgotten by now.
+          const answer = yield* expecting(200, { path })
+          assert.strictEqual(at(answer, "tools", 0, "pricing", "price_microcents"), round)
+        }
+      })
+    )
+
+    it.effect(
+      "moves a tool that changes its price to its new place, and its old category goes with its last tool",
+      () =>
+        Effect.gen(function* () {
+          const provider = yield* aProvider()
+          yield* putTools(provider, { tool_name: "x", category: "soon gone", price_microcents: 1 }, { tool_name: "y" })
+          assert.include([...listAt(yield* find(""), "categories")], "soon gone")
+          yield* putTools(provider, { tool_name: "x", category: "new one", price_microcents: 9 })
+          const after = yield* find(`provider_id=${provider.id}&sort=price`)
+          assert.deepStrictEqual(namesOf(listAt(after, "tools")), ["y", "x"])
+          assert.notInclude([...listAt(after, "categories")], "soon gone")
+          assert.include([...listAt(after, "categories")], "new one")
+        })
+    )
+  })
+
+  it.layer(layer, LIVE)(`the price list over ${store}`, (it) => {
+    it.effect("shows of each tool what a call costs, to the microcent", () =>
+      Effect.gen(function* () {
+        const [one, two] = yield* aMarket("list")
+        const answer = yield* expecting(200, { path: unasked(PRICING) })
+        assert.deepStrictEqual(at(answer, "pricing"), at(answer, "tools"))
+        assert.deepStrictEqual(
+          ["total", "platform_fee", "platform_fee_bps", "microcents_per_cent"].map((field) => at(answer, field)),
+          [4, "10%", 1_000, 10_000]
+        )
+        assert.match(textAt(answer, "timestamp"), INSTANT)
+        const line = listAt(answer, "pricing")[1]
+        assert.deepStrictEqual<unknown>(line, {
+          tool_id: valueAt(line, "tool_id"),
+          tool_name: "list.b",
+          display_name: "Übersetzung",
+          description: "of a page",
+          category: "text",
+          provider: "list Works",
+          provider_id: one.id,
+          pricing: {
+            model: "per_call",
+            price_per_call_microcents: 200,
+            price_per_call_cents: 0,
+            price_per_call: "$0.0002",
+            free_tier_calls: 100
+          }
+        })
+        assert.strictEqual(at(answer, "pricing", 2, "provider_id"), two.id)
+        assert.deepStrictEqual(
+          [at(answer, "pricing", 2, "pricing", "model"), at(answer, "pricing", 2, "pricing", "price_per_call")],
+          ["free", "Free"]
+        )
+      })
+    )
+  })
+}

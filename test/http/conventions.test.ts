@@ -1,0 +1,225 @@
+/**
+ * What holds for every endpoint, asked of every endpoint that there is: names, traces, methods, other origins, caches.
+ * That every answer has its security headers, and every problem its whole form, is checked with each request of each test.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { UUID } from "../support/ContractCheck.ts"
+import {
+  aKeyOfEachRole,
+  everyEndpoint,
+  keyFor,
+  methodsByPath,
+  OPERATOR_KEY,
+  pathOf,
+  titleOf
+} from "../support/EndpointTable.ts"
+import { at, CATALOG, CONSUMERS, expecting, KEYS, textAt } from "../support/Market.ts"
+import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+const TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+
+const allowedAt = (methods: ReadonlyArray<string>): ReadonlyArray<string> =>
+  [...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"].toSorted()
+
+const listed = (header: string | undefined): ReadonlyArray<string> => (header ?? "").split(", ").toSorted()
+
+it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("every endpoint", (it) => {
+  it.effect("is there", () =>
+    Effect.gen(function* () {
+      assert.isAbove(everyEndpoint().length, 15)
+      for (const endpoint of everyEndpoint()) {
+        const answer = yield* send({ method: endpoint.method, path: pathOf(endpoint) })
+        const isMissing = answer.status === 404 && textAt(answer, "message").includes("There is nothing at")
+        assert.isFalse(isMissing, titleOf(endpoint))
+        assert.notStrictEqual(answer.status, 405, titleOf(endpoint))
+      }
+    })
+  )
+
+  it.effect("repeats the caller's request id, and makes one where that is missing or no plain name", () =>
+    Effect.gen(function* () {
+      for (const endpoint of everyEndpoint()) {
+        const ask = (headers: Readonly<Record<string, string>>) =>
+          send({ method: endpoint.method, path: pathOf(endpoint), headers })
+        const own = yield* ask({ "x-request-id": "my.own-ID_1:2" })
+        assert.strictEqual(own.headers["x-request-id"], "my.own-ID_1:2", titleOf(endpoint))
+        const made = yield* ask({})
+        assert.match(made.headers["x-request-id"]!, UUID, titleOf(endpoint))
+      }
+      const refused = ["", " ", "a b", "ä", "x".repeat(129), "a\r\nset-cookie: b=c", "<script>", '"']
+      for (const id of refused) {
+        const answer = yield* send({ path: CATALOG, headers: { "x-request-id": id } })
+        assert.match(answer.headers["x-request-id"]!, UUID, JSON.stringify(id))
+      }
+    })
+  )
+
+  it.effect("takes up a trace, and leaves out what is none", () =>
+    Effect.gen(function* () {
+      for (const endpoint of everyEndpoint()) {
+        const answer = yield* send({
+          method: endpoint.method,
+          path: pathOf(endpoint),
+          headers: { traceparent: TRACE }
+        })
+        assert.include(answer.headers["traceparent"], TRACE.slice(3, 35), titleOf(endpoint))
+      }
+      const refused = [
+        "",
+        "x",
+        `${TRACE}-more`,
+        TRACE.toUpperCase(),
+        TRACE.replace("00-", "ff-"),
+        `00-${"0".repeat(32)}-00f067aa0ba902b7-01`,
+        `00-4bf92f3577b34da6a3ce929d0e0e4736-${"0".repeat(16)}-01`
+      ]
+      for (const traceparent of refused) {
+        const answer = yield* send({ path: CATALOG, headers: { traceparent } })
+        assert.notStrictEqual(answer.headers["traceparent"], traceparent, traceparent)
+      }
+    })
+  )
+
+  it.effect("refuses other methods and says which ones its path takes", () =>
+    Effect.gen(function* () {
+      for (const [path, methods] of methodsByPath()) {
+        if (path === "/api/v1/verify") continue
+        for (const method of [...METHODS, "TRACE", "PROPFIND"].filter((one) => !methods.includes(one))) {
+          const answer = yield* expecting(405, { method, path })
+          assert.strictEqual(at(answer, "code"), "METHOD_NOT_ALLOWED")
+          assert.deepStrictEqual(listed(answer.headers["allow"]), allowedAt(methods), `${method} ${path}`)
+          assert.include(textAt(answer, "message"), method)
+        }
+      }
+    })
+  )
+
+  it.effect("tells a browser in advance what another origin may send", () =>
+    Effect.gen(function* () {
+      for (const [path, methods] of methodsByPath()) {
+        const answer = yield* expecting(204, {
+          method: "OPTIONS",
+          path,
+          headers: { origin: "https://elsewhere.example", "access-control-request-method": methods[0]! }
+        })
+        assert.strictEqual(answer.text, "")
+        assert.strictEqual(answer.headers["access-control-max-age"], "86400")
+        assert.deepStrictEqual(listed(answer.headers["access-control-allow-methods"]), allowedAt(methods), path)
+        const may = listed(answer.headers["access-control-allow-headers"]?.toLowerCase())
+        assert.includeMembers([...may], ["authorization", "content-type", "idempotency-key", "x-request-id"])
+      }
+    })
+  )
+
+  it.effect("lets public reads be cached for a minute, private ones only after asking, nothing else at all", () =>
+    Effect.gen(function* () {
+      const keys = yield* aKeyOfEachRole
+      let seen = 0
+      for (const endpoint of everyEndpoint().filter(({ method }) => method === "GET")) {
+        const answer = yield* send({ path: pathOf(endpoint), key: keyFor(endpoint, keys) })
+        if (answer.status !== 200) continue
+        seen++
+        const { cacheable, roles } = endpoint.rule
+        const expected = roles.length > 0 ? "private, no-cache" : cacheable ? "public, max-age=60" : "no-store"
+        assert.strictEqual(answer.headers["cache-control"], expected, titleOf(endpoint))
+        if (roles.length > 0) assert.strictEqual(answer.headers["vary"], "Authorization")
+        const head = yield* expecting(200, { method: "HEAD", path: pathOf(endpoint), key: keyFor(endpoint, keys) })
+        assert.strictEqual(head.headers["cache-control"], expected, titleOf(endpoint))
+      }
+      assert.isAbove(seen, 8)
+      for (const path of [CATALOG, "/api/market", "/api/v1/market/pricing", "/api/v1/market/stats"]) {
+        assert.strictEqual((yield* send({ path })).headers["cache-control"], "public, max-age=60", path)
+      }
+      for (const path of [KEYS, "/api/v1/market/whoami"]) {
+        const answer = yield* send({ path, key: keys.consumer })
+        assert.strictEqual(answer.headers["cache-control"], "private, no-cache", path)
+      }
+      const health = yield* expecting(200, { path: "/api/market/health" })
+      assert.strictEqual(health.headers["cache-control"], "no-store")
+      const write = yield* expecting(201, { path: KEYS, key: keys.consumer, json: {} })
+      assert.strictEqual(write.headers["cache-control"], "no-store")
+    })
+  )
+
+  it.effect("shows its own headers to scripts of other origins", () =>
+    Effect.gen(function* () {
+      const answer = yield* expecting(200, { path: CATALOG, headers: { origin: "https://elsewhere.example" } })
+      const shown = listed(answer.headers["access-control-expose-headers"]?.toLowerCase())
+      const own = ["x-request-id", "retry-after", "idempotent-replay", "x-ratelimit-limit", "x-ratelimit-remaining"]
+      assert.includeMembers([...shown], own)
+      assert.isUndefined(answer.headers["access-control-allow-credentials"])
+    })
+  )
+})
+
+it.layer(ServiceUnderTest.memory(), LIVE)("paths and queries", (it) => {
+  it.effect("a path with nothing at it is a problem like any other, whatever it is called", () =>
+    Effect.gen(function* () {
+      const paths = [
+        "/",
+        "//",
+        "/api",
+        "/api/market/nothing",
+        "/api/market/catalog/1",
+        "/%",
+        "/%zz",
+        "/%00",
+        "/..%2f..%2fetc%2fpasswd",
+        "/api/market/../market",
+        `/${"x".repeat(5_000)}`,
+        "/constructor",
+        "/__proto__",
+        "*"
+      ]
+      for (const path of paths) {
+        for (const method of ["GET", "POST", "PUT"]) {
+          const answer = yield* send({ method, path })
+          assert.include([404, 405, 401], answer.status, `${method} ${path.slice(0, 60)}`)
+        }
+        assert.include([404, 401, 405], (yield* send({ method: "OPTIONS", path })).status, path.slice(0, 60))
+      }
+    })
+  )
+
+  it.effect("a slash at the end and an unknown parameter do no harm", () =>
+    Effect.gen(function* () {
+      yield* expecting(200, { path: `${CATALOG}/` })
+      yield* expecting(200, { path: `${CATALOG}?unknown=1&another` })
+      yield* expecting(404, { path: `/nothing?at=${encodeURIComponent(CATALOG)}` })
+    })
+  )
+
+  it.effect("a parameter that is given twice is refused by its name", () =>
+    Effect.gen(function* () {
+      for (const query of ["limit=1&limit=2", "q=a&q=a", "limit=1&%6cimit=2", "__proto__=1&__proto__=2"]) {
+        const answer = yield* expecting(400, { path: `${CATALOG}?${query}` })
+        assert.include(textAt(answer, "message"), "more than once", query)
+      }
+      const answer = yield* expecting(400, { path: `${CATALOG}?sort=name&sort=price` })
+      assert.include(textAt(answer, "message"), "sort")
+    })
+  )
+
+  it.effect("documents keep the same rules, pages with a policy of what they may load", () =>
+    Effect.gen(function* () {
+      const page = yield* expecting(200, { path: "/docs" })
+      assert.match(page.headers["content-type"]!, /^text\/html/u)
+      const contract = yield* expecting(200, { path: "/api/openapi.json" })
+      assert.match(String(at(contract, "openapi")), /^3\.1/u)
+      for (const path of ["/docs", "/api/openapi.json"]) {
+        yield* expecting(405, { method: "POST", path })
+        yield* expecting(204, { method: "OPTIONS", path })
+      }
+    })
+  )
+
+  it.effect("a GET registers nobody", () =>
+    Effect.gen(function* () {
+      const before = at(yield* send({ path: "/api/market/health" }), "provider_count")
+      yield* expecting(200, { path: CONSUMERS })
+      assert.strictEqual(at(yield* send({ path: "/api/market/health" }), "provider_count"), before)
+    })
+  )
+})

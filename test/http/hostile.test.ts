@@ -1,0 +1,78 @@
+/**
+ * Whatever is sent, the answer is a success or a well-formed problem that blames the caller; never a fault of ours. The
+ * bodies come from the contract's own schemas. A failure names its seed: give it to `arbitrary: { seed }`, or its replay
+ * text to `arbitrary: { replay }`.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import {
+  aKeyOfEachRole,
+  everyBody,
+  everyEndpoint,
+  fieldNames,
+  keyFor,
+  OPERATOR_KEY,
+  pathOf,
+  type RoleKeys,
+  titleOf
+} from "../support/EndpointTable.ts"
+import { hostileBodies, hostileQueries } from "../support/HostileBodies.ts"
+import { at } from "../support/Market.ts"
+import { type Answer, everyService, LIVE, send } from "../support/ServiceUnderTest.ts"
+
+/** More of them: HOSTILE_RUNS=2000. */
+const RUNS = Number(process.env["HOSTILE_RUNS"] ?? 50)
+const QUERY_RUNS = Math.ceil(RUNS / 2)
+const TIMEOUT_MS = 20_000 + RUNS * 100
+
+/** A call that was forwarded to a provider where nobody listens has a receipt that says so. */
+const blamesNobodyHere = (answer: Answer) =>
+  assert.isTrue(
+    (answer.status >= 200 && answer.status < 500) || at(answer, "receipt_id") !== undefined,
+    `${answer.status} ${answer.text.slice(0, 500)} ${answer.log.slice(0, 3_000)}`
+  )
+
+for (const [store, layer] of everyService({ OPERATOR_KEY })) {
+  it.layer(layer, LIVE)(`hostile bodies over ${store}`, (it) => {
+    let keys: RoleKeys | undefined
+    const theKeys = Effect.suspend(() =>
+      keys === undefined ? Effect.tap(aKeyOfEachRole, (made) => Effect.sync(() => (keys = made))) : Effect.succeed(keys)
+    )
+
+    for (const endpoint of everyBody()) {
+      it.effect.prop(
+        titleOf(endpoint),
+        { body: hostileBodies(endpoint) },
+        ({ body }) =>
+          Effect.gen(function* () {
+            const key = keyFor(endpoint, yield* theKeys)
+            blamesNobodyHere(yield* send({ method: endpoint.method, path: pathOf(endpoint), key, body: body.text }))
+          }),
+        { timeout: TIMEOUT_MS, arbitrary: { runs: RUNS, size: 8, maxDiscards: RUNS * 50 } }
+      )
+    }
+
+    for (const endpoint of everyEndpoint()) {
+      const names = fieldNames(endpoint.endpoint.query)
+      if (names.length === 0) continue
+      it.effect.prop(
+        `the query of ${titleOf(endpoint)}`,
+        { query: hostileQueries(names) },
+        ({ query }) =>
+          Effect.gen(function* () {
+            const path = `${pathOf(endpoint)}?${query}`
+            blamesNobodyHere(yield* send({ method: endpoint.method, path, key: keyFor(endpoint, yield* theKeys) }))
+          }),
+        { timeout: TIMEOUT_MS, arbitrary: { runs: QUERY_RUNS } }
+      )
+    }
+
+    it.effect("leave the service as it was", () =>
+      Effect.gen(function* () {
+        assert.isUndefined(({} as Record<string, unknown>)["polluted"])
+        assert.strictEqual((yield* send({ path: "/api/market/health" })).status, 200)
+        assert.strictEqual((yield* send({ path: "/api/market/catalog?limit=100" })).status, 200)
+      })
+    )
+  })
+}

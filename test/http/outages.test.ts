@@ -1,0 +1,153 @@
+/**
+ * What a caller sees when something of ours is broken: whose fault it is, when to come again, and nothing of the inside.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
+import { DatabaseLink } from "../support/DatabaseLink.ts"
+import {
+  aConsumer,
+  aProvider,
+  at,
+  CATALOG,
+  CONSUMERS,
+  consumerBody,
+  expecting,
+  KEYS,
+  putTools,
+  textAt,
+  TOOLS
+} from "../support/Market.ts"
+import { PostgresTest } from "../support/postgres.ts"
+import { postgresConfig, wholeService } from "../support/ServiceConfig.ts"
+import { type Call, LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+import { connectedTo } from "../support/TestDatabases.ts"
+
+const HEALTH = "/api/market/health"
+
+const linkedService = ServiceUnderTest.over(
+  Layer.unwrap(Effect.map(DatabaseLink, ({ url }) => wholeService(postgresConfig(url))))
+).pipe(Layer.provideMerge(DatabaseLink.layer), Layer.provideMerge(PostgresTest.layerDatabase))
+
+/** What must be answered within a time, whatever the database does. */
+const within = (seconds: number, call: Call) =>
+  Effect.timeoutOrElse(send(call), {
+    duration: `${seconds} seconds`,
+    orElse: () => Effect.die(new Error(`${call.path} was not answered within ${seconds} s`))
+  })
+
+const untilHealthy = Effect.repeat(send({ path: HEALTH }), {
+  until: ({ status }) => status === 200,
+  schedule: Schedule.spaced("50 millis")
+}).pipe(
+  Effect.timeoutOrElse({
+    duration: "15 seconds",
+    orElse: () => Effect.die(new Error("The service never came back"))
+  })
+)
+
+it.layer(linkedService, LIVE)("while the database is away", (it) => {
+  it.effect("health is degraded, with nulls for what it cannot count, and well again afterwards", () =>
+    Effect.gen(function* () {
+      const link = yield* DatabaseLink
+      const provider = yield* aProvider()
+      yield* putTools(provider, { tool_name: "one" })
+      const well = yield* expecting(200, { path: HEALTH })
+      assert.deepStrictEqual([at(well, "status"), at(well, "provider_count"), at(well, "tool_count")], ["ok", 1, 1])
+      for (const [way, seconds] of [
+        [link.cut, 3],
+        [link.freeze, 4]
+      ] as const) {
+        yield* way
+        const sick = yield* within(seconds, { path: HEALTH })
+        assert.strictEqual(sick.status, 503)
+        assert.strictEqual(sick.headers["cache-control"], "no-store")
+        assert.deepStrictEqual(
+          [at(sick, "status"), at(sick, "provider_count"), at(sick, "tool_count")],
+          ["degraded", null, null]
+        )
+        assert.isNumber(at(sick, "uptime_seconds"))
+        yield* link.mend
+        yield* untilHealthy
+      }
+    })
+  )
+
+  it.effect("every endpoint that needs it says 503, that it is for a moment, and when to come again", () =>
+    Effect.gen(function* () {
+      const link = yield* DatabaseLink
+      const provider = yield* aProvider()
+      const consumer = yield* aConsumer()
+      yield* expecting(200, { path: KEYS, key: consumer.key })
+      yield* expecting(200, { path: KEYS, key: provider.key })
+      yield* link.cut
+      const calls: ReadonlyArray<Call> = [
+        { path: `${CATALOG}?q=nobody%20asked%20before` },
+        { path: "/api/v1/market/pricing?limit=7" },
+        { path: CONSUMERS, json: consumerBody() },
+        { path: CONSUMERS, json: consumerBody(), headers: { "idempotency-key": "during the outage" } },
+        { path: KEYS, key: consumer.key },
+        { path: TOOLS, key: provider.key, json: { tools: [{ tool_name: "x" }] } }
+      ]
+      for (const call of calls) {
+        const answer = yield* within(10, call)
+        assert.strictEqual(answer.status, 503, `${call.path}: ${answer.text}`)
+        assert.strictEqual(at(answer, "code"), "UNAVAILABLE")
+        assert.isAbove(Number(answer.headers["retry-after"]), 0)
+      }
+      yield* link.mend
+      yield* untilHealthy
+      const again = yield* expecting(201, {
+        path: CONSUMERS,
+        json: consumerBody(),
+        headers: { "idempotency-key": "during the outage" }
+      })
+      assert.isUndefined(again.headers["idempotent-replay"])
+    })
+  )
+
+  it.effect("what needs no database is answered as ever", () =>
+    Effect.gen(function* () {
+      const link = yield* DatabaseLink
+      yield* link.cut
+      for (const path of ["/api/market", CONSUMERS]) yield* expecting(200, { path })
+      yield* expecting(404, { path: "/nothing" })
+      yield* expecting(401, { path: KEYS })
+      yield* expecting(422, { path: CONSUMERS, json: {} })
+      yield* link.mend
+      yield* untilHealthy
+    })
+  )
+})
+
+it.layer(ServiceUnderTest.postgres(), LIVE)("a defect of ours", (it) => {
+  it.effect("is a 500 that tells the caller nothing but the id to ask about", () =>
+    Effect.gen(function* () {
+      const { url } = yield* PostgresTest
+      const { key } = yield* aProvider({ tools: [{ tool_name: "one" }] })
+      yield* Effect.flatMap(SqlClient.SqlClient, (sql) => sql`ALTER TABLE tools RENAME TO not_tools`).pipe(
+        connectedTo(url)
+      )
+      const calls: ReadonlyArray<Call> = [
+        { path: `${CATALOG}?q=never%20asked` },
+        { path: TOOLS, key, json: { tools: [{ tool_name: "two" }] } },
+        { path: TOOLS, key, json: { tools: [{ tool_name: "two" }] }, headers: { "idempotency-key": "broken" } }
+      ]
+      for (const call of calls) {
+        const answer = yield* expecting(500, { ...call, headers: { ...call.headers, "x-request-id": "my-case" } })
+        assert.strictEqual(at(answer, "code"), "INTERNAL_ERROR")
+        assert.strictEqual(at(answer, "request_id"), "my-case")
+        assert.isUndefined(at(answer, "details"))
+        for (const inside of ["tools", "relation", "42P01", "sql", "stack", "Error:"]) {
+          assert.notInclude(textAt(answer, "detail"), inside)
+        }
+      }
+      yield* Effect.flatMap(SqlClient.SqlClient, (sql) => sql`ALTER TABLE not_tools RENAME TO tools`).pipe(
+        connectedTo(url)
+      )
+      // The failure did not burn the key.
+      const again = yield* expecting(201, calls[2]!)
+      assert.isUndefined(again.headers["idempotent-replay"])
+    })
+  )
+})

@@ -1,0 +1,104 @@
+/**
+ * What a tool costs: written in three ways, exact to the microcent, with every change kept as a version.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { aProvider, expecting, listedTool, type Member, putTools, textAt, TOOLS, valueAt } from "../support/Market.ts"
+import { PostgresTest } from "../support/postgres.ts"
+import { everyService, LIVE, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+import { connectedTo } from "../support/TestDatabases.ts"
+
+type Tool = Readonly<Record<string, unknown>>
+
+const refusalOf = ({ key }: Member, tool: Tool) =>
+  Effect.map(expecting(422, { path: TOOLS, key, json: { tools: [tool] } }), (answer) =>
+    textAt(answer, "tool_errors", 0, "error")
+  )
+
+for (const [store, layer] of everyService()) {
+  it.layer(layer, LIVE)(`prices over ${store}`, (it) => {
+    it.effect("may be written in three ways, of which one is taken at a time", () =>
+      Effect.gen(function* () {
+        const provider = yield* aProvider({ default_price_microcents: 777 })
+        const ways: ReadonlyArray<readonly [tool: Tool, microcents: number, shown: string]> = [
+          [{ price_microcents: 100 }, 100, "$0.0001"],
+          [{ price_microcents: 1 }, 1, "$0.000001"],
+          [{ price_microcents: 10_001 }, 10_001, "$0.010001"],
+          [{ price_cents_override: 5 }, 50_000, "$0.05"],
+          [{ pricing: { price_cents: 250 } }, 2_500_000, "$2.50"],
+          [{ price_microcents: 0 }, 0, "Free"],
+          [{ price_microcents: Number.MAX_SAFE_INTEGER }, Number.MAX_SAFE_INTEGER, "$9,007,199,254.740991"],
+          [{ pricing: {} }, 777, "$0.000777"],
+          [{}, 777, "$0.000777"]
+        ]
+        for (const [n, [tool, microcents, shown]] of ways.entries()) {
+          yield* putTools(provider, { tool_name: `w${n}`, ...tool })
+          assert.deepStrictEqual(valueAt(yield* listedTool(provider, `w${n}`), "pricing"), {
+            model: "per_call",
+            price_cents: Math.floor(microcents / 10_000),
+            price_microcents: microcents,
+            price: shown,
+            free_tier_calls: 100
+          })
+        }
+        for (const two of [
+          { price_microcents: 1, price_cents_override: 1 },
+          { price_microcents: 1, pricing: { price_cents: 1 } },
+          { price_cents_override: 1, pricing: { price_cents: 1 } }
+        ]) {
+          assert.include(yield* refusalOf(provider, { tool_name: "two", ...two }), "one price")
+        }
+      })
+    )
+
+    it.effect("come with a free tier: none of a tool's own means the platform's, 0 means none", () =>
+      Effect.gen(function* () {
+        const provider = yield* aProvider()
+        for (const [tool, calls] of [
+          [{}, 100],
+          [{ free_tier_calls: 0 }, 0],
+          [{ free_tier_calls: 10 }, 10],
+          [{ pricing: { free_tier_calls: 3 } }, 3],
+          [{ free_tier_calls: 1_000_000_000 }, 1_000_000_000]
+        ] as const) {
+          yield* putTools(provider, { tool_name: "t", ...tool })
+          assert.strictEqual(valueAt(yield* listedTool(provider, "t"), "pricing", "free_tier_calls"), calls)
+        }
+        const both = { tool_name: "t", free_tier_calls: 1, pricing: { free_tier_calls: 1 } }
+        assert.include(yield* refusalOf(provider, both), "free_tier_calls")
+      })
+    )
+  })
+}
+
+it.layer(ServiceUnderTest.postgres(), LIVE)("prices in the database", (it) => {
+  it.effect("are exact, and a change of price or free tier is a new version beside the old one", () =>
+    Effect.gen(function* () {
+      const { url } = yield* PostgresTest
+      const provider = yield* aProvider()
+      for (const tool of [
+        { price_microcents: 100 },
+        { price_microcents: 100, description: "other words, same price" },
+        { price_microcents: 101 },
+        { price_microcents: 101, free_tier_calls: 5 },
+        { price_microcents: 101, free_tier_calls: 5, display_name: "x" },
+        { price_microcents: 100, free_tier_calls: 5 }
+      ]) {
+        yield* putTools(provider, { tool_name: "t", ...tool })
+      }
+      const rows = yield* Effect.flatMap(
+        SqlClient.SqlClient,
+        (sql) => sql`
+          SELECT version, p.price_microcents::text AS price, p.free_tier_calls AS free FROM tool_prices p
+          JOIN tools t ON t.id = p.tool_id WHERE t.provider_id = ${provider.id} ORDER BY version`
+      ).pipe(connectedTo(url))
+      assert.deepStrictEqual(rows, [
+        { version: 1, price: "100", free: 100 },
+        { version: 2, price: "101", free: 100 },
+        { version: 3, price: "101", free: 5 },
+        { version: 4, price: "100", free: 5 }
+      ])
+    })
+  )
+})

@@ -1,0 +1,170 @@
+/**
+ * The configuration, read from flags, environment and `.env`: what holds, and how all that is wrong is named at once.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Redacted, Result } from "effect"
+import { describeConfig, readConfig, type Source } from "../../src/config/AppConfig.ts"
+import { commands, helpText, parseArguments, readDotEnv } from "../../src/config/Arguments.ts"
+import { settings } from "../../src/config/Settings.ts"
+
+const SECRET = "0123456789abcdef0123456789abcdef"
+const DATABASE_URL = "postgres://user:hunter2@db/x"
+
+const config = (...sources: ReadonlyArray<Source>) => Result.getOrThrow(readConfig(sources))
+
+const faultsOf = (source: Source): ReadonlyArray<string> => {
+  const read = readConfig([source])
+  return Result.isFailure(read) ? read.failure.faults : []
+}
+
+const WRONG: Readonly<Record<string, ReadonlyArray<string>>> = {
+  PROFILE: ["moon", "MEMORY"],
+  PORT: ["http", "-1", "65536", "3000.0", "0x50", " 80", "1e3"],
+  BASE_URL: ["ftp://example.org", "example.org", "https://example.org/", "/"],
+  DATABASE_URL: ["mysql://user:hunter2@db/x", "db", "/var/run"],
+  DATABASE_CONNECTIONS_MAX: ["1", "501", "many"],
+  RECEIPT_SIGNING_SECRET: ["hunter2", "x".repeat(31)],
+  OPERATOR_KEY: ["hunter2"],
+  DEFAULT_FREE_TIER_CALLS: ["-1", "1.5", "1000000001"],
+  RATE_LIMIT_RPM: ["-1", "many"],
+  RATE_LIMIT_RPM_MAX: ["0", "-1"],
+  RATE_LIMIT_IP_RPM: ["-1"],
+  RATE_LIMIT_REGISTER_RPM: ["-1"],
+  TRUST_PROXY: ["the office", "10.0.0.0/33", "10.0.0.1,", "300.1.1.1"].filter((value) => value !== "10.0.0.1,"),
+  REDIS_URL: ["http://user:hunter2@redis", "localhost"],
+  LOG_LEVEL: ["loud", "info"],
+  LOG_FORMAT: ["xml"],
+  SHUTDOWN_GRACE_MS: ["-1", "soon"]
+}
+
+describe("the configuration", () => {
+  it("has what the contract says where nothing is given", () => {
+    const { HOST, PORT, RATE_LIMIT_IP_RPM, RATE_LIMIT_REGISTER_RPM, RATE_LIMIT_RPM, RATE_LIMIT_RPM_MAX, ...rest } =
+      config({})
+    assert.deepStrictEqual([HOST, PORT], ["127.0.0.1", 3_000])
+    assert.deepStrictEqual(
+      [RATE_LIMIT_RPM, RATE_LIMIT_RPM_MAX, RATE_LIMIT_IP_RPM, RATE_LIMIT_REGISTER_RPM],
+      [60, 6_000, 600, 30]
+    )
+    assert.deepStrictEqual([rest.profile, rest.DATA_DIR, rest.DEFAULT_FREE_TIER_CALLS], ["embedded", "./data", 100])
+    assert.isUndefined(rest.TRUST_PROXY)
+  })
+
+  it("is that of production where there is a database, unless it says otherwise", () => {
+    assert.strictEqual(config({ DATABASE_URL, RECEIPT_SIGNING_SECRET: SECRET }).profile, "production")
+    assert.strictEqual(config({ DATABASE_URL, PROFILE: "memory" }).profile, "memory")
+  })
+
+  it("takes the first source that says anything: an empty text says nothing", () => {
+    const shown = config(
+      { PORT: "1", HOST: "" },
+      { PORT: "2", HOST: "::1" },
+      { PORT: "3", HOST: "x", LOG_LEVEL: "Warn" }
+    )
+    assert.deepStrictEqual([shown.PORT, shown.HOST, shown.LOG_LEVEL], [1, "::1", "Warn"])
+  })
+
+  it("refuses what a setting cannot be, by its name", () => {
+    for (const [name, values] of Object.entries(WRONG)) {
+      for (const value of values) {
+        const faults = faultsOf({ [name]: value })
+        assert.isTrue(
+          faults.some((fault) => fault.startsWith(name)),
+          `${name}=${value}`
+        )
+      }
+    }
+  })
+
+  it("names every fault in one go, and shows no secret", () => {
+    const all = Object.fromEntries(Object.entries(WRONG).map(([name, [value]]) => [name, value]))
+    const read = readConfig([all])
+    assert.isTrue(Result.isFailure(read))
+    if (Result.isSuccess(read)) return
+    for (const name of Object.keys(WRONG)) assert.include(read.failure.message, name)
+    assert.notInclude(read.failure.message, "hunter2")
+  })
+
+  it("of production needs a database and a secret of its own, and says both at once", () => {
+    const faults = faultsOf({ PROFILE: "production" }).join("\n")
+    for (const name of ["DATABASE_URL", "RECEIPT_SIGNING_SECRET"]) assert.include(faults, name)
+  })
+
+  it("is shown without its secrets", () => {
+    const secrets = Object.entries(settings).filter(([, { secret }]) => secret)
+    assert.isAbove(secrets.length, 3)
+    const shown = describeConfig(
+      config({ DATABASE_URL, RECEIPT_SIGNING_SECRET: SECRET, OPERATOR_KEY: SECRET, REDIS_URL: "redis://:hunter2@r" })
+    )
+    assert.notInclude(shown, "hunter2")
+    assert.notInclude(shown, SECRET)
+    for (const name of Object.keys(settings)) assert.include(shown, `${name}=`)
+  })
+
+  it("keeps the ring of secrets in order: the first one signs", () => {
+    const ring = config({
+      RECEIPT_SIGNING_SECRET: SECRET,
+      RECEIPT_SIGNING_SECRETS_OLD: "old one, older one"
+    }).signingSecrets
+    assert.deepStrictEqual(ring.map(Redacted.value), [SECRET, "old one", "older one"])
+  })
+
+  it("may stand in a file as people write them", () => {
+    const read = readDotEnv(
+      '# a comment\nPORT=1234\nHOST="::1"\n\nexport LOG_LEVEL=Warn\nBASE_URL=https://a.example # why\n'
+    )
+    const shown = config(read)
+    assert.deepStrictEqual(
+      [shown.PORT, shown.HOST, shown.LOG_LEVEL, shown.BASE_URL],
+      [1_234, "::1", "Warn", "https://a.example"]
+    )
+  })
+})
+
+describe("the command line", () => {
+  it("serves unless it says otherwise", () => {
+    for (const [argv, command] of [
+      [[], "serve"],
+      [["--port", "1"], "serve"],
+      [["serve"], "serve"],
+      [["migrate"], "migrate"],
+      [["config"], "config"],
+      [["--help"], "help"],
+      [["serve", "--help"], "help"]
+    ] as const) {
+      assert.strictEqual(Result.getOrThrow(parseArguments(argv)).command, command)
+    }
+  })
+
+  it("has a flag for every setting, its value beside it or behind an equals sign", () => {
+    for (const name of Object.keys(settings)) {
+      const flag = `--${name.toLowerCase().replaceAll("_", "-")}`
+      for (const argv of [[flag, "a=b"], [`${flag}=a=b`]]) {
+        assert.deepStrictEqual(Result.getOrThrow(parseArguments(argv)).flags, { [name]: "a=b" })
+      }
+      assert.include(helpText(), flag)
+    }
+    for (const command of Object.keys(commands)) assert.include(helpText(), command)
+  })
+
+  it("refuses what it does not know, by its name, and says where to look", () => {
+    for (const [argv, says] of [
+      [["--colour", "red"], "--colour"],
+      [["--colour=red"], "--colour"],
+      [["--PORT", "1"], "--PORT"],
+      [["dance"], "dance"],
+      [["constructor"], "constructor"],
+      [["--port"], "--port"],
+      [["serve", "now"], "now"],
+      [["-p", "1"], "-p"],
+      [["--"], "--"],
+      [["--__proto__", "x"], "--__proto__"]
+    ] as const) {
+      const parsed = parseArguments(argv)
+      assert.isTrue(Result.isFailure(parsed), argv.join(" "))
+      if (Result.isSuccess(parsed)) continue
+      assert.include(parsed.failure.message, says)
+      assert.include(parsed.failure.message, "help")
+    }
+  })
+})

@@ -1,0 +1,182 @@
+/**
+ * A start that cannot be: one clear sentence, a code that is not zero, and nothing left behind.
+ */
+import { assert, describe, it, vi } from "@effect/vitest"
+import { Effect } from "effect"
+import { chmod, writeFile } from "node:fs/promises"
+import { createServer } from "node:net"
+import { join } from "node:path"
+import { dataFolder, isRoot, serverPid } from "../support/EmbeddedFolders.ts"
+import { finished, freePort, json, ready, start, temporaryFolder } from "../support/ServiceProcess.ts"
+
+vi.setConfig({ testTimeout: 60_000 })
+
+const NOBODY = { uid: 65_534, gid: 65_534 }
+
+interface Ended {
+  readonly code: number | NodeJS.Signals
+  readonly output: string
+  readonly problem: string
+}
+
+/** For a person: no stack, no object, no name of the inside. */
+const isForPeople = ({ code, output, problem }: Ended): void => {
+  assert.strictEqual(code, 1, problem)
+  assert.notInclude(output, "is ready")
+  assert.notMatch(problem, /\n\s+at |\[cause\]|\{\s|_tag|node:internal|undefined|Cause\(/u)
+  assert.match(problem, /^\S.*[.?)]\n$/su)
+}
+
+const isOneSentence = (ended: Ended): void => {
+  isForPeople(ended)
+  assert.lengthOf(ended.problem.trimEnd().split("\n"), 1, ended.problem)
+}
+
+const takenPort = Effect.acquireRelease(
+  Effect.callback<ReturnType<typeof createServer>>((resume) => {
+    const server = createServer()
+    server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+  }),
+  (server) => Effect.sync(() => server.close())
+).pipe(
+  Effect.map((server) => {
+    const address = server.address()
+    return typeof address === "object" && address !== null ? String(address.port) : ""
+  })
+)
+
+describe("a start that cannot be", () => {
+  it.live("where the port is taken; the database that it had started is stopped", () =>
+    Effect.gen(function* () {
+      const port = yield* takenPort
+      const dataDir = yield* dataFolder
+      const ended = yield* finished(["serve", "--data-dir", dataDir, "--port", port])
+      isOneSentence(ended)
+      assert.include(ended.problem, port)
+      assert.strictEqual(yield* serverPid(dataDir), 0)
+    })
+  )
+
+  it.live("where the address is not this machine's", () =>
+    Effect.gen(function* () {
+      const ended = yield* finished(["serve", "--profile", "memory", "--port", "0", "--host", "203.0.113.1"])
+      isOneSentence(ended)
+      assert.include(ended.problem, "203.0.113.1")
+    })
+  )
+
+  it.live("where the data folder is none", () =>
+    Effect.gen(function* () {
+      const file = join(yield* temporaryFolder, "a file")
+      yield* Effect.promise(() => writeFile(file, ""))
+      const dataDir = join(file, "data")
+      const ended = yield* finished(["serve", "--data-dir", dataDir, "--port", "0"])
+      isOneSentence(ended)
+      assert.include(ended.problem, dataDir)
+    })
+  )
+
+  it.live("where the data folder cannot be written", (ctx) =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      yield* Effect.promise(() => chmod(folder, 0o555))
+      // Root may write everywhere, so somebody else is asked to.
+      const options = isRoot ? { account: NOBODY } : {}
+      const able = yield* finished(["help"], options)
+      if (able.code !== 0)
+        return ctx.skip("run by root in a folder that nobody else may enter: nobody else can start it")
+      const dataDir = join(folder, "data")
+      const ended = yield* finished(["serve", "--data-dir", dataDir, "--port", "0"], options)
+      isOneSentence(ended)
+      assert.include(ended.problem, dataDir)
+    })
+  )
+
+  it.live("where another service is in the data folder, which does not feel it", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* dataFolder
+      const first = yield* ready({ DATA_DIR: dataDir })
+      const second = yield* finished(["serve", "--data-dir", dataDir, "--port", "0"])
+      isOneSentence(second)
+      assert.include(second.problem, dataDir)
+      assert.strictEqual((yield* json(`${first.url}/api/market/health`)).status, 200)
+    })
+  )
+
+  it.live("where the database or the Redis is not there; no password is shown", () =>
+    Effect.gen(function* () {
+      const closed = yield* freePort
+      const secret = "x".repeat(32)
+      for (const [name, settings] of [
+        [
+          "DATABASE_URL",
+          { DATABASE_URL: `postgres://user:hunter2@127.0.0.1:${closed}/none`, RECEIPT_SIGNING_SECRET: secret }
+        ],
+        ["REDIS_URL", { PROFILE: "memory", REDIS_URL: `redis://user:hunter2@127.0.0.1:${closed}` }]
+      ] as const) {
+        const ended = yield* finished(["serve", "--port", "0"], { settings })
+        isOneSentence(ended)
+        for (const word of [name, `127.0.0.1:${closed}`, "Is it running"]) assert.include(ended.problem, word)
+        assert.notInclude(ended.output + ended.problem, "hunter2")
+      }
+    })
+  )
+
+  it.live("where the configuration or the command line is wrong", () =>
+    Effect.gen(function* () {
+      const settings = { PORT: "http", TRUST_PROXY: "the office", OPERATOR_KEY: "hunter2" }
+      const wrong = yield* finished(["serve"], { settings })
+      isForPeople(wrong)
+      for (const name of Object.keys(settings)) assert.include(wrong.problem, name)
+      assert.notInclude(wrong.problem, "hunter2")
+      const unknown = yield* finished(["serve", "--colour", "red"])
+      isOneSentence(unknown)
+      assert.include(unknown.problem, "--colour")
+    })
+  )
+})
+
+describe("commands that end by themselves", () => {
+  it.live("config shows what holds: flags before the environment before .env, and no secret", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const dotEnv = ["PORT=1111", "HOST=0.0.0.0", "LOG_LEVEL=Warn", `OPERATOR_KEY=${"s".repeat(32)}`].join("\n")
+      yield* Effect.promise(() => writeFile(join(folder, ".env"), dotEnv))
+      const shown = yield* finished(["config", "--port=3333"], { cwd: folder, settings: { PORT: "2222", HOST: "::1" } })
+      assert.strictEqual(shown.code, 0)
+      for (const line of ["PORT=3333", "HOST=::1", "LOG_LEVEL=Warn"]) assert.include(shown.output, line)
+      assert.notInclude(shown.output, "s".repeat(32))
+      assert.match(shown.output, /OPERATOR_KEY=\(set/u)
+    })
+  )
+
+  it.live("migrate brings a new folder's schema up to date, once", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* dataFolder
+      const first = yield* finished(["migrate", "--data-dir", dataDir])
+      const second = yield* finished(["migrate", "--data-dir", dataDir])
+      assert.deepStrictEqual([first.code, second.code], [0, 0], first.problem + second.problem)
+      assert.include(first.output, "Applied")
+      assert.include(second.output, "up to date")
+      assert.strictEqual(yield* serverPid(dataDir), 0)
+    })
+  )
+
+  it.live("a reader of the log who goes away does not take the service with him", () =>
+    Effect.gen(function* () {
+      const port = yield* freePort
+      const service = yield* start(["serve", "--profile", "memory", "--port", String(port)])
+      service.child.stdout!.destroy()
+      service.child.stderr!.destroy()
+      const url = `http://127.0.0.1:${port}/api/market/health`
+      const isUp = Effect.promise(() =>
+        fetch(url).then(
+          ({ ok }) => ok,
+          () => false
+        )
+      )
+      for (let n = 0; n < 200 && !(yield* isUp); n++) yield* Effect.sleep("50 millis")
+      assert.isTrue(yield* isUp)
+    })
+  )
+})

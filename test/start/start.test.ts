@@ -1,0 +1,157 @@
+/**
+ * Starting and stopping, with real processes: soon ready, cleanly gone.
+ */
+import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
+import { Effect } from "effect"
+import { stat } from "node:fs/promises"
+import { connect } from "node:net"
+import { availableParallelism, loadavg } from "node:os"
+import { join } from "node:path"
+import { dataFolder, isAlive, makeTemplate, serverPid, type Template, until } from "../support/EmbeddedFolders.ts"
+import { json, ready, type Started } from "../support/ServiceProcess.ts"
+
+vi.setConfig({ testTimeout: 60_000 })
+
+const READY_MS_MAX = 5_000
+const PROJECT = join(import.meta.dirname, "../..")
+
+let template: Template
+beforeAll(async () => {
+  template = await makeTemplate()
+})
+afterAll(() => template.remove())
+
+/** As a terminal's Ctrl-C: to everyone in the foreground. */
+const interrupt = (pid: number) => Effect.sync(() => void process.kill(-pid, "SIGINT"))
+
+const isClosed = (port: number) =>
+  Effect.callback<boolean>((resume) => {
+    const socket = connect({ host: "127.0.0.1", port })
+    socket.once("connect", () => {
+      socket.destroy()
+      resume(Effect.succeed(false))
+    })
+    socket.once("error", () => resume(Effect.succeed(true)))
+  })
+
+const isGone = (pid: number) =>
+  until(
+    `process ${pid} is gone`,
+    Effect.sync(() => !isAlive(pid))
+  )
+
+/** How long it took to be ready. */
+const npmStart = Effect.gen(function* () {
+  const dataDir = yield* template.copy
+  const service = yield* ready({ DATA_DIR: dataDir }, { command: ["npm", "start"], cwd: PROJECT })
+  assert.strictEqual((yield* json(`${service.url}/api/market/health`)).body["status"], "ok")
+  const database = yield* serverPid(dataDir)
+  yield* interrupt(service.pid)
+  assert.include([0, 130, "SIGINT"], yield* service.exit, service.problem())
+  yield* isGone(database)
+  assert.isTrue(yield* isClosed(service.port))
+  return service.readyMs
+})
+
+const endedWell = Effect.fnUntraced(function* ({ exit, problem }: Started) {
+  assert.include([0, 130, 143], yield* exit, problem())
+  assert.notMatch(problem(), /at \w+ \(|Error:/u)
+})
+
+describe("a start", () => {
+  it.live("by npm on a warm install is ready within five seconds, and Ctrl-C ends all of it", (ctx) =>
+    Effect.gen(function* () {
+      let bestMs = Number.POSITIVE_INFINITY
+      // Other work on the machine may take a start's time: the best of five counts.
+      for (let n = 0; n < 5 && bestMs > READY_MS_MAX; n++) bestMs = Math.min(bestMs, yield* Effect.scoped(npmStart))
+      if (bestMs > READY_MS_MAX && loadavg()[0]! > 2 * availableParallelism()) {
+        return ctx.skip(`the machine is too busy to tell: load ${loadavg()[0]}, ready after ${bestMs} ms`)
+      }
+      assert.isBelow(bestMs, READY_MS_MAX)
+    })
+  )
+
+  it.live("in a new folder makes the database by itself; Ctrl-C at the service alone ends both", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* dataFolder
+      const service = yield* ready({ DATA_DIR: dataDir })
+      assert.include(service.output(), service.url)
+      assert.include(service.output(), "profile embedded")
+      const { body, status } = yield* json(`${service.url}/api/market/health`)
+      assert.deepStrictEqual([status, body["provider_count"], body["tool_count"]], [200, 0, 0])
+      const secret = yield* Effect.promise(() => stat(join(dataDir, "receipt-signing-secret")))
+      assert.strictEqual(secret.mode & 0o777, 0o600)
+      const database = yield* serverPid(dataDir)
+      yield* Effect.sync(() => void service.child.kill("SIGINT"))
+      yield* endedWell(service)
+      yield* isGone(database)
+    })
+  )
+
+  it.live("says what to try, and what it says can be done", () =>
+    Effect.gen(function* () {
+      const service = yield* ready({ PROFILE: "memory" })
+      const urls = service.output().match(/http:\/\/[^\s)/]+\/[^\s)]+/gu) ?? []
+      assert.isAbove(urls.length, 2)
+      for (const url of urls) {
+        const response = yield* Effect.promise(() => fetch(url))
+        assert.isTrue(response.ok, `${url}: ${response.status}`)
+      }
+    })
+  )
+})
+
+describe("a stop", () => {
+  it.live("by SIGTERM ends the service and its database, and leaves nothing behind", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* template.copy
+      const service = yield* ready({ DATA_DIR: dataDir })
+      const database = yield* serverPid(dataDir)
+      assert.isTrue(isAlive(database))
+      yield* Effect.sync(() => void service.child.kill("SIGTERM"))
+      yield* endedWell(service)
+      yield* isGone(database)
+      assert.strictEqual(yield* serverPid(dataDir), 0)
+      assert.isTrue(yield* isClosed(service.port))
+    })
+  )
+
+  it.live("lets a call that is under way come to its end, and takes no new one", () =>
+    Effect.gen(function* () {
+      const service = yield* ready({ PROFILE: "memory" })
+      const body = JSON.stringify({ name: "x", email: "a@b.org" })
+      const head = `POST /api/market/register-consumer HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`
+      let answer = ""
+      const socket = connect({ host: "127.0.0.1", port: service.port })
+      socket.on("data", (chunk) => {
+        answer += chunk.toString()
+        socket.end()
+      })
+      socket.write(head + body.slice(0, 5))
+      yield* Effect.sleep("300 millis")
+      service.child.kill("SIGINT")
+      yield* until("the port is closed", isClosed(service.port))
+      socket.write(body.slice(5))
+      yield* endedWell(service)
+      assert.match(answer, /^HTTP\/1\.1 201 /u)
+      assert.include(answer, `"registered":true`)
+    })
+  )
+
+  it.live("waits for such a call no longer than it was told to", () =>
+    Effect.gen(function* () {
+      const service = yield* ready({ PROFILE: "memory", SHUTDOWN_GRACE_MS: "300" })
+      const socket = connect({ host: "127.0.0.1", port: service.port })
+      socket.on("error", () => {})
+      socket.write(
+        "POST /api/market/register-consumer HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{"
+      )
+      yield* Effect.sleep("300 millis")
+      const startedAt = performance.now()
+      service.child.kill("SIGINT")
+      yield* endedWell(service)
+      assert.isBelow(performance.now() - startedAt, 4_000)
+      socket.destroy()
+    })
+  )
+})

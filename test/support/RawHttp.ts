@@ -1,0 +1,121 @@
+/**
+ * The service on a real socket, and bytes as a client should not send them.
+ */
+import { Context, Effect, Layer } from "effect"
+import { connect, type Socket } from "node:net"
+import { layer as nodeServer, ListeningAt } from "../../adapters/http/server/NodeServer.ts"
+import type { Source } from "../../src/config/AppConfig.ts"
+import { memoryConfig, wholeService } from "./ServiceConfig.ts"
+
+export class RawHttp extends Context.Service<RawHttp, { readonly port: number }>()(
+  "agent-tool-billing/test/support/RawHttp"
+) {
+  static readonly layer = (settings: Source = {}): Layer.Layer<RawHttp> =>
+    Layer.effect(
+      RawHttp,
+      Effect.map(ListeningAt, ({ port }) => ({ port }))
+    ).pipe(
+      Layer.provide(nodeServer({ host: "127.0.0.1", port: 0, drain: "5 seconds" })),
+      Layer.provide(wholeService(memoryConfig(settings))),
+      Layer.orDie
+    )
+}
+
+export interface RawAnswer {
+  readonly status: number
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+export interface Heard {
+  readonly answers: ReadonlyArray<RawAnswer>
+  /** What came and was no whole answer. */
+  readonly rest: string
+  readonly isClosed: boolean
+}
+
+/** Bytes, a pause in milliseconds, or the end of what the client has to say. */
+export type Step = string | Uint8Array | number | "end" | "destroy"
+
+export interface Conversation {
+  /** Over as soon as there are so many answers, or the connection is closed, or time is up. */
+  readonly answers?: number
+  readonly method?: "HEAD"
+  readonly timeoutMs?: number
+}
+
+const TIMEOUT_MS = 5_000
+
+export const talk = (steps: ReadonlyArray<Step>, options: Conversation = {}): Effect.Effect<Heard, never, RawHttp> =>
+  Effect.flatMap(RawHttp, ({ port }) =>
+    Effect.callback<Heard>((resume) => {
+      const socket = connect({ host: "127.0.0.1", port })
+      let heard = Buffer.alloc(0)
+      const finish = (isClosed: boolean) => {
+        clearTimeout(timer)
+        socket.destroy()
+        resume(Effect.succeed({ ...parsed(heard, options.method === "HEAD"), isClosed }))
+      }
+      const timer = setTimeout(() => finish(false), options.timeoutMs ?? TIMEOUT_MS)
+      socket.on("data", (chunk: Buffer) => {
+        heard = Buffer.concat([heard, chunk])
+        const { answers } = parsed(heard, options.method === "HEAD")
+        if (answers.length >= (options.answers ?? Number.POSITIVE_INFINITY)) finish(false)
+      })
+      socket.on("error", () => finish(true))
+      socket.on("close", () => finish(true))
+      socket.on("connect", () => void say(socket, steps))
+      return Effect.sync(() => {
+        clearTimeout(timer)
+        socket.destroy()
+      })
+    })
+  )
+
+/** One request and its answer. */
+export const ask = (head: ReadonlyArray<string>, body = "") =>
+  Effect.map(
+    talk([`${[...head, "host: market.example"].join("\r\n")}\r\n\r\n${body}`], {
+      answers: 1,
+      ...(head[0]!.startsWith("HEAD") ? { method: "HEAD" } : {})
+    }),
+    ({ answers }) => {
+      const [answer] = answers
+      if (answer === undefined) throw new Error(`No answer to ${head[0]}`)
+      return answer
+    }
+  )
+
+const say = async (socket: Socket, steps: ReadonlyArray<Step>): Promise<void> => {
+  for (const step of steps) {
+    if (socket.destroyed) return
+    if (typeof step === "number") await new Promise((resolve) => setTimeout(resolve, step))
+    else if (step === "end") socket.end()
+    else if (step === "destroy") socket.destroy()
+    else socket.write(step)
+  }
+}
+
+const parsed = (
+  heard: Buffer,
+  isHead: boolean
+): { readonly answers: ReadonlyArray<RawAnswer>; readonly rest: string } => {
+  const answers: Array<RawAnswer> = []
+  let rest = heard
+  for (;;) {
+    const end = rest.indexOf("\r\n\r\n")
+    if (end === -1) break
+    const [line = "", ...lines] = rest.subarray(0, end).toString("latin1").split("\r\n")
+    const status = Number(/^HTTP\/1\.1 (\d{3})/u.exec(line)?.[1] ?? Number.NaN)
+    const headers = Object.fromEntries(
+      lines.map((one) => [one.slice(0, one.indexOf(":")).toLowerCase(), one.slice(one.indexOf(":") + 1).trim()])
+    )
+    const length = isHead || status < 200 || status === 204 ? 0 : Number(headers["content-length"] ?? 0)
+    if (Number.isNaN(status) || rest.length < end + 4 + length) break
+    const body = rest.subarray(end + 4, end + 4 + length).toString("utf8")
+    if (status >= 200) answers.push({ status, headers, body })
+    rest = rest.subarray(end + 4 + length)
+  }
+  return { answers, rest: rest.toString("latin1") }
+}

@@ -1,0 +1,39 @@
+/**
+ * Configurations of a service under test, read by the service's own reader: without rate limits unless a test gives them.
+ */
+import { Effect, Layer, Logger, Redacted, Result } from "effect"
+import { type AppConfig, readConfig, type Source } from "../../src/config/AppConfig.ts"
+import { Fatal } from "../../src/layers/Fatal.ts"
+import { service } from "../../src/layers/Service.ts"
+import { PostgresTest } from "./postgres.ts"
+
+const UNLIMITED: Source = { RATE_LIMIT_RPM: "0", RATE_LIMIT_IP_RPM: "0", RATE_LIMIT_REGISTER_RPM: "0" }
+const HOME: Source = { BASE_URL: "https://market.example" }
+
+export const SIGNING_SECRET = "the secret of the service's tests, 32 characters or more"
+
+export const memoryConfig = (settings: Source = {}): AppConfig =>
+  Result.getOrThrow(readConfig([settings, { ...UNLIMITED, ...HOME, PROFILE: "memory" }]))
+
+export const postgresConfig = (url: Redacted.Redacted, settings: Source = {}): AppConfig =>
+  Result.getOrThrow(
+    readConfig([
+      settings,
+      {
+        ...UNLIMITED,
+        ...HOME,
+        PROFILE: "production",
+        PAYMENTS: "dry_run",
+        DATABASE_URL: Redacted.value(url),
+        RECEIPT_SIGNING_SECRET: SIGNING_SECRET
+      }
+    ])
+  )
+
+/** Silent in the background; what it says about a request is in the answer that a test gets. */
+export const wholeService = (config: AppConfig) =>
+  service(config).pipe(Layer.provide([Fatal.layer, Logger.layer([])]), Layer.orDie)
+
+/** On the database that a test was given. */
+export const serviceOnPostgres = (settings: Source = {}) =>
+  Layer.unwrap(Effect.map(PostgresTest, ({ url }) => wholeService(postgresConfig(url, settings))))

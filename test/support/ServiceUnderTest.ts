@@ -1,0 +1,140 @@
+/**
+ * The whole service in this process, as `serve` composes it, without a socket: a request goes in as the server would hand
+ * it over, and whatever comes out is held to the contract before a test sees it.
+ */
+import { Context, Effect, Layer, Logger, type Schema } from "effect"
+import { Dispatcher } from "../../adapters/http/pipeline/Dispatcher.ts"
+import { PayloadTooLarge } from "../../adapters/http/pipeline/Failures.ts"
+import type { WebRequest } from "../../adapters/http/pipeline/WebRequest.ts"
+import type { Source } from "../../src/config/AppConfig.ts"
+import { contractFaults } from "./ContractCheck.ts"
+import { PostgresTest } from "./postgres.ts"
+import { memoryConfig, serviceOnPostgres, wholeService } from "./ServiceConfig.ts"
+
+export interface Call {
+  /** POST where there is a body, else GET. */
+  readonly method?: string
+  /** With the query. */
+  readonly path: string
+  readonly key?: string | undefined
+  readonly headers?: Readonly<Record<string, string>>
+  /** Sent as JSON, with its content type. */
+  readonly json?: unknown
+  /** Sent as it is; `endless`: the body begins and never ends. */
+  readonly body?: string | Uint8Array | "endless"
+  readonly from?: string
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly text: string
+  /** Undefined where the answer is not JSON. */
+  readonly json: Schema.Json | undefined
+  /** Whether the service asked for the request's body. */
+  readonly bodyWasRead: boolean
+  /** What the service wrote into its log about this request. */
+  readonly log: string
+}
+
+export class ServiceUnderTest extends Context.Service<
+  ServiceUnderTest,
+  {
+    send(call: Call): Effect.Effect<Answer>
+  }
+>()("agent-tool-billing/test/support/ServiceUnderTest") {
+  static readonly memory = (settings: Source = {}): Layer.Layer<ServiceUnderTest> =>
+    over(wholeService(memoryConfig(settings)))
+
+  static readonly postgres = (settings: Source = {}): Layer.Layer<ServiceUnderTest | PostgresTest> =>
+    over(serviceOnPostgres(settings)).pipe(Layer.provideMerge(PostgresTest.layerDatabase))
+
+  /** For a dispatcher that a test has built in its own way. */
+  static readonly over = <R>(dispatcher: Layer.Layer<Dispatcher, never, R>): Layer.Layer<ServiceUnderTest, never, R> =>
+    over(dispatcher)
+}
+
+/** Every subject's tests run over both. */
+export const everyService = (
+  settings: Source = {}
+): ReadonlyArray<readonly [name: string, layer: Layer.Layer<ServiceUnderTest>]> => [
+  ["memory", ServiceUnderTest.memory(settings)],
+  ["PostgreSQL", ServiceUnderTest.postgres(settings)]
+]
+
+/** PostgreSQL and its pool live in the machine's time. */
+export const LIVE = { timeout: "60 seconds", excludeTestServices: true } as const
+
+export const send = (call: Call) => Effect.flatMap(ServiceUnderTest, (service) => service.send(call))
+
+const over = <R>(dispatcher: Layer.Layer<Dispatcher, never, R>): Layer.Layer<ServiceUnderTest, never, R> =>
+  Layer.effect(
+    ServiceUnderTest,
+    Effect.gen(function* () {
+      const { dispatch } = yield* Dispatcher
+      return ServiceUnderTest.of({
+        send: Effect.fnUntraced(function* (call) {
+          const sent = toRequest(call)
+          const lines: Array<string> = []
+          yield* nextTurn
+          const logger = Logger.map(Logger.formatLogFmt, (line) => lines.push(line))
+          const { body, headers, status } = yield* Effect.provide(dispatch(sent.request), Logger.layer([logger]))
+          const text = typeof body === "string" ? body : new TextDecoder().decode(body)
+          const answer: Answer = {
+            status,
+            headers,
+            text,
+            json: parsed(text, headers),
+            bodyWasRead: sent.bodyWasRead(),
+            log: lines.join("\n")
+          }
+          const faults = contractFaults(sent.request, answer)
+          if (faults.length > 0) return yield* Effect.die(new Error(description(sent.request, answer, faults)))
+          return answer
+        })
+      })
+    })
+  ).pipe(Layer.provide(dispatcher))
+
+/** A request comes in by the event loop: what its server was still about to do is done first. */
+const nextTurn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
+
+const toRequest = (call: Call): { readonly request: WebRequest; readonly bodyWasRead: () => boolean } => {
+  const body = call.json === undefined ? call.body : JSON.stringify(call.json)
+  const bytes = typeof body === "string" ? new TextEncoder().encode(body) : (body ?? new Uint8Array())
+  const [path = "", ...query] = call.path.split("?")
+  let wasRead = false
+  return {
+    bodyWasRead: () => wasRead,
+    request: {
+      method: call.method ?? (body === undefined ? "GET" : "POST"),
+      path,
+      query: query.join("?"),
+      headers: {
+        ...(call.key === undefined ? {} : { authorization: `Bearer ${call.key}` }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...call.headers
+      },
+      remoteAddress: call.from ?? "192.0.2.1",
+      body: (bytesMax) =>
+        Effect.suspend(() => {
+          wasRead = true
+          if (body === "endless") return Effect.never
+          return bytes.length > bytesMax ? Effect.fail(new PayloadTooLarge({ bytesMax })) : Effect.succeed(bytes)
+        })
+    }
+  }
+}
+
+const parsed = (text: string, headers: Answer["headers"]): Schema.Json | undefined =>
+  /^application\/(?:[a-z.+-]+\+)?json(?:;|$)/u.test(headers["content-type"] ?? "")
+    ? (JSON.parse(text) as Schema.Json)
+    : undefined
+
+const description = (request: WebRequest, answer: Answer, faults: ReadonlyArray<string>): string =>
+  [
+    `${request.method} ${request.path}?${request.query} was answered with ${answer.status} against the contract:`,
+    ...faults.map((fault) => `  ${fault}`),
+    answer.text.slice(0, 2_000),
+    answer.log.slice(0, 5_000)
+  ].join("\n")
