@@ -11,7 +11,7 @@ import { median, row, table } from "./support/Table.ts"
 
 const ROUNDS = 5
 const CONNECTIONS = 64
-const REQUESTS = 20_000
+const REQUESTS = Number(process.env["BENCH_REQUESTS"] ?? 20_000)
 
 const ready = /ready at http:\/\/127\.0\.0\.1:(\d+)/u
 
