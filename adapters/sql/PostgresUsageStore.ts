@@ -1,5 +1,5 @@
 /**
- * Usage in PostgreSQL. Whole hours come from `usage_hourly`; the first, broken hour of a period from the receipts.
+ * Usage in PostgreSQL: sums from `usage_hourly`, single calls from the receipts.
  */
 import { DateTime, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
@@ -53,20 +53,8 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
-    /** One row per tool and hour of the owner since then, whole hours rolled up, the broken one call by call. */
-    const hours = (owner: ReceiptOwner, since: DateTime.Utc): Statement.Fragment => {
-      const firstWholeHour = DateTime.toDate(nextHour(since))
-      return sql`(
-        SELECT u.hour, u.tool_id, u.calls, u.successes, u.spend, u.latency_ms, u.request_bytes, u.response_bytes,
-          u.tokens_input, u.tokens_output
-        FROM usage_hourly u WHERE ${belongsTo(sql, owner, "u")} AND u.hour >= ${firstWholeHour}
-        UNION ALL
-        SELECT date_trunc('hour', r.called_at, 'UTC'), r.tool_id, 1, (r.status = 1)::int, r.cost, r.duration_ms,
-          r.request_bytes, r.response_bytes, r.tokens_input, r.tokens_output
-        FROM receipts r WHERE ${belongsTo(sql, owner, "r")} AND ${calledSince(sql, since)}
-          AND r.called_at < ${firstWholeHour}
-      )`
-    }
+    const hours = (owner: ReceiptOwner, since: DateTime.Utc): Statement.Fragment =>
+      sql`usage_hourly h WHERE ${belongsTo(sql, owner, "h")} AND h.hour >= ${DateTime.toDate(since)}`
 
     const sumsOf =
       sql.literal(`coalesce(sum(h.calls), 0)::int8 AS calls, coalesce(sum(h.successes), 0)::int8 AS successes,
@@ -81,7 +69,7 @@ export const layer = Layer.effect(
       const rows = yield* sql<ToolDayRow>`
           SELECT s.*, t.tool_name FROM (
             SELECT h.tool_id, (h.hour AT TIME ZONE 'UTC')::date::text AS day, ${sumsOf}
-            FROM ${hours(owner, since)} h GROUP BY 1, 2
+            FROM ${hours(owner, since)} GROUP BY 1, 2
           ) s LEFT JOIN tools t ON t.id = s.tool_id`.unprepared
       return rows.map((row): UsageOfToolDay => ({
         ...toSums(row),
@@ -106,7 +94,7 @@ export const layer = Layer.effect(
       const [summed] = yield* sql<SumsRow & MatchingRow>`
         SELECT ${sumsOf}, coalesce(sum(h.calls) FILTER (WHERE ${ofTool}), 0)::int8 AS matching_calls,
           coalesce(sum(h.successes) FILTER (WHERE ${ofTool}), 0)::int8 AS matching_successes
-        FROM ${hours(owner, filter.since)} h`.unprepared
+        FROM ${hours(owner, filter.since)}`.unprepared
       const rows = yield* sql<CallRow>`
         SELECT r.receipt_id, r.tool_id, r.tool_name, r.status, r.cost, r.duration_ms, r.called_at
         FROM receipts r WHERE ${sql.and([asked, ...beyond(sql, page.after)])}
@@ -130,11 +118,6 @@ export const layer = Layer.effect(
     return UsageStore.of({ recent, byToolAndDay })
   })
 )
-
-const nextHour = (since: DateTime.Utc): DateTime.Utc => {
-  const hour = DateTime.startOf(since, "hour")
-  return DateTime.Equivalence(hour, since) ? hour : DateTime.add(hour, { hours: 1 })
-}
 
 const toSums = (row: SumsRow): UsageSums => ({
   calls: Number(row.calls),

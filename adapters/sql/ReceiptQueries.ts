@@ -20,7 +20,7 @@ export const STATUS_OF_CODE: Readonly<Record<number, ReceiptStatus>> = {
 /** An id may be older than its call's time: by the skew that a reported time is allowed, and a moment. */
 const ID_SLACK_MS = 6 * 60_000
 
-export const belongsTo = (sql: SqlClient.SqlClient, owner: ReceiptOwner, table: "r" | "u"): Statement.Fragment =>
+export const belongsTo = (sql: SqlClient.SqlClient, owner: ReceiptOwner, table: "r" | "h"): Statement.Fragment =>
   owner.role === "consumer"
     ? sql`${sql.literal(table)}.consumer_id = ${owner.ownerId}`
     : sql`${sql.literal(table)}.provider_id = ${owner.ownerId}`

@@ -1,6 +1,6 @@
 /**
  * What was called and what it cost, for a consumer's own calls or for the calls of a provider's tools. Sums come from
- * the rollups that the settlement keeps; only the edge of a period is read from the calls themselves.
+ * the rollups by hour that the settlement keeps, so a period begins at a full hour.
  */
 import { Context, DateTime, Effect, Layer } from "effect"
 import type { ReceiptOwner } from "../receipts/ReceiptStore.ts"
@@ -165,8 +165,9 @@ export const sumUp = (parts: ReadonlyArray<UsageSums>): UsageSums =>
     noUsage
   )
 
+/** At a full hour, so that the rollups by hour know the whole period and nobody has to walk over its calls. */
 export const startOf = (period: UsagePeriod, now: DateTime.Utc): DateTime.Utc =>
-  DateTime.subtract(now, { days: periodDays[period] })
+  DateTime.startOf(DateTime.subtract(now, { days: periodDays[period] }), "hour")
 
 /** Fills the days without calls, from the first day that the period touches to the last. */
 export const everyDay = (

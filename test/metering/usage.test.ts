@@ -180,13 +180,13 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("is of exactly the period, to the millisecond, also in its first, broken hour", () =>
+    it.effect("begins at a full hour, to the millisecond, so that rollups and list are of one period", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere)
         const consumer = yield* aBuyer()
         const now = when(NOW)
-        const inside = ["09T12:30:00.000", "09T12:59:59.999", "09T13:00:00.000", "10T12:30:00.000"]
-        const outside = ["09T12:29:59.999", "09T12:00:00.000", "09T11:59:59.999", "04T00:00:00.000"]
+        const inside = ["09T12:00:00.000", "09T12:29:59.999", "09T12:59:59.999", "09T13:00:00.000", "10T12:30:00.000"]
+        const outside = ["09T11:59:59.999", "09T11:00:00.000", "04T00:00:00.000"]
         for (const instant of [...inside, ...outside]) {
           yield* meter(consumer, offer, { timestamp: `2026-12-${instant}Z` }).pipe(now)
         }

@@ -57,7 +57,7 @@ export const callWords: Words = {
   owner: ["Whose usage this is.", { id: CONSUMER_ID, type: "consumer", name: "Research agent", balance_cents: 499 }],
   type: ["What kind it is."],
   balance_cents: ["The balance in whole cents, rounded toward zero.", 499],
-  period: ["The time that the figures cover, back from now."],
+  period: ["The time that the figures cover, back from now; it begins at a full hour."],
   summary: ["Figures of the whole period."],
   recent_calls: ["The calls of this page, newest first."],
   records: ["The same list as `recent_calls`, under the name that existing clients know."],

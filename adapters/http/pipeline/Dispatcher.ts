@@ -58,7 +58,11 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
   const trusted = yield* TrustedProxyRanges
   const baseUrl = yield* BaseUrl
   const cached = yield* makeReadCache
-  const router = FindMyWay.make<Route>({ ignoreTrailingSlash: true })
+  const router = FindMyWay.make<Route>({
+    ignoreTrailingSlash: true,
+    ignoreDuplicateSlashes: false,
+    caseSensitive: true
+  })
   for (const route of routes) router.on(route.method as "GET", route.path as `/${string}`, route)
 
   const find = (method: string, path: string) =>
