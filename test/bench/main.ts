@@ -1,12 +1,14 @@
 /**
  * `npm run bench [-- name]`: prints ratios of things measured in the same run; absolute figures mean nothing here.
  */
+import { catalog } from "./catalog.ts"
 import { ledger } from "./ledger.ts"
 import { proxy } from "./proxy.ts"
 import { reads } from "./reads.ts"
 import { usage } from "./usage.ts"
 
 const benches: Readonly<Record<string, () => Promise<void>>> = {
+  catalog,
   ledger,
   proxy,
   usage,
