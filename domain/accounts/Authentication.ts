@@ -67,8 +67,9 @@ export class Authentication extends Context.Service<
       const { sha256Hex } = yield* Digest
       const limits = yield* RateLimitPolicy
       const configured = yield* OperatorKey
+      const clock = yield* Clock.Clock
       const operatorHash = configured === undefined ? undefined : sha256Hex(Redacted.value(configured))
-      const cache = makeFreshCache<Cached>({ entriesMax: KEY_CACHE_ENTRIES_MAX, ttlMs: KEY_CACHE_TTL_MS })
+      const cache = yield* makeFreshCache<Cached>({ entriesMax: KEY_CACHE_ENTRIES_MAX, ttlMs: KEY_CACHE_TTL_MS })
 
       yield* onEachChange(feed, (change) => {
         if (change.topic === "key") cache.forget(change.id)
@@ -82,24 +83,23 @@ export class Authentication extends Context.Service<
         return toCached(found.value, limits)
       })
 
-      const authenticate = (secret: string): Effect.Effect<Principal, Unauthorized> => {
-        if (secret === "") return Effect.fail(new Unauthorized({ reason: "missing" }))
-        const hash = sha256Hex(secret)
-        if (hash === operatorHash) return Effect.succeed(operator)
-        return Effect.flatMap(cache.readThrough(hash, load(secret, hash)), accept)
-      }
+      const accept = (cached: Cached): Effect.Effect<Principal, Unauthorized> =>
+        cached.refusedFromMs > clock.currentTimeMillisUnsafe()
+          ? Effect.succeed(cached.principal)
+          : Effect.fail(new Unauthorized({ reason: cached.refusal }))
+
+      const authenticate = (secret: string): Effect.Effect<Principal, Unauthorized> =>
+        Effect.suspend(() => {
+          if (secret === "") return Effect.fail(new Unauthorized({ reason: "missing" }))
+          const hash = sha256Hex(secret)
+          if (hash === operatorHash) return Effect.succeed(operator)
+          return Effect.flatMapEager(cache.readThrough(hash, load(secret, hash)), accept)
+        })
 
       return Authentication.of({ authenticate })
     })
   )
 }
-
-const accept = (cached: Cached): Effect.Effect<Principal, Unauthorized> =>
-  Effect.withFiber((fiber) =>
-    cached.refusedFromMs > fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
-      ? Effect.succeed(cached.principal)
-      : Effect.fail(new Unauthorized({ reason: cached.refusal }))
-  )
 
 const toCached = ({ key, ownerName, rateLimitRpm }: KeyWithOwner, limits: RateLimits): Cached => {
   const revokedAtMs = key.revokedAt?.epochMilliseconds ?? Infinity

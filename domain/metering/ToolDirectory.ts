@@ -52,8 +52,8 @@ export class ToolDirectory extends Context.Service<
     Effect.gen(function* () {
       const catalog = yield* Catalog
       const feed = yield* ChangeFeed
-      const byId = makeFreshCache<Entries>({ entriesMax: DIRECTORY_ENTRIES_MAX, ttlMs: DIRECTORY_TTL_MS })
-      const byName = makeFreshCache<Entries>({ entriesMax: DIRECTORY_ENTRIES_MAX, ttlMs: DIRECTORY_TTL_MS })
+      const byId = yield* makeFreshCache<Entries>({ entriesMax: DIRECTORY_ENTRIES_MAX, ttlMs: DIRECTORY_TTL_MS })
+      const byName = yield* makeFreshCache<Entries>({ entriesMax: DIRECTORY_ENTRIES_MAX, ttlMs: DIRECTORY_TTL_MS })
 
       yield* onEachChange(feed, (change) => {
         if (change.topic === "key") return
@@ -64,7 +64,7 @@ export class ToolDirectory extends Context.Service<
       })
 
       const findById = (id: ToolId) =>
-        Effect.flatMap(byId.readThrough(id, Effect.map(catalog.find(id), Option.toArray), exists), ([entry]) =>
+        Effect.flatMapEager(byId.readThrough(id, Effect.map(catalog.find(id), Option.toArray), exists), ([entry]) =>
           entry === undefined ? Effect.fail(new ToolNotFound({ tool: id })) : Effect.succeed(entry)
         )
 
@@ -91,11 +91,13 @@ export class ToolDirectory extends Context.Service<
 
       return ToolDirectory.of({
         find: ({ toolId, toolName, providerId }) =>
-          toolId !== undefined
-            ? findById(toolId)
-            : toolName !== undefined
-              ? findByName(toolName, providerId)
-              : Effect.fail(new ToolNotFound({ tool: "without a name" }))
+          Effect.suspend(() =>
+            toolId !== undefined
+              ? findById(toolId)
+              : toolName !== undefined
+                ? findByName(toolName, providerId)
+                : Effect.fail(new ToolNotFound({ tool: "without a name" }))
+          )
       })
     })
   )

@@ -5,13 +5,25 @@
 import { Clock, Effect } from "effect"
 
 export interface FreshCache<A> {
-  /** The remembered value, or a fresh one, which is remembered if it is worth keeping. */
+  /**
+   * The remembered value, or a fresh one, which is remembered if it is worth keeping. Looked up when it is asked, not when
+   * the effect runs: whoever hands the effect on puts it behind `Effect.suspend`.
+   */
   readThrough<E>(key: string, load: Effect.Effect<A, E>, worthKeeping?: (value: A) => boolean): Effect.Effect<A, E>
   forget(key: string): void
   forgetAll(): void
 }
 
-export const makeFreshCache = <A>(limits: { readonly entriesMax: number; readonly ttlMs: number }): FreshCache<A> => {
+/** What is remembered is answered as a finished effect: the hot path takes it without a step of its fiber. */
+export const makeFreshCache = <A>(limits: {
+  readonly entriesMax: number
+  readonly ttlMs: number
+}): Effect.Effect<FreshCache<A>> => Effect.map(Clock.Clock, (clock) => freshCache(limits, clock))
+
+const freshCache = <A>(
+  limits: { readonly entriesMax: number; readonly ttlMs: number },
+  clock: Clock.Clock
+): FreshCache<A> => {
   const kept = new Map<string, { readonly value: A; readonly keptAtMs: number }>()
   let forgotten = 0
 
@@ -22,18 +34,21 @@ export const makeFreshCache = <A>(limits: { readonly entriesMax: number; readonl
   }
 
   return {
-    readThrough: (key, load, worthKeeping) =>
-      Effect.withFiber((fiber) => {
-        const nowMs = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
-        const known = kept.get(key)
-        if (known !== undefined && nowMs - known.keptAtMs < limits.ttlMs) return Effect.succeed(known.value)
+    readThrough: (key, load, worthKeeping) => {
+      const known = kept.get(key)
+      if (known !== undefined && clock.currentTimeMillisUnsafe() - known.keptAtMs < limits.ttlMs) {
+        return Effect.succeed(known.value)
+      }
+      return Effect.suspend(() => {
+        const nowMs = clock.currentTimeMillisUnsafe()
         const forgottenBefore = forgotten
         return Effect.map(load, (value) => {
           // What was forgotten meanwhile may be this very value: then it is not kept.
           if (forgotten === forgottenBefore && worthKeeping?.(value) !== false) keep(key, value, nowMs)
           return value
         })
-      }),
+      })
+    },
     forget: (key) => {
       forgotten++
       kept.delete(key)

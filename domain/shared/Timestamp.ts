@@ -7,4 +7,17 @@ export const Timestamp = Schema.String.check(Schema.isPattern(/^\d{4}-\d{2}-\d{2
   Schema.annotateEncoded({ format: "date-time" })
 )
 
-export const format = (instant: DateTime.Utc): string => DateTime.formatIso(instant)
+/** Calls of one second share all but the last digits, so a second is written out once. */
+export const format = (instant: DateTime.Utc): string => {
+  const epochMs = instant.epochMilliseconds
+  const millis = epochMs % 1_000
+  if (millis < 0) return DateTime.formatIso(instant)
+  if (epochMs - millis !== secondMs) {
+    secondMs = epochMs - millis
+    second = DateTime.formatIso(DateTime.makeUnsafe(secondMs)).slice(0, -"000Z".length)
+  }
+  return `${second}${millis < 10 ? "00" : millis < 100 ? "0" : ""}${millis}Z`
+}
+
+let secondMs = Number.NaN
+let second = ""

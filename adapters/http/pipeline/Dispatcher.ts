@@ -5,7 +5,7 @@
 import { Cause, Context, Effect } from "effect"
 import { FindMyWay } from "effect/http"
 import { SqlError } from "effect/sql"
-import { Authentication } from "../../../domain/accounts/Authentication.ts"
+import { Authentication, type Unauthorized } from "../../../domain/accounts/Authentication.ts"
 import type { Principal } from "../../../domain/accounts/Principal.ts"
 import { Entropy } from "../../../domain/shared/Entropy.ts"
 import { Idempotency } from "../../../domain/shared/Idempotency.ts"
@@ -74,15 +74,18 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
       : [...methods, "OPTIONS"]
   }
 
-  const authenticate = Effect.fnUntraced(function* (request: WebRequest, route: Route) {
+  const authenticate = (
+    request: WebRequest,
+    { rule: { roles } }: Route
+  ): Effect.Effect<Principal | undefined, Unauthorized | WrongRole> => {
     const credential = bearer(header(request, "authorization"))
-    if (route.rule.roles.length === 0 && (credential === "" || request.method === "GET")) return undefined
-    const caller: Principal = yield* authentication.authenticate(credential)
-    if (route.rule.roles.length > 0 && !route.rule.roles.includes(caller.role)) {
-      return yield* new WrongRole({ role: caller.role, needed: route.rule.roles })
-    }
-    return caller
-  })
+    if (roles.length === 0 && (credential === "" || request.method === "GET")) return Effect.undefined
+    return Effect.flatMap(authentication.authenticate(credential), (caller) =>
+      roles.length > 0 && !roles.includes(caller.role)
+        ? Effect.fail(new WrongRole({ role: caller.role, needed: roles }))
+        : Effect.succeed(caller)
+    )
+  }
 
   const answerPublicRead = Effect.fnUntraced(function* (
     request: WebRequest,

@@ -16,13 +16,13 @@ export type ReadCache = <E>(key: string, read: Effect.Effect<EncodedReply, E>) =
 
 export const makeReadCache = Effect.gen(function* () {
   const feed = yield* ChangeFeed
-  const kept = makeFreshCache<EncodedReply>({ entriesMax: READS_CACHED_MAX, ttlMs: READ_CACHE_TTL_MS })
+  const kept = yield* makeFreshCache<EncodedReply>({ entriesMax: READS_CACHED_MAX, ttlMs: READ_CACHE_TTL_MS })
 
   yield* onEachChange(feed, (change) => {
     if (change.topic !== "key") kept.forgetAll()
   })
 
-  const cache: ReadCache = (key, read) => kept.readThrough(key, read, isWorthKeeping)
+  const cache: ReadCache = (key, read) => Effect.suspend(() => kept.readThrough(key, read, isWorthKeeping))
   return cache
 })
 

@@ -34,11 +34,16 @@ export const readText = Effect.fnUntraced(function* (
   if (type !== undefined && !isJson(type)) return yield* new UnsupportedMediaType({ given: type.slice(0, 100) })
   const bytes = yield* request.body(bytesMax)
   if (type === undefined && bytes.length > 0) return yield* new UnsupportedMediaType({ given: "no content type" })
-  return yield* Effect.try({
-    try: () => decoder.decode(bytes),
-    catch: () => new BadRequest({ reason: "The body is not valid UTF-8." })
-  })
+  return yield* textOf(bytes)
 })
+
+const textOf = (bytes: Uint8Array): Effect.Effect<string, BadRequest> => {
+  try {
+    return Effect.succeed(decoder.decode(bytes))
+  } catch {
+    return Effect.fail(new BadRequest({ reason: "The body is not valid UTF-8." }))
+  }
+}
 
 export const parseJson = (text: string, rules: BodyRules): Effect.Effect<unknown, BadRequest | ValidationFailed> => {
   if (rules.emptyIsObject && text.trim() === "") return Effect.succeed({})

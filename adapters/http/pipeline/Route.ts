@@ -2,7 +2,7 @@
  * Joins an endpoint of the contract to the function that answers it: decoders and encoders come from the endpoint's
  * own schemas and are built once.
  */
-import { Context, Effect, Schema, SchemaIssue } from "effect"
+import { Context, Effect, Exit, Schema, SchemaIssue, SchemaParser } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import type { Principal, Role } from "../../../domain/accounts/Principal.ts"
 import { Access, type AccessRule } from "../api/Access.ts"
@@ -121,13 +121,13 @@ export const encodedRoute = <const E extends HttpApiEndpoint.ConstraintRequest>(
     decodeParams:
       endpoint.params === undefined
         ? undefined
-        : (params) => Effect.mapError(decodeParams(params), () => new RouteNotFound({ path: endpoint.path })),
+        : (params) => Effect.mapErrorEager(decodeParams(params), () => new RouteNotFound({ path: endpoint.path })),
     decodeQuery:
       endpoint.query === undefined
         ? undefined
-        : (query) => Effect.mapError(decodeQuery(query), (error) => new BadRequest({ reason: namesOf(error) })),
+        : (query) => Effect.mapErrorEager(decodeQuery(query), (error) => new BadRequest({ reason: namesOf(error) })),
     decodePayload: (body) =>
-      Effect.mapError(decodePayload(body), (error) => new ValidationFailed({ faults: faultsOf(error) })),
+      Effect.mapErrorEager(decodePayload(body), (error) => new ValidationFailed({ faults: faultsOf(error) })),
     answer: (input) => {
       const as = (...roles: ReadonlyArray<Role>) => {
         if (input.caller === undefined || !roles.includes(input.caller.role)) {
@@ -161,9 +161,15 @@ const decoder = (schema: Schema.Top | undefined): Decode =>
 
 /** Gathering every fault costs even where there is none: it is done only for what the quick way has refused. */
 const decodeWithAllFaults = (schema: Schema.Top): Decode => {
-  const quick = Schema.decodeUnknownEffect(schema) as Decode
+  const quick = SchemaParser.decodeUnknownEffect(schema) as (
+    input: unknown
+  ) => Effect.Effect<unknown, SchemaIssue.Issue>
   const thorough = Schema.decodeUnknownEffect(schema, { errors: "all" }) as Decode
-  return (input) => quick(input).pipe(Effect.catch(() => thorough(input)))
+  return (input) => {
+    const done = quick(input)
+    // No schema of the contract waits for anything: what fits is known at once.
+    return Exit.isExit(done) && Exit.isSuccess(done) ? Effect.succeed(done.value) : thorough(input)
+  }
 }
 
 const encodersByStatus = (endpoint: HttpApiEndpoint.Top): ReadonlyMap<number, Decode> =>
