@@ -28,3 +28,12 @@ export const receiptIdOf = (uuid: string): ReceiptId => `rcpt_${uuid.replaceAll(
 
 export const GrantId = Uuid.pipe(Schema.brand("GrantId"))
 export type GrantId = typeof GrantId.Type
+
+export const LoadId = Uuid.pipe(Schema.brand("LoadId"))
+export type LoadId = typeof LoadId.Type
+
+export const PayoutId = Uuid.pipe(Schema.brand("PayoutId"))
+export type PayoutId = typeof PayoutId.Type
+
+export const InvoiceId = Uuid.pipe(Schema.brand("InvoiceId"))
+export type InvoiceId = typeof InvoiceId.Type
