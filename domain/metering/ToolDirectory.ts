@@ -63,18 +63,24 @@ export class ToolDirectory extends Context.Service<
         else byId.forgetAll()
       })
 
+      const loadById = (id: ToolId) => Effect.suspend(() => Effect.map(catalog.find(id), Option.toArray))
+
       const findById = (id: ToolId) =>
-        Effect.flatMapEager(byId.readThrough(id, Effect.map(catalog.find(id), Option.toArray), exists), ([entry]) =>
+        Effect.flatMapEager(byId.readThrough(id, loadById(id), exists), ([entry]) =>
           entry === undefined ? Effect.fail(new ToolNotFound({ tool: id })) : Effect.succeed(entry)
         )
 
       const findByName = Effect.fnUntraced(function* (toolName: string, providerId: ProviderId | undefined) {
         const entries =
           providerId === undefined
-            ? yield* byName.readThrough(toolName, catalog.findByName(toolName), exists)
+            ? yield* byName.readThrough(
+                toolName,
+                Effect.suspend(() => catalog.findByName(toolName)),
+                exists
+              )
             : yield* byName.readThrough(
                 `${providerId} ${toolName}`,
-                Effect.map(catalog.findOf(providerId, toolName), Option.toArray),
+                Effect.suspend(() => Effect.map(catalog.findOf(providerId, toolName), Option.toArray)),
                 exists
               )
         if (entries.length === 0) return yield* new ToolNotFound({ tool: toolName })
