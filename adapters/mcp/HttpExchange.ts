@@ -7,6 +7,7 @@
  */
 import type { IncomingHttpHeaders } from "node:http"
 import type { Dispatcher } from "undici"
+import { exactResult } from "./ExactNumbers.ts"
 import { faultOf } from "./ExchangeFault.ts"
 import { answerTo, errorOf, messagesOf, type RpcError, type ServerRequest, serverRequestOf } from "./JsonRpc.ts"
 import { isEventStream, isJson } from "./MediaType.ts"
@@ -155,7 +156,13 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
       if (answer !== undefined) {
         this.settle(
           "result" in answer
-            ? { kind: "result", result: answer.result, sessionId: this.sessionId, bytes: this.bytes }
+            ? {
+                kind: "result",
+                result: answer.result,
+                exact: exactResult(data, this.request.id!),
+                sessionId: this.sessionId,
+                bytes: this.bytes
+              }
             : { kind: "rpc_error", error: answer.error, status: this.status, bytes: this.bytes }
         )
         // The stream should end now. A server that keeps it open loses the socket.
@@ -171,7 +178,8 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   private replyOfBody(): Reply {
     const { bytes, request, status } = this
     if (status < 300 && request.id === undefined) return { kind: "accepted", bytes }
-    const messages = this.reading === "json" && this.chunks.length > 0 ? messagesOf(this.text()) : undefined
+    const text = this.reading === "json" && this.chunks.length > 0 ? this.text() : ""
+    const messages = text === "" ? undefined : messagesOf(text)
     if (status >= 400) {
       const error = messages?.length === 1 ? errorOf(messages[0]!) : undefined
       return error !== undefined && status < 500 && status !== 429
@@ -183,7 +191,13 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
       const answer = answerTo(request.id!, message)
       if (answer === undefined) continue
       return "result" in answer
-        ? { kind: "result", result: answer.result, sessionId: this.sessionId, bytes }
+        ? {
+            kind: "result",
+            result: answer.result,
+            exact: exactResult(text, request.id!),
+            sessionId: this.sessionId,
+            bytes
+          }
         : { kind: "rpc_error", error: answer.error, status, bytes }
     }
     return fault("malformed", "The provider answered something else than it was asked", bytes)

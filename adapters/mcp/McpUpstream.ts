@@ -96,6 +96,7 @@ const unasked = (problem: UpstreamProblem): UpstreamAnswer =>
 const answerOf = (outcome: Outcome, attempts: number, latencyMs: number, tally: Tally): UpstreamAnswer => ({
   status: outcome.status,
   result: outcome.result,
+  ...(outcome.exactResult === undefined || outcome.result === undefined ? {} : { exactResult: outcome.exactResult }),
   problem: outcome.problem,
   attempts,
   latencyMs,

@@ -9,6 +9,7 @@ import { issueReceipt } from "../receipts/IssueReceipt.ts"
 import type { Receipt } from "../receipts/Receipt.ts"
 import { ReceiptSigner } from "../receipts/ReceiptSigner.ts"
 import { Entropy } from "../shared/Entropy.ts"
+import { Idempotency } from "../shared/Idempotency.ts"
 import { ConsumerId, receiptIdOf } from "../shared/Ids.ts"
 import { feeOf, type Microcents, zero } from "../shared/Microcents.ts"
 import { format } from "../shared/Timestamp.ts"
@@ -17,8 +18,8 @@ import { Grants, type NoGrant, type Reservation } from "./Grants.ts"
 import {
   asBefore,
   type BudgetExceeded,
-  type CallConflict,
-  type CallInFlight,
+  CallConflict,
+  CallInFlight,
   type InsufficientFunds,
   refusalOf
 } from "./CallRefusals.ts"
@@ -104,6 +105,7 @@ export class DirectMetering extends Context.Service<
       const directory = yield* ToolDirectory
       const calls = yield* CallStore
       const grants = yield* Grants
+      const keys = yield* Idempotency
       const signer = yield* ReceiptSigner
       const entropy = yield* Entropy
 
@@ -208,6 +210,17 @@ export class DirectMetering extends Context.Service<
         return yield* Effect.uninterruptible(Effect.tapError(run, () => giveBack(reservation)))
       })
 
+      /** A provider's key belongs to one consumer, durably, before that consumer is billed: calls are kept by consumer. */
+      const bindKey = (providerId: string, billed: ConsumerId, { keyHash }: CallIdempotency) =>
+        keys
+          .once({ scope: `provider:${providerId}`, key: `meter\n${keyHash}`, request: billed }, Effect.succeed(""))
+          .pipe(
+            Effect.catchTags({
+              IdempotencyConflict: () => Effect.fail(new CallConflict()),
+              IdempotencyInFlight: ({ retryAfterSeconds }) => Effect.fail(new CallInFlight({ retryAfterSeconds }))
+            })
+          )
+
       const record = (
         request: MeterRequest,
         render: (metered: Metered) => StoredAnswer
@@ -216,7 +229,8 @@ export class DirectMetering extends Context.Service<
         if (idempotency === undefined) return recordNow(request, render)
         const billed =
           caller.role === "consumer" ? caller.ownerId : (request.consumerId ?? ConsumerId.make(caller.ownerId))
-        return recordNow(request, render).pipe(Effect.catch(asBefore(calls, billed, idempotency)))
+        const once = recordNow(request, render).pipe(Effect.catch(asBefore(calls, billed, idempotency)))
+        return caller.role === "consumer" ? once : Effect.andThen(bindKey(caller.ownerId, billed, idempotency), once)
       }
 
       return DirectMetering.of({ record })

@@ -4,9 +4,11 @@
  */
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { AccountStore } from "../accounts/AccountStore.ts"
+import { ExpiryInThePast } from "../accounts/Keys.ts"
 import { Entropy } from "../shared/Entropy.ts"
 import { type ConsumerId, GrantId, type ProviderId, type ToolId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
+import { format } from "../shared/Timestamp.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 
 export type GrantPeriod = "day" | "month" | "total"
@@ -92,7 +94,10 @@ export interface Reservation {
 export class Grants extends Context.Service<
   Grants,
   {
-    give(consumerId: ConsumerId, request: GrantRequest): Effect.Effect<Grant, TooManyGrants | UnknownProvider>
+    give(
+      consumerId: ConsumerId,
+      request: GrantRequest
+    ): Effect.Effect<Grant, ExpiryInThePast | TooManyGrants | UnknownProvider>
     list(consumerId: ConsumerId): Effect.Effect<ReadonlyArray<Grant>>
     takeBack(consumerId: ConsumerId, id: GrantId): Effect.Effect<Grant, GrantNotFound>
     /** Counts the amount against the first grant that has room for it. */
@@ -118,6 +123,9 @@ export class Grants extends Context.Service<
         const provider = yield* accounts.findProvider(request.providerId)
         if (Option.isNone(provider)) return yield* new UnknownProvider({ providerId: request.providerId })
         const now = yield* DateTime.now
+        if (request.expiresAt !== undefined && DateTime.isLessThanOrEqualTo(request.expiresAt, now)) {
+          return yield* new ExpiryInThePast({ expiresAt: format(request.expiresAt) })
+        }
         const live = (yield* store.ofConsumer(consumerId)).filter((grant) => isLive(grant, now))
         if (live.length >= GRANTS_PER_CONSUMER_MAX) return yield* new TooManyGrants({ max: GRANTS_PER_CONSUMER_MAX })
         const grant: Grant = {

@@ -140,6 +140,8 @@ export class Metering extends Context.Service<
             yield* DateTime.now,
             signer.sign
           )
+          // A success that the tool's policy does not charge is no free call used up either.
+          const usesFreeCall = answer.status === "success" && !(tool.billingPolicy === "valid_output" && fits !== true)
           const report: CallReport = {
             entry,
             receipt,
@@ -148,7 +150,7 @@ export class Metering extends Context.Service<
             freeCallsLeft:
               opened.freeCallsLeft === undefined
                 ? undefined
-                : opened.freeCallsLeft + (opened.free && answer.status !== "success" ? 1 : 0)
+                : opened.freeCallsLeft + (opened.free && !usesFreeCall ? 1 : 0)
           }
           const rendered = render(report)
           const closing = calls.close({
@@ -161,6 +163,7 @@ export class Metering extends Context.Service<
             responseBytes: answer.responseBytes,
             tokensInput: 0,
             tokensOutput: 0,
+            usesFreeCall,
             // Of a caller that went away and paid nothing, the key is free again: nothing was delivered to it.
             answer: request.idempotency !== undefined && (delivered || cost > zero) ? rendered : undefined
           })

@@ -31,6 +31,8 @@ export interface UpstreamAnswer {
   readonly status: CallStatus
   /** Present on `success`, and on an `isError` result. Absent where no result came. */
   readonly result: ToolResult | undefined
+  /** The result's JSON text, where it has numbers that the parsed one cannot hold. */
+  readonly exactResult?: string
   /** A sentence for the caller when there is no result; never a stack, never an address that was refused. */
   readonly problem: UpstreamProblem | undefined
   readonly attempts: number

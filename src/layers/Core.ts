@@ -17,14 +17,13 @@ import { ToolDirectory } from "../../domain/metering/ToolDirectory.ts"
 import { Usage } from "../../domain/metering/Usage.ts"
 import { Idempotency } from "../../domain/shared/Idempotency.ts"
 
-const foundations = Layer.mergeAll(Keys.layer, Catalog.layer, Ledger.layer, Grants.layer)
+const foundations = Layer.mergeAll(Keys.layer, Catalog.layer, Ledger.layer, Grants.layer, Idempotency.layer)
 
 const directory = ToolDirectory.layer.pipe(Layer.provideMerge(foundations))
 
 export const core = Layer.mergeAll(
   Registration.layer,
   Authentication.layer,
-  Idempotency.layer,
   Metering.layer,
   DirectMetering.layer,
   Sweeper.layer,

@@ -15,7 +15,7 @@ export const callAnswer = (report: CallReport, baseUrl: string, requestId: strin
 const delivered = (report: CallReport, baseUrl: string): StoredAnswer => ({
   status: 200,
   headers: callHeaders(report, baseUrl),
-  body: `{"result":${JSON.stringify(report.answer.result)},"meta":${JSON.stringify(meta(report))}}`
+  body: `{"result":${resultText(report)},"meta":${JSON.stringify(meta(report))}}`
 })
 
 const undelivered = (report: CallReport, baseUrl: string, requestId: string): StoredAnswer => {
@@ -33,7 +33,7 @@ const undelivered = (report: CallReport, baseUrl: string, requestId: string): St
       "x-request-id": requestId,
       ...(retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) })
     },
-    body: JSON.stringify({
+    body: withResult(report, {
       type: `urn:agent-tool-billing:problem:${code.toLowerCase().replaceAll("_", "-")}`,
       title: titles[status],
       status,
@@ -54,10 +54,17 @@ const undelivered = (report: CallReport, baseUrl: string, requestId: string): St
       ...(retryAfterSeconds === undefined ? {} : { retry_after_seconds: retryAfterSeconds }),
       ...(problem === undefined ? {} : { problem: problem.kind }),
       ...(problem?.rpcError === undefined ? {} : { provider_error: problem.rpcError }),
-      ...(problem?.httpStatus === undefined ? {} : { provider_status: problem.httpStatus }),
-      ...(report.answer.result === undefined ? {} : { result: report.answer.result })
+      ...(problem?.httpStatus === undefined ? {} : { provider_status: problem.httpStatus })
     })
   }
+}
+
+/** As the provider wrote it. */
+const resultText = ({ answer }: CallReport): string => answer.exactResult ?? JSON.stringify(answer.result)
+
+const withResult = (report: CallReport, problem: Readonly<Record<string, unknown>>): string => {
+  const body = JSON.stringify(problem)
+  return report.answer.result === undefined ? body : `${body.slice(0, -1)},"result":${resultText(report)}}`
 }
 
 const problemCode = ({ answer }: CallReport): { readonly status: ProblemStatus; readonly code: ProblemCode } => {
