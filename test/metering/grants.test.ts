@@ -269,6 +269,18 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
+    it.effect("is refused where it would have expired before it was given", () =>
+      Effect.gen(function* () {
+        const { provider } = yield* anOffer(nowhere)
+        const refused = yield* send({
+          path: GRANTS,
+          key: (yield* aBuyer()).key,
+          json: { provider_id: provider.id, cap_microcents: 1, expires_at: "2020-01-01T00:00:00.000Z" }
+        })
+        assert.deepStrictEqual(problemOf(refused), [422, "VALIDATION_ERROR"])
+      })
+    )
+
     it.effect("does not bill twice for one key of the provider, whoever is named with it", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere)

@@ -57,6 +57,22 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
+    it.effect("is nothing for output that valid_output does not charge, and no free call is used up by it", () =>
+      Effect.gen(function* () {
+        const server = yield* resulting({ content: [], structuredContent: { n: "no number" } })
+        const offer = yield* anOffer(server.url, {
+          free_tier_calls: 1,
+          billing_policy: "valid_output",
+          output_schema: { type: "object", properties: { n: { type: "number" } } }
+        })
+        const consumer = yield* aBuyer()
+        for (let n = 0; n < 3; n++) {
+          const answer = yield* expecting(200, callOf(consumer, offer))
+          assert.deepStrictEqual([costOf(answer), left(answer)], [0, 1])
+        }
+      })
+    )
+
     it.effect("may be a hundredth of a cent: a hundred such calls cost one cent, exactly", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer((yield* providing(fine)).url, { price_microcents: 100 })
