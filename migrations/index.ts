@@ -6,11 +6,13 @@ import { Migrator, type SqlClient, type SqlError } from "effect/sql"
 import accountsAndCatalogue from "./0001_accounts_and_catalogue.ts"
 import ledger from "./0002_ledger.ts"
 import grants from "./0003_grants.ts"
+import payments from "./0004_payments.ts"
 
 const migrations = {
   "0001_accounts_and_catalogue": accountsAndCatalogue,
   "0002_ledger": ledger,
-  "0003_grants": grants
+  "0003_grants": grants,
+  "0004_payments": payments
 }
 
 export const names: ReadonlyArray<string> = Object.keys(migrations).toSorted()

@@ -4,6 +4,7 @@
 import { Console, Effect, Layer, Schema } from "effect"
 import * as NodeEntropy from "../adapters/crypto/NodeEntropy.ts"
 import * as PostgresLedgerStore from "../adapters/sql/PostgresLedgerStore.ts"
+import * as PostgresUnitOfWork from "../adapters/sql/PostgresUnitOfWork.ts"
 import { Ledger } from "../domain/ledger/Ledger.ts"
 import type { AppConfig } from "./config/AppConfig.ts"
 import { database } from "./layers/Database.ts"
@@ -33,7 +34,7 @@ export const audit = (config: AppConfig) =>
       }).pipe(
         Effect.provide(
           Ledger.layer.pipe(
-            Layer.provide(PostgresLedgerStore.layer),
+            Layer.provide([PostgresLedgerStore.layer, PostgresUnitOfWork.layer]),
             Layer.provide([database(config), NodeEntropy.layer])
           )
         )

@@ -8,10 +8,12 @@ import { grantsRoutes } from "./handlers/GrantsHandlers.ts"
 import { marketRoutes } from "./handlers/MarketHandlers.ts"
 import { meteringRoutes } from "./handlers/MeteringHandlers.ts"
 import { moneyRoutes } from "./handlers/MoneyHandlers.ts"
+import { payoutsRoutes } from "./handlers/PayoutsHandlers.ts"
 import { proxyRoutes } from "./handlers/ProxyHandlers.ts"
 import { receiptsRoutes } from "./handlers/ReceiptsHandlers.ts"
 import { toolsRoutes } from "./handlers/ToolsHandlers.ts"
 import { usageRoutes } from "./handlers/UsageHandlers.ts"
+import { webhookRoutes } from "./handlers/WebhookHandlers.ts"
 import { docsRoutes } from "./pages/DocsPage.ts"
 
 export const routes = Effect.map(
@@ -24,6 +26,8 @@ export const routes = Effect.map(
     meteringRoutes,
     grantsRoutes,
     moneyRoutes,
+    payoutsRoutes,
+    webhookRoutes,
     receiptsRoutes,
     marketRoutes,
     docsRoutes

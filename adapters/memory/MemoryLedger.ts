@@ -95,8 +95,10 @@ export const walletOf = (ledger: MemoryLedger["Service"], consumerId: ConsumerId
   return wallet
 }
 
+export const balanceKey = (account: AccountKind, ownerId: string): string => `${account} ${ownerId}`
+
 export const balanceRowOf = (ledger: MemoryLedger["Service"], account: AccountKind, ownerId: string): BalanceRow => {
-  const key = `${account} ${ownerId}`
+  const key = balanceKey(account, ownerId)
   let row = ledger.balances.get(key)
   if (row === undefined) ledger.balances.set(key, (row = { account, ownerId, credits: 0n, debits: 0n }))
   return row

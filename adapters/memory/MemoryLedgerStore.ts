@@ -3,11 +3,16 @@
  */
 import { Effect, Layer } from "effect"
 import { availableIn } from "../../domain/ledger/Account.ts"
-import { DuplicateReference, InsufficientBalance, LedgerStore } from "../../domain/ledger/LedgerStore.ts"
+import {
+  type ConsumerStanding,
+  DuplicateReference,
+  InsufficientBalance,
+  LedgerStore
+} from "../../domain/ledger/LedgerStore.ts"
 import { type AccountChange, changesOf, sameContent } from "../../domain/ledger/LinkedTransfers.ts"
 import { callOfTransfer, type Posting, type Transfer } from "../../domain/ledger/Transfer.ts"
 import type { ConsumerId } from "../../domain/shared/Ids.ts"
-import { balanceRowOf, MemoryLedger, walletOf } from "./MemoryLedger.ts"
+import { balanceKey, balanceRowOf, MemoryLedger, walletOf } from "./MemoryLedger.ts"
 import { auditOf, totalsOf, transfersOfCall } from "./MemoryLedgerAudit.ts"
 import { write } from "./MemoryUnitOfWork.ts"
 
@@ -61,6 +66,8 @@ export const layer = Layer.effect(
     return LedgerStore.of({
       post,
       wallet: (consumerId) => Effect.sync(() => ({ ...(state.wallets.get(consumerId) ?? EMPTY_WALLET) })),
+      standing: (consumerId) => Effect.sync(() => standingOf(state, consumerId)),
+      lockedStanding: (consumerId) => Effect.sync(() => standingOf(state, consumerId)),
       provider: (providerId) =>
         Effect.sync(() => {
           const { credits, debits } = balanceRowOf(state, "provider", providerId)
@@ -76,6 +83,14 @@ export const layer = Layer.effect(
 )
 
 const EMPTY_WALLET = { credits: 0n, debits: 0n, held: 0n }
+
+const standingOf = (state: State, consumerId: ConsumerId): ConsumerStanding => {
+  const debt = state.balances.get(balanceKey("consumer_debt", consumerId))
+  return {
+    availableMicrocents: availableIn(state.wallets.get(consumerId) ?? EMPTY_WALLET),
+    owedMicrocents: debt === undefined ? 0n : debt.debits - debt.credits
+  }
+}
 
 const availableTo = (state: State, { account, ownerId }: AccountChange): bigint => {
   if (account === "wallet") return availableIn(walletOf(state, ownerId as ConsumerId))

@@ -44,6 +44,7 @@ const ofCall = ({ receipt, ...call }: ClosedCallRow): UsageSums => ({
   calls: 1,
   successes: receipt.status === "success" ? 1 : 0,
   spendMicrocents: receipt.cost_microcents,
+  feeMicrocents: call.fee,
   latencyMs: BigInt(receipt.duration_ms),
   requestBytes: BigInt(call.requestBytes),
   responseBytes: BigInt(call.responseBytes),

@@ -35,14 +35,14 @@ export const totalsOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
 })
 
 export const auditOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
-  const { wallet, provider } = ACCOUNT_CODE
+  const { consumer_debt, wallet, provider } = ACCOUNT_CODE
   const rows = yield* sql<AuditRow>`
     WITH moved AS (
       SELECT debit AS account, consumer_id, provider_id, 0::int8 AS credits, amount AS debits FROM transfers
       UNION ALL SELECT credit, consumer_id, provider_id, amount, 0 FROM transfers
     ), recomputed AS (
-      SELECT account, CASE account WHEN ${wallet}::int2 THEN consumer_id WHEN ${provider}::int2 THEN provider_id
-          ELSE ${MARKET_OWNER}::uuid END AS owner_id,
+      SELECT account, CASE WHEN account IN (${wallet}::int2, ${consumer_debt}::int2) THEN consumer_id
+          WHEN account = ${provider}::int2 THEN provider_id ELSE ${MARKET_OWNER}::uuid END AS owner_id,
         sum(credits)::int8 AS credits, sum(debits)::int8 AS debits
       FROM moved GROUP BY 1, 2
     ), open AS (

@@ -17,7 +17,8 @@ export const ACCOUNT_CODE: Codes<AccountKind> = {
   refund_clearing: 7,
   dispute_clearing: 8,
   promo: 9,
-  adjustment: 10
+  adjustment: 10,
+  consumer_debt: 11
 }
 
 export const TRANSFER_CODE: Codes<TransferKind> = {

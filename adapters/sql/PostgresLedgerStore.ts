@@ -5,7 +5,13 @@
 import { PgClient } from "@effect/sql-pg"
 import { DateTime, Effect, Layer } from "effect"
 import { type AccountKind, type Balance, MARKET_OWNER, type Wallet } from "../../domain/ledger/Account.ts"
-import { DuplicateReference, InsufficientBalance, LedgerStore, type Posted } from "../../domain/ledger/LedgerStore.ts"
+import {
+  type ConsumerStanding,
+  DuplicateReference,
+  InsufficientBalance,
+  LedgerStore,
+  type Posted
+} from "../../domain/ledger/LedgerStore.ts"
 import { type AccountChange, changesOf, sameContent } from "../../domain/ledger/LinkedTransfers.ts"
 import { type Posting, type Transfer, TransferId } from "../../domain/ledger/Transfer.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
@@ -152,9 +158,21 @@ export const layer = Layer.effect(
       return rows.map(toTransfer)
     }, Effect.orDie)
 
+    const standing = Effect.fn("PostgresLedgerStore.standing")(function* (consumerId: ConsumerId) {
+      const { credits, debits, held } = yield* wallet(consumerId)
+      return standingOf(credits - debits - held, yield* sums("consumer_debt", consumerId))
+    }, Effect.orDie)
+
+    const lockedStanding = Effect.fn("PostgresLedgerStore.lockedStanding")(function* (consumerId: ConsumerId) {
+      const available = (yield* lockWallets([consumerId])).get(consumerId)!
+      return standingOf(available, yield* sums("consumer_debt", consumerId))
+    }, Effect.orDie)
+
     return LedgerStore.of({
       post,
       wallet,
+      standing,
+      lockedStanding,
       provider,
       transfers,
       byReference,
@@ -163,6 +181,11 @@ export const layer = Layer.effect(
     })
   })
 )
+
+const standingOf = (availableMicrocents: bigint, debt: Balance): ConsumerStanding => ({
+  availableMicrocents,
+  owedMicrocents: debt.debits - debt.credits
+})
 
 const insufficient = (change: AccountChange, available: bigint): InsufficientBalance =>
   new InsufficientBalance({

@@ -20,6 +20,7 @@ interface SumsRow {
   readonly calls: bigint
   readonly successes: bigint
   readonly spend: bigint
+  readonly fee: bigint
   readonly latency_ms: bigint
   readonly request_bytes: bigint
   readonly response_bytes: bigint
@@ -58,7 +59,8 @@ export const layer = Layer.effect(
 
     const sumsOf =
       sql.literal(`coalesce(sum(h.calls), 0)::int8 AS calls, coalesce(sum(h.successes), 0)::int8 AS successes,
-      coalesce(sum(h.spend), 0)::int8 AS spend, coalesce(sum(h.latency_ms), 0)::int8 AS latency_ms,
+      coalesce(sum(h.spend), 0)::int8 AS spend, coalesce(sum(h.fee), 0)::int8 AS fee,
+      coalesce(sum(h.latency_ms), 0)::int8 AS latency_ms,
       coalesce(sum(h.request_bytes), 0)::int8 AS request_bytes, coalesce(sum(h.response_bytes), 0)::int8 AS response_bytes,
       coalesce(sum(h.tokens_input), 0)::int8 AS tokens_input, coalesce(sum(h.tokens_output), 0)::int8 AS tokens_output`)
 
@@ -123,6 +125,7 @@ const toSums = (row: SumsRow): UsageSums => ({
   calls: Number(row.calls),
   successes: Number(row.successes),
   spendMicrocents: row.spend,
+  feeMicrocents: row.fee,
   latencyMs: row.latency_ms,
   requestBytes: row.request_bytes,
   responseBytes: row.response_bytes,

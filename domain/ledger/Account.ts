@@ -3,6 +3,7 @@
  *
  * `processor` stands for the world outside: what the payment processor holds for the market, seen from the inside, so it
  * is as far below zero as money came in. The clearing accounts come back to zero when what they wait for has happened.
+ * A consumer's debt is below zero as far as money was taken back that the wallet no longer had.
  */
 import { Schema } from "effect"
 
@@ -16,7 +17,8 @@ export const AccountKind = Schema.Literals([
   "refund_clearing",
   "dispute_clearing",
   "promo",
-  "adjustment"
+  "adjustment",
+  "consumer_debt"
 ])
 export type AccountKind = typeof AccountKind.Type
 

@@ -55,6 +55,12 @@ export interface Audit {
   readonly discrepancies: ReadonlyArray<Discrepancy>
 }
 
+export interface ConsumerStanding {
+  readonly availableMicrocents: bigint
+  /** More than nothing where money was taken back that the wallet no longer had. */
+  readonly owedMicrocents: bigint
+}
+
 export const DISCREPANCIES_SHOWN_MAX = 20
 
 export class LedgerStore extends Context.Service<
@@ -64,6 +70,9 @@ export class LedgerStore extends Context.Service<
     post(posting: Posting): Effect.Effect<Posted, InsufficientBalance | DuplicateReference>
     /** Of a consumer that never had money: all zero. */
     wallet(consumerId: ConsumerId): Effect.Effect<Wallet>
+    /** As `standing`; it stays as it is until the unit of work around it ends. */
+    lockedStanding(consumerId: ConsumerId): Effect.Effect<ConsumerStanding>
+    standing(consumerId: ConsumerId): Effect.Effect<ConsumerStanding>
     provider(providerId: ProviderId): Effect.Effect<Balance>
     /** In the order of the legs; empty where the id is not known. */
     transfers(id: TransferId): Effect.Effect<ReadonlyArray<Transfer>>

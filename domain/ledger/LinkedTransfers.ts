@@ -32,8 +32,9 @@ export const faultOf = (posting: {
     if (leg.amount <= 0n) return "A transfer moves more than nothing"
     if (leg.debit === leg.credit) return `A transfer moves money between two accounts, not within ${leg.debit}`
     for (const account of [leg.debit, leg.credit]) {
-      if (account === "wallet" && leg.consumerId === undefined)
-        return "A transfer to or from a wallet names its consumer"
+      if ((account === "wallet" || account === "consumer_debt") && leg.consumerId === undefined) {
+        return "A transfer to or from a wallet or a debt names its consumer"
+      }
       if (account === "provider" && leg.providerId === undefined) {
         return "A transfer to or from a provider's account names the provider"
       }
@@ -81,7 +82,7 @@ export const sameContent = (legs: ReadonlyArray<Leg>, known: ReadonlyArray<Trans
   })
 
 const ownerOf = (account: AccountKind, leg: Leg): string => {
-  if (account === "wallet") return leg.consumerId!
+  if (account === "wallet" || account === "consumer_debt") return leg.consumerId!
   if (account === "provider") return leg.providerId!
   return MARKET_OWNER
 }

@@ -25,6 +25,8 @@ export interface UsageSums {
   readonly calls: number
   readonly successes: number
   readonly spendMicrocents: bigint
+  /** The platform's share of it. */
+  readonly feeMicrocents: bigint
   readonly latencyMs: bigint
   readonly requestBytes: bigint
   readonly responseBytes: bigint
@@ -143,6 +145,7 @@ export const noUsage: UsageSums = {
   calls: 0,
   successes: 0,
   spendMicrocents: 0n,
+  feeMicrocents: 0n,
   latencyMs: 0n,
   requestBytes: 0n,
   responseBytes: 0n,
@@ -156,6 +159,7 @@ export const sumUp = (parts: ReadonlyArray<UsageSums>): UsageSums =>
       calls: sum.calls + part.calls,
       successes: sum.successes + part.successes,
       spendMicrocents: sum.spendMicrocents + part.spendMicrocents,
+      feeMicrocents: sum.feeMicrocents + part.feeMicrocents,
       latencyMs: sum.latencyMs + part.latencyMs,
       requestBytes: sum.requestBytes + part.requestBytes,
       responseBytes: sum.responseBytes + part.responseBytes,

@@ -118,8 +118,7 @@ export type PaymentEvent = { readonly eventId: string; readonly occurredAt: Date
 export class PaymentGateway extends Context.Service<
   PaymentGateway,
   {
-    /** `none`: no processor at all; every order is refused with `PaymentsNotConfigured` before it gets here. */
-    readonly mode: "dry_run" | "live" | "none"
+    readonly mode: "dry_run" | "live"
     readonly checkout: (order: CheckoutOrder) => Effect.Effect<Checkout, PaymentFailed>
     readonly checkoutStanding: (sessionId: string) => Effect.Effect<CheckoutStanding, PaymentFailed>
     /** The load that a payment belongs to; undefined for a payment that is not ours. */

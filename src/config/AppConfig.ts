@@ -44,8 +44,16 @@ export const readConfig = (sources: ReadonlyArray<Source>): Result.Result<AppCon
 }
 
 const missingFor = (profile: AppConfig["profile"], config: Values): ReadonlyArray<string> => {
-  if (profile !== "production") return []
   const faults: Array<string> = []
+  if (config.PAYMENTS === "stripe") {
+    for (const name of ["STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET"] as const) {
+      if (config[name] === undefined) faults.push(`${name}: needed with PAYMENTS=stripe`)
+    }
+  }
+  if (profile !== "production") return faults
+  if (config.PAYMENTS === undefined) {
+    faults.push("PAYMENTS: the production profile needs stripe with its keys, or dry_run asked for by name")
+  }
   if (config.DATABASE_URL === undefined) faults.push("DATABASE_URL: the production profile needs a database")
   if (config.RECEIPT_SIGNING_SECRET === undefined) {
     faults.push("RECEIPT_SIGNING_SECRET: the production profile does not start without a secret of its own")

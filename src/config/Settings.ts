@@ -48,6 +48,13 @@ const secret = Schema.String.check(
   })
 )
 
+const redactedText = text.pipe(
+  Schema.decodeTo(Schema.Redacted(Schema.String), {
+    decode: SchemaGetter.transform((value: string) => Redacted.make(value)),
+    encode: SchemaGetter.transform((value: Redacted.Redacted) => Redacted.value(value))
+  })
+)
+
 const httpUrl = text.check(
   Schema.makeFilter((value: string) => {
     const url = URL.parse(value)
@@ -124,10 +131,16 @@ export const settings = {
   }),
   OPERATOR_KEY: setting(secret, "enables the operator's endpoints", undefined, { secret: true }),
   PAYMENTS: setting(
-    oneOf(["dry_run"]),
-    "`dry_run`: loads are pretended (memory and embedded do so by themselves); production without it cannot load balances",
+    oneOf(["dry_run", "stripe"]),
+    "`dry_run`: loads are pretended and nobody is paid (memory and embedded do so by themselves); `stripe`. Production " +
+      "does not start without one of them",
     undefined
   ),
+  STRIPE_SECRET_KEY: setting(redactedText, "needed with `PAYMENTS=stripe`", undefined, { secret: true }),
+  STRIPE_WEBHOOK_SECRET: setting(redactedText, "by which Stripe's webhooks are believed; needed likewise", undefined, {
+    secret: true
+  }),
+  STRIPE_API_BASE: setting(httpUrl, "another place than Stripe's own: a double for trying out", undefined),
   ALLOW_UPSTREAM: setting(
     upstream,
     "what the proxy may call: `public`, `loopback` (adds loopback; memory and embedded do so by themselves), or CIDR " +

@@ -8,7 +8,12 @@ import { Registration } from "../../domain/accounts/Registration.ts"
 import { Catalog } from "../../domain/catalog/Catalog.ts"
 import { Budgets } from "../../domain/ledger/Budgets.ts"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
-import { Loads } from "../../domain/ledger/Loads.ts"
+import { Loads } from "../../domain/payments/Loads.ts"
+import { PaymentEvents } from "../../domain/payments/PaymentEvents.ts"
+import { Reconciler } from "../../domain/payments/Reconciler.ts"
+import { Earnings } from "../../domain/payouts/Earnings.ts"
+import { Onboarding } from "../../domain/payouts/Onboarding.ts"
+import { Payouts } from "../../domain/payouts/Payouts.ts"
 import { DirectMetering } from "../../domain/metering/DirectMetering.ts"
 import { Grants } from "../../domain/metering/Grants.ts"
 import { Metering } from "../../domain/metering/Metering.ts"
@@ -19,6 +24,10 @@ import { Idempotency } from "../../domain/shared/Idempotency.ts"
 
 const foundations = Layer.mergeAll(Keys.layer, Catalog.layer, Ledger.layer, Grants.layer, Idempotency.layer)
 
+const money = Layer.mergeAll(PaymentEvents.layer, Reconciler.layer, Earnings.layer).pipe(
+  Layer.provideMerge(Layer.mergeAll(Loads.layer, Onboarding.layer, Payouts.layer))
+)
+
 const directory = ToolDirectory.layer.pipe(Layer.provideMerge(foundations))
 
 export const core = Layer.mergeAll(
@@ -28,6 +37,6 @@ export const core = Layer.mergeAll(
   DirectMetering.layer,
   Sweeper.layer,
   Usage.layer,
-  Loads.layer,
+  money,
   Budgets.layer
 ).pipe(Layer.provideMerge(directory))

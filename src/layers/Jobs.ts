@@ -5,9 +5,16 @@
 import { DateTime, Duration, Effect, Layer, Schedule } from "effect"
 import { CallStore } from "../../domain/metering/CallStore.ts"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
+import { LoadStore } from "../../domain/payments/LoadStore.ts"
+import { PAYMENT_EVENT_DAYS_KEPT } from "../../domain/payments/PaymentEvents.ts"
+import { Reconciler } from "../../domain/payments/Reconciler.ts"
+import { Payouts } from "../../domain/payouts/Payouts.ts"
 import { IDEMPOTENCY_DAYS_KEPT } from "../../domain/shared/Idempotency.ts"
 import { IdempotencyStore } from "../../domain/shared/IdempotencyStore.ts"
 
+const PAYOUTS_EVERY = Duration.seconds(5)
+const RECONCILE_EVERY = Duration.minutes(1)
+const AUTOMATIC_PAYOUTS_EVERY = Duration.minutes(30)
 const SWEEP_EVERY = Duration.seconds(5)
 const PRUNE_EVERY = Duration.hours(1)
 const PRUNED_AT_ONCE_MAX = 10_000
@@ -24,13 +31,25 @@ export const jobs = Layer.effectDiscard(
     const sweeper = yield* Sweeper
     const idempotency = yield* IdempotencyStore
     const calls = yield* CallStore
+    const loads = yield* LoadStore
+    const payouts = yield* Payouts
+    const reconciler = yield* Reconciler
 
     const prune = Effect.gen(function* () {
       const before = DateTime.subtract(yield* DateTime.now, { days: IDEMPOTENCY_DAYS_KEPT })
       yield* idempotency.prune(before, PRUNED_AT_ONCE_MAX)
       yield* calls.forget(before, PRUNED_AT_ONCE_MAX)
+      const eventsBefore = DateTime.subtract(yield* DateTime.now, { days: PAYMENT_EVENT_DAYS_KEPT })
+      yield* loads.forgetEvents(eventsBefore, PRUNED_AT_ONCE_MAX)
     })
 
+    const onTheFirst = Effect.gen(function* () {
+      if (DateTime.getPartUtc(yield* DateTime.now, "day") === 1) yield* payouts.payAutomatically
+    })
+
+    yield* every(PAYOUTS_EVERY, "payouts", payouts.work)
+    yield* every(AUTOMATIC_PAYOUTS_EVERY, "automatic payouts", onTheFirst)
+    yield* every(RECONCILE_EVERY, "reconciler", reconciler.reconcile)
     yield* every(SWEEP_EVERY, "sweeper", sweeper.sweep)
     yield* every(PRUNE_EVERY, "prune", prune)
   })

@@ -12,6 +12,9 @@ import * as MemoryIdempotencyStore from "../../adapters/memory/MemoryIdempotency
 import * as MemoryKeyStore from "../../adapters/memory/MemoryKeyStore.ts"
 import { MemoryLedger } from "../../adapters/memory/MemoryLedger.ts"
 import * as MemoryLedgerStore from "../../adapters/memory/MemoryLedgerStore.ts"
+import * as MemoryLoadStore from "../../adapters/memory/MemoryLoadStore.ts"
+import * as MemoryPayeeStore from "../../adapters/memory/MemoryPayeeStore.ts"
+import * as MemoryPayoutStore from "../../adapters/memory/MemoryPayoutStore.ts"
 import * as MemoryMarketFigures from "../../adapters/memory/MemoryMarketFigures.ts"
 import * as MemoryReceiptStore from "../../adapters/memory/MemoryReceiptStore.ts"
 import { MemoryTables } from "../../adapters/memory/MemoryTables.ts"
@@ -28,7 +31,10 @@ export const memoryStores = Layer.mergeAll(
   MemoryIdempotencyStore.layer,
   MemoryKeyStore.layer,
   MemoryLedgerStore.layer,
+  MemoryLoadStore.layer,
   MemoryMarketFigures.layer,
+  MemoryPayeeStore.layer,
+  MemoryPayoutStore.layer,
   MemoryReceiptStore.layer,
   MemoryUnitOfWork.layer,
   MemoryUsageStore.layer

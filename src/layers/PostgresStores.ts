@@ -12,6 +12,9 @@ import * as PostgresGrantStore from "../../adapters/sql/PostgresGrantStore.ts"
 import * as PostgresIdempotencyStore from "../../adapters/sql/PostgresIdempotencyStore.ts"
 import * as PostgresKeyStore from "../../adapters/sql/PostgresKeyStore.ts"
 import * as PostgresLedgerStore from "../../adapters/sql/PostgresLedgerStore.ts"
+import * as PostgresLoadStore from "../../adapters/sql/PostgresLoadStore.ts"
+import * as PostgresPayeeStore from "../../adapters/sql/PostgresPayeeStore.ts"
+import * as PostgresPayoutStore from "../../adapters/sql/PostgresPayoutStore.ts"
 import * as PostgresMarketFigures from "../../adapters/sql/PostgresMarketFigures.ts"
 import * as PostgresReceiptStore from "../../adapters/sql/PostgresReceiptStore.ts"
 import * as PostgresUnitOfWork from "../../adapters/sql/PostgresUnitOfWork.ts"
@@ -33,7 +36,10 @@ const stores = Layer.mergeAll(
   PostgresIdempotencyStore.layer,
   PostgresKeyStore.layer,
   PostgresLedgerStore.layer,
+  PostgresLoadStore.layer,
   PostgresMarketFigures.layer,
+  PostgresPayeeStore.layer,
+  PostgresPayoutStore.layer,
   PostgresReceiptStore.layer,
   PostgresUnitOfWork.layer,
   PostgresUsageStore.layer

@@ -17,13 +17,15 @@ import * as NodeSealer from "../../adapters/crypto/NodeSealer.ts"
 import { parsePolicy, publicAndLoopback, publicOnly } from "../../adapters/mcp/AddressGuard.ts"
 import * as McpUpstream from "../../adapters/mcp/McpUpstream.ts"
 import { derivedSecrets } from "../../adapters/mcp/ProviderSignature.ts"
+import * as DryRunGateway from "../../adapters/payments/DryRunGateway.ts"
+import * as StripeGateway from "../../adapters/payments/StripeGateway.ts"
 import * as BoundedRateLimiterStore from "../../adapters/memory/BoundedRateLimiterStore.ts"
 import * as RedisRateLimiterStore from "../../adapters/redis/RedisRateLimiterStore.ts"
 import { EmbeddedPostgres } from "../../adapters/sql/embedded/EmbeddedPostgres.ts"
 import { OperatorKey } from "../../domain/accounts/Authentication.ts"
 import { RateLimitPolicy } from "../../domain/accounts/RateLimitPolicy.ts"
 import { DefaultFreeTierCalls } from "../../domain/catalog/Pricing.ts"
-import { PaymentsMode } from "../../domain/ledger/Loads.ts"
+import { CheckoutReturn } from "../../domain/payments/Loads.ts"
 import { UpstreamLimits } from "../../domain/metering/UpstreamLimits.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import { type AppConfig, valueOf } from "../config/AppConfig.ts"
@@ -60,11 +62,26 @@ const references = (config: AppConfig) => {
       retriesMax: valueOf(config, "UPSTREAM_RETRIES"),
       totalMs: UPSTREAM_TOTAL_MS
     }),
-    Layer.succeed(PaymentsMode, config.profile !== "production" || config.PAYMENTS === "dry_run" ? "dry_run" : "none"),
+    Layer.succeed(CheckoutReturn, {
+      successUrl: `${baseUrlOf(config)}/developers/dashboard?load=success`,
+      cancelUrl: `${baseUrlOf(config)}/developers/dashboard?load=cancelled`
+    }),
     Layer.succeed(TrustedProxyRanges, parseTrustedProxies(listOf(config.TRUST_PROXY ?? ""))),
-    Layer.succeed(BaseUrl, config.BASE_URL ?? `http://${hostInUrl(valueOf(config, "HOST"))}:${valueOf(config, "PORT")}`)
+    Layer.succeed(BaseUrl, baseUrlOf(config))
   )
 }
+
+const baseUrlOf = (config: AppConfig): string =>
+  config.BASE_URL ?? `http://${hostInUrl(valueOf(config, "HOST"))}:${valueOf(config, "PORT")}`
+
+const payments = (config: AppConfig) =>
+  config.PAYMENTS === "stripe"
+    ? StripeGateway.layer({
+        secretKey: config.STRIPE_SECRET_KEY!,
+        webhookSecret: config.STRIPE_WEBHOOK_SECRET,
+        apiBase: config.STRIPE_API_BASE
+      })
+    : DryRunGateway.layer
 
 const hostInUrl = (host: string): string => (host.includes(":") ? `[${host}]` : host)
 
@@ -125,7 +142,13 @@ export const service = (config: AppConfig) =>
   HttpService.layer.pipe(
     Layer.merge(jobs),
     Layer.provide(core),
-    Layer.provide([stores(config), rateLimiter(config.REDIS_URL), AjvJsonSchemas.layer, secrets(config)]),
+    Layer.provide([
+      stores(config),
+      rateLimiter(config.REDIS_URL),
+      AjvJsonSchemas.layer,
+      secrets(config),
+      payments(config)
+    ]),
     Layer.provide([NodeDigest.layer, NodeEntropy.layer]),
     Layer.provide(references(config))
   )

@@ -51,7 +51,10 @@ describe("the configuration", () => {
   })
 
   it("is that of production where there is a database, unless it says otherwise", () => {
-    assert.strictEqual(config({ DATABASE_URL, RECEIPT_SIGNING_SECRET: SECRET }).profile, "production")
+    assert.strictEqual(
+      config({ DATABASE_URL, RECEIPT_SIGNING_SECRET: SECRET, PAYMENTS: "dry_run" }).profile,
+      "production"
+    )
     assert.strictEqual(config({ DATABASE_URL, PROFILE: "memory" }).profile, "memory")
   })
 
@@ -85,16 +88,29 @@ describe("the configuration", () => {
     assert.notInclude(read.failure.message, "hunter2")
   })
 
-  it("of production needs a database and a secret of its own, and says both at once", () => {
+  it("of production needs a database and a secret of its own, and says who is paid, all at once", () => {
     const faults = faultsOf({ PROFILE: "production" }).join("\n")
-    for (const name of ["DATABASE_URL", "RECEIPT_SIGNING_SECRET"]) assert.include(faults, name)
+    for (const name of ["DATABASE_URL", "RECEIPT_SIGNING_SECRET", "PAYMENTS"]) assert.include(faults, name)
+  })
+
+  it("of payments by Stripe needs its keys, in every profile", () => {
+    const faults = faultsOf({ PROFILE: "memory", PAYMENTS: "stripe" }).join("\n")
+    for (const name of ["STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET"]) assert.include(faults, name)
   })
 
   it("is shown without its secrets", () => {
     const secrets = Object.entries(settings).filter(([, { secret }]) => secret)
     assert.isAbove(secrets.length, 3)
     const shown = describeConfig(
-      config({ DATABASE_URL, RECEIPT_SIGNING_SECRET: SECRET, OPERATOR_KEY: SECRET, REDIS_URL: "redis://:hunter2@r" })
+      config({
+        DATABASE_URL,
+        RECEIPT_SIGNING_SECRET: SECRET,
+        OPERATOR_KEY: SECRET,
+        REDIS_URL: "redis://:hunter2@r",
+        PAYMENTS: "stripe",
+        STRIPE_SECRET_KEY: "sk_hunter2",
+        STRIPE_WEBHOOK_SECRET: "whsec_hunter2"
+      })
     )
     assert.notInclude(shown, "hunter2")
     assert.notInclude(shown, SECRET)

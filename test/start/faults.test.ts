@@ -110,7 +110,11 @@ describe("a start that cannot be", () => {
       for (const [name, settings] of [
         [
           "DATABASE_URL",
-          { DATABASE_URL: `postgres://user:hunter2@127.0.0.1:${closed}/none`, RECEIPT_SIGNING_SECRET: secret }
+          {
+            DATABASE_URL: `postgres://user:hunter2@127.0.0.1:${closed}/none`,
+            RECEIPT_SIGNING_SECRET: secret,
+            PAYMENTS: "dry_run"
+          }
         ],
         ["REDIS_URL", { PROFILE: "memory", REDIS_URL: `redis://user:hunter2@127.0.0.1:${closed}` }]
       ] as const) {

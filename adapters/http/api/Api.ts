@@ -7,6 +7,7 @@ import { CallsApi } from "./CallsApi.ts"
 import { CatalogApi } from "./CatalogApi.ts"
 import { MeteringApi } from "./MeteringApi.ts"
 import { MoneyApi } from "./MoneyApi.ts"
+import { PayoutsApi } from "./PayoutsApi.ts"
 import { ReceiptsApi } from "./ReceiptsApi.ts"
 
 export const API_VERSION = "0.4.0"
@@ -17,6 +18,7 @@ export class Api extends HttpApi.make("agent-tool-billing")
   .add(CallsApi)
   .add(MeteringApi)
   .add(MoneyApi)
+  .add(PayoutsApi)
   .add(ReceiptsApi)
   .annotateMerge(
     OpenApi.annotations({

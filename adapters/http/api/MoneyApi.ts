@@ -5,7 +5,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { BudgetPeriod } from "../../../domain/ledger/BudgetPeriod.ts"
 import { BudgetId } from "../../../domain/ledger/BudgetStore.ts"
-import { LOAD_CENTS_MAX, LOAD_CENTS_MIN } from "../../../domain/ledger/Loads.ts"
+import { LOAD_CENTS_MAX, LOAD_CENTS_MIN } from "../../../domain/payments/Loads.ts"
 import { ConsumerId, ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
 import { MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
 import { Timestamp } from "../../../domain/shared/Timestamp.ts"
@@ -40,6 +40,7 @@ const Balance = Schema.Struct({
   balance_microcents: MicrocentsFromInt,
   balance_cents: Schema.Int,
   balance: Display,
+  debt_microcents: MicrocentsFromInt,
   held_microcents: MicrocentsFromInt,
   available_microcents: MicrocentsFromInt,
   budgets: Schema.Array(Budget),
@@ -63,6 +64,16 @@ const LoadedDry = Schema.Struct({
   new_balance: Display,
   message: Schema.String
 }).annotate({ identifier: "LoadedDry" })
+
+const LoadLive = Schema.Struct({
+  mode: Schema.Literal("live"),
+  checkout_url: Schema.String,
+  url: Schema.String,
+  session_id: Schema.String,
+  amount_cents: Schema.Int,
+  amount: Display,
+  message: Schema.String
+}).annotate({ identifier: "LoadLive" })
 
 /** A sum may be below zero. One that a JSON integer cannot hold is never sent: 2^53 microcents are nine billion dollars. */
 const Sum = Schema.Int
@@ -96,15 +107,17 @@ export class MoneyApi extends HttpApiGroup.make("money")
     HttpApiEndpoint.post("load", "/api/market/balance/load", {
       headers: idempotencyHeader,
       payload: LoadBalance,
-      success: LoadedDry,
-      error: problems(400, 401, 403, 409, 413, 415, 422)
+      success: Schema.Union([LoadedDry, LoadLive]),
+      error: problems(400, 401, 403, 409, 413, 415, 422, 502)
     })
       .annotate(Access, writeBy("consumer"))
       .middleware(KeyAuth)
       .annotateMerge(
         OpenApi.annotations({
           summary: "Load your balance",
-          description: "In dry run the balance grows by the amount and nobody pays; the answer's mode says so."
+          description:
+            "Live, you get the address of the payment processor's page, and the balance grows once it says that you have " +
+            "paid. In dry run the balance grows at once and nobody pays; the answer's mode says so."
         })
       ),
     HttpApiEndpoint.get("listBudgets", "/api/v1/market/budgets", {

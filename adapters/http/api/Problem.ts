@@ -92,6 +92,7 @@ const extras: Partial<Record<ProblemStatus, Schema.Struct.Fields>> = {
     ...FailedCall,
     minimum_cents: Schema.optionalKey(Schema.Int),
     payout_balance_cents: Schema.optionalKey(Schema.Int),
+    connect_url: Schema.optionalKey(Schema.String),
     registered: Schema.optionalKey(Schema.Literal(0)),
     errors: Schema.optionalKey(Schema.Int),
     tools: Schema.optionalKey(Schema.Tuple([])),

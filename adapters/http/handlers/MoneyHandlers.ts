@@ -6,11 +6,12 @@ import { resetsAt } from "../../../domain/ledger/BudgetPeriod.ts"
 import { Budgets } from "../../../domain/ledger/Budgets.ts"
 import type { BudgetStanding } from "../../../domain/ledger/BudgetStore.ts"
 import { Ledger } from "../../../domain/ledger/Ledger.ts"
-import { Loads } from "../../../domain/ledger/Loads.ts"
-import { formatDollars, Microcents, toCents, zero } from "../../../domain/shared/Microcents.ts"
+import { Loads } from "../../../domain/payments/Loads.ts"
+import { formatDollars, fromCents, Microcents, toCents, zero } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 import { MoneyApi } from "../api/MoneyApi.ts"
 import { BaseUrl } from "../BaseUrl.ts"
+import { idempotencyKey } from "../pipeline/IdempotencyKey.ts"
 import { route } from "../pipeline/Route.ts"
 
 const { endpoints } = MoneyApi
@@ -26,6 +27,7 @@ export const moneyRoutes = Effect.gen(function* () {
     Effect.fnUntraced(function* ({ as }) {
       const caller = as("consumer")
       const wallet = yield* ledger.wallet(caller.ownerId)
+      const { owedMicrocents } = yield* ledger.standing(caller.ownerId)
       const amount = wallet.credits - wallet.debits
       const now = yield* DateTime.now
       return {
@@ -37,6 +39,7 @@ export const moneyRoutes = Effect.gen(function* () {
           balance_microcents: Microcents.make(amount),
           balance_cents: toCents(amount),
           balance: formatDollars(amount),
+          debt_microcents: Microcents.make(owedMicrocents),
           held_microcents: Microcents.make(wallet.held),
           available_microcents: Microcents.make(wallet.available),
           budgets: (yield* budgets.list(caller.ownerId)).map((budget) => showBudget(budget, now)),
@@ -49,8 +52,27 @@ export const moneyRoutes = Effect.gen(function* () {
 
   const load = route(
     endpoints.load,
-    Effect.fnUntraced(function* ({ as, payload }) {
-      const loaded = yield* loads.load(as("consumer").ownerId, payload.amount_cents)
+    Effect.fnUntraced(function* ({ as, payload, request }) {
+      const loaded = yield* loads.load({
+        consumerId: as("consumer").ownerId,
+        amountCents: payload.amount_cents,
+        key: yield* idempotencyKey(request)
+      })
+      if (loaded.mode === "live") {
+        return {
+          status: 200,
+          headers: loaded.repeated ? { "idempotent-replay": "true" } : {},
+          body: {
+            mode: "live" as const,
+            checkout_url: loaded.checkoutUrl,
+            url: loaded.checkoutUrl,
+            session_id: loaded.sessionId,
+            amount_cents: payload.amount_cents,
+            amount: formatDollars(fromCents(payload.amount_cents)),
+            message: "Pay at checkout_url. Your balance grows as soon as the payment processor has the money."
+          }
+        }
+      }
       return {
         status: 200,
         body: {
@@ -63,7 +85,9 @@ export const moneyRoutes = Effect.gen(function* () {
           message: "Dry run: the balance has grown and nobody has paid."
         }
       }
-    })
+    }),
+    // Live, the processor is asked: nothing outside may hang on a unit of work, so the load keeps its own key.
+    { ownIdempotency: loads.mode === "live" }
   )
 
   const trialBalance = route(

@@ -9,6 +9,7 @@ import { callWords } from "./CallWords.ts"
 import { catalogWords } from "./CatalogWords.ts"
 import { meteringWords } from "./MeteringWords.ts"
 import { moneyWords } from "./MoneyWords.ts"
+import { payoutWords } from "./PayoutWords.ts"
 import type { Json } from "./OpenApiModel.ts"
 import { sharedWords } from "./SharedWords.ts"
 
@@ -16,7 +17,15 @@ import { sharedWords } from "./SharedWords.ts"
 export type Word = readonly [description: string, example?: Json]
 export type Words = Readonly<Record<string, Word>>
 
-const words: Words = { ...sharedWords, ...accountWords, ...catalogWords, ...callWords, ...moneyWords, ...meteringWords }
+const words: Words = {
+  ...sharedWords,
+  ...accountWords,
+  ...catalogWords,
+  ...callWords,
+  ...moneyWords,
+  ...payoutWords,
+  ...meteringWords
+}
 
 /** `Problem422` and its siblings are one owner. */
 const ownerOf = (component: string): string => component.replace(/^Problem\d+$/u, "Problem")

@@ -128,7 +128,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
     const text = route.takesBody ? yield* readText(request, route.body.bytesMax) : ""
     const payload = route.takesBody ? yield* route.decodePayload(yield* parseJson(text, route.body)) : undefined
     const answer = route.answer({ params, query, payload, caller, request, clientAddress: address, requestId, text })
-    const key = route.rule.idempotent ? yield* idempotencyKey(request) : undefined
+    const key = route.rule.idempotent && !route.ownIdempotency ? yield* idempotencyKey(request) : undefined
     if (key === undefined) return { ...(yield* answer), replayed: false }
     const scope = caller === undefined ? `address:${address}` : `${caller.role}:${caller.ownerId}`
     const once = yield* idempotency.once(

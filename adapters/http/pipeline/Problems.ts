@@ -13,7 +13,8 @@ import type {
   PriceChanged
 } from "../../../domain/metering/CallRefusals.ts"
 import type { BudgetNotFound, TooManyBudgets } from "../../../domain/ledger/Budgets.ts"
-import type { PaymentsNotConfigured } from "../../../domain/ledger/Loads.ts"
+import type { PaymentFailed, PaymentsNotConfigured, UntrustedEvent } from "../../../domain/payments/PaymentGateway.ts"
+import { type BelowMinimum, type NotOnboarded, PAYOUT_CENTS_MIN } from "../../../domain/payouts/Payouts.ts"
 import type { CallTimeRefused, CostTooHigh, NotYours } from "../../../domain/metering/DirectMetering.ts"
 import type { GrantNotFound, NoGrant, TooManyGrants, UnknownProvider } from "../../../domain/metering/Grants.ts"
 import type { ToolAmbiguous, ToolNotFound } from "../../../domain/metering/ToolDirectory.ts"
@@ -40,6 +41,7 @@ import type { WebAnswer } from "./WebRequest.ts"
 export type Refusal =
   | AlreadyRegistered
   | BadRequest
+  | BelowMinimum
   | BudgetExceeded
   | BudgetNotFound
   | CallConflict
@@ -58,8 +60,10 @@ export type Refusal =
   | NoGrant
   | NoToolRegistered
   | NotFound
+  | NotOnboarded
   | NotYours
   | PayloadTooLarge
+  | PaymentFailed
   | PaymentsNotConfigured
   | PriceChanged
   | RateLimited
@@ -73,6 +77,7 @@ export type Refusal =
   | Unauthorized
   | UnknownProvider
   | UnsupportedMediaType
+  | UntrustedEvent
   | ValidationFailed
   | WrongRole
 
@@ -90,6 +95,11 @@ type Mapping = { readonly [R in Refusal as R["_tag"]]: (refusal: R, baseUrl: str
 const mapping: Mapping = {
   AlreadyRegistered: () => ({ status: 409, code: "DUPLICATE" }),
   BadRequest: () => ({ status: 400, code: "BAD_REQUEST" }),
+  BelowMinimum: (e) => ({
+    status: 422,
+    code: "BELOW_MINIMUM",
+    extra: { minimum_cents: PAYOUT_CENTS_MIN, payout_balance_cents: e.balanceCents }
+  }),
   BudgetExceeded: (e) => ({
     status: 402,
     code: "BUDGET_EXCEEDED",
@@ -163,8 +173,14 @@ const mapping: Mapping = {
     }
   }),
   NotFound: () => ({ status: 404, code: "NOT_FOUND" }),
+  NotOnboarded: (_, baseUrl) => ({
+    status: 422,
+    code: "VALIDATION_ERROR",
+    extra: { connect_url: `${baseUrl}/api/market/connect` }
+  }),
   NotYours: () => ({ status: 403, code: "FORBIDDEN" }),
   PayloadTooLarge: () => ({ status: 413, code: "PAYLOAD_TOO_LARGE", headers: { connection: "close" } }),
+  PaymentFailed: () => ({ status: 502, code: "PROVIDER_ERROR" }),
   PaymentsNotConfigured: () => ({ status: 503, code: "NOT_CONFIGURED" }),
   PriceChanged: (e) => ({
     status: 409,
@@ -207,6 +223,7 @@ const mapping: Mapping = {
     code: "UNSUPPORTED_MEDIA_TYPE",
     headers: { accept: "application/json" }
   }),
+  UntrustedEvent: () => ({ status: 400, code: "BAD_REQUEST" }),
   ValidationFailed: (e) => ({ status: 422, code: "VALIDATION_ERROR", details: e.faults }),
   WrongRole: () => ({ status: 403, code: "FORBIDDEN" })
 }

@@ -55,6 +55,8 @@ export interface Route {
   readonly takesBody: boolean
   readonly body: BodyRules
   readonly quirks: Quirks | undefined
+  /** Keeps idempotency keys itself, because it reaches outside the unit of work that would keep them. */
+  readonly ownIdempotency: boolean
   /** Undefined where the endpoint declares none: nothing is spent on them then. */
   readonly decodeParams: ((params: unknown) => Effect.Effect<unknown, RouteNotFound>) | undefined
   readonly decodeQuery: ((query: unknown) => Effect.Effect<unknown, BadRequest>) | undefined
@@ -74,6 +76,7 @@ export interface RouteOptions {
   readonly lenientPayload?: Schema.Top
   readonly body?: BodyRules
   readonly quirks?: Quirks
+  readonly ownIdempotency?: boolean
 }
 
 /** The handler answers with a value; the success schema of its status writes it. */
@@ -118,6 +121,7 @@ export const encodedRoute = <const E extends HttpApiEndpoint.ConstraintRequest>(
     takesBody: payload !== undefined,
     body: options?.body ?? storedBody,
     quirks: options?.quirks,
+    ownIdempotency: options?.ownIdempotency ?? false,
     decodeParams:
       endpoint.params === undefined
         ? undefined
@@ -148,6 +152,7 @@ export const documentRoute = (path: `/${string}`, rule: AccessRule, document: Ef
   takesBody: false,
   body: storedBody,
   quirks: undefined,
+  ownIdempotency: false,
   decodeParams: undefined,
   decodeQuery: undefined,
   decodePayload: () => Effect.undefined,

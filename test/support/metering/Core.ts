@@ -14,6 +14,8 @@ import * as AjvJsonSchemas from "../../../adapters/jsonschema/AjvJsonSchemas.ts"
 import { publicAndLoopback } from "../../../adapters/mcp/AddressGuard.ts"
 import * as McpUpstream from "../../../adapters/mcp/McpUpstream.ts"
 import * as BoundedRateLimiterStore from "../../../adapters/memory/BoundedRateLimiterStore.ts"
+import * as DryRunGateway from "../../../adapters/payments/DryRunGateway.ts"
+import type { PaymentGateway } from "../../../domain/payments/PaymentGateway.ts"
 import { RateLimitPolicy } from "../../../domain/accounts/RateLimitPolicy.ts"
 import { DefaultFreeTierCalls } from "../../../domain/catalog/Pricing.ts"
 import { UpstreamLimits } from "../../../domain/metering/UpstreamLimits.ts"
@@ -47,9 +49,10 @@ const adapters = Layer.mergeAll(
   NodeEntropy.layer
 )
 
-const on = (stores: Layer.Layer<Layer.Success<typeof memoryStores>>) =>
+const on = <G>(stores: Layer.Layer<Layer.Success<typeof memoryStores>>, gateway: Layer.Layer<PaymentGateway | G>) =>
   ServiceUnderTest.over(HttpService.layer).pipe(
     Layer.provideMerge(core),
+    Layer.provideMerge(gateway),
     Layer.provideMerge(stores),
     Layer.provideMerge(adapters),
     Layer.provide(settings)
@@ -60,6 +63,13 @@ const onPostgres = Layer.unwrap(
 ).pipe(Layer.provide(PostgresTest.layerDatabase))
 
 export const everyCore = [
-  ["memory", on(memoryStores)],
-  ["PostgreSQL", on(onPostgres)]
+  ["memory", on(memoryStores, DryRunGateway.layer)],
+  ["PostgreSQL", on(onPostgres, DryRunGateway.layer)]
 ] as const
+
+/** With a payment processor that the test has in its hand. */
+export const coreWith = <G>(gateway: Layer.Layer<PaymentGateway | G>) =>
+  [
+    ["memory", on(memoryStores, gateway)],
+    ["PostgreSQL", on(onPostgres, gateway)]
+  ] as const

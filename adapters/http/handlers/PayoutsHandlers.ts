@@ -1,0 +1,222 @@
+/**
+ * Earnings, the payout account and payouts over HTTP.
+ */
+import { Effect, Option } from "effect"
+import { Ledger } from "../../../domain/ledger/Ledger.ts"
+import { type EarningsSums, Earnings } from "../../../domain/payouts/Earnings.ts"
+import { Onboarding } from "../../../domain/payouts/Onboarding.ts"
+import { Payouts } from "../../../domain/payouts/Payouts.ts"
+import type { Payout } from "../../../domain/payouts/PayoutStore.ts"
+import { formatDollars, fromCents, toCents } from "../../../domain/shared/Microcents.ts"
+import { format } from "../../../domain/shared/Timestamp.ts"
+import { PayoutsApi } from "../api/PayoutsApi.ts"
+import { BaseUrl } from "../BaseUrl.ts"
+import { idempotencyKey } from "../pipeline/IdempotencyKey.ts"
+import { route } from "../pipeline/Route.ts"
+
+const { endpoints } = PayoutsApi
+
+export const payoutsRoutes = Effect.gen(function* () {
+  const payouts = yield* Payouts
+  const onboarding = yield* Onboarding
+  const earnings = yield* Earnings
+  const ledger = yield* Ledger
+  const baseUrl = yield* BaseUrl
+
+  const summary = route(
+    endpoints.providerSummary,
+    Effect.fnUntraced(function* ({ as, payload }) {
+      const caller = as("provider")
+      const period = payload.period ?? "30d"
+      const { byTool, byWeek, total } = yield* earnings.summary(caller.ownerId, period)
+      const { balance } = yield* ledger.provider(caller.ownerId)
+      const last = (yield* payouts.history(caller.ownerId)).find((payout) => payout.state === "paid")
+      const shown = show(total)
+      return {
+        status: 200,
+        body: {
+          provider: { id: caller.ownerId, name: caller.name },
+          period,
+          platform_fee_rate: "10%" as const,
+          earnings: {
+            gross_revenue_cents: shown.gross_cents,
+            gross_revenue_microcents: shown.gross_microcents,
+            gross_revenue: formatDollars(total.grossMicrocents),
+            platform_fee_cents: shown.platform_fee_cents,
+            platform_fee_microcents: shown.platform_fee_microcents,
+            platform_fee: formatDollars(total.feeMicrocents),
+            net_earnings_cents: shown.net_cents,
+            net_earnings_microcents: shown.net_microcents,
+            net_earnings: formatDollars(total.netMicrocents)
+          },
+          payout: {
+            pending_balance_cents: toCents(balance),
+            pending_balance_microcents: Number(balance),
+            pending_balance: formatDollars(balance),
+            last_payout_date: last?.paidAt === undefined ? null : format(last.paidAt),
+            last_payout_cents: last?.amountCents ?? null
+          },
+          by_tool: byTool.map((tool) => ({ tool: tool.toolId, tool_name: tool.toolName, ...show(tool) })),
+          by_week: byWeek.map((week) => ({ week_of: week.weekOf, ...show(week) })),
+          gross_revenue_cents: shown.gross_cents,
+          platform_fee_cents: shown.platform_fee_cents,
+          net_earnings_cents: shown.net_cents,
+          total_calls: total.calls
+        }
+      }
+    })
+  )
+
+  const connect = route(
+    endpoints.connect,
+    Effect.fnUntraced(function* ({ as, payload }) {
+      const providerId = as("provider").ownerId
+      const home = `${baseUrl}/providers/dashboard`
+      const { accountId, expiresAt, url } = yield* onboarding.connect(providerId, {
+        returnUrl: payload.return_url ?? home,
+        refreshUrl: payload.refresh_url ?? home
+      })
+      return {
+        status: 200,
+        body: {
+          provider_id: providerId,
+          stripe_account_id: accountId,
+          onboarding_url: url,
+          url,
+          expires_at: format(expiresAt)
+        }
+      }
+    })
+  )
+
+  const connection = route(
+    endpoints.connection,
+    Effect.fnUntraced(function* ({ as }) {
+      const providerId = as("provider").ownerId
+      const standing = Option.getOrUndefined(yield* onboarding.status(providerId))
+      const payee = Option.getOrUndefined(yield* onboarding.payee(providerId))
+      return {
+        status: 200,
+        body: {
+          provider_id: providerId,
+          status: standing?.status ?? ("not_started" as const),
+          connected: standing?.status === "complete",
+          stripe_account_id: standing?.accountId ?? null,
+          charges_enabled: standing?.chargesEnabled ?? false,
+          payouts_enabled: standing?.payoutsEnabled ?? false,
+          details_submitted: standing?.detailsSubmitted ?? false,
+          requirements: {
+            currently_due: standing?.currentlyDue ?? [],
+            eventually_due: standing?.eventuallyDue ?? [],
+            errors: standing?.errors ?? []
+          },
+          automatic_payouts: payee?.automatic ?? false
+        }
+      }
+    })
+  )
+
+  const request = route(
+    endpoints.requestPayout,
+    Effect.fnUntraced(function* ({ as, request }) {
+      const asked = yield* payouts.request(as("provider").ownerId, yield* idempotencyKey(request))
+      if (asked.mode === "dry_run") {
+        const cents = asked.wouldPayoutCents
+        return {
+          status: 200,
+          body: {
+            mode: "dry_run" as const,
+            would_payout_cents: cents,
+            payout_cents: 0 as const,
+            payout: formatDollars(0n),
+            message: `Dry run: ${formatDollars(fromCents(cents))} would be paid out. Nothing was paid, nothing has changed.`
+          }
+        }
+      }
+      const { payout, repeated } = asked
+      return {
+        status: 200,
+        headers: repeated ? { "idempotent-replay": "true" } : {},
+        body: {
+          mode: "live" as const,
+          payout_id: payout.id,
+          status: payout.state,
+          amount_cents: payout.amountCents,
+          payout_cents: payout.amountCents,
+          payout: formatDollars(fromCents(payout.amountCents)),
+          stripe_transfer_id: payout.transferId ?? null,
+          message: sentenceOf(payout)
+        }
+      }
+    })
+  )
+
+  const list = route(
+    endpoints.payouts,
+    Effect.fnUntraced(function* ({ as }) {
+      const providerId = as("provider").ownerId
+      const { balance } = yield* ledger.provider(providerId)
+      const history = (yield* payouts.history(providerId)).map(showPayout)
+      const payee = Option.getOrUndefined(yield* onboarding.payee(providerId))
+      return {
+        status: 200,
+        body: {
+          provider_id: providerId,
+          pending_cents: toCents(balance),
+          pending_balance_cents: toCents(balance),
+          pending_balance: formatDollars(balance),
+          stripe_connected: payee?.standing?.payoutsEnabled ?? false,
+          minimum_payout: "$10.00" as const,
+          automatic: payee?.automatic ?? false,
+          history,
+          payouts: history
+        }
+      }
+    })
+  )
+
+  const automatic = route(
+    endpoints.setAutomaticPayouts,
+    Effect.fnUntraced(function* ({ as, payload }) {
+      const providerId = as("provider").ownerId
+      yield* onboarding.setAutomatic(providerId, payload.enabled)
+      return { status: 200, body: { provider_id: providerId, automatic: payload.enabled } }
+    })
+  )
+
+  return [summary, connect, connection, request, list, automatic]
+})
+
+const show = (sums: EarningsSums) => ({
+  calls: sums.calls,
+  gross_cents: toCents(sums.grossMicrocents),
+  gross_microcents: Number(sums.grossMicrocents),
+  platform_fee_cents: toCents(sums.feeMicrocents),
+  platform_fee_microcents: Number(sums.feeMicrocents),
+  net_cents: toCents(sums.netMicrocents),
+  net_microcents: Number(sums.netMicrocents)
+})
+
+const showPayout = (payout: Payout) => ({
+  id: payout.id,
+  amount_cents: payout.amountCents,
+  status: payout.state,
+  paid_at: payout.paidAt === undefined ? null : format(payout.paidAt),
+  created_at: format(payout.createdAt),
+  stripe_transfer_id: payout.transferId ?? null,
+  failure: payout.failure ?? null
+})
+
+const sentenceOf = ({ amountCents, failure, state }: Payout): string => {
+  const amount = formatDollars(fromCents(amountCents))
+  switch (state) {
+    case "paid":
+      return `${amount} are on their way to your account.`
+    case "failed":
+      return `The payment processor refused: ${failure ?? "no reason given"}. ${amount} are back in your balance.`
+    case "reversed":
+      return `The payment processor took ${amount} back.`
+    default:
+      return `${amount} are reserved for you; the transfer goes on by itself. GET /api/market/payouts shows how far it is.`
+  }
+}

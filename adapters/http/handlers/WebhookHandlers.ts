@@ -1,0 +1,24 @@
+/**
+ * The payment processor's webhooks. Its signature is over the body as it was sent.
+ */
+import { Effect } from "effect"
+import { PaymentEvents } from "../../../domain/payments/PaymentEvents.ts"
+import { PayoutsApi } from "../api/PayoutsApi.ts"
+import { storedBody } from "../pipeline/RequestBody.ts"
+import { route } from "../pipeline/Route.ts"
+import { header } from "../pipeline/WebRequest.ts"
+
+export const webhookRoutes = Effect.gen(function* () {
+  const events = yield* PaymentEvents
+
+  const stripe = route(
+    PayoutsApi.endpoints.stripeWebhook,
+    Effect.fnUntraced(function* ({ request, text }) {
+      const outcome = yield* events.receive(text, header(request, "stripe-signature") ?? "")
+      return { status: 200, body: { received: true as const, outcome } }
+    }),
+    { body: { ...storedBody, anyText: true, emptyIsObject: false } }
+  )
+
+  return [stripe]
+})

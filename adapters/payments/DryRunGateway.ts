@@ -1,0 +1,78 @@
+/**
+ * A payment processor that is not there: whatever is ordered is taken for done, and nobody pays or is paid. Orders are
+ * remembered as long as the process lives, so that the same order is the same again.
+ */
+import { DateTime, Effect, Layer } from "effect"
+import {
+  type CheckoutStanding,
+  PaymentFailed,
+  PaymentGateway,
+  PaymentsNotConfigured,
+  type Transferred
+} from "../../domain/payments/PaymentGateway.ts"
+import { CURRENCY } from "../../domain/payments/Loads.ts"
+import type { LoadId, PayoutId } from "../../domain/shared/Ids.ts"
+
+const ORDERS_KEPT_MAX = 10_000
+
+export const layer = Layer.sync(PaymentGateway, () => {
+  const checkouts = new Map<string, CheckoutStanding>()
+  const payments = new Map<string, LoadId>()
+  const transfers = new Map<PayoutId, Transferred>()
+
+  const keep = <K, V>(map: Map<K, V>, key: K, value: V): V => {
+    if (map.size >= ORDERS_KEPT_MAX) map.delete(map.keys().next().value!)
+    map.set(key, value)
+    return value
+  }
+
+  const refused = (operation: string, reason: string) =>
+    Effect.fail(new PaymentFailed({ operation, definite: true, reason }))
+
+  return PaymentGateway.of({
+    mode: "dry_run",
+    checkout: ({ amountCents, loadId, successUrl }) =>
+      Effect.gen(function* () {
+        const sessionId = `dry_run_${loadId}`
+        const known = checkouts.get(sessionId)
+        if (known !== undefined && known.amountCents !== amountCents) {
+          return yield* refused("checkout", "This load was ordered over another amount")
+        }
+        const paymentId = `dry_run_payment_${loadId}`
+        keep(checkouts, sessionId, { loadId, sessionId, state: "paid", amountCents, currency: CURRENCY, paymentId })
+        keep(payments, paymentId, loadId)
+        return { sessionId, url: successUrl, expiresAt: DateTime.add(yield* DateTime.now, { days: 1 }) }
+      }),
+    checkoutStanding: (sessionId) =>
+      Effect.suspend(() => {
+        const known = checkouts.get(sessionId)
+        return known === undefined ? refused("checkout", "There is no such checkout") : Effect.succeed(known)
+      }),
+    loadOfPayment: (paymentId) => Effect.sync(() => payments.get(paymentId)),
+    openPayee: ({ providerId }) => Effect.succeed(`dry_run_${providerId}`),
+    onboard: (_accountId, { returnUrl }) =>
+      Effect.map(DateTime.now, (now) => ({ url: returnUrl, expiresAt: DateTime.add(now, { minutes: 5 }) })),
+    payee: (accountId) =>
+      Effect.succeed({
+        accountId,
+        status: "complete",
+        chargesEnabled: false,
+        payoutsEnabled: true,
+        detailsSubmitted: true,
+        currentlyDue: [],
+        eventuallyDue: [],
+        errors: []
+      }),
+    transfer: ({ amountCents, payoutId }) =>
+      Effect.suspend(() => {
+        const known = transfers.get(payoutId)
+        if (known !== undefined && known.amountCents !== amountCents) {
+          return refused("transfer", "This payout was ordered over another amount")
+        }
+        const transferId = `dry_run_${payoutId}`
+        return Effect.succeed(known ?? keep(transfers, payoutId, { transferId, amountCents, reversedCents: 0 }))
+      }),
+    transferOf: (payoutId) => Effect.sync(() => transfers.get(payoutId)),
+    readEvent: () => Effect.fail(new PaymentsNotConfigured({ what: "no events are expected" }))
+  })
+})

@@ -1,0 +1,127 @@
+/**
+ * Stripe's words in the market's: objects and signed events, snapshot (v1) and thin (v2) ones.
+ */
+import { DateTime, Option, Schema } from "effect"
+import type { Stripe } from "stripe"
+import type {
+  CheckoutStanding,
+  PayeeStanding,
+  PaymentEvent,
+  Transferred
+} from "../../domain/payments/PaymentGateway.ts"
+import { LoadId, PayoutId } from "../../domain/shared/Ids.ts"
+
+const loadIdIn = Schema.decodeUnknownOption(LoadId)
+const payoutIdIn = Schema.decodeUnknownOption(PayoutId)
+
+/** Undefined for a session that is none of ours. */
+export const checkoutOf = (session: Stripe.Checkout.Session): CheckoutStanding | undefined => {
+  const loadId = Option.getOrUndefined(loadIdIn(session.client_reference_id))
+  if (loadId === undefined) return undefined
+  return {
+    loadId,
+    sessionId: session.id,
+    state: session.payment_status === "paid" ? "paid" : session.status === "expired" ? "expired" : "open",
+    amountCents: session.amount_total ?? 0,
+    currency: session.currency ?? "",
+    paymentId: idOf(session.payment_intent)
+  }
+}
+
+export const loadIdOf = (payment: Stripe.PaymentIntent): LoadId | undefined =>
+  Option.getOrUndefined(loadIdIn(payment.metadata["load_id"]))
+
+export const payeeOf = (account: Stripe.V2.Core.Account): PayeeStanding => {
+  const capability = account.configuration?.recipient?.capabilities?.stripe_balance?.stripe_transfers?.status
+  const entries = account.requirements?.entries ?? []
+  const due = (deadlines: ReadonlyArray<string>) =>
+    entries
+      .filter((entry) => deadlines.includes(entry.minimum_deadline.status))
+      .map((entry) => entry.description)
+      .slice(0, REQUIREMENTS_SHOWN_MAX)
+  const currentlyDue = due(["currently_due", "past_due"])
+  const payoutsEnabled = capability === "active" && account.closed !== true
+  return {
+    accountId: account.id,
+    status: payoutsEnabled
+      ? "complete"
+      : capability === "restricted" || capability === "rejected" || capability === "unsupported"
+        ? currentlyDue.length > 0
+          ? "pending"
+          : "restricted"
+        : "pending",
+    // A recipient is paid; it charges nobody.
+    chargesEnabled: false,
+    payoutsEnabled,
+    detailsSubmitted: currentlyDue.length === 0,
+    currentlyDue,
+    eventuallyDue: due(["eventually_due"]),
+    errors: entries.flatMap((entry) => entry.errors.map((error) => error.description)).slice(0, REQUIREMENTS_SHOWN_MAX)
+  }
+}
+
+export const transferredOf = (transfer: Stripe.Transfer): Transferred => ({
+  transferId: transfer.id,
+  amountCents: transfer.amount,
+  reversedCents: transfer.amount_reversed
+})
+
+/** A snapshot event: it carries the object as it was. */
+export const eventOf = (event: Stripe.Event): PaymentEvent => {
+  const base = { eventId: event.id, occurredAt: DateTime.makeUnsafe(event.created * 1_000) }
+  const irrelevant = { ...base, _tag: "Irrelevant", type: event.type } as const
+  switch (event.type) {
+    case "checkout.session.completed":
+    case "checkout.session.async_payment_succeeded":
+    case "checkout.session.async_payment_failed":
+    case "checkout.session.expired": {
+      const checkout = checkoutOf(event.data.object)
+      if (checkout === undefined) return irrelevant
+      const failed = event.type === "checkout.session.async_payment_failed" && checkout.state === "open"
+      return { ...base, _tag: "CheckoutChanged", checkout: failed ? { ...checkout, state: "failed" } : checkout }
+    }
+    case "refund.created":
+    case "refund.updated":
+    case "refund.failed": {
+      const { amount: amountCents, id: refundId, payment_intent, status } = event.data.object
+      const paymentId = idOf(payment_intent)
+      if (paymentId === undefined) return irrelevant
+      const state =
+        status === "succeeded" ? "settled" : status === "failed" || status === "canceled" ? "failed" : "pending"
+      return { ...base, _tag: "PaymentRefunded", refundId, paymentId, amountCents, state }
+    }
+    case "charge.dispute.funds_withdrawn":
+    case "charge.dispute.funds_reinstated": {
+      const { amount: amountCents, id: disputeId, payment_intent } = event.data.object
+      const paymentId = idOf(payment_intent)
+      if (paymentId === undefined) return irrelevant
+      const state = event.type === "charge.dispute.funds_withdrawn" ? "withdrawn" : "reinstated"
+      return { ...base, _tag: "PaymentDisputed", disputeId, paymentId, amountCents, state }
+    }
+    case "transfer.reversed": {
+      const payoutId = Option.getOrUndefined(payoutIdIn(event.data.object.transfer_group))
+      if (payoutId === undefined) return irrelevant
+      return { ...base, _tag: "TransferReversed", payoutId, transfer: transferredOf(event.data.object) }
+    }
+    default:
+      return irrelevant
+  }
+}
+
+/** A thin event: it says what changed, and the object is asked for. */
+export const notificationOf = (event: Stripe.V2.Core.EventNotification): PaymentEvent => {
+  const base = { eventId: event.id, occurredAt: DateTime.makeUnsafe(event.created) }
+  const related = "related_object" in event ? event.related_object : undefined
+  const type: string = event.type
+  return type.startsWith("v2.core.account") &&
+    related?.type === "v2.core.account" &&
+    "id" in related &&
+    typeof related.id === "string"
+    ? { ...base, _tag: "PayeeChanged", accountId: related.id }
+    : { ...base, _tag: "Irrelevant", type }
+}
+
+const REQUIREMENTS_SHOWN_MAX = 50
+
+const idOf = (reference: string | { readonly id: string } | null | undefined): string | undefined =>
+  typeof reference === "string" ? reference : (reference?.id ?? undefined)

@@ -1,0 +1,200 @@
+/**
+ * PaymentGateway on Stripe: hosted Checkout for loads, Accounts v2 as recipients and transfers for payouts. Every order
+ * carries an idempotency key made of our id, so that it happens once however often it is sent; the package's own retries
+ * are off, because whoever orders decides when to ask again.
+ */
+import { DateTime, Effect, Layer, Redacted } from "effect"
+import { Stripe } from "stripe"
+import {
+  PaymentFailed,
+  PaymentGateway,
+  PaymentsNotConfigured,
+  UntrustedEvent
+} from "../../domain/payments/PaymentGateway.ts"
+import { CURRENCY } from "../../domain/payments/Loads.ts"
+import { checkoutOf, eventOf, loadIdOf, notificationOf, payeeOf, transferredOf } from "./StripeEvents.ts"
+
+export interface StripeSettings {
+  readonly secretKey: Redacted.Redacted
+  /** Without it no webhook is believed. */
+  readonly webhookSecret: Redacted.Redacted | undefined
+  /** Another place than Stripe's own, such as a double for tests. */
+  readonly apiBase: string | undefined
+}
+
+const ATTEMPT_TIMEOUT_MS = 10_000
+const REASON_CHARS_MAX = 300
+
+export const make = (settings: StripeSettings): PaymentGateway["Service"] => {
+  const stripe = new Stripe(Redacted.value(settings.secretKey), {
+    maxNetworkRetries: 0,
+    timeout: ATTEMPT_TIMEOUT_MS,
+    telemetry: false,
+    appInfo: { name: "agent-tool-billing" },
+    ...placeOf(settings.apiBase)
+  })
+
+  const ask = <A>(operation: string, request: () => Promise<A>): Effect.Effect<A, PaymentFailed> =>
+    Effect.tryPromise({ try: request, catch: (error) => failureOf(operation, error) })
+
+  const ours = (operation: string, session: Stripe.Checkout.Session) => {
+    const standing = checkoutOf(session)
+    if (standing !== undefined) return Effect.succeed(standing)
+    const reason = `${session.id} is no checkout of this service`
+    return Effect.fail(new PaymentFailed({ operation, definite: true, reason }))
+  }
+
+  return PaymentGateway.of({
+    mode: "live",
+
+    checkout: (order) =>
+      ask("checkout", () =>
+        stripe.checkout.sessions.create(
+          {
+            mode: "payment",
+            client_reference_id: order.loadId,
+            success_url: order.successUrl,
+            cancel_url: order.cancelUrl,
+            line_items: [
+              {
+                quantity: 1,
+                price_data: {
+                  currency: CURRENCY,
+                  unit_amount: order.amountCents,
+                  product_data: { name: "Balance for tool calls" }
+                }
+              }
+            ],
+            metadata: { load_id: order.loadId, consumer_id: order.consumerId },
+            payment_intent_data: { metadata: { load_id: order.loadId, consumer_id: order.consumerId } }
+          },
+          { idempotencyKey: `load_${order.loadId}` }
+        )
+      ).pipe(
+        Effect.flatMap((session) =>
+          typeof session.url === "string"
+            ? Effect.succeed({
+                sessionId: session.id,
+                url: session.url,
+                expiresAt: DateTime.makeUnsafe(session.expires_at * 1_000)
+              })
+            : Effect.fail(new PaymentFailed({ operation: "checkout", definite: true, reason: "it gave no page" }))
+        )
+      ),
+
+    checkoutStanding: (sessionId) =>
+      ask("checkout", () => stripe.checkout.sessions.retrieve(sessionId)).pipe(
+        Effect.flatMap((session) => ours("checkout", session))
+      ),
+
+    loadOfPayment: (paymentId) =>
+      ask("payment", () => stripe.paymentIntents.retrieve(paymentId)).pipe(Effect.map(loadIdOf)),
+
+    openPayee: ({ email, name, providerId }) =>
+      ask("account", () =>
+        stripe.v2.core.accounts.create(
+          {
+            contact_email: email,
+            display_name: name,
+            dashboard: "express",
+            configuration: {
+              recipient: { capabilities: { stripe_balance: { stripe_transfers: { requested: true } } } }
+            },
+            defaults: { responsibilities: { fees_collector: "application", losses_collector: "application" } },
+            metadata: { provider_id: providerId }
+          },
+          { idempotencyKey: `payee_${providerId}` }
+        )
+      ).pipe(Effect.map((account) => account.id)),
+
+    onboard: (accountId, { refreshUrl, returnUrl }) =>
+      ask("account link", () =>
+        stripe.v2.core.accountLinks.create({
+          account: accountId,
+          use_case: {
+            type: "account_onboarding",
+            account_onboarding: { refresh_url: refreshUrl, return_url: returnUrl }
+          }
+        })
+      ).pipe(Effect.map((link) => ({ url: link.url, expiresAt: DateTime.makeUnsafe(link.expires_at) }))),
+
+    payee: (accountId) =>
+      ask("account", () =>
+        stripe.v2.core.accounts.retrieve(accountId, { include: ["configuration.recipient", "requirements"] })
+      ).pipe(Effect.map(payeeOf)),
+
+    transfer: ({ accountId, amountCents, payoutId, providerId }) =>
+      ask("transfer", () =>
+        stripe.transfers.create(
+          {
+            amount: amountCents,
+            currency: CURRENCY,
+            destination: accountId,
+            transfer_group: payoutId,
+            metadata: { payout_id: payoutId, provider_id: providerId }
+          },
+          { idempotencyKey: `payout_${payoutId}` }
+        )
+      ).pipe(Effect.map(transferredOf)),
+
+    transferOf: (payoutId) =>
+      ask("transfer", () => stripe.transfers.list({ transfer_group: payoutId, limit: 1 })).pipe(
+        Effect.map(({ data: [transfer] }) => (transfer === undefined ? undefined : transferredOf(transfer)))
+      ),
+
+    readEvent: (body, signature) => {
+      if (settings.webhookSecret === undefined) {
+        return Effect.fail(new PaymentsNotConfigured({ what: "its events cannot be checked (STRIPE_WEBHOOK_SECRET)" }))
+      }
+      const secret = Redacted.value(settings.webhookSecret)
+      return Effect.try({
+        try: () =>
+          isThin(body)
+            ? notificationOf(stripe.parseEventNotification(body, signature, secret))
+            : eventOf(stripe.webhooks.constructEvent(body, signature, secret)),
+        catch: (error) =>
+          new UntrustedEvent({
+            reason:
+              error instanceof Stripe.errors.StripeSignatureVerificationError
+                ? "its signature is not the processor's, or too old"
+                : "it cannot be read"
+          })
+      })
+    }
+  })
+}
+
+export const layer = (settings: StripeSettings): Layer.Layer<PaymentGateway> =>
+  Layer.sync(PaymentGateway, () => make(settings))
+
+/** Which of the two kinds an event is has to be known before its signature is checked; nothing else of it is used. */
+const isThin = (body: string): boolean => {
+  const event: unknown = JSON.parse(body)
+  return typeof event === "object" && event !== null && "object" in event && event.object === "v2.core.event"
+}
+
+const placeOf = (apiBase: string | undefined) => {
+  if (apiBase === undefined) return {}
+  const { hostname, port, protocol } = new URL(apiBase)
+  const plain = protocol === "http:"
+  return {
+    host: hostname,
+    port: port === "" ? (plain ? 80 : 443) : Number(port),
+    protocol: plain ? ("http" as const) : ("https" as const)
+  }
+}
+
+/** Refused before anything was done: by the request itself, by its rights, or by the account's state. */
+const failureOf = (operation: string, error: unknown): PaymentFailed => {
+  if (!(error instanceof Stripe.errors.StripeError)) {
+    return new PaymentFailed({ operation, definite: false, reason: "the connection failed" })
+  }
+  const status = error.statusCode
+  const definite =
+    status !== undefined && status >= 400 && status < 500 && status !== 409 && status !== 429 && !isIdempotency(error)
+  return new PaymentFailed({ operation, definite, reason: error.message.slice(0, REASON_CHARS_MAX) })
+}
+
+/** The key stands for another order, or for one under way: what became of that one is not known here. */
+const isIdempotency = (error: Stripe.errors.StripeError): boolean =>
+  error instanceof Stripe.errors.StripeIdempotencyError

@@ -1,0 +1,193 @@
+/**
+ * Loading a balance. In dry run the money is invented and says so. Live, the consumer pays on the processor's page, and
+ * the wallet is credited once the processor says that the money is there: by webhook, or when it is asked.
+ */
+import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
+import { Ledger } from "../ledger/Ledger.ts"
+import { Digest } from "../shared/Digest.ts"
+import { Entropy } from "../shared/Entropy.ts"
+import { IdempotencyConflict } from "../shared/Idempotency.ts"
+import { type ConsumerId, LoadId } from "../shared/Ids.ts"
+import { fromCents } from "../shared/Microcents.ts"
+import { UnitOfWork } from "../shared/UnitOfWork.ts"
+import { type Load, LoadStore } from "./LoadStore.ts"
+import { type CheckoutStanding, type PaymentFailed, PaymentGateway, type PaymentsNotConfigured } from "./PaymentGateway.ts"
+
+export const LOAD_CENTS_MIN = 100
+export const LOAD_CENTS_MAX = 100_000
+export const CURRENCY = "usd"
+
+/** Where the processor's page sends the payer afterwards. */
+export const CheckoutReturn = Context.Reference<{ readonly successUrl: string; readonly cancelUrl: string }>(
+  "agent-tool-billing/domain/payments/CheckoutReturn",
+  {
+    defaultValue: () => ({
+      successUrl: "http://127.0.0.1:3000/developers/dashboard?load=success",
+      cancelUrl: "http://127.0.0.1:3000/developers/dashboard?load=cancelled"
+    })
+  }
+)
+
+export interface LoadRequest {
+  readonly consumerId: ConsumerId
+  readonly amountCents: number
+  /** The caller's idempotency key: the same one names the same load. */
+  readonly key: string | undefined
+}
+
+export type Loaded =
+  | {
+      readonly mode: "dry_run"
+      readonly previousMicrocents: bigint
+      readonly newMicrocents: bigint
+    }
+  | {
+      readonly mode: "live"
+      readonly checkoutUrl: string
+      readonly sessionId: string
+      readonly repeated: boolean
+    }
+
+/** What the processor was paid is not what was ordered: for a person to look at, never credited by itself. */
+export class UnexpectedPayment extends Schema.TaggedError<UnexpectedPayment>()("UnexpectedPayment", {
+  loadId: LoadId,
+  expectedCents: Schema.Int,
+  paidCents: Schema.Int,
+  currency: Schema.String
+}) {
+  override get message() {
+    return `Load ${this.loadId} was ordered over ${this.expectedCents} cents, but ${this.paidCents} ${this.currency} were paid. Nothing was credited.`
+  }
+}
+
+export class Loads extends Context.Service<
+  Loads,
+  {
+    readonly mode: PaymentGateway["Service"]["mode"]
+    load(request: LoadRequest): Effect.Effect<Loaded, PaymentsNotConfigured | PaymentFailed | IdempotencyConflict>
+    /** Takes over what the processor says of a checkout; the wallet is credited once, however often it says so. */
+    settle(checkout: CheckoutStanding): Effect.Effect<void>
+    /** Orders the checkout of a load again: the same order, so the processor makes no second one. */
+    open(load: Load): Effect.Effect<Load, PaymentFailed>
+  }
+>()("agent-tool-billing/domain/payments/Loads") {
+  static readonly layer = Layer.effect(
+    Loads,
+    Effect.gen(function* () {
+      const store = yield* LoadStore
+      const gateway = yield* PaymentGateway
+      const ledger = yield* Ledger
+      const entropy = yield* Entropy
+      const { sha256Hex } = yield* Digest
+      const { atomically } = yield* UnitOfWork
+      const returning = yield* CheckoutReturn
+
+      const pretend = Effect.fnUntraced(function* ({ amountCents, consumerId }: LoadRequest) {
+        const amount = fromCents(amountCents)
+        yield* ledger.load({ consumerId, amount, reference: `dry_run:${yield* entropy.uuid}` }).pipe(Effect.orDie)
+        const { credits, debits } = yield* ledger.wallet(consumerId)
+        const balance = credits - debits
+        return { mode: "dry_run" as const, previousMicrocents: balance - amount, newMicrocents: balance }
+      })
+
+      const open = Effect.fn("Loads.open")(function* (load: Load) {
+        const checkout = yield* gateway.checkout({
+          loadId: load.id,
+          consumerId: load.consumerId,
+          amountCents: load.amountCents,
+          ...returning
+        })
+        const now = yield* DateTime.now
+        return yield* atomically(
+          Effect.gen(function* () {
+            const current = Option.getOrElse(yield* store.lock(load.id), () => load)
+            // It may have been paid or ended meanwhile: that stays.
+            const state = current.state === "opening" ? "open" : current.state
+            const opened = {
+              ...current,
+              state,
+              sessionId: checkout.sessionId,
+              checkoutUrl: checkout.url,
+              updatedAt: now
+            }
+            yield* store.update(opened)
+            return opened
+          })
+        )
+      })
+
+      const live = Effect.fnUntraced(function* ({ amountCents, consumerId, key }: LoadRequest) {
+        const id = LoadId.make(
+          key === undefined ? yield* entropy.uuid : uuidFrom(sha256Hex(`load\n${consumerId}\n${key}`))
+        )
+        const now = yield* DateTime.now
+        const fresh: Load = {
+          id,
+          consumerId,
+          amountCents,
+          state: "opening",
+          sessionId: undefined,
+          checkoutUrl: undefined,
+          paymentId: undefined,
+          createdAt: now,
+          updatedAt: now
+        }
+        const inserted = yield* store.insert(fresh)
+        const known = inserted ? fresh : Option.getOrElse(yield* store.find(id), () => fresh)
+        if (known.amountCents !== amountCents) return yield* new IdempotencyConflict()
+        const opened = known.checkoutUrl === undefined ? yield* open(known) : known
+        return {
+          mode: "live" as const,
+          checkoutUrl: opened.checkoutUrl!,
+          sessionId: opened.sessionId!,
+          repeated: !inserted
+        }
+      })
+
+      const load = Effect.fn("Loads.load")(function* (request: LoadRequest) {
+        return gateway.mode === "dry_run" ? yield* pretend(request) : yield* live(request)
+      })
+
+      const settle = Effect.fn("Loads.settle")(function* (checkout: CheckoutStanding) {
+        const found = yield* store.lock(checkout.loadId)
+        if (Option.isNone(found)) return yield* Effect.logWarning(`There is no load ${checkout.loadId} here`)
+        const load = found.value
+        if (load.state === "paid") return
+        const { amountCents: paidCents, currency, paymentId, sessionId } = checkout
+        if (checkout.state === "paid") {
+          if (paidCents !== load.amountCents || currency !== CURRENCY) {
+            const expectedCents = load.amountCents
+            return yield* Effect.die(new UnexpectedPayment({ loadId: load.id, expectedCents, paidCents, currency }))
+          }
+          const reference = referenceOf(load.id)
+          const amount = fromCents(load.amountCents)
+          yield* ledger.load({ consumerId: load.consumerId, amount, reference }).pipe(Effect.orDie)
+        }
+        const open = load.state === "opening" || load.state === "open"
+        yield* store.update({
+          ...load,
+          state: checkout.state === "paid" || open ? checkout.state : load.state,
+          sessionId,
+          paymentId: paymentId ?? load.paymentId,
+          updatedAt: yield* DateTime.now
+        })
+      }, atomically)
+
+      return Loads.of({ mode: gateway.mode, load, open, settle })
+    })
+  )
+}
+
+const referenceOf = (id: LoadId): string => `load:${id}`
+
+/** The first half of a hash as a UUID of version 8 (RFC 9562: made by the application). */
+export const uuidFrom = (sha256Hex: string): string => {
+  const digits = sha256Hex.slice(0, 32)
+  return [
+    digits.slice(0, 8),
+    digits.slice(8, 12),
+    `8${digits.slice(13, 16)}`,
+    `8${digits.slice(17, 20)}`,
+    digits.slice(20)
+  ].join("-")
+}

@@ -1,0 +1,130 @@
+/**
+ * What the processor tells by webhook, and its effect: once per event, in whatever order and however often events come.
+ * The event and its effect are one unit of work; what fails leaves the event unclaimed, so that it is sent again.
+ */
+import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { Ledger } from "../ledger/Ledger.ts"
+import { Onboarding } from "../payouts/Onboarding.ts"
+import { Payouts } from "../payouts/Payouts.ts"
+import type { LoadId } from "../shared/Ids.ts"
+import { fromCents } from "../shared/Microcents.ts"
+import { UnitOfWork } from "../shared/UnitOfWork.ts"
+import { Loads } from "./Loads.ts"
+import { LoadStore } from "./LoadStore.ts"
+import {
+  type PaymentEvent,
+  type PaymentFailed,
+  PaymentGateway,
+  type PaymentsNotConfigured,
+  type UntrustedEvent
+} from "./PaymentGateway.ts"
+
+export const PAYMENT_EVENT_DAYS_KEPT = 90
+
+export type Received = "applied" | "repeated" | "ignored"
+
+/** Money of a load that went back to the payer, or came again after all. */
+interface ReversalNews {
+  readonly id: string
+  readonly paymentId: string
+  readonly amountCents: number
+  readonly cause: "refund" | "dispute"
+  readonly state: "taken" | "returned"
+}
+
+export class PaymentEvents extends Context.Service<
+  PaymentEvents,
+  {
+    /** A webhook's raw body and its signature header. */
+    receive(
+      body: string,
+      signature: string
+    ): Effect.Effect<Received, UntrustedEvent | PaymentsNotConfigured | PaymentFailed>
+    apply(event: PaymentEvent): Effect.Effect<Received, PaymentFailed>
+  }
+>()("agent-tool-billing/domain/payments/PaymentEvents") {
+  static readonly layer = Layer.effect(
+    PaymentEvents,
+    Effect.gen(function* () {
+      const store = yield* LoadStore
+      const gateway = yield* PaymentGateway
+      const ledger = yield* Ledger
+      const loads = yield* Loads
+      const onboarding = yield* Onboarding
+      const payouts = yield* Payouts
+      const { atomically } = yield* UnitOfWork
+
+      const once = <E>(event: PaymentEvent, effect: Effect.Effect<void, E>): Effect.Effect<Received, E> =>
+        atomically(
+          Effect.gen(function* () {
+            if (!(yield* store.claimEvent(event.eventId, yield* DateTime.now))) return "repeated"
+            yield* effect
+            return "applied"
+          })
+        )
+
+      const loadOf = Effect.fnUntraced(function* (paymentId: string) {
+        const known = yield* store.findByPayment(paymentId)
+        return Option.isSome(known) ? known.value.id : yield* gateway.loadOfPayment(paymentId)
+      })
+
+      /** Nothing → taken → returned; what comes late from before changes nothing. */
+      const reverse = Effect.fnUntraced(function* (loadId: LoadId, news: ReversalNews) {
+        const load = yield* store.lock(loadId)
+        if (Option.isNone(load)) return yield* Effect.logWarning(`There is no load ${loadId} here`)
+        const before = Option.getOrUndefined(yield* store.reversal(news.id))
+        if (before?.state === "returned" || before?.state === news.state) return
+        const movement = {
+          consumerId: load.value.consumerId,
+          amount: fromCents(news.amountCents),
+          cause: news.cause
+        }
+        if (news.state === "taken") {
+          yield* ledger.takeBack({ ...movement, reference: `${news.cause}:${news.id}` }).pipe(Effect.orDie)
+        } else if (before !== undefined) {
+          yield* ledger.bringBack({ ...movement, reference: `${news.cause}:${news.id}:returned` }).pipe(Effect.orDie)
+        }
+        yield* store.putReversal({ id: news.id, loadId, state: news.state })
+      })
+
+      const applyReversal = Effect.fnUntraced(function* (event: PaymentEvent, news: ReversalNews) {
+        const loadId = yield* loadOf(news.paymentId)
+        return loadId === undefined ? "ignored" : yield* once(event, reverse(loadId, news))
+      })
+
+      const apply = Effect.fn("PaymentEvents.apply")(function* (
+        event: PaymentEvent
+      ): Effect.fn.Return<Received, PaymentFailed> {
+        switch (event._tag) {
+          case "CheckoutChanged":
+            return yield* once(event, loads.settle(event.checkout))
+          case "PaymentRefunded": {
+            if (event.state === "pending") return "ignored"
+            const { amountCents, paymentId, refundId: id } = event
+            const state = event.state === "settled" ? "taken" : "returned"
+            return yield* applyReversal(event, { id, paymentId, amountCents, cause: "refund", state })
+          }
+          case "PaymentDisputed": {
+            if (event.state === "open") return "ignored"
+            const { amountCents, disputeId: id, paymentId } = event
+            const state = event.state === "withdrawn" ? "taken" : "returned"
+            return yield* applyReversal(event, { id, paymentId, amountCents, cause: "dispute", state })
+          }
+          case "PayeeChanged":
+            yield* onboarding.refresh(event.accountId)
+            return "applied"
+          case "TransferReversed":
+            return yield* once(event, payouts.reversed(event.payoutId, event.transfer))
+          case "Irrelevant":
+            return "ignored"
+        }
+      })
+
+      const receive = Effect.fn("PaymentEvents.receive")(function* (body: string, signature: string) {
+        return yield* apply(yield* gateway.readEvent(body, signature))
+      })
+
+      return PaymentEvents.of({ apply, receive })
+    })
+  )
+}

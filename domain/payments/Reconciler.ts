@@ -1,0 +1,65 @@
+/**
+ * Asks the processor about checkouts of which no webhook came, and orders again those it may never have heard of.
+ */
+import { Context, DateTime, Duration, Effect, Layer } from "effect"
+import { Loads } from "./Loads.ts"
+import { type Load, LoadStore } from "./LoadStore.ts"
+import { PaymentGateway } from "./PaymentGateway.ts"
+
+/** A webhook that is on its way is not overtaken. */
+export const ASKED_AFTER = Duration.minutes(10)
+export const ASKED_AT_ONCE_MAX = 100
+/** What was neither paid nor refused by then is left as it is; a webhook may still end it. */
+const DAYS_ASKED = 30
+
+export class Reconciler extends Context.Service<
+  Reconciler,
+  {
+    /** One round; says how many loads came to their end. Any number of nodes may ask at once. */
+    readonly reconcile: Effect.Effect<number>
+  }
+>()("agent-tool-billing/domain/payments/Reconciler") {
+  static readonly layer = Layer.effect(
+    Reconciler,
+    Effect.gen(function* () {
+      const store = yield* LoadStore
+      const loads = yield* Loads
+      const gateway = yield* PaymentGateway
+
+      const ask = Effect.fnUntraced(function* (load: Load, now: DateTime.Utc) {
+        if (DateTime.isLessThan(load.createdAt, DateTime.subtract(now, { days: DAYS_ASKED }))) {
+          yield* store.update({ ...load, state: "expired", updatedAt: now })
+          return 1
+        }
+        // Whoever fails now goes to the end of the line.
+        yield* store.update({ ...load, updatedAt: now })
+        const { sessionId } = load.sessionId === undefined ? yield* loads.open(load) : load
+        const standing = yield* gateway.checkoutStanding(sessionId!)
+        yield* loads.settle(standing)
+        return standing.state === "open" ? 0 : 1
+      })
+
+      const refused = (load: Load, now: DateTime.Utc) =>
+        Effect.as(store.update({ ...load, state: "failed", updatedAt: now }), 1)
+
+      const reconcile = Effect.gen(function* () {
+        if (gateway.mode !== "live") return 0
+        const now = yield* DateTime.now
+        const waiting = yield* store.unsettled(DateTime.subtractDuration(now, ASKED_AFTER), ASKED_AT_ONCE_MAX)
+        const ended = yield* Effect.forEach(waiting, (load) =>
+          ask(load, now).pipe(
+            Effect.catch((error) =>
+              Effect.andThen(
+                Effect.logWarning(`Load ${load.id} could not be reconciled: ${error.message}`),
+                error.definite && load.sessionId === undefined ? refused(load, now) : Effect.succeed(0)
+              )
+            )
+          )
+        )
+        return ended.reduce<number>((sum, one) => sum + one, 0)
+      }).pipe(Effect.withSpan("Reconciler.reconcile"))
+
+      return Reconciler.of({ reconcile })
+    })
+  )
+}

@@ -1,0 +1,107 @@
+/**
+ * What a provider has earned: gross, the platform's fee, and the rest, by tool and by week. Every total is the sum of its
+ * parts, to the microcent.
+ */
+import { Context, DateTime, Effect, Layer } from "effect"
+import { periodDays, sumUp, type UsageOfToolDay, UsageStore } from "../metering/Usage.ts"
+import type { ProviderId, ToolId } from "../shared/Ids.ts"
+
+export type EarningsPeriod = "7d" | "30d" | "90d" | "all"
+
+export interface EarningsSums {
+  readonly calls: number
+  readonly grossMicrocents: bigint
+  readonly feeMicrocents: bigint
+  readonly netMicrocents: bigint
+}
+
+export interface EarningsOfTool extends EarningsSums {
+  readonly toolId: ToolId
+  readonly toolName: string
+}
+
+export interface EarningsOfWeek extends EarningsSums {
+  /** The Monday it begins with, `2026-11-16`, UTC. */
+  readonly weekOf: string
+}
+
+export interface EarningsSummary {
+  readonly total: EarningsSums
+  /** The best earning first. */
+  readonly byTool: ReadonlyArray<EarningsOfTool>
+  /** Every week of the period, those without calls too; the oldest first. */
+  readonly byWeek: ReadonlyArray<EarningsOfWeek>
+}
+
+export class Earnings extends Context.Service<
+  Earnings,
+  {
+    summary(providerId: ProviderId, period: EarningsPeriod): Effect.Effect<EarningsSummary>
+  }
+>()("agent-tool-billing/domain/payouts/Earnings") {
+  static readonly layer = Layer.effect(
+    Earnings,
+    Effect.gen(function* () {
+      const usage = yield* UsageStore
+
+      const summary = Effect.fn("Earnings.summary")(function* (providerId: ProviderId, period: EarningsPeriod) {
+        const now = yield* DateTime.now
+        const since = startOf(period, now)
+        const rows = yield* usage.byToolAndDay({ role: "provider", ownerId: providerId }, since)
+        return summarizeEarnings(rows, period === "all" ? undefined : since, now)
+      })
+
+      return Earnings.of({ summary })
+    })
+  )
+}
+
+/** Without `since`: from the first week with calls on. */
+export const summarizeEarnings = (
+  rows: ReadonlyArray<UsageOfToolDay>,
+  since: DateTime.Utc | undefined,
+  now: DateTime.Utc
+): EarningsSummary => {
+  const byTool = [...Map.groupBy(rows, (row) => row.toolId)].map(([toolId, parts]): EarningsOfTool => ({
+    ...earned(parts),
+    toolId,
+    toolName: parts[0]!.toolName
+  }))
+  const byMonday = Map.groupBy(rows, (row) => mondayOf(row.date))
+  const first = since === undefined ? [...byMonday.keys()].toSorted()[0] : mondayOf(DateTime.formatIsoDateUtc(since))
+  const weeks = first === undefined ? [] : mondays(first, mondayOf(DateTime.formatIsoDateUtc(now)))
+  return {
+    total: earned(rows),
+    byTool: byTool.toSorted((a, b) =>
+      a.netMicrocents === b.netMicrocents ? (a.toolId < b.toolId ? -1 : 1) : a.netMicrocents < b.netMicrocents ? 1 : -1
+    ),
+    byWeek: weeks.map((weekOf) => ({ weekOf, ...earned(byMonday.get(weekOf) ?? []) }))
+  }
+}
+
+const earned = (parts: ReadonlyArray<UsageOfToolDay>): EarningsSums => {
+  const { calls, feeMicrocents, spendMicrocents } = sumUp(parts)
+  return {
+    calls,
+    grossMicrocents: spendMicrocents,
+    feeMicrocents,
+    netMicrocents: spendMicrocents - feeMicrocents
+  }
+}
+
+const startOf = (period: EarningsPeriod, now: DateTime.Utc): DateTime.Utc =>
+  period === "all"
+    ? DateTime.makeUnsafe(0)
+    : DateTime.startOf(DateTime.subtract(now, { days: periodDays[period] }), "hour")
+
+const mondayOf = (date: string): string =>
+  DateTime.formatIsoDateUtc(DateTime.startOf(DateTime.makeUnsafe(`${date}T00:00:00.000Z`), "week", { weekStartsOn: 1 }))
+
+const mondays = (first: string, last: string): ReadonlyArray<string> => {
+  const weeks: Array<string> = []
+  for (let week = first; week <= last;) {
+    weeks.push(week)
+    week = DateTime.formatIsoDateUtc(DateTime.add(DateTime.makeUnsafe(`${week}T00:00:00.000Z`), { days: 7 }))
+  }
+  return weeks
+}

@@ -1,0 +1,88 @@
+/**
+ * A provider's way to being paid: an account with the processor, the processor's own pages to complete it, and a mirror
+ * of what the processor says of it.
+ */
+import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { AccountStore } from "../accounts/AccountStore.ts"
+import {
+  type OnboardingLink,
+  type PayeeStanding,
+  type PaymentFailed,
+  PaymentGateway,
+  PaymentsNotConfigured
+} from "../payments/PaymentGateway.ts"
+import type { ProviderId } from "../shared/Ids.ts"
+import { type Payee, PayeeStore } from "./PayeeStore.ts"
+
+export interface Connected extends OnboardingLink {
+  readonly accountId: string
+}
+
+export class Onboarding extends Context.Service<
+  Onboarding,
+  {
+    /** A fresh link to the processor's pages; the account is opened with the first one. */
+    connect(
+      providerId: ProviderId,
+      urls: { readonly returnUrl: string; readonly refreshUrl: string }
+    ): Effect.Effect<Connected, PaymentsNotConfigured | PaymentFailed>
+    /** As the processor sees it now, or as it was last seen where the processor does not answer. */
+    status(providerId: ProviderId): Effect.Effect<Option.Option<PayeeStanding>>
+    /** The processor says that an account has changed. One that is not of ours is nothing to us. */
+    refresh(accountId: string): Effect.Effect<void, PaymentFailed>
+    payee(providerId: ProviderId): Effect.Effect<Option.Option<Payee>>
+    setAutomatic(providerId: ProviderId, automatic: boolean): Effect.Effect<void>
+  }
+>()("agent-tool-billing/domain/payouts/Onboarding") {
+  static readonly layer = Layer.effect(
+    Onboarding,
+    Effect.gen(function* () {
+      const store = yield* PayeeStore
+      const accounts = yield* AccountStore
+      const gateway = yield* PaymentGateway
+
+      const look = Effect.fnUntraced(function* (providerId: ProviderId, accountId: string) {
+        const standing = yield* gateway.payee(accountId)
+        yield* store.putStanding(providerId, standing, yield* DateTime.now)
+        return standing
+      })
+
+      const accountOf = (payee: Option.Option<Payee>): string | undefined =>
+        Option.getOrUndefined(payee)?.standing?.accountId
+
+      const connect = Effect.fn("Onboarding.connect")(function* (
+        providerId: ProviderId,
+        urls: { readonly returnUrl: string; readonly refreshUrl: string }
+      ) {
+        if (gateway.mode !== "live") return yield* new PaymentsNotConfigured({ what: "providers cannot be paid out" })
+        const provider = Option.getOrThrow(yield* accounts.findProvider(providerId))
+        const known = accountOf(yield* store.find(providerId))
+        const accountId =
+          known ?? (yield* gateway.openPayee({ providerId, name: provider.name, email: provider.email }))
+        if (known === undefined) yield* look(providerId, accountId)
+        return { accountId, ...(yield* gateway.onboard(accountId, urls)) }
+      })
+
+      const status = Effect.fn("Onboarding.status")(function* (providerId: ProviderId) {
+        const payee = yield* store.find(providerId)
+        const seen = Option.getOrUndefined(payee)?.standing
+        if (seen === undefined || gateway.mode !== "live") return Option.fromNullishOr(seen)
+        return yield* look(providerId, seen.accountId).pipe(
+          Effect.catch((error) => Effect.as(Effect.logWarning(error.message), seen)),
+          Effect.map(Option.some)
+        )
+      })
+
+      const refresh = Effect.fn("Onboarding.refresh")(function* (accountId: string) {
+        const payee = yield* store.findByAccount(accountId)
+        if (Option.isSome(payee)) yield* look(payee.value.providerId, accountId)
+      })
+
+      const setAutomatic = Effect.fn("Onboarding.setAutomatic")(function* (providerId: ProviderId, automatic: boolean) {
+        yield* store.putAutomatic(providerId, automatic, yield* DateTime.now)
+      })
+
+      return Onboarding.of({ connect, status, refresh, payee: store.find, setAutomatic })
+    })
+  )
+}

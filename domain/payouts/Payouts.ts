@@ -1,0 +1,277 @@
+/**
+ * Paying a provider. The ledger reserves the money before the processor hears of it; the processor's transfer carries the
+ * payout's id, so it is made once; its result posts the money or gives it back. A crash between any two steps leaves a
+ * payout that `work` takes up where it stands.
+ */
+import { Context, DateTime, Duration, Effect, Layer, Option, Schema } from "effect"
+import { Ledger } from "../ledger/Ledger.ts"
+import type { Leg } from "../ledger/Transfer.ts"
+import {
+  type PaymentFailed,
+  PaymentGateway,
+  type PaymentsNotConfigured,
+  type Transferred
+} from "../payments/PaymentGateway.ts"
+import { uuidFrom } from "../payments/Loads.ts"
+import { Digest } from "../shared/Digest.ts"
+import { Entropy } from "../shared/Entropy.ts"
+import { PayoutId, type ProviderId } from "../shared/Ids.ts"
+import { fromCents, toCents } from "../shared/Microcents.ts"
+import { UnitOfWork } from "../shared/UnitOfWork.ts"
+import { PayeeStore } from "./PayeeStore.ts"
+import { isOpen, type Payout, PayoutStore } from "./PayoutStore.ts"
+
+export const PAYOUT_CENTS_MIN = 1_000
+export const PAYOUT_HISTORY_MAX = 100
+const WORKED_AT_ONCE_MAX = 50
+/** Longer than an attempt may take, so that one worker at a time has a payout in hand. */
+const LEASE = Duration.minutes(2)
+const PAUSE_MAX_SECONDS = 3_600
+
+export class BelowMinimum extends Schema.TaggedError<BelowMinimum>()("BelowMinimum", { balanceCents: Schema.Int }) {
+  override get message() {
+    return `A payout is at least $${PAYOUT_CENTS_MIN / 100}.00; ${this.balanceCents} cents can be paid out.`
+  }
+}
+
+export class NotOnboarded extends Schema.TaggedError<NotOnboarded>()("NotOnboarded", {}) {
+  override get message() {
+    return "The payment processor cannot pay you yet. Complete your account first: POST /api/market/connect gives the link."
+  }
+}
+
+export type PayoutAnswer =
+  | { readonly mode: "dry_run"; readonly wouldPayoutCents: number }
+  | { readonly mode: "live"; readonly payout: Payout; readonly repeated: boolean }
+
+export class Payouts extends Context.Service<
+  Payouts,
+  {
+    /** All whole cents of the balance. One payout of a provider at a time: who asks meanwhile is answered with that one. */
+    request(
+      providerId: ProviderId,
+      key: string | undefined
+    ): Effect.Effect<PayoutAnswer, BelowMinimum | NotOnboarded | PaymentsNotConfigured>
+    /** Goes on with what was left in the middle; says how many payouts came to their end. */
+    readonly work: Effect.Effect<number>
+    /** The processor took a transfer back, or a part of it. */
+    reversed(id: PayoutId, transfer: Transferred): Effect.Effect<void>
+    payableCents(providerId: ProviderId): Effect.Effect<number>
+    history(providerId: ProviderId): Effect.Effect<ReadonlyArray<Payout>>
+    /** Pays every provider that wants it so, once a month however often it is called. Says how many were requested. */
+    readonly payAutomatically: Effect.Effect<number>
+  }
+>()("agent-tool-billing/domain/payouts/Payouts") {
+  static readonly layer = Layer.effect(
+    Payouts,
+    Effect.gen(function* () {
+      const store = yield* PayoutStore
+      const payees = yield* PayeeStore
+      const ledger = yield* Ledger
+      const gateway = yield* PaymentGateway
+      const entropy = yield* Entropy
+      const { sha256Hex } = yield* Digest
+      const { atomically } = yield* UnitOfWork
+
+      const payableCents = Effect.fn("Payouts.payableCents")(function* (providerId: ProviderId) {
+        const { balance } = yield* ledger.provider(providerId)
+        return toCents(balance)
+      })
+
+      const move = (
+        payout: Payout,
+        step: string,
+        leg: Pick<Leg, "debit" | "credit" | "withinBalance">,
+        cents: number
+      ) =>
+        ledger.post({
+          reference: `payout:${payout.id}${step}`,
+          legs: [{ ...leg, kind: "payout", providerId: payout.providerId, amount: fromCents(cents) }]
+        })
+
+      /** Undefined where somebody else was quicker. */
+      const reserve = Effect.fnUntraced(function* (payout: Payout) {
+        if (!(yield* store.insert(payout))) return undefined
+        const reserving = { debit: "provider", credit: "payout_clearing", withinBalance: true } as const
+        yield* move(payout, "", reserving, payout.amountCents)
+        return payout
+      })
+
+      const draft = Effect.fnUntraced(function* (id: PayoutId, providerId: ProviderId, accountId: string) {
+        const amountCents = yield* payableCents(providerId)
+        if (amountCents < PAYOUT_CENTS_MIN) return yield* new BelowMinimum({ balanceCents: amountCents })
+        const now = yield* DateTime.now
+        const payout: Payout = {
+          id,
+          providerId,
+          accountId,
+          amountCents,
+          state: "requested",
+          transferId: undefined,
+          failure: undefined,
+          reversedCents: 0,
+          attempts: 0,
+          nextAttemptAt: now,
+          createdAt: now,
+          paidAt: undefined
+        }
+        return payout
+      })
+
+      const begin = Effect.fnUntraced(function* (id: PayoutId, providerId: ProviderId) {
+        const standing = Option.getOrUndefined(yield* payees.find(providerId))?.standing
+        const open = yield* store.openOf(providerId)
+        if (Option.isSome(open)) return { payout: open.value, repeated: true }
+        const payout = yield* draft(id, providerId, standing?.accountId ?? "")
+        if (standing === undefined || !standing.payoutsEnabled) return yield* new NotOnboarded()
+        const reserved = yield* atomically(reserve(payout)).pipe(
+          Effect.catchTags({
+            // The balance went down meanwhile, by a refund or by another payout.
+            InsufficientBalance: ({ availableMicrocents }) =>
+              Effect.fail(new BelowMinimum({ balanceCents: Math.max(0, toCents(availableMicrocents)) })),
+            DuplicateReference: Effect.die
+          })
+        )
+        if (reserved !== undefined) return { payout: yield* advance(reserved.id), repeated: false }
+        const winner = Option.orElse(yield* store.find(id), () => Option.none())
+        const other = Option.isSome(winner) ? winner : yield* store.openOf(providerId)
+        if (Option.isSome(other)) return { payout: other.value, repeated: true }
+        return yield* new BelowMinimum({ balanceCents: Math.max(0, yield* payableCents(providerId)) })
+      })
+
+      const request = Effect.fn("Payouts.request")(function* (providerId: ProviderId, key: string | undefined) {
+        if (gateway.mode === "dry_run") {
+          const cents = yield* payableCents(providerId)
+          if (cents < PAYOUT_CENTS_MIN) return yield* new BelowMinimum({ balanceCents: cents })
+          return { mode: "dry_run" as const, wouldPayoutCents: cents }
+        }
+        const id = PayoutId.make(
+          key === undefined ? yield* entropy.uuid : uuidFrom(sha256Hex(`payout\n${providerId}\n${key}`))
+        )
+        const known = yield* store.find(id)
+        if (Option.isSome(known)) return { mode: "live" as const, payout: known.value, repeated: true }
+        return { mode: "live" as const, ...(yield* begin(id, providerId)) }
+      })
+
+      /** Takes the payout in hand, unless another worker has it or it has ended. */
+      const lease = Effect.fnUntraced(function* (id: PayoutId) {
+        const now = yield* DateTime.now
+        const found = Option.getOrUndefined(yield* store.lock(id))
+        if (found === undefined || !isOpen(found) || DateTime.isGreaterThan(found.nextAttemptAt, now)) return undefined
+        const taken: Payout = {
+          ...found,
+          state: "transferring",
+          attempts: found.attempts + 1,
+          nextAttemptAt: DateTime.addDuration(now, LEASE)
+        }
+        yield* store.update(taken)
+        return { taken, first: found.state === "requested" }
+      }, atomically)
+
+      /** A processor forgets an order's id after a while: before an order is given again, it is asked for the first one. */
+      const order = Effect.fnUntraced(function* (payout: Payout, first: boolean) {
+        const made = first ? undefined : yield* gateway.transferOf(payout.id)
+        if (made !== undefined) return made
+        const { accountId, amountCents, id: payoutId, providerId } = payout
+        return yield* gateway.transfer({ payoutId, providerId, accountId, amountCents })
+      })
+
+      const end = (id: PayoutId, change: (payout: Payout) => Effect.Effect<Payout>) =>
+        atomically(
+          Effect.gen(function* () {
+            const current = Option.getOrThrow(yield* store.lock(id))
+            if (!isOpen(current)) return current
+            const changed = yield* change(current)
+            yield* store.update(changed)
+            return changed
+          })
+        )
+
+      const paid = (id: PayoutId, { transferId }: Transferred) =>
+        end(
+          id,
+          Effect.fnUntraced(function* (payout) {
+            const leg = { debit: "payout_clearing", credit: "processor" } as const
+            yield* Effect.orDie(move(payout, ":paid", leg, payout.amountCents))
+            return { ...payout, state: "paid" as const, transferId, paidAt: yield* DateTime.now }
+          })
+        )
+
+      const failed = (id: PayoutId, failure: string) =>
+        end(
+          id,
+          Effect.fnUntraced(function* (payout) {
+            const leg = { debit: "payout_clearing", credit: "provider" } as const
+            yield* Effect.orDie(move(payout, ":failed", leg, payout.amountCents))
+            return { ...payout, state: "failed" as const, failure }
+          })
+        )
+
+      const unclear = (id: PayoutId, error: PaymentFailed) =>
+        end(
+          id,
+          Effect.fnUntraced(function* (payout) {
+            yield* Effect.logWarning(`Payout ${id} is not clear after ${payout.attempts} attempts: ${error.message}`)
+            const pauseSeconds = Math.min(PAUSE_MAX_SECONDS, 2 ** Math.min(payout.attempts, 12))
+            return { ...payout, nextAttemptAt: DateTime.add(yield* DateTime.now, { seconds: pauseSeconds }) }
+          })
+        )
+
+      /** One attempt; the payout as it stands afterwards. */
+      const advance = Effect.fn("Payouts.advance")(function* (id: PayoutId) {
+        const leased = yield* lease(id)
+        if (leased === undefined) return Option.getOrThrow(yield* store.find(id))
+        return yield* order(leased.taken, leased.first).pipe(
+          Effect.flatMap((made) => paid(id, made)),
+          Effect.catchTag("PaymentFailed", (error) => (error.definite ? failed(id, error.reason) : unclear(id, error)))
+        )
+      })
+
+      const work = Effect.gen(function* () {
+        if (gateway.mode !== "live") return 0
+        const due = yield* store.due(yield* DateTime.now, WORKED_AT_ONCE_MAX)
+        const worked = yield* Effect.forEach(due, advance, { concurrency: 8 })
+        return worked.filter((payout) => !isOpen(payout)).length
+      }).pipe(Effect.withSpan("Payouts.work"))
+
+      const reversed = Effect.fn("Payouts.reversed")(function* (id: PayoutId, transfer: Transferred) {
+        const { reversedCents } = transfer
+        const found = Option.getOrUndefined(yield* store.lock(id))
+        if (found === undefined || found.state === "failed") return
+        // What is taken back was made: the news of that may still be on its way.
+        const payout = isOpen(found) ? yield* paid(id, transfer) : found
+        const moreCents = reversedCents - payout.reversedCents
+        if (moreCents <= 0) return
+        const leg = { debit: "processor", credit: "provider" } as const
+        yield* Effect.orDie(move(payout, `:reversed:${reversedCents}`, leg, moreCents))
+        const whole = reversedCents >= payout.amountCents
+        yield* store.update({ ...payout, reversedCents, state: whole ? "reversed" : payout.state })
+      }, atomically)
+
+      const payAutomatically = Effect.gen(function* () {
+        if (gateway.mode !== "live") return 0
+        const month = DateTime.formatIsoDateUtc(yield* DateTime.now).slice(0, 7)
+        let requested = 0
+        let after: ProviderId | undefined
+        while (true) {
+          const page: ReadonlyArray<ProviderId> = yield* payees.automatic(after, WORKED_AT_ONCE_MAX)
+          for (const providerId of page) {
+            const outcome = yield* Effect.result(request(providerId, `automatic ${month}`))
+            if (outcome._tag === "Success" && outcome.success.mode === "live" && !outcome.success.repeated) requested++
+          }
+          if (page.length < WORKED_AT_ONCE_MAX) return requested
+          after = page.at(-1)
+        }
+      }).pipe(Effect.withSpan("Payouts.payAutomatically"))
+
+      return Payouts.of({
+        request,
+        work,
+        reversed,
+        payableCents,
+        history: (providerId) => store.history(providerId, PAYOUT_HISTORY_MAX),
+        payAutomatically
+      })
+    })
+  )
+}

@@ -1,0 +1,21 @@
+/**
+ * What every test of money asks at its end: do the books add up, and is nothing left in the middle.
+ */
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { Ledger } from "../../domain/ledger/Ledger.ts"
+
+/** Of the market's own accounts, by kind. */
+export const balances = Effect.gen(function* () {
+  const { accounts, balanced } = yield* (yield* Ledger).trialBalance
+  assert.isTrue(balanced)
+  return Object.fromEntries(accounts.map(({ account, credits, debits }) => [account, credits - debits]))
+})
+
+export const clearingIsEmpty = Effect.gen(function* () {
+  const sums = yield* balances
+  for (const account of ["load_clearing", "refund_clearing", "dispute_clearing", "payout_clearing"]) {
+    assert.strictEqual(sums[account] ?? 0n, 0n, account)
+  }
+  assert.deepStrictEqual((yield* (yield* Ledger).audit).discrepancies, [])
+})

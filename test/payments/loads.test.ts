@@ -1,0 +1,216 @@
+/**
+ * Loads through a processor: webhooks twice, late, in every order, lost; refunds and card disputes; crashes between steps.
+ */
+import { assert, it } from "@effect/vitest"
+import { DateTime, Effect, Option } from "effect"
+import { Ledger } from "../../domain/ledger/Ledger.ts"
+import { Loads } from "../../domain/payments/Loads.ts"
+import { LoadStore } from "../../domain/payments/LoadStore.ts"
+import { type CheckoutStanding, type PaymentEvent } from "../../domain/payments/PaymentGateway.ts"
+import { PaymentEvents } from "../../domain/payments/PaymentEvents.ts"
+import { Reconciler } from "../../domain/payments/Reconciler.ts"
+import { ConsumerId } from "../../domain/shared/Ids.ts"
+import { fromCents } from "../../domain/shared/Microcents.ts"
+import { aConsumer } from "../support/Market.ts"
+import { coreWith } from "../support/metering/Core.ts"
+import { later } from "../support/metering/Elsewhen.ts"
+import * as ScriptedGateway from "../support/ScriptedGateway.ts"
+import { LIVE } from "../support/ServiceUnderTest.ts"
+import { clearingIsEmpty } from "./Books.ts"
+
+const CENTS = 2_000
+
+let events = 0
+const event = <E extends object>(body: E) => ({
+  eventId: `evt_${++events}`,
+  occurredAt: DateTime.makeUnsafe(0),
+  ...body
+})
+
+const aLoad = Effect.gen(function* () {
+  const consumerId = ConsumerId.make((yield* aConsumer()).id)
+  const loaded = yield* (yield* Loads).load({ consumerId, amountCents: CENTS, key: undefined })
+  if (loaded.mode !== "live") return yield* Effect.die("not live")
+  const { checkouts, loadsOfPayments } = yield* ScriptedGateway.GatewayScript
+  const checkout: CheckoutStanding = { ...checkouts.get(loaded.sessionId)!, paymentId: `pi_${loaded.sessionId}` }
+  loadsOfPayments.set(checkout.paymentId!, checkout.loadId)
+  return { consumerId, checkout, paymentId: checkout.paymentId! }
+})
+type ALoad = Effect.Success<typeof aLoad>
+
+const newsOf = ({ checkout, paymentId }: ALoad) => ({
+  completedUnpaid: event({ _tag: "CheckoutChanged" as const, checkout }),
+  completedPaid: event({ _tag: "CheckoutChanged" as const, checkout: { ...checkout, state: "paid" as const } }),
+  asyncPaid: event({ _tag: "CheckoutChanged" as const, checkout: { ...checkout, state: "paid" as const } }),
+  asyncFailed: event({ _tag: "CheckoutChanged" as const, checkout: { ...checkout, state: "failed" as const } }),
+  expired: event({ _tag: "CheckoutChanged" as const, checkout: { ...checkout, state: "expired" as const } }),
+  refunded: event({
+    _tag: "PaymentRefunded" as const,
+    refundId: `re_${paymentId}`,
+    paymentId,
+    amountCents: 500,
+    state: "settled" as const
+  }),
+  refundFailed: event({
+    _tag: "PaymentRefunded" as const,
+    refundId: `re_${paymentId}`,
+    paymentId,
+    amountCents: 500,
+    state: "failed" as const
+  }),
+  withdrawn: event({
+    _tag: "PaymentDisputed" as const,
+    disputeId: `dp_${paymentId}`,
+    paymentId,
+    amountCents: CENTS,
+    state: "withdrawn" as const
+  }),
+  reinstated: event({
+    _tag: "PaymentDisputed" as const,
+    disputeId: `dp_${paymentId}`,
+    paymentId,
+    amountCents: CENTS,
+    state: "reinstated" as const
+  })
+})
+type Name = keyof ReturnType<typeof newsOf>
+
+/** What the consumer has less what it owes, after these have arrived in whatever order. */
+const expectedCents = (names: ReadonlyArray<Name>): number => {
+  const has = (name: Name) => names.includes(name)
+  const paid = has("completedPaid") || has("asyncPaid") ? CENTS : 0
+  const refunded = has("refunded") && !has("refundFailed") ? 500 : 0
+  const taken = has("withdrawn") && !has("reinstated") ? CENTS : 0
+  return paid - refunded - taken
+}
+
+const worthCents = (consumerId: ConsumerId) =>
+  Effect.gen(function* () {
+    const { availableMicrocents, owedMicrocents } = yield* (yield* Ledger).standing(consumerId)
+    assert.isTrue(availableMicrocents >= 0n && owedMicrocents >= 0n)
+    return Number(availableMicrocents - owedMicrocents) / 10_000
+  })
+
+const ordersOfThree = (names: ReadonlyArray<Name>): ReadonlyArray<ReadonlyArray<Name>> =>
+  names.flatMap((a) =>
+    names.filter((b) => b !== a).flatMap((b) => names.filter((c) => c !== a && c !== b).map((c) => [a, b, c]))
+  )
+
+for (const [name, service] of coreWith(ScriptedGateway.layer)) {
+  it.layer(service, LIVE)(`A load over ${name}`, (it) => {
+    it.effect("is right after any three webhooks in any order, each of them twice", () =>
+      Effect.gen(function* () {
+        const { apply } = yield* PaymentEvents
+        const names = Object.keys(newsOf(yield* aLoad)) as Array<Name>
+        for (const order of ordersOfThree(names)) {
+          const load = yield* aLoad
+          const news = newsOf(load)
+          for (const one of order) {
+            assert.strictEqual(yield* apply(news[one]), "applied", order.join(", "))
+            assert.strictEqual(yield* apply(news[one]), "repeated")
+          }
+          for (const one of order) yield* apply(event({ ...news[one], eventId: `again_${news[one].eventId}` }))
+          assert.strictEqual(yield* worthCents(load.consumerId), expectedCents(order), order.join(", "))
+        }
+        yield* clearingIsEmpty
+      }).pipe(Effect.timeout("50 seconds"))
+    )
+
+    it.effect("is credited once, however many say at the same moment that it is paid", () =>
+      Effect.gen(function* () {
+        const load = yield* aLoad
+        const { apply } = yield* PaymentEvents
+        const paid = newsOf(load).completedPaid
+        const others: ReadonlyArray<PaymentEvent> = Array.from({ length: 16 }, () =>
+          event({ ...paid, eventId: "" })
+        ).map((one, n) => ({ ...one, eventId: `${load.checkout.loadId}_${n}` }))
+        yield* Effect.all([...Array.from({ length: 16 }, () => apply(paid)), ...others.map(apply)], {
+          concurrency: "unbounded"
+        })
+        assert.strictEqual(yield* worthCents(load.consumerId), CENTS)
+        yield* clearingIsEmpty
+      })
+    )
+
+    it.effect("is credited without any webhook, once the processor is asked", () =>
+      Effect.gen(function* () {
+        const load = yield* aLoad
+        const { checkouts } = yield* ScriptedGateway.GatewayScript
+        const { reconcile } = yield* Reconciler
+        yield* reconcile
+        assert.strictEqual(yield* worthCents(load.consumerId), 0)
+        checkouts.set(load.checkout.sessionId, { ...load.checkout, state: "paid" })
+        yield* later("11 minutes")(reconcile)
+        assert.strictEqual(yield* worthCents(load.consumerId), CENTS)
+        yield* later("22 minutes")(reconcile)
+        assert.strictEqual(yield* worthCents(load.consumerId), CENTS)
+        yield* clearingIsEmpty
+      })
+    )
+
+    for (const mishap of ["before", "after", "crash_before", "crash_after"] as const) {
+      it.effect(`goes on after the processor failed or the process died: ${mishap}`, () =>
+        Effect.gen(function* () {
+          const script = yield* ScriptedGateway.GatewayScript
+          const consumerId = ConsumerId.make((yield* aConsumer()).id)
+          const { load } = yield* Loads
+          const ordered = script.orders.checkout
+          const request = { consumerId, amountCents: CENTS, key: "my key" }
+          script.mishaps.checkout.push(mishap)
+          assert.strictEqual((yield* Effect.exit(load(request)))._tag, "Failure")
+          yield* later("11 minutes")((yield* Reconciler).reconcile)
+          const again = yield* load(request)
+          assert.isTrue(again.mode === "live" && again.repeated)
+          assert.strictEqual(script.orders.checkout, ordered + 1)
+          const other = yield* Effect.flip(load({ ...request, amountCents: CENTS + 1 }))
+          assert.strictEqual(other._tag, "IdempotencyConflict")
+        })
+      )
+    }
+
+    it.effect("over another amount than was ordered is credited by nobody", () =>
+      Effect.gen(function* () {
+        const load = yield* aLoad
+        const paid = event({
+          _tag: "CheckoutChanged" as const,
+          checkout: { ...load.checkout, state: "paid" as const, amountCents: CENTS - 1 }
+        })
+        assert.strictEqual((yield* Effect.exit((yield* PaymentEvents).apply(paid)))._tag, "Failure")
+        assert.strictEqual(yield* worthCents(load.consumerId), 0)
+        const kept = Option.getOrThrow(yield* (yield* LoadStore).find(load.checkout.loadId))
+        assert.strictEqual(kept.state, "open")
+      })
+    )
+
+    it.effect("pays a debt first, and the debt is what the wallet no longer had", () =>
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        const { apply } = yield* PaymentEvents
+        const load = yield* aLoad
+        const news = newsOf(load)
+        yield* apply(news.completedPaid)
+        yield* ledger.adjust({
+          owner: { consumerId: load.consumerId },
+          direction: "debit",
+          amount: fromCents(CENTS - 100),
+          reference: `spent:${load.consumerId}`
+        })
+        yield* apply(news.withdrawn)
+        assert.deepStrictEqual(yield* ledger.standing(load.consumerId), {
+          availableMicrocents: 0n,
+          owedMicrocents: fromCents(CENTS - 100)
+        })
+        yield* ledger.load({
+          consumerId: load.consumerId,
+          amount: fromCents(CENTS),
+          reference: `next:${load.consumerId}`
+        })
+        assert.deepStrictEqual(yield* ledger.standing(load.consumerId), {
+          availableMicrocents: fromCents(100),
+          owedMicrocents: 0n
+        })
+        yield* clearingIsEmpty
+      })
+    )
+  })
+}

@@ -1,0 +1,254 @@
+/**
+ * Payouts: once, through crashes between any two steps, answers that are lost, refusals, and many who ask at once.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect, Option } from "effect"
+import { Ledger } from "../../domain/ledger/Ledger.ts"
+import { Onboarding } from "../../domain/payouts/Onboarding.ts"
+import { Payouts } from "../../domain/payouts/Payouts.ts"
+import { PayoutStore } from "../../domain/payouts/PayoutStore.ts"
+import { ConsumerId, type PayoutId, ProviderId } from "../../domain/shared/Ids.ts"
+import { fromCents, Microcents } from "../../domain/shared/Microcents.ts"
+import { aConsumer, aProvider } from "../support/Market.ts"
+import { coreWith } from "../support/metering/Core.ts"
+import { later, when } from "../support/metering/Elsewhen.ts"
+import * as ScriptedGateway from "../support/ScriptedGateway.ts"
+import { LIVE } from "../support/ServiceUnderTest.ts"
+import { clearingIsEmpty } from "./Books.ts"
+
+const CENTS = 1_234
+const REST = 5_678n
+const NEXT_ATTEMPT = "3 hours"
+
+/** A provider that has earned $12.34 and a bit, and can be paid. */
+const anEarner = Effect.gen(function* () {
+  const providerId = ProviderId.make((yield* aProvider()).id)
+  yield* earn(providerId, Microcents.make(fromCents(CENTS) + REST))
+  yield* (yield* Onboarding).connect(providerId, { returnUrl: "https://a.example", refreshUrl: "https://a.example" })
+  return providerId
+})
+
+const earn = (providerId: ProviderId, amount: Microcents) =>
+  Effect.flatMap(Ledger, (ledger) =>
+    ledger.adjust({ owner: { providerId }, direction: "credit", amount, reference: `earned:${providerId}:${amount}` })
+  )
+
+const balanceOf = (providerId: ProviderId) =>
+  Effect.flatMap(Ledger, (ledger) => Effect.map(ledger.provider(providerId), ({ balance }) => balance))
+
+const statesOf = (providerId: ProviderId) =>
+  Effect.flatMap(Payouts, (payouts) =>
+    Effect.map(payouts.history(providerId), (history) => history.map(({ state }) => state))
+  )
+
+const transfersMade = Effect.map(ScriptedGateway.GatewayScript, ({ orders }) => orders.transfer)
+
+const paidOut = Effect.fnUntraced(function* (providerId: ProviderId) {
+  const asked = yield* (yield* Payouts).request(providerId, undefined)
+  if (asked.mode !== "live") return yield* Effect.die("not live")
+  return asked.payout
+})
+
+for (const [name, service] of coreWith(ScriptedGateway.layer)) {
+  it.layer(service, LIVE)(`A payout over ${name}`, (it) => {
+    it.effect("is all whole cents, and the rest stays", () =>
+      Effect.gen(function* () {
+        const providerId = yield* anEarner
+        const payout = yield* paidOut(providerId)
+        assert.deepStrictEqual([payout.state, payout.amountCents], ["paid", CENTS])
+        assert.strictEqual(yield* balanceOf(providerId), REST)
+        yield* clearingIsEmpty
+        const again = yield* Effect.flip(paidOut(providerId))
+        assert.strictEqual(again._tag, "BelowMinimum")
+      })
+    )
+
+    it.effect("is one transfer for two hundred who ask at once", () =>
+      Effect.gen(function* () {
+        const providerId = yield* anEarner
+        const before = yield* transfersMade
+        const { request } = yield* Payouts
+        const asked = yield* Effect.all(
+          Array.from({ length: 200 }, () => Effect.result(request(providerId, undefined))),
+          { concurrency: "unbounded" }
+        )
+        const ids = new Set<PayoutId>()
+        for (const one of asked) {
+          if (one._tag === "Success" && one.success.mode === "live") ids.add(one.success.payout.id)
+          if (one._tag === "Failure") assert.strictEqual(one.failure._tag, "BelowMinimum")
+        }
+        assert.strictEqual(ids.size, 1)
+        yield* later(NEXT_ATTEMPT)((yield* Payouts).work)
+        assert.strictEqual((yield* transfersMade) - before, 1)
+        assert.deepStrictEqual(yield* statesOf(providerId), ["paid"])
+        assert.strictEqual(yield* balanceOf(providerId), REST)
+        yield* clearingIsEmpty
+      })
+    )
+
+    for (const mishap of ["before", "after", "crash_before", "crash_after"] as const) {
+      it.effect(`is made once where the processor fails or the process dies: ${mishap}`, () =>
+        Effect.gen(function* () {
+          const providerId = yield* anEarner
+          const script = yield* ScriptedGateway.GatewayScript
+          const before = yield* transfersMade
+          script.mishaps.transfer.push(mishap)
+          yield* Effect.exit(paidOut(providerId))
+          assert.deepStrictEqual(yield* statesOf(providerId), ["transferring"])
+          assert.strictEqual(yield* balanceOf(providerId), REST)
+          const { work } = yield* Payouts
+          yield* work
+          assert.deepStrictEqual(yield* statesOf(providerId), ["transferring"], "before its time")
+          script.mishaps.lookup.push("before")
+          yield* later(NEXT_ATTEMPT)(work)
+          yield* later("6 hours")(work)
+          assert.deepStrictEqual(yield* statesOf(providerId), ["paid"])
+          assert.strictEqual((yield* transfersMade) - before, 1)
+          assert.strictEqual(yield* balanceOf(providerId), REST)
+          yield* clearingIsEmpty
+        })
+      )
+    }
+
+    it.effect("that was reserved when the process died is taken up", () =>
+      Effect.gen(function* () {
+        const providerId = yield* anEarner
+        const script = yield* ScriptedGateway.GatewayScript
+        script.mishaps.transfer.push("before")
+        const { id } = yield* paidOut(providerId)
+        const store = yield* PayoutStore
+        const payout = Option.getOrThrow(yield* store.find(id))
+        // As it stands after the reservation, before any worker took it in hand.
+        yield* store.update({ ...payout, state: "requested", attempts: 0, nextAttemptAt: payout.createdAt })
+        yield* (yield* Payouts).work
+        assert.deepStrictEqual(yield* statesOf(providerId), ["paid"])
+        yield* clearingIsEmpty
+      })
+    )
+
+    it.effect("has one worker at a time", () =>
+      Effect.gen(function* () {
+        const providerId = yield* anEarner
+        const script = yield* ScriptedGateway.GatewayScript
+        const before = yield* transfersMade
+        script.mishaps.transfer.push("before")
+        yield* paidOut(providerId)
+        const { work } = yield* Payouts
+        yield* later(NEXT_ATTEMPT)(
+          Effect.all(
+            Array.from({ length: 16 }, () => work),
+            { concurrency: "unbounded" }
+          )
+        )
+        assert.deepStrictEqual(yield* statesOf(providerId), ["paid"])
+        assert.strictEqual((yield* transfersMade) - before, 1)
+        yield* clearingIsEmpty
+      })
+    )
+
+    it.effect("that the processor refuses gives the money back, and says why", () =>
+      Effect.gen(function* () {
+        const providerId = yield* anEarner
+        const script = yield* ScriptedGateway.GatewayScript
+        script.mishaps.transfer.push("refuse")
+        const payout = yield* paidOut(providerId)
+        assert.deepStrictEqual([payout.state, payout.failure], ["failed", "refused by the script"])
+        assert.strictEqual(yield* balanceOf(providerId), fromCents(CENTS) + REST)
+        yield* clearingIsEmpty
+        assert.strictEqual((yield* paidOut(providerId)).state, "paid")
+      })
+    )
+
+    it.effect("that the processor takes back comes back, in parts too, once each", () =>
+      Effect.gen(function* () {
+        const providerId = yield* anEarner
+        const { reversed } = yield* Payouts
+        const { id, transferId } = yield* paidOut(providerId)
+        const part = { transferId: transferId!, amountCents: CENTS, reversedCents: 234 }
+        for (let n = 0; n < 2; n++) yield* reversed(id, part)
+        assert.strictEqual(yield* balanceOf(providerId), fromCents(234) + REST)
+        assert.deepStrictEqual(yield* statesOf(providerId), ["paid"])
+        for (let n = 0; n < 2; n++) yield* reversed(id, { ...part, reversedCents: CENTS })
+        yield* reversed(id, part)
+        assert.strictEqual(yield* balanceOf(providerId), fromCents(CENTS) + REST)
+        assert.deepStrictEqual(yield* statesOf(providerId), ["reversed"])
+        yield* clearingIsEmpty
+      })
+    )
+
+    it.effect("that is taken back before anybody learned that it was made ends reversed", () =>
+      Effect.gen(function* () {
+        const providerId = yield* anEarner
+        const script = yield* ScriptedGateway.GatewayScript
+        script.mishaps.transfer.push("after")
+        const { id } = yield* paidOut(providerId)
+        const made = { transferId: `tr_${id}`, amountCents: CENTS, reversedCents: CENTS }
+        yield* (yield* Payouts).reversed(id, made)
+        yield* later(NEXT_ATTEMPT)((yield* Payouts).work)
+        assert.deepStrictEqual(yield* statesOf(providerId), ["reversed"])
+        assert.strictEqual(yield* balanceOf(providerId), fromCents(CENTS) + REST)
+        yield* clearingIsEmpty
+      })
+    )
+
+    it.effect("is what is left after debts", () =>
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        const providerId = yield* anEarner
+        const refund = {
+          providerId,
+          consumerId: ConsumerId.make((yield* aConsumer()).id),
+          fee: fromCents(0),
+          reference: `refund:${providerId}`
+        }
+        yield* ledger.refund({ ...refund, amount: fromCents(CENTS + 500) })
+        assert.strictEqual((yield* Effect.flip(paidOut(providerId)))._tag, "BelowMinimum")
+        yield* earn(providerId, fromCents(2_000))
+        assert.strictEqual((yield* paidOut(providerId)).amountCents, 1_500)
+        yield* clearingIsEmpty
+      })
+    )
+
+    it.effect("waits for an account that can be paid", () =>
+      Effect.gen(function* () {
+        const providerId = ProviderId.make((yield* aProvider()).id)
+        yield* earn(providerId, fromCents(CENTS))
+        assert.strictEqual((yield* Effect.flip(paidOut(providerId)))._tag, "NotOnboarded")
+        assert.strictEqual(yield* balanceOf(providerId), fromCents(CENTS))
+      })
+    )
+
+    it.effect("with the same key is the same payout, also when it has long been paid", () =>
+      Effect.gen(function* () {
+        const providerId = yield* anEarner
+        const { request } = yield* Payouts
+        const first = yield* request(providerId, "my key")
+        yield* earn(providerId, fromCents(3_000))
+        const again = yield* request(providerId, "my key")
+        assert.isTrue(first.mode === "live" && again.mode === "live" && again.repeated)
+        assert.isTrue(first.mode === "live" && again.mode === "live" && first.payout.id === again.payout.id)
+        assert.strictEqual((yield* statesOf(providerId)).length, 1)
+      })
+    )
+
+    it.effect("of every month comes once a month to those who want it, however many nodes pay", () =>
+      Effect.gen(function* () {
+        const [wanting, other] = [yield* anEarner, yield* anEarner]
+        yield* (yield* Onboarding).setAutomatic(wanting, true)
+        const { payAutomatically } = yield* Payouts
+        const atOnce = Effect.all(
+          Array.from({ length: 8 }, () => payAutomatically),
+          { concurrency: "unbounded" }
+        )
+        yield* when("2031-03-01T00:10:00.000Z")(atOnce)
+        yield* earn(wanting, fromCents(5_000))
+        yield* when("2031-03-01T12:00:00.000Z")(atOnce)
+        assert.deepStrictEqual(yield* statesOf(wanting), ["paid"])
+        yield* when("2031-04-01T00:10:00.000Z")(atOnce)
+        assert.deepStrictEqual(yield* statesOf(wanting), ["paid", "paid"])
+        assert.deepStrictEqual(yield* statesOf(other), [])
+        yield* clearingIsEmpty
+      })
+    )
+  })
+}

@@ -1,0 +1,220 @@
+/**
+ * The whole way over HTTP with Stripe's double and the real stripe package: an agent pays and calls are paid for, a
+ * provider completes its account and is paid.
+ */
+import { assert, it } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
+import { createHmac } from "node:crypto"
+import { aConsumer, aProvider, at, expecting, type Member, textAt } from "../support/Market.ts"
+import { serviceOnPostgres, memoryConfig, wholeService } from "../support/ServiceConfig.ts"
+import { PostgresTest } from "../support/postgres.ts"
+import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+import type { Event } from "../support/stripe/Webhooks.ts"
+import { StripeDouble } from "../support/stripe/StripeDouble.ts"
+import { fine, providing } from "../support/metering/Provider.ts"
+
+class Double extends Context.Service<Double, StripeDouble>()("agent-tool-billing/test/StripeDouble") {}
+
+const KEYS = { secretKey: "sk_test_double", webhookSecret: "whsec_double" }
+
+const double = Layer.effect(
+  Double,
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const started = await StripeDouble.start(KEYS)
+      started.webhooks.holding = true
+      return started
+    }),
+    (started) => Effect.promise(() => started.stop())
+  )
+)
+
+const settings = ({ url }: StripeDouble) => ({
+  PAYMENTS: "stripe",
+  STRIPE_SECRET_KEY: KEYS.secretKey,
+  STRIPE_WEBHOOK_SECRET: KEYS.webhookSecret,
+  STRIPE_API_BASE: url,
+  ALLOW_UPSTREAM: "loopback",
+  DEFAULT_FREE_TIER_CALLS: "0"
+})
+
+const services = [
+  [
+    "memory",
+    ServiceUnderTest.over(
+      Layer.unwrap(Effect.map(Double, (started) => wholeService(memoryConfig(settings(started)))))
+    ).pipe(Layer.provideMerge(double))
+  ],
+  [
+    "PostgreSQL",
+    ServiceUnderTest.over(Layer.unwrap(Effect.map(Double, (started) => serviceOnPostgres(settings(started))))).pipe(
+      Layer.provideMerge(double),
+      Layer.provide(PostgresTest.layerDatabase)
+    )
+  ]
+] as const
+
+const deliver = Effect.fnUntraced(function* (event: Event) {
+  const { webhooks } = yield* Double
+  const headers = { "content-type": "application/json; charset=utf-8", "stripe-signature": webhooks.signatureOf(event) }
+  return yield* send({ path: "/api/webhooks/stripe", body: event.body, headers })
+})
+
+const deliverAll = Effect.gen(function* () {
+  const { webhooks } = yield* Double
+  for (const event of webhooks.held.splice(0)) assert.strictEqual((yield* deliver(event)).status, 200, event.type)
+})
+
+const balanceOf = ({ key }: Member) =>
+  Effect.map(expecting(200, { path: "/api/v1/market/balance", key }), (answer) => at(answer, "balance_cents"))
+
+const load = (member: Member, key?: string) =>
+  expecting(200, {
+    path: "/api/market/balance/load",
+    key: member.key,
+    json: { amount_cents: 5_000 },
+    ...(key === undefined ? {} : { headers: { "idempotency-key": key } })
+  })
+
+for (const [name, service] of services) {
+  it.layer(service, LIVE)(`With Stripe over ${name}`, (it) => {
+    it.effect("an agent pays on the hosted page, and its balance grows once", () =>
+      Effect.gen(function* () {
+        const stripe = yield* Double
+        const agent = yield* aConsumer()
+        const first = yield* load(agent, "load one")
+        const again = yield* load(agent, "load one")
+        assert.strictEqual(again.text, first.text)
+        assert.strictEqual(again.headers["idempotent-replay"], "true")
+        assert.strictEqual(yield* balanceOf(agent), 0)
+        const page = yield* Effect.promise(() => fetch(textAt(first, "checkout_url")))
+        assert.include(yield* Effect.promise(() => page.text()), "Pay 50.00 usd")
+        stripe.pay(textAt(first, "session_id"))
+        const [completed] = stripe.webhooks.held
+        yield* deliverAll
+        assert.strictEqual(yield* balanceOf(agent), 5_000)
+        assert.strictEqual(at(yield* deliver(completed!), "outcome"), "repeated")
+        assert.strictEqual(yield* balanceOf(agent), 5_000)
+      })
+    )
+
+    it.effect("a payment that comes later is credited when it comes, one that fails is not", () =>
+      Effect.gen(function* () {
+        const stripe = yield* Double
+        const [agent, other] = [yield* aConsumer(), yield* aConsumer()]
+        const [good, bad] = [textAt(yield* load(agent), "session_id"), textAt(yield* load(other), "session_id")]
+        for (const session of [good, bad]) stripe.pay(session, "later")
+        yield* deliverAll
+        assert.deepStrictEqual([yield* balanceOf(agent), yield* balanceOf(other)], [0, 0])
+        stripe.pay(good, "later_succeeds")
+        stripe.pay(bad, "later_fails")
+        yield* deliverAll
+        assert.deepStrictEqual([yield* balanceOf(agent), yield* balanceOf(other)], [5_000, 0])
+      })
+    )
+
+    it.effect("what the payer's bank takes back leaves the wallet, and comes again when it is given back", () =>
+      Effect.gen(function* () {
+        const stripe = yield* Double
+        const agent = yield* aConsumer()
+        const session = textAt(yield* load(agent), "session_id")
+        stripe.pay(session)
+        yield* deliverAll
+        const payment = stripe.state.sessions.get(session)!.payment_intent!
+        stripe.dispute(payment)
+        yield* deliverAll
+        assert.strictEqual(yield* balanceOf(agent), 0)
+        stripe.dispute(payment, true)
+        yield* deliverAll
+        assert.strictEqual(yield* balanceOf(agent), 5_000)
+      })
+    )
+
+    it.effect("an event that Stripe has not signed is refused and has no effect", () =>
+      Effect.gen(function* () {
+        const stripe = yield* Double
+        const agent = yield* aConsumer()
+        stripe.pay(textAt(yield* load(agent), "session_id"))
+        const [event] = stripe.webhooks.held.splice(0)
+        const forged = createHmac("sha256", "whsec_other").update(`1.${event!.body}`).digest("hex")
+        for (const signature of ["", `t=1,v1=${forged}`]) {
+          const headers = { "content-type": "application/json", "stripe-signature": signature }
+          const answer = yield* send({ path: "/api/webhooks/stripe", body: event!.body, headers })
+          assert.deepStrictEqual([answer.status, at(answer, "code")], [400, "BAD_REQUEST"])
+        }
+        assert.strictEqual(yield* balanceOf(agent), 0)
+      })
+    )
+
+    it.effect("a provider earns, completes its account, and is paid", () =>
+      Effect.gen(function* () {
+        const stripe = yield* Double
+        const server = yield* providing(fine)
+        const provider = yield* aProvider({
+          endpoint_url: server.url,
+          tools: [{ tool_name: "search", price_microcents: 12_000_000 }]
+        })
+        const agent = yield* aConsumer()
+        stripe.pay(textAt(yield* load(agent), "session_id"))
+        yield* deliverAll
+        const json = { tool_name: "search", provider_id: provider.id, input: {} }
+        yield* expecting(200, { path: "/api/market/proxy", key: agent.key, json })
+
+        const connection = { path: "/api/market/connect", key: provider.key }
+        assert.strictEqual(at(yield* expecting(200, connection), "status"), "not_started")
+        const payouts = { path: "/api/market/payouts", key: provider.key }
+        const early = yield* expecting(422, { ...payouts, json: {} })
+        assert.match(textAt(early, "connect_url"), /\/api\/market\/connect$/u)
+        const link = textAt(yield* expecting(200, { ...connection, json: {} }), "onboarding_url")
+        assert.strictEqual(at(yield* expecting(200, connection), "status"), "pending")
+        yield* Effect.promise(() =>
+          fetch(link, { method: "POST", body: new URLSearchParams({ do: "complete" }), redirect: "manual" })
+        )
+        yield* deliverAll
+        assert.strictEqual(at(yield* expecting(200, connection), "status"), "complete")
+
+        stripe.mishaps.push({ path: "/v1/transfers", kind: "500_after" })
+        const asked = yield* expecting(200, {
+          ...payouts,
+          method: "POST",
+          headers: { "content-type": "application/json" }
+        })
+        assert.strictEqual(at(asked, "status"), "transferring")
+        assert.strictEqual(at(asked, "amount_cents"), 1_080)
+        const paid = yield* Effect.gen(function* () {
+          const history = yield* expecting(200, payouts)
+          return at(history, "history", 0, "status") === "paid" ? history : yield* Effect.fail("not yet" as const)
+        }).pipe(Effect.delay("200 millis"), Effect.retry({ times: 75 }), Effect.orDie)
+        assert.strictEqual(at(paid, "pending_balance_cents"), 0)
+        assert.strictEqual(stripe.state.transfers.size, 1)
+
+        const summary = yield* expecting(200, {
+          path: "/api/v1/market/billing/provider-summary",
+          key: provider.key,
+          json: { period: "7d" }
+        })
+        assert.deepStrictEqual(
+          [
+            at(summary, "earnings", "gross_revenue"),
+            at(summary, "earnings", "net_earnings"),
+            at(summary, "payout", "last_payout_cents")
+          ],
+          ["$12.00", "$10.80", 1_080]
+        )
+        const { ok } = yield* Effect.promise(() =>
+          fetch(`${stripe.url}/v1/transfers/${[...stripe.state.transfers.keys()][0]}/reversals`, {
+            method: "POST",
+            headers: { authorization: `Bearer ${KEYS.secretKey}` }
+          })
+        )
+        assert.isTrue(ok)
+        yield* deliverAll
+        const books = yield* expecting(200, payouts)
+        assert.deepStrictEqual(
+          [at(books, "history", 0, "status"), at(books, "pending_balance_cents")],
+          ["reversed", 1_080]
+        )
+      })
+    )
+  })
+}

@@ -1,0 +1,122 @@
+/**
+ * A payment processor under a test's hand: it remembers what was ordered, and fails when it is told to, before or after it
+ * has done the work.
+ */
+import { Context, DateTime, Effect, Layer } from "effect"
+import {
+  type CheckoutStanding,
+  type PayeeStanding,
+  PaymentFailed,
+  PaymentGateway,
+  type Transferred,
+  UntrustedEvent
+} from "../../domain/payments/PaymentGateway.ts"
+import type { LoadId, PayoutId } from "../../domain/shared/Ids.ts"
+
+export type Mishap = "before" | "after" | "refuse" | "crash_before" | "crash_after"
+
+export interface Script {
+  /** What happens to the next orders of a kind, one after the other. */
+  readonly mishaps: {
+    readonly checkout: Array<Mishap>
+    readonly transfer: Array<Mishap>
+    readonly lookup: Array<Mishap>
+  }
+  readonly checkouts: Map<string, CheckoutStanding>
+  readonly loadsOfPayments: Map<string, LoadId>
+  readonly transfers: Map<PayoutId, Transferred>
+  readonly orders: { checkout: number; transfer: number }
+  readonly payees: Map<string, PayeeStanding>
+}
+
+export class GatewayScript extends Context.Service<GatewayScript, Script>()(
+  "agent-tool-billing/test/support/GatewayScript"
+) {}
+
+export const layer: Layer.Layer<PaymentGateway | GatewayScript> = Layer.effectContext(
+  Effect.sync(() => {
+    const script: Script = {
+      mishaps: { checkout: [], transfer: [], lookup: [] },
+      checkouts: new Map(),
+      loadsOfPayments: new Map(),
+      transfers: new Map(),
+      orders: { checkout: 0, transfer: 0 },
+      payees: new Map()
+    }
+
+    const failing = (operation: string, definite: boolean) =>
+      Effect.fail(new PaymentFailed({ operation, definite, reason: definite ? "refused by the script" : "a 500" }))
+
+    const crash = Effect.die(new Error("The process died here"))
+
+    const ordered = <A>(operation: string, mishaps: Array<Mishap>, work: () => A): Effect.Effect<A, PaymentFailed> =>
+      Effect.suspend(() => {
+        const mishap = mishaps.shift()
+        if (mishap === "before") return failing(operation, false)
+        if (mishap === "refuse") return failing(operation, true)
+        if (mishap === "crash_before") return crash
+        const done = work()
+        if (mishap === "after") return failing(operation, false)
+        return mishap === "crash_after" ? crash : Effect.succeed(done)
+      })
+
+    const gateway = PaymentGateway.of({
+      mode: "live",
+      checkout: ({ amountCents, loadId }) =>
+        Effect.andThen(DateTime.now, (now) =>
+          ordered("checkout", script.mishaps.checkout, () => {
+            const sessionId = `cs_${loadId}`
+            if (!script.checkouts.has(sessionId)) {
+              script.orders.checkout++
+              const state = "open"
+              script.checkouts.set(sessionId, {
+                loadId,
+                sessionId,
+                state,
+                amountCents,
+                currency: "usd",
+                paymentId: undefined
+              })
+            }
+            return { sessionId, url: `https://pay.example/${sessionId}`, expiresAt: DateTime.add(now, { days: 1 }) }
+          })
+        ),
+      checkoutStanding: (sessionId) =>
+        ordered("checkout", script.mishaps.lookup, () => script.checkouts.get(sessionId)!),
+      loadOfPayment: (paymentId) =>
+        ordered("payment", script.mishaps.lookup, () => script.loadsOfPayments.get(paymentId)),
+      openPayee: ({ providerId }) => Effect.succeed(`acct_${providerId}`),
+      onboard: (accountId, { returnUrl }) =>
+        Effect.map(DateTime.now, (now) => ({
+          url: `https://onboard.example/${accountId}?then=${returnUrl}`,
+          expiresAt: DateTime.add(now, { minutes: 5 })
+        })),
+      payee: (accountId) =>
+        Effect.sync(
+          () =>
+            script.payees.get(accountId) ?? {
+              accountId,
+              status: "complete",
+              chargesEnabled: false,
+              payoutsEnabled: true,
+              detailsSubmitted: true,
+              currentlyDue: [],
+              eventuallyDue: [],
+              errors: []
+            }
+        ),
+      transfer: ({ amountCents, payoutId }) =>
+        ordered("transfer", script.mishaps.transfer, () => {
+          const known = script.transfers.get(payoutId)
+          if (known !== undefined) return known
+          script.orders.transfer++
+          const made = { transferId: `tr_${payoutId}`, amountCents, reversedCents: 0 }
+          script.transfers.set(payoutId, made)
+          return made
+        }),
+      transferOf: (payoutId) => ordered("transfer", script.mishaps.lookup, () => script.transfers.get(payoutId)),
+      readEvent: () => Effect.fail(new UntrustedEvent({ reason: "the script signs nothing" }))
+    })
+    return Context.make(PaymentGateway, gateway).pipe(Context.add(GatewayScript, script))
+  })
+)

@@ -1,0 +1,95 @@
+/**
+ * The double's webhooks: signed by the stripe package itself, sent until they are taken, or held, dropped, doubled and
+ * reordered as a test likes.
+ */
+import { Stripe } from "stripe"
+import type { State } from "./State.ts"
+
+export interface Event {
+  readonly id: string
+  readonly type: string
+  readonly body: string
+}
+
+const ATTEMPTS_MAX = 6
+const signing = new Stripe("sk_test_signs_only")
+
+export class Webhooks {
+  readonly sent: Array<Event> = []
+  readonly held: Array<Event> = []
+  /** While true, nothing goes out by itself. */
+  holding = false
+  dropNext = 0
+  copies = 1
+  private readonly state: State
+  private readonly secret: string
+  private url: string | undefined
+
+  constructor(state: State, secret: string, url: string | undefined) {
+    this.state = state
+    this.secret = secret
+    this.url = url
+  }
+
+  goTo(url: string): void {
+    this.url = url
+  }
+
+  snapshot(type: string, object: unknown): void {
+    const id = this.state.id("evt")
+    const created = Math.floor(Date.now() / 1_000)
+    const event = { id, object: "event", api_version: Stripe.API_VERSION, created, livemode: false, type }
+    this.emit({ id, type, body: JSON.stringify({ ...event, pending_webhooks: 1, data: { object } }) })
+  }
+
+  thin(type: string, relatedType: string, relatedId: string): void {
+    const id = this.state.id("evt")
+    const related_object = { id: relatedId, type: relatedType, url: `/v2/core/accounts/${relatedId}` }
+    const created = new Date().toISOString()
+    this.emit({
+      id,
+      type,
+      body: JSON.stringify({ id, object: "v2.core.event", type, created, livemode: false, related_object })
+    })
+  }
+
+  /** Everything held, in this order (by place); all of it, if no order is given. */
+  async release(order?: ReadonlyArray<number>): Promise<void> {
+    const held = this.held.splice(0)
+    for (const place of order ?? held.keys()) await this.deliver(held[place]!)
+  }
+
+  /** One attempt; what the service answered. */
+  async deliver(event: Event): Promise<number> {
+    if (this.url === undefined) return 0
+    const header = this.signatureOf(event)
+    const response = await fetch(this.url, {
+      method: "POST",
+      headers: { "content-type": "application/json; charset=utf-8", "stripe-signature": header },
+      body: event.body
+    })
+    await response.arrayBuffer()
+    return response.status
+  }
+
+  signatureOf(event: Event): string {
+    return signing.webhooks.generateTestHeaderString({ payload: event.body, secret: this.secret })
+  }
+
+  private emit(event: Event): void {
+    this.sent.push(event)
+    if (this.dropNext > 0) return void this.dropNext--
+    for (let copy = 0; copy < this.copies; copy++) {
+      if (this.holding) this.held.push(event)
+      else void this.insist(event)
+    }
+  }
+
+  private async insist(event: Event): Promise<void> {
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      const status = await this.deliver(event).catch(() => 0)
+      if (status >= 200 && status < 300) return
+      await new Promise((resolve) => setTimeout(resolve, 100 * 2 ** attempt).unref())
+    }
+  }
+}

@@ -1,0 +1,14 @@
+/**
+ * `npm run stripe-double`: the double by itself, to try payments out. Start the service beside it with
+ * PAYMENTS=stripe STRIPE_API_BASE=http://127.0.0.1:12111 STRIPE_SECRET_KEY=sk_test_double STRIPE_WEBHOOK_SECRET=whsec_double
+ */
+import { StripeDouble } from "./StripeDouble.ts"
+
+const double = await StripeDouble.start({
+  secretKey: process.env["STRIPE_SECRET_KEY"] ?? "sk_test_double",
+  webhookSecret: process.env["STRIPE_WEBHOOK_SECRET"] ?? "whsec_double",
+  webhookUrl: process.env["WEBHOOK_URL"] ?? "http://127.0.0.1:3000/api/webhooks/stripe",
+  port: Number(process.env["STRIPE_DOUBLE_PORT"] ?? 12_111),
+  ...(process.env["STATE_FILE"] === undefined ? {} : { stateFile: process.env["STATE_FILE"] })
+})
+process.stdout.write(`A double of Stripe at ${double.url}. No money moves here.\n`)
