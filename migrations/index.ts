@@ -7,12 +7,18 @@ import accountsAndCatalogue from "./0001_accounts_and_catalogue.ts"
 import ledger from "./0002_ledger.ts"
 import grants from "./0003_grants.ts"
 import payments from "./0004_payments.ts"
+import invoices from "./0005_invoices.ts"
+import reports from "./0006_reports.ts"
+import singleCalls from "./0007_single_calls.ts"
 
 const migrations = {
   "0001_accounts_and_catalogue": accountsAndCatalogue,
   "0002_ledger": ledger,
   "0003_grants": grants,
-  "0004_payments": payments
+  "0004_payments": payments,
+  "0005_invoices": invoices,
+  "0006_reports": reports,
+  "0007_single_calls": singleCalls
 }
 
 export const names: ReadonlyArray<string> = Object.keys(migrations).toSorted()

@@ -6,10 +6,11 @@ import { Console, Deferred, Effect, Layer, Logger, References } from "effect"
 import { existsSync, readFileSync } from "node:fs"
 import { ListeningAt, layer as nodeServer } from "../adapters/http/server/NodeServer.ts"
 import { type AppConfig, describeConfig, readConfig, valueOf } from "./config/AppConfig.ts"
-import { helpText, parseArguments, readDotEnv } from "./config/Arguments.ts"
+import { type CommandName, helpText, parseArguments, readDotEnv } from "./config/Arguments.ts"
 import { Fatal } from "./layers/Fatal.ts"
 import { service } from "./layers/Service.ts"
 import { audit } from "./Audit.ts"
+import { closeMonth, workOnPayouts } from "./BooksCommands.ts"
 import { migrate } from "./Migrate.ts"
 import { sentenceOf } from "./StartFailure.ts"
 import { welcome } from "./Welcome.ts"
@@ -34,15 +35,29 @@ const logging = (config: AppConfig) =>
     Layer.succeed(References.MinimumLogLevel, valueOf(config, "LOG_LEVEL"))
   )
 
+const commandOf = (command: CommandName, config: AppConfig, subject: string | undefined) => {
+  switch (command) {
+    case "migrate":
+      return migrate(config)
+    case "audit":
+      return audit(config)
+    case "invoices":
+      return closeMonth(config, subject)
+    case "payouts":
+      return workOnPayouts(config)
+    default:
+      return serve(config)
+  }
+}
+
 const program = Effect.gen(function* () {
-  const { command, flags } = yield* Effect.fromResult(parseArguments(process.argv.slice(2)))
+  const { command, flags, subject } = yield* Effect.fromResult(parseArguments(process.argv.slice(2)))
   if (command === "help") return yield* Console.log(helpText())
   const dotEnv = existsSync(".env") ? readDotEnv(readFileSync(".env", "utf8")) : {}
   // The one place where the environment is read: from here on there is only the configuration.
   const config = yield* Effect.fromResult(readConfig([flags, process.env, dotEnv]))
   if (command === "config") return yield* Console.log(describeConfig(config))
-  const run = command === "migrate" ? migrate(config) : command === "audit" ? audit(config) : serve(config)
-  return yield* Effect.provide(run, logging(config))
+  return yield* Effect.provide(commandOf(command, config, subject), logging(config))
 }).pipe(Effect.tapError((error) => Console.error(sentenceOf(error))))
 
 NodeRuntime.runMain(program, { disableErrorReporting: true })

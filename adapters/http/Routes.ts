@@ -5,6 +5,7 @@ import { Effect } from "effect"
 import { accountsRoutes } from "./handlers/AccountsHandlers.ts"
 import { catalogRoutes } from "./handlers/CatalogHandlers.ts"
 import { grantsRoutes } from "./handlers/GrantsHandlers.ts"
+import { invoicesRoutes } from "./handlers/InvoicesHandlers.ts"
 import { marketRoutes } from "./handlers/MarketHandlers.ts"
 import { meteringRoutes } from "./handlers/MeteringHandlers.ts"
 import { moneyRoutes } from "./handlers/MoneyHandlers.ts"
@@ -28,6 +29,7 @@ export const routes = Effect.map(
     moneyRoutes,
     payoutsRoutes,
     webhookRoutes,
+    invoicesRoutes,
     receiptsRoutes,
     marketRoutes,
     docsRoutes

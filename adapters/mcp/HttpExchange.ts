@@ -7,11 +7,11 @@
  */
 import type { IncomingHttpHeaders } from "node:http"
 import type { Dispatcher } from "undici"
-import { exactResult } from "./ExactNumbers.ts"
 import { faultOf } from "./ExchangeFault.ts"
 import { answerTo, errorOf, messagesOf, type RpcError, type ServerRequest, serverRequestOf } from "./JsonRpc.ts"
 import { isEventStream, isJson } from "./MediaType.ts"
 import type { Link } from "./ProtocolEra.ts"
+import { rawResult } from "./RawResult.ts"
 import { fault, type Reply } from "./Reply.ts"
 import { ServerSentEvents } from "./ServerSentEvents.ts"
 
@@ -151,7 +151,8 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
       this.sawGarbage = true
       return
     }
-    for (const message of messages) {
+    for (let nth = 0; nth < messages.length; nth++) {
+      const message = messages[nth]!
       const answer = answerTo(this.request.id!, message)
       if (answer !== undefined) {
         this.settle(
@@ -159,7 +160,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
             ? {
                 kind: "result",
                 result: answer.result,
-                exact: exactResult(data, this.request.id!),
+                text: rawResult(data, nth),
                 sessionId: this.sessionId,
                 bytes: this.bytes
               }
@@ -187,14 +188,14 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
         : this.statusReply(error)
     }
     if (messages === undefined) return fault("malformed", "The provider's answer is not readable", bytes)
-    for (const message of messages) {
-      const answer = answerTo(request.id!, message)
+    for (let nth = 0; nth < messages.length; nth++) {
+      const answer = answerTo(request.id!, messages[nth]!)
       if (answer === undefined) continue
       return "result" in answer
         ? {
             kind: "result",
             result: answer.result,
-            exact: exactResult(text, request.id!),
+            text: rawResult(text, nth),
             sessionId: this.sessionId,
             bytes
           }

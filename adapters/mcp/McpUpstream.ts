@@ -39,16 +39,15 @@ export const make = Effect.fnUntraced(function* (settings: McpUpstreamSettings) 
     if (closedInMs > 0) {
       return unasked({ ...problems.circuit_open, retryAfterSeconds: Math.ceil(closedInMs / 1_000) })
     }
-    const tally: Tally = { link: undefined, requestBytes: 0, responseBytes: 0 }
+    const tally: Tally = { attempt: 1, link: undefined, requestBytes: 0, responseBytes: 0 }
     const untilMs = startedMs + options.totalDeadlineMs
-    let attempts = 1
     const firstMs = Math.min(request.timeoutMs, options.totalDeadlineMs)
     let reply = yield* attemptCall(context, known, request, startedMs, firstMs, tally)
-    while (attempts <= request.retriesMax && mayRetry(reply, request.idempotent)) {
+    while (tally.attempt <= request.retriesMax && mayRetry(reply, request.idempotent)) {
       const delayMs = yield* retryDelayMs(options, reply, epochMs)
       if (nowMs() + delayMs >= untilMs) break
       yield* Effect.sleep(delayMs)
-      attempts++
+      tally.attempt++
       const againMs = nowMs()
       const leftMs = Math.max(1, Math.floor(untilMs - againMs))
       reply = yield* attemptCall(context, known, request, againMs, Math.min(request.timeoutMs, leftMs), tally)
@@ -60,7 +59,7 @@ export const make = Effect.fnUntraced(function* (settings: McpUpstreamSettings) 
     const asked = reply.kind !== "blocked" && reply.kind !== "overloaded" && reply.kind !== "unusable"
     return answerOf(
       outcomeOf(reply, tally.link?.era, epochMs),
-      asked ? attempts : attempts - 1,
+      asked ? tally.attempt : tally.attempt - 1,
       Math.round(endedMs - startedMs),
       tally
     )
@@ -88,6 +87,7 @@ const retryDelayMs = (options: McpUpstreamOptions, reply: Reply, epochMs: () => 
 
 const unasked = (problem: UpstreamProblem): UpstreamAnswer =>
   answerOf({ status: "error", result: undefined, problem }, 0, 0, {
+    attempt: 0,
     link: undefined,
     requestBytes: 0,
     responseBytes: 0
@@ -96,7 +96,7 @@ const unasked = (problem: UpstreamProblem): UpstreamAnswer =>
 const answerOf = (outcome: Outcome, attempts: number, latencyMs: number, tally: Tally): UpstreamAnswer => ({
   status: outcome.status,
   result: outcome.result,
-  ...(outcome.exactResult === undefined || outcome.result === undefined ? {} : { exactResult: outcome.exactResult }),
+  resultText: outcome.result === undefined ? undefined : outcome.resultText,
   problem: outcome.problem,
   attempts,
   latencyMs,

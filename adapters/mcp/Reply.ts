@@ -19,8 +19,8 @@ export type Reply =
   | {
       readonly kind: "result"
       readonly result: JsonObject
-      /** As it was written, where its numbers are more than doubles hold. */
-      readonly exact: string | undefined
+      /** As it was written. */
+      readonly text: string | undefined
       readonly sessionId: string | undefined
       readonly bytes: number
     }

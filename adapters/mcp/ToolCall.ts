@@ -14,6 +14,8 @@ import { appendParameterHeaders } from "./ToolHeaders.ts"
 
 /** What is counted over all attempts of a call. */
 export interface Tally {
+  /** Which attempt is under way, counted from 1. */
+  attempt: number
   /** What the last request went over; undefined where none went. */
   link: Link | undefined
   requestBytes: number
@@ -96,6 +98,7 @@ const callOver = Effect.fnUntraced(function* (
   tally.link = link
   tally.requestBytes += Buffer.byteLength(body)
   const message: Message = { headers, body, id, link, timeoutMs, subject: call }
+  call.onForwarded?.(tally.attempt)
   let reply = yield* endpoint.ask(message)
   tally.responseBytes += reply.bytes
   if (reply.kind === "resumable") reply = yield* resumed(context, { endpoint }, message, reply, untilMs, tally)

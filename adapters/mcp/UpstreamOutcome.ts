@@ -11,14 +11,14 @@ import type { Reply } from "./Reply.ts"
 export interface Outcome {
   readonly status: CallStatus
   readonly result: ToolResult | undefined
-  readonly exactResult?: string | undefined
+  readonly resultText?: string | undefined
   readonly problem: UpstreamProblem | undefined
 }
 
 export const outcomeOf = (reply: Reply, era: Link["era"] | undefined, epochMs: () => number): Outcome => {
   switch (reply.kind) {
     case "result":
-      return { ...outcomeOfResult(reply.result, era), exactResult: reply.exact }
+      return { ...outcomeOfResult(reply.result, era), resultText: reply.text }
     case "rpc_error":
       return failed({
         kind: "json_rpc_error",

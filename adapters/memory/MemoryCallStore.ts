@@ -44,6 +44,12 @@ export const layer = Layer.effect(
             freeCallsUsed: state.freeCallsUsed.get(freeTierKey(consumerId, toolId, monthOf(now))) ?? 0
           }
         }),
+      fate: (_, invocationId) =>
+        Effect.sync(() => {
+          if (state.openCalls.has(invocationId)) return { _tag: "Open" }
+          const closed = state.closedCalls.get(invocationId)
+          return closed === undefined ? { _tag: "Unknown" } : { _tag: "Closed", cost: closed.receipt.cost_microcents }
+        }),
       overdue: (now, limit) =>
         Effect.sync(() =>
           [...state.openCalls.values()]
@@ -116,7 +122,7 @@ const close = (state: State, { answer, usesFreeCall, ...closing }: CloseCall): C
     const kept = state.closedCalls.get(receipt.receipt_id)
     if (kept === undefined) throw new Error(`${receipt.receipt_id} was never opened`)
     return kept.receipt.signature === receipt.signature
-      ? { _tag: "Closed", availableMicrocents: availableIn(wallet) }
+      ? { _tag: "Closed", now: false, availableMicrocents: availableIn(wallet) }
       : { _tag: "AlreadyClosed" }
   }
   const cost = receipt.cost_microcents
@@ -148,7 +154,7 @@ const close = (state: State, { answer, usesFreeCall, ...closing }: CloseCall): C
       state.answers.set(key, { requestHash, invocationId: receipt.receipt_id, answer, keptAtMs })
     }
   }
-  return { _tag: "Closed", availableMicrocents: availableIn(wallet) }
+  return { _tag: "Closed", now: true, availableMicrocents: availableIn(wallet) }
 }
 
 const keep = (state: State, closed: ClosedCallRow): void => {

@@ -28,12 +28,15 @@ export const layer = Layer.effect(
           revenueMicrocents: calls.reduce((sum, { receipt }) => sum + receipt.cost_microcents, 0n),
           avgLatencyMs: calls.length === 0 ? undefined : average(calls),
           freeCalls: [...ledger.freeCallsUsed.values()].reduce((sum, used) => sum + used, 0),
-          lastInvocation: calls.at(-1)?.receipt.timestamp
+          lastInvocation: calls.reduce(newer, undefined)?.receipt.timestamp
         }
       })
     })
   )
 )
+
+const newer = (newest: ClosedCallRow | undefined, call: ClosedCallRow): ClosedCallRow =>
+  newest !== undefined && newest.receipt.receipt_id > call.receipt.receipt_id ? newest : call
 
 const successes = (calls: ReadonlyArray<ClosedCallRow>): number =>
   calls.filter(({ receipt }) => receipt.status === "success").length

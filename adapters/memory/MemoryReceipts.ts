@@ -6,9 +6,10 @@ import { pageOf, type Page, type PageRequest } from "../../domain/shared/Page.ts
 import type { ClosedCallRow, MemoryLedger } from "./MemoryLedger.ts"
 
 /** In no order. A provider's own test calls stand in its list twice: as caller's and as provider's. */
-export const callsOf = (ledger: MemoryLedger["Service"], owner: ReceiptOwner): ReadonlyArray<ClosedCallRow> => [
-  ...new Set(ledger.closedCallsOf.get(owner.ownerId))
-]
+export const callsOf = (ledger: MemoryLedger["Service"], owner: ReceiptOwner): ReadonlyArray<ClosedCallRow> =>
+  [...new Set(ledger.closedCallsOf.get(owner.ownerId))].filter(
+    (call) => owner.ownerId === (owner.role === "consumer" ? call.consumerId : call.receipt.provider_id)
+  )
 
 /** Newest first, as the ids of receipts are ordered. */
 export const newestPage = <A>(

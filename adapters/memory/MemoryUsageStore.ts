@@ -29,12 +29,11 @@ export const layer = Layer.effect(
         }),
       byToolAndDay: (owner, start) =>
         Effect.sync(() =>
-          since(owner, start).map((call): UsageOfToolDay => ({
-            ...ofCall(call),
-            toolId: call.receipt.tool_id,
-            toolName: call.receipt.tool_name,
-            date: call.receipt.timestamp.slice(0, 10)
-          }))
+          [...Map.groupBy(since(owner, start), toolAndDay).values()].map((calls): UsageOfToolDay => {
+            const { receipt } = calls[0]!
+            const { timestamp, tool_id: toolId, tool_name: toolName } = receipt
+            return { ...sumUp(calls.map(ofCall)), toolId, toolName, date: timestamp.slice(0, 10) }
+          })
         )
     })
   })
@@ -51,6 +50,8 @@ const ofCall = ({ receipt, ...call }: ClosedCallRow): UsageSums => ({
   tokensInput: BigInt(call.tokensInput),
   tokensOutput: BigInt(call.tokensOutput)
 })
+
+const toolAndDay = ({ receipt }: ClosedCallRow): string => `${receipt.tool_id} ${receipt.timestamp.slice(0, 10)}`
 
 const toCall = ({ receipt }: ClosedCallRow): UsageCall => ({
   receiptId: receipt.receipt_id,

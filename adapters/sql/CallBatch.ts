@@ -2,14 +2,11 @@
  * A batch of calls as the parameters of `calls_open_batch` and `calls_close_batch` (migration 0002), and their answers.
  */
 import { DateTime } from "effect"
-import { resetsAt } from "../../domain/ledger/BudgetPeriod.ts"
 import type { CloseCall, Closed, OpenCall, Opened } from "../../domain/metering/CallStore.ts"
-import { Microcents } from "../../domain/shared/Microcents.ts"
 import { format } from "../../domain/shared/Timestamp.ts"
+import { count, hexOrNull, openedAs } from "./CallRows.ts"
 import { column, OID } from "./Columns.ts"
-import { ORIGIN_CODE, PERIOD_CODE, receiptOfUuid, STATUS_CODE, uuidOfReceipt, wordOf } from "./LedgerCodes.ts"
-
-const INT4_MAX = 2_147_483_647
+import { ORIGIN_CODE, STATUS_CODE, uuidOfReceipt } from "./LedgerCodes.ts"
 
 /** Sorted, as both functions want them; an item names its wallet by its place, counted from 1. */
 export interface Wallets {
@@ -151,49 +148,12 @@ export const openedOf = (wallets: Wallets, calls: ReadonlyArray<OpenCall>, row: 
   return calls.map((call, i): Opened => {
     const amount = row.amounts[i] ?? 0n
     const place = wallets.placeOf.get(call.consumerId)! - 1
-    const detail = row.details?.[i] ?? ""
+    const detail = row.details?.[i] ?? null
+    const body = row.bodies?.[i] ?? null
     const left = row.aloneAvailable?.[i] ?? (available[place]! -= amount)
     const code = row.codes?.[i] ?? 0
-    switch (code) {
-      case 2:
-        return { _tag: "InsufficientFunds", availableMicrocents: left, neededMicrocents: call.holdAmount }
-      case 3:
-        return budgetExceeded(call, detail)
-      case 4:
-        return {
-          _tag: "Replay",
-          answer: {
-            status: Number(amount),
-            headers: JSON.parse(detail),
-            body: Buffer.from(row.bodies![i]!).toString("utf8")
-          }
-        }
-      case 5:
-        return { _tag: "IdempotencyConflict" }
-      case 6:
-        return { _tag: "InFlight", invocationId: receiptOfUuid(detail) }
-      default:
-        return {
-          _tag: "Opened",
-          held: Microcents.make(amount),
-          free: code === 1,
-          freeCallsLeft: row.freeLeft?.[i] ?? undefined,
-          availableMicrocents: left
-        }
-    }
+    return openedAs(call, { code, amount, freeLeft: row.freeLeft?.[i] ?? null, available: left, detail, body })
   })
-}
-
-const budgetExceeded = (call: OpenCall, detail: string): Opened => {
-  const budget: { readonly id: string; readonly cap: string; readonly left: string; readonly period: number } =
-    JSON.parse(detail)
-  return {
-    _tag: "BudgetExceeded",
-    budgetId: budget.id,
-    capMicrocents: BigInt(budget.cap),
-    leftMicrocents: BigInt(budget.left),
-    resetsAt: resetsAt(wordOf(PERIOD_CODE, budget.period), call.openedAt)
-  }
 }
 
 /** `calls` sorted by receipt. */
@@ -296,15 +256,10 @@ export const closedOf = (wallets: Wallets, calls: ReadonlyArray<CloseCall>, row:
     const held = row.amounts[i]
     const place = wallets.placeOf.get(call.consumerId)! - 1
     if (typeof held === "bigint") available[place]! += held - call.receipt.cost_microcents
-    return { _tag: "Closed", availableMicrocents: available[place]! }
+    return { _tag: "Closed", now: typeof held === "bigint", availableMicrocents: available[place]! }
   })
 }
 
-/** What a provider reports is counted up to what an int4 holds. */
-const count = (n: number): number => (n > 0 ? Math.min(Math.trunc(n), INT4_MAX) : 0)
-
-const hexOrNull = (hex: string | undefined): Uint8Array | null => (hex === undefined ? null : Buffer.from(hex, "hex"))
-
-function placeholders(first: number, many: number): string {
+export function placeholders(first: number, many: number): string {
   return Array.from({ length: many }, (_, i) => `$${first + i}`).join(", ")
 }

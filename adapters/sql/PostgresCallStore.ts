@@ -1,15 +1,18 @@
 /**
  * Calls in PostgreSQL. Openings and closings share one lane and one connection: a batch is one statement and one durable
- * commit for all of them, whoever they belong to.
+ * commit for all of them, whoever they belong to. A call that no other one travels with has functions of its own.
  *
  * What bought most, measured with 64 callers on two cores: one commit for all of a batch (6 times as many calls as ten
  * connections with a call each, 12 times with one hot wallet); one lane rather than two or three, for each kind of step or
  * for parts of the consumers (their batches are smaller: 15 to 50 % slower); functions of several small statements rather
- * than one large one (half of the server's time for openings and for single calls).
+ * than one large one (half of the server's time for openings); functions of their own for single calls (half of the
+ * server's time, and of what a call waits for it).
  */
 import { PgClient } from "@effect/sql-pg"
 import { DateTime, Effect, Layer } from "effect"
+import type { SqlError } from "effect/sql"
 import {
+  type CallFate,
   type CallIdempotency,
   CallStore,
   type CloseCall,
@@ -19,11 +22,13 @@ import {
   type Opened,
   type OverdueCall
 } from "../../domain/metering/CallStore.ts"
-import { ConsumerId, ProviderId, ToolId } from "../../domain/shared/Ids.ts"
+import { ConsumerId, ProviderId, type ReceiptId, ToolId } from "../../domain/shared/Ids.ts"
+import { Microcents } from "../../domain/shared/Microcents.ts"
+import * as CallAlone from "./CallAlone.ts"
 import * as CallBatch from "./CallBatch.ts"
 import * as GroupCommit from "./GroupCommit.ts"
 import * as LaneConnection from "./LaneConnection.ts"
-import { ORIGIN_CODE, receiptOfUuid, wordOf } from "./LedgerCodes.ts"
+import { ORIGIN_CODE, receiptOfUuid, uuidOfReceipt, wordOf } from "./LedgerCodes.ts"
 
 const BATCH_MAX = 512
 /** Of stored answers: a batch stays well below what PostgreSQL takes in one message. */
@@ -91,6 +96,14 @@ export const layer = Layer.effect(
       return { availableMicrocents: row!.available, freeCallsUsed: row!.used }
     }, Effect.orDie)
 
+    const fate = Effect.fn("PostgresCallStore.fate")(function* (consumerId: ConsumerId, invocationId: ReceiptId) {
+      const id = uuidOfReceipt(invocationId)
+      const [row] = yield* sql<{ readonly open: boolean; readonly cost: bigint | null }>`
+        SELECT EXISTS (SELECT FROM calls_open WHERE invocation_id = ${id} AND consumer_id = ${consumerId}) AS open,
+          (SELECT cost FROM receipts WHERE receipt_id = ${id} AND consumer_id = ${consumerId}) AS cost`
+      return fateOf(row!)
+    }, Effect.orDie)
+
     const overdue = Effect.fn("PostgresCallStore.overdue")(function* (now: DateTime.Utc, limit: number) {
       const rows = yield* sql<OverdueRow>`
         SELECT invocation_id, consumer_id, provider_id, tool_id, tool_name, price_version, origin, opened_at
@@ -113,14 +126,31 @@ export const layer = Layer.effect(
       close: (call) => lane({ _tag: "Close", call }) as Effect.Effect<Closed>,
       earlier,
       standing,
+      fate,
       overdue,
       forget
     })
   })
 )
 
+const settle = (connection: LaneConnection.LaneConnection, items: ReadonlyArray<Item>, again: boolean) =>
+  items.length === 1 ? settleOne(connection, items[0]!, again) : settleMany(connection, items, again)
+
+const settleOne = (
+  connection: LaneConnection.LaneConnection,
+  item: Item,
+  again: boolean
+): Effect.Effect<ReadonlyArray<Opened | Closed>, SqlError.SqlError> =>
+  item._tag === "Open"
+    ? Effect.map(connection.query(CallAlone.OPEN, CallAlone.openParams(item.call, again)), ([row]) => [
+        CallAlone.openedOf(item.call, row!)
+      ])
+    : Effect.map(connection.query(CallAlone.CLOSE, CallAlone.closeParams(item.call)), ([row]) => [
+        CallAlone.closedOf(row!)
+      ])
+
 /** Closings first: what they give back may be held by the openings of the same batch. */
-const settle = Effect.fnUntraced(function* (
+const settleMany = Effect.fnUntraced(function* (
   connection: LaneConnection.LaneConnection,
   items: ReadonlyArray<Item>,
   again: boolean
@@ -163,6 +193,11 @@ const toEarlier = (row: EarlierRow, requestHash: string): Earlier => {
       body: Buffer.from(row.answer_body!).toString("utf8")
     }
   }
+}
+
+const fateOf = (row: { readonly open: boolean; readonly cost: bigint | null }): CallFate => {
+  if (row.open) return { _tag: "Open" }
+  return row.cost === null ? { _tag: "Unknown" } : { _tag: "Closed", cost: Microcents.make(row.cost) }
 }
 
 const toOverdue = (row: OverdueRow): OverdueCall => ({

@@ -3,9 +3,11 @@
  */
 import { Array as Arr, type DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import { type Grant, type GrantPeriod, GrantStore } from "../../domain/metering/Grants.ts"
-import { ConsumerId, GrantId, ProviderId, ToolId } from "../../domain/shared/Ids.ts"
+import type { Grant, GrantPeriod, Reservation } from "../../domain/metering/Grant.ts"
+import { GrantStore } from "../../domain/metering/GrantStore.ts"
+import { ConsumerId, GrantId, ProviderId, type ReceiptId, ToolId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
+import { receiptOfUuid, uuidOfReceipt } from "./LedgerCodes.ts"
 import { toDate, toDateOrNull, toInstant, toInstantOrUndefined } from "./Instants.ts"
 
 interface GrantRow {
@@ -20,6 +22,15 @@ interface GrantRow {
   readonly created_at: Date
   readonly expires_at: Date | null
   readonly revoked_at: Date | null
+}
+
+interface ReservationRow {
+  readonly consumer_id: string
+  readonly invocation_id: string
+  readonly grant_id: string
+  readonly amount: bigint
+  readonly period_start: Date
+  readonly reserved_at: Date
 }
 
 export const layer = Layer.effect(
@@ -63,6 +74,12 @@ export const layer = Layer.effect(
         return rows.map(toGrant)
       }, Effect.orDie),
 
+      find: Effect.fn("PostgresGrantStore.find")(function* (consumerId: ConsumerId, id: GrantId) {
+        yield* lock(consumerId)
+        const rows = yield* sql<GrantRow>`SELECT * FROM grants WHERE consumer_id = ${consumerId} AND grant_id = ${id}`
+        return Option.map(Arr.head(rows), toGrant)
+      }, Effect.orDie),
+
       revoke: Effect.fn("PostgresGrantStore.revoke")(
         (consumerId: ConsumerId, id: GrantId, at: DateTime.Utc) =>
           sql<GrantRow>`
@@ -79,10 +96,44 @@ export const layer = Layer.effect(
           WHERE consumer_id = ${consumerId} AND grant_id = ${id}`,
         Effect.asVoid,
         Effect.orDie
+      ),
+
+      reserve: Effect.fn("PostgresGrantStore.reserve")(
+        (reservation: Reservation) => sql`
+          INSERT INTO grant_reservations (consumer_id, invocation_id, grant_id, amount, period_start, reserved_at)
+          VALUES (${reservation.consumerId}, ${uuidOfReceipt(reservation.invocationId)}, ${reservation.grantId},
+            ${reservation.amount}, ${toDate(reservation.periodStart)}, ${toDate(reservation.reservedAt)})`,
+        Effect.asVoid,
+        Effect.orDie
+      ),
+
+      takeReservation: Effect.fn("PostgresGrantStore.takeReservation")(
+        (consumerId: ConsumerId, invocationId: ReceiptId) => sql<ReservationRow>`
+          DELETE FROM grant_reservations
+          WHERE consumer_id = ${consumerId} AND invocation_id = ${uuidOfReceipt(invocationId)} RETURNING *`,
+        Effect.map((rows) => Option.map(Arr.head(rows), toReservation)),
+        Effect.orDie
+      ),
+
+      reservedBefore: Effect.fn("PostgresGrantStore.reservedBefore")(
+        (before: DateTime.Utc, limit: number) => sql<ReservationRow>`
+          SELECT * FROM grant_reservations WHERE reserved_at < ${toDate(before)}
+          ORDER BY reserved_at, invocation_id LIMIT ${limit}`,
+        Effect.map((rows) => rows.map(toReservation)),
+        Effect.orDie
       )
     })
   })
 )
+
+const toReservation = (row: ReservationRow): Reservation => ({
+  consumerId: ConsumerId.make(row.consumer_id),
+  invocationId: receiptOfUuid(row.invocation_id),
+  grantId: GrantId.make(row.grant_id),
+  amount: Microcents.make(row.amount),
+  periodStart: toInstant(row.period_start),
+  reservedAt: toInstant(row.reserved_at)
+})
 
 const toGrant = (row: GrantRow): Grant => ({
   id: GrantId.make(row.grant_id),

@@ -87,7 +87,8 @@ export interface CloseCall {
 }
 
 export type Closed =
-  | { readonly _tag: "Closed"; readonly availableMicrocents: bigint }
+  /** `now`: by this closing, and not by another one with the same receipt before it. */
+  | { readonly _tag: "Closed"; readonly now: boolean; readonly availableMicrocents: bigint }
   /** The sweeper came first, or somebody closed it before: nothing was changed now. */
   | { readonly _tag: "AlreadyClosed" }
 
@@ -96,6 +97,12 @@ export interface Standing {
   /** Of this tool in the calendar month (UTC) of `now`. */
   readonly freeCallsUsed: number
 }
+
+export type CallFate =
+  | { readonly _tag: "Open" }
+  | { readonly _tag: "Closed"; readonly cost: Microcents }
+  /** Never opened, or not yet. */
+  | { readonly _tag: "Unknown" }
 
 /** A call whose process died, or whose answer came after the deadline. */
 export interface OverdueCall {
@@ -127,6 +134,8 @@ export class CallStore extends Context.Service<
     earlier(consumerId: ConsumerId, idempotency: CallIdempotency): Effect.Effect<Earlier | undefined>
     /** Where a consumer stands, without holding anything: for quotes. */
     standing(consumerId: ConsumerId, toolId: ToolId, now: DateTime.Utc): Effect.Effect<Standing>
+    /** What has become of a call, in one look. */
+    fate(consumerId: ConsumerId, invocationId: ReceiptId): Effect.Effect<CallFate>
     /** At most `limit`, oldest deadline first. */
     overdue(now: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<OverdueCall>>
     /** Takes away at most `limit` stored answers from before, and their keys with them; says how many. */

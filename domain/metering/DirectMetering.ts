@@ -2,27 +2,28 @@
  * Calls that did not pass through the proxy, reported afterwards. A consumer reports its own and is billed as the proxy
  * would bill it; a provider reports its own tools' and bills a consumer only within a grant of that consumer.
  */
-import { Context, DateTime, Duration, Effect, Layer, Schema } from "effect"
+import { Cause, Context, DateTime, Duration, Effect, Exit, Layer, Schema } from "effect"
 import type { KeyOwner } from "../accounts/Principal.ts"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { issueReceipt } from "../receipts/IssueReceipt.ts"
 import type { Receipt } from "../receipts/Receipt.ts"
 import { ReceiptSigner } from "../receipts/ReceiptSigner.ts"
 import { Entropy } from "../shared/Entropy.ts"
-import { Idempotency } from "../shared/Idempotency.ts"
-import { ConsumerId, receiptIdOf } from "../shared/Ids.ts"
+import { ConsumerId, type ProviderId, type ReceiptId, receiptIdOf } from "../shared/Ids.ts"
 import { feeOf, type Microcents, zero } from "../shared/Microcents.ts"
 import { format } from "../shared/Timestamp.ts"
 import { type CallIdempotency, CallStore, type StoredAnswer } from "./CallStore.ts"
-import { Grants, type NoGrant, type Reservation } from "./Grants.ts"
 import {
   asBefore,
   type BudgetExceeded,
   CallConflict,
-  CallInFlight,
+  type CallInFlight,
   type InsufficientFunds,
   refusalOf
 } from "./CallRefusals.ts"
+import type { Reservation } from "./Grant.ts"
+import { MeterKeyStore } from "./MeterKeyStore.ts"
+import { type NoGrant, OPENED_WITHIN, Reservations } from "./Reservations.ts"
 import { type ToolAmbiguous, ToolDirectory, type ToolNotFound, type ToolReference } from "./ToolDirectory.ts"
 import type { CallStatus } from "./ToolUpstream.ts"
 
@@ -104,13 +105,13 @@ export class DirectMetering extends Context.Service<
     Effect.gen(function* () {
       const directory = yield* ToolDirectory
       const calls = yield* CallStore
-      const grants = yield* Grants
-      const keys = yield* Idempotency
+      const reservations = yield* Reservations
+      const keys = yield* MeterKeyStore
       const signer = yield* ReceiptSigner
       const entropy = yield* Entropy
 
       /** What a success costs, and the grant that it counts against. */
-      const terms = Effect.fnUntraced(function* (request: MeterRequest, entry: CatalogEntry) {
+      const terms = Effect.fnUntraced(function* (request: MeterRequest, entry: CatalogEntry, invocationId: ReceiptId) {
         const { caller } = request
         if (caller.role === "consumer") {
           if (request.consumerId !== undefined && request.consumerId !== caller.ownerId) {
@@ -128,10 +129,11 @@ export class DirectMetering extends Context.Service<
           entry.tool.maxCost !== undefined && entry.tool.maxCost > entry.price ? entry.tool.maxCost : entry.price
         const wanted = request.status === "success" ? (request.cost ?? entry.price) : zero
         if (wanted > most) return yield* new CostTooHigh({ costMicrocents: wanted, maxMicrocents: most })
-        const reservation = yield* grants.reserve({
+        const reservation = yield* reservations.reserve({
           consumerId: request.consumerId,
           providerId: caller.ownerId,
           toolId: entry.tool.id,
+          invocationId,
           amount: wanted
         })
         return { consumerId: request.consumerId, price: wanted, freeTier: true, reservation }
@@ -145,12 +147,10 @@ export class DirectMetering extends Context.Service<
         const now = yield* DateTime.now
         const calledAt = request.calledAt ?? now
         if (!isReportable(calledAt, now)) return yield* new CallTimeRefused({ calledAt: format(calledAt) })
-        const { consumerId, price, freeTier, reservation } = yield* terms(request, entry)
-        const giveBack = (held: Reservation | undefined) =>
-          held === undefined ? Effect.void : grants.release(consumerId, entry.provider.id, held)
+        const invocationId = receiptIdOf(yield* entropy.uuid)
+        const { consumerId, price, freeTier, reservation } = yield* terms(request, entry, invocationId)
 
         const run = Effect.gen(function* () {
-          const invocationId = receiptIdOf(yield* entropy.uuid)
           const opened = yield* calls.open({
             invocationId,
             consumerId,
@@ -165,13 +165,9 @@ export class DirectMetering extends Context.Service<
             deadlineAt: DateTime.addDuration(now, SETTLE_WITHIN),
             idempotency: request.idempotency
           })
-          if (opened._tag !== "Opened") {
-            const replayed = yield* refusalOf(opened, price)
-            yield* giveBack(reservation)
-            return replayed
-          }
+          if (opened._tag !== "Opened") return yield* refusalOf(opened, price)
+          if (reservation !== undefined) yield* inTime(reservation)
           const cost = opened.free ? zero : price
-          if (cost < price && reservation !== undefined) yield* giveBack(reservation)
           const receipt = issueReceipt(
             {
               invocationId,
@@ -207,19 +203,34 @@ export class DirectMetering extends Context.Service<
           return { _tag: "Recorded" as const, metered, answer }
         })
 
-        return yield* Effect.uninterruptible(Effect.tapError(run, () => giveBack(reservation)))
-      })
+        return yield* reservation === undefined ? run : Effect.onExit(run, (exit) => settle(reservation, exit))
+      }, Effect.uninterruptible)
 
-      /** A provider's key belongs to one consumer, durably, before that consumer is billed: calls are kept by consumer. */
-      const bindKey = (providerId: string, billed: ConsumerId, { keyHash }: CallIdempotency) =>
-        keys
-          .once({ scope: `provider:${providerId}`, key: `meter\n${keyHash}`, request: billed }, Effect.succeed(""))
-          .pipe(
-            Effect.catchTags({
-              IdempotencyConflict: () => Effect.fail(new CallConflict()),
-              IdempotencyInFlight: ({ retryAfterSeconds }) => Effect.fail(new CallInFlight({ retryAfterSeconds }))
-            })
+      /** By what came of the report. Where nobody knows that, or this fails too, the sweeper settles it. */
+      const settle = (reservation: Reservation, exit: Exit.Exit<MeterOutcome, MeterRefused>): Effect.Effect<void> => {
+        const settling =
+          Exit.isFailure(exit) && !onlyRefused(exit.cause)
+            ? reservations.resolve(reservation)
+            : reservations.settle(reservation, billedBy(exit))
+        return Effect.ignoreCause(settling, { log: "Warn" })
+      }
+
+      /** Of a provider: a key bills one consumer. A report that was refused leaves it as it was. */
+      const withKey = <A>(
+        providerId: ProviderId,
+        billed: ConsumerId,
+        keyHash: string,
+        once: Effect.Effect<A, MeterRefused>
+      ) =>
+        Effect.gen(function* () {
+          const key = { providerId, keyHash, consumerId: billed }
+          if (!(yield* keys.bind(key, yield* DateTime.now))) return yield* new CallConflict()
+          return yield* Effect.onExit(once, (exit) =>
+            Exit.isFailure(exit) && onlyRefused(exit.cause)
+              ? Effect.ignoreCause(keys.release(key), { log: "Warn" })
+              : Effect.void
           )
+        })
 
       const record = (
         request: MeterRequest,
@@ -230,13 +241,27 @@ export class DirectMetering extends Context.Service<
         const billed =
           caller.role === "consumer" ? caller.ownerId : (request.consumerId ?? ConsumerId.make(caller.ownerId))
         const once = recordNow(request, render).pipe(Effect.catch(asBefore(calls, billed, idempotency)))
-        return caller.role === "consumer" ? once : Effect.andThen(bindKey(caller.ownerId, billed, idempotency), once)
+        return caller.role === "consumer" ? once : withKey(caller.ownerId, billed, idempotency.keyHash, once)
       }
 
       return DirectMetering.of({ record })
     })
   )
 }
+
+/** A call that was opened so late may have lost its reservation: it is left to the sweeper, which bills nothing. */
+const inTime = Effect.fnUntraced(function* ({ invocationId, reservedAt }: Reservation) {
+  const until = DateTime.addDuration(reservedAt, OPENED_WITHIN)
+  if (DateTime.isGreaterThan(yield* DateTime.now, until)) {
+    return yield* Effect.die(new Error(`${invocationId} was opened too long after its reservation`))
+  }
+})
+
+/** Then nothing was changed; of any other failure nobody knows. */
+const onlyRefused = (cause: Cause.Cause<MeterRefused>): boolean => cause.reasons.every(Cause.isFailReason)
+
+const billedBy = (exit: Exit.Exit<MeterOutcome, MeterRefused>): Microcents =>
+  Exit.isSuccess(exit) && exit.value._tag === "Recorded" ? exit.value.metered.receipt.cost_microcents : zero
 
 const isReportable = (calledAt: DateTime.Utc, now: DateTime.Utc): boolean =>
   DateTime.isLessThanOrEqualTo(calledAt, DateTime.addDuration(now, CLOCK_SKEW)) &&

@@ -95,6 +95,7 @@ export class Metering extends Context.Service<
           deadlineAt: DateTime.addDuration(openedAt, deadlineOf(timeoutMs, limits)),
           idempotency: request.idempotency
         })
+        let forwarded = 0
         const forward = upstream.call({
           invocationId,
           consumerId: request.consumerId,
@@ -106,7 +107,10 @@ export class Metering extends Context.Service<
           arguments: request.arguments,
           timeoutMs,
           retriesMax: limits.retriesMax,
-          idempotent: tool.idempotent
+          idempotent: tool.idempotent,
+          onForwarded: (attempt) => {
+            forwarded = attempt
+          }
         })
 
         const settle = Effect.fnUntraced(function* (
@@ -180,7 +184,7 @@ export class Metering extends Context.Service<
               exit._tag === "Success"
                 ? settle(opened, exit.value, true)
                 : // The caller went away, or the adapter broke: nothing was delivered, and that is what is settled.
-                  Effect.andThen(settle(opened, abandoned(exit.cause), false), Effect.failCause(exit.cause))
+                  Effect.andThen(settle(opened, abandoned(exit.cause, forwarded), false), Effect.failCause(exit.cause))
             )
           })
         )
@@ -254,7 +258,7 @@ const settleAgain = <A>(closing: Effect.Effect<A>): Effect.Effect<A> =>
     Effect.catch(Effect.failCause)
   )
 
-const abandoned = (cause: Cause.Cause<unknown>): UpstreamAnswer => ({
+const abandoned = (cause: Cause.Cause<unknown>, attempts: number): UpstreamAnswer => ({
   status: "error",
   result: undefined,
   problem: {
@@ -263,7 +267,7 @@ const abandoned = (cause: Cause.Cause<unknown>): UpstreamAnswer => ({
       ? "The caller went away before the answer came."
       : "The call could not be made."
   },
-  attempts: 1,
+  attempts,
   latencyMs: 0,
   requestBytes: 0,
   responseBytes: 0

@@ -1,12 +1,13 @@
 /**
  * Ends the calls that nobody ended: their process died, or their settlement never got through. The hold is given back,
- * the receipt says `error`, the cost is 0.
+ * the receipt says `error`, the cost is 0. What such a call had reserved in a grant is given back too.
  */
 import { Context, DateTime, Effect, Layer } from "effect"
 import { issueReceipt } from "../receipts/IssueReceipt.ts"
 import { ReceiptSigner } from "../receipts/ReceiptSigner.ts"
 import { zero } from "../shared/Microcents.ts"
 import { CallStore, type OverdueCall } from "./CallStore.ts"
+import { Reservations } from "./Reservations.ts"
 
 export const SWEEP_BATCH_MAX = 500
 
@@ -22,6 +23,7 @@ export class Sweeper extends Context.Service<
     Effect.gen(function* () {
       const calls = yield* CallStore
       const signer = yield* ReceiptSigner
+      const reservations = yield* Reservations
 
       const end = Effect.fnUntraced(function* (call: OverdueCall, now: DateTime.Utc) {
         const closed = yield* calls.close({
@@ -41,7 +43,7 @@ export class Sweeper extends Context.Service<
           tokensOutput: 0,
           answer: undefined
         })
-        return closed._tag === "Closed" ? 1 : 0
+        return closed._tag === "Closed" && closed.now ? 1 : 0
       })
 
       const sweep = Effect.gen(function* () {
@@ -50,6 +52,7 @@ export class Sweeper extends Context.Service<
         const ended = yield* Effect.forEach(overdue, (call) => end(call, now), { concurrency: 32 })
         const count = ended.reduce<number>((sum, one) => sum + one, 0)
         if (count > 0) yield* Effect.logWarning(`Ended ${count} calls whose process died or could not settle`)
+        yield* reservations.sweep
         return count
       }).pipe(Effect.withSpan("Sweeper.sweep"))
 

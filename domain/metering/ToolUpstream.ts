@@ -22,6 +22,8 @@ export interface UpstreamCall {
   /** Retries after a 5xx; at most `retriesMax`, never after a time-out or broken stream unless the tool is idempotent. */
   readonly retriesMax: number
   readonly idempotent: boolean
+  /** Told the number of the attempt as the tool's own request goes out: for who is not there to hear the answer. */
+  readonly onForwarded?: (attempt: number) => void
 }
 
 /** The provider's own result, untouched: `content`, `structuredContent`, `isError`, `_meta`, and whatever else it sent. */
@@ -31,8 +33,8 @@ export interface UpstreamAnswer {
   readonly status: CallStatus
   /** Present on `success`, and on an `isError` result. Absent where no result came. */
   readonly result: ToolResult | undefined
-  /** The result's JSON text, where it has numbers that the parsed one cannot hold. */
-  readonly exactResult?: string
+  /** The result's JSON text, letter by letter: a parsed one has lost the digits that no double holds. */
+  readonly resultText?: string | undefined
   /** A sentence for the caller when there is no result; never a stack, never an address that was refused. */
   readonly problem: UpstreamProblem | undefined
   readonly attempts: number

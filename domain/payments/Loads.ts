@@ -11,7 +11,12 @@ import { type ConsumerId, LoadId } from "../shared/Ids.ts"
 import { fromCents } from "../shared/Microcents.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { type Load, LoadStore } from "./LoadStore.ts"
-import { type CheckoutStanding, type PaymentFailed, PaymentGateway, type PaymentsNotConfigured } from "./PaymentGateway.ts"
+import {
+  type CheckoutStanding,
+  type PaymentFailed,
+  PaymentGateway,
+  type PaymentsNotConfigured
+} from "./PaymentGateway.ts"
 
 export const LOAD_CENTS_MIN = 100
 export const LOAD_CENTS_MAX = 100_000

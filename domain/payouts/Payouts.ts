@@ -176,46 +176,48 @@ export class Payouts extends Context.Service<
         return yield* gateway.transfer({ payoutId, providerId, accountId, amountCents })
       })
 
-      const end = (id: PayoutId, change: (payout: Payout) => Effect.Effect<Payout>) =>
+      /** The market's own accounts, which every payout touches, are locked last and for as short as can be. */
+      const end = (
+        id: PayoutId,
+        step: string,
+        leg: Pick<Leg, "debit" | "credit">,
+        changed: (payout: Payout, now: DateTime.Utc) => Payout
+      ) =>
         atomically(
           Effect.gen(function* () {
             const current = Option.getOrThrow(yield* store.lock(id))
             if (!isOpen(current)) return current
-            const changed = yield* change(current)
-            yield* store.update(changed)
-            return changed
+            const ended = changed(current, yield* DateTime.now)
+            yield* store.update(ended)
+            yield* Effect.orDie(move(ended, step, leg, ended.amountCents))
+            return ended
           })
         )
 
       const paid = (id: PayoutId, { transferId }: Transferred) =>
-        end(
-          id,
-          Effect.fnUntraced(function* (payout) {
-            const leg = { debit: "payout_clearing", credit: "processor" } as const
-            yield* Effect.orDie(move(payout, ":paid", leg, payout.amountCents))
-            return { ...payout, state: "paid" as const, transferId, paidAt: yield* DateTime.now }
-          })
-        )
+        end(id, ":paid", { debit: "payout_clearing", credit: "processor" }, (payout, now) => ({
+          ...payout,
+          state: "paid",
+          transferId,
+          paidAt: now
+        }))
 
       const failed = (id: PayoutId, failure: string) =>
-        end(
-          id,
-          Effect.fnUntraced(function* (payout) {
-            const leg = { debit: "payout_clearing", credit: "provider" } as const
-            yield* Effect.orDie(move(payout, ":failed", leg, payout.amountCents))
-            return { ...payout, state: "failed" as const, failure }
-          })
-        )
+        end(id, ":failed", { debit: "payout_clearing", credit: "provider" }, (payout) => ({
+          ...payout,
+          state: "failed",
+          failure
+        }))
 
-      const unclear = (id: PayoutId, error: PaymentFailed) =>
-        end(
-          id,
-          Effect.fnUntraced(function* (payout) {
-            yield* Effect.logWarning(`Payout ${id} is not clear after ${payout.attempts} attempts: ${error.message}`)
-            const pauseSeconds = Math.min(PAUSE_MAX_SECONDS, 2 ** Math.min(payout.attempts, 12))
-            return { ...payout, nextAttemptAt: DateTime.add(yield* DateTime.now, { seconds: pauseSeconds }) }
-          })
-        )
+      const unclear = Effect.fnUntraced(function* (id: PayoutId, error: PaymentFailed) {
+        const current = Option.getOrThrow(yield* store.lock(id))
+        if (!isOpen(current)) return current
+        yield* Effect.logWarning(`Payout ${id} is not clear after ${current.attempts} attempts: ${error.message}`)
+        const pauseSeconds = Math.min(PAUSE_MAX_SECONDS, 2 ** Math.min(current.attempts, 12))
+        const paused = { ...current, nextAttemptAt: DateTime.add(yield* DateTime.now, { seconds: pauseSeconds }) }
+        yield* store.update(paused)
+        return paused
+      }, atomically)
 
       /** One attempt; the payout as it stands afterwards. */
       const advance = Effect.fn("Payouts.advance")(function* (id: PayoutId) {

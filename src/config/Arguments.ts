@@ -10,6 +10,8 @@ export const commands = {
   serve: "run the service (what `npm start` does)",
   migrate: "bring the database schema up to date and end",
   audit: "recompute every balance from the transfers and end",
+  invoices: "make the documents of a month (`invoices 2026-10`; the last one if none is named) and end",
+  payouts: "go on with payouts that were left in the middle, once, and end",
   config: "print the configuration, without secrets, and end",
   help: "print this"
 } as const
@@ -25,6 +27,8 @@ export class ArgumentsInvalid extends Schema.TaggedError<ArgumentsInvalid>()("Ar
 
 export interface Arguments {
   readonly command: CommandName
+  /** What the command is about, where it may be told: the month of `invoices`. */
+  readonly subject?: string
   readonly flags: Source
 }
 
@@ -40,6 +44,7 @@ export const parseArguments = (argv: ReadonlyArray<string>): Result.Result<Argum
     command = first as CommandName
     rest.shift()
   }
+  const subject = command === "invoices" && rest[0]?.startsWith("--") === false ? rest.shift() : undefined
   const flags: Record<string, string> = {}
   while (rest.length > 0) {
     const word = rest.shift()!
@@ -51,7 +56,7 @@ export const parseArguments = (argv: ReadonlyArray<string>): Result.Result<Argum
     if (value === undefined) return fail(`${flag} needs a value.`)
     flags[name] = value
   }
-  return Result.succeed({ command, flags })
+  return Result.succeed({ command, flags, ...(subject === undefined ? {} : { subject }) })
 }
 
 export const readDotEnv = (contents: string): Source => parseEnv(contents)

@@ -6,6 +6,7 @@ import { Authentication } from "../../domain/accounts/Authentication.ts"
 import { Keys } from "../../domain/accounts/Keys.ts"
 import { Registration } from "../../domain/accounts/Registration.ts"
 import { Catalog } from "../../domain/catalog/Catalog.ts"
+import { Invoicing } from "../../domain/invoices/Invoicing.ts"
 import { Budgets } from "../../domain/ledger/Budgets.ts"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { Loads } from "../../domain/payments/Loads.ts"
@@ -17,12 +18,20 @@ import { Payouts } from "../../domain/payouts/Payouts.ts"
 import { DirectMetering } from "../../domain/metering/DirectMetering.ts"
 import { Grants } from "../../domain/metering/Grants.ts"
 import { Metering } from "../../domain/metering/Metering.ts"
+import { Reservations } from "../../domain/metering/Reservations.ts"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
 import { ToolDirectory } from "../../domain/metering/ToolDirectory.ts"
 import { Usage } from "../../domain/metering/Usage.ts"
 import { Idempotency } from "../../domain/shared/Idempotency.ts"
 
-const foundations = Layer.mergeAll(Keys.layer, Catalog.layer, Ledger.layer, Grants.layer, Idempotency.layer)
+const foundations = Layer.mergeAll(
+  Keys.layer,
+  Catalog.layer,
+  Ledger.layer,
+  Grants.layer,
+  Reservations.layer,
+  Idempotency.layer
+)
 
 const money = Layer.mergeAll(PaymentEvents.layer, Reconciler.layer, Earnings.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(Loads.layer, Onboarding.layer, Payouts.layer))
@@ -38,5 +47,6 @@ export const core = Layer.mergeAll(
   Sweeper.layer,
   Usage.layer,
   money,
+  Invoicing.layer,
   Budgets.layer
 ).pipe(Layer.provideMerge(directory))

@@ -4,7 +4,9 @@
  */
 import { DateTime, Duration, Effect, Layer, Schedule } from "effect"
 import { CallStore } from "../../domain/metering/CallStore.ts"
+import { MeterKeyStore } from "../../domain/metering/MeterKeyStore.ts"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
+import { Invoicing } from "../../domain/invoices/Invoicing.ts"
 import { LoadStore } from "../../domain/payments/LoadStore.ts"
 import { PAYMENT_EVENT_DAYS_KEPT } from "../../domain/payments/PaymentEvents.ts"
 import { Reconciler } from "../../domain/payments/Reconciler.ts"
@@ -15,6 +17,7 @@ import { IdempotencyStore } from "../../domain/shared/IdempotencyStore.ts"
 const PAYOUTS_EVERY = Duration.seconds(5)
 const RECONCILE_EVERY = Duration.minutes(1)
 const AUTOMATIC_PAYOUTS_EVERY = Duration.minutes(30)
+const INVOICES_EVERY = Duration.minutes(10)
 const SWEEP_EVERY = Duration.seconds(5)
 const PRUNE_EVERY = Duration.hours(1)
 const PRUNED_AT_ONCE_MAX = 10_000
@@ -31,6 +34,8 @@ export const jobs = Layer.effectDiscard(
     const sweeper = yield* Sweeper
     const idempotency = yield* IdempotencyStore
     const calls = yield* CallStore
+    const meterKeys = yield* MeterKeyStore
+    const invoicing = yield* Invoicing
     const loads = yield* LoadStore
     const payouts = yield* Payouts
     const reconciler = yield* Reconciler
@@ -39,6 +44,7 @@ export const jobs = Layer.effectDiscard(
       const before = DateTime.subtract(yield* DateTime.now, { days: IDEMPOTENCY_DAYS_KEPT })
       yield* idempotency.prune(before, PRUNED_AT_ONCE_MAX)
       yield* calls.forget(before, PRUNED_AT_ONCE_MAX)
+      yield* meterKeys.prune(before, PRUNED_AT_ONCE_MAX)
       const eventsBefore = DateTime.subtract(yield* DateTime.now, { days: PAYMENT_EVENT_DAYS_KEPT })
       yield* loads.forgetEvents(eventsBefore, PRUNED_AT_ONCE_MAX)
     })
@@ -49,6 +55,11 @@ export const jobs = Layer.effectDiscard(
 
     yield* every(PAYOUTS_EVERY, "payouts", payouts.work)
     yield* every(AUTOMATIC_PAYOUTS_EVERY, "automatic payouts", onTheFirst)
+    yield* every(
+      INVOICES_EVERY,
+      "invoices",
+      Effect.catchTag(invoicing.closeLast, "MonthNotOver", () => Effect.void)
+    )
     yield* every(RECONCILE_EVERY, "reconciler", reconciler.reconcile)
     yield* every(SWEEP_EVERY, "sweeper", sweeper.sweep)
     yield* every(PRUNE_EVERY, "prune", prune)

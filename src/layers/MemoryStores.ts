@@ -9,12 +9,14 @@ import * as MemoryCatalogStore from "../../adapters/memory/MemoryCatalogStore.ts
 import * as MemoryChangeFeed from "../../adapters/memory/MemoryChangeFeed.ts"
 import * as MemoryGrantStore from "../../adapters/memory/MemoryGrantStore.ts"
 import * as MemoryIdempotencyStore from "../../adapters/memory/MemoryIdempotencyStore.ts"
+import * as MemoryInvoiceStore from "../../adapters/memory/MemoryInvoiceStore.ts"
 import * as MemoryKeyStore from "../../adapters/memory/MemoryKeyStore.ts"
 import { MemoryLedger } from "../../adapters/memory/MemoryLedger.ts"
 import * as MemoryLedgerStore from "../../adapters/memory/MemoryLedgerStore.ts"
 import * as MemoryLoadStore from "../../adapters/memory/MemoryLoadStore.ts"
 import * as MemoryPayeeStore from "../../adapters/memory/MemoryPayeeStore.ts"
 import * as MemoryPayoutStore from "../../adapters/memory/MemoryPayoutStore.ts"
+import * as MemoryMeterKeyStore from "../../adapters/memory/MemoryMeterKeyStore.ts"
 import * as MemoryMarketFigures from "../../adapters/memory/MemoryMarketFigures.ts"
 import * as MemoryReceiptStore from "../../adapters/memory/MemoryReceiptStore.ts"
 import { MemoryTables } from "../../adapters/memory/MemoryTables.ts"
@@ -29,10 +31,12 @@ export const memoryStores = Layer.mergeAll(
   MemoryChangeFeed.layer,
   MemoryGrantStore.layer,
   MemoryIdempotencyStore.layer,
+  MemoryInvoiceStore.layer,
   MemoryKeyStore.layer,
   MemoryLedgerStore.layer,
   MemoryLoadStore.layer,
   MemoryMarketFigures.layer,
+  MemoryMeterKeyStore.layer,
   MemoryPayeeStore.layer,
   MemoryPayoutStore.layer,
   MemoryReceiptStore.layer,

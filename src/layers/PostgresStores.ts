@@ -10,11 +10,13 @@ import * as PostgresCatalogStore from "../../adapters/sql/PostgresCatalogStore.t
 import * as PostgresChangeFeed from "../../adapters/sql/PostgresChangeFeed.ts"
 import * as PostgresGrantStore from "../../adapters/sql/PostgresGrantStore.ts"
 import * as PostgresIdempotencyStore from "../../adapters/sql/PostgresIdempotencyStore.ts"
+import * as PostgresInvoiceStore from "../../adapters/sql/PostgresInvoiceStore.ts"
 import * as PostgresKeyStore from "../../adapters/sql/PostgresKeyStore.ts"
 import * as PostgresLedgerStore from "../../adapters/sql/PostgresLedgerStore.ts"
 import * as PostgresLoadStore from "../../adapters/sql/PostgresLoadStore.ts"
 import * as PostgresPayeeStore from "../../adapters/sql/PostgresPayeeStore.ts"
 import * as PostgresPayoutStore from "../../adapters/sql/PostgresPayoutStore.ts"
+import * as PostgresMeterKeyStore from "../../adapters/sql/PostgresMeterKeyStore.ts"
 import * as PostgresMarketFigures from "../../adapters/sql/PostgresMarketFigures.ts"
 import * as PostgresReceiptStore from "../../adapters/sql/PostgresReceiptStore.ts"
 import * as PostgresUnitOfWork from "../../adapters/sql/PostgresUnitOfWork.ts"
@@ -34,10 +36,12 @@ const stores = Layer.mergeAll(
   PostgresChangeFeed.layer,
   PostgresGrantStore.layer,
   PostgresIdempotencyStore.layer,
+  PostgresInvoiceStore.layer,
   PostgresKeyStore.layer,
   PostgresLedgerStore.layer,
   PostgresLoadStore.layer,
   PostgresMarketFigures.layer,
+  PostgresMeterKeyStore.layer,
   PostgresPayeeStore.layer,
   PostgresPayoutStore.layer,
   PostgresReceiptStore.layer,

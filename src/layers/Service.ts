@@ -18,6 +18,7 @@ import { parsePolicy, publicAndLoopback, publicOnly } from "../../adapters/mcp/A
 import * as McpUpstream from "../../adapters/mcp/McpUpstream.ts"
 import { derivedSecrets } from "../../adapters/mcp/ProviderSignature.ts"
 import * as DryRunGateway from "../../adapters/payments/DryRunGateway.ts"
+import * as PdfInvoicePrinter from "../../adapters/pdf/PdfInvoicePrinter.ts"
 import * as StripeGateway from "../../adapters/payments/StripeGateway.ts"
 import * as BoundedRateLimiterStore from "../../adapters/memory/BoundedRateLimiterStore.ts"
 import * as RedisRateLimiterStore from "../../adapters/redis/RedisRateLimiterStore.ts"
@@ -74,7 +75,7 @@ const references = (config: AppConfig) => {
 const baseUrlOf = (config: AppConfig): string =>
   config.BASE_URL ?? `http://${hostInUrl(valueOf(config, "HOST"))}:${valueOf(config, "PORT")}`
 
-const payments = (config: AppConfig) =>
+export const payments = (config: AppConfig) =>
   config.PAYMENTS === "stripe"
     ? StripeGateway.layer({
         secretKey: config.STRIPE_SECRET_KEY!,
@@ -147,7 +148,8 @@ export const service = (config: AppConfig) =>
       rateLimiter(config.REDIS_URL),
       AjvJsonSchemas.layer,
       secrets(config),
-      payments(config)
+      payments(config),
+      PdfInvoicePrinter.layer
     ]),
     Layer.provide([NodeDigest.layer, NodeEntropy.layer]),
     Layer.provide(references(config))

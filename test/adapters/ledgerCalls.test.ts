@@ -1,5 +1,6 @@
 import { callStoreContract } from "../contracts/callStore.ts"
 import { budgetsOfCallsContract } from "../contracts/callStoreBudgets.ts"
+import { endsOfCallsContract } from "../contracts/callStoreEnds.ts"
 import { freeTierContract, idempotencyOfCallsContract } from "../contracts/callStoreTerms.ts"
 import { everyLedger } from "../contracts/ledgerPorts.ts"
 
@@ -8,4 +9,5 @@ for (const [name, ports] of everyLedger) {
   freeTierContract(name, ports)
   idempotencyOfCallsContract(name, ports)
   budgetsOfCallsContract(name, ports)
+  endsOfCallsContract(name, ports)
 }

@@ -56,7 +56,7 @@ it.live("gathers what arrives while a batch is on its way", () =>
     const gate = yield* Deferred.make<void>()
     const { submit, sizes } = yield* lane({}, (_, attempt) => (attempt === 1 ? Deferred.await(gate) : Effect.void))
     const first = yield* Effect.forkChild(submit(1))
-    yield* Effect.sleep("5 millis")
+    while (sizes().length === 0) yield* Effect.sleep("1 millis")
     const others = yield* Effect.forkChild(atOnce(7, submit))
     yield* Effect.sleep("5 millis")
     yield* Deferred.succeed(gate, undefined)

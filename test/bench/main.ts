@@ -1,6 +1,7 @@
 /**
  * `npm run bench [-- name]`: prints ratios of things measured in the same run; absolute figures mean nothing here.
  */
+import { books } from "./books.ts"
 import { catalog } from "./catalog.ts"
 import { ledger } from "./ledger.ts"
 import { proxy } from "./proxy.ts"
@@ -8,6 +9,7 @@ import { reads } from "./reads.ts"
 import { usage } from "./usage.ts"
 
 const benches: Readonly<Record<string, () => Promise<void>>> = {
+  books,
   catalog,
   ledger,
   proxy,

@@ -42,6 +42,7 @@ export const callStoreContract = (name: string, ports: Layer.Layer<LedgerPorts>)
         const closing = yield* closingOf(call)
         assert.deepStrictEqual(yield* (yield* CallStore).close(closing), {
           _tag: "Closed",
+          now: true,
           availableMicrocents: 8_995n
         })
         assert.deepStrictEqual(yield* ledger.wallet(consumerId), {
@@ -110,7 +111,11 @@ export const callStoreContract = (name: string, ports: Layer.Layer<LedgerPorts>)
           [money(0), false, undefined, 0n]
         )
         const closing = yield* closingOf(call)
-        assert.deepStrictEqual(yield* (yield* CallStore).close(closing), { _tag: "Closed", availableMicrocents: 0n })
+        assert.deepStrictEqual(yield* (yield* CallStore).close(closing), {
+          _tag: "Closed",
+          now: true,
+          availableMicrocents: 0n
+        })
         assert.deepStrictEqual(yield* (yield* LedgerStore).transfers(transferOfCall(call.invocationId)), [])
       })
     )
@@ -200,7 +205,7 @@ export const callStoreContract = (name: string, ports: Layer.Layer<LedgerPorts>)
         const consumerId = yield* consumerWith(10_000)
         const call = yield* aCall(consumerId)
         const closing = yield* settled(call, { cost: 700 })
-        assert.deepStrictEqual(yield* calls.close(closing), { _tag: "Closed", availableMicrocents: 9_300n })
+        assert.deepStrictEqual(yield* calls.close(closing), { _tag: "Closed", now: false, availableMicrocents: 9_300n })
         const other = yield* closingOf(call, { cost: 0, status: "error" })
         assert.deepStrictEqual(yield* calls.close(other), { _tag: "AlreadyClosed" })
         assert.strictEqual((yield* (yield* Ledger).wallet(consumerId)).available, 9_300n)

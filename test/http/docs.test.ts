@@ -17,7 +17,7 @@ import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 const facts = { addressRpm: 600, registrationRpm: 30, consumerRpm: 60, consumerRpmMax: 6_000, providerRpm: 600 }
 const document = openApiDocument("https://billing.example.org")
 const page = docsPage(document, facts)
-const elements = elementsOf(parseHtml(page.body))
+const elements = elementsOf(parseHtml(String(page.body)))
 const all = (tag: string) => elements.filter((element) => element.tag === tag)
 const articles = all("article")
 const articleOf = (method: string, path: string): Element =>
@@ -103,7 +103,7 @@ describe("the documentation page", () => {
     const spoilt = JSON.parse(
       JSON.stringify(document).replaceAll("Find tools", JSON.stringify(evil).slice(1, -1))
     ) as OpenApiDocument
-    const found = elementsOf(parseHtml(docsPage(spoilt, facts).body))
+    const found = elementsOf(parseHtml(docsPage(spoilt, facts).body as string))
     assert.isFalse(found.some(({ tag }) => tag === "script"))
     assert.isTrue(found.some((element) => element.tag === "h3" && wordsOf(element) === evil))
   })

@@ -4,8 +4,10 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Grants } from "../../domain/metering/Grants.ts"
+import { Reservations } from "../../domain/metering/Reservations.ts"
 import { ConsumerId, ProviderId, ToolId } from "../../domain/shared/Ids.ts"
-import { Microcents } from "../../domain/shared/Microcents.ts"
+import { Microcents, zero } from "../../domain/shared/Microcents.ts"
+import { aReceiptId } from "../contracts/ledgerSamples.ts"
 import { aConsumer, expecting, listAt, textAt } from "../support/Market.ts"
 import { everyCore } from "../support/metering/Core.ts"
 import { when } from "../support/metering/Elsewhen.ts"
@@ -39,6 +41,7 @@ for (const [name, service] of everyCore) {
     it.effect("take back nothing from a new period that was reserved in the one before", () =>
       Effect.gen(function* () {
         const grants = yield* Grants
+        const reservations = yield* Reservations
         const offer = yield* anOffer("http://127.0.0.1:9/mcp")
         const consumer = yield* aConsumer()
         const [consumerId, providerId] = [ConsumerId.make(consumer.id), ProviderId.make(offer.provider.id)]
@@ -47,16 +50,27 @@ for (const [name, service] of everyCore) {
           when("2026-12-01T12:00:00.000Z")
         )
         const spent = Effect.map(grants.list(consumerId), ([grant]) => grant!.spent)
-        const reserve = (amount: bigint) =>
-          grants.reserve({ consumerId, providerId, toolId: ToolId.make(offer.toolId), amount: Microcents.make(amount) })
+        const reserve = Effect.fnUntraced(function* (amount: bigint) {
+          const invocationId = yield* aReceiptId
+          const toolId = ToolId.make(offer.toolId)
+          return yield* reservations.reserve({
+            consumerId,
+            providerId,
+            toolId,
+            invocationId,
+            amount: Microcents.make(amount)
+          })
+        })
 
         const evening = yield* reserve(600n).pipe(when("2026-12-01T23:59:59.999Z"))
         assert.strictEqual(evening.grantId, textAt(given, "grant", "grant_id"))
         const morning = yield* reserve(700n).pipe(when("2026-12-02T00:00:00.000Z"))
-        yield* grants.release(consumerId, providerId, evening).pipe(when("2026-12-02T00:00:00.001Z"))
+        yield* reservations.settle(evening, zero).pipe(when("2026-12-02T00:00:00.001Z"))
         assert.strictEqual(yield* spent, 700n)
-        yield* grants.release(consumerId, providerId, morning).pipe(when("2026-12-02T00:00:00.002Z"))
+        yield* reservations.settle(morning, zero).pipe(when("2026-12-02T00:00:00.002Z"))
         assert.strictEqual(yield* spent, 0n)
+        yield* reservations.settle(morning, zero).pipe(when("2026-12-02T00:00:00.003Z"))
+        assert.strictEqual(yield* spent, 0n, "given back once")
       })
     )
   })

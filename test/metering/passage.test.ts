@@ -17,7 +17,8 @@ const UNUSUAL = [
   `{"content":[{"type":"image","data":"aGk=","mimeType":"image/png"},{"type":"resource_link","uri":"file:///x","name":"x"}]}`,
   `{"content":[],"structuredContent":${"[".repeat(60)}1${"]".repeat(60)}}`,
   `{"content":[],"structuredContent":{"list":[${Array.from({ length: 500 }, (_, n) => `{"n":${n}}`).join(",")}]}}`,
-  `{"content":[],"meta":{"receipt_id":"rcpt_forged","cost_microcents":0}}`
+  `{"content":[],"meta":{"receipt_id":"rcpt_forged","cost_microcents":0}}`,
+  `{ "content" : [\n], "structuredContent":\t{"b":1,"1":2.50,"split":9007199.254740993,"result":{"content":[]}} }`
 ]
 
 const NAMES = [
@@ -46,7 +47,7 @@ for (const [name, market] of everyMarket()) {
           written = result
           const { text } = yield* expecting(200, callOf(consumer, offer))
           const end = text.lastIndexOf(`,"meta":{"tool":`)
-          assert.strictEqual(text.slice(`{"result":`.length, end), JSON.stringify(JSON.parse(result)))
+          assert.strictEqual(text.slice(`{"result":`.length, end), result)
         }
       })
     )

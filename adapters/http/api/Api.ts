@@ -5,6 +5,7 @@ import { HttpApi, OpenApi } from "effect/http-api"
 import { AccountsApi } from "./AccountsApi.ts"
 import { CallsApi } from "./CallsApi.ts"
 import { CatalogApi } from "./CatalogApi.ts"
+import { InvoicesApi } from "./InvoicesApi.ts"
 import { MeteringApi } from "./MeteringApi.ts"
 import { MoneyApi } from "./MoneyApi.ts"
 import { PayoutsApi } from "./PayoutsApi.ts"
@@ -19,6 +20,7 @@ export class Api extends HttpApi.make("agent-tool-billing")
   .add(MeteringApi)
   .add(MoneyApi)
   .add(PayoutsApi)
+  .add(InvoicesApi)
   .add(ReceiptsApi)
   .annotateMerge(
     OpenApi.annotations({

@@ -60,7 +60,7 @@ const undelivered = (report: CallReport, baseUrl: string, requestId: string): St
 }
 
 /** As the provider wrote it. */
-const resultText = ({ answer }: CallReport): string => answer.exactResult ?? JSON.stringify(answer.result)
+const resultText = ({ answer }: CallReport): string => answer.resultText ?? JSON.stringify(answer.result)
 
 const withResult = (report: CallReport, problem: Readonly<Record<string, unknown>>): string => {
   const body = JSON.stringify(problem)

@@ -2,7 +2,8 @@
  * Grants over HTTP.
  */
 import { DateTime, Effect } from "effect"
-import { type Grant, Grants, isLive, spentNow } from "../../../domain/metering/Grants.ts"
+import { type Grant, isLive, spentNow } from "../../../domain/metering/Grant.ts"
+import { Grants } from "../../../domain/metering/Grants.ts"
 import type { ConsumerId, GrantId } from "../../../domain/shared/Ids.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"

@@ -7,6 +7,7 @@
 import { accountWords } from "./AccountWords.ts"
 import { callWords } from "./CallWords.ts"
 import { catalogWords } from "./CatalogWords.ts"
+import { invoiceWords } from "./InvoiceWords.ts"
 import { meteringWords } from "./MeteringWords.ts"
 import { moneyWords } from "./MoneyWords.ts"
 import { payoutWords } from "./PayoutWords.ts"
@@ -24,6 +25,7 @@ const words: Words = {
   ...callWords,
   ...moneyWords,
   ...payoutWords,
+  ...invoiceWords,
   ...meteringWords
 }
 

@@ -14,9 +14,11 @@ import type {
 } from "../../../domain/metering/CallRefusals.ts"
 import type { BudgetNotFound, TooManyBudgets } from "../../../domain/ledger/Budgets.ts"
 import type { PaymentFailed, PaymentsNotConfigured, UntrustedEvent } from "../../../domain/payments/PaymentGateway.ts"
+import type { CreditTooHigh, InvoiceNotFound, MonthNotOver } from "../../../domain/invoices/Invoicing.ts"
 import { type BelowMinimum, type NotOnboarded, PAYOUT_CENTS_MIN } from "../../../domain/payouts/Payouts.ts"
 import type { CallTimeRefused, CostTooHigh, NotYours } from "../../../domain/metering/DirectMetering.ts"
-import type { GrantNotFound, NoGrant, TooManyGrants, UnknownProvider } from "../../../domain/metering/Grants.ts"
+import type { GrantNotFound, TooManyGrants, UnknownProvider } from "../../../domain/metering/Grants.ts"
+import type { NoGrant } from "../../../domain/metering/Reservations.ts"
 import type { ToolAmbiguous, ToolNotFound } from "../../../domain/metering/ToolDirectory.ts"
 import { toCents } from "../../../domain/shared/Microcents.ts"
 import type { IdempotencyConflict } from "../../../domain/shared/Idempotency.ts"
@@ -48,15 +50,18 @@ export type Refusal =
   | CallInFlight
   | CallTimeRefused
   | CostTooHigh
+  | CreditTooHigh
   | ExpiryInThePast
   | GrantNotFound
   | IdempotencyConflict
   | IdempotencyInFlight
   | InsufficientFunds
   | InvalidArguments
+  | InvoiceNotFound
   | KeyNotFound
   | LastKey
   | MethodNotAllowed
+  | MonthNotOver
   | NoGrant
   | NoToolRegistered
   | NotFound
@@ -128,6 +133,11 @@ const mapping: Mapping = {
     code: "VALIDATION_ERROR",
     details: [{ path: ["cost_microcents"], message: e.message }]
   }),
+  CreditTooHigh: (e) => ({
+    status: 422,
+    code: "VALIDATION_ERROR",
+    details: [{ path: ["amount_microcents"], message: e.message }]
+  }),
   ExpiryInThePast: (e) => ({
     status: 422,
     code: "VALIDATION_ERROR",
@@ -157,9 +167,11 @@ const mapping: Mapping = {
     code: "VALIDATION_ERROR",
     details: e.violations.map(({ path, message }) => ({ path: ["input", ...path], message }))
   }),
+  InvoiceNotFound: () => ({ status: 404, code: "NOT_FOUND" }),
   KeyNotFound: () => ({ status: 404, code: "NOT_FOUND" }),
   LastKey: () => ({ status: 409, code: "DUPLICATE" }),
   MethodNotAllowed: (e) => ({ status: 405, code: "METHOD_NOT_ALLOWED", headers: { allow: e.allow.join(", ") } }),
+  MonthNotOver: (e) => ({ status: 422, code: "VALIDATION_ERROR", details: [{ path: ["month"], message: e.message }] }),
   NoGrant: () => ({ status: 403, code: "FORBIDDEN" }),
   NoToolRegistered: (e) => ({
     status: 422,

@@ -68,7 +68,8 @@ export interface Route {
 export interface EncodedReply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string
+  /** Bytes only where nothing keeps the answer for a replay. */
+  readonly body: string | Uint8Array
 }
 
 export interface RouteOptions {

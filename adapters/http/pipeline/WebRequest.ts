@@ -28,7 +28,11 @@ export const header = (request: WebRequest, name: string): string | undefined =>
   return typeof value === "string" || value === undefined ? value : value.join(", ")
 }
 
-export const json = (status: number, body: string, headers: Readonly<Record<string, string>> = {}): WebAnswer => ({
+export const json = (
+  status: number,
+  body: string | Uint8Array,
+  headers: Readonly<Record<string, string>> = {}
+): WebAnswer => ({
   status,
   headers: { "content-type": "application/json; charset=utf-8", ...headers },
   body

@@ -14,6 +14,7 @@ import * as AjvJsonSchemas from "../../../adapters/jsonschema/AjvJsonSchemas.ts"
 import { publicAndLoopback } from "../../../adapters/mcp/AddressGuard.ts"
 import * as McpUpstream from "../../../adapters/mcp/McpUpstream.ts"
 import * as BoundedRateLimiterStore from "../../../adapters/memory/BoundedRateLimiterStore.ts"
+import * as PdfInvoicePrinter from "../../../adapters/pdf/PdfInvoicePrinter.ts"
 import * as DryRunGateway from "../../../adapters/payments/DryRunGateway.ts"
 import type { PaymentGateway } from "../../../domain/payments/PaymentGateway.ts"
 import { RateLimitPolicy } from "../../../domain/accounts/RateLimitPolicy.ts"
@@ -53,6 +54,7 @@ const on = <G>(stores: Layer.Layer<Layer.Success<typeof memoryStores>>, gateway:
   ServiceUnderTest.over(HttpService.layer).pipe(
     Layer.provideMerge(core),
     Layer.provideMerge(gateway),
+    Layer.provide(PdfInvoicePrinter.layer),
     Layer.provideMerge(stores),
     Layer.provideMerge(adapters),
     Layer.provide(settings)

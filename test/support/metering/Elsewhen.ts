@@ -10,6 +10,12 @@ export const earlier = (by: Duration.Input) => shifted(-Duration.toMillis(by))
 /** Time stands still at this instant. */
 export const when = (iso: string) => telling(() => Date.parse(iso))
 
+/** A clock on which every look at it takes that long. */
+export const slowly = (each: Duration.Input) => {
+  let passedMs = 0
+  return telling(() => Math.floor(realClock.currentTimeMillisUnsafe() + (passedMs += Duration.toMillis(each))))
+}
+
 const realClock = Clock.Clock.defaultValue()
 
 const shifted = (byMs: number) => telling(() => Math.floor(realClock.currentTimeMillisUnsafe() + byMs))

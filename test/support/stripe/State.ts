@@ -2,6 +2,7 @@
  * What the double remembers. Objects have the fields of the stripe package's own types that are used here, so that a
  * version which renames one breaks the build. With a file, a double that was killed goes on where it was.
  */
+import { randomBytes } from "node:crypto"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import type { Stripe } from "stripe"
 
@@ -70,6 +71,8 @@ export class State {
   readonly links = new Map<string, { readonly account: string; readonly returnUrl: string }>()
   readonly idempotency = new Map<string, Kept>()
   private count = 0
+  /** Two doubles never give one id. */
+  private readonly name = randomBytes(4).toString("hex")
   private readonly file: string | undefined
 
   constructor(file?: string) {
@@ -81,7 +84,7 @@ export class State {
   }
 
   id(prefix: string): string {
-    return `${prefix}_double_${(++this.count).toString().padStart(8, "0")}`
+    return `${prefix}_${this.name}${(++this.count).toString().padStart(8, "0")}`
   }
 
   save(): void {

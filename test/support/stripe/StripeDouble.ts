@@ -13,7 +13,15 @@ import { Webhooks } from "./Webhooks.ts"
 /** What happens to a request whose path begins so. `after`: the work is done, and the answer says it was not. */
 export interface Mishap {
   readonly path: string
-  readonly kind: "429" | "500_before" | "500_after" | "reset_before" | "reset_after" | "die_after" | "hang"
+  readonly kind:
+    | "429"
+    | "500_before"
+    | "500_after"
+    | "reset_before"
+    | "reset_after"
+    | "die_after"
+    | "hang_before"
+    | "hang_after"
 }
 
 export interface DoubleOptions {
@@ -75,11 +83,12 @@ export class StripeDouble {
       return this.show(request.method ?? "GET", url, text, response)
     }
     const mishap = this.mishapFor(url.pathname)
-    if (mishap === "hang") return
+    if (mishap === "hang_before") return
     if (mishap === "reset_before") return void request.socket.destroy()
     if (mishap === "429") return send(response, new StripeRefusal(429, "rate_limit_error", "Too many requests"))
     if (mishap === "500_before") return this.failed(request, url, text, response)
     const { body, status } = this.perform(request, url, text)
+    if (mishap === "hang_after") return
     if (mishap === "die_after") process.exit(137)
     if (mishap === "reset_after") return void request.socket.destroy()
     if (mishap === "500_after") return this.failed(request, url, text, response)

@@ -1,0 +1,106 @@
+/**
+ * Monthly documents: a consumer's invoice, a provider's self-billing statement, and credit notes that correct. What they
+ * say is a snapshot; once they have a number they are never changed.
+ */
+import { Schema } from "effect"
+import { InvoiceId, ToolId } from "../shared/Ids.ts"
+import { Timestamp } from "../shared/Timestamp.ts"
+
+export const InvoiceKind = Schema.Literals(["invoice", "statement", "credit_note"])
+export type InvoiceKind = typeof InvoiceKind.Type
+
+/** A calendar month, UTC: `2026-11`. */
+export const Month = Schema.String.check(
+  Schema.isPattern(/^20\d{2}-(0[1-9]|1[0-2])$/u, { message: "Expected a month such as 2026-11" })
+).pipe(Schema.brand("Month"))
+export type Month = typeof Month.Type
+
+export const InvoiceOwner = Schema.Struct({
+  role: Schema.Literals(["consumer", "provider"]),
+  id: Schema.String,
+  name: Schema.String,
+  email: Schema.String
+})
+export type InvoiceOwner = typeof InvoiceOwner.Type
+
+/** The calls of one tool at one price. */
+export const InvoiceLine = Schema.Struct({
+  toolId: ToolId,
+  toolName: Schema.String,
+  /** On an invoice: who provides the tool. */
+  provider: Schema.String,
+  priceVersion: Schema.Int,
+  unitPrice: Schema.BigInt,
+  calls: Schema.Int,
+  billedCalls: Schema.Int,
+  /** Successes that cost nothing. */
+  freeCalls: Schema.Int,
+  failedCalls: Schema.Int,
+  amount: Schema.BigInt,
+  fee: Schema.BigInt
+})
+export type InvoiceLine = typeof InvoiceLine.Type
+
+/** What else moved the balance in the month; below zero: out of it. It is no part of the total. */
+export const Movement = Schema.Struct({
+  kind: Schema.Literals(["load", "refund", "payout", "dispute", "credit", "credit_expiry", "adjustment"]),
+  amount: Schema.BigInt
+})
+export type Movement = typeof Movement.Type
+
+export const Invoice = Schema.Struct({
+  id: InvoiceId,
+  number: Schema.String,
+  kind: InvoiceKind,
+  month: Month,
+  owner: InvoiceOwner,
+  lines: Schema.Array(InvoiceLine),
+  movements: Schema.Array(Movement),
+  /** Of an invoice: what the calls cost. Of a statement: what they brought, gross. Of a credit note: what is given back. */
+  total: Schema.BigInt,
+  fee: Schema.BigInt,
+  /** What the owner paid, or got, in the end. */
+  net: Schema.BigInt,
+  issuedAt: Timestamp,
+  /** The invoice that a credit note corrects; none where it is for the month's refunds. */
+  corrects: Schema.optionalKey(InvoiceId),
+  reason: Schema.optionalKey(Schema.String)
+})
+export type Invoice = typeof Invoice.Type
+
+/** Without what it gets when it is finalised. */
+export type DraftInvoice = Omit<Invoice, "number" | "issuedAt">
+
+/** All that happened to an owner in a month. */
+export interface OwnerMonth {
+  readonly owner: InvoiceOwner
+  readonly lines: ReadonlyArray<InvoiceLine>
+  readonly movements: ReadonlyArray<Movement>
+}
+
+/** The documents that are due to it, in the order in which they get their numbers. */
+export const documentsOf = (
+  month: Month,
+  { lines, movements, owner }: OwnerMonth
+): ReadonlyArray<Omit<DraftInvoice, "id">> => {
+  const total = lines.reduce((sum, line) => sum + line.amount, 0n)
+  const fee = lines.reduce((sum, line) => sum + line.fee, 0n)
+  const refunded = movements.reduce((sum, { amount, kind }) => (kind === "refund" ? sum + amount : sum), 0n)
+  const base = { month, owner, lines, movements }
+  if (owner.role === "provider") return [{ ...base, kind: "statement", total, fee, net: total - fee + refunded }]
+  const others = movements.filter(({ kind }) => kind !== "refund")
+  return [
+    ...(lines.length === 0
+      ? []
+      : [{ ...base, movements: others, kind: "invoice", total, fee: 0n, net: total } as const]),
+    ...(refunded > 0n
+      ? [{ ...base, lines: [], movements: [], kind: "credit_note", total: refunded, fee: 0n, net: refunded } as const]
+      : [])
+  ]
+}
+
+/** Each kind counts by itself, each year anew. */
+export const seriesOf = ({ kind, month }: Pick<Invoice, "kind" | "month">): string =>
+  `${{ invoice: "INV", statement: "ST", credit_note: "CN" }[kind]}-${month.slice(0, 4)}`
+
+export const numberIn = (series: string, count: number): string => `${series}-${String(count).padStart(6, "0")}`

@@ -1,0 +1,10 @@
+/** A document as a file to keep and to print. */
+import { Context, type Effect } from "effect"
+import type { Invoice } from "./Invoice.ts"
+
+export class InvoicePrinter extends Context.Service<
+  InvoicePrinter,
+  {
+    pdf(invoice: Invoice): Effect.Effect<Uint8Array>
+  }
+>()("agent-tool-billing/domain/invoices/InvoicePrinter") {}

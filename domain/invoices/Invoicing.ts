@@ -1,0 +1,151 @@
+/**
+ * Closing a month: every consumer with calls gets an invoice, every provider a statement, every refund a credit note. A
+ * run that breaks off is taken up where it stands; a month that is closed stays as it is.
+ */
+import { Context, DateTime, Duration, Effect, Layer, Option, Schema } from "effect"
+import { Ledger } from "../ledger/Ledger.ts"
+import { Entropy } from "../shared/Entropy.ts"
+import { ConsumerId, InvoiceId } from "../shared/Ids.ts"
+import type { Microcents } from "../shared/Microcents.ts"
+import { UnitOfWork } from "../shared/UnitOfWork.ts"
+import { documentsOf, type DraftInvoice, type Invoice, Month } from "./Invoice.ts"
+import { InvoiceStore, type MonthSpan, type MonthSums } from "./InvoiceStore.ts"
+
+const OWNERS_AT_ONCE = 500
+/** Clocks of nodes differ; what they recorded as the last of a month has arrived by then. */
+const AFTER_MONTH_END = Duration.minutes(5)
+
+export class MonthNotOver extends Schema.TaggedError<MonthNotOver>()("MonthNotOver", {
+  month: Month,
+  openCalls: Schema.Int
+}) {
+  override get message() {
+    return this.openCalls === 0
+      ? `${this.month} is not over. Its documents can be made from five minutes after its end, UTC.`
+      : `${this.openCalls} calls that began before the end of ${this.month} are still under way. Try again in a minute.`
+  }
+}
+
+export class InvoiceNotFound extends Schema.TaggedError<InvoiceNotFound>()("InvoiceNotFound", { id: Schema.String }) {
+  override get message() {
+    return `You have no document ${this.id}. GET /api/v1/market/invoices lists yours.`
+  }
+}
+
+export class CreditTooHigh extends Schema.TaggedError<CreditTooHigh>()("CreditTooHigh", {
+  leftMicrocents: Schema.BigInt
+}) {
+  override get message() {
+    return `Only an invoice can be credited, and at most what is left of it: ${this.leftMicrocents} microcents.`
+  }
+}
+
+export interface Closed extends MonthSums {
+  /** Made now; none where the month was closed before. */
+  readonly issued: number
+  readonly agrees: boolean
+}
+
+export class Invoicing extends Context.Service<
+  Invoicing,
+  {
+    close(month: Month): Effect.Effect<Closed, MonthNotOver>
+    /** The month before this one, unless it is closed already. */
+    readonly closeLast: Effect.Effect<Option.Option<Closed>, MonthNotOver>
+    /** Gives a part of an invoice back to the consumer, at the platform's cost. */
+    correct(id: InvoiceId, amount: Microcents, reason: string): Effect.Effect<Invoice, InvoiceNotFound | CreditTooHigh>
+  }
+>()("agent-tool-billing/domain/invoices/Invoicing") {
+  static readonly layer = Layer.effect(
+    Invoicing,
+    Effect.gen(function* () {
+      const store = yield* InvoiceStore
+      const ledger = yield* Ledger
+      const entropy = yield* Entropy
+      const { atomically } = yield* UnitOfWork
+
+      const withId = Effect.fnUntraced(function* (document: Omit<DraftInvoice, "id">) {
+        return { ...document, id: InvoiceId.make(yield* entropy.uuid) }
+      })
+
+      const issue = Effect.fnUntraced(function* (span: MonthSpan) {
+        let issued = 0
+        while (true) {
+          const owners = yield* store.pending(span, OWNERS_AT_ONCE)
+          if (owners.length === 0) return issued
+          const drafts = yield* Effect.forEach(
+            owners.flatMap((owner) => documentsOf(span.month, owner)),
+            withId
+          )
+          const made = yield* store.finalise(span.month, drafts, yield* DateTime.now)
+          issued += made.length
+        }
+      })
+
+      const close = Effect.fn("Invoicing.close")(function* (month: Month) {
+        const span = spanOf(month)
+        const now = yield* DateTime.now
+        if (DateTime.isLessThan(now, DateTime.addDuration(span.end, AFTER_MONTH_END))) {
+          return yield* new MonthNotOver({ month, openCalls: 0 })
+        }
+        let issued = 0
+        if (!(yield* store.isComplete(month))) {
+          const openCalls = yield* store.openCallsBefore(span.end)
+          if (openCalls > 0) return yield* new MonthNotOver({ month, openCalls })
+          yield* store.stage(span)
+          issued = yield* issue(span)
+          yield* store.complete(month, now)
+        }
+        const sums = yield* store.sums(span)
+        const agrees = sums.ledger === sums.invoices && sums.ledger === sums.statements
+        if (!agrees) {
+          const { invoices, statements, ledger: books } = sums
+          yield* Effect.logError(
+            `${month}: invoices ${invoices}, statements ${statements}, ledger ${books}: not one figure`
+          )
+        }
+        return { ...sums, issued, agrees }
+      })
+
+      const closeLast = Effect.gen(function* () {
+        const last = monthBefore(yield* DateTime.now)
+        if (yield* store.isComplete(last)) return Option.none<Closed>()
+        return Option.some(yield* close(last))
+      }).pipe(Effect.withSpan("Invoicing.closeLast"))
+
+      const correct = Effect.fn("Invoicing.correct")(function* (id: InvoiceId, amount: Microcents, reason: string) {
+        const found = Option.getOrUndefined(yield* store.find(id))
+        if (found === undefined) return yield* new InvoiceNotFound({ id })
+        const credited = yield* store.lockCredited(id)
+        const leftMicrocents = found.kind === "invoice" ? found.total - credited : 0n
+        if (amount > leftMicrocents) return yield* new CreditTooHigh({ leftMicrocents })
+        const { month, owner } = found
+        const draft = { kind: "credit_note", month, owner, lines: [], movements: [], fee: 0n } as const
+        const [made] = yield* store.finalise(
+          month,
+          [yield* withId({ ...draft, total: amount, net: amount, corrects: id, reason })],
+          yield* DateTime.now
+        )
+        yield* ledger
+          .adjust({
+            owner: { consumerId: ConsumerId.make(owner.id) },
+            direction: "credit",
+            amount,
+            reference: `credit_note:${made!.id}`
+          })
+          .pipe(Effect.orDie)
+        return made!
+      }, atomically)
+
+      return Invoicing.of({ close, closeLast, correct })
+    })
+  )
+}
+
+export const monthBefore = (now: DateTime.Utc): Month =>
+  Month.make(DateTime.formatIsoDateUtc(DateTime.subtract(DateTime.startOf(now, "month"), { days: 1 })).slice(0, 7))
+
+export const spanOf = (month: Month): MonthSpan => {
+  const start = DateTime.makeUnsafe(`${month}-01T00:00:00.000Z`)
+  return { month, start, end: DateTime.add(start, { months: 1 }) }
+}

@@ -1,0 +1,48 @@
+/**
+ * A consumer's leave for a provider to bill it for calls that did not pass through the proxy, and what is reserved in it.
+ */
+import { DateTime } from "effect"
+import type { ConsumerId, GrantId, ProviderId, ReceiptId, ToolId } from "../shared/Ids.ts"
+import type { Microcents } from "../shared/Microcents.ts"
+
+export type GrantPeriod = "day" | "month" | "total"
+
+export interface Grant {
+  readonly id: GrantId
+  readonly consumerId: ConsumerId
+  readonly providerId: ProviderId
+  /** Empty: all of the provider's tools. */
+  readonly toolIds: ReadonlyArray<ToolId>
+  readonly cap: Microcents
+  readonly period: GrantPeriod
+  readonly expiresAt: DateTime.Utc | undefined
+  readonly revokedAt: DateTime.Utc | undefined
+  readonly createdAt: DateTime.Utc
+  /** In the period that `periodStart` began. */
+  readonly spent: bigint
+  readonly periodStart: DateTime.Utc
+}
+
+/** Counted as spent while nobody knows yet what the call costs in the end. */
+export interface Reservation {
+  readonly consumerId: ConsumerId
+  readonly invocationId: ReceiptId
+  readonly grantId: GrantId
+  readonly amount: Microcents
+  /** Of the period that it counts in. */
+  readonly periodStart: DateTime.Utc
+  readonly reservedAt: DateTime.Utc
+}
+
+export const isLive = (grant: Grant, now: DateTime.Utc): boolean =>
+  grant.revokedAt === undefined && (grant.expiresAt === undefined || DateTime.isGreaterThan(grant.expiresAt, now))
+
+export const covers = (grant: Grant, toolId: ToolId): boolean =>
+  grant.toolIds.length === 0 || grant.toolIds.includes(toolId)
+
+export const periodStart = (period: GrantPeriod, now: DateTime.Utc): DateTime.Utc =>
+  period === "total" ? DateTime.makeUnsafe(0) : DateTime.startOf(now, period)
+
+/** What counts against the cap now: a period that has ended counts nothing. */
+export const spentNow = (grant: Grant, now: DateTime.Utc): bigint =>
+  DateTime.isLessThan(grant.periodStart, periodStart(grant.period, now)) ? 0n : grant.spent

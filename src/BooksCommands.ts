@@ -1,0 +1,63 @@
+/**
+ * `invoices` and `payouts`: what the service does by itself on its schedule, done now and by hand.
+ */
+import { Console, DateTime, Effect, Layer, Result, Schema } from "effect"
+import * as NodeDigest from "../adapters/crypto/NodeDigest.ts"
+import * as NodeEntropy from "../adapters/crypto/NodeEntropy.ts"
+import * as PostgresInvoiceStore from "../adapters/sql/PostgresInvoiceStore.ts"
+import * as PostgresLedgerStore from "../adapters/sql/PostgresLedgerStore.ts"
+import * as PostgresPayeeStore from "../adapters/sql/PostgresPayeeStore.ts"
+import * as PostgresPayoutStore from "../adapters/sql/PostgresPayoutStore.ts"
+import * as PostgresUnitOfWork from "../adapters/sql/PostgresUnitOfWork.ts"
+import { Month } from "../domain/invoices/Invoice.ts"
+import { amountText } from "../domain/invoices/InvoiceText.ts"
+import { Invoicing, monthBefore } from "../domain/invoices/Invoicing.ts"
+import { Ledger } from "../domain/ledger/Ledger.ts"
+import { Payouts } from "../domain/payouts/Payouts.ts"
+import type { AppConfig } from "./config/AppConfig.ts"
+import { ArgumentsInvalid } from "./config/Arguments.ts"
+import { database } from "./layers/Database.ts"
+import { payments } from "./layers/Service.ts"
+
+const services = (config: AppConfig) =>
+  Layer.mergeAll(Invoicing.layer, Payouts.layer).pipe(
+    Layer.provide(Ledger.layer),
+    Layer.provide([
+      PostgresInvoiceStore.layer,
+      PostgresLedgerStore.layer,
+      PostgresPayeeStore.layer,
+      PostgresPayoutStore.layer,
+      PostgresUnitOfWork.layer,
+      payments(config),
+      NodeDigest.layer
+    ]),
+    Layer.provide([database(config), NodeEntropy.layer])
+  )
+
+const NO_BOOKS = Console.log("The memory profile keeps no books.")
+
+export const closeMonth = (config: AppConfig, given: string | undefined) =>
+  config.profile === "memory"
+    ? NO_BOOKS
+    : Effect.gen(function* () {
+        const month = given === undefined ? monthBefore(yield* DateTime.now) : yield* monthOf(given)
+        const { agrees, documents, issued, ledger } = yield* (yield* Invoicing).close(month)
+        yield* Console.log(
+          `${month}: ${issued} documents made now, ${documents} in all, over ${amountText(ledger)} of calls. ` +
+            (agrees ? "Invoices, statements and ledger agree." : "Invoices, statements and ledger do NOT agree.")
+        )
+      }).pipe(Effect.provide(services(config)))
+
+export const workOnPayouts = (config: AppConfig) =>
+  config.profile === "memory"
+    ? NO_BOOKS
+    : Effect.gen(function* () {
+        yield* Console.log(`${yield* (yield* Payouts).work} payouts came to their end.`)
+      }).pipe(Effect.provide(services(config)))
+
+const monthOf = (given: string) => {
+  const month = Schema.decodeUnknownResult(Month)(given)
+  return Result.isSuccess(month)
+    ? Effect.succeed(month.success)
+    : Effect.fail(new ArgumentsInvalid({ problem: `"${given}" is not a month such as 2026-10.` }))
+}

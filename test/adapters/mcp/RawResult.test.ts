@@ -1,0 +1,94 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { rawResult } from "../../../adapters/mcp/RawResult.ts"
+
+const SPACES = ["", "", " ", "\n", "\r\n\t", "  "]
+
+/** JSON in one of the many ways that it can be written: with any space, and with escapes where none are needed. */
+const written = (value: unknown, pick: (many: number) => number): string => {
+  const space = () => SPACES[pick(SPACES.length)]!
+  const text = (it: string) =>
+    pick(2) === 0
+      ? JSON.stringify(it)
+      : `"${Array.from({ length: it.length }, (_, n) => `\\u${it.charCodeAt(n).toString(16).padStart(4, "0")}`).join("")}"`
+  const part = (it: unknown): string => {
+    if (typeof it === "string") return text(it)
+    if (Array.isArray(it)) return `[${space()}${it.map(part).join(`${space()},${space()}`)}${space()}]`
+    if (typeof it === "object" && it !== null) {
+      const members = Object.entries(it).map(([name, one]) => `${text(name)}${space()}:${space()}${part(one)}`)
+      return `{${space()}${members.join(`${space()},${space()}`)}${space()}}`
+    }
+    return JSON.stringify(it)
+  }
+  return part(value)
+}
+
+const pickerOf = (seed: number) => {
+  let state = seed | 1
+  return (many: number): number => {
+    state = Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) ^ (state << 7)
+    return (state >>> 8) % many
+  }
+}
+
+describe("The text of a result", () => {
+  it.prop(
+    "is found whatever it is, however it is written and whatever stands around it",
+    { around: Schema.Json, result: Schema.Json, seed: Schema.Int },
+    ({ around, result, seed }) => {
+      const pick = pickerOf(seed)
+      const inside = written(result, pick)
+      const beside = () => written({ around, nested: { result: around } }, pick).slice(1, -1)
+      const message = `{${beside()},"id":1,"result" : ${inside} , ${beside()}}`
+      assert.deepStrictEqual(JSON.parse(message).result, JSON.parse(inside), "the test writes JSON")
+      assert.strictEqual(rawResult(message, 0), inside)
+      const other = written({ result: around }, pick)
+      assert.strictEqual(rawResult(`\uFEFF [ 1,${other} , "{" ,[{}],\n${message}, ${other}]`, 1), inside)
+    }
+  )
+
+  const tricky = [
+    [
+      "of numbers that no double holds",
+      `{"result":[12345678901234567890,1.50,-0,1E400]}`,
+      `[12345678901234567890,1.50,-0,1E400]`
+    ],
+    ["that is a bare number", `{"result":1e5}`, "1e5"],
+    ["that is a bare number before space", `{"result":1e5 \n,"id":1}`, "1e5"],
+    [
+      "with quotes, brackets and backslashes in its strings",
+      `{"result":{"a":"}]\\"\\\\"},"id":1}`,
+      `{"a":"}]\\"\\\\"}`
+    ],
+    ["whose name is written with escapes", `{"r\\u0065sult":{"a":1}}`, `{"a":1}`],
+    ["of which there are two: the last, which JSON.parse takes too", `{"result":1,"result":2}`, "2"],
+    ["among names that look like it", `{"result\\u0000":0,"resul":0,"results":0,"Result":0,"result":{}}`, "{}"],
+    ["that is not there", `{"id":1,"error":{"result":1}}`, undefined],
+    ["of an empty message", " { } ", undefined]
+  ] as const
+
+  it.each(tricky)("%s", (_, message, result) => {
+    const parsed = JSON.parse(message).result
+    assert.deepStrictEqual(result === undefined ? undefined : JSON.parse(result), parsed)
+    assert.strictEqual(rawResult(message, 0), result)
+  })
+
+  it("is undefined in a batch that has too few messages", () => {
+    assert.isUndefined(rawResult(`[{"result":1},2]`, 1))
+    assert.isUndefined(rawResult("[]", 0))
+  })
+
+  it("is found in time that grows with the text, whatever the text", () => {
+    const hostile = [
+      `"${'\\"'.repeat(1e6)}"`,
+      `"${"\\\\".repeat(1e6)}"`,
+      `${"[".repeat(1e6)}${"]".repeat(1e6)}`,
+      " ".repeat(2e6) + "1"
+    ]
+    for (const value of hostile) {
+      const startedMs = performance.now()
+      assert.strictEqual(rawResult(`{"result":${value}}`, 0), value.trimStart())
+      assert.isBelow(performance.now() - startedMs, 1_000)
+    }
+  })
+})

@@ -1,0 +1,111 @@
+import { assert, it } from "@effect/vitest"
+import { DateTime, Effect, type Layer } from "effect"
+import { type MeterKey, MeterKeyStore } from "../../domain/metering/MeterKeyStore.ts"
+import { Entropy } from "../../domain/shared/Entropy.ts"
+import { aConsumerId, aProviderId, atOnce } from "./ledgerSamples.ts"
+import type { MeteringPorts } from "./meteringPorts.ts"
+import { instant } from "./samples.ts"
+
+const AT = instant("2026-11-20T12:00:00.000Z")
+
+/** Not bound. */
+const aMeterKey = Effect.gen(function* () {
+  const key: MeterKey = {
+    providerId: yield* aProviderId,
+    keyHash: yield* (yield* Entropy).hex(32),
+    consumerId: yield* aConsumerId
+  }
+  return key
+})
+
+export const meterKeysContract = (name: string, ports: Layer.Layer<MeteringPorts>) =>
+  it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`MeterKeyStore over ${name}`, (it) => {
+    it.effect("binds a key to one consumer, of that provider", () =>
+      Effect.gen(function* () {
+        const keys = yield* MeterKeyStore
+        const key = yield* aMeterKey
+        const other = { ...key, consumerId: yield* aConsumerId }
+        assert.isTrue(yield* keys.bind(key, AT))
+        assert.isFalse(yield* keys.bind(other, AT))
+        assert.isTrue(yield* keys.bind(key, AT))
+        assert.isTrue(yield* keys.bind({ ...other, providerId: yield* aProviderId }, AT))
+        assert.isTrue(yield* keys.bind({ ...other, keyHash: yield* (yield* Entropy).hex(32) }, AT))
+      })
+    )
+
+    it.effect("sets a key free when every binding was taken back, and not before", () =>
+      Effect.gen(function* () {
+        const keys = yield* MeterKeyStore
+        const key = yield* aMeterKey
+        const other = { ...key, consumerId: yield* aConsumerId }
+        yield* keys.bind(key, AT)
+        yield* keys.bind(key, AT)
+        yield* keys.release(other)
+        yield* keys.release(key)
+        assert.isFalse(yield* keys.bind(other, AT))
+        yield* keys.release(key)
+        yield* keys.release(key)
+        assert.isTrue(yield* keys.bind(other, AT))
+        assert.isFalse(yield* keys.bind(key, AT))
+      })
+    )
+
+    it.effect("binds a key to one of those who want it at once", () =>
+      Effect.gen(function* () {
+        const keys = yield* MeterKeyStore
+        const key = yield* aMeterKey
+        const consumers = yield* Effect.forEach(Array.from({ length: 8 }), () => aConsumerId)
+        const bound = yield* atOnce(64, (n) => {
+          const consumerId = consumers[n % 8]!
+          return Effect.map(keys.bind({ ...key, consumerId }, AT), (yes) => (yes ? [consumerId] : []))
+        })
+        assert.deepStrictEqual([new Set(bound.flat()).size, bound.flat().length], [1, 8])
+      })
+    )
+
+    it.effect("is never bound to two at a time, while some bind and take back at once", () =>
+      Effect.gen(function* () {
+        const keys = yield* MeterKeyStore
+        const key = yield* aMeterKey
+        const holding = new Map<string, number>()
+        const consumers = [yield* aConsumerId, yield* aConsumerId, yield* aConsumerId]
+        const turns = yield* atOnce(90, (n) =>
+          Effect.gen(function* () {
+            const mine = { ...key, consumerId: consumers[n % 3]! }
+            if (!(yield* keys.bind(mine, AT))) return false
+            holding.set(mine.consumerId, (holding.get(mine.consumerId) ?? 0) + 1)
+            yield* Effect.yieldNow
+            const holders = [...holding].filter(([, bindings]) => bindings > 0)
+            assert.deepStrictEqual(
+              holders.map(([consumer]) => consumer),
+              [mine.consumerId]
+            )
+            holding.set(mine.consumerId, holding.get(mine.consumerId)! - 1)
+            yield* keys.release(mine)
+            return true
+          })
+        )
+        assert.include(turns, true)
+        assert.isTrue(yield* keys.bind(key, AT), "all were taken back")
+      })
+    )
+
+    it.effect("forgets keys that were bound last before a time, not more at once than it is told", () =>
+      Effect.gen(function* () {
+        const keys = yield* MeterKeyStore
+        const [old, edge] = [instant("2020-01-01T00:00:00.000Z"), instant("2020-02-01T00:00:00.000Z")]
+        const stale = [yield* aMeterKey, yield* aMeterKey, yield* aMeterKey]
+        const [young, renewed] = [yield* aMeterKey, yield* aMeterKey]
+        for (const key of [...stale, renewed]) yield* keys.bind(key, old)
+        yield* keys.bind(young, edge)
+        yield* keys.bind(renewed, edge)
+        yield* keys.bind(renewed, DateTime.subtract(old, { days: 1 }))
+        assert.strictEqual(yield* keys.prune(edge, 2), 2)
+        assert.strictEqual(yield* keys.prune(edge, 2), 1)
+        assert.strictEqual(yield* keys.prune(edge, 2), 0)
+        const consumerId = yield* aConsumerId
+        for (const key of stale) assert.isTrue(yield* keys.bind({ ...key, consumerId }, AT))
+        for (const key of [young, renewed]) assert.isFalse(yield* keys.bind({ ...key, consumerId }, AT))
+      })
+    )
+  })

@@ -1,0 +1,69 @@
+/**
+ * What reads the calls that were made, and what is kept of reported ones, once over memory and once over PostgreSQL.
+ */
+import { Layer } from "effect"
+import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
+import { memoryStores } from "../../src/layers/MemoryStores.ts"
+import * as PostgresAccountStore from "../../adapters/sql/PostgresAccountStore.ts"
+import * as PostgresCallStore from "../../adapters/sql/PostgresCallStore.ts"
+import * as PostgresCatalogStore from "../../adapters/sql/PostgresCatalogStore.ts"
+import * as PostgresGrantStore from "../../adapters/sql/PostgresGrantStore.ts"
+import * as PostgresLedgerStore from "../../adapters/sql/PostgresLedgerStore.ts"
+import * as PostgresMarketFigures from "../../adapters/sql/PostgresMarketFigures.ts"
+import * as PostgresMeterKeyStore from "../../adapters/sql/PostgresMeterKeyStore.ts"
+import * as PostgresReceiptStore from "../../adapters/sql/PostgresReceiptStore.ts"
+import * as PostgresUnitOfWork from "../../adapters/sql/PostgresUnitOfWork.ts"
+import * as PostgresUsageStore from "../../adapters/sql/PostgresUsageStore.ts"
+import type { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import type { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
+import type { MarketFigures } from "../../domain/catalog/MarketFigures.ts"
+import { Ledger } from "../../domain/ledger/Ledger.ts"
+import type { CallStore } from "../../domain/metering/CallStore.ts"
+import type { GrantStore } from "../../domain/metering/GrantStore.ts"
+import type { MeterKeyStore } from "../../domain/metering/MeterKeyStore.ts"
+import type { UsageStore } from "../../domain/metering/Usage.ts"
+import type { ReceiptStore } from "../../domain/receipts/ReceiptStore.ts"
+import type { Entropy } from "../../domain/shared/Entropy.ts"
+import type { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { PostgresTest } from "../support/postgres.ts"
+
+export type MeteringPorts =
+  | AccountStore
+  | CallStore
+  | CatalogStore
+  | Entropy
+  | GrantStore
+  | Ledger
+  | MarketFigures
+  | MeterKeyStore
+  | ReceiptStore
+  | UnitOfWork
+  | UsageStore
+
+const memoryPorts: Layer.Layer<MeteringPorts> = Ledger.layer.pipe(
+  Layer.provideMerge(Layer.mergeAll(memoryStores, NodeEntropy.layer))
+)
+
+const postgresPorts = Ledger.layer.pipe(
+  Layer.provideMerge(
+    Layer.mergeAll(
+      PostgresAccountStore.layer,
+      PostgresCallStore.layer,
+      PostgresCatalogStore.layer,
+      PostgresGrantStore.layer,
+      PostgresLedgerStore.layer,
+      PostgresMarketFigures.layer,
+      PostgresMeterKeyStore.layer,
+      PostgresReceiptStore.layer,
+      PostgresUnitOfWork.layer,
+      PostgresUsageStore.layer,
+      NodeEntropy.layer
+    )
+  ),
+  Layer.provideMerge(PostgresTest.layer)
+)
+
+export const everyMetering: ReadonlyArray<readonly [name: string, ports: Layer.Layer<MeteringPorts>]> = [
+  ["memory", memoryPorts],
+  ["PostgreSQL", postgresPorts]
+]

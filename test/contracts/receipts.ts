@@ -1,0 +1,130 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, type Layer, Option } from "effect"
+import { type ReceiptFilter, type ReceiptOwner, ReceiptStore } from "../../domain/receipts/ReceiptStore.ts"
+import { ConsumerId, type ReceiptId } from "../../domain/shared/Ids.ts"
+import type { PageRequest } from "../../domain/shared/Page.ts"
+import { aReceiptId, consumerWith, money } from "./ledgerSamples.ts"
+import type { MeteringPorts } from "./meteringPorts.ts"
+import { aListedTool, called, type CalledTool, FIRST_PAGE } from "./meteringSamples.ts"
+import { aProvider } from "./samples.ts"
+
+const ALL: ReceiptFilter = { toolId: undefined, status: undefined, from: undefined, to: undefined }
+
+const calledOnce = (consumerId: ConsumerId, tool: CalledTool) =>
+  Effect.map(called(consumerId, tool, "2026-11-20T10:00:00.000Z"), ({ receipt }) => receipt.receipt_id)
+
+const idsOf = Effect.fnUntraced(function* (
+  owner: ReceiptOwner,
+  filter: Partial<ReceiptFilter> = {},
+  page: Partial<PageRequest> = {}
+) {
+  const { items, next, total } = yield* (yield* ReceiptStore).list(
+    owner,
+    { ...ALL, ...filter },
+    { ...FIRST_PAGE, ...page }
+  )
+  return { ids: items.map((receipt) => receipt.receipt_id), next, total }
+})
+
+export const receiptsContract = (name: string, ports: Layer.Layer<MeteringPorts>) =>
+  it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`ReceiptStore over ${name}`, (it) => {
+    it.effect("gives a receipt back as it was signed, field by field, to the millisecond", () =>
+      Effect.gen(function* () {
+        const store = yield* ReceiptStore
+        const consumerId = yield* consumerWith(10_000)
+        const tool = yield* aListedTool(yield* aProvider(), "search")
+        for (const [at, status, cost] of [
+          ["2026-11-20T10:00:00.000Z", "success", 1_000],
+          ["2026-11-20T10:00:00.001Z", "error", 0],
+          ["2024-02-29T23:59:59.999Z", "timeout", 1],
+          ["2026-12-31T23:59:59.990Z", "rate_limited", 0]
+        ] as const) {
+          const { receipt } = yield* called(consumerId, tool, at, { status, cost })
+          assert.deepStrictEqual(Option.getOrThrow(yield* store.find(receipt.receipt_id)), receipt)
+          assert.strictEqual(receipt.timestamp, at)
+        }
+      })
+    )
+
+    it.effect("finds no receipt of a call that was never closed", () =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(yield* (yield* ReceiptStore).find(yield* aReceiptId), Option.none())
+      })
+    )
+
+    it.effect("lists a consumer's calls and the calls of a provider's tools, newest first, and nobody else's", () =>
+      Effect.gen(function* () {
+        const [one, other] = [yield* consumerWith(10_000), yield* consumerWith(10_000)]
+        const [mine, theirs] = [yield* aProvider(), yield* aProvider()]
+        const tools = [yield* aListedTool(mine, "mine"), yield* aListedTool(theirs, "theirs")] as const
+        const first = yield* calledOnce(one, tools[0])
+        const second = yield* calledOnce(one, tools[1])
+        const third = yield* calledOnce(other, tools[0])
+        const consumer = (ownerId: ConsumerId): ReceiptOwner => ({ role: "consumer", ownerId })
+        assert.deepStrictEqual(yield* idsOf(consumer(one)), { ids: [second, first], next: undefined, total: 2 })
+        assert.deepStrictEqual((yield* idsOf(consumer(other))).ids, [third])
+        assert.deepStrictEqual((yield* idsOf({ role: "provider", ownerId: mine.id })).ids, [third, first])
+        assert.deepStrictEqual((yield* idsOf({ role: "provider", ownerId: theirs.id })).ids, [second])
+        assert.deepStrictEqual(yield* idsOf(consumer(ConsumerId.make(mine.id))), { ids: [], next: undefined, total: 0 })
+      })
+    )
+
+    it.effect("lists a provider's own test call once", () =>
+      Effect.gen(function* () {
+        const provider = yield* aProvider()
+        const tool = yield* aListedTool(provider, "tested")
+        const self = ConsumerId.make(provider.id)
+        const { receipt } = yield* called(self, tool, "2026-11-20T10:00:00.000Z", {}, { holdAmount: money(0) })
+        assert.deepStrictEqual((yield* idsOf({ role: "provider", ownerId: provider.id })).ids, [receipt.receipt_id])
+        assert.deepStrictEqual((yield* idsOf({ role: "consumer", ownerId: self })).ids, [receipt.receipt_id])
+      })
+    )
+
+    it.effect("lets through one tool, one status, and what was called from one time on and before another", () =>
+      Effect.gen(function* () {
+        const consumerId = yield* consumerWith(10_000)
+        const provider = yield* aProvider()
+        const [a, b] = [yield* aListedTool(provider, "a"), yield* aListedTool(provider, "b")]
+        const first = (yield* called(consumerId, a, "2026-11-20T10:00:00.000Z")).receipt.receipt_id
+        const failed = (yield* called(consumerId, a, "2026-11-20T11:00:00.000Z", { cost: 0, status: "error" })).receipt
+          .receipt_id
+        const last = (yield* called(consumerId, b, "2026-11-20T12:00:00.000Z")).receipt.receipt_id
+        const owner: ReceiptOwner = { role: "consumer", ownerId: consumerId }
+        const [ten, eleven, noon] = [10, 11, 12].map((hour) => `2026-11-20T${hour}:00:00.000Z`)
+        for (const [filter, ids] of [
+          [{ toolId: a.toolId }, [failed, first]],
+          [{ status: "error" }, [failed]],
+          [{ status: "rate_limited" }, []],
+          [{ toolId: a.toolId, status: "success" }, [first]],
+          [{ from: eleven }, [last, failed]],
+          [{ to: eleven }, [first]],
+          [{ from: ten, to: noon }, [failed, first]],
+          [{ from: eleven, to: eleven }, []]
+        ] as const) {
+          assert.deepStrictEqual(yield* idsOf(owner, filter), { ids: [...ids], next: undefined, total: ids.length })
+        }
+      })
+    )
+
+    it.effect("pages by offset and by position, and a position stays right while calls are added", () =>
+      Effect.gen(function* () {
+        const consumerId = yield* consumerWith(10_000)
+        const tool = yield* aListedTool(yield* aProvider(), "search")
+        const made: Array<ReceiptId> = []
+        const call = Effect.map(calledOnce(consumerId, tool), (id) => made.unshift(id))
+        for (let n = 0; n < 5; n++) yield* call
+        const owner: ReceiptOwner = { role: "consumer", ownerId: consumerId }
+        const first = yield* idsOf(owner, {}, { limit: 2 })
+        assert.deepStrictEqual([first.ids, first.total], [made.slice(0, 2), 5])
+        assert.deepStrictEqual((yield* idsOf(owner, {}, { limit: 2, offset: 4 })).ids, made.slice(4))
+        assert.deepStrictEqual((yield* idsOf(owner, {}, { limit: 2, offset: 9 })).ids, [])
+
+        yield* call
+        const second = yield* idsOf(owner, {}, { limit: 2, after: first.next })
+        assert.deepStrictEqual([second.ids, second.total], [made.slice(3, 5), 6])
+        const third = yield* idsOf(owner, {}, { limit: 2, after: second.next })
+        assert.deepStrictEqual([third.ids, third.next], [made.slice(5), undefined])
+        assert.deepStrictEqual((yield* idsOf(owner, {}, { after: { key: "", id: "no receipt" } })).ids, [])
+      })
+    )
+  })

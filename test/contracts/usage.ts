@@ -1,0 +1,151 @@
+import { assert, it } from "@effect/vitest"
+import { DateTime, Effect, type Layer } from "effect"
+import {
+  noUsage,
+  type UsageFilter,
+  type UsageOfToolDay,
+  UsageStore,
+  type UsageSums
+} from "../../domain/metering/Usage.ts"
+import type { ReceiptOwner } from "../../domain/receipts/ReceiptStore.ts"
+import type { PageRequest } from "../../domain/shared/Page.ts"
+import { consumerWith } from "./ledgerSamples.ts"
+import type { MeteringPorts } from "./meteringPorts.ts"
+import { aListedTool, called, FIRST_PAGE } from "./meteringSamples.ts"
+import { aProvider } from "./samples.ts"
+
+const SINCE = DateTime.makeUnsafe("2026-11-19T10:00:00.000Z")
+
+/** Of calls as the samples make them: 123 ms, 200 and 3 000 bytes, 40 and 50 tokens each; a tenth of the spend is fee. */
+const sums = (calls: number, successes: number, spend: bigint): UsageSums => ({
+  calls,
+  successes,
+  spendMicrocents: spend,
+  feeMicrocents: spend / 10n,
+  latencyMs: 123n * BigInt(calls),
+  requestBytes: 200n * BigInt(calls),
+  responseBytes: 3_000n * BigInt(calls),
+  tokensInput: 40n * BigInt(calls),
+  tokensOutput: 50n * BigInt(calls)
+})
+
+const recent = Effect.fnUntraced(function* (
+  owner: ReceiptOwner,
+  filter: Partial<UsageFilter> = {},
+  page: Partial<PageRequest> = {}
+) {
+  const asked = { since: SINCE, toolId: undefined, status: undefined, ...filter }
+  const { calls, sums } = yield* (yield* UsageStore).recent(owner, asked, { ...FIRST_PAGE, ...page })
+  return { sums, ids: calls.items.map((call) => call.receiptId), total: calls.total, calls }
+})
+
+/** Two tools of one provider, called by one consumer on two days; the first call is before the period. */
+const aHistory = Effect.gen(function* () {
+  const consumerId = yield* consumerWith(100_000)
+  const provider = yield* aProvider()
+  const [a, b] = [yield* aListedTool(provider, "a"), yield* aListedTool(provider, "b")]
+  const id = Effect.map(({ receipt }: Effect.Success<ReturnType<typeof called>>) => receipt.receipt_id)
+  yield* called(consumerId, a, "2026-11-19T09:59:59.999Z")
+  const calls = [
+    yield* called(consumerId, a, "2026-11-19T10:00:00.000Z").pipe(id),
+    yield* called(consumerId, a, "2026-11-19T23:59:59.999Z", { cost: 0, status: "error" }).pipe(id),
+    yield* called(consumerId, a, "2026-11-20T00:00:00.000Z", { cost: 500 }).pipe(id),
+    yield* called(consumerId, b, "2026-11-20T00:00:00.001Z", { cost: 0, status: "timeout" }).pipe(id)
+  ] as const
+  const consumer: ReceiptOwner = { role: "consumer", ownerId: consumerId }
+  return { consumer, provider: { role: "provider", ownerId: provider.id } as ReceiptOwner, a, b, calls }
+})
+
+export const usageContract = (name: string, ports: Layer.Layer<MeteringPorts>) =>
+  it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`UsageStore over ${name}`, (it) => {
+    it.effect("sums up a period from its first instant on, for the consumer and for the provider", () =>
+      Effect.gen(function* () {
+        const { calls, consumer, provider } = yield* aHistory
+        const newestFirst = calls.toReversed()
+        for (const owner of [consumer, provider]) {
+          const seen = yield* recent(owner)
+          assert.deepStrictEqual([seen.sums, seen.ids, seen.total], [sums(4, 2, 1_500n), newestFirst, 4])
+        }
+      })
+    )
+
+    it.effect("shows of each call what it was, when, how it ended and what it cost", () =>
+      Effect.gen(function* () {
+        const { a, calls, consumer } = yield* aHistory
+        const { items } = (yield* recent(consumer)).calls
+        assert.deepStrictEqual(items[1], {
+          receiptId: calls[2],
+          toolId: a.toolId,
+          toolName: "a",
+          status: "success",
+          costMicrocents: 500n,
+          durationMs: 123,
+          calledAt: "2026-11-20T00:00:00.000Z"
+        })
+      })
+    )
+
+    it.effect("filters the calls that it shows and counts, not the sums", () =>
+      Effect.gen(function* () {
+        const { a, b, calls, consumer } = yield* aHistory
+        const [first, failed, half, late] = calls
+        for (const [filter, ids] of [
+          [{ toolId: a.toolId }, [half, failed, first]],
+          [{ toolId: b.toolId }, [late]],
+          [{ status: "success" }, [half, first]],
+          [{ status: "error" }, [failed]],
+          [{ status: "timeout" }, [late]],
+          [{ status: "rate_limited" }, []],
+          [{ toolId: a.toolId, status: "success" }, [half, first]],
+          [{ toolId: b.toolId, status: "success" }, []]
+        ] as const) {
+          const seen = yield* recent(consumer, filter)
+          assert.deepStrictEqual([seen.ids, seen.total], [[...ids], ids.length], JSON.stringify(filter))
+          assert.deepStrictEqual(seen.sums, sums(4, 2, 1_500n))
+        }
+      })
+    )
+
+    it.effect("pages by offset and by position", () =>
+      Effect.gen(function* () {
+        const { calls, consumer } = yield* aHistory
+        const [first, failed, half, late] = calls
+        const page = yield* recent(consumer, {}, { limit: 3 })
+        assert.deepStrictEqual([page.ids, page.total], [[late, half, failed], 4])
+        const next = yield* recent(consumer, {}, { limit: 3, after: page.calls.next })
+        assert.deepStrictEqual([next.ids, next.total, next.calls.next], [[first], 4, undefined])
+        assert.deepStrictEqual((yield* recent(consumer, {}, { limit: 1, offset: 2 })).ids, [failed])
+      })
+    )
+
+    it.effect("sums up every tool on every day, each once, by UTC", () =>
+      Effect.gen(function* () {
+        const store = yield* UsageStore
+        const { a, b, consumer, provider } = yield* aHistory
+        const inOrder = (rows: ReadonlyArray<UsageOfToolDay>) =>
+          rows.toSorted((x, y) => `${x.date} ${x.toolName}`.localeCompare(`${y.date} ${y.toolName}`))
+        for (const owner of [consumer, provider]) {
+          assert.deepStrictEqual(inOrder(yield* store.byToolAndDay(owner, SINCE)), [
+            { ...sums(2, 1, 1_000n), toolId: a.toolId, toolName: "a", date: "2026-11-19" },
+            { ...sums(1, 1, 500n), toolId: a.toolId, toolName: "a", date: "2026-11-20" },
+            { ...sums(1, 0, 0n), toolId: b.toolId, toolName: "b", date: "2026-11-20" }
+          ])
+        }
+      })
+    )
+
+    it.effect("knows nothing of who has not called or was not called", () =>
+      Effect.gen(function* () {
+        yield* aHistory
+        const strangers: ReadonlyArray<ReceiptOwner> = [
+          { role: "consumer", ownerId: yield* consumerWith(1) },
+          { role: "provider", ownerId: (yield* aProvider()).id }
+        ]
+        for (const owner of strangers) {
+          const seen = yield* recent(owner)
+          assert.deepStrictEqual([seen.sums, seen.ids, seen.total], [noUsage, [], 0])
+          assert.deepStrictEqual(yield* (yield* UsageStore).byToolAndDay(owner, SINCE), [])
+        }
+      })
+    )
+  })

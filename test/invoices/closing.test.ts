@@ -1,0 +1,246 @@
+/**
+ * Closing a month: what the documents say is what the ledger says, to the microcent; numbers have no gap, whatever breaks
+ * off and whoever runs at the same time.
+ */
+import { assert, it } from "@effect/vitest"
+import { DateTime, Effect } from "effect"
+import type { Invoice, Month } from "../../domain/invoices/Invoice.ts"
+import { InvoiceStore } from "../../domain/invoices/InvoiceStore.ts"
+import { Invoicing } from "../../domain/invoices/Invoicing.ts"
+import { Ledger } from "../../domain/ledger/Ledger.ts"
+import { CallStore } from "../../domain/metering/CallStore.ts"
+import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
+import { Microcents } from "../../domain/shared/Microcents.ts"
+import type { PageRequest } from "../../domain/shared/Page.ts"
+import { putTools } from "../support/Market.ts"
+import { everyCore } from "../support/metering/Core.ts"
+import { when } from "../support/metering/Elsewhen.ts"
+import { fine, providing, resulting } from "../support/metering/Provider.ts"
+import { aBuyer, anOffer, buy, callOf, FEE, type Offer, PRICE } from "../support/metering/Shop.ts"
+import { LIVE, send } from "../support/ServiceUnderTest.ts"
+import { clearingIsEmpty } from "../payments/Books.ts"
+
+const ALL: PageRequest = { limit: 100, offset: 0, after: undefined }
+
+let year = 2040
+/** A month that no other test has touched. */
+const aMonth = () => {
+  const month = `${++year}-03` as Month
+  return { month, during: when(`${month}-15T12:00:00.000Z`), after: when(`${year}-04-01T00:06:00.000Z`) }
+}
+
+const documentsOf = (id: string) =>
+  Effect.flatMap(InvoiceStore, (store) =>
+    Effect.map(store.list(ConsumerId.make(id), ALL), ({ items }) => items.toReversed())
+  )
+
+const close = (month: Month) => Effect.flatMap(Invoicing, (invoicing) => invoicing.close(month))
+
+const countsOf = (documents: ReadonlyArray<Invoice>, series: string): ReadonlyArray<number> =>
+  documents
+    .filter(({ number }) => number.startsWith(series))
+    .map(({ number }) => Number(number.slice(series.length + 1)))
+    .toSorted((a, b) => a - b)
+
+for (const [name, service] of everyCore) {
+  it.layer(service, LIVE)(`A month over ${name}`, (it) => {
+    it.effect("is closed with what the ledger says: prices, free calls, failures and all", () =>
+      Effect.gen(function* () {
+        const { after, during, month } = aMonth()
+        const failing = yield* resulting({ content: [], isError: true })
+        const offer = yield* anOffer((yield* providing(fine)).url, { free_tier_calls: 2 })
+        const broken = yield* anOffer(failing.url)
+        const [one, other] = [yield* aBuyer(), yield* aBuyer()]
+        yield* during(
+          Effect.gen(function* () {
+            for (let n = 0; n < 5; n++) yield* send(callOf(one, offer))
+            yield* send(callOf(one, broken))
+            yield* putTools(offer.provider, { tool_name: "echo", price_microcents: 777, free_tier_calls: 2 })
+            for (let n = 0; n < 3; n++) yield* send(callOf(one, offer))
+            for (let n = 0; n < 4; n++) yield* send(callOf(other, offer))
+          })
+        )
+        const closed = yield* after(close(month))
+        assert.isTrue(closed.agrees)
+        assert.strictEqual(closed.ledger, BigInt(3 * PRICE + 3 * 777 + 2 * 777))
+        const [invoice, ...more] = yield* documentsOf(one.id)
+        assert.deepStrictEqual(more, [])
+        assert.deepStrictEqual(
+          [invoice!.kind, invoice!.total, invoice!.net],
+          ["invoice", BigInt(3 * PRICE + 3 * 777), BigInt(3 * PRICE + 3 * 777)]
+        )
+        const lines = invoice!.lines
+          .filter(({ toolId }) => toolId === offer.toolId)
+          .map(({ amount, billedCalls, calls, freeCalls, unitPrice }) => [
+            calls,
+            billedCalls,
+            freeCalls,
+            unitPrice,
+            amount
+          ])
+        assert.deepStrictEqual(lines, [
+          [5, 3, 2, BigInt(PRICE), BigInt(3 * PRICE)],
+          [3, 3, 0, 777n, 3n * 777n]
+        ])
+        const failed = invoice!.lines.find(({ toolId }) => toolId === broken.toolId)!
+        assert.deepStrictEqual([failed.calls, failed.failedCalls, failed.amount], [1, 1, 0n])
+        const [statement] = yield* documentsOf(offer.provider.id)
+        assert.deepStrictEqual(
+          [statement!.kind, statement!.total, statement!.net],
+          ["statement", closed.ledger, closed.ledger - statement!.fee]
+        )
+      })
+    )
+
+    it.effect("is closed once, however many close it at the same moment, and numbers have no gap", () =>
+      Effect.gen(function* () {
+        const { after, during, month } = aMonth()
+        const offer = yield* anOffer((yield* providing(fine)).url)
+        const buyers = yield* Effect.all(Array.from({ length: 12 }, () => aBuyer()))
+        yield* during(Effect.forEach(buyers, (buyer) => send(callOf(buyer, offer))))
+        const runs = yield* after(
+          Effect.all(
+            Array.from({ length: 4 }, () => close(month)),
+            { concurrency: "unbounded" }
+          )
+        )
+        assert.strictEqual(
+          runs.reduce((sum, { issued }) => sum + issued, 0),
+          13
+        )
+        const documents = (yield* Effect.forEach(buyers, ({ id }) => documentsOf(id))).flat()
+        const counts = countsOf(documents, `INV-${month.slice(0, 4)}`)
+        assert.deepStrictEqual(
+          counts,
+          Array.from({ length: 12 }, (_, n) => n + 1)
+        )
+        assert.strictEqual((yield* after(close(month))).issued, 0)
+      })
+    )
+
+    it.effect("goes on where a run broke off in the middle", () =>
+      Effect.gen(function* () {
+        const { after, during, month } = aMonth()
+        const offer = yield* anOffer((yield* providing(fine)).url)
+        const buyers = yield* Effect.all(Array.from({ length: 5 }, () => aBuyer()))
+        yield* during(Effect.forEach(buyers, (buyer) => send(callOf(buyer, offer))))
+        const store = yield* InvoiceStore
+        const start = DateTime.makeUnsafe(`${month}-01T00:00:00.000Z`)
+        const span = { month, start, end: DateTime.add(start, { months: 1 }) }
+        // As a run that died after its first two documents, and in the middle of the next ones.
+        yield* store.stage(span)
+        const [first, second] = yield* store.pending(span, 2)
+        const drafts = [first!, second!].map((owner, n) => ({
+          kind: "invoice" as const,
+          id: `00000000-0000-7000-8000-${month.slice(2, 4)}000000000${n}` as Invoice["id"],
+          month,
+          owner: owner.owner,
+          lines: owner.lines,
+          movements: [],
+          total: BigInt(PRICE),
+          fee: 0n,
+          net: BigInt(PRICE)
+        }))
+        yield* store.finalise(month, drafts, start)
+        const died = Effect.andThen(
+          store.finalise(month, [{ ...drafts[0]!, id: "not a uuid" as Invoice["id"], corrects: drafts[0]!.id }], start),
+          Effect.die("The process died here")
+        )
+        if (name === "PostgreSQL") yield* Effect.exit(died)
+        const closed = yield* after(close(month))
+        assert.isTrue(closed.agrees)
+        const documents = (yield* Effect.forEach(buyers, ({ id }) => documentsOf(id))).flat()
+        assert.deepStrictEqual(countsOf(documents, `INV-${month.slice(0, 4)}`), [1, 2, 3, 4, 5])
+      })
+    )
+
+    it.effect("waits until it is over, and until its last call has ended", () =>
+      Effect.gen(function* () {
+        const { after, during, month } = aMonth()
+        assert.strictEqual((yield* Effect.flip(during(close(month))))._tag, "MonthNotOver")
+        const offer = yield* anOffer((yield* providing(fine)).url)
+        const buyer = yield* aBuyer()
+        const calls = yield* CallStore
+        const openedAt = DateTime.makeUnsafe(`${month}-31T23:59:59.000Z`)
+        yield* calls.open({
+          invocationId: `rcpt_${month.replace("-", "").padStart(32, "a")}` as never,
+          consumerId: ConsumerId.make(buyer.id),
+          providerId: ProviderId.make(offer.provider.id),
+          toolId: offer.toolId as never,
+          toolName: "echo",
+          priceVersion: 1,
+          holdAmount: Microcents.make(1n),
+          freeTierCalls: 0,
+          origin: "proxy",
+          openedAt,
+          deadlineAt: DateTime.add(openedAt, { years: 100 }),
+          idempotency: undefined
+        })
+        const refused = yield* Effect.flip(after(close(month)))
+        assert.deepStrictEqual([refused._tag, refused.openCalls], ["MonthNotOver", 1])
+      })
+    )
+
+    it.effect("has a credit note for what was refunded in it, and the statement says so too", () =>
+      Effect.gen(function* () {
+        // A year of its own: the open call above blocks every month after it.
+        const { during, month } = { during: when("2039-03-15T12:00:00.000Z"), month: "2039-03" as Month }
+        const offer = yield* anOffer((yield* providing(fine)).url)
+        const buyer = yield* aBuyer()
+        yield* during(buyTwice(buyer, offer))
+        yield* during(
+          Effect.flatMap(Ledger, (ledger) =>
+            ledger.refund({
+              consumerId: ConsumerId.make(buyer.id),
+              providerId: ProviderId.make(offer.provider.id),
+              amount: Microcents.make(BigInt(PRICE)),
+              fee: Microcents.make(BigInt(FEE)),
+              reference: `dispute:${buyer.id}`
+            })
+          )
+        )
+        const closed = yield* when("2039-04-02T00:00:00.000Z")(close(month))
+        assert.isTrue(closed.agrees)
+        const documents = yield* documentsOf(buyer.id)
+        const invoice = documents.find(({ kind }) => kind === "invoice")
+        const credit = documents.find(({ kind }) => kind === "credit_note")
+        assert.deepStrictEqual(
+          [invoice!.total, credit!.kind, credit!.total],
+          [BigInt(2 * PRICE), "credit_note", BigInt(PRICE)]
+        )
+        const [statement] = yield* documentsOf(offer.provider.id)
+        assert.strictEqual(statement!.net, BigInt(PRICE - FEE))
+      })
+    )
+
+    it.effect("is corrected by credit notes, at most by what an invoice came to, and the money moves", () =>
+      Effect.gen(function* () {
+        const during = when("2038-03-15T12:00:00.000Z")
+        const offer = yield* anOffer((yield* providing(fine)).url)
+        const buyer = yield* aBuyer()
+        yield* during(buyTwice(buyer, offer))
+        yield* when("2038-04-02T00:00:00.000Z")(close("2038-03" as Month))
+        const [invoice] = yield* documentsOf(buyer.id)
+        const ledger = yield* Ledger
+        const before = (yield* ledger.wallet(ConsumerId.make(buyer.id))).available
+        const { correct } = yield* Invoicing
+        const wanted = Microcents.make(BigInt(PRICE + 1))
+        const tries = yield* Effect.all(
+          Array.from({ length: 8 }, () => Effect.result(correct(invoice!.id, wanted, "Counted twice"))),
+          { concurrency: "unbounded" }
+        )
+        assert.strictEqual(tries.filter((one) => one._tag === "Success").length, 1)
+        assert.strictEqual((yield* ledger.wallet(ConsumerId.make(buyer.id))).available - before, wanted)
+        const credit = (yield* documentsOf(buyer.id)).find(({ kind }) => kind === "credit_note")!
+        assert.deepStrictEqual(
+          [credit.kind, credit.corrects, credit.reason],
+          ["credit_note", invoice!.id, "Counted twice"]
+        )
+        yield* clearingIsEmpty
+      })
+    )
+  })
+}
+
+const buyTwice = (buyer: Effect.Success<ReturnType<typeof aBuyer>>, offer: Offer) =>
+  Effect.all([buy(buyer, offer, {}), buy(buyer, offer, {})])

@@ -1,0 +1,192 @@
+/**
+ * A provider's report that goes wrong: its key and what it reserved in a grant come out right all the same.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect, Exit } from "effect"
+import { CallStore } from "../../domain/metering/CallStore.ts"
+import { DirectMetering, type MeterRequest } from "../../domain/metering/DirectMetering.ts"
+import { Grants } from "../../domain/metering/Grants.ts"
+import { Reservations } from "../../domain/metering/Reservations.ts"
+import { Sweeper } from "../../domain/metering/Sweeper.ts"
+import { ConsumerId, ProviderId, ToolId } from "../../domain/shared/Ids.ts"
+import { aCall, aReceiptId, closingOf, money, opened } from "../contracts/ledgerSamples.ts"
+import { expecting, type Member } from "../support/Market.ts"
+import { everyCore } from "../support/metering/Core.ts"
+import { later, slowly } from "../support/metering/Elsewhen.ts"
+import {
+  aBuyer,
+  anOffer,
+  books,
+  GRANTS,
+  METER,
+  PRICE,
+  problemOf,
+  purseOf,
+  receiptsOf
+} from "../support/metering/Shop.ts"
+import { LIVE, send } from "../support/ServiceUnderTest.ts"
+
+const CAP = 100_000
+const LONG_AFTER = later("10 minutes")
+
+/** A provider that may bill these consumers, with what it takes to report and to look inside. */
+const aDeal = Effect.fnUntraced(function* (...consumers: ReadonlyArray<Member>) {
+  const offer = yield* anOffer("http://127.0.0.1:9/mcp")
+  for (const { key } of consumers) {
+    yield* expecting(201, { path: GRANTS, key, json: { provider_id: offer.provider.id, cap_microcents: CAP } })
+  }
+  const report = (consumer: Member, key?: string) =>
+    send({
+      path: METER,
+      key: offer.provider.key,
+      json: { tool_id: offer.toolId, agent_id: consumer.id },
+      headers: key === undefined ? {} : { "idempotency-key": key }
+    })
+  return { offer, report, providerId: ProviderId.make(offer.provider.id), toolId: ToolId.make(offer.toolId) }
+})
+
+const spentBy = Effect.fnUntraced(function* (consumer: Member) {
+  const [grant] = yield* (yield* Grants).list(ConsumerId.make(consumer.id))
+  return Number(grant!.spent)
+})
+
+const balanceOf = (consumer: Member) => Effect.map(purseOf(consumer), ({ balance }) => balance)
+
+/** As a process reports that dies somewhere: step by step. */
+const reserved = Effect.fnUntraced(function* (consumer: Member) {
+  const { providerId, toolId } = yield* aDeal(consumer)
+  const consumerId = ConsumerId.make(consumer.id)
+  const call = yield* aCall(consumerId, { providerId, toolId, invocationId: yield* aReceiptId, origin: "meter" })
+  const { invocationId, holdAmount: amount } = call
+  yield* (yield* Reservations).reserve({ consumerId, providerId, toolId, invocationId, amount })
+  assert.strictEqual(yield* spentBy(consumer), 1_000)
+  return call
+})
+
+for (const [name, service] of everyCore) {
+  it.layer(service, LIVE)(`A report over ${name}`, (it) => {
+    it.effect("that was refused leaves its key free, for another consumer too", () =>
+      Effect.gen(function* () {
+        const [stranger, buyer] = [yield* aBuyer(), yield* aBuyer()]
+        const { report } = yield* aDeal(buyer)
+        assert.deepStrictEqual(problemOf(yield* report(stranger, "a key")), [403, "FORBIDDEN"])
+        assert.strictEqual((yield* report(buyer, "a key")).status, 201)
+        assert.deepStrictEqual(problemOf(yield* report(stranger, "a key")), [409, "IDEMPOTENCY_CONFLICT"])
+        const again = yield* report(buyer, "a key")
+        assert.deepStrictEqual([again.status, again.headers["idempotent-replay"]], [201, "true"])
+        assert.strictEqual(yield* balanceOf(buyer), 1_000_000 - PRICE)
+        assert.strictEqual(yield* spentBy(buyer), PRICE)
+      })
+    )
+
+    it.effect("bills one consumer once, however many reports with its key come at once, and whoever they name", () =>
+      Effect.gen(function* () {
+        const consumers = [yield* aBuyer(), yield* aBuyer(), yield* aBuyer()]
+        const { report } = yield* aDeal(...consumers)
+        const stranger = yield* aBuyer()
+        const named = [...consumers, stranger]
+        const answers = yield* Effect.forEach(
+          Array.from({ length: 48 }, (_, n) => named[n % 4]!),
+          (consumer) => report(consumer, "all at once"),
+          { concurrency: "unbounded" }
+        )
+        for (const { status } of answers) assert.include([201, 403, 409], status)
+        const left = yield* Effect.forEach(consumers, balanceOf)
+        const spent = yield* Effect.forEach(consumers, spentBy)
+        const billed = left.findIndex((balance) => balance !== 1_000_000)
+        assert.deepStrictEqual(
+          [left, spent],
+          [
+            left.map((_, n) => (n === billed ? 1_000_000 - PRICE : 1_000_000)),
+            left.map((_, n) => (n === billed ? PRICE : 0))
+          ]
+        )
+        assert.notStrictEqual(billed, -1)
+        const lists = yield* Effect.forEach(named, (consumer) => receiptsOf(consumer))
+        assert.strictEqual(lists.flat().length, 1)
+      })
+    )
+
+    it.effect("whose process dies before the call is opened: the grant has it back, after a while and not before", () =>
+      Effect.gen(function* () {
+        const { sweep } = yield* Sweeper
+        const consumer = yield* aBuyer()
+        yield* reserved(consumer)
+        yield* later("4 minutes")(sweep)
+        assert.strictEqual(yield* spentBy(consumer), 1_000)
+        yield* Effect.all([LONG_AFTER(sweep), LONG_AFTER(sweep), LONG_AFTER(sweep)], { concurrency: "unbounded" })
+        assert.strictEqual(yield* spentBy(consumer), 0)
+      })
+    )
+
+    it.effect("whose process dies while the call is open: the call ends at no cost, and the grant has it back", () =>
+      Effect.gen(function* () {
+        const { sweep } = yield* Sweeper
+        const consumer = yield* aBuyer()
+        yield* opened(yield* reserved(consumer))
+        yield* LONG_AFTER(sweep)
+        assert.strictEqual(yield* spentBy(consumer), 0)
+        assert.strictEqual(yield* balanceOf(consumer), 1_000_000)
+      })
+    )
+
+    it.effect("whose process dies right after the call is closed: the grant counts what it cost", () =>
+      Effect.gen(function* () {
+        const { sweep } = yield* Sweeper
+        const consumer = yield* aBuyer()
+        const call = yield* reserved(consumer)
+        yield* opened(call)
+        yield* (yield* CallStore).close(yield* closingOf(call, { cost: 700 }))
+        yield* LONG_AFTER(sweep)
+        assert.strictEqual(yield* spentBy(consumer), 700)
+        yield* LONG_AFTER(sweep)
+        assert.strictEqual(yield* spentBy(consumer), 700)
+      })
+    )
+
+    const requestOf = ({ offer, providerId, toolId }: Effect.Success<ReturnType<typeof aDeal>>, consumer: Member) =>
+      ({
+        caller: { role: "provider", ownerId: providerId },
+        tool: { toolId, toolName: undefined, providerId: offer.provider.id },
+        consumerId: ConsumerId.make(consumer.id),
+        status: "success",
+        durationMs: 1,
+        tokensInput: 0,
+        tokensOutput: 0,
+        cost: money(5_000),
+        calledAt: undefined,
+        idempotency: undefined
+      }) as MeterRequest
+
+    it.effect("that ends in a defect of ours costs nothing, and the grant has it back", () =>
+      Effect.gen(function* () {
+        const { sweep } = yield* Sweeper
+        const consumer = yield* aBuyer()
+        const request = requestOf(yield* aDeal(consumer), consumer)
+        const broken = (yield* DirectMetering).record(request, () => {
+          throw new Error("cannot be rendered")
+        })
+        assert.isTrue(Exit.hasDies(yield* Effect.exit(broken)))
+        assert.strictEqual(yield* spentBy(consumer), 5_000, "the call is open still")
+        yield* LONG_AFTER(sweep)
+        assert.strictEqual(yield* spentBy(consumer), 0)
+        assert.strictEqual(yield* balanceOf(consumer), 1_000_000)
+        yield* books
+      })
+    )
+
+    it.effect("that hangs until its reservation may be gone is not billed", () =>
+      Effect.gen(function* () {
+        const { sweep } = yield* Sweeper
+        const consumer = yield* aBuyer()
+        const request = requestOf(yield* aDeal(consumer), consumer)
+        const late = (yield* DirectMetering).record(request, () => ({ status: 201, headers: {}, body: "" }))
+        assert.isTrue(Exit.hasDies(yield* Effect.exit(slowly("3 minutes")(late))))
+        yield* later("1 hour")(sweep)
+        assert.strictEqual(yield* spentBy(consumer), 0)
+        assert.strictEqual(yield* balanceOf(consumer), 1_000_000)
+        assert.include((yield* receiptsOf(consumer))[0], { status: "error", cost_microcents: 0 })
+      })
+    )
+  })
+}
