@@ -3,9 +3,9 @@
  */
 import { Effect, Layer } from "effect"
 import PdfKit from "pdfkit"
-import type { Invoice, InvoiceLine } from "../../domain/invoices/Invoice.ts"
+import type { Invoice } from "../../domain/invoices/Invoice.ts"
 import { InvoicePrinter } from "../../domain/invoices/InvoicePrinter.ts"
-import { amountText, countText, movementText, summaryOf, titleOf, unitText } from "../../domain/invoices/InvoiceText.ts"
+import { amountText, columnsOf, movementText, summaryOf, titleOf } from "../../domain/invoices/InvoiceText.ts"
 
 const MARGIN = 50
 const INK = "#14201b"
@@ -76,40 +76,16 @@ const write = (pdf: Pdf, invoice: Invoice): void => {
   numberPages(pdf, width)
 }
 
-const columnsOf = (invoice: Invoice, width: number) => {
-  const statement = invoice.kind === "statement"
-  const rest = statement ? [50, 50, 50, 70, 60, 75] : [55, 50, 50, 50, 75, 80]
-  const first = width - rest.reduce((sum, one) => sum + one, 0)
-  return {
-    widths: [first, ...rest],
-    heads: statement
-      ? ["Tool", "Calls", "Free", "Failed", "Unit price", "Fee", "Gross"]
-      : ["Tool", "Calls", "Billed", "Free", "Failed", "Unit price", "Amount"],
-    cells: (line: InvoiceLine) =>
-      statement
-        ? [
-            countText(line.calls),
-            countText(line.freeCalls),
-            countText(line.failedCalls),
-            unitText(line),
-            amountText(line.fee),
-            amountText(line.amount)
-          ]
-        : [
-            countText(line.calls),
-            countText(line.billedCalls),
-            countText(line.freeCalls),
-            countText(line.failedCalls),
-            unitText(line),
-            amountText(line.amount)
-          ]
-  }
+const widthsOf = ({ kind }: Invoice, width: number): ReadonlyArray<number> => {
+  const rest = kind === "statement" ? [50, 50, 50, 70, 60, 75] : [55, 50, 50, 50, 75, 80]
+  return [width - rest.reduce((sum, one) => sum + one, 0), ...rest]
 }
 
 const ROW_HEIGHT = 26
 
 const linesTable = (pdf: Pdf, invoice: Invoice, width: number): void => {
-  const { cells, heads, widths } = columnsOf(invoice, width)
+  const { cells, heads } = columnsOf(invoice)
+  const widths = widthsOf(invoice, width)
   const row = (values: ReadonlyArray<string>, font: string, colour: string): void => {
     const { y } = pdf
     let x = MARGIN
@@ -122,7 +98,7 @@ const linesTable = (pdf: Pdf, invoice: Invoice, width: number): void => {
     pdf.y = y
   }
   const head = (): void => {
-    row(heads, "Helvetica-Bold", MUTED)
+    row(["Tool", ...heads], "Helvetica-Bold", MUTED)
     rule(pdf, width, pdf.y + 14)
     pdf.y += 20
   }

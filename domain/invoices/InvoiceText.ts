@@ -32,6 +32,32 @@ export const amountText = (amount: bigint): string => {
 export const unitText = ({ unitPrice }: Pick<InvoiceLine, "unitPrice">): string =>
   unitPrice === 0n ? "Free" : amountText(unitPrice)
 
+/** The columns beside the tool's name, and what stands in them for a line. */
+export const columnsOf = ({ kind }: Pick<Invoice, "kind">) =>
+  kind === "statement"
+    ? {
+        heads: ["Calls", "Free", "Failed", "Unit price", "Fee", "Gross"],
+        cells: (line: InvoiceLine): ReadonlyArray<string> => [
+          countText(line.calls),
+          countText(line.freeCalls),
+          countText(line.failedCalls),
+          unitText(line),
+          amountText(line.fee),
+          amountText(line.amount)
+        ]
+      }
+    : {
+        heads: ["Calls", "Billed", "Free", "Failed", "Unit price", "Amount"],
+        cells: (line: InvoiceLine): ReadonlyArray<string> => [
+          countText(line.calls),
+          countText(line.billedCalls),
+          countText(line.freeCalls),
+          countText(line.failedCalls),
+          unitText(line),
+          amountText(line.amount)
+        ]
+      }
+
 export interface SummaryRow {
   readonly label: string
   readonly value: string

@@ -2,14 +2,7 @@
  * A document as a page: to read, and to print.
  */
 import type { Invoice, InvoiceLine } from "../../../domain/invoices/Invoice.ts"
-import {
-  amountText,
-  countText,
-  movementText,
-  summaryOf,
-  titleOf,
-  unitText
-} from "../../../domain/invoices/InvoiceText.ts"
+import { amountText, columnsOf, movementText, summaryOf, titleOf } from "../../../domain/invoices/InvoiceText.ts"
 import type { EncodedReply } from "../pipeline/Route.ts"
 import { type Html, html } from "./Html.ts"
 import { pageReply } from "./Page.ts"
@@ -87,10 +80,12 @@ export const invoicePage = (invoice: Invoice): EncodedReply =>
   })
 
 const lines = (invoice: Invoice): Html => {
-  const statement = invoice.kind === "statement"
-  const heads = statement
-    ? ["Calls", "Free", "Failed", "Unit price", "Fee", "Gross"]
-    : ["Calls", "Billed", "Free", "Failed", "Unit price", "Amount"]
+  const { cells, heads } = columnsOf(invoice)
+  const row = (line: InvoiceLine) =>
+    html`<tr>
+      <td>${line.toolName}<small>${line.provider} · price ${line.priceVersion}</small></td>
+      ${cells(line).map((cell) => html`<td>${cell}</td>`)}
+    </tr>`
   return html`<div class="scroll" role="region" aria-label="Calls" tabindex="0">
     <table>
       <thead>
@@ -100,34 +95,10 @@ const lines = (invoice: Invoice): Html => {
         </tr>
       </thead>
       <tbody>
-        ${invoice.lines.map((line) => lineRow(line, statement))}
+        ${invoice.lines.map(row)}
       </tbody>
     </table>
   </div>`
-}
-
-const lineRow = (line: InvoiceLine, statement: boolean): Html => {
-  const cells = statement
-    ? [
-        countText(line.calls),
-        countText(line.freeCalls),
-        countText(line.failedCalls),
-        unitText(line),
-        amountText(line.fee),
-        amountText(line.amount)
-      ]
-    : [
-        countText(line.calls),
-        countText(line.billedCalls),
-        countText(line.freeCalls),
-        countText(line.failedCalls),
-        unitText(line),
-        amountText(line.amount)
-      ]
-  return html`<tr>
-    <td>${line.toolName}<small>${line.provider} · price ${line.priceVersion}</small></td>
-    ${cells.map((cell) => html`<td>${cell}</td>`)}
-  </tr>`
 }
 
 const movements = (invoice: Invoice): Html =>
