@@ -74,7 +74,8 @@ const everyReceipt = Effect.fnUntraced(function* (owner: Member) {
 const sumOf = <A>(list: ReadonlyArray<A>, of: (one: A) => number): number => list.reduce((sum, one) => sum + of(one), 0)
 
 const check = Effect.fnUntraced(function* (owner: Member, period: string, days: number) {
-  const since = new Date(Date.parse(NOW) - days * 86_400_000).toISOString()
+  // A period begins at a full hour.
+  const since = `${new Date(Date.parse(NOW) - days * 86_400_000).toISOString().slice(0, 13)}:00:00.000Z`
   const receipts = (yield* everyReceipt(owner)).filter((receipt) => receipt.timestamp >= since)
   const successes = receipts.filter((receipt) => receipt.status === "success").length
   const spend = sumOf(receipts, (receipt) => receipt.cost_microcents)
