@@ -5,4 +5,10 @@ import { Layer } from "effect"
 import { hash } from "node:crypto"
 import { Digest } from "../../domain/shared/Digest.ts"
 
-export const layer = Layer.succeed(Digest, Digest.of({ sha256Hex: (text) => hash("sha256", text, "hex") }))
+export const layer = Layer.succeed(
+  Digest,
+  Digest.of({
+    sha256Hex: (text) => hash("sha256", text, "hex"),
+    sha256: (bytes) => hash("sha256", bytes, "buffer")
+  })
+)

@@ -6,6 +6,7 @@ import { accountsRoutes } from "./handlers/AccountsHandlers.ts"
 import { catalogRoutes } from "./handlers/CatalogHandlers.ts"
 import { grantsRoutes } from "./handlers/GrantsHandlers.ts"
 import { invoicesRoutes } from "./handlers/InvoicesHandlers.ts"
+import { logRoutes } from "./handlers/LogHandlers.ts"
 import { marketRoutes } from "./handlers/MarketHandlers.ts"
 import { meteringRoutes } from "./handlers/MeteringHandlers.ts"
 import { moneyRoutes } from "./handlers/MoneyHandlers.ts"
@@ -31,6 +32,7 @@ export const routes = Effect.map(
     webhookRoutes,
     invoicesRoutes,
     receiptsRoutes,
+    logRoutes,
     marketRoutes,
     docsRoutes
   ]),

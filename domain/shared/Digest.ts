@@ -8,5 +8,6 @@ export class Digest extends Context.Service<
   {
     /** Of the UTF-8 bytes, in lowercase hex. Synchronous: it stands on the hot path. */
     sha256Hex(text: string): string
+    sha256(bytes: Uint8Array): Uint8Array
   }
 >()("agent-tool-billing/domain/shared/Digest") {}

@@ -58,6 +58,9 @@ const missingFor = (profile: AppConfig["profile"], config: Values): ReadonlyArra
   if (config.RECEIPT_SIGNING_SECRET === undefined) {
     faults.push("RECEIPT_SIGNING_SECRET: the production profile does not start without a secret of its own")
   }
+  if (config.LOG_SIGNING_KEY === undefined) {
+    faults.push("LOG_SIGNING_KEY: the production profile signs its log with a key of its own (`openssl rand -hex 32`)")
+  }
   return faults
 }
 

@@ -48,6 +48,15 @@ const secret = Schema.String.check(
   })
 )
 
+const seed = Schema.String.check(
+  Schema.isPattern(/^[0-9a-f]{64}$/u, { message: "Expected 64 lowercase hex digits, from `openssl rand -hex 32`" })
+).pipe(
+  Schema.decodeTo(Schema.Redacted(Schema.String), {
+    decode: SchemaGetter.transform((value: string) => Redacted.make(value)),
+    encode: SchemaGetter.transform((value: Redacted.Redacted) => Redacted.value(value))
+  })
+)
+
 const redactedText = text.pipe(
   Schema.decodeTo(Schema.Redacted(Schema.String), {
     decode: SchemaGetter.transform((value: string) => Redacted.make(value)),
@@ -129,6 +138,13 @@ export const settings = {
   RECEIPT_SIGNING_SECRETS_OLD: setting(text, "earlier secrets, comma-separated: they still verify", undefined, {
     secret: true
   }),
+  LOG_SIGNING_KEY: setting(
+    seed,
+    "the Ed25519 seed that signs the transparency log: 64 hex digits; generated once and kept in DATA_DIR by the " +
+      "embedded profile, needed by production. A new one begins a new log",
+    undefined,
+    { secret: true }
+  ),
   OPERATOR_KEY: setting(secret, "enables the operator's endpoints", undefined, { secret: true }),
   PAYMENTS: setting(
     oneOf(["dry_run", "stripe"]),

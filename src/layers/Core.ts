@@ -9,6 +9,8 @@ import { Catalog } from "../../domain/catalog/Catalog.ts"
 import { Invoicing } from "../../domain/invoices/Invoicing.ts"
 import { Budgets } from "../../domain/ledger/Budgets.ts"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
+import { ReceiptLog } from "../../domain/log/ReceiptLog.ts"
+import { Sequencer } from "../../domain/log/Sequencer.ts"
 import { Loads } from "../../domain/payments/Loads.ts"
 import { PaymentEvents } from "../../domain/payments/PaymentEvents.ts"
 import { Reconciler } from "../../domain/payments/Reconciler.ts"
@@ -48,5 +50,7 @@ export const core = Layer.mergeAll(
   Usage.layer,
   money,
   Invoicing.layer,
+  ReceiptLog.layer,
+  Sequencer.layer,
   Budgets.layer
 ).pipe(Layer.provideMerge(directory))

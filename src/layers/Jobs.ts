@@ -7,6 +7,7 @@ import { CallStore } from "../../domain/metering/CallStore.ts"
 import { MeterKeyStore } from "../../domain/metering/MeterKeyStore.ts"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
 import { Invoicing } from "../../domain/invoices/Invoicing.ts"
+import { BATCH_MAX, Sequencer } from "../../domain/log/Sequencer.ts"
 import { LoadStore } from "../../domain/payments/LoadStore.ts"
 import { PAYMENT_EVENT_DAYS_KEPT } from "../../domain/payments/PaymentEvents.ts"
 import { Reconciler } from "../../domain/payments/Reconciler.ts"
@@ -14,6 +15,9 @@ import { Payouts } from "../../domain/payouts/Payouts.ts"
 import { IDEMPOTENCY_DAYS_KEPT } from "../../domain/shared/Idempotency.ts"
 import { IdempotencyStore } from "../../domain/shared/IdempotencyStore.ts"
 
+const SEQUENCE_EVERY = Duration.millis(200)
+/** A job that comes often does not say that often that it failed. */
+const PAUSE_AFTER_FAILURE = Duration.seconds(5)
 const PAYOUTS_EVERY = Duration.seconds(5)
 const RECONCILE_EVERY = Duration.minutes(1)
 const AUTOMATIC_PAYOUTS_EVERY = Duration.minutes(30)
@@ -24,7 +28,12 @@ const PRUNED_AT_ONCE_MAX = 10_000
 
 const every = (interval: Duration.Duration, name: string, round: Effect.Effect<unknown>) =>
   round.pipe(
-    Effect.catchCause((cause) => Effect.logWarning(`The job ${name} failed; it runs again`, cause)),
+    Effect.catchCause((cause) =>
+      Effect.andThen(
+        Effect.logWarning(`The job ${name} failed; it runs again`, cause),
+        Effect.sleep(PAUSE_AFTER_FAILURE)
+      )
+    ),
     Effect.repeat(Schedule.spaced(interval)),
     Effect.forkScoped
   )
@@ -39,6 +48,7 @@ export const jobs = Layer.effectDiscard(
     const loads = yield* LoadStore
     const payouts = yield* Payouts
     const reconciler = yield* Reconciler
+    const sequencer = yield* Sequencer
 
     const prune = Effect.gen(function* () {
       const before = DateTime.subtract(yield* DateTime.now, { days: IDEMPOTENCY_DAYS_KEPT })
@@ -53,6 +63,7 @@ export const jobs = Layer.effectDiscard(
       if (DateTime.getPartUtc(yield* DateTime.now, "day") === 1) yield* payouts.payAutomatically
     })
 
+    yield* every(SEQUENCE_EVERY, "log", Effect.repeat(sequencer.sequence, { while: (taken) => taken === BATCH_MAX }))
     yield* every(PAYOUTS_EVERY, "payouts", payouts.work)
     yield* every(AUTOMATIC_PAYOUTS_EVERY, "automatic payouts", onTheFirst)
     yield* every(

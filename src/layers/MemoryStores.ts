@@ -14,6 +14,7 @@ import * as MemoryKeyStore from "../../adapters/memory/MemoryKeyStore.ts"
 import { MemoryLedger } from "../../adapters/memory/MemoryLedger.ts"
 import * as MemoryLedgerStore from "../../adapters/memory/MemoryLedgerStore.ts"
 import * as MemoryLoadStore from "../../adapters/memory/MemoryLoadStore.ts"
+import * as MemoryLogStore from "../../adapters/memory/MemoryLogStore.ts"
 import * as MemoryPayeeStore from "../../adapters/memory/MemoryPayeeStore.ts"
 import * as MemoryPayoutStore from "../../adapters/memory/MemoryPayoutStore.ts"
 import * as MemoryMeterKeyStore from "../../adapters/memory/MemoryMeterKeyStore.ts"
@@ -35,6 +36,7 @@ export const memoryStores = Layer.mergeAll(
   MemoryKeyStore.layer,
   MemoryLedgerStore.layer,
   MemoryLoadStore.layer,
+  MemoryLogStore.layer,
   MemoryMarketFigures.layer,
   MemoryMeterKeyStore.layer,
   MemoryPayeeStore.layer,

@@ -14,6 +14,7 @@ import * as PostgresInvoiceStore from "../../adapters/sql/PostgresInvoiceStore.t
 import * as PostgresKeyStore from "../../adapters/sql/PostgresKeyStore.ts"
 import * as PostgresLedgerStore from "../../adapters/sql/PostgresLedgerStore.ts"
 import * as PostgresLoadStore from "../../adapters/sql/PostgresLoadStore.ts"
+import * as PostgresLogStore from "../../adapters/sql/PostgresLogStore.ts"
 import * as PostgresPayeeStore from "../../adapters/sql/PostgresPayeeStore.ts"
 import * as PostgresPayoutStore from "../../adapters/sql/PostgresPayoutStore.ts"
 import * as PostgresMeterKeyStore from "../../adapters/sql/PostgresMeterKeyStore.ts"
@@ -40,6 +41,7 @@ const stores = Layer.mergeAll(
   PostgresKeyStore.layer,
   PostgresLedgerStore.layer,
   PostgresLoadStore.layer,
+  PostgresLogStore.layer,
   PostgresMarketFigures.layer,
   PostgresMeterKeyStore.layer,
   PostgresPayeeStore.layer,

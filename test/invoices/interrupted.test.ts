@@ -57,7 +57,7 @@ it.layer(services, { timeout: "120 seconds", excludeTestServices: true })("A mon
       const { close } = yield* Invoicing
       yield* fill
       const first = yield* Effect.forkChild(close(MONTH))
-      while ((yield* made)[0]! === 0) yield* Effect.sleep("2 millis")
+      while (((yield* made)[0] ?? 0) === 0) yield* Effect.sleep("2 millis")
       yield* Fiber.interrupt(first)
       const [broken, , brokenLast] = yield* made
       assert.isAbove(broken!, 0)

@@ -26,6 +26,7 @@ const aService = Effect.fnUntraced(function* (double: StripeDouble) {
   return yield* ready({
     DATABASE_URL: Redacted.value(url),
     RECEIPT_SIGNING_SECRET: "a secret of the tests, 32 characters or more",
+    LOG_SIGNING_KEY: "0".repeat(64),
     PAYMENTS: "stripe",
     STRIPE_SECRET_KEY: KEYS.secretKey,
     STRIPE_WEBHOOK_SECRET: KEYS.webhookSecret,

@@ -8,6 +8,7 @@ import { commands, helpText, parseArguments, readDotEnv } from "../../src/config
 import { settings } from "../../src/config/Settings.ts"
 
 const SECRET = "0123456789abcdef0123456789abcdef"
+const SEED = "1".repeat(64)
 const DATABASE_URL = "postgres://user:hunter2@db/x"
 
 const config = (...sources: ReadonlyArray<Source>) => Result.getOrThrow(readConfig(sources))
@@ -24,6 +25,7 @@ const WRONG: Readonly<Record<string, ReadonlyArray<string>>> = {
   DATABASE_URL: ["mysql://user:hunter2@db/x", "db", "/var/run"],
   DATABASE_CONNECTIONS_MAX: ["1", "501", "many"],
   RECEIPT_SIGNING_SECRET: ["hunter2", "x".repeat(31)],
+  LOG_SIGNING_KEY: ["hunter2", "0".repeat(63), "A".repeat(64)],
   OPERATOR_KEY: ["hunter2"],
   DEFAULT_FREE_TIER_CALLS: ["-1", "1.5", "1000000001"],
   RATE_LIMIT_RPM: ["-1", "many"],
@@ -52,7 +54,7 @@ describe("the configuration", () => {
 
   it("is that of production where there is a database, unless it says otherwise", () => {
     assert.strictEqual(
-      config({ DATABASE_URL, RECEIPT_SIGNING_SECRET: SECRET, PAYMENTS: "dry_run" }).profile,
+      config({ DATABASE_URL, RECEIPT_SIGNING_SECRET: SECRET, LOG_SIGNING_KEY: SEED, PAYMENTS: "dry_run" }).profile,
       "production"
     )
     assert.strictEqual(config({ DATABASE_URL, PROFILE: "memory" }).profile, "memory")
@@ -90,7 +92,8 @@ describe("the configuration", () => {
 
   it("of production needs a database and a secret of its own, and says who is paid, all at once", () => {
     const faults = faultsOf({ PROFILE: "production" }).join("\n")
-    for (const name of ["DATABASE_URL", "RECEIPT_SIGNING_SECRET", "PAYMENTS"]) assert.include(faults, name)
+    for (const name of ["DATABASE_URL", "RECEIPT_SIGNING_SECRET", "LOG_SIGNING_KEY", "PAYMENTS"])
+      assert.include(faults, name)
   })
 
   it("of payments by Stripe needs its keys, in every profile", () => {
@@ -105,6 +108,7 @@ describe("the configuration", () => {
       config({
         DATABASE_URL,
         RECEIPT_SIGNING_SECRET: SECRET,
+        LOG_SIGNING_KEY: SEED,
         OPERATOR_KEY: SECRET,
         REDIS_URL: "redis://:hunter2@r",
         PAYMENTS: "stripe",
@@ -114,12 +118,14 @@ describe("the configuration", () => {
     )
     assert.notInclude(shown, "hunter2")
     assert.notInclude(shown, SECRET)
+    assert.notInclude(shown, SEED)
     for (const name of Object.keys(settings)) assert.include(shown, `${name}=`)
   })
 
   it("keeps the ring of secrets in order: the first one signs", () => {
     const ring = config({
       RECEIPT_SIGNING_SECRET: SECRET,
+      LOG_SIGNING_KEY: SEED,
       RECEIPT_SIGNING_SECRETS_OLD: "old one, older one"
     }).signingSecrets
     assert.deepStrictEqual(ring.map(Redacted.value), [SECRET, "old one", "older one"])

@@ -113,6 +113,7 @@ describe("a start that cannot be", () => {
           {
             DATABASE_URL: `postgres://user:hunter2@127.0.0.1:${closed}/none`,
             RECEIPT_SIGNING_SECRET: secret,
+            LOG_SIGNING_KEY: "0".repeat(64),
             PAYMENTS: "dry_run"
           }
         ],

@@ -38,7 +38,7 @@ const headerFaults = ({ headers }: Answer): Array<string> => {
     ["x-content-type-options", /^nosniff$/u],
     ["x-frame-options", /^DENY$/u],
     ["access-control-allow-origin", /^\*$/u],
-    ["cache-control", /^(?:no-store|private, no-cache|public, max-age=60)$/u]
+    ["cache-control", /^(?:no-store|private, no-cache|public, max-age=(?:1|60|31536000, immutable))$/u]
   ]
   if (headers["content-type"]?.startsWith("text/html") === true) {
     expected.push(["content-security-policy", /default-src 'none'/u])

@@ -11,6 +11,7 @@ const UNLIMITED: Source = { RATE_LIMIT_RPM: "0", RATE_LIMIT_IP_RPM: "0", RATE_LI
 const HOME: Source = { BASE_URL: "https://market.example" }
 
 export const SIGNING_SECRET = "the secret of the service's tests, 32 characters or more"
+const LOG_SEED = "5eed".repeat(16)
 
 export const memoryConfig = (settings: Source = {}): AppConfig =>
   Result.getOrThrow(readConfig([settings, { ...UNLIMITED, ...HOME, PROFILE: "memory" }]))
@@ -25,7 +26,8 @@ export const postgresConfig = (url: Redacted.Redacted, settings: Source = {}): A
         PROFILE: "production",
         PAYMENTS: "dry_run",
         DATABASE_URL: Redacted.value(url),
-        RECEIPT_SIGNING_SECRET: SIGNING_SECRET
+        RECEIPT_SIGNING_SECRET: SIGNING_SECRET,
+        LOG_SIGNING_KEY: LOG_SEED
       }
     ])
   )

@@ -6,6 +6,7 @@ import { AccountsApi } from "./AccountsApi.ts"
 import { CallsApi } from "./CallsApi.ts"
 import { CatalogApi } from "./CatalogApi.ts"
 import { InvoicesApi } from "./InvoicesApi.ts"
+import { LogApi } from "./LogApi.ts"
 import { MeteringApi } from "./MeteringApi.ts"
 import { MoneyApi } from "./MoneyApi.ts"
 import { PayoutsApi } from "./PayoutsApi.ts"
@@ -22,6 +23,7 @@ export class Api extends HttpApi.make("agent-tool-billing")
   .add(PayoutsApi)
   .add(InvoicesApi)
   .add(ReceiptsApi)
+  .add(LogApi)
   .annotateMerge(
     OpenApi.annotations({
       title: "Agent Tool Billing",

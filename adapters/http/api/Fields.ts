@@ -64,6 +64,8 @@ const bounded = (min: number, max: number) => {
   )
 }
 
+export const WholeNumber = bounded
+
 export const Limit = bounded(0, PAGE_LIMIT_MAX).pipe(
   Schema.annotateEncoded({ description: `At most ${PAGE_LIMIT_MAX} items; ${PAGE_LIMIT_DEFAULT} if absent.` })
 )

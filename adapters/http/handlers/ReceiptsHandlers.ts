@@ -7,6 +7,7 @@ import { ReceiptSigner } from "../../../domain/receipts/ReceiptSigner.ts"
 import { ReceiptStore } from "../../../domain/receipts/ReceiptStore.ts"
 import { verifyReceipt } from "../../../domain/receipts/Verification.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
+import { BaseUrl } from "../BaseUrl.ts"
 import { ReceiptsApi } from "../api/ReceiptsApi.ts"
 import { pageFields, pageRequest } from "../pipeline/Cursor.ts"
 import { NotFound } from "../pipeline/Failures.ts"
@@ -19,6 +20,7 @@ const VERIFY_BODY = { bytesMax: 65_536, depthMax: 2_000, anyText: true, emptyIsO
 export const receiptsRoutes = Effect.gen(function* () {
   const store = yield* ReceiptStore
   const signer = yield* ReceiptSigner
+  const baseUrl = yield* BaseUrl
 
   const list = route(
     endpoints.list,
@@ -45,6 +47,7 @@ export const receiptsRoutes = Effect.gen(function* () {
       if (Option.isNone(found)) return yield* new NotFound({ what: `Receipt ${params.id}` })
       return {
         status: 200,
+        headers: { link: `<${baseUrl}/api/v1/market/receipts/${params.id}/proof>; rel="describedby"` },
         body: {
           receipt: found.value,
           verification: {

@@ -74,11 +74,13 @@ export const responsesOf = (
         return [statusText, { $ref: `#/components/responses/${name}` }]
       }
       // The generator keeps only the problem where a success has the same status.
-      const schema = (response.content?.[JSON_TYPE]?.schema as JsonSchema | undefined) ?? schemaOf(successes[0])
+      const type = Object.keys(response.content ?? {}).find((one) => one !== PROBLEM_TYPE) ?? JSON_TYPE
+      const schema = (response.content?.[type]?.schema as JsonSchema | undefined) ?? schemaOf(successes[0])
       const success = successResponse(
         endpoint,
         operation.operationId,
         status,
+        type,
         tidy(schema, false),
         successes,
         components
@@ -107,6 +109,7 @@ const successResponse = (
   endpoint: EndpointInfo,
   operationId: string,
   status: number,
+  type: string,
   schema: JsonSchema,
   successes: ReadonlyArray<Schema.Top>,
   components: Components
@@ -114,7 +117,7 @@ const successResponse = (
   const example =
     successes.map(annotatedExample).find((found) => found !== undefined) ??
     composedExample(schema, components, operationId, String(status))
-  const content: Content = { [JSON_TYPE]: { schema, example } }
+  const content: Content = { [type]: { schema, example } }
   return {
     description: meaningsOf(schema, components).join(" Or: ") || (status === 201 ? "Created." : "Done."),
     headers: headersFor(

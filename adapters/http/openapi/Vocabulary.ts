@@ -8,6 +8,7 @@ import { accountWords } from "./AccountWords.ts"
 import { callWords } from "./CallWords.ts"
 import { catalogWords } from "./CatalogWords.ts"
 import { invoiceWords } from "./InvoiceWords.ts"
+import { logWords } from "./LogWords.ts"
 import { meteringWords } from "./MeteringWords.ts"
 import { moneyWords } from "./MoneyWords.ts"
 import { payoutWords } from "./PayoutWords.ts"
@@ -26,7 +27,8 @@ const words: Words = {
   ...moneyWords,
   ...payoutWords,
   ...invoiceWords,
-  ...meteringWords
+  ...meteringWords,
+  ...logWords
 }
 
 /** `Problem422` and its siblings are one owner. */

@@ -35,7 +35,7 @@ export const endpointSection = (located: Located, document: OpenApiDocument): Ht
           ([status, response]) =>
             html`<details class="answer">
               <summary>${statusBadge(status)} ${prose(response.description)}</summary>
-              ${fieldTables(`Answer ${status}`, response.content[JSON_TYPE]!.schema, schemas, false)}
+              ${fieldTables(`Answer ${status}`, successOf(response)!.schema, schemas, false)}
             </details>`
         )}
         ${problemList(responsesOf(located, document))}
@@ -60,7 +60,7 @@ export const examples = (located: Located, document: OpenApiDocument): ReadonlyA
           tabindex="0"
           role="group"
           aria-label="Answer ${status} of ${located.method} ${located.path}"
-        ><code>${jsonView(response.content[JSON_TYPE]!.example ?? null)}</code></pre>
+        ><code>${response.content[JSON_TYPE] === undefined ? String(successOf(response)!.example) : jsonView(successOf(response)!.example ?? null)}</code></pre>
       </figure>`
   )
 ]
@@ -69,7 +69,11 @@ const responsesOf = ({ operation }: Located, document: OpenApiDocument) =>
   Object.entries(operation.responses).map(([status, response]) => [status, responseOf(document, response)] as const)
 
 const answersOf = (located: Located, document: OpenApiDocument) =>
-  responsesOf(located, document).filter(([, response]) => response.content[JSON_TYPE] !== undefined)
+  responsesOf(located, document).filter(([, response]) => successOf(response) !== undefined)
+
+/** JSON nearly always; a text or bytes where a standard says so. */
+const successOf = (response: Response) =>
+  Object.entries(response.content).find(([type]) => type !== "application/problem+json")?.[1]
 
 const problemList = (responses: ReadonlyArray<readonly [string, Response]>): Html =>
   html`<h4>What can go wrong</h4>

@@ -14,6 +14,7 @@ import type {
 } from "../../../domain/metering/CallRefusals.ts"
 import type { BudgetNotFound, TooManyBudgets } from "../../../domain/ledger/Budgets.ts"
 import type { PaymentFailed, PaymentsNotConfigured, UntrustedEvent } from "../../../domain/payments/PaymentGateway.ts"
+import type { LogUnknown, NotLoggedYet, ReceiptUnknown, TreeSizeUnknown } from "../../../domain/log/ReceiptLog.ts"
 import type { CreditTooHigh, InvoiceNotFound, MonthNotOver } from "../../../domain/invoices/Invoicing.ts"
 import { type BelowMinimum, type NotOnboarded, PAYOUT_CENTS_MIN } from "../../../domain/payouts/Payouts.ts"
 import type { CallTimeRefused, CostTooHigh, NotYours } from "../../../domain/metering/DirectMetering.ts"
@@ -60,11 +61,13 @@ export type Refusal =
   | InvoiceNotFound
   | KeyNotFound
   | LastKey
+  | LogUnknown
   | MethodNotAllowed
   | MonthNotOver
   | NoGrant
   | NoToolRegistered
   | NotFound
+  | NotLoggedYet
   | NotOnboarded
   | NotYours
   | PayloadTooLarge
@@ -72,6 +75,7 @@ export type Refusal =
   | PaymentsNotConfigured
   | PriceChanged
   | RateLimited
+  | ReceiptUnknown
   | RouteNotFound
   | ToolAmbiguous
   | ToolNotFound
@@ -79,6 +83,7 @@ export type Refusal =
   | TooManyBudgets
   | TooManyGrants
   | TooManyKeys
+  | TreeSizeUnknown
   | Unauthorized
   | UnknownProvider
   | UnsupportedMediaType
@@ -170,6 +175,7 @@ const mapping: Mapping = {
   InvoiceNotFound: () => ({ status: 404, code: "NOT_FOUND" }),
   KeyNotFound: () => ({ status: 404, code: "NOT_FOUND" }),
   LastKey: () => ({ status: 409, code: "DUPLICATE" }),
+  LogUnknown: () => ({ status: 404, code: "NOT_FOUND" }),
   MethodNotAllowed: (e) => ({ status: 405, code: "METHOD_NOT_ALLOWED", headers: { allow: e.allow.join(", ") } }),
   MonthNotOver: (e) => ({ status: 422, code: "VALIDATION_ERROR", details: [{ path: ["month"], message: e.message }] }),
   NoGrant: () => ({ status: 403, code: "FORBIDDEN" }),
@@ -185,6 +191,12 @@ const mapping: Mapping = {
     }
   }),
   NotFound: () => ({ status: 404, code: "NOT_FOUND" }),
+  NotLoggedYet: () => ({
+    status: 503,
+    code: "UNAVAILABLE",
+    headers: { "retry-after": "1" },
+    extra: { retry_after_seconds: 1 }
+  }),
   NotOnboarded: (_, baseUrl) => ({
     status: 422,
     code: "VALIDATION_ERROR",
@@ -213,6 +225,7 @@ const mapping: Mapping = {
     },
     extra: { retry_after_seconds: e.retryAfterSeconds }
   }),
+  ReceiptUnknown: () => ({ status: 404, code: "NOT_FOUND" }),
   RouteNotFound: () => ({ status: 404, code: "NOT_FOUND" }),
   ToolsRefused: (e) => ({
     status: 422,
@@ -224,6 +237,11 @@ const mapping: Mapping = {
   TooManyBudgets: () => ({ status: 422, code: "VALIDATION_ERROR" }),
   TooManyGrants: () => ({ status: 422, code: "VALIDATION_ERROR" }),
   TooManyKeys: () => ({ status: 422, code: "VALIDATION_ERROR" }),
+  TreeSizeUnknown: (e) => ({
+    status: 422,
+    code: "VALIDATION_ERROR",
+    details: [{ path: ["tree_size"], message: e.message }]
+  }),
   Unauthorized: () => ({ status: 401, code: "UNAUTHORIZED", headers: { "www-authenticate": "Bearer" } }),
   UnknownProvider: (e) => ({
     status: 422,

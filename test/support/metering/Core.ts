@@ -6,6 +6,7 @@ import { Effect, Layer, Logger, Redacted } from "effect"
 import { RateLimiter } from "effect/persistence"
 import * as NodeDigest from "../../../adapters/crypto/NodeDigest.ts"
 import * as NodeEntropy from "../../../adapters/crypto/NodeEntropy.ts"
+import * as NodeLogSigner from "../../../adapters/crypto/NodeLogSigner.ts"
 import * as NodeReceiptSigner from "../../../adapters/crypto/NodeReceiptSigner.ts"
 import * as NodeSealer from "../../../adapters/crypto/NodeSealer.ts"
 import * as HttpService from "../../../adapters/http/HttpService.ts"
@@ -44,6 +45,7 @@ const adapters = Layer.mergeAll(
   AjvJsonSchemas.layer,
   NodeSealer.layer(RING),
   NodeReceiptSigner.layer(RING),
+  NodeLogSigner.layer(Redacted.make("5eed".repeat(16))),
   McpUpstream.layer({ policy: publicAndLoopback, signingSecretOf: () => Redacted.make("a provider's") }),
   RateLimiter.layer.pipe(Layer.provide(BoundedRateLimiterStore.layer)),
   NodeDigest.layer,

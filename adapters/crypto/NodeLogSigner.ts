@@ -1,0 +1,22 @@
+/**
+ * Ed25519 (RFC 8032) by Node, from a seed of 32 bytes.
+ */
+import { Layer, Redacted } from "effect"
+import { createPrivateKey, createPublicKey, sign } from "node:crypto"
+import { LogSigner } from "../../domain/log/LogSigner.ts"
+
+/** What stands before the seed in a key file (PKCS #8, DER). */
+const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex")
+const PUBLIC_KEY_BYTES = 32
+
+/** 64 hex digits. */
+export const layer = (seedHex: Redacted.Redacted): Layer.Layer<LogSigner> =>
+  Layer.sync(LogSigner, () => {
+    const privateKey = createPrivateKey({
+      key: Buffer.concat([PKCS8_PREFIX, Buffer.from(Redacted.value(seedHex), "hex")]),
+      format: "der",
+      type: "pkcs8"
+    })
+    const publicKey = createPublicKey(privateKey).export({ format: "der", type: "spki" }).subarray(-PUBLIC_KEY_BYTES)
+    return LogSigner.of({ publicKey, sign: (message) => sign(null, message, privateKey) })
+  })

@@ -1,0 +1,75 @@
+/**
+ * The log in memory. Units of work run one at a time here, so the lock is always free.
+ */
+import { Effect, Layer, Option } from "effect"
+import { type Appended, type Log, type LogPlace, LogStore, type NewLog } from "../../domain/log/LogStore.ts"
+import type { TilePlace } from "../../domain/log/Tiles.ts"
+import type { ReceiptId } from "../../domain/shared/Ids.ts"
+import { MemoryLedger } from "./MemoryLedger.ts"
+import { put, write } from "./MemoryUnitOfWork.ts"
+
+export const layer = Layer.effect(
+  LogStore,
+  Effect.gen(function* () {
+    const ledger = yield* MemoryLedger
+    const logs = new Map<number, Log>()
+    const tiles = new Map<string, Uint8Array>()
+    const places = new Map<ReceiptId, LogPlace>()
+
+    const begin = Effect.fnUntraced(function* (log: NewLog) {
+      if (logs.has(log.number)) return false
+      yield* put(logs, log.number, { ...log, size: 0 })
+      return true
+    })
+
+    const take = (limit: number) =>
+      write(
+        () => ledger.unlogged.splice(0, limit),
+        (taken) => ledger.unlogged.unshift(...taken)
+      )
+
+    const append = Effect.fnUntraced(function* ({
+      checkpoint,
+      firstIndex,
+      log,
+      receipts,
+      root,
+      size,
+      ...batch
+    }: Appended) {
+      const before = logs.get(log)
+      if (before?.size !== firstIndex) return yield* Effect.die(new Error(`Log ${log} does not end at ${firstIndex}`))
+      for (const tile of batch.tiles) yield* put(tiles, keyOf(log, tile), tile.hashes)
+      for (const [at, receipt] of receipts.entries()) {
+        yield* put(places, receipt.receipt_id, { log, index: firstIndex + at })
+      }
+      yield* put(logs, log, { ...before, size, root, checkpoint })
+    })
+
+    const found = (log: number, asked: ReadonlyArray<TilePlace>) =>
+      asked.flatMap(({ index, level }) => {
+        const hashes = tiles.get(keyOf(log, { index, level }))
+        return hashes === undefined ? [] : [{ level, index, hashes }]
+      })
+
+    const scan = (after: ReceiptId | undefined, limit: number) =>
+      [...ledger.closedCalls.keys()]
+        .filter((id) => after === undefined || id > after)
+        .toSorted()
+        .slice(0, limit)
+        .map((id) => ({ receipt: ledger.closedCalls.get(id)!.receipt, place: places.get(id) }))
+
+    return LogStore.of({
+      logs: Effect.sync(() => [...logs.values()]),
+      begin,
+      lock: Effect.sync(() => Option.fromUndefinedOr([...logs.values()].at(-1))),
+      take,
+      append,
+      tiles: (log, asked) => Effect.sync(() => found(log, asked)),
+      find: (id) => Effect.sync(() => Option.fromUndefinedOr(places.get(id))),
+      scan: (after, limit) => Effect.sync(() => scan(after, limit))
+    })
+  })
+)
+
+const keyOf = (log: number, { index, level }: TilePlace): string => `${log} ${level} ${index}`

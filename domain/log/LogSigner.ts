@@ -1,0 +1,14 @@
+/**
+ * Signs checkpoints with Ed25519. A new key begins a new log.
+ */
+import { Context } from "effect"
+
+export class LogSigner extends Context.Service<
+  LogSigner,
+  {
+    /** 32 bytes. */
+    readonly publicKey: Uint8Array
+    /** 64 bytes. The same text always has the same signature. */
+    sign(message: Uint8Array): Uint8Array
+  }
+>()("agent-tool-billing/domain/log/LogSigner") {}

@@ -1,0 +1,120 @@
+/**
+ * The Merkle tree of RFC 6962 (section 2.1), as pure functions: hashes of leaves and nodes, and which hashes prove that
+ * a leaf is in a tree or that a tree grew out of a smaller one. Positions are plain numbers: a log of 2^53 leaves is
+ * beyond reach.
+ */
+export type Hash = Uint8Array
+
+/** Synchronous, as every use of it is inside a loop. */
+export type Sha256 = (bytes: Uint8Array) => Hash
+
+export const HASH_BYTES = 32
+
+/** The leaves from `start` to before `end`. */
+export interface Range {
+  readonly start: number
+  readonly end: number
+}
+
+/** A complete subtree: the `index`-th of those with 2^height leaves. */
+export interface Node {
+  readonly height: number
+  readonly index: number
+}
+
+export const emptyRoot = (sha256: Sha256): Hash => sha256(new Uint8Array(0))
+
+export const leafHash = (sha256: Sha256, entry: Uint8Array): Hash => {
+  const bytes = new Uint8Array(entry.length + 1)
+  bytes.set(entry, 1)
+  return sha256(bytes)
+}
+
+/** One buffer for all of them: nothing waits between filling and hashing. */
+const pair = new Uint8Array(1 + 2 * HASH_BYTES)
+pair[0] = 0x01
+
+export const nodeHash = (sha256: Sha256, left: Hash, right: Hash): Hash => {
+  pair.set(left, 1)
+  pair.set(right, 1 + HASH_BYTES)
+  return sha256(pair)
+}
+
+/** The root over the roots of complete subtrees, largest first, as `nodesOf` lists them. */
+export const rootOfPeaks = (sha256: Sha256, peaks: ReadonlyArray<Hash>): Hash => {
+  if (peaks.length === 0) return emptyRoot(sha256)
+  return peaks.reduceRight((right, left) => nodeHash(sha256, left, right))
+}
+
+/** The root over hashes that stand side by side at one height, a power of two of them. */
+export const completeRoot = (sha256: Sha256, hashes: ReadonlyArray<Hash>): Hash => {
+  let row = hashes
+  while (row.length > 1) {
+    const above: Array<Hash> = []
+    for (let i = 0; i < row.length; i += 2) above.push(nodeHash(sha256, row[i]!, row[i + 1]!))
+    row = above
+  }
+  return row[0]!
+}
+
+/** The complete subtrees that a range is made of, from left to right; the range is one that the tree's splits give. */
+export const nodesOf = ({ end, start }: Range): ReadonlyArray<Node> => {
+  const nodes: Array<Node> = []
+  let from = start
+  while (from < end) {
+    const width = powerOfTwoUpTo(end - from)
+    nodes.push({ height: Math.log2(width), index: from / width })
+    from += width
+  }
+  return nodes
+}
+
+/** What stands beside the path from the leaf to the root, from the bottom up. */
+export const inclusionRanges = (index: number, size: number): ReadonlyArray<Range> => {
+  const ranges: Array<Range> = []
+  let start = 0
+  let end = size
+  while (end - start > 1) {
+    const split = start + splitOf(end - start)
+    if (index < split) {
+      ranges.push({ start: split, end })
+      end = split
+    } else {
+      ranges.push({ start, end: split })
+      start = split
+    }
+  }
+  return ranges.toReversed()
+}
+
+/** What proves that the tree of `smaller` leaves is the beginning of the tree of `larger`. */
+export const consistencyRanges = (smaller: number, larger: number): ReadonlyArray<Range> => {
+  if (smaller === 0 || smaller === larger) return []
+  const ranges: Array<Range> = []
+  let start = 0
+  let end = larger
+  while (smaller !== end) {
+    const split = start + splitOf(end - start)
+    if (smaller <= split) {
+      ranges.push({ start: split, end })
+      end = split
+    } else {
+      ranges.push({ start, end: split })
+      start = split
+    }
+  }
+  // The whole smaller tree is known to whoever asks.
+  return (start === 0 ? ranges : [...ranges, { start, end }]).toReversed()
+}
+
+/** The largest power of two below `count`. */
+const splitOf = (count: number): number => {
+  const power = powerOfTwoUpTo(count)
+  return power === count ? power / 2 : power
+}
+
+const powerOfTwoUpTo = (count: number): number => {
+  let power = 1
+  while (power * 2 <= count) power *= 2
+  return power
+}

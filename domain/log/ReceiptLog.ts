@@ -1,0 +1,197 @@
+/**
+ * The transparency log: every receipt gets a place in an append-only Merkle tree whose root is signed. With its proof a
+ * receipt can be checked by anybody, offline; and nobody, the operator included, can take one away or change it later
+ * without showing two trees that do not fit.
+ */
+import { Clock, Context, Duration, Effect, Layer, Option, Schema } from "effect"
+import type { Receipt } from "../receipts/Receipt.ts"
+import { ReceiptStore } from "../receipts/ReceiptStore.ts"
+import { Digest } from "../shared/Digest.ts"
+import { ReceiptId } from "../shared/Ids.ts"
+import { commitmentOf, saltOf } from "./Commitment.ts"
+import type { LogProof } from "./LogProof.ts"
+import { sameHash } from "./MerkleProof.ts"
+import { LogSigner } from "./LogSigner.ts"
+import { type Log, LogStore, noteKeyOf } from "./LogStore.ts"
+import { consistencyRanges, type Hash, inclusionRanges, leafHash, type Range } from "./MerkleTree.ts"
+import { type AskedTile, parseTilePath } from "./TilePath.ts"
+import { formatKey, signedCheckpoint } from "./SignedNote.ts"
+import { exists, rangeHash, tilesFor, type TilePlace } from "./Tiles.ts"
+
+export class ReceiptUnknown extends Schema.TaggedError<ReceiptUnknown>()("ReceiptUnknown", { receiptId: ReceiptId }) {
+  override get message() {
+    return `There is no receipt ${this.receiptId}.`
+  }
+}
+
+export class NotLoggedYet extends Schema.TaggedError<NotLoggedYet>()("NotLoggedYet", { receiptId: ReceiptId }) {
+  override get message() {
+    return `Receipt ${this.receiptId} is not in the log yet. It usually is within a second: ask again.`
+  }
+}
+
+export class TreeSizeUnknown extends Schema.TaggedError<TreeSizeUnknown>()("TreeSizeUnknown", {
+  asked: Schema.Int,
+  size: Schema.Int
+}) {
+  override get message() {
+    return `There is no tree of ${this.asked} leaves to prove this in; the log has ${this.size}.`
+  }
+}
+
+export class LogUnknown extends Schema.TaggedError<LogUnknown>()("LogUnknown", { what: Schema.String }) {
+  override get message() {
+    return `The log has no ${this.what}.`
+  }
+}
+
+export interface ReceiptProof extends LogProof {
+  readonly receipt: Receipt
+  readonly log: Log
+  readonly size: number
+  readonly root: Hash
+  readonly commitment: Hash
+  readonly leaf: Hash
+  /** The log's public key, as text. */
+  readonly key: string
+}
+
+const PROOF_WAIT_MS = 2_000
+const PROOF_POLL_MS = 50
+
+export class ReceiptLog extends Context.Service<
+  ReceiptLog,
+  {
+    /** Oldest first. */
+    readonly logs: Effect.Effect<ReadonlyArray<Log & { readonly key: string }>>
+    /** The signed note of a log, of the open one if no number is given. */
+    checkpoint(log: number | undefined): Effect.Effect<string, LogUnknown>
+    /** By its path, the bundles of entries among them. */
+    tile(log: number | undefined, path: string): Effect.Effect<Uint8Array, LogUnknown>
+    /** Waits a moment for a receipt that was just issued. In the newest tree, or in one of an earlier size. */
+    prove(
+      id: ReceiptId,
+      size: number | undefined
+    ): Effect.Effect<ReceiptProof, ReceiptUnknown | NotLoggedYet | TreeSizeUnknown>
+    consistency(
+      log: number | undefined,
+      smaller: number,
+      larger: number
+    ): Effect.Effect<{ readonly origin: string; readonly hashes: ReadonlyArray<Hash> }, LogUnknown | TreeSizeUnknown>
+  }
+>()("agent-tool-billing/domain/log/ReceiptLog") {
+  static readonly layer = Layer.effect(
+    ReceiptLog,
+    Effect.gen(function* () {
+      const store = yield* LogStore
+      const receipts = yield* ReceiptStore
+      const signer = yield* LogSigner
+      const { sha256 } = yield* Digest
+
+      /** Signing an earlier tree again gives the note that was published then, letter by letter. */
+      const noteOf = (log: Log, size: number, root: Hash): string | undefined =>
+        size === log.size
+          ? log.checkpoint
+          : sameHash(log.publicKey, signer.publicKey)
+            ? signedCheckpoint(sha256, noteKeyOf(log), { size, root }, signer.sign)
+            : undefined
+
+      const logOf = Effect.fnUntraced(function* (number: number | undefined) {
+        const logs = yield* store.logs
+        const log = number === undefined ? logs.at(-1) : logs.find((one) => one.number === number)
+        return log ?? (yield* new LogUnknown({ what: number === undefined ? "checkpoint yet" : `number ${number}` }))
+      })
+
+      const hashesOf = Effect.fnUntraced(function* (log: Log, ranges: ReadonlyArray<Range>) {
+        const tiles = yield* store.tiles(log.number, tilesFor(ranges))
+        const tileAt = (place: TilePlace) =>
+          tiles.find((tile) => tile.level === place.level && tile.index === place.index)?.hashes
+        const hashes = ranges.map((range) => rangeHash(sha256, range, tileAt))
+        if (!hashes.every((hash) => hash !== undefined)) {
+          return yield* Effect.die(new Error(`Log ${log.number} has no tiles for ${JSON.stringify(ranges)}`))
+        }
+        return hashes
+      })
+
+      /** The receipt's place, waited for a moment. */
+      const placeOf = Effect.fnUntraced(function* (id: ReceiptId) {
+        const until = (yield* Clock.currentTimeMillis) + PROOF_WAIT_MS
+        while (true) {
+          const place = Option.getOrUndefined(yield* store.find(id))
+          if (place !== undefined) return place
+          if ((yield* Clock.currentTimeMillis) >= until) return yield* new NotLoggedYet({ receiptId: id })
+          yield* Effect.sleep(Duration.millis(PROOF_POLL_MS))
+        }
+      })
+
+      const prove = Effect.fn("ReceiptLog.prove")(function* (id: ReceiptId, asked: number | undefined) {
+        const receipt = Option.getOrUndefined(yield* receipts.find(id))
+        if (receipt === undefined) return yield* new ReceiptUnknown({ receiptId: id })
+        const place = yield* placeOf(id)
+        const log = yield* Effect.orDie(logOf(place.log))
+        const size = asked ?? log.size
+        if (size <= place.index || size > log.size) return yield* new TreeSizeUnknown({ asked: size, size: log.size })
+        const path = yield* hashesOf(log, inclusionRanges(place.index, size))
+        const root = size === log.size ? log.root : (yield* hashesOf(log, [{ start: 0, end: size }]))[0]!
+        const checkpoint = noteOf(log, size, root)
+        if (checkpoint === undefined) return yield* new TreeSizeUnknown({ asked: size, size: log.size })
+        const salt = saltOf(sha256, log.saltKey, id)
+        const commitment = commitmentOf(sha256, salt, receipt)
+        return {
+          receipt,
+          log,
+          size,
+          root,
+          salt,
+          index: place.index,
+          path,
+          checkpoint,
+          commitment,
+          leaf: leafHash(sha256, commitment),
+          key: formatKey(sha256, noteKeyOf(log))
+        }
+      })
+
+      const consistency = Effect.fn("ReceiptLog.consistency")(function* (
+        number: number | undefined,
+        smaller: number,
+        larger: number
+      ) {
+        const log = yield* logOf(number)
+        if (smaller > larger || larger > log.size) {
+          return yield* new TreeSizeUnknown({ asked: Math.max(smaller, larger), size: log.size })
+        }
+        return { origin: log.origin, hashes: yield* hashesOf(log, consistencyRanges(smaller, larger)) }
+      })
+
+      const tile = Effect.fn("ReceiptLog.tile")(function* (number: number | undefined, path: string) {
+        const asked = parseTilePath(path)
+        if (asked === undefined) return yield* new LogUnknown({ what: "tile of that path" })
+        const log = yield* logOf(number)
+        if (!exists(asked, asked.width, log.size)) return yield* new LogUnknown({ what: `tile ${path}` })
+        const [found] = yield* store.tiles(log.number, [asked])
+        return found === undefined ? yield* new LogUnknown({ what: `tile ${path}` }) : served(asked, found.hashes)
+      })
+
+      return ReceiptLog.of({
+        logs: Effect.map(store.logs, (logs) => logs.map((log) => ({ ...log, key: formatKey(sha256, noteKeyOf(log)) }))),
+        checkpoint: (number) => Effect.map(logOf(number), (log) => log.checkpoint),
+        tile,
+        prove,
+        consistency
+      })
+    })
+  )
+}
+
+/** Of entries each with its length in front; never more than was asked for. */
+const served = ({ level, width }: AskedTile, hashes: Uint8Array): Uint8Array => {
+  const asked = hashes.subarray(0, width * 32)
+  if (level >= 0) return asked
+  const bundle = new Uint8Array(width * 34)
+  for (let at = 0; at < width; at++) {
+    bundle[at * 34 + 1] = 32
+    bundle.set(asked.subarray(at * 32, at * 32 + 32), at * 34 + 2)
+  }
+  return bundle
+}

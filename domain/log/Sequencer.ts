@@ -1,0 +1,94 @@
+/**
+ * Gives every receipt its place in the log, in batches, soon after it was issued. Any number of nodes may run it: the
+ * log's lock lets one at a time through. Signing comes before the commit, and a note is shown to nobody before its tree is
+ * kept: a crash leaves neither a gap nor a second tree of the same size.
+ */
+import { Context, Effect, Layer, Option } from "effect"
+import { Digest } from "../shared/Digest.ts"
+import { Entropy } from "../shared/Entropy.ts"
+import { UnitOfWork } from "../shared/UnitOfWork.ts"
+import { commitmentOf, saltOf } from "./Commitment.ts"
+import { LogSigner } from "./LogSigner.ts"
+import { type Log, LogStore, noteKeyOf } from "./LogStore.ts"
+import { sameHash } from "./MerkleProof.ts"
+import { emptyRoot, leafHash } from "./MerkleTree.ts"
+import { signedCheckpoint } from "./SignedNote.ts"
+import { edgeOf, grow } from "./Tiles.ts"
+
+/** Where the logs are served, without scheme and without a slash at the end; a log's number behind it is its origin. */
+export const LogHome = Context.Reference<string>("agent-tool-billing/domain/log/LogHome", {
+  defaultValue: () => "localhost/api/v1/market/log"
+})
+
+/** In one unit of work: some milliseconds of hashing, so that calls are not kept waiting. */
+export const BATCH_MAX = 512
+const SALT_KEY_BYTES = 32
+
+export class Sequencer extends Context.Service<
+  Sequencer,
+  {
+    /** Takes one batch of waiting receipts; how many it took. */
+    readonly sequence: Effect.Effect<number>
+  }
+>()("agent-tool-billing/domain/log/Sequencer") {
+  static readonly layer = Layer.effect(
+    Sequencer,
+    Effect.gen(function* () {
+      const store = yield* LogStore
+      const signer = yield* LogSigner
+      const unitOfWork = yield* UnitOfWork
+      const entropy = yield* Entropy
+      const home = yield* LogHome
+      const { sha256 } = yield* Digest
+      let standing: "unknown" | "ours" | "another's" = "unknown"
+
+      const isOurs = (log: Log): boolean => sameHash(log.publicKey, signer.publicKey)
+
+      const begin = Effect.fnUntraced(function* (number: number) {
+        const log = { origin: `${home}/${number}`, publicKey: signer.publicKey }
+        const root = emptyRoot(sha256)
+        const saltKey = fromHex(yield* entropy.hex(SALT_KEY_BYTES))
+        const checkpoint = signedCheckpoint(sha256, noteKeyOf(log), { size: 0, root }, signer.sign)
+        yield* store.begin({ ...log, number, saltKey, root, checkpoint })
+      })
+
+      /** A key that was replaced is an old configuration's: it must not take the log back from its successor. */
+      const settle = Effect.gen(function* () {
+        const logs = yield* store.logs
+        const open = logs.at(-1)
+        if (open !== undefined && isOurs(open)) standing = "ours"
+        else if (logs.some(isOurs)) {
+          standing = "another's"
+          yield* Effect.logWarning(
+            "This node's log signing key was replaced by another: it puts no receipts into the log."
+          )
+        } else yield* begin(logs.length + 1)
+      })
+
+      const appendBatch = Effect.gen(function* () {
+        const log = Option.getOrUndefined(yield* store.lock)
+        if (log === undefined || !isOurs(log)) return 0
+        const receipts = yield* store.take(BATCH_MAX)
+        if (receipts.length === 0) return 0
+        const edge = yield* store.tiles(log.number, edgeOf(log.size))
+        const added = receipts.map((receipt) => {
+          const entry = commitmentOf(sha256, saltOf(sha256, log.saltKey, receipt.receipt_id), receipt)
+          return { entry, leaf: leafHash(sha256, entry) }
+        })
+        const { root, size, tiles } = grow(sha256, log.size, edge, added)
+        const checkpoint = signedCheckpoint(sha256, noteKeyOf(log), { size, root }, signer.sign)
+        yield* store.append({ log: log.number, firstIndex: log.size, receipts, tiles, size, root, checkpoint })
+        return receipts.length
+      })
+
+      const sequence = Effect.gen(function* () {
+        if (standing === "unknown") yield* settle
+        return standing === "ours" ? yield* unitOfWork.atomically(appendBatch) : 0
+      })
+
+      return Sequencer.of({ sequence })
+    })
+  )
+}
+
+const fromHex = (text: string): Uint8Array => Uint8Array.from(text.match(/../gu)!, (byte) => Number.parseInt(byte, 16))

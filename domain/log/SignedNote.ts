@@ -1,0 +1,120 @@
+/**
+ * Signed notes and checkpoints (C2SP signed-note, tlog-checkpoint): the text that a log signs, the line of a signature,
+ * and the text form of a public key.
+ */
+import { fromBase64, toBase64 } from "./Base64.ts"
+import { type Hash, HASH_BYTES, type Sha256 } from "./MerkleTree.ts"
+
+/** The kinds of signature that are in use here. */
+export const ED25519 = 0x01
+export const COSIGNATURE = 0x04
+
+export interface NoteKey {
+  readonly name: string
+  readonly kind: typeof ED25519 | typeof COSIGNATURE
+  /** 32 bytes. */
+  readonly publicKey: Uint8Array
+}
+
+export interface Checkpoint {
+  readonly origin: string
+  readonly size: number
+  readonly root: Hash
+}
+
+export interface NoteSignature {
+  readonly name: string
+  readonly keyId: string
+  readonly signature: Uint8Array
+}
+
+export interface Note {
+  /** What is signed, with its last newline. */
+  readonly text: string
+  readonly signatures: ReadonlyArray<NoteSignature>
+}
+
+const utf8 = new TextEncoder()
+const KEY_ID_BYTES = 4
+const SIGNATURES_MAX = 32
+
+export const bytesOf = (text: string): Uint8Array => utf8.encode(text)
+
+/** Eight hex digits. */
+export const keyIdOf = (sha256: Sha256, { kind, name, publicKey }: NoteKey): string =>
+  hex(sha256(concat(bytesOf(`${name}\n`), Uint8Array.of(kind), publicKey)).subarray(0, KEY_ID_BYTES))
+
+/** `name+id+key`: what a verifier is given, once, by a way that it trusts. */
+export const formatKey = (sha256: Sha256, key: NoteKey): string =>
+  `${key.name}+${keyIdOf(sha256, key)}+${toBase64(concat(Uint8Array.of(key.kind), key.publicKey))}`
+
+/** Undefined where the parts do not belong together. */
+export const parseKey = (sha256: Sha256, text: string): NoteKey | undefined => {
+  const [name, id, ...rest] = text.split("+")
+  const bytes = fromBase64(rest.join("+"))
+  const kind = bytes?.[0]
+  if (!name || bytes?.length !== 33 || (kind !== ED25519 && kind !== COSIGNATURE)) return undefined
+  const key: NoteKey = { name, kind, publicKey: bytes.slice(1) }
+  return keyIdOf(sha256, key) === id ? key : undefined
+}
+
+export const checkpointText = ({ origin, root, size }: Checkpoint): string => `${origin}\n${size}\n${toBase64(root)}\n`
+
+/** Undefined for anything else; lines behind the third are allowed and ignored. */
+export const parseCheckpoint = (text: string): Checkpoint | undefined => {
+  const [origin, size, root] = text.split("\n")
+  const bytes = root === undefined ? undefined : fromBase64(root)
+  if (!origin || !text.endsWith("\n") || bytes?.length !== HASH_BYTES) return undefined
+  return /^(?:0|[1-9]\d{0,15})$/u.test(size!) ? { origin, size: Number(size), root: bytes } : undefined
+}
+
+export const signatureLine = (sha256: Sha256, key: NoteKey, signature: Uint8Array): string => {
+  const id = Uint8Array.from(keyIdOf(sha256, key).match(/../gu)!, (byte) => Number.parseInt(byte, 16))
+  return `— ${key.name} ${toBase64(concat(id, signature))}\n`
+}
+
+export const formatNote = (text: string, lines: ReadonlyArray<string>): string => `${text}\n${lines.join("")}`
+
+export const parseNote = (note: string): Note | undefined => {
+  const at = note.lastIndexOf("\n\n")
+  // Control characters but the newline have no place in a note.
+  // oxlint-disable-next-line no-control-regex
+  if (at === -1 || !note.endsWith("\n") || /[\u0000-\u0009\u000b-\u001f]/u.test(note)) return undefined
+  const lines = note.slice(at + 2, -1).split("\n")
+  const signatures: Array<NoteSignature> = []
+  for (const line of lines) {
+    const [dash, name, encoded, ...more] = line.split(" ")
+    const bytes = encoded === undefined ? undefined : fromBase64(encoded)
+    if (dash !== "—" || !name || more.length > 0 || bytes === undefined || bytes.length <= KEY_ID_BYTES)
+      return undefined
+    signatures.push({ name, keyId: hex(bytes.subarray(0, KEY_ID_BYTES)), signature: bytes.subarray(KEY_ID_BYTES) })
+  }
+  return signatures.length > SIGNATURES_MAX ? undefined : { text: note.slice(0, at + 1), signatures }
+}
+
+/** The note of a tree. The same tree and key always give the same one. */
+export const signedCheckpoint = (
+  sha256: Sha256,
+  key: NoteKey,
+  tree: Omit<Checkpoint, "origin">,
+  sign: (message: Uint8Array) => Uint8Array
+): string => {
+  const text = checkpointText({ origin: key.name, ...tree })
+  return formatNote(text, [signatureLine(sha256, key, sign(bytesOf(text)))])
+}
+
+/** What a witness signs: the checkpoint with its own time in front. */
+export const cosignedText = (checkpoint: string, atSeconds: number): string =>
+  `cosignature/v1\ntime ${atSeconds}\n${checkpoint}`
+
+export const concat = (...parts: ReadonlyArray<Uint8Array>): Uint8Array => {
+  const bytes = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    bytes.set(part, at)
+    at += part.length
+  }
+  return bytes
+}
+
+const hex = (bytes: Uint8Array): string => [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("")

@@ -1,0 +1,137 @@
+/**
+ * How the tree is kept and served (C2SP tlog-tiles): rows of 256 hashes, every eighth height. A tile only ever grows,
+ * and a full one never changes again; the leaves' own entries are kept beside them in bundles of the same width.
+ */
+import {
+  completeRoot,
+  type Hash,
+  HASH_BYTES,
+  type Node,
+  nodesOf,
+  type Range,
+  rootOfPeaks,
+  type Sha256
+} from "./MerkleTree.ts"
+
+export const TILE_WIDTH = 256
+const TILE_HEIGHT = 8
+const LEVEL_MAX = 6
+
+/** The level of the entries' bundles. */
+export const ENTRIES = -1
+
+export interface TilePlace {
+  readonly level: number
+  readonly index: number
+}
+
+export interface Tile extends TilePlace {
+  /** One after the other, 32 bytes each; of an entry bundle the entries. */
+  readonly hashes: Uint8Array
+}
+
+/** How many hashes the last tile of a level has; 0: there is none that is not full. */
+export const partialWidth = (level: number, size: number): number =>
+  Math.floor(size / TILE_WIDTH ** Math.max(0, level)) % TILE_WIDTH
+
+/** Whether a tree of that size has this many hashes there. */
+export const exists = ({ index, level }: TilePlace, width: number, size: number): boolean =>
+  index * TILE_WIDTH + width <= Math.floor(size / TILE_WIDTH ** Math.max(0, level))
+
+/** The partial tiles of a tree: all that is needed to go on with it. */
+export const edgeOf = (size: number): ReadonlyArray<TilePlace> =>
+  [ENTRIES, 0, 1, 2, 3, 4, 5, LEVEL_MAX]
+    .filter((level) => partialWidth(level, size) > 0)
+    .map((level) => ({ level, index: Math.floor(size / TILE_WIDTH ** (Math.max(0, level) + 1)) }))
+
+/** What a tree becomes when leaves are added: every tile that is new or longer, and the root. */
+export const grow = (
+  sha256: Sha256,
+  size: number,
+  edge: ReadonlyArray<Tile>,
+  added: ReadonlyArray<{ readonly entry: Uint8Array; readonly leaf: Hash }>
+): { readonly tiles: ReadonlyArray<Tile>; readonly size: number; readonly root: Hash } => {
+  const rows = new Map(edge.map(({ hashes, level }) => [level, split(hashes)]))
+  const grown: Array<Tile> = []
+  const touched = new Set<number>()
+  const positions = new Map<number, number>()
+  const push = (level: number, hash: Hash): void => {
+    const row = rows.get(level) ?? []
+    rows.set(level, row)
+    if (!positions.has(level)) positions.set(level, Math.floor(size / TILE_WIDTH ** (Math.max(0, level) + 1)))
+    row.push(hash)
+    touched.add(level)
+    if (row.length < TILE_WIDTH) return
+    const index = positions.get(level)!
+    grown.push({ level, index, hashes: join(row) })
+    positions.set(level, index + 1)
+    rows.set(level, [])
+    touched.delete(level)
+    if (level >= 0) push(level + 1, completeRoot(sha256, row))
+  }
+  for (const { entry, leaf } of added) {
+    push(ENTRIES, entry)
+    push(0, leaf)
+  }
+  for (const level of touched) grown.push({ level, index: positions.get(level)!, hashes: join(rows.get(level)!) })
+  return { tiles: grown, size: size + added.length, root: rootOfEdge(sha256, rows) }
+}
+
+const rootOfEdge = (sha256: Sha256, rows: ReadonlyMap<number, ReadonlyArray<Hash>>): Hash => {
+  const peaks: Array<Hash> = []
+  for (let level = LEVEL_MAX; level >= 0; level--) {
+    const row = rows.get(level) ?? []
+    for (const { height, index } of nodesOf({ start: 0, end: row.length })) {
+      peaks.push(completeRoot(sha256, row.slice(index * 2 ** height, (index + 1) * 2 ** height)))
+    }
+  }
+  return rootOfPeaks(sha256, peaks)
+}
+
+/** The tiles that the hashes of some ranges are made from. */
+export const tilesFor = (ranges: ReadonlyArray<Range>): ReadonlyArray<TilePlace> => {
+  const places = new Map<string, TilePlace>()
+  for (const range of ranges) {
+    for (const node of nodesOf(range)) {
+      const { index, level } = placeOf(node)
+      places.set(`${level}/${index}`, { level, index })
+    }
+  }
+  return [...places.values()]
+}
+
+/** The hash over a range, from tiles. */
+export const rangeHash = (
+  sha256: Sha256,
+  range: Range,
+  tileAt: (place: TilePlace) => Uint8Array | undefined
+): Hash | undefined => {
+  const peaks: Array<Hash> = []
+  for (const node of nodesOf(range)) {
+    const { count, index, level, offset } = placeOf(node)
+    const tile = tileAt({ level, index })
+    if (tile === undefined || tile.length < (offset + count) * HASH_BYTES) return undefined
+    peaks.push(completeRoot(sha256, split(tile.subarray(offset * HASH_BYTES, (offset + count) * HASH_BYTES))))
+  }
+  return rootOfPeaks(sha256, peaks)
+}
+
+/** Where a node stands: `count` hashes from `offset` on, in one tile. */
+const placeOf = ({ height, index }: Node): TilePlace & { readonly offset: number; readonly count: number } => {
+  const level = Math.floor(height / TILE_HEIGHT)
+  const count = 2 ** (height % TILE_HEIGHT)
+  const first = index * count
+  return { level, index: Math.floor(first / TILE_WIDTH), offset: first % TILE_WIDTH, count }
+}
+
+export const split = (hashes: Uint8Array): Array<Hash> => {
+  const parts: Array<Hash> = []
+  for (let at = 0; at < hashes.length; at += HASH_BYTES) parts.push(hashes.subarray(at, at + HASH_BYTES))
+  return parts
+}
+
+const join = (hashes: ReadonlyArray<Hash>): Uint8Array => {
+  const bytes = new Uint8Array(hashes.length * HASH_BYTES)
+  for (const [at, hash] of hashes.entries()) bytes.set(hash, at * HASH_BYTES)
+  return bytes
+}
