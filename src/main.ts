@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 /**
  * The command line. What goes wrong at a start is one clear sentence on stderr and exit code 1.
  */
@@ -11,9 +12,12 @@ import { Fatal } from "./layers/Fatal.ts"
 import { service } from "./layers/Service.ts"
 import { audit } from "./Audit.ts"
 import { closeMonth, workOnPayouts } from "./BooksCommands.ts"
+import { fsck } from "./Fsck.ts"
 import { migrate } from "./Migrate.ts"
 import { sentenceOf } from "./StartFailure.ts"
+import { verifyFiles } from "./VerifyFiles.ts"
 import { welcome } from "./Welcome.ts"
+import { witness } from "./Witness.ts"
 
 const serve = (config: AppConfig) =>
   Effect.gen(function* () {
@@ -41,6 +45,8 @@ const commandOf = (command: CommandName, config: AppConfig, subject: string | un
       return migrate(config)
     case "audit":
       return audit(config)
+    case "fsck":
+      return fsck(config)
     case "invoices":
       return closeMonth(config, subject)
     case "payouts":
@@ -51,8 +57,10 @@ const commandOf = (command: CommandName, config: AppConfig, subject: string | un
 }
 
 const program = Effect.gen(function* () {
-  const { command, flags, subject } = yield* Effect.fromResult(parseArguments(process.argv.slice(2)))
+  const { command, flags, rest, subject } = yield* Effect.fromResult(parseArguments(process.argv.slice(2)))
   if (command === "help") return yield* Console.log(helpText())
+  if (command === "verify") return yield* verifyFiles(rest ?? [])
+  if (command === "witness") return yield* witness(rest ?? [])
   const dotEnv = existsSync(".env") ? readDotEnv(readFileSync(".env", "utf8")) : {}
   // The one place where the environment is read: from here on there is only the configuration.
   const config = yield* Effect.fromResult(readConfig([flags, process.env, dotEnv]))

@@ -2,11 +2,13 @@
  * Ed25519 (RFC 8032) by Node, from a seed of 32 bytes.
  */
 import { Layer, Redacted } from "effect"
-import { createPrivateKey, createPublicKey, sign } from "node:crypto"
+import { createPrivateKey, createPublicKey, sign, verify } from "node:crypto"
 import { LogSigner } from "../../domain/log/LogSigner.ts"
 
 /** What stands before the seed in a key file (PKCS #8, DER). */
 const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex")
+/** What stands before a public key in one (SPKI, DER). */
+const SPKI_PREFIX = Buffer.from("302a300506032b6570032100", "hex")
 const PUBLIC_KEY_BYTES = 32
 
 /** 64 hex digits. */
@@ -18,5 +20,14 @@ export const layer = (seedHex: Redacted.Redacted): Layer.Layer<LogSigner> =>
       type: "pkcs8"
     })
     const publicKey = createPublicKey(privateKey).export({ format: "der", type: "spki" }).subarray(-PUBLIC_KEY_BYTES)
-    return LogSigner.of({ publicKey, sign: (message) => sign(null, message, privateKey) })
+    return LogSigner.of({ publicKey, sign: (message) => sign(null, message, privateKey), verify: isSignedBy })
   })
+
+const isSignedBy = (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean =>
+  publicKey.length === PUBLIC_KEY_BYTES &&
+  verify(
+    null,
+    message,
+    createPublicKey({ key: Buffer.concat([SPKI_PREFIX, publicKey]), format: "der", type: "spki" }),
+    signature
+  )

@@ -53,16 +53,22 @@ export class Sequencer extends Context.Service<
       })
 
       /** A key that was replaced is an old configuration's: it must not take the log back from its successor. */
-      const settle = Effect.gen(function* () {
+      const settle: Effect.Effect<void> = Effect.gen(function* () {
         const logs = yield* store.logs
         const open = logs.at(-1)
-        if (open !== undefined && isOurs(open)) standing = "ours"
-        else if (logs.some(isOurs)) {
+        if (open !== undefined && isOurs(open)) {
+          standing = "ours"
+          return
+        }
+        if (logs.some(isOurs)) {
           standing = "another's"
-          yield* Effect.logWarning(
+          return yield* Effect.logWarning(
             "This node's log signing key was replaced by another: it puts no receipts into the log."
           )
-        } else yield* begin(logs.length + 1)
+        }
+        yield* begin(logs.length + 1)
+        // Another node may have been quicker.
+        return yield* settle
       })
 
       const appendBatch = Effect.gen(function* () {

@@ -10,6 +10,9 @@ export const commands = {
   serve: "run the service (what `npm start` does)",
   migrate: "bring the database schema up to date and end",
   audit: "recompute every balance from the transfers and end",
+  fsck: "prove the log again from the receipts, and the balances from the transfers, and end",
+  verify: "check a receipt offline: `verify receipt.json receipt.tlog-proof --vkey …`",
+  witness: "follow a log, check that it only grows, and sign its checkpoints: `witness --help`",
   invoices: "make the documents of a month (`invoices 2026-10`; the last one if none is named) and end",
   payouts: "go on with payouts that were left in the middle, once, and end",
   config: "print the configuration, without secrets, and end",
@@ -30,6 +33,8 @@ export interface Arguments {
   /** What the command is about, where it may be told: the month of `invoices`. */
   readonly subject?: string
   readonly flags: Source
+  /** The words behind a command that reads them itself. */
+  readonly rest?: ReadonlyArray<string>
 }
 
 const flagOf = (name: string): string => `--${name.toLowerCase().replaceAll("_", "-")}`
@@ -44,6 +49,8 @@ export const parseArguments = (argv: ReadonlyArray<string>): Result.Result<Argum
     command = first as CommandName
     rest.shift()
   }
+  // These two are for whoever does not run the service: they have no settings, and flags of their own.
+  if (command === "verify" || command === "witness") return Result.succeed({ command, flags: {}, rest })
   const subject = command === "invoices" && rest[0]?.startsWith("--") === false ? rest.shift() : undefined
   const flags: Record<string, string> = {}
   while (rest.length > 0) {

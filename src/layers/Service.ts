@@ -12,7 +12,6 @@ import { RateLimitSettings } from "../../adapters/http/pipeline/RateLimits.ts"
 import * as AjvJsonSchemas from "../../adapters/jsonschema/AjvJsonSchemas.ts"
 import * as NodeDigest from "../../adapters/crypto/NodeDigest.ts"
 import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
-import * as NodeLogSigner from "../../adapters/crypto/NodeLogSigner.ts"
 import * as NodeReceiptSigner from "../../adapters/crypto/NodeReceiptSigner.ts"
 import * as NodeSealer from "../../adapters/crypto/NodeSealer.ts"
 import { parsePolicy, publicAndLoopback, publicOnly } from "../../adapters/mcp/AddressGuard.ts"
@@ -30,18 +29,14 @@ import { DefaultFreeTierCalls } from "../../domain/catalog/Pricing.ts"
 import { LogHome } from "../../domain/log/Sequencer.ts"
 import { CheckoutReturn } from "../../domain/payments/Loads.ts"
 import { UpstreamLimits } from "../../domain/metering/UpstreamLimits.ts"
-import { Entropy } from "../../domain/shared/Entropy.ts"
 import { type AppConfig, valueOf } from "../config/AppConfig.ts"
-import { localSecret } from "../config/LocalSecrets.ts"
 import { listOf } from "../config/Settings.ts"
 import { core } from "./Core.ts"
 import { watch } from "./Fatal.ts"
 import { jobs } from "./Jobs.ts"
 import { memoryStores } from "./MemoryStores.ts"
 import { postgresStores } from "./PostgresStores.ts"
-
-const RECEIPT_SECRET_FILE = "receipt-signing-secret"
-const LOG_KEY_FILE = "log-signing-key"
+import { logSigner, signingSecrets } from "./Secrets.ts"
 
 /** Longer than any one attempt may take. */
 const UPSTREAM_TOTAL_MS = 65_000
@@ -96,29 +91,6 @@ const rateLimiter = (redisUrl: Redacted.Redacted | undefined) =>
   )
 
 /** First signs, all of them verify. A profile without a database makes a secret for as long as it lives. */
-/** What was not given: for one life in memory, else made once and kept. */
-const ownSecret = (config: AppConfig, file: string) =>
-  config.profile === "memory"
-    ? Effect.map(
-        Effect.flatMap(Entropy, (entropy) => entropy.hex(32)),
-        (text) => Redacted.make(text)
-      )
-    : localSecret(valueOf(config, "DATA_DIR"), file)
-
-const signingSecrets = Effect.fnUntraced(function* (config: AppConfig) {
-  const [first, ...older] = config.signingSecrets
-  if (first !== undefined) return [first, ...older] as const
-  return [yield* ownSecret(config, RECEIPT_SECRET_FILE)] as const
-})
-
-const logSigner = (config: AppConfig) =>
-  Layer.unwrap(
-    Effect.map(
-      config.LOG_SIGNING_KEY === undefined ? ownSecret(config, LOG_KEY_FILE) : Effect.succeed(config.LOG_SIGNING_KEY),
-      NodeLogSigner.layer
-    )
-  ).pipe(Layer.provide(NodeEntropy.layer), Layer.provide(NodeServices.layer))
-
 /** What the proxy may call: a start on the developer's own machine may call that machine. */
 const upstreamPolicy = (config: AppConfig) => {
   if (config.ALLOW_UPSTREAM === undefined) return config.profile === "production" ? publicOnly : publicAndLoopback

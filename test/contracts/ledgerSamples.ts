@@ -59,26 +59,27 @@ export interface Ending {
   readonly status?: CloseCall["receipt"]["status"]
   readonly answer?: CloseCall["answer"]
   readonly usesFreeCall?: boolean
+  readonly sign?: (receipt: Omit<CloseCall["receipt"], "signature">) => string
 }
 
 /** At the whole price, unless the ending says otherwise; the signature is as unlike another one as a real one. */
 export const closingOf = Effect.fnUntraced(function* (call: OpenCall, ending: Ending = {}) {
   const cost = money(ending.cost ?? call.holdAmount)
+  const unsigned = {
+    receipt_id: call.invocationId,
+    tool_id: call.toolId,
+    tool_name: call.toolName,
+    agent_id: call.consumerId,
+    provider_id: call.providerId,
+    timestamp: format(call.openedAt),
+    duration_ms: 123,
+    cost_microcents: cost,
+    status: ending.status ?? "success",
+    created_at: format(DateTime.add(call.openedAt, { milliseconds: 130 }))
+  }
   const closing: CloseCall = {
     consumerId: call.consumerId,
-    receipt: {
-      receipt_id: call.invocationId,
-      tool_id: call.toolId,
-      tool_name: call.toolName,
-      agent_id: call.consumerId,
-      provider_id: call.providerId,
-      timestamp: format(call.openedAt),
-      duration_ms: 123,
-      cost_microcents: cost,
-      status: ending.status ?? "success",
-      signature: yield* (yield* Entropy).hex(32),
-      created_at: format(DateTime.add(call.openedAt, { milliseconds: 130 }))
-    },
+    receipt: { ...unsigned, signature: ending.sign?.(unsigned) ?? (yield* (yield* Entropy).hex(32)) },
     fee: money(feeOf(cost)),
     priceVersion: call.priceVersion,
     origin: call.origin,

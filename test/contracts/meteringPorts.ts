@@ -44,7 +44,7 @@ const memoryPorts: Layer.Layer<MeteringPorts> = Ledger.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(memoryStores, NodeEntropy.layer))
 )
 
-const postgresPorts = Ledger.layer.pipe(
+export const postgresMetering = Ledger.layer.pipe(
   Layer.provideMerge(
     Layer.mergeAll(
       PostgresAccountStore.layer,
@@ -65,5 +65,5 @@ const postgresPorts = Ledger.layer.pipe(
 
 export const everyMetering: ReadonlyArray<readonly [name: string, ports: Layer.Layer<MeteringPorts>]> = [
   ["memory", memoryPorts],
-  ["PostgreSQL", postgresPorts]
+  ["PostgreSQL", postgresMetering]
 ]

@@ -29,6 +29,8 @@ export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly text: string
+  /** The body as it was sent. */
+  readonly bytes: Uint8Array
   /** Undefined where the answer is not JSON. */
   readonly json: Schema.Json | undefined
   /** Whether the service asked for the request's body. */
@@ -84,6 +86,7 @@ const over = <R>(dispatcher: Layer.Layer<Dispatcher, never, R>): Layer.Layer<Ser
             status,
             headers,
             text,
+            bytes: typeof body === "string" ? new TextEncoder().encode(body) : body,
             json: parsed(text, headers),
             bodyWasRead: sent.bodyWasRead(),
             log: lines.join("\n")

@@ -1,0 +1,46 @@
+/**
+ * `fsck`: the transparency log proven again from the receipts, and every balance from the transfers. Exit code 1 if
+ * anything does not fit.
+ */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Console, Effect, Layer, Schema } from "effect"
+import * as NodeDigest from "../adapters/crypto/NodeDigest.ts"
+import * as NodeEntropy from "../adapters/crypto/NodeEntropy.ts"
+import * as NodeReceiptSigner from "../adapters/crypto/NodeReceiptSigner.ts"
+import * as PostgresLogStore from "../adapters/sql/PostgresLogStore.ts"
+import { LogCheck } from "../domain/log/LogCheck.ts"
+import type { AppConfig } from "./config/AppConfig.ts"
+import { audit } from "./Audit.ts"
+import { database } from "./layers/Database.ts"
+import { logSigner, signingSecrets } from "./layers/Secrets.ts"
+
+export class LogUnsound extends Schema.TaggedError<LogUnsound>()("LogUnsound", { findings: Schema.String }) {
+  override get message() {
+    return `The log does not fit the receipts:\n${this.findings}`
+  }
+}
+
+export const fsck = (config: AppConfig) =>
+  config.profile === "memory"
+    ? Console.log("The memory profile keeps no log.")
+    : Effect.gen(function* () {
+        const { findings, logs, receipts, waiting } = yield* (yield* LogCheck).check
+        if (findings.length > 0) {
+          return yield* new LogUnsound({ findings: findings.map((finding) => `  ${finding}`).join("\n") })
+        }
+        yield* Console.log(`Sound: ${receipts} receipts in ${logs} logs, ${waiting} waiting for their place.`)
+      }).pipe(
+        Effect.provide(
+          LogCheck.layer.pipe(
+            Layer.provide([PostgresLogStore.layer, logSigner(config), receiptSigner(config), NodeDigest.layer]),
+            Layer.provide(database(config))
+          )
+        ),
+        Effect.andThen(audit(config))
+      )
+
+const receiptSigner = (config: AppConfig) =>
+  Layer.unwrap(Effect.map(signingSecrets(config), NodeReceiptSigner.layer)).pipe(
+    Layer.provide(NodeEntropy.layer),
+    Layer.provide(NodeServices.layer)
+  )

@@ -1,0 +1,253 @@
+/**
+ * What every store of the log holds to, and with it the sequencer and the check that stand on it.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer, Option, Redacted } from "effect"
+import { hash } from "node:crypto"
+import * as NodeDigest from "../../adapters/crypto/NodeDigest.ts"
+import * as NodeLogSigner from "../../adapters/crypto/NodeLogSigner.ts"
+import * as NodeReceiptSigner from "../../adapters/crypto/NodeReceiptSigner.ts"
+import { LogCheck } from "../../domain/log/LogCheck.ts"
+import { LogSigner } from "../../domain/log/LogSigner.ts"
+import { LogStore } from "../../domain/log/LogStore.ts"
+import { rootOfInclusion } from "../../domain/log/MerkleProof.ts"
+import { ReceiptLog } from "../../domain/log/ReceiptLog.ts"
+import { BATCH_MAX, Sequencer } from "../../domain/log/Sequencer.ts"
+import { canonical, type Receipt } from "../../domain/receipts/Receipt.ts"
+import { ReceiptSigner } from "../../domain/receipts/ReceiptSigner.ts"
+import { aReceiptId, atOnce, consumerWith } from "./ledgerSamples.ts"
+import type { LogPorts } from "./logPorts.ts"
+import { aListedTool, called } from "./meteringSamples.ts"
+import { aProvider } from "./samples.ts"
+
+const LIVE = { timeout: "120 seconds", excludeTestServices: true } as const
+const AT = "2026-11-20T10:00:00.000Z"
+const SECRET = [Redacted.make("the secret of the log's tests")] as const
+
+const signers = (seed: string) =>
+  Layer.mergeAll(NodeLogSigner.layer(Redacted.make(seed.repeat(32))), NodeReceiptSigner.layer(SECRET), NodeDigest.layer)
+
+/** Of one node, with its own key; every build of it is another node on the same store. */
+const aNode = <A, E>(use: Effect.Effect<A, E, Sequencer | ReceiptLog | LogCheck>, seed = "5e") =>
+  Effect.provide(
+    use,
+    Layer.fresh(Layer.mergeAll(Sequencer.layer, ReceiptLog.layer, LogCheck.layer)).pipe(
+      Layer.provide(Layer.fresh(signers(seed)))
+    )
+  )
+
+const sequenceAll = Effect.gen(function* () {
+  const { sequence } = yield* Sequencer
+  let total = 0
+  for (let taken = yield* sequence; taken > 0; taken = yield* sequence) total += taken
+  return total
+})
+
+const check = Effect.flatMap(LogCheck, (one) => one.check)
+
+/** Finished calls of one consumer, each with its receipt. */
+const receipts = Effect.fnUntraced(function* (count: number) {
+  const consumerId = yield* consumerWith(1_000_000)
+  const tool = yield* aListedTool(yield* aProvider(), "logged")
+  const signer = yield* Effect.provide(ReceiptSigner, NodeReceiptSigner.layer(SECRET))
+  const made: Array<Receipt> = []
+  for (let n = 0; n < count; n++) {
+    const { receipt } = yield* called(consumerId, tool, AT, { sign: (one) => signer.sign(canonical(one)) })
+    made.push(receipt)
+  }
+  return made
+})
+
+export const logContract = (name: string, ports: Layer.Layer<LogPorts>) => {
+  it.layer(Layer.fresh(ports), LIVE)(`The log over ${name}`, (it) => {
+    it.effect("gives every receipt one place, in a tree that proves it", () =>
+      Effect.gen(function* () {
+        const made = yield* receipts(20)
+        const store = yield* LogStore
+        assert.deepStrictEqual(yield* store.find(made[0]!.receipt_id), Option.none())
+        assert.strictEqual(yield* aNode(sequenceAll), 20)
+        assert.strictEqual(yield* aNode(sequenceAll), 0)
+        const places = new Set<number>()
+        for (const receipt of made) {
+          const proof = yield* aNode(Effect.flatMap(ReceiptLog, (log) => log.prove(receipt.receipt_id, undefined)))
+          const sha256 = (bytes: Uint8Array) => hash("sha256", bytes, "buffer")
+          const root = rootOfInclusion(sha256, proof.leaf, proof.index, proof.size, proof.path)
+          assert.deepStrictEqual(Buffer.from(root!), Buffer.from(proof.root))
+          places.add(proof.index)
+        }
+        assert.deepStrictEqual(
+          [...places].toSorted((a, b) => a - b),
+          [...made.keys()]
+        )
+        const found = yield* aNode(check)
+        assert.deepStrictEqual(found, { logs: 1, receipts: 20, waiting: 0, findings: [] })
+      })
+    )
+
+    it.effect("finds no place of a receipt that was never issued", () =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(yield* (yield* LogStore).find(yield* aReceiptId), Option.none())
+      })
+    )
+
+    it.effect("begins a log of one number once", () =>
+      Effect.gen(function* () {
+        const store = yield* LogStore
+        const [first] = yield* store.logs
+        assert.isFalse(yield* store.begin({ ...first!, origin: "another" }))
+        assert.deepStrictEqual(
+          (yield* store.logs).map(({ origin }) => origin),
+          [first!.origin]
+        )
+      })
+    )
+
+    it.effect("keeps nothing of a batch that broke off, and everything of it the next time", () =>
+      Effect.gen(function* () {
+        const made = yield* receipts(5)
+        const store = yield* LogStore
+        const before = (yield* store.logs)[0]!
+        const broken = LogStore.of({
+          ...store,
+          append: (batch) => Effect.andThen(store.append(batch), Effect.die(new Error("the node went away")))
+        })
+        const exit = yield* Effect.exit(Effect.provideService(aNode(sequenceAll), LogStore, broken))
+        assert.strictEqual(exit._tag, "Failure")
+        assert.deepStrictEqual((yield* store.logs)[0], before)
+        assert.deepStrictEqual(yield* store.find(made[0]!.receipt_id), Option.none())
+        assert.strictEqual(yield* aNode(sequenceAll), 5)
+        assert.strictEqual((yield* store.logs)[0]!.size, before.size + 5)
+        assert.deepStrictEqual((yield* aNode(check)).findings, [])
+      })
+    )
+
+    it.effect("lets one sequencer at a time through, while calls go on being closed", () =>
+      Effect.gen(function* () {
+        const store = yield* LogStore
+        const before = (yield* store.logs)[0]!.size
+        const count = 8 * 40
+        const node = aNode(
+          Effect.gen(function* () {
+            const { sequence } = yield* Sequencer
+            while ((yield* store.logs)[0]!.size < before + count)
+              yield* Effect.andThen(sequence, Effect.sleep("1 millis"))
+          })
+        )
+        yield* Effect.all([atOnce(8, () => receipts(40)), node, node, node], { concurrency: "unbounded" })
+        assert.strictEqual((yield* store.logs)[0]!.size, before + count)
+        assert.deepStrictEqual((yield* aNode(check)).findings, [])
+      })
+    )
+
+    it.effect("begins a new log with a new key; the old one stays as it is, and its key takes nothing back", () =>
+      Effect.gen(function* () {
+        const store = yield* LogStore
+        const [old] = yield* receipts(1)
+        yield* aNode(sequenceAll)
+        const proveOld = Effect.flatMap(ReceiptLog, (log) => log.prove(old!.receipt_id, undefined))
+        const before = yield* aNode(proveOld)
+
+        const [fresh] = yield* receipts(1)
+        assert.strictEqual(yield* aNode(sequenceAll, "6f"), 1)
+        const logs = yield* store.logs
+        assert.deepStrictEqual(
+          logs.map((log) => log.number),
+          [1, 2]
+        )
+        assert.deepStrictEqual(logs[0], before.log)
+        assert.strictEqual((yield* aNode(proveOld, "6f")).checkpoint, before.checkpoint)
+        const proof = yield* aNode(Effect.flatMap(ReceiptLog, (log) => log.prove(fresh!.receipt_id, undefined)))
+        assert.deepStrictEqual([proof.log.number, proof.index], [2, 0])
+        assert.notStrictEqual(proof.key, before.key)
+
+        yield* receipts(1)
+        assert.strictEqual(yield* aNode(sequenceAll), 0)
+        assert.strictEqual(yield* aNode(sequenceAll, "6f"), 1)
+        const found = yield* aNode(check)
+        assert.deepStrictEqual([found.logs, found.waiting, found.findings], [2, 0, []])
+      })
+    )
+  })
+
+  it.layer(Layer.fresh(ports), LIVE)(`A long log over ${name}`, (it) => {
+    it.effect("takes no more than its batch at once, and fits across tiles", () =>
+      Effect.gen(function* () {
+        yield* atOnce(8, () => receipts(90))
+        assert.strictEqual(yield* aNode(Effect.flatMap(Sequencer, (one) => one.sequence)), BATCH_MAX)
+        assert.strictEqual(yield* aNode(sequenceAll), 720 - BATCH_MAX)
+        const found = yield* aNode(check)
+        assert.deepStrictEqual(found, { logs: 1, receipts: 720, waiting: 0, findings: [] })
+      })
+    )
+
+    it.effect("is found out by its check, whatever was changed in it", () =>
+      Effect.gen(function* () {
+        const store = yield* LogStore
+        const findingsOver = (changed: Partial<LogStore["Service"]>) =>
+          Effect.map(Effect.provideService(aNode(check), LogStore, LogStore.of({ ...store, ...changed })), (found) =>
+            found.findings.join(" ")
+          )
+        const changing = (level: number) =>
+          findingsOver({
+            tiles: (log, places) =>
+              Effect.map(store.tiles(log, places), (tiles) =>
+                tiles.map((tile) =>
+                  tile.level === level && tile.index === 0 ? { ...tile, hashes: turned(tile.hashes) } : tile
+                )
+              )
+          })
+        assert.include(yield* changing(-1), "the tile 0/000 is another one")
+        assert.include(yield* changing(0), "the tile 0/000 is another one")
+        assert.include(yield* changing(1), "the tile 1/000 is another one")
+        assert.include(
+          yield* findingsOver({
+            logs: Effect.map(store.logs, (logs) => logs.map((log) => ({ ...log, size: log.size - 1 })))
+          }),
+          "its checkpoint is of another tree"
+        )
+        assert.include(
+          yield* findingsOver({
+            logs: Effect.map(store.logs, (logs) =>
+              logs.map((log) => ({ ...log, checkpoint: log.checkpoint.replace(/.{8}\n$/u, "AAAAAAA=\n") }))
+            )
+          }),
+          "its checkpoint"
+        )
+        const scanned = (change: (receipt: Receipt, nth: number) => Partial<Receipt>) =>
+          findingsOver({
+            scan: (after, limit) =>
+              Effect.map(store.scan(after, limit), (page) =>
+                page.map(({ place, receipt }, nth) => ({ place, receipt: { ...receipt, ...change(receipt, nth) } }))
+              )
+          })
+        assert.include(yield* scanned((_, nth) => (nth === 3 ? { tool_name: "another" } : {})), "is not what leaf")
+        assert.include(yield* scanned((_, nth) => (nth === 3 ? { duration_ms: 1_234_567 } : {})), "is not what leaf")
+        const without = yield* findingsOver({
+          scan: (after, limit) =>
+            Effect.map(store.scan(after, limit), (page) => (after === undefined ? page.slice(1) : page))
+        })
+        assert.match(without, /Leaf \d+ of log 1 belongs to no receipt/u)
+        assert.strictEqual(yield* findingsOver({}), "")
+      })
+    )
+  })
+}
+
+const turned = (hashes: Uint8Array): Uint8Array => {
+  const changed = Uint8Array.from(hashes)
+  changed[40]! ^= 1
+  return changed
+}
+
+export const logSignerContract = () =>
+  it.effect("A key of the log signs the same text in the same way, and no other", () =>
+    Effect.gen(function* () {
+      const signer = yield* LogSigner
+      const text = new TextEncoder().encode("origin\n1\nroot\n")
+      assert.deepStrictEqual(signer.sign(text), signer.sign(text))
+      assert.isTrue(signer.verify(signer.publicKey, text, signer.sign(text)))
+      assert.isFalse(signer.verify(signer.publicKey, new TextEncoder().encode("other"), signer.sign(text)))
+      assert.isFalse(signer.verify(new Uint8Array(32), text, signer.sign(text)))
+      assert.isFalse(signer.verify(new Uint8Array(31), text, signer.sign(text)))
+    }).pipe(Effect.provide(signers("5e")))
+  )

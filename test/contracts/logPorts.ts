@@ -1,0 +1,21 @@
+/**
+ * What the log stands on, once over memory and once over PostgreSQL.
+ */
+import { Layer } from "effect"
+import * as PostgresLogStore from "../../adapters/sql/PostgresLogStore.ts"
+import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
+import { Ledger } from "../../domain/ledger/Ledger.ts"
+import type { LogStore } from "../../domain/log/LogStore.ts"
+import { memoryStores } from "../../src/layers/MemoryStores.ts"
+import { type MeteringPorts, postgresMetering } from "./meteringPorts.ts"
+
+export type LogPorts = MeteringPorts | LogStore
+
+const memoryPorts: Layer.Layer<LogPorts> = Ledger.layer.pipe(
+  Layer.provideMerge(Layer.mergeAll(memoryStores, NodeEntropy.layer))
+)
+
+export const everyLog: ReadonlyArray<readonly [name: string, ports: Layer.Layer<LogPorts>]> = [
+  ["memory", memoryPorts],
+  ["PostgreSQL", PostgresLogStore.layer.pipe(Layer.provideMerge(postgresMetering))]
+]
