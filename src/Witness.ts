@@ -3,7 +3,8 @@
  * disk before it is signed for anybody; a log that broke its word ends the witness, with both notes kept as evidence.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Console, Duration, Effect, FileSystem, Layer, Path, Redacted, Schema } from "effect"
+import type { Redacted } from "effect"
+import { Console, Duration, Effect, FileSystem, Layer, Path, Schema } from "effect"
 import { parseArgs } from "node:util"
 import * as NodeDigest from "../adapters/crypto/NodeDigest.ts"
 import * as NodeEntropy from "../adapters/crypto/NodeEntropy.ts"

@@ -2,7 +2,8 @@
  * The whole service for a configuration: which adapters stand behind the ports is decided here and nowhere else.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Effect, Layer, Redacted, Result } from "effect"
+import type { Redacted } from "effect"
+import { Effect, Layer, Result } from "effect"
 import { RateLimiter } from "effect/persistence"
 import { BaseUrl } from "../../adapters/http/BaseUrl.ts"
 import * as HttpService from "../../adapters/http/HttpService.ts"
