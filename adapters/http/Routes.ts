@@ -16,7 +16,9 @@ import { receiptsRoutes } from "./handlers/ReceiptsHandlers.ts"
 import { toolsRoutes } from "./handlers/ToolsHandlers.ts"
 import { usageRoutes } from "./handlers/UsageHandlers.ts"
 import { webhookRoutes } from "./handlers/WebhookHandlers.ts"
+import { assetRoutes } from "./pages/AssetRoutes.ts"
 import { docsRoutes } from "./pages/DocsPage.ts"
+import { verifyRoutes } from "./pages/VerifyPage.ts"
 
 export const routes = Effect.map(
   Effect.all([
@@ -34,7 +36,9 @@ export const routes = Effect.map(
     receiptsRoutes,
     logRoutes,
     marketRoutes,
-    docsRoutes
+    docsRoutes,
+    verifyRoutes,
+    assetRoutes
   ]),
   (groups) => groups.flat()
 )

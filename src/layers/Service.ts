@@ -32,6 +32,7 @@ import { CheckoutReturn } from "../../domain/payments/Loads.ts"
 import { UpstreamLimits } from "../../domain/metering/UpstreamLimits.ts"
 import { type AppConfig, valueOf } from "../config/AppConfig.ts"
 import { listOf } from "../config/Settings.ts"
+import { assets } from "./Assets.ts"
 import { core } from "./Core.ts"
 import { watch } from "./Fatal.ts"
 import { jobs } from "./Jobs.ts"
@@ -144,5 +145,6 @@ export const service = (config: AppConfig) =>
       PdfInvoicePrinter.layer
     ]),
     Layer.provide([NodeDigest.layer, NodeEntropy.layer]),
-    Layer.provide(references(config))
+    Layer.provide(references(config)),
+    Layer.provide(assets.pipe(Layer.provide(NodeServices.layer), Layer.orDie))
   )

@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { hash } from "node:crypto"
-import { verifyReceipt } from "../../adapters/verifier/ReceiptVerifier.ts"
+import { verifyReceipt } from "../../adapters/browser/ReceiptVerifier.ts"
 import { fromBase64 } from "../../domain/log/Base64.ts"
 import { rootsOfConsistency } from "../../domain/log/MerkleProof.ts"
 import { leafHash } from "../../domain/log/MerkleTree.ts"

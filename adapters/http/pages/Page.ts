@@ -1,6 +1,6 @@
 /**
- * The frame of every page: one file without a script and without a request to anybody, under a policy that allows
- * nothing else.
+ * The frame of every page: one file, with a script of this service's own where it needs one, without a request to
+ * anybody else, under a policy that allows nothing more.
  */
 import { createHash } from "node:crypto"
 import type { EncodedReply } from "../pipeline/Route.ts"
@@ -10,6 +10,8 @@ export interface PageParts {
   readonly title: string
   readonly description: string
   readonly style: string
+  /** The address of its only script, of this service. */
+  readonly script?: string
   readonly body: Html
 }
 
@@ -17,15 +19,16 @@ export const pageReply = (parts: PageParts): EncodedReply => ({
   status: 200,
   headers: {
     "content-type": "text/html; charset=utf-8",
-    "content-security-policy": policyFor(parts.style)
+    "content-security-policy": policyFor(parts)
   },
   body: pageText(parts)
 })
 
-const policyFor = (style: string): string =>
+const policyFor = ({ script, style }: PageParts): string =>
   [
     "default-src 'none'",
     `style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`,
+    ...(script === undefined ? [] : ["script-src 'self'"]),
     "img-src 'self' data:",
     "base-uri 'none'",
     "form-action 'none'",
@@ -40,7 +43,7 @@ const ICON =
       `<path d="M9 21V11h14M9 16h10M23 11v10" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/></svg>`
   )
 
-const pageText = ({ title, description, style, body }: PageParts): string =>
+const pageText = ({ title, description, script, style, body }: PageParts): string =>
   html`<!doctype html>
 <html lang="en">
 <head>
@@ -53,6 +56,7 @@ const pageText = ({ title, description, style, body }: PageParts): string =>
 <style>`.markup +
   style +
   html`</style>
+${script === undefined ? "" : html`<script type="module" src="${script}"></script>`}
 </head>
 <body>${body}</body>
 </html>

@@ -1,0 +1,26 @@
+/**
+ * The browser's modules, read once. From the sources their types are taken off; in a built package they have none.
+ */
+import { Effect, FileSystem, Layer, Path } from "effect"
+import { stripTypeScriptTypes } from "node:module"
+import { type Asset, Assets } from "../../adapters/http/Assets.ts"
+
+export const assets = Layer.effect(
+  Assets,
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const folder = yield* path.fromFileUrl(new URL("../../adapters/browser/", import.meta.url))
+    const found = new Map<string, Asset>()
+    for (const file of (yield* fs.readDirectory(folder)).toSorted()) {
+      const parts = /^(\w+)\.(ts|js)$/u.exec(file)
+      if (parts === null) continue
+      const source = yield* fs.readFileString(path.join(folder, file))
+      const text = parts[2] === "ts" ? importingScripts(stripTypeScriptTypes(source)) : source
+      found.set(`${parts[1]}.js`, { contentType: "text/javascript; charset=utf-8", text })
+    }
+    return found
+  })
+)
+
+const importingScripts = (source: string): string => source.replaceAll(/(from "\.\/\w+)\.ts"/gu, '$1.js"')
