@@ -11,6 +11,7 @@ import invoices from "./0005_invoices.ts"
 import reports from "./0006_reports.ts"
 import singleCalls from "./0007_single_calls.ts"
 import receiptLog from "./0008_receipt_log.ts"
+import disputes from "./0009_disputes.ts"
 
 const migrations = {
   "0001_accounts_and_catalogue": accountsAndCatalogue,
@@ -20,7 +21,8 @@ const migrations = {
   "0005_invoices": invoices,
   "0006_reports": reports,
   "0007_single_calls": singleCalls,
-  "0008_receipt_log": receiptLog
+  "0008_receipt_log": receiptLog,
+  "0009_disputes": disputes
 }
 
 export const names: ReadonlyArray<string> = Object.keys(migrations).toSorted()

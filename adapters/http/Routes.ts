@@ -4,6 +4,7 @@
 import { Effect } from "effect"
 import { accountsRoutes } from "./handlers/AccountsHandlers.ts"
 import { catalogRoutes } from "./handlers/CatalogHandlers.ts"
+import { disputesRoutes } from "./handlers/DisputesHandlers.ts"
 import { grantsRoutes } from "./handlers/GrantsHandlers.ts"
 import { invoicesRoutes } from "./handlers/InvoicesHandlers.ts"
 import { logRoutes } from "./handlers/LogHandlers.ts"
@@ -35,6 +36,7 @@ export const routes = Effect.map(
     invoicesRoutes,
     receiptsRoutes,
     logRoutes,
+    disputesRoutes,
     marketRoutes,
     docsRoutes,
     verifyRoutes,

@@ -24,6 +24,7 @@ import { Reservations } from "../../domain/metering/Reservations.ts"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
 import { ToolDirectory } from "../../domain/metering/ToolDirectory.ts"
 import { Usage } from "../../domain/metering/Usage.ts"
+import { Disputes } from "../../domain/trust/Disputes.ts"
 import { Idempotency } from "../../domain/shared/Idempotency.ts"
 
 const foundations = Layer.mergeAll(
@@ -52,5 +53,6 @@ export const core = Layer.mergeAll(
   Invoicing.layer,
   ReceiptLog.layer,
   Sequencer.layer,
-  Budgets.layer
+  Budgets.layer,
+  Disputes.layer
 ).pipe(Layer.provideMerge(directory))

@@ -12,6 +12,7 @@ import { LoadStore } from "../../domain/payments/LoadStore.ts"
 import { PAYMENT_EVENT_DAYS_KEPT } from "../../domain/payments/PaymentEvents.ts"
 import { Reconciler } from "../../domain/payments/Reconciler.ts"
 import { Payouts } from "../../domain/payouts/Payouts.ts"
+import { Disputes } from "../../domain/trust/Disputes.ts"
 import { IDEMPOTENCY_DAYS_KEPT } from "../../domain/shared/Idempotency.ts"
 import { IdempotencyStore } from "../../domain/shared/IdempotencyStore.ts"
 
@@ -19,6 +20,7 @@ const SEQUENCE_EVERY = Duration.millis(200)
 /** A job that comes often does not say that often that it failed. */
 const PAUSE_AFTER_FAILURE = Duration.seconds(5)
 const PAYOUTS_EVERY = Duration.seconds(5)
+const DISPUTES_EVERY = Duration.seconds(5)
 const RECONCILE_EVERY = Duration.minutes(1)
 const AUTOMATIC_PAYOUTS_EVERY = Duration.minutes(30)
 const INVOICES_EVERY = Duration.minutes(10)
@@ -48,6 +50,7 @@ export const jobs = Layer.effectDiscard(
     const loads = yield* LoadStore
     const payouts = yield* Payouts
     const reconciler = yield* Reconciler
+    const disputes = yield* Disputes
     const sequencer = yield* Sequencer
 
     const prune = Effect.gen(function* () {
@@ -65,6 +68,7 @@ export const jobs = Layer.effectDiscard(
 
     yield* every(SEQUENCE_EVERY, "log", Effect.repeat(sequencer.sequence, { while: (taken) => taken === BATCH_MAX }))
     yield* every(PAYOUTS_EVERY, "payouts", payouts.work)
+    yield* every(DISPUTES_EVERY, "disputes", disputes.work)
     yield* every(AUTOMATIC_PAYOUTS_EVERY, "automatic payouts", onTheFirst)
     yield* every(
       INVOICES_EVERY,

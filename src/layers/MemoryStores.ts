@@ -7,6 +7,7 @@ import * as MemoryBudgetStore from "../../adapters/memory/MemoryBudgetStore.ts"
 import * as MemoryCallStore from "../../adapters/memory/MemoryCallStore.ts"
 import * as MemoryCatalogStore from "../../adapters/memory/MemoryCatalogStore.ts"
 import * as MemoryChangeFeed from "../../adapters/memory/MemoryChangeFeed.ts"
+import * as MemoryDisputeStore from "../../adapters/memory/MemoryDisputeStore.ts"
 import * as MemoryGrantStore from "../../adapters/memory/MemoryGrantStore.ts"
 import * as MemoryIdempotencyStore from "../../adapters/memory/MemoryIdempotencyStore.ts"
 import * as MemoryInvoiceStore from "../../adapters/memory/MemoryInvoiceStore.ts"
@@ -30,6 +31,7 @@ export const memoryStores = Layer.mergeAll(
   MemoryCallStore.layer,
   MemoryCatalogStore.layer,
   MemoryChangeFeed.layer,
+  MemoryDisputeStore.layer,
   MemoryGrantStore.layer,
   MemoryIdempotencyStore.layer,
   MemoryInvoiceStore.layer,

@@ -8,6 +8,7 @@ import * as PostgresBudgetStore from "../../adapters/sql/PostgresBudgetStore.ts"
 import * as PostgresCallStore from "../../adapters/sql/PostgresCallStore.ts"
 import * as PostgresCatalogStore from "../../adapters/sql/PostgresCatalogStore.ts"
 import * as PostgresChangeFeed from "../../adapters/sql/PostgresChangeFeed.ts"
+import * as PostgresDisputeStore from "../../adapters/sql/PostgresDisputeStore.ts"
 import * as PostgresGrantStore from "../../adapters/sql/PostgresGrantStore.ts"
 import * as PostgresIdempotencyStore from "../../adapters/sql/PostgresIdempotencyStore.ts"
 import * as PostgresInvoiceStore from "../../adapters/sql/PostgresInvoiceStore.ts"
@@ -35,6 +36,7 @@ const stores = Layer.mergeAll(
   PostgresCallStore.layer,
   PostgresCatalogStore.layer,
   PostgresChangeFeed.layer,
+  PostgresDisputeStore.layer,
   PostgresGrantStore.layer,
   PostgresIdempotencyStore.layer,
   PostgresInvoiceStore.layer,

@@ -26,10 +26,12 @@ export interface AccessRule {
   readonly cacheable: boolean
   /** Takes an `Idempotency-Key`; effect and record are one unit of work. */
   readonly idempotent: boolean
+  /** Anybody may read it, and whoever sends a key may see more. */
+  readonly keyOptional: boolean
 }
 
 export const Access = Context.Reference<AccessRule>("agent-tool-billing/adapters/http/Access", {
-  defaultValue: () => ({ roles: [], registration: false, cacheable: false, idempotent: false })
+  defaultValue: () => ({ roles: [], registration: false, cacheable: false, idempotent: false, keyOptional: false })
 })
 
 const rule = (overrides: Partial<AccessRule>): AccessRule => ({
@@ -37,11 +39,13 @@ const rule = (overrides: Partial<AccessRule>): AccessRule => ({
   registration: false,
   cacheable: false,
   idempotent: false,
+  keyOptional: false,
   ...overrides
 })
 
 export const publicRead = rule({ cacheable: true })
 export const uncached = rule({})
+export const uncachedWithKey = rule({ keyOptional: true })
 export const publicWrite = rule({ idempotent: true })
 export const registration = rule({ registration: true, idempotent: true })
 export const readBy = (...roles: ReadonlyArray<Role>): AccessRule => rule({ roles })

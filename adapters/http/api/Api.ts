@@ -5,6 +5,7 @@ import { HttpApi, OpenApi } from "effect/http-api"
 import { AccountsApi } from "./AccountsApi.ts"
 import { CallsApi } from "./CallsApi.ts"
 import { CatalogApi } from "./CatalogApi.ts"
+import { DisputesApi } from "./DisputesApi.ts"
 import { InvoicesApi } from "./InvoicesApi.ts"
 import { LogApi } from "./LogApi.ts"
 import { MeteringApi } from "./MeteringApi.ts"
@@ -24,6 +25,7 @@ export class Api extends HttpApi.make("agent-tool-billing")
   .add(InvoicesApi)
   .add(ReceiptsApi)
   .add(LogApi)
+  .add(DisputesApi)
   .annotateMerge(
     OpenApi.annotations({
       title: "Agent Tool Billing",

@@ -7,6 +7,7 @@
 import { accountWords } from "./AccountWords.ts"
 import { callWords } from "./CallWords.ts"
 import { catalogWords } from "./CatalogWords.ts"
+import { disputeWords } from "./DisputeWords.ts"
 import { invoiceWords } from "./InvoiceWords.ts"
 import { logWords } from "./LogWords.ts"
 import { meteringWords } from "./MeteringWords.ts"
@@ -28,7 +29,8 @@ const words: Words = {
   ...payoutWords,
   ...invoiceWords,
   ...meteringWords,
-  ...logWords
+  ...logWords,
+  ...disputeWords
 }
 
 /** `Problem422` and its siblings are one owner. */

@@ -22,7 +22,8 @@ import {
 } from "./Conventions.ts"
 import { BadRequest, MethodNotAllowed, RouteNotFound, WrongRole } from "./Failures.ts"
 import { idempotencyKey } from "./IdempotencyKey.ts"
-import { internalError, problemOf, type Refusal, toAnswer, unavailable } from "./Problems.ts"
+import { internalError, problemOf, toAnswer, unavailable } from "./Problems.ts"
+import type { Refusal } from "./Refusals.ts"
 import { makeReadCache } from "./ReadCache.ts"
 import { type LimitHeaders, RateLimits } from "./RateLimits.ts"
 import { parseJson, readText } from "./RequestBody.ts"
@@ -76,10 +77,10 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
 
   const authenticate = (
     request: WebRequest,
-    { rule: { roles } }: Route
+    { rule: { keyOptional, roles } }: Route
   ): Effect.Effect<Principal | undefined, Unauthorized | WrongRole> => {
     const credential = bearer(header(request, "authorization"))
-    if (roles.length === 0 && (credential === "" || request.method === "GET")) return Effect.undefined
+    if (roles.length === 0 && (credential === "" || (!keyOptional && isRead(request)))) return Effect.undefined
     return Effect.flatMap(authentication.authenticate(credential), (caller) =>
       roles.length > 0 && !roles.includes(caller.role)
         ? Effect.fail(new WrongRole({ role: caller.role, needed: roles }))
@@ -184,7 +185,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
       ...extra,
       ...noted.limit,
       "cache-control": cacheControl(method, found.handler.rule),
-      ...(found.handler.rule.roles.length > 0 ? { vary: "Authorization" } : {}),
+      ...(found.handler.rule.roles.length > 0 || found.handler.rule.keyOptional ? { vary: "Authorization" } : {}),
       ...(reply.replayed ? { "idempotent-replay": "true" } : {})
     })
   })
@@ -197,6 +198,8 @@ const refusalIn = (cause: Cause.Cause<Refusal>): Refusal | undefined => {
   const [only, ...others] = cause.reasons
   return only?._tag === "Fail" && others.length === 0 ? only.error : undefined
 }
+
+const isRead = ({ method }: WebRequest): boolean => method === "GET"
 
 const bearer = (authorization: string | undefined): string =>
   authorization !== undefined && /^bearer /iu.test(authorization) ? authorization.slice(7).trim() : ""

@@ -7,7 +7,7 @@ import type { HttpApiEndpoint } from "effect/http-api"
 import type { Principal, Role } from "../../../domain/accounts/Principal.ts"
 import { Access, type AccessRule } from "../api/Access.ts"
 import { BadRequest, type Fault, RouteNotFound, ValidationFailed } from "./Failures.ts"
-import type { Refusal } from "./Problems.ts"
+import type { Refusal } from "./Refusals.ts"
 import { type BodyRules, storedBody } from "./RequestBody.ts"
 import type { WebAnswer, WebRequest } from "./WebRequest.ts"
 

@@ -1,0 +1,140 @@
+/**
+ * Disputes over HTTP.
+ */
+import { Effect } from "effect"
+import type { Principal } from "../../../domain/accounts/Principal.ts"
+import { zero } from "../../../domain/shared/Microcents.ts"
+import { format } from "../../../domain/shared/Timestamp.ts"
+import type { Dispute, Statement } from "../../../domain/trust/Dispute.ts"
+import { ANSWER_DAYS } from "../../../domain/trust/DisputeFilings.ts"
+import { Disputes } from "../../../domain/trust/Disputes.ts"
+import type { FilerRecord } from "../../../domain/trust/DisputeStore.ts"
+import { DisputesApi } from "../api/DisputesApi.ts"
+import { BaseUrl } from "../BaseUrl.ts"
+import { pageFields, pageRequest } from "../pipeline/Cursor.ts"
+import { route } from "../pipeline/Route.ts"
+
+const { endpoints } = DisputesApi
+
+export const disputesRoutes = Effect.gen(function* () {
+  const disputes = yield* Disputes
+  const baseUrl = yield* BaseUrl
+
+  const file = route(
+    endpoints.file,
+    Effect.fnUntraced(function* ({ as, payload }) {
+      const filer = as("consumer", "provider")
+      const dispute = yield* disputes.file(filer, {
+        receiptId: payload.receipt_id,
+        reason: payload.reason,
+        ...statement(payload.description, payload.evidence)
+      })
+      return {
+        status: 201,
+        body: {
+          dispute_id: dispute.id,
+          receipt_id: dispute.receiptId,
+          status: dispute.status,
+          reason: dispute.reason,
+          filed_by: filer.ownerId,
+          filed_by_type: dispute.filedBy,
+          created_at: format(dispute.createdAt),
+          respond_by: format(dispute.respondBy),
+          message: nextStep(dispute),
+          dispute_url: `${baseUrl}/api/v1/market/disputes/${dispute.id}`
+        }
+      }
+    })
+  )
+
+  const list = route(
+    endpoints.list,
+    Effect.fnUntraced(function* ({ as, query }) {
+      const page = yield* pageRequest("disputes", query)
+      const found = yield* disputes.list(as("consumer", "provider"), query.status, page)
+      return { status: 200, body: { disputes: found.items.map(shown), ...pageFields("disputes", page, found) } }
+    })
+  )
+
+  const find = route(
+    endpoints.find,
+    Effect.fnUntraced(function* ({ caller, params }) {
+      const dispute = yield* disputes.find(params.id)
+      if (!isParty(dispute, caller)) return { status: 200, body: publicly(dispute) }
+      const details = recordOf(yield* disputes.recordOf(dispute))
+      return { status: 200, body: { ...shown(dispute), details } }
+    })
+  )
+
+  const respond = route(
+    endpoints.respond,
+    Effect.fnUntraced(function* ({ as, params, payload: { action, evidence, message } }) {
+      const answer = { action, ...statement(message, evidence) }
+      return { status: 200, body: shown(yield* disputes.respond(as("provider").ownerId, params.id, answer)) }
+    })
+  )
+
+  const resolve = route(
+    endpoints.resolve,
+    Effect.fnUntraced(function* ({ params, payload: { amount_microcents: amount, note, resolution } }) {
+      return { status: 200, body: shown(yield* disputes.resolve(params.id, { resolution, note, amount })) }
+    })
+  )
+
+  return [file, list, find, respond, resolve]
+})
+
+const statement = (text: string | undefined, evidence: object | undefined): Statement => ({
+  text,
+  evidence: evidence === undefined ? undefined : JSON.stringify(evidence)
+})
+
+const nextStep = ({ cost, filedBy, outcome }: Dispute): string => {
+  if (filedBy === "provider") return "The money goes back to the consumer within seconds."
+  if (cost > zero && (outcome === "error" || outcome === "timeout")) {
+    return `The receipt says that the call ended in ${outcome}, yet it was billed: the money comes back within seconds.`
+  }
+  return `The provider has ${ANSWER_DAYS} days to answer. If it does not, the dispute is decided for you.`
+}
+
+/** The operator decides between the parties, and so sees what they see. */
+const isParty = ({ consumerId, providerId }: Dispute, caller: Principal | undefined): boolean =>
+  caller !== undefined &&
+  (caller.role === "operator" || caller.ownerId === (caller.role === "consumer" ? consumerId : providerId))
+
+const publicly = (dispute: Dispute) => ({
+  dispute_id: dispute.id,
+  status: dispute.status,
+  reason: dispute.reason,
+  filed_by_type: dispute.filedBy,
+  created_at: format(dispute.createdAt),
+  respond_by: format(dispute.respondBy),
+  resolved_at: dispute.decision === undefined ? null : format(dispute.decision.at),
+  decided_by: dispute.decision?.by ?? null
+})
+
+const said = ({ evidence, text }: Statement) => ({
+  text: text ?? null,
+  evidence: evidence === undefined ? null : JSON.parse(evidence)
+})
+
+const shown = (dispute: Dispute) => ({
+  ...publicly(dispute),
+  receipt_id: dispute.receiptId,
+  agent_id: dispute.consumerId,
+  provider_id: dispute.providerId,
+  cost_microcents: dispute.cost,
+  paid_microcents: dispute.decision?.amount ?? zero,
+  claim: said(dispute.claim),
+  answer: dispute.answer === undefined ? null : { ...said(dispute.answer), at: format(dispute.answer.at) },
+  note: dispute.decision?.note ?? null
+})
+
+const recordOf = (record: FilerRecord) => ({
+  filed_in_all: record.total,
+  open: record.open,
+  upheld: record.upheld,
+  denied: record.denied,
+  credited: record.credited,
+  filed_last_day: record.lately
+})

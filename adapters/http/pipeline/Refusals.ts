@@ -1,0 +1,298 @@
+/**
+ * Every refusal there is, with its HTTP status, code and extra fields: the one place where an error of the domain meets
+ * HTTP.
+ */
+import type { AlreadyRegistered, ToolsRefused } from "../../../domain/accounts/Registration.ts"
+import type { Unauthorized } from "../../../domain/accounts/Authentication.ts"
+import type { ExpiryInThePast, KeyNotFound, LastKey, TooManyKeys } from "../../../domain/accounts/Keys.ts"
+import type {
+  BudgetExceeded,
+  CallConflict,
+  CallInFlight,
+  InsufficientFunds,
+  InvalidArguments,
+  PriceChanged
+} from "../../../domain/metering/CallRefusals.ts"
+import type { BudgetNotFound, TooManyBudgets } from "../../../domain/ledger/Budgets.ts"
+import type { PaymentFailed, PaymentsNotConfigured, UntrustedEvent } from "../../../domain/payments/PaymentGateway.ts"
+import type { LogUnknown, NotLoggedYet, ReceiptUnknown, TreeSizeUnknown } from "../../../domain/log/ReceiptLog.ts"
+import type { CreditTooHigh, InvoiceNotFound, MonthNotOver } from "../../../domain/invoices/Invoicing.ts"
+import { type BelowMinimum, type NotOnboarded, PAYOUT_CENTS_MIN } from "../../../domain/payouts/Payouts.ts"
+import type { CallTimeRefused, CostTooHigh, NotYours } from "../../../domain/metering/DirectMetering.ts"
+import type { GrantNotFound, TooManyGrants, UnknownProvider } from "../../../domain/metering/Grants.ts"
+import type { NoGrant } from "../../../domain/metering/Reservations.ts"
+import type { ToolAmbiguous, ToolNotFound } from "../../../domain/metering/ToolDirectory.ts"
+import { toCents } from "../../../domain/shared/Microcents.ts"
+import type { IdempotencyConflict } from "../../../domain/shared/Idempotency.ts"
+import type { IdempotencyInFlight } from "../../../domain/shared/IdempotencyStore.ts"
+import type {
+  BadRequest,
+  MethodNotAllowed,
+  NoToolRegistered,
+  NotFound,
+  PayloadTooLarge,
+  RateLimited,
+  RouteNotFound,
+  UnsupportedMediaType,
+  ValidationFailed,
+  WrongRole
+} from "./Failures.ts"
+import {
+  type AlreadyDisputed,
+  FILED_PER_DAY_MAX,
+  type FilingTooLate,
+  type NotAParty,
+  OPEN_WITH_BAD_RECORD_MAX,
+  type TooManyDisputes
+} from "../../../domain/trust/DisputeFilings.ts"
+import type {
+  AlreadyDecided,
+  CreditBeyondCost,
+  DisputeNotFound,
+  NoSuchReceipt,
+  NotToAnswer
+} from "../../../domain/trust/Disputes.ts"
+import type { Problem } from "./Problems.ts"
+
+/** Whatever a handler may fail with. A new error without a row below does not compile. */
+export type Refusal =
+  | AlreadyDecided
+  | AlreadyDisputed
+  | CreditBeyondCost
+  | DisputeNotFound
+  | FilingTooLate
+  | NoSuchReceipt
+  | NotAParty
+  | NotToAnswer
+  | TooManyDisputes
+  | AlreadyRegistered
+  | BadRequest
+  | BelowMinimum
+  | BudgetExceeded
+  | BudgetNotFound
+  | CallConflict
+  | CallInFlight
+  | CallTimeRefused
+  | CostTooHigh
+  | CreditTooHigh
+  | ExpiryInThePast
+  | GrantNotFound
+  | IdempotencyConflict
+  | IdempotencyInFlight
+  | InsufficientFunds
+  | InvalidArguments
+  | InvoiceNotFound
+  | KeyNotFound
+  | LastKey
+  | LogUnknown
+  | MethodNotAllowed
+  | MonthNotOver
+  | NoGrant
+  | NoToolRegistered
+  | NotFound
+  | NotLoggedYet
+  | NotOnboarded
+  | NotYours
+  | PayloadTooLarge
+  | PaymentFailed
+  | PaymentsNotConfigured
+  | PriceChanged
+  | RateLimited
+  | ReceiptUnknown
+  | RouteNotFound
+  | ToolAmbiguous
+  | ToolNotFound
+  | ToolsRefused
+  | TooManyBudgets
+  | TooManyGrants
+  | TooManyKeys
+  | TreeSizeUnknown
+  | Unauthorized
+  | UnknownProvider
+  | UnsupportedMediaType
+  | UntrustedEvent
+  | ValidationFailed
+  | WrongRole
+
+type Mapping = { readonly [R in Refusal as R["_tag"]]: (refusal: R, baseUrl: string) => Omit<Problem, "message"> }
+
+export const mapping: Mapping = {
+  AlreadyDecided: () => ({ status: 409, code: "DUPLICATE" }),
+  AlreadyDisputed: () => ({ status: 409, code: "DUPLICATE" }),
+  CreditBeyondCost: (e) => ({
+    status: 422,
+    code: "VALIDATION_ERROR",
+    details: [{ path: ["amount_microcents"], message: e.message }]
+  }),
+  DisputeNotFound: () => ({ status: 404, code: "NOT_FOUND" }),
+  FilingTooLate: (e) => ({
+    status: 422,
+    code: "VALIDATION_ERROR",
+    details: [{ path: ["receipt_id"], message: e.message }]
+  }),
+  NoSuchReceipt: () => ({ status: 404, code: "NOT_FOUND" }),
+  NotAParty: () => ({ status: 403, code: "FORBIDDEN" }),
+  NotToAnswer: () => ({ status: 409, code: "DUPLICATE" }),
+  TooManyDisputes: (e) => ({
+    status: 429,
+    code: "RATE_LIMITED",
+    headers: {
+      "retry-after": String(e.retryAfterSeconds),
+      "x-ratelimit-limit": String(e.limit === "a_day" ? FILED_PER_DAY_MAX : OPEN_WITH_BAD_RECORD_MAX)
+    },
+    extra: { retry_after_seconds: e.retryAfterSeconds }
+  }),
+  AlreadyRegistered: () => ({ status: 409, code: "DUPLICATE" }),
+  BadRequest: () => ({ status: 400, code: "BAD_REQUEST" }),
+  BelowMinimum: (e) => ({
+    status: 422,
+    code: "BELOW_MINIMUM",
+    extra: { minimum_cents: PAYOUT_CENTS_MIN, payout_balance_cents: e.balanceCents }
+  }),
+  BudgetExceeded: (e) => ({
+    status: 402,
+    code: "BUDGET_EXCEEDED",
+    extra: {
+      budget_id: e.budgetId,
+      cap_microcents: Number(e.capMicrocents),
+      left_microcents: Number(e.leftMicrocents),
+      resets_at: e.resetsAt ?? null
+    }
+  }),
+  BudgetNotFound: () => ({ status: 404, code: "NOT_FOUND" }),
+  CallConflict: () => ({ status: 409, code: "IDEMPOTENCY_CONFLICT" }),
+  CallInFlight: (e) => ({
+    status: 409,
+    code: "IDEMPOTENCY_CONFLICT",
+    headers: { "retry-after": String(e.retryAfterSeconds) },
+    extra: { retry_after_seconds: e.retryAfterSeconds }
+  }),
+  CallTimeRefused: (e) => ({
+    status: 422,
+    code: "VALIDATION_ERROR",
+    details: [{ path: ["timestamp"], message: e.message }]
+  }),
+  CostTooHigh: (e) => ({
+    status: 422,
+    code: "VALIDATION_ERROR",
+    details: [{ path: ["cost_microcents"], message: e.message }]
+  }),
+  CreditTooHigh: (e) => ({
+    status: 422,
+    code: "VALIDATION_ERROR",
+    details: [{ path: ["amount_microcents"], message: e.message }]
+  }),
+  ExpiryInThePast: (e) => ({
+    status: 422,
+    code: "VALIDATION_ERROR",
+    details: [{ path: ["expires_at"], message: e.message }]
+  }),
+  GrantNotFound: () => ({ status: 404, code: "NOT_FOUND" }),
+  IdempotencyConflict: () => ({ status: 409, code: "IDEMPOTENCY_CONFLICT" }),
+  IdempotencyInFlight: (e) => ({
+    status: 409,
+    code: "IDEMPOTENCY_CONFLICT",
+    headers: { "retry-after": String(e.retryAfterSeconds) },
+    extra: { retry_after_seconds: e.retryAfterSeconds }
+  }),
+  InsufficientFunds: (e, baseUrl) => ({
+    status: 402,
+    code: "INSUFFICIENT_FUNDS",
+    extra: {
+      cost_microcents: Number(e.costMicrocents),
+      cost_cents: toCents(e.costMicrocents),
+      balance_microcents: Number(e.balanceMicrocents),
+      balance_cents: toCents(e.balanceMicrocents),
+      load_balance_url: `${baseUrl}/api/market/balance/load`
+    }
+  }),
+  InvalidArguments: (e) => ({
+    status: 422,
+    code: "VALIDATION_ERROR",
+    details: e.violations.map(({ path, message }) => ({ path: ["input", ...path], message }))
+  }),
+  InvoiceNotFound: () => ({ status: 404, code: "NOT_FOUND" }),
+  KeyNotFound: () => ({ status: 404, code: "NOT_FOUND" }),
+  LastKey: () => ({ status: 409, code: "DUPLICATE" }),
+  LogUnknown: () => ({ status: 404, code: "NOT_FOUND" }),
+  MethodNotAllowed: (e) => ({ status: 405, code: "METHOD_NOT_ALLOWED", headers: { allow: e.allow.join(", ") } }),
+  MonthNotOver: (e) => ({ status: 422, code: "VALIDATION_ERROR", details: [{ path: ["month"], message: e.message }] }),
+  NoGrant: () => ({ status: 403, code: "FORBIDDEN" }),
+  NoToolRegistered: (e) => ({
+    status: 422,
+    code: "VALIDATION_ERROR",
+    details: e.tools.map((tool) => ({ path: ["tools", tool.index], message: `${tool.tool_name}: ${tool.error}` })),
+    extra: {
+      registered: 0,
+      errors: e.tools.length,
+      tools: [],
+      tool_errors: e.tools.map(({ tool_name, error }) => ({ tool_name, error }))
+    }
+  }),
+  NotFound: () => ({ status: 404, code: "NOT_FOUND" }),
+  NotLoggedYet: () => ({
+    status: 503,
+    code: "UNAVAILABLE",
+    headers: { "retry-after": "1" },
+    extra: { retry_after_seconds: 1 }
+  }),
+  NotOnboarded: (_, baseUrl) => ({
+    status: 422,
+    code: "VALIDATION_ERROR",
+    extra: { connect_url: `${baseUrl}/api/market/connect` }
+  }),
+  NotYours: () => ({ status: 403, code: "FORBIDDEN" }),
+  PayloadTooLarge: () => ({ status: 413, code: "PAYLOAD_TOO_LARGE", headers: { connection: "close" } }),
+  PaymentFailed: () => ({ status: 502, code: "PROVIDER_ERROR" }),
+  PaymentsNotConfigured: () => ({ status: 503, code: "NOT_CONFIGURED" }),
+  PriceChanged: (e) => ({
+    status: 409,
+    code: "PRICE_CHANGED",
+    extra: {
+      price_microcents: Number(e.priceMicrocents),
+      max_cost_microcents: Number(e.maxCostMicrocents)
+    }
+  }),
+  RateLimited: (e) => ({
+    status: 429,
+    code: "RATE_LIMITED",
+    headers: {
+      "retry-after": String(e.retryAfterSeconds),
+      "x-ratelimit-limit": String(e.limit),
+      "x-ratelimit-remaining": "0",
+      "x-ratelimit-reset": String(e.resetAfterSeconds)
+    },
+    extra: { retry_after_seconds: e.retryAfterSeconds }
+  }),
+  ReceiptUnknown: () => ({ status: 404, code: "NOT_FOUND" }),
+  RouteNotFound: () => ({ status: 404, code: "NOT_FOUND" }),
+  ToolsRefused: (e) => ({
+    status: 422,
+    code: "VALIDATION_ERROR",
+    details: e.tools.map((tool) => ({ path: ["tools", tool.index], message: `${tool.tool_name}: ${tool.error}` }))
+  }),
+  ToolAmbiguous: (e) => ({ status: 409, code: "DUPLICATE", extra: { candidates: e.candidates } }),
+  ToolNotFound: () => ({ status: 404, code: "NOT_FOUND" }),
+  TooManyBudgets: () => ({ status: 422, code: "VALIDATION_ERROR" }),
+  TooManyGrants: () => ({ status: 422, code: "VALIDATION_ERROR" }),
+  TooManyKeys: () => ({ status: 422, code: "VALIDATION_ERROR" }),
+  TreeSizeUnknown: (e) => ({
+    status: 422,
+    code: "VALIDATION_ERROR",
+    details: [{ path: ["tree_size"], message: e.message }]
+  }),
+  Unauthorized: () => ({ status: 401, code: "UNAUTHORIZED", headers: { "www-authenticate": "Bearer" } }),
+  UnknownProvider: (e) => ({
+    status: 422,
+    code: "VALIDATION_ERROR",
+    details: [{ path: ["provider_id"], message: e.message }]
+  }),
+  UnsupportedMediaType: () => ({
+    status: 415,
+    code: "UNSUPPORTED_MEDIA_TYPE",
+    headers: { accept: "application/json" }
+  }),
+  UntrustedEvent: () => ({ status: 400, code: "BAD_REQUEST" }),
+  ValidationFailed: (e) => ({ status: 422, code: "VALIDATION_ERROR", details: e.faults }),
+  WrongRole: () => ({ status: 403, code: "FORBIDDEN" })
+}

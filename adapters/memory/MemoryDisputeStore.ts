@@ -1,0 +1,80 @@
+/**
+ * Disputes in memory.
+ */
+import { DateTime, Effect, Layer, Option } from "effect"
+import { decidedByItself, type Dispute, type DisputeId, type DisputeTally, isOpen } from "../../domain/trust/Dispute.ts"
+import { type DisputeOwner, DisputeStore } from "../../domain/trust/DisputeStore.ts"
+import { pageOf } from "../../domain/shared/Page.ts"
+import { put } from "./MemoryUnitOfWork.ts"
+
+export const layer = Layer.sync(DisputeStore, () => {
+  const disputes = new Map<DisputeId, Dispute>()
+
+  const all = (keep: (dispute: Dispute) => boolean): ReadonlyArray<Dispute> => [...disputes.values()].filter(keep)
+
+  const belongsTo =
+    ({ ownerId, role }: DisputeOwner) =>
+    (dispute: Dispute): boolean =>
+      ownerId === (role === "consumer" ? dispute.consumerId : dispute.providerId)
+
+  const insert = Effect.fnUntraced(function* (dispute: Dispute) {
+    const keptOut = all((one) => one.receiptId === dispute.receiptId && one.status !== "resolved_denied").length > 0
+    if (!keptOut) yield* put(disputes, dispute.id, dispute)
+    return !keptOut
+  })
+
+  const find = (id: DisputeId) => Effect.sync(() => Option.fromUndefinedOr(disputes.get(id)))
+
+  return DisputeStore.of({
+    insert,
+    find,
+    lock: find,
+    update: (dispute) => put(disputes, dispute.id, dispute),
+    list: (owner, status, { after, limit, offset }) =>
+      Effect.sync(() => {
+        const asked = all((one) => belongsTo(owner)(one) && (status === undefined || one.status === status))
+        const sorted = asked.toSorted((a, b) => (a.id < b.id ? 1 : -1))
+        const beyond = after === undefined ? sorted : sorted.filter((one) => one.id < after.id)
+        return pageOf(beyond.slice(offset, offset + limit + 1), limit, asked.length, (last) => ({
+          key: "",
+          id: last.id
+        }))
+      }),
+    due: (now, limit) =>
+      Effect.sync(() =>
+        all((one) => decidedByItself(one, now) !== undefined)
+          .toSorted((a, b) => a.respondBy.epochMilliseconds - b.respondBy.epochMilliseconds || (a.id < b.id ? -1 : 1))
+          .slice(0, limit)
+          .map((one) => one.id)
+      ),
+    filedBy: (owner, since) =>
+      Effect.sync(() => {
+        const party = owner.role === "consumer" ? "agent" : "provider"
+        const filed = all((one) => belongsTo(owner)(one) && one.filedBy === party)
+        const lately = filed.filter((one) => DateTime.isGreaterThan(one.createdAt, since)).length
+        return { ...tallyOf(filed), lately }
+      }),
+    against: (providerId, since) =>
+      Effect.sync(() =>
+        tallyOf(
+          all(
+            (one) =>
+              one.providerId === providerId &&
+              one.filedBy === "agent" &&
+              DateTime.isGreaterThanOrEqualTo(one.createdAt, since)
+          )
+        )
+      )
+  })
+})
+
+const tallyOf = (disputes: ReadonlyArray<Dispute>): DisputeTally => {
+  const count = (keep: (dispute: Dispute) => boolean): number => disputes.filter(keep).length
+  return {
+    total: disputes.length,
+    open: count(isOpen),
+    upheld: count((one) => one.status === "resolved_refund"),
+    denied: count((one) => one.status === "resolved_denied"),
+    credited: count((one) => one.status === "resolved_credit")
+  }
+}

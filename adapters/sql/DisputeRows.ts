@@ -1,0 +1,99 @@
+/**
+ * Rows of disputes, and the small integers in them (migration 0009).
+ */
+import type {
+  DecidedBy,
+  Dispute,
+  DisputeReason,
+  DisputeStatus,
+  DisputeTally,
+  Party
+} from "../../domain/trust/Dispute.ts"
+import { DisputeId } from "../../domain/trust/Dispute.ts"
+import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
+import { Microcents, zero } from "../../domain/shared/Microcents.ts"
+import { toInstant } from "./Instants.ts"
+import { receiptOfUuid, STATUS_CODE, wordOf } from "./LedgerCodes.ts"
+
+export interface DisputeRow {
+  readonly dispute_id: string
+  readonly receipt_id: string
+  readonly consumer_id: string
+  readonly provider_id: string
+  readonly cost: bigint
+  readonly fee: bigint
+  readonly outcome: number
+  readonly reason: string
+  readonly filed_by: number
+  readonly status: number
+  readonly created_at: Date
+  readonly respond_by: Date
+  readonly claim_text: string | null
+  readonly claim_evidence: string | null
+  readonly answer_text: string | null
+  readonly answer_evidence: string | null
+  readonly answered_at: Date | null
+  readonly decided_by: string | null
+  readonly decided_at: Date | null
+  readonly paid: bigint | null
+  readonly note: string | null
+}
+
+export interface TallyRow {
+  readonly total: bigint
+  readonly open: bigint
+  readonly upheld: bigint
+  readonly denied: bigint
+  readonly credited: bigint
+}
+
+export const STATUS_CODES: Readonly<Record<DisputeStatus, number>> = {
+  filed: 1,
+  under_review: 2,
+  resolved_refund: 3,
+  resolved_denied: 4,
+  resolved_credit: 5
+}
+
+export const FILED_BY_CODE: Readonly<Record<Party, number>> = { agent: 1, provider: 2 }
+
+export const toDispute = (row: DisputeRow): Dispute => ({
+  id: DisputeId.make(row.dispute_id),
+  receiptId: receiptOfUuid(row.receipt_id),
+  consumerId: ConsumerId.make(row.consumer_id),
+  providerId: ProviderId.make(row.provider_id),
+  cost: Microcents.make(row.cost),
+  fee: Microcents.make(row.fee),
+  outcome: wordOf(STATUS_CODE, row.outcome),
+  reason: row.reason as DisputeReason,
+  filedBy: wordOf(FILED_BY_CODE, row.filed_by),
+  claim: { text: row.claim_text ?? undefined, evidence: row.claim_evidence ?? undefined },
+  answer:
+    row.answered_at === null
+      ? undefined
+      : {
+          text: row.answer_text ?? undefined,
+          evidence: row.answer_evidence ?? undefined,
+          at: toInstant(row.answered_at)
+        },
+  status: wordOf(STATUS_CODES, row.status),
+  decision:
+    row.decided_at === null
+      ? undefined
+      : {
+          by: row.decided_by as DecidedBy,
+          amount: row.paid === null ? zero : Microcents.make(row.paid),
+          note: row.note ?? undefined,
+          at: toInstant(row.decided_at)
+        },
+  createdAt: toInstant(row.created_at),
+  respondBy: toInstant(row.respond_by)
+})
+
+export const tallyOf = (row: TallyRow): DisputeTally => ({
+  total: Number(row.total),
+  open: Number(row.open),
+  upheld: Number(row.upheld),
+  denied: Number(row.denied),
+  credited: Number(row.credited)
+})

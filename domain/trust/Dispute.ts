@@ -1,0 +1,86 @@
+/**
+ * A dispute about one receipt, from filing to decision. Two parties, one amount at stake: what the call cost.
+ */
+import { DateTime, Schema } from "effect"
+import type { ReceiptStatus } from "../receipts/Receipt.ts"
+import type { ConsumerId, ProviderId, ReceiptId } from "../shared/Ids.ts"
+import type { Microcents } from "../shared/Microcents.ts"
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u
+
+export const DisputeId = Schema.String.check(Schema.isPattern(uuid, { message: "Expected a UUID in lower case" })).pipe(
+  Schema.brand("DisputeId")
+)
+export type DisputeId = typeof DisputeId.Type
+
+export const DisputeReason = Schema.Literals(["tool_error", "overcharge", "timeout", "quality", "other"])
+export type DisputeReason = typeof DisputeReason.Type
+
+export const Resolution = Schema.Literals(["resolved_refund", "resolved_denied", "resolved_credit"])
+export type Resolution = typeof Resolution.Type
+
+export const DisputeStatus = Schema.Literals(["filed", "under_review", ...Resolution.literals])
+export type DisputeStatus = typeof DisputeStatus.Type
+
+/** Who decided: the receipt itself, the provider that accepted, its silence, or the operator. */
+export const DecidedBy = Schema.Literals(["evidence", "provider", "deadline", "operator"])
+export type DecidedBy = typeof DecidedBy.Type
+
+export const Party = Schema.Literals(["agent", "provider"])
+export type Party = typeof Party.Type
+
+/** What a party says: free text, and an object as JSON text. */
+export interface Statement {
+  readonly text: string | undefined
+  readonly evidence: string | undefined
+}
+
+export interface Decision {
+  readonly by: DecidedBy
+  /** What the consumer gets. */
+  readonly amount: Microcents
+  readonly note: string | undefined
+  readonly at: DateTime.Utc
+}
+
+export interface Dispute {
+  readonly id: DisputeId
+  readonly receiptId: ReceiptId
+  readonly consumerId: ConsumerId
+  readonly providerId: ProviderId
+  /** What the call cost, and the platform's part of it. */
+  readonly cost: Microcents
+  readonly fee: Microcents
+  /** How the receipt says that the call ended. */
+  readonly outcome: ReceiptStatus
+  readonly reason: DisputeReason
+  readonly filedBy: Party
+  readonly claim: Statement
+  readonly answer: (Statement & { readonly at: DateTime.Utc }) | undefined
+  readonly status: DisputeStatus
+  readonly decision: Decision | undefined
+  readonly createdAt: DateTime.Utc
+  /** Until then the provider may answer; after that its silence decides. */
+  readonly respondBy: DateTime.Utc
+}
+
+export const isOpen = ({ status }: Pick<Dispute, "status">): boolean => status === "filed" || status === "under_review"
+
+/** What needs nobody to decide it, if anything does: the receipt, the provider's own word, or its silence. */
+export const decidedByItself = (dispute: Dispute, now: DateTime.Utc): DecidedBy | undefined => {
+  if (dispute.status !== "filed") return undefined
+  if (dispute.filedBy === "provider") return "provider"
+  if (dispute.cost > 0n && (dispute.outcome === "error" || dispute.outcome === "timeout")) return "evidence"
+  return DateTime.isLessThan(dispute.respondBy, now) ? "deadline" : undefined
+}
+
+/** Of the disputes of one party, or against one provider. */
+export interface DisputeTally {
+  readonly total: number
+  readonly open: number
+  /** Refunded: the provider was in the wrong. */
+  readonly upheld: number
+  readonly denied: number
+  /** Paid by the platform, nobody's fault. */
+  readonly credited: number
+}

@@ -1,0 +1,66 @@
+/**
+ * Whether somebody may file: only a party, in time, once, and not for the sake of filing.
+ */
+import { DateTime, Schema } from "effect"
+import type { Receipt } from "../receipts/Receipt.ts"
+import type { Party } from "./Dispute.ts"
+import type { DisputeOwner, FilerRecord } from "./DisputeStore.ts"
+
+export const FILING_DAYS_MAX = 30
+export const ANSWER_DAYS = 7
+export const FILED_PER_DAY_MAX = 20
+/** From so many decided ones on, a filer most of whose disputes were denied may have fewer open at once. */
+export const RECORD_COUNTS_FROM = 10
+export const OPEN_WITH_BAD_RECORD_MAX = 5
+
+export class NotAParty extends Schema.TaggedError<NotAParty>()("NotAParty", { receiptId: Schema.String }) {
+  override get message() {
+    return `You are not a party to receipt ${this.receiptId}: only its consumer and its provider may dispute it.`
+  }
+}
+
+export class FilingTooLate extends Schema.TaggedError<FilingTooLate>()("FilingTooLate", { calledAt: Schema.String }) {
+  override get message() {
+    return `A call can be disputed for ${FILING_DAYS_MAX} days; this one was made at ${this.calledAt}.`
+  }
+}
+
+export class AlreadyDisputed extends Schema.TaggedError<AlreadyDisputed>()("AlreadyDisputed", {
+  receiptId: Schema.String
+}) {
+  override get message() {
+    return `Receipt ${this.receiptId} has a dispute that is open or was decided for its filer.`
+  }
+}
+
+export class TooManyDisputes extends Schema.TaggedError<TooManyDisputes>()("TooManyDisputes", {
+  limit: Schema.Literals(["a_day", "open"]),
+  retryAfterSeconds: Schema.Int
+}) {
+  override get message() {
+    return this.limit === "a_day"
+      ? `At most ${FILED_PER_DAY_MAX} disputes can be filed a day.`
+      : `Most of your decided disputes were denied: at most ${OPEN_WITH_BAD_RECORD_MAX} can be open at once.`
+  }
+}
+
+/** The part that this owner plays in the receipt. */
+export const partyTo = (receipt: Receipt, owner: DisputeOwner): Party | undefined => {
+  if (owner.role === "consumer") return receipt.agent_id === owner.ownerId ? "agent" : undefined
+  return receipt.provider_id === owner.ownerId ? "provider" : undefined
+}
+
+export const isInTime = (receipt: Receipt, now: DateTime.Utc): boolean =>
+  DateTime.isLessThanOrEqualTo(now, DateTime.addDuration(DateTime.makeUnsafe(receipt.timestamp), DAYS_30))
+
+const DAYS_30 = `${FILING_DAYS_MAX} days` as const
+const DAY_SECONDS = 86_400
+
+export const limitOf = (record: FilerRecord): TooManyDisputes | undefined => {
+  if (record.lately >= FILED_PER_DAY_MAX) return new TooManyDisputes({ limit: "a_day", retryAfterSeconds: DAY_SECONDS })
+  const decided = record.total - record.open
+  const mostlyDenied = decided >= RECORD_COUNTS_FROM && record.denied * 2 > decided
+  return mostlyDenied && record.open >= OPEN_WITH_BAD_RECORD_MAX
+    ? new TooManyDisputes({ limit: "open", retryAfterSeconds: DAY_SECONDS })
+    : undefined
+}

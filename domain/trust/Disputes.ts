@@ -1,0 +1,258 @@
+/**
+ * Disputes as a state machine with money: filed → under review → decided. A refund comes from the provider, in debt if
+ * need be, and the platform gives its fee back too; a credit is the platform's own. Money moves in the unit of work that
+ * decides, under the dispute's lock and its id as reference: once, whoever decides at the same time.
+ */
+import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
+import { Ledger } from "../ledger/Ledger.ts"
+import type { Receipt } from "../receipts/Receipt.ts"
+import { ReceiptStore } from "../receipts/ReceiptStore.ts"
+import { Entropy } from "../shared/Entropy.ts"
+import { type ConsumerId, type ProviderId, type ReceiptId } from "../shared/Ids.ts"
+import { feeOf, type Microcents, zero } from "../shared/Microcents.ts"
+import type { Page, PageRequest } from "../shared/Page.ts"
+import { UnitOfWork } from "../shared/UnitOfWork.ts"
+import {
+  type DecidedBy,
+  decidedByItself,
+  type Dispute,
+  DisputeId,
+  type DisputeReason,
+  type DisputeStatus,
+  type DisputeTally,
+  isOpen,
+  type Resolution,
+  type Statement
+} from "./Dispute.ts"
+import {
+  AlreadyDisputed,
+  ANSWER_DAYS,
+  FilingTooLate,
+  isInTime,
+  limitOf,
+  NotAParty,
+  partyTo,
+  type TooManyDisputes
+} from "./DisputeFilings.ts"
+import { type DisputeOwner, DisputeStore, type FilerRecord } from "./DisputeStore.ts"
+
+export class NoSuchReceipt extends Schema.TaggedError<NoSuchReceipt>()("NoSuchReceipt", { receiptId: Schema.String }) {
+  override get message() {
+    return `There is no receipt ${this.receiptId}.`
+  }
+}
+
+export class DisputeNotFound extends Schema.TaggedError<DisputeNotFound>()("DisputeNotFound", {
+  disputeId: Schema.String
+}) {
+  override get message() {
+    return `There is no dispute ${this.disputeId}.`
+  }
+}
+
+export class NotToAnswer extends Schema.TaggedError<NotToAnswer>()("NotToAnswer", { status: Schema.String }) {
+  override get message() {
+    return `This dispute is ${this.status}: it takes no answer any more.`
+  }
+}
+
+export class AlreadyDecided extends Schema.TaggedError<AlreadyDecided>()("AlreadyDecided", { status: Schema.String }) {
+  override get message() {
+    return `This dispute is ${this.status}: a decision stands.`
+  }
+}
+
+export class CreditBeyondCost extends Schema.TaggedError<CreditBeyondCost>()("CreditBeyondCost", {
+  costMicrocents: Schema.BigInt
+}) {
+  override get message() {
+    return `A credit is at least 1 and at most what the call cost: ${this.costMicrocents} microcents.`
+  }
+}
+
+export interface Filing extends Statement {
+  readonly receiptId: ReceiptId
+  readonly reason: DisputeReason
+}
+
+export interface Answer extends Statement {
+  readonly action: "accept" | "contest"
+}
+
+export interface Ruling {
+  readonly resolution: Resolution
+  readonly note: string | undefined
+  /** Of a credit; the whole cost, unless it says less. */
+  readonly amount: Microcents | undefined
+}
+
+const DECIDED_AT_ONCE_MAX = 100
+
+export class Disputes extends Context.Service<
+  Disputes,
+  {
+    file(
+      owner: DisputeOwner,
+      filing: Filing
+    ): Effect.Effect<Dispute, NoSuchReceipt | NotAParty | FilingTooLate | AlreadyDisputed | TooManyDisputes>
+    /** Accepting refunds at once; contesting leaves the decision to the operator. */
+    respond(
+      providerId: ProviderId,
+      id: DisputeId,
+      answer: Answer
+    ): Effect.Effect<Dispute, DisputeNotFound | NotToAnswer>
+    resolve(id: DisputeId, ruling: Ruling): Effect.Effect<Dispute, DisputeNotFound | AlreadyDecided | CreditBeyondCost>
+    find(id: DisputeId): Effect.Effect<Dispute, DisputeNotFound>
+    list(owner: DisputeOwner, status: DisputeStatus | undefined, page: PageRequest): Effect.Effect<Page<Dispute>>
+    /** How the filer's disputes went. */
+    recordOf(dispute: Dispute): Effect.Effect<FilerRecord>
+    against(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<DisputeTally>
+    /** Decides what needs nobody to decide it; how many. */
+    readonly work: Effect.Effect<number>
+  }
+>()("agent-tool-billing/domain/trust/Disputes") {
+  static readonly layer = Layer.effect(
+    Disputes,
+    Effect.gen(function* () {
+      const store = yield* DisputeStore
+      const receipts = yield* ReceiptStore
+      const ledger = yield* Ledger
+      const entropy = yield* Entropy
+      const { atomically } = yield* UnitOfWork
+
+      const file = Effect.fn("Disputes.file")(function* (owner: DisputeOwner, filing: Filing) {
+        const receipt = Option.getOrUndefined(yield* receipts.find(filing.receiptId))
+        if (receipt === undefined) return yield* new NoSuchReceipt({ receiptId: filing.receiptId })
+        const filedBy = partyTo(receipt, owner)
+        if (filedBy === undefined) return yield* new NotAParty({ receiptId: filing.receiptId })
+        const now = yield* DateTime.now
+        if (!isInTime(receipt, now)) return yield* new FilingTooLate({ calledAt: receipt.timestamp })
+        const limit = limitOf(yield* store.filedBy(owner, DateTime.subtract(now, { days: 1 })))
+        if (limit !== undefined) return yield* limit
+        const dispute: Dispute = {
+          id: DisputeId.make(yield* entropy.uuid),
+          ...atStake(receipt),
+          reason: filing.reason,
+          filedBy,
+          claim: { text: filing.text, evidence: filing.evidence },
+          answer: undefined,
+          status: "filed",
+          decision: undefined,
+          createdAt: now,
+          respondBy: DateTime.add(now, { days: ANSWER_DAYS })
+        }
+        if (!(yield* store.insert(dispute))) return yield* new AlreadyDisputed({ receiptId: filing.receiptId })
+        return dispute
+      }, atomically)
+
+      const locked = Effect.fnUntraced(function* (id: DisputeId) {
+        const found = yield* store.lock(id)
+        return Option.isSome(found) ? found.value : yield* new DisputeNotFound({ disputeId: id })
+      })
+
+      /** Inside the unit of work that holds the lock. */
+      const decide = Effect.fnUntraced(function* (
+        dispute: Dispute,
+        status: Resolution,
+        by: DecidedBy,
+        terms: { readonly amount: Microcents; readonly note?: string | undefined }
+      ) {
+        const decided: Dispute = {
+          ...dispute,
+          status,
+          decision: { by, amount: terms.amount, note: terms.note, at: yield* DateTime.now }
+        }
+        yield* store.update(decided)
+        yield* Effect.orDie(pay(decided, terms.amount))
+        return decided
+      })
+
+      const pay = ({ consumerId, fee, id, providerId, status }: Dispute, amount: Microcents) => {
+        if (amount === zero) return Effect.void
+        const movement = { reference: `dispute:${id}`, consumerId, amount }
+        return status === "resolved_refund" ? ledger.refund({ ...movement, providerId, fee }) : ledger.credit(movement)
+      }
+
+      const refund = (dispute: Dispute, by: DecidedBy, note?: string) =>
+        decide(dispute, "resolved_refund", by, { amount: dispute.cost, note })
+
+      const respond = Effect.fn("Disputes.respond")(function* (providerId: ProviderId, id: DisputeId, answer: Answer) {
+        const dispute = yield* locked(id)
+        // Somebody else's is as good as none.
+        if (dispute.providerId !== providerId) return yield* new DisputeNotFound({ disputeId: id })
+        if (dispute.status !== "filed" || dispute.filedBy === "provider") {
+          return yield* new NotToAnswer({ status: dispute.status })
+        }
+        const { action, evidence, text } = answer
+        const now = yield* DateTime.now
+        if (DateTime.isLessThan(dispute.respondBy, now)) return yield* new NotToAnswer({ status: "past its deadline" })
+        const answered: Dispute = { ...dispute, answer: { text, evidence, at: now } }
+        if (action === "accept") return yield* refund(answered, "provider")
+        const contested: Dispute = { ...answered, status: "under_review" }
+        yield* store.update(contested)
+        return contested
+      }, atomically)
+
+      const resolve = Effect.fn("Disputes.resolve")(function* (id: DisputeId, { amount, note, resolution }: Ruling) {
+        const dispute = yield* locked(id)
+        if (!isOpen(dispute)) return yield* new AlreadyDecided({ status: dispute.status })
+        if (resolution === "resolved_refund") return yield* refund(dispute, "operator", note)
+        if (resolution === "resolved_denied")
+          return yield* decide(dispute, resolution, "operator", { amount: zero, note })
+        const credited = amount ?? dispute.cost
+        if (credited <= zero || credited > dispute.cost) {
+          return yield* new CreditBeyondCost({ costMicrocents: dispute.cost })
+        }
+        return yield* decide(dispute, resolution, "operator", { amount: credited, note })
+      }, atomically)
+
+      const decideAlone = Effect.fnUntraced(function* (id: DisputeId) {
+        const dispute = yield* locked(id)
+        const by = decidedByItself(dispute, yield* DateTime.now)
+        if (by === undefined) return false
+        yield* refund(dispute, by)
+        return true
+      }, atomically)
+
+      const work = Effect.gen(function* () {
+        const due = yield* store.due(yield* DateTime.now, DECIDED_AT_ONCE_MAX)
+        const decided = yield* Effect.forEach(due, (id) => Effect.orDie(decideAlone(id)))
+        return decided.filter((one) => one).length
+      }).pipe(Effect.withSpan("Disputes.work"))
+
+      const find = Effect.fn("Disputes.find")(function* (id: DisputeId) {
+        const found = yield* store.find(id)
+        return Option.isSome(found) ? found.value : yield* new DisputeNotFound({ disputeId: id })
+      })
+
+      return Disputes.of({
+        file,
+        respond,
+        resolve,
+        find,
+        list: store.list,
+        recordOf: Effect.fnUntraced(function* (dispute) {
+          const since = DateTime.subtract(yield* DateTime.now, { days: 1 })
+          return yield* store.filedBy(filerOf(dispute), since)
+        }),
+        against: store.against,
+        work
+      })
+    })
+  )
+}
+
+/** What a dispute needs to know of its receipt for as long as it lives. */
+const atStake = (receipt: Receipt) => ({
+  receiptId: receipt.receipt_id,
+  consumerId: receipt.agent_id,
+  providerId: receipt.provider_id,
+  cost: receipt.cost_microcents,
+  fee: feeOf(receipt.cost_microcents),
+  outcome: receipt.status
+})
+
+const filerOf = ({ consumerId, filedBy, providerId }: Dispute): DisputeOwner =>
+  filedBy === "agent"
+    ? { role: "consumer", ownerId: consumerId satisfies ConsumerId }
+    : { role: "provider", ownerId: providerId }

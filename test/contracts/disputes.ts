@@ -1,0 +1,195 @@
+/**
+ * What every store of disputes holds to.
+ */
+import { assert, it } from "@effect/vitest"
+import { DateTime, Effect, Layer, Option } from "effect"
+import { randomUUID } from "node:crypto"
+import * as MemoryDisputeStore from "../../adapters/memory/MemoryDisputeStore.ts"
+import * as MemoryUnitOfWork from "../../adapters/memory/MemoryUnitOfWork.ts"
+import * as PostgresDisputeStore from "../../adapters/sql/PostgresDisputeStore.ts"
+import * as PostgresUnitOfWork from "../../adapters/sql/PostgresUnitOfWork.ts"
+import { type Dispute, DisputeId, type DisputeStatus } from "../../domain/trust/Dispute.ts"
+import { DisputeStore } from "../../domain/trust/DisputeStore.ts"
+import { ConsumerId, ProviderId, ReceiptId } from "../../domain/shared/Ids.ts"
+import { Microcents, zero } from "../../domain/shared/Microcents.ts"
+import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { PostgresTest } from "../support/postgres.ts"
+import { atOnce } from "./ledgerSamples.ts"
+
+type Ports = DisputeStore | UnitOfWork
+
+export const everyDisputes: ReadonlyArray<readonly [name: string, ports: Layer.Layer<Ports>]> = [
+  ["memory", Layer.mergeAll(MemoryDisputeStore.layer, MemoryUnitOfWork.layer)],
+  [
+    "PostgreSQL",
+    Layer.mergeAll(PostgresDisputeStore.layer, PostgresUnitOfWork.layer).pipe(Layer.provideMerge(PostgresTest.layer))
+  ]
+]
+
+const LIVE = { timeout: "60 seconds", excludeTestServices: true } as const
+const at = (minute: number) => DateTime.makeUnsafe(Date.UTC(2026, 10, 20, 12, minute))
+const FIRST_PAGE = { limit: 50, offset: 0, after: undefined }
+
+let made = 0
+
+/** Each id is larger than the one before, as those of version 7 are. */
+const aDispute = (changes: Partial<Dispute> = {}): Dispute => ({
+  id: DisputeId.make(`${String(++made).padStart(8, "0")}-0000-7000-8000-000000000000`),
+  receiptId: ReceiptId.make(`rcpt_${randomUUID().replaceAll("-", "")}`),
+  consumerId: ConsumerId.make(randomUUID()),
+  providerId: ProviderId.make(randomUUID()),
+  cost: Microcents.make(500n),
+  fee: Microcents.make(50n),
+  outcome: "success",
+  reason: "quality",
+  filedBy: "agent",
+  claim: { text: "It’s “wrong” 𝄞", evidence: '{"a":1}' },
+  answer: undefined,
+  status: "filed",
+  decision: undefined,
+  createdAt: at(0),
+  respondBy: at(30),
+  ...changes
+})
+
+const decided = (dispute: Dispute, status: DisputeStatus): Dispute => ({
+  ...dispute,
+  answer: { text: "no", evidence: undefined, at: at(1) },
+  status,
+  decision: { by: "operator", amount: status === "resolved_denied" ? zero : dispute.cost, note: "so", at: at(2) }
+})
+
+export const disputeStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
+  it.layer(ports, LIVE)(`DisputeStore over ${name}`, (it) => {
+    it.effect("keeps a dispute as it was given, and as it was changed", () =>
+      Effect.gen(function* () {
+        const store = yield* DisputeStore
+        const dispute = aDispute()
+        assert.isTrue(yield* store.insert(dispute))
+        assert.deepStrictEqual(yield* store.find(dispute.id), Option.some(dispute))
+        for (const status of ["resolved_refund", "resolved_denied", "resolved_credit"] as const) {
+          const one = aDispute({ filedBy: "provider", claim: { text: undefined, evidence: undefined } })
+          yield* store.insert(one)
+          yield* store.update(decided(one, status))
+          assert.deepStrictEqual(yield* store.find(one.id), Option.some(decided(one, status)))
+        }
+        assert.deepStrictEqual(yield* store.find(aDispute().id), Option.none())
+      })
+    )
+
+    it.effect("has one dispute of a receipt at a time, and none after one that was decided for the filer", () =>
+      Effect.gen(function* () {
+        const store = yield* DisputeStore
+        for (const [status, again] of [
+          ["filed", false],
+          ["under_review", false],
+          ["resolved_refund", false],
+          ["resolved_credit", false],
+          ["resolved_denied", true]
+        ] as const) {
+          const dispute = aDispute()
+          yield* store.insert(dispute)
+          if (status === "under_review") yield* store.update({ ...dispute, status })
+          else if (status !== "filed") yield* store.update(decided(dispute, status))
+          const { receiptId } = dispute
+          assert.strictEqual(yield* store.insert(aDispute({ receiptId })), again, status)
+        }
+        const receiptId = aDispute().receiptId
+        const won = yield* atOnce(32, () => store.insert(aDispute({ receiptId })))
+        assert.strictEqual(won.filter((one) => one).length, 1)
+      })
+    )
+
+    it.effect("keeps nothing of a unit of work that failed", () =>
+      Effect.gen(function* () {
+        const store = yield* DisputeStore
+        const { atomically } = yield* UnitOfWork
+        const dispute = aDispute()
+        yield* Effect.exit(atomically(Effect.andThen(store.insert(dispute), Effect.fail("no" as const))))
+        assert.deepStrictEqual(yield* store.find(dispute.id), Option.none())
+        assert.isTrue(yield* store.insert(dispute))
+      })
+    )
+
+    it.effect("lists what was filed by or against somebody, newest first, page by page", () =>
+      Effect.gen(function* () {
+        const store = yield* DisputeStore
+        const [one, other] = [aDispute(), aDispute()]
+        const mine = [one, aDispute({ consumerId: one.consumerId }), aDispute({ consumerId: one.consumerId })]
+        yield* store.insert(other)
+        for (const dispute of mine) yield* store.insert(dispute)
+        yield* store.update({ ...mine[1]!, status: "under_review" })
+        const owner = { role: "consumer", ownerId: one.consumerId } as const
+        const ids = [...mine].reverse().map(({ id }) => id)
+        const all = yield* store.list(owner, undefined, FIRST_PAGE)
+        assert.deepStrictEqual([all.items.map(({ id }) => id), all.total, all.next], [ids, 3, undefined])
+        const open = yield* store.list(owner, "under_review", FIRST_PAGE)
+        assert.deepStrictEqual(
+          open.items.map(({ id }) => id),
+          [mine[1]!.id]
+        )
+        const first = yield* store.list(owner, undefined, { ...FIRST_PAGE, limit: 2 })
+        assert.deepStrictEqual(
+          first.items.map(({ id }) => id),
+          ids.slice(0, 2)
+        )
+        const rest = yield* store.list(owner, undefined, { ...FIRST_PAGE, after: first.next })
+        assert.deepStrictEqual(
+          rest.items.map(({ id }) => id),
+          ids.slice(2)
+        )
+        const against = yield* store.list({ role: "provider", ownerId: one.providerId }, undefined, FIRST_PAGE)
+        assert.deepStrictEqual(
+          against.items.map(({ id }) => id),
+          [one.id]
+        )
+      })
+    )
+
+    it.effect("knows which ones decide themselves", () =>
+      Effect.gen(function* () {
+        const store = yield* DisputeStore
+        const late = aDispute({ respondBy: at(5) })
+        const patient = aDispute({ respondBy: at(50) })
+        const failed = aDispute({ outcome: "error", respondBy: at(51) })
+        const unbilled = aDispute({ outcome: "timeout", cost: zero, fee: zero, respondBy: at(52) })
+        const offered = aDispute({ filedBy: "provider", respondBy: at(53) })
+        const contested = aDispute({ respondBy: at(4) })
+        for (const one of [late, patient, failed, unbilled, offered, contested]) yield* store.insert(one)
+        yield* store.update({ ...contested, status: "under_review" })
+        const ours = new Set([late, patient, failed, unbilled, offered, contested].map(({ id }) => id))
+        const due = (yield* store.due(at(6), 1_000)).filter((id) => ours.has(id))
+        assert.deepStrictEqual(due, [late.id, failed.id, offered.id])
+        assert.strictEqual((yield* store.due(at(6), 1)).length, 1)
+      })
+    )
+
+    it.effect("counts how they went, of a filer and against a provider", () =>
+      Effect.gen(function* () {
+        const store = yield* DisputeStore
+        const { consumerId, providerId } = aDispute()
+        const statuses = [
+          "filed",
+          "under_review",
+          "resolved_refund",
+          "resolved_denied",
+          "resolved_denied",
+          "resolved_credit"
+        ] as const
+        for (const [n, status] of statuses.entries()) {
+          const one = aDispute({ consumerId, providerId, createdAt: at(n) })
+          yield* store.insert(one)
+          if (status === "under_review") yield* store.update({ ...one, status })
+          else if (status !== "filed") yield* store.update(decided(one, status))
+        }
+        yield* store.insert(aDispute({ consumerId, providerId, filedBy: "provider" }))
+        const tally = { total: 6, open: 2, upheld: 1, denied: 2, credited: 1 }
+        const owner = { role: "consumer", ownerId: consumerId } as const
+        assert.deepStrictEqual(yield* store.filedBy(owner, at(3)), { ...tally, lately: 2 })
+        assert.deepStrictEqual(yield* store.against(providerId, at(0)), tally)
+        assert.deepStrictEqual((yield* store.against(providerId, at(5))).total, 1)
+        const asProvider = yield* store.filedBy({ role: "provider", ownerId: providerId }, at(0))
+        assert.deepStrictEqual([asProvider.total, asProvider.open], [1, 1])
+      })
+    )
+  })
