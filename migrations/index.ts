@@ -12,6 +12,7 @@ import reports from "./0006_reports.ts"
 import singleCalls from "./0007_single_calls.ts"
 import receiptLog from "./0008_receipt_log.ts"
 import disputes from "./0009_disputes.ts"
+import trust from "./0010_trust.ts"
 
 const migrations = {
   "0001_accounts_and_catalogue": accountsAndCatalogue,
@@ -22,7 +23,8 @@ const migrations = {
   "0006_reports": reports,
   "0007_single_calls": singleCalls,
   "0008_receipt_log": receiptLog,
-  "0009_disputes": disputes
+  "0009_disputes": disputes,
+  "0010_trust": trust
 }
 
 export const names: ReadonlyArray<string> = Object.keys(migrations).toSorted()

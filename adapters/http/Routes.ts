@@ -15,6 +15,7 @@ import { payoutsRoutes } from "./handlers/PayoutsHandlers.ts"
 import { proxyRoutes } from "./handlers/ProxyHandlers.ts"
 import { receiptsRoutes } from "./handlers/ReceiptsHandlers.ts"
 import { toolsRoutes } from "./handlers/ToolsHandlers.ts"
+import { trustRoutes } from "./handlers/TrustHandlers.ts"
 import { usageRoutes } from "./handlers/UsageHandlers.ts"
 import { webhookRoutes } from "./handlers/WebhookHandlers.ts"
 import { assetRoutes } from "./pages/AssetRoutes.ts"
@@ -37,6 +38,7 @@ export const routes = Effect.map(
     receiptsRoutes,
     logRoutes,
     disputesRoutes,
+    trustRoutes,
     marketRoutes,
     docsRoutes,
     verifyRoutes,

@@ -159,7 +159,7 @@ const close = (state: State, { answer, usesFreeCall, ...closing }: CloseCall): C
 
 const keep = (state: State, closed: ClosedCallRow): void => {
   state.closedCalls.set(closed.receipt.receipt_id, closed)
-  state.unlogged.push(closed.receipt)
+  state.unlogged.push(closed)
   for (const owner of [closed.consumerId, closed.receipt.provider_id] satisfies ReadonlyArray<
     ConsumerId | ProviderId
   >) {

@@ -8,7 +8,6 @@ import type { AccountKind } from "../../domain/ledger/Account.ts"
 import type { BudgetId, BudgetStanding } from "../../domain/ledger/BudgetStore.ts"
 import type { Transfer, TransferId } from "../../domain/ledger/Transfer.ts"
 import type { CloseCall, OpenCall, StoredAnswer } from "../../domain/metering/CallStore.ts"
-import type { Receipt } from "../../domain/receipts/Receipt.ts"
 import type { ConsumerId, ProviderId, ReceiptId, ToolId } from "../../domain/shared/Ids.ts"
 
 export interface WalletRow {
@@ -64,7 +63,7 @@ export class MemoryLedger extends Context.Service<
     /** In the order in which they were closed, as are the lists of an owner. */
     readonly closedCalls: Map<ReceiptId, ClosedCallRow>
     /** Receipts that have no place in the log yet, oldest first. */
-    readonly unlogged: Array<Receipt>
+    readonly unlogged: Array<ClosedCallRow>
     readonly closedCallsOf: Map<ConsumerId | ProviderId, Array<ClosedCallRow>>
     /** By consumer, tool and month: see `freeTierKey`. */
     readonly freeCallsUsed: Map<string, number>

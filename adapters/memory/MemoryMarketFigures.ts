@@ -47,6 +47,5 @@ const average = (calls: ReadonlyArray<ClosedCallRow>): number =>
 const figuresOf = (calls: ReadonlyArray<ClosedCallRow>): ToolFigures => ({
   totalCalls: calls.length,
   avgLatencyMs: average(calls),
-  p95LatencyMs: undefined,
   uptimePct: Math.round((successes(calls) / calls.length) * 10_000) / 100
 })

@@ -8,7 +8,7 @@ import { type Appended, type Log, LogStore, type NewLog } from "../../domain/log
 import type { TilePlace } from "../../domain/log/Tiles.ts"
 import type { ReceiptId } from "../../domain/shared/Ids.ts"
 import { column, OID } from "./Columns.ts"
-import { uuidOfReceipt } from "./LedgerCodes.ts"
+import { ORIGIN_CODE, uuidOfReceipt, wordOf } from "./LedgerCodes.ts"
 import { RECEIPT_COLUMNS, type ReceiptRow, toReceipt } from "./ReceiptRows.ts"
 
 interface LogRow {
@@ -50,16 +50,16 @@ export const layer = Layer.effect(
 
     /** What waits in the order of its ids, which is nearly that of time. A receipt that has its place keeps it. */
     const take = Effect.fn("PostgresLogStore.take")(function* (limit: number) {
-      const rows = yield* sql<ReceiptRow>`
+      const rows = yield* sql<ReceiptRow & { readonly origin: number }>`
         WITH taken AS (
           DELETE FROM receipts_unlogged WHERE ctid = ANY (ARRAY(SELECT ctid FROM receipts_unlogged LIMIT ${limit}))
           RETURNING receipt_id, consumer_id
         )
-        SELECT ${columns} FROM taken JOIN receipts r USING (receipt_id, consumer_id)
+        SELECT ${columns}, r.origin FROM taken JOIN receipts r USING (receipt_id, consumer_id)
         WHERE NOT EXISTS (SELECT FROM receipt_log_places p
           WHERE p.receipt_id = taken.receipt_id AND p.consumer_id = taken.consumer_id)
         ORDER BY r.receipt_id`
-      return rows.map(toReceipt)
+      return rows.map((row) => ({ receipt: toReceipt(row), origin: wordOf(ORIGIN_CODE, row.origin) }))
     }, Effect.orDie)
 
     const append = Effect.fn("PostgresLogStore.append")(function* (batch: Appended) {

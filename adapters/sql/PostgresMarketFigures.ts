@@ -69,6 +69,5 @@ const totalsOf = (row: TotalsRow): MarketTotals => ({
 const figuresOf = (row: ToolRow): ToolFigures => ({
   totalCalls: Number(row.calls),
   avgLatencyMs: Number(row.latency_ms / row.calls),
-  p95LatencyMs: undefined,
   uptimePct: Math.round((Number(row.successes) / Number(row.calls)) * 10_000) / 100
 })

@@ -7,7 +7,6 @@ import type { ToolId } from "../shared/Ids.ts"
 export interface ToolFigures {
   readonly totalCalls: number
   readonly avgLatencyMs: number
-  readonly p95LatencyMs: number | undefined
   readonly uptimePct: number
 }
 

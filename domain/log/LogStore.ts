@@ -4,6 +4,7 @@
  * leaves all of a batch or nothing of it.
  */
 import { Context, type Effect, type Option } from "effect"
+import type { OpenCall } from "../metering/CallStore.ts"
 import type { Receipt } from "../receipts/Receipt.ts"
 import type { ReceiptId } from "../shared/Ids.ts"
 import type { Hash } from "./MerkleTree.ts"
@@ -44,6 +45,12 @@ export interface Appended {
   readonly checkpoint: string
 }
 
+/** A receipt as it comes by the sequencer, once. */
+export interface SequencedReceipt {
+  readonly receipt: Receipt
+  readonly origin: OpenCall["origin"]
+}
+
 export interface LogPlace {
   readonly log: number
   readonly index: number
@@ -59,7 +66,7 @@ export class LogStore extends Context.Service<
     /** The open log, locked for the unit of work around; none while another one holds it. */
     readonly lock: Effect.Effect<Option.Option<Log>>
     /** Takes receipts that have no place yet, for the unit of work around. */
-    take(limit: number): Effect.Effect<ReadonlyArray<Receipt>>
+    take(limit: number): Effect.Effect<ReadonlyArray<SequencedReceipt>>
     append(batch: Appended): Effect.Effect<void>
     /** Those that there are, in no order. */
     tiles(log: number, places: ReadonlyArray<TilePlace>): Effect.Effect<ReadonlyArray<Tile>>

@@ -9,7 +9,7 @@ import { Entropy } from "../shared/Entropy.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { commitmentOf, saltOf } from "./Commitment.ts"
 import { LogSigner } from "./LogSigner.ts"
-import { type Log, LogStore, noteKeyOf } from "./LogStore.ts"
+import { type Log, LogStore, noteKeyOf, type SequencedReceipt } from "./LogStore.ts"
 import { sameHash } from "./MerkleProof.ts"
 import { emptyRoot, leafHash } from "./MerkleTree.ts"
 import { signedCheckpoint } from "./SignedNote.ts"
@@ -19,6 +19,12 @@ import { edgeOf, grow } from "./Tiles.ts"
 export const LogHome = Context.Reference<string>("agent-tool-billing/domain/log/LogHome", {
   defaultValue: () => "localhost/api/v1/market/log"
 })
+
+/** Whoever else wants to see every receipt once; in the unit of work that gives it its place. */
+export const ReceiptFollower = Context.Reference<(batch: ReadonlyArray<SequencedReceipt>) => Effect.Effect<void>>(
+  "agent-tool-billing/domain/log/ReceiptFollower",
+  { defaultValue: () => () => Effect.void }
+)
 
 /** In one unit of work: some milliseconds of hashing, so that calls are not kept waiting. */
 export const BATCH_MAX = 512
@@ -39,6 +45,7 @@ export class Sequencer extends Context.Service<
       const unitOfWork = yield* UnitOfWork
       const entropy = yield* Entropy
       const home = yield* LogHome
+      const follow = yield* ReceiptFollower
       const { sha256 } = yield* Digest
       let standing: "unknown" | "ours" | "another's" = "unknown"
 
@@ -74,8 +81,9 @@ export class Sequencer extends Context.Service<
       const appendBatch = Effect.gen(function* () {
         const log = Option.getOrUndefined(yield* store.lock)
         if (log === undefined || !isOurs(log)) return 0
-        const receipts = yield* store.take(BATCH_MAX)
-        if (receipts.length === 0) return 0
+        const taken = yield* store.take(BATCH_MAX)
+        if (taken.length === 0) return 0
+        const receipts = taken.map(({ receipt }) => receipt)
         const edge = yield* store.tiles(log.number, edgeOf(log.size))
         const added = receipts.map((receipt) => {
           const entry = commitmentOf(sha256, saltOf(sha256, log.saltKey, receipt.receipt_id), receipt)
@@ -84,7 +92,8 @@ export class Sequencer extends Context.Service<
         const { root, size, tiles } = grow(sha256, log.size, edge, added)
         const checkpoint = signedCheckpoint(sha256, noteKeyOf(log), { size, root }, signer.sign)
         yield* store.append({ log: log.number, firstIndex: log.size, receipts, tiles, size, root, checkpoint })
-        return receipts.length
+        yield* follow(taken)
+        return taken.length
       })
 
       const sequence = Effect.gen(function* () {

@@ -157,6 +157,19 @@ export const settings = {
     secret: true
   }),
   STRIPE_API_BASE: setting(httpUrl, "another place than Stripe's own: a double for trying out", undefined),
+  SMTP_URL: setting(
+    redactedUrl(["smtp:", "smtps:"]),
+    "the mail server, such as `smtp://user:password@mail.example.org:587`. Without one the embedded profile writes mail to " +
+      "DATA_DIR/outbox, memory to the log; production then cannot verify mailboxes",
+    undefined,
+    { secret: true }
+  ),
+  MAIL_FROM: setting(text, "the sender of mail", "Agent Tool Billing <noreply@localhost>"),
+  DNS_SERVERS: setting(
+    text,
+    "name servers that are asked for providers' proofs, as address:port, comma-separated",
+    undefined
+  ),
   ALLOW_UPSTREAM: setting(
     upstream,
     "what the proxy may call: `public`, `loopback` (adds loopback; memory and embedded do so by themselves), or CIDR " +

@@ -1,7 +1,7 @@
 /**
  * The services of the core on whatever ports they are given.
  */
-import { Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { Authentication } from "../../domain/accounts/Authentication.ts"
 import { Keys } from "../../domain/accounts/Keys.ts"
 import { Registration } from "../../domain/accounts/Registration.ts"
@@ -10,7 +10,7 @@ import { Invoicing } from "../../domain/invoices/Invoicing.ts"
 import { Budgets } from "../../domain/ledger/Budgets.ts"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { ReceiptLog } from "../../domain/log/ReceiptLog.ts"
-import { Sequencer } from "../../domain/log/Sequencer.ts"
+import { ReceiptFollower, Sequencer } from "../../domain/log/Sequencer.ts"
 import { Loads } from "../../domain/payments/Loads.ts"
 import { PaymentEvents } from "../../domain/payments/PaymentEvents.ts"
 import { Reconciler } from "../../domain/payments/Reconciler.ts"
@@ -25,6 +25,8 @@ import { Sweeper } from "../../domain/metering/Sweeper.ts"
 import { ToolDirectory } from "../../domain/metering/ToolDirectory.ts"
 import { Usage } from "../../domain/metering/Usage.ts"
 import { Disputes } from "../../domain/trust/Disputes.ts"
+import { ProviderTrust } from "../../domain/trust/ProviderTrust.ts"
+import { Verification } from "../../domain/trust/Verification.ts"
 import { Idempotency } from "../../domain/shared/Idempotency.ts"
 
 const foundations = Layer.mergeAll(
@@ -42,6 +44,17 @@ const money = Layer.mergeAll(PaymentEvents.layer, Reconciler.layer, Earnings.lay
 
 const directory = ToolDirectory.layer.pipe(Layer.provideMerge(foundations))
 
+/** Whatever goes into the log is followed, in the same unit of work, by what is measured of providers. */
+const sequencing = Sequencer.layer.pipe(
+  Layer.provide(
+    Layer.effect(
+      ReceiptFollower,
+      Effect.map(ProviderTrust, ({ follow }) => follow)
+    )
+  ),
+  Layer.provideMerge(ProviderTrust.layer)
+)
+
 export const core = Layer.mergeAll(
   Registration.layer,
   Authentication.layer,
@@ -52,7 +65,8 @@ export const core = Layer.mergeAll(
   money,
   Invoicing.layer,
   ReceiptLog.layer,
-  Sequencer.layer,
+  sequencing,
   Budgets.layer,
-  Disputes.layer
+  Disputes.layer,
+  Verification.layer
 ).pipe(Layer.provideMerge(directory))

@@ -13,6 +13,8 @@ import { PAYMENT_EVENT_DAYS_KEPT } from "../../domain/payments/PaymentEvents.ts"
 import { Reconciler } from "../../domain/payments/Reconciler.ts"
 import { Payouts } from "../../domain/payouts/Payouts.ts"
 import { Disputes } from "../../domain/trust/Disputes.ts"
+import { ProviderTrust } from "../../domain/trust/ProviderTrust.ts"
+import { Verification } from "../../domain/trust/Verification.ts"
 import { IDEMPOTENCY_DAYS_KEPT } from "../../domain/shared/Idempotency.ts"
 import { IdempotencyStore } from "../../domain/shared/IdempotencyStore.ts"
 
@@ -21,6 +23,8 @@ const SEQUENCE_EVERY = Duration.millis(200)
 const PAUSE_AFTER_FAILURE = Duration.seconds(5)
 const PAYOUTS_EVERY = Duration.seconds(5)
 const DISPUTES_EVERY = Duration.seconds(5)
+const STANDINGS_EVERY = Duration.seconds(30)
+const PROOFS_EVERY = Duration.minutes(10)
 const RECONCILE_EVERY = Duration.minutes(1)
 const AUTOMATIC_PAYOUTS_EVERY = Duration.minutes(30)
 const INVOICES_EVERY = Duration.minutes(10)
@@ -51,6 +55,8 @@ export const jobs = Layer.effectDiscard(
     const payouts = yield* Payouts
     const reconciler = yield* Reconciler
     const disputes = yield* Disputes
+    const trust = yield* ProviderTrust
+    const verification = yield* Verification
     const sequencer = yield* Sequencer
 
     const prune = Effect.gen(function* () {
@@ -69,6 +75,8 @@ export const jobs = Layer.effectDiscard(
     yield* every(SEQUENCE_EVERY, "log", Effect.repeat(sequencer.sequence, { while: (taken) => taken === BATCH_MAX }))
     yield* every(PAYOUTS_EVERY, "payouts", payouts.work)
     yield* every(DISPUTES_EVERY, "disputes", disputes.work)
+    yield* every(STANDINGS_EVERY, "standings", trust.refresh)
+    yield* every(PROOFS_EVERY, "proofs", verification.recheck)
     yield* every(AUTOMATIC_PAYOUTS_EVERY, "automatic payouts", onTheFirst)
     yield* every(
       INVOICES_EVERY,

@@ -22,8 +22,10 @@ import * as MemoryMeterKeyStore from "../../adapters/memory/MemoryMeterKeyStore.
 import * as MemoryMarketFigures from "../../adapters/memory/MemoryMarketFigures.ts"
 import * as MemoryReceiptStore from "../../adapters/memory/MemoryReceiptStore.ts"
 import { MemoryTables } from "../../adapters/memory/MemoryTables.ts"
+import * as MemorySlaStore from "../../adapters/memory/MemorySlaStore.ts"
 import * as MemoryUnitOfWork from "../../adapters/memory/MemoryUnitOfWork.ts"
 import * as MemoryUsageStore from "../../adapters/memory/MemoryUsageStore.ts"
+import * as MemoryVerificationStore from "../../adapters/memory/MemoryVerificationStore.ts"
 
 export const memoryStores = Layer.mergeAll(
   MemoryAccountStore.layer,
@@ -44,6 +46,8 @@ export const memoryStores = Layer.mergeAll(
   MemoryPayeeStore.layer,
   MemoryPayoutStore.layer,
   MemoryReceiptStore.layer,
+  MemorySlaStore.layer,
   MemoryUnitOfWork.layer,
-  MemoryUsageStore.layer
+  MemoryUsageStore.layer,
+  MemoryVerificationStore.layer
 ).pipe(Layer.provide([MemoryTables.layer, MemoryLedger.layer]))

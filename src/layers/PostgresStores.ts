@@ -21,8 +21,10 @@ import * as PostgresPayoutStore from "../../adapters/sql/PostgresPayoutStore.ts"
 import * as PostgresMeterKeyStore from "../../adapters/sql/PostgresMeterKeyStore.ts"
 import * as PostgresMarketFigures from "../../adapters/sql/PostgresMarketFigures.ts"
 import * as PostgresReceiptStore from "../../adapters/sql/PostgresReceiptStore.ts"
+import * as PostgresSlaStore from "../../adapters/sql/PostgresSlaStore.ts"
 import * as PostgresUnitOfWork from "../../adapters/sql/PostgresUnitOfWork.ts"
 import * as PostgresUsageStore from "../../adapters/sql/PostgresUsageStore.ts"
+import * as PostgresVerificationStore from "../../adapters/sql/PostgresVerificationStore.ts"
 import * as migrations from "../../migrations/index.ts"
 
 export interface Database {
@@ -49,8 +51,10 @@ const stores = Layer.mergeAll(
   PostgresPayeeStore.layer,
   PostgresPayoutStore.layer,
   PostgresReceiptStore.layer,
+  PostgresSlaStore.layer,
   PostgresUnitOfWork.layer,
-  PostgresUsageStore.layer
+  PostgresUsageStore.layer,
+  PostgresVerificationStore.layer
 )
 
 export const client = ({ url, connectionsMax }: Database) =>

@@ -3,7 +3,7 @@
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import type { Redacted } from "effect"
-import { Effect, Layer, Result } from "effect"
+import { Effect, Layer } from "effect"
 import { RateLimiter } from "effect/persistence"
 import { BaseUrl } from "../../adapters/http/BaseUrl.ts"
 import * as HttpService from "../../adapters/http/HttpService.ts"
@@ -15,7 +15,6 @@ import * as NodeDigest from "../../adapters/crypto/NodeDigest.ts"
 import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
 import * as NodeReceiptSigner from "../../adapters/crypto/NodeReceiptSigner.ts"
 import * as NodeSealer from "../../adapters/crypto/NodeSealer.ts"
-import { parsePolicy, publicAndLoopback, publicOnly } from "../../adapters/mcp/AddressGuard.ts"
 import * as McpUpstream from "../../adapters/mcp/McpUpstream.ts"
 import { derivedSecrets } from "../../adapters/mcp/ProviderSignature.ts"
 import * as DryRunGateway from "../../adapters/payments/DryRunGateway.ts"
@@ -37,7 +36,9 @@ import { core } from "./Core.ts"
 import { watch } from "./Fatal.ts"
 import { jobs } from "./Jobs.ts"
 import { memoryStores } from "./MemoryStores.ts"
+import { upstreamPolicy } from "./UpstreamPolicy.ts"
 import { postgresStores } from "./PostgresStores.ts"
+import { evidence } from "./Evidence.ts"
 import { logSigner, signingSecrets } from "./Secrets.ts"
 
 /** Longer than any one attempt may take. */
@@ -93,12 +94,6 @@ const rateLimiter = (redisUrl: Redacted.Redacted | undefined) =>
   )
 
 /** First signs, all of them verify. A profile without a database makes a secret for as long as it lives. */
-/** What the proxy may call: a start on the developer's own machine may call that machine. */
-const upstreamPolicy = (config: AppConfig) => {
-  if (config.ALLOW_UPSTREAM === undefined) return config.profile === "production" ? publicOnly : publicAndLoopback
-  return Result.getOrThrow(parsePolicy(config.ALLOW_UPSTREAM))
-}
-
 const secrets = (config: AppConfig) =>
   Layer.unwrap(
     Effect.map(signingSecrets(config), (ring) =>
@@ -141,6 +136,7 @@ export const service = (config: AppConfig) =>
       AjvJsonSchemas.layer,
       secrets(config),
       logSigner(config),
+      evidence(config),
       payments(config),
       PdfInvoicePrinter.layer
     ]),

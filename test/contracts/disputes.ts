@@ -120,7 +120,7 @@ export const disputeStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
         for (const dispute of mine) yield* store.insert(dispute)
         yield* store.update({ ...mine[1]!, status: "under_review" })
         const owner = { role: "consumer", ownerId: one.consumerId } as const
-        const ids = [...mine].reverse().map(({ id }) => id)
+        const ids = mine.toReversed().map(({ id }) => id)
         const all = yield* store.list(owner, undefined, FIRST_PAGE)
         assert.deepStrictEqual([all.items.map(({ id }) => id), all.total, all.next], [ids, 3, undefined])
         const open = yield* store.list(owner, "under_review", FIRST_PAGE)

@@ -55,8 +55,8 @@ export const marketFiguresContract = (name: string, ports: Layer.Layer<MeteringP
         assert.deepStrictEqual(
           ofTools,
           new Map([
-            [a.toolId, { totalCalls: 3, avgLatencyMs: 123, p95LatencyMs: undefined, uptimePct: 66.67 }],
-            [b.toolId, { totalCalls: 2, avgLatencyMs: 123, p95LatencyMs: undefined, uptimePct: 100 }]
+            [a.toolId, { totalCalls: 3, avgLatencyMs: 123, uptimePct: 66.67 }],
+            [b.toolId, { totalCalls: 2, avgLatencyMs: 123, uptimePct: 100 }]
           ])
         )
         assert.deepStrictEqual([...(yield* figures.ofTools([b.toolId])).keys()], [b.toolId])

@@ -2,350 +2,196 @@
  * Disputes over HTTP: who may do what, when, and what it does to everybody's money.
  */
 import { assert, it } from "@effect/vitest"
-import { DateTime, Effect, Layer, Redacted } from "effect"
+import { Effect } from "effect"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
-import { ProviderId, ReceiptId } from "../../domain/shared/Ids.ts"
+import { ProviderId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
-import { DisputeId } from "../../domain/trust/Dispute.ts"
 import { Disputes } from "../../domain/trust/Disputes.ts"
-import { OperatorKey } from "../../domain/accounts/Authentication.ts"
-import { aProvider, at, expecting, listAt, type Member, textAt } from "../support/Market.ts"
-import { everyCore } from "../support/metering/Core.ts"
+import { at, expecting, listAt, textAt } from "../support/Market.ts"
 import { later } from "../support/metering/Elsewhen.ts"
-import { fine, providing } from "../support/metering/Provider.ts"
-import { aBuyer, anOffer, books, buy, FEE, type Offer, PRICE, problemOf, purseOf } from "../support/metering/Shop.ts"
+import { providing } from "../support/metering/Provider.ts"
+import { aBuyer, anOffer, books, buy, FEE, PRICE, problemOf, purseOf } from "../support/metering/Shop.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
+import {
+  everyDisputedCore,
+  DISPUTES,
+  earned,
+  file,
+  filed,
+  MILLION,
+  OPERATOR,
+  resolve,
+  respond,
+  sold
+} from "../support/trust/Disputing.ts"
 
-const DISPUTES = "/api/v1/market/disputes"
-const OPERATOR = "the operator's key of these tests, 32 characters"
-const MILLION = 1_000_000
+for (const [name, core] of everyDisputedCore) {
+  it.layer(core, LIVE)(`Disputes over ${name}`, (it) => {
+    it.effect("are filed by a party and told what happens next", () =>
+      Effect.gen(function* () {
+        const { buyer, receiptId } = yield* sold
+        const answer = yield* file(buyer, receiptId, { evidence: { expected: "a", got: ["b"] } })
+        assert.strictEqual(answer.status, 201)
+        assert.strictEqual(at(answer, "status"), "filed")
+        assert.strictEqual(at(answer, "filed_by"), buyer.id)
+        assert.strictEqual(at(answer, "filed_by_type"), "agent")
+        const [created, until] = [textAt(answer, "created_at"), textAt(answer, "respond_by")]
+        assert.strictEqual(Date.parse(until) - Date.parse(created), 7 * 86_400_000)
+        assert.deepStrictEqual(problemOf(yield* file(buyer, receiptId)), [409, "DUPLICATE"])
+      })
+    )
 
-const file = (by: Member, receiptId: string, more: Record<string, unknown> = {}) =>
-  send({ path: DISPUTES, key: by.key, json: { receipt_id: receiptId, reason: "quality", ...more } })
-
-const respond = (by: Member, id: string, json: Record<string, unknown>) =>
-  send({ path: `${DISPUTES}/${id}/respond`, key: by.key, json })
-
-const resolve = (id: string, json: Record<string, unknown>, key = OPERATOR) =>
-  send({ path: `${DISPUTES}/${id}/resolve`, key, json })
-
-/** A call that was paid for. */
-const sold = Effect.gen(function* () {
-  const { url } = yield* providing(fine)
-  const offer = yield* anOffer(url)
-  const buyer = yield* aBuyer()
-  const answer = yield* buy(buyer, offer)
-  assert.strictEqual(answer.status, 200, answer.text)
-  return { buyer, offer, receiptId: textAt(answer, "meta", "receipt_id") }
-})
-
-const filed = Effect.gen(function* () {
-  const sale = yield* sold
-  const answer = yield* file(sale.buyer, sale.receiptId)
-  assert.strictEqual(answer.status, 201, answer.text)
-  return { ...sale, id: textAt(answer, "dispute_id") }
-})
-
-const earned = (offer: Offer) =>
-  Effect.map(
-    Effect.flatMap(Ledger, (ledger) => ledger.provider(ProviderId.make(offer.provider.id))),
-    ({ balance }) => Number(balance)
-  )
-
-for (const [name, core] of everyCore) {
-  it.layer(core.pipe(Layer.provide(Layer.succeed(OperatorKey, Redacted.make(OPERATOR)))), LIVE)(
-    `Disputes over ${name}`,
-    (it) => {
-      it.effect("are filed by a party and told what happens next", () =>
-        Effect.gen(function* () {
-          const { buyer, receiptId } = yield* sold
-          const answer = yield* file(buyer, receiptId, { evidence: { expected: "a", got: ["b"] } })
-          assert.strictEqual(answer.status, 201)
-          assert.strictEqual(at(answer, "status"), "filed")
-          assert.strictEqual(at(answer, "filed_by"), buyer.id)
-          assert.strictEqual(at(answer, "filed_by_type"), "agent")
-          const [created, until] = [textAt(answer, "created_at"), textAt(answer, "respond_by")]
-          assert.strictEqual(Date.parse(until) - Date.parse(created), 7 * 86_400_000)
-          assert.deepStrictEqual(problemOf(yield* file(buyer, receiptId)), [409, "DUPLICATE"])
-        })
-      )
-
-      it.effect("are nobody else's to file, to answer or to decide", () =>
-        Effect.gen(function* () {
-          const { buyer, id, offer, receiptId } = yield* filed
-          const [stranger, rival] = [yield* aBuyer(), yield* aProvider()]
-          for (const other of [stranger, rival]) {
-            assert.deepStrictEqual(problemOf(yield* file(other, receiptId)), [403, "FORBIDDEN"])
-          }
-          assert.deepStrictEqual(problemOf(yield* file(buyer, `rcpt_${"0".repeat(32)}`)), [404, "NOT_FOUND"])
-          assert.deepStrictEqual(problemOf(yield* respond(buyer, id, { action: "accept" })), [403, "FORBIDDEN"])
-          assert.deepStrictEqual(problemOf(yield* respond(rival, id, { action: "accept" })), [404, "NOT_FOUND"])
-          for (const member of [buyer, offer.provider]) {
-            const decided = yield* resolve(id, { resolution: "resolved_refund" }, member.key)
-            assert.deepStrictEqual(problemOf(decided), [403, "FORBIDDEN"])
-          }
-          assert.deepStrictEqual(problemOf(yield* resolve(id, { resolution: "resolved_refund" }, "")), [
-            401,
-            "UNAUTHORIZED"
+    it.effect("show their parties everything, and everybody else how they stand", () =>
+      Effect.gen(function* () {
+        const { buyer, id, offer } = yield* filed
+        const contested = { action: "contest", message: "It was what you asked for", evidence: { trace: 7 } }
+        assert.strictEqual((yield* respond(offer.provider, id, contested)).status, 200)
+        const stranger = yield* aBuyer()
+        const path = `${DISPUTES}/${id}`
+        for (const key of [buyer.key, offer.provider.key, OPERATOR]) {
+          const whole = yield* expecting(200, { path, key })
+          assert.strictEqual(textAt(whole, "answer", "text"), "It was what you asked for")
+          assert.deepStrictEqual(at(whole, "answer", "evidence"), { trace: 7 })
+          assert.strictEqual(at(whole, "details", "filed_in_all"), 1)
+        }
+        for (const key of [undefined, stranger.key]) {
+          const shown = yield* expecting(200, { path, key })
+          assert.deepStrictEqual(Object.keys(shown.json as object).toSorted(), [
+            "created_at",
+            "decided_by",
+            "dispute_id",
+            "filed_by_type",
+            "reason",
+            "resolved_at",
+            "respond_by",
+            "status"
           ])
-        })
-      )
+          for (const secret of [buyer.id, offer.provider.id, "asked for"]) assert.notInclude(shown.text, secret)
+        }
+        assert.deepStrictEqual(problemOf(yield* send({ path, key: "atb_c_wrong" })), [401, "UNAUTHORIZED"])
+        const mine = yield* expecting(200, { path: `${DISPUTES}?status=under_review`, key: buyer.key })
+        assert.deepStrictEqual([listAt(mine, "disputes").length, at(mine, "total")], [1, 1])
+        const theirs = yield* expecting(200, { path: DISPUTES, key: stranger.key })
+        assert.deepStrictEqual(listAt(theirs, "disputes"), [])
+      })
+    )
 
-      it.effect("show their parties everything, and everybody else how they stand", () =>
-        Effect.gen(function* () {
+    it.effect("that the provider accepts give back the price, and the fee with it", () =>
+      Effect.gen(function* () {
+        const { buyer, id, offer } = yield* filed
+        const before = yield* books
+        assert.strictEqual(yield* earned(offer), PRICE - FEE)
+        const answer = yield* respond(offer.provider, id, { action: "accept" })
+        assert.deepStrictEqual(
+          [at(answer, "status"), at(answer, "paid_microcents"), at(answer, "decided_by")],
+          ["resolved_refund", PRICE, "provider"]
+        )
+        assert.strictEqual((yield* purseOf(buyer)).balance, MILLION)
+        assert.strictEqual(yield* earned(offer), 0)
+        const after = yield* books
+        assert.deepStrictEqual(
+          [after.wallets - before.wallets, after.providers - before.providers, after.fees - before.fees],
+          [BigInt(PRICE), BigInt(FEE - PRICE), BigInt(-FEE)]
+        )
+        for (const json of [{ action: "accept" }, { action: "contest", message: "no" }]) {
+          assert.deepStrictEqual(problemOf(yield* respond(offer.provider, id, json)), [409, "DUPLICATE"])
+        }
+        assert.deepStrictEqual(problemOf(yield* resolve(id, { resolution: "resolved_denied" })), [409, "DUPLICATE"])
+        assert.strictEqual((yield* purseOf(buyer)).balance, MILLION)
+      })
+    )
+
+    it.effect("are decided by the operator: for one, for the other, or at the platform's cost", () =>
+      Effect.gen(function* () {
+        for (const [json, back, left] of [
+          [{ resolution: "resolved_refund", note: "Right" }, PRICE, 0],
+          [{ resolution: "resolved_denied" }, 0, PRICE - FEE],
+          [{ resolution: "resolved_credit" }, PRICE, PRICE - FEE],
+          [{ resolution: "resolved_credit", amount_microcents: 7 }, 7, PRICE - FEE]
+        ] as const) {
           const { buyer, id, offer } = yield* filed
-          const contested = { action: "contest", message: "It was what you asked for", evidence: { trace: 7 } }
-          assert.strictEqual((yield* respond(offer.provider, id, contested)).status, 200)
-          const stranger = yield* aBuyer()
-          const path = `${DISPUTES}/${id}`
-          for (const key of [buyer.key, offer.provider.key, OPERATOR]) {
-            const whole = yield* expecting(200, { path, key })
-            assert.strictEqual(textAt(whole, "answer", "text"), "It was what you asked for")
-            assert.deepStrictEqual(at(whole, "answer", "evidence"), { trace: 7 })
-            assert.strictEqual(at(whole, "details", "filed_in_all"), 1)
-          }
-          for (const key of [undefined, stranger.key]) {
-            const shown = yield* expecting(200, { path, key })
-            assert.deepStrictEqual(Object.keys(shown.json as object).toSorted(), [
-              "created_at",
-              "decided_by",
-              "dispute_id",
-              "filed_by_type",
-              "reason",
-              "resolved_at",
-              "respond_by",
-              "status"
-            ])
-            for (const secret of [buyer.id, offer.provider.id, "asked for"]) assert.notInclude(shown.text, secret)
-          }
-          assert.deepStrictEqual(problemOf(yield* send({ path, key: "atb_c_wrong" })), [401, "UNAUTHORIZED"])
-          const mine = yield* expecting(200, { path: `${DISPUTES}?status=under_review`, key: buyer.key })
-          assert.deepStrictEqual([listAt(mine, "disputes").length, at(mine, "total")], [1, 1])
-          const theirs = yield* expecting(200, { path: DISPUTES, key: stranger.key })
-          assert.deepStrictEqual(listAt(theirs, "disputes"), [])
-        })
-      )
-
-      it.effect("that the provider accepts give back the price, and the fee with it", () =>
-        Effect.gen(function* () {
-          const { buyer, id, offer } = yield* filed
-          const before = yield* books
-          assert.strictEqual(yield* earned(offer), PRICE - FEE)
-          const answer = yield* respond(offer.provider, id, { action: "accept" })
-          assert.deepStrictEqual(
-            [at(answer, "status"), at(answer, "paid_microcents"), at(answer, "decided_by")],
-            ["resolved_refund", PRICE, "provider"]
-          )
-          assert.strictEqual((yield* purseOf(buyer)).balance, MILLION)
-          assert.strictEqual(yield* earned(offer), 0)
-          const after = yield* books
-          assert.deepStrictEqual(
-            [after.wallets - before.wallets, after.providers - before.providers, after.fees - before.fees],
-            [BigInt(PRICE), BigInt(FEE - PRICE), BigInt(-FEE)]
-          )
-          for (const json of [{ action: "accept" }, { action: "contest", message: "no" }]) {
-            assert.deepStrictEqual(problemOf(yield* respond(offer.provider, id, json)), [409, "DUPLICATE"])
-          }
-          assert.deepStrictEqual(problemOf(yield* resolve(id, { resolution: "resolved_denied" })), [409, "DUPLICATE"])
-          assert.strictEqual((yield* purseOf(buyer)).balance, MILLION)
-        })
-      )
-
-      it.effect("are decided by the operator: for one, for the other, or at the platform's cost", () =>
-        Effect.gen(function* () {
-          for (const [json, back, left] of [
-            [{ resolution: "resolved_refund", note: "Right" }, PRICE, 0],
-            [{ resolution: "resolved_denied" }, 0, PRICE - FEE],
-            [{ resolution: "resolved_credit" }, PRICE, PRICE - FEE],
-            [{ resolution: "resolved_credit", amount_microcents: 7 }, 7, PRICE - FEE]
-          ] as const) {
-            const { buyer, id, offer } = yield* filed
-            yield* respond(offer.provider, id, { action: "contest", message: "It was fine" })
-            const answer = yield* resolve(id, json)
-            assert.strictEqual(answer.status, 200, answer.text)
-            assert.strictEqual((yield* purseOf(buyer)).balance, MILLION - PRICE + back)
-            assert.strictEqual(yield* earned(offer), left)
-            yield* books
-          }
-          const { id } = yield* filed
-          for (const amount_microcents of [0, PRICE + 1]) {
-            const answer = yield* resolve(id, { resolution: "resolved_credit", amount_microcents })
-            assert.deepStrictEqual(problemOf(answer), [422, "VALIDATION_ERROR"])
-          }
-        })
-      )
-
-      it.effect("may be filed again only when they were denied", () =>
-        Effect.gen(function* () {
-          const { buyer, id, receiptId } = yield* filed
-          yield* resolve(id, { resolution: "resolved_denied" })
-          const again = yield* file(buyer, receiptId)
-          assert.strictEqual(again.status, 201)
-          yield* resolve(textAt(again, "dispute_id"), { resolution: "resolved_refund" })
-          assert.deepStrictEqual(problemOf(yield* file(buyer, receiptId)), [409, "DUPLICATE"])
-        })
-      )
-
-      it.effect("are decided for the filer by the provider's silence, and not a moment before", () =>
-        Effect.gen(function* () {
-          const { buyer, id, offer } = yield* filed
-          const disputes = yield* Disputes
-          yield* later("167 hours")(disputes.work)
-          assert.strictEqual(at(yield* send({ path: `${DISPUTES}/${id}` }), "status"), "filed")
-          yield* later("169 hours")(disputes.work)
-          const decided = yield* expecting(200, { path: `${DISPUTES}/${id}`, key: buyer.key })
-          assert.deepStrictEqual([at(decided, "status"), at(decided, "decided_by")], ["resolved_refund", "deadline"])
-          assert.strictEqual((yield* purseOf(buyer)).balance, MILLION)
-          assert.strictEqual(yield* earned(offer), 0)
-        })
-      )
-
-      it.effect("of a billed call that failed are decided by the receipt", () =>
-        Effect.gen(function* () {
-          const server = yield* providing((_, response) => void response.writeHead(500).end())
-          const offer = yield* anOffer(server.url, { billing_policy: "attempt" })
-          const buyer = yield* aBuyer()
-          const failed = yield* buy(buyer, offer)
-          assert.strictEqual((yield* purseOf(buyer)).balance, MILLION - PRICE, failed.text)
-          const answer = yield* file(buyer, textAt(failed, "receipt_id"), { reason: "tool_error" })
-          assert.include(textAt(answer, "message"), "ended in error")
-          assert.isAtLeast(yield* Effect.flatMap(Disputes, (one) => one.work), 1)
-          const id = textAt(answer, "dispute_id")
-          const decided = yield* expecting(200, { path: `${DISPUTES}/${id}`, key: buyer.key })
-          assert.deepStrictEqual([at(decided, "status"), at(decided, "decided_by")], ["resolved_refund", "evidence"])
-          assert.strictEqual((yield* purseOf(buyer)).balance, MILLION)
-        })
-      )
-
-      it.effect("that a provider files on its own receipt give the money back", () =>
-        Effect.gen(function* () {
-          const { buyer, offer, receiptId } = yield* sold
-          const answer = yield* file(offer.provider, receiptId, { reason: "tool_error" })
-          assert.strictEqual(at(answer, "filed_by_type"), "provider")
-          yield* Effect.flatMap(Disputes, (one) => one.work)
-          assert.strictEqual((yield* purseOf(buyer)).balance, MILLION)
-        })
-      )
-
-      it.effect("may leave a provider in debt, which its next earnings pay", () =>
-        Effect.gen(function* () {
-          const { buyer, id, offer } = yield* filed
-          const ledger = yield* Ledger
-          const providerId = ProviderId.make(offer.provider.id)
-          // What it earned has left by another way.
-          const amount = Microcents.make(BigInt(PRICE - FEE))
-          yield* ledger.adjust({ reference: `test:${id}`, owner: { providerId }, direction: "debit", amount })
-          yield* respond(offer.provider, id, { action: "accept" })
-          assert.strictEqual(yield* earned(offer), FEE - PRICE)
-          assert.strictEqual((yield* purseOf(buyer)).balance, MILLION)
-          assert.strictEqual((yield* buy(buyer, offer)).status, 200)
-          assert.strictEqual(yield* earned(offer), 0)
+          yield* respond(offer.provider, id, { action: "contest", message: "It was fine" })
+          const answer = yield* resolve(id, json)
+          assert.strictEqual(answer.status, 200, answer.text)
+          assert.strictEqual((yield* purseOf(buyer)).balance, MILLION - PRICE + back)
+          assert.strictEqual(yield* earned(offer), left)
           yield* books
-        })
-      )
+        }
+        const { id } = yield* filed
+        for (const amount_microcents of [0, PRICE + 1]) {
+          const answer = yield* resolve(id, { resolution: "resolved_credit", amount_microcents })
+          assert.deepStrictEqual(problemOf(answer), [422, "VALIDATION_ERROR"])
+        }
+      })
+    )
 
-      it.effect("come too late after thirty days", () =>
-        Effect.gen(function* () {
-          const { buyer, receiptId } = yield* sold
-          const disputes = yield* Disputes
-          const filing = disputes.file(
-            { role: "consumer", ownerId: buyer.id as never },
-            { receiptId: ReceiptId.make(receiptId), reason: "quality", text: undefined, evidence: undefined }
-          )
-          const late = yield* later("721 hours")(Effect.flip(filing))
-          assert.strictEqual(late._tag, "FilingTooLate")
-          assert.strictEqual((yield* later("719 hours")(filing)).status, "filed")
-        })
-      )
+    it.effect("may be filed again only when they were denied", () =>
+      Effect.gen(function* () {
+        const { buyer, id, receiptId } = yield* filed
+        yield* resolve(id, { resolution: "resolved_denied" })
+        const again = yield* file(buyer, receiptId)
+        assert.strictEqual(again.status, 201)
+        yield* resolve(textAt(again, "dispute_id"), { resolution: "resolved_refund" })
+        assert.deepStrictEqual(problemOf(yield* file(buyer, receiptId)), [409, "DUPLICATE"])
+      })
+    )
 
-      it.effect("are filed a bounded number of times a day, and less by those who lose them", () =>
-        Effect.gen(function* () {
-          const { url } = yield* providing(fine)
-          const offer = yield* anOffer(url)
-          const buyer = yield* aBuyer(1_000)
-          const fileOne = Effect.gen(function* () {
-            return yield* file(buyer, textAt(yield* buy(buyer, offer), "meta", "receipt_id"))
-          })
-          for (let n = 0; n < 10; n++) {
-            yield* resolve(textAt(yield* fileOne, "dispute_id"), { resolution: "resolved_denied" })
-          }
-          for (let n = 0; n < 5; n++) assert.strictEqual((yield* fileOne).status, 201)
-          const sixth = yield* fileOne
-          assert.deepStrictEqual(problemOf(sixth), [429, "RATE_LIMITED"])
-          assert.include(textAt(sixth, "message"), "were denied")
+    it.effect("are decided for the filer by the provider's silence, and not a moment before", () =>
+      Effect.gen(function* () {
+        const { buyer, id, offer } = yield* filed
+        const disputes = yield* Disputes
+        yield* later("167 hours")(disputes.work)
+        assert.strictEqual(at(yield* send({ path: `${DISPUTES}/${id}` }), "status"), "filed")
+        yield* later("169 hours")(disputes.work)
+        const decided = yield* expecting(200, { path: `${DISPUTES}/${id}`, key: buyer.key })
+        assert.deepStrictEqual([at(decided, "status"), at(decided, "decided_by")], ["resolved_refund", "deadline"])
+        assert.strictEqual((yield* purseOf(buyer)).balance, MILLION)
+        assert.strictEqual(yield* earned(offer), 0)
+      })
+    )
 
-          const honest = yield* aBuyer(1_000)
-          for (let n = 0; n < 20; n++) {
-            const bought = yield* buy(honest, offer)
-            assert.strictEqual((yield* file(honest, textAt(bought, "meta", "receipt_id"))).status, 201)
-          }
-          const beyond = yield* file(honest, textAt(yield* buy(honest, offer), "meta", "receipt_id"))
-          assert.deepStrictEqual(problemOf(beyond), [429, "RATE_LIMITED"])
-          assert.isDefined(beyond.headers["retry-after"])
-        })
-      )
+    it.effect("of a billed call that failed are decided by the receipt", () =>
+      Effect.gen(function* () {
+        const server = yield* providing((_, response) => void response.writeHead(500).end())
+        const offer = yield* anOffer(server.url, { billing_policy: "attempt" })
+        const buyer = yield* aBuyer()
+        const failed = yield* buy(buyer, offer)
+        assert.strictEqual((yield* purseOf(buyer)).balance, MILLION - PRICE, failed.text)
+        const answer = yield* file(buyer, textAt(failed, "receipt_id"), { reason: "tool_error" })
+        assert.include(textAt(answer, "message"), "ended in error")
+        assert.isAtLeast(yield* Effect.flatMap(Disputes, (one) => one.work), 1)
+        const id = textAt(answer, "dispute_id")
+        const decided = yield* expecting(200, { path: `${DISPUTES}/${id}`, key: buyer.key })
+        assert.deepStrictEqual([at(decided, "status"), at(decided, "decided_by")], ["resolved_refund", "evidence"])
+        assert.strictEqual((yield* purseOf(buyer)).balance, MILLION)
+      })
+    )
 
-      it.effect("are refused with bad bodies", () =>
-        Effect.gen(function* () {
-          const { buyer, id, offer, receiptId } = yield* filed
-          for (const json of [
-            {},
-            { receipt_id: receiptId },
-            { receipt_id: "rcpt_1", reason: "quality" },
-            { receipt_id: receiptId, reason: "boredom" },
-            { receipt_id: receiptId, reason: "other" },
-            { receipt_id: receiptId, reason: "other", description: "   " },
-            { receipt_id: receiptId, reason: "quality", description: "x".repeat(4_001) },
-            { receipt_id: receiptId, reason: "quality", evidence: "text" },
-            { receipt_id: receiptId, reason: "quality", evidence: { long: "x".repeat(16_384) } }
-          ]) {
-            const answer = yield* send({ path: DISPUTES, key: buyer.key, json })
-            assert.deepStrictEqual(problemOf(answer), [422, "VALIDATION_ERROR"], JSON.stringify(json).slice(0, 100))
-          }
-          for (const json of [{}, { action: "agree" }, { action: "contest" }, { action: "contest", message: " " }]) {
-            assert.deepStrictEqual(problemOf(yield* respond(offer.provider, id, json)), [422, "VALIDATION_ERROR"])
-          }
-          for (const json of [{}, { resolution: "filed" }, { resolution: "resolved_credit", amount_microcents: -1 }]) {
-            assert.deepStrictEqual(problemOf(yield* resolve(id, json)), [422, "VALIDATION_ERROR"])
-          }
-          assert.deepStrictEqual(problemOf(yield* send({ path: `${DISPUTES}/1` })), [404, "NOT_FOUND"])
-          const none = "00000000-0000-4000-8000-000000000000"
-          assert.deepStrictEqual(problemOf(yield* send({ path: `${DISPUTES}/${none}` })), [404, "NOT_FOUND"])
-          assert.deepStrictEqual(problemOf(yield* resolve(none, { resolution: "resolved_denied" })), [404, "NOT_FOUND"])
-        })
-      )
+    it.effect("that a provider files on its own receipt give the money back", () =>
+      Effect.gen(function* () {
+        const { buyer, offer, receiptId } = yield* sold
+        const answer = yield* file(offer.provider, receiptId, { reason: "tool_error" })
+        assert.strictEqual(at(answer, "filed_by_type"), "provider")
+        yield* Effect.flatMap(Disputes, (one) => one.work)
+        assert.strictEqual((yield* purseOf(buyer)).balance, MILLION)
+      })
+    )
 
-      it.effect("are filed once and decided once, however many come at the same time", () =>
-        Effect.gen(function* () {
-          const { buyer, offer, receiptId } = yield* sold
-          const answers = yield* Effect.all(
-            Array.from({ length: 64 }, () => file(buyer, receiptId)),
-            { concurrency: "unbounded" }
-          )
-          const won = answers.filter((answer) => answer.status === 201)
-          assert.strictEqual(won.length, 1)
-          assert.isTrue(answers.every((answer) => answer.status === 201 || answer.status === 409))
-          const id = DisputeId.make(textAt(won[0]!, "dispute_id"))
-          const disputes = yield* Disputes
-          const late = later("8 days")(disputes.work)
-          yield* Effect.all(
-            Array.from({ length: 24 }, (_, n) =>
-              n % 3 === 0
-                ? Effect.asVoid(respond(offer.provider, id, { action: "accept" }))
-                : n % 3 === 1
-                  ? Effect.asVoid(resolve(id, { resolution: "resolved_refund" }))
-                  : Effect.asVoid(late)
-            ),
-            { concurrency: "unbounded" }
-          )
-          assert.strictEqual((yield* purseOf(buyer)).balance, MILLION)
-          assert.strictEqual(yield* earned(offer), 0)
-          yield* books
-          const decided = yield* disputes.find(id)
-          assert.strictEqual(decided.status, "resolved_refund")
-          assert.isTrue(DateTime.isDateTime(decided.decision!.at))
-        })
-      )
-    }
-  )
+    it.effect("may leave a provider in debt, which its next earnings pay", () =>
+      Effect.gen(function* () {
+        const { buyer, id, offer } = yield* filed
+        const ledger = yield* Ledger
+        const providerId = ProviderId.make(offer.provider.id)
+        // What it earned has left by another way.
+        const amount = Microcents.make(BigInt(PRICE - FEE))
+        yield* ledger.adjust({ reference: `test:${id}`, owner: { providerId }, direction: "debit", amount })
+        yield* respond(offer.provider, id, { action: "accept" })
+        assert.strictEqual(yield* earned(offer), FEE - PRICE)
+        assert.strictEqual((yield* purseOf(buyer)).balance, MILLION)
+        assert.strictEqual((yield* buy(buyer, offer)).status, 200)
+        assert.strictEqual(yield* earned(offer), 0)
+        yield* books
+      })
+    )
+  })
 }

@@ -12,6 +12,7 @@ import { MeteringApi } from "./MeteringApi.ts"
 import { MoneyApi } from "./MoneyApi.ts"
 import { PayoutsApi } from "./PayoutsApi.ts"
 import { ReceiptsApi } from "./ReceiptsApi.ts"
+import { TrustApi } from "./TrustApi.ts"
 
 export const API_VERSION = "0.4.0"
 
@@ -25,6 +26,7 @@ export class Api extends HttpApi.make("agent-tool-billing")
   .add(InvoicesApi)
   .add(ReceiptsApi)
   .add(LogApi)
+  .add(TrustApi)
   .add(DisputesApi)
   .annotateMerge(
     OpenApi.annotations({

@@ -8,6 +8,10 @@ import type { CatalogEntry, CatalogSort } from "../../../domain/catalog/CatalogS
 import { MarketFigures, type ToolFigures } from "../../../domain/catalog/MarketFigures.ts"
 import { formatDollars, formatPrice, Microcents, toCents } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
+import { ProviderTrust } from "../../../domain/trust/ProviderTrust.ts"
+import type { Standing } from "../../../domain/trust/SlaStore.ts"
+import type { VerificationLevel } from "../../../domain/trust/TrustScore.ts"
+import { VerificationStore } from "../../../domain/trust/VerificationStore.ts"
 import { CatalogApi } from "../api/CatalogApi.ts"
 import { pageFields, pageRequest } from "../pipeline/Cursor.ts"
 import { route } from "../pipeline/Route.ts"
@@ -18,6 +22,8 @@ export const catalogRoutes = Effect.gen(function* () {
   const catalog = yield* Catalog
   const figures = yield* MarketFigures
   const accounts = yield* AccountStore
+  const trust = yield* ProviderTrust
+  const verification = yield* VerificationStore
 
   const search = route(
     endpoints.catalog,
@@ -33,10 +39,20 @@ export const catalogRoutes = Effect.gen(function* () {
         page
       })
       const stats = yield* figures.ofTools(found.items.map((entry) => entry.tool.id))
+      const providers = [...new Set(found.items.map((entry) => entry.provider.id))]
+      const standings = yield* trust.standings(providers)
+      const levels = yield* verification.levels(providers)
       return {
         status: 200,
         body: {
-          tools: found.items.map((entry) => catalogTool(entry, stats.get(entry.tool.id))),
+          tools: found.items.map((entry) =>
+            catalogTool(
+              entry,
+              stats.get(entry.tool.id),
+              standings.get(entry.provider.id),
+              levels.get(entry.provider.id)?.level ?? "unverified"
+            )
+          ),
           ...pageFields(list, page, found),
           categories: yield* catalog.categories,
           timestamp: format(yield* DateTime.now)
@@ -102,7 +118,12 @@ export const catalogRoutes = Effect.gen(function* () {
   return [search, pricing, stats]
 })
 
-const catalogTool = ({ tool, price, freeTierCalls, provider }: CatalogEntry, stats: ToolFigures | undefined) => ({
+const catalogTool = (
+  { tool, price, freeTierCalls, provider }: CatalogEntry,
+  stats: ToolFigures | undefined,
+  standing: Standing | undefined,
+  level: VerificationLevel
+) => ({
   id: tool.id,
   tool_name: tool.toolName,
   display_name: tool.displayName,
@@ -112,10 +133,10 @@ const catalogTool = ({ tool, price, freeTierCalls, provider }: CatalogEntry, sta
   provider: {
     id: provider.id,
     name: provider.name,
-    verified: false,
-    verification_level: "unverified" as const,
-    badge: "unrated" as const,
-    trust_score: null
+    verified: level !== "unverified",
+    verification_level: level,
+    badge: standing?.badge ?? ("unrated" as const),
+    trust_score: standing?.score ?? null
   },
   pricing: {
     model: provider.pricingModel,
@@ -127,7 +148,7 @@ const catalogTool = ({ tool, price, freeTierCalls, provider }: CatalogEntry, sta
   stats: {
     total_calls: stats?.totalCalls ?? 0,
     avg_latency_ms: stats?.avgLatencyMs ?? null,
-    p95_latency_ms: stats?.p95LatencyMs ?? null,
+    p95_latency_ms: standing?.p95OfTools.get(tool.id) ?? null,
     uptime_pct: stats?.uptimePct ?? null
   }
 })

@@ -14,6 +14,7 @@ import { meteringWords } from "./MeteringWords.ts"
 import { moneyWords } from "./MoneyWords.ts"
 import { payoutWords } from "./PayoutWords.ts"
 import type { Json } from "./OpenApiModel.ts"
+import { trustWords } from "./TrustWords.ts"
 import { sharedWords } from "./SharedWords.ts"
 
 /** Without an example: one can be made from the type, or there is none worth showing. */
@@ -30,7 +31,8 @@ const words: Words = {
   ...invoiceWords,
   ...meteringWords,
   ...logWords,
-  ...disputeWords
+  ...disputeWords,
+  ...trustWords
 }
 
 /** `Problem422` and its siblings are one owner. */

@@ -15,7 +15,6 @@ import type {
 } from "../../../domain/metering/CallRefusals.ts"
 import type { BudgetNotFound, TooManyBudgets } from "../../../domain/ledger/Budgets.ts"
 import type { PaymentFailed, PaymentsNotConfigured, UntrustedEvent } from "../../../domain/payments/PaymentGateway.ts"
-import type { LogUnknown, NotLoggedYet, ReceiptUnknown, TreeSizeUnknown } from "../../../domain/log/ReceiptLog.ts"
 import type { CreditTooHigh, InvoiceNotFound, MonthNotOver } from "../../../domain/invoices/Invoicing.ts"
 import { type BelowMinimum, type NotOnboarded, PAYOUT_CENTS_MIN } from "../../../domain/payouts/Payouts.ts"
 import type { CallTimeRefused, CostTooHigh, NotYours } from "../../../domain/metering/DirectMetering.ts"
@@ -37,34 +36,12 @@ import type {
   ValidationFailed,
   WrongRole
 } from "./Failures.ts"
-import {
-  type AlreadyDisputed,
-  FILED_PER_DAY_MAX,
-  type FilingTooLate,
-  type NotAParty,
-  OPEN_WITH_BAD_RECORD_MAX,
-  type TooManyDisputes
-} from "../../../domain/trust/DisputeFilings.ts"
-import type {
-  AlreadyDecided,
-  CreditBeyondCost,
-  DisputeNotFound,
-  NoSuchReceipt,
-  NotToAnswer
-} from "../../../domain/trust/Disputes.ts"
 import type { Problem } from "./Problems.ts"
+import { trustMapping, type TrustRefusal } from "./TrustRefusals.ts"
 
 /** Whatever a handler may fail with. A new error without a row below does not compile. */
 export type Refusal =
-  | AlreadyDecided
-  | AlreadyDisputed
-  | CreditBeyondCost
-  | DisputeNotFound
-  | FilingTooLate
-  | NoSuchReceipt
-  | NotAParty
-  | NotToAnswer
-  | TooManyDisputes
+  | TrustRefusal
   | AlreadyRegistered
   | BadRequest
   | BelowMinimum
@@ -84,13 +61,11 @@ export type Refusal =
   | InvoiceNotFound
   | KeyNotFound
   | LastKey
-  | LogUnknown
   | MethodNotAllowed
   | MonthNotOver
   | NoGrant
   | NoToolRegistered
   | NotFound
-  | NotLoggedYet
   | NotOnboarded
   | NotYours
   | PayloadTooLarge
@@ -98,7 +73,6 @@ export type Refusal =
   | PaymentsNotConfigured
   | PriceChanged
   | RateLimited
-  | ReceiptUnknown
   | RouteNotFound
   | ToolAmbiguous
   | ToolNotFound
@@ -106,7 +80,6 @@ export type Refusal =
   | TooManyBudgets
   | TooManyGrants
   | TooManyKeys
-  | TreeSizeUnknown
   | Unauthorized
   | UnknownProvider
   | UnsupportedMediaType
@@ -114,34 +87,12 @@ export type Refusal =
   | ValidationFailed
   | WrongRole
 
-type Mapping = { readonly [R in Refusal as R["_tag"]]: (refusal: R, baseUrl: string) => Omit<Problem, "message"> }
+export type MappingOf<Refusals extends { readonly _tag: string }> = {
+  readonly [R in Refusals as R["_tag"]]: (refusal: R, baseUrl: string) => Omit<Problem, "message">
+}
 
-export const mapping: Mapping = {
-  AlreadyDecided: () => ({ status: 409, code: "DUPLICATE" }),
-  AlreadyDisputed: () => ({ status: 409, code: "DUPLICATE" }),
-  CreditBeyondCost: (e) => ({
-    status: 422,
-    code: "VALIDATION_ERROR",
-    details: [{ path: ["amount_microcents"], message: e.message }]
-  }),
-  DisputeNotFound: () => ({ status: 404, code: "NOT_FOUND" }),
-  FilingTooLate: (e) => ({
-    status: 422,
-    code: "VALIDATION_ERROR",
-    details: [{ path: ["receipt_id"], message: e.message }]
-  }),
-  NoSuchReceipt: () => ({ status: 404, code: "NOT_FOUND" }),
-  NotAParty: () => ({ status: 403, code: "FORBIDDEN" }),
-  NotToAnswer: () => ({ status: 409, code: "DUPLICATE" }),
-  TooManyDisputes: (e) => ({
-    status: 429,
-    code: "RATE_LIMITED",
-    headers: {
-      "retry-after": String(e.retryAfterSeconds),
-      "x-ratelimit-limit": String(e.limit === "a_day" ? FILED_PER_DAY_MAX : OPEN_WITH_BAD_RECORD_MAX)
-    },
-    extra: { retry_after_seconds: e.retryAfterSeconds }
-  }),
+export const mapping: MappingOf<Refusal> = {
+  ...trustMapping,
   AlreadyRegistered: () => ({ status: 409, code: "DUPLICATE" }),
   BadRequest: () => ({ status: 400, code: "BAD_REQUEST" }),
   BelowMinimum: (e) => ({
@@ -214,7 +165,6 @@ export const mapping: Mapping = {
   InvoiceNotFound: () => ({ status: 404, code: "NOT_FOUND" }),
   KeyNotFound: () => ({ status: 404, code: "NOT_FOUND" }),
   LastKey: () => ({ status: 409, code: "DUPLICATE" }),
-  LogUnknown: () => ({ status: 404, code: "NOT_FOUND" }),
   MethodNotAllowed: (e) => ({ status: 405, code: "METHOD_NOT_ALLOWED", headers: { allow: e.allow.join(", ") } }),
   MonthNotOver: (e) => ({ status: 422, code: "VALIDATION_ERROR", details: [{ path: ["month"], message: e.message }] }),
   NoGrant: () => ({ status: 403, code: "FORBIDDEN" }),
@@ -230,12 +180,6 @@ export const mapping: Mapping = {
     }
   }),
   NotFound: () => ({ status: 404, code: "NOT_FOUND" }),
-  NotLoggedYet: () => ({
-    status: 503,
-    code: "UNAVAILABLE",
-    headers: { "retry-after": "1" },
-    extra: { retry_after_seconds: 1 }
-  }),
   NotOnboarded: (_, baseUrl) => ({
     status: 422,
     code: "VALIDATION_ERROR",
@@ -264,7 +208,6 @@ export const mapping: Mapping = {
     },
     extra: { retry_after_seconds: e.retryAfterSeconds }
   }),
-  ReceiptUnknown: () => ({ status: 404, code: "NOT_FOUND" }),
   RouteNotFound: () => ({ status: 404, code: "NOT_FOUND" }),
   ToolsRefused: (e) => ({
     status: 422,
@@ -276,11 +219,6 @@ export const mapping: Mapping = {
   TooManyBudgets: () => ({ status: 422, code: "VALIDATION_ERROR" }),
   TooManyGrants: () => ({ status: 422, code: "VALIDATION_ERROR" }),
   TooManyKeys: () => ({ status: 422, code: "VALIDATION_ERROR" }),
-  TreeSizeUnknown: (e) => ({
-    status: 422,
-    code: "VALIDATION_ERROR",
-    details: [{ path: ["tree_size"], message: e.message }]
-  }),
   Unauthorized: () => ({ status: 401, code: "UNAUTHORIZED", headers: { "www-authenticate": "Bearer" } }),
   UnknownProvider: (e) => ({
     status: 422,

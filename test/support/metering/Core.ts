@@ -9,10 +9,12 @@ import * as NodeEntropy from "../../../adapters/crypto/NodeEntropy.ts"
 import * as NodeLogSigner from "../../../adapters/crypto/NodeLogSigner.ts"
 import * as NodeReceiptSigner from "../../../adapters/crypto/NodeReceiptSigner.ts"
 import * as NodeSealer from "../../../adapters/crypto/NodeSealer.ts"
+import * as PublishedProofs from "../../../adapters/dns/PublishedProofs.ts"
 import * as HttpService from "../../../adapters/http/HttpService.ts"
 import { RateLimitSettings } from "../../../adapters/http/pipeline/RateLimits.ts"
 import * as AjvJsonSchemas from "../../../adapters/jsonschema/AjvJsonSchemas.ts"
 import { publicAndLoopback } from "../../../adapters/mcp/AddressGuard.ts"
+import * as NoMailer from "../../../adapters/mail/NoMailer.ts"
 import * as McpUpstream from "../../../adapters/mcp/McpUpstream.ts"
 import * as BoundedRateLimiterStore from "../../../adapters/memory/BoundedRateLimiterStore.ts"
 import * as PdfInvoicePrinter from "../../../adapters/pdf/PdfInvoicePrinter.ts"
@@ -52,11 +54,16 @@ const adapters = Layer.mergeAll(
   NodeEntropy.layer
 )
 
+const NOTHING_PUBLISHED = PublishedProofs.layer({
+  fetch: () => Effect.fail({ message: "nothing is published here" }),
+  dnsServers: []
+})
+
 const on = <G>(stores: Layer.Layer<Layer.Success<typeof memoryStores>>, gateway: Layer.Layer<PaymentGateway | G>) =>
   ServiceUnderTest.over(HttpService.layer).pipe(
     Layer.provideMerge(core),
     Layer.provideMerge(gateway),
-    Layer.provide(PdfInvoicePrinter.layer),
+    Layer.provide([PdfInvoicePrinter.layer, NoMailer.layer, NOTHING_PUBLISHED]),
     Layer.provideMerge(stores),
     Layer.provideMerge(adapters),
     Layer.provide(settings)

@@ -1,0 +1,151 @@
+/**
+ * Verification, SLA and trust over HTTP.
+ */
+import { type DateTime, Effect } from "effect"
+import { format } from "../../../domain/shared/Timestamp.ts"
+import { type ProviderScore, ProviderTrust } from "../../../domain/trust/ProviderTrust.ts"
+import type { SlaDay } from "../../../domain/trust/Sla.ts"
+import { scoringGuide } from "../../../domain/trust/TrustScore.ts"
+import { type Challenge, Verification } from "../../../domain/trust/Verification.ts"
+import { TrustApi, VERIFY_PATH } from "../api/TrustApi.ts"
+import { route } from "../pipeline/Route.ts"
+import { describe } from "./SelfDescriptions.ts"
+
+const { endpoints } = TrustApi
+
+const LEVELS = {
+  unverified: "Nothing was proven.",
+  email: "A token that was mailed to the registered address came back.",
+  domain: "The endpoint's domain carries the provider's text, in its DNS or at a well-known address.",
+  code: "The source repository carries the provider's text on its default branch."
+}
+
+const BADGES = {
+  unrated: "Not enough calls, or calls of too few consumers, to say anything.",
+  basic: "A score of 25 and more.",
+  trusted: "A score of 50 and more.",
+  verified: "A score of 75 and more, and at least a verified domain."
+}
+
+export const trustRoutes = Effect.gen(function* () {
+  const verification = yield* Verification
+  const trust = yield* ProviderTrust
+
+  const verify = route(
+    endpoints.verify,
+    Effect.fnUntraced(function* ({ as, payload: { domain, level, repo_url: repositoryUrl, token } }) {
+      const { ownerId } = as("provider")
+      const answer = yield* verification.verify(ownerId, { level, domain, repositoryUrl, token })
+      return {
+        status: 200,
+        body: {
+          verified: answer.verified,
+          provider_id: ownerId,
+          verification_level: answer.standing.level,
+          challenge: answer.challenge === undefined ? null : shown(answer.challenge),
+          verified_at: instant(answer.standing.at),
+          message: answer.message
+        }
+      }
+    })
+  )
+
+  const describeVerify = route(
+    endpoints.describeVerify,
+    Effect.fnUntraced(function* () {
+      const { body } = yield* describe(VERIFY_PATH)
+      return {
+        status: 200,
+        body: {
+          ...body,
+          auth: "Authorization: Bearer <provider key>",
+          verification_levels: LEVELS,
+          trust_badges: BADGES
+        }
+      }
+    })
+  )
+
+  const sla = route(
+    endpoints.sla,
+    Effect.fnUntraced(function* ({ params }) {
+      const { disputes, name, sla: figures, verified } = yield* trust.sla(params.id)
+      return {
+        status: 200,
+        body: {
+          provider_id: params.id,
+          provider_name: name,
+          period: "30d" as const,
+          period_start: format(figures.from),
+          period_end: format(figures.to),
+          uptime_30d: figures.uptimePercent ?? null,
+          avg_latency_ms: figures.averageMs ?? null,
+          p50_latency_ms: figures.p50Ms ?? null,
+          p95_latency_ms: figures.p95Ms ?? null,
+          p99_latency_ms: figures.p99Ms ?? null,
+          error_rate_30d: figures.errorRate ?? null,
+          total_calls_30d: figures.calls,
+          successful_calls_30d: figures.successes,
+          error_calls_30d: figures.errors,
+          timeout_calls_30d: figures.timeouts,
+          receipts_issued: figures.calls,
+          disputes: disputes.total,
+          verification_level: verified.level,
+          verified_at: instant(verified.at),
+          by_day: figures.days.map(dayOf)
+        }
+      }
+    })
+  )
+
+  const score = route(
+    endpoints.score,
+    Effect.fnUntraced(function* ({ params }) {
+      return { status: 200, body: scoreOf(yield* trust.score(params.id)) }
+    })
+  )
+
+  return [verify, describeVerify, sla, score]
+})
+
+const instant = (at: DateTime.Utc | undefined): string | null => (at === undefined ? null : format(at))
+
+const shown = ({ expiresAt, instructions, recordName, recordValue, type }: Challenge) => ({
+  type,
+  record_name: recordName,
+  record_value: recordValue,
+  expires_at: format(expiresAt),
+  instructions
+})
+
+const dayOf = (day: SlaDay) => ({
+  date: day.date,
+  calls: day.calls,
+  successful: day.successes,
+  errors: day.errors,
+  timeouts: day.timeouts,
+  uptime: day.uptimePercent ?? null,
+  p95_latency_ms: day.p95Ms ?? null
+})
+
+const scoreOf = ({ consumers, disputes, history, name, providerId, sla, trust, verified }: ProviderScore) => ({
+  provider_id: providerId,
+  provider_name: name,
+  trust_score: trust.score,
+  badge: trust.badge,
+  components: trust.components,
+  details: {
+    verification_level: verified.level,
+    verified_at: instant(verified.at),
+    total_calls_30d: sla.calls,
+    distinct_consumers_30d: consumers,
+    success_rate: sla.calls === 0 ? null : Math.round((sla.successes / sla.calls) * 1e6) / 1e6,
+    p95_latency_ms: sla.p95Ms ?? null,
+    total_disputes: disputes.total,
+    upheld_disputes: disputes.upheld,
+    denied_disputes: disputes.denied,
+    confidence: trust.confidence
+  },
+  history: history.map(({ date, score }) => ({ date, trust_score: score })),
+  scoring_guide: scoringGuide
+})

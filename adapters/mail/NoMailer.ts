@@ -1,0 +1,7 @@
+/**
+ * No mail: says so to whoever needs one.
+ */
+import { Effect, Layer } from "effect"
+import { Mailer, MailNotConfigured } from "../../domain/trust/Mailer.ts"
+
+export const layer = Layer.succeed(Mailer, Mailer.of({ send: () => Effect.fail(new MailNotConfigured()) }))

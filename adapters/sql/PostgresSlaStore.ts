@@ -1,0 +1,216 @@
+/**
+ * Hours of tools in PostgreSQL. One sequencer at a time adds to them, so a row is read, added to and written back.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { type DateTime, Effect, Layer, Option } from "effect"
+import { ConsumerId, ProviderId, ToolId } from "../../domain/shared/Ids.ts"
+import { bounded, decode, encode } from "../../domain/trust/Latencies.ts"
+import { added, type SlaHour } from "../../domain/trust/Sla.ts"
+import { type Pair, SlaStore, type Standing } from "../../domain/trust/SlaStore.ts"
+import type { Badge } from "../../domain/trust/TrustScore.ts"
+import { column, OID } from "./Columns.ts"
+import { toDate, toInstant } from "./Instants.ts"
+
+interface HourRow {
+  readonly provider_id: string
+  readonly tool_id: string
+  readonly hour: Date
+  readonly calls: bigint
+  readonly successes: bigint
+  readonly timeouts: bigint
+  readonly latency_ms: bigint
+  readonly latencies: Uint8Array
+}
+
+interface StandingRow {
+  readonly provider_id: string
+  readonly score: number
+  readonly badge: string
+  readonly tool_p95_ms: string
+}
+
+export const layer = Layer.effect(
+  SlaStore,
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+
+    const keysOf = (hours: ReadonlyArray<SlaHour>) =>
+      [
+        column(
+          hours.map((one) => one.providerId),
+          OID.uuid
+        ),
+        column(
+          hours.map((one) => toDate(one.hour)),
+          OID.timestamptz
+        ),
+        column(
+          hours.map((one) => one.toolId),
+          OID.uuid
+        )
+      ] as const
+
+    const addHours = Effect.fnUntraced(function* (hours: ReadonlyArray<SlaHour>) {
+      const [providers, at, tools] = keysOf(hours)
+      const known = yield* sql<HourRow>`
+        SELECT h.* FROM sla_hourly h JOIN unnest(${providers}, ${at}, ${tools}) AS k (provider_id, hour, tool_id)
+          USING (provider_id, hour, tool_id)`
+      const before = new Map(known.map(toHour).map((one) => [keyOf(one), one]))
+      const sums = hours.map((one) => {
+        const old = before.get(keyOf(one))
+        return old === undefined ? one : added(old, one)
+      })
+      const [sumProviders, sumAt, sumTools] = keysOf(sums)
+      const counts = (of: (one: SlaHour) => number) =>
+        column(
+          sums.map((one) => BigInt(of(one))),
+          OID.int8
+        )
+      yield* sql`
+        INSERT INTO sla_hourly (provider_id, hour, tool_id, calls, successes, timeouts, latency_ms, latencies)
+        SELECT * FROM unnest(${sumProviders}, ${sumAt}, ${sumTools}, ${counts((one) => one.calls)},
+          ${counts((one) => one.successes)}, ${counts((one) => one.timeouts)}, ${counts((one) => one.latencyMs)},
+          ${column(
+            sums.map((one) => encode(bounded(one.latencies))),
+            OID.bytea
+          )})
+        ON CONFLICT (provider_id, hour, tool_id) DO UPDATE SET calls = excluded.calls, successes = excluded.successes,
+          timeouts = excluded.timeouts, latency_ms = excluded.latency_ms, latencies = excluded.latencies`
+    })
+
+    const add = Effect.fn("PostgresSlaStore.add")(function* (
+      hours: ReadonlyArray<SlaHour>,
+      seen: ReadonlyArray<Pair & { readonly date: string }>
+    ) {
+      yield* addHours(hours)
+      yield* sql`
+        INSERT INTO provider_consumers AS p (provider_id, consumer_id, last_seen)
+        SELECT s.provider_id, s.consumer_id, s.day::date FROM unnest(
+          ${column(
+            seen.map((one) => one.providerId),
+            OID.uuid
+          )}, ${column(
+            seen.map((one) => one.consumerId),
+            OID.uuid
+          )},
+          ${column(
+            seen.map((one) => one.date),
+            OID.text
+          )}) AS s (provider_id, consumer_id, day)
+        ON CONFLICT (provider_id, consumer_id) DO UPDATE SET last_seen = excluded.last_seen
+          WHERE p.last_seen < excluded.last_seen`
+      yield* touchAll([...new Set(hours.map((one) => one.providerId))])
+    }, Effect.orDie)
+
+    const touchAll = (providerIds: ReadonlyArray<ProviderId>) => sql`
+      INSERT INTO provider_standings AS s (provider_id, changed)
+      SELECT id, true FROM unnest(${column(providerIds, OID.uuid)}) AS id
+      ON CONFLICT (provider_id) DO UPDATE SET changed = true WHERE NOT s.changed`
+
+    const selfDealing = Effect.fn("PostgresSlaStore.selfDealing")(function* (pairs: ReadonlyArray<Pair>) {
+      const rows = yield* sql<{ readonly provider_id: string; readonly consumer_id: string }>`
+        SELECT a.provider_id, a.consumer_id FROM unnest(
+          ${column(
+            pairs.map((one) => one.providerId),
+            OID.uuid
+          )}, ${column(
+            pairs.map((one) => one.consumerId),
+            OID.uuid
+          )})
+          AS a (provider_id, consumer_id)
+        LEFT JOIN providers p ON p.id = a.provider_id
+        LEFT JOIN consumers c ON c.id = a.consumer_id
+        WHERE a.provider_id = a.consumer_id OR lower(p.email) = lower(c.email)`
+      return rows.map((row) => ({
+        providerId: ProviderId.make(row.provider_id),
+        consumerId: ConsumerId.make(row.consumer_id)
+      }))
+    }, Effect.orDie)
+
+    const hours = Effect.fn("PostgresSlaStore.hours")(function* (providerId: ProviderId, since: DateTime.Utc) {
+      const rows = yield* sql<HourRow>`
+        SELECT * FROM sla_hourly WHERE provider_id = ${providerId} AND hour >= ${toDate(since)}`
+      return rows.map(toHour)
+    }, Effect.orDie)
+
+    const consumers = Effect.fn("PostgresSlaStore.consumers")(function* (providerId: ProviderId, sinceDate: string) {
+      const [row] = yield* sql<{ readonly count: bigint }>`
+        SELECT count(*) FROM provider_consumers
+        WHERE provider_id = ${providerId} AND last_seen >= ${sinceDate}::text::date`
+      return Number(row!.count)
+    }, Effect.orDie)
+
+    const takeChanged = Effect.fn("PostgresSlaStore.takeChanged")(function* (today: string, limit: number) {
+      const rows = yield* sql<{ readonly provider_id: string }>`
+        WITH marked AS (
+          UPDATE provider_standings SET changed = false WHERE provider_id IN (
+            SELECT provider_id FROM provider_standings WHERE changed ORDER BY provider_id LIMIT ${limit}
+            FOR UPDATE SKIP LOCKED) RETURNING provider_id
+        )
+        SELECT provider_id FROM marked
+        UNION (SELECT provider_id FROM provider_standings WHERE settled_on < ${today}::text::date LIMIT ${limit})`
+      return rows.map((row) => ProviderId.make(row.provider_id))
+    }, Effect.orDie)
+
+    const settle = Effect.fn("PostgresSlaStore.settle")(function* (standing: Standing, date: string) {
+      const p95 = JSON.stringify([...standing.p95OfTools])
+      yield* sql`
+        INSERT INTO provider_standings (provider_id, changed, score, badge, tool_p95_ms, settled_on)
+        VALUES (${standing.providerId}, false, ${standing.score}, ${standing.badge}, ${p95}, ${date}::text::date)
+        ON CONFLICT (provider_id) DO UPDATE SET score = excluded.score, badge = excluded.badge,
+          tool_p95_ms = excluded.tool_p95_ms, settled_on = excluded.settled_on`
+      yield* sql`
+        INSERT INTO provider_scores (provider_id, day, score)
+        VALUES (${standing.providerId}, ${date}::text::date, ${standing.score})
+        ON CONFLICT (provider_id, day) DO UPDATE SET score = excluded.score`
+    }, Effect.orDie)
+
+    const standings = Effect.fn("PostgresSlaStore.standings")(function* (ids: ReadonlyArray<ProviderId>) {
+      if (ids.length === 0) return new Map<ProviderId, Standing>()
+      const rows = yield* sql<StandingRow>`
+        SELECT provider_id, score, badge, tool_p95_ms FROM provider_standings
+        WHERE provider_id = ANY (${column(ids, OID.uuid)}) AND settled_on IS NOT NULL`
+      return new Map(rows.map(toStanding).map((one) => [one.providerId, one]))
+    }, Effect.orDie)
+
+    const history = Effect.fn("PostgresSlaStore.history")(function* (providerId: ProviderId, sinceDate: string) {
+      return yield* sql<{ readonly date: string; readonly score: number }>`
+        SELECT to_char(day, 'YYYY-MM-DD') AS date, score FROM provider_scores
+        WHERE provider_id = ${providerId} AND day >= ${sinceDate}::text::date ORDER BY day`
+    }, Effect.orDie)
+
+    return SlaStore.of({
+      add,
+      selfDealing,
+      hours,
+      consumers,
+      takeChanged,
+      touch: (providerId) => Effect.orDie(Effect.asVoid(touchAll([providerId]))),
+      settle,
+      standing: (providerId) =>
+        Effect.map(standings([providerId]), (all) => Option.fromUndefinedOr(all.get(providerId))),
+      standings,
+      history
+    })
+  })
+)
+
+const keyOf = (one: SlaHour): string => `${one.providerId} ${one.toolId} ${one.hour.epochMilliseconds}`
+
+const toHour = (row: HourRow): SlaHour => ({
+  providerId: ProviderId.make(row.provider_id),
+  toolId: ToolId.make(row.tool_id),
+  hour: toInstant(row.hour),
+  calls: Number(row.calls),
+  successes: Number(row.successes),
+  timeouts: Number(row.timeouts),
+  latencyMs: Number(row.latency_ms),
+  latencies: decode(row.latencies)
+})
+
+const toStanding = (row: StandingRow): Standing => ({
+  providerId: ProviderId.make(row.provider_id),
+  score: row.score,
+  badge: row.badge as Badge,
+  p95OfTools: new Map(JSON.parse(row.tool_p95_ms) as ReadonlyArray<readonly [ToolId, number]>)
+})

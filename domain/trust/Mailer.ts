@@ -1,0 +1,27 @@
+/**
+ * Sends a letter. Whether it arrives nobody can say; that it was taken, the mail server does.
+ */
+import { Context, type Effect, Schema } from "effect"
+
+export interface Mail {
+  readonly to: string
+  readonly subject: string
+  readonly text: string
+}
+
+export class MailFailed extends Schema.TaggedError<MailFailed>()("MailFailed", { problem: Schema.String }) {
+  override get message() {
+    return `The mail could not be sent: ${this.problem}. Try again in a few minutes.`
+  }
+}
+
+export class MailNotConfigured extends Schema.TaggedError<MailNotConfigured>()("MailNotConfigured", {}) {
+  override get message() {
+    return "This service sends no mail yet: its operator has not set SMTP_URL."
+  }
+}
+
+export class Mailer extends Context.Service<
+  Mailer,
+  { send(mail: Mail): Effect.Effect<void, MailFailed | MailNotConfigured> }
+>()("agent-tool-billing/domain/trust/Mailer") {}

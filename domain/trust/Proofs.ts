@@ -1,0 +1,102 @@
+/**
+ * What a proof looks like, and whose it may be: pure rules of names, addresses and files.
+ */
+import type { ProviderId } from "../shared/Ids.ts"
+
+export const WELL_KNOWN_PATH = "/.well-known/mcp-billing-verify.txt"
+export const REPOSITORY_FILE = ".mcp-billing.json"
+export const RECORD_PREFIX = "_mcp-billing-verify"
+
+export const recordName = (domain: string): string => `${RECORD_PREFIX}.${domain}`
+
+export const recordValue = (providerId: ProviderId, token: string): string =>
+  `mcp-billing-verify=${providerId.slice(0, 8)}-${token}`
+
+/** The token of this provider in a record or a file; other providers may have theirs beside it. */
+export const tokenIn = (providerId: ProviderId, text: string): string | undefined => {
+  const prefix = recordValue(providerId, "")
+  const line = text
+    .split(/[\r\n]+/u)
+    .map((one) => one.trim())
+    .find((one) => one.startsWith(prefix))
+  return line?.slice(prefix.length)
+}
+
+export const repositoryText = (providerId: ProviderId, token: string): string =>
+  JSON.stringify({ provider_id: providerId, token }, null, 2)
+
+/** The token in a repository's file, if it is this provider's. */
+export const tokenInRepository = (providerId: ProviderId, text: string): string | undefined => {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  if (typeof parsed !== "object" || parsed === null) return undefined
+  const { provider_id: id, token } = parsed as Readonly<Record<string, unknown>>
+  return id === providerId && typeof token === "string" ? token : undefined
+}
+
+const DOMAIN = /^(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/u
+/** Under which anybody may have a name, so that it proves nothing about its neighbours. Not the whole list there is. */
+const SHARED = new Set([
+  "co.uk",
+  "com.au",
+  "com.br",
+  "co.jp",
+  "co.nz",
+  "co.za",
+  "github.io",
+  "gitlab.io",
+  "pages.dev",
+  "workers.dev",
+  "vercel.app",
+  "netlify.app",
+  "fly.dev",
+  "onrender.com",
+  "herokuapp.com",
+  "web.app",
+  "firebaseapp.com",
+  "azurewebsites.net",
+  "cloudfront.net",
+  "amazonaws.com",
+  "run.app",
+  "ngrok.app",
+  "ngrok.io",
+  "trycloudflare.com"
+])
+
+/** The endpoint's own host, or a domain above it that is not shared by strangers. */
+export const ownsEndpoint = (domain: string, endpointUrl: string): boolean => {
+  const host = URL.parse(endpointUrl)?.hostname.toLowerCase()
+  if (host === undefined || !DOMAIN.test(domain) || SHARED.has(domain)) return false
+  return host === domain || host.endsWith(`.${domain}`)
+}
+
+const HOSTS = ["github.com", "gitlab.com", "bitbucket.org"]
+const NAME = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}$/u
+
+/** As `https://host/owner/name`; undefined where it is none that can be read. */
+export const repositoryOf = (given: string): string | undefined => {
+  const url = URL.parse(given)
+  if (url === null || url.protocol !== "https:" || url.port !== "" || url.username !== "" || url.search !== "") {
+    return undefined
+  }
+  const parts = url.pathname
+    .replace(/\/$/u, "")
+    .replace(/\.git$/u, "")
+    .slice(1)
+    .split("/")
+  const named = parts.every((part) => NAME.test(part))
+  const depthFits = parts.length === 2 || (url.hostname === "gitlab.com" && parts.length > 2 && parts.length <= 6)
+  return HOSTS.includes(url.hostname) && named && depthFits ? `https://${url.hostname}/${parts.join("/")}` : undefined
+}
+
+/** Where the raw file of the default branch is. */
+export const repositoryFileUrl = (repository: string): string => {
+  const { hostname, pathname } = new URL(repository)
+  if (hostname === "github.com") return `https://raw.githubusercontent.com${pathname}/HEAD/${REPOSITORY_FILE}`
+  if (hostname === "gitlab.com") return `https://gitlab.com${pathname}/-/raw/HEAD/${REPOSITORY_FILE}`
+  return `https://bitbucket.org${pathname}/raw/HEAD/${REPOSITORY_FILE}`
+}

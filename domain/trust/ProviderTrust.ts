@@ -1,0 +1,148 @@
+/**
+ * How a provider stands: its SLA, its score, and what they were made of. Fed with every receipt once, by the sequencer;
+ * what the catalogue shows is refreshed in the background.
+ */
+import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
+import { AccountStore } from "../accounts/AccountStore.ts"
+import type { SequencedReceipt } from "../log/LogStore.ts"
+import type { ProviderId, ToolId } from "../shared/Ids.ts"
+import type { DisputeTally } from "./Dispute.ts"
+import { DisputeStore } from "./DisputeStore.ts"
+import { merge, percentiles } from "./Latencies.ts"
+import { hoursOf, type Sla, type SlaHour, slaOf, windowStart } from "./Sla.ts"
+import { type Pair, type ScoreOfDay, SlaStore, type Standing } from "./SlaStore.ts"
+import { trustOf, type TrustScore, type VerificationLevel } from "./TrustScore.ts"
+import { type Verified, VerificationStore } from "./VerificationStore.ts"
+
+export class ProviderUnknown extends Schema.TaggedError<ProviderUnknown>()("ProviderUnknown", {
+  providerId: Schema.String
+}) {
+  override get message() {
+    return `There is no provider ${this.providerId}.`
+  }
+}
+
+export interface ProviderSla {
+  readonly providerId: ProviderId
+  readonly name: string
+  readonly sla: Sla
+  readonly disputes: DisputeTally
+  readonly verified: Verified
+}
+
+export interface ProviderScore extends ProviderSla {
+  readonly consumers: number
+  readonly level: VerificationLevel
+  readonly trust: TrustScore
+  readonly history: ReadonlyArray<ScoreOfDay>
+}
+
+const REFRESHED_AT_ONCE_MAX = 50
+
+export class ProviderTrust extends Context.Service<
+  ProviderTrust,
+  {
+    /** Inside the sequencer's unit of work: each receipt comes by here once. */
+    follow(batch: ReadonlyArray<SequencedReceipt>): Effect.Effect<void>
+    sla(providerId: ProviderId): Effect.Effect<ProviderSla, ProviderUnknown>
+    score(providerId: ProviderId): Effect.Effect<ProviderScore, ProviderUnknown>
+    standings(providerIds: ReadonlyArray<ProviderId>): Effect.Effect<ReadonlyMap<ProviderId, Standing>>
+    /** Brings what the catalogue shows up to date; how many providers. */
+    readonly refresh: Effect.Effect<number>
+  }
+>()("agent-tool-billing/domain/trust/ProviderTrust") {
+  static readonly layer = Layer.effect(
+    ProviderTrust,
+    Effect.gen(function* () {
+      const store = yield* SlaStore
+      const accounts = yield* AccountStore
+      const disputes = yield* DisputeStore
+      const verification = yield* VerificationStore
+
+      const follow = Effect.fn("ProviderTrust.follow")(function* (batch: ReadonlyArray<SequencedReceipt>) {
+        const proxied = batch.filter(({ origin }) => origin === "proxy").map(({ receipt }) => receipt)
+        if (proxied.length === 0) return
+        const pairs = new Map<string, Pair>(
+          proxied.map((one) => [
+            `${one.provider_id} ${one.agent_id}`,
+            { providerId: one.provider_id, consumerId: one.agent_id }
+          ])
+        )
+        const own = new Set(
+          (yield* store.selfDealing([...pairs.values()])).map((pair) => `${pair.providerId} ${pair.consumerId}`)
+        )
+        const counted = proxied.filter((one) => !own.has(`${one.provider_id} ${one.agent_id}`))
+        if (counted.length === 0) return
+        const seen = new Map(
+          counted
+            .toSorted((a, b) => (a.timestamp < b.timestamp ? -1 : 1))
+            .map((one) => [
+              `${one.provider_id} ${one.agent_id}`,
+              { providerId: one.provider_id, consumerId: one.agent_id, date: one.timestamp.slice(0, 10) }
+            ])
+        )
+        yield* store.add(hoursOf(counted), [...seen.values()])
+      })
+
+      const measured = Effect.fnUntraced(function* (providerId: ProviderId) {
+        const provider = Option.getOrUndefined(yield* accounts.findProvider(providerId))
+        if (provider === undefined) return yield* new ProviderUnknown({ providerId })
+        const now = yield* DateTime.now
+        const since = windowStart(now)
+        const hours = yield* store.hours(providerId, since)
+        return {
+          providerId,
+          name: provider.name,
+          sla: slaOf(hours, now),
+          disputes: yield* disputes.against(providerId, since),
+          verified: yield* verification.verified(providerId),
+          hours,
+          since: DateTime.formatIsoDateUtc(since)
+        }
+      })
+
+      const scored = Effect.fnUntraced(function* (providerId: ProviderId) {
+        const found = yield* measured(providerId)
+        const { disputes: tally, since, sla, verified } = found
+        const consumers = yield* store.consumers(providerId, since)
+        const trust = trustOf({
+          level: verified.level,
+          calls: sla.calls,
+          consumers,
+          successRate: sla.calls === 0 ? undefined : sla.successes / sla.calls,
+          p95Ms: sla.p95Ms,
+          disputes: tally
+        })
+        return { ...found, consumers, level: verified.level, trust }
+      })
+
+      const score = Effect.fn("ProviderTrust.score")(function* (providerId: ProviderId) {
+        const found = yield* scored(providerId)
+        return { ...found, history: yield* store.history(providerId, found.since) }
+      })
+
+      const refreshOne = Effect.fnUntraced(function* (providerId: ProviderId) {
+        const { hours, trust } = yield* scored(providerId)
+        const date = DateTime.formatIsoDateUtc(yield* DateTime.now)
+        yield* store.settle({ providerId, score: trust.score, badge: trust.badge, p95OfTools: p95OfTools(hours) }, date)
+      })
+
+      const refresh = Effect.gen(function* () {
+        const today = DateTime.formatIsoDateUtc(yield* DateTime.now)
+        const changed = yield* store.takeChanged(today, REFRESHED_AT_ONCE_MAX)
+        yield* Effect.forEach(changed, (id) => Effect.orDie(refreshOne(id)), { discard: true })
+        return changed.length
+      }).pipe(Effect.withSpan("ProviderTrust.refresh"))
+
+      return ProviderTrust.of({ follow, sla: measured, score, standings: store.standings, refresh })
+    })
+  )
+}
+
+const p95OfTools = (hours: ReadonlyArray<SlaHour>): ReadonlyMap<ToolId, number> =>
+  new Map(
+    [...Map.groupBy(hours, (hour) => hour.toolId)].flatMap(([toolId, ofTool]) => {
+      const [p95Ms] = percentiles(merge(ofTool.map((hour) => hour.latencies)), [0.95])
+      return p95Ms === undefined ? [] : [[toolId, p95Ms] as const]
+    })
+  )

@@ -1,0 +1,132 @@
+/**
+ * What a provider's calls say about it: from the proxy's own traffic, hour by hour, over thirty days.
+ */
+import { DateTime } from "effect"
+import type { Receipt } from "../receipts/Receipt.ts"
+import type { ProviderId, ToolId } from "../shared/Ids.ts"
+import { type Latencies, merge, percentiles } from "./Latencies.ts"
+
+export const SLA_DAYS = 30
+const HOUR_MS = 3_600_000
+
+/** The calls of one tool in one hour. */
+export interface SlaHour {
+  readonly providerId: ProviderId
+  readonly toolId: ToolId
+  /** When the hour began. */
+  readonly hour: DateTime.Utc
+  readonly calls: number
+  readonly successes: number
+  readonly timeouts: number
+  readonly latencyMs: number
+  readonly latencies: Latencies
+}
+
+export interface SlaDay {
+  readonly date: string
+  readonly calls: number
+  readonly successes: number
+  readonly errors: number
+  readonly timeouts: number
+  /** Undefined on a day without calls. */
+  readonly uptimePercent: number | undefined
+  readonly p95Ms: number | undefined
+}
+
+export interface Sla {
+  readonly from: DateTime.Utc
+  readonly to: DateTime.Utc
+  readonly calls: number
+  readonly successes: number
+  /** Whatever did not succeed and was no time-out. */
+  readonly errors: number
+  readonly timeouts: number
+  readonly uptimePercent: number | undefined
+  readonly errorRate: number | undefined
+  readonly averageMs: number | undefined
+  readonly p50Ms: number | undefined
+  readonly p95Ms: number | undefined
+  readonly p99Ms: number | undefined
+  /** Every day of the window, oldest first. */
+  readonly days: ReadonlyArray<SlaDay>
+}
+
+/** The window begins at a full hour. */
+export const windowStart = (now: DateTime.Utc): DateTime.Utc =>
+  DateTime.makeUnsafe(Math.floor(now.epochMilliseconds / HOUR_MS) * HOUR_MS - SLA_DAYS * 24 * HOUR_MS)
+
+export const slaOf = (hours: ReadonlyArray<SlaHour>, now: DateTime.Utc): Sla => {
+  const from = windowStart(now)
+  const latencies = merge(hours.map((hour) => hour.latencies))
+  const [p50Ms, p95Ms, p99Ms] = percentiles(latencies, [0.5, 0.95, 0.99])
+  const sums = sumOf(hours)
+  return {
+    from,
+    to: now,
+    ...sums,
+    uptimePercent: percentOf(sums),
+    errorRate: sums.calls === 0 ? undefined : round((sums.calls - sums.successes) / sums.calls, 4),
+    averageMs:
+      sums.calls === 0 ? undefined : Math.round(hours.reduce((ms, hour) => ms + hour.latencyMs, 0) / sums.calls),
+    p50Ms,
+    p95Ms,
+    p99Ms,
+    days: daysOf(hours, from, now)
+  }
+}
+
+const daysOf = (hours: ReadonlyArray<SlaHour>, from: DateTime.Utc, to: DateTime.Utc): ReadonlyArray<SlaDay> => {
+  const byDate = Map.groupBy(hours, (hour) => DateTime.formatIsoDateUtc(hour.hour))
+  const days: Array<SlaDay> = []
+  for (let at = startOfDay(from); at <= to.epochMilliseconds; at += 24 * HOUR_MS) {
+    const date = DateTime.formatIsoDateUtc(DateTime.makeUnsafe(at))
+    const ofDay = byDate.get(date) ?? []
+    const sums = sumOf(ofDay)
+    const [p95Ms] = percentiles(merge(ofDay.map((hour) => hour.latencies)), [0.95])
+    days.push({ date, ...sums, uptimePercent: percentOf(sums), p95Ms })
+  }
+  return days
+}
+
+const startOfDay = (at: DateTime.Utc): number => Math.floor(at.epochMilliseconds / (24 * HOUR_MS)) * 24 * HOUR_MS
+
+const sumOf = (hours: ReadonlyArray<SlaHour>) => {
+  const total = (of: (hour: SlaHour) => number): number => hours.reduce((sum, hour) => sum + of(hour), 0)
+  const calls = total((hour) => hour.calls)
+  const successes = total((hour) => hour.successes)
+  const timeouts = total((hour) => hour.timeouts)
+  return { calls, successes, timeouts, errors: calls - successes - timeouts }
+}
+
+/** Rounded down: 99.99 is not a hundred. */
+const percentOf = ({ calls, successes }: { readonly calls: number; readonly successes: number }): number | undefined =>
+  calls === 0 ? undefined : Math.floor((successes * 10_000) / calls) / 100
+
+const round = (value: number, places: number): number => Math.round(value * 10 ** places) / 10 ** places
+
+/** Calls as hours of their tools, to be added to what is there. */
+export const hoursOf = (receipts: ReadonlyArray<Receipt>): ReadonlyArray<SlaHour> => {
+  const groups = Map.groupBy(receipts, (receipt) => `${receipt.tool_id} ${receipt.timestamp.slice(0, 13)}`)
+  return [...groups.values()].map((calls) => {
+    const [first] = calls
+    return {
+      providerId: first!.provider_id,
+      toolId: first!.tool_id,
+      hour: DateTime.makeUnsafe(`${first!.timestamp.slice(0, 13)}:00:00.000Z`),
+      calls: calls.length,
+      successes: calls.filter(({ status }) => status === "success").length,
+      timeouts: calls.filter(({ status }) => status === "timeout").length,
+      latencyMs: calls.reduce((ms, { duration_ms }) => ms + duration_ms, 0),
+      latencies: merge(calls.map(({ duration_ms }) => new Map([[duration_ms, 1]])))
+    }
+  })
+}
+
+export const added = (one: SlaHour, other: SlaHour): SlaHour => ({
+  ...one,
+  calls: one.calls + other.calls,
+  successes: one.successes + other.successes,
+  timeouts: one.timeouts + other.timeouts,
+  latencyMs: one.latencyMs + other.latencyMs,
+  latencies: merge([one.latencies, other.latencies])
+})

@@ -1,0 +1,50 @@
+/**
+ * Where the hours of tools are kept, who called whom, and how every provider stands.
+ */
+import { Context, type DateTime, type Effect, type Option } from "effect"
+import type { ConsumerId, ProviderId, ToolId } from "../shared/Ids.ts"
+import type { SlaHour } from "./Sla.ts"
+import type { Badge } from "./TrustScore.ts"
+
+export interface Pair {
+  readonly providerId: ProviderId
+  readonly consumerId: ConsumerId
+}
+
+/** As the catalogue shows it: computed a moment ago. */
+export interface Standing {
+  readonly providerId: ProviderId
+  readonly score: number
+  readonly badge: Badge
+  /** Of each tool that was called within the window. */
+  readonly p95OfTools: ReadonlyMap<ToolId, number>
+}
+
+export interface ScoreOfDay {
+  /** `2026-11-20`. */
+  readonly date: string
+  readonly score: number
+}
+
+export class SlaStore extends Context.Service<
+  SlaStore,
+  {
+    /** Adds to what is there, inside a unit of work that nobody else is in. Marks the providers as changed. */
+    add(hours: ReadonlyArray<SlaHour>, seen: ReadonlyArray<Pair & { readonly date: string }>): Effect.Effect<void>
+    /** Those pairs whose two ends are one: the same account, or the same e-mail address. */
+    selfDealing(pairs: ReadonlyArray<Pair>): Effect.Effect<ReadonlyArray<Pair>>
+    hours(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<ReadonlyArray<SlaHour>>
+    /** How many consumers were seen on that date or later. */
+    consumers(providerId: ProviderId, sinceDate: string): Effect.Effect<number>
+    /** Takes the marks of changed ones away; those that were settled before today besides. No more than that at once. */
+    takeChanged(today: string, limit: number): Effect.Effect<ReadonlyArray<ProviderId>>
+    /** Marks one: something else about it has changed. */
+    touch(providerId: ProviderId): Effect.Effect<void>
+    /** Keeps how it stands, and today's score. */
+    settle(standing: Standing, date: string): Effect.Effect<void>
+    standing(providerId: ProviderId): Effect.Effect<Option.Option<Standing>>
+    standings(providerIds: ReadonlyArray<ProviderId>): Effect.Effect<ReadonlyMap<ProviderId, Standing>>
+    /** The newest last. */
+    history(providerId: ProviderId, sinceDate: string): Effect.Effect<ReadonlyArray<ScoreOfDay>>
+  }
+>()("agent-tool-billing/domain/trust/SlaStore") {}

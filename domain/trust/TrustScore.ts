@@ -1,0 +1,140 @@
+/**
+ * The trust score by its published formula: four components of up to 25, from evidence that anybody can read. A small
+ * sample says little: what is measured is drawn toward the middle until there are enough calls.
+ */
+import { Schema } from "effect"
+import type { DisputeTally } from "./Dispute.ts"
+
+export const VerificationLevel = Schema.Literals(["unverified", "email", "domain", "code"])
+export type VerificationLevel = typeof VerificationLevel.Type
+
+export const Badge = Schema.Literals(["unrated", "basic", "trusted", "verified"])
+export type Badge = typeof Badge.Type
+
+export interface TrustEvidence {
+  readonly level: VerificationLevel
+  readonly calls: number
+  readonly consumers: number
+  /** From 0 to 1; undefined without calls. */
+  readonly successRate: number | undefined
+  readonly p95Ms: number | undefined
+  readonly disputes: DisputeTally
+}
+
+export interface TrustScore {
+  readonly score: number
+  readonly badge: Badge
+  readonly components: {
+    readonly verification: number
+    readonly uptime: number
+    readonly latency: number
+    readonly disputes: number
+  }
+  /** From 0 to 1: how much of the measured components is measured. */
+  readonly confidence: number
+}
+
+/** With so many calls a measurement counts half. */
+export const HALF_CONFIDENCE_CALLS = 100
+export const MIDDLE = 12.5
+export const RATED_CALLS_MIN = 100
+export const RATED_CONSUMERS_MIN = 3
+
+export const VERIFICATION_POINTS: Readonly<Record<VerificationLevel, number>> = {
+  unverified: 0,
+  email: 10,
+  domain: 20,
+  code: 25
+}
+/** At least so many percent: so many points. */
+export const UPTIME_POINTS = [
+  [99.9, 25],
+  [99.5, 23],
+  [99, 20],
+  [98, 17],
+  [95, 12],
+  [90, 8]
+] as const
+export const UPTIME_POINTS_LEAST = 3
+/** At most so many milliseconds: so many points. */
+export const LATENCY_POINTS = [
+  [200, 25],
+  [500, 22],
+  [1_000, 18],
+  [2_000, 14],
+  [5_000, 8]
+] as const
+export const LATENCY_POINTS_LEAST = 3
+/** Less than such a share of the calls: so many points. */
+export const DISPUTE_POINTS = [
+  [0.01, 20],
+  [0.05, 15],
+  [0.1, 8]
+] as const
+export const DISPUTE_POINTS_LEAST = 2
+export const BADGES = [
+  [75, "verified"],
+  [50, "trusted"],
+  [25, "basic"]
+] as const
+
+export const trustOf = (evidence: TrustEvidence): TrustScore => {
+  const confidence = evidence.calls / (evidence.calls + HALF_CONFIDENCE_CALLS)
+  const components = {
+    verification: VERIFICATION_POINTS[evidence.level],
+    uptime: drawn(uptimePoints(evidence.successRate), confidence),
+    latency: drawn(latencyPoints(evidence.p95Ms), confidence),
+    disputes: disputePoints(evidence.disputes, evidence.calls)
+  }
+  const score = components.verification + components.uptime + components.latency + components.disputes
+  return { score, badge: badgeOf(score, evidence), components, confidence: Math.round(confidence * 100) / 100 }
+}
+
+export const uptimePoints = (successRate: number | undefined): number => {
+  if (successRate === undefined) return MIDDLE
+  const percent = successRate * 100
+  return UPTIME_POINTS.find(([least]) => percent >= least - ROUNDING)?.[1] ?? UPTIME_POINTS_LEAST
+}
+
+/** 0.999 times a hundred is a little less than 99.9. */
+const ROUNDING = 1e-9
+
+export const latencyPoints = (p95Ms: number | undefined): number => {
+  if (p95Ms === undefined) return MIDDLE
+  return LATENCY_POINTS.find(([most]) => p95Ms <= most)?.[1] ?? LATENCY_POINTS_LEAST
+}
+
+/** A dispute that was denied is nobody's fault but the filer's. */
+export const disputePoints = ({ denied, total }: DisputeTally, calls: number): number => {
+  if (total === 0) return 25
+  if (denied === total) return 24
+  const share = (total - denied) / Math.max(1, calls)
+  return DISPUTE_POINTS.find(([below]) => share < below)?.[1] ?? DISPUTE_POINTS_LEAST
+}
+
+const drawn = (points: number, confidence: number): number => Math.round(MIDDLE + (points - MIDDLE) * confidence)
+
+const badgeOf = (score: number, { calls, consumers, level }: TrustEvidence): Badge => {
+  if (calls < RATED_CALLS_MIN || consumers < RATED_CONSUMERS_MIN) return "unrated"
+  const earned = BADGES.find(([least]) => score >= least)?.[1] ?? "unrated"
+  return earned === "verified" && level !== "domain" && level !== "code" ? "trusted" : earned
+}
+
+/** The formula in words, so that a person can do the sum with the figures of the SLA and the disputes. */
+export const scoringGuide = {
+  formula: "trust_score = verification + uptime + latency + disputes, each from 0 to 25",
+  verification: "unverified 0, email 10, domain 20, code 25",
+  uptime:
+    "by success rate over 30 days: 99.9 % and more 25, 99.5 % 23, 99 % 20, 98 % 17, 95 % 12, 90 % 8, below 3; then drawn " +
+    "toward the middle",
+  latency:
+    "by p95 over 30 days: up to 200 ms 25, 500 ms 22, 1000 ms 18, 2000 ms 14, 5000 ms 8, beyond 3; then drawn toward the middle",
+  disputes:
+    "none 25; all of them denied 24; else by the share of calls disputed and not denied: below 1 % 20, 5 % 15, 10 % 8, else 2",
+  confidence:
+    "calls / (calls + 100). Uptime and latency become 12.5 + (points - 12.5) * confidence, rounded; without calls they are 12.5",
+  badge:
+    "unrated below 100 calls or 3 consumers; then basic from 25, trusted from 50, verified from 75 with at least a verified domain",
+  evidence:
+    "calls through the proxy alone; calls between a provider and a consumer of the same e-mail address do not count"
+} as const

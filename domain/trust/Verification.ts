@@ -1,0 +1,329 @@
+/**
+ * Who a provider is, proven and not declared: a token mailed to its mailbox, published in the DNS or at a well-known
+ * address of its endpoint's domain, or committed to its repository. The first call gives the challenge; the same call
+ * again has it checked. Published proofs are looked at every day and lapse when they are gone.
+ */
+import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
+import { AccountStore } from "../accounts/AccountStore.ts"
+import { Digest } from "../shared/Digest.ts"
+import { Entropy } from "../shared/Entropy.ts"
+import type { ProviderId } from "../shared/Ids.ts"
+import { Sealer } from "../shared/Sealer.ts"
+import { UnitOfWork } from "../shared/UnitOfWork.ts"
+import { Mailer, type MailFailed, type MailNotConfigured } from "./Mailer.ts"
+import { ProofReader } from "./ProofReader.ts"
+import {
+  ownsEndpoint,
+  recordName,
+  recordValue,
+  repositoryOf,
+  repositoryText,
+  tokenIn,
+  tokenInRepository
+} from "./Proofs.ts"
+import { SlaStore } from "./SlaStore.ts"
+import { type Proof, type ProofLevel, type Verified, VerificationStore } from "./VerificationStore.ts"
+
+export const MAIL_TOKEN_HOURS = 24
+export const PUBLISHED_TOKEN_DAYS = 7
+export const CHECKS_PER_HOUR_MAX = 10
+export const MAILS_PER_HOUR_MAX = 3
+/** A proof that is gone lapses after so many looks in a row over so many days. */
+export const MISSED_MAX = 3
+const MISSING_DAYS_MIN = 2
+const TOKEN_BYTES = 32
+const RECHECKED_AT_ONCE_MAX = 50
+
+export interface Asked {
+  readonly level: ProofLevel
+  readonly domain: string | undefined
+  readonly repositoryUrl: string | undefined
+  readonly token: string | undefined
+}
+
+export interface Challenge {
+  readonly type: "email" | "dns_txt_or_well_known" | "repository_file"
+  readonly recordName: string
+  readonly recordValue: string
+  readonly expiresAt: DateTime.Utc
+  readonly instructions: string
+}
+
+export interface VerificationAnswer {
+  /** Whether the level that was asked for holds. */
+  readonly verified: boolean
+  readonly standing: Verified
+  readonly challenge: Challenge | undefined
+  readonly message: string
+}
+
+export class SubjectRefused extends Schema.TaggedError<SubjectRefused>()("SubjectRefused", {
+  field: Schema.Literals(["domain", "repo_url"]),
+  why: Schema.String
+}) {
+  override get message() {
+    return this.why
+  }
+}
+
+export class TooManyAttempts extends Schema.TaggedError<TooManyAttempts>()("TooManyAttempts", {
+  limit: Schema.Int,
+  retryAfterSeconds: Schema.Int
+}) {
+  override get message() {
+    return `At most ${this.limit} of these an hour.`
+  }
+}
+
+export class Verification extends Context.Service<
+  Verification,
+  {
+    verify(
+      providerId: ProviderId,
+      asked: Asked
+    ): Effect.Effect<VerificationAnswer, SubjectRefused | TooManyAttempts | MailFailed | MailNotConfigured>
+    /** Looks again at published proofs that were not looked at for a day; how many. */
+    readonly recheck: Effect.Effect<number>
+  }
+>()("agent-tool-billing/domain/trust/Verification") {
+  static readonly layer = Layer.effect(
+    Verification,
+    Effect.gen(function* () {
+      const store = yield* VerificationStore
+      const accounts = yield* AccountStore
+      const standings = yield* SlaStore
+      const mailer = yield* Mailer
+      const reader = yield* ProofReader
+      const entropy = yield* Entropy
+      const sealer = yield* Sealer
+      const { sha256Hex } = yield* Digest
+      const { atomically } = yield* UnitOfWork
+
+      const limited = Effect.fnUntraced(function* (providerId: ProviderId, kind: string, limit: number) {
+        const now = yield* DateTime.now
+        const attempts = yield* store.attempt(providerId, kind, now, DateTime.subtract(now, { hours: 1 }))
+        if (attempts > limit) return yield* new TooManyAttempts({ limit, retryAfterSeconds: 3_600 })
+      })
+
+      const answer = Effect.fnUntraced(function* (
+        providerId: ProviderId,
+        verified: boolean,
+        message: string,
+        challenge?: Challenge
+      ) {
+        return { verified, standing: yield* store.verified(providerId), challenge, message }
+      })
+
+      /** Once: whoever comes second with the same token finds it used up. */
+      const accept = Effect.fnUntraced(function* (proof: Proof, hash: string, keepsToken: boolean) {
+        const now = yield* DateTime.now
+        const current = Option.getOrUndefined(yield* store.lock(proof.providerId, proof.level))
+        if (current?.tokenHash !== hash || current.subject !== proof.subject || isOver(current, now)) return false
+        yield* store.put({
+          ...current,
+          ...(keepsToken ? {} : { tokenHash: undefined, tokenSealed: undefined }),
+          expiresAt: undefined,
+          verifiedAt: current.verifiedAt ?? now,
+          checkedAt: now,
+          missed: 0,
+          missingSince: undefined
+        })
+        yield* standings.touch(proof.providerId)
+        return true
+      }, atomically)
+
+      const byMail = Effect.fnUntraced(function* (providerId: ProviderId, mailbox: string, token: string | undefined) {
+        const known = Option.getOrUndefined(yield* store.find(providerId, "email"))
+        if (known?.verifiedAt !== undefined && known.subject === mailbox) {
+          return yield* answer(providerId, true, `${mailbox} is yours.`)
+        }
+        if (token !== undefined) {
+          yield* limited(providerId, "check email", CHECKS_PER_HOUR_MAX)
+          const fits = known !== undefined && (yield* accept({ ...known, subject: mailbox }, sha256Hex(token), false))
+          if (fits) return yield* answer(providerId, true, `${mailbox} is yours.`)
+          return yield* answer(
+            providerId,
+            false,
+            "That token is not the one, or it is over. Ask without a token for a new mail."
+          )
+        }
+        yield* limited(providerId, "mail", MAILS_PER_HOUR_MAX)
+        const fresh = yield* entropy.hex(TOKEN_BYTES)
+        const expiresAt = DateTime.add(yield* DateTime.now, { hours: MAIL_TOKEN_HOURS })
+        yield* store.put({ ...anew(providerId, "email", mailbox), tokenHash: sha256Hex(fresh), expiresAt })
+        yield* mailer.send({ to: mailbox, subject: "Verify your mailbox", text: letter(fresh) })
+        const challenge: Challenge = {
+          type: "email",
+          recordName: mailbox,
+          recordValue: "the token in the mail",
+          expiresAt,
+          instructions: "Send the token from the mail in this same call, as `token`."
+        }
+        return yield* answer(providerId, false, `A token was mailed to ${mailbox}.`, challenge)
+      })
+
+      /** The challenge that is open, or a new one. */
+      const challengeFor = Effect.fnUntraced(function* (
+        providerId: ProviderId,
+        level: "domain" | "code",
+        subject: string
+      ) {
+        const now = yield* DateTime.now
+        const known = Option.getOrUndefined(yield* store.lock(providerId, level))
+        const token =
+          known?.tokenSealed === undefined ? undefined : Option.getOrUndefined(sealer.open(known.tokenSealed, CONTEXT))
+        const holds = known?.subject === subject && token !== undefined
+        if (holds && (known.verifiedAt !== undefined || !isOver(known, now))) {
+          return { proof: known, token, isNew: false }
+        }
+        const fresh = yield* entropy.hex(TOKEN_BYTES)
+        const proof: Proof = {
+          ...anew(providerId, level, subject),
+          tokenHash: sha256Hex(fresh),
+          tokenSealed: sealer.seal(fresh, CONTEXT),
+          expiresAt: DateTime.add(now, { days: PUBLISHED_TOKEN_DAYS })
+        }
+        yield* store.put(proof)
+        return { proof, token: fresh, isNew: true }
+      }, atomically)
+
+      const published = Effect.fnUntraced(function* ({ level, providerId, subject }: Proof) {
+        if (level === "code") {
+          const text = yield* reader.repositoryFile(subject)
+          return [text === undefined ? undefined : tokenInRepository(providerId, text)]
+        }
+        const records = yield* Effect.result(reader.txt(recordName(subject)))
+        const found = records._tag === "Success" ? records.success.map((one) => tokenIn(providerId, one)) : []
+        if (found.some((one) => one !== undefined)) return found
+        const file = yield* reader.wellKnown(subject)
+        if (file !== undefined) return [tokenIn(providerId, file)]
+        // That the file is not there says nothing while the records cannot be read.
+        return records._tag === "Failure" ? yield* records.failure : []
+      })
+
+      const byPublication = Effect.fnUntraced(function* (
+        providerId: ProviderId,
+        level: "domain" | "code",
+        subject: string
+      ) {
+        const { isNew, proof, token } = yield* challengeFor(providerId, level, subject)
+        const challenge = publication(proof, token)
+        if (proof.verifiedAt !== undefined) return yield* answer(providerId, true, `${subject} is yours.`)
+        if (isNew) return yield* answer(providerId, false, "Publish it, then repeat this call.", challenge)
+        yield* limited(providerId, `check ${level}`, CHECKS_PER_HOUR_MAX)
+        const found = yield* Effect.result(published(proof))
+        if (found._tag === "Failure") return yield* answer(providerId, false, found.failure.message, challenge)
+        const hashes = found.success.flatMap((one) => (one === undefined ? [] : [sha256Hex(one)]))
+        const hash = hashes.find((one) => one === proof.tokenHash)
+        if (hash !== undefined && (yield* accept(proof, hash, true))) {
+          return yield* answer(providerId, true, `${subject} is yours.`)
+        }
+        const why = hashes.length === 0 ? "The proof is not there yet." : "What is there is not this challenge's token."
+        return yield* answer(providerId, false, why, challenge)
+      })
+
+      const verify = Effect.fn("Verification.verify")(function* (providerId: ProviderId, asked: Asked) {
+        const provider = Option.getOrThrow(yield* accounts.findProvider(providerId))
+        if (asked.level === "email") return yield* byMail(providerId, provider.email, asked.token)
+        if (asked.level === "domain") {
+          const domain = (asked.domain ?? "").trim().toLowerCase().replace(/\.$/u, "")
+          if (ownsEndpoint(domain, provider.endpointUrl)) return yield* byPublication(providerId, "domain", domain)
+          const why = `${domain === "" ? "A domain is needed: it" : `${domain} will not do: the domain`} must be that of your endpoint ${provider.endpointUrl}, or one above it that is your own.`
+          return yield* new SubjectRefused({ field: "domain", why })
+        }
+        const repository = repositoryOf(asked.repositoryUrl ?? "")
+        if (repository !== undefined) return yield* byPublication(providerId, "code", repository)
+        const why =
+          "Expected a repository such as https://github.com/owner/name, on github.com, gitlab.com or bitbucket.org."
+        return yield* new SubjectRefused({ field: "repo_url", why })
+      })
+
+      const note = Effect.fnUntraced(function* (proof: Proof, isThere: boolean | undefined) {
+        const now = yield* DateTime.now
+        const current = Option.getOrUndefined(yield* store.lock(proof.providerId, proof.level))
+        if (current?.verifiedAt === undefined || current.subject !== proof.subject) return
+        if (isThere === undefined) return yield* store.put({ ...current, checkedAt: now })
+        if (isThere) return yield* store.put({ ...current, checkedAt: now, missed: 0, missingSince: undefined })
+        const missingSince = current.missingSince ?? now
+        const missed = current.missed + 1
+        const longEnough = DateTime.isLessThanOrEqualTo(DateTime.add(missingSince, { days: MISSING_DAYS_MIN }), now)
+        const lapses = missed >= MISSED_MAX && longEnough
+        yield* store.put({ ...current, checkedAt: now, missed, missingSince, ...(lapses ? LAPSED : {}) })
+        if (lapses) yield* standings.touch(proof.providerId)
+      }, atomically)
+
+      const recheckOne = Effect.fnUntraced(function* (proof: Proof) {
+        const provider = Option.getOrUndefined(yield* accounts.findProvider(proof.providerId))
+        const moved = proof.level === "domain" && !ownsEndpoint(proof.subject, provider?.endpointUrl ?? "")
+        if (moved) return yield* note(proof, false)
+        const found = yield* Effect.result(published(proof))
+        // What cannot be read today may be read tomorrow.
+        if (found._tag === "Failure") return yield* note(proof, undefined)
+        yield* note(
+          proof,
+          found.success.some((one) => one !== undefined && sha256Hex(one) === proof.tokenHash)
+        )
+      })
+
+      const recheck = Effect.gen(function* () {
+        const due = yield* store.due(DateTime.subtract(yield* DateTime.now, { days: 1 }), RECHECKED_AT_ONCE_MAX)
+        yield* Effect.forEach(due, recheckOne, { concurrency: 4, discard: true })
+        return due.length
+      }).pipe(Effect.withSpan("Verification.recheck"))
+
+      return Verification.of({ verify, recheck })
+    })
+  )
+}
+
+const CONTEXT = "verification token"
+
+const LAPSED = { verifiedAt: undefined, tokenHash: undefined, tokenSealed: undefined } as const
+
+const anew = (providerId: ProviderId, level: ProofLevel, subject: string): Proof => ({
+  providerId,
+  level,
+  subject,
+  tokenHash: undefined,
+  tokenSealed: undefined,
+  expiresAt: undefined,
+  verifiedAt: undefined,
+  checkedAt: undefined,
+  missed: 0,
+  missingSince: undefined
+})
+
+const isOver = ({ expiresAt }: Proof, now: DateTime.Utc): boolean =>
+  expiresAt !== undefined && DateTime.isLessThan(expiresAt, now)
+
+const letter = (token: string): string =>
+  [
+    "Somebody, you we hope, wants to verify this mailbox as that of an MCP provider.",
+    "",
+    "Send this token to POST /api/v1/market/providers/verify, with your provider key:",
+    "",
+    `  {"level": "email", "token": "${token}"}`,
+    "",
+    `It works once, for ${MAIL_TOKEN_HOURS} hours. If it was not you, do nothing.`
+  ].join("\n")
+
+const publication = ({ expiresAt, level, providerId, subject }: Proof, token: string): Challenge => {
+  const shared = { expiresAt: expiresAt ?? DateTime.makeUnsafe(0) }
+  return level === "code"
+    ? {
+        ...shared,
+        type: "repository_file",
+        recordName: ".mcp-billing.json",
+        recordValue: repositoryText(providerId, token),
+        instructions: `Commit this as .mcp-billing.json to the default branch of ${subject}, then repeat this call.`
+      }
+    : {
+        ...shared,
+        type: "dns_txt_or_well_known",
+        recordName: recordName(subject),
+        recordValue: recordValue(providerId, token),
+        instructions:
+          `Publish this text as a TXT record of ${recordName(subject)}, or at ` +
+          `https://${subject}/.well-known/mcp-billing-verify.txt, then repeat this call.`
+      }
+}

@@ -1,0 +1,34 @@
+/**
+ * How providers are verified: who carries the mail, and how what they publish is read.
+ */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Effect, Layer } from "effect"
+import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
+import * as PublishedProofs from "../../adapters/dns/PublishedProofs.ts"
+import * as NoMailer from "../../adapters/mail/NoMailer.ts"
+import * as OutboxMailer from "../../adapters/mail/OutboxMailer.ts"
+import * as SmtpMailer from "../../adapters/mail/SmtpMailer.ts"
+import { makeGuardedFetch } from "../../adapters/mcp/GuardedFetch.ts"
+import { type AppConfig, valueOf } from "../config/AppConfig.ts"
+import { listOf } from "../config/Settings.ts"
+import { upstreamPolicy } from "./UpstreamPolicy.ts"
+
+const CONNECT_TIMEOUT_MS = 3_000
+
+const mailer = (config: AppConfig) => {
+  if (config.SMTP_URL !== undefined) {
+    return SmtpMailer.layer({ url: config.SMTP_URL, from: valueOf(config, "MAIL_FROM") })
+  }
+  if (config.profile === "production") return NoMailer.layer
+  const folder = config.profile === "embedded" ? `${valueOf(config, "DATA_DIR")}/outbox` : undefined
+  return OutboxMailer.layer(folder).pipe(Layer.provide([NodeServices.layer, NodeEntropy.layer]))
+}
+
+const proofs = (config: AppConfig) =>
+  Layer.unwrap(
+    Effect.map(makeGuardedFetch({ policy: upstreamPolicy(config), connectTimeoutMs: CONNECT_TIMEOUT_MS }), (fetch) =>
+      PublishedProofs.layer({ fetch, dnsServers: listOf(config.DNS_SERVERS ?? "") })
+    )
+  )
+
+export const evidence = (config: AppConfig) => Layer.merge(mailer(config), proofs(config))

@@ -1,0 +1,5 @@
+import { everySla, slaStoreContract } from "../contracts/sla.ts"
+import { everyVerification, verificationStoreContract } from "../contracts/verification.ts"
+
+for (const [name, ports] of everySla) slaStoreContract(name, ports)
+for (const [name, ports] of everyVerification) verificationStoreContract(name, ports)

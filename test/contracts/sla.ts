@@ -1,0 +1,188 @@
+/**
+ * What every store of hours and standings holds to.
+ */
+import { assert, it } from "@effect/vitest"
+import { DateTime, Effect, Layer, Option } from "effect"
+import { randomUUID } from "node:crypto"
+import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
+import * as PostgresAccountStore from "../../adapters/sql/PostgresAccountStore.ts"
+import * as PostgresSlaStore from "../../adapters/sql/PostgresSlaStore.ts"
+import * as PostgresUnitOfWork from "../../adapters/sql/PostgresUnitOfWork.ts"
+import { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import type { Entropy } from "../../domain/shared/Entropy.ts"
+import { ConsumerId, ProviderId, ToolId } from "../../domain/shared/Ids.ts"
+import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { countOf, EXACT_CALLS_MAX } from "../../domain/trust/Latencies.ts"
+import type { SlaHour } from "../../domain/trust/Sla.ts"
+import { SlaStore } from "../../domain/trust/SlaStore.ts"
+import { memoryStores } from "../../src/layers/MemoryStores.ts"
+import { PostgresTest } from "../support/postgres.ts"
+import { aConsumer, aProvider } from "./samples.ts"
+
+type Ports = AccountStore | Entropy | SlaStore | UnitOfWork
+
+export const everySla: ReadonlyArray<readonly [name: string, ports: Layer.Layer<Ports>]> = [
+  ["memory", Layer.mergeAll(memoryStores, NodeEntropy.layer)],
+  [
+    "PostgreSQL",
+    Layer.mergeAll(
+      PostgresAccountStore.layer,
+      PostgresSlaStore.layer,
+      PostgresUnitOfWork.layer,
+      NodeEntropy.layer
+    ).pipe(Layer.provideMerge(PostgresTest.layer))
+  ]
+]
+
+const LIVE = { timeout: "60 seconds", excludeTestServices: true } as const
+const hourAt = (hour: number) => DateTime.makeUnsafe(Date.UTC(2026, 10, 20, hour))
+const aProviderId = () => ProviderId.make(randomUUID())
+const aConsumerId = () => ConsumerId.make(randomUUID())
+
+const anHour = (changes: Partial<SlaHour> = {}): SlaHour => ({
+  providerId: aProviderId(),
+  toolId: ToolId.make(randomUUID()),
+  hour: hourAt(10),
+  calls: 3,
+  successes: 2,
+  timeouts: 1,
+  latencyMs: 60_123,
+  latencies: new Map([
+    [61, 2],
+    [60_001, 1]
+  ]),
+  ...changes
+})
+
+export const slaStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
+  it.layer(ports, LIVE)(`SlaStore over ${name}`, (it) => {
+    it.effect("adds hours to hours, each to its own", () =>
+      Effect.gen(function* () {
+        const store = yield* SlaStore
+        const hour = anHour()
+        const next = anHour({ ...hour, hour: hourAt(11), calls: 1, successes: 1, timeouts: 0 })
+        const other = anHour({ ...hour, toolId: ToolId.make(randomUUID()) })
+        yield* store.add([hour, next, other, anHour()], [])
+        yield* store.add([hour], [])
+        const found = yield* store.hours(hour.providerId, hourAt(0))
+        assert.strictEqual(found.length, 3)
+        const twice = found.find(
+          (one) => one.toolId === hour.toolId && one.hour.epochMilliseconds === hourAt(10).epochMilliseconds
+        )!
+        assert.deepStrictEqual(twice, {
+          ...hour,
+          calls: 6,
+          successes: 4,
+          timeouts: 2,
+          latencyMs: 120_246,
+          latencies: new Map([
+            [61, 4],
+            [60_001, 2]
+          ])
+        })
+        assert.deepStrictEqual(
+          (yield* store.hours(hour.providerId, hourAt(11))).map((one) => one.calls),
+          [1]
+        )
+        assert.deepStrictEqual(yield* store.hours(aProviderId(), hourAt(0)), [])
+      })
+    )
+
+    it.effect("keeps lengths exact for ten thousand calls, and bounded beyond", () =>
+      Effect.gen(function* () {
+        const store = yield* SlaStore
+        const many = (from: number) =>
+          new Map(Array.from({ length: EXACT_CALLS_MAX / 2 }, (_, n) => [from + n, 1] as const))
+        const hour = anHour({ latencies: many(5_000) })
+        const read = Effect.map(store.hours(hour.providerId, hourAt(0)), ([one]) => one!.latencies)
+        yield* store.add([hour], [])
+        yield* store.add([{ ...hour, latencies: many(10_000) }], [])
+        assert.strictEqual((yield* read).size, EXACT_CALLS_MAX)
+        yield* store.add([{ ...hour, latencies: many(20_000) }], [])
+        const bounded = yield* read
+        assert.isBelow(bounded.size, 400)
+        assert.strictEqual(countOf(bounded), (EXACT_CALLS_MAX / 2) * 3)
+      })
+    )
+
+    it.effect("counts who called within the window, once each", () =>
+      Effect.gen(function* () {
+        const store = yield* SlaStore
+        const providerId = aProviderId()
+        const [one, two] = [aConsumerId(), aConsumerId()]
+        const hours = [anHour({ providerId })]
+        yield* store.add(hours, [{ providerId, consumerId: one, date: "2026-11-01" }])
+        yield* store.add(hours, [
+          { providerId, consumerId: one, date: "2026-11-10" },
+          { providerId, consumerId: two, date: "2026-11-05" }
+        ])
+        yield* store.add(hours, [{ providerId, consumerId: one, date: "2026-10-01" }])
+        const countSince = (date: string) => store.consumers(providerId, date)
+        assert.deepStrictEqual(
+          [yield* countSince("2026-11-05"), yield* countSince("2026-11-06"), yield* countSince("2026-11-11")],
+          [2, 1, 0]
+        )
+      })
+    )
+
+    it.effect("knows who calls itself: the same account, or the same address", () =>
+      Effect.gen(function* () {
+        const store = yield* SlaStore
+        const [provider, consumer] = [yield* aProvider(), yield* aConsumer()]
+        const accounts = yield* AccountStore
+        const twin = { ...(yield* aConsumer()), id: aConsumerId(), email: provider.email.toUpperCase() }
+        yield* accounts.insertConsumer(twin)
+        const pairs = [
+          { providerId: provider.id, consumerId: consumer.id },
+          { providerId: provider.id, consumerId: twin.id },
+          { providerId: provider.id, consumerId: ConsumerId.make(provider.id) },
+          { providerId: aProviderId(), consumerId: consumer.id }
+        ]
+        const own = yield* store.selfDealing(pairs)
+        assert.sameDeepMembers([...own], [pairs[1]!, pairs[2]!])
+      })
+    )
+
+    it.effect("says which providers have changed, once, and which were not looked at today", () =>
+      Effect.gen(function* () {
+        const store = yield* SlaStore
+        const hour = anHour()
+        const { providerId } = hour
+        const isAmong = (today: string) =>
+          Effect.map(store.takeChanged(today, 10_000), (ids) => ids.includes(providerId))
+        assert.isFalse(yield* isAmong("2026-11-20"))
+        yield* store.add([hour], [])
+        assert.isTrue(yield* isAmong("2026-11-20"))
+        assert.isFalse(yield* isAmong("2026-11-20"))
+        yield* store.touch(providerId)
+        assert.isTrue(yield* isAmong("2026-11-20"))
+        const p95OfTools = new Map([[hour.toolId, 210]])
+        const standing = { providerId, score: 63, badge: "trusted", p95OfTools } as const
+        yield* store.settle(standing, "2026-11-19")
+        assert.isTrue(yield* isAmong("2026-11-20"))
+        yield* store.settle({ ...standing, score: 64 }, "2026-11-20")
+        yield* store.settle({ ...standing, score: 65 }, "2026-11-20")
+        assert.isFalse(yield* isAmong("2026-11-20"))
+        assert.deepStrictEqual(yield* store.standing(providerId), Option.some({ ...standing, score: 65 }))
+        assert.deepStrictEqual(yield* store.history(providerId, "2026-11-01"), [
+          { date: "2026-11-19", score: 63 },
+          { date: "2026-11-20", score: 65 }
+        ])
+        assert.strictEqual((yield* store.history(providerId, "2026-11-20")).length, 1)
+        assert.deepStrictEqual(yield* store.standing(aProviderId()), Option.none())
+        assert.deepStrictEqual([...(yield* store.standings([providerId, aProviderId()])).keys()], [providerId])
+      })
+    )
+
+    it.effect("adds nothing when the unit of work around fails", () =>
+      Effect.gen(function* () {
+        const store = yield* SlaStore
+        const { atomically } = yield* UnitOfWork
+        const hour = anHour()
+        const seen = [{ providerId: hour.providerId, consumerId: aConsumerId(), date: "2026-11-20" }]
+        yield* Effect.exit(atomically(Effect.andThen(store.add([hour], seen), Effect.fail("no" as const))))
+        assert.deepStrictEqual(yield* store.hours(hour.providerId, hourAt(0)), [])
+        assert.strictEqual(yield* store.consumers(hour.providerId, "2026-11-01"), 0)
+      })
+    )
+  })

@@ -1,0 +1,125 @@
+/**
+ * What every store of proofs holds to.
+ */
+import { assert, it } from "@effect/vitest"
+import { DateTime, Effect, Layer, Option } from "effect"
+import { randomUUID } from "node:crypto"
+import * as MemoryUnitOfWork from "../../adapters/memory/MemoryUnitOfWork.ts"
+import * as MemoryVerificationStore from "../../adapters/memory/MemoryVerificationStore.ts"
+import * as PostgresUnitOfWork from "../../adapters/sql/PostgresUnitOfWork.ts"
+import * as PostgresVerificationStore from "../../adapters/sql/PostgresVerificationStore.ts"
+import { ProviderId } from "../../domain/shared/Ids.ts"
+import type { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { type Proof, VerificationStore } from "../../domain/trust/VerificationStore.ts"
+import { PostgresTest } from "../support/postgres.ts"
+import { atOnce } from "./ledgerSamples.ts"
+
+type Ports = UnitOfWork | VerificationStore
+
+export const everyVerification: ReadonlyArray<readonly [name: string, ports: Layer.Layer<Ports>]> = [
+  ["memory", Layer.mergeAll(MemoryVerificationStore.layer, MemoryUnitOfWork.layer)],
+  [
+    "PostgreSQL",
+    Layer.mergeAll(PostgresVerificationStore.layer, PostgresUnitOfWork.layer).pipe(
+      Layer.provideMerge(PostgresTest.layer)
+    )
+  ]
+]
+
+const LIVE = { timeout: "60 seconds", excludeTestServices: true } as const
+const at = (minute: number) => DateTime.makeUnsafe(Date.UTC(2026, 10, 20, 12, minute))
+const aProviderId = () => ProviderId.make(randomUUID())
+
+const aProof = (changes: Partial<Proof> = {}): Proof => ({
+  providerId: aProviderId(),
+  level: "domain",
+  subject: "tools.example.org",
+  tokenHash: "ab".repeat(32),
+  tokenSealed: "sealed",
+  expiresAt: at(50),
+  verifiedAt: undefined,
+  checkedAt: undefined,
+  missed: 0,
+  missingSince: undefined,
+  ...changes
+})
+
+export const verificationStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
+  it.layer(ports, LIVE)(`VerificationStore over ${name}`, (it) => {
+    it.effect("keeps one proof of each kind, as it was put last", () =>
+      Effect.gen(function* () {
+        const store = yield* VerificationStore
+        const proof = aProof()
+        assert.deepStrictEqual(yield* store.find(proof.providerId, "domain"), Option.none())
+        yield* store.put(proof)
+        assert.deepStrictEqual(yield* store.find(proof.providerId, "domain"), Option.some(proof))
+        const held = aProof({
+          ...proof,
+          tokenHash: undefined,
+          tokenSealed: undefined,
+          expiresAt: undefined,
+          verifiedAt: at(1),
+          checkedAt: at(2),
+          missed: 2,
+          missingSince: at(2)
+        })
+        yield* store.put(held)
+        assert.deepStrictEqual(yield* store.lock(proof.providerId, "domain"), Option.some(held))
+        assert.deepStrictEqual(yield* store.find(proof.providerId, "email"), Option.none())
+      })
+    )
+
+    it.effect("knows the highest level that holds", () =>
+      Effect.gen(function* () {
+        const store = yield* VerificationStore
+        const providerId = aProviderId()
+        const levelNow = store.verified(providerId)
+        assert.deepStrictEqual(yield* levelNow, { level: "unverified", at: undefined })
+        yield* store.put(aProof({ providerId, level: "email", verifiedAt: at(1) }))
+        yield* store.put(aProof({ providerId, level: "code" }))
+        assert.deepStrictEqual(yield* levelNow, { level: "email", at: at(1) })
+        yield* store.put(aProof({ providerId, level: "domain", verifiedAt: at(2) }))
+        assert.deepStrictEqual(yield* levelNow, { level: "domain", at: at(2) })
+        yield* store.put(aProof({ providerId, level: "code", verifiedAt: at(3) }))
+        const levels = yield* store.levels([providerId, aProviderId()])
+        assert.deepStrictEqual([...levels], [[providerId, { level: "code", at: at(3) }]])
+        yield* store.put(aProof({ providerId, level: "code" }))
+        yield* store.put(aProof({ providerId, level: "domain" }))
+        assert.deepStrictEqual((yield* levelNow).level, "email")
+      })
+    )
+
+    it.effect("knows which published proofs are to be looked at again, longest ago first", () =>
+      Effect.gen(function* () {
+        const store = yield* VerificationStore
+        const proofs = [
+          aProof({ verifiedAt: at(0), checkedAt: at(4) }),
+          aProof({ verifiedAt: at(0), checkedAt: at(3), level: "code" }),
+          aProof({ verifiedAt: at(0), checkedAt: at(20) }),
+          aProof({ verifiedAt: at(0), checkedAt: at(1), level: "email" }),
+          aProof({ checkedAt: at(1) })
+        ]
+        for (const proof of proofs) yield* store.put(proof)
+        const ours = new Set(proofs.map((proof) => proof.providerId))
+        const due = (yield* store.due(at(10), 1_000)).filter((proof) => ours.has(proof.providerId))
+        assert.deepStrictEqual(due, [proofs[1]!, proofs[0]!])
+        assert.strictEqual((yield* store.due(at(10), 1)).length, 1)
+      })
+    )
+
+    it.effect("counts attempts of a kind within the hour, however many come at once", () =>
+      Effect.gen(function* () {
+        const store = yield* VerificationStore
+        const providerId = aProviderId()
+        const attempt = (minute: number, kind = "check") => store.attempt(providerId, kind, at(minute), at(minute - 10))
+        const counts = yield* atOnce(20, () => attempt(0))
+        assert.deepStrictEqual(
+          counts.toSorted((a, b) => a - b),
+          Array.from({ length: 20 }, (_, n) => n + 1)
+        )
+        assert.strictEqual(yield* attempt(5), 21)
+        assert.strictEqual(yield* attempt(5, "mail"), 1)
+        assert.strictEqual(yield* attempt(11), 1)
+      })
+    )
+  })

@@ -1,0 +1,53 @@
+/**
+ * Disputes for tests: calls that were paid for, and what is done about them.
+ */
+import { assert } from "@effect/vitest"
+import { Effect, Layer, Redacted } from "effect"
+import { OperatorKey } from "../../../domain/accounts/Authentication.ts"
+import { Ledger } from "../../../domain/ledger/Ledger.ts"
+import { ProviderId } from "../../../domain/shared/Ids.ts"
+import { type Member, textAt } from "../Market.ts"
+import { everyCore } from "../metering/Core.ts"
+import { fine, providing } from "../metering/Provider.ts"
+import { aBuyer, anOffer, buy, type Offer } from "../metering/Shop.ts"
+import { send } from "../ServiceUnderTest.ts"
+
+export const DISPUTES = "/api/v1/market/disputes"
+export const OPERATOR = "the operator's key of these tests, 32 characters"
+export const MILLION = 1_000_000
+
+export const file = (by: Member, receiptId: string, more: Record<string, unknown> = {}) =>
+  send({ path: DISPUTES, key: by.key, json: { receipt_id: receiptId, reason: "quality", ...more } })
+
+export const respond = (by: Member, id: string, json: Record<string, unknown>) =>
+  send({ path: `${DISPUTES}/${id}/respond`, key: by.key, json })
+
+export const resolve = (id: string, json: Record<string, unknown>, key = OPERATOR) =>
+  send({ path: `${DISPUTES}/${id}/resolve`, key, json })
+
+/** A call that was paid for. */
+export const sold = Effect.gen(function* () {
+  const { url } = yield* providing(fine)
+  const offer = yield* anOffer(url)
+  const buyer = yield* aBuyer()
+  const answer = yield* buy(buyer, offer)
+  assert.strictEqual(answer.status, 200, answer.text)
+  return { buyer, offer, receiptId: textAt(answer, "meta", "receipt_id") }
+})
+
+export const filed = Effect.gen(function* () {
+  const sale = yield* sold
+  const answer = yield* file(sale.buyer, sale.receiptId)
+  assert.strictEqual(answer.status, 201, answer.text)
+  return { ...sale, id: textAt(answer, "dispute_id") }
+})
+
+export const earned = (offer: Offer) =>
+  Effect.map(
+    Effect.flatMap(Ledger, (ledger) => ledger.provider(ProviderId.make(offer.provider.id))),
+    ({ balance }) => Number(balance)
+  )
+
+export const everyDisputedCore = everyCore.map(
+  ([name, core]) => [name, core.pipe(Layer.provide(Layer.succeed(OperatorKey, Redacted.make(OPERATOR))))] as const
+)
