@@ -25,6 +25,9 @@ export const trustWords: Words = {
   "ProviderVerification.verified_at": ["Since when the level holds; null where none does.", null],
   "ProviderVerification.message": ["What was found.", "Publish it, then repeat this call."],
   "VerificationGuide.": ["How to prove who you are."],
+  "VerificationGuide.schema": ["The JSON Schema of the POST's body."],
+  "VerificationGuide.verification_levels": ["What each level proves."],
+  "VerificationGuide.trust_badges": ["What each badge says."],
   "trust.describeVerify.200": [
     "How to prove who you are.",
     {

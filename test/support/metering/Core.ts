@@ -23,6 +23,8 @@ import type { PaymentGateway } from "../../../domain/payments/PaymentGateway.ts"
 import { RateLimitPolicy } from "../../../domain/accounts/RateLimitPolicy.ts"
 import { DefaultFreeTierCalls } from "../../../domain/catalog/Pricing.ts"
 import { UpstreamLimits } from "../../../domain/metering/UpstreamLimits.ts"
+import type { Mailer } from "../../../domain/trust/Mailer.ts"
+import type { ProofReader } from "../../../domain/trust/ProofReader.ts"
 import { core } from "../../../src/layers/Core.ts"
 import { memoryStores } from "../../../src/layers/MemoryStores.ts"
 import { postgresStores } from "../../../src/layers/PostgresStores.ts"
@@ -59,11 +61,17 @@ const NOTHING_PUBLISHED = PublishedProofs.layer({
   dnsServers: []
 })
 
-const on = <G>(stores: Layer.Layer<Layer.Success<typeof memoryStores>>, gateway: Layer.Layer<PaymentGateway | G>) =>
+const NO_EVIDENCE: Layer.Layer<Mailer | ProofReader> = Layer.merge(NoMailer.layer, NOTHING_PUBLISHED)
+
+const on = <G>(
+  stores: Layer.Layer<Layer.Success<typeof memoryStores>>,
+  gateway: Layer.Layer<PaymentGateway | G>,
+  evidence = NO_EVIDENCE
+) =>
   ServiceUnderTest.over(HttpService.layer).pipe(
     Layer.provideMerge(core),
     Layer.provideMerge(gateway),
-    Layer.provide([PdfInvoicePrinter.layer, NoMailer.layer, NOTHING_PUBLISHED]),
+    Layer.provide([PdfInvoicePrinter.layer, evidence]),
     Layer.provideMerge(stores),
     Layer.provideMerge(adapters),
     Layer.provide(settings)
@@ -77,6 +85,13 @@ export const everyCore = [
   ["memory", on(memoryStores, DryRunGateway.layer)],
   ["PostgreSQL", on(onPostgres, DryRunGateway.layer)]
 ] as const
+
+/** With mail and proofs as the test has them. */
+export const coreReading = (evidence: Layer.Layer<Mailer | ProofReader>) =>
+  [
+    ["memory", on(memoryStores, DryRunGateway.layer, evidence)],
+    ["PostgreSQL", on(onPostgres, DryRunGateway.layer, evidence)]
+  ] as const
 
 /** With a payment processor that the test has in its hand. */
 export const coreWith = <G>(gateway: Layer.Layer<PaymentGateway | G>) =>

@@ -1,0 +1,179 @@
+/**
+ * What the proxy measured, over HTTP, held against a count of the calls one by one.
+ */
+import { assert, it } from "@effect/vitest"
+import { DateTime, Effect } from "effect"
+import { LogStore } from "../../domain/log/LogStore.ts"
+import { Sequencer } from "../../domain/log/Sequencer.ts"
+import { ProviderId, ToolId } from "../../domain/shared/Ids.ts"
+import { ProviderTrust } from "../../domain/trust/ProviderTrust.ts"
+import { windowStart } from "../../domain/trust/Sla.ts"
+import { aCall, consumerWith, settled } from "../contracts/ledgerSamples.ts"
+import { at, expecting, listAt, textAt, valueAt } from "../support/Market.ts"
+import { everyCore } from "../support/metering/Core.ts"
+import { fine, providing } from "../support/metering/Provider.ts"
+import { aBuyer, anOffer, buy, METER, numberAt, problemOf } from "../support/metering/Shop.ts"
+import { LIVE, send } from "../support/ServiceUnderTest.ts"
+import { file } from "../support/trust/Disputing.ts"
+
+let reads = 0
+/** Never a cached answer. */
+const slaPath = (id: string) => `/api/v1/market/providers/${id}/sla?read=${++reads}`
+const trustPath = (id: string) => `/api/v1/market/providers/${id}/trust?read=${++reads}`
+
+const sequenceAll = Effect.gen(function* () {
+  const { sequence } = yield* Sequencer
+  while ((yield* sequence) > 0);
+})
+
+const nearestRank = (lengths: ReadonlyArray<number>, share: number) =>
+  lengths.toSorted((a, b) => a - b)[Math.ceil(share * lengths.length) - 1]
+
+for (const [name, core] of everyCore) {
+  it.layer(core, LIVE)(`The SLA over ${name}`, (it) => {
+    it.effect("is that of the calls, counted one by one", () =>
+      Effect.gen(function* () {
+        const server = yield* providing((seen, response, n) => {
+          if (n % 6 < 2) return void response.writeHead(500).end()
+          setTimeout(() => fine(seen, response, n), n % 7)
+        })
+        const offer = yield* anOffer(server.url)
+        const buyers = [yield* aBuyer(), yield* aBuyer(), yield* aBuyer()]
+        for (let n = 0; n < 30; n++) yield* buy(buyers[n % 3]!, offer)
+        yield* sequenceAll
+        const store = yield* LogStore
+        const calls = (yield* store.scan(undefined, 10_000))
+          .map(({ receipt }) => receipt)
+          .filter((receipt) => receipt.provider_id === offer.provider.id)
+        const lengths = calls.map((receipt) => receipt.duration_ms)
+        const successes = calls.filter(({ status }) => status === "success").length
+        assert.isAbove(calls.length - successes, 0)
+        const answer = yield* expecting(200, { path: slaPath(offer.provider.id) })
+        assert.deepStrictEqual(
+          [
+            numberAt(answer, "total_calls_30d"),
+            numberAt(answer, "successful_calls_30d"),
+            numberAt(answer, "error_calls_30d") + numberAt(answer, "timeout_calls_30d"),
+            numberAt(answer, "uptime_30d"),
+            numberAt(answer, "error_rate_30d"),
+            numberAt(answer, "p50_latency_ms"),
+            numberAt(answer, "p95_latency_ms"),
+            numberAt(answer, "p99_latency_ms")
+          ],
+          [
+            30,
+            successes,
+            30 - successes,
+            Math.floor((successes * 10_000) / 30) / 100,
+            Math.round(((30 - successes) / 30) * 10_000) / 10_000,
+            nearestRank(lengths, 0.5)!,
+            nearestRank(lengths, 0.95)!,
+            nearestRank(lengths, 0.99)!
+          ]
+        )
+        const days = listAt(answer, "by_day")
+        assert.isTrue(days.length === 30 || days.length === 31)
+        assert.strictEqual(valueAt(days.at(-1)!, "calls"), 30)
+        const trust = yield* expecting(200, { path: trustPath(offer.provider.id) })
+        assert.strictEqual(at(trust, "details", "distinct_consumers_30d"), 3)
+        assert.strictEqual(at(trust, "badge"), "unrated")
+        const sum = ["verification", "uptime", "latency", "disputes"].reduce(
+          (points, part) => points + numberAt(trust, "components", part),
+          0
+        )
+        assert.strictEqual(numberAt(trust, "trust_score"), sum)
+
+        // The catalogue shows how it stands, once it was looked at.
+        yield* Effect.flatMap(ProviderTrust, (one) => one.refresh)
+        const listed = yield* expecting(200, { path: `/api/market/catalog?provider_id=${offer.provider.id}` })
+        const [tool] = listAt(listed, "tools") as ReadonlyArray<Record<string, Record<string, unknown>>>
+        assert.deepStrictEqual([tool!["provider"]!["trust_score"], tool!["provider"]!["badge"]], [sum, "unrated"])
+        assert.strictEqual(tool!["stats"]!["p95_latency_ms"], nearestRank(lengths, 0.95))
+        const history = listAt(yield* expecting(200, { path: trustPath(offer.provider.id) }), "history")
+        assert.deepStrictEqual(
+          history.map((one) => valueAt(one, "trust_score")),
+          [sum]
+        )
+      })
+    )
+
+    it.effect("leaves out what did not come through the proxy, and what a provider bought of itself", () =>
+      Effect.gen(function* () {
+        const { url } = yield* providing(fine)
+        const email = "one.person@example.org"
+        const offer = yield* anOffer(url, {}, { email })
+        const own = yield* aBuyer(100, { email: "One.Person@example.org" })
+        const other = yield* aBuyer()
+        yield* buy(own, offer)
+        yield* buy(other, offer)
+        yield* expecting(201, { path: METER, key: other.key, json: { tool_id: offer.toolId, success: true } })
+        yield* sequenceAll
+        const answer = yield* expecting(200, { path: slaPath(offer.provider.id) })
+        assert.strictEqual(numberAt(answer, "total_calls_30d"), 1)
+      })
+    )
+
+    it.effect("of many calls over many days equals a recomputation, and forgets what is older than the window", () =>
+      Effect.gen(function* () {
+        const now = yield* DateTime.now
+        const since = windowStart(now)
+        const { provider, toolId } = yield* anOffer("http://127.0.0.1:9/mcp")
+        const consumerId = yield* consumerWith(1_000_000_000)
+        const made: Array<{ readonly at: DateTime.Utc; readonly status: string; readonly ms: number }> = []
+        for (let n = 0; n < 1_500; n++) {
+          const openedAt = DateTime.subtract(now, { minutes: (n * 37) % (40 * 24 * 60) })
+          const status = n % 11 === 0 ? ("error" as const) : n % 13 === 0 ? ("timeout" as const) : ("success" as const)
+          const ids = { providerId: ProviderId.make(provider.id), toolId: ToolId.make(toolId) }
+          const { receipt } = yield* settled(yield* aCall(consumerId, { ...ids, openedAt }), { status })
+          made.push({ at: openedAt, status, ms: receipt.duration_ms })
+        }
+        yield* sequenceAll
+        const counted = made.filter(({ at: when }) => DateTime.isGreaterThanOrEqualTo(when, since))
+        const answer = yield* expecting(200, { path: slaPath(provider.id) })
+        assert.strictEqual(numberAt(answer, "total_calls_30d"), counted.length)
+        assert.strictEqual(
+          numberAt(answer, "timeout_calls_30d"),
+          counted.filter(({ status }) => status === "timeout").length
+        )
+        for (const day of listAt(answer, "by_day")) {
+          const date = String(valueAt(day, "date"))
+          const ofDay = counted.filter(({ at: when }) => DateTime.formatIsoDateUtc(when) === date)
+          assert.strictEqual(valueAt(day, "calls"), ofDay.length, date)
+          assert.strictEqual(valueAt(day, "errors"), ofDay.filter(({ status }) => status === "error").length, date)
+        }
+      })
+    )
+
+    it.effect("counts disputes, and the score says what they cost", () =>
+      Effect.gen(function* () {
+        const { url } = yield* providing(fine)
+        const offer = yield* anOffer(url)
+        const buyer = yield* aBuyer()
+        const bought = yield* buy(buyer, offer)
+        yield* sequenceAll
+        const before = yield* expecting(200, { path: trustPath(offer.provider.id) })
+        yield* file(buyer, textAt(bought, "meta", "receipt_id"))
+        const after = yield* expecting(200, { path: trustPath(offer.provider.id) })
+        assert.deepStrictEqual([at(before, "components", "disputes"), at(after, "components", "disputes")], [25, 2])
+        assert.strictEqual(at(after, "details", "total_disputes"), 1)
+        assert.strictEqual(numberAt(yield* expecting(200, { path: slaPath(offer.provider.id) }), "disputes"), 1)
+      })
+    )
+
+    it.effect("of a provider without calls says nothing rather than something", () =>
+      Effect.gen(function* () {
+        const { provider } = yield* anOffer("http://127.0.0.1:9/mcp")
+        const answer = yield* expecting(200, { path: slaPath(provider.id) })
+        for (const figure of ["uptime_30d", "p95_latency_ms", "error_rate_30d", "avg_latency_ms"]) {
+          assert.isNull(at(answer, figure), figure)
+        }
+        const trust = yield* expecting(200, { path: trustPath(provider.id) })
+        assert.deepStrictEqual([at(trust, "badge"), at(trust, "details", "confidence")], ["unrated", 0])
+        for (const path of [slaPath, trustPath]) {
+          const none = yield* send({ path: path("00000000-0000-4000-8000-000000000000") })
+          assert.deepStrictEqual(problemOf(none), [404, "NOT_FOUND"])
+        }
+      })
+    )
+  })
+}
