@@ -7,6 +7,7 @@ import { SqlClient } from "effect/sql"
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
+  // Hours of a provider as a whole stand under its own id as tool; its tools have a row a day.
   yield* sql`CREATE TABLE sla_hourly (
     provider_id uuid NOT NULL,
     tool_id uuid NOT NULL,
@@ -16,7 +17,7 @@ export default Effect.gen(function* () {
     timeouts int8 NOT NULL,
     latency_ms int8 NOT NULL,
     latencies bytea NOT NULL,
-    PRIMARY KEY (provider_id, hour, tool_id)
+    PRIMARY KEY (provider_id, tool_id, hour)
   ) WITH (fillfactor = 70)`
 
   yield* sql`CREATE TABLE provider_consumers (

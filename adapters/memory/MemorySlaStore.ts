@@ -37,6 +37,9 @@ export const layer = Layer.effect(
       }
     })
 
+    const known = (providerId: ProviderId, since: DateTime.Utc): ReadonlyArray<SlaHour> =>
+      [...(hours.get(providerId)?.values() ?? [])].filter((one) => DateTime.isGreaterThanOrEqualTo(one.hour, since))
+
     const isOne = ({ consumerId, providerId }: Pair): boolean => {
       const provider = tables.providers.get(providerId)
       const consumer = tables.consumers.get(consumerId)
@@ -59,9 +62,9 @@ export const layer = Layer.effect(
       add,
       selfDealing: (pairs) => Effect.sync(() => pairs.filter(isOne)),
       hours: (providerId, since) =>
-        Effect.sync(() =>
-          [...(hours.get(providerId)?.values() ?? [])].filter((one) => DateTime.isGreaterThanOrEqualTo(one.hour, since))
-        ),
+        Effect.sync(() => known(providerId, since).filter((one) => one.toolId === undefined)),
+      toolDays: (providerId, since) =>
+        Effect.sync(() => known(providerId, since).filter((one) => one.toolId !== undefined)),
       consumers: (providerId, sinceDate) =>
         Effect.sync(() => [...(seen.get(providerId)?.values() ?? [])].filter((date) => date >= sinceDate).length),
       takeChanged: Effect.fnUntraced(function* (today, limit) {

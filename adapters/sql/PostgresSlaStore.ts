@@ -4,7 +4,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { type DateTime, Effect, Layer, Option } from "effect"
 import { ConsumerId, ProviderId, ToolId } from "../../domain/shared/Ids.ts"
-import { bounded, decode, encode } from "../../domain/trust/Latencies.ts"
+import { bounded } from "../../domain/trust/Latencies.ts"
 import { added, type SlaHour } from "../../domain/trust/Sla.ts"
 import { type Pair, SlaStore, type Standing } from "../../domain/trust/SlaStore.ts"
 import type { Badge } from "../../domain/trust/TrustScore.ts"
@@ -45,7 +45,7 @@ export const layer = Layer.effect(
           OID.timestamptz
         ),
         column(
-          hours.map((one) => one.toolId),
+          hours.map((one) => one.toolId ?? one.providerId),
           OID.uuid
         )
       ] as const
@@ -71,10 +71,10 @@ export const layer = Layer.effect(
         SELECT * FROM unnest(${sumProviders}, ${sumAt}, ${sumTools}, ${counts((one) => one.calls)},
           ${counts((one) => one.successes)}, ${counts((one) => one.timeouts)}, ${counts((one) => one.latencyMs)},
           ${column(
-            sums.map((one) => encode(bounded(one.latencies))),
+            sums.map((one) => bounded(one.latencies)),
             OID.bytea
           )})
-        ON CONFLICT (provider_id, hour, tool_id) DO UPDATE SET calls = excluded.calls, successes = excluded.successes,
+        ON CONFLICT (provider_id, tool_id, hour) DO UPDATE SET calls = excluded.calls, successes = excluded.successes,
           timeouts = excluded.timeouts, latency_ms = excluded.latency_ms, latencies = excluded.latencies`
     })
 
@@ -85,7 +85,7 @@ export const layer = Layer.effect(
       yield* addHours(hours)
       yield* sql`
         INSERT INTO provider_consumers AS p (provider_id, consumer_id, last_seen)
-        SELECT s.provider_id, s.consumer_id, s.day::date FROM unnest(
+        SELECT provider_id, consumer_id, s.day::date FROM unnest(
           ${column(
             seen.map((one) => one.providerId),
             OID.uuid
@@ -97,6 +97,8 @@ export const layer = Layer.effect(
             seen.map((one) => one.date),
             OID.text
           )}) AS s (provider_id, consumer_id, day)
+        LEFT JOIN provider_consumers k USING (provider_id, consumer_id)
+        WHERE k.last_seen IS NULL OR k.last_seen < s.day::date
         ON CONFLICT (provider_id, consumer_id) DO UPDATE SET last_seen = excluded.last_seen
           WHERE p.last_seen < excluded.last_seen`
       yield* touchAll([...new Set(hours.map((one) => one.providerId))])
@@ -129,7 +131,15 @@ export const layer = Layer.effect(
 
     const hours = Effect.fn("PostgresSlaStore.hours")(function* (providerId: ProviderId, since: DateTime.Utc) {
       const rows = yield* sql<HourRow>`
-        SELECT * FROM sla_hourly WHERE provider_id = ${providerId} AND hour >= ${toDate(since)}`
+        SELECT * FROM sla_hourly
+        WHERE provider_id = ${providerId} AND tool_id = ${providerId} AND hour >= ${toDate(since)}`
+      return rows.map(toHour)
+    }, Effect.orDie)
+
+    const toolDays = Effect.fn("PostgresSlaStore.toolDays")(function* (providerId: ProviderId, since: DateTime.Utc) {
+      const rows = yield* sql<HourRow>`
+        SELECT * FROM sla_hourly
+        WHERE provider_id = ${providerId} AND tool_id <> ${providerId} AND hour >= ${toDate(since)}`
       return rows.map(toHour)
     }, Effect.orDie)
 
@@ -183,6 +193,7 @@ export const layer = Layer.effect(
       add,
       selfDealing,
       hours,
+      toolDays,
       consumers,
       takeChanged,
       touch: (providerId) => Effect.orDie(Effect.asVoid(touchAll([providerId]))),
@@ -199,13 +210,13 @@ const keyOf = (one: SlaHour): string => `${one.providerId} ${one.toolId} ${one.h
 
 const toHour = (row: HourRow): SlaHour => ({
   providerId: ProviderId.make(row.provider_id),
-  toolId: ToolId.make(row.tool_id),
+  toolId: row.tool_id === row.provider_id ? undefined : ToolId.make(row.tool_id),
   hour: toInstant(row.hour),
   calls: Number(row.calls),
   successes: Number(row.successes),
   timeouts: Number(row.timeouts),
   latencyMs: Number(row.latency_ms),
-  latencies: decode(row.latencies)
+  latencies: row.latencies
 })
 
 const toStanding = (row: StandingRow): Standing => ({

@@ -3,8 +3,8 @@
  * byte as it was signed.
  */
 import type { Receipt } from "../../domain/receipts/Receipt.ts"
-import { ConsumerId, ProviderId, ToolId } from "../../domain/shared/Ids.ts"
-import { Microcents } from "../../domain/shared/Microcents.ts"
+import type { ConsumerId, ProviderId, ToolId } from "../../domain/shared/Ids.ts"
+import type { Microcents } from "../../domain/shared/Microcents.ts"
 import { receiptOfUuid } from "./LedgerCodes.ts"
 import { STATUS_OF_CODE } from "./ReceiptQueries.ts"
 
@@ -27,16 +27,20 @@ export const RECEIPT_COLUMNS =
   "r.receipt_id, r.tool_id, r.tool_name, r.consumer_id, r.provider_id, r.called_at, r.created_at, r.duration_ms, " +
   "r.cost, r.status, r.signature"
 
+/** The columns' types are as strict as the brands: nothing is checked again, for there are many. */
 export const toReceipt = (row: ReceiptRow): Receipt => ({
   receipt_id: receiptOfUuid(row.receipt_id),
-  tool_id: ToolId.make(row.tool_id),
+  tool_id: row.tool_id as ToolId,
   tool_name: row.tool_name,
-  agent_id: ConsumerId.make(row.consumer_id),
-  provider_id: ProviderId.make(row.provider_id),
+  agent_id: row.consumer_id as ConsumerId,
+  provider_id: row.provider_id as ProviderId,
   timestamp: row.called_at.toISOString(),
   duration_ms: row.duration_ms,
-  cost_microcents: Microcents.make(row.cost),
+  cost_microcents: row.cost as Microcents,
   status: STATUS_OF_CODE[row.status]!,
-  signature: Buffer.from(row.signature).toString("hex"),
+  signature: hexOf(row.signature),
   created_at: row.created_at.toISOString()
 })
+
+const hexOf = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex")

@@ -25,10 +25,17 @@ export interface Node {
 export const emptyRoot = (sha256: Sha256): Hash => sha256(new Uint8Array(0))
 
 export const leafHash = (sha256: Sha256, entry: Uint8Array): Hash => {
+  if (entry.length === HASH_BYTES) {
+    single.set(entry, 1)
+    return sha256(single)
+  }
   const bytes = new Uint8Array(entry.length + 1)
   bytes.set(entry, 1)
   return sha256(bytes)
 }
+
+/** What entries usually are: hashes themselves. */
+const single = new Uint8Array(1 + HASH_BYTES)
 
 /** One buffer for all of them: nothing waits between filling and hashing. */
 const pair = new Uint8Array(1 + 2 * HASH_BYTES)

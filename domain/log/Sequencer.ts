@@ -11,7 +11,7 @@ import { commitmentOf, saltOf } from "./Commitment.ts"
 import { LogSigner } from "./LogSigner.ts"
 import { type Log, LogStore, noteKeyOf, type SequencedReceipt } from "./LogStore.ts"
 import { sameHash } from "./MerkleProof.ts"
-import { emptyRoot, leafHash } from "./MerkleTree.ts"
+import { emptyRoot, type Hash, leafHash } from "./MerkleTree.ts"
 import { signedCheckpoint } from "./SignedNote.ts"
 import { edgeOf, grow } from "./Tiles.ts"
 
@@ -26,8 +26,10 @@ export const ReceiptFollower = Context.Reference<(batch: ReadonlyArray<Sequenced
   { defaultValue: () => () => Effect.void }
 )
 
-/** In one unit of work: some milliseconds of hashing, so that calls are not kept waiting. */
-export const BATCH_MAX = 512
+/** In one unit of work. */
+export const BATCH_MAX = 2_048
+/** Hashed at once: some milliseconds, so that calls are not kept waiting. */
+const HASHED_AT_ONCE = 256
 const SALT_KEY_BYTES = 32
 
 export class Sequencer extends Context.Service<
@@ -85,10 +87,12 @@ export class Sequencer extends Context.Service<
         if (taken.length === 0) return 0
         const receipts = taken.map(({ receipt }) => receipt)
         const edge = yield* store.tiles(log.number, edgeOf(log.size))
-        const added = receipts.map((receipt) => {
+        const added: Array<{ readonly entry: Hash; readonly leaf: Hash }> = []
+        for (const [at, receipt] of receipts.entries()) {
+          if (at % HASHED_AT_ONCE === HASHED_AT_ONCE - 1) yield* Effect.yieldNow
           const entry = commitmentOf(sha256, saltOf(sha256, log.saltKey, receipt.receipt_id), receipt)
-          return { entry, leaf: leafHash(sha256, entry) }
-        })
+          added.push({ entry, leaf: leafHash(sha256, entry) })
+        }
         const { root, size, tiles } = grow(sha256, log.size, edge, added)
         const checkpoint = signedCheckpoint(sha256, noteKeyOf(log), { size, root }, signer.sign)
         yield* store.append({ log: log.number, firstIndex: log.size, receipts, tiles, size, root, checkpoint })

@@ -1,37 +1,37 @@
 /**
  * How long calls took, as a mergeable count of each length in whole milliseconds. Exact as long as few calls are in it;
- * beyond that lengths are taken together, each at most one part in 128 from what it was.
+ * beyond that lengths are taken together, each at most one part in 128 from what it was. Kept as bytes, in one form for the
+ * same counts: pairs of a step from the length before and a count, seven bits to a byte.
  */
-export type Latencies = ReadonlyMap<number, number>
+export type Latencies = Uint8Array
 
 /** So many calls keep their exact lengths. */
 export const EXACT_CALLS_MAX = 10_000
-/** Lengths below are always exact; above, each doubling has as many steps. */
+/** Lengths below twice as many are always exact; above, each doubling has as many steps. */
 const STEPS = 64
 
-export const countOf = (latencies: Latencies): number => {
-  let count = 0
-  for (const calls of latencies.values()) count += calls
-  return count
+/** Each length once, ascending. */
+interface Counts {
+  readonly lengths: ReadonlyArray<number>
+  readonly calls: ReadonlyArray<number>
+  readonly total: number
 }
 
-export const merge = (parts: Iterable<Latencies>): Latencies => {
-  const merged = new Map<number, number>()
-  for (const part of parts) {
-    for (const [ms, calls] of part) merged.set(ms, (merged.get(ms) ?? 0) + calls)
-  }
-  return merged
+export const latenciesOf = (lengths: ReadonlyArray<number>): Latencies => {
+  for (const ms of lengths) note(ms, 1)
+  return written(taken())
 }
+
+export const merge = (parts: Iterable<Latencies>): Latencies => written(counted(parts))
+
+export const countOf = (latencies: Latencies): number => counted([latencies]).total
 
 /** As it is kept: exact up to a number of calls, coarser from there on. */
 export const bounded = (latencies: Latencies): Latencies => {
-  if (countOf(latencies) <= EXACT_CALLS_MAX) return latencies
-  const coarser = new Map<number, number>()
-  for (const [ms, calls] of latencies) {
-    const step = stepOf(ms)
-    coarser.set(step, (coarser.get(step) ?? 0) + calls)
-  }
-  return coarser
+  const { calls, lengths, total } = counted([latencies])
+  if (total <= EXACT_CALLS_MAX) return latencies
+  for (const [at, ms] of lengths.entries()) note(stepOf(ms), calls[at]!)
+  return written(taken())
 }
 
 /** The middle of the step that a length falls into; again of that: the same. */
@@ -42,22 +42,84 @@ export const stepOf = (ms: number): number => {
 }
 
 /** Nearest rank: the element ceil(p · n) of the sorted list; undefined where there is none. */
-export const percentiles = (latencies: Latencies, shares: ReadonlyArray<number>): ReadonlyArray<number | undefined> => {
-  const count = countOf(latencies)
-  const sorted = [...latencies].toSorted(([a], [b]) => a - b)
+export const percentiles = (
+  parts: Iterable<Latencies>,
+  shares: ReadonlyArray<number>
+): ReadonlyArray<number | undefined> => {
+  const { calls, lengths, total } = counted(parts)
   return shares.map((share) => {
-    const rank = Math.max(1, Math.ceil(share * count))
+    const rank = Math.max(1, Math.ceil(share * total))
     let passed = 0
-    for (const [ms, calls] of sorted) {
-      passed += calls
+    for (const [at, ms] of lengths.entries()) {
+      passed += calls[at]!
       if (passed >= rank) return ms
     }
     return undefined
   })
 }
 
-/** Pairs of a step from the length before and a count, seven bits to a byte. */
-export const encode = (latencies: Latencies): Uint8Array => {
+export const lengthsIn = (latencies: Latencies): number => counted([latencies]).lengths.length
+
+/** Counting is where the time goes, so usual lengths are counted in an array that is used again; nothing waits in between. */
+const DENSE = 8_192
+const dense = new Float64Array(DENSE)
+const sparse = new Map<number, number>()
+let longest = -1
+
+const note = (ms: number, calls: number): void => {
+  if (ms < DENSE) {
+    dense[ms]! += calls
+    if (ms > longest) longest = ms
+  } else sparse.set(ms, (sparse.get(ms) ?? 0) + calls)
+}
+
+const taken = (): Counts => {
+  const lengths: Array<number> = []
+  const calls: Array<number> = []
+  let total = 0
+  for (let ms = 0; ms <= longest; ms++) {
+    const count = dense[ms]!
+    if (count === 0) continue
+    dense[ms] = 0
+    lengths.push(ms)
+    calls.push(count)
+    total += count
+  }
+  for (const [ms, count] of [...sparse].toSorted(([a], [b]) => a - b)) {
+    lengths.push(ms)
+    calls.push(count)
+    total += count
+  }
+  longest = -1
+  sparse.clear()
+  return { lengths, calls, total }
+}
+
+const counted = (parts: Iterable<Latencies>): Counts => {
+  for (const bytes of parts) {
+    let at = 0
+    let ms = 0
+    while (at < bytes.length) {
+      let byte = bytes[at++]!
+      let step = byte & 127
+      for (let weight = 128; byte > 127; weight *= 128) {
+        byte = bytes[at++]!
+        step += (byte & 127) * weight
+      }
+      byte = bytes[at++]!
+      let calls = byte & 127
+      for (let weight = 128; byte > 127; weight *= 128) {
+        byte = bytes[at++]!
+        calls += (byte & 127) * weight
+      }
+      ms += step
+      note(ms, calls)
+    }
+  }
+  return taken()
+}
+
+const written = ({ calls, lengths }: Counts): Latencies => {
   const bytes: Array<number> = []
   const push = (value: number): void => {
     let rest = value
@@ -68,31 +130,10 @@ export const encode = (latencies: Latencies): Uint8Array => {
     bytes.push(rest)
   }
   let before = 0
-  for (const [ms, calls] of [...latencies].toSorted(([a], [b]) => a - b)) {
+  for (const [at, ms] of lengths.entries()) {
     push(ms - before)
-    push(calls)
+    push(calls[at]!)
     before = ms
   }
   return Uint8Array.from(bytes)
-}
-
-export const decode = (bytes: Uint8Array): Latencies => {
-  const latencies = new Map<number, number>()
-  let at = 0
-  const pull = (): number => {
-    let value = 0
-    let weight = 1
-    while (true) {
-      const byte = bytes[at++]!
-      value += (byte % 128) * weight
-      if (byte < 128) return value
-      weight *= 128
-    }
-  }
-  let ms = 0
-  while (at < bytes.length) {
-    ms += pull()
-    latencies.set(ms, pull())
-  }
-  return latencies
 }

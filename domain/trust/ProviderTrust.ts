@@ -8,7 +8,7 @@ import type { SequencedReceipt } from "../log/LogStore.ts"
 import type { ProviderId, ToolId } from "../shared/Ids.ts"
 import type { DisputeTally } from "./Dispute.ts"
 import { DisputeStore } from "./DisputeStore.ts"
-import { merge, percentiles } from "./Latencies.ts"
+import { percentiles } from "./Latencies.ts"
 import { hoursOf, type Sla, type SlaHour, slaOf, windowStart } from "./Sla.ts"
 import { type Pair, type ScoreOfDay, SlaStore, type Standing } from "./SlaStore.ts"
 import { trustOf, type TrustScore, type VerificationLevel } from "./TrustScore.ts"
@@ -96,7 +96,6 @@ export class ProviderTrust extends Context.Service<
           sla: slaOf(hours, now),
           disputes: yield* disputes.against(providerId, since),
           verified: yield* verification.verified(providerId),
-          hours,
           since: DateTime.formatIsoDateUtc(since)
         }
       })
@@ -122,9 +121,10 @@ export class ProviderTrust extends Context.Service<
       })
 
       const refreshOne = Effect.fnUntraced(function* (providerId: ProviderId) {
-        const { hours, trust } = yield* scored(providerId)
+        const { sla, trust } = yield* scored(providerId)
+        const days = yield* store.toolDays(providerId, sla.from)
         const date = DateTime.formatIsoDateUtc(yield* DateTime.now)
-        yield* store.settle({ providerId, score: trust.score, badge: trust.badge, p95OfTools: p95OfTools(hours) }, date)
+        yield* store.settle({ providerId, score: trust.score, badge: trust.badge, p95OfTools: p95OfTools(days) }, date)
       })
 
       const refresh = Effect.gen(function* () {
@@ -139,10 +139,13 @@ export class ProviderTrust extends Context.Service<
   )
 }
 
-const p95OfTools = (hours: ReadonlyArray<SlaHour>): ReadonlyMap<ToolId, number> =>
+const p95OfTools = (days: ReadonlyArray<SlaHour>): ReadonlyMap<ToolId, number> =>
   new Map(
-    [...Map.groupBy(hours, (hour) => hour.toolId)].flatMap(([toolId, ofTool]) => {
-      const [p95Ms] = percentiles(merge(ofTool.map((hour) => hour.latencies)), [0.95])
-      return p95Ms === undefined ? [] : [[toolId, p95Ms] as const]
+    [...Map.groupBy(days, (day) => day.toolId)].flatMap(([toolId, ofTool]) => {
+      const [p95Ms] = percentiles(
+        ofTool.map((day) => day.latencies),
+        [0.95]
+      )
+      return p95Ms === undefined || toolId === undefined ? [] : [[toolId, p95Ms] as const]
     })
   )

@@ -4,16 +4,17 @@
 import { DateTime } from "effect"
 import type { Receipt } from "../receipts/Receipt.ts"
 import type { ProviderId, ToolId } from "../shared/Ids.ts"
-import { type Latencies, merge, percentiles } from "./Latencies.ts"
+import { type Latencies, latenciesOf, merge, percentiles } from "./Latencies.ts"
 
 export const SLA_DAYS = 30
 const HOUR_MS = 3_600_000
 
-/** The calls of one tool in one hour. */
+/** The calls of a provider in one hour, or those of one of its tools in one day. */
 export interface SlaHour {
   readonly providerId: ProviderId
-  readonly toolId: ToolId
-  /** When the hour began. */
+  /** Undefined: of all its tools. */
+  readonly toolId: ToolId | undefined
+  /** When the hour, or the day, began. */
   readonly hour: DateTime.Utc
   readonly calls: number
   readonly successes: number
@@ -57,8 +58,10 @@ export const windowStart = (now: DateTime.Utc): DateTime.Utc =>
 
 export const slaOf = (hours: ReadonlyArray<SlaHour>, now: DateTime.Utc): Sla => {
   const from = windowStart(now)
-  const latencies = merge(hours.map((hour) => hour.latencies))
-  const [p50Ms, p95Ms, p99Ms] = percentiles(latencies, [0.5, 0.95, 0.99])
+  const [p50Ms, p95Ms, p99Ms] = percentiles(
+    hours.map((hour) => hour.latencies),
+    [0.5, 0.95, 0.99]
+  )
   const sums = sumOf(hours)
   return {
     from,
@@ -82,7 +85,10 @@ const daysOf = (hours: ReadonlyArray<SlaHour>, from: DateTime.Utc, to: DateTime.
     const date = DateTime.formatIsoDateUtc(DateTime.makeUnsafe(at))
     const ofDay = byDate.get(date) ?? []
     const sums = sumOf(ofDay)
-    const [p95Ms] = percentiles(merge(ofDay.map((hour) => hour.latencies)), [0.95])
+    const [p95Ms] = percentiles(
+      ofDay.map((hour) => hour.latencies),
+      [0.95]
+    )
     days.push({ date, ...sums, uptimePercent: percentOf(sums), p95Ms })
   }
   return days
@@ -104,23 +110,30 @@ const percentOf = ({ calls, successes }: { readonly calls: number; readonly succ
 
 const round = (value: number, places: number): number => Math.round(value * 10 ** places) / 10 ** places
 
-/** Calls as hours of their tools, to be added to what is there. */
+/** Calls as hours of their providers and days of their tools, to be added to what is there. */
 export const hoursOf = (receipts: ReadonlyArray<Receipt>): ReadonlyArray<SlaHour> => {
-  const groups = Map.groupBy(receipts, (receipt) => `${receipt.tool_id} ${receipt.timestamp.slice(0, 13)}`)
-  return [...groups.values()].map((calls) => {
-    const [first] = calls
-    return {
-      providerId: first!.provider_id,
-      toolId: first!.tool_id,
-      hour: DateTime.makeUnsafe(`${first!.timestamp.slice(0, 13)}:00:00.000Z`),
-      calls: calls.length,
-      successes: calls.filter(({ status }) => status === "success").length,
-      timeouts: calls.filter(({ status }) => status === "timeout").length,
-      latencyMs: calls.reduce((ms, { duration_ms }) => ms + duration_ms, 0),
-      latencies: merge(calls.map(({ duration_ms }) => new Map([[duration_ms, 1]])))
-    }
-  })
+  const ofProviders = Map.groupBy(receipts, (one) => `${one.provider_id} ${one.timestamp.slice(0, 13)}`)
+  const ofTools = Map.groupBy(receipts, (one) => `${one.tool_id} ${one.timestamp.slice(0, 10)}`)
+  return [
+    ...[...ofProviders.values()].map((calls) =>
+      sumUp(calls, undefined, `${calls[0]!.timestamp.slice(0, 13)}:00:00.000Z`)
+    ),
+    ...[...ofTools.values()].map((calls) =>
+      sumUp(calls, calls[0]!.tool_id, `${calls[0]!.timestamp.slice(0, 10)}T00:00:00.000Z`)
+    )
+  ]
 }
+
+const sumUp = (calls: ReadonlyArray<Receipt>, toolId: ToolId | undefined, from: string): SlaHour => ({
+  providerId: calls[0]!.provider_id,
+  toolId,
+  hour: DateTime.makeUnsafe(from),
+  calls: calls.length,
+  successes: calls.filter(({ status }) => status === "success").length,
+  timeouts: calls.filter(({ status }) => status === "timeout").length,
+  latencyMs: calls.reduce((ms, { duration_ms }) => ms + duration_ms, 0),
+  latencies: latenciesOf(calls.map(({ duration_ms }) => duration_ms))
+})
 
 export const added = (one: SlaHour, other: SlaHour): SlaHour => ({
   ...one,

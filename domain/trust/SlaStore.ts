@@ -33,7 +33,10 @@ export class SlaStore extends Context.Service<
     add(hours: ReadonlyArray<SlaHour>, seen: ReadonlyArray<Pair & { readonly date: string }>): Effect.Effect<void>
     /** Those pairs whose two ends are one: the same account, or the same e-mail address. */
     selfDealing(pairs: ReadonlyArray<Pair>): Effect.Effect<ReadonlyArray<Pair>>
+    /** Of the provider as a whole. */
     hours(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<ReadonlyArray<SlaHour>>
+    /** Of its tools, one by one. */
+    toolDays(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<ReadonlyArray<SlaHour>>
     /** How many consumers were seen on that date or later. */
     consumers(providerId: ProviderId, sinceDate: string): Effect.Effect<number>
     /** Takes the marks of changed ones away; those that were settled before today besides. No more than that at once. */

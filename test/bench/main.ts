@@ -4,6 +4,7 @@
 import { books } from "./books.ts"
 import { catalog } from "./catalog.ts"
 import { ledger } from "./ledger.ts"
+import { log } from "./log.ts"
 import { proxy } from "./proxy.ts"
 import { reads } from "./reads.ts"
 import { usage } from "./usage.ts"
@@ -12,6 +13,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   books,
   catalog,
   ledger,
+  log,
   proxy,
   usage,
   reads: async () => {

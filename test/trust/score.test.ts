@@ -3,7 +3,16 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { bounded, decode, encode, EXACT_CALLS_MAX, merge, percentiles, stepOf } from "../../domain/trust/Latencies.ts"
+import {
+  bounded,
+  countOf,
+  EXACT_CALLS_MAX,
+  latenciesOf,
+  lengthsIn,
+  merge,
+  percentiles,
+  stepOf
+} from "../../domain/trust/Latencies.ts"
 import {
   disputePoints,
   latencyPoints,
@@ -124,7 +133,6 @@ describe("the score", () => {
 const Lengths = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100_000 }))).check(
   Schema.isMaxLength(200)
 )
-const counted = (lengths: ReadonlyArray<number>) => merge(lengths.map((ms) => new Map([[ms, 1]])))
 
 /** The element ceil(p · n) of the sorted list. */
 const nearestRank = (lengths: ReadonlyArray<number>, share: number) =>
@@ -134,24 +142,17 @@ describe("lengths", () => {
   it.prop("have the nearest rank of the sorted list", [Lengths], ([lengths]) => {
     const shares = [0.01, 0.5, 0.95, 0.99, 1]
     assert.deepStrictEqual(
-      percentiles(counted(lengths), shares),
+      percentiles([latenciesOf(lengths)], shares),
       shares.map((share) => nearestRank(lengths, share))
     )
+    assert.strictEqual(countOf(latenciesOf(lengths)), lengths.length)
   })
 
   it.prop("of parts make those of the whole, in any order", [Lengths, Lengths], ([one, other]) => {
-    const whole = counted([...one, ...other])
-    for (const parts of [
-      [counted(one), counted(other)],
-      [counted(other), counted(one)]
-    ]) {
-      assert.deepStrictEqual(encode(merge(parts)), encode(whole))
-    }
-  })
-
-  it.prop("are read back as they were written", [Lengths], ([lengths]) => {
-    const sorted = new Map([...counted(lengths)].toSorted(([a], [b]) => a - b))
-    assert.deepStrictEqual([...decode(encode(sorted))], [...sorted])
+    const whole = latenciesOf([...one, ...other])
+    assert.deepStrictEqual(merge([latenciesOf(one), latenciesOf(other)]), whole)
+    assert.deepStrictEqual(merge([latenciesOf(other), latenciesOf(one)]), whole)
+    assert.deepStrictEqual(merge([whole]), whole)
   })
 
   it("taken together are at most one part in 128 from what they were, and stay where they are", () => {
@@ -160,12 +161,14 @@ describe("lengths", () => {
       assert.isAtMost(Math.abs(step - ms), ms / 128)
       assert.strictEqual(stepOf(step), step)
     }
-    const many = new Map(Array.from({ length: EXACT_CALLS_MAX + 1 }, (_, n) => [n + 1_000, 1] as const))
+    const many = latenciesOf(Array.from({ length: EXACT_CALLS_MAX + 1 }, (_, n) => n + 1_000))
     const few = bounded(many)
-    assert.isBelow(few.size, 300)
-    assert.deepStrictEqual([...bounded(few)], [...few])
-    const [exact] = percentiles(many, [0.95])
-    const [near] = percentiles(few, [0.95])
+    assert.isBelow(lengthsIn(few), 300)
+    assert.deepStrictEqual(bounded(few), few)
+    const [exact] = percentiles([many], [0.95])
+    const [near] = percentiles([few], [0.95])
     assert.isAtMost(Math.abs(near! - exact!), exact! / 100)
+    const exactly = latenciesOf(Array.from({ length: EXACT_CALLS_MAX }, (_, n) => n * 7))
+    assert.deepStrictEqual(bounded(exactly), exactly)
   })
 })
