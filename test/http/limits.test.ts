@@ -87,6 +87,27 @@ it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "6" }))("the limit of an a
     })
   )
 
+  it.effect("counts what is answered without a route, too", () =>
+    Effect.gen(function* () {
+      const calls: ReadonlyArray<readonly [status: number, call: Call]> = [
+        [404, { path: "/nothing" }],
+        [405, { method: "PUT", path: CATALOG }],
+        [405, { path: "/api/v1/verify" }],
+        [204, { method: "OPTIONS", path: CATALOG }]
+      ]
+      for (const [n, [status, call]] of calls.entries()) {
+        const address = `198.51.100.2${n}`
+        for (let left = 5; left >= 0; left--) {
+          const [limit, remaining] = limitsOf(yield* expecting(status, { ...call, from: address }))
+          assert.deepStrictEqual([limit, remaining], [6, left], `${status}`)
+        }
+        const refused = yield* expecting(429, { ...call, from: address })
+        assert.strictEqual(refused.headers["retry-after"], "10")
+        yield* expecting(429, from(address))
+      }
+    })
+  )
+
   it.effect("does not care what a stranger says about where he comes from", () =>
     Effect.gen(function* () {
       const names = ["x-forwarded-for", "forwarded", "x-real-ip", "cf-connecting-ip", "true-client-ip", "x-client-ip"]

@@ -2,7 +2,7 @@
  * One request from arrival to answer, in the order of the contract: address limit, key, role, key limit, parameters,
  * body, effect. Everything that the service serves passes here, so every answer keeps the same conventions.
  */
-import { Cause, Context, Effect } from "effect"
+import { Cause, Context, Effect, Result } from "effect"
 import { FindMyWay } from "effect/http"
 import { SqlError } from "effect/sql"
 import { Authentication, type Unauthorized } from "../../../domain/accounts/Authentication.ts"
@@ -139,21 +139,29 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
     return { ...(JSON.parse(once.answer) as EncodedReply), replayed: once.replayed }
   })
 
+  const unrouted = (request: WebRequest, method: string, requestId: string): WebAnswer => {
+    const allow = allowed(request.path)
+    if (allow.length > 1 && method === "OPTIONS") return preflight(allow)
+    const quirks = find("POST", request.path)?.handler.quirks
+    if (quirks !== undefined) return quirks.otherMethods
+    const refusal =
+      allow.length > 1
+        ? new MethodNotAllowed({ method: request.method, path: request.path, allow })
+        : new RouteNotFound({ path: request.path })
+    return toAnswer(problemOf(refusal, baseUrl), requestId, request.path)
+  }
+
   const dispatch = Effect.fnUntraced(function* (request: WebRequest): Effect.fn.Return<WebAnswer> {
     const requestId = acceptableRequestId(header(request, "x-request-id")) ?? (yield* entropy.uuid)
     const extra = headersFor(request)
     const method = request.method === "HEAD" ? "GET" : request.method
     const found = find(method, request.path)
     if (found === undefined) {
-      const allow = allowed(request.path)
-      if (allow.length > 1 && method === "OPTIONS") return dress(preflight(allow), requestId, extra)
-      const quirks = find("POST", request.path)?.handler.quirks
-      if (quirks !== undefined) return dress(quirks.otherMethods, requestId, extra)
-      const refusal =
-        allow.length > 1
-          ? new MethodNotAllowed({ method: request.method, path: request.path, allow })
-          : new RouteNotFound({ path: request.path })
-      return dress(toAnswer(problemOf(refusal, baseUrl), requestId, request.path), requestId, extra)
+      const counted = yield* Effect.result(limits.address(clientAddress(request, trusted)))
+      if (Result.isFailure(counted)) {
+        return dress(toAnswer(problemOf(counted.failure, baseUrl), requestId, request.path), requestId, extra)
+      }
+      return dress(unrouted(request, method, requestId), requestId, { ...extra, ...counted.success })
     }
     const noted: { limit: LimitHeaders } = { limit: {} }
     const exit = yield* Effect.exit(perform(request, found, clientAddress(request, trusted), requestId, noted))
