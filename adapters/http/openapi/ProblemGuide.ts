@@ -53,6 +53,14 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
     message: "/api/market/catalog does not take POST. It takes GET, HEAD, OPTIONS.",
     remedy: "Use a method of the `Allow` header."
   },
+  REQUEST_TIMEOUT: {
+    message: "The request took too long to come. Send it again.",
+    remedy: "Send it again, without long pauses in between."
+  },
+  HEADERS_TOO_LARGE: {
+    message: "The request line and the headers are larger than 32768 bytes together, which is the most there may be.",
+    remedy: "Send fewer or shorter headers."
+  },
   DUPLICATE: {
     message: "That is there already, or would leave nothing behind.",
     remedy: "Read the message: what you wanted is there already, or you would lock yourself out.",

@@ -4,9 +4,11 @@
  */
 import { Context, Duration, Effect, Fiber, Layer, Schema } from "effect"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import type { Duplex } from "node:stream"
 import { PayloadTooLarge } from "../pipeline/Failures.ts"
 import { Dispatcher } from "../pipeline/Dispatcher.ts"
 import type { WebAnswer, WebRequest } from "../pipeline/WebRequest.ts"
+import { type Exchange, isWithoutHost, refuseMalformed, withoutHost } from "./MalformedRequest.ts"
 
 export interface ServerSettings {
   readonly host: string
@@ -53,15 +55,22 @@ export const layer = (settings: ServerSettings) =>
       const run = Effect.runForkWith(context)
       /** Some outlive their connection: a call whose caller went away is settled all the same. */
       const running = new Set<Fiber.Fiber<WebAnswer>>()
+      const latest = new WeakMap<Duplex, Exchange>()
+      /** Whatever still comes on these is not read: the parser complains of every piece of it. */
+      const malformed = new WeakSet<Duplex>()
       const server = createServer(
         {
           maxHeaderSize: HEADER_BYTES_MAX,
           headersTimeout: HEADERS_TIMEOUT_MS,
           requestTimeout: REQUEST_TIMEOUT_MS,
           keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-          noDelay: true
+          noDelay: true,
+          // Refused here, in the form of other problems.
+          requireHostHeader: false
         },
         (incoming, outgoing) => {
+          if (isWithoutHost(incoming)) return send(incoming, outgoing, withoutHost())
+          latest.set(incoming.socket, { incoming, outgoing })
           const fiber = run(dispatch(toWebRequest(incoming)))
           running.add(fiber)
           fiber.addObserver((exit) => {
@@ -74,6 +83,11 @@ export const layer = (settings: ServerSettings) =>
           })
         }
       )
+      server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+        if (malformed.has(socket)) return
+        malformed.add(socket)
+        refuseMalformed(socket, error, latest.get(socket))
+      })
       yield* Effect.acquireRelease(listen(server, settings), () => close(server, running, settings.drain))
       const address = server.address()
       return {
