@@ -126,7 +126,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("every endpoint", (it)
         // A log's newest root is a second old at most.
         const expected = endpoint.path.endsWith("/checkpoint") ? "public, max-age=1" : usual
         assert.strictEqual(answer.headers["cache-control"], expected, titleOf(endpoint))
-        if (roles.length > 0) assert.strictEqual(answer.headers["vary"], "Authorization")
+        assert.strictEqual(answer.headers["vary"], roles.length > 0 ? "Authorization, Origin" : "Origin")
         const head = yield* expecting(200, { method: "HEAD", path: pathOf(endpoint), key: keyFor(endpoint, keys) })
         assert.strictEqual(head.headers["cache-control"], expected, titleOf(endpoint))
       }

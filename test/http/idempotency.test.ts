@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import type { EndpointInfo } from "../../adapters/http/api/Endpoints.ts"
-import { everyEndpoint, fieldNames } from "../support/EndpointTable.ts"
+import { everyEndpoint, fieldNames, titleOf } from "../support/EndpointTable.ts"
 import {
   aConsumer,
   aProvider,
@@ -224,6 +224,13 @@ it("every POST but the stateless ones declares that it takes an Idempotency-Key"
     without.map(({ path }) => path).filter((path) => !NEED_NO_KEY.includes(path)),
     []
   )
+})
+
+it("whatever honours an Idempotency-Key declares it, deletions too", () => {
+  const honouring = everyEndpoint().filter(({ rule }) => rule.idempotent)
+  assert.isAbove(honouring.filter(({ method }) => method === "DELETE").length, 3)
+  const silent = honouring.filter(({ endpoint }) => !fieldNames(endpoint.headers).includes("idempotency-key"))
+  assert.deepStrictEqual(silent.map(titleOf), [])
 })
 
 it.layer(ServiceUnderTest.postgres(), LIVE)("an answer that shows a key", (it) => {

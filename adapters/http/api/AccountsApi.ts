@@ -192,6 +192,7 @@ export class AccountsApi extends HttpApiGroup.make("accounts")
         })
       ),
     HttpApiEndpoint.delete("revokeKeyByQuery", "/api/v1/market/keys", {
+      headers: idempotencyHeader,
       query: { key_id: KeyId },
       success: RevokedKey,
       error: problems(400, 401, 403, 404, 409)
@@ -205,6 +206,7 @@ export class AccountsApi extends HttpApiGroup.make("accounts")
         })
       ),
     HttpApiEndpoint.delete("revokeKey", "/api/v1/market/keys/:key_id", {
+      headers: idempotencyHeader,
       params: { key_id: KeyId },
       success: RevokedKey,
       error: problems(401, 403, 404, 409)

@@ -154,6 +154,7 @@ export class MeteringApi extends HttpApiGroup.make("metering")
         })
       ),
     HttpApiEndpoint.delete("revokeGrant", "/api/v1/market/grants/:grant_id", {
+      headers: idempotencyHeader,
       params: { grant_id: GrantId },
       success: RevokedGrant,
       error: problems(401, 403, 404, 409)
@@ -167,6 +168,7 @@ export class MeteringApi extends HttpApiGroup.make("metering")
         })
       ),
     HttpApiEndpoint.delete("revokeGrantByQuery", "/api/v1/market/grants", {
+      headers: idempotencyHeader,
       query: { grant_id: GrantId },
       success: RevokedGrant,
       error: problems(400, 401, 403, 404, 409)

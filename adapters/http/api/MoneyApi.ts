@@ -144,6 +144,7 @@ export class MoneyApi extends HttpApiGroup.make("money")
         })
       ),
     HttpApiEndpoint.delete("removeBudget", "/api/v1/market/budgets/:budget_id", {
+      headers: idempotencyHeader,
       params: { budget_id: BudgetId },
       success: Schema.Struct({ removed: Schema.Literal(true), budget_id: BudgetId }).annotate({
         identifier: "RemovedBudget"

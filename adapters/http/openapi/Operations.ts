@@ -3,7 +3,6 @@
  */
 import { Result, Schema } from "effect"
 import type { OpenApi } from "effect/http-api"
-import { IDEMPOTENCY_KEY_CHARS_MAX } from "../../../domain/shared/Idempotency.ts"
 import type { EndpointInfo } from "../api/Endpoints.ts"
 import { annotatedExample, composedExample } from "./Examples.ts"
 import type { Json, JsonSchema, Operation, Parameter } from "./OpenApiModel.ts"
@@ -29,7 +28,7 @@ export const operationOf = (
     ].join("\n\n"),
     "x-roles": endpoint.rule.roles,
     security,
-    parameters: parametersOf(endpoint, operation),
+    parameters: parametersOf(operation),
     ...(body === undefined
       ? {}
       : {
@@ -65,8 +64,8 @@ const requestExample = (
   (payload === undefined ? undefined : annotatedExample(payload)) ??
   composedExample(tidy(body, false), components, operationId, "body")
 
-const parametersOf = (endpoint: EndpointInfo, operation: OpenApi.OpenAPISpecOperation): ReadonlyArray<Parameter> => {
-  const declared = operation.parameters.map((parameter): Parameter => {
+const parametersOf = (operation: OpenApi.OpenAPISpecOperation): ReadonlyArray<Parameter> => {
+  return operation.parameters.map((parameter): Parameter => {
     const name = parameter.in === "header" ? canonical(parameter.name) : parameter.name
     const { description, ...schema } = tidy(parameter.schema as JsonSchema, false)
     const example = parameter.required ? composedExample(schema, {}, operation.operationId, name) : undefined
@@ -79,17 +78,6 @@ const parametersOf = (endpoint: EndpointInfo, operation: OpenApi.OpenAPISpecOper
       ...(example === undefined ? {} : { example })
     }
   })
-  const takesKey = declared.some((parameter) => parameter.name === IDEMPOTENCY_KEY.name)
-  return endpoint.rule.idempotent && !takesKey ? [...declared, IDEMPOTENCY_KEY] : declared
-}
-
-/** The pipeline takes it wherever the access rule says so, whether or not the endpoint declares it. */
-const IDEMPOTENCY_KEY: Parameter = {
-  name: "Idempotency-Key",
-  in: "header",
-  required: false,
-  description: "Same key, same request: the stored answer again, and nothing is done twice.",
-  schema: { type: "string", minLength: 1, maxLength: IDEMPOTENCY_KEY_CHARS_MAX }
 }
 
 /** `idempotency-key` as it is usually written. */

@@ -13,9 +13,8 @@ export interface Guidance {
   readonly only?: (endpoint: EndpointInfo) => boolean
 }
 
-/** The pipeline takes it wherever the access rule says so; some endpoints declare it and see to it themselves. */
-export const takesIdempotencyKey = ({ rule, endpoint }: EndpointInfo): boolean =>
-  rule.idempotent || endpoint.headers !== undefined
+/** By the pipeline, or by themselves: either way they declare it. */
+export const takesIdempotencyKey = ({ endpoint }: EndpointInfo): boolean => endpoint.headers !== undefined
 
 /** By the names that the contract gives them. */
 const among =

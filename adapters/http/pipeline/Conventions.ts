@@ -25,7 +25,9 @@ const SECURITY = {
   "x-content-type-options": "nosniff",
   "x-frame-options": "DENY",
   "referrer-policy": "no-referrer",
-  "access-control-allow-origin": "*"
+  "access-control-allow-origin": "*",
+  // Who names an origin is told more (`crossOrigin`): a cache must not hand one's answer to the other.
+  vary: "Origin"
 }
 
 /** Only browsers ask across origins, and they say so. */

@@ -193,7 +193,9 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
       ...extra,
       ...noted.limit,
       "cache-control": cacheControl(method, found.handler.rule),
-      ...(found.handler.rule.roles.length > 0 || found.handler.rule.keyOptional ? { vary: "Authorization" } : {}),
+      ...(found.handler.rule.roles.length > 0 || found.handler.rule.keyOptional
+        ? { vary: "Authorization, Origin" }
+        : {}),
       ...(reply.replayed ? { "idempotent-replay": "true" } : {})
     })
   })
