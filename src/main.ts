@@ -5,6 +5,7 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Deferred, Effect, Layer, Logger, References } from "effect"
 import { existsSync, readFileSync } from "node:fs"
+import { portToListenOn } from "../adapters/http/server/FreePort.ts"
 import { ListeningAt, layer as nodeServer } from "../adapters/http/server/NodeServer.ts"
 import { type AppConfig, describeConfig, readConfig, valueOf } from "./config/AppConfig.ts"
 import { type CommandName, helpText, parseArguments, readDotEnv } from "./config/Arguments.ts"
@@ -19,7 +20,12 @@ import { verifyFiles } from "./VerifyFiles.ts"
 import { welcome } from "./Welcome.ts"
 import { witness } from "./Witness.ts"
 
-const serve = (config: AppConfig) =>
+const serve = Effect.fnUntraced(function* (given: AppConfig) {
+  const config = { ...given, PORT: yield* portToListenOn(valueOf(given, "HOST"), valueOf(given, "PORT")) }
+  return yield* serveOn(config)
+})
+
+const serveOn = (config: AppConfig) =>
   Effect.gen(function* () {
     yield* Console.log(welcome(config, yield* ListeningAt))
     return yield* Deferred.await(yield* Fatal)

@@ -71,6 +71,17 @@ describe("a start", () => {
     })
   )
 
+  it.live("on a port that the system chooses links to that port, and so does every answer", () =>
+    Effect.gen(function* () {
+      const service = yield* ready({ PORT: "0", PROFILE: "memory" })
+      const url = /ready at (http:\/\/127\.0\.0\.1:[1-9]\d*) /u.exec(service.output())?.[1]
+      assert.isDefined(url, service.output())
+      assert.strictEqual((yield* json(`${url}/api/market`)).body["base_url"], url)
+      yield* interrupt(service.pid)
+      yield* endedWell(service)
+    })
+  )
+
   it.live("in a new folder makes the database by itself; Ctrl-C at the service alone ends both", () =>
     Effect.gen(function* () {
       const dataDir = yield* dataFolder

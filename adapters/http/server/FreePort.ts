@@ -1,0 +1,23 @@
+/**
+ * Port 0 asks the system for any free port. Links in answers name the port, so it is chosen before the service is built,
+ * not while it begins to listen. Should somebody else take it in between, listening fails and says so.
+ */
+import { Effect } from "effect"
+import { createServer } from "node:net"
+import { CannotListen } from "./NodeServer.ts"
+
+export const portToListenOn = (host: string, port: number): Effect.Effect<number, CannotListen> =>
+  port === 0 ? freePort(host) : Effect.succeed(port)
+
+const freePort = (host: string): Effect.Effect<number, CannotListen> =>
+  Effect.callback((resume) => {
+    const server = createServer()
+    server.once("error", (error: NodeJS.ErrnoException) =>
+      resume(Effect.fail(new CannotListen({ host, port: 0, code: error.code ?? error.message })))
+    )
+    server.listen({ host, port: 0 }, () => {
+      const address = server.address()
+      const port = typeof address === "object" && address !== null ? address.port : 0
+      server.close(() => resume(Effect.succeed(port)))
+    })
+  })
