@@ -2,7 +2,7 @@
  * Keys in memory. Units of work run one at a time, so the owner needs no lock.
  */
 import { type DateTime, Effect, Layer, Option } from "effect"
-import type { ApiKey } from "../../domain/accounts/ApiKey.ts"
+import { type ApiKey, DEAD_KEYS_SHOWN_MAX, isLive } from "../../domain/accounts/ApiKey.ts"
 import { KeyStore } from "../../domain/accounts/KeyStore.ts"
 import type { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { MemoryTables } from "./MemoryTables.ts"
@@ -37,8 +37,12 @@ export const layer = Layer.effect(
           )
         ),
 
-      ofOwner: (ownerId) =>
-        Effect.sync(() => (keysOfOwner.get(ownerId) ?? []).map((id) => keys.get(id)!).toSorted(newestFirst)),
+      ofOwner: (ownerId, now) =>
+        Effect.sync(() => {
+          const all = (keysOfOwner.get(ownerId) ?? []).map((id) => keys.get(id)!).toSorted(newestFirst)
+          let dead = 0
+          return all.filter((key) => isLive(key, now.epochMilliseconds) || ++dead <= DEAD_KEYS_SHOWN_MAX)
+        }),
 
       revoke: Effect.fnUntraced(function* (ownerId, id, at) {
         const key = keys.get(id)

@@ -1,9 +1,9 @@
 /**
  * Keys in PostgreSQL.
  */
-import { Array as Arr, Effect, Layer, Option } from "effect"
+import { Array as Arr, type DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import type { ApiKey } from "../../domain/accounts/ApiKey.ts"
+import { type ApiKey, DEAD_KEYS_SHOWN_MAX } from "../../domain/accounts/ApiKey.ts"
 import { KeyStore, type KeyWithOwner } from "../../domain/accounts/KeyStore.ts"
 import { ConsumerId, KeyId, ProviderId } from "../../domain/shared/Ids.ts"
 import { toDate, toDateOrNull, toInstant, toInstantOrUndefined } from "./Instants.ts"
@@ -42,6 +42,10 @@ export const layer = Layer.effect(
         provider AS (SELECT FROM providers WHERE id = ${ownerId} FOR NO KEY UPDATE)
       SELECT (SELECT count(*) FROM consumer) + (SELECT count(*) FROM provider) AS locked`
 
+    /** `isLive`, in SQL. */
+    const liveAt = (now: DateTime.Utc) => sql`(
+      (k.revoked_at IS NULL OR k.revoked_at > ${toDate(now)}) AND (k.expires_at IS NULL OR k.expires_at > ${toDate(now)}))`
+
     const inTransaction = Effect.map(Effect.serviceOption(sql.transactionService), Option.isSome)
 
     return KeyStore.of({
@@ -65,10 +69,15 @@ export const layer = Layer.effect(
         Effect.orDie
       ),
 
-      ofOwner: Effect.fn("PostgresKeyStore.ofOwner")(function* (ownerId) {
+      ofOwner: Effect.fn("PostgresKeyStore.ofOwner")(function* (ownerId, now) {
         if (yield* inTransaction) yield* lockOwner(ownerId)
         const rows = yield* sql<KeyRow>`
-          SELECT ${columns} FROM api_keys k WHERE k.owner_id = ${ownerId} ORDER BY k.created_at DESC, k.id DESC`
+          SELECT * FROM (
+            SELECT ${columns} FROM api_keys k WHERE k.owner_id = ${ownerId} AND ${liveAt(now)}
+            UNION ALL
+            (SELECT ${columns} FROM api_keys k WHERE k.owner_id = ${ownerId} AND NOT ${liveAt(now)}
+              ORDER BY k.created_at DESC, k.id DESC LIMIT ${DEAD_KEYS_SHOWN_MAX})
+          ) AS shown ORDER BY created_at DESC, id DESC`
         return rows.map(toKey)
       }, Effect.orDie),
 

@@ -17,8 +17,11 @@ export class KeyStore extends Context.Service<
   {
     insert(key: ApiKey): Effect.Effect<void>
     findByHash(hash: string): Effect.Effect<Option.Option<KeyWithOwner>>
-    /** All of an owner's keys, newest first, revoked ones too; the owner's row is locked until the unit of work ends. */
-    ofOwner(ownerId: ConsumerId | ProviderId): Effect.Effect<ReadonlyArray<ApiKey>>
+    /**
+     * An owner's keys, newest first: all that are live at `now`, and the newest `DEAD_KEYS_SHOWN_MAX` of the others. The
+     * owner's row is locked until the unit of work ends.
+     */
+    ofOwner(ownerId: ConsumerId | ProviderId, now: DateTime.Utc): Effect.Effect<ReadonlyArray<ApiKey>>
     /** Sets the time from which the key is refused, unless an earlier one is set. None where the owner has no such key. */
     revoke(ownerId: ConsumerId | ProviderId, id: KeyId, at: DateTime.Utc): Effect.Effect<Option.Option<ApiKey>>
   }

@@ -61,6 +61,7 @@ export class Keys extends Context.Service<
     /** Writes a new key; the caller's unit of work decides whether it stays. */
     mint(owner: OwnerRef, request: KeyRequest): Effect.Effect<MintedKey>
     create(owner: OwnerRef, request: KeyRequest): Effect.Effect<MintedKey, TooManyKeys | ExpiryInThePast>
+    /** The live ones, and the newest of the others. */
     list(owner: OwnerRef): Effect.Effect<ReadonlyArray<ApiKey>>
     revoke(owner: OwnerRef, id: KeyId): Effect.Effect<ApiKey, KeyNotFound | LastKey>
     rotate(
@@ -97,8 +98,8 @@ export class Keys extends Context.Service<
       })
 
       const liveOf = Effect.fnUntraced(function* (owner: OwnerRef) {
-        const nowMs = (yield* DateTime.now).epochMilliseconds
-        return (yield* store.ofOwner(owner.ownerId)).filter((key) => isLive(key, nowMs))
+        const now = yield* DateTime.now
+        return (yield* store.ofOwner(owner.ownerId, now)).filter((key) => isLive(key, now.epochMilliseconds))
       })
 
       const revokeAt = Effect.fnUntraced(function* (owner: OwnerRef, id: KeyId, at: DateTime.Utc) {
@@ -137,7 +138,9 @@ export class Keys extends Context.Service<
         return { minted, old }
       }, atomically)
 
-      const list = Effect.fn("Keys.list")((owner: OwnerRef) => store.ofOwner(owner.ownerId))
+      const list = Effect.fn("Keys.list")((owner: OwnerRef) =>
+        Effect.flatMap(DateTime.now, (now) => store.ofOwner(owner.ownerId, now))
+      )
 
       return Keys.of({ mint, create, list, revoke, rotate })
     })

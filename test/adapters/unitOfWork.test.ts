@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Effect, Exit, Latch } from "effect"
+import { DateTime, Effect, Exit, Latch } from "effect"
 import { SqlClient } from "effect/sql"
 import { KeyStore } from "../../domain/accounts/KeyStore.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
@@ -18,16 +18,17 @@ it.layer(postgresPorts, { timeout: "60 seconds", excludeTestServices: true })(
         const keys = yield* KeyStore
         const [a, b] = [yield* aConsumer(), yield* aConsumer()]
         const [hasFirst, otherHasFirst] = [yield* Latch.make(), yield* Latch.make()]
+        const now = yield* DateTime.now
         let runs = 0
         const unit = (first: typeof a, second: typeof a, mine: Latch.Latch, others: Latch.Latch) =>
           atomically(
             Effect.gen(function* () {
               runs++
-              yield* keys.ofOwner(first.id)
+              yield* keys.ofOwner(first.id, now)
               yield* mine.open
               yield* others.await
               // A unit inside does not try on its own: the lock in the way belongs to the outer one.
-              yield* atomically(keys.ofOwner(second.id))
+              yield* atomically(keys.ofOwner(second.id, now))
               return yield* aConsumer()
             })
           )

@@ -1,5 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Exit, type Layer, Option } from "effect"
+import { type ApiKey, DEAD_KEYS_SHOWN_MAX } from "../../domain/accounts/ApiKey.ts"
 import { KeyStore } from "../../domain/accounts/KeyStore.ts"
 import { Digest } from "../../domain/shared/Digest.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
@@ -7,6 +8,8 @@ import { ConsumerId, KeyId } from "../../domain/shared/Ids.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import type { Ports } from "./ports.ts"
 import { aConsumer, aKey, aProvider, instant } from "./samples.ts"
+
+const NOW = instant("2026-11-22T00:00:00.000Z")
 
 export const keysContract = (name: string, ports: Layer.Layer<Ports>) =>
   it.layer(ports, { timeout: "60 seconds" })(`KeyStore over ${name}`, (it) => {
@@ -52,7 +55,7 @@ export const keysContract = (name: string, ports: Layer.Layer<Ports>) =>
         const newest = yield* aKey(owner.id, { createdAt: instant("2026-01-01T00:00:00.002Z") })
         for (const key of [middle, newest, oldest, yield* aKey(other.id)]) yield* store.insert(key)
         const revoked = yield* store.revoke(owner.id, middle.id, instant("2026-02-01T00:00:00.000Z"))
-        assert.deepStrictEqual(yield* store.ofOwner(owner.id), [newest, Option.getOrThrow(revoked), oldest])
+        assert.deepStrictEqual(yield* store.ofOwner(owner.id, NOW), [newest, Option.getOrThrow(revoked), oldest])
       })
     )
 
@@ -62,7 +65,30 @@ export const keysContract = (name: string, ports: Layer.Layer<Ports>) =>
         const owner = yield* aConsumer()
         const keys = yield* Effect.all([aKey(owner.id), aKey(owner.id), aKey(owner.id)])
         for (const key of keys) yield* store.insert(key)
-        assert.deepStrictEqual(yield* store.ofOwner(owner.id), keys.toReversed())
+        assert.deepStrictEqual(yield* store.ofOwner(owner.id, NOW), keys.toReversed())
+      })
+    )
+
+    it.effect("lists every live key, and of the dead ones the newest hundred", () =>
+      Effect.gen(function* () {
+        const store = yield* KeyStore
+        const owner = yield* aConsumer()
+        const createdAt = (n: number) => instant(new Date(Date.UTC(2026, 0, 1) + n).toISOString())
+        const make = Effect.fnUntraced(function* (n: number, ends: Partial<ApiKey> = {}) {
+          const key = yield* aKey(owner.id, { createdAt: createdAt(n), ...ends })
+          yield* store.insert(key)
+          return key
+        })
+        const later = instant("2026-11-22T00:00:00.001Z")
+        // The oldest of all: what is live is never crowded out, nor what was told to end at a time still to come.
+        const live = [yield* make(0), yield* make(1, { revokedAt: later }), yield* make(2, { expiresAt: later })]
+        const dead: Array<ApiKey> = []
+        for (let n = 0; n < DEAD_KEYS_SHOWN_MAX + 5; n++) {
+          dead.push(yield* make(10 + n, n % 2 === 0 ? { revokedAt: NOW } : { expiresAt: NOW }))
+        }
+        const expected = [...live, ...dead.slice(5)].toReversed()
+        assert.deepStrictEqual(yield* store.ofOwner(owner.id, NOW), expected)
+        assert.lengthOf(yield* store.ofOwner(owner.id, later), DEAD_KEYS_SHOWN_MAX + 1)
       })
     )
 
@@ -94,7 +120,7 @@ export const keysContract = (name: string, ports: Layer.Layer<Ports>) =>
         assert.isTrue(Option.isNone(yield* store.revoke(stranger.id, key.id, at)))
         const unknown = KeyId.make(yield* (yield* Entropy).uuid)
         assert.isTrue(Option.isNone(yield* store.revoke(owner.id, unknown, at)))
-        assert.deepStrictEqual(yield* store.ofOwner(owner.id), [key])
+        assert.deepStrictEqual(yield* store.ofOwner(owner.id, NOW), [key])
       })
     )
 
@@ -107,7 +133,7 @@ export const keysContract = (name: string, ports: Layer.Layer<Ports>) =>
         const key = yield* aKey(owner.id)
         yield* store.insert(key)
         assert.isTrue(Exit.isFailure(yield* Effect.exit(store.insert(yield* aKey(owner.id, { hash: key.hash })))))
-        assert.deepStrictEqual(yield* store.ofOwner(owner.id), [key])
+        assert.deepStrictEqual(yield* store.ofOwner(owner.id, NOW), [key])
       })
     )
 
@@ -124,7 +150,7 @@ export const keysContract = (name: string, ports: Layer.Layer<Ports>) =>
           return yield* Effect.fail("no")
         })
         assert.strictEqual(yield* Effect.flip(atomically(unit)), "no")
-        assert.deepStrictEqual(yield* store.ofOwner(owner.id), [kept])
+        assert.deepStrictEqual(yield* store.ofOwner(owner.id, NOW), [kept])
         assert.isTrue(Option.isNone(yield* store.findByHash(dropped.hash)))
       })
     )
@@ -137,14 +163,14 @@ export const keysContract = (name: string, ports: Layer.Layer<Ports>) =>
         // Each adds a key only where it sees fewer than five: were two of them to look at once, there would be more.
         const addIfFew = atomically(
           Effect.gen(function* () {
-            if ((yield* store.ofOwner(owner.id)).length < 5) yield* store.insert(yield* aKey(owner.id))
+            if ((yield* store.ofOwner(owner.id, NOW)).length < 5) yield* store.insert(yield* aKey(owner.id))
           })
         )
         yield* Effect.all(
           Array.from({ length: 20 }, () => addIfFew),
           { concurrency: "unbounded", discard: true }
         )
-        assert.lengthOf(yield* store.ofOwner(owner.id), 5)
+        assert.lengthOf(yield* store.ofOwner(owner.id, NOW), 5)
       })
     )
   })

@@ -162,7 +162,7 @@ export const unitOfWorkContract = (name: string, ports: Layer.Layer<Ports>) =>
           atomically(revoke.pipe(Effect.andThen(Effect.yieldNow), Effect.andThen(Effect.fail("no"))))
         )
         yield* atomically(Effect.all([undone, atomically(revoke)], { concurrency: "unbounded" }))
-        assert.deepStrictEqual(yield* keys.ofOwner(owner.id), [{ ...key, revokedAt: at }])
+        assert.deepStrictEqual(yield* keys.ofOwner(owner.id, at), [{ ...key, revokedAt: at }])
       })
     )
 

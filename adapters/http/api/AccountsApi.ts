@@ -175,7 +175,11 @@ export class AccountsApi extends HttpApiGroup.make("accounts")
       .annotate(Access, readBy(...owner))
       .middleware(KeyAuth)
       .annotateMerge(
-        OpenApi.annotations({ summary: "List your keys", description: "All of them, without their secrets." })
+        OpenApi.annotations({
+          summary: "List your keys",
+          description:
+            "The live ones, and the newest hundred of those that are revoked or expired; without their secrets."
+        })
       ),
     HttpApiEndpoint.post("createKey", "/api/v1/market/keys", {
       headers: idempotencyHeader,
