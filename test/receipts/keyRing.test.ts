@@ -54,6 +54,8 @@ it.layer(PostgresTest.layerDatabase, LIVE)("A receipt", (it) => {
         const answer = yield* fetched(receipt).pipe(later("365 days"))
         assert.strictEqual(bytesOf(answer.text), bytes)
         assert.strictEqual(at(answer, "verification", "valid"), true)
+        const proof = `https://market.example/api/v1/market/receipts/${receipt.receipt_id}/proof`
+        assert.strictEqual(answer.headers["link"], `<${proof}>; rel="describedby"`)
         assert.strictEqual(yield* reasonFor(receipt), "ok")
       }).pipe(signingWith(SECOND, FIRST))
 
