@@ -18,6 +18,7 @@ import { toolsRoutes } from "./handlers/ToolsHandlers.ts"
 import { trustRoutes } from "./handlers/TrustHandlers.ts"
 import { usageRoutes } from "./handlers/UsageHandlers.ts"
 import { webhookRoutes } from "./handlers/WebhookHandlers.ts"
+import { agentsFileRoutes } from "./pages/AgentsFile.ts"
 import { assetRoutes } from "./pages/AssetRoutes.ts"
 import { docsRoutes } from "./pages/DocsPage.ts"
 import { verifyRoutes } from "./pages/VerifyPage.ts"
@@ -42,7 +43,8 @@ export const routes = Effect.map(
     marketRoutes,
     docsRoutes,
     verifyRoutes,
-    assetRoutes
+    assetRoutes,
+    agentsFileRoutes
   ]),
   (groups) => groups.flat()
 )

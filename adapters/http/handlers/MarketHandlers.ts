@@ -33,7 +33,9 @@ export const marketRoutes = Effect.gen(function* () {
         endpoints: Object.fromEntries([
           ...allEndpoints().map((endpoint) => [`${endpoint.method} ${endpoint.path}`, endpoint.summary]),
           ["GET /api/openapi.json", "The whole contract as OpenAPI 3.1"],
-          ["GET /docs", "The documentation, for people"]
+          ["GET /docs", "The documentation, for people"],
+          ["GET /verify", "A page that verifies a receipt in the browser"],
+          ["GET /.well-known/agents.json", "What an agent needs to begin"]
         ]),
         auth: "Authorization: Bearer <key>; registration shows the key once",
         links: { docs: `${baseUrl}/docs`, openapi: `${baseUrl}/api/openapi.json` }

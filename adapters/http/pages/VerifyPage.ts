@@ -25,9 +25,10 @@ export const verifyRoutes = Effect.gen(function* () {
 
 const style = `${pageStyle}
 main{max-width:52rem;margin:0 auto;padding:2rem 1rem 4rem}
-form{display:grid;gap:1.25rem}
+form{display:grid;gap:1.25rem;grid-template-columns:minmax(0,1fr)}
+pre code{overflow-wrap:anywhere}
 label{font-weight:650;display:block;margin-bottom:.35rem}
-.hint{color:var(--muted);font-size:.9375rem;margin:0 0 .5rem}
+.hint{overflow-wrap:anywhere;color:var(--muted);font-size:.9375rem;margin:0 0 .5rem}
 textarea{width:100%;min-height:8rem;padding:.75rem;border:1px solid var(--muted);border-radius:8px;background:var(--panel);color:var(--ink);font:.875rem/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;resize:vertical}
 #key{min-height:4.5rem}
 input[type=file]{color:var(--ink);font:inherit;max-width:100%}

@@ -1,0 +1,99 @@
+/**
+ * The page /verify in a real browser: what it says of good and of forged receipts, how it looks, and that it asks nobody.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { fine, providing } from "../support/metering/Provider.ts"
+import { browser, hasBrowser, open, overflows, pictured, seriousFindings } from "../support/Browser.ts"
+import { post, ready } from "../support/ServiceProcess.ts"
+
+const text = (url: string) => Effect.promise(async () => (await fetch(url)).text())
+
+/** A service in memory that has sold one call. */
+const sold = Effect.gen(function* () {
+  const { url } = yield* ready({ PROFILE: "memory", LOG_LEVEL: "Error" })
+  const provider = yield* providing(fine)
+  yield* post(`${url}/api/market/register-provider`, {
+    name: "Seller",
+    email: "seller@example.org",
+    endpoint_url: provider.url,
+    tools: [{ tool_name: "echo", price_microcents: 500, free_tier_calls: 0 }]
+  })
+  const { body } = yield* post(`${url}/api/market/register-consumer`, { name: "Buyer", email: "buyer@example.org" })
+  const key = String(body["api_key"])
+  yield* post(`${url}/api/market/balance/load`, { amount_cents: 100 }, key)
+  const bought = yield* post(`${url}/api/market/proxy`, { tool_name: "echo", input: {} }, key)
+  const id = String((bought.body["meta"] as Record<string, unknown>)["receipt_id"])
+  const receipt = JSON.stringify(JSON.parse(yield* text(`${url}/api/v1/market/receipts/${id}`)).receipt, null, 2)
+  return { url, receipt, proof: yield* text(`${url}/api/v1/market/receipts/${id}/proof`) }
+})
+
+it.live.skipIf(!hasBrowser)(
+  "the page /verify tells a good receipt from a forged one, in the browser alone",
+  () =>
+    Effect.gen(function* () {
+      const { proof, receipt, url } = yield* sold
+      const opened = yield* browser
+      const { asked, complaints, page } = yield* open(opened, `${url}/verify`)
+      const loaded = asked.length
+      const verdict = Effect.fnUntraced(function* (receiptText: string, proofText: string) {
+        yield* Effect.promise(async () => {
+          await page.fill("#receipt", receiptText)
+          await page.fill("#proof", proofText)
+          await page.click("button[type=submit]")
+          await page.waitForFunction("!document.querySelector('#verdict').textContent.startsWith('Nothing')")
+        })
+        yield* Effect.sleep("200 millis")
+        return yield* Effect.promise(() => page.innerText("#verdict"))
+      })
+      assert.match(yield* verdict(receipt, proof), /^Valid\. This receipt is number 1 of 1 in /u)
+      assert.include(yield* verdict(receipt.replace("500", "400"), proof), "does not lead from this receipt")
+      assert.include(yield* verdict("{}", proof), "This is no receipt")
+      assert.include(yield* verdict(receipt, "so it is"), "not in the form")
+      assert.include(yield* verdict("", proof), "Still needed: the receipt")
+
+      // Files, dropped or chosen, find their fields by themselves.
+      yield* Effect.promise(() => page.reload())
+      yield* Effect.promise(() =>
+        page.setInputFiles("#files", [
+          { name: "receipt.tlog-proof", mimeType: "text/plain", buffer: Buffer.from(proof) },
+          { name: "receipt.json", mimeType: "application/json", buffer: Buffer.from(receipt) }
+        ])
+      )
+      yield* Effect.promise(() => page.waitForSelector(".verdict.valid"))
+      assert.deepStrictEqual(complaints, [])
+      assert.isTrue(
+        asked.slice(loaded).every((one) => one.startsWith(url) && (one.endsWith("/verify") || one.includes("/assets/")))
+      )
+      // By keyboard alone.
+      yield* Effect.promise(async () => {
+        await page.focus("#key")
+        await page.keyboard.press("Tab")
+        await page.keyboard.press("Enter")
+      })
+      assert.match(yield* Effect.promise(() => page.innerText("#verdict")), /^Valid/u)
+    }).pipe(Effect.scoped),
+  { timeout: 60_000 }
+)
+
+it.live.skipIf(!hasBrowser)(
+  "the page /verify is readable in light and dark, wide and at the width of a phone",
+  () =>
+    Effect.gen(function* () {
+      const { url } = yield* sold
+      const opened = yield* browser
+      for (const scheme of ["light", "dark"] as const) {
+        for (const width of [1_280, 360]) {
+          const { complaints, page } = yield* open(opened, `${url}/verify`, { scheme, width })
+          assert.isFalse(yield* overflows(page), `${scheme} ${width}`)
+          yield* pictured(page, `verify-${scheme}-${width}`)
+          assert.deepStrictEqual(yield* seriousFindings(page), [], `${scheme} ${width}`)
+          assert.deepStrictEqual(
+            complaints.filter((one) => !one.includes("Content Security Policy")),
+            []
+          )
+        }
+      }
+    }).pipe(Effect.scoped),
+  { timeout: 60_000 }
+)

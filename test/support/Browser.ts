@@ -1,0 +1,85 @@
+/**
+ * The system's Chromium, as people use it: pages of a service on loopback, with everything noted that goes wrong in them.
+ */
+import { Effect, type Scope } from "effect"
+import { existsSync } from "node:fs"
+import { createRequire } from "node:module"
+import { readFileSync } from "node:fs"
+import { type Browser, chromium, type Page } from "playwright-core"
+
+const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"]
+const executablePath = PLACES.find((place) => existsSync(place))
+
+/** Without it the tests that need it are counted as skipped. */
+export const hasBrowser = executablePath !== undefined
+
+export const browser: Effect.Effect<Browser, never, Scope.Scope> = Effect.acquireRelease(
+  Effect.promise(() =>
+    chromium.launch({
+      executablePath: executablePath!,
+      args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
+    })
+  ),
+  (opened) => Effect.promise(() => opened.close())
+)
+
+export interface Opened {
+  readonly page: Page
+  /** Console errors, failed requests, refusals by the page's own policy. */
+  readonly complaints: ReadonlyArray<string>
+  /** The addresses that the page asked for. */
+  readonly asked: ReadonlyArray<string>
+}
+
+export interface Look {
+  readonly scheme?: "light" | "dark"
+  readonly width?: number
+}
+
+export const open = Effect.fnUntraced(function* (
+  opened: Browser,
+  url: string,
+  { scheme = "light", width = 1_280 }: Look = {}
+) {
+  const context = yield* Effect.acquireRelease(
+    Effect.promise(() => opened.newContext({ colorScheme: scheme, viewport: { width, height: 900 } })),
+    (made) => Effect.promise(() => made.close())
+  )
+  const page = yield* Effect.promise(() => context.newPage())
+  const complaints: Array<string> = []
+  const asked: Array<string> = []
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text())
+  })
+  page.on("pageerror", (error) => complaints.push(error.message))
+  page.on("requestfailed", (request) => complaints.push(`${request.url()} failed`))
+  page.on("request", (request) => asked.push(request.url()))
+  yield* Effect.promise(() => page.goto(url, { waitUntil: "load" }))
+  const seen: Opened = { page, complaints, asked }
+  return seen
+})
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+
+/** What an accessibility scan finds that is serious. */
+export const seriousFindings = (page: Page) =>
+  Effect.promise(async () => {
+    await page.evaluate(AXE)
+    const findings = await page.evaluate<ReadonlyArray<{ readonly id: string; readonly impact: string | null }>>(
+      "axe.run(document).then((found) => found.violations.map(({ id, impact }) => ({ id, impact })))"
+    )
+    return findings.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ id }) => id)
+  })
+
+/** Whether a person has to scroll sideways. */
+export const overflows = (page: Page) =>
+  Effect.promise(() =>
+    page.evaluate<boolean>("document.documentElement.scrollWidth > document.documentElement.clientWidth")
+  )
+
+/** For people to look at: kept where `SCREENSHOTS` names a folder. */
+export const pictured = (page: Page, name: string) =>
+  Effect.promise(async () => {
+    const folder = process.env["SCREENSHOTS"]
+    if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true })
+  })
