@@ -33,7 +33,8 @@ textarea{width:100%;min-height:8rem;padding:.75rem;border:1px solid var(--muted)
 #key{min-height:4.5rem}
 input[type=file]{color:var(--ink);font:inherit;max-width:100%}
 button{justify-self:start;background:var(--accent);color:var(--ground);border:0;border-radius:8px;padding:.7rem 1.4rem;font:inherit;font-weight:650;cursor:pointer}
-.verdict{border-radius:8px;padding:1rem 1.1rem;background:var(--tint);overflow-wrap:anywhere}
+h2{margin-top:2.5rem}
+.verdict{margin:0;border-radius:8px;padding:1rem 1.1rem;background:var(--tint);overflow-wrap:anywhere}
 .verdict.valid{background:var(--get-ground);color:var(--get)}
 .verdict.invalid{background:var(--delete-ground);color:var(--delete)}
 `
