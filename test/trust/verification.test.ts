@@ -39,7 +39,8 @@ const world = Layer.effectContext(
       Effect.callback<ReturnType<typeof createServer>>((resume) => {
         const server = createServer((request, response) => {
           const page = pages.get(request.headers.host?.split(":")[0] ?? "")
-          if (page === undefined || request.url !== "/.well-known/mcp-billing-verify.txt") {
+          const known = ["/.well-known/mcp-billing-verify.txt", "/ada/tools/HEAD/.mcp-billing.json"]
+          if (page === undefined || !known.includes(request.url ?? "")) {
             response.writeHead(404).end()
           } else page(response)
         })
@@ -56,7 +57,12 @@ const world = Layer.effectContext(
       Layer.merge(
         SmtpMailer.layer({ url: Redacted.make(mail.url), from: "market@market.example" }),
         PublishedProofs.layer({
-          fetch,
+          // The hosts of repositories are out of reach: their files are here.
+          fetch: (asked) =>
+            fetch({
+              ...asked,
+              url: asked.url.replace("https://raw.githubusercontent.com/", `http://raw.example.org:${port}/`)
+            }),
           dnsServers: [yield* nameServer(zone)],
           originOf: (domain) => `http://${domain}:${port}`
         })
@@ -239,6 +245,35 @@ for (const [name, core] of coreReading(evidence)) {
           const answer = yield* ask(provider, { level: "code", repo_url })
           assert.deepStrictEqual(problemOf(answer), [422, "VALIDATION_ERROR"], repo_url)
         }
+      })
+    )
+
+    it.effect("of a repository reads the file on its default branch", () =>
+      Effect.gen(function* () {
+        const { pages } = yield* World
+        const { provider } = yield* aProviderAt
+        const asking = { level: "code", repo_url: "https://github.com/ada/tools.git" }
+        const asked = yield* ask(provider, asking)
+        assert.deepStrictEqual(
+          [at(asked, "challenge", "type"), at(asked, "challenge", "record_name")],
+          ["repository_file", ".mcp-billing.json"]
+        )
+        const text = textAt(asked, "challenge", "record_value")
+        assert.strictEqual(at(yield* ask(provider, asking), "verified"), false)
+        const { token } = JSON.parse(text) as { readonly token: string }
+        for (const forged of [
+          token,
+          JSON.stringify({ token }),
+          JSON.stringify({ provider_id: "another", token }),
+          JSON.stringify({ provider_id: provider.id, token: `${token}0` }),
+          "{"
+        ]) {
+          pages.set("raw.example.org", (response) => void response.end(forged))
+          assert.strictEqual(at(yield* ask(provider, asking), "verified"), false, forged)
+        }
+        pages.set("raw.example.org", (response) => void response.end(text))
+        const done = yield* ask(provider, asking)
+        assert.deepStrictEqual([at(done, "verified"), at(done, "verification_level")], [true, "code"])
       })
     )
 
