@@ -63,6 +63,7 @@ export const layer = Layer.effect(
       logs: Effect.sync(() => [...logs.values()]),
       begin,
       lock: Effect.sync(() => Option.fromUndefinedOr([...logs.values()].at(-1))),
+      waiting: Effect.sync(() => ledger.unlogged.length > 0),
       take,
       append,
       tiles: (log, asked) => Effect.sync(() => found(log, asked)),

@@ -140,6 +140,10 @@ export const layer = Layer.effect(
       ),
       begin,
       lock,
+      waiting: sql<{ readonly waiting: boolean }>`SELECT EXISTS (SELECT FROM receipts_unlogged) AS waiting`.pipe(
+        Effect.map(([row]) => row!.waiting),
+        Effect.orDie
+      ),
       take,
       append,
       tiles,

@@ -65,6 +65,8 @@ export class LogStore extends Context.Service<
     begin(log: NewLog): Effect.Effect<boolean>
     /** The open log, locked for the unit of work around; none while another one holds it. */
     readonly lock: Effect.Effect<Option.Option<Log>>
+    /** Whether any receipt has no place yet: read without a lock, so that an idle log costs nothing. */
+    readonly waiting: Effect.Effect<boolean>
     /** Takes receipts that have no place yet, for the unit of work around. */
     take(limit: number): Effect.Effect<ReadonlyArray<SequencedReceipt>>
     append(batch: Appended): Effect.Effect<void>

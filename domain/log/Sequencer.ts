@@ -102,7 +102,7 @@ export class Sequencer extends Context.Service<
 
       const sequence = Effect.gen(function* () {
         if (standing === "unknown") yield* settle
-        return standing === "ours" ? yield* unitOfWork.atomically(appendBatch) : 0
+        return standing === "ours" && (yield* store.waiting) ? yield* unitOfWork.atomically(appendBatch) : 0
       })
 
       return Sequencer.of({ sequence })

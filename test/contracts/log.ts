@@ -67,7 +67,9 @@ export const logContract = (name: string, ports: Layer.Layer<LogPorts>) => {
         const made = yield* receipts(20)
         const store = yield* LogStore
         assert.deepStrictEqual(yield* store.find(made[0]!.receipt_id), Option.none())
+        assert.isTrue(yield* store.waiting)
         assert.strictEqual(yield* aNode(sequenceAll), 20)
+        assert.isFalse(yield* store.waiting)
         assert.strictEqual(yield* aNode(sequenceAll), 0)
         const places = new Set<number>()
         for (const receipt of made) {
