@@ -25,6 +25,8 @@ export interface CallRequest {
   /** The most that the caller is willing to pay. */
   readonly maxCost: Microcents | undefined
   readonly idempotency: CallIdempotency | undefined
+  /** The hold stands; the provider is asked next. */
+  readonly onHeld?: () => void
 }
 
 export interface CallQuote {
@@ -180,6 +182,7 @@ export class Metering extends Context.Service<
         return yield* Effect.uninterruptibleMask((restore) =>
           Effect.flatMap(opening, (opened): Effect.Effect<CallOutcome, CallRefused> => {
             if (opened._tag !== "Opened") return refusalOf(opened, holdAmount)
+            request.onHeld?.()
             return Effect.flatMap(Effect.exit(restore(forward)), (exit) =>
               exit._tag === "Success"
                 ? settle(opened, exit.value, true)

@@ -195,6 +195,11 @@ export const settings = {
   REDIS_URL: setting(redactedUrl(["redis:", "rediss:"]), "shares rate limits between nodes", undefined, {
     secret: true
   }),
+  REQUEST_TIMEOUT_MS: setting(
+    whole(100, 600_000),
+    "time for a request; a proxied call has it until it is forwarded, and again for its settlement",
+    "30000"
+  ),
   SHUTDOWN_GRACE_MS: setting(whole(0, 600_000), "how long calls under way may take to end at a stop", "10000"),
   LOG_LEVEL: setting(oneOf(["Debug", "Info", "Warn", "Error", "None"]), "least severe lines that are logged", "Info"),
   LOG_FORMAT: setting(oneOf(["pretty", "json"]), "for people or for machines", "pretty")

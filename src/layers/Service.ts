@@ -9,6 +9,7 @@ import { BaseUrl } from "../../adapters/http/BaseUrl.ts"
 import * as HttpService from "../../adapters/http/HttpService.ts"
 import { parseTrustedProxies } from "../../adapters/http/pipeline/ClientAddress.ts"
 import { TrustedProxyRanges } from "../../adapters/http/pipeline/Dispatcher.ts"
+import { RequestTimeoutMs } from "../../adapters/http/pipeline/RequestTimeout.ts"
 import { RateLimitSettings } from "../../adapters/http/pipeline/RateLimits.ts"
 import * as AjvJsonSchemas from "../../adapters/jsonschema/AjvJsonSchemas.ts"
 import * as NodeDigest from "../../adapters/crypto/NodeDigest.ts"
@@ -70,6 +71,7 @@ const references = (config: AppConfig) => {
     }),
     Layer.succeed(LogHome, `${baseUrlOf(config).replace(/^https?:\/\//u, "")}/api/v1/market/log`),
     Layer.succeed(TrustedProxyRanges, parseTrustedProxies(listOf(config.TRUST_PROXY ?? ""))),
+    Layer.succeed(RequestTimeoutMs, valueOf(config, "REQUEST_TIMEOUT_MS")),
     Layer.succeed(BaseUrl, baseUrlOf(config))
   )
 }

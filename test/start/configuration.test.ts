@@ -36,6 +36,7 @@ const WRONG: Readonly<Record<string, ReadonlyArray<string>>> = {
   REDIS_URL: ["http://user:hunter2@redis", "localhost"],
   LOG_LEVEL: ["loud", "info"],
   LOG_FORMAT: ["xml"],
+  REQUEST_TIMEOUT_MS: ["0", "99", "600001", "30s"],
   SHUTDOWN_GRACE_MS: ["-1", "soon"]
 }
 

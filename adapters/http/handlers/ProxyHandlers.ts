@@ -3,6 +3,7 @@
  */
 import { Effect } from "effect"
 import { Metering } from "../../../domain/metering/Metering.ts"
+import { UpstreamLimits } from "../../../domain/metering/UpstreamLimits.ts"
 import { Digest } from "../../../domain/shared/Digest.ts"
 import { formatPrice, toCents } from "../../../domain/shared/Microcents.ts"
 import { CallsApi } from "../api/CallsApi.ts"
@@ -14,18 +15,20 @@ import { callAnswer } from "./CallAnswer.ts"
 export const proxyRoutes = Effect.gen(function* () {
   const metering = yield* Metering
   const baseUrl = yield* BaseUrl
+  const { totalMs } = yield* UpstreamLimits
   const { sha256Hex } = yield* Digest
 
   const proxy = encodedRoute(
     CallsApi.endpoints.proxy,
-    Effect.fnUntraced(function* ({ as, payload, request, requestId, text }) {
+    Effect.fnUntraced(function* ({ as, clock, payload, request, requestId, text }) {
       const caller = as("consumer")
       const call = {
         consumerId: caller.ownerId,
         tool: { toolId: payload.tool_id, toolName: payload.tool_name, providerId: payload.provider_id },
         arguments: payload.input ?? payload.arguments ?? {},
         maxCost: payload.max_cost_microcents,
-        idempotency: undefined
+        idempotency: undefined,
+        onHeld: () => clock.restart(totalMs)
       }
       if (payload.dry_run === true) {
         const quote = yield* metering.quote(call)
@@ -37,11 +40,16 @@ export const proxyRoutes = Effect.gen(function* () {
         key === undefined
           ? undefined
           : { keyHash: sha256Hex(`${caller.ownerId}\n${key}`), requestHash: sha256Hex(text) }
-      const outcome = yield* metering.call({ ...call, idempotency }, (report) => callAnswer(report, baseUrl, requestId))
+      const outcome = yield* metering.call({ ...call, idempotency }, (report) => {
+        // The provider has answered; what follows is the settlement.
+        clock.restart(0)
+        return callAnswer(report, baseUrl, requestId)
+      })
       return outcome._tag === "Settled"
         ? outcome.answer
         : { ...outcome.answer, headers: { ...outcome.answer.headers, "idempotent-replay": "true" } }
-    })
+    }),
+    { late: "call" }
   )
 
   return [proxy]

@@ -4,12 +4,10 @@
  */
 import { Cause, Context, Effect, Result } from "effect"
 import { FindMyWay } from "effect/http"
-import { SqlError } from "effect/sql"
 import { Authentication, type Unauthorized } from "../../../domain/accounts/Authentication.ts"
 import type { Principal } from "../../../domain/accounts/Principal.ts"
 import { Entropy } from "../../../domain/shared/Entropy.ts"
 import { Idempotency } from "../../../domain/shared/Idempotency.ts"
-import { Overloaded } from "../../../domain/shared/Overloaded.ts"
 import { BaseUrl } from "../BaseUrl.ts"
 import { clientAddress, type TrustedProxies } from "./ClientAddress.ts"
 import {
@@ -20,13 +18,16 @@ import {
   dress,
   preflight
 } from "./Conventions.ts"
-import { BadRequest, MethodNotAllowed, RouteNotFound, WrongRole } from "./Failures.ts"
+import { MethodNotAllowed, NotInTime, RouteNotFound, WrongRole } from "./Failures.ts"
+import { isDatabaseAway, refusalIn } from "./Endings.ts"
 import { idempotencyKey } from "./IdempotencyKey.ts"
 import { internalError, problemOf, toAnswer, unavailable } from "./Problems.ts"
 import type { Refusal } from "./Refusals.ts"
 import { makeReadCache } from "./ReadCache.ts"
 import { type LimitHeaders, RateLimits } from "./RateLimits.ts"
+import { parseQuery } from "./Query.ts"
 import { parseJson, readText } from "./RequestBody.ts"
+import { makeInTime, type RequestClock } from "./RequestTimeout.ts"
 import type { EncodedReply, Route } from "./Route.ts"
 import { header, json, type WebAnswer, type WebRequest } from "./WebRequest.ts"
 
@@ -59,6 +60,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
   const trusted = yield* TrustedProxyRanges
   const baseUrl = yield* BaseUrl
   const cached = yield* makeReadCache
+  const inTime = yield* makeInTime
   const router = FindMyWay.make<Route>({
     ignoreTrailingSlash: true,
     ignoreDuplicateSlashes: false,
@@ -92,7 +94,8 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
     request: WebRequest,
     found: Found,
     address: string,
-    requestId: string
+    requestId: string,
+    clock: RequestClock
   ): Effect.fn.Return<EncodedReply, Refusal> {
     const route = found.handler
     return yield* route.answer({
@@ -103,7 +106,8 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
       request,
       clientAddress: address,
       requestId,
-      text: ""
+      text: "",
+      clock
     })
   })
 
@@ -112,7 +116,8 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
     found: Found,
     address: string,
     requestId: string,
-    noted: { limit: LimitHeaders }
+    noted: { limit: LimitHeaders },
+    clock: RequestClock
   ): Effect.fn.Return<EncodedReply & { readonly replayed: boolean }, Refusal> {
     const route = found.handler
     noted.limit = yield* limits.address(address)
@@ -120,15 +125,30 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
     if (caller !== undefined) noted.limit = yield* limits.key(caller)
     if (route.rule.registration) noted.limit = yield* limits.registration(address)
     if (route.rule.cacheable) {
-      const read = answerPublicRead(request, found, address, requestId)
+      const read = answerPublicRead(request, found, address, requestId, clock)
       return { ...(yield* cached(`${request.path}?${request.query}`, read)), replayed: false }
     }
     const params = route.decodeParams === undefined ? undefined : yield* route.decodeParams(found.params)
     const query =
       route.decodeQuery === undefined ? undefined : yield* route.decodeQuery(yield* parseQuery(request.query))
-    const text = route.takesBody ? yield* readText(request, route.body.bytesMax) : ""
+    let text = ""
+    if (route.takesBody) {
+      clock.pause()
+      text = yield* readText(request, route.body.bytesMax)
+      clock.restart(0)
+    }
     const payload = route.takesBody ? yield* route.decodePayload(yield* parseJson(text, route.body)) : undefined
-    const answer = route.answer({ params, query, payload, caller, request, clientAddress: address, requestId, text })
+    const answer = route.answer({
+      params,
+      query,
+      payload,
+      caller,
+      request,
+      clientAddress: address,
+      requestId,
+      text,
+      clock
+    })
     const key = route.rule.idempotent && !route.ownIdempotency ? yield* idempotencyKey(request) : undefined
     if (key === undefined) return { ...(yield* answer), replayed: false }
     const scope = caller === undefined ? `address:${address}` : `${caller.role}:${caller.ownerId}`
@@ -164,8 +184,21 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
       return dress(unrouted(request, method, requestId), requestId, { ...extra, ...counted.success })
     }
     const noted: { limit: LimitHeaders } = { limit: {} }
-    const exit = yield* Effect.exit(perform(request, found, clientAddress(request, trusted), requestId, noted))
+    const address = clientAddress(request, trusted)
+    const exit = yield* Effect.exit(
+      inTime(
+        (clock) => perform(request, found, address, requestId, noted, clock),
+        () => new NotInTime({ kind: found.handler.late })
+      )
+    )
     const refusal = exit._tag === "Failure" ? refusalIn(exit.cause) : undefined
+    if (refusal?._tag === "NotInTime") {
+      yield* Effect.annotateLogs(Effect.logWarning("A request was not answered in time"), {
+        requestId,
+        method: request.method,
+        path: request.path
+      })
+    }
     if (exit._tag === "Failure" && refusal === undefined) {
       // A caller that went away interrupts; there is nobody left to answer.
       if (Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.interrupt
@@ -203,12 +236,6 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
   return Dispatcher.of({ dispatch })
 })
 
-/** The typed failure, where the request ended in that and in nothing worse. */
-const refusalIn = (cause: Cause.Cause<Refusal>): Refusal | undefined => {
-  const [only, ...others] = cause.reasons
-  return only?._tag === "Fail" && others.length === 0 ? only.error : undefined
-}
-
 const isRead = ({ method }: WebRequest): boolean => method === "GET"
 
 const bearer = (authorization: string | undefined): string =>
@@ -219,20 +246,3 @@ const headersFor = (request: WebRequest): Readonly<Record<string, string>> => {
   const traceparent = acceptableTraceparent(header(request, "traceparent"))
   return traceparent === undefined ? exposed : { ...exposed, traceparent }
 }
-
-/** Each parameter once: of a doubled one nobody can tell which was meant. */
-const parseQuery = (query: string): Effect.Effect<Readonly<Record<string, string>>, BadRequest> => {
-  if (query === "") return Effect.succeed({})
-  const values: Record<string, string> = {}
-  for (const [name, value] of new URLSearchParams(query)) {
-    if (Object.hasOwn(values, name)) return Effect.fail(new BadRequest({ reason: `${name}: given more than once` }))
-    Object.defineProperty(values, name, { value, enumerable: true })
-  }
-  return Effect.succeed(values)
-}
-
-const isDatabaseAway = (reason: Cause.Reason<unknown>): boolean =>
-  reason._tag === "Die" &&
-  (reason.defect instanceof Overloaded || (SqlError.isSqlError(reason.defect) && AWAY.has(reason.defect.reason._tag)))
-
-const AWAY: ReadonlySet<string> = new Set(["ConnectionError", "ConnectionTimeoutError", "LockTimeoutError"])

@@ -83,6 +83,25 @@ export class WrongRole extends Schema.TaggedError<WrongRole>()("WrongRole", {
   }
 }
 
+const IN_TIME = {
+  read: "Try again in a few seconds.",
+  write:
+    "It may still come to its end. Send it again with the same Idempotency-Key, and it is done once; without a key look " +
+    "first whether it was done.",
+  call:
+    "What has begun of it is settled all the same. Send it again with the same Idempotency-Key: once settled, its answer " +
+    "is kept under that key, and nothing is charged twice. Without a key your receipts show whether it was billed."
+} as const
+
+/** The request's time was up before the answer was there. */
+export class NotInTime extends Schema.TaggedError<NotInTime>()("NotInTime", {
+  kind: Schema.Literals(["read", "write", "call"])
+}) {
+  override get message() {
+    return `The service could not answer in time. ${IN_TIME[this.kind]}`
+  }
+}
+
 export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited", {
   limit: Schema.Int,
   retryAfterSeconds: Schema.Int,

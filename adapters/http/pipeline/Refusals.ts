@@ -29,6 +29,7 @@ import type {
   MethodNotAllowed,
   NoToolRegistered,
   NotFound,
+  NotInTime,
   PayloadTooLarge,
   RateLimited,
   RouteNotFound,
@@ -66,6 +67,7 @@ export type Refusal =
   | NoGrant
   | NoToolRegistered
   | NotFound
+  | NotInTime
   | NotOnboarded
   | NotYours
   | PayloadTooLarge
@@ -90,6 +92,9 @@ export type Refusal =
 export type MappingOf<Refusals extends { readonly _tag: string }> = {
   readonly [R in Refusals as R["_tag"]]: (refusal: R, baseUrl: string) => Omit<Problem, "message">
 }
+
+/** A database that is silent is asked again a little later. */
+const LATE_RETRY_AFTER_SECONDS = 5
 
 export const mapping: MappingOf<Refusal> = {
   ...trustMapping,
@@ -180,6 +185,12 @@ export const mapping: MappingOf<Refusal> = {
     }
   }),
   NotFound: () => ({ status: 404, code: "NOT_FOUND" }),
+  NotInTime: () => ({
+    status: 503,
+    code: "UNAVAILABLE",
+    headers: { "retry-after": String(LATE_RETRY_AFTER_SECONDS) },
+    extra: { retry_after_seconds: LATE_RETRY_AFTER_SECONDS }
+  }),
   NotOnboarded: (_, baseUrl) => ({
     status: 422,
     code: "VALIDATION_ERROR",

@@ -6,8 +6,9 @@ import { Context, Effect, Exit, Schema, SchemaIssue, SchemaParser } from "effect
 import type { HttpApiEndpoint } from "effect/http-api"
 import type { Principal, Role } from "../../../domain/accounts/Principal.ts"
 import { Access, type AccessRule } from "../api/Access.ts"
-import { BadRequest, type Fault, RouteNotFound, ValidationFailed } from "./Failures.ts"
+import { BadRequest, type Fault, type NotInTime, RouteNotFound, ValidationFailed } from "./Failures.ts"
 import type { Refusal } from "./Refusals.ts"
+import type { RequestClock } from "./RequestTimeout.ts"
 import { type BodyRules, storedBody } from "./RequestBody.ts"
 import type { WebAnswer, WebRequest } from "./WebRequest.ts"
 
@@ -26,6 +27,7 @@ export interface Input<E extends HttpApiEndpoint.ConstraintRequest> {
   readonly requestId: string
   /** The body as it was sent. */
   readonly text: string
+  readonly clock: RequestClock
 }
 
 export interface Reply<A> {
@@ -57,6 +59,8 @@ export interface Route {
   readonly quirks: Quirks | undefined
   /** Keeps idempotency keys itself, because it reaches outside the unit of work that would keep them. */
   readonly ownIdempotency: boolean
+  /** What a caller is told for whom the answer comes too late. */
+  readonly late: NotInTime["kind"]
   /** Undefined where the endpoint declares none: nothing is spent on them then. */
   readonly decodeParams: ((params: unknown) => Effect.Effect<unknown, RouteNotFound>) | undefined
   readonly decodeQuery: ((query: unknown) => Effect.Effect<unknown, BadRequest>) | undefined
@@ -78,6 +82,7 @@ export interface RouteOptions {
   readonly body?: BodyRules
   readonly quirks?: Quirks
   readonly ownIdempotency?: boolean
+  readonly late?: NotInTime["kind"]
 }
 
 /** The handler answers with a value; the success schema of its status writes it. */
@@ -123,6 +128,7 @@ export const encodedRoute = <const E extends HttpApiEndpoint.ConstraintRequest>(
     body: options?.body ?? storedBody,
     quirks: options?.quirks,
     ownIdempotency: options?.ownIdempotency ?? false,
+    late: options?.late ?? (endpoint.method === "GET" ? "read" : "write"),
     decodeParams:
       endpoint.params === undefined
         ? undefined
@@ -154,6 +160,7 @@ export const documentRoute = (path: `/${string}`, rule: AccessRule, document: Ef
   body: storedBody,
   quirks: undefined,
   ownIdempotency: false,
+  late: "read",
   decodeParams: undefined,
   decodeQuery: undefined,
   decodePayload: () => Effect.undefined,

@@ -1,0 +1,19 @@
+/**
+ * How a request that did not succeed has ended: refused, for lack of the database, or by a defect.
+ */
+import type { Cause } from "effect"
+import { SqlError } from "effect/sql"
+import { Overloaded } from "../../../domain/shared/Overloaded.ts"
+import type { Refusal } from "./Refusals.ts"
+
+/** The typed failure, where the request ended in that and in nothing worse. */
+export const refusalIn = (cause: Cause.Cause<Refusal>): Refusal | undefined => {
+  const [only, ...others] = cause.reasons
+  return only?._tag === "Fail" && others.length === 0 ? only.error : undefined
+}
+
+export const isDatabaseAway = (reason: Cause.Reason<unknown>): boolean =>
+  reason._tag === "Die" &&
+  (reason.defect instanceof Overloaded || (SqlError.isSqlError(reason.defect) && AWAY.has(reason.defect.reason._tag)))
+
+const AWAY: ReadonlySet<string> = new Set(["ConnectionError", "ConnectionTimeoutError", "LockTimeoutError"])

@@ -1,0 +1,73 @@
+/**
+ * Time limits without a timer each.
+ */
+import { assert, it } from "@effect/vitest"
+import { Duration, Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { makeDeadlines, SWEEP_EVERY } from "../../domain/shared/Deadlines.ts"
+
+const TIME = Duration.millis(1_000)
+
+const aWatch = Effect.map(makeDeadlines, (deadlines) => {
+  const late: Array<string> = []
+  return { late, start: (name: string, ms = 1_000) => deadlines.start(ms, () => late.push(name)) }
+})
+
+it.effect("say once that time is up, soon after it is, and not before", () =>
+  Effect.gen(function* () {
+    const { late, start } = yield* aWatch
+    start("a")
+    yield* TestClock.adjust("300 millis")
+    start("b")
+    yield* TestClock.adjust("699 millis")
+    assert.deepStrictEqual(late, [])
+    yield* TestClock.adjust(SWEEP_EVERY)
+    assert.deepStrictEqual(late, ["a"])
+    yield* TestClock.adjust("1 hour")
+    assert.deepStrictEqual(late, ["a", "b"])
+  })
+)
+
+it.effect("say nothing of what has ended, and begin anew when they are told to", () =>
+  Effect.gen(function* () {
+    const { late, start } = yield* aWatch
+    const [ended, again, paused] = [start("ended"), start("again"), start("paused")]
+    yield* TestClock.adjust("900 millis")
+    ended.end()
+    again.restart(1_000)
+    paused.restart(Number.POSITIVE_INFINITY)
+    yield* TestClock.adjust("900 millis")
+    assert.deepStrictEqual(late, [])
+    yield* TestClock.adjust(Duration.sum(TIME, SWEEP_EVERY))
+    assert.deepStrictEqual(late, ["again"])
+    paused.restart(0)
+    yield* TestClock.adjust(SWEEP_EVERY)
+    assert.deepStrictEqual(late, ["again", "paused"])
+  })
+)
+
+it.effect("need no clock while nothing is under way, and watch again afterwards", () =>
+  Effect.gen(function* () {
+    const { late, start } = yield* aWatch
+    for (const name of ["one", "two"]) {
+      // A tick for every quarter of a second of ten years would keep this test busy for hours.
+      yield* TestClock.adjust("3650 days")
+      start(name)
+      yield* TestClock.adjust(Duration.sum(TIME, SWEEP_EVERY))
+    }
+    assert.deepStrictEqual(late, ["one", "two"])
+  })
+)
+
+it.effect("many at once are each told", () =>
+  Effect.gen(function* () {
+    const { late, start } = yield* aWatch
+    for (let n = 0; n < 10_000; n++) {
+      const deadline = start(String(n), 1_000 + (n % 7) * 500)
+      if (n % 3 === 0) deadline.end()
+    }
+    yield* TestClock.adjust("5 seconds")
+    assert.lengthOf(late, 6_666)
+    assert.lengthOf(new Set(late), 6_666)
+  })
+)

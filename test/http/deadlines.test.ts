@@ -1,0 +1,175 @@
+/**
+ * A database that takes connections and says nothing: every caller hears so in time, nothing is lost or charged twice,
+ * and the service is well again by itself.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect, Fiber, Layer, Schedule } from "effect"
+import { DatabaseLink } from "../support/DatabaseLink.ts"
+import {
+  aConsumer,
+  aProvider,
+  at,
+  CATALOG,
+  CONSUMERS,
+  consumerBody,
+  expecting,
+  KEYS,
+  textAt,
+  TOOLS
+} from "../support/Market.ts"
+import { forwarded, providing, fine, slowProvider } from "../support/metering/Provider.ts"
+import { aBuyer, anOffer, callOf, PRICE, purseOf, receiptsOf } from "../support/metering/Shop.ts"
+import { PostgresTest } from "../support/postgres.ts"
+import { eventually } from "../support/mcp/upstream.ts"
+import { postgresConfig, wholeService } from "../support/ServiceConfig.ts"
+import { type Answer, type Call, LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+
+const TIMEOUT_MS = 800
+/** A sweep, and what a busy machine takes. */
+const SLACK_MS = 1_200
+
+const service = ServiceUnderTest.over(
+  Layer.unwrap(
+    Effect.map(DatabaseLink, ({ url }) =>
+      wholeService(
+        postgresConfig(url, {
+          REQUEST_TIMEOUT_MS: String(TIMEOUT_MS),
+          ALLOW_UPSTREAM: "loopback",
+          DEFAULT_FREE_TIER_CALLS: "0"
+        })
+      )
+    )
+  )
+).pipe(Layer.provideMerge(DatabaseLink.layer), Layer.provideMerge(PostgresTest.layerDatabase))
+
+const isLate = (answer: Answer, says: string): void => {
+  assert.strictEqual(answer.status, 503, `${says}: ${answer.text}`)
+  assert.strictEqual(at(answer, "code"), "UNAVAILABLE")
+  assert.isAbove(Number(answer.headers["retry-after"]), 0)
+}
+
+const inTime = Effect.fnUntraced(function* (call: Call) {
+  const startedAt = performance.now()
+  const answer = yield* send(call)
+  assert.isBelow(performance.now() - startedAt, TIMEOUT_MS + SLACK_MS, call.path)
+  return answer
+})
+
+const untilItWorks = (call: Call) =>
+  Effect.repeat(send(call), {
+    until: ({ status }) => status < 400,
+    schedule: Schedule.spaced("100 millis")
+  }).pipe(
+    Effect.timeoutOrElse({
+      duration: "20 seconds",
+      orElse: () => Effect.die(new Error(`${call.path} never came back`))
+    })
+  )
+
+it.layer(service, LIVE)("while the database is silent", (it) => {
+  it.effect("every request is answered when its time is up, and says how to go on", () =>
+    Effect.gen(function* () {
+      const link = yield* DatabaseLink
+      const [provider, consumer] = [yield* aProvider(), yield* aConsumer()]
+      for (const { key } of [provider, consumer]) yield* expecting(200, { path: KEYS, key })
+      yield* link.freeze
+      const reads: ReadonlyArray<Call> = [
+        { path: `${CATALOG}?q=nobody%20asked%20before` },
+        { path: KEYS, key: consumer.key },
+        { path: "/api/v1/market/balance", key: consumer.key }
+      ]
+      const writes: ReadonlyArray<Call> = [
+        { path: CONSUMERS, json: consumerBody() },
+        { path: CONSUMERS, json: consumerBody(), headers: { "idempotency-key": "while it was silent" } },
+        { path: TOOLS, key: provider.key, json: { tools: [{ tool_name: "x" }] } }
+      ]
+      for (const call of reads) {
+        const answer = yield* inTime(call)
+        isLate(answer, call.path)
+        assert.include(textAt(answer, "message"), "Try again")
+      }
+      for (const call of writes) {
+        const answer = yield* inTime(call)
+        isLate(answer, call.path)
+        assert.include(textAt(answer, "message"), "same Idempotency-Key")
+      }
+      // Many at once wait for connections that nobody gives back: they too are answered in time.
+      const crowd = yield* Effect.all(
+        Array.from({ length: 100 }, (_, n) => inTime({ path: `${CATALOG}?q=crowd%20${n}` })),
+        { concurrency: "unbounded" }
+      )
+      for (const answer of crowd) isLate(answer, "one of a crowd")
+      yield* expecting(200, { path: "/api/market" })
+      yield* link.mend
+      yield* untilItWorks({ path: KEYS, key: consumer.key })
+      yield* untilItWorks(writes[1]!)
+      const again = yield* expecting(201, writes[1]!)
+      assert.strictEqual(again.headers["idempotent-replay"], "true", "it was done once")
+    })
+  )
+
+  it.effect("a client that takes its time for its body is not what the deadline is for", () =>
+    Effect.gen(function* () {
+      const waiting = yield* Effect.forkChild(send({ path: CONSUMERS, body: "endless" }))
+      yield* Effect.sleep(`${TIMEOUT_MS + SLACK_MS} millis`)
+      assert.isUndefined(waiting.pollUnsafe())
+      yield* Fiber.interrupt(waiting)
+    })
+  )
+})
+
+it.layer(service, LIVE)("a call whose settlement the database does not answer", (it) => {
+  it.effect("is told so in time; it is settled behind that, and its key brings its answer, charged once", () =>
+    Effect.gen(function* () {
+      const link = yield* DatabaseLink
+      const slow = yield* slowProvider()
+      const [consumer, offer] = [yield* aBuyer(), yield* anOffer(slow.server.url)]
+      const keyed = callOf(consumer, offer, {}, "the one call")
+      const calling = yield* Effect.forkChild(send(keyed))
+      yield* eventually(() => forwarded(slow.server) === 1)
+      // The provider may take its own time: the request's deadline does not cut it.
+      yield* Effect.sleep(`${TIMEOUT_MS + SLACK_MS} millis`)
+      assert.isUndefined(calling.pollUnsafe())
+      yield* link.freeze
+      yield* slow.answer
+      const startedAt = performance.now()
+      const late = yield* Fiber.join(calling)
+      assert.isBelow(performance.now() - startedAt, TIMEOUT_MS + SLACK_MS)
+      isLate(late, "the call")
+      for (const word of ["settled", "same Idempotency-Key", "nothing is charged twice"]) {
+        assert.include(textAt(late, "message"), word)
+      }
+      yield* link.mend
+      const again = yield* untilItWorks(keyed)
+      assert.strictEqual(again.headers["idempotent-replay"], "true")
+      assert.strictEqual(forwarded(slow.server), 1)
+      assert.deepStrictEqual(yield* purseOf(consumer), {
+        balance: 1_000_000 - PRICE,
+        held: 0,
+        available: 1_000_000 - PRICE
+      })
+      assert.lengthOf(yield* receiptsOf(consumer), 1)
+    })
+  )
+
+  it.effect("or its hold, is forwarded to nobody once its caller was told, and costs nothing", () =>
+    Effect.gen(function* () {
+      const link = yield* DatabaseLink
+      const server = yield* providing(fine)
+      const [consumer, offer] = [yield* aBuyer(), yield* anOffer(server.url)]
+      yield* expecting(200, callOf(consumer, offer))
+      yield* link.freeze
+      isLate(yield* inTime(callOf(consumer, offer)), "the call")
+      yield* link.mend
+      const before = 1_000_000 - PRICE
+      yield* Effect.repeat(receiptsOf(consumer), {
+        until: (receipts) => receipts.length === 2,
+        schedule: Schedule.spaced("100 millis")
+      }).pipe(Effect.timeout("20 seconds"))
+      const [abandoned] = yield* receiptsOf(consumer)
+      assert.deepStrictEqual([abandoned?.status, abandoned?.cost_microcents], ["error", 0])
+      assert.deepStrictEqual(yield* purseOf(consumer), { balance: before, held: 0, available: before })
+      assert.strictEqual(forwarded(server), 1)
+    })
+  )
+})
