@@ -16,11 +16,22 @@ export const assets = Layer.effect(
       const parts = /^(\w+)\.(ts|js)$/u.exec(file)
       if (parts === null) continue
       const source = yield* fs.readFileString(path.join(folder, file))
-      const text = parts[2] === "ts" ? importingScripts(stripTypeScriptTypes(source)) : source
+      const text = parts[2] === "ts" ? importingScripts(withoutTypes(source)) : source
       found.set(`${parts[1]}.js`, { contentType: "text/javascript; charset=utf-8", text })
     }
     return found
   })
 )
+
+/** Node still warns that it may change; what a start says is for people. */
+const withoutTypes = (source: string): string => {
+  const { emitWarning } = process
+  process.emitWarning = () => {}
+  try {
+    return stripTypeScriptTypes(source)
+  } finally {
+    process.emitWarning = emitWarning
+  }
+}
 
 const importingScripts = (source: string): string => source.replaceAll(/(from "\.\/\w+)\.ts"/gu, '$1.js"')

@@ -209,10 +209,11 @@ for (const [store, layer] of everyService()) {
   })
 }
 
-/** They create nothing and move nothing; an event carries an id of its own. */
+/** They create nothing and move nothing; an event carries an id of its own; a verification is repeated to be checked. */
 const NEED_NO_KEY = [
   "/api/v1/verify",
   "/api/v1/market/billing/provider-summary",
+  "/api/v1/market/providers/verify",
   "/api/v1/market/invoices/run",
   "/api/webhooks/stripe"
 ]
