@@ -20,6 +20,9 @@ export default Effect.gen(function* () {
     PRIMARY KEY (provider_id, tool_id, hour)
   ) WITH (fillfactor = 70)`
 
+  // Written several times a second while a provider is busy: compressing it each time would cost more than it saves.
+  yield* sql`ALTER TABLE sla_hourly ALTER COLUMN latencies SET STORAGE EXTERNAL`
+
   yield* sql`CREATE TABLE provider_consumers (
     provider_id uuid NOT NULL,
     consumer_id uuid NOT NULL,

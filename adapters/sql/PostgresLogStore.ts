@@ -48,16 +48,21 @@ export const layer = Layer.effect(
       Effect.orDie
     )
 
-    /** What waits in the order of its ids, which is nearly that of time. A receipt that has its place keeps it. */
+    /**
+     * What waits in the order of its ids, which is nearly that of time. A receipt that has its place keeps it. Written so
+     * that it is looked up row by row, whatever the planner believes of tables that grow by millions.
+     */
     const take = Effect.fn("PostgresLogStore.take")(function* (limit: number) {
       const rows = yield* sql<ReceiptRow & { readonly origin: number }>`
         WITH taken AS (
           DELETE FROM receipts_unlogged WHERE ctid = ANY (ARRAY(SELECT ctid FROM receipts_unlogged LIMIT ${limit}))
           RETURNING receipt_id, consumer_id
         )
-        SELECT ${columns}, r.origin FROM taken JOIN receipts r USING (receipt_id, consumer_id)
-        WHERE NOT EXISTS (SELECT FROM receipt_log_places p
-          WHERE p.receipt_id = taken.receipt_id AND p.consumer_id = taken.consumer_id)
+        SELECT ${columns}, r.origin FROM taken CROSS JOIN LATERAL (
+          SELECT * FROM receipts r
+          WHERE r.receipt_id = taken.receipt_id AND r.consumer_id = taken.consumer_id LIMIT 1) r
+        WHERE (SELECT true FROM receipt_log_places p
+          WHERE p.receipt_id = taken.receipt_id AND p.consumer_id = taken.consumer_id LIMIT 1) IS NULL
         ORDER BY r.receipt_id`
       return rows.map((row) => ({ receipt: toReceipt(row), origin: wordOf(ORIGIN_CODE, row.origin) }))
     }, Effect.orDie)

@@ -27,7 +27,8 @@ import { table } from "./support/Table.ts"
 import { verifyRatio } from "./verify.ts"
 
 const RECEIPTS = Number(process.argv[3] ?? 1_000_000)
-const ROWS_AT_ONCE = 250_000
+/** As they come: the sequencer is never far behind. */
+const ROWS_AT_ONCE = 20_000
 const PROOFS = 3_000
 const READS = 300
 const DAYS = 29
@@ -45,7 +46,7 @@ const fill = Effect.fnUntraced(function* (from: number, count: number) {
       'tool_' || t.n
     FROM (SELECT n, date_trunc('milliseconds', now() - interval '29 days' + n * (interval '29 days' / ${RECEIPTS})) AS at
       FROM generate_series(${from}::int8, ${from + count - 1}::int8) n) c
-    JOIN bench_consumers k ON k.n = (c.n * 7919) % 1000 JOIN bench_tools t ON t.n = c.n % 5`
+    JOIN bench_consumers k ON k.n = (c.n * 7919) % 1000 JOIN bench_tools t ON t.n = c.n % 5 ORDER BY c.n`
 })
 
 const prepare = Effect.gen(function* () {
