@@ -58,10 +58,10 @@ export const windowStart = (now: DateTime.Utc): DateTime.Utc =>
 
 export const slaOf = (hours: ReadonlyArray<SlaHour>, now: DateTime.Utc): Sla => {
   const from = windowStart(now)
-  const [p50Ms, p95Ms, p99Ms] = percentiles(
-    hours.map((hour) => hour.latencies),
-    [0.5, 0.95, 0.99]
-  )
+  // Day by day first: the whole is then read from thirty counts instead of seven hundred.
+  const byDate = Map.groupBy(hours, (hour) => DateTime.formatIsoDateUtc(hour.hour))
+  const lengths = new Map([...byDate].map(([date, ofDay]) => [date, merge(ofDay.map((hour) => hour.latencies))]))
+  const [p50Ms, p95Ms, p99Ms] = percentiles(lengths.values(), [0.5, 0.95, 0.99])
   const sums = sumOf(hours)
   return {
     from,
@@ -74,24 +74,20 @@ export const slaOf = (hours: ReadonlyArray<SlaHour>, now: DateTime.Utc): Sla => 
     p50Ms,
     p95Ms,
     p99Ms,
-    days: daysOf(hours, from, now)
+    days: datesOf(from, now).map((date) => {
+      const ofDay = sumOf(byDate.get(date) ?? [])
+      const [p95OfDay] = percentiles(lengths.has(date) ? [lengths.get(date)!] : [], [0.95])
+      return { date, ...ofDay, uptimePercent: percentOf(ofDay), p95Ms: p95OfDay }
+    })
   }
 }
 
-const daysOf = (hours: ReadonlyArray<SlaHour>, from: DateTime.Utc, to: DateTime.Utc): ReadonlyArray<SlaDay> => {
-  const byDate = Map.groupBy(hours, (hour) => DateTime.formatIsoDateUtc(hour.hour))
-  const days: Array<SlaDay> = []
+const datesOf = (from: DateTime.Utc, to: DateTime.Utc): ReadonlyArray<string> => {
+  const dates: Array<string> = []
   for (let at = startOfDay(from); at <= to.epochMilliseconds; at += 24 * HOUR_MS) {
-    const date = DateTime.formatIsoDateUtc(DateTime.makeUnsafe(at))
-    const ofDay = byDate.get(date) ?? []
-    const sums = sumOf(ofDay)
-    const [p95Ms] = percentiles(
-      ofDay.map((hour) => hour.latencies),
-      [0.95]
-    )
-    days.push({ date, ...sums, uptimePercent: percentOf(sums), p95Ms })
+    dates.push(DateTime.formatIsoDateUtc(DateTime.makeUnsafe(at)))
   }
-  return days
+  return dates
 }
 
 const startOfDay = (at: DateTime.Utc): number => Math.floor(at.epochMilliseconds / (24 * HOUR_MS)) * 24 * HOUR_MS
