@@ -10,6 +10,7 @@ import payments from "./0004_payments.ts"
 import invoices from "./0005_invoices.ts"
 import reports from "./0006_reports.ts"
 import singleCalls from "./0007_single_calls.ts"
+import platform from "./0012_platform.ts"
 
 const migrations = {
   "0001_accounts_and_catalogue": accountsAndCatalogue,
@@ -18,7 +19,8 @@ const migrations = {
   "0004_payments": payments,
   "0005_invoices": invoices,
   "0006_reports": reports,
-  "0007_single_calls": singleCalls
+  "0007_single_calls": singleCalls,
+  "0012_platform": platform
 }
 
 export const names: ReadonlyArray<string> = Object.keys(migrations).toSorted()

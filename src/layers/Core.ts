@@ -22,6 +22,11 @@ import { Reservations } from "../../domain/metering/Reservations.ts"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
 import { ToolDirectory } from "../../domain/metering/ToolDirectory.ts"
 import { Usage } from "../../domain/metering/Usage.ts"
+import { Health } from "../../domain/platform/Health.ts"
+import { Heartbeats } from "../../domain/platform/Heartbeats.ts"
+import { PlatformStats } from "../../domain/platform/PlatformStats.ts"
+import { Submissions } from "../../domain/platform/Submissions.ts"
+import { Waitlist } from "../../domain/platform/Waitlist.ts"
 import { Idempotency } from "../../domain/shared/Idempotency.ts"
 
 const foundations = Layer.mergeAll(
@@ -37,6 +42,10 @@ const money = Layer.mergeAll(PaymentEvents.layer, Reconciler.layer, Earnings.lay
   Layer.provideMerge(Layer.mergeAll(Loads.layer, Onboarding.layer, Payouts.layer))
 )
 
+const platform = Layer.mergeAll(Health.layer, PlatformStats.layer, Submissions.layer, Waitlist.layer).pipe(
+  Layer.provideMerge(Heartbeats.layer)
+)
+
 const directory = ToolDirectory.layer.pipe(Layer.provideMerge(foundations))
 
 export const core = Layer.mergeAll(
@@ -48,5 +57,6 @@ export const core = Layer.mergeAll(
   Usage.layer,
   money,
   Invoicing.layer,
-  Budgets.layer
+  Budgets.layer,
+  platform
 ).pipe(Layer.provideMerge(directory))

@@ -11,6 +11,7 @@ import { LoadStore } from "../../domain/payments/LoadStore.ts"
 import { PAYMENT_EVENT_DAYS_KEPT } from "../../domain/payments/PaymentEvents.ts"
 import { Reconciler } from "../../domain/payments/Reconciler.ts"
 import { Payouts } from "../../domain/payouts/Payouts.ts"
+import { Heartbeats } from "../../domain/platform/Heartbeats.ts"
 import { IDEMPOTENCY_DAYS_KEPT } from "../../domain/shared/Idempotency.ts"
 import { IdempotencyStore } from "../../domain/shared/IdempotencyStore.ts"
 
@@ -22,12 +23,16 @@ const SWEEP_EVERY = Duration.seconds(5)
 const PRUNE_EVERY = Duration.hours(1)
 const PRUNED_AT_ONCE_MAX = 10_000
 
-const every = (interval: Duration.Duration, name: string, round: Effect.Effect<unknown>) =>
-  round.pipe(
+const every = Effect.fnUntraced(function* (interval: Duration.Duration, name: string, round: Effect.Effect<unknown>) {
+  const { beat } = yield* Heartbeats
+  yield* beat(name, interval)
+  yield* round.pipe(
+    Effect.andThen(beat(name, interval)),
     Effect.catchCause((cause) => Effect.logWarning(`The job ${name} failed; it runs again`, cause)),
     Effect.repeat(Schedule.spaced(interval)),
     Effect.forkScoped
   )
+})
 
 export const jobs = Layer.effectDiscard(
   Effect.gen(function* () {
