@@ -5,19 +5,23 @@ import { Effect } from "effect"
 import { accountsRoutes } from "./handlers/AccountsHandlers.ts"
 import { catalogRoutes } from "./handlers/CatalogHandlers.ts"
 import { grantsRoutes } from "./handlers/GrantsHandlers.ts"
+import { indexRoutes } from "./handlers/IndexHandlers.ts"
 import { invoicesRoutes } from "./handlers/InvoicesHandlers.ts"
 import { marketRoutes } from "./handlers/MarketHandlers.ts"
 import { meteringRoutes } from "./handlers/MeteringHandlers.ts"
+import { metricsRoutes } from "./handlers/MetricsHandlers.ts"
 import { moneyRoutes } from "./handlers/MoneyHandlers.ts"
 import { payoutsRoutes } from "./handlers/PayoutsHandlers.ts"
+import { platformRoutes } from "./handlers/PlatformHandlers.ts"
 import { proxyRoutes } from "./handlers/ProxyHandlers.ts"
 import { receiptsRoutes } from "./handlers/ReceiptsHandlers.ts"
+import { submissionsRoutes } from "./handlers/SubmissionsHandlers.ts"
 import { toolsRoutes } from "./handlers/ToolsHandlers.ts"
 import { usageRoutes } from "./handlers/UsageHandlers.ts"
 import { webhookRoutes } from "./handlers/WebhookHandlers.ts"
 import { docsRoutes } from "./pages/DocsPage.ts"
 
-export const routes = Effect.map(
+const subjects = Effect.map(
   Effect.all([
     accountsRoutes,
     toolsRoutes,
@@ -32,7 +36,15 @@ export const routes = Effect.map(
     invoicesRoutes,
     receiptsRoutes,
     marketRoutes,
+    platformRoutes,
+    submissionsRoutes,
+    metricsRoutes,
     docsRoutes
   ]),
   (groups) => groups.flat()
+)
+
+/** With those that tell where the others are. */
+export const routes = Effect.flatMap(subjects, (others) =>
+  Effect.map(indexRoutes(others), (indexes) => [...others, ...indexes])
 )

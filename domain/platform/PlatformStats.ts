@@ -1,13 +1,12 @@
 /**
- * Counts of the whole platform, all in all and of the last day, remembered for a few seconds: everybody asks for the same.
+ * Counts of the whole platform, all in all and of the last day, counted once for everybody and remembered for a few seconds.
  */
-import { Context, DateTime, Effect, Layer } from "effect"
-import { makeFreshCache } from "../shared/FreshCache.ts"
+import { Context, DateTime, Duration, Effect, Exit, Layer } from "effect"
 import { type MarketCounts, PlatformFigures } from "./PlatformFigures.ts"
 import { SubmissionStore } from "./SubmissionStore.ts"
 import { WaitlistStore } from "./WaitlistStore.ts"
 
-export const STATS_TTL_MS = 5_000
+export const STATS_TTL = Duration.seconds(5)
 
 export interface PlatformCounts extends MarketCounts {
   readonly waitlist: number
@@ -31,7 +30,6 @@ export class PlatformStats extends Context.Service<PlatformStats, { readonly rea
       const waitlist = yield* WaitlistStore
       const submissions = yield* SubmissionStore
       const figures = yield* PlatformFigures
-      const kept = yield* makeFreshCache<PlatformTotals>({ entriesMax: 1, ttlMs: STATS_TTL_MS })
 
       const count = (since?: DateTime.Utc) =>
         Effect.all({
@@ -43,10 +41,12 @@ export class PlatformStats extends Context.Service<PlatformStats, { readonly rea
 
       const fresh = Effect.gen(function* () {
         const since = DateTime.startOf(DateTime.subtract(yield* DateTime.now, { hours: 24 }), "hour")
-        return { totals: yield* count(), lastDay: yield* count(since), since }
+        const totals: PlatformTotals = { totals: yield* count(), lastDay: yield* count(since), since }
+        return totals
       }).pipe(Effect.withSpan("PlatformStats.read"))
 
-      return PlatformStats.of({ read: Effect.suspend(() => kept.readThrough("stats", fresh)) })
+      const read = yield* Effect.cachedWithTTL(fresh, (exit) => (Exit.isSuccess(exit) ? STATS_TTL : Duration.zero))
+      return PlatformStats.of({ read })
     })
   )
 }

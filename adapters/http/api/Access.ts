@@ -26,10 +26,14 @@ export interface AccessRule {
   readonly cacheable: boolean
   /** Takes an `Idempotency-Key`; effect and record are one unit of work. */
   readonly idempotent: boolean
+  /** Asked by machines that watch the service: never refused for being asked too often. */
+  readonly unlimited: boolean
+  /** Open to anybody where no operator key is configured. */
+  readonly openWithoutOperator: boolean
 }
 
 export const Access = Context.Reference<AccessRule>("agent-tool-billing/adapters/http/Access", {
-  defaultValue: () => ({ roles: [], registration: false, cacheable: false, idempotent: false })
+  defaultValue: () => rule({})
 })
 
 const rule = (overrides: Partial<AccessRule>): AccessRule => ({
@@ -37,12 +41,16 @@ const rule = (overrides: Partial<AccessRule>): AccessRule => ({
   registration: false,
   cacheable: false,
   idempotent: false,
+  unlimited: false,
+  openWithoutOperator: false,
   ...overrides
 })
 
 export const publicRead = rule({ cacheable: true })
 export const uncached = rule({})
+export const probe = rule({ unlimited: true })
 export const publicWrite = rule({ idempotent: true })
 export const registration = rule({ registration: true, idempotent: true })
 export const readBy = (...roles: ReadonlyArray<Role>): AccessRule => rule({ roles })
 export const writeBy = (...roles: ReadonlyArray<Role>): AccessRule => rule({ roles, idempotent: true })
+export const operatorIfConfigured = rule({ roles: ["operator"], openWithoutOperator: true })

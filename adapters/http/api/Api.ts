@@ -9,7 +9,9 @@ import { InvoicesApi } from "./InvoicesApi.ts"
 import { MeteringApi } from "./MeteringApi.ts"
 import { MoneyApi } from "./MoneyApi.ts"
 import { PayoutsApi } from "./PayoutsApi.ts"
+import { PlatformApi } from "./PlatformApi.ts"
 import { ReceiptsApi } from "./ReceiptsApi.ts"
+import { SubmissionsApi } from "./SubmissionsApi.ts"
 
 export const API_VERSION = "0.4.0"
 
@@ -22,6 +24,8 @@ export class Api extends HttpApi.make("agent-tool-billing")
   .add(PayoutsApi)
   .add(InvoicesApi)
   .add(ReceiptsApi)
+  .add(PlatformApi)
+  .add(SubmissionsApi)
   .annotateMerge(
     OpenApi.annotations({
       title: "Agent Tool Billing",

@@ -11,8 +11,10 @@ import { invoiceWords } from "./InvoiceWords.ts"
 import { meteringWords } from "./MeteringWords.ts"
 import { moneyWords } from "./MoneyWords.ts"
 import { payoutWords } from "./PayoutWords.ts"
+import { platformWords } from "./PlatformWords.ts"
 import type { Json } from "./OpenApiModel.ts"
 import { sharedWords } from "./SharedWords.ts"
+import { submissionWords } from "./SubmissionWords.ts"
 
 /** Without an example: one can be made from the type, or there is none worth showing. */
 export type Word = readonly [description: string, example?: Json]
@@ -26,7 +28,9 @@ const words: Words = {
   ...moneyWords,
   ...payoutWords,
   ...invoiceWords,
-  ...meteringWords
+  ...meteringWords,
+  ...platformWords,
+  ...submissionWords
 }
 
 /** `Problem422` and its siblings are one owner. */

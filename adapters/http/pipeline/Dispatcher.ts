@@ -5,7 +5,7 @@
 import { Cause, Context, Effect } from "effect"
 import { FindMyWay } from "effect/http"
 import { SqlError } from "effect/sql"
-import { Authentication, type Unauthorized } from "../../../domain/accounts/Authentication.ts"
+import { Authentication, OperatorKey, type Unauthorized } from "../../../domain/accounts/Authentication.ts"
 import type { Principal } from "../../../domain/accounts/Principal.ts"
 import { Entropy } from "../../../domain/shared/Entropy.ts"
 import { Idempotency } from "../../../domain/shared/Idempotency.ts"
@@ -21,6 +21,7 @@ import {
   preflight
 } from "./Conventions.ts"
 import { BadRequest, MethodNotAllowed, RouteNotFound, WrongRole } from "./Failures.ts"
+import { HttpMetrics, type RouteMeter } from "./HttpMetrics.ts"
 import { idempotencyKey } from "./IdempotencyKey.ts"
 import { internalError, problemOf, type Refusal, toAnswer, unavailable } from "./Problems.ts"
 import { makeReadCache } from "./ReadCache.ts"
@@ -57,13 +58,19 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
   const entropy = yield* Entropy
   const trusted = yield* TrustedProxyRanges
   const baseUrl = yield* BaseUrl
+  const operatorKey = yield* OperatorKey
+  const metrics = yield* HttpMetrics
+  const meters = new Map<Route, RouteMeter>()
   const cached = yield* makeReadCache
   const router = FindMyWay.make<Route>({
     ignoreTrailingSlash: true,
     ignoreDuplicateSlashes: false,
     caseSensitive: true
   })
-  for (const route of routes) router.on(route.method as "GET", route.path as `/${string}`, route)
+  for (const route of routes) {
+    router.on(route.method as "GET", route.path as `/${string}`, route)
+    meters.set(route, metrics.meterOf(route.method, route.path))
+  }
 
   const find = (method: string, path: string) =>
     METHODS.includes(method as "GET") ? router.find(method as "GET", path) : undefined
@@ -76,8 +83,9 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
 
   const authenticate = (
     request: WebRequest,
-    { rule: { roles } }: Route
+    { rule }: Route
   ): Effect.Effect<Principal | undefined, Unauthorized | WrongRole> => {
+    const roles = rule.openWithoutOperator && operatorKey === undefined ? [] : rule.roles
     const credential = bearer(header(request, "authorization"))
     if (roles.length === 0 && (credential === "" || request.method === "GET")) return Effect.undefined
     return Effect.flatMap(authentication.authenticate(credential), (caller) =>
@@ -114,7 +122,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
     noted: { limit: LimitHeaders }
   ): Effect.fn.Return<EncodedReply & { readonly replayed: boolean }, Refusal> {
     const route = found.handler
-    noted.limit = yield* limits.address(address)
+    if (!route.rule.unlimited) noted.limit = yield* limits.address(address)
     const caller = yield* authenticate(request, route)
     if (caller !== undefined) noted.limit = yield* limits.key(caller)
     if (route.rule.registration) noted.limit = yield* limits.registration(address)
@@ -139,21 +147,23 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
   })
 
   const dispatch = Effect.fnUntraced(function* (request: WebRequest): Effect.fn.Return<WebAnswer> {
+    const startedMs = performance.now()
     const requestId = acceptableRequestId(header(request, "x-request-id")) ?? (yield* entropy.uuid)
     const extra = headersFor(request)
     const method = request.method === "HEAD" ? "GET" : request.method
     const found = find(method, request.path)
     if (found === undefined) {
       const allow = allowed(request.path)
-      if (allow.length > 1 && method === "OPTIONS") return dress(preflight(allow), requestId, extra)
+      if (allow.length > 1 && method === "OPTIONS") return told(startedMs, dress(preflight(allow), requestId, extra))
       const quirks = find("POST", request.path)?.handler.quirks
-      if (quirks !== undefined) return dress(quirks.otherMethods, requestId, extra)
+      if (quirks !== undefined) return told(startedMs, dress(quirks.otherMethods, requestId, extra))
       const refusal =
         allow.length > 1
           ? new MethodNotAllowed({ method: request.method, path: request.path, allow })
           : new RouteNotFound({ path: request.path })
-      return dress(toAnswer(problemOf(refusal, baseUrl), requestId, request.path), requestId, extra)
+      return told(startedMs, dress(toAnswer(problemOf(refusal, baseUrl), requestId, request.path), requestId, extra))
     }
+    const meter = meters.get(found.handler)
     const noted: { limit: LimitHeaders } = { limit: {} }
     const exit = yield* Effect.exit(perform(request, found, clientAddress(request, trusted), requestId, noted))
     const refusal = exit._tag === "Failure" ? refusalIn(exit.cause) : undefined
@@ -166,28 +176,34 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
         path: request.path
       })
       const problem = exit.cause.reasons.some(isDatabaseAway) ? unavailable : internalError
-      return dress(toAnswer(problem, requestId, request.path), requestId, { ...extra, ...noted.limit })
+      const answer = dress(toAnswer(problem, requestId, request.path), requestId, { ...extra, ...noted.limit })
+      return told(startedMs, answer, meter)
     }
     if (exit._tag === "Failure" || refusal !== undefined) {
       const quirks = found.handler.quirks
       if (quirks !== undefined && refusal!._tag === "BadRequest") {
-        return dress(json(400, quirks.badRequest, { "cache-control": "no-store" }), requestId, {
-          ...extra,
-          ...noted.limit
-        })
+        const bad = json(400, quirks.badRequest, { "cache-control": "no-store" })
+        return told(startedMs, dress(bad, requestId, { ...extra, ...noted.limit }), meter)
       }
       const answer = toAnswer(problemOf(refusal!, baseUrl), requestId, request.path)
-      return dress(answer, requestId, { ...extra, ...noted.limit })
+      return told(startedMs, dress(answer, requestId, { ...extra, ...noted.limit }), meter)
     }
     const reply = exit.value
-    return dress(json(reply.status, reply.body, reply.headers), requestId, {
+    const answer = dress(json(reply.status, reply.body, reply.headers), requestId, {
       ...extra,
       ...noted.limit,
       "cache-control": cacheControl(method, found.handler.rule),
       ...(found.handler.rule.roles.length > 0 ? { vary: "Authorization" } : {}),
       ...(reply.replayed ? { "idempotent-replay": "true" } : {})
     })
+    return told(startedMs, answer, meter)
   })
+
+  /** Counted on its way out. Whoever goes away before the answer is nobody's figure. */
+  const told = (startedMs: number, answer: WebAnswer, meter = metrics.unmatched): WebAnswer => {
+    meter.answered(answer.status, performance.now() - startedMs)
+    return answer
+  }
 
   return Dispatcher.of({ dispatch })
 })
