@@ -13,6 +13,7 @@ import singleCalls from "./0007_single_calls.ts"
 import receiptLog from "./0008_receipt_log.ts"
 import disputes from "./0009_disputes.ts"
 import trust from "./0010_trust.ts"
+import platform from "./0011_platform.ts"
 
 const migrations = {
   "0001_accounts_and_catalogue": accountsAndCatalogue,
@@ -24,7 +25,8 @@ const migrations = {
   "0007_single_calls": singleCalls,
   "0008_receipt_log": receiptLog,
   "0009_disputes": disputes,
-  "0010_trust": trust
+  "0010_trust": trust,
+  "0011_platform": platform
 }
 
 export const names: ReadonlyArray<string> = Object.keys(migrations).toSorted()

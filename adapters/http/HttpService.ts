@@ -3,7 +3,10 @@
  */
 import { Effect, Layer } from "effect"
 import { Dispatcher, make } from "./pipeline/Dispatcher.ts"
+import { HttpMetrics } from "./pipeline/HttpMetrics.ts"
 import { RateLimits } from "./pipeline/RateLimits.ts"
 import { routes } from "./Routes.ts"
 
-export const layer = Layer.effect(Dispatcher, Effect.flatMap(routes, make)).pipe(Layer.provide(RateLimits.layer))
+export const layer = Layer.effect(Dispatcher, Effect.flatMap(routes, make)).pipe(
+  Layer.provide([RateLimits.layer, HttpMetrics.layer])
+)

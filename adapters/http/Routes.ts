@@ -6,24 +6,27 @@ import { accountsRoutes } from "./handlers/AccountsHandlers.ts"
 import { catalogRoutes } from "./handlers/CatalogHandlers.ts"
 import { disputesRoutes } from "./handlers/DisputesHandlers.ts"
 import { grantsRoutes } from "./handlers/GrantsHandlers.ts"
+import { indexRoutes } from "./handlers/IndexHandlers.ts"
 import { invoicesRoutes } from "./handlers/InvoicesHandlers.ts"
 import { logRoutes } from "./handlers/LogHandlers.ts"
 import { marketRoutes } from "./handlers/MarketHandlers.ts"
 import { meteringRoutes } from "./handlers/MeteringHandlers.ts"
+import { metricsRoutes } from "./handlers/MetricsHandlers.ts"
 import { moneyRoutes } from "./handlers/MoneyHandlers.ts"
 import { payoutsRoutes } from "./handlers/PayoutsHandlers.ts"
+import { platformRoutes } from "./handlers/PlatformHandlers.ts"
 import { proxyRoutes } from "./handlers/ProxyHandlers.ts"
 import { receiptsRoutes } from "./handlers/ReceiptsHandlers.ts"
+import { submissionsRoutes } from "./handlers/SubmissionsHandlers.ts"
 import { toolsRoutes } from "./handlers/ToolsHandlers.ts"
 import { trustRoutes } from "./handlers/TrustHandlers.ts"
 import { usageRoutes } from "./handlers/UsageHandlers.ts"
 import { webhookRoutes } from "./handlers/WebhookHandlers.ts"
-import { agentsFileRoutes } from "./pages/AgentsFile.ts"
 import { assetRoutes } from "./pages/AssetRoutes.ts"
 import { docsRoutes } from "./pages/DocsPage.ts"
 import { verifyRoutes } from "./pages/VerifyPage.ts"
 
-export const routes = Effect.map(
+const subjects = Effect.map(
   Effect.all([
     accountsRoutes,
     toolsRoutes,
@@ -41,10 +44,17 @@ export const routes = Effect.map(
     disputesRoutes,
     trustRoutes,
     marketRoutes,
+    platformRoutes,
+    submissionsRoutes,
+    metricsRoutes,
     docsRoutes,
     verifyRoutes,
-    assetRoutes,
-    agentsFileRoutes
+    assetRoutes
   ]),
   (groups) => groups.flat()
+)
+
+/** With those that tell where the others are. */
+export const routes = Effect.flatMap(subjects, (others) =>
+  Effect.map(indexRoutes(others), (indexes) => [...others, ...indexes])
 )

@@ -13,6 +13,7 @@ import { ConsumerId, type ProviderId, type ReceiptId, receiptIdOf } from "../sha
 import { feeOf, type Microcents, zero } from "../shared/Microcents.ts"
 import { format } from "../shared/Timestamp.ts"
 import { type CallIdempotency, CallStore, type StoredAnswer } from "./CallStore.ts"
+import { CallTally } from "./CallTally.ts"
 import {
   asBefore,
   type BudgetExceeded,
@@ -109,6 +110,7 @@ export class DirectMetering extends Context.Service<
       const keys = yield* MeterKeyStore
       const signer = yield* ReceiptSigner
       const entropy = yield* Entropy
+      const tally = yield* CallTally
 
       /** What a success costs, and the grant that it counts against. */
       const terms = Effect.fnUntraced(function* (request: MeterRequest, entry: CatalogEntry, invocationId: ReceiptId) {
@@ -200,6 +202,7 @@ export class DirectMetering extends Context.Service<
           if (closed._tag === "AlreadyClosed") {
             return yield* Effect.die(new Error(`${invocationId} was closed by the sweeper`))
           }
+          tally.count("meter", request.status)
           return { _tag: "Recorded" as const, metered, answer }
         })
 

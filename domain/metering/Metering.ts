@@ -14,6 +14,7 @@ import { feeOf, type Microcents, zero } from "../shared/Microcents.ts"
 import { billedAmount } from "./Billing.ts"
 import { asBefore, type CallRefused, InvalidArguments, PriceChanged, refusalOf } from "./CallRefusals.ts"
 import { type CallIdempotency, CallStore, type Opened, type StoredAnswer } from "./CallStore.ts"
+import { CallTally } from "./CallTally.ts"
 import { ToolDirectory, type ToolReference } from "./ToolDirectory.ts"
 import { ToolUpstream, type UpstreamAnswer } from "./ToolUpstream.ts"
 import { type UpstreamBounds, UpstreamLimits } from "./UpstreamLimits.ts"
@@ -74,6 +75,7 @@ export class Metering extends Context.Service<
       const signer = yield* ReceiptSigner
       const entropy = yield* Entropy
       const limits = yield* UpstreamLimits
+      const tally = yield* CallTally
 
       const callNow = Effect.fnUntraced(function* (request: CallRequest, render: (report: CallReport) => StoredAnswer) {
         const entry = yield* directory.find(request.tool)
@@ -176,6 +178,7 @@ export class Metering extends Context.Service<
           const closed = yield* Effect.catchCause(closing, () => settleAgain(closing))
           if (closed._tag === "AlreadyClosed")
             return yield* Effect.die(new Error(`${invocationId} was closed by the sweeper`))
+          tally.count("proxy", answer.status)
           return { _tag: "Settled" as const, report, answer: rendered }
         })
 

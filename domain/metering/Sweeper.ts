@@ -7,6 +7,7 @@ import { issueReceipt } from "../receipts/IssueReceipt.ts"
 import { ReceiptSigner } from "../receipts/ReceiptSigner.ts"
 import { zero } from "../shared/Microcents.ts"
 import { CallStore, type OverdueCall } from "./CallStore.ts"
+import { CallTally } from "./CallTally.ts"
 import { Reservations } from "./Reservations.ts"
 
 export const SWEEP_BATCH_MAX = 500
@@ -24,6 +25,7 @@ export class Sweeper extends Context.Service<
       const calls = yield* CallStore
       const signer = yield* ReceiptSigner
       const reservations = yield* Reservations
+      const tally = yield* CallTally
 
       const end = Effect.fnUntraced(function* (call: OverdueCall, now: DateTime.Utc) {
         const closed = yield* calls.close({
@@ -43,7 +45,9 @@ export class Sweeper extends Context.Service<
           tokensOutput: 0,
           answer: undefined
         })
-        return closed._tag === "Closed" && closed.now ? 1 : 0
+        if (closed._tag !== "Closed" || !closed.now) return 0
+        tally.count(call.origin, "error")
+        return 1
       })
 
       const sweep = Effect.gen(function* () {

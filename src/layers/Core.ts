@@ -27,6 +27,11 @@ import { Usage } from "../../domain/metering/Usage.ts"
 import { Disputes } from "../../domain/trust/Disputes.ts"
 import { ProviderTrust } from "../../domain/trust/ProviderTrust.ts"
 import { Verification } from "../../domain/trust/Verification.ts"
+import { Health } from "../../domain/platform/Health.ts"
+import { Heartbeats } from "../../domain/platform/Heartbeats.ts"
+import { PlatformStats } from "../../domain/platform/PlatformStats.ts"
+import { Submissions } from "../../domain/platform/Submissions.ts"
+import { Waitlist } from "../../domain/platform/Waitlist.ts"
 import { Idempotency } from "../../domain/shared/Idempotency.ts"
 
 const foundations = Layer.mergeAll(
@@ -40,6 +45,10 @@ const foundations = Layer.mergeAll(
 
 const money = Layer.mergeAll(PaymentEvents.layer, Reconciler.layer, Earnings.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(Loads.layer, Onboarding.layer, Payouts.layer))
+)
+
+const platform = Layer.mergeAll(Health.layer, PlatformStats.layer, Submissions.layer, Waitlist.layer).pipe(
+  Layer.provideMerge(Heartbeats.layer)
 )
 
 const directory = ToolDirectory.layer.pipe(Layer.provideMerge(foundations))
@@ -68,5 +77,6 @@ export const core = Layer.mergeAll(
   sequencing,
   Budgets.layer,
   Disputes.layer,
-  Verification.layer
+  Verification.layer,
+  platform
 ).pipe(Layer.provideMerge(directory))

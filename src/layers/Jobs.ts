@@ -15,6 +15,7 @@ import { Payouts } from "../../domain/payouts/Payouts.ts"
 import { Disputes } from "../../domain/trust/Disputes.ts"
 import { ProviderTrust } from "../../domain/trust/ProviderTrust.ts"
 import { Verification } from "../../domain/trust/Verification.ts"
+import { Heartbeats } from "../../domain/platform/Heartbeats.ts"
 import { IDEMPOTENCY_DAYS_KEPT } from "../../domain/shared/Idempotency.ts"
 import { IdempotencyStore } from "../../domain/shared/IdempotencyStore.ts"
 
@@ -32,8 +33,11 @@ const SWEEP_EVERY = Duration.seconds(5)
 const PRUNE_EVERY = Duration.hours(1)
 const PRUNED_AT_ONCE_MAX = 10_000
 
-const every = (interval: Duration.Duration, name: string, round: Effect.Effect<unknown>) =>
-  round.pipe(
+const every = Effect.fnUntraced(function* (interval: Duration.Duration, name: string, round: Effect.Effect<unknown>) {
+  const { beat } = yield* Heartbeats
+  yield* beat(name, interval)
+  yield* round.pipe(
+    Effect.andThen(beat(name, interval)),
     Effect.catchCause((cause) =>
       Effect.andThen(
         Effect.logWarning(`The job ${name} failed; it runs again`, cause),
@@ -43,6 +47,7 @@ const every = (interval: Duration.Duration, name: string, round: Effect.Effect<u
     Effect.repeat(Schedule.spaced(interval)),
     Effect.forkScoped
   )
+})
 
 export const jobs = Layer.effectDiscard(
   Effect.gen(function* () {

@@ -20,12 +20,16 @@ import * as MemoryPayeeStore from "../../adapters/memory/MemoryPayeeStore.ts"
 import * as MemoryPayoutStore from "../../adapters/memory/MemoryPayoutStore.ts"
 import * as MemoryMeterKeyStore from "../../adapters/memory/MemoryMeterKeyStore.ts"
 import * as MemoryMarketFigures from "../../adapters/memory/MemoryMarketFigures.ts"
+import * as MemoryPlatformFigures from "../../adapters/memory/MemoryPlatformFigures.ts"
 import * as MemoryReceiptStore from "../../adapters/memory/MemoryReceiptStore.ts"
+import * as MemorySubmissionStore from "../../adapters/memory/MemorySubmissionStore.ts"
 import { MemoryTables } from "../../adapters/memory/MemoryTables.ts"
 import * as MemorySlaStore from "../../adapters/memory/MemorySlaStore.ts"
 import * as MemoryUnitOfWork from "../../adapters/memory/MemoryUnitOfWork.ts"
+import * as MemoryUpkeep from "../../adapters/memory/MemoryUpkeep.ts"
 import * as MemoryUsageStore from "../../adapters/memory/MemoryUsageStore.ts"
 import * as MemoryVerificationStore from "../../adapters/memory/MemoryVerificationStore.ts"
+import * as MemoryWaitlistStore from "../../adapters/memory/MemoryWaitlistStore.ts"
 
 export const memoryStores = Layer.mergeAll(
   MemoryAccountStore.layer,
@@ -45,9 +49,13 @@ export const memoryStores = Layer.mergeAll(
   MemoryMeterKeyStore.layer,
   MemoryPayeeStore.layer,
   MemoryPayoutStore.layer,
+  MemoryPlatformFigures.layer,
   MemoryReceiptStore.layer,
   MemorySlaStore.layer,
+  MemorySubmissionStore.layer,
   MemoryUnitOfWork.layer,
+  MemoryUpkeep.layer,
   MemoryUsageStore.layer,
-  MemoryVerificationStore.layer
+  MemoryVerificationStore.layer,
+  MemoryWaitlistStore.layer
 ).pipe(Layer.provide([MemoryTables.layer, MemoryLedger.layer]))

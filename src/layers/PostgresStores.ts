@@ -20,11 +20,15 @@ import * as PostgresPayeeStore from "../../adapters/sql/PostgresPayeeStore.ts"
 import * as PostgresPayoutStore from "../../adapters/sql/PostgresPayoutStore.ts"
 import * as PostgresMeterKeyStore from "../../adapters/sql/PostgresMeterKeyStore.ts"
 import * as PostgresMarketFigures from "../../adapters/sql/PostgresMarketFigures.ts"
+import * as PostgresPlatformFigures from "../../adapters/sql/PostgresPlatformFigures.ts"
 import * as PostgresReceiptStore from "../../adapters/sql/PostgresReceiptStore.ts"
 import * as PostgresSlaStore from "../../adapters/sql/PostgresSlaStore.ts"
+import * as PostgresSubmissionStore from "../../adapters/sql/PostgresSubmissionStore.ts"
 import * as PostgresUnitOfWork from "../../adapters/sql/PostgresUnitOfWork.ts"
+import * as PostgresUpkeep from "../../adapters/sql/PostgresUpkeep.ts"
 import * as PostgresUsageStore from "../../adapters/sql/PostgresUsageStore.ts"
 import * as PostgresVerificationStore from "../../adapters/sql/PostgresVerificationStore.ts"
+import * as PostgresWaitlistStore from "../../adapters/sql/PostgresWaitlistStore.ts"
 import * as migrations from "../../migrations/index.ts"
 
 export interface Database {
@@ -50,11 +54,15 @@ const stores = Layer.mergeAll(
   PostgresMeterKeyStore.layer,
   PostgresPayeeStore.layer,
   PostgresPayoutStore.layer,
+  PostgresPlatformFigures.layer,
   PostgresReceiptStore.layer,
   PostgresSlaStore.layer,
+  PostgresSubmissionStore.layer,
   PostgresUnitOfWork.layer,
+  PostgresUpkeep.layer(migrations),
   PostgresUsageStore.layer,
-  PostgresVerificationStore.layer
+  PostgresVerificationStore.layer,
+  PostgresWaitlistStore.layer
 )
 
 export const client = ({ url, connectionsMax }: Database) =>

@@ -29,6 +29,7 @@ import { RateLimitPolicy } from "../../domain/accounts/RateLimitPolicy.ts"
 import { DefaultFreeTierCalls } from "../../domain/catalog/Pricing.ts"
 import { LogHome } from "../../domain/log/Sequencer.ts"
 import { CheckoutReturn } from "../../domain/payments/Loads.ts"
+import { CallTally, makeCallTally } from "../../domain/metering/CallTally.ts"
 import { UpstreamLimits } from "../../domain/metering/UpstreamLimits.ts"
 import { type AppConfig, valueOf } from "../config/AppConfig.ts"
 import { listOf } from "../config/Settings.ts"
@@ -49,6 +50,7 @@ const references = (config: AppConfig) => {
   const rpm = valueOf(config, "RATE_LIMIT_RPM")
   return Layer.mergeAll(
     Layer.succeed(OperatorKey, config.OPERATOR_KEY),
+    Layer.sync(CallTally, makeCallTally),
     Layer.succeed(DefaultFreeTierCalls, valueOf(config, "DEFAULT_FREE_TIER_CALLS")),
     Layer.succeed(RateLimitPolicy, {
       defaultRpm: rpm === 0 ? valueOf(config, "RATE_LIMIT_RPM_MAX") : rpm,

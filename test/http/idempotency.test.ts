@@ -215,7 +215,8 @@ const NEED_NO_KEY = [
   "/api/v1/market/billing/provider-summary",
   "/api/v1/market/providers/verify",
   "/api/v1/market/invoices/run",
-  "/api/webhooks/stripe"
+  "/api/webhooks/stripe",
+  "/api/v1/init"
 ]
 
 it("every POST but the stateless ones declares that it takes an Idempotency-Key", () => {

@@ -60,7 +60,9 @@ const leaks = ({ json, status, text }: Answer): ReadonlyArray<string> =>
 
 /** Every failure but the ones that have a form of their own: a degraded health, and what verifiers compare whole. */
 const isProblem = (request: WebRequest, answer: Answer): boolean =>
-  answer.status >= 400 && !isQuirk(request, answer) && !(answer.status === 503 && request.path === "/api/market/health")
+  answer.status >= 400 && !isQuirk(request, answer) && !(answer.status === 503 && HEALTH_PATHS.has(request.path))
+
+const HEALTH_PATHS: ReadonlySet<string> = new Set(["/api/market/health", "/api/v1/health", "/readyz"])
 
 const isQuirk = (request: WebRequest, answer: Answer): boolean =>
   request.path === "/api/v1/verify" && (answer.status === 400 || answer.status === 405)

@@ -28,10 +28,14 @@ export interface AccessRule {
   readonly idempotent: boolean
   /** Anybody may read it, and whoever sends a key may see more. */
   readonly keyOptional: boolean
+  /** Asked by machines that watch the service: never refused for being asked too often. */
+  readonly unlimited: boolean
+  /** Open to anybody where no operator key is configured. */
+  readonly openWithoutOperator: boolean
 }
 
 export const Access = Context.Reference<AccessRule>("agent-tool-billing/adapters/http/Access", {
-  defaultValue: () => ({ roles: [], registration: false, cacheable: false, idempotent: false, keyOptional: false })
+  defaultValue: () => rule({})
 })
 
 const rule = (overrides: Partial<AccessRule>): AccessRule => ({
@@ -40,13 +44,17 @@ const rule = (overrides: Partial<AccessRule>): AccessRule => ({
   cacheable: false,
   idempotent: false,
   keyOptional: false,
+  unlimited: false,
+  openWithoutOperator: false,
   ...overrides
 })
 
 export const publicRead = rule({ cacheable: true })
 export const uncached = rule({})
 export const uncachedWithKey = rule({ keyOptional: true })
+export const probe = rule({ unlimited: true })
 export const publicWrite = rule({ idempotent: true })
 export const registration = rule({ registration: true, idempotent: true })
 export const readBy = (...roles: ReadonlyArray<Role>): AccessRule => rule({ roles })
 export const writeBy = (...roles: ReadonlyArray<Role>): AccessRule => rule({ roles, idempotent: true })
+export const operatorIfConfigured = rule({ roles: ["operator"], openWithoutOperator: true })

@@ -11,8 +11,10 @@ import { LogApi } from "./LogApi.ts"
 import { MeteringApi } from "./MeteringApi.ts"
 import { MoneyApi } from "./MoneyApi.ts"
 import { PayoutsApi } from "./PayoutsApi.ts"
+import { PlatformApi } from "./PlatformApi.ts"
 import { ReceiptsApi } from "./ReceiptsApi.ts"
 import { TrustApi } from "./TrustApi.ts"
+import { SubmissionsApi } from "./SubmissionsApi.ts"
 
 export const API_VERSION = "0.4.0"
 
@@ -28,6 +30,8 @@ export class Api extends HttpApi.make("agent-tool-billing")
   .add(LogApi)
   .add(TrustApi)
   .add(DisputesApi)
+  .add(PlatformApi)
+  .add(SubmissionsApi)
   .annotateMerge(
     OpenApi.annotations({
       title: "Agent Tool Billing",

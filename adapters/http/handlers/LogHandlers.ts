@@ -115,6 +115,7 @@ export const logRoutes = Effect.gen(function* () {
 /** A tile's number is written in groups of three digits: as many segments as it takes. */
 const anyDepth = (tiles: Route): Route => ({
   ...tiles,
+  shownPath: tiles.path,
   path: tiles.path.replace(":level/:tile", "*"),
   decodeParams: (params) => tiles.decodeParams!({ level: "0", tile: "0", ...(params as object) })
 })

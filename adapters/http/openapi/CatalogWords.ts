@@ -7,7 +7,7 @@ import type { Word, Words } from "./Vocabulary.ts"
 const inputSchema = { type: "object", properties: { q: { type: "string" } }, required: ["q"] }
 
 /** An answer of a self-description, cut down to one property. */
-const describing = (endpoint: string, description: string, property: string): Word => [
+export const describing = (endpoint: string, description: string, property: string): Word => [
   "How to use the endpoint.",
   {
     endpoint,

@@ -13,9 +13,11 @@ import { logWords } from "./LogWords.ts"
 import { meteringWords } from "./MeteringWords.ts"
 import { moneyWords } from "./MoneyWords.ts"
 import { payoutWords } from "./PayoutWords.ts"
+import { platformWords } from "./PlatformWords.ts"
 import type { Json } from "./OpenApiModel.ts"
 import { trustWords } from "./TrustWords.ts"
 import { sharedWords } from "./SharedWords.ts"
+import { submissionWords } from "./SubmissionWords.ts"
 
 /** Without an example: one can be made from the type, or there is none worth showing. */
 export type Word = readonly [description: string, example?: Json]
@@ -32,7 +34,9 @@ const words: Words = {
   ...meteringWords,
   ...logWords,
   ...disputeWords,
-  ...trustWords
+  ...trustWords,
+  ...platformWords,
+  ...submissionWords
 }
 
 /** `Problem422` and its siblings are one owner. */

@@ -14,6 +14,9 @@ export const assetsVersion = Effect.map(Assets, (assets) => {
   return digest.digest("hex").slice(0, 16)
 })
 
+/** Named in no index. */
+const PART_OF_A_PAGE = ""
+
 export const assetRoutes = Effect.gen(function* () {
   const version = yield* assetsVersion
   return [...(yield* Assets)].map(([name, { contentType, text }]) =>
@@ -24,7 +27,8 @@ export const assetRoutes = Effect.gen(function* () {
         status: 200,
         headers: { "content-type": contentType, "cache-control": "public, max-age=31536000, immutable" },
         body: text
-      })
+      }),
+      PART_OF_A_PAGE
     )
   )
 })

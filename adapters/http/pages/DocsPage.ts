@@ -33,8 +33,8 @@ export const docsRoutes = Effect.gen(function* () {
     body: JSON.stringify(document)
   }
   return [
-    documentRoute("/docs", publicRead, Effect.succeed(page)),
-    documentRoute("/api/openapi.json", publicRead, Effect.succeed(json))
+    documentRoute("/docs", publicRead, Effect.succeed(page), "The documentation, for people"),
+    documentRoute("/api/openapi.json", publicRead, Effect.succeed(json), "The whole contract as OpenAPI 3.1")
   ]
 })
 

@@ -18,7 +18,8 @@ export const verifyRoutes = Effect.gen(function* () {
     documentRoute(
       "/verify",
       uncached,
-      Effect.map(log.logs, (logs) => verifyPage(logs.at(-1)?.key ?? "", version))
+      Effect.map(log.logs, (logs) => verifyPage(logs.at(-1)?.key ?? "", version)),
+      "A page that verifies a receipt in the browser"
     )
   ]
 })

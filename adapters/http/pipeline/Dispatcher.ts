@@ -4,7 +4,7 @@
  */
 import { Cause, Context, Effect, Result } from "effect"
 import { FindMyWay } from "effect/http"
-import { Authentication, type Unauthorized } from "../../../domain/accounts/Authentication.ts"
+import { Authentication, OperatorKey, type Unauthorized } from "../../../domain/accounts/Authentication.ts"
 import type { Principal } from "../../../domain/accounts/Principal.ts"
 import { Entropy } from "../../../domain/shared/Entropy.ts"
 import { Idempotency } from "../../../domain/shared/Idempotency.ts"
@@ -20,6 +20,7 @@ import {
 } from "./Conventions.ts"
 import { MethodNotAllowed, NotInTime, RouteNotFound, WrongRole } from "./Failures.ts"
 import { isDatabaseAway, refusalIn } from "./Endings.ts"
+import { HttpMetrics, type RouteMeter } from "./HttpMetrics.ts"
 import { idempotencyKey } from "./IdempotencyKey.ts"
 import { internalError, problemOf, toAnswer, unavailable } from "./Problems.ts"
 import type { Refusal } from "./Refusals.ts"
@@ -59,6 +60,9 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
   const entropy = yield* Entropy
   const trusted = yield* TrustedProxyRanges
   const baseUrl = yield* BaseUrl
+  const operatorKey = yield* OperatorKey
+  const metrics = yield* HttpMetrics
+  const meters = new Map<Route, RouteMeter>()
   const cached = yield* makeReadCache
   const inTime = yield* makeInTime
   const router = FindMyWay.make<Route>({
@@ -66,7 +70,10 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
     ignoreDuplicateSlashes: false,
     caseSensitive: true
   })
-  for (const route of routes) router.on(route.method as "GET", route.path as `/${string}`, route)
+  for (const route of routes) {
+    router.on(route.method as "GET", route.path as `/${string}`, route)
+    meters.set(route, metrics.meterOf(route.method, route.path))
+  }
 
   const find = (method: string, path: string) =>
     METHODS.includes(method as "GET") ? router.find(method as "GET", path) : undefined
@@ -79,10 +86,11 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
 
   const authenticate = (
     request: WebRequest,
-    { rule: { keyOptional, roles } }: Route
+    { rule }: Route
   ): Effect.Effect<Principal | undefined, Unauthorized | WrongRole> => {
+    const roles = rule.openWithoutOperator && operatorKey === undefined ? [] : rule.roles
     const credential = bearer(header(request, "authorization"))
-    if (roles.length === 0 && (credential === "" || (!keyOptional && isRead(request)))) return Effect.undefined
+    if (roles.length === 0 && (credential === "" || (!rule.keyOptional && isRead(request)))) return Effect.undefined
     return Effect.flatMap(authentication.authenticate(credential), (caller) =>
       roles.length > 0 && !roles.includes(caller.role)
         ? Effect.fail(new WrongRole({ role: caller.role, needed: roles }))
@@ -120,7 +128,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
     clock: RequestClock
   ): Effect.fn.Return<EncodedReply & { readonly replayed: boolean }, Refusal> {
     const route = found.handler
-    noted.limit = yield* limits.address(address)
+    if (!route.rule.unlimited) noted.limit = yield* limits.address(address)
     const caller = yield* authenticate(request, route)
     if (caller !== undefined) noted.limit = yield* limits.key(caller)
     if (route.rule.registration) noted.limit = yield* limits.registration(address)
@@ -172,6 +180,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
   }
 
   const dispatch = Effect.fnUntraced(function* (request: WebRequest): Effect.fn.Return<WebAnswer> {
+    const startedMs = performance.now()
     const requestId = acceptableRequestId(header(request, "x-request-id")) ?? (yield* entropy.uuid)
     const extra = headersFor(request)
     const method = request.method === "HEAD" ? "GET" : request.method
@@ -179,10 +188,13 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
     if (found === undefined) {
       const counted = yield* Effect.result(limits.address(clientAddress(request, trusted)))
       if (Result.isFailure(counted)) {
-        return dress(toAnswer(problemOf(counted.failure, baseUrl), requestId, request.path), requestId, extra)
+        const refused = toAnswer(problemOf(counted.failure, baseUrl), requestId, request.path)
+        return told(startedMs, dress(refused, requestId, extra))
       }
-      return dress(unrouted(request, method, requestId), requestId, { ...extra, ...counted.success })
+      const answer = dress(unrouted(request, method, requestId), requestId, { ...extra, ...counted.success })
+      return told(startedMs, answer)
     }
+    const meter = meters.get(found.handler)
     const noted: { limit: LimitHeaders } = { limit: {} }
     const address = clientAddress(request, trusted)
     const exit = yield* Effect.exit(
@@ -208,21 +220,20 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
         path: request.path
       })
       const problem = exit.cause.reasons.some(isDatabaseAway) ? unavailable : internalError
-      return dress(toAnswer(problem, requestId, request.path), requestId, { ...extra, ...noted.limit })
+      const answer = dress(toAnswer(problem, requestId, request.path), requestId, { ...extra, ...noted.limit })
+      return told(startedMs, answer, meter)
     }
     if (exit._tag === "Failure" || refusal !== undefined) {
       const quirks = found.handler.quirks
       if (quirks !== undefined && refusal!._tag === "BadRequest") {
-        return dress(json(400, quirks.badRequest, { "cache-control": "no-store" }), requestId, {
-          ...extra,
-          ...noted.limit
-        })
+        const bad = json(400, quirks.badRequest, { "cache-control": "no-store" })
+        return told(startedMs, dress(bad, requestId, { ...extra, ...noted.limit }), meter)
       }
       const answer = toAnswer(problemOf(refusal!, baseUrl), requestId, request.path)
-      return dress(answer, requestId, { ...extra, ...noted.limit })
+      return told(startedMs, dress(answer, requestId, { ...extra, ...noted.limit }), meter)
     }
     const reply = exit.value
-    return dress(json(reply.status, reply.body, reply.headers), requestId, {
+    const answer = dress(json(reply.status, reply.body, reply.headers), requestId, {
       ...extra,
       ...noted.limit,
       "cache-control": cacheControl(method, found.handler.rule),
@@ -231,7 +242,14 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
         : {}),
       ...(reply.replayed ? { "idempotent-replay": "true" } : {})
     })
+    return told(startedMs, answer, meter)
   })
+
+  /** Counted on its way out. Whoever goes away before the answer is nobody's figure. */
+  const told = (startedMs: number, answer: WebAnswer, meter = metrics.unmatched): WebAnswer => {
+    meter.answered(answer.status, performance.now() - startedMs)
+    return answer
+  }
 
   return Dispatcher.of({ dispatch })
 })

@@ -20,6 +20,7 @@ export const RateLimitSettings = Context.Reference<RateLimitSettings>(
 )
 
 const WINDOW_MS = 60_000
+const PROBES_MAX = 1_000_000
 
 /** `X-RateLimit-*`, for the limit that was asked last. */
 export type LimitHeaders = Readonly<Record<string, string>>
@@ -30,6 +31,8 @@ export class RateLimits extends Context.Service<
     address(address: string): Effect.Effect<LimitHeaders, RateLimited>
     registration(address: string): Effect.Effect<LimitHeaders, RateLimited>
     key(principal: Principal): Effect.Effect<LimitHeaders, RateLimited>
+    /** Dies where the counter's store does not count. */
+    readonly probe: Effect.Effect<void>
   }
 >()("agent-tool-billing/adapters/http/RateLimits") {
   static readonly layer = Layer.effect(
@@ -56,7 +59,12 @@ export class RateLimits extends Context.Service<
         address: (address) => consume(`address:${address}`, settings.addressRpm),
         registration: (address) => consume(`register:${address}`, settings.registrationRpm),
         key: (principal) =>
-          settings.keysLimited ? consume(`${principal.role}:${principal.ownerId}`, principal.rateLimitRpm) : unlimited
+          settings.keysLimited ? consume(`${principal.role}:${principal.ownerId}`, principal.rateLimitRpm) : unlimited,
+        probe: limiter.consume({ key: "health", limit: PROBES_MAX, window: WINDOW_MS, algorithm: "token-bucket" }).pipe(
+          Effect.catchReason("RateLimiterError", "RateLimitExceeded", () => Effect.void),
+          Effect.asVoid,
+          Effect.orDie
+        )
       })
     })
   )

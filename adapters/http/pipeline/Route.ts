@@ -3,7 +3,7 @@
  * own schemas and are built once.
  */
 import { Context, Effect, Exit, Schema, SchemaIssue, SchemaParser } from "effect"
-import type { HttpApiEndpoint } from "effect/http-api"
+import { type HttpApiEndpoint, OpenApi } from "effect/http-api"
 import type { Principal, Role } from "../../../domain/accounts/Principal.ts"
 import { Access, type AccessRule } from "../api/Access.ts"
 import { BadRequest, type Fault, type NotInTime, RouteNotFound, ValidationFailed } from "./Failures.ts"
@@ -53,6 +53,10 @@ export interface Quirks {
 export interface Route {
   readonly method: string
   readonly path: string
+  /** As indexes write it, where the router is told otherwise. */
+  readonly shownPath?: string
+  /** What it is for, in a line: what indexes say of it. */
+  readonly summary: string
   readonly rule: AccessRule
   readonly takesBody: boolean
   readonly body: BodyRules
@@ -123,6 +127,7 @@ export const encodedRoute = <const E extends HttpApiEndpoint.ConstraintRequest>(
   return {
     method: endpoint.method,
     path: endpoint.path,
+    summary: Context.getOrElse(endpoint.annotations, OpenApi.Summary, () => endpoint.identifier),
     rule,
     takesBody: payload !== undefined,
     body: options?.body ?? storedBody,
@@ -152,9 +157,15 @@ export const encodedRoute = <const E extends HttpApiEndpoint.ConstraintRequest>(
 }
 
 /** A document that is no part of the JSON contract: a page, the OpenAPI file. */
-export const documentRoute = (path: `/${string}`, rule: AccessRule, document: Effect.Effect<EncodedReply>): Route => ({
+export const documentRoute = (
+  path: `/${string}`,
+  rule: AccessRule,
+  document: Effect.Effect<EncodedReply>,
+  summary = "A page for people"
+): Route => ({
   method: "GET",
   path,
+  summary,
   rule,
   takesBody: false,
   body: storedBody,

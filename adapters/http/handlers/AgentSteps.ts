@@ -1,0 +1,100 @@
+/**
+ * The way of an agent from nothing but the address to a verified receipt, in a form that a machine can walk.
+ */
+import type { PaymentGateway } from "../../../domain/payments/PaymentGateway.ts"
+import type { Route } from "../pipeline/Route.ts"
+import { authOf } from "./ServiceTable.ts"
+
+export const HOW_TO_READ_STEPS =
+  "Do them in order. `yields` names what to remember of the answer, by JSON Pointer (RFC 6901); `{name}` in a url or a body " +
+  "stands for what was remembered under that name. Where a text of the body is nothing but `{name}`, put the value itself. " +
+  "`{arguments}` is yours to make: an object that fits `input_schema`. Where `auth` is not null, send " +
+  "`Authorization: Bearer {api_key}`."
+
+interface StepRow {
+  readonly step: string
+  readonly description: string
+  readonly route: string
+  /** Instead of the route's path, where the url has a query or a value in it. */
+  readonly url?: string
+  readonly body?: Readonly<Record<string, unknown>>
+  readonly yields?: Readonly<Record<string, string>>
+}
+
+const stepsFor = (payments: PaymentGateway["Service"]["mode"]): ReadonlyArray<StepRow> => [
+  {
+    step: "register",
+    description: "Register. The key is shown only in this answer.",
+    route: "POST /api/market/register-consumer",
+    body: { name: "My agent", email: "agent@example.org" },
+    yields: { api_key: "/api_key", consumer_id: "/consumer_id" }
+  },
+  {
+    step: "load",
+    description:
+      payments === "dry_run"
+        ? "Load the balance. Payments are pretended here: it is there at once, and nobody pays."
+        : "Load the balance: pay at the address of `checkout_url`; the balance grows when the payment is through.",
+    route: "POST /api/market/balance/load",
+    body: { amount_cents: 100 },
+    ...(payments === "dry_run" ? {} : { yields: { checkout_url: "/checkout_url" } })
+  },
+  {
+    step: "find",
+    description:
+      "Find a tool. `q` searches, `sort` orders; each tool comes with its price and the schema of its input.",
+    route: "GET /api/market/catalog",
+    url: "/api/market/catalog?sort=price&limit=10",
+    yields: { tool_id: "/tools/0/id", input_schema: "/tools/0/input_schema" }
+  },
+  {
+    step: "quote",
+    description: "Ask what the call would cost. Nobody is called and nothing is charged.",
+    route: "POST /api/market/proxy",
+    body: { tool_id: "{tool_id}", input: "{arguments}", dry_run: true },
+    yields: { cost_microcents: "/quote/cost_microcents" }
+  },
+  {
+    step: "call",
+    description:
+      "Call it, for no more than was quoted. With an `Idempotency-Key` header it may be sent again without harm.",
+    route: "POST /api/market/proxy",
+    body: { tool_id: "{tool_id}", input: "{arguments}", max_cost_microcents: "{cost_microcents}" },
+    yields: { result: "/result", receipt_id: "/meta/receipt_id" }
+  },
+  {
+    step: "receipt",
+    description: "Read the receipt of the call.",
+    route: "GET /api/v1/market/receipts/:id",
+    url: "/api/v1/market/receipts/{receipt_id}",
+    yields: { receipt: "/receipt" }
+  },
+  {
+    step: "verify",
+    description: "Have the receipt verified. Anybody can.",
+    route: "POST /api/v1/verify",
+    body: { receipt: "{receipt}" },
+    yields: { valid: "/verification/valid" }
+  }
+]
+
+export const agentSteps = (
+  routes: ReadonlyArray<Route>,
+  baseUrl: string,
+  payments: PaymentGateway["Service"]["mode"]
+) =>
+  stepsFor(payments).flatMap(({ body, description, route: wanted, step, url, yields }) => {
+    const found = routes.find(({ method, path }) => `${method} ${path}` === wanted)
+    if (found === undefined) return []
+    return [
+      {
+        step,
+        description,
+        method: found.method,
+        url: `${baseUrl}${url ?? found.path}`,
+        auth: found.rule.roles.length === 0 ? null : authOf(found),
+        ...(body === undefined ? {} : { body }),
+        yields: yields ?? {}
+      }
+    ]
+  })

@@ -1,0 +1,219 @@
+/**
+ * What tells newcomers where everything is: the indexes, the list of services, agents.json and llms.txt. All of them are
+ * made from the routes.
+ */
+import { Effect } from "effect"
+import { ReceiptLog } from "../../../domain/log/ReceiptLog.ts"
+import { Health } from "../../../domain/platform/Health.ts"
+import { PaymentGateway } from "../../../domain/payments/PaymentGateway.ts"
+import { RECEIPT_ALGORITHM, SIGNED_FIELDS } from "../../../domain/receipts/Receipt.ts"
+import { format } from "../../../domain/shared/Timestamp.ts"
+import { publicRead } from "../api/Access.ts"
+import { API_VERSION } from "../api/Api.ts"
+import { CatalogApi } from "../api/CatalogApi.ts"
+import { PlatformApi } from "../api/PlatformApi.ts"
+import { BaseUrl } from "../BaseUrl.ts"
+import { RateLimits } from "../pipeline/RateLimits.ts"
+import { documentRoute, type Route, route } from "../pipeline/Route.ts"
+import { agentSteps, HOW_TO_READ_STEPS } from "./AgentSteps.ts"
+import { limiterProbe } from "./LimiterProbe.ts"
+import { llmsText } from "./LlmsText.ts"
+import { firstThere, isMarket, isTrust, namesOf } from "./RouteMap.ts"
+import { servicesOf } from "./ServiceTable.ts"
+
+const { endpoints } = PlatformApi
+
+const NAME = "Agent Tool Billing"
+const DESCRIPTION = "Billing, metering and authentication between agents and the MCP tools they call."
+
+const FLOW = [
+  "1. Register: POST /api/market/register-consumer (agents) or POST /api/market/register-provider (tools)",
+  "2. Providers put tools and prices in: POST /api/market/tools",
+  "3. Agents load their balance: POST /api/market/balance/load",
+  "4. Find a tool and its price: GET /api/market/catalog",
+  "5. Call it, metered and billed: POST /api/market/proxy (with dry_run: true only the price)",
+  "6. Read the receipts: GET /api/v1/market/receipts, and verify one: POST /api/v1/verify"
+]
+
+const VERIFICATION_LEVELS = {
+  unverified: "Nothing is proved yet.",
+  email: "The provider's mailbox is proved.",
+  domain: "The domain of the endpoint is proved.",
+  code: "The source repository is proved."
+}
+
+const TRUST_BADGES = {
+  unrated: "Too little evidence to rate.",
+  basic: "A score of 25 or more.",
+  trusted: "A score of 50 or more.",
+  verified: "A score of 75 or more, and a verified domain."
+}
+
+const PROTOCOLS = {
+  mcp: ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"],
+  http: ["1.1"],
+  openapi: ["3.1"],
+  problems: ["RFC 9457"],
+  receipts: [RECEIPT_ALGORITHM]
+}
+
+/** `others`: every other route of the service. */
+export const indexRoutes = Effect.fnUntraced(function* (others: ReadonlyArray<Route>) {
+  const baseUrl = yield* BaseUrl
+  const { mode } = yield* PaymentGateway
+  const health = yield* Health
+  const limits = yield* RateLimits
+  const log = yield* ReceiptLog
+
+  /** With these routes themselves; asked only once all of them are there. */
+  const routes = (): ReadonlyArray<Route> => [...others, ...own]
+  const there = (...paths: ReadonlyArray<string>) => firstThere(routes(), baseUrl, ...paths)
+
+  const links = () => ({
+    homepage: there("/", "/docs"),
+    docs: there("/docs"),
+    openapi: there("/api/openapi.json"),
+    specs: there("/spec", "/docs"),
+    changelog: there("/changelog", "/docs"),
+    agents_json: there("/.well-known/agents.json"),
+    llms_txt: there("/llms.txt")
+  })
+
+  const market = route(CatalogApi.endpoints.index, () =>
+    Effect.sync(() => ({
+      status: 200,
+      body: {
+        name: NAME,
+        version: "0.3.0" as const,
+        description: DESCRIPTION,
+        base_url: baseUrl,
+        flow: FLOW,
+        endpoints: namesOf(routes()),
+        auth: "Authorization: Bearer <key>; registration shows the key once",
+        links: links()
+      }
+    }))
+  )
+
+  const platform = route(endpoints.platformIndex, () =>
+    Effect.sync(() => ({
+      status: 200,
+      body: {
+        name: NAME,
+        version: API_VERSION,
+        description: DESCRIPTION,
+        base_url: baseUrl,
+        endpoints: namesOf(routes().filter((one) => !isMarket(one))),
+        market: {
+          description: "Tools, calls and the money that they cost.",
+          base_url: `${baseUrl}/api/market`,
+          endpoints: namesOf(routes().filter(isMarket)),
+          trust_layer: {
+            version: API_VERSION,
+            endpoints: namesOf(routes().filter(isTrust)),
+            verification_levels: VERIFICATION_LEVELS,
+            trust_badges: TRUST_BADGES
+          },
+          self_service: {
+            providers: there("/providers/register", "/api/market/register-provider"),
+            provider_dashboard: there("/providers/dashboard", "/docs"),
+            developers: there("/developers/register", "/api/market/register-consumer"),
+            developer_dashboard: there("/developers/dashboard", "/docs")
+          }
+        },
+        links: links()
+      }
+    }))
+  )
+
+  const services = route(endpoints.services, () =>
+    Effect.sync(() => {
+      const shown = servicesOf(routes(), baseUrl)
+      const active = shown.filter(({ status }) => status === "active").length
+      return { status: 200, body: { services: shown, total_active: active, total_planned: shown.length - active } }
+    })
+  )
+
+  const status = route(
+    endpoints.platformStatus,
+    Effect.fnUntraced(function* () {
+      const report = yield* health.check([limiterProbe(limits)])
+      const shown = servicesOf(routes(), baseUrl)
+      return {
+        status: 200,
+        body: {
+          status: report.status,
+          version: API_VERSION,
+          name: NAME,
+          uptime: report.uptimeSeconds,
+          timestamp: format(report.at),
+          services: Object.fromEntries(shown.map((one) => [one.id, one.status])),
+          capabilities: shown.filter((one) => one.status === "active").map(({ name }) => name),
+          protocols: PROTOCOLS,
+          endpoints: namesOf(routes())
+        }
+      }
+    })
+  )
+
+  const agents = route(endpoints.agents, () =>
+    Effect.map(log.logs, (logs) => ({
+      status: 200,
+      body: {
+        name: NAME,
+        version: API_VERSION,
+        description: DESCRIPTION,
+        base_url: baseUrl,
+        authentication: {
+          type: "bearer" as const,
+          header: "Authorization: Bearer <key>",
+          register_consumer: `${baseUrl}/api/market/register-consumer`,
+          register_provider: `${baseUrl}/api/market/register-provider`
+        },
+        money: {
+          currency: "USD" as const,
+          unit: "microcent" as const,
+          microcents_per_cent: 10_000 as const,
+          platform_fee_bps: 1_000 as const,
+          payments: mode
+        },
+        receipts: {
+          algorithm: RECEIPT_ALGORITHM,
+          signed_fields: SIGNED_FIELDS,
+          separator: "|" as const,
+          verify: `${baseUrl}/api/v1/verify`
+        },
+        transparency_log: {
+          checkpoint: `${baseUrl}/api/v1/market/log/checkpoint`,
+          jwks: `${baseUrl}/.well-known/jwks.json`,
+          vkeys: logs.toReversed().map(({ key }) => key)
+        },
+        how_to_read_steps: HOW_TO_READ_STEPS,
+        steps: agentSteps(routes(), baseUrl, mode),
+        services: servicesOf(routes(), baseUrl),
+        endpoints: namesOf(routes()),
+        links: links()
+      }
+    }))
+  )
+
+  const llms = documentRoute(
+    "/llms.txt",
+    publicRead,
+    Effect.sync(() => ({
+      status: 200,
+      headers: { "content-type": "text/plain; charset=utf-8" },
+      body: llmsText({
+        name: NAME,
+        description: DESCRIPTION,
+        links: links(),
+        steps: agentSteps(routes(), baseUrl, mode),
+        endpoints: namesOf(routes())
+      })
+    })),
+    "All that an agent needs to begin, as text"
+  )
+
+  const own: ReadonlyArray<Route> = [market, platform, services, status, agents, llms]
+  return own
+})

@@ -1,0 +1,14 @@
+/**
+ * Whether rate limits are counted. If not, requests pass all the same: the service is degraded, not down.
+ */
+import { Effect } from "effect"
+import type { Probe } from "../../../domain/platform/Health.ts"
+import type { RateLimits } from "../pipeline/RateLimits.ts"
+
+export const limiterProbe = ({ probe }: RateLimits["Service"]): Probe => ({
+  name: "rate_limits",
+  critical: false,
+  limitMs: 1_000,
+  slowMs: 250,
+  ask: Effect.as(probe, undefined)
+})

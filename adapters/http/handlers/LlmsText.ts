@@ -1,0 +1,41 @@
+/**
+ * /llms.txt: the same for whoever reads prose.
+ */
+import type { Named } from "./RouteMap.ts"
+import type { agentSteps } from "./AgentSteps.ts"
+
+export interface LlmsFacts {
+  readonly name: string
+  readonly description: string
+  readonly links: Named
+  readonly steps: ReturnType<typeof agentSteps>
+  readonly endpoints: Named
+}
+
+export const llmsText = ({ description, endpoints, links, name, steps }: LlmsFacts): string =>
+  [
+    `# ${name}`,
+    "",
+    `> ${description}`,
+    "",
+    "Everything is JSON over HTTP. Amounts are whole microcents: 1 cent = 10 000 microcents, 1 USD = 1 000 000.",
+    "Send your key as `Authorization: Bearer <key>`. Errors are `application/problem+json`: branch on `code`.",
+    "",
+    "## From nothing to a verified receipt",
+    "",
+    ...steps.map(({ auth, body, description: text, method, url }, n) =>
+      [
+        `${n + 1}. ${text} \`${method} ${url}\`${auth === null ? "" : ` (${auth})`}`,
+        ...(body === undefined ? [] : [`   Body: \`${JSON.stringify(body)}\``])
+      ].join("\n")
+    ),
+    "",
+    "## Links",
+    "",
+    ...Object.entries(links).map(([title, url]) => `- [${title}](${url})`),
+    "",
+    "## Endpoints",
+    "",
+    ...Object.entries(endpoints).map(([endpoint, summary]) => `- \`${endpoint}\`: ${summary}`),
+    ""
+  ].join("\n")

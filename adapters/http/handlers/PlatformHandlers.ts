@@ -1,0 +1,92 @@
+/**
+ * Health, counts and the schema over HTTP.
+ */
+import { DateTime, Duration, Effect } from "effect"
+import { Health } from "../../../domain/platform/Health.ts"
+import { PlatformStats } from "../../../domain/platform/PlatformStats.ts"
+import { SchemaKeeper } from "../../../domain/platform/SchemaKeeper.ts"
+import { format } from "../../../domain/shared/Timestamp.ts"
+import { API_VERSION } from "../api/Api.ts"
+import { PlatformApi } from "../api/PlatformApi.ts"
+import { RateLimits } from "../pipeline/RateLimits.ts"
+import { route } from "../pipeline/Route.ts"
+import { limiterProbe } from "./LimiterProbe.ts"
+
+const { endpoints } = PlatformApi
+
+/** Nobody limits how often it is asked, so the store is asked once for all of them. */
+const READY_TTL = Duration.seconds(1)
+
+export const platformRoutes = Effect.gen(function* () {
+  const health = yield* Health
+  const limits = yield* RateLimits
+  const schema = yield* SchemaKeeper
+  const stats = yield* PlatformStats
+  const isReady = yield* Effect.cachedWithTTL(health.isReady, READY_TTL)
+
+  const healthRoute = route(
+    endpoints.platformHealth,
+    Effect.fnUntraced(function* () {
+      const report = yield* health.check([limiterProbe(limits)])
+      return {
+        status: report.status === "down" ? 503 : 200,
+        body: {
+          status: report.status,
+          version: API_VERSION,
+          uptime_s: report.uptimeSeconds,
+          timestamp: format(report.at),
+          checks: Object.fromEntries(
+            report.checks.map(({ latencyMs, message, name, status }) => [
+              name,
+              { status, latency_ms: latencyMs, ...(message === undefined ? {} : { message }) }
+            ])
+          )
+        }
+      }
+    })
+  )
+
+  const readyz = route(endpoints.readyz, () =>
+    Effect.map(isReady, (ready) =>
+      ready ? { status: 200, body: { status: "ok" as const } } : { status: 503, body: { status: "down" as const } }
+    )
+  )
+
+  const statsRoute = route(
+    endpoints.platformStats,
+    Effect.fnUntraced(function* () {
+      const { lastDay, since, totals } = yield* stats.read
+      const body = {
+        totals,
+        last_24h: { since: format(since), ...lastDay },
+        timestamp: format(yield* DateTime.now)
+      }
+      return { status: 200, body }
+    })
+  )
+
+  const init = route(
+    endpoints.init,
+    Effect.fnUntraced(function* () {
+      const { applied, tables, version } = yield* schema.bringUpToDate
+      return {
+        status: 200,
+        body: {
+          initialized: true as const,
+          applied,
+          schema_version: version,
+          tables,
+          message: applied.length === 0 ? "The schema was up to date." : `Applied ${applied.join(", ")}.`
+        }
+      }
+    })
+  )
+
+  return [
+    healthRoute,
+    route(endpoints.livez, () => Effect.succeed({ status: 200, body: { status: "ok" as const } })),
+    readyz,
+    statsRoute,
+    init
+  ]
+})

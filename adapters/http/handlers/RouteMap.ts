@@ -1,0 +1,27 @@
+/**
+ * What indexes say of the routes: read from the routes themselves, so that nothing is named which is not there.
+ */
+import type { Route } from "../pipeline/Route.ts"
+
+export type Named = Readonly<Record<string, string>>
+
+export const namesOf = (routes: ReadonlyArray<Route>): Named =>
+  Object.fromEntries(
+    routes
+      .filter(({ summary }) => summary !== "")
+      .map(({ method, path, shownPath, summary }) => [`${method} ${shownPath ?? path}`, summary])
+  )
+
+const MARKET = /^\/api\/(?:v1\/)?market(?:\/|$)/u
+const TRUST =
+  /^\/api\/v1\/(?:verify$|market\/(?:receipts|log|providers|disputes)(?:\/|$))|^\/\.well-known\/jwks\.json$/u
+
+export const isMarket = ({ path }: Route): boolean => MARKET.test(path)
+export const isTrust = ({ path }: Route): boolean => TRUST.test(path)
+
+/** The address of the first of these paths that a GET finds something at. */
+export const firstThere = (routes: ReadonlyArray<Route>, baseUrl: string, ...paths: ReadonlyArray<string>): string => {
+  const found = paths.find((wanted) => routes.some(({ method, path }) => method === "GET" && path === wanted))
+  if (found === undefined) throw new Error(`There is nothing at ${paths.join(" or ")}`)
+  return `${baseUrl}${found}`
+}

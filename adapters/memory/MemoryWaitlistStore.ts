@@ -1,0 +1,23 @@
+/**
+ * The waitlist in memory.
+ */
+import { DateTime, Effect, Layer, Option } from "effect"
+import { type WaitlistEntry, WaitlistStore } from "../../domain/platform/WaitlistStore.ts"
+import { put } from "./MemoryUnitOfWork.ts"
+
+export const layer = Layer.sync(WaitlistStore, () => {
+  const entries = new Map<string, WaitlistEntry>()
+  return WaitlistStore.of({
+    add: (entry) =>
+      Effect.suspend(() =>
+        entries.has(entry.email) ? Effect.succeed(false) : Effect.as(put(entries, entry.email, entry), true)
+      ),
+    find: (email) => Effect.sync(() => Option.fromNullishOr(entries.get(email))),
+    count: (since) =>
+      Effect.sync(() =>
+        since === undefined
+          ? entries.size
+          : [...entries.values()].filter(({ joinedAt }) => DateTime.isGreaterThanOrEqualTo(joinedAt, since)).length
+      )
+  })
+})

@@ -1,0 +1,133 @@
+/**
+ * Whether the service works: every part is asked, each within its own time. Down is only what the service cannot do
+ * without; with any other fault, or an answer that comes late, it is degraded and goes on.
+ */
+import { Clock, Context, DateTime, Duration, Effect, Exit, Layer } from "effect"
+import { giveUpAfter } from "./GiveUpAfter.ts"
+import { Heartbeats } from "./Heartbeats.ts"
+import { SchemaKeeper } from "./SchemaKeeper.ts"
+import { StoreWatch } from "./StoreWatch.ts"
+
+export type Condition = "ok" | "degraded" | "down"
+
+export interface Probe {
+  readonly name: string
+  /** Without it the service is down. */
+  readonly critical: boolean
+  readonly limitMs: number
+  /** An answer that takes longer is a sign of trouble. */
+  readonly slowMs: number
+  /** What is wrong though it works, in a sentence; undefined if nothing is. A defect: it does not work. */
+  readonly ask: Effect.Effect<string | undefined>
+}
+
+export interface Check {
+  readonly name: string
+  readonly status: Condition
+  readonly latencyMs: number
+  readonly message: string | undefined
+}
+
+export interface HealthReport {
+  readonly status: Condition
+  readonly uptimeSeconds: number
+  readonly at: DateTime.Utc
+  readonly checks: ReadonlyArray<Check>
+}
+
+const SLOW_MS = 500
+
+export class Health extends Context.Service<
+  Health,
+  {
+    /** Its own probes, and those of whoever asks. */
+    check(others?: ReadonlyArray<Probe>): Effect.Effect<HealthReport>
+    /** Only what the service cannot do without. */
+    readonly isReady: Effect.Effect<boolean>
+    readonly startedAt: DateTime.Utc
+  }
+>()("agent-tool-billing/domain/platform/Health") {
+  static readonly layer = Layer.effect(
+    Health,
+    Effect.gen(function* () {
+      const store = yield* StoreWatch
+      const schema = yield* SchemaKeeper
+      const heartbeats = yield* Heartbeats
+      const startedAt = yield* DateTime.now
+
+      const own: ReadonlyArray<Probe> = [
+        {
+          name: "database",
+          critical: true,
+          limitMs: 2_000,
+          slowMs: SLOW_MS,
+          ask: Effect.as(store.ping, undefined)
+        },
+        {
+          name: "schema",
+          critical: false,
+          limitMs: 2_000,
+          slowMs: SLOW_MS,
+          ask: Effect.map(schema.standing, ({ expected, version }) =>
+            version < expected
+              ? `The schema is at version ${version}, this release wants ${expected}. POST /api/v1/init brings it up to date.`
+              : undefined
+          )
+        },
+        {
+          name: "background",
+          critical: false,
+          limitMs: 1_000,
+          slowMs: SLOW_MS,
+          ask: Effect.map(heartbeats.read, (beats) => {
+            const late = beats.filter((beat) => beat.late).map(({ job }) => job)
+            return late.length === 0 ? undefined : `Late: ${late.join(", ")}.`
+          })
+        }
+      ]
+
+      const check = Effect.fn("Health.check")(function* (others: ReadonlyArray<Probe> = []) {
+        const probes = [...own, ...others]
+        const checks = yield* Effect.forEach(probes, judge, { concurrency: "unbounded" })
+        const at = yield* DateTime.now
+        return {
+          status: overall(probes, checks),
+          uptimeSeconds: Math.max(0, Math.floor((at.epochMilliseconds - startedAt.epochMilliseconds) / 1_000)),
+          at,
+          checks
+        }
+      })
+
+      const needed = own.filter(({ critical }) => critical)
+      const isReady = Effect.map(Effect.forEach(needed, judge), (checks) =>
+        checks.every(({ status }) => status !== "down")
+      )
+
+      return Health.of({ check, isReady, startedAt })
+    })
+  )
+}
+
+const judge = Effect.fnUntraced(function* ({ ask, limitMs, name, slowMs }: Probe): Effect.fn.Return<Check> {
+  const startNanos = yield* Clock.monotonicTimeNanos
+  const exit = yield* Effect.exit(giveUpAfter(Duration.millis(limitMs))(ask))
+  const latencyMs = Math.round(Number((yield* Clock.monotonicTimeNanos) - startNanos) / 1_000) / 1_000
+  if (Exit.isFailure(exit)) {
+    yield* Effect.logWarning(`The health check of ${name} failed`, exit.cause)
+    const message = latencyMs >= limitMs ? `No answer within ${limitMs} ms.` : "It does not work at the moment."
+    return { name, status: "down", latencyMs, message }
+  }
+  if (exit.value !== undefined) return { name, status: "degraded", latencyMs, message: exit.value }
+  return latencyMs > slowMs
+    ? { name, status: "degraded", latencyMs, message: `The answer took longer than ${slowMs} ms.` }
+    : { name, status: "ok", latencyMs, message: undefined }
+})
+
+export const overall = (
+  probes: ReadonlyArray<Pick<Probe, "name" | "critical">>,
+  checks: ReadonlyArray<Pick<Check, "name" | "status">>
+): Condition => {
+  const critical = new Set(probes.filter((probe) => probe.critical).map(({ name }) => name))
+  if (checks.some(({ name, status }) => status === "down" && critical.has(name))) return "down"
+  return checks.every(({ status }) => status === "ok") ? "ok" : "degraded"
+}

@@ -1,0 +1,40 @@
+/**
+ * When each background job of this node last came through. A job that is silent for too long is late.
+ */
+import { Clock, Context, Duration, Effect, Layer } from "effect"
+
+export interface Heartbeat {
+  readonly job: string
+  readonly lastMs: number
+  readonly late: boolean
+}
+
+/** Rounds that may be missed, and the time beside them, before a job is called late. */
+const ROUNDS_MISSED_MAX = 3
+const GRACE_MS = 60_000
+
+export class Heartbeats extends Context.Service<
+  Heartbeats,
+  {
+    /** Of a job that comes round every `interval`. Said at its start, too. */
+    beat(job: string, interval: Duration.Duration): Effect.Effect<void>
+    readonly read: Effect.Effect<ReadonlyArray<Heartbeat>>
+  }
+>()("agent-tool-billing/domain/platform/Heartbeats") {
+  static readonly layer = Layer.sync(Heartbeats, () => {
+    const beats = new Map<string, { readonly lastMs: number; readonly intervalMs: number }>()
+    return Heartbeats.of({
+      beat: (job, interval) =>
+        Effect.map(Clock.currentTimeMillis, (lastMs) => {
+          beats.set(job, { lastMs, intervalMs: Duration.toMillis(interval) })
+        }),
+      read: Effect.map(Clock.currentTimeMillis, (nowMs) =>
+        [...beats].map(([job, { intervalMs, lastMs }]) => ({
+          job,
+          lastMs,
+          late: nowMs - lastMs > intervalMs * ROUNDS_MISSED_MAX + GRACE_MS
+        }))
+      )
+    })
+  })
+}

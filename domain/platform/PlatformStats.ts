@@ -1,0 +1,52 @@
+/**
+ * Counts of the whole platform, all in all and of the last day, counted once for everybody and remembered for a few seconds.
+ */
+import { Context, DateTime, Duration, Effect, Exit, Layer } from "effect"
+import { type MarketCounts, PlatformFigures } from "./PlatformFigures.ts"
+import { SubmissionStore } from "./SubmissionStore.ts"
+import { WaitlistStore } from "./WaitlistStore.ts"
+
+export const STATS_TTL = Duration.seconds(5)
+
+export interface PlatformCounts extends MarketCounts {
+  readonly waitlist: number
+  readonly feedback: number
+  readonly applications: number
+}
+
+export interface PlatformTotals {
+  readonly totals: PlatformCounts
+  readonly lastDay: PlatformCounts
+  /** Calls are summed up by the hour: the last day begins with the full hour 24 hours ago. */
+  readonly since: DateTime.Utc
+}
+
+export class PlatformStats extends Context.Service<PlatformStats, { readonly read: Effect.Effect<PlatformTotals> }>()(
+  "agent-tool-billing/domain/platform/PlatformStats"
+) {
+  static readonly layer = Layer.effect(
+    PlatformStats,
+    Effect.gen(function* () {
+      const waitlist = yield* WaitlistStore
+      const submissions = yield* SubmissionStore
+      const figures = yield* PlatformFigures
+
+      const count = (since?: DateTime.Utc) =>
+        Effect.all({
+          waitlist: waitlist.count(since),
+          feedback: submissions.count("feedback", since),
+          applications: submissions.count("application", since),
+          market: figures.count(since)
+        }).pipe(Effect.map(({ market, ...counts }): PlatformCounts => ({ ...counts, ...market })))
+
+      const fresh = Effect.gen(function* () {
+        const since = DateTime.startOf(DateTime.subtract(yield* DateTime.now, { hours: 24 }), "hour")
+        const totals: PlatformTotals = { totals: yield* count(), lastDay: yield* count(since), since }
+        return totals
+      }).pipe(Effect.withSpan("PlatformStats.read"))
+
+      const read = yield* Effect.cachedWithTTL(fresh, (exit) => (Exit.isSuccess(exit) ? STATS_TTL : Duration.zero))
+      return PlatformStats.of({ read })
+    })
+  )
+}

@@ -1,0 +1,24 @@
+/**
+ * Where feedback and applications are kept, as they were sent.
+ */
+import { Context, type DateTime, type Effect, type Schema } from "effect"
+
+export type SubmissionKind = "feedback" | "application"
+
+export interface Submission {
+  readonly id: string
+  readonly kind: SubmissionKind
+  readonly content: Readonly<Record<string, Schema.Json>>
+  readonly submittedAt: DateTime.Utc
+}
+
+export class SubmissionStore extends Context.Service<
+  SubmissionStore,
+  {
+    add(submission: Submission): Effect.Effect<void>
+    /** Newest first. */
+    recent(kind: SubmissionKind, limit: number): Effect.Effect<ReadonlyArray<Submission>>
+    /** Those from `since` on; all of them where there is none. */
+    count(kind: SubmissionKind, since?: DateTime.Utc): Effect.Effect<number>
+  }
+>()("agent-tool-billing/domain/platform/SubmissionStore") {}
