@@ -29,9 +29,10 @@ export const submissionWords: Words = {
   needs: ["What you need, one thing each."],
   "GiveFeedback.message": ["Anything else."],
   platform: ["What the agent runs on."],
-  use_case: ["What it is for."],
+  "GiveFeedback.use_case": ["What it is for."],
   "FeedbackReceived.": ["The feedback is kept."],
-  received: ["Always true."],
+  "FeedbackReceived.received": ["Always true."],
+  "ApplicationReceived.received": ["Always true."],
   "FeedbackReceived.id": ["What it is kept under.", ID],
   "FeedbackReceived.message": ["What happened, in a sentence for people.", "Thank you. Your feedback is here."],
 

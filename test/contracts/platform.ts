@@ -1,0 +1,191 @@
+/**
+ * What every store of the waitlist, of submissions and of the platform's counts holds to.
+ */
+import { assert, it } from "@effect/vitest"
+import { DateTime, Effect, Layer, Option } from "effect"
+import { randomUUID } from "node:crypto"
+import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
+import * as PostgresAccountStore from "../../adapters/sql/PostgresAccountStore.ts"
+import * as PostgresCallStore from "../../adapters/sql/PostgresCallStore.ts"
+import * as PostgresCatalogStore from "../../adapters/sql/PostgresCatalogStore.ts"
+import * as PostgresLedgerStore from "../../adapters/sql/PostgresLedgerStore.ts"
+import * as PostgresPlatformFigures from "../../adapters/sql/PostgresPlatformFigures.ts"
+import * as PostgresSubmissionStore from "../../adapters/sql/PostgresSubmissionStore.ts"
+import * as PostgresUnitOfWork from "../../adapters/sql/PostgresUnitOfWork.ts"
+import * as PostgresWaitlistStore from "../../adapters/sql/PostgresWaitlistStore.ts"
+import type { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import type { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
+import { Ledger } from "../../domain/ledger/Ledger.ts"
+import type { CallStore } from "../../domain/metering/CallStore.ts"
+import { PlatformFigures } from "../../domain/platform/PlatformFigures.ts"
+import { type Submission, SubmissionStore } from "../../domain/platform/SubmissionStore.ts"
+import { type WaitlistEntry, WaitlistStore } from "../../domain/platform/WaitlistStore.ts"
+import type { Entropy } from "../../domain/shared/Entropy.ts"
+import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { memoryStores } from "../../src/layers/MemoryStores.ts"
+import { PostgresTest } from "../support/postgres.ts"
+import { atOnce, consumerWith } from "./ledgerSamples.ts"
+import { aListedTool, called } from "./meteringSamples.ts"
+import { aConsumer, aProvider, instant } from "./samples.ts"
+
+type Ports =
+  | AccountStore
+  | CallStore
+  | CatalogStore
+  | Entropy
+  | Ledger
+  | PlatformFigures
+  | SubmissionStore
+  | UnitOfWork
+  | WaitlistStore
+
+const memoryPorts: Layer.Layer<Ports> = Ledger.layer.pipe(
+  Layer.provideMerge(Layer.mergeAll(memoryStores, NodeEntropy.layer))
+)
+const postgresPorts: Layer.Layer<Ports> = Ledger.layer.pipe(
+  Layer.provideMerge(
+    Layer.mergeAll(
+      PostgresAccountStore.layer,
+      PostgresCallStore.layer,
+      PostgresCatalogStore.layer,
+      PostgresLedgerStore.layer,
+      PostgresPlatformFigures.layer,
+      PostgresSubmissionStore.layer,
+      PostgresUnitOfWork.layer,
+      PostgresWaitlistStore.layer,
+      NodeEntropy.layer
+    )
+  ),
+  Layer.provideMerge(PostgresTest.layer)
+)
+
+export const everyPlatform: ReadonlyArray<readonly [name: string, ports: Layer.Layer<Ports>]> = [
+  ["memory", memoryPorts],
+  ["PostgreSQL", postgresPorts]
+]
+
+const LIVE = { timeout: "60 seconds", excludeTestServices: true } as const
+const minute = (n: number) => instant(`2026-11-20T12:${String(n).padStart(2, "0")}:00.123Z`)
+
+const anEntry = (changes: Partial<WaitlistEntry> = {}): WaitlistEntry => ({
+  id: randomUUID(),
+  email: `${randomUUID()}@example.org`,
+  source: "docs",
+  joinedAt: minute(0),
+  ...changes
+})
+
+const aSubmission = (changes: Partial<Submission> = {}): Submission => ({
+  id: randomUUID(),
+  kind: "feedback",
+  content: { message: "hello" },
+  submittedAt: minute(0),
+  ...changes
+})
+
+export const waitlistStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
+  it.layer(ports, LIVE)(`WaitlistStore over ${name}`, (it) => {
+    it.effect("keeps an entry as it was given", () =>
+      Effect.gen(function* () {
+        const store = yield* WaitlistStore
+        for (const entry of [anEntry(), anEntry({ source: "" }), anEntry({ source: "多 <b>'\"\\ 🌦".repeat(10) })]) {
+          assert.isTrue(yield* store.add(entry))
+          assert.deepStrictEqual(yield* store.find(entry.email), Option.some(entry))
+        }
+        assert.deepStrictEqual(yield* store.find("nobody@example.org"), Option.none())
+      })
+    )
+
+    it.effect("takes an address once, however many bring it at once, and keeps the first", () =>
+      Effect.gen(function* () {
+        const store = yield* WaitlistStore
+        const entry = anEntry()
+        const before = yield* store.count()
+        const added = yield* atOnce(24, () => store.add({ ...entry, id: randomUUID() }))
+        assert.strictEqual(added.filter((one) => one).length, 1)
+        const kept = yield* store.find(entry.email)
+        assert.isFalse(yield* store.add(anEntry({ email: entry.email, source: "later" })))
+        assert.deepStrictEqual(yield* store.find(entry.email), kept)
+        assert.strictEqual((yield* store.count()) - before, 1)
+      })
+    )
+
+    it.effect("counts those from a time on, that time included", () =>
+      Effect.gen(function* () {
+        const store = yield* WaitlistStore
+        const far = instant("2100-01-01T00:00:00.000Z")
+        for (const n of [0, 1, 2]) yield* store.add(anEntry({ joinedAt: DateTime.add(far, { minutes: n }) }))
+        assert.strictEqual(yield* store.count(far), 3)
+        assert.strictEqual(yield* store.count(DateTime.add(far, { minutes: 1 })), 2)
+        assert.strictEqual(yield* store.count(DateTime.add(far, { minutes: 3 })), 0)
+      })
+    )
+
+    it.effect("forgets what a unit of work that failed has added", () =>
+      Effect.gen(function* () {
+        const store = yield* WaitlistStore
+        const { atomically } = yield* UnitOfWork
+        const entry = anEntry()
+        yield* Effect.exit(atomically(Effect.andThen(store.add(entry), Effect.die("no"))))
+        assert.isTrue(yield* store.add(entry))
+      })
+    )
+  })
+
+export const submissionStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
+  it.layer(ports, LIVE)(`SubmissionStore over ${name}`, (it) => {
+    it.effect("keeps what was sent word for word, newest first, each kind for itself", () =>
+      Effect.gen(function* () {
+        const store = yield* SubmissionStore
+        const early = aSubmission({
+          submittedAt: minute(1),
+          content: { walls: ["a", "b"], message: "  ünï 🌦\n\"'\\ " }
+        })
+        const late = aSubmission({ submittedAt: minute(2), content: {} })
+        const other = aSubmission({ submittedAt: minute(3), kind: "application", content: { z: 1, a: [null, true] } })
+        for (const one of [late, other, early]) yield* store.add(one)
+        assert.deepStrictEqual(yield* store.recent("feedback", 10), [late, early])
+        assert.deepStrictEqual(yield* store.recent("feedback", 1), [late])
+        assert.deepStrictEqual(yield* store.recent("application", 10), [other])
+        assert.deepStrictEqual([yield* store.count("feedback"), yield* store.count("application")], [2, 1])
+        assert.strictEqual(yield* store.count("feedback", minute(2)), 1)
+        assert.strictEqual(yield* store.count("feedback", minute(3)), 0)
+      })
+    )
+
+    it.effect("forgets what a unit of work that failed has added", () =>
+      Effect.gen(function* () {
+        const store = yield* SubmissionStore
+        const { atomically } = yield* UnitOfWork
+        const before = yield* store.count("feedback")
+        yield* Effect.exit(atomically(Effect.andThen(store.add(aSubmission()), Effect.die("no"))))
+        assert.strictEqual(yield* store.count("feedback"), before)
+      })
+    )
+  })
+
+export const platformFiguresContract = (name: string, ports: Layer.Layer<Ports>) =>
+  it.layer(ports, LIVE)(`PlatformFigures over ${name}`, (it) => {
+    it.effect("count what there is, and what has come since an hour", () =>
+      Effect.gen(function* () {
+        const figures = yield* PlatformFigures
+        assert.deepStrictEqual(yield* figures.count(), { providers: 0, consumers: 0, tools: 0, invocations: 0 })
+        const old = instant("2026-11-18T10:00:00.000Z")
+        const consumer = yield* consumerWith(10_000)
+        const provider = yield* aProvider({ createdAt: instant("2999-01-01T00:00:00.000Z") })
+        yield* aProvider({ createdAt: old })
+        yield* aConsumer({ createdAt: old })
+        yield* aConsumer({ createdAt: instant("2026-11-20T11:00:00.000Z") })
+        const tool = yield* aListedTool(provider, "a")
+        yield* called(consumer, tool, "2026-11-18T10:59:59.999Z")
+        yield* called(consumer, tool, "2026-11-20T11:00:00.000Z")
+        yield* called(consumer, tool, "2026-11-20T11:59:59.999Z", { cost: 0, status: "error" })
+        const all = yield* figures.count()
+        assert.deepStrictEqual(all, { providers: 2, consumers: 2, tools: 1, invocations: 3 })
+        const recent = yield* figures.count(instant("2026-11-20T11:00:00.000Z"))
+        assert.deepStrictEqual([recent.providers, recent.consumers, recent.invocations], [1, 1, 2])
+        const future = yield* figures.count(instant("2999-01-01T01:00:00.000Z"))
+        assert.deepStrictEqual(future, { providers: 0, consumers: 0, tools: 0, invocations: 0 })
+      })
+    )
+  })

@@ -1,0 +1,144 @@
+/**
+ * Health over HTTP with the database stopped, silent, slow, and back; and with what the service can do without away.
+ */
+import { assert, it } from "@effect/vitest"
+import { Context, Duration, Effect, Layer, Schedule } from "effect"
+import { DatabaseLink } from "../support/DatabaseLink.ts"
+import { aConsumer, at, expecting, KEYS } from "../support/Market.ts"
+import { PostgresTest } from "../support/postgres.ts"
+import { memoryConfig, postgresConfig, wholeService } from "../support/ServiceConfig.ts"
+import { type Answer, LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+import { isRedisHere, NO_REDIS, redisServer } from "../support/RedisServer.ts"
+
+const HEALTH = "/api/v1/health"
+const NAMES = ["background", "database", "rate_limits", "schema"]
+
+const linkedService = ServiceUnderTest.over(
+  Layer.unwrap(Effect.map(DatabaseLink, ({ url }) => wholeService(postgresConfig(url))))
+).pipe(Layer.provideMerge(DatabaseLink.layer), Layer.provideMerge(PostgresTest.layerDatabase))
+
+const checkOf = (answer: Answer, name: string) => at(answer, "checks", name, "status")
+
+const untilReady = Effect.repeat(send({ path: "/readyz" }), {
+  until: ({ status }) => status === 200,
+  schedule: Schedule.spaced("50 millis")
+}).pipe(
+  Effect.andThen(
+    Effect.repeat(send({ path: HEALTH }), {
+      until: (answer) => at(answer, "status") === "ok",
+      schedule: Schedule.spaced("50 millis")
+    })
+  ),
+  Effect.timeoutOrElse({
+    duration: "20 seconds",
+    orElse: () => Effect.die(new Error("The service never came back"))
+  })
+)
+
+const timed = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.map(Effect.timed(effect), ([duration, value]) => ({ value, ms: Duration.toMillis(duration) }))
+
+it.layer(linkedService, LIVE)("the health of a service on PostgreSQL", (it) => {
+  it.effect("is ok, part by part, and is never cached", () =>
+    Effect.gen(function* () {
+      const answer = yield* expecting(200, { path: HEALTH })
+      assert.strictEqual(at(answer, "status"), "ok")
+      assert.deepStrictEqual(Object.keys(at(answer, "checks") as object).toSorted(), NAMES)
+      for (const name of NAMES) assert.strictEqual(checkOf(answer, name), "ok", answer.text)
+      assert.strictEqual(answer.headers["cache-control"], "no-store")
+      for (const path of ["/livez", "/readyz"]) assert.strictEqual(at(yield* expecting(200, { path }), "status"), "ok")
+      const status = yield* expecting(200, { path: "/api/v1/status" })
+      assert.strictEqual(at(status, "status"), "ok")
+    })
+  )
+
+  it.effect("is down while the database is stopped or silent, said in time, and ok when it is back", () =>
+    Effect.gen(function* () {
+      const link = yield* DatabaseLink
+      const consumer = yield* aConsumer()
+      for (const way of [link.cut, link.freeze]) {
+        yield* way
+        const { ms, value: sick } = yield* timed(send({ path: HEALTH }))
+        assert.isBelow(ms, 3_500)
+        assert.strictEqual(sick.status, 503, sick.text)
+        assert.deepStrictEqual([at(sick, "status"), checkOf(sick, "database")], ["down", "down"])
+        assert.strictEqual(checkOf(sick, "rate_limits"), "ok")
+        assert.notMatch(sick.text, /SqlError|ECONN|127\.0\.0\.1|postgres:/u)
+        // What was asked a moment ago may be said again for a second.
+        yield* Effect.sleep("1 second")
+        assert.strictEqual((yield* send({ path: "/readyz" })).status, 503)
+        assert.strictEqual((yield* expecting(200, { path: "/livez" })).status, 200)
+        assert.strictEqual(at(yield* expecting(200, { path: "/api/v1/status" }), "status"), "down")
+        const figures = yield* timed(expecting(200, { path: "/metrics" }))
+        assert.isBelow(figures.ms, 1_500)
+        assert.match(figures.value.text, /^atb_database_up 0$/mu)
+        yield* link.mend
+        yield* untilReady
+        assert.match((yield* expecting(200, { path: "/metrics" })).text, /^atb_database_up 1$/mu)
+        yield* expecting(200, { path: KEYS, key: consumer.key })
+      }
+    })
+  )
+
+  it.effect("is degraded, and no more, while the database is slow", () =>
+    Effect.gen(function* () {
+      const link = yield* DatabaseLink
+      yield* untilReady
+      yield* link.freeze
+      yield* Effect.forkChild(Effect.andThen(Effect.sleep("1 second"), link.mend))
+      const slow = yield* expecting(200, { path: HEALTH })
+      assert.deepStrictEqual([at(slow, "status"), checkOf(slow, "database")], ["degraded", "degraded"], slow.text)
+      assert.isAtLeast(Number(at(slow, "checks", "database", "latency_ms")), 500)
+      yield* untilReady
+    })
+  )
+
+  it.effect("is asked of the database once for all who balance load, however many ask", () =>
+    Effect.gen(function* () {
+      const link = yield* DatabaseLink
+      yield* Effect.sleep("1 second")
+      yield* link.freeze
+      const { ms, value: answers } = yield* timed(
+        Effect.all(
+          Array.from({ length: 50 }, () => send({ path: "/readyz" })),
+          { concurrency: "unbounded" }
+        )
+      )
+      assert.isBelow(ms, 3_500)
+      assert.isTrue(answers.every(({ status }) => status === 503))
+      assert.strictEqual(answers.filter(({ log }) => log.includes("health check")).length, 1)
+      yield* link.mend
+      yield* untilReady
+    })
+  )
+})
+
+it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "3" }), LIVE)("probes of machines", (it) => {
+  it.effect("are never refused for coming often, whoever else is", () =>
+    Effect.gen(function* () {
+      for (let n = 0; n < 20; n++) {
+        yield* expecting(200, { path: "/livez" })
+        yield* expecting(200, { path: "/readyz" })
+      }
+      for (let n = 0; n < 3; n++) yield* expecting(200, { path: HEALTH })
+      yield* expecting(429, { path: HEALTH })
+      yield* expecting(200, { path: "/livez" })
+    })
+  )
+})
+
+it.live("a service whose Redis is gone is degraded, and goes on", (ctx) =>
+  Effect.gen(function* () {
+    if (!isRedisHere()) return ctx.skip(NO_REDIS)
+    const redis = yield* redisServer
+    const layer = Layer.fresh(ServiceUnderTest.over(wholeService(memoryConfig({ REDIS_URL: redis.url }))))
+    const service = Context.get(yield* Layer.build(layer), ServiceUnderTest)
+    assert.strictEqual(at(yield* service.send({ path: HEALTH }), "status"), "ok")
+    yield* redis.signal("SIGKILL")
+    yield* Effect.sleep("200 millis")
+    const answer = yield* service.send({ path: HEALTH })
+    assert.deepStrictEqual([answer.status, at(answer, "status")], [200, "degraded"])
+    assert.deepStrictEqual([checkOf(answer, "rate_limits"), checkOf(answer, "database")], ["down", "ok"])
+    assert.strictEqual((yield* service.send({ path: "/readyz" })).status, 200)
+  })
+)

@@ -1,0 +1,140 @@
+/**
+ * POST /api/v1/init: whatever state the schema is in, it is up to date afterwards; and who may ask for that.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { Migrator, SqlClient } from "effect/sql"
+import * as migrations from "../../migrations/index.ts"
+import { aConsumer, aProvider, at, expecting, listAt } from "../support/Market.ts"
+import { OPERATOR_KEY } from "../support/EndpointTable.ts"
+import { PostgresTest } from "../support/postgres.ts"
+import { type Answer, LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+import { connectedTo } from "../support/TestDatabases.ts"
+
+const INIT = "/api/v1/init"
+const HEALTH = "/api/v1/health"
+const OLD = 5
+
+const onDatabase = <A, E>(work: Effect.Effect<A, E, SqlClient.SqlClient>) =>
+  Effect.flatMap(PostgresTest, ({ url }) => work.pipe(connectedTo(url), Effect.orDie))
+
+const emptySchema = onDatabase(
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`DROP SCHEMA public CASCADE`
+    yield* sql`CREATE SCHEMA public`
+  })
+)
+
+/** The files themselves, up to that number: what an earlier release left behind. */
+const oldSchema = Effect.gen(function* () {
+  yield* emptySchema
+  const files = migrations.names.slice(0, OLD)
+  const loaded = yield* Effect.forEach(files, (name) =>
+    Effect.promise(
+      () =>
+        import(`../../migrations/${name}.ts`) as Promise<{
+          readonly default: Effect.Effect<void, unknown, SqlClient.SqlClient>
+        }>
+    )
+  )
+  const record = Object.fromEntries(files.map((name, n) => [name, loaded[n]!.default]))
+  yield* onDatabase(Migrator.make({})({ loader: Migrator.fromRecord(record) }))
+})
+
+const isUpToDate = (answer: Answer): void => {
+  assert.strictEqual(at(answer, "initialized"), true)
+  assert.strictEqual(at(answer, "schema_version"), migrations.latestVersion)
+  assert.includeMembers([...listAt(answer, "tables")], ["consumers", "providers", "tools", "waitlist", "submissions"])
+}
+
+it.layer(ServiceUnderTest.postgres(), LIVE)("init", (it) => {
+  it.effect("finds a current schema as it should be", () =>
+    Effect.gen(function* () {
+      const answer = yield* expecting(200, { method: "POST", path: INIT })
+      isUpToDate(answer)
+      assert.deepStrictEqual(listAt(answer, "applied"), [])
+      assert.strictEqual(answer.headers["cache-control"], "no-store")
+    })
+  )
+
+  it.effect("makes everything out of nothing, and then nothing more", () =>
+    Effect.gen(function* () {
+      yield* emptySchema
+      const sick = yield* expecting(200, { path: HEALTH })
+      assert.deepStrictEqual([at(sick, "status"), at(sick, "checks", "schema", "status")], ["degraded", "degraded"])
+      const first = yield* expecting(200, { method: "POST", path: INIT })
+      isUpToDate(first)
+      assert.deepStrictEqual(listAt(first, "applied"), migrations.names)
+      const again = yield* expecting(200, { method: "POST", path: INIT })
+      isUpToDate(again)
+      assert.deepStrictEqual(listAt(again, "applied"), [])
+      assert.strictEqual(at(yield* expecting(200, { path: HEALTH }), "checks", "schema", "status"), "ok")
+      yield* aConsumer()
+      yield* aProvider({ tools: [{ tool_name: "one" }] })
+    })
+  )
+
+  it.effect("brings an old schema up to date, with the rows that are in it", () =>
+    Effect.gen(function* () {
+      yield* oldSchema
+      const consumer = yield* aConsumer()
+      const health = yield* expecting(200, { path: HEALTH })
+      assert.include(String(at(health, "checks", "schema", "message")), `version ${OLD}`)
+      const answer = yield* expecting(200, { method: "POST", path: INIT })
+      isUpToDate(answer)
+      assert.deepStrictEqual(listAt(answer, "applied"), migrations.names.slice(OLD))
+      yield* expecting(200, { path: "/api/v1/market/balance", key: consumer.key })
+    })
+  )
+
+  it.effect("is done once, however many ask for it at once", () =>
+    Effect.gen(function* () {
+      for (const begin of [emptySchema, oldSchema]) {
+        yield* begin
+        const answers = yield* Effect.all(
+          Array.from({ length: 4 }, () => send({ method: "POST", path: INIT })),
+          { concurrency: "unbounded" }
+        )
+        const applied = answers.map((answer) => {
+          assert.strictEqual(answer.status, 200, `${answer.text} ${answer.log}`)
+          isUpToDate(answer)
+          return listAt(answer, "applied").length
+        })
+        assert.deepStrictEqual(applied.filter((count) => count > 0).length, 1, String(applied))
+      }
+    })
+  )
+})
+
+it.layer(ServiceUnderTest.postgres({ OPERATOR_KEY }), LIVE)("init with an operator", (it) => {
+  it.effect("is the operator's alone", () =>
+    Effect.gen(function* () {
+      const { key } = yield* aConsumer()
+      const provider = yield* aProvider()
+      for (const known of [key, provider.key]) yield* expecting(200, { path: "/api/v1/market/whoami", key: known })
+      yield* emptySchema
+      yield* expecting(401, { method: "POST", path: INIT })
+      yield* expecting(401, { method: "POST", path: INIT, key: `${OPERATOR_KEY}x` })
+      for (const other of [key, provider.key]) yield* expecting(403, { method: "POST", path: INIT, key: other })
+      assert.strictEqual(at(yield* expecting(200, { path: HEALTH }), "checks", "schema", "status"), "degraded")
+      // Without a schema the operator's key is known all the same: it comes from the configuration.
+      isUpToDate(yield* expecting(200, { method: "POST", path: INIT, key: OPERATOR_KEY }))
+    })
+  )
+})
+
+it.layer(ServiceUnderTest.memory(), LIVE)("init in memory", (it) => {
+  it.effect("has nothing to do", () =>
+    Effect.gen(function* () {
+      const { key } = yield* aConsumer()
+      for (const call of [{}, { key }]) {
+        const answer = yield* expecting(200, { method: "POST", path: INIT, ...call })
+        assert.deepStrictEqual(
+          [at(answer, "initialized"), at(answer, "applied"), at(answer, "schema_version"), at(answer, "tables")],
+          [true, [], 0, []]
+        )
+      }
+    })
+  )
+})
