@@ -33,7 +33,10 @@ const textsIn = (value: Schema.Json | undefined): ReadonlyArray<string> => {
 
 /** A path of a route or of a template, with something in place of its parameters. */
 const concrete = (path: string): string =>
-  path.replace(/\{receipt_id\}/gu, "rcpt_00000000000000000000000000000000").replace(/\{\w+\}|:\w+/gu, "0")
+  path
+    .replace(/\{receipt_id\}/gu, "rcpt_00000000000000000000000000000000")
+    .replace(/:id\b/gu, "00000000-0000-4000-8000-000000000000")
+    .replace(/\{\w+\}|:\w+/gu, "0")
 
 const sendable = (method: string, path: string) => {
   const known = everyEndpoint().find((one) => titleOf(one) === `${method} ${path}`)
