@@ -123,6 +123,8 @@ it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "3" }), LIVE)("probes of m
       for (let n = 0; n < 3; n++) yield* expecting(200, { path: HEALTH })
       yield* expecting(429, { path: HEALTH })
       yield* expecting(200, { path: "/livez" })
+      // No key is looked up for them either: that would be work that nobody limits.
+      for (const method of ["GET", "HEAD"]) yield* expecting(200, { method, path: "/readyz", key: "no key at all" })
     })
   )
 })

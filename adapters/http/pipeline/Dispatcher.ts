@@ -254,7 +254,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
   return Dispatcher.of({ dispatch })
 })
 
-const isRead = ({ method }: WebRequest): boolean => method === "GET"
+const isRead = ({ method }: WebRequest): boolean => method === "GET" || method === "HEAD"
 
 const bearer = (authorization: string | undefined): string =>
   authorization !== undefined && /^bearer /iu.test(authorization) ? authorization.slice(7).trim() : ""
