@@ -1,13 +1,14 @@
 /**
- * Time limits for what there is much of: one coarse look at all that is under way instead of a timer each. Late by at
- * most `SWEEP_EVERY`; while nothing is under way there is no timer at all.
+ * Time limits for what there is much of: one coarse look at all that is under way instead of a timer each. Not early,
+ * and late by at most twice `SWEEP_EVERY`; while nothing is under way there is no timer at all. Nothing here reads the clock
+ * or hashes per deadline: the hot path pays for a few pointers.
  */
 import { Clock, Duration, Effect, type Scope } from "effect"
 
 export interface Deadline {
   /** The time begins anew: so much from now. */
   restart(ms: number): void
-  end(): void
+  end(): boolean
 }
 
 export interface Deadlines {
@@ -16,53 +17,96 @@ export interface Deadlines {
 }
 
 export const SWEEP_EVERY = Duration.millis(250)
-
-interface Running extends Deadline {
-  lateAtMs: number
-  readonly onLate: () => void
-}
+const SWEEP_MS = Duration.toMillis(SWEEP_EVERY)
 
 export const makeDeadlines: Effect.Effect<Deadlines, never, Scope.Scope> = Effect.gen(function* () {
   const clock = yield* Clock.Clock
-  const running = new Set<Running>()
-  let wake: (() => void) | undefined
+  const ring = new Ring(() => clock.currentTimeMillisUnsafe())
 
   const somethingRuns = Effect.callback<void>((resume) => {
-    if (running.size > 0) return resume(Effect.void)
-    wake = () => {
-      wake = undefined
+    if (!ring.isEmpty) return resume(Effect.void)
+    ring.onFirst = () => {
+      ring.onFirst = undefined
       resume(Effect.void)
     }
   })
-
-  const sweep = Effect.sync(() => {
-    const nowMs = clock.currentTimeMillisUnsafe()
-    for (const deadline of running) {
-      if (deadline.lateAtMs > nowMs) continue
-      running.delete(deadline)
-      deadline.onLate()
-    }
-  })
-
+  const sweep = Effect.sync(() => ring.sweep())
   yield* Effect.forkScoped(
     Effect.forever(Effect.andThen(somethingRuns, Effect.andThen(Effect.sleep(SWEEP_EVERY), sweep)))
   )
 
-  return {
-    start: (ms, onLate) => {
-      const deadline: Running = {
-        lateAtMs: clock.currentTimeMillisUnsafe() + ms,
-        onLate,
-        restart: (again) => {
-          deadline.lateAtMs = clock.currentTimeMillisUnsafe() + again
-        },
-        end: () => {
-          running.delete(deadline)
-        }
-      }
-      running.add(deadline)
-      wake?.()
-      return deadline
+  return { start: (ms, onLate) => new Running(ring, ms, onLate) }
+})
+
+/** A ring of neighbours, so that whoever ends leaves without being looked for. */
+class Node {
+  before: Node = this
+  after: Node = this
+}
+
+class Ring extends Node {
+  /** As of the last look: at most one sweep ago. */
+  nowMs = 0
+  onFirst: (() => void) | undefined = undefined
+  private readonly readClock: () => number
+
+  constructor(readClock: () => number) {
+    super()
+    this.readClock = readClock
+  }
+
+  get isEmpty(): boolean {
+    return this.after === this
+  }
+
+  add(node: Node): void {
+    if (this.onFirst !== undefined) {
+      this.nowMs = this.readClock()
+      this.onFirst()
+    }
+    node.before = this.before
+    node.after = this
+    this.before.after = node
+    this.before = node
+  }
+
+  sweep(): void {
+    this.nowMs = this.readClock()
+    const late: Array<Running> = []
+    for (let each = this.after; each instanceof Running; each = each.after) {
+      if (each.lateAtMs <= this.nowMs) late.push(each)
+    }
+    // Whoever is told may end others.
+    for (const running of late) {
+      if (running.end()) running.onLate()
     }
   }
-})
+}
+
+class Running extends Node implements Deadline {
+  lateAtMs = 0
+  readonly onLate: () => void
+  private readonly ring: Ring
+
+  constructor(ring: Ring, ms: number, onLate: () => void) {
+    super()
+    this.ring = ring
+    this.onLate = onLate
+    ring.add(this)
+    this.restart(ms)
+  }
+
+  restart(ms: number): void {
+    this.lateAtMs = this.ring.nowMs + SWEEP_MS + ms
+  }
+
+  /** Whether it was still running. */
+  end(): boolean {
+    if (this.after === this) return false
+    this.before.after = this.after
+    this.after.before = this.before
+    this.before = this
+    this.after = this
+    return true
+  }
+}

@@ -54,7 +54,7 @@ export const makeInTime = Effect.gen(function* () {
         resume = resumeCaller
         worker.addObserver((exit: Exit.Exit<A, E>) => {
           deadline.end()
-          if (late.delete(worker)) return failedUnseen(exit, caller.context)
+          if (late.size > 0 && late.delete(worker)) return failedUnseen(exit, caller.context)
           resumeCaller(exit)
         })
         return Fiber.interrupt(worker)
