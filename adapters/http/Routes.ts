@@ -24,6 +24,7 @@ import { usageRoutes } from "./handlers/UsageHandlers.ts"
 import { webhookRoutes } from "./handlers/WebhookHandlers.ts"
 import { assetRoutes } from "./pages/AssetRoutes.ts"
 import { docsRoutes } from "./pages/DocsPage.ts"
+import { registerRoutes } from "./pages/RegisterPages.ts"
 import { verifyRoutes } from "./pages/VerifyPage.ts"
 
 const subjects = Effect.map(
@@ -49,6 +50,7 @@ const subjects = Effect.map(
     metricsRoutes,
     docsRoutes,
     verifyRoutes,
+    registerRoutes,
     assetRoutes
   ]),
   (groups) => groups.flat()

@@ -1,5 +1,6 @@
 /**
- * The browser's modules, read once. From the sources their types are taken off; in a built package they have none.
+ * What pages load, read once: the browser's modules, whose types are taken off where they are sources, and the chart
+ * library as its package ships it.
  */
 import { Effect, FileSystem, Layer, Path } from "effect"
 import { stripTypeScriptTypes } from "node:module"
@@ -19,9 +20,18 @@ export const assets = Layer.effect(
       const text = parts[2] === "ts" ? importingScripts(withoutTypes(source)) : source
       found.set(`${parts[1]}.js`, { contentType: "text/javascript; charset=utf-8", text })
     }
+    for (const [name, file, contentType] of CHARTS) {
+      const text = yield* fs.readFileString(yield* path.fromFileUrl(new URL(import.meta.resolve(`uplot/dist/${file}`))))
+      found.set(name, { contentType, text })
+    }
     return found
   })
 )
+
+const CHARTS = [
+  ["uPlot.js", "uPlot.iife.min.js", "text/javascript; charset=utf-8"],
+  ["uPlot.css", "uPlot.min.css", "text/css; charset=utf-8"]
+] as const
 
 /** Node still warns that it may change; what a start says is for people. */
 const withoutTypes = (source: string): string => {

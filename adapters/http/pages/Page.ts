@@ -1,5 +1,5 @@
 /**
- * The frame of every page: one file, with a script of this service's own where it needs one, without a request to
+ * What every page is: one file with its style in it, scripts of this service's own where it needs them, no request to
  * anybody else, under a policy that allows nothing more.
  */
 import { createHash } from "node:crypto"
@@ -10,13 +10,18 @@ export interface PageParts {
   readonly title: string
   readonly description: string
   readonly style: string
-  /** The address of its only script, of this service. */
-  readonly script?: string
+  /** Addresses of modules of this service. */
+  readonly modules?: ReadonlyArray<string>
+  /** A library that its modules need beforehand, with its style sheet. */
+  readonly library?: { readonly script: string; readonly styleSheet: string }
+  /** Whether it talks to the service once it is loaded. Forms that are sent without a script may in any case. */
+  readonly connects?: boolean
+  readonly status?: number
   readonly body: Html
 }
 
 export const pageReply = (parts: PageParts): EncodedReply => ({
-  status: 200,
+  status: parts.status ?? 200,
   headers: {
     "content-type": "text/html; charset=utf-8",
     "content-security-policy": policyFor(parts)
@@ -24,14 +29,15 @@ export const pageReply = (parts: PageParts): EncodedReply => ({
   body: pageText(parts)
 })
 
-const policyFor = ({ script, style }: PageParts): string =>
+const policyFor = ({ connects, library, modules, style }: PageParts): string =>
   [
     "default-src 'none'",
-    `style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`,
-    ...(script === undefined ? [] : ["script-src 'self'"]),
+    `style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'${library === undefined ? "" : " 'self'"}`,
+    ...(modules === undefined ? [] : ["script-src 'self'"]),
+    ...(connects === true ? ["connect-src 'self'"] : []),
     "img-src 'self' data:",
     "base-uri 'none'",
-    "form-action 'none'",
+    "form-action 'self'",
     "frame-ancestors 'none'"
   ].join("; ")
 
@@ -43,7 +49,7 @@ const ICON =
       `<path d="M9 21V11h14M9 16h10M23 11v10" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/></svg>`
   )
 
-const pageText = ({ title, description, script, style, body }: PageParts): string =>
+const pageText = ({ title, description, library, modules = [], style, body }: PageParts): string =>
   html`<!doctype html>
 <html lang="en">
 <head>
@@ -56,7 +62,13 @@ const pageText = ({ title, description, script, style, body }: PageParts): strin
 <style>`.markup +
   style +
   html`</style>
-${script === undefined ? "" : html`<script type="module" src="${script}"></script>`}
+${
+  library === undefined
+    ? ""
+    : html`<link rel="stylesheet" href="${library.styleSheet}" />
+        <script defer src="${library.script}"></script>`
+}
+${modules.map((module) => html`<script type="module" src="${module}"></script>`)}
 </head>
 <body>${body}</body>
 </html>

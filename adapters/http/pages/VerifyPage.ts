@@ -45,7 +45,7 @@ export const verifyPage = (key: string, version: string): EncodedReply =>
     title: "Verify a receipt",
     description: "Check in your own browser that a receipt is in the transparency log. Nothing is sent anywhere.",
     style,
-    script: `/assets/${version}/VerifyPage.js`,
+    modules: [`/assets/${version}/VerifyPage.js`],
     body: html`
       <a class="skip" href="#main">Skip to the content</a>
       <main id="main" tabindex="-1">

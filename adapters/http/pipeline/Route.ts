@@ -156,6 +156,25 @@ export const encodedRoute = <const E extends HttpApiEndpoint.ConstraintRequest>(
   }
 }
 
+/** What a page was asked with, as plain text. */
+export interface PageQuestion {
+  readonly params: Readonly<Record<string, string | undefined>>
+  readonly query: Readonly<Record<string, string>>
+}
+
+/** A page whose address says what it shows. */
+export const pageRoute = (
+  path: `/${string}`,
+  rule: AccessRule,
+  summary: string,
+  page: (question: PageQuestion) => Effect.Effect<EncodedReply>
+): Route => ({
+  ...documentRoute(path, rule, Effect.die(new Error("Asked without its question")), summary),
+  decodeParams: Effect.succeed,
+  decodeQuery: Effect.succeed,
+  answer: ({ params, query }) => page({ params, query } as PageQuestion)
+})
+
 /** A document that is no part of the JSON contract: a page, the OpenAPI file. */
 export const documentRoute = (
   path: `/${string}`,

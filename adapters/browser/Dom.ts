@@ -1,0 +1,64 @@
+/**
+ * Elements made of text that stays text: nothing that anybody wrote becomes markup.
+ */
+export type Child = Node | string | number | undefined | ReadonlyArray<Child>
+
+type Handlers = { readonly [K in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[K]) => void }
+export type Attributes = Readonly<Record<string, string | boolean | number | undefined>>
+
+export const el = <K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Attributes = {},
+  ...children: ReadonlyArray<Child>
+): HTMLElementTagNameMap[K] => {
+  const made = document.createElement(tag)
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== undefined && value !== false) made.setAttribute(name, value === true ? "" : String(value))
+  }
+  append(made, children)
+  return made
+}
+
+const append = (parent: Element, children: ReadonlyArray<Child>): void => {
+  for (const child of children) {
+    if (child === undefined) continue
+    if (typeof child === "object" && !(child instanceof Node)) append(parent, child)
+    else parent.append(child instanceof Node ? child : String(child))
+  }
+}
+
+export const on = <E extends HTMLElement>(element: E, handlers: Handlers): E => {
+  for (const [name, handler] of Object.entries(handlers)) element.addEventListener(name, handler as EventListener)
+  return element
+}
+
+export const fill = (element: Element, ...children: ReadonlyArray<Child>): void => {
+  element.replaceChildren()
+  append(element, children)
+}
+
+export const byId = (id: string): HTMLElement => document.querySelector<HTMLElement>(`#${id}`)!
+
+export const button = (label: string, work: () => void, style = ""): HTMLButtonElement =>
+  on(el("button", { type: "button", class: style }, label), { click: work })
+
+export const badge = (text: string, kind = ""): HTMLElement => el("span", { class: `badge ${kind}` }, text)
+
+export const notice = (kind: "good" | "bad" | "", ...children: ReadonlyArray<Child>): HTMLElement =>
+  el("div", { class: `notice ${kind}`, role: kind === "bad" ? "alert" : "status" }, ...children)
+
+export const empty = (...children: ReadonlyArray<Child>): HTMLElement => el("div", { class: "empty" }, ...children)
+
+export const figures = (all: ReadonlyArray<readonly [name: string, value: string, note?: string]>): HTMLElement =>
+  el(
+    "dl",
+    { class: "figures" },
+    all.map(([name, value, note]) =>
+      el(
+        "div",
+        { class: "figure" },
+        el("dt", {}, name),
+        el("dd", {}, value, note === undefined ? undefined : el("small", {}, note))
+      )
+    )
+  )

@@ -1,0 +1,133 @@
+/**
+ * Forms that send what they hold to the service and show its own words beside the field that they are about. A second try
+ * after an answer that never came carries the same idempotency key: it is no second wish.
+ */
+import { Refused, words } from "./Api.ts"
+import { el, fill, notice, on } from "./Dom.ts"
+
+export interface Field {
+  readonly name: string
+  readonly label: string
+  readonly hint?: string
+  readonly type?: "text" | "email" | "url" | "number" | "textarea" | "select"
+  readonly value?: string
+  readonly optional?: boolean
+  readonly placeholder?: string
+  readonly autocomplete?: string
+  readonly choices?: ReadonlyArray<readonly [value: string, label: string]>
+}
+
+export type Values = Readonly<Record<string, string>>
+
+export interface FormOptions {
+  readonly id: string
+  readonly fields: ReadonlyArray<Field>
+  readonly submit: string
+  readonly style?: "stack" | "row"
+  /** What to say once it is done; nothing where the page says so itself. */
+  readonly send: (values: Values, idempotencyKey: string) => Promise<string | Node | undefined>
+}
+
+export const form = ({ fields, id, send, style = "stack", submit }: FormOptions): HTMLFormElement => {
+  const said = el("div", { "aria-live": "polite" })
+  const sender = el("button", { type: "submit" }, submit)
+  const made = el(
+    "form",
+    { class: style, id, novalidate: true },
+    fields.map((field) => fieldOf(id, field)),
+    style === "row" ? sender : said,
+    style === "row" ? said : el("div", { class: "actions" }, sender)
+  )
+  let open: { readonly wish: string; readonly key: string } | undefined
+  const work = async () => {
+    const values = valuesOf(made)
+    const wish = JSON.stringify(values)
+    const missing = fields.filter(({ name, optional }) => optional !== true && values[name] === "")
+    complain(
+      made,
+      id,
+      missing.map(({ label, name }) => [name, `${label} is needed.`])
+    )
+    if (missing.length > 0) return
+    if (open?.wish !== wish) open = { wish, key: crypto.randomUUID() }
+    sender.disabled = true
+    fill(said)
+    try {
+      const done = await send(values, open.key)
+      open = undefined
+      if (done !== undefined) fill(said, typeof done === "string" ? notice("good", done) : done)
+    } catch (error) {
+      if (error instanceof Refused) open = undefined
+      const faults = error instanceof Refused ? error.faults : []
+      const placed = faults.flatMap(({ message, path }) => {
+        const name = fields.find((field) => path.includes(field.name))?.name
+        return name === undefined ? [] : [[name, message] as const]
+      })
+      complain(made, id, placed)
+      if (placed.length === 0 || placed.length < faults.length) fill(said, notice("bad", words(error)))
+    } finally {
+      sender.disabled = false
+    }
+  }
+  return on(made, {
+    submit: (event) => {
+      event.preventDefault()
+      void work()
+    }
+  })
+}
+
+const fieldOf = (form_: string, field: Field): HTMLElement => {
+  const id = `${form_}-${field.name}`
+  const shared = {
+    id,
+    name: field.name,
+    placeholder: field.placeholder,
+    autocomplete: field.autocomplete ?? "off",
+    "aria-describedby": `${id}-hint ${id}-fault`,
+    "aria-required": field.optional === true ? undefined : "true"
+  }
+  const input =
+    field.type === "select"
+      ? el(
+          "select",
+          shared,
+          (field.choices ?? []).map(([value, label]) => el("option", { value, selected: value === field.value }, label))
+        )
+      : field.type === "textarea"
+        ? el("textarea", { ...shared, spellcheck: "false" }, field.value)
+        : el("input", {
+            ...shared,
+            type: field.type === "number" ? "text" : (field.type ?? "text"),
+            inputmode: field.type === "number" ? "decimal" : undefined,
+            value: field.value
+          })
+  return el(
+    "div",
+    { class: "field" },
+    el("label", { for: id }, field.label, field.optional === true ? " (optional)" : ""),
+    input,
+    el("p", { class: "hint", id: `${id}-hint`, hidden: field.hint === undefined }, field.hint),
+    el("p", { class: "fault small", id: `${id}-fault`, hidden: true })
+  )
+}
+
+const valuesOf = (made: HTMLFormElement): Values =>
+  Object.fromEntries([...new FormData(made)].map(([name, value]) => [name, String(value).trim()]))
+
+/** Each fault beside its field; the first of them gets the focus. */
+const complain = (
+  made: HTMLFormElement,
+  id: string,
+  faults: ReadonlyArray<readonly [name: string, message: string]>
+): void => {
+  for (const input of made.querySelectorAll<HTMLInputElement>("[name]")) {
+    const fault = faults.find(([name]) => name === input.name)
+    const place = made.querySelector<HTMLElement>(`#${id}-${input.name}-fault`)!
+    place.hidden = fault === undefined
+    place.textContent = fault?.[1] ?? ""
+    if (fault === undefined) input.removeAttribute("aria-invalid")
+    else input.setAttribute("aria-invalid", "true")
+  }
+  made.querySelector<HTMLElement>("[aria-invalid]")?.focus()
+}

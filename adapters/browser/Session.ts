@@ -1,0 +1,127 @@
+/**
+ * The key of whoever looks: kept in this tab alone, gone with it, never in an address.
+ */
+import { Refused, ask } from "./Api.ts"
+import { button, el, fill, notice, on } from "./Dom.ts"
+import { words } from "./Api.ts"
+
+export type Role = "consumer" | "provider"
+
+const placeOf = (role: Role): string => `agent-tool-billing.${role}`
+
+export const keyOf = (role: Role): string | undefined => sessionStorage.getItem(placeOf(role)) ?? undefined
+export const keep = (role: Role, key: string): void => sessionStorage.setItem(placeOf(role), key)
+export const forget = (role: Role): void => sessionStorage.removeItem(placeOf(role))
+
+/** As `GET /api/v1/market/whoami` answers. */
+export interface Who {
+  readonly role: string
+  readonly [field: string]: unknown
+}
+
+const NAMES = { consumer: "developer", provider: "provider" } as const
+const PLACES = { consumer: "/developers", provider: "/providers" } as const
+
+/** Whom the key belongs to; a sentence where it does not open this page. */
+const whoHas = async (key: string, role: Role): Promise<Who | string> => {
+  try {
+    const who = await ask<Who>("GET", "/api/v1/market/whoami", { key })
+    if (who.role === role) return who
+    return who.role === "operator"
+      ? "This is the operator's key. The dashboards are for developers and providers."
+      : `This is a ${NAMES[who.role as Role]}'s key. Use it on the ${NAMES[who.role as Role]} dashboard.`
+  } catch (error) {
+    if (error instanceof Refused && error.status === 401) return `The service does not know this key. ${error.message}`
+    throw error
+  }
+}
+
+/** Shows the page to whoever has a key that fits; asks for one until then. */
+export const signedIn = async (
+  place: HTMLElement,
+  role: Role,
+  show: (key: string, who: Who) => void
+): Promise<void> => {
+  const kept = keyOf(role)
+  if (kept === undefined) return askForKey(place, role, show)
+  try {
+    const who = await whoHas(kept, role)
+    if (typeof who === "object") return show(kept, who)
+    forget(role)
+    askForKey(place, role, show, who)
+  } catch (error) {
+    fill(
+      place,
+      notice("bad", words(error)),
+      button("Try again", () => void signedIn(place, role, show))
+    )
+  }
+}
+
+const askForKey = (place: HTMLElement, role: Role, show: (key: string, who: Who) => void, complaint?: string): void => {
+  const input = el("input", {
+    id: "key",
+    name: "key",
+    type: "password",
+    autocomplete: "off",
+    spellcheck: "false",
+    required: true,
+    "aria-describedby": "key-hint"
+  })
+  const said = el("div", { "aria-live": "polite" }, complaint === undefined ? undefined : notice("bad", complaint))
+  const submit = el("button", { type: "submit" }, "Open the dashboard")
+  const form = on(
+    el(
+      "form",
+      { class: "stack" },
+      el(
+        "div",
+        { class: "field" },
+        el("label", { for: "key" }, `Your ${NAMES[role]} key`),
+        input,
+        el(
+          "p",
+          { class: "hint", id: "key-hint" },
+          "It stays in this tab until you close it or sign out, and is sent to this service alone."
+        )
+      ),
+      said,
+      el("div", { class: "actions" }, submit)
+    ),
+    {
+      submit: (event) => {
+        event.preventDefault()
+        void enter()
+      }
+    }
+  )
+  const enter = async () => {
+    submit.disabled = true
+    try {
+      const key = input.value.trim()
+      const who = await whoHas(key, role)
+      if (typeof who === "string") return fill(said, notice("bad", who))
+      keep(role, key)
+      show(key, who)
+    } catch (error) {
+      fill(said, notice("bad", words(error)))
+    } finally {
+      submit.disabled = false
+    }
+  }
+  fill(
+    place,
+    form,
+    el("p", {}, "No key yet? ", el("a", { href: `${PLACES[role]}/register` }, `Register as a ${NAMES[role]}`), ".")
+  )
+}
+
+export const signOut = (role: Role): HTMLElement =>
+  button(
+    "Sign out",
+    () => {
+      forget(role)
+      location.reload()
+    },
+    "plain"
+  )

@@ -1,0 +1,96 @@
+/**
+ * The frame around the site's pages: the way around on top, the small print below.
+ */
+import { Effect } from "effect"
+import { API_VERSION } from "../api/Api.ts"
+import type { EncodedReply } from "../pipeline/Route.ts"
+import { assetsVersion } from "./AssetRoutes.ts"
+import { type Html, html } from "./Html.ts"
+import { pageReply } from "./Page.ts"
+import { siteStyle } from "./SiteStyle.ts"
+
+export interface SitePage {
+  readonly title: string
+  readonly description: string
+  /** Its own address, marked in the way around. */
+  readonly path: string
+  /** On top of the site's. */
+  readonly style?: string
+  /** The module of `adapters/browser` that makes it live. It may talk to the service. */
+  readonly module?: string
+  readonly charts?: boolean
+  readonly status?: number
+  readonly body: Html
+}
+
+export type Site = (page: SitePage) => EncodedReply
+
+const WAYS = [
+  ["/catalog", "Catalogue"],
+  ["/developers/dashboard", "Developers"],
+  ["/providers/dashboard", "Providers"],
+  ["/docs", "Docs"],
+  ["/status", "Status"]
+] as const
+
+const SMALL_PRINT = [
+  ["/verify", "Verify a receipt"],
+  ["/spec", "Specification"],
+  ["/changelog", "Changelog"],
+  ["/api/openapi.json", "OpenAPI"],
+  ["/llms.txt", "For agents"]
+] as const
+
+export const makeSite = Effect.map(
+  assetsVersion,
+  (version): Site =>
+    ({ body, charts, description, module, path, status, style = "", title }) =>
+      pageReply({
+        title: path === "/" ? title : `${title} · Agent Tool Billing`,
+        description,
+        style: siteStyle + style,
+        // Copying needs no page of its own to be told of.
+        modules: [...new Set(["CopyButtons", ...(module === undefined ? [] : [module])])].map(
+          (name) => `/assets/${version}/${name}.js`
+        ),
+        ...(charts === true
+          ? { library: { script: `/assets/${version}/uPlot.js`, styleSheet: `/assets/${version}/uPlot.css` } }
+          : {}),
+        connects: module !== undefined,
+        ...(status === undefined ? {} : { status }),
+        body: html`
+          <a class="skip" href="#main">Skip to the content</a>
+          <header class="site">
+            <nav aria-label="Site">
+              <a class="brand" href="/" ${current(path, "/")}>Agent Tool Billing</a>
+              ${WAYS.map(([to, name]) => html`<a href="${to}" ${current(path, to)}>${name}</a>`)}
+            </nav>
+          </header>
+          <main id="main" tabindex="-1">${body}</main>
+          <footer class="foot">
+            ${SMALL_PRINT.map(([to, name]) => html`<a href="${to}">${name}</a>`)}
+            <span>Version ${API_VERSION}</span>
+          </footer>
+        `
+      })
+)
+
+const current = (path: string, to: string): Html | undefined => (path === to ? html`aria-current="page"` : undefined)
+
+/** A command to copy; the button is shown where there is a script to work it. */
+export const copyable = (text: string): Html =>
+  html`<div class="copyable">
+    <pre><code>${text}</code></pre>
+    <button class="tiny" type="button" data-copy hidden>Copy</button>
+  </div>`
+
+export const notFoundPage = (site: Site, what: string, hint: Html): EncodedReply =>
+  site({
+    title: "Not found",
+    description: what,
+    path: "",
+    status: 404,
+    body: html`<h1>Not found</h1>
+      <p class="lead">${what}</p>
+      ${hint}`
+  })

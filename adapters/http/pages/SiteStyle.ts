@@ -1,0 +1,84 @@
+/**
+ * The parts that the site's pages are built of, on top of the plain elements.
+ */
+import { pageStyle } from "./PageStyle.ts"
+
+export const siteStyle = `${pageStyle}
+.site{border-bottom:1px solid var(--line)}
+.site nav,main,.foot{max-width:68rem;margin:0 auto;padding:0 1rem}
+.site nav{display:flex;flex-wrap:wrap;align-items:center;gap:.1rem 1.25rem;padding-top:.7rem;padding-bottom:.7rem}
+.site a{color:var(--ink);text-decoration:none;padding:.3rem 0}
+.site a:hover{text-decoration:underline}
+.site a[aria-current]{color:var(--accent);font-weight:650}
+.site .brand{font-weight:750;letter-spacing:-.01em;margin-right:auto}
+.foot{border-top:1px solid var(--line);padding-top:1.25rem;padding-bottom:2rem;color:var(--muted);font-size:.9375rem;display:flex;flex-wrap:wrap;gap:.25rem 1.25rem}
+.foot a{color:var(--muted)}
+main{padding-top:2.25rem;padding-bottom:4rem;display:block}
+main>section{margin-top:2.75rem}
+.lead{font-size:1.2rem;line-height:1.5;color:var(--muted);max-width:44rem;text-wrap:pretty}
+.narrow{max-width:44rem}
+.muted{color:var(--muted)}
+.small{font-size:.875rem}
+.number{font-variant-numeric:tabular-nums}
+.right{text-align:right}
+td.right,th.right{padding-right:0;padding-left:.75rem}
+.nowrap{white-space:nowrap}
+.grid{display:grid;gap:1.25rem;grid-template-columns:repeat(auto-fit,minmax(min(100%,19rem),1fr));align-items:start}
+.card{background:var(--panel);border:1px solid var(--line);border-radius:14px;padding:1.25rem;min-width:0}
+.card>:last-child{margin-bottom:0}
+.card h2{font-size:1.25rem}
+.figures{display:grid;gap:1rem;grid-template-columns:repeat(auto-fit,minmax(min(100%,10.5rem),1fr));margin:0 0 1.25rem;padding:0}
+.figure{background:var(--panel);border:1px solid var(--line);border-radius:12px;padding:.8rem 1rem;min-width:0}
+.figure dt{color:var(--muted);font-size:.875rem}
+.figure dd{margin:0;font-size:1.5rem;font-weight:650;letter-spacing:-.02em;font-variant-numeric:tabular-nums;overflow-wrap:anywhere}
+.figure dd small{display:block;font-size:.8125rem;font-weight:400;letter-spacing:0;color:var(--muted)}
+.facts{display:grid;grid-template-columns:auto minmax(0,1fr);gap:.3rem 1.25rem;margin:0 0 1rem}
+.facts dt{color:var(--muted)}
+.facts dd{margin:0;overflow-wrap:anywhere}
+.scroll{overflow-x:auto;max-width:100%}
+.scroll table{margin-bottom:.25rem}
+button,.button{display:inline-block;background:var(--accent);color:var(--ground);border:1px solid var(--accent);border-radius:9px;padding:.55rem 1.1rem;font:inherit;font-weight:650;cursor:pointer;text-decoration:none;line-height:1.4}
+button:hover,.button:hover{filter:brightness(1.08)}
+button.plain,.button.plain{background:transparent;color:var(--accent);border-color:var(--line)}
+button.danger{background:transparent;color:var(--delete);border-color:var(--delete)}
+button.tiny{padding:.2rem .6rem;font-size:.875rem;border-radius:7px}
+button[disabled]{opacity:.6;cursor:progress}
+.actions{display:flex;flex-wrap:wrap;gap:.6rem;align-items:center;margin:0 0 1rem}
+form.stack{display:grid;gap:1.1rem;grid-template-columns:minmax(0,1fr);max-width:36rem}
+form.row{display:flex;flex-wrap:wrap;gap:.75rem;align-items:end;margin:0 0 1rem}
+.field label,legend{font-weight:600;display:block;margin-bottom:.25rem;padding:0}
+.field .hint{color:var(--muted);font-size:.875rem;margin:.25rem 0 0}
+input,select,textarea{width:100%;min-width:0;padding:.55rem .7rem;border:1px solid var(--muted);border-radius:8px;background:var(--ground);color:var(--ink);font:inherit}
+input[type=checkbox],input[type=radio]{width:auto;margin-right:.45rem}
+textarea{min-height:6rem;resize:vertical;font:.875rem/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace}
+[aria-invalid=true]{border-color:var(--delete)}
+.fault{color:var(--delete);margin:.25rem 0 0}
+fieldset{border:0;margin:0;padding:0;min-width:0}
+.badge{display:inline-block;border-radius:999px;padding:.05rem .6rem;font-size:.8125rem;font-weight:600;background:var(--tint);color:var(--ink);white-space:nowrap}
+.badge.good{background:var(--get-ground);color:var(--get)}
+.badge.info{background:var(--post-ground);color:var(--post)}
+.badge.bad{background:var(--delete-ground);color:var(--delete)}
+.notice{border-radius:10px;padding:.8rem 1rem;background:var(--tint);margin:0 0 1rem;overflow-wrap:anywhere}
+.notice>:last-child{margin-bottom:0}
+.notice.good{background:var(--get-ground);color:var(--get)}
+.notice.bad{background:var(--delete-ground);color:var(--delete)}
+.notice.good a,.notice.bad a{color:inherit}
+.empty{border:1px dashed var(--muted);border-radius:12px;padding:1rem 1.1rem;color:var(--muted)}
+.empty>:last-child{margin-bottom:0}
+.copyable{position:relative}
+.copyable pre{padding-right:5.5rem}
+.copyable button{position:absolute;top:.6rem;right:.6rem;background:var(--code-ground);color:var(--code-ink);border-color:var(--code-muted)}
+.secret{font-size:1.05rem;user-select:all;-webkit-user-select:all;overflow-wrap:anywhere}
+.chart{min-height:13rem;min-width:0}
+.chart .u-legend{color:var(--muted);font-size:.8125rem}
+details>summary{cursor:pointer;color:var(--accent);padding:.2rem 0}
+details[open]>summary{margin-bottom:.5rem}
+dialog{border:1px solid var(--line);border-radius:14px;background:var(--ground);color:var(--ink);max-width:min(40rem,calc(100vw - 2rem));width:100%;padding:1.25rem}
+dialog::backdrop{background:#0008}
+.toolbar{display:flex;flex-wrap:wrap;gap:.5rem 1rem;align-items:center;justify-content:space-between}
+.toolbar h2{margin:0}
+.panel{margin-top:2.5rem}
+.panel>.toolbar{margin-bottom:1rem}
+[hidden]{display:none!important}
+@media (max-width:30rem){.facts{grid-template-columns:minmax(0,1fr);gap:0}.facts dd{margin-bottom:.6rem}}
+`
