@@ -47,3 +47,8 @@ export const moment = (timestamp: string): HTMLTimeElement =>
 
 /** A day of the books, which is one of UTC. */
 export const day = (date: string): string => DAY.format(new Date(`${date.slice(0, 10)}T00:00:00Z`))
+
+const MONTH = new Intl.DateTimeFormat(undefined, { month: "long", year: "numeric", timeZone: "UTC" })
+
+/** A month of the books, such as `2026-11`. */
+export const month = (text: string): string => MONTH.format(new Date(`${text}-01T00:00:00Z`))

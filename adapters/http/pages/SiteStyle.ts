@@ -44,6 +44,7 @@ button.danger{background:transparent;color:var(--delete);border-color:var(--dele
 button.tiny{padding:.2rem .6rem;font-size:.875rem;border-radius:7px}
 button[disabled]{opacity:.6;cursor:progress}
 .actions{display:flex;flex-wrap:wrap;gap:.6rem;align-items:center;margin:0 0 1rem}
+.actions.tight{flex-wrap:nowrap;gap:.4rem;margin:0;justify-content:flex-end}
 form.stack{display:grid;gap:1.1rem;grid-template-columns:minmax(0,1fr);max-width:36rem}
 form.row{display:flex;flex-wrap:wrap;gap:.75rem;align-items:end;margin:0 0 1rem}
 .field label,legend{font-weight:600;display:block;margin-bottom:.25rem;padding:0}
