@@ -33,6 +33,7 @@ export type Grants = Answer<typeof MeteringApi.endpoints.listGrants>
 export type UsagePage = Answer<typeof CallsApi.endpoints.usageV1>
 export type UsageSummary = Answer<typeof CallsApi.endpoints.usageSummaryV1>
 export type CallAnswer = Answer<typeof CallsApi.endpoints.proxy>
+export type FreeTiers = Answer<typeof CallsApi.endpoints.freeTiers>
 export type OneReceipt = Answer<typeof ReceiptsApi.endpoints.find>
 
 export type Earnings = Answer<typeof PayoutsApi.endpoints.providerSummary>

@@ -8,6 +8,7 @@ import { el, empty } from "./Dom.ts"
 import { money, moment, month } from "./Figures.ts"
 import { type Panel, panel } from "./Panel.ts"
 import { pages } from "./Pages.ts"
+import { save } from "./Save.ts"
 import { keyOf, type Role } from "./Session.ts"
 import { table } from "./Table.ts"
 
@@ -65,10 +66,7 @@ const download = (role: Role, one: Document, form: "pdf" | "html", said: HTMLEle
     form.toUpperCase(),
     said,
     async () => {
-      const file = await askFile(`${PATH}/${one.invoice_id}.${form}`, keyOf(role))
-      const href = URL.createObjectURL(file)
-      el("a", { href, download: `${one.number}.${form}` }).click()
-      setTimeout(() => URL.revokeObjectURL(href), KEPT_MS)
+      save(`${one.number}.${form}`, await askFile(`${PATH}/${one.invoice_id}.${form}`, keyOf(role)))
       return undefined
     },
     "tiny plain"
@@ -76,6 +74,3 @@ const download = (role: Role, one: Document, form: "pdf" | "html", said: HTMLEle
   made.setAttribute("aria-label", `${KINDS[one.kind]} ${one.number} as ${form.toUpperCase()}`)
   return made
 }
-
-/** Browsers read the file after the click has returned. */
-const KEPT_MS = 60_000

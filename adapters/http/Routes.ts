@@ -23,6 +23,7 @@ import { trustRoutes } from "./handlers/TrustHandlers.ts"
 import { usageRoutes } from "./handlers/UsageHandlers.ts"
 import { webhookRoutes } from "./handlers/WebhookHandlers.ts"
 import { assetRoutes } from "./pages/AssetRoutes.ts"
+import { dashboardRoutes } from "./pages/DashboardPages.ts"
 import { docsRoutes } from "./pages/DocsPage.ts"
 import { registerRoutes } from "./pages/RegisterPages.ts"
 import { verifyRoutes } from "./pages/VerifyPage.ts"
@@ -51,6 +52,7 @@ const subjects = Effect.map(
     docsRoutes,
     verifyRoutes,
     registerRoutes,
+    dashboardRoutes,
     assetRoutes
   ]),
   (groups) => groups.flat()

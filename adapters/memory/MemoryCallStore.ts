@@ -13,7 +13,7 @@ import {
   type OpenCall,
   type Opened
 } from "../../domain/metering/CallStore.ts"
-import type { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
+import { type ConsumerId, type ProviderId, ToolId } from "../../domain/shared/Ids.ts"
 import { Microcents, zero } from "../../domain/shared/Microcents.ts"
 import { format } from "../../domain/shared/Timestamp.ts"
 import {
@@ -44,6 +44,15 @@ export const layer = Layer.effect(
             freeCallsUsed: state.freeCallsUsed.get(freeTierKey(consumerId, toolId, monthOf(now))) ?? 0
           }
         }),
+      freeCallsByTool: (consumerId, now, limit) =>
+        Effect.sync(() =>
+          [...state.freeCallsUsed]
+            .map(([key, used]) => ({ parts: key.split(" "), used }))
+            .filter(({ parts, used }) => parts[0] === consumerId && parts[2] === monthOf(now) && used > 0)
+            .map(({ parts, used }) => ({ toolId: ToolId.make(parts[1]!), used }))
+            .toSorted((a, b) => b.used - a.used || (a.toolId < b.toolId ? -1 : 1))
+            .slice(0, limit)
+        ),
       fate: (_, invocationId) =>
         Effect.sync(() => {
           if (state.openCalls.has(invocationId)) return { _tag: "Open" }

@@ -96,6 +96,17 @@ export const layer = Layer.effect(
       return { availableMicrocents: row!.available, freeCallsUsed: row!.used }
     }, Effect.orDie)
 
+    const freeCallsByTool = Effect.fn("PostgresCallStore.freeCallsByTool")(function* (
+      consumerId: ConsumerId,
+      now: DateTime.Utc,
+      limit: number
+    ) {
+      return yield* sql<{ readonly toolId: ToolId; readonly used: number }>`
+        SELECT tool_id AS "toolId", used FROM free_tier_usage
+        WHERE consumer_id = ${consumerId} AND month = ${CallBatch.monthOf(now)} AND used > 0
+        ORDER BY used DESC, tool_id LIMIT ${limit}`
+    }, Effect.orDie)
+
     const fate = Effect.fn("PostgresCallStore.fate")(function* (consumerId: ConsumerId, invocationId: ReceiptId) {
       const id = uuidOfReceipt(invocationId)
       const [row] = yield* sql<{ readonly open: boolean; readonly cost: bigint | null }>`
@@ -126,6 +137,7 @@ export const layer = Layer.effect(
       close: (call) => lane({ _tag: "Close", call }) as Effect.Effect<Closed>,
       earlier,
       standing,
+      freeCallsByTool,
       fate,
       overdue,
       forget

@@ -98,6 +98,11 @@ export interface Standing {
   readonly freeCallsUsed: number
 }
 
+export interface FreeCalls {
+  readonly toolId: ToolId
+  readonly used: number
+}
+
 export type CallFate =
   | { readonly _tag: "Open" }
   | { readonly _tag: "Closed"; readonly cost: Microcents }
@@ -134,6 +139,8 @@ export class CallStore extends Context.Service<
     earlier(consumerId: ConsumerId, idempotency: CallIdempotency): Effect.Effect<Earlier | undefined>
     /** Where a consumer stands, without holding anything: for quotes. */
     standing(consumerId: ConsumerId, toolId: ToolId, now: DateTime.Utc): Effect.Effect<Standing>
+    /** Tools that a consumer called free of charge in the calendar month of `now`, the most used first, at most `limit`. */
+    freeCallsByTool(consumerId: ConsumerId, now: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<FreeCalls>>
     /** What has become of a call, in one look. */
     fate(consumerId: ConsumerId, invocationId: ReceiptId): Effect.Effect<CallFate>
     /** At most `limit`, oldest deadline first. */

@@ -23,6 +23,7 @@ import { Metering } from "../../domain/metering/Metering.ts"
 import { Reservations } from "../../domain/metering/Reservations.ts"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
 import { ToolDirectory } from "../../domain/metering/ToolDirectory.ts"
+import { FreeTiers } from "../../domain/metering/FreeTiers.ts"
 import { Usage } from "../../domain/metering/Usage.ts"
 import { Disputes } from "../../domain/trust/Disputes.ts"
 import { ProviderTrust } from "../../domain/trust/ProviderTrust.ts"
@@ -71,6 +72,7 @@ export const core = Layer.mergeAll(
   DirectMetering.layer,
   Sweeper.layer,
   Usage.layer,
+  FreeTiers.layer,
   money,
   Invoicing.layer,
   ReceiptLog.layer,

@@ -73,6 +73,32 @@ export const freeTierContract = (name: string, ports: Layer.Layer<LedgerPorts>) 
       })
     )
 
+    it.effect("tells which tools were called free of charge this month, the most used first", () =>
+      Effect.gen(function* () {
+        const calls = yield* CallStore
+        const [consumerId, other] = [yield* aConsumerId, yield* aConsumerId]
+        const [often, once, failed] = [yield* aToolId, yield* aToolId, yield* aToolId]
+        const call = Effect.fnUntraced(function* (
+          who: typeof consumerId,
+          toolId: typeof often,
+          status: "success" | "error"
+        ) {
+          yield* settled(yield* aCall(who, { toolId, freeTierCalls: 10 }), { cost: 0, status })
+        })
+        yield* call(consumerId, once, "success")
+        for (let n = 0; n < 3; n++) yield* call(consumerId, often, "success")
+        yield* call(consumerId, failed, "error")
+        yield* call(other, once, "success")
+        assert.deepStrictEqual(yield* calls.freeCallsByTool(consumerId, OPENED_AT, 10), [
+          { toolId: often, used: 3 },
+          { toolId: once, used: 1 }
+        ])
+        assert.deepStrictEqual(yield* calls.freeCallsByTool(consumerId, OPENED_AT, 1), [{ toolId: often, used: 3 }])
+        const next = DateTime.add(OPENED_AT, { months: 1 })
+        assert.deepStrictEqual(yield* calls.freeCallsByTool(consumerId, next, 10), [])
+      })
+    )
+
     it.effect("gives a free call back when it failed, unless the closing says that it counts", () =>
       Effect.gen(function* () {
         const calls = yield* CallStore

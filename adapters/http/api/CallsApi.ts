@@ -199,6 +199,22 @@ const usageSummary = <const I extends string>(identifier: I, path: `/${string}`)
       })
     )
 
+const FreeTier = Schema.Struct({
+  tool_id: ToolId,
+  tool_name: Schema.String,
+  provider_id: ProviderId,
+  provider: Schema.String,
+  free_tier_calls: Schema.Int,
+  used: Schema.Int,
+  left: Schema.Int
+}).annotate({ identifier: "FreeTier" })
+
+const FreeTierList = Schema.Struct({
+  free_tiers: Schema.Array(FreeTier),
+  total: Schema.Int,
+  resets_at: Timestamp
+}).annotate({ identifier: "FreeTiers" })
+
 export class CallsApi extends HttpApiGroup.make("calls")
   .add(
     HttpApiEndpoint.post("proxy", "/api/market/proxy", {
@@ -220,7 +236,16 @@ export class CallsApi extends HttpApiGroup.make("calls")
     usage("usage", "/api/market/usage"),
     usage("usageV1", "/api/v1/market/usage"),
     usageSummary("usageSummary", "/api/market/usage/summary"),
-    usageSummary("usageSummaryV1", "/api/v1/market/usage/summary")
+    usageSummary("usageSummaryV1", "/api/v1/market/usage/summary"),
+    HttpApiEndpoint.get("freeTiers", "/api/v1/market/free-tiers", { success: FreeTierList, error: problems(401, 403) })
+      .annotate(Access, readBy("consumer"))
+      .middleware(KeyAuth)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Your free calls",
+          description: "What is left this month (UTC) of the free calls of each tool that you have called."
+        })
+      )
   )
   .annotateMerge(
     OpenApi.annotations({

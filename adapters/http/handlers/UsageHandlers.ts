@@ -1,9 +1,11 @@
 /**
  * Usage over HTTP. Its two paths are one handler each.
  */
-import { Effect } from "effect"
+import { DateTime, Effect } from "effect"
 import type { KeyOwner } from "../../../domain/accounts/Principal.ts"
+import { resetsAt } from "../../../domain/ledger/BudgetPeriod.ts"
 import { Ledger } from "../../../domain/ledger/Ledger.ts"
+import { FreeTiers } from "../../../domain/metering/FreeTiers.ts"
 import { Usage, type UsageCall, type UsageOfTool, type UsagePeriod } from "../../../domain/metering/Usage.ts"
 import { formatDollars, Microcents, toCents } from "../../../domain/shared/Microcents.ts"
 import { CallsApi } from "../api/CallsApi.ts"
@@ -18,6 +20,7 @@ const TOP_TOOLS_MAX = 10
 export const usageRoutes = Effect.gen(function* () {
   const usage = yield* Usage
   const ledger = yield* Ledger
+  const freeTiers = yield* FreeTiers
 
   const ownerOf = (caller: KeyOwner) =>
     Effect.map(
@@ -109,7 +112,28 @@ export const usageRoutes = Effect.gen(function* () {
     }
   })
 
+  const free = Effect.fnUntraced(function* ({ as }: Pick<Input<typeof endpoints.freeTiers>, "as">) {
+    const tiers = yield* freeTiers.list(as("consumer").ownerId)
+    return {
+      status: 200,
+      body: {
+        free_tiers: tiers.map(({ entry, left, used }) => ({
+          tool_id: entry.tool.id,
+          tool_name: entry.tool.toolName,
+          provider_id: entry.provider.id,
+          provider: entry.provider.name,
+          free_tier_calls: entry.freeTierCalls,
+          used,
+          left
+        })),
+        total: tiers.length,
+        resets_at: resetsAt("month", yield* DateTime.now)!
+      }
+    }
+  })
+
   return [
+    route(endpoints.freeTiers, free),
     route(endpoints.usage, recent),
     route(endpoints.usageV1, recent),
     route(endpoints.usageSummary, summary),

@@ -53,6 +53,14 @@ export const callWords: Words = {
   sufficient_funds: ["Whether the call would go through.", true],
 
   "UsagePage.": ["A page of calls, and figures of the whole period."],
+  "FreeTiers.": ["What is left of the free calls of each tool, this month."],
+  "FreeTiers.free_tiers": [
+    "The tools that were called free of charge this month, the most used first; at most a hundred."
+  ],
+  "FreeTiers.resets_at": ["When all of them are there again.", "2026-12-01T00:00:00.000Z"],
+  "FreeTier.": ["The free calls of one tool."],
+  "FreeTier.used": ["Free calls used this month.", 4],
+  "FreeTier.left": ["Free calls left this month.", 6],
   "UsageSummary.": ["Usage by tool and day."],
   owner: ["Whose usage this is.", { id: CONSUMER_ID, type: "consumer", name: "Research agent", balance_cents: 499 }],
   type: ["What kind it is."],

@@ -22,12 +22,16 @@ main>section{margin-top:2.75rem}
 .number{font-variant-numeric:tabular-nums}
 .right{text-align:right}
 td.right,th.right{padding-right:0;padding-left:.75rem}
-.nowrap{white-space:nowrap}
+.nowrap,td time{white-space:nowrap}
+thead td{border-top:0}
+.jump{display:flex;flex-wrap:wrap;gap:.1rem 1rem;border-bottom:1px solid var(--line);padding-bottom:.5rem}
+.jump a{padding:.25rem 0;text-decoration:none}
 .grid{display:grid;gap:1.25rem;grid-template-columns:repeat(auto-fit,minmax(min(100%,19rem),1fr));align-items:start}
 .card{background:var(--panel);border:1px solid var(--line);border-radius:14px;padding:1.25rem;min-width:0}
 .card>:last-child{margin-bottom:0}
+.card+*,.notice+h3{margin-top:1.25rem}
 .card h2{font-size:1.25rem}
-.figures{display:grid;gap:1rem;grid-template-columns:repeat(auto-fit,minmax(min(100%,10.5rem),1fr));margin:0 0 1.25rem;padding:0}
+.figures{display:grid;gap:1rem;grid-template-columns:repeat(auto-fit,minmax(8.75rem,1fr));margin:0 0 1.25rem;padding:0}
 .figure{background:var(--panel);border:1px solid var(--line);border-radius:12px;padding:.8rem 1rem;min-width:0}
 .figure dt{color:var(--muted);font-size:.875rem}
 .figure dd{margin:0;font-size:1.5rem;font-weight:650;letter-spacing:-.02em;font-variant-numeric:tabular-nums;overflow-wrap:anywhere}

@@ -1,0 +1,22 @@
+/**
+ * A dashboard: whose it is, the way to each of its parts, and the parts, each of which loads by itself.
+ */
+import { el, fill } from "./Dom.ts"
+import type { Panel } from "./Panel.ts"
+import { type Role, signOut } from "./Session.ts"
+
+export const showDashboard = (place: HTMLElement, role: Role, name: string, parts: ReadonlyArray<Panel>): void => {
+  const sections = parts.map(({ element }) => element)
+  fill(
+    place,
+    el("div", { class: "toolbar" }, el("p", { class: "muted" }, `Signed in as ${name}.`), signOut(role)),
+    el(
+      "nav",
+      { class: "jump", "aria-label": "On this page" },
+      sections.map((section) =>
+        el("a", { href: `#${section.id}` }, section.querySelector("h2")?.textContent ?? section.id)
+      )
+    ),
+    sections
+  )
+}

@@ -1,0 +1,93 @@
+/**
+ * A developer's disputes: filing one, and how the others stand.
+ */
+import { keyOf } from "./Session.ts"
+import type { Disputes, UsagePage } from "./Answers.ts"
+import { ask } from "./Api.ts"
+import { openDialog } from "./Dialog.ts"
+import { badge, el, empty } from "./Dom.ts"
+import { moment, money } from "./Figures.ts"
+import { form } from "./Form.ts"
+import { type Panel, panel } from "./Panel.ts"
+import { table } from "./Table.ts"
+
+const PATH = "/api/v1/market/disputes"
+
+const REASONS = [
+  ["quality", "The answer was not good enough"],
+  ["tool_error", "The tool failed"],
+  ["timeout", "No answer came"],
+  ["overcharge", "It cost too much"],
+  ["other", "Something else"]
+] as const
+
+/** How a dispute stands, in words and colour. */
+export const disputeBadge = (status: string): HTMLElement => {
+  const [words, kind] = STANDINGS[status] ?? [status, ""]
+  return badge(words, kind)
+}
+
+const STANDINGS: Readonly<Record<string, readonly [words: string, kind: string]>> = {
+  filed: ["waits for the provider", "info"],
+  under_review: ["under review", "info"],
+  resolved_refund: ["refunded", "good"],
+  resolved_credit: ["credited", "good"],
+  resolved_denied: ["denied", "bad"]
+}
+
+export const disputes = (): Panel =>
+  panel("disputes", "Disputes", async () => {
+    const { disputes: rows } = await ask<Disputes>("GET", `${PATH}?limit=50`, { key: keyOf("consumer") })
+    if (rows.length === 0) {
+      return [
+        empty("No disputes. A call that was not worth its price can be disputed for 30 days, from the list above.")
+      ]
+    }
+    return [
+      table(
+        "Disputes",
+        [
+          { name: "Filed", cell: (one) => moment(one.created_at) },
+          { name: "Reason", cell: ({ reason }) => REASONS.find(([value]) => value === reason)?.[1] ?? reason },
+          { name: "Paid", cell: (one) => money(one.cost_microcents), isNumber: true },
+          { name: "State", cell: ({ status }) => disputeBadge(status) },
+          { name: "Came back", cell: (one) => money(one.paid_microcents), isNumber: true },
+          {
+            name: "What was said",
+            cell: (one) =>
+              el(
+                "span",
+                {},
+                one.answer?.text ?? one.note ?? (one.status === "filed" ? "Answer due " : ""),
+                one.status === "filed" ? moment(one.respond_by) : undefined
+              )
+          }
+        ],
+        rows
+      )
+    ]
+  })
+
+/** Asks what was wrong with a call, and files it. */
+export const fileDispute = (call: UsagePage["records"][number], filed: () => void): void => {
+  const dialog = openDialog(
+    "Dispute a call",
+    el("p", {}, `${call.tool_name}, ${money(call.cost_microcents)}, `, moment(call.created_at), "."),
+    el("p", { class: "muted" }, "The provider has seven days to answer. If it is silent, your money comes back."),
+    form({
+      id: "dispute",
+      submit: "File the dispute",
+      fields: [
+        { name: "reason", label: "What was wrong", type: "select", choices: REASONS, value: "quality" },
+        { name: "description", label: "In your words", type: "textarea", optional: true }
+      ],
+      send: async ({ description, reason }, idempotencyKey) => {
+        const body = { receipt_id: call.receipt_id, reason, ...(description === "" ? {} : { description }) }
+        await ask("POST", PATH, { key: keyOf("consumer"), idempotencyKey, body })
+        dialog.close()
+        filed()
+        return undefined
+      }
+    })
+  )
+}

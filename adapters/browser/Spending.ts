@@ -1,0 +1,85 @@
+/**
+ * What was spent, by day and by tool.
+ */
+import { keyOf } from "./Session.ts"
+import type { UsageSummary } from "./Answers.ts"
+import { ask } from "./Api.ts"
+import { chart } from "./Chart.ts"
+import { el, empty, figures, on } from "./Dom.ts"
+import { bytes, count, money, percent } from "./Figures.ts"
+import { type Panel, panel } from "./Panel.ts"
+import { table } from "./Table.ts"
+
+const PERIODS = [
+  ["24h", "24 hours"],
+  ["7d", "7 days"],
+  ["30d", "30 days"],
+  ["90d", "90 days"]
+] as const
+
+/** A list of periods to choose from, read when the panel loads. */
+export const periodChoice = (
+  id: string,
+  periods: ReadonlyArray<readonly [value: string, label: string]>,
+  chosen: string,
+  changed: () => void
+) => {
+  const select = on(
+    el(
+      "select",
+      { id },
+      periods.map(([value, label]) => el("option", { value, selected: value === chosen }, label))
+    ),
+    { change: changed }
+  )
+  return { select, element: el("label", { for: id }, "Period ", select) }
+}
+
+export const spending = (): Panel => {
+  const period = periodChoice("spending-period", PERIODS, "30d", () => void made.reload())
+  const made = panel(
+    "spending",
+    "Spending",
+    async () => {
+      const usage = await ask<UsageSummary>("GET", `/api/v1/market/usage/summary?period=${period.select.value}`, {
+        key: keyOf("consumer")
+      })
+      if (usage.total_calls === 0) {
+        return [
+          empty(
+            el("p", {}, "No calls in this time. "),
+            el("p", {}, el("a", { href: "/catalog" }, "Find a tool in the catalogue"), ": its page builds the call.")
+          )
+        ]
+      }
+      const { summary } = usage
+      return [
+        figures([
+          ["Spent", money(summary.total_spend_microcents)],
+          ["Calls", count(summary.total_calls)],
+          ["Failed", percent(summary.error_rate), `${count(summary.total_calls - summary.successful_calls)} calls`],
+          [
+            "Data",
+            bytes(summary.data_volume.request_bytes + summary.data_volume.response_bytes),
+            `${count(summary.data_volume.tokens_input + summary.data_volume.tokens_output)} tokens`
+          ]
+        ]),
+        chart(
+          usage.calls_by_day.map(({ date, spend_microcents: value }) => ({ date, value })),
+          { title: "Spent by day", unit: "Spent", format: money }
+        ),
+        table(
+          "By tool",
+          [
+            { name: "Tool", cell: (tool) => el("a", { href: `/catalog/${tool.tool_id}` }, tool.tool_name) },
+            { name: "Calls", cell: ({ calls }) => count(calls), isNumber: true },
+            { name: "Spent", cell: (tool) => money(tool.spend_microcents), isNumber: true }
+          ],
+          usage.top_tools
+        )
+      ]
+    },
+    period.element
+  )
+  return made
+}

@@ -1,0 +1,33 @@
+/**
+ * The frames of the dashboards; what is in them comes from the service as its key's owner may see it.
+ */
+import { Effect } from "effect"
+import { publicRead } from "../api/Access.ts"
+import { documentRoute } from "../pipeline/Route.ts"
+import { html } from "./Html.ts"
+import { makeSite } from "./Site.ts"
+
+export const dashboardRoutes = Effect.map(makeSite, (site) => [
+  documentRoute(
+    "/developers/dashboard",
+    publicRead,
+    Effect.succeed(
+      site({
+        title: "Developer dashboard",
+        description: "Balance, spending, calls and their receipts, budgets, grants, invoices and keys of a developer.",
+        path: "/developers/dashboard",
+        module: "DeveloperDashboard",
+        charts: true,
+        body: html`
+          <h1>Developer dashboard</h1>
+          <div id="dashboard">
+            <noscript
+              ><p class="notice">The dashboard needs JavaScript; the <a href="/docs">API</a> does not.</p></noscript
+            >
+          </div>
+        `
+      })
+    ),
+    "A developer's dashboard"
+  )
+])
