@@ -72,7 +72,8 @@ export const verifyPage = (key: string, version: string): EncodedReply =>
         </form>
         <noscript><p class="verdict invalid">The check needs JavaScript; the command line does not.</p></noscript>
         <h2>Without this page</h2>
-        <pre><code>npx agent-tool-billing verify receipt.json receipt.tlog-proof --vkey '…'</code></pre>
+        <p>In a copy of this service's repository, with the three as files:</p>
+        <pre><code>npm run -s cli -- verify receipt.json receipt.tlog-proof --vkey log.vkey</code></pre>
       </main>
     `
   })
