@@ -9,6 +9,10 @@ const field = (id: string) => document.querySelector<HTMLTextAreaElement>(`#${id
 const verdict = document.querySelector<HTMLElement>("#verdict")!
 const FILE_BYTES_MAX = 1_048_576
 
+const WITHOUT_ED25519 = "It has no Ed25519 in WebCrypto. Use a current one, or the command line."
+const WITHOUT_TLS =
+  "It verifies only on pages that came over https or from this computer. Open this one that way, or use the command line."
+
 const show = (kind: "valid" | "invalid" | "waiting", title: string, text: string): void => {
   verdict.className = `verdict ${kind}`
   const heading = document.createElement("strong")
@@ -34,11 +38,7 @@ const verify = async (): Promise<void> => {
       `This receipt is number ${(found.leafIndex + 1).toLocaleString()} of ${found.treeSize.toLocaleString()} in ${found.origin}.`
     )
   } catch {
-    show(
-      "invalid",
-      "This browser cannot tell.",
-      "It has no Ed25519 in WebCrypto. Use a current one, or the command line."
-    )
+    show("invalid", "This browser cannot tell.", isSecureContext ? WITHOUT_ED25519 : WITHOUT_TLS)
   }
 }
 
@@ -63,6 +63,11 @@ const take = async (files: Iterable<File>): Promise<void> => {
   if (["receipt", "proof", "key"].every((id) => field(id).value.trim() !== "")) await verify()
 }
 
+// A verdict is of the texts that were verified, and of no others.
+document.querySelector("#check")!.addEventListener("input", () => {
+  if (verdict.matches(".valid, .invalid"))
+    show("waiting", "Not yet.", "The texts have changed since they were checked.")
+})
 document.querySelector("#check")!.addEventListener("submit", (event) => {
   event.preventDefault()
   void verify()

@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { fine, providing } from "../support/metering/Provider.ts"
-import { browser, hasBrowser, open, overflows, pictured, seriousFindings } from "../support/Browser.ts"
+import { browser, browserWith, hasBrowser, open, overflows, pictured, seriousFindings } from "../support/Browser.ts"
 import { post, ready } from "../support/ServiceProcess.ts"
 
 const text = (url: string) => Effect.promise(async () => (await fetch(url)).text())
@@ -52,6 +52,11 @@ it.live.skipIf(!hasBrowser)(
       assert.include(yield* verdict(receipt, "so it is"), "not in the form")
       assert.include(yield* verdict("", proof), "Still needed: the receipt")
 
+      // A verdict does not outlive the texts that it is of.
+      assert.match(yield* verdict(receipt, proof), /^Valid/u)
+      yield* Effect.promise(() => page.press("#receipt", "Space"))
+      assert.match(yield* Effect.promise(() => page.innerText("#verdict")), /^Not yet/u)
+
       // Files, dropped or chosen, find their fields by themselves.
       yield* Effect.promise(() => page.reload())
       yield* Effect.promise(() =>
@@ -72,6 +77,25 @@ it.live.skipIf(!hasBrowser)(
         await page.keyboard.press("Enter")
       })
       assert.match(yield* Effect.promise(() => page.innerText("#verdict")), /^Valid/u)
+    }).pipe(Effect.scoped),
+  { timeout: 60_000 }
+)
+
+it.live.skipIf(!hasBrowser)(
+  "where a browser gives no cryptography to a page that came over plain http, /verify says how to open it instead",
+  () =>
+    Effect.gen(function* () {
+      const { proof, receipt, url } = yield* sold
+      // A name that only this browser knows: of all places, loopback is trusted without https.
+      const opened = yield* browserWith(["--host-resolver-rules=MAP billing.example 127.0.0.1"])
+      const { page } = yield* open(opened, `${url.replace("127.0.0.1", "billing.example")}/verify`)
+      yield* Effect.promise(async () => {
+        await page.fill("#receipt", receipt)
+        await page.fill("#proof", proof)
+        await page.click("button[type=submit]")
+        await page.waitForSelector(".verdict.invalid")
+      })
+      assert.include(yield* Effect.promise(() => page.innerText("#verdict")), "over https or from this computer")
     }).pipe(Effect.scoped),
   { timeout: 60_000 }
 )

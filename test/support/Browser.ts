@@ -13,15 +13,19 @@ const executablePath = PLACES.find((place) => existsSync(place))
 /** Without it the tests that need it are counted as skipped. */
 export const hasBrowser = executablePath !== undefined
 
-export const browser: Effect.Effect<Browser, never, Scope.Scope> = Effect.acquireRelease(
-  Effect.promise(() =>
-    chromium.launch({
-      executablePath: executablePath!,
-      args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
-    })
-  ),
-  (opened) => Effect.promise(() => opened.close())
-)
+/** `args`: what it is told on its command line besides. */
+export const browserWith = (args: ReadonlyArray<string>): Effect.Effect<Browser, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.promise(() =>
+      chromium.launch({
+        executablePath: executablePath!,
+        args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", ...args]
+      })
+    ),
+    (opened) => Effect.promise(() => opened.close())
+  )
+
+export const browser = browserWith([])
 
 export interface Opened {
   readonly page: Page
