@@ -39,7 +39,7 @@ export const verifyFiles = Effect.fnUntraced(function* (argv: ReadonlyArray<stri
   )
   if (!verdict.valid) return yield* new ReceiptRefused({ reason: verdict.reason, explanation: verdict.message })
   yield* Console.log(
-    `Valid: receipt ${verdict.leafIndex} of ${verdict.treeSize} in ${verdict.origin}` +
+    `Valid: receipt ${verdict.leafIndex + 1} of ${verdict.treeSize} in ${verdict.origin}` +
       (verdict.witnesses.length === 0 ? "." : `, seen by ${verdict.witnesses.join(", ")}.`)
   )
 }, Effect.provide(NodeFileSystem.layer))

@@ -69,7 +69,7 @@ it.layer(PostgresTest.layer, { timeout: "120 seconds", excludeTestServices: true
 
         const valid = yield* verify("receipt.json", "receipt.tlog-proof", "--vkey", vkey)
         assert.strictEqual(valid.code, 0, valid.problem)
-        assert.match(valid.output, /^Valid: receipt 0 of 1 in /u)
+        assert.match(valid.output, /^Valid: receipt 1 of 1 in /u)
         assert.strictEqual((yield* verify("receipt.json", "receipt.tlog-proof", "--vkey", "log.vkey")).code, 0)
 
         yield* write(at("dearer.json"), receipt.replace('"cost_microcents": 500', '"cost_microcents": 400'))
