@@ -8,6 +8,7 @@ import { createHash } from "node:crypto"
 import { allEndpoints } from "../../adapters/http/api/Endpoints.ts"
 import { openApiDocument } from "../../adapters/http/OpenApiDocument.ts"
 import { type OpenApiDocument, operationsOf } from "../../adapters/http/openapi/OpenApiModel.ts"
+import { guide } from "../../adapters/http/openapi/ProblemGuide.ts"
 import { curlExample } from "../../adapters/http/pages/CurlExample.ts"
 import { docsPage } from "../../adapters/http/pages/DocsPage.ts"
 import { darkColours, lightColours } from "../../adapters/http/pages/PageStyle.ts"
@@ -27,6 +28,20 @@ const articleOf = (method: string, path: string): Element =>
   })!
 
 describe("the documentation page", () => {
+  it.each(Object.entries(guide))("explains %s, where it can happen", (code, { places = [] }) => {
+    assert.include(String(page.body), `id="error-${code}"`)
+    for (const place of places) {
+      const endpoint = allEndpoints().find(({ method, path }) => `${method} ${path}` === place)
+      assert.isDefined(endpoint, place)
+      const article = articleOf(endpoint.method, endpoint.path.replace(/:(\w+)/gu, "{$1}"))
+      const links = elementsOf(article).filter(({ tag }) => tag === "a")
+      assert.isTrue(
+        links.some(({ attributes }) => attributes["href"] === `#error-${code}`),
+        place
+      )
+    }
+  })
+
   it.each(operationsOf(document).map((located) => [`${located.method} ${located.path}`, located] as const))(
     "shows %s whole",
     (_, located) => {
@@ -189,8 +204,8 @@ it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "77", RATE_LIMIT_RPM: "0" 
       })
       assert.include(answer.headers["content-security-policy"], "default-src 'none'")
       const text = wordsOf(parseHtml(answer.text))
-      assert.include(text, "77 requests a minute from one address")
-      assert.include(text, "Any number of requests of a consumer")
+      assert.include(text, "Requests from one address: 77 a minute.")
+      assert.include(text, "Of a consumer that asked for nothing: no limit.")
     })
   )
 })

@@ -9,18 +9,14 @@ export interface Guidance {
   readonly message: string
   readonly remedy: string
   readonly extra?: Readonly<Record<string, Json>>
-  /** Where it can happen, if not wherever its status is declared. */
+  /** Where it can happen, as method and path, if not wherever its status is declared. */
+  readonly places?: ReadonlyArray<string>
+  /** Besides, what those endpoints are like. */
   readonly only?: (endpoint: EndpointInfo) => boolean
 }
 
 /** By the pipeline, or by themselves: either way they declare it. */
 export const takesIdempotencyKey = ({ endpoint }: EndpointInfo): boolean => endpoint.headers !== undefined
-
-/** By the names that the contract gives them. */
-const among =
-  (...identifiers: ReadonlyArray<string>) =>
-  (endpoint: EndpointInfo) =>
-    identifiers.includes(endpoint.endpoint.identifier)
 
 export const guide: Readonly<Record<ProblemCode, Guidance>> = {
   BAD_REQUEST: {
@@ -63,7 +59,17 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
   DUPLICATE: {
     message: "That is there already, or would leave nothing behind.",
     remedy: "Read the message: what you wanted is there already, or you would lock yourself out.",
-    only: among("registerProvider", "registerConsumer", "revokeKey", "revokeKeyByQuery", "proxy", "meter")
+    places: [
+      "POST /api/market/register-provider",
+      "POST /api/market/register-consumer",
+      "DELETE /api/v1/market/keys",
+      "DELETE /api/v1/market/keys/:key_id",
+      "POST /api/market/proxy",
+      "POST /api/v1/market/meter",
+      "POST /api/v1/market/disputes",
+      "POST /api/v1/market/disputes/:id/respond",
+      "POST /api/v1/market/disputes/:id/resolve"
+    ]
   },
   IDEMPOTENCY_CONFLICT: {
     message: "This Idempotency-Key was used with another request before. Take a new key for a new request.",
@@ -73,7 +79,7 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
   PRICE_CHANGED: {
     message: "The call costs more than max_cost_microcents allows.",
     remedy: "Read the new price and decide again.",
-    only: among("proxy")
+    places: ["POST /api/market/proxy"]
   },
   PAYLOAD_TOO_LARGE: {
     message: "The body is larger than 1048576 bytes, which is the most that this endpoint takes.",
@@ -91,12 +97,12 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
   BELOW_MINIMUM: {
     message: "A payout needs at least $10.00.",
     remedy: "Wait until more has come in.",
-    only: among("payout")
+    places: ["POST /api/market/payouts"]
   },
   BLOCKED_ENDPOINT: {
     message: "The tool's address may not be called.",
     remedy: "Nothing was charged. Call another tool; the provider must name an address on the public internet.",
-    only: among("proxy")
+    places: ["POST /api/market/proxy"]
   },
   RATE_LIMITED: {
     message: "At most 60 requests a minute. Try again in 3 s.",
@@ -118,8 +124,14 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
   },
   NOT_CONFIGURED: {
     message: "This service runs without a payment processor.",
-    remedy: "Ask the operator to configure one.",
-    only: among("load")
+    remedy: "Ask the operator of this service to set up what the message names.",
+    places: [
+      "POST /api/market/balance/load",
+      "POST /api/market/connect",
+      "POST /api/market/payouts",
+      "POST /api/v1/market/providers/verify",
+      "POST /api/webhooks/stripe"
+    ]
   },
   PROXY_TIMEOUT: {
     message: "The provider did not answer in time.",
@@ -132,7 +144,10 @@ export const statuses = Object.keys(codesByStatus).map(Number) as ReadonlyArray<
 export const isProblemStatus = (status: number): status is ProblemStatus => Object.hasOwn(codesByStatus, status)
 
 export const codesAt = (status: ProblemStatus, endpoint: EndpointInfo): ReadonlyArray<ProblemCode> =>
-  codesByStatus[status].filter((code) => guide[code].only?.(endpoint) ?? true)
+  codesByStatus[status].filter((code) => {
+    const { only, places } = guide[code]
+    return (places?.includes(`${endpoint.method} ${endpoint.path}`) ?? true) && (only?.(endpoint) ?? true)
+  })
 
 export const exampleProblem = (status: ProblemStatus, code: ProblemCode): Json => ({
   type: `urn:agent-tool-billing:problem:${code.toLowerCase().replaceAll("_", "-")}`,

@@ -26,7 +26,7 @@ export interface DocsFacts {
 export const parts = [
   ["start", "Begin in five minutes"],
   ["keys", "Keys"],
-  ["money", "Money"],
+  ["money", "How money is written"],
   ["idempotency", "Sending a request again"],
   ["errors", "Errors"],
   ["limits", "Limits"],
@@ -123,8 +123,11 @@ const idempotency = html`<p>
   </ul>
   <p>Keys are yours alone and are remembered for at least ${IDEMPOTENCY_DAYS_KEPT} days.</p>`
 
+/** What is answered to a request that reaches no endpoint. */
+const BEFORE_ANY_ENDPOINT = ["NOT_FOUND", "METHOD_NOT_ALLOWED", "REQUEST_TIMEOUT", "HEADERS_TOO_LARGE"]
+
 const errors = (document: OpenApiDocument): Html => {
-  const possible = new Set<string>(["NOT_FOUND", "METHOD_NOT_ALLOWED", ...codesIn(document)])
+  const possible = new Set<string>([...BEFORE_ANY_ENDPOINT, ...codesIn(document)])
   return html`<p>
       Whatever goes wrong is answered as <code>application/problem+json</code> (RFC 9457). Branch on <code>code</code>,
       show <code>message</code>, and name <code>request_id</code> when you ask for help.
@@ -158,11 +161,14 @@ const errors = (document: OpenApiDocument): Html => {
 
 const limits = (facts: DocsFacts): Html =>
   html`<ul>
-    <li>${perMinute(facts.addressRpm)} from one address; ${perMinute(facts.registrationRpm)} that register.</li>
     <li>
-      ${perMinute(facts.consumerRpm)} of a consumer that asked for
-      nothing${facts.consumerRpm === 0 ? "" : html`, up to ${facts.consumerRpmMax} where it asked for more`};
-      ${perMinute(facts.providerRpm)} of a provider.
+      Requests from one address: ${perMinute(facts.addressRpm)}. Registrations from it:
+      ${perMinute(facts.registrationRpm)}.
+    </li>
+    <li>
+      Of a consumer that asked for nothing:
+      ${perMinute(facts.consumerRpm)}${facts.consumerRpm === 0 ? "" : html`, up to ${facts.consumerRpmMax} where it asked for more`}.
+      Of a provider: ${perMinute(facts.providerRpm)}.
     </li>
     <li>
       <code>X-RateLimit-Limit</code>, <code>X-RateLimit-Remaining</code> and <code>X-RateLimit-Reset</code> (seconds)
@@ -178,7 +184,7 @@ const limits = (facts: DocsFacts): Html =>
     </li>
   </ul>`
 
-const perMinute = (rpm: number): string => (rpm === 0 ? "Any number of requests" : `${rpm} requests a minute`)
+const perMinute = (rpm: number): string => (rpm === 0 ? "no limit" : `${rpm} a minute`)
 
 const pages = html`<p>
   Lists take <code>limit</code> (${PAGE_LIMIT_DEFAULT} if absent, mostly ${PAGE_LIMIT_MAX} at most) and answer
