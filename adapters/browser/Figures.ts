@@ -16,10 +16,14 @@ export const money = (microcents: number): string => {
   return `${microcents < 0 ? "−" : ""}$${dollars}.${rest.padEnd(FRACTION_DIGITS_MIN, "0")}`
 }
 
-/** Dollars as somebody typed them; undefined where they are not an amount, or finer than a microcent. */
+/**
+ * Dollars as somebody typed them; undefined where they are not an amount, or finer than a microcent. A comma is taken
+ * only between thousands: half the world writes half a dollar as 0,5.
+ */
 export const microcentsOf = (dollars: string): number | undefined => {
-  const parts = /^\$?(\d{1,9})(?:\.(\d{1,6}))?$/u.exec(dollars.trim().replaceAll(",", ""))
-  return parts === null ? undefined : Number(parts[1]) * MICROCENTS_PER_DOLLAR + Number((parts[2] ?? "").padEnd(6, "0"))
+  const parts = /^\$?(\d{1,9}|[1-9]\d{0,2}(?:,\d{3}){1,2})(?:\.(\d{1,6}))?$/u.exec(dollars.trim())
+  if (parts === null) return undefined
+  return Number(parts[1]!.replaceAll(",", "")) * MICROCENTS_PER_DOLLAR + Number((parts[2] ?? "").padEnd(6, "0"))
 }
 
 export const count = (value: number): string => value.toLocaleString()

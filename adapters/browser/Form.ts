@@ -49,7 +49,7 @@ export const form = ({ fields, id, send, style = "stack", submit }: FormOptions)
       missing.map(({ label, name }) => [name, `${label} is needed.`])
     )
     if (missing.length > 0) return
-    if (open?.wish !== wish) open = { wish, key: crypto.randomUUID() }
+    if (open?.wish !== wish) open = { wish, key: newKey() }
     sender.disabled = true
     fill(said)
     try {
@@ -57,7 +57,7 @@ export const form = ({ fields, id, send, style = "stack", submit }: FormOptions)
       open = undefined
       if (done !== undefined) fill(said, typeof done === "string" ? notice("good", done) : done)
     } catch (error) {
-      if (error instanceof Refused) open = undefined
+      if (error instanceof Refused && isDecided(error)) open = undefined
       const faults = error instanceof Refused ? error.faults : []
       const placed = faults.flatMap(({ message, path }) => {
         const name = fields.find((field) => path.includes(field.name))?.name
@@ -76,6 +76,14 @@ export const form = ({ fields, id, send, style = "stack", submit }: FormOptions)
     }
   })
 }
+
+/** Not where the service could not tell what becomes of the wish, or is still at it: then the same key asks again. */
+const isDecided = ({ code, status }: Refused): boolean =>
+  code !== "IDEMPOTENCY_CONFLICT" && status !== 429 && status !== 500 && status !== 503
+
+/** Of the kind that every page has: a UUID is only given to those that came over https. */
+const newKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("")
 
 const fieldOf = (form_: string, field: Field): HTMLElement => {
   const id = `${form_}-${field.name}`

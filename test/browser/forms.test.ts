@@ -1,0 +1,95 @@
+/**
+ * The forms of the pages: what was typed is read exactly, and a wish that may have been heard is never a second one.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import type { Page } from "playwright-core"
+import { microcentsOf, money } from "../../adapters/browser/Figures.ts"
+import { browser, browserWith, hasBrowser, open } from "../support/Browser.ts"
+import { ready } from "../support/ServiceProcess.ts"
+
+const memory = ready({ PROFILE: "memory", LOG_LEVEL: "Error" })
+
+describe("dollars as people type them", () => {
+  it.each([
+    ["0.001", 1_000],
+    ["$12.34", 12_340_000],
+    ["0", 0],
+    ["0.000001", 1],
+    ["1,234.5", 1_234_500_000],
+    ["1,234,567", 1_234_567_000_000],
+    ["0,5", undefined],
+    ["0,001", undefined],
+    ["1,5", undefined],
+    ["12,34", undefined],
+    ["1.2345678", undefined],
+    ["-1", undefined],
+    ["1e3", undefined],
+    ["", undefined]
+  ] as const)("%s", (typed, microcents) => {
+    assert.strictEqual(microcentsOf(typed), microcents)
+  })
+
+  it.each([0, 1, 500, 25_000, 12_340_000, 999_999_999_999, -5])("are read back as they are shown: %d", (microcents) => {
+    assert.strictEqual(microcentsOf(money(Math.abs(microcents))), Math.abs(microcents))
+    assert.strictEqual(money(microcents).startsWith("−"), microcents < 0)
+  })
+})
+
+const register = async (page: Page) => {
+  await page.fill("#developer-name", "Ada")
+  await page.fill("#developer-email", "ada@example.org")
+  await page.click("button[type=submit]")
+}
+
+it.live.skipIf(!hasBrowser)(
+  "a form asks with the same key until it has heard what became of its wish",
+  () =>
+    Effect.gen(function* () {
+      const { url } = yield* memory
+      const { page } = yield* open(yield* browser, `${url}/developers/register`)
+      const keys: Array<string | undefined> = []
+      const answers = [503, 409, 500, undefined]
+      yield* Effect.promise(async () => {
+        await page.route("**/register-consumer", (route) => {
+          keys.push(route.request().headers()["idempotency-key"])
+          const status = answers[keys.length - 1]
+          const code = status === 409 ? "IDEMPOTENCY_CONFLICT" : "UNAVAILABLE"
+          return status === undefined
+            ? route.continue()
+            : route.fulfill({ status, json: { code, detail: `Refused with ${status}.` } })
+        })
+        await register(page)
+        for (const status of [503, 409, 500]) {
+          await page.waitForSelector(`text=Refused with ${status}.`)
+          await page.click("button[type=submit]")
+        }
+        await page.waitForSelector("text=You are registered")
+      })
+      assert.lengthOf(keys, 4)
+      assert.match(keys[0] ?? "", /^[0-9a-f]{32}$/u)
+      assert.strictEqual(new Set(keys).size, 1)
+    }).pipe(Effect.scoped),
+  { timeout: 60_000 }
+)
+
+it.live.skipIf(!hasBrowser)(
+  "a form works on a page that came over plain http from another computer",
+  () =>
+    Effect.gen(function* () {
+      const { url } = yield* memory
+      const opened = yield* browserWith(["--host-resolver-rules=MAP billing.example 127.0.0.1"])
+      const { complaints, page } = yield* open(
+        opened,
+        `${url.replace("127.0.0.1", "billing.example")}/developers/register`
+      )
+      yield* Effect.promise(async () => {
+        await register(page)
+        await page.waitForSelector("text=You are registered")
+        await page.click("text=Copy the key")
+        await page.waitForSelector("text=Selected")
+      })
+      assert.deepStrictEqual(complaints, [])
+    }).pipe(Effect.scoped),
+  { timeout: 60_000 }
+)
