@@ -4,6 +4,8 @@
 export class Refused extends Error {
   readonly status: number
   readonly code: string
+  /** Whether it stays so: not where the service is still at it, or could not tell what became of it. */
+  readonly isFinal: boolean
   /** What is wrong with which field of the body. */
   readonly faults: ReadonlyArray<{ readonly path: ReadonlyArray<string | number>; readonly message: string }>
 
@@ -11,6 +13,7 @@ export class Refused extends Error {
     super(String(body["detail"] ?? body["message"] ?? body["title"] ?? `The service answered ${status}.`))
     this.status = status
     this.code = String(body["code"] ?? "")
+    this.isFinal = body["retry_after_seconds"] === undefined && status !== 500 && status !== 503
     const { details } = body
     this.faults = Array.isArray(details) ? (details as typeof this.faults) : []
   }

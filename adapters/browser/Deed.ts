@@ -1,11 +1,12 @@
 /**
  * A button that does something at the service, and a place where it says how that went.
  */
-import { Refused, words } from "./Api.ts"
+import { words } from "./Api.ts"
 import { button, el, fill, notice } from "./Dom.ts"
+import { makeWish } from "./Wish.ts"
 
 /** Lives outside of what is loaded again, so that what was said stays. */
-export const saying = (): HTMLElement => el("div", { "aria-live": "polite" })
+export const saying = (): HTMLElement => el("div", { "aria-live": "polite", tabindex: -1 })
 
 /** `work` is given an idempotency key, the same until the service has answered. What it gives back is said. */
 export const deed = (
@@ -14,20 +15,21 @@ export const deed = (
   work: (idempotencyKey: string) => Promise<string | Node | undefined>,
   style = ""
 ): HTMLButtonElement => {
-  let open: string | undefined
+  const wish = makeWish()
   const run = async () => {
-    open ??= crypto.randomUUID()
     doer.disabled = true
     fill(said)
     try {
-      const done = await work(open)
-      open = undefined
+      const done = await work(wish.keyFor(label))
+      wish.heard()
       if (done !== undefined) fill(said, typeof done === "string" ? notice("good", done) : done)
     } catch (error) {
-      if (error instanceof Refused) open = undefined
+      wish.heard(error)
       fill(said, notice("bad", words(error)))
     } finally {
       doer.disabled = false
+      // A button that was off cannot be given the focus back, nor can one that was loaded anew.
+      if (document.activeElement === document.body) (doer.isConnected ? doer : said).focus()
     }
   }
   const doer = button(label, () => void run(), style)

@@ -4,6 +4,7 @@
  */
 import { Refused, words } from "./Api.ts"
 import { el, fill, notice, on } from "./Dom.ts"
+import { makeWish } from "./Wish.ts"
 
 export interface Field {
   readonly name: string
@@ -38,10 +39,9 @@ export const form = ({ fields, id, send, style = "stack", submit }: FormOptions)
     style === "row" ? sender : said,
     style === "row" ? said : el("div", { class: "actions" }, sender)
   )
-  let open: { readonly wish: string; readonly key: string } | undefined
+  const wish = makeWish()
   const work = async () => {
     const values = valuesOf(made)
-    const wish = JSON.stringify(values)
     const missing = fields.filter(({ name, optional }) => optional !== true && values[name] === "")
     complain(
       made,
@@ -49,15 +49,14 @@ export const form = ({ fields, id, send, style = "stack", submit }: FormOptions)
       missing.map(({ label, name }) => [name, `${label} is needed.`])
     )
     if (missing.length > 0) return
-    if (open?.wish !== wish) open = { wish, key: newKey() }
     sender.disabled = true
     fill(said)
     try {
-      const done = await send(values, open.key)
-      open = undefined
+      const done = await send(values, wish.keyFor(JSON.stringify(values)))
+      wish.heard()
       if (done !== undefined) fill(said, typeof done === "string" ? notice("good", done) : done)
     } catch (error) {
-      if (error instanceof Refused && isDecided(error)) open = undefined
+      wish.heard(error)
       const faults = error instanceof Refused ? error.faults : []
       const placed = faults.flatMap(({ message, path }) => {
         const name = fields.find((field) => path.includes(field.name))?.name
@@ -67,6 +66,8 @@ export const form = ({ fields, id, send, style = "stack", submit }: FormOptions)
       if (placed.length === 0 || placed.length < faults.length) fill(said, notice("bad", words(error)))
     } finally {
       sender.disabled = false
+      // A button that was off has lost the focus.
+      if (document.activeElement === document.body && sender.isConnected) sender.focus()
     }
   }
   return on(made, {
@@ -76,14 +77,6 @@ export const form = ({ fields, id, send, style = "stack", submit }: FormOptions)
     }
   })
 }
-
-/** Not where the service could not tell what becomes of the wish, or is still at it: then the same key asks again. */
-const isDecided = ({ code, status }: Refused): boolean =>
-  code !== "IDEMPOTENCY_CONFLICT" && status !== 429 && status !== 500 && status !== 503
-
-/** Of the kind that every page has: a UUID is only given to those that came over https. */
-const newKey = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("")
 
 const fieldOf = (form_: string, field: Field): HTMLElement => {
   const id = `${form_}-${field.name}`

@@ -49,15 +49,15 @@ it.live.skipIf(!hasBrowser)(
       const { url } = yield* memory
       const { page } = yield* open(yield* browser, `${url}/developers/register`)
       const keys: Array<string | undefined> = []
-      const answers = [503, 409, 500, undefined]
+      const answers = [503, 409, 500]
       yield* Effect.promise(async () => {
         await page.route("**/register-consumer", (route) => {
           keys.push(route.request().headers()["idempotency-key"])
           const status = answers[keys.length - 1]
-          const code = status === 409 ? "IDEMPOTENCY_CONFLICT" : "UNAVAILABLE"
+          const wait = status === 500 ? {} : { retry_after_seconds: 1 }
           return status === undefined
             ? route.continue()
-            : route.fulfill({ status, json: { code, detail: `Refused with ${status}.` } })
+            : route.fulfill({ status, json: { detail: `Refused with ${status}.`, ...wait } })
         })
         await register(page)
         for (const status of [503, 409, 500]) {
@@ -90,6 +90,28 @@ it.live.skipIf(!hasBrowser)(
         await page.waitForSelector("text=Selected")
       })
       assert.deepStrictEqual(complaints, [])
+    }).pipe(Effect.scoped),
+  { timeout: 60_000 }
+)
+
+it.live.skipIf(!hasBrowser)(
+  "a refused form leaves the keyboard where it was",
+  () =>
+    Effect.gen(function* () {
+      const { url } = yield* memory
+      const { page } = yield* open(yield* browser, `${url}/developers/register`)
+      const focused = yield* Effect.promise(async () => {
+        await page.route("**/register-consumer", (route) =>
+          route.fulfill({ status: 500, json: { detail: "Not now." } })
+        )
+        await page.fill("#developer-name", "Ada")
+        await page.fill("#developer-email", "ada@example.org")
+        await page.focus("button[type=submit]")
+        await page.keyboard.press("Enter")
+        await page.waitForSelector("text=Not now.")
+        return page.evaluate<string>("document.activeElement.textContent")
+      })
+      assert.strictEqual(focused, "Register")
     }).pipe(Effect.scoped),
   { timeout: 60_000 }
 )
