@@ -93,9 +93,10 @@ export const layer = Layer.effect(
   })
 )
 
-const isAskedFor = ({ searchTokens, tool }: ToolRow, filter: CatalogFilter): boolean =>
+const isAskedFor = ({ price, searchTokens, tool }: ToolRow, filter: CatalogFilter): boolean =>
   (filter.category === undefined || tool.category === filter.category) &&
   (filter.providerId === undefined || tool.providerId === filter.providerId) &&
+  (filter.maxPrice === undefined || price <= filter.maxPrice) &&
   matches(searchTokens, filter.tokens)
 
 const rowOf = (upsert: ToolUpsert, known: ToolRow | undefined): ToolRow => {

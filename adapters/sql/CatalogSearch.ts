@@ -16,9 +16,10 @@ export const isStorable = (text: string): boolean => text.isWellFormed() && !tex
 export const catalogSearch = (sql: SqlClient.SqlClient, totals: CatalogTotals) => {
   const columns = sql.literal(ENTRY_COLUMNS)
 
-  const conditions = ({ category, providerId, tokens }: CatalogFilter): ReadonlyArray<Statement.Fragment> => [
+  const conditions = ({ category, maxPrice, providerId, tokens }: CatalogFilter): ReadonlyArray<Statement.Fragment> => [
     ...(category === undefined ? [] : [isStorable(category) ? sql`t.category = ${category}` : sql`false`]),
     ...(providerId === undefined ? [] : [sql`t.provider_id = ${providerId}`]),
+    ...(maxPrice === undefined ? [] : [sql`t.effective_price_microcents <= ${maxPrice}`]),
     ...(tokens.length === 0 ? [] : [sql`t.search @@ ${prefixQueryOf(tokens)}::tsquery`])
   ]
 
@@ -57,8 +58,8 @@ export const catalogSearch = (sql: SqlClient.SqlClient, totals: CatalogTotals) =
   }, Effect.orDie)
 }
 
-const keyOf = ({ category, providerId, tokens }: CatalogFilter): string =>
-  JSON.stringify([category ?? null, providerId ?? null, tokens])
+const keyOf = ({ category, maxPrice, providerId, tokens }: CatalogFilter): string =>
+  JSON.stringify([category ?? null, providerId ?? null, maxPrice === undefined ? null : String(maxPrice), tokens])
 
 const ORDERS: Readonly<Record<CatalogSort, string>> = {
   name: "t.tool_name, t.id",

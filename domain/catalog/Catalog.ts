@@ -6,6 +6,7 @@ import { AccountStore } from "../accounts/AccountStore.ts"
 import { ChangeFeed } from "../shared/ChangeFeed.ts"
 import { Entropy } from "../shared/Entropy.ts"
 import { type ProviderId, ToolId } from "../shared/Ids.ts"
+import type { Microcents } from "../shared/Microcents.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { type CatalogEntry, type CatalogSort, CatalogStore, type ToolOutcome } from "./CatalogStore.ts"
@@ -23,6 +24,7 @@ export interface CatalogQuery {
   readonly q: string | undefined
   readonly category: string | undefined
   readonly providerId: ProviderId | undefined
+  readonly maxPrice?: Microcents | undefined
   readonly sort: CatalogSort
   readonly page: PageRequest
 }
@@ -127,6 +129,7 @@ export class Catalog extends Context.Service<
           {
             category: query.category,
             providerId: query.providerId,
+            maxPrice: query.maxPrice,
             tokens: query.q === undefined ? [] : tokensOfQuery(query.q)
           },
           query.sort,

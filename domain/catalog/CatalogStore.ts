@@ -13,6 +13,8 @@ export type CatalogSort = "name" | "price" | "price_desc" | "newest"
 export interface CatalogFilter {
   readonly category: string | undefined
   readonly providerId: ProviderId | undefined
+  /** The most that a call may cost. */
+  readonly maxPrice: Microcents | undefined
   /** From `SearchTokens.tokensOfQuery`. None: nothing is asked for. */
   readonly tokens: ReadonlyArray<string>
 }

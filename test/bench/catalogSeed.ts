@@ -7,6 +7,7 @@ import type { SqlClient } from "effect/sql"
 import { lexemesOf } from "../../adapters/sql/SearchLexemes.ts"
 import { type CatalogFilter, type CatalogSort, CatalogStore } from "../../domain/catalog/CatalogStore.ts"
 import { tokensOfQuery, tokensOfTool } from "../../domain/catalog/SearchTokens.ts"
+import { Microcents } from "../../domain/shared/Microcents.ts"
 import type { PageRequest } from "../../domain/shared/Page.ts"
 
 export const SEED_CATEGORIES = 25
@@ -98,11 +99,13 @@ export const catalogQuestions: ReadonlyArray<CatalogQuestion> = [
   { asks: "one letter", q: "s", category: undefined, offset: 0 },
   { asks: "two beginnings", q: "da se", category: undefined, offset: 0 },
   { asks: "a word in a category", q: "data", category: "category 7", offset: 0 },
-  { asks: "nothing there", q: "zzzzzz", category: undefined, offset: 0 }
-].flatMap(({ asks, category, offset, q }) =>
+  { asks: "nothing there", q: "zzzzzz", category: undefined, offset: 0 },
+  { asks: "below a price", q: "", category: undefined, offset: 0, maxPrice: Microcents.make(5_000n) },
+  { asks: "a word below a price", q: "data", category: undefined, offset: 0, maxPrice: Microcents.make(500n) }
+].flatMap(({ asks, category, maxPrice, offset, q }) =>
   SORTS.map((sort) => ({
     name: `${asks}, by ${sort}`,
-    filter: { category, providerId: undefined, tokens: tokensOfQuery(q) },
+    filter: { category, providerId: undefined, maxPrice, tokens: tokensOfQuery(q) },
     sort,
     page: { limit: 50, offset, after: undefined }
   }))

@@ -242,7 +242,7 @@ export const catalogContract = (name: string, ports: Layer.Layer<Ports>) =>
         const entry = yield* store.find(kept.id)
         const dropped = yield* aTool(provider, { toolName: "dropped" })
         const page = { limit: 10, offset: 0, after: undefined }
-        const ofProvider = { category: undefined, providerId: provider.id, tokens: [] }
+        const ofProvider = { category: undefined, providerId: provider.id, maxPrice: undefined, tokens: [] }
         const unit = Effect.gen(function* () {
           yield* store.upsert(dropped)
           yield* store.upsert(yield* aTool(provider, { toolName: "kept" }, { price: price(2n) }))

@@ -10,6 +10,7 @@ import type { Ports } from "./ports.ts"
 import { aDeclaration, aProvider, aTool } from "./samples.ts"
 
 const SORTS: ReadonlyArray<CatalogSort> = ["name", "price", "price_desc", "newest"]
+const EVERYTHING: CatalogFilter = { category: undefined, providerId: undefined, maxPrice: undefined, tokens: [] }
 const FIRST_TEN = { limit: 10, offset: 0, after: undefined }
 
 /** A provider with tools of these names and prices: the filter by that provider is a small catalogue of its own. */
@@ -19,7 +20,7 @@ const aCatalogue = Effect.fnUntraced(function* (tools: ReadonlyArray<readonly [t
   for (const [toolName, price] of tools) {
     yield* store.upsert(yield* aTool(provider, { toolName }, { price: Microcents.make(price) }))
   }
-  const filter: CatalogFilter = { category: undefined, providerId: provider.id, tokens: [] }
+  const filter: CatalogFilter = { ...EVERYTHING, providerId: provider.id }
   return { provider, filter }
 })
 
@@ -121,7 +122,7 @@ export const catalogSearchContract = (name: string, ports: Layer.Layer<Ports>) =
         yield* store.upsert(yield* aTool(here, { toolName: "way", category: "other", description: "fast" }))
         yield* store.upsert(yield* aTool(elsewhere, { toolName: "route", category, description: "Fastest way" }))
         const found = Effect.fnUntraced(function* (filter: Partial<CatalogFilter>, q = "") {
-          const whole = { category: undefined, providerId: undefined, tokens: tokensOfQuery(q), ...filter }
+          const whole = { ...EVERYTHING, tokens: tokensOfQuery(q), ...filter }
           const { items, total } = yield* store.search(whole, "newest", FIRST_TEN)
           assert.lengthOf(items, total)
           return items.map(({ provider, tool }) => `${provider.id === here.id ? "here" : "there"} ${tool.toolName}`)
@@ -134,6 +135,36 @@ export const catalogSearchContract = (name: string, ports: Layer.Layer<Ports>) =
         assert.deepStrictEqual(yield* found({ category, providerId: elsewhere.id }, "way"), ["there route"])
         assert.deepStrictEqual(yield* found({ category }, "fastest nothing"), [])
         assert.deepStrictEqual(yield* found({ category: category.toUpperCase() }), [])
+      })
+    )
+
+    it.effect("leaves out what costs more than is asked for, in every order, on every page and in the total", () =>
+      Effect.gen(function* () {
+        const store = yield* CatalogStore
+        const { filter, provider } = yield* aCatalogue([
+          ["dear", 501n],
+          ["free", 0n],
+          ["at it", 500n],
+          ["below", 499n],
+          ["dearest", 9_007_199_254_740_991n]
+        ])
+        const upTo = (price: bigint) => ({ ...filter, maxPrice: Microcents.make(price) })
+        assert.deepStrictEqual(yield* walk(upTo(500n), "name", 1), ["at it", "below", "free"])
+        assert.deepStrictEqual(yield* walk(upTo(500n), "price", 2), ["free", "below", "at it"])
+        assert.deepStrictEqual(yield* walk(upTo(500n), "price_desc", 1), ["at it", "below", "free"])
+        assert.deepStrictEqual(yield* walk(upTo(500n), "newest", 2), ["below", "at it", "free"])
+        assert.deepStrictEqual(yield* walk(upTo(0n), "name", 10), ["free"])
+        assert.lengthOf(yield* walk(upTo(9_007_199_254_740_991n), "name", 10), 5)
+        const totalUpTo = (price: bigint) =>
+          Effect.map(store.search(upTo(price), "name", { limit: 1, offset: 0, after: undefined }), ({ total }) => total)
+        assert.deepStrictEqual([yield* totalUpTo(500n), yield* totalUpTo(499n), yield* totalUpTo(501n)], [3, 2, 4])
+        // A price that changes moves the tool in and out.
+        yield* store.upsert(yield* aTool(provider, { toolName: "below" }, { price: Microcents.make(600n) }))
+        assert.deepStrictEqual(yield* walk(upTo(500n), "name", 10), ["at it", "free"])
+        assert.strictEqual(yield* totalUpTo(500n), 2)
+        const category = `c ${yield* (yield* Entropy).hex(6)}`
+        yield* store.upsert(yield* aTool(provider, { toolName: "free", category }, { price: Microcents.make(0n) }))
+        assert.deepStrictEqual(yield* walk({ ...upTo(500n), category }, "name", 10), ["free"])
       })
     )
 
@@ -177,10 +208,7 @@ export const catalogSearchContract = (name: string, ports: Layer.Layer<Ports>) =
         const word = `w${yield* (yield* Entropy).hex(6)}`
         const page = { limit: 10, offset: 0, after: undefined }
         const totalOf = (token: string) =>
-          Effect.map(
-            store.search({ category: undefined, providerId: undefined, tokens: [token] }, "name", page),
-            ({ total }) => total
-          )
+          Effect.map(store.search({ ...EVERYTHING, tokens: [token] }, "name", page), ({ total }) => total)
         const put = Effect.fnUntraced(function* (toolName: string, description: string) {
           const declaration = aDeclaration({ toolName, description })
           yield* store.upsert(
@@ -207,7 +235,7 @@ export const catalogSearchContract = (name: string, ports: Layer.Layer<Ports>) =
           yield* store.upsert(yield* aTool(provider, { toolName, description }))
         })
         const total = Effect.map(
-          store.search({ category: undefined, providerId: undefined, tokens: [word] }, "name", {
+          store.search({ ...EVERYTHING, tokens: [word] }, "name", {
             limit: 10,
             offset: 0,
             after: undefined
@@ -241,7 +269,7 @@ export const catalogSearchContract = (name: string, ports: Layer.Layer<Ports>) =
             yield* store.upsert(yield* aTool(provider, declaration, { searchTokens }))
             if (matches(searchTokens, tokensOfQuery(query))) expected.push(declaration.toolName)
           }
-          const filter = { category: undefined, providerId: provider.id, tokens: tokensOfQuery(query) }
+          const filter = { ...EVERYTHING, providerId: provider.id, tokens: tokensOfQuery(query) }
           const { items, total } = yield* store.search(filter, "name", FIRST_TEN)
           assert.deepStrictEqual(
             items.map(({ tool }) => tool.toolName),

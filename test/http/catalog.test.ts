@@ -142,6 +142,31 @@ for (const [store, layer] of everyService()) {
       })
     )
 
+    it.effect("is filtered by what a call may cost, and keeps to it from page to page", () =>
+      Effect.gen(function* () {
+        const [one, two] = yield* aMarket("dear")
+        assert.deepStrictEqual(yield* found("q=dear&max_price_microcents=200"), ["dear.b", "dear.c", "dear.d"])
+        assert.deepStrictEqual(yield* found("q=dear&max_price_microcents=199"), ["dear.c", "dear.d"])
+        assert.deepStrictEqual(yield* found("q=dear&max_price_microcents=0"), ["dear.c"])
+        assert.deepStrictEqual(yield* found("q=dear&max_price_microcents=9007199254740991&limit=100"), [
+          "dear.a",
+          "dear.b",
+          "dear.c",
+          "dear.d"
+        ])
+        const filter = `provider_id=${one.id}&max_price_microcents=250&sort=price&limit=1`
+        const first = yield* find(filter)
+        assert.deepStrictEqual([at(first, "total"), namesOf(listAt(first, "tools"))], [2, ["dear.d"]])
+        const second = yield* find(`${filter}&cursor=${textAt(first, "next_cursor")}`)
+        assert.deepStrictEqual(namesOf(listAt(second, "tools")), ["dear.b"])
+        assert.isNull(at(second, "next_cursor"))
+        assert.deepStrictEqual(yield* found(`provider_id=${two.id}&max_price_microcents=1`), ["dear.c"])
+        for (const price of ["", "-1", "1.5", "1e3", "free", "9007199254740992", "99999999999999999999"]) {
+          yield* expecting(400, { path: `${CATALOG}?max_price_microcents=${price}` })
+        }
+      })
+    )
+
     it.effect("is sorted by name, price or age", () =>
       Effect.gen(function* () {
         yield* aMarket("sort")

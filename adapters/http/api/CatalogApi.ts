@@ -9,7 +9,7 @@ import { ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
 import { Microcents, MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
 import { Timestamp } from "../../../domain/shared/Timestamp.ts"
 import { Access, KeyAuth, publicRead, uncached, writeBy } from "./Access.ts"
-import { Display, pageQuery, Text } from "./Fields.ts"
+import { Display, MicrocentsQuery, pageQuery, Text } from "./Fields.ts"
 import { idempotencyHeader } from "./IdempotencyHeader.ts"
 import { problems } from "./Problem.ts"
 import { SelfDescription } from "./SelfDescription.ts"
@@ -192,6 +192,7 @@ export class CatalogApi extends HttpApiGroup.make("catalog")
         category: Schema.optionalKey(Category),
         q: Schema.optionalKey(Text(200)),
         provider_id: Schema.optionalKey(ProviderId),
+        max_price_microcents: Schema.optionalKey(MicrocentsQuery),
         sort: Schema.optionalKey(Schema.Literals(["name", "price", "price_desc", "newest"]))
       },
       success: CatalogPage,

@@ -2,6 +2,7 @@
  * The small schemas that wire bodies are made of: bounded texts, amounts, and plain non-negative integers in queries.
  */
 import { DateTime, Schema, SchemaGetter } from "effect"
+import { Microcents } from "../../../domain/shared/Microcents.ts"
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, PAGE_OFFSET_MAX } from "../../../domain/shared/Page.ts"
 
 /** Text for people: trimmed, not blank, bounded. */
@@ -47,11 +48,12 @@ export const Instant = Schema.String.check(Schema.isPattern(RFC_3339, { message:
 )
 
 /** A query value: digits only, so that `-1`, `1e3`, `0x10`, ` 5` and `5.0` are refused. */
-const Digits = (message: string) => Schema.String.check(Schema.isPattern(/^\d{1,10}$/u, { message }))
+const Digits = (charsMax: number, message: string) =>
+  Schema.String.check(Schema.isPattern(new RegExp(`^\\d{1,${charsMax}}$`, "u"), { message }))
 
 const bounded = (min: number, max: number) => {
   const message = `Expected a plain integer between ${min} and ${max}`
-  return Digits(message).pipe(
+  return Digits(Math.max(10, String(max).length), message).pipe(
     Schema.decodeTo(
       Schema.Int.check(Schema.makeFilter((value: number) => (value >= min && value <= max ? undefined : message))),
       {
@@ -65,6 +67,14 @@ const bounded = (min: number, max: number) => {
 }
 
 export const WholeNumber = bounded
+
+/** An amount in a query. */
+export const MicrocentsQuery = bounded(0, Number.MAX_SAFE_INTEGER).pipe(
+  Schema.decodeTo(Microcents, {
+    decode: SchemaGetter.transform((value: number) => Microcents.make(BigInt(value))),
+    encode: SchemaGetter.transform((amount: bigint) => Number(amount))
+  })
+)
 
 export const Limit = bounded(0, PAGE_LIMIT_MAX).pipe(
   Schema.annotateEncoded({ description: `At most ${PAGE_LIMIT_MAX} items; ${PAGE_LIMIT_DEFAULT} if absent.` })

@@ -35,6 +35,7 @@ export const catalogRoutes = Effect.gen(function* () {
         q: query.q,
         category: query.category,
         providerId: query.provider_id,
+        maxPrice: query.max_price_microcents,
         sort,
         page
       })

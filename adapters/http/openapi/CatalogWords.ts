@@ -57,6 +57,7 @@ export const catalogWords: Words = {
   "catalog.catalog.q": ["Only tools that have words which begin like all of these, in names, category or description."],
   "catalog.catalog.category": ["Only tools of this category."],
   "catalog.catalog.provider_id": ["Only tools of this provider."],
+  "catalog.catalog.max_price_microcents": ["Only tools of which a call costs no more than this."],
   "catalog.catalog.sort": ["The order of the list; by name, if absent."],
   "CatalogPage.": ["A page of the catalogue."],
   tools: ["The tools."],
