@@ -47,4 +47,5 @@ export type Disputes = Answer<typeof DisputesApi.endpoints.list>
 export type Sla = Answer<typeof TrustApi.endpoints.sla>
 export type Trust = Answer<typeof TrustApi.endpoints.score>
 export type Verified = Answer<typeof TrustApi.endpoints.verify>
+export type ToolDetails = Answer<typeof CatalogApi.endpoints.tool>
 export type CatalogPage = Answer<typeof CatalogApi.endpoints.catalog>

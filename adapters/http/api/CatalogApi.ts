@@ -9,6 +9,7 @@ import { ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
 import { Microcents, MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
 import { Timestamp } from "../../../domain/shared/Timestamp.ts"
 import { Access, KeyAuth, publicRead, uncached, writeBy } from "./Access.ts"
+import { CatalogTool, ToolDetails } from "./CatalogTool.ts"
 import { Display, MicrocentsQuery, pageQuery, Text } from "./Fields.ts"
 import { idempotencyHeader } from "./IdempotencyHeader.ts"
 import { problems } from "./Problem.ts"
@@ -50,36 +51,6 @@ const RegisteredTools = Schema.Struct({
   tool_errors: Schema.Array(Schema.Struct({ tool_name: Schema.String, error: Schema.String })),
   message: Schema.String
 }).annotate({ identifier: "RegisteredTools" })
-
-const CatalogTool = Schema.Struct({
-  id: ToolId,
-  tool_name: Schema.String,
-  display_name: Schema.String,
-  description: Schema.String,
-  category: Schema.String,
-  input_schema: Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown)),
-  provider: Schema.Struct({
-    id: ProviderId,
-    name: Schema.String,
-    verified: Schema.Boolean,
-    verification_level: Schema.Literals(["unverified", "email", "domain", "code"]),
-    badge: Schema.Literals(["unrated", "basic", "trusted", "verified"]),
-    trust_score: Schema.NullOr(Schema.Int)
-  }),
-  pricing: Schema.Struct({
-    model: Schema.Literals(["per_call", "per_token", "free"]),
-    price_cents: Schema.Int,
-    price_microcents: MicrocentsFromInt,
-    price: Display,
-    free_tier_calls: Schema.Int
-  }),
-  stats: Schema.Struct({
-    total_calls: Schema.Int,
-    avg_latency_ms: Schema.NullOr(Schema.Finite),
-    p95_latency_ms: Schema.NullOr(Schema.Finite),
-    uptime_pct: Schema.NullOr(Schema.Finite)
-  })
-}).annotate({ identifier: "CatalogTool" })
 
 const CatalogPage = Schema.Struct({
   tools: Schema.Array(CatalogTool),
@@ -204,6 +175,20 @@ export class CatalogApi extends HttpApiGroup.make("catalog")
           summary: "Find tools",
           description:
             "Every listed tool with its provider, its price and how it has done, filtered and sorted as you ask."
+        })
+      ),
+    HttpApiEndpoint.get("tool", "/api/v1/market/tools/:id", {
+      params: { id: ToolId },
+      success: ToolDetails,
+      error: problems(404)
+    })
+      .annotate(Access, publicRead)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "All about a tool",
+          description:
+            "As the catalogue lists it, with its output schema, what is billed, every price that it has had, and the " +
+            "declaration that its provider would send to leave it as it is."
         })
       ),
     HttpApiEndpoint.get("pricing", "/api/v1/market/pricing", {

@@ -63,6 +63,22 @@ export const ToolBody = Schema.Struct({
   })
 export type ToolBody = typeof ToolBody.Type
 
+/** What its provider would send to leave a tool as it is: what was left to a default stays so. */
+export const toBody = (tool: ToolDeclaration): ToolBody => ({
+  tool_name: tool.toolName,
+  display_name: tool.displayName,
+  description: tool.description,
+  category: tool.category,
+  ...(tool.price === undefined ? {} : { price_microcents: tool.price }),
+  ...(tool.freeTierCalls === undefined ? {} : { free_tier_calls: tool.freeTierCalls }),
+  ...(tool.inputSchema === undefined ? {} : { input_schema: tool.inputSchema as typeof JsonObject.Type }),
+  ...(tool.outputSchema === undefined ? {} : { output_schema: tool.outputSchema as typeof JsonObject.Type }),
+  billing_policy: tool.billingPolicy,
+  ...(tool.maxCost === undefined ? {} : { max_cost_microcents: tool.maxCost }),
+  ...(tool.timeoutMs === undefined ? {} : { timeout_ms: tool.timeoutMs }),
+  idempotent: tool.idempotent
+})
+
 export const toDeclaration = (body: ToolBody): ToolDeclaration => {
   const cents = body.price_cents_override ?? body.pricing?.price_cents
   return {

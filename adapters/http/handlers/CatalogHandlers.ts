@@ -1,20 +1,18 @@
 /**
  * The catalogue, the price list and the market's figures over HTTP.
  */
-import { DateTime, Effect } from "effect"
+import { DateTime, Effect, Option } from "effect"
 import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
 import type { CatalogEntry, CatalogSort } from "../../../domain/catalog/CatalogStore.ts"
-import { MarketFigures, type ToolFigures } from "../../../domain/catalog/MarketFigures.ts"
+import { MarketFigures } from "../../../domain/catalog/MarketFigures.ts"
+import { ToolNotFound } from "../../../domain/metering/ToolDirectory.ts"
 import { formatDollars, formatPrice, Microcents, toCents } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
-import { ProviderTrust } from "../../../domain/trust/ProviderTrust.ts"
-import type { Standing } from "../../../domain/trust/SlaStore.ts"
-import type { VerificationLevel } from "../../../domain/trust/TrustScore.ts"
-import { VerificationStore } from "../../../domain/trust/VerificationStore.ts"
 import { CatalogApi } from "../api/CatalogApi.ts"
 import { pageFields, pageRequest } from "../pipeline/Cursor.ts"
 import { route } from "../pipeline/Route.ts"
+import { makeToolViews } from "./ToolViews.ts"
 
 const { endpoints } = CatalogApi
 
@@ -22,8 +20,7 @@ export const catalogRoutes = Effect.gen(function* () {
   const catalog = yield* Catalog
   const figures = yield* MarketFigures
   const accounts = yield* AccountStore
-  const trust = yield* ProviderTrust
-  const verification = yield* VerificationStore
+  const views = yield* makeToolViews
 
   const search = route(
     endpoints.catalog,
@@ -39,26 +36,24 @@ export const catalogRoutes = Effect.gen(function* () {
         sort,
         page
       })
-      const stats = yield* figures.ofTools(found.items.map((entry) => entry.tool.id))
-      const providers = [...new Set(found.items.map((entry) => entry.provider.id))]
-      const standings = yield* trust.standings(providers)
-      const levels = yield* verification.levels(providers)
       return {
         status: 200,
         body: {
-          tools: found.items.map((entry) =>
-            catalogTool(
-              entry,
-              stats.get(entry.tool.id),
-              standings.get(entry.provider.id),
-              levels.get(entry.provider.id)?.level ?? "unverified"
-            )
-          ),
+          tools: yield* views.listed(found.items),
           ...pageFields(list, page, found),
           categories: yield* catalog.categories,
           timestamp: format(yield* DateTime.now)
         }
       }
+    })
+  )
+
+  const tool = route(
+    endpoints.tool,
+    Effect.fnUntraced(function* ({ params }) {
+      const entry = Option.getOrUndefined(yield* catalog.find(params.id))
+      if (entry === undefined) return yield* new ToolNotFound({ tool: params.id })
+      return { status: 200, body: yield* views.whole(entry) }
     })
   )
 
@@ -116,42 +111,7 @@ export const catalogRoutes = Effect.gen(function* () {
     })
   )
 
-  return [search, pricing, stats]
-})
-
-const catalogTool = (
-  { tool, price, freeTierCalls, provider }: CatalogEntry,
-  stats: ToolFigures | undefined,
-  standing: Standing | undefined,
-  level: VerificationLevel
-) => ({
-  id: tool.id,
-  tool_name: tool.toolName,
-  display_name: tool.displayName,
-  description: tool.description,
-  category: tool.category,
-  input_schema: tool.inputSchema ?? null,
-  provider: {
-    id: provider.id,
-    name: provider.name,
-    verified: level !== "unverified",
-    verification_level: level,
-    badge: standing?.badge ?? ("unrated" as const),
-    trust_score: standing?.score ?? null
-  },
-  pricing: {
-    model: provider.pricingModel,
-    price_cents: toCents(price),
-    price_microcents: price,
-    price: formatPrice(price),
-    free_tier_calls: freeTierCalls
-  },
-  stats: {
-    total_calls: stats?.totalCalls ?? 0,
-    avg_latency_ms: stats?.avgLatencyMs ?? null,
-    p95_latency_ms: standing?.p95OfTools.get(tool.id) ?? null,
-    uptime_pct: stats?.uptimePct ?? null
-  }
+  return [search, tool, pricing, stats]
 })
 
 const priceLine = ({ tool, price, freeTierCalls, provider }: CatalogEntry) => ({

@@ -5,6 +5,15 @@ import { PROVIDER_ID, TOOL_ID } from "./SharedWords.ts"
 import type { Word, Words } from "./Vocabulary.ts"
 
 const inputSchema = { type: "object", properties: { q: { type: "string" } }, required: ["q"] }
+const offeredBy = {
+  id: PROVIDER_ID,
+  name: "Ada Tools",
+  verified: false,
+  verification_level: "unverified",
+  badge: "unrated",
+  trust_score: null
+}
+const soFar = { total_calls: 1_204, avg_latency_ms: 86, p95_latency_ms: 140, uptime_pct: 99.92 }
 
 /** An answer of a self-description, cut down to one property. */
 export const describing = (endpoint: string, description: string, property: string): Word => [
@@ -65,17 +74,7 @@ export const catalogWords: Words = {
   "CatalogTool.": ["A tool, what it costs, and how it has done."],
   "CatalogTool.id": ["The tool's id: what a call names.", TOOL_ID],
   "CatalogTool.input_schema": ["JSON Schema of the arguments; null where the provider gave none.", inputSchema],
-  "CatalogTool.provider": [
-    "Who offers it.",
-    {
-      id: PROVIDER_ID,
-      name: "Ada Tools",
-      verified: false,
-      verification_level: "unverified",
-      badge: "unrated",
-      trust_score: null
-    }
-  ],
+  "CatalogTool.provider": ["Who offers it.", offeredBy],
   "CatalogTool.name": ["The provider's name."],
   provider: ["The provider's name.", "Ada Tools"],
   verified: ["Whether the provider proved anything about itself."],
@@ -85,15 +84,28 @@ export const catalogWords: Words = {
   "CatalogTool.pricing": ["What a call costs."],
   model: ["How the provider charges.", "per_call"],
   price: ["The price of a call, for people.", "$0.0005"],
-  "CatalogTool.stats": [
-    "How it has done, from metered calls.",
-    { total_calls: 1_204, avg_latency_ms: 86, p95_latency_ms: 140, uptime_pct: 99.92 }
-  ],
+  "CatalogTool.stats": ["How it has done, from metered calls.", soFar],
   stats: ["How it has done, from metered calls."],
   total_calls: ["Metered calls.", 1_204],
   avg_latency_ms: ["The mean time of a call; null before the first one.", 86],
   p95_latency_ms: ["95 of 100 calls were at least this fast.", 140],
   uptime_pct: ["The share of calls that the provider answered, in percent.", 99.92],
+
+  "ToolDetails.": ["All that is to be known of a tool."],
+  "ToolDetails.id": ["The tool's id: what a call names.", TOOL_ID],
+  "ToolDetails.input_schema": ["JSON Schema of the arguments; null where the provider gave none.", inputSchema],
+  "ToolDetails.output_schema": ["JSON Schema of the result; null where the provider gave none.", { type: "object" }],
+  "ToolDetails.provider": ["Who offers it.", offeredBy],
+  "ToolDetails.name": ["The provider's name."],
+  "ToolDetails.pricing": ["What a call costs."],
+  "ToolDetails.stats": ["How it has done, from metered calls.", soFar],
+  "ToolDetails.max_cost_microcents": ["The most that one call may cost; null where a call costs its price."],
+  "ToolDetails.timeout_ms": ["How long one attempt may take; null where the service's own limit holds."],
+  price_history: ["Every price that it has had, the newest first."],
+  "PriceSince.": ["A price, and since when. Receipts keep the one that they were billed at."],
+  "PriceSince.version": ["Counts the changes of price and free tier.", 1],
+  effective_from: ["Since when it holds.", "2026-11-02T08:00:00.000Z"],
+  declaration: ["Send it to `POST /api/market/tools`, in `tools`, and the tool stays as it is; or change it first."],
 
   "PriceList.": ["What every tool costs, and what the platform keeps."],
   "PriceList.pricing": ["One line for each tool."],

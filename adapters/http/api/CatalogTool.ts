@@ -1,0 +1,63 @@
+/**
+ * A tool on the wire: as the catalogue lists it, and with all that is to be known of it.
+ */
+import { Schema } from "effect"
+import { ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
+import { MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
+import { Timestamp } from "../../../domain/shared/Timestamp.ts"
+import { Badge, VerificationLevel } from "../../../domain/trust/TrustScore.ts"
+import { Display } from "./Fields.ts"
+import { ToolBody } from "./ToolBody.ts"
+
+const JsonSchemaOrNull = Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))
+
+export const CatalogTool = Schema.Struct({
+  id: ToolId,
+  tool_name: Schema.String,
+  display_name: Schema.String,
+  description: Schema.String,
+  category: Schema.String,
+  input_schema: JsonSchemaOrNull,
+  provider: Schema.Struct({
+    id: ProviderId,
+    name: Schema.String,
+    verified: Schema.Boolean,
+    verification_level: VerificationLevel,
+    badge: Badge,
+    trust_score: Schema.NullOr(Schema.Int)
+  }),
+  pricing: Schema.Struct({
+    model: Schema.Literals(["per_call", "per_token", "free"]),
+    price_cents: Schema.Int,
+    price_microcents: MicrocentsFromInt,
+    price: Display,
+    free_tier_calls: Schema.Int
+  }),
+  stats: Schema.Struct({
+    total_calls: Schema.Int,
+    avg_latency_ms: Schema.NullOr(Schema.Finite),
+    p95_latency_ms: Schema.NullOr(Schema.Finite),
+    uptime_pct: Schema.NullOr(Schema.Finite)
+  })
+}).annotate({ identifier: "CatalogTool" })
+export type CatalogTool = typeof CatalogTool.Type
+
+const PriceSince = Schema.Struct({
+  version: Schema.Int,
+  price_microcents: MicrocentsFromInt,
+  price: Display,
+  free_tier_calls: Schema.Int,
+  effective_from: Timestamp
+}).annotate({ identifier: "PriceSince" })
+
+export const ToolDetails = Schema.Struct({
+  ...CatalogTool.fields,
+  output_schema: JsonSchemaOrNull,
+  billing_policy: Schema.Literals(["success", "valid_output", "attempt"]),
+  max_cost_microcents: Schema.NullOr(MicrocentsFromInt),
+  timeout_ms: Schema.NullOr(Schema.Int),
+  idempotent: Schema.Boolean,
+  price_history: Schema.Array(PriceSince),
+  declaration: ToolBody
+}).annotate({ identifier: "ToolDetails" })
+export type ToolDetails = typeof ToolDetails.Type

@@ -1,0 +1,107 @@
+/**
+ * Tools as the catalogue shows them, to programs and on pages: with who offers them and how they have done.
+ */
+import { Effect } from "effect"
+import { Catalog } from "../../../domain/catalog/Catalog.ts"
+import type { CatalogEntry } from "../../../domain/catalog/CatalogStore.ts"
+import { MarketFigures, type ToolFigures } from "../../../domain/catalog/MarketFigures.ts"
+import type { PriceVersion } from "../../../domain/catalog/Tool.ts"
+import { formatPrice, toCents } from "../../../domain/shared/Microcents.ts"
+import { format } from "../../../domain/shared/Timestamp.ts"
+import { ProviderTrust } from "../../../domain/trust/ProviderTrust.ts"
+import type { Standing } from "../../../domain/trust/SlaStore.ts"
+import type { VerificationLevel } from "../../../domain/trust/TrustScore.ts"
+import { VerificationStore } from "../../../domain/trust/VerificationStore.ts"
+import type { CatalogTool, ToolDetails } from "../api/CatalogTool.ts"
+import { toBody } from "../api/ToolBody.ts"
+
+export interface ToolViews {
+  readonly listed: (entries: ReadonlyArray<CatalogEntry>) => Effect.Effect<ReadonlyArray<CatalogTool>>
+  readonly whole: (entry: CatalogEntry) => Effect.Effect<ToolDetails>
+}
+
+export const makeToolViews: Effect.Effect<
+  ToolViews,
+  never,
+  Catalog | MarketFigures | ProviderTrust | VerificationStore
+> = Effect.gen(function* () {
+  const catalog = yield* Catalog
+  const figures = yield* MarketFigures
+  const trust = yield* ProviderTrust
+  const verification = yield* VerificationStore
+
+  const listed = Effect.fnUntraced(function* (entries: ReadonlyArray<CatalogEntry>) {
+    const stats = yield* figures.ofTools(entries.map((entry) => entry.tool.id))
+    const providers = [...new Set(entries.map((entry) => entry.provider.id))]
+    const standings = yield* trust.standings(providers)
+    const levels = yield* verification.levels(providers)
+    return entries.map((entry) =>
+      catalogTool(
+        entry,
+        stats.get(entry.tool.id),
+        standings.get(entry.provider.id),
+        levels.get(entry.provider.id)?.level ?? "unverified"
+      )
+    )
+  })
+
+  const whole = Effect.fnUntraced(function* (entry: CatalogEntry) {
+    const [shown] = yield* listed([entry])
+    const { tool } = entry
+    return {
+      ...shown!,
+      output_schema: tool.outputSchema ?? null,
+      billing_policy: tool.billingPolicy,
+      max_cost_microcents: tool.maxCost ?? null,
+      timeout_ms: tool.timeoutMs ?? null,
+      idempotent: tool.idempotent,
+      price_history: (yield* catalog.prices(tool.id)).map(priceSince),
+      declaration: toBody(tool)
+    }
+  })
+
+  return { listed, whole }
+})
+
+const catalogTool = (
+  { tool, price, freeTierCalls, provider }: CatalogEntry,
+  stats: ToolFigures | undefined,
+  standing: Standing | undefined,
+  level: VerificationLevel
+): CatalogTool => ({
+  id: tool.id,
+  tool_name: tool.toolName,
+  display_name: tool.displayName,
+  description: tool.description,
+  category: tool.category,
+  input_schema: tool.inputSchema ?? null,
+  provider: {
+    id: provider.id,
+    name: provider.name,
+    verified: level !== "unverified",
+    verification_level: level,
+    badge: standing?.badge ?? "unrated",
+    trust_score: standing?.score ?? null
+  },
+  pricing: {
+    model: provider.pricingModel,
+    price_cents: toCents(price),
+    price_microcents: price,
+    price: formatPrice(price),
+    free_tier_calls: freeTierCalls
+  },
+  stats: {
+    total_calls: stats?.totalCalls ?? 0,
+    avg_latency_ms: stats?.avgLatencyMs ?? null,
+    p95_latency_ms: standing?.p95OfTools.get(tool.id) ?? null,
+    uptime_pct: stats?.uptimePct ?? null
+  }
+})
+
+const priceSince = ({ effectiveFrom, freeTierCalls, price, version }: PriceVersion) => ({
+  version,
+  price_microcents: price,
+  price: formatPrice(price),
+  free_tier_calls: freeTierCalls,
+  effective_from: format(effectiveFrom)
+})
