@@ -11,7 +11,8 @@ import { DisputeStore } from "./DisputeStore.ts"
 import { percentiles } from "./Latencies.ts"
 import { hoursOf, type Sla, type SlaHour, slaOf, windowStart } from "./Sla.ts"
 import { type Pair, type ScoreOfDay, SlaStore, type Standing } from "./SlaStore.ts"
-import { trustOf, type TrustScore, type VerificationLevel } from "./TrustScore.ts"
+import { adviceOf, type TrustAdvice } from "./TrustAdvice.ts"
+import { type TrustEvidence, trustOf, type TrustScore, type VerificationLevel } from "./TrustScore.ts"
 import { type Verified, VerificationStore } from "./VerificationStore.ts"
 
 export class ProviderUnknown extends Schema.TaggedError<ProviderUnknown>()("ProviderUnknown", {
@@ -34,6 +35,7 @@ export interface ProviderScore extends ProviderSla {
   readonly consumers: number
   readonly level: VerificationLevel
   readonly trust: TrustScore
+  readonly advice: TrustAdvice
   readonly history: ReadonlyArray<ScoreOfDay>
 }
 
@@ -104,15 +106,15 @@ export class ProviderTrust extends Context.Service<
         const found = yield* measured(providerId)
         const { disputes: tally, since, sla, verified } = found
         const consumers = yield* store.consumers(providerId, since)
-        const trust = trustOf({
+        const evidence: TrustEvidence = {
           level: verified.level,
           calls: sla.calls,
           consumers,
           successRate: sla.calls === 0 ? undefined : sla.successes / sla.calls,
           p95Ms: sla.p95Ms,
           disputes: tally
-        })
-        return { ...found, consumers, level: verified.level, trust }
+        }
+        return { ...found, consumers, level: verified.level, trust: trustOf(evidence), advice: adviceOf(evidence) }
       })
 
       const score = Effect.fn("ProviderTrust.score")(function* (providerId: ProviderId) {

@@ -107,6 +107,13 @@ const Trust = Schema.Struct({
   history: Schema.Array(
     Schema.Struct({ date: Schema.String, trust_score: Schema.Int }).annotate({ identifier: "TrustOfDay" })
   ),
+  improve: Schema.Struct({
+    verification: Schema.NullOr(Schema.String),
+    uptime: Schema.NullOr(Schema.String),
+    latency: Schema.NullOr(Schema.String),
+    disputes: Schema.NullOr(Schema.String),
+    badge: Schema.NullOr(Schema.String)
+  }).annotate({ identifier: "TrustAdvice" }),
   scoring_guide: Words
 }).annotate({ identifier: "ProviderTrust" })
 

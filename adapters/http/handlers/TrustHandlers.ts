@@ -128,7 +128,7 @@ const dayOf = (day: SlaDay) => ({
   p95_latency_ms: day.p95Ms ?? null
 })
 
-const scoreOf = ({ consumers, disputes, history, name, providerId, sla, trust, verified }: ProviderScore) => ({
+const scoreOf = ({ advice, consumers, disputes, history, name, providerId, sla, trust, verified }: ProviderScore) => ({
   provider_id: providerId,
   provider_name: name,
   trust_score: trust.score,
@@ -147,5 +147,12 @@ const scoreOf = ({ consumers, disputes, history, name, providerId, sla, trust, v
     confidence: trust.confidence
   },
   history: history.map(({ date, score }) => ({ date, trust_score: score })),
+  improve: {
+    verification: advice.verification ?? null,
+    uptime: advice.uptime ?? null,
+    latency: advice.latency ?? null,
+    disputes: advice.disputes ?? null,
+    badge: advice.badge ?? null
+  },
   scoring_guide: scoringGuide
 })

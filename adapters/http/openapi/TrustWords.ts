@@ -84,5 +84,18 @@ export const trustWords: Words = {
   confidence: ["How much of uptime and latency is measured, from 0 to 1: calls / (calls + 100).", 0.92],
   history: ["The score of each day."],
   "TrustOfDay.": ["The score of a day."],
+  improve: ["What would raise the score."],
+  "TrustAdvice.": ["What would raise each component; null where there is nothing to gain."],
+  "TrustAdvice.verification": ["What to prove.", "Prove your source repository (25): the highest proof counts."],
+  "TrustAdvice.uptime": [
+    "How many calls should succeed.",
+    "99.41 % of the calls succeed; from 99.5 % on it is worth 23. 1204 calls count for 92 % of it; the rest is drawn to the middle."
+  ],
+  "TrustAdvice.latency": [
+    "How quick they should be.",
+    "95 of 100 calls take up to 210 ms; up to 200 ms it is worth 25. 1204 calls count for 92 % of it; the rest is drawn to the middle."
+  ],
+  "TrustAdvice.disputes": ["What to do about disputes.", null],
+  "TrustAdvice.badge": ["What the next badge needs.", null],
   scoring_guide: ["The formula, in words.", { formula: "trust_score = verification + uptime + latency + disputes" }]
 }
