@@ -10,6 +10,7 @@ import type { MeteringApi } from "../http/api/MeteringApi.ts"
 import type { MoneyApi } from "../http/api/MoneyApi.ts"
 import type { PayoutsApi } from "../http/api/PayoutsApi.ts"
 import type { ReceiptsApi } from "../http/api/ReceiptsApi.ts"
+import type { ToolBody } from "../http/api/ToolBody.ts"
 import type { TrustApi } from "../http/api/TrustApi.ts"
 
 /** Amounts are whole numbers of microcents in JSON. */
@@ -49,3 +50,7 @@ export type Trust = Answer<typeof TrustApi.endpoints.score>
 export type Verified = Answer<typeof TrustApi.endpoints.verify>
 export type ToolDetails = Answer<typeof CatalogApi.endpoints.tool>
 export type CatalogPage = Answer<typeof CatalogApi.endpoints.catalog>
+/** A tool as it is put in. */
+export type Declaration = Wire<ToolBody>
+export type ToolsPut = Answer<typeof CatalogApi.endpoints.registerTools>
+export type Answered = Answer<typeof DisputesApi.endpoints.respond>

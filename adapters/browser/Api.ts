@@ -24,11 +24,17 @@ export interface Question {
   readonly body?: unknown
   /** The same for the same wish, so that a second try is no second wish. */
   readonly idempotencyKey?: string
+  /** Not from the browser's cache: it has just been changed. */
+  readonly isFresh?: boolean
 }
 
 const TIMEOUT_MS = 60_000
 
-const answerTo = async (method: string, path: string, { body, idempotencyKey, key }: Question): Promise<Response> => {
+const answerTo = async (
+  method: string,
+  path: string,
+  { body, idempotencyKey, isFresh, key }: Question
+): Promise<Response> => {
   try {
     return await fetch(path, {
       method,
@@ -39,6 +45,7 @@ const answerTo = async (method: string, path: string, { body, idempotencyKey, ke
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       credentials: "omit",
+      ...(isFresh === true ? { cache: "no-store" as const } : {}),
       signal: AbortSignal.timeout(TIMEOUT_MS)
     })
   } catch {

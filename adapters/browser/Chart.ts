@@ -1,5 +1,5 @@
 /**
- * A figure by day as bars or a line, and the same as a table for whoever reads it without eyes. Colours follow the page's.
+ * A figure by day or week as bars or a line, and the same as a table for whoever reads it without eyes. Colours follow the page's.
  */
 import type uPlotLibrary from "uplot"
 import { el } from "./Dom.ts"
@@ -19,6 +19,8 @@ export interface ChartOptions {
   readonly unit: string
   readonly format: (value: number) => string
   readonly kind?: "bars" | "line"
+  /** What a point stands for, if not a day. */
+  readonly each?: string
   /** Where the scale ends, if not where the figures do. */
   readonly from?: number
   readonly to?: number
@@ -26,6 +28,8 @@ export interface ChartOptions {
 
 const HEIGHT_PX = 220
 const SECONDS_PER_DAY = 86_400
+/** A day between two without figures would otherwise not be seen. */
+const POINTS_SHOWN_MAX = 31
 
 export const chart = (points: ReadonlyArray<Point>, options: ChartOptions): HTMLElement => {
   const place = el("div", { class: "chart", role: "img", "aria-label": `${options.title}, as a chart` })
@@ -41,7 +45,7 @@ export const chart = (points: ReadonlyArray<Point>, options: ChartOptions): HTML
       table(
         options.title,
         [
-          { name: "Day", cell: (point: Point) => day(point.date) },
+          { name: options.each ?? "Day", cell: (point: Point) => day(point.date) },
           { name: options.unit, cell: ({ value }) => (value === null ? "–" : options.format(value)), isNumber: true }
         ],
         points.toReversed()
@@ -72,7 +76,7 @@ const draw = (place: HTMLElement, points: ReadonlyArray<Point>, options: ChartOp
 const settings = (width: number, days: ReadonlyArray<number>, options: ChartOptions): uPlotLibrary.Options => {
   const style = getComputedStyle(document.documentElement)
   const colour = (name: string) => style.getPropertyValue(`--${name}`).trim()
-  const { format, from = 0, to, unit } = options
+  const { each = "Day", format, from = 0, to, unit } = options
   const axis = {
     stroke: colour("muted"),
     grid: { stroke: colour("line"), width: 1 },
@@ -94,12 +98,12 @@ const settings = (width: number, days: ReadonlyArray<number>, options: ChartOpti
       { ...axis, size: 76, values: (_, splits) => splits.map((split) => format(split)) }
     ],
     series: [
-      { label: "Day", value: (_, seconds) => (seconds === null ? "–" : day(new Date(seconds * 1_000).toISOString())) },
+      { label: each, value: (_, seconds) => (seconds === null ? "–" : day(new Date(seconds * 1_000).toISOString())) },
       {
         label: unit,
         stroke: colour("accent"),
         ...(options.kind === "line"
-          ? { width: 2, points: { show: days.length < 3 } }
+          ? { width: 2, points: { show: days.length <= POINTS_SHOWN_MAX, size: 5 } }
           : {
               width: 0,
               fill: colour("accent"),

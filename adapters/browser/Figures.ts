@@ -56,3 +56,17 @@ const MONTH = new Intl.DateTimeFormat(undefined, { month: "long", year: "numeric
 
 /** A month of the books, such as `2026-11`. */
 export const month = (text: string): string => MONTH.format(new Date(`${text}-01T00:00:00Z`))
+
+const AWAY = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" })
+const UNITS = [
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000]
+] as const
+
+/** How far away a moment is: `in 6 days`. */
+export const until = (timestamp: string): string => {
+  const ms = Date.parse(timestamp) - Date.now()
+  const [unit, length] = UNITS.find(([, one]) => Math.abs(ms) >= one) ?? UNITS[2]
+  return AWAY.format(Math.trunc(ms / length), unit)
+}

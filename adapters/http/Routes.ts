@@ -25,6 +25,7 @@ import { webhookRoutes } from "./handlers/WebhookHandlers.ts"
 import { assetRoutes } from "./pages/AssetRoutes.ts"
 import { dashboardRoutes } from "./pages/DashboardPages.ts"
 import { docsRoutes } from "./pages/DocsPage.ts"
+import { providerDashboardRoutes } from "./pages/ProviderDashboardPage.ts"
 import { registerRoutes } from "./pages/RegisterPages.ts"
 import { verifyRoutes } from "./pages/VerifyPage.ts"
 
@@ -53,6 +54,7 @@ const subjects = Effect.map(
     verifyRoutes,
     registerRoutes,
     dashboardRoutes,
+    providerDashboardRoutes,
     assetRoutes
   ]),
   (groups) => groups.flat()

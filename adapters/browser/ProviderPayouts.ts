@@ -1,0 +1,180 @@
+/**
+ * The provider's balance and its way out: the account at the payment processor, the payout on demand and every month,
+ * and what was paid.
+ */
+import type { Connected, Connection, PayoutAnswer, Payouts } from "./Answers.ts"
+import { ask } from "./Api.ts"
+import { confirmed } from "./Confirm.ts"
+import { deed, saying } from "./Deed.ts"
+import { badge, type Child, el, empty, figures, notice, on } from "./Dom.ts"
+import { day, money, moment } from "./Figures.ts"
+import { type Panel, panel } from "./Panel.ts"
+import { keyOf } from "./Session.ts"
+import { table } from "./Table.ts"
+
+const PAYOUTS = "/api/market/payouts"
+const CONNECT = "/api/market/connect"
+/** As `minimum_payout` says it. */
+const centsOf = (dollars: string): number => Math.round(Number(dollars.replace(/[$,]/gu, "")) * 100)
+const dollars = (cents: number): string => money(cents * 10_000)
+
+export const payouts = (): Panel => {
+  const said = saying()
+  const saidOfAccount = saying()
+  return panel("payouts", "Payouts", async (reload) => {
+    const key = keyOf("provider")
+    const [state, connection] = await Promise.all([
+      ask<Payouts>("GET", PAYOUTS, { key }),
+      ask<Connection>("GET", CONNECT, { key })
+    ])
+    const last = state.history.find(({ status }) => status === "paid")
+    return [
+      figures([
+        ["To be paid out", state.pending_balance, `from ${state.minimum_payout} on`],
+        last === undefined
+          ? ["Last payout", "None yet"]
+          : ["Last payout", dollars(last.amount_cents), day(last.paid_at ?? last.created_at)]
+      ]),
+      said,
+      ...asking(state, said, reload),
+      automatic(state, said),
+      el("h3", {}, "Your account at the payment processor"),
+      ...standing(connection, saidOfAccount),
+      saidOfAccount,
+      el("h3", {}, "History"),
+      state.history.length === 0 ? empty("No payouts yet. Each one stands here, with how far it is.") : history(state)
+    ]
+  })
+}
+
+const asking = (state: Payouts, said: HTMLElement, reload: () => Promise<void>): ReadonlyArray<Node> => {
+  const pending = state.pending_balance_cents
+  const missing = centsOf(state.minimum_payout) - pending
+  if (missing > 0) {
+    return [
+      notice(
+        "",
+        pending < 0
+          ? `Refunds have cost more than there was: your next earnings first make up for ${dollars(-pending)}.`
+          : `${dollars(missing)} more, and you can be paid out.`
+      )
+    ]
+  }
+  return [
+    el(
+      "div",
+      { class: "actions" },
+      deed(`Pay out ${dollars(pending)}`, said, async (idempotencyKey) => {
+        const agreed = await confirmed({
+          title: `Pay out ${dollars(pending)}?`,
+          text: [el("p", {}, "All whole cents of your balance go to your account at the payment processor.")],
+          yes: "Pay it out"
+        })
+        if (!agreed) return undefined
+        const key = keyOf("provider")
+        const answer = await ask<PayoutAnswer>("POST", PAYOUTS, { key, idempotencyKey, body: {} })
+        await reload()
+        return answer.mode === "live" && answer.status === "failed" ? notice("bad", answer.message) : answer.message
+      })
+    )
+  ]
+}
+
+const automatic = (state: Payouts, said: HTMLElement): HTMLElement => {
+  const box = el("input", { id: "automatic", type: "checkbox", role: "switch", checked: state.automatic })
+  const set = deed("", said, async (idempotencyKey) => {
+    const enabled = box.checked
+    try {
+      await ask<unknown>("POST", `${PAYOUTS}/automatic`, {
+        key: keyOf("provider"),
+        idempotencyKey,
+        body: { enabled }
+      })
+    } catch (error) {
+      box.checked = !enabled
+      throw error
+    }
+    return enabled
+      ? `From now on you are paid on the first day of each month, UTC, where at least ${state.minimum_payout} are there.`
+      : "From now on you are paid when you ask for it."
+  })
+  on(box, { change: () => set.click() })
+  return el("p", {}, el("label", { for: "automatic" }, box, "Pay me out by itself on the first day of each month"))
+}
+
+const STATES = {
+  not_started: ["Not begun", "", "The payment processor has to know who you are before it can pay you."],
+  pending: ["In the middle", "info", "The payment processor still looks at your account, or waits for something."],
+  complete: ["Complete", "good", "You can be paid."],
+  restricted: ["Restricted", "bad", "The payment processor does not pay you until you have answered it."]
+} as const
+
+const standing = (connection: Connection, said: HTMLElement): ReadonlyArray<Node> => {
+  const { requirements, status } = connection
+  const [name, kind, meaning] = STATES[status]
+  const due = (title: string, all: ReadonlyArray<string>): Child =>
+    all.length === 0
+      ? undefined
+      : [
+          el("dt", {}, title),
+          el(
+            "dd",
+            {},
+            all.map((one) => el("div", {}, sentence(one)))
+          )
+        ]
+  const label = status === "not_started" ? "Set up payouts" : "Continue at the processor"
+  const going = deed(label, said, async (idempotencyKey) => {
+    const key = keyOf("provider")
+    const { url } = await ask<Connected>("POST", CONNECT, { key, idempotencyKey, body: {} })
+    if (!/^https?:/u.test(url)) throw new Error(`The payment processor's address is none: ${url}`)
+    location.assign(url)
+    return "Going to the payment processor…"
+  })
+  if (status === "complete") going.classList.add("plain")
+  return [
+    el("p", {}, badge(name, kind), " ", meaning),
+    el(
+      "dl",
+      { class: "facts" },
+      connection.stripe_account_id === null
+        ? undefined
+        : [el("dt", {}, "Account"), el("dd", {}, el("code", {}, connection.stripe_account_id))],
+      due("Needed now", requirements.currently_due),
+      due("Needed later", requirements.eventually_due),
+      due("Refused", requirements.errors)
+    ),
+    el("div", { class: "actions" }, going)
+  ]
+}
+
+/** `external_account` and `individual.dob.day` are the processor's names. */
+const sentence = (name: string): string => {
+  if (!/^[\w.]+$/u.test(name)) return name
+  const words = name.replaceAll("_", " ").replaceAll(".", ": ")
+  return words.slice(0, 1).toUpperCase() + words.slice(1)
+}
+
+const PAYOUT_STATES = {
+  requested: ["Requested", "info"],
+  transferring: ["On its way", "info"],
+  paid: ["Paid", "good"],
+  failed: ["Failed: back in your balance", "bad"],
+  reversed: ["Taken back", "bad"]
+} as const
+
+const history = (state: Payouts): HTMLElement =>
+  table(
+    "Payouts",
+    [
+      { name: "Asked for", cell: (one: Payouts["history"][number]) => moment(one.created_at) },
+      { name: "Amount", cell: (one) => dollars(one.amount_cents), isNumber: true },
+      { name: "State", cell: ({ status }) => badge(PAYOUT_STATES[status][0], PAYOUT_STATES[status][1]) },
+      { name: "Paid", cell: (one) => (one.paid_at === null ? "–" : moment(one.paid_at)) },
+      {
+        name: "Transfer",
+        cell: (one) => one.failure ?? (one.stripe_transfer_id === null ? "–" : el("code", {}, one.stripe_transfer_id))
+      }
+    ],
+    state.history
+  )
