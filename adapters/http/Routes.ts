@@ -23,7 +23,7 @@ import { trustRoutes } from "./handlers/TrustHandlers.ts"
 import { usageRoutes } from "./handlers/UsageHandlers.ts"
 import { webhookRoutes } from "./handlers/WebhookHandlers.ts"
 import { assetRoutes } from "./pages/AssetRoutes.ts"
-import { dashboardRoutes } from "./pages/DashboardPages.ts"
+import { developerDashboardRoutes } from "./pages/DeveloperDashboardPage.ts"
 import { docsRoutes } from "./pages/DocsPage.ts"
 import { providerDashboardRoutes } from "./pages/ProviderDashboardPage.ts"
 import { registerRoutes } from "./pages/RegisterPages.ts"
@@ -53,7 +53,7 @@ const subjects = Effect.map(
     docsRoutes,
     verifyRoutes,
     registerRoutes,
-    dashboardRoutes,
+    developerDashboardRoutes,
     providerDashboardRoutes,
     assetRoutes
   ]),

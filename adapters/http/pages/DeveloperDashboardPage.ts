@@ -1,5 +1,5 @@
 /**
- * The frames of the dashboards; what is in them comes from the service as its key's owner may see it.
+ * The frame of the developer's dashboard; what is in it comes from the service as the key's owner may see it.
  */
 import { Effect } from "effect"
 import { publicRead } from "../api/Access.ts"
@@ -7,7 +7,7 @@ import { documentRoute } from "../pipeline/Route.ts"
 import { html } from "./Html.ts"
 import { makeSite } from "./Site.ts"
 
-export const dashboardRoutes = Effect.map(makeSite, (site) => [
+export const developerDashboardRoutes = Effect.map(makeSite, (site) => [
   documentRoute(
     "/developers/dashboard",
     publicRead,
