@@ -26,6 +26,10 @@ export const microcentsOf = (dollars: string): number | undefined => {
   return Number(parts[1]!.replaceAll(",", "")) * MICROCENTS_PER_DOLLAR + Number((parts[2] ?? "").padEnd(6, "0"))
 }
 
+/** As `microcentsOf` reads it; nothing where there is no amount. */
+export const dollarsOf = (microcents: number | undefined): string =>
+  microcents === undefined ? "" : money(microcents).replace(/[$,]/gu, "")
+
 export const count = (value: number): string => value.toLocaleString()
 
 export const plural = (value: number, one: string, many = `${one}s`): string =>

@@ -10,6 +10,7 @@ import { earnings } from "./ProviderEarnings.ts"
 import { payouts } from "./ProviderPayouts.ts"
 import { standing } from "./ProviderStanding.ts"
 import { start } from "./ProviderStart.ts"
+import { tools } from "./ProviderTools.ts"
 import { signedIn, signOut, type Who } from "./Session.ts"
 
 const place = byId("dashboard")
@@ -18,6 +19,7 @@ const WAYS = [
   ["earnings", "Earnings"],
   ["calls", "Calls"],
   ["payouts", "Payouts"],
+  ["tools", "Tools"],
   ["disputes", "Disputes"],
   ["standing", "Trust"],
   ["documents", "Statements"],
@@ -28,6 +30,7 @@ const show = (_key: string, who: Who): void => {
   const id = String(who["id"])
   const earned = earnings()
   const paid = payouts()
+  const begun = start(id)
   const moneyMoved = () => void Promise.all([earned.reload(), paid.reload()])
   fill(
     place,
@@ -42,10 +45,11 @@ const show = (_key: string, who: Who): void => {
       { class: "jump", "aria-label": "Parts of the dashboard" },
       WAYS.map(([to, name]) => el("a", { href: `#${to}` }, name))
     ),
-    start(id).element,
+    begun.element,
     earned.element,
     calls().element,
     paid.element,
+    tools(id, () => void begun.reload()).element,
     disputes(moneyMoved).element,
     standing(id).element,
     documents("provider").element,

@@ -1,0 +1,140 @@
+/**
+ * The provider's tools: what they cost and how they do, each to edit, and another one to list.
+ */
+import type { CatalogPage, Declaration, ToolDetails } from "./Answers.ts"
+import { ask } from "./Api.ts"
+import { deed, saying } from "./Deed.ts"
+import { button, el, empty, fill, notice } from "./Dom.ts"
+import { count, day, milliseconds, money } from "./Figures.ts"
+import { type Panel, panel } from "./Panel.ts"
+import { pages } from "./Pages.ts"
+import { table } from "./Table.ts"
+import { toolForm } from "./ToolForm.ts"
+
+type Tool = CatalogPage["tools"][number]
+
+const SHOWN_AT_ONCE = 50
+
+/** `changed` is told when there is another tool, or another price. */
+export const tools = (providerId: string, changed: () => void): Panel => {
+  const said = saying()
+  const editor = el("div", {})
+
+  const close = () => fill(editor)
+  const open = (title: string, content: ReadonlyArray<Node>) => {
+    const heading = el("h3", { tabindex: -1 }, title)
+    fill(
+      editor,
+      el(
+        "div",
+        { class: "card" },
+        el("div", { class: "toolbar" }, heading, button("Close", close, "tiny plain")),
+        ...content
+      )
+    )
+    heading.focus()
+  }
+  const saved = (before: ToolDetails | undefined) => async (declared: Declaration) => {
+    close()
+    await made.reload()
+    changed()
+    const current = before === undefined ? undefined : await detailsOf(before.id)
+    fill(said, notice("good", sentenceOf(declared.tool_name, before, current)))
+  }
+  const adding = button("List a tool", () => open("List a tool", [toolForm("new-tool", undefined, saved(undefined))]))
+  const editing = (tool: Tool) => {
+    const opener = deed(
+      "Edit",
+      said,
+      async () => {
+        const details = await detailsOf(tool.id)
+        open(`Edit ${tool.tool_name}`, [
+          toolForm("edit-tool", details.declaration, saved(details)),
+          el("details", {}, el("summary", {}, "Its prices so far"), priceTable(details))
+        ])
+        return undefined
+      },
+      "tiny plain"
+    )
+    opener.setAttribute("aria-label", `Edit ${tool.tool_name}`)
+    return opener
+  }
+
+  const made = panel(
+    "tools",
+    "Tools and prices",
+    async () => {
+      const list = await pages(
+        async (cursor) => {
+          const more = cursor === undefined ? {} : { cursor }
+          const query = new URLSearchParams({
+            provider_id: providerId,
+            limit: String(SHOWN_AT_ONCE),
+            sort: "name",
+            ...more
+          })
+          const page = await ask<CatalogPage>("GET", `/api/market/catalog?${query}`, { isFresh: true })
+          return { items: page.tools, next: page.next_cursor }
+        },
+        (all) => [
+          all.length === 0
+            ? empty("No tools yet. List what your MCP server offers: developers find it at once, with its price.")
+            : toolTable(all, editing)
+        ]
+      )
+      return [said, editor, list]
+    },
+    adding
+  )
+  return made
+}
+
+const detailsOf = (id: string): Promise<ToolDetails> =>
+  ask<ToolDetails>("GET", `/api/v1/market/tools/${id}`, { isFresh: true })
+
+const sentenceOf = (name: string, before: ToolDetails | undefined, current: ToolDetails | undefined): string => {
+  const [then, now] = [before?.price_history[0], current?.price_history[0]]
+  if (then === undefined || now === undefined) return `${name} is listed.`
+  return then.version === now.version
+    ? `${name} is saved. Its price stays as it was.`
+    : `${name} is saved, with price version ${now.version}: ${now.price} a call and ${count(now.free_tier_calls)} free ones a month, from now on.`
+}
+
+const toolTable = (all: ReadonlyArray<Tool>, editing: (tool: Tool) => HTMLElement): HTMLElement =>
+  table(
+    "Tools and prices",
+    [
+      {
+        name: "Tool",
+        cell: (tool: Tool) => [
+          el("a", { href: `/catalog/${tool.id}` }, tool.display_name),
+          tool.display_name === tool.tool_name
+            ? undefined
+            : el("div", { class: "small muted" }, el("code", {}, tool.tool_name))
+        ]
+      },
+      { name: "Category", cell: (tool) => tool.category },
+      {
+        name: "Price",
+        cell: ({ pricing }) => (pricing.price_microcents === 0 ? "Free" : money(pricing.price_microcents)),
+        isNumber: true
+      },
+      { name: "Free a month", cell: ({ pricing }) => count(pricing.free_tier_calls), isNumber: true },
+      { name: "Calls", cell: ({ stats }) => count(stats.total_calls), isNumber: true },
+      { name: "95 of 100 within", cell: ({ stats }) => milliseconds(stats.p95_latency_ms), isNumber: true },
+      { name: "", cell: (tool) => el("div", { class: "actions tight" }, editing(tool)) }
+    ],
+    all
+  )
+
+const priceTable = (details: ToolDetails): HTMLElement =>
+  table(
+    "Prices so far",
+    [
+      { name: "Version", cell: (price: ToolDetails["price_history"][number]) => price.version, isNumber: true },
+      { name: "Since", cell: (price) => day(price.effective_from) },
+      { name: "Price", cell: (price) => price.price, isNumber: true },
+      { name: "Free a month", cell: (price) => count(price.free_tier_calls), isNumber: true }
+    ],
+    details.price_history
+  )

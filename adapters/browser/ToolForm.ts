@@ -1,0 +1,182 @@
+/**
+ * The form by which a provider declares a tool, new or as it is now: every field of the declaration, with prices in
+ * dollars and schemas as JSON. What is left empty is left to the provider's or the platform's default.
+ */
+import type { Declaration, ToolsPut } from "./Answers.ts"
+import { ask, Refused } from "./Api.ts"
+import { dollarsOf, microcentsOf } from "./Figures.ts"
+import { type Field, form, type Values } from "./Form.ts"
+import { keyOf } from "./Session.ts"
+
+type Fault = Refused["faults"][number]
+
+const POLICIES = [
+  ["success", "when it succeeds"],
+  ["valid_output", "when its answer fits the output schema"],
+  ["attempt", "for every attempt"]
+] as const
+
+const fieldsOf = (tool: Declaration | undefined): ReadonlyArray<Field> => [
+  ...(tool === undefined
+    ? [{ name: "tool_name", label: "Name", placeholder: "search", hint: "As your MCP server lists it." }]
+    : []),
+  { name: "display_name", label: "Name for people", optional: true, value: tool?.display_name ?? "" },
+  { name: "description", label: "What it does", type: "textarea", optional: true, value: tool?.description ?? "" },
+  {
+    name: "category",
+    label: "Category",
+    optional: true,
+    placeholder: "search",
+    value: tool?.category ?? "",
+    hint: "One or two words in lower case, by which people filter."
+  },
+  {
+    name: "price_microcents",
+    label: "Price of a call, in dollars",
+    type: "number",
+    optional: true,
+    placeholder: "your default price",
+    value: dollarsOf(tool?.price_microcents),
+    hint: "Down to $0.000001. Another price makes a new price version, from then on; receipts keep theirs."
+  },
+  {
+    name: "free_tier_calls",
+    label: "Free calls a month",
+    type: "number",
+    optional: true,
+    placeholder: "the platform's default",
+    value: textOf(tool?.free_tier_calls),
+    hint: "For each developer. 0 for none."
+  },
+  {
+    name: "billing_policy",
+    label: "A call is paid for",
+    type: "select",
+    choices: POLICIES,
+    value: tool?.billing_policy ?? "success"
+  },
+  {
+    name: "max_cost_microcents",
+    label: "The most that one call may cost, in dollars",
+    type: "number",
+    optional: true,
+    value: dollarsOf(tool?.max_cost_microcents),
+    hint: "Only if you report what each call cost."
+  },
+  {
+    name: "timeout_ms",
+    label: "Time for an answer, in milliseconds",
+    type: "number",
+    optional: true,
+    placeholder: "the platform's default",
+    value: textOf(tool?.timeout_ms)
+  },
+  {
+    name: "idempotent",
+    label: "Calling it twice",
+    type: "select",
+    choices: [
+      ["false", "may do harm: a broken answer is not asked for again"],
+      ["true", "does no harm: a broken answer may be asked for again"]
+    ],
+    value: String(tool?.idempotent ?? false)
+  },
+  {
+    name: "input_schema",
+    label: "Input schema",
+    type: "textarea",
+    optional: true,
+    value: jsonOf(tool?.input_schema),
+    hint: "JSON Schema. Input that does not fit is refused before it costs anything."
+  },
+  {
+    name: "output_schema",
+    label: "Output schema",
+    type: "textarea",
+    optional: true,
+    value: jsonOf(tool?.output_schema),
+    hint: "JSON Schema of what the tool answers."
+  }
+]
+
+/** `tool` undefined: a new one. */
+export const toolForm = (
+  id: string,
+  tool: Declaration | undefined,
+  saved: (declared: Declaration) => Promise<void>
+): HTMLFormElement =>
+  form({
+    id,
+    fields: fieldsOf(tool),
+    submit: tool === undefined ? "List it" : "Save it",
+    send: async (values, idempotencyKey) => {
+      const declared = declarationOf(values, tool)
+      try {
+        await ask<ToolsPut>("POST", "/api/market/tools", {
+          key: keyOf("provider"),
+          idempotencyKey,
+          body: { tools: [declared] }
+        })
+      } catch (error) {
+        throw error instanceof Refused ? placed(error, declared.tool_name) : error
+      }
+      await saved(declared)
+      return undefined
+    }
+  })
+
+const declarationOf = (values: Values, tool: Declaration | undefined): Declaration => {
+  const faults: Array<Fault> = []
+  const read = <A>(name: string, parse: (text: string) => A | undefined, message: string): Record<string, A> => {
+    const text = values[name]!
+    if (text === "") return {}
+    const value = parse(text)
+    if (value === undefined) faults.push({ path: [name], message })
+    return value === undefined ? {} : { [name]: value }
+  }
+  const dollars = "Write dollars, such as 0.002; at most six digits behind the point."
+  const declared = {
+    ...read("display_name", String, ""),
+    ...read("description", String, ""),
+    ...read("category", String, ""),
+    ...read("price_microcents", microcentsOf, dollars),
+    ...read("free_tier_calls", wholeOf, "Write a whole number."),
+    ...read("max_cost_microcents", microcentsOf, dollars),
+    ...read("timeout_ms", wholeOf, "Write a whole number."),
+    ...read("input_schema", objectOf, "This is no JSON object."),
+    ...read("output_schema", objectOf, "This is no JSON object."),
+    tool_name: tool?.tool_name ?? values["tool_name"]!,
+    billing_policy: values["billing_policy"] as (typeof POLICIES)[number][0],
+    idempotent: values["idempotent"] === "true"
+  }
+  if (faults.length > 0) throw new Refused(422, { details: faults })
+  return declared as Declaration
+}
+
+/** The service names the tool, and then each field that it refuses: `search: category: Expected …; timeout_ms: …`. */
+const placed = (refused: Refused, toolName: string): Refused => {
+  const faults = refused.faults.flatMap(({ message }) =>
+    message
+      .replace(`${toolName}: `, "")
+      .split("; ")
+      .map((one): Fault => {
+        const [, name = "", words = one] = /^(\w+)(?:\.[\w.]+)?:? (.*)$/su.exec(one) ?? []
+        return { path: [name], message: words }
+      })
+  )
+  return new Refused(refused.status, { detail: refused.message, code: refused.code, details: faults })
+}
+
+const wholeOf = (text: string): number | undefined => (/^\d{1,15}$/u.test(text) ? Number(text) : undefined)
+
+const objectOf = (text: string): object | undefined => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const textOf = (value: number | undefined): string => (value === undefined ? "" : String(value))
+const jsonOf = (value: unknown): string => (value === undefined ? "" : JSON.stringify(value, null, 2))
