@@ -14,6 +14,7 @@ import receiptLog from "./0008_receipt_log.ts"
 import disputes from "./0009_disputes.ts"
 import trust from "./0010_trust.ts"
 import platform from "./0011_platform.ts"
+import healthHistory from "./0012_health_history.ts"
 
 const migrations = {
   "0001_accounts_and_catalogue": accountsAndCatalogue,
@@ -26,7 +27,8 @@ const migrations = {
   "0008_receipt_log": receiptLog,
   "0009_disputes": disputes,
   "0010_trust": trust,
-  "0011_platform": platform
+  "0011_platform": platform,
+  "0012_health_history": healthHistory
 }
 
 export const names: ReadonlyArray<string> = Object.keys(migrations).toSorted()

@@ -35,6 +35,12 @@ export interface HealthReport {
   readonly checks: ReadonlyArray<Check>
 }
 
+/** What adapters of a node can be asked beside the core's own parts, for whoever asks in the background. */
+export const OutsideProbes = Context.Reference<ReadonlyArray<Probe>>(
+  "agent-tool-billing/domain/platform/OutsideProbes",
+  { defaultValue: () => [] }
+)
+
 const SLOW_MS = 500
 
 export class Health extends Context.Service<

@@ -29,6 +29,7 @@ import { Disputes } from "../../domain/trust/Disputes.ts"
 import { ProviderTrust } from "../../domain/trust/ProviderTrust.ts"
 import { Verification } from "../../domain/trust/Verification.ts"
 import { Health } from "../../domain/platform/Health.ts"
+import { HealthHistory } from "../../domain/platform/HealthHistory.ts"
 import { Heartbeats } from "../../domain/platform/Heartbeats.ts"
 import { PlatformStats } from "../../domain/platform/PlatformStats.ts"
 import { Submissions } from "../../domain/platform/Submissions.ts"
@@ -48,7 +49,8 @@ const money = Layer.mergeAll(PaymentEvents.layer, Reconciler.layer, Earnings.lay
   Layer.provideMerge(Layer.mergeAll(Loads.layer, Onboarding.layer, Payouts.layer))
 )
 
-const platform = Layer.mergeAll(Health.layer, PlatformStats.layer, Submissions.layer, Waitlist.layer).pipe(
+const platform = Layer.mergeAll(PlatformStats.layer, Submissions.layer, Waitlist.layer, HealthHistory.layer).pipe(
+  Layer.provideMerge(Health.layer),
   Layer.provideMerge(Heartbeats.layer)
 )
 

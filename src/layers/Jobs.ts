@@ -15,6 +15,8 @@ import { Payouts } from "../../domain/payouts/Payouts.ts"
 import { Disputes } from "../../domain/trust/Disputes.ts"
 import { ProviderTrust } from "../../domain/trust/ProviderTrust.ts"
 import { Verification } from "../../domain/trust/Verification.ts"
+import { OutsideProbes } from "../../domain/platform/Health.ts"
+import { HealthHistory } from "../../domain/platform/HealthHistory.ts"
 import { Heartbeats } from "../../domain/platform/Heartbeats.ts"
 import { IDEMPOTENCY_DAYS_KEPT } from "../../domain/shared/Idempotency.ts"
 import { IdempotencyStore } from "../../domain/shared/IdempotencyStore.ts"
@@ -29,6 +31,7 @@ const PROOFS_EVERY = Duration.minutes(10)
 const RECONCILE_EVERY = Duration.minutes(1)
 const AUTOMATIC_PAYOUTS_EVERY = Duration.minutes(30)
 const INVOICES_EVERY = Duration.minutes(10)
+const HEALTH_EVERY = Duration.minutes(1)
 const SWEEP_EVERY = Duration.seconds(5)
 const PRUNE_EVERY = Duration.hours(1)
 const PRUNED_AT_ONCE_MAX = 10_000
@@ -63,6 +66,8 @@ export const jobs = Layer.effectDiscard(
     const trust = yield* ProviderTrust
     const verification = yield* Verification
     const sequencer = yield* Sequencer
+    const history = yield* HealthHistory
+    const probes = yield* OutsideProbes
 
     const prune = Effect.gen(function* () {
       const before = DateTime.subtract(yield* DateTime.now, { days: IDEMPOTENCY_DAYS_KEPT })
@@ -71,6 +76,7 @@ export const jobs = Layer.effectDiscard(
       yield* meterKeys.prune(before, PRUNED_AT_ONCE_MAX)
       const eventsBefore = DateTime.subtract(yield* DateTime.now, { days: PAYMENT_EVENT_DAYS_KEPT })
       yield* loads.forgetEvents(eventsBefore, PRUNED_AT_ONCE_MAX)
+      yield* history.prune
     })
 
     const onTheFirst = Effect.gen(function* () {
@@ -90,6 +96,7 @@ export const jobs = Layer.effectDiscard(
     )
     yield* every(RECONCILE_EVERY, "reconciler", reconciler.reconcile)
     yield* every(SWEEP_EVERY, "sweeper", sweeper.sweep)
+    yield* every(HEALTH_EVERY, "health history", history.sample(probes))
     yield* every(PRUNE_EVERY, "prune", prune)
   })
 )

@@ -9,6 +9,7 @@ import * as MemoryCatalogStore from "../../adapters/memory/MemoryCatalogStore.ts
 import * as MemoryChangeFeed from "../../adapters/memory/MemoryChangeFeed.ts"
 import * as MemoryDisputeStore from "../../adapters/memory/MemoryDisputeStore.ts"
 import * as MemoryGrantStore from "../../adapters/memory/MemoryGrantStore.ts"
+import * as MemoryHealthHistoryStore from "../../adapters/memory/MemoryHealthHistoryStore.ts"
 import * as MemoryIdempotencyStore from "../../adapters/memory/MemoryIdempotencyStore.ts"
 import * as MemoryInvoiceStore from "../../adapters/memory/MemoryInvoiceStore.ts"
 import * as MemoryKeyStore from "../../adapters/memory/MemoryKeyStore.ts"
@@ -39,6 +40,7 @@ export const memoryStores = Layer.mergeAll(
   MemoryChangeFeed.layer,
   MemoryDisputeStore.layer,
   MemoryGrantStore.layer,
+  MemoryHealthHistoryStore.layer,
   MemoryIdempotencyStore.layer,
   MemoryInvoiceStore.layer,
   MemoryKeyStore.layer,

@@ -10,6 +10,7 @@ import * as PostgresCatalogStore from "../../adapters/sql/PostgresCatalogStore.t
 import * as PostgresChangeFeed from "../../adapters/sql/PostgresChangeFeed.ts"
 import * as PostgresDisputeStore from "../../adapters/sql/PostgresDisputeStore.ts"
 import * as PostgresGrantStore from "../../adapters/sql/PostgresGrantStore.ts"
+import * as PostgresHealthHistoryStore from "../../adapters/sql/PostgresHealthHistoryStore.ts"
 import * as PostgresIdempotencyStore from "../../adapters/sql/PostgresIdempotencyStore.ts"
 import * as PostgresInvoiceStore from "../../adapters/sql/PostgresInvoiceStore.ts"
 import * as PostgresKeyStore from "../../adapters/sql/PostgresKeyStore.ts"
@@ -44,6 +45,7 @@ const stores = Layer.mergeAll(
   PostgresChangeFeed.layer,
   PostgresDisputeStore.layer,
   PostgresGrantStore.layer,
+  PostgresHealthHistoryStore.layer,
   PostgresIdempotencyStore.layer,
   PostgresInvoiceStore.layer,
   PostgresKeyStore.layer,

@@ -5,12 +5,13 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import type { Redacted } from "effect"
 import { Effect, Layer } from "effect"
 import { RateLimiter } from "effect/persistence"
+import { limiterProbe } from "../../adapters/http/handlers/LimiterProbe.ts"
 import { BaseUrl } from "../../adapters/http/BaseUrl.ts"
 import * as HttpService from "../../adapters/http/HttpService.ts"
 import { parseTrustedProxies } from "../../adapters/http/pipeline/ClientAddress.ts"
 import { TrustedProxyRanges } from "../../adapters/http/pipeline/Dispatcher.ts"
 import { RequestTimeoutMs } from "../../adapters/http/pipeline/RequestTimeout.ts"
-import { RateLimitSettings } from "../../adapters/http/pipeline/RateLimits.ts"
+import { RateLimits, RateLimitSettings } from "../../adapters/http/pipeline/RateLimits.ts"
 import * as AjvJsonSchemas from "../../adapters/jsonschema/AjvJsonSchemas.ts"
 import * as NodeDigest from "../../adapters/crypto/NodeDigest.ts"
 import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
@@ -26,6 +27,7 @@ import * as RedisRateLimiterStore from "../../adapters/redis/RedisRateLimiterSto
 import { EmbeddedPostgres } from "../../adapters/sql/embedded/EmbeddedPostgres.ts"
 import { OperatorKey } from "../../domain/accounts/Authentication.ts"
 import { RateLimitPolicy } from "../../domain/accounts/RateLimitPolicy.ts"
+import { OutsideProbes } from "../../domain/platform/Health.ts"
 import { DefaultFreeTierCalls } from "../../domain/catalog/Pricing.ts"
 import { LogHome } from "../../domain/log/Sequencer.ts"
 import { CheckoutReturn } from "../../domain/payments/Loads.ts"
@@ -129,10 +131,15 @@ const stores = (config: AppConfig) => {
   }
 }
 
+const probes = Layer.effect(
+  OutsideProbes,
+  Effect.map(RateLimits, (limits) => [limiterProbe(limits)])
+).pipe(Layer.provide(RateLimits.layer))
+
 /** Requests in, answers out, on the adapters of the profile. */
 export const service = (config: AppConfig) =>
   HttpService.layer.pipe(
-    Layer.merge(jobs),
+    Layer.merge(Layer.provide(jobs, probes)),
     Layer.provide(core),
     Layer.provide([
       stores(config),

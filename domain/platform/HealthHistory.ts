@@ -1,0 +1,129 @@
+/**
+ * How the service has fared, day by day, from its own checks. What was seen while the store was away is kept until it is
+ * back: an outage of the store is the last thing that a record may leave out.
+ */
+import { Context, DateTime, Duration, Effect, Layer } from "effect"
+import { giveUpAfter } from "./GiveUpAfter.ts"
+import { type Condition, Health, type Probe } from "./Health.ts"
+import { type HealthSamples, HealthHistoryStore } from "./HealthHistoryStore.ts"
+
+export const HISTORY_DAYS = 90
+export const HISTORY_DAYS_KEPT = 400
+
+/** The service as a whole stands beside its checks under this name. */
+export const WHOLE_SERVICE = "service"
+
+/** One row a day and check: months of a store that is away. */
+export const UNSTORED_ROWS_MAX = 600
+
+const STORE_LIMIT = Duration.seconds(10)
+const PRUNED_AT_ONCE_MAX = 10_000
+
+export interface DayOfCheck {
+  readonly date: string
+  readonly ok: number
+  readonly degraded: number
+  readonly down: number
+}
+
+export interface CheckHistory {
+  readonly name: string
+  /** Every day of the period, the oldest first; one without a record has no samples. */
+  readonly days: ReadonlyArray<DayOfCheck>
+}
+
+export class HealthHistory extends Context.Service<
+  HealthHistory,
+  {
+    /** Checks, with the probes of whoever asks, and adds what was seen to the record. */
+    sample(others?: ReadonlyArray<Probe>): Effect.Effect<void>
+    /** The last days, today among them: the whole service first. */
+    read(days: number): Effect.Effect<ReadonlyArray<CheckHistory>>
+    readonly prune: Effect.Effect<number>
+  }
+>()("agent-tool-billing/domain/platform/HealthHistory") {
+  static readonly layer = Layer.effect(
+    HealthHistory,
+    Effect.gen(function* () {
+      const health = yield* Health
+      const store = yield* HealthHistoryStore
+      let unstored: ReadonlyArray<HealthSamples> = []
+
+      const sample = Effect.fn("HealthHistory.sample")(function* (others: ReadonlyArray<Probe> = []) {
+        const { at, checks, status } = yield* health.check(others)
+        const date = dateOf(at)
+        const seen = [{ name: WHOLE_SERVICE, status }, ...checks].map((one) => oneSample(date, one.name, one.status))
+        const rows = sumsOf([...unstored, ...seen]).slice(-UNSTORED_ROWS_MAX)
+        unstored = rows
+        // Given up, it may still be written: a sample twice does less harm than an outage that nobody sees.
+        yield* store.add(rows).pipe(giveUpAfter(STORE_LIMIT), Effect.orDie)
+        unstored = []
+      })
+
+      const read = Effect.fn("HealthHistory.read")(function* (days: number) {
+        const today = yield* DateTime.now
+        const dates = Array.from({ length: days }, (_, n) => dateOf(DateTime.subtract(today, { days: days - 1 - n })))
+        return historyOf(dates, yield* store.since(dates[0]!))
+      })
+
+      const prune = Effect.gen(function* () {
+        const before = DateTime.subtract(yield* DateTime.now, { days: HISTORY_DAYS_KEPT })
+        return yield* store.prune(dateOf(before), PRUNED_AT_ONCE_MAX)
+      })
+
+      return HealthHistory.of({ sample, read, prune })
+    })
+  )
+}
+
+const dateOf = (instant: DateTime.Utc): string => DateTime.formatIso(instant).slice(0, 10)
+
+const oneSample = (date: string, check: string, status: Condition): HealthSamples => ({
+  date,
+  check,
+  ok: status === "ok" ? 1 : 0,
+  degraded: status === "degraded" ? 1 : 0,
+  down: status === "down" ? 1 : 0
+})
+
+/** One row for every day and check, in the order of days and then of names. */
+export const sumsOf = (samples: ReadonlyArray<HealthSamples>): ReadonlyArray<HealthSamples> => {
+  const sums = new Map<string, HealthSamples>()
+  for (const one of samples) {
+    const key = `${one.date} ${one.check}`
+    const sum = sums.get(key)
+    sums.set(key, sum === undefined ? one : added(sum, one))
+  }
+  return [...sums.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum)
+}
+
+export const added = (a: HealthSamples, b: HealthSamples): HealthSamples => ({
+  ...a,
+  ok: a.ok + b.ok,
+  degraded: a.degraded + b.degraded,
+  down: a.down + b.down
+})
+
+export const historyOf = (
+  dates: ReadonlyArray<string>,
+  rows: ReadonlyArray<HealthSamples>
+): ReadonlyArray<CheckHistory> => {
+  const others = [...new Set(rows.map(({ check }) => check))].filter((name) => name !== WHOLE_SERVICE).toSorted()
+  const known = new Map(rows.map((row) => [`${row.date} ${row.check}`, row]))
+  return [WHOLE_SERVICE, ...others].map((name) => ({
+    name,
+    days: dates.map((date) => {
+      const { degraded = 0, down = 0, ok = 0 } = known.get(`${date} ${name}`) ?? {}
+      return { date, ok, degraded, down }
+    })
+  }))
+}
+
+export const samplesOf = ({ degraded, down, ok }: Omit<DayOfCheck, "date">): number => ok + degraded + down
+
+/** From 0 to 1; undefined where nothing was seen. */
+export const shareOfGood = (days: ReadonlyArray<Omit<DayOfCheck, "date">>): number | undefined => {
+  const good = days.reduce((sum, { ok }) => sum + ok, 0)
+  const all = days.reduce((sum, day) => sum + samplesOf(day), 0)
+  return all === 0 ? undefined : good / all
+}

@@ -1,0 +1,108 @@
+/**
+ * What every store of the record of health checks holds to.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import * as PostgresHealthHistoryStore from "../../adapters/sql/PostgresHealthHistoryStore.ts"
+import * as PostgresUnitOfWork from "../../adapters/sql/PostgresUnitOfWork.ts"
+import { type HealthSamples, HealthHistoryStore } from "../../domain/platform/HealthHistoryStore.ts"
+import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { memoryStores } from "../../src/layers/MemoryStores.ts"
+import { PostgresTest } from "../support/postgres.ts"
+import { atOnce } from "./ledgerSamples.ts"
+
+type Ports = HealthHistoryStore | UnitOfWork
+
+const postgresPorts: Layer.Layer<Ports> = Layer.mergeAll(
+  PostgresHealthHistoryStore.layer,
+  PostgresUnitOfWork.layer
+).pipe(Layer.provideMerge(PostgresTest.layer))
+
+export const everyHealthHistory: ReadonlyArray<readonly [name: string, ports: Layer.Layer<Ports>]> = [
+  ["memory", memoryStores],
+  ["PostgreSQL", postgresPorts]
+]
+
+const LIVE = { timeout: "60 seconds", excludeTestServices: true } as const
+
+const samples = (date: string, check: string, ok = 0, degraded = 0, down = 0): HealthSamples => ({
+  date,
+  check,
+  ok,
+  degraded,
+  down
+})
+
+/** Each test has years of its own, in one store. */
+export const healthHistoryStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
+  it.layer(ports, LIVE)(`HealthHistoryStore over ${name}`, (it) => {
+    it.effect("adds to what is there, and tells it by day and check from a day on", () =>
+      Effect.gen(function* () {
+        const store = yield* HealthHistoryStore
+        yield* store.add([samples("2100-03-02", "b", 1, 2, 3), samples("2100-03-01", "b", 1)])
+        yield* store.add([samples("2100-03-02", "a", 0, 1), samples("2100-03-02", "b", 10, 20, 30)])
+        yield* store.add([])
+        const all = [
+          samples("2100-03-01", "b", 1),
+          samples("2100-03-02", "a", 0, 1),
+          samples("2100-03-02", "b", 11, 22, 33)
+        ]
+        assert.deepStrictEqual(yield* store.since("2100-03-01"), all)
+        assert.deepStrictEqual(yield* store.since("2100-03-02"), all.slice(1))
+        assert.deepStrictEqual(yield* store.since("2100-03-03"), [])
+      })
+    )
+
+    it.effect("sums up what one batch says twice", () =>
+      Effect.gen(function* () {
+        const store = yield* HealthHistoryStore
+        const twice = samples("2101-01-01", "a", 1, 0, 2)
+        yield* store.add([twice, samples("2101-01-01", "b", 1), twice])
+        assert.deepStrictEqual(yield* store.since("2101-01-01"), [
+          samples("2101-01-01", "a", 2, 0, 4),
+          samples("2101-01-01", "b", 1)
+        ])
+      })
+    )
+
+    it.effect("loses nothing of what many nodes add at once, in whatever order", () =>
+      Effect.gen(function* () {
+        const store = yield* HealthHistoryStore
+        const rows = ["a", "b", "c", "d"].map((check) => samples("2102-01-01", check, 1, 0, 1))
+        yield* atOnce(24, (n) => store.add(n % 2 === 0 ? rows : rows.toReversed()))
+        assert.deepStrictEqual(
+          yield* store.since("2102-01-01"),
+          rows.map((row) => ({ ...row, ok: 24, down: 24 }))
+        )
+      })
+    )
+
+    it.effect("forgets what a unit of work that failed has added or removed", () =>
+      Effect.gen(function* () {
+        const store = yield* HealthHistoryStore
+        const { atomically } = yield* UnitOfWork
+        yield* store.add([samples("2103-01-01", "a", 1)])
+        const both = Effect.andThen(store.add([samples("2103-01-01", "a", 5)]), store.prune("2104-01-01", 100))
+        yield* Effect.exit(atomically(Effect.andThen(both, Effect.die("no"))))
+        assert.deepStrictEqual(yield* store.since("2103-01-01"), [samples("2103-01-01", "a", 1)])
+      })
+    )
+
+    it.effect("removes the oldest before a day, no more than it is told", () =>
+      Effect.gen(function* () {
+        const store = yield* HealthHistoryStore
+        yield* store.prune("2200-01-01", 1_000)
+        const days = ["2026-01-01", "2026-01-02", "2026-01-03", "2026-01-04"]
+        yield* store.add(days.toReversed().map((date) => samples(date, "a", 1)))
+        assert.strictEqual(yield* store.prune("2026-01-04", 2), 2)
+        const left = yield* store.since("2026-01-01")
+        assert.deepStrictEqual(
+          left.map(({ date }) => date),
+          days.slice(2)
+        )
+        assert.strictEqual(yield* store.prune("2026-01-04", 2), 1)
+        assert.strictEqual(yield* store.prune("2026-01-04", 2), 0)
+        assert.lengthOf(yield* store.since("2026-01-01"), 1)
+      })
+    )
+  })
