@@ -1,7 +1,6 @@
 /**
  * Caps that a developer puts on its own spending.
  */
-import { keyOf } from "./Session.ts"
 import type { Budgets } from "./Answers.ts"
 import { ask, Refused } from "./Api.ts"
 import { confirmed } from "./Confirm.ts"
@@ -10,6 +9,7 @@ import { el, empty } from "./Dom.ts"
 import { microcentsOf, moment, money } from "./Figures.ts"
 import { form } from "./Form.ts"
 import { type Panel, panel } from "./Panel.ts"
+import { keyOf } from "./Session.ts"
 import { table } from "./Table.ts"
 
 type Budget = Budgets["budgets"][number]

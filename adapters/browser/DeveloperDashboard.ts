@@ -21,7 +21,7 @@ void signedIn(place, "consumer", (_, who) => {
   const parts = [
     wallet(),
     spending(),
-    calls("consumer", (call) => fileDispute(call, () => void disputed.reload())),
+    calls((call) => fileDispute(call, () => void disputed.reload())),
     freeCalls(),
     budgets(),
     grants(),

@@ -1,7 +1,6 @@
 /**
  * A developer's disputes: filing one, and how the others stand.
  */
-import { keyOf } from "./Session.ts"
 import type { Disputes, UsagePage } from "./Answers.ts"
 import { ask } from "./Api.ts"
 import { openDialog } from "./Dialog.ts"
@@ -9,6 +8,7 @@ import { badge, el, empty } from "./Dom.ts"
 import { moment, money } from "./Figures.ts"
 import { form } from "./Form.ts"
 import { type Panel, panel } from "./Panel.ts"
+import { keyOf } from "./Session.ts"
 import { table } from "./Table.ts"
 
 const PATH = "/api/v1/market/disputes"

@@ -1,12 +1,12 @@
 /**
  * Free calls that are left this month.
  */
-import { keyOf } from "./Session.ts"
 import type { FreeTiers } from "./Answers.ts"
 import { ask } from "./Api.ts"
 import { el, empty } from "./Dom.ts"
 import { count, moment } from "./Figures.ts"
 import { type Panel, panel } from "./Panel.ts"
+import { keyOf } from "./Session.ts"
 import { table } from "./Table.ts"
 
 export const freeCalls = (): Panel =>

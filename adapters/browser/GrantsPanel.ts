@@ -1,7 +1,6 @@
 /**
  * Which providers may bill a developer for calls that they report themselves.
  */
-import { keyOf } from "./Session.ts"
 import type { Grants } from "./Answers.ts"
 import { ask } from "./Api.ts"
 import { amountIn, CAP_PERIODS } from "./BudgetsPanel.ts"
@@ -11,6 +10,7 @@ import { badge, el, empty } from "./Dom.ts"
 import { moment, money, plural } from "./Figures.ts"
 import { form } from "./Form.ts"
 import { type Panel, panel } from "./Panel.ts"
+import { keyOf } from "./Session.ts"
 import { table } from "./Table.ts"
 
 type Grant = Grants["grants"][number]

@@ -5,10 +5,11 @@ import type { UsagePage, UsageSummary } from "./Answers.ts"
 import { ask } from "./Api.ts"
 import { chart } from "./Chart.ts"
 import { choice } from "./Choice.ts"
-import { badge, el, empty, figures } from "./Dom.ts"
+import { badge, button, el, empty, figures } from "./Dom.ts"
 import { bytes, count, milliseconds, money, moment, percent } from "./Figures.ts"
 import { type Panel, panel } from "./Panel.ts"
 import { pages } from "./Pages.ts"
+import { openReceipt } from "./ReceiptDialog.ts"
 import { keyOf } from "./Session.ts"
 import { table } from "./Table.ts"
 
@@ -95,17 +96,7 @@ const callTable = (all: ReadonlyArray<Call>): HTMLElement =>
         cell: (call) => (call.cost_microcents === 0 ? "–" : money(call.cost_microcents)),
         isNumber: true
       },
-      {
-        name: "Receipt",
-        cell: (call) =>
-          el(
-            "a",
-            { href: `/api/v1/market/receipts/${call.receipt_id}`, title: call.receipt_id },
-            `${call.receipt_id.slice(0, RECEIPT_CHARS_SHOWN)}…`
-          )
-      }
+      { name: "", cell: (call) => button("Receipt", () => openReceipt(call.receipt_id), "plain tiny") }
     ],
     all
   )
-
-const RECEIPT_CHARS_SHOWN = 13

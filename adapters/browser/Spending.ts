@@ -1,13 +1,14 @@
 /**
  * What was spent, by day and by tool.
  */
-import { keyOf } from "./Session.ts"
 import type { UsageSummary } from "./Answers.ts"
 import { ask } from "./Api.ts"
 import { chart } from "./Chart.ts"
-import { el, empty, figures, on } from "./Dom.ts"
+import { choice } from "./Choice.ts"
+import { el, empty, figures } from "./Dom.ts"
 import { bytes, count, money, percent } from "./Figures.ts"
 import { type Panel, panel } from "./Panel.ts"
+import { keyOf } from "./Session.ts"
 import { table } from "./Table.ts"
 
 const PERIODS = [
@@ -17,31 +18,13 @@ const PERIODS = [
   ["90d", "90 days"]
 ] as const
 
-/** A list of periods to choose from, read when the panel loads. */
-export const periodChoice = (
-  id: string,
-  periods: ReadonlyArray<readonly [value: string, label: string]>,
-  chosen: string,
-  changed: () => void
-) => {
-  const select = on(
-    el(
-      "select",
-      { id },
-      periods.map(([value, label]) => el("option", { value, selected: value === chosen }, label))
-    ),
-    { change: changed }
-  )
-  return { select, element: el("label", { for: id }, "Period ", select) }
-}
-
 export const spending = (): Panel => {
-  const period = periodChoice("spending-period", PERIODS, "30d", () => void made.reload())
+  const period = choice("spending-period", "Period", PERIODS, "30d", () => void made.reload())
   const made = panel(
     "spending",
     "Spending",
     async () => {
-      const usage = await ask<UsageSummary>("GET", `/api/v1/market/usage/summary?period=${period.select.value}`, {
+      const usage = await ask<UsageSummary>("GET", `/api/v1/market/usage/summary?period=${period.value()}`, {
         key: keyOf("consumer")
       })
       if (usage.total_calls === 0) {

@@ -1,13 +1,13 @@
 /**
  * What a developer has, and putting more in.
  */
-import { keyOf } from "./Session.ts"
 import type { Balance, Loaded } from "./Answers.ts"
 import { ask, Refused } from "./Api.ts"
 import { el, figures, notice } from "./Dom.ts"
 import { microcentsOf, money } from "./Figures.ts"
 import { form } from "./Form.ts"
 import { type Panel, panel } from "./Panel.ts"
+import { keyOf } from "./Session.ts"
 
 const MICROCENTS_PER_CENT = 10_000
 
