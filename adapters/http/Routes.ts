@@ -25,6 +25,7 @@ import { webhookRoutes } from "./handlers/WebhookHandlers.ts"
 import { assetRoutes } from "./pages/AssetRoutes.ts"
 import { developerDashboardRoutes } from "./pages/DeveloperDashboardPage.ts"
 import { docsRoutes } from "./pages/DocsPage.ts"
+import { homeRoutes } from "./pages/HomePage.ts"
 import { providerDashboardRoutes } from "./pages/ProviderDashboardPage.ts"
 import { registerRoutes } from "./pages/RegisterPages.ts"
 import { verifyRoutes } from "./pages/VerifyPage.ts"
@@ -50,6 +51,7 @@ const subjects = Effect.map(
     platformRoutes,
     submissionsRoutes,
     metricsRoutes,
+    homeRoutes,
     docsRoutes,
     verifyRoutes,
     registerRoutes,

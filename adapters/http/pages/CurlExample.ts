@@ -31,4 +31,5 @@ export const curlExample = ({ method, path, operation }: Located, baseUrl: strin
 
 const quoted = (url: string): string => (/^[\w:/.~%-]+$/u.test(url) ? url : singleQuoted(url))
 
-const singleQuoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+/** As one word of a shell, whatever is in it. */
+export const singleQuoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`

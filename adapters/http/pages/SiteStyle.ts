@@ -29,7 +29,7 @@ thead td{border-top:0}
 .grid{display:grid;gap:1.25rem;grid-template-columns:repeat(auto-fit,minmax(min(100%,19rem),1fr));align-items:start}
 .card{background:var(--panel);border:1px solid var(--line);border-radius:14px;padding:1.25rem;min-width:0}
 .card>:last-child{margin-bottom:0}
-.card+*,.notice+h3{margin-top:1.25rem}
+.card+h3,.notice+h3{margin-top:1.25rem}
 .card h2{font-size:1.25rem}
 .figures{display:grid;gap:1rem;grid-template-columns:repeat(auto-fit,minmax(8.75rem,1fr));margin:0 0 1.25rem;padding:0}
 .figure{background:var(--panel);border:1px solid var(--line);border-radius:12px;padding:.8rem 1rem;min-width:0}
