@@ -3,8 +3,8 @@
  */
 import type { RegisteredConsumer, RegisteredProvider } from "./Answers.ts"
 import { ask, Refused } from "./Api.ts"
-import { byId, el, fill, notice } from "./Dom.ts"
-import { microcentsOf } from "./Figures.ts"
+import { byId, el, fill } from "./Dom.ts"
+import { microcentsOf, plural } from "./Figures.ts"
 import { form, type Values } from "./Form.ts"
 import { command, keyShown } from "./KeyShown.ts"
 import { keep } from "./Session.ts"
@@ -15,7 +15,6 @@ const place = byId("register")
 const NAME = {
   name: "name",
   label: "Name",
-  hint: "Of you, your team or your product; others see it.",
   autocomplete: "organization"
 }
 const EMAIL = {
@@ -38,7 +37,7 @@ const developers = () =>
     id: "developer",
     submit: "Register",
     fields: [
-      NAME,
+      { ...NAME, hint: "Of your agent, your team or yourself. It stands on your invoices." },
       EMAIL,
       { name: "use_case", label: "What your agent does", type: "textarea", optional: true },
       {
@@ -46,7 +45,7 @@ const developers = () =>
         label: "Requests a minute",
         type: "number",
         optional: true,
-        hint: "How many your agent needs, if the usual are not enough."
+        hint: "How many your agent needs at most, if the usual number is not enough."
       }
     ],
     send: async ({ email, name, rate_limit_rpm: rpm, use_case: useCase }, idempotencyKey) => {
@@ -60,7 +59,8 @@ const developers = () =>
         }
       })
       arrived("consumer", made.api_key, made.consumer_id, [
-        el("h3", {}, "Next: put money in, and call a tool"),
+        el("p", {}, `Your agent may send ${plural(made.rate_limit_rpm, "request")} a minute.`),
+        el("h3", {}, "Next: put money in"),
         command(
           `curl ${origin}/api/market/balance/load -H 'Authorization: Bearer ${made.api_key}' -H 'content-type: application/json' -d '{"amount_cents":500}'`
         ),
@@ -77,7 +77,8 @@ const developers = () =>
 
 const toolsOf = (text: string): ReadonlyArray<string> => text.split(/[\s,]+/u).filter((name) => name !== "")
 
-const provider = ({ description, email, endpoint_url: endpoint, name, price, tools }: Values): object => {
+const provider = (values: Values): object => {
+  const { description, email, endpoint_url: endpoint, free_tier_calls: free, name, price, tools } = values
   const microcents = microcentsOf(price!)
   if (microcents === undefined) {
     throw new Refused(422, {
@@ -90,7 +91,7 @@ const provider = ({ description, email, endpoint_url: endpoint, name, price, too
     endpoint_url: endpoint,
     ...(description === "" ? {} : { description }),
     default_price_microcents: microcents,
-    tools: toolsOf(tools!).map((tool) => ({ tool_name: tool }))
+    tools: toolsOf(tools!).map((tool) => ({ tool_name: tool, free_tier_calls: Number(free) }))
   }
 }
 
@@ -99,7 +100,7 @@ const providers = () =>
     id: "provider",
     submit: "Register",
     fields: [
-      NAME,
+      { ...NAME, hint: "Of you, your team or your product. The catalogue shows it." },
       EMAIL,
       {
         name: "endpoint_url",
@@ -117,6 +118,13 @@ const providers = () =>
         hint: "For every tool without a price of its own. You can change it at any time."
       },
       {
+        name: "free_tier_calls",
+        label: "Free calls",
+        type: "number",
+        value: "100",
+        hint: "Of each tool, for each developer and month, before a call costs anything. 0 for none."
+      },
+      {
         name: "tools",
         label: "Names of its tools",
         optional: true,
@@ -131,14 +139,18 @@ const providers = () =>
       })
       const [tool] = made.tools
       arrived("provider", made.api_key, made.provider_id, [
-        notice("", made.message),
-        el("h3", {}, tool === undefined ? "Next: list a tool" : "Next: see it in the catalogue, and prove who you are"),
+        el("h3", {}, tool === undefined ? "Next: list a tool" : "Next: prove that the mailbox is yours"),
         command(
           tool === undefined
             ? `curl ${origin}/api/market/tools -H 'Authorization: Bearer ${made.api_key}' -H 'content-type: application/json' -d '{"tools":[{"tool_name":"search","description":"What it does","price_microcents":1000}]}'`
             : `curl ${origin}/api/v1/market/providers/verify -H 'Authorization: Bearer ${made.api_key}' -H 'content-type: application/json' -d '{"level":"email"}'`
         ),
-        el("p", { class: "actions" }, el("a", { class: "button", href: "/providers/dashboard" }, "Open your dashboard"))
+        el(
+          "p",
+          { class: "actions" },
+          el("a", { class: "button", href: "/providers/dashboard" }, "Open your dashboard"),
+          el("a", { class: "button plain", href: "/catalog" }, "See the catalogue")
+        )
       ])
       return undefined
     }

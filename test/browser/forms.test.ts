@@ -115,3 +115,34 @@ it.live.skipIf(!hasBrowser)(
     }).pipe(Effect.scoped),
   { timeout: 60_000 }
 )
+
+it.live.skipIf(!hasBrowser)(
+  "a provider says in its registration what a call costs and how many are free, and the catalogue has it so",
+  () =>
+    Effect.gen(function* () {
+      const { url } = yield* memory
+      const { page } = yield* open(yield* browser, `${url}/providers/register`)
+      const listed = yield* Effect.promise(async () => {
+        await page.fill("#provider-name", "Ada Tools")
+        await page.fill("#provider-email", "ada@example.org")
+        await page.fill("#provider-endpoint_url", "http://127.0.0.1:9/mcp")
+        await page.fill("#provider-price", "0.0025")
+        await page.fill("#provider-free_tier_calls", "3")
+        await page.fill("#provider-tools", "search, fetch")
+        await page.click("button[type=submit]")
+        await page.waitForSelector("text=You are registered")
+        return (await (await fetch(`${url}/api/market/catalog`)).json()).tools as ReadonlyArray<{
+          readonly tool_name: string
+          readonly pricing: { readonly price_microcents: number; readonly free_tier_calls: number }
+        }>
+      })
+      assert.sameDeepMembers(
+        listed.map((tool) => [tool.tool_name, tool.pricing.price_microcents, tool.pricing.free_tier_calls]),
+        [
+          ["search", 2_500, 3],
+          ["fetch", 2_500, 3]
+        ]
+      )
+    }).pipe(Effect.scoped),
+  { timeout: 60_000 }
+)

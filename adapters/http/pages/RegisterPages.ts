@@ -21,8 +21,8 @@ const developers = (site: Site) =>
     body: html`
       <h1>Join as a developer</h1>
       <p class="lead">
-        One key for every tool in the catalogue. Your agent sees what a call costs before it makes it, pays only for
-        calls that worked, and gets a receipt that anybody can verify.
+        One key for every tool in the catalogue. Your agent sees what a call costs before it makes it, pays for what was
+        delivered, and gets a receipt that anybody can verify.
       </p>
       <section id="register" data-role="consumer">${needsScript("register-consumer")}</section>
       <p>Do you have a key? <a href="/developers/dashboard">Open your dashboard</a>.</p>

@@ -13,6 +13,8 @@ export const siteStyle = `${pageStyle}
 .site .brand{font-weight:750;letter-spacing:-.01em;margin-right:auto}
 .foot{border-top:1px solid var(--line);padding-top:1.25rem;padding-bottom:2rem;color:var(--muted);font-size:.9375rem;display:flex;flex-wrap:wrap;gap:.25rem 1.25rem}
 .foot a{color:var(--muted)}
+[tabindex="-1"]:focus{outline:none}
+::placeholder{color:var(--muted);opacity:.85}
 main{padding-top:2.25rem;padding-bottom:4rem;display:block}
 main>section{margin-top:2.75rem}
 .lead{font-size:1.2rem;line-height:1.5;color:var(--muted);max-width:44rem;text-wrap:pretty}
@@ -28,6 +30,7 @@ thead td{border-top:0}
 .jump a{padding:.25rem 0;text-decoration:none}
 .grid{display:grid;gap:1.25rem;grid-template-columns:repeat(auto-fit,minmax(min(100%,19rem),1fr));align-items:start}
 .card{background:var(--panel);border:1px solid var(--line);border-radius:14px;padding:1.25rem;min-width:0}
+.card+*,.copyable+*{margin-top:1.25rem}
 .card>:last-child{margin-bottom:0}
 .card+h3,.notice+h3{margin-top:1.25rem}
 .card h2{font-size:1.25rem}
