@@ -49,6 +49,8 @@ export type Sla = Answer<typeof TrustApi.endpoints.sla>
 export type Trust = Answer<typeof TrustApi.endpoints.score>
 export type Verified = Answer<typeof TrustApi.endpoints.verify>
 export type ToolDetails = Answer<typeof CatalogApi.endpoints.tool>
+export type Quote = Extract<CallAnswer, { readonly quote: unknown }>
+export type CallDone = Extract<CallAnswer, { readonly meta: unknown }>
 export type CatalogPage = Answer<typeof CatalogApi.endpoints.catalog>
 /** A tool as it is put in. */
 export type Declaration = Wire<ToolBody>

@@ -4,18 +4,26 @@
 export class Refused extends Error {
   readonly status: number
   readonly code: string
-  /** Whether it stays so: not where the service is still at it, or could not tell what became of it. */
-  readonly isFinal: boolean
   /** What is wrong with which field of the body. */
   readonly faults: ReadonlyArray<{ readonly path: ReadonlyArray<string | number>; readonly message: string }>
+  readonly body: Readonly<Record<string, unknown>>
 
   constructor(status: number, body: Readonly<Record<string, unknown>>) {
     super(String(body["detail"] ?? body["message"] ?? body["title"] ?? `The service answered ${status}.`))
     this.status = status
+    this.body = body
     this.code = String(body["code"] ?? "")
-    this.isFinal = body["retry_after_seconds"] === undefined && status !== 500 && status !== 503
     const { details } = body
     this.faults = Array.isArray(details) ? (details as typeof this.faults) : []
+  }
+
+  /**
+   * Whether it is known what came of the wish. Where it is not, the next try has to carry the same idempotency key: what
+   * was done is then answered again, not done twice. A call with a receipt is over, whatever came of it.
+   */
+  get isFinal(): boolean {
+    if (typeof this.body["receipt_id"] === "string") return true
+    return this.status < 500 && this.body["retry_after_seconds"] === undefined
   }
 }
 

@@ -26,10 +26,10 @@ export interface ChartOptions {
   readonly to?: number
 }
 
+/** A line between days without figures would not be seen. */
+const POINTS_SHOWN_MAX = 31
 const HEIGHT_PX = 220
 const SECONDS_PER_DAY = 86_400
-/** A day between two without figures would otherwise not be seen. */
-const POINTS_SHOWN_MAX = 31
 
 export const chart = (points: ReadonlyArray<Point>, options: ChartOptions): HTMLElement => {
   const place = el("div", { class: "chart", role: "img", "aria-label": `${options.title}, as a chart` })

@@ -3,7 +3,7 @@
  * after an answer that never came carries the same idempotency key: it is no second wish.
  */
 import { Refused, words } from "./Api.ts"
-import { el, fill, notice, on } from "./Dom.ts"
+import { button, el, fill, notice, on } from "./Dom.ts"
 import { makeWish } from "./Wish.ts"
 
 export interface Field {
@@ -26,21 +26,27 @@ export interface FormOptions {
   readonly submit: string
   readonly style?: "stack" | "row"
   /** What to say once it is done; nothing where the page says so itself. */
-  readonly send: (values: Values, idempotencyKey: string) => Promise<string | Node | undefined>
+  readonly send: Send
+  /** Another thing to do with the same fields, by a button of its own. */
+  readonly also?: { readonly submit: string; readonly send: Send }
 }
 
-export const form = ({ fields, id, send, style = "stack", submit }: FormOptions): HTMLFormElement => {
+type Send = (values: Values, idempotencyKey: string) => Promise<string | Node | undefined>
+
+export const form = ({ also, fields, id, send, style = "stack", submit }: FormOptions): HTMLFormElement => {
   const said = el("div", { "aria-live": "polite" })
-  const sender = el("button", { type: "submit" }, submit)
+  // The first submits when Enter is pressed: the other one is never pressed by accident.
+  const sender = el("button", { type: "submit", class: also === undefined ? "" : "plain" }, submit)
+  const other = also === undefined ? undefined : button(also.submit, () => void work(also.submit, also.send))
   const made = el(
     "form",
     { class: style, id, novalidate: true },
     fields.map((field) => fieldOf(id, field)),
-    style === "row" ? sender : said,
-    style === "row" ? said : el("div", { class: "actions" }, sender)
+    style === "row" ? [sender, other] : said,
+    style === "row" ? said : el("div", { class: "actions" }, sender, other)
   )
   const wish = makeWish()
-  const work = async () => {
+  const work = async (what: string, sending: Send) => {
     const values = valuesOf(made)
     const missing = fields.filter(({ name, optional }) => optional !== true && values[name] === "")
     complain(
@@ -49,10 +55,12 @@ export const form = ({ fields, id, send, style = "stack", submit }: FormOptions)
       missing.map(({ label, name }) => [name, `${label} is needed.`])
     )
     if (missing.length > 0) return
-    sender.disabled = true
+    const busy = (is: boolean) => [sender, other].forEach((one) => one?.toggleAttribute("disabled", is))
+    const asked = document.activeElement
+    busy(true)
     fill(said)
     try {
-      const done = await send(values, wish.keyFor(JSON.stringify(values)))
+      const done = await sending(values, wish.keyFor(JSON.stringify([what, values])))
       wish.heard()
       if (done !== undefined) fill(said, typeof done === "string" ? notice("good", done) : done)
     } catch (error) {
@@ -65,15 +73,15 @@ export const form = ({ fields, id, send, style = "stack", submit }: FormOptions)
       complain(made, id, placed)
       if (placed.length === 0 || placed.length < faults.length) fill(said, notice("bad", words(error)))
     } finally {
-      sender.disabled = false
+      busy(false)
       // A button that was off has lost the focus.
-      if (document.activeElement === document.body && sender.isConnected) sender.focus()
+      if (document.activeElement === document.body && asked instanceof HTMLElement && asked.isConnected) asked.focus()
     }
   }
   return on(made, {
     submit: (event) => {
       event.preventDefault()
-      void work()
+      void work(submit, send)
     }
   })
 }
@@ -113,7 +121,8 @@ const fieldOf = (form_: string, field: Field): HTMLElement => {
   )
 }
 
-const valuesOf = (made: HTMLFormElement): Values =>
+/** As they stand in it. */
+export const valuesOf = (made: HTMLFormElement): Values =>
   Object.fromEntries([...new FormData(made)].map(([name, value]) => [name, String(value).trim()]))
 
 /** Each fault beside its field; the first of them gets the focus. */

@@ -40,25 +40,32 @@ const whoHas = async (key: string, role: Role): Promise<Who | string> => {
 export const signedIn = async (
   place: HTMLElement,
   role: Role,
-  show: (key: string, who: Who) => void
+  show: (key: string, who: Who) => void,
+  submit?: string
 ): Promise<void> => {
   const kept = keyOf(role)
-  if (kept === undefined) return askForKey(place, role, show)
+  if (kept === undefined) return askForKey(place, role, show, submit)
   try {
     const who = await whoHas(kept, role)
     if (typeof who === "object") return show(kept, who)
     forget(role)
-    askForKey(place, role, show, who)
+    askForKey(place, role, show, submit, who)
   } catch (error) {
     fill(
       place,
       notice("bad", words(error)),
-      button("Try again", () => void signedIn(place, role, show))
+      button("Try again", () => void signedIn(place, role, show, submit))
     )
   }
 }
 
-const askForKey = (place: HTMLElement, role: Role, show: (key: string, who: Who) => void, complaint?: string): void => {
+const askForKey = (
+  place: HTMLElement,
+  role: Role,
+  show: (key: string, who: Who) => void,
+  label = "Open the dashboard",
+  complaint?: string
+): void => {
   const input = el("input", {
     id: "key",
     name: "key",
@@ -69,7 +76,7 @@ const askForKey = (place: HTMLElement, role: Role, show: (key: string, who: Who)
     "aria-describedby": "key-hint"
   })
   const said = el("div", { "aria-live": "polite" }, complaint === undefined ? undefined : notice("bad", complaint))
-  const submit = el("button", { type: "submit" }, "Open the dashboard")
+  const submit = el("button", { type: "submit" }, label)
   const form = on(
     el(
       "form",

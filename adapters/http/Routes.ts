@@ -24,6 +24,7 @@ import { usageRoutes } from "./handlers/UsageHandlers.ts"
 import { webhookRoutes } from "./handlers/WebhookHandlers.ts"
 import { assetRoutes } from "./pages/AssetRoutes.ts"
 import { developerDashboardRoutes } from "./pages/DeveloperDashboardPage.ts"
+import { catalogPageRoutes } from "./pages/CatalogPages.ts"
 import { docsRoutes } from "./pages/DocsPage.ts"
 import { homeRoutes } from "./pages/HomePage.ts"
 import { providerDashboardRoutes } from "./pages/ProviderDashboardPage.ts"
@@ -57,6 +58,7 @@ const subjects = Effect.map(
     registerRoutes,
     developerDashboardRoutes,
     providerDashboardRoutes,
+    catalogPageRoutes,
     assetRoutes
   ]),
   (groups) => groups.flat()

@@ -58,3 +58,11 @@ export const formatPrice = (amount: bigint): string => {
     .replace(/0{1,4}$/u, "")
   return `$${group(String(amount / MICROCENTS_PER_DOLLAR))}.${fraction}`
 }
+
+/** Dollars as somebody typed them; undefined where they are no amount, or finer than a microcent. */
+export const parseDollars = (text: string): Microcents | undefined => {
+  const parts = /^\$?(\d{1,9})(?:\.(\d{1,6}))?$/u.exec(text.trim().replaceAll(",", ""))
+  return parts === null
+    ? undefined
+    : Microcents.make(BigInt(parts[1]!) * MICROCENTS_PER_DOLLAR + BigInt((parts[2] ?? "").padEnd(6, "0")))
+}

@@ -9,6 +9,7 @@ import {
   MICROCENTS_MAX,
   MICROCENTS_PER_CENT,
   MicrocentsFromInt,
+  parseDollars,
   toCents
 } from "../../domain/shared/Microcents.ts"
 
@@ -28,6 +29,23 @@ describe("Microcents", () => {
   it("rounds half a microcent of the fee up", () => {
     const fees = [0n, 1n, 4n, 5n, 14n, 15n, 100n, MICROCENTS_MAX].map(feeOf)
     assert.deepStrictEqual(fees, [0n, 0n, 0n, 1n, 1n, 2n, 10n, 900_719_925_474_099n])
+  })
+
+  it("dollars as people type them are exact, and anything else is no amount", () => {
+    const amounts = ["0", "1", "0.5", "$12.34", " 1,234.5 ", "0.000001", "999999999.999999", "0.10"]
+    assert.deepStrictEqual(amounts.map(parseDollars).map(String), [
+      "0",
+      "1000000",
+      "500000",
+      "12340000",
+      "1234500000",
+      "1",
+      "999999999999999",
+      "100000"
+    ])
+    for (const text of ["", " ", "$", ".5", "1.", "-1", "1e3", "0.0000001", "1 000", "free", "1.2.3", "9".repeat(10)]) {
+      assert.isUndefined(parseDollars(text), text)
+    }
   })
 
   it.prop("a JSON integer comes through unchanged, there and back", { amount: Microcents }, ({ amount }) => {

@@ -58,9 +58,18 @@ const leaks = ({ json, status, text }: Answer): ReadonlyArray<string> =>
     ? []
     : [INSIDE, KEY].filter((pattern) => pattern.test(text)).map((pattern) => `the answer shows ${pattern}`)
 
-/** Every failure but the ones that have a form of their own: a degraded health, and what verifiers compare whole. */
+/**
+ * Every failure but the ones that have a form of their own: a degraded health, what verifiers compare whole, and a page
+ * that says to people that there is nothing here.
+ */
 const isProblem = (request: WebRequest, answer: Answer): boolean =>
-  answer.status >= 400 && !isQuirk(request, answer) && !(answer.status === 503 && HEALTH_PATHS.has(request.path))
+  answer.status >= 400 &&
+  !isQuirk(request, answer) &&
+  !(answer.status === 503 && HEALTH_PATHS.has(request.path)) &&
+  !(answer.status === 404 && isPage(request, answer))
+
+const isPage = ({ path }: WebRequest, { headers }: Answer): boolean =>
+  !path.startsWith("/api/") && headers["content-type"]?.startsWith("text/html") === true
 
 const HEALTH_PATHS: ReadonlySet<string> = new Set(["/api/market/health", "/api/v1/health", "/readyz"])
 

@@ -1,7 +1,7 @@
 /**
  * A call as it can be pasted into a shell.
  */
-import type { Located } from "../openapi/OpenApiModel.ts"
+import type { Json, Located } from "../openapi/OpenApiModel.ts"
 import { jsonText } from "./JsonText.ts"
 
 /** The variable in which the examples expect a key of this role. */
@@ -19,15 +19,24 @@ export const curlExample = ({ method, path, operation }: Located, baseUrl: strin
     .map((parameter) => `${parameter.name}=${encodeURIComponent(String(parameter.example))}`)
     .join("&")
   const url = `${baseUrl}${filled}${query === "" ? "" : `?${query}`}`
-  const body = operation.requestBody?.content["application/json"]?.example
-  return [
+  return command(
+    method,
+    url,
+    operation["x-roles"].length === 0 ? undefined : keyVariable(role === undefined ? operation["x-roles"] : [role]),
+    operation.requestBody?.content["application/json"]?.example
+  )
+}
+
+/** A POST of this body with a key of this role. */
+export const commandOf = (url: string, role: string, body: Json): string =>
+  command("POST", url, keyVariable([role]), body)
+
+const command = (method: string, url: string, key: string | undefined, body: Json | undefined): string =>
+  [
     `curl ${method === "GET" || body !== undefined ? "" : `-X ${method} `}${quoted(url)}`,
-    ...(operation["x-roles"].length === 0
-      ? []
-      : [`-H "Authorization: Bearer $${keyVariable(role === undefined ? operation["x-roles"] : [role])}"`]),
+    ...(key === undefined ? [] : [`-H "Authorization: Bearer $${key}"`]),
     ...(body === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d ${singleQuoted(jsonText(body))}`])
   ].join(" \\\n  ")
-}
 
 const quoted = (url: string): string => (/^[\w:/.~%-]+$/u.test(url) ? url : singleQuoted(url))
 

@@ -1,0 +1,97 @@
+/**
+ * The page /catalog/:id: the call form, how the provider did, and times in the reader's own zone.
+ */
+import type { Sla, ToolDetails } from "./Answers.ts"
+import { ask, words } from "./Api.ts"
+import type { Schema } from "./Arguments.ts"
+import { callForm } from "./CallForm.ts"
+import { chart } from "./Chart.ts"
+import { button, byId, el, empty, figures, fill, notice } from "./Dom.ts"
+import { count, milliseconds, moment, percent } from "./Figures.ts"
+
+/** What the server wrote stays below, for whoever wants the numbers. */
+const loaded = async (place: HTMLElement, load: () => Promise<void>): Promise<void> => {
+  const kept = [...place.childNodes]
+  place.setAttribute("aria-busy", "true")
+  try {
+    await load()
+  } catch (error) {
+    fill(
+      place,
+      notice("bad", words(error)),
+      button("Try again", () => void loaded(place, load), "plain"),
+      kept
+    )
+  } finally {
+    place.setAttribute("aria-busy", "false")
+  }
+}
+
+const showSla = async (place: HTMLElement): Promise<void> => {
+  const sla = await ask<Sla>("GET", `/api/v1/market/providers/${place.dataset["provider"]!}/sla`)
+  const kept = [...place.childNodes]
+  if (sla.total_calls_30d === 0) {
+    return fill(place, empty("Nobody called it within the last 30 days: there is nothing to show yet."), kept)
+  }
+  const uptimes = sla.by_day.map(({ date, uptime }) => ({ date, value: uptime }))
+  const worst = Math.min(...uptimes.flatMap(({ value }) => (value === null ? [] : [value])))
+  fill(
+    place,
+    figures([
+      ["Calls", count(sla.total_calls_30d), "of all its tools"],
+      [
+        "Succeeded",
+        sla.uptime_30d === null ? "–" : percent(sla.uptime_30d / 100),
+        `${count(sla.timeout_calls_30d)} not in time`
+      ],
+      ["Latency, p95", milliseconds(sla.p95_latency_ms), `half within ${milliseconds(sla.p50_latency_ms)}`],
+      ["Disputes", count(sla.disputes)]
+    ]),
+    el(
+      "div",
+      { class: "charts" },
+      titled(
+        "Calls",
+        chart(
+          sla.by_day.map(({ calls, date }) => ({ date, value: calls })),
+          { title: "Calls by day", unit: "Calls", format: count }
+        )
+      ),
+      titled(
+        "Succeeded",
+        chart(uptimes, {
+          title: "Success by day",
+          unit: "Succeeded",
+          kind: "line",
+          from: worst < 90 ? 0 : 90,
+          to: 100.2,
+          format: (value) => (value > 100 ? "" : `${Number(value.toFixed(2))} %`)
+        })
+      ),
+      titled(
+        "Latency, p95",
+        chart(
+          sla.by_day.map(({ date, p95_latency_ms: value }) => ({ date, value })),
+          { title: "Latency by day", unit: "Latency, p95", kind: "line", format: milliseconds }
+        )
+      )
+    ),
+    kept
+  )
+}
+
+const titled = (title: string, shown: HTMLElement): HTMLElement => el("div", {}, el("h3", {}, title), shown)
+
+const showCall = async (place: HTMLElement): Promise<void> => {
+  const tool = await ask<ToolDetails>("GET", `/api/v1/market/tools/${place.dataset["tool"]!}`)
+  callForm(place, tool, JSON.parse(place.dataset["sample"]!) as Schema)
+}
+
+for (const time of document.querySelectorAll("time")) time.replaceWith(moment(time.dateTime))
+for (const [id, show] of [
+  ["call", showCall],
+  ["sla", showSla]
+] as const) {
+  const place = byId(id)
+  void loaded(place, () => show(place))
+}
