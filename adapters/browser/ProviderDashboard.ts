@@ -4,6 +4,7 @@
 import { documents } from "./Documents.ts"
 import { byId, el, fill } from "./Dom.ts"
 import { keys } from "./Keys.ts"
+import type { Panel } from "./Panel.ts"
 import { calls } from "./ProviderCalls.ts"
 import { disputes } from "./ProviderDisputes.ts"
 import { earnings } from "./ProviderEarnings.ts"
@@ -15,23 +16,25 @@ import { signedIn, signOut, type Who } from "./Session.ts"
 
 const place = byId("dashboard")
 
-const WAYS = [
-  ["earnings", "Earnings"],
-  ["calls", "Calls"],
-  ["payouts", "Payouts"],
-  ["tools", "Tools"],
-  ["disputes", "Disputes"],
-  ["standing", "Trust"],
-  ["documents", "Statements"],
-  ["keys", "Keys"]
-] as const
-
 const show = (_key: string, who: Who): void => {
   const id = String(who["id"])
   const earned = earnings()
   const paid = payouts()
-  const begun = start(id)
   const moneyMoved = () => void Promise.all([earned.reload(), paid.reload()])
+  const begun = start(id, (isNew) => place.classList.toggle("new", isNew))
+  /** In this order. Some have nothing to show before the first call. */
+  const parts: ReadonlyArray<readonly [panel: Panel, name: string, needsCalls: boolean]> = [
+    [begun, "First steps", false],
+    [earned, "Earnings", true],
+    [calls(), "Calls", true],
+    [tools(id, () => void begun.reload()), "Tools", false],
+    [paid, "Payouts", false],
+    [disputes(moneyMoved), "Disputes", true],
+    [standing(id), "Trust", false],
+    [documents("provider"), "Statements", true],
+    [keys("provider", id), "Keys", false]
+  ]
+  for (const [{ element }, , needsCalls] of parts) element.classList.toggle("later", needsCalls)
   fill(
     place,
     el(
@@ -43,17 +46,13 @@ const show = (_key: string, who: Who): void => {
     el(
       "nav",
       { class: "jump", "aria-label": "Parts of the dashboard" },
-      WAYS.map(([to, name]) => el("a", { href: `#${to}` }, name))
+      parts
+        .slice(1)
+        .map(([{ element }, name, needsCalls]) =>
+          el("a", { href: `#${element.id}`, class: needsCalls ? "later" : "" }, name)
+        )
     ),
-    begun.element,
-    earned.element,
-    calls().element,
-    paid.element,
-    tools(id, () => void begun.reload()).element,
-    disputes(moneyMoved).element,
-    standing(id).element,
-    documents("provider").element,
-    keys("provider", id).element,
+    parts.map(([{ element }]) => element),
     el("p", { class: "small muted" }, "Provider ", el("code", {}, id))
   )
 }

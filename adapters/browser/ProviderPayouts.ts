@@ -28,21 +28,23 @@ export const payouts = (): Panel => {
       ask<Connection>("GET", CONNECT, { key })
     ])
     const last = state.history.find(({ status }) => status === "paid")
+    const isNew = state.pending_balance_cents === 0 && last === undefined
     return [
-      figures([
-        ["To be paid out", state.pending_balance, `from ${state.minimum_payout} on`],
-        last === undefined
-          ? ["Last payout", "None yet"]
-          : ["Last payout", dollars(last.amount_cents), day(last.paid_at ?? last.created_at)]
-      ]),
+      isNew
+        ? empty(`Nothing to pay out yet. From ${state.minimum_payout} on you can have what your tools earned.`)
+        : figures([
+            ["To be paid out", state.pending_balance, `from ${state.minimum_payout} on`],
+            last === undefined
+              ? ["Last payout", "None yet"]
+              : ["Last payout", dollars(last.amount_cents), day(last.paid_at ?? last.created_at)]
+          ]),
       said,
-      ...asking(state, said, reload),
+      ...(isNew ? [] : asking(state, said, reload)),
       automatic(state, said),
       el("h3", {}, "Your account at the payment processor"),
       ...standing(connection, saidOfAccount),
       saidOfAccount,
-      el("h3", {}, "History"),
-      state.history.length === 0 ? empty("No payouts yet. Each one stands here, with how far it is.") : history(state)
+      ...(state.history.length === 0 ? [] : [el("h3", {}, "History"), history(state)])
     ]
   })
 }

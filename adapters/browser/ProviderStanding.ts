@@ -5,7 +5,7 @@ import type { Sla, Trust } from "./Answers.ts"
 import { ask } from "./Api.ts"
 import { chart } from "./Chart.ts"
 import { badge, el, empty, figures } from "./Dom.ts"
-import { count, milliseconds, percent } from "./Figures.ts"
+import { count, milliseconds, percent, plural } from "./Figures.ts"
 import { type Panel, panel } from "./Panel.ts"
 import { proofs } from "./ProviderProofs.ts"
 import { table } from "./Table.ts"
@@ -37,17 +37,18 @@ export const standing = (providerId: string): Panel => {
 
 const KEPT_MS = 2_500
 
-const scoreOf = (trust: Trust): ReadonlyArray<Node> => [
+const measured = ({ badge: rated, details, trust_score: score }: Trust): HTMLElement =>
   figures([
-    ["Trust score", `${trust.trust_score} of 100`, trust.badge === "unrated" ? "not rated yet" : trust.badge],
-    [
-      "Calls in 30 days",
-      count(trust.details.total_calls_30d),
-      `by ${count(trust.details.distinct_consumers_30d)} developers`
-    ],
-    ["Succeeded", trust.details.success_rate === null ? "–" : percent(trust.details.success_rate)],
-    ["95 of 100 within", milliseconds(trust.details.p95_latency_ms)]
-  ]),
+    ["Trust score", `${score} of 100`, rated === "unrated" ? "not rated yet" : rated],
+    ["Calls in 30 days", count(details.total_calls_30d), `by ${plural(details.distinct_consumers_30d, "developer")}`],
+    ["Succeeded", details.success_rate === null ? "–" : percent(details.success_rate)],
+    ["95 of 100 within", milliseconds(details.p95_latency_ms)]
+  ])
+
+const scoreOf = (trust: Trust): ReadonlyArray<Node> => [
+  trust.details.total_calls_30d === 0
+    ? el("p", {}, `A score of ${trust.trust_score} of 100, before anything is measured.`)
+    : measured(trust),
   el(
     "p",
     {},

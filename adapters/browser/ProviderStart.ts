@@ -15,7 +15,8 @@ interface Step {
   readonly how: ReadonlyArray<Child>
 }
 
-export const start = (providerId: string): Panel => {
+/** `isNew` is told whether there was no call yet: then there is nothing to see of money, and much to do. */
+export const start = (providerId: string, isNew: (yes: boolean) => void): Panel => {
   const made = panel("start", "First steps", async () => {
     const key = keyOf("provider")
     const [tools, summary, trust, connection] = await Promise.all([
@@ -25,6 +26,7 @@ export const start = (providerId: string): Panel => {
       ask<Connection>("GET", "/api/market/connect", { key })
     ])
     made.element.hidden = tools.total > 0 && summary.total_calls > 0
+    isNew(summary.total_calls === 0)
     const steps: ReadonlyArray<Step> = [
       {
         isDone: tools.total > 0,

@@ -16,6 +16,7 @@ const style = `
 .choice{display:flex;align-items:center;gap:.5rem}
 .choice label{color:var(--muted);font-size:.9375rem}
 .choice select{width:auto;padding:.3rem .5rem}
+.new .later{display:none}
 .steps>li{margin-bottom:1rem}
 blockquote{margin:0 0 1rem;padding:.1rem 0 .1rem .9rem;border-left:3px solid var(--line);overflow-wrap:anywhere;white-space:pre-wrap}
 meter{width:7rem}

@@ -25,14 +25,16 @@ main>section{margin-top:2.75rem}
 .right{text-align:right}
 td.right,th.right{padding-right:0;padding-left:.75rem}
 .nowrap,td time{white-space:nowrap}
-thead td{border-top:0}
 .jump{display:flex;flex-wrap:wrap;gap:.1rem 1rem;border-bottom:1px solid var(--line);padding-bottom:.5rem}
 .jump a{padding:.25rem 0;text-decoration:none}
+.right+:not(.right){padding-left:1.25rem}
+thead td{border-top:0}
+.scroll th{white-space:nowrap}
 .grid{display:grid;gap:1.25rem;grid-template-columns:repeat(auto-fit,minmax(min(100%,19rem),1fr));align-items:start}
 .card{background:var(--panel);border:1px solid var(--line);border-radius:14px;padding:1.25rem;min-width:0}
-.card+*,.copyable+*{margin-top:1.25rem}
+.card+:not(.card),.copyable+*{margin-top:1.25rem}
 .card>:last-child{margin-bottom:0}
-.card+h3,.notice+h3{margin-top:1.25rem}
+.notice+h3{margin-top:1.25rem}
 .card h2{font-size:1.25rem}
 .figures{display:grid;gap:1rem;grid-template-columns:repeat(auto-fit,minmax(8.75rem,1fr));margin:0 0 1.25rem;padding:0}
 .figure{background:var(--panel);border:1px solid var(--line);border-radius:12px;padding:.8rem 1rem;min-width:0}
