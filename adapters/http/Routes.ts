@@ -17,6 +17,7 @@ import { payoutsRoutes } from "./handlers/PayoutsHandlers.ts"
 import { platformRoutes } from "./handlers/PlatformHandlers.ts"
 import { proxyRoutes } from "./handlers/ProxyHandlers.ts"
 import { receiptsRoutes } from "./handlers/ReceiptsHandlers.ts"
+import { statusRoutes } from "./handlers/StatusHandlers.ts"
 import { submissionsRoutes } from "./handlers/SubmissionsHandlers.ts"
 import { toolsRoutes } from "./handlers/ToolsHandlers.ts"
 import { trustRoutes } from "./handlers/TrustHandlers.ts"
@@ -29,6 +30,7 @@ import { docsRoutes } from "./pages/DocsPage.ts"
 import { homeRoutes } from "./pages/HomePage.ts"
 import { providerDashboardRoutes } from "./pages/ProviderDashboardPage.ts"
 import { registerRoutes } from "./pages/RegisterPages.ts"
+import { statusPageRoutes } from "./pages/StatusPage.ts"
 import { verifyRoutes } from "./pages/VerifyPage.ts"
 
 const subjects = Effect.map(
@@ -50,11 +52,13 @@ const subjects = Effect.map(
     trustRoutes,
     marketRoutes,
     platformRoutes,
+    statusRoutes,
     submissionsRoutes,
     metricsRoutes,
     homeRoutes,
     docsRoutes,
     verifyRoutes,
+    statusPageRoutes,
     registerRoutes,
     developerDashboardRoutes,
     providerDashboardRoutes,

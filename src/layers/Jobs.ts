@@ -32,11 +32,18 @@ const RECONCILE_EVERY = Duration.minutes(1)
 const AUTOMATIC_PAYOUTS_EVERY = Duration.minutes(30)
 const INVOICES_EVERY = Duration.minutes(10)
 const HEALTH_EVERY = Duration.minutes(1)
+/** A service that is still warming up answers late: that is no sign of trouble. */
+const FIRST_HEALTH_AFTER = Duration.seconds(3)
 const SWEEP_EVERY = Duration.seconds(5)
 const PRUNE_EVERY = Duration.hours(1)
 const PRUNED_AT_ONCE_MAX = 10_000
 
-const every = Effect.fnUntraced(function* (interval: Duration.Duration, name: string, round: Effect.Effect<unknown>) {
+const every = Effect.fnUntraced(function* (
+  interval: Duration.Duration,
+  name: string,
+  round: Effect.Effect<unknown>,
+  after = Duration.zero
+) {
   const { beat } = yield* Heartbeats
   yield* beat(name, interval)
   yield* round.pipe(
@@ -48,6 +55,7 @@ const every = Effect.fnUntraced(function* (interval: Duration.Duration, name: st
       )
     ),
     Effect.repeat(Schedule.spaced(interval)),
+    Effect.delay(after),
     Effect.forkScoped
   )
 })
@@ -96,7 +104,7 @@ export const jobs = Layer.effectDiscard(
     )
     yield* every(RECONCILE_EVERY, "reconciler", reconciler.reconcile)
     yield* every(SWEEP_EVERY, "sweeper", sweeper.sweep)
-    yield* every(HEALTH_EVERY, "health history", history.sample(probes))
+    yield* every(HEALTH_EVERY, "health history", history.sample(probes), FIRST_HEALTH_AFTER)
     yield* every(PRUNE_EVERY, "prune", prune)
   })
 )

@@ -13,6 +13,7 @@ import { MoneyApi } from "./MoneyApi.ts"
 import { PayoutsApi } from "./PayoutsApi.ts"
 import { PlatformApi } from "./PlatformApi.ts"
 import { ReceiptsApi } from "./ReceiptsApi.ts"
+import { StatusApi } from "./StatusApi.ts"
 import { TrustApi } from "./TrustApi.ts"
 import { SubmissionsApi } from "./SubmissionsApi.ts"
 
@@ -31,6 +32,7 @@ export class Api extends HttpApi.make("agent-tool-billing")
   .add(TrustApi)
   .add(DisputesApi)
   .add(PlatformApi)
+  .add(StatusApi)
   .add(SubmissionsApi)
   .annotateMerge(
     OpenApi.annotations({

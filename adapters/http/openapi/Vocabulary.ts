@@ -15,6 +15,7 @@ import { moneyWords } from "./MoneyWords.ts"
 import { payoutWords } from "./PayoutWords.ts"
 import { platformWords } from "./PlatformWords.ts"
 import type { Json } from "./OpenApiModel.ts"
+import { statusWords } from "./StatusWords.ts"
 import { trustWords } from "./TrustWords.ts"
 import { sharedWords } from "./SharedWords.ts"
 import { submissionWords } from "./SubmissionWords.ts"
@@ -36,6 +37,7 @@ const words: Words = {
   ...disputeWords,
   ...trustWords,
   ...platformWords,
+  ...statusWords,
   ...submissionWords
 }
 

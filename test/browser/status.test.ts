@@ -1,0 +1,162 @@
+/**
+ * The page /status in a real browser: now, ninety days of every check, days without a record, and the database away.
+ */
+import { assert, it } from "@effect/vitest"
+import { DateTime, Effect, Layer, Redacted, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Page } from "playwright-core"
+import { browser, hasBrowser, open, overflows, pictured, seriousFindings } from "../support/Browser.ts"
+import { DatabaseLink } from "../support/DatabaseLink.ts"
+import { PostgresTest } from "../support/postgres.ts"
+import { ready } from "../support/ServiceProcess.ts"
+
+const EVIL = `<img src=x onerror="document.title='owned'">'"&`
+const CHECKS = ["background", "database", "rate_limits", "schema", "service"]
+
+const daysAgo = (days: number) =>
+  Effect.map(DateTime.now, (now) => DateTime.formatIso(DateTime.subtract(now, { days })).slice(0, 10))
+
+/** Sixty days of a service that had a bad hour, a bad day and a slow one; two weeks before that, a check with a bad name. */
+const aPast = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const add = Effect.fnUntraced(function* (days: number, check: string, degraded: number, down: number) {
+    yield* sql`INSERT INTO health_history (day, check_name, ok, degraded, down)
+      VALUES (${yield* daysAgo(days)}::text::date, ${check}, ${1_440 - degraded - down}, ${degraded}, ${down})
+      ON CONFLICT DO NOTHING`
+  })
+  for (let days = 1; days <= 60; days++) {
+    for (const check of CHECKS) {
+      const isHit = check === "database" || check === "service"
+      if (days === 12) yield* add(days, check, 0, isHit ? 60 : 0)
+      else if (days === 30) yield* add(days, check, 0, isHit ? 1_440 : 0)
+      else if (days === 41) yield* add(days, check, check === "rate_limits" || check === "service" ? 300 : 0, 0)
+      else if (days !== 20) yield* add(days, check, 0, days === 3 && isHit ? 1 : 0)
+    }
+  }
+  yield* add(70, EVIL, 7, 0)
+})
+
+const started = Effect.gen(function* () {
+  const { url } = yield* DatabaseLink
+  return yield* ready({
+    PROFILE: "production",
+    PAYMENTS: "dry_run",
+    DATABASE_URL: Redacted.value(url),
+    RECEIPT_SIGNING_SECRET: "the secret of the pages' tests, 32 characters or more",
+    LOG_SIGNING_KEY: "5eed".repeat(16),
+    LOG_LEVEL: "Error"
+  })
+})
+
+const linked = DatabaseLink.layer.pipe(Layer.provideMerge(PostgresTest.layer))
+
+/** As the page has it: what is hidden from the eye is there for the ear. */
+const barsOf = (page: Page, check: string) =>
+  Effect.promise(() =>
+    page.evaluate<ReadonlyArray<{ readonly shape: string; readonly words: string }>>(
+      `[...document.querySelectorAll("#history-${check}")].flatMap((title) =>
+        [...title.closest("section").querySelectorAll(".bars li")].map((bar) =>
+          ({ shape: bar.className, words: bar.textContent })))`
+    )
+  )
+
+const reloaded = (page: Page, wanted: string) =>
+  Effect.promise(async () => {
+    await page.reload()
+    return page.innerText("main")
+  }).pipe(
+    Effect.repeat({ until: (text) => text.includes(wanted), schedule: Schedule.spaced("500 millis") }),
+    Effect.timeoutOrElse({
+      duration: "30 seconds",
+      orElse: () => Effect.die(new Error(`The page never said: ${wanted}`))
+    })
+  )
+
+const MINUTE = 60_000
+
+it.layer(linked, { timeout: "60 seconds", excludeTestServices: true })("the page /status", (it) => {
+  it.effect.skipIf(!hasBrowser)(
+    "shows now and ninety days, readable everywhere, with a script and without",
+    () =>
+      Effect.gen(function* () {
+        yield* aPast
+        const { url } = yield* started
+        const opened = yield* browser
+        const { asked, complaints, page } = yield* open(opened, `${url}/status`)
+        // The first sample of today comes soon after the start.
+        const text = yield* reloaded(page, "on record")
+        assert.include(text, "Everything works")
+        assert.strictEqual(yield* Effect.promise(() => page.title()), "Status · Agent Tool Billing")
+
+        const service = yield* barsOf(page, "service")
+        assert.lengthOf(service, 90)
+        const at = (days: number) => service[89 - days]!
+        assert.strictEqual(at(61).shape, "none")
+        assert.match(at(61).words, /^\d+ \w+ 20\d\d: no record$/u)
+        assert.strictEqual(at(20).shape, "none")
+        assert.deepStrictEqual(
+          [at(12).shape, at(30).shape, at(41).shape, at(3).shape, at(2).shape],
+          ["down d2", "down d4", "degraded d3", "down d1", "good"]
+        )
+        assert.match(at(2).words, /: 100 % good of 1,440$/u)
+        assert.match(at(30).words, /: 0 % good, 1,440 failed of 1,440$/u)
+        // A minute of a day is never rounded away.
+        assert.match(at(3).words, /: 99\.93 % good, 1 failed of 1,440$/u)
+        assert.isTrue(service.every(({ words }) => words !== ""))
+        for (const check of CHECKS) assert.lengthOf(yield* barsOf(page, check), 90)
+        assert.isTrue(
+          (yield* barsOf(page, "schema")).slice(0, 89).every(({ shape }) => shape === "good" || shape === "none")
+        )
+        // Four of the service, three of the database, one of the limits, one of the check with the bad name.
+        const table = yield* Effect.promise(() => page.innerText("[aria-label='Days that were not all good']"))
+        assert.strictEqual(table.trim().split("\n").length - 1, 4 + 3 + 1 + 1)
+
+        // The name of a check is text, whatever it is.
+        assert.include(text, EVIL)
+        assert.lengthOf(yield* Effect.promise(() => page.$$("img")), 0)
+
+        // What a bar says is seen when it is pointed at.
+        const bar = page.locator("#history-service >> xpath=../.. >> css=.bars li").nth(89 - 12)
+        yield* Effect.promise(() => bar.hover())
+        const words = bar.locator("span")
+        assert.isAbove((yield* Effect.promise(() => words.boundingBox()))!.width, 100)
+        assert.isTrue(asked.every((one) => one.startsWith(url)))
+        assert.deepStrictEqual(complaints, [])
+
+        for (const scheme of ["light", "dark"] as const) {
+          for (const width of [1_280, 360]) {
+            const look = yield* open(opened, `${url}/status`, { scheme, width })
+            assert.isFalse(yield* overflows(look.page), `${scheme} ${width}`)
+            yield* pictured(look.page, `status-${scheme}-${width}`)
+            assert.deepStrictEqual(yield* seriousFindings(look.page), [], `${scheme} ${width}`)
+          }
+        }
+
+        const context = yield* Effect.promise(() => opened.newContext({ javaScriptEnabled: false }))
+        const plain = yield* Effect.promise(() => context.newPage())
+        yield* Effect.promise(() => plain.goto(`${url}/status`))
+        assert.include(yield* Effect.promise(() => plain.innerText("main")), "UTC")
+        assert.strictEqual(yield* Effect.promise(() => plain.locator(".bars li").count()), 6 * 90)
+      }).pipe(Effect.scoped),
+    2 * MINUTE
+  )
+
+  it.effect.skipIf(!hasBrowser)(
+    "says that the database is away while it is, and is well again afterwards",
+    () =>
+      Effect.gen(function* () {
+        const link = yield* DatabaseLink
+        const { url } = yield* started
+        const { page } = yield* open(yield* browser, `${url}/status`)
+        yield* reloaded(page, "Everything works")
+        yield* link.cut
+        const text = yield* reloaded(page, "The record cannot be read")
+        assert.include(text, "The service is down")
+        assert.include(text, "It does not work at the moment.")
+        yield* pictured(page, "status-down")
+        yield* link.mend
+        assert.include(yield* reloaded(page, "Everything works"), "good over")
+      }).pipe(Effect.scoped),
+    2 * MINUTE
+  )
+})
