@@ -23,8 +23,11 @@ export interface GroupCommitOptions<Item, Answer> {
   readonly run: (items: ReadonlyArray<Item>, again: boolean) => Effect.Effect<ReadonlyArray<Answer>, SqlError.SqlError>
 }
 
-/** After a broken connection or a deadlock: 6 more attempts within about 3 s. */
-const retrySchedule = Schedule.exponential("50 millis").pipe(Schedule.jittered, Schedule.upTo({ times: 6 }))
+/** After a broken connection or a deadlock: 6 more attempts within about 3 s, fewer where each of them takes long. */
+const retrySchedule = Schedule.exponential("50 millis").pipe(
+  Schedule.jittered,
+  Schedule.upTo({ times: 6, duration: "5 seconds" })
+)
 
 interface Waiting<Item, Answer> {
   readonly item: Item

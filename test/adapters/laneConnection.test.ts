@@ -1,0 +1,52 @@
+/**
+ * A lane's own connection when its peer vanishes without a word.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer, Redacted } from "effect"
+import * as LaneConnection from "../../adapters/sql/LaneConnection.ts"
+import { PostgresTest } from "../support/postgres.ts"
+import { LIVE } from "../support/ServiceUnderTest.ts"
+import { aWay } from "../support/TcpWay.ts"
+
+const SILENCE_MS = 700
+const SLACK_MS = 1_300
+
+const lane = Effect.gen(function* () {
+  const database = new URL(Redacted.value((yield* PostgresTest).url))
+  const way = yield* aWay(database.hostname, Number(database.port))
+  const url = new URL(database)
+  url.port = String(way.address.port)
+  const connection = yield* LaneConnection.make({ url: Redacted.make(url.href) }, "test")
+  const ask = (seconds: number) => connection.query("SELECT $1::float8 FROM pg_sleep($1::float8)", [seconds])
+  return { way, ask }
+})
+
+it.layer(Layer.merge(PostgresTest.layerDatabase, Layer.succeed(LaneConnection.LaneSilenceMs, SILENCE_MS)), LIVE)(
+  "A lane's connection",
+  (it) => {
+    it.effect("is given up when it is silent for too long, and the next statement finds another one", () =>
+      Effect.gen(function* () {
+        const { ask, way } = yield* lane
+        assert.deepStrictEqual(yield* ask(0), [[0]])
+        way.freeze()
+        const startedAt = performance.now()
+        const error = yield* Effect.flip(ask(0))
+        const tookMs = performance.now() - startedAt
+        assert.strictEqual(error.reason._tag, "ConnectionError")
+        assert.isTrue(error.isRetryable)
+        assert.isAtLeast(tookMs, SILENCE_MS)
+        assert.isBelow(tookMs, SILENCE_MS + SLACK_MS)
+        assert.deepStrictEqual(yield* ask(0), [[0]])
+      })
+    )
+
+    it.effect("is kept over a statement that is slow but not too slow, and over a time of rest", () =>
+      Effect.gen(function* () {
+        const { ask } = yield* lane
+        assert.deepStrictEqual(yield* ask(SILENCE_MS / 2_000), [[SILENCE_MS / 2_000]])
+        yield* Effect.sleep(SILENCE_MS + SLACK_MS)
+        assert.deepStrictEqual(yield* ask(0), [[0]])
+      })
+    )
+  }
+)
