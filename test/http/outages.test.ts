@@ -80,7 +80,6 @@ it.layer(linkedService, LIVE)("while the database is away", (it) => {
       const consumer = yield* aConsumer()
       yield* expecting(200, { path: KEYS, key: consumer.key })
       yield* expecting(200, { path: KEYS, key: provider.key })
-      yield* link.cut
       const calls: ReadonlyArray<Call> = [
         { path: `${CATALOG}?q=nobody%20asked%20before` },
         { path: "/api/v1/market/pricing?limit=7" },
@@ -89,14 +88,17 @@ it.layer(linkedService, LIVE)("while the database is away", (it) => {
         { path: KEYS, key: consumer.key },
         { path: TOOLS, key: provider.key, json: { tools: [{ tool_name: "x" }] } }
       ]
-      for (const call of calls) {
-        const answer = yield* within(10, call)
-        assert.strictEqual(answer.status, 503, `${call.path}: ${answer.text}`)
-        assert.strictEqual(at(answer, "code"), "UNAVAILABLE")
-        assert.isAbove(Number(answer.headers["retry-after"]), 0)
+      for (const way of [link.cut, link.refuse("57P03"), link.refuse("53300")]) {
+        yield* way
+        for (const call of calls) {
+          const answer = yield* within(10, call)
+          assert.strictEqual(answer.status, 503, `${call.path}: ${answer.text}`)
+          assert.strictEqual(at(answer, "code"), "UNAVAILABLE")
+          assert.isAbove(Number(answer.headers["retry-after"]), 0)
+        }
+        yield* link.mend
+        yield* untilHealthy
       }
-      yield* link.mend
-      yield* untilHealthy
       const again = yield* expecting(201, {
         path: CONSUMERS,
         json: consumerBody(),

@@ -1,6 +1,6 @@
 /**
  * A wire between the service and its database that a test can cut, so that connections break and are refused, or freeze,
- * so that nothing is answered any more.
+ * so that nothing is answered any more, or end at a server that lets nobody in.
  */
 import { Context, Effect, Layer, Redacted } from "effect"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
@@ -13,6 +13,8 @@ export class DatabaseLink extends Context.Service<
     readonly url: Redacted.Redacted
     readonly cut: Effect.Effect<void>
     readonly freeze: Effect.Effect<void>
+    /** As while a server starts (57P03) or has too many connections (53300): those there are break, new ones are told. */
+    readonly refuse: (sqlState: string) => Effect.Effect<void>
     /** As it was; what was frozen goes on. */
     readonly mend: Effect.Effect<void>
   }
@@ -24,15 +26,17 @@ export class DatabaseLink extends Context.Service<
   )
 }
 
-type State = "whole" | "cut" | "frozen"
+type State = "whole" | "cut" | "frozen" | "refusing"
 
 const linkTo = Effect.fnUntraced(function* (database: Redacted.Redacted) {
   const target = new URL(Redacted.value(database))
   const ends = new Set<Socket>()
   let state: State = "whole"
+  let refusal = ""
 
   const join = (near: Socket): void => {
     if (state === "cut") return void near.resetAndDestroy()
+    if (state === "refusing") return void near.once("data", () => near.end(fatal(refusal))).on("error", () => {})
     const far = connect({ host: target.hostname, port: Number(target.port) })
     for (const [end, other] of [
       [near, far],
@@ -53,7 +57,7 @@ const linkTo = Effect.fnUntraced(function* (database: Redacted.Redacted) {
     Effect.sync(() => {
       state = next
       for (const end of ends) {
-        if (next === "cut") end.resetAndDestroy()
+        if (next === "cut" || next === "refusing") end.resetAndDestroy()
         else if (next === "frozen") end.pause()
         else end.resume()
       }
@@ -79,6 +83,18 @@ const linkTo = Effect.fnUntraced(function* (database: Redacted.Redacted) {
     url: Redacted.make(url.href),
     cut: change("cut"),
     freeze: change("frozen"),
+    refuse: (sqlState) => {
+      refusal = sqlState
+      return change("refusing")
+    },
     mend: change("whole")
   })
 })
+
+/** PostgreSQL's last words to who wants to connect. */
+const fatal = (sqlState: string): Buffer => {
+  const fields = Buffer.from(`SFATAL\0VFATAL\0C${sqlState}\0Mnobody is let in\0\0`)
+  const head = Buffer.from("E\0\0\0\0")
+  head.writeInt32BE(fields.length + 4, 1)
+  return Buffer.concat([head, fields])
+}

@@ -14,6 +14,16 @@ export const refusalIn = (cause: Cause.Cause<Refusal>): Refusal | undefined => {
 
 export const isDatabaseAway = (reason: Cause.Reason<unknown>): boolean =>
   reason._tag === "Die" &&
-  (reason.defect instanceof Overloaded || (SqlError.isSqlError(reason.defect) && AWAY.has(reason.defect.reason._tag)))
+  (reason.defect instanceof Overloaded ||
+    (SqlError.isSqlError(reason.defect) && (AWAY.has(reason.defect.reason._tag) || isClosed(reason.defect))))
 
-const AWAY: ReadonlySet<string> = new Set(["ConnectionError", "ConnectionTimeoutError", "LockTimeoutError"])
+const AWAY: ReadonlySet<string> = new Set([
+  "ConnectionError",
+  "ConnectionTimeoutError",
+  "LockTimeoutError",
+  "StatementTimeoutError"
+])
+
+/** It answers, but only that it starts or stops (SQLSTATE 57P..), or is out of connections, memory or disk (53...). */
+const isClosed = ({ reason: { cause } }: SqlError.SqlError): boolean =>
+  typeof cause === "object" && cause !== null && "code" in cause && /^(?:57P|53)/u.test(String(cause.code))
