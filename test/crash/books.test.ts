@@ -1,0 +1,93 @@
+/**
+ * The audit of the crash tests finds what it is there to find: each fault planted in books that are otherwise sound.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { randomUUID } from "node:crypto"
+import { receiptOfUuid } from "../../adapters/sql/LedgerCodes.ts"
+import { booksAfter } from "../support/load/LoadedBooks.ts"
+import { PostgresTest } from "../support/postgres.ts"
+
+const COST = 12_345n
+const FEE = 1_235n
+
+interface Fault {
+  readonly cost?: bigint
+  readonly legs?: ReadonlyArray<readonly [leg: number, amount: bigint]>
+  readonly debits?: bigint
+  readonly held?: bigint
+}
+
+const SOUND_LEGS = [
+  [1, COST - FEE],
+  [2, FEE]
+] as const
+
+/** A call of a consumer of its own, as it was closed. */
+const aCall = Effect.fnUntraced(function* ({ cost = COST, debits = cost, held = 0n, legs = SOUND_LEGS }: Fault = {}) {
+  const sql = yield* SqlClient.SqlClient
+  const [id, consumer, provider, tool] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
+  yield* sql`INSERT INTO wallets VALUES (${consumer}, ${100_000n}, ${debits}, ${held})`
+  yield* sql`INSERT INTO receipts VALUES (${id}, ${consumer}, ${provider}, ${tool}, now(), now(), ${cost}, ${FEE}, 1, 1, 1, 1, 0,
+    0, 1, 1, ${new Uint8Array(32)}, 'echo')`
+  for (const [leg, amount] of legs) {
+    yield* sql`INSERT INTO transfers VALUES (${id}, ${consumer}, ${provider}, ${amount}, now(), now(), ${leg}, ${leg}, 1,
+      ${leg + 1})`
+  }
+  return id
+})
+
+const told = (call: string, id: string, cost = COST) => ({ call, receiptId: receiptOfUuid(id), cost })
+const seen = (calls: Readonly<Record<string, ReadonlyArray<string>>>) => ({
+  invocations: new Map(Object.entries(calls).map(([call, ids]) => [call, ids.map(receiptOfUuid)]))
+})
+const nothing = { acknowledged: [], provider: seen({}) }
+
+const finding = (words: string, findings: ReadonlyArray<string>) =>
+  assert.isTrue(
+    findings.some((one) => one.includes(words)),
+    `${words} is not in ${findings.join("; ")}`
+  )
+
+it.effect("sound books are found sound", () =>
+  Effect.gen(function* () {
+    const id = yield* aCall()
+    const found = yield* booksAfter({ acknowledged: [told("plain-1", id)], provider: seen({ "plain-1": [id] }) })
+    assert.deepStrictEqual(found, { findings: [], receipts: 1, charged: 1, open: 0 })
+  }).pipe(Effect.provide(PostgresTest.layer))
+)
+
+it.effect("what a client was told and the books do not say", () =>
+  Effect.gen(function* () {
+    const id = yield* aCall()
+    const books = (...acknowledged: ReadonlyArray<ReturnType<typeof told>>) =>
+      Effect.map(booksAfter({ ...nothing, acknowledged }), ({ findings }) => findings)
+    finding("it is undefined", yield* books(told("plain-1", randomUUID())))
+    finding("it is 12345", yield* books(told("plain-1", id, 1n)))
+    finding("told twice", yield* books(told("plain-1", id), told("plain-2", id)))
+  }).pipe(Effect.provide(PostgresTest.layer))
+)
+
+it.effect("what a provider saw and the books do not know, or charge twice", () =>
+  Effect.gen(function* () {
+    const [first, second] = [yield* aCall(), yield* aCall()]
+    const books = (calls: Readonly<Record<string, ReadonlyArray<string>>>) =>
+      Effect.map(booksAfter({ ...nothing, provider: seen(calls) }), ({ findings }) => findings)
+    finding("no trace", yield* books({ "plain-1": [randomUUID()] }))
+    finding("charged 2 times", yield* books({ "keyed-1": [first, second] }))
+    assert.deepStrictEqual(yield* books({ "plain-1": [first, second] }), [])
+  }).pipe(Effect.provide(PostgresTest.layer))
+)
+
+it.effect.each<readonly [words: string, fault: Fault]>([
+  ["has 1 transfers", { legs: [[1, COST - FEE]] }],
+  ["has 2 transfers", { legs: [SOUND_LEGS[0], [2, FEE + 1n]] }],
+  ["does not add up", { debits: COST - 1n }],
+  ["does not add up", { held: COST }]
+])("a receipt or a wallet that %s", ([words, fault]) =>
+  Effect.gen(function* () {
+    yield* aCall(fault)
+    finding(words, (yield* booksAfter(nothing)).findings)
+  }).pipe(Effect.provide(PostgresTest.layer))
+)

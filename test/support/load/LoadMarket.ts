@@ -1,0 +1,72 @@
+/**
+ * A market for load: one provider with one tool that costs something from the first call, and buyers with plenty of money.
+ */
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { json, post } from "../ServiceProcess.ts"
+import type { EchoProvider } from "./EchoProvider.ts"
+
+/** Half a microcent of fee: the rounding shows. */
+export const PRICE = 12_345
+
+/** One machine calls often, and calls itself. */
+export const OPEN_TO_LOAD = {
+  RATE_LIMIT_RPM: "0",
+  RATE_LIMIT_IP_RPM: "0",
+  RATE_LIMIT_REGISTER_RPM: "0",
+  ALLOW_UPSTREAM: "loopback"
+}
+
+export interface LoadMarket {
+  readonly providerKey: string
+  readonly toolId: string
+  /** Keys of consumers. */
+  readonly buyers: ReadonlyArray<string>
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+export const loadMarket = Effect.fnUntraced(function* (
+  url: string,
+  provider: Pick<EchoProvider, "url">,
+  { buyers = 8, cents = 100_000, tool = {} }: { buyers?: number; cents?: number; tool?: Fields } = {}
+) {
+  const tools = [{ tool_name: "echo", price_microcents: PRICE, free_tier_calls: 0, ...tool }]
+  const registered = yield* posted(`${url}/api/market/register-provider`, {
+    name: "Echo Works",
+    email: "echo@example.org",
+    endpoint_url: provider.url,
+    tools
+  })
+  const keys = yield* Effect.forEach(Array.from({ length: buyers }), () => aBuyer(url, cents))
+  const market: LoadMarket = {
+    providerKey: String(registered["api_key"]),
+    toolId: (registered["tools"] as ReadonlyArray<{ readonly id: string }>)[0]!.id,
+    buyers: keys
+  }
+  return market
+})
+
+export const aBuyer = Effect.fnUntraced(function* (url: string, cents: number) {
+  const consumer = yield* posted(`${url}/api/market/register-consumer`, { name: "Agent", email: "agent@example.org" })
+  const key = String(consumer["api_key"])
+  if (cents > 0) yield* posted(`${url}/api/market/balance/load`, { amount_cents: cents }, key)
+  return key
+})
+
+export interface Purse {
+  readonly balance: number
+  readonly held: number
+}
+
+export const purseOf = (url: string, key: string) =>
+  Effect.map(json(`${url}/api/v1/market/balance`, { headers: { authorization: `Bearer ${key}` } }), ({ body }) => {
+    const purse: Purse = { balance: Number(body["balance_microcents"]), held: Number(body["held_microcents"]) }
+    return purse
+  })
+
+export const posted = (url: string, body: unknown, key?: string) =>
+  Effect.map(post(url, body, key), (answer) => {
+    assert.isBelow(answer.status, 300, `${url}: ${JSON.stringify(answer.body)}`)
+    return answer.body
+  })

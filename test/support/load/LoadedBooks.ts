@@ -1,0 +1,102 @@
+/**
+ * What clients heard and what a provider saw, held against the books in the database: findings in words, none where all
+ * is well.
+ */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { uuidOfReceipt } from "../../../adapters/sql/LedgerCodes.ts"
+import { type Acknowledged, isKeyed } from "./CallLoad.ts"
+import type { EchoProvider } from "./EchoProvider.ts"
+
+export interface Evidence {
+  readonly acknowledged: ReadonlyArray<Acknowledged>
+  readonly provider: Pick<EchoProvider, "invocations">
+}
+
+export interface BooksFound {
+  readonly findings: ReadonlyArray<string>
+  readonly receipts: number
+  readonly charged: number
+  readonly open: number
+}
+
+interface ReceiptRow {
+  readonly id: string
+  readonly cost: bigint
+  readonly fee: bigint
+  readonly legs: number
+  readonly moved: bigint
+  readonly fee_moved: bigint
+}
+
+const SHOWN_MAX = 20
+
+export const booksAfter = Effect.fnUntraced(function* ({ acknowledged, provider }: Evidence) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<ReceiptRow>`
+    SELECT r.receipt_id::text AS id, r.cost, r.fee, count(t.leg)::int4 AS legs, coalesce(sum(t.amount), 0)::int8 AS moved,
+      coalesce(sum(t.amount) FILTER (WHERE t.kind = 2), 0)::int8 AS fee_moved
+    FROM receipts r LEFT JOIN transfers t
+      ON t.transfer_id = r.receipt_id AND t.consumer_id = r.consumer_id AND t.kind IN (1, 2) AND t.debit = 1
+    GROUP BY r.receipt_id, r.consumer_id`
+  const orphans = yield* sql<{ readonly id: string }>`
+    SELECT transfer_id::text AS id FROM transfers t WHERE kind IN (1, 2)
+      AND NOT EXISTS (SELECT FROM receipts r WHERE r.receipt_id = t.transfer_id AND r.consumer_id = t.consumer_id)`
+  const open = yield* sql<{ readonly id: string }>`SELECT invocation_id::text AS id FROM calls_open`
+  const wallets = yield* sql<{ readonly id: string; readonly figure: string }>`
+    SELECT w.consumer_id::text AS id, concat_ws(' ', w.credits, w.debits, w.held) AS figure FROM wallets w
+    WHERE w.debits <> (SELECT coalesce(sum(r.cost), 0) FROM receipts r WHERE r.consumer_id = w.consumer_id)
+      OR w.held <> (SELECT coalesce(sum(o.held), 0) FROM calls_open o WHERE o.consumer_id = w.consumer_id)`
+
+  const findings: Array<string> = []
+  const byId = new Map<string, ReceiptRow>()
+  for (const row of rows) {
+    if (byId.has(row.id)) findings.push(`two receipts ${row.id}`)
+    byId.set(row.id, row)
+    const legs = row.cost === 0n ? 0 : row.fee === 0n ? 1 : 2
+    if (row.legs !== legs || row.moved !== row.cost || row.fee_moved !== row.fee) {
+      findings.push(`receipt ${row.id} of ${row.cost} has ${row.legs} transfers over ${row.moved}`)
+    }
+  }
+  for (const { id } of orphans) findings.push(`transfer ${id} has no receipt`)
+  for (const { figure, id } of wallets) findings.push(`wallet ${id} does not add up: ${figure}`)
+  findings.push(...unbooked(acknowledged, byId), ...astray(provider, byId, new Set(open.map(({ id }) => id))))
+  const charged = rows.filter(({ cost }) => cost > 0n).length
+  const found: BooksFound = {
+    findings: findings.slice(0, SHOWN_MAX),
+    receipts: rows.length,
+    charged,
+    open: open.length
+  }
+  return found
+})
+
+/** Whatever a client was told, the books say too; and no two calls were told of one receipt. */
+const unbooked = (acknowledged: ReadonlyArray<Acknowledged>, byId: ReadonlyMap<string, ReceiptRow>): Array<string> => {
+  const findings: Array<string> = []
+  const told = new Set<string>()
+  for (const { call, cost, receiptId } of acknowledged) {
+    const row = byId.get(uuidOfReceipt(receiptId as never))
+    if (row?.cost !== cost) findings.push(`${call} was told of ${receiptId} over ${cost}: it is ${row?.cost}`)
+    if (told.has(receiptId)) findings.push(`${receiptId} was told twice, of ${call} too`)
+    told.add(receiptId)
+  }
+  return findings
+}
+
+/** What was forwarded has a receipt or is still open; a call with a key was charged at most once, however often it came. */
+const astray = (
+  { invocations }: Evidence["provider"],
+  byId: ReadonlyMap<string, ReceiptRow>,
+  open: ReadonlySet<string>
+): Array<string> => {
+  const findings: Array<string> = []
+  for (const [call, ids] of invocations) {
+    const uuids = [...new Set(ids)].map((id) => uuidOfReceipt(id as never))
+    for (const id of uuids)
+      if (!byId.has(id) && !open.has(id)) findings.push(`${call} was forwarded as ${id}: no trace`)
+    const charges = uuids.filter((id) => (byId.get(id)?.cost ?? 0n) > 0n).length
+    if (isKeyed(call) && charges > 1) findings.push(`${call} was charged ${charges} times`)
+  }
+  return findings
+}
