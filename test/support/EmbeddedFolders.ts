@@ -58,7 +58,7 @@ export const isAlive = (pid: number): boolean => {
   return status === 0 && !stdout.startsWith("Z")
 }
 
-export const until = (what: string, condition: Effect.Effect<boolean>) =>
+export const until = <R>(what: string, condition: Effect.Effect<boolean, never, R>) =>
   condition.pipe(
     Effect.repeat({ until: (holds) => holds, schedule: Schedule.spaced("20 millis") }),
     Effect.timeoutOrElse({ duration: "20 seconds", orElse: () => Effect.die(new Error(`Never: ${what}`)) })

@@ -1,0 +1,189 @@
+/**
+ * What is exact on one node is exact on three: money, budgets, keys that make a call once, limits; and what one node
+ * changes the others know within a second. Every node is asked directly, all of them at once.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { until } from "../support/EmbeddedFolders.ts"
+import { echoProvider, type EchoProvider } from "../support/load/EchoProvider.ts"
+import { Fleet } from "../support/load/Fleet.ts"
+import { aBuyer, loadMarket, posted, PRICE, purseOf } from "../support/load/LoadMarket.ts"
+import { ask, type Reply } from "../support/metering/Process.ts"
+import { NO_REDIS } from "../support/RedisServer.ts"
+import { LIVE } from "../support/ServiceUnderTest.ts"
+
+const CENTS = 100
+/** Calls that a dollar pays for. */
+const AFFORDED = Math.floor((CENTS * 10_000) / PRICE)
+const WITHIN_MS = 1_000
+/** A machine that is busy with other things is not the product's fault. */
+const SLACK_MS = 2_000
+
+interface Call {
+  readonly key: string
+  readonly toolId: string
+  readonly call?: string
+  readonly idempotencyKey?: string
+  readonly dryRun?: boolean
+}
+
+const callAt = (url: string, { call = "", dryRun = false, idempotencyKey, key, toolId }: Call) =>
+  ask(
+    { url },
+    {
+      path: "/api/market/proxy",
+      key,
+      json: { tool_id: toolId, input: { call }, ...(dryRun ? { dry_run: true } : {}) },
+      headers: idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }
+    }
+  )
+
+/** So many at once, each node in turn. */
+const onEveryNode = <A, E>(times: number, one: (url: string, n: number) => Effect.Effect<A, E>) =>
+  Effect.flatMap(Fleet, ({ nodes }) =>
+    Effect.all(
+      Array.from({ length: times }, (_, n) => one(nodes[n % nodes.length]!.url, n)),
+      { concurrency: "unbounded" }
+    )
+  )
+
+const aMarket = Effect.fnUntraced(function* (setup: (provider: EchoProvider) => void = () => {}, tool = {}) {
+  const { url } = yield* Fleet
+  const provider = yield* echoProvider
+  setup(provider)
+  const market = yield* loadMarket(url, provider, { buyers: 1, cents: CENTS, tool })
+  return { ...market, url, provider, key: market.buyers[0]! }
+})
+
+const count = (replies: ReadonlyArray<Reply>): Readonly<Record<number, number>> => {
+  const counts: Record<number, number> = {}
+  for (const { status } of replies) counts[status] = (counts[status] ?? 0) + 1
+  return counts
+}
+
+const at = (reply: Reply, ...path: ReadonlyArray<string>): unknown =>
+  path.reduce<unknown>((inner, step) => (inner as Readonly<Record<string, unknown>> | undefined)?.[step], reply.json)
+
+it.layer(Fleet.layer, LIVE)("three nodes on one database", (it) => {
+  it.effect("let a wallet pay for what it can pay, and for nothing more", () =>
+    Effect.gen(function* () {
+      const { key, provider, toolId, url } = yield* aMarket((one) => one.answerAfter(300))
+      const replies = yield* onEveryNode(AFFORDED + 60, (node, n) => callAt(node, { key, toolId, call: `plain-${n}` }))
+      assert.deepStrictEqual(count(replies), { 200: AFFORDED, 402: 60 })
+      assert.strictEqual(provider.invocations.size, AFFORDED, "what is not held is not forwarded")
+      assert.deepStrictEqual(yield* purseOf(url, key), { balance: CENTS * 10_000 - AFFORDED * PRICE, held: 0 })
+    })
+  )
+
+  it.effect("let a budget be spent, and nothing more", () =>
+    Effect.gen(function* () {
+      const { key, provider, toolId, url } = yield* aMarket((one) => one.answerAfter(300))
+      yield* posted(`${url}/api/v1/market/budgets`, { cap_microcents: 20 * PRICE + 1, period: "day" }, key)
+      const replies = yield* onEveryNode(60, (node, n) => callAt(node, { key, toolId, call: `plain-${n}` }))
+      assert.deepStrictEqual(count(replies), { 200: 20, 402: 40 })
+      assert.strictEqual(provider.invocations.size, 20)
+      for (const reply of replies) if (reply.status === 402) assert.strictEqual(at(reply, "code"), "BUDGET_EXCEEDED")
+    })
+  )
+
+  it.effect("make a call once, whichever of them its key comes to", () =>
+    Effect.gen(function* () {
+      const { key, provider, toolId, url } = yield* aMarket((one) => one.answerAfter(300))
+      const call = { key, toolId, call: "keyed-once", idempotencyKey: "once" }
+      const replies = yield* onEveryNode(60, (node) => callAt(node, call))
+      const told = replies.filter(({ status }) => status === 200)
+      assert.isAtLeast(told.length, 1)
+      assert.strictEqual(told.length + (count(replies)[409] ?? 0), 60)
+      const later = yield* onEveryNode(3, (node) => callAt(node, call))
+      assert.deepStrictEqual(count(later), { 200: 3 })
+      const receipts = [...told, ...later].map((reply) => at(reply, "meta", "receipt_id"))
+      assert.strictEqual(new Set(receipts).size, 1)
+      assert.strictEqual(new Set([...told, ...later].map(({ text }) => text)).size, 1, "the same to the byte")
+      assert.lengthOf(provider.invocations.get("keyed-once")!, 1)
+      assert.deepStrictEqual(yield* purseOf(url, key), { balance: CENTS * 10_000 - PRICE, held: 0 })
+    })
+  )
+
+  it.effect("load a balance once, whichever of them the load's key comes to", () =>
+    Effect.gen(function* () {
+      const { url } = yield* Fleet
+      const key = yield* aBuyer(url, 0)
+      const load = { path: "/api/market/balance/load", key, json: { amount_cents: CENTS } }
+      const replies = yield* onEveryNode(30, (node) =>
+        ask({ url: node }, { ...load, headers: { "idempotency-key": "one load" } })
+      )
+      const counts = count(replies)
+      assert.isAtLeast(counts[200] ?? 0, 1)
+      assert.strictEqual((counts[200] ?? 0) + (counts[409] ?? 0), 30, JSON.stringify(counts))
+      assert.deepStrictEqual(yield* purseOf(url, key), { balance: CENTS * 10_000, held: 0 })
+    })
+  )
+
+  it.effect("count a consumer's requests together", (ctx) =>
+    Effect.gen(function* () {
+      const { hasRedis, url } = yield* Fleet
+      if (!hasRedis) return ctx.skip(NO_REDIS)
+      const registered = yield* posted(`${url}/api/market/register-consumer`, {
+        name: "Eager",
+        email: "eager@example.org",
+        rate_limit_rpm: 6
+      })
+      const key = String(registered["api_key"])
+      const startedAt = performance.now()
+      const replies = yield* onEveryNode(30, (node) => ask({ url: node }, { path: "/api/v1/market/balance", key }))
+      // Every ten seconds one request comes back.
+      const returned = Math.floor((performance.now() - startedAt) / 10_000)
+      const { 200: passed = 0, 429: refused = 0 } = count(replies)
+      assert.strictEqual(passed + refused, 30)
+      assert.isAtLeast(passed, 6)
+      assert.isAtMost(passed, 6 + returned)
+    })
+  )
+
+  it.effect("end a key within a second, wherever it was revoked", () =>
+    Effect.gen(function* () {
+      const { nodes, url } = yield* Fleet
+      const key = yield* aBuyer(url, 0)
+      const made = yield* posted(`${url}/api/v1/market/keys`, { label: "second" }, key)
+      const second = String(made["api_key"])
+      const { key_id: id } = made["key"] as { readonly key_id: string }
+      const whoami = (node: string) => ask({ url: node }, { path: "/api/v1/market/whoami", key: second })
+      assert.deepStrictEqual(count(yield* onEveryNode(6, whoami)), { 200: 6 })
+      const revoked = yield* Effect.promise(() =>
+        fetch(`${nodes[0]!.url}/api/v1/market/keys/${id}`, {
+          method: "DELETE",
+          headers: { authorization: `Bearer ${key}` }
+        })
+      )
+      assert.strictEqual(revoked.status, 200)
+      const startedAt = performance.now()
+      yield* until(
+        "every node refuses the key",
+        Effect.map(Effect.orDie(onEveryNode(3, whoami)), (replies) => count(replies)[401] === 3)
+      )
+      assert.isBelow(performance.now() - startedAt, WITHIN_MS + SLACK_MS)
+    })
+  )
+
+  it.effect("sell at a new price within a second, wherever it was changed", () =>
+    Effect.gen(function* () {
+      const { key, providerKey, toolId } = yield* aMarket()
+      const { nodes } = yield* Fleet
+      const costs = Effect.map(
+        Effect.orDie(onEveryNode(3, (node) => callAt(node, { key, toolId, dryRun: true }))),
+        (replies) => replies.map((reply) => at(reply, "quote", "cost_microcents"))
+      )
+      assert.deepStrictEqual(yield* costs, [PRICE, PRICE, PRICE])
+      const tools = [{ tool_name: "echo", price_microcents: 2 * PRICE, free_tier_calls: 0 }]
+      yield* posted(`${nodes[1]!.url}/api/market/tools`, { tools }, providerKey)
+      const startedAt = performance.now()
+      yield* until(
+        "every node knows the price",
+        Effect.map(costs, (known) => known.every((cost) => cost === 2 * PRICE))
+      )
+      assert.isBelow(performance.now() - startedAt, WITHIN_MS + SLACK_MS)
+      const replies = yield* onEveryNode(3, (node, n) => callAt(node, { key, toolId, call: `plain-${n}` }))
+      for (const reply of replies) assert.strictEqual(at(reply, "meta", "cost_microcents"), 2 * PRICE, reply.text)
+    })
+  )
+})

@@ -1,0 +1,85 @@
+/**
+ * Three service processes on one PostgreSQL behind a balancer, as an operator runs them; with a Redis where the machine
+ * has one.
+ */
+import { Context, Effect, Layer, Redacted, Scope } from "effect"
+import { kill } from "../EmbeddedFolders.ts"
+import { PostgresTest } from "../postgres.ts"
+import { isRedisHere, redisServer } from "../RedisServer.ts"
+import { finished, freePort, ready } from "../ServiceProcess.ts"
+import { tcpBalancer, type TcpBalancer } from "../TcpBalancer.ts"
+import { OPEN_TO_LOAD } from "./LoadMarket.ts"
+
+const NODES = 3
+
+export interface Node {
+  readonly url: string
+  readonly kill: Effect.Effect<void>
+  /** As an operator stops it; over when the process has ended. */
+  readonly stop: Effect.Effect<void>
+  /** Again, after it was killed or stopped. */
+  readonly start: Effect.Effect<void>
+}
+
+export class Fleet extends Context.Service<
+  Fleet,
+  {
+    /** Through the balancer. */
+    readonly url: string
+    readonly balancer: TcpBalancer
+    readonly nodes: ReadonlyArray<Node>
+    readonly hasRedis: boolean
+    /** A command of the service on the same database. */
+    readonly command: (name: string) => ReturnType<typeof finished>
+  }
+>()("agent-tool-billing/test/support/load/Fleet") {
+  static readonly layer: Layer.Layer<Fleet | PostgresTest> = Layer.effect(
+    Fleet,
+    Effect.suspend(() => fleet)
+  ).pipe(Layer.provideMerge(PostgresTest.layerDatabase))
+}
+
+const fleet = Effect.gen(function* () {
+  const scope = yield* Effect.scope
+  const { url: database } = yield* PostgresTest
+  const balancer = yield* tcpBalancer
+  const url = `http://127.0.0.1:${balancer.port}`
+  const hasRedis = isRedisHere()
+  const shared = {
+    DATABASE_URL: Redacted.value(database),
+    RECEIPT_SIGNING_SECRET: "the secret that all of these nodes share",
+    LOG_SIGNING_KEY: "f1ee7000".repeat(8),
+    PAYMENTS: "dry_run"
+  }
+  const settings = {
+    ...OPEN_TO_LOAD,
+    ...shared,
+    ...(hasRedis ? { REDIS_URL: (yield* redisServer).url } : {}),
+    // Limits are counted, and met only by consumers that ask for a low one.
+    RATE_LIMIT_RPM: "1000000",
+    RATE_LIMIT_RPM_MAX: "1000000",
+    BASE_URL: url,
+    LOG_LEVEL: "Warn"
+  }
+
+  const aNode = Effect.gen(function* () {
+    const PORT = String(yield* freePort)
+    const begin = Scope.provide(ready({ ...settings, PORT }), scope)
+    let running = yield* begin
+    const node: Node = {
+      url: `http://127.0.0.1:${PORT}`,
+      kill: Effect.suspend(() => kill(running.child, "SIGKILL")),
+      stop: Effect.suspend(() => kill(running.child, "SIGTERM")),
+      start: Effect.map(begin, (again) => {
+        running = again
+      })
+    }
+    return node
+  })
+  const nodes = yield* Effect.all(
+    Array.from({ length: NODES }, () => aNode),
+    { concurrency: "unbounded" }
+  )
+  balancer.lead(nodes.map((node) => Number(new URL(node.url).port)))
+  return Fleet.of({ url, balancer, nodes, hasRedis, command: (name) => finished([name], { settings: shared }) })
+})
