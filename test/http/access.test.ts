@@ -126,6 +126,17 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("an open endpoint", (i
     })
   )
 
+  it.effect(
+    "does not care about a key that it has no use for: a receipt is checked, a webhook believed by its signature",
+    () =>
+      Effect.gen(function* () {
+        for (const key of [undefined, "nonsense", unknownKey("p")]) {
+          yield* expecting(200, { path: "/api/v1/verify", key, json: { receipt: {} } })
+          yield* expecting(503, { path: "/api/webhooks/stripe", key, json: {} })
+        }
+      })
+  )
+
   it.effect("registers whoever holds any valid key or none, and refuses a key that is not valid", () =>
     Effect.gen(function* () {
       const keys = yield* aKeyOfEachRole

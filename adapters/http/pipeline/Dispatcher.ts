@@ -8,6 +8,7 @@ import { Authentication, OperatorKey, type Unauthorized } from "../../../domain/
 import type { Principal } from "../../../domain/accounts/Principal.ts"
 import { Entropy } from "../../../domain/shared/Entropy.ts"
 import { Idempotency } from "../../../domain/shared/Idempotency.ts"
+import type { AccessRule } from "../api/Access.ts"
 import { BaseUrl } from "../BaseUrl.ts"
 import { clientAddress, type TrustedProxies } from "./ClientAddress.ts"
 import {
@@ -90,7 +91,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
   ): Effect.Effect<Principal | undefined, Unauthorized | WrongRole> => {
     const roles = rule.openWithoutOperator && operatorKey === undefined ? [] : rule.roles
     const credential = bearer(header(request, "authorization"))
-    if (roles.length === 0 && (credential === "" || (!rule.keyOptional && isRead(request)))) return Effect.undefined
+    if (roles.length === 0 && (credential === "" || !usesKey(rule))) return Effect.undefined
     return Effect.flatMap(authentication.authenticate(credential), (caller) =>
       roles.length > 0 && !roles.includes(caller.role)
         ? Effect.fail(new WrongRole({ role: caller.role, needed: roles }))
@@ -254,7 +255,8 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
   return Dispatcher.of({ dispatch })
 })
 
-const isRead = ({ method }: WebRequest): boolean => method === "GET" || method === "HEAD"
+/** Of whoever may come without one: whether one that is sent means anything. */
+const usesKey = (rule: AccessRule): boolean => rule.keyOptional || rule.idempotent || rule.openWithoutOperator
 
 const bearer = (authorization: string | undefined): string =>
   authorization !== undefined && /^bearer /iu.test(authorization) ? authorization.slice(7).trim() : ""
