@@ -29,6 +29,7 @@ import { core } from "../../../src/layers/Core.ts"
 import { memoryStores } from "../../../src/layers/MemoryStores.ts"
 import { postgresStores } from "../../../src/layers/PostgresStores.ts"
 import { PostgresTest } from "../postgres.ts"
+import { DeclaredRoutes } from "../security/DeclaredRoutes.ts"
 import { ServiceUnderTest } from "../ServiceUnderTest.ts"
 
 /** From opening a call to the moment when the sweeper may end it: two attempts of this length, and 30 s. */
@@ -68,7 +69,7 @@ const on = <G>(
   gateway: Layer.Layer<PaymentGateway | G>,
   evidence = NO_EVIDENCE
 ) =>
-  ServiceUnderTest.over(HttpService.layer).pipe(
+  Layer.merge(ServiceUnderTest.over(HttpService.layer), DeclaredRoutes.layer).pipe(
     Layer.provideMerge(core),
     Layer.provideMerge(gateway),
     Layer.provide([PdfInvoicePrinter.layer, evidence]),

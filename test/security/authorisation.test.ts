@@ -1,0 +1,104 @@
+/**
+ * Who may do what with whose objects, asked of every endpoint in every role: each row is asked by everybody, the owners
+ * last, so that a refusal was not for want of the object. Whoever is refused has changed nothing, and whoever is let in
+ * sees and changes what the row says and nothing else.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer, Redacted } from "effect"
+import { OperatorKey } from "../../domain/accounts/Authentication.ts"
+import { everyEndpoint, titleOf } from "../support/EndpointTable.ts"
+import { everyCore } from "../support/metering/Core.ts"
+import { accountRows } from "../support/security/AccountRows.ts"
+import { callRows } from "../support/security/CallRows.ts"
+import { DeclaredRoutes, titleOfRoute } from "../support/security/DeclaredRoutes.ts"
+import { type Caller, CALLERS, type Party, type Row, type Rows } from "../support/security/Matrix.ts"
+import { publicRows } from "../support/security/PublicRows.ts"
+import { aWorld, type Mark, OPERATOR, SharedWorld, standings, type World } from "../support/security/World.ts"
+import { type Answer, type Call, LIVE, send } from "../support/ServiceUnderTest.ts"
+
+const matrix: Rows = { ...accountRows, ...callRows, ...publicRows }
+const PARTIES: ReadonlyArray<Party> = ["consumerOwner", "providerOwner"]
+
+/** What the answer shows of the owners that the request did not name itself. */
+const shownIn = ({ marks }: World, call: Omit<Call, "key">, answer: Answer): ReadonlyArray<Mark> => {
+  const asked = `${call.path} ${JSON.stringify(call.json)}`
+  return (Object.keys(marks) as ReadonlyArray<Mark>).filter(
+    (mark) => !asked.includes(marks[mark]) && answer.text.includes(marks[mark])
+  )
+}
+
+const judge = Effect.fnUntraced(function* (row: Row, world: World, caller: Caller) {
+  const call = row.ask(world, caller)
+  const answer = yield* send({ ...call, key: world.keys[caller] })
+  const { status, text } = answer
+  return { caller, status, shows: shownIn(world, call, answer).toSorted(), text }
+})
+
+/** Whoever calls may change what is their own, unless they are refused. */
+const mayChange = (row: Row, caller: Caller): ReadonlyArray<string> =>
+  row.answers[caller] >= 400 ? [] : [caller, ...(row.touches[caller] ?? [])]
+
+const readByAll = Effect.fnUntraced(function* (row: Row) {
+  const world = yield* SharedWorld
+  for (const caller of CALLERS) {
+    const { text, ...judged } = yield* judge(row, world, caller)
+    assert.deepStrictEqual(judged, expected(row, caller), text.slice(0, 1_500))
+  }
+})
+
+const writtenByAll = Effect.fnUntraced(function* (row: Row) {
+  const world = yield* aWorld
+  let before = yield* standings(world)
+  for (const caller of CALLERS) {
+    const { text, ...judged } = yield* judge(row, world, caller)
+    assert.deepStrictEqual(judged, expected(row, caller), text.slice(0, 1_500))
+    const after = yield* standings(world)
+    const watched = PARTIES.filter((party) => !mayChange(row, caller).includes(party))
+    for (const party of watched) assert.strictEqual(after[party], before[party], `${caller} changed ${party}`)
+    before = after
+  }
+})
+
+const expected = (row: Row, caller: Caller) => ({
+  caller,
+  status: row.answers[caller],
+  shows: [...(row.shows[caller] ?? [])].toSorted()
+})
+
+it("has a row for every endpoint, and no row without one", () => {
+  assert.deepStrictEqual(Object.keys(matrix).toSorted(), everyEndpoint().map(titleOf).toSorted())
+})
+
+for (const [name, core] of everyCore) {
+  const service = SharedWorld.layer.pipe(
+    Layer.provideMerge(core),
+    Layer.provide(Layer.succeed(OperatorKey, Redacted.make(OPERATOR)))
+  )
+  it.layer(service, LIVE)(`Whose is what, over ${name}`, (it) => {
+    for (const [title, row] of Object.entries(matrix)) {
+      it.effect(title, () => (title.startsWith("GET ") ? readByAll(row) : writtenByAll(row)))
+    }
+
+    it.effect("every route beside the contract is a document, the same for everybody", () =>
+      Effect.gen(function* () {
+        const declared = yield* DeclaredRoutes
+        const endpoints = new Set(everyEndpoint().map(titleOf))
+        const documents = declared.filter((route) => !endpoints.has(titleOfRoute(route)))
+        assert.isAbove(documents.length, 3)
+        assert.strictEqual(declared.length - documents.length, endpoints.size)
+        const world = yield* SharedWorld
+        for (const { method, path, rule } of documents) {
+          assert.deepStrictEqual([method, path, rule.roles, rule.keyOptional], ["GET", path, [], false])
+          const shown = yield* Effect.forEach(CALLERS, (caller) => {
+            const call = { path: path.replaceAll(/[:*]\w*/gu, "x") }
+            return Effect.map(send({ ...call, key: world.keys[caller] }), (answer) => ({
+              status: answer.status,
+              shows: shownIn(world, call, answer)
+            }))
+          })
+          for (const one of shown) assert.deepStrictEqual(one, { status: shown[0]!.status, shows: [] }, path)
+        }
+      })
+    )
+  })
+}

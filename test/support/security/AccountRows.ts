@@ -1,0 +1,112 @@
+/**
+ * The matrix of accounts, keys, grants, budgets and money.
+ */
+import { consumerBody, CONSUMERS, PROVIDERS, providerBody, TOOLS } from "../Market.ts"
+import { accounts, anybody, anybodyHonest, consumers, operators, providers, row, type Rows } from "./Matrix.ts"
+import { BALANCE, BUDGETS, GRANTS, INVOICES, KEYS } from "./Paths.ts"
+
+const ownKeys = { consumerOwner: ["consumerKey"], providerOwner: ["providerKey"] } as const
+const ownDocuments = { consumerOwner: ["invoice"], providerOwner: ["statement"] } as const
+
+export const accountRows: Rows = {
+  [`POST ${PROVIDERS}`]: row(anybodyHonest(201), (_, caller) => ({
+    path: PROVIDERS,
+    json: providerBody({ email: `another-${caller}@owner.example` })
+  })),
+  [`POST ${CONSUMERS}`]: row(anybodyHonest(201), (_, caller) => ({
+    path: CONSUMERS,
+    json: consumerBody({ email: `another-${caller}@owner.example` })
+  })),
+  "GET /api/v1/market/whoami": row(accounts(200), "/api/v1/market/whoami", {
+    shows: { consumerOwner: ["consumerName"] }
+  }),
+
+  [`GET ${KEYS}`]: row(accounts(200), KEYS, { shows: ownKeys }),
+  [`POST ${KEYS}`]: row(accounts(201), () => ({ path: KEYS, json: {} })),
+  [`POST ${KEYS}/rotate`]: row({ ...accounts(404), consumerOwner: 201 }, ({ marks }) => ({
+    path: `${KEYS}/rotate`,
+    json: { key_id: marks.consumerKey }
+  })),
+  [`DELETE ${KEYS}`]: row({ ...accounts(404), providerOwner: 200 }, ({ marks }) => ({
+    method: "DELETE",
+    path: `${KEYS}?key_id=${marks.providerKey}`
+  })),
+  [`DELETE ${KEYS}/:key_id`]: row({ ...accounts(404), consumerOwner: 200 }, ({ marks }) => ({
+    method: "DELETE",
+    path: `${KEYS}/${marks.consumerKey}`
+  })),
+
+  // The name is the owner's tool's: whoever puts it in puts in one of their own.
+  [`POST ${TOOLS}`]: row(providers(201), () => ({
+    path: TOOLS,
+    json: { tools: [{ tool_name: "echo", price_microcents: 7 }] }
+  })),
+
+  [`GET ${GRANTS}`]: row(consumers(200), GRANTS, { shows: { consumerOwner: ["grant"] } }),
+  [`POST ${GRANTS}`]: row(consumers(201), ({ provider }) => ({
+    path: GRANTS,
+    json: { provider_id: provider.id, cap_microcents: 5 }
+  })),
+  [`DELETE ${GRANTS}`]: row(consumers(200, 404), ({ marks }) => ({
+    method: "DELETE",
+    path: `${GRANTS}?grant_id=${marks.grant}`
+  })),
+  [`DELETE ${GRANTS}/:grant_id`]: row(consumers(200, 404), ({ marks }) => ({
+    method: "DELETE",
+    path: `${GRANTS}/${marks.grant}`
+  })),
+
+  [`GET ${BUDGETS}`]: row(consumers(200), BUDGETS, { shows: { consumerOwner: ["budget"] } }),
+  [`POST ${BUDGETS}`]: row(consumers(201), ({ offer }) => ({
+    path: BUDGETS,
+    json: { tool_id: offer.toolId, cap_microcents: 5 }
+  })),
+  [`DELETE ${BUDGETS}/:budget_id`]: row(consumers(200, 404), ({ marks }) => ({
+    method: "DELETE",
+    path: `${BUDGETS}/${marks.budget}`
+  })),
+
+  [`GET ${BALANCE}`]: row(consumers(200), BALANCE, {
+    shows: { consumerOwner: ["consumerName", "consumerBalance", "budget"] }
+  }),
+  "POST /api/market/balance/load": row(consumers(200), () => ({
+    path: "/api/market/balance/load",
+    json: { amount_cents: 500 }
+  })),
+
+  "POST /api/v1/market/billing/provider-summary": row(providers(200), () => ({
+    path: "/api/v1/market/billing/provider-summary",
+    json: {}
+  })),
+  "GET /api/market/connect": row(providers(200), "/api/market/connect"),
+  // Nobody is paid in a dry run, so nobody needs an account for it.
+  "POST /api/market/connect": row(providers(503), () => ({ path: "/api/market/connect", json: {} })),
+  "GET /api/market/payouts": row(providers(200), "/api/market/payouts"),
+  // The other has earned nothing.
+  "POST /api/market/payouts": row(providers(200, 422), () => ({ path: "/api/market/payouts", json: {} })),
+  "POST /api/market/payouts/automatic": row(providers(200), () => ({
+    path: "/api/market/payouts/automatic",
+    json: { enabled: true }
+  })),
+  // Its signature is its key.
+  "POST /api/webhooks/stripe": row(anybody(503), () => ({ path: "/api/webhooks/stripe", json: { type: "any" } })),
+
+  [`GET ${INVOICES}`]: row(accounts(200), INVOICES, { shows: ownDocuments }),
+  [`GET ${INVOICES}/:id`]: row(
+    { ...accounts(404), consumerOwner: 200, operator: 200 },
+    ({ marks }) => ({ path: `${INVOICES}/${marks.invoice}` }),
+    { shows: { consumerOwner: ["consumerName", "consumerEmail"], operator: ["consumerName", "consumerEmail"] } }
+  ),
+  [`POST ${INVOICES}/run`]: row(operators(200), () => ({ path: `${INVOICES}/run`, json: { month: "2020-01" } })),
+  [`POST ${INVOICES}/:id/credit-notes`]: row(
+    operators(201),
+    ({ marks }) => ({
+      path: `${INVOICES}/${marks.invoice}/credit-notes`,
+      json: { amount_microcents: 5, reason: "a gesture" }
+    }),
+    {
+      shows: { operator: ["consumerName", "consumerEmail"] },
+      touches: { operator: ["consumerOwner", "providerOwner"] }
+    }
+  )
+}

@@ -1,0 +1,18 @@
+/**
+ * Every route that the service answers, documents and pages among them, as the dispatcher is given them.
+ */
+import { Context, Layer } from "effect"
+import { HttpMetrics } from "../../../adapters/http/pipeline/HttpMetrics.ts"
+import { RateLimits } from "../../../adapters/http/pipeline/RateLimits.ts"
+import type { Route } from "../../../adapters/http/pipeline/Route.ts"
+import { routes } from "../../../adapters/http/Routes.ts"
+
+export class DeclaredRoutes extends Context.Service<DeclaredRoutes, ReadonlyArray<Route>>()(
+  "agent-tool-billing/test/support/security/DeclaredRoutes"
+) {
+  static readonly layer = Layer.effect(DeclaredRoutes, routes).pipe(
+    Layer.provide([RateLimits.layer, HttpMetrics.layer])
+  )
+}
+
+export const titleOfRoute = ({ method, path, shownPath }: Route): string => `${method} ${shownPath ?? path}`
