@@ -20,6 +20,9 @@ import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 const TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
+/** What their queries want, though there is nothing by that name. */
+const NO_IDS = `?${["key_id", "grant_id"].map((name) => `${name}=00000000-0000-4000-8000-000000000000`).join("&")}`
+
 const allowedAt = (methods: ReadonlyArray<string>): ReadonlyArray<string> =>
   [...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"].toSorted()
 
@@ -213,6 +216,19 @@ it.layer(ServiceUnderTest.memory(), LIVE)("paths and queries", (it) => {
       for (const path of ["/docs", "/api/openapi.json"]) {
         yield* expecting(405, { method: "POST", path })
         yield* expecting(204, { method: "OPTIONS", path })
+      }
+    })
+  )
+
+  it.effect("an Idempotency-Key that is none is a 400 that the endpoint declares, wherever one is taken", () =>
+    Effect.gen(function* () {
+      const keys = yield* aKeyOfEachRole
+      const taking = everyEndpoint().filter(({ endpoint, payload }) => endpoint.headers !== undefined && !payload)
+      assert.isAbove(taking.length, 3)
+      for (const endpoint of taking) {
+        const call = { method: endpoint.method, path: pathOf(endpoint), key: keyFor(endpoint, keys) }
+        const query = endpoint.endpoint.query === undefined ? "" : NO_IDS
+        yield* expecting(400, { ...call, path: call.path + query, headers: { "idempotency-key": "" } })
       }
     })
   )

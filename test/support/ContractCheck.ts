@@ -127,7 +127,7 @@ let router: FindMyWay.Router<EndpointInfo> | undefined
 
 const endpointOf = (request: WebRequest): EndpointInfo | undefined => {
   if (router === undefined) {
-    router = FindMyWay.make<EndpointInfo>({ ignoreTrailingSlash: true })
+    router = FindMyWay.make<EndpointInfo>({ ignoreTrailingSlash: true, ignoreDuplicateSlashes: false })
     for (const endpoint of allEndpoints()) router.on(endpoint.method as "GET", endpoint.path as "/", endpoint)
   }
   const method = request.method === "HEAD" ? "GET" : request.method

@@ -213,7 +213,7 @@ export class AccountsApi extends HttpApiGroup.make("accounts")
       headers: idempotencyHeader,
       params: { key_id: KeyId },
       success: RevokedKey,
-      error: problems(401, 403, 404, 409)
+      error: problems(400, 401, 403, 404, 409)
     })
       .annotate(Access, writeBy(...owner))
       .middleware(KeyAuth)

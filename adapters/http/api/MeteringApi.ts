@@ -157,7 +157,7 @@ export class MeteringApi extends HttpApiGroup.make("metering")
       headers: idempotencyHeader,
       params: { grant_id: GrantId },
       success: RevokedGrant,
-      error: problems(401, 403, 404, 409)
+      error: problems(400, 401, 403, 404, 409)
     })
       .annotate(Access, writeBy("consumer"))
       .middleware(KeyAuth)

@@ -149,7 +149,7 @@ export class MoneyApi extends HttpApiGroup.make("money")
       success: Schema.Struct({ removed: Schema.Literal(true), budget_id: BudgetId }).annotate({
         identifier: "RemovedBudget"
       }),
-      error: problems(401, 403, 404, 409)
+      error: problems(400, 401, 403, 404, 409)
     })
       .annotate(Access, writeBy("consumer"))
       .middleware(KeyAuth)
