@@ -1,0 +1,127 @@
+/**
+ * Everything that the OpenAPI document offers, asked over real sockets of a service in a process of its own, on a real
+ * PostgreSQL: as described, spoilt, and as garbage. No answer is a fault of the service or against its contract, none is
+ * missing, the service's memory stays within bounds, and its books are whole.
+ * More: FUZZ_REQUESTS=100000; another order: FUZZ_SEED=7.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { readFile } from "node:fs/promises"
+import { CONSUMERS, consumerBody, PROVIDERS, providerBody } from "../support/Market.ts"
+import { fine, providing, resulting } from "../support/metering/Provider.ts"
+import { LOAD } from "../support/metering/Shop.ts"
+import { PostgresTest } from "../support/postgres.ts"
+import { json as ask, post, ready } from "../support/ServiceProcess.ts"
+import { LIVE } from "../support/ServiceUnderTest.ts"
+import { campaign } from "../support/fuzz/Campaign.ts"
+import { Crowd } from "../support/fuzz/Crowd.ts"
+import { mailServer } from "../support/trust/MailServer.ts"
+import { nameServer } from "../support/trust/NameServer.ts"
+
+const REQUESTS = Number(process.env["FUZZ_REQUESTS"] ?? 6_000)
+const SEED = Number(process.env["FUZZ_SEED"] ?? Date.now() % 1_000_000)
+/** In CI the rest of the minute is for the start and the books. */
+const SECONDS_MAX = process.env["FUZZ_REQUESTS"] === undefined ? 30 : 3_600
+/** The heap may not outgrow this, or the process ends: its caches are bounded, its rows are PostgreSQL's. */
+const HEAP_MB_MAX = 256
+const RESIDENT_MB_MAX = 600
+const OPERATOR_KEY = "the operator's key of the fuzzing, 32 characters"
+
+const ECHO = { tool_name: "echo", price_microcents: 500, free_tier_calls: 0 }
+
+const settingsFor = (url: string, dns: string, smtp: string) => ({
+  DATABASE_URL: url,
+  PAYMENTS: "dry_run",
+  RECEIPT_SIGNING_SECRET: "the secret of the fuzzing, 32 characters and more",
+  LOG_SIGNING_KEY: "5eed".repeat(16),
+  OPERATOR_KEY,
+  ALLOW_UPSTREAM: "127.0.0.0/8,::1/128",
+  UPSTREAM_TIMEOUT_MS: "500",
+  DNS_SERVERS: dns,
+  SMTP_URL: smtp,
+  RATE_LIMIT_RPM: "0",
+  RATE_LIMIT_IP_RPM: "0",
+  RATE_LIMIT_REGISTER_RPM: "0",
+  LOG_LEVEL: "Error",
+  LOG_FORMAT: "json",
+  NODE_OPTIONS: `--max-old-space-size=${HEAP_MB_MAX}`
+})
+
+/** In a dry run nobody is paid; a month that is over, a dispute of one's own, a log of that size are a matter of luck. */
+const HARD_TO_COME_BY = new Set([
+  "POST /api/market/connect",
+  "POST /api/market/payouts",
+  "POST /api/webhooks/stripe",
+  "GET /api/v1/market/invoices/{id}",
+  "POST /api/v1/market/invoices/{id}/credit-notes",
+  "POST /api/v1/market/disputes/{id}/respond",
+  "POST /api/v1/market/disputes/{id}/resolve",
+  "GET /api/v1/market/log/consistency"
+])
+
+/** Of eighty; by chance, in a short run. */
+const MISSED_MAX = 5
+
+/** What the run was, whatever came of it. */
+const say = (text: string): void => void process.stdout.write(`${text}\n`)
+
+const residentMb = async (pid: number): Promise<number> =>
+  Number(/VmRSS:\s+(\d+)/u.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1]) / 1_024
+
+it.layer(PostgresTest.layerDatabase, LIVE)("the service, fuzzed from its own contract", (it) => {
+  it.effect(
+    "answers every request, blames itself for none, and stays within its memory",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* PostgresTest
+        const [good, bad] = [yield* providing(fine), yield* resulting({ content: [], isError: true })]
+        const dns = yield* nameServer(new Map())
+        const mail = yield* mailServer
+        const service = yield* ready(settingsFor(Redacted.value(url), dns, mail.url))
+        const urls = [good.url, bad.url, good.url.replace("127.0.0.1", "LOCALHOST"), "http://127.0.0.1:1/mcp"]
+
+        /** With something to sell, or the money to buy it. */
+        const register = async (role: "consumer" | "provider") => {
+          const body = role === "consumer" ? consumerBody() : providerBody({ endpoint_url: good.url, tools: [ECHO] })
+          const path = role === "consumer" ? CONSUMERS : PROVIDERS
+          const { body: made } = await Effect.runPromise(post(`${service.url}${path}`, body))
+          const key = String(made["api_key"])
+          if (role === "consumer") {
+            await Effect.runPromise(post(`${service.url}${LOAD}`, { amount_cents: 100_000 }, key))
+          }
+          return key
+        }
+        const memory: Array<number> = []
+        const result = yield* Effect.promise(() =>
+          campaign({
+            port: service.port,
+            seed: SEED,
+            requests: REQUESTS,
+            secondsMax: SECONDS_MAX,
+            urls,
+            crowd: new Crowd(OPERATOR_KEY),
+            register,
+            onProgress: async () => void memory.push(await residentMb(service.pid))
+          })
+        )
+        const told = `FUZZ_SEED=${SEED}, ${result.done} requests, ${service.problem()}`
+        say(
+          `${told} statuses ${JSON.stringify(Object.fromEntries(result.statuses))}, ${result.refused} hung up on, slowest ` +
+            `${Math.round(result.slowestMs)} ms, resident MB ${memory.map(Math.round).join(" ")}`
+        )
+        assert.deepStrictEqual(result.faults, [], `${told}\n${result.faults.join("\n\n")}`)
+        assert.isAbove(result.done, 1_000, told)
+        assert.isBelow(Math.max(...memory), RESIDENT_MB_MAX, told)
+        // A fuzzer that nothing lets in finds nothing.
+        const never = [...result.asked].filter(([, { succeeded }]) => succeeded === 0).map(([title]) => title)
+        const missed = never.filter((title) => !HARD_TO_COME_BY.has(title))
+        assert.isAtMost(missed.length, MISSED_MAX, `${told} ${missed.join(", ")}`)
+
+        assert.isNull(service.child.exitCode, told)
+        assert.strictEqual((yield* ask(`${service.url}/readyz`)).status, 200)
+        const { body } = yield* ask(`${service.url}/api/v1/market/ledger/trial-balance`)
+        assert.strictEqual(body["balanced"], true, told)
+      }),
+    { timeout: (SECONDS_MAX + 60) * 1_000 }
+  )
+})

@@ -1,0 +1,44 @@
+/**
+ * What is wrong with an answer, in words: a fault of the service's own, or anything against its contract.
+ */
+import type { WebRequest } from "../../../adapters/http/pipeline/WebRequest.ts"
+import { Effect, type Schema } from "effect"
+import { contractFaults } from "../ContractCheck.ts"
+import { valueAt } from "../Market.ts"
+import type { FuzzAnswer } from "./Client.ts"
+import type { FuzzRequest } from "./Requests.ts"
+
+export const jsonOf = ({ bytes, headers }: FuzzAnswer): Schema.Json | undefined =>
+  /^application\/(?:[a-z.+-]+\+)?json(?:;|$)/u.test(headers["content-type"] ?? "") && bytes.length > 0
+    ? (JSON.parse(bytes.toString("utf8")) as Schema.Json)
+    : undefined
+
+export const faultsOf = (sent: FuzzRequest, answer: FuzzAnswer): ReadonlyArray<string> => {
+  const json = jsonOf(answer)
+  const faults = isOurFault(sent, answer.status, json) ? [`${answer.status} is a fault of the service`] : []
+  // What node refuses before it is a request has a form of its own; a HEAD has no body to look at.
+  if (sent.method === "HEAD" || sent.path === "*" || answer.status === 431) return faults
+  const text = answer.bytes.toString("utf8")
+  const known = { ...answer, text, json, bodyWasRead: true, log: "" }
+  return [...faults, ...contractFaults(asWebRequest(sent), known)]
+}
+
+/** Besides: a provider's failure, with a receipt that says so; what the run's configuration leaves out; not yet there. */
+const isOurFault = ({ path }: FuzzRequest, status: number, json: Schema.Json | undefined): boolean => {
+  if (status < 500) return false
+  const code = valueAt(json, "code")
+  if (valueAt(json, "receipt_id") !== undefined || code === "NOT_CONFIGURED") return false
+  return !(code === "UNAVAILABLE" && path.includes("/proof"))
+}
+
+const asWebRequest = ({ headers, method, path }: FuzzRequest): WebRequest => {
+  const mark = path.indexOf("?")
+  return {
+    method,
+    path: mark === -1 ? path : path.slice(0, mark),
+    query: mark === -1 ? "" : path.slice(mark + 1),
+    headers,
+    remoteAddress: "127.0.0.1",
+    body: () => Effect.succeed(new Uint8Array())
+  }
+}
