@@ -1,0 +1,79 @@
+/**
+ * What must hold of money: every account has what the documents say, transfers sum to zero, no wallet is below zero, holds
+ * are those of open calls, and a clearing account holds only what is under way.
+ */
+import { Context, Effect } from "effect"
+import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
+import { BudgetStore } from "../../domain/ledger/BudgetStore.ts"
+import { DateTime } from "effect"
+import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
+import { wrong } from "./Asking.ts"
+import type { Balances, Books } from "./Books.ts"
+import type { World } from "./World.ts"
+
+export const makeBalanceChecks = ({ facts, stores }: World, books: Books) => {
+  const ledger = Context.get(stores, LedgerStore)
+  const budgets = Context.get(stores, BudgetStore)
+
+  const accountsAreExplained = Effect.fnUntraced(function* (expected: Balances) {
+    for (const id of facts.consumers.map((one) => ConsumerId.make(one.id))) {
+      const { credits, debits, held } = yield* ledger.wallet(id)
+      const { owedMicrocents } = yield* ledger.standing(id)
+      if (held < 0n || credits - debits - held < 0n) {
+        return yield* wrong("no wallet below zero", `${id}: ${credits} - ${debits} - ${held}`)
+      }
+      yield* same(`wallet of ${id}`, credits - debits - owedMicrocents, expected.get(id))
+      let holds = 0n
+      for (const { call, held: each } of facts.pending.values()) if (call.consumerId === id) holds += each
+      yield* same(`holds of ${id}`, held, holds)
+    }
+    for (const id of facts.providers.map((one) => ProviderId.make(one.id))) {
+      const { credits, debits } = yield* ledger.provider(id)
+      yield* same(`account of provider ${id}`, credits - debits, expected.get(id))
+    }
+  })
+
+  const totalsAreExplained = Effect.fnUntraced(function* (expected: Balances) {
+    const totals = yield* ledger.totals
+    const sum = totals.reduce((all, { credits, debits }) => all + credits - debits, 0n)
+    if (sum !== 0n) return yield* wrong("transfers sum to zero", `they sum to ${sum}`)
+    const balances = new Map<string, bigint>(totals.map(({ account, credits, debits }) => [account, credits - debits]))
+    for (const account of OWN_ACCOUNTS) yield* same(account, balances.get(account) ?? 0n, expected.get(account))
+  })
+
+  const budgetsHold = Effect.gen(function* () {
+    const now = yield* DateTime.now
+    for (const { id } of facts.consumers) {
+      for (const { cap, heldMicrocents, id: budget, spentMicrocents } of yield* budgets.list(
+        ConsumerId.make(id),
+        now
+      )) {
+        if (spentMicrocents + heldMicrocents > cap) {
+          return yield* wrong("budgets hold", `${budget}: ${spentMicrocents} and ${heldMicrocents} of ${cap}`)
+        }
+      }
+    }
+  })
+
+  return Effect.gen(function* () {
+    const expected = yield* books.expected
+    yield* accountsAreExplained(expected)
+    yield* totalsAreExplained(expected)
+    yield* budgetsHold
+  })
+}
+
+/** The clearing accounts of loads, refunds and disputes are never seen with anything in them. */
+const OWN_ACCOUNTS = [
+  "platform_fee",
+  "processor",
+  "promo",
+  "adjustment",
+  "payout_clearing",
+  "load_clearing",
+  "refund_clearing",
+  "dispute_clearing"
+]
+
+const same = (account: string, found: bigint, expected = 0n) =>
+  found === expected ? Effect.void : wrong("balances are explained", `${account}: ${found}, by documents ${expected}`)

@@ -1,0 +1,126 @@
+/**
+ * The market's books as they must be, added up from its documents: what the processor was paid, what receipts say, what was
+ * decided, paid out and credited. Simple enough to be right at a glance; nothing of the ledger is read here.
+ */
+import { Context, Effect, Option } from "effect"
+import { InvoiceStore } from "../../domain/invoices/InvoiceStore.ts"
+import { LoadStore } from "../../domain/payments/LoadStore.ts"
+import { PayoutStore } from "../../domain/payouts/PayoutStore.ts"
+import type { Receipt } from "../../domain/receipts/Receipt.ts"
+import { ConsumerId } from "../../domain/shared/Ids.ts"
+import { isOpen } from "../../domain/trust/Dispute.ts"
+import { DisputeStore } from "../../domain/trust/DisputeStore.ts"
+import { wrong } from "./Asking.ts"
+import type { Violation } from "./Violation.ts"
+import type { World } from "./World.ts"
+
+/** Of consumers and providers by id, of the market's own accounts by name. */
+export type Balances = Map<string, bigint>
+
+export interface Books {
+  /** A receipt, for good. */
+  bill(receipt: Receipt): void
+  readonly expected: Effect.Effect<Balances, Violation>
+}
+
+const CENT = 10_000n
+
+/** One tenth, rounded half up: written down here a second time. */
+export const feeOf = (cost: bigint): bigint => (cost + 5n) / 10n
+
+export const makeBooks = ({ facts, processor, stores }: World): Books => {
+  const loads = Context.get(stores, LoadStore)
+  const disputes = Context.get(stores, DisputeStore)
+  const payouts = Context.get(stores, PayoutStore)
+  const invoices = Context.get(stores, InvoiceStore)
+  /** What will not change any more, and what it was. */
+  const settled: Balances = new Map()
+  const known = new Set<string>()
+
+  const takeInLoads = Effect.gen(function* () {
+    for (const { amountCents, consumerId, loadId, state } of processor.checkouts.values()) {
+      const load = known.has(loadId) ? undefined : Option.getOrUndefined(yield* loads.find(loadId))
+      if (load?.state !== "paid") continue
+      if (state !== "paid") return yield* wrong("loads were paid", `${loadId} is ${state} at the processor`)
+      known.add(loadId)
+      move(settled, consumerId, BigInt(amountCents) * CENT)
+      move(settled, "processor", -BigInt(amountCents) * CENT)
+    }
+  })
+
+  const takeInDisputes = Effect.gen(function* () {
+    for (const id of facts.disputes) {
+      const dispute = known.has(id) ? undefined : Option.getOrUndefined(yield* disputes.find(id))
+      if (dispute === undefined || isOpen(dispute)) continue
+      known.add(id)
+      const { consumerId, cost, decision, providerId, status } = dispute
+      if (status === "resolved_refund") {
+        move(settled, consumerId, cost)
+        move(settled, providerId, feeOf(cost) - cost)
+        move(settled, "platform_fee", -feeOf(cost))
+      } else if (status === "resolved_credit") {
+        move(settled, consumerId, decision!.amount)
+        move(settled, "promo", -decision!.amount)
+      }
+    }
+  })
+
+  const addReversals = Effect.fnUntraced(function* (now: Balances) {
+    for (const { amountCents, id, loadId } of processor.goneBack.values()) {
+      const reversal = Option.getOrUndefined(yield* loads.reversal(id))
+      if (reversal?.state !== "taken") continue
+      move(now, processor.checkouts.get(`cs_${loadId}`)!.consumerId, -BigInt(amountCents) * CENT)
+      move(now, "processor", BigInt(amountCents) * CENT)
+    }
+  })
+
+  const addPayouts = Effect.fnUntraced(function* (now: Balances) {
+    for (const id of facts.payouts) {
+      const payout = Option.getOrUndefined(yield* payouts.find(id))
+      if (payout === undefined) continue
+      const { amountCents, providerId, reversedCents, state } = payout
+      const open = state === "requested" || state === "transferring"
+      const made = processor.transfers.get(id)?.amountCents
+      if (!open && made !== (state === "failed" ? undefined : amountCents)) {
+        return yield* wrong("payouts were paid", `${id} over ${amountCents} is ${state}, and ${made} at the processor`)
+      }
+      if (state === "failed") continue
+      const out = BigInt(amountCents) * CENT
+      const back = BigInt(reversedCents) * CENT
+      move(now, providerId, back - out)
+      move(now, open ? "payout_clearing" : "processor", out - back)
+    }
+  })
+
+  const addCreditNotes = Effect.fnUntraced(function* (now: Balances) {
+    for (const { id } of facts.corrected ? facts.consumers : []) {
+      const { items } = yield* invoices.list(ConsumerId.make(id), { after: undefined, limit: 1_000, offset: 0 })
+      for (const { corrects, total } of items) {
+        if (corrects === undefined) continue
+        move(now, id, total)
+        move(now, "adjustment", -total)
+      }
+    }
+  })
+
+  return {
+    bill: ({ agent_id, cost_microcents: cost, provider_id }) => {
+      move(settled, agent_id, -cost)
+      move(settled, provider_id, cost - feeOf(cost))
+      move(settled, "platform_fee", feeOf(cost))
+    },
+    expected: Effect.gen(function* () {
+      yield* takeInLoads
+      yield* takeInDisputes
+      const now = new Map(settled)
+      yield* addReversals(now)
+      yield* addPayouts(now)
+      yield* addCreditNotes(now)
+      return now
+    })
+  }
+}
+
+const move = (balances: Balances, whose: string, amount: bigint): void => {
+  balances.set(whose, (balances.get(whose) ?? 0n) + amount)
+}

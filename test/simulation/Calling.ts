@@ -1,0 +1,136 @@
+/**
+ * Consumers that call, call again, report calls, and providers that bill: and what they hold against the answers.
+ */
+import { Effect } from "effect"
+import { ReceiptId } from "../../domain/shared/Ids.ts"
+import { at, type Member } from "../support/Market.ts"
+import { GRANTS, METER, PROXY } from "../support/metering/Shop.ts"
+import type { Answer, Call as Request } from "../support/ServiceUnderTest.ts"
+import { asking, one, undisturbed, wrong } from "./Asking.ts"
+import type { OfferedTool, Sent } from "./Facts.ts"
+import type { ActOf, Call } from "./Step.ts"
+import { nowMs, type World } from "./World.ts"
+
+/** Well before the service forgets the key. */
+const SENT_AGAIN_WITHIN_MS = 20 * 24 * 3_600_000
+
+export const call = Effect.fnUntraced(function* (world: World, act: Call) {
+  const buyer = one(world.facts.consumers, act.who)
+  const tool = one(world.facts.tools, act.tool)
+  if (buyer === undefined || tool === undefined) return "nobody"
+  const requests: Array<Sent> = []
+  for (let n = 0; n < act.times; n++) {
+    requests.push(act.keyed && n > 0 ? requests[0]! : yield* request(world, act, buyer, tool))
+  }
+  const sending = Effect.forEach(requests, (sent) => send(world, sent), { concurrency: "unbounded" })
+  if (act.goesAwayAfterMs === undefined) return (yield* sending).join(" ")
+  const answers = yield* Effect.raceFirst(sending, Effect.as(Effect.sleep(act.goesAwayAfterMs), ["went away"]))
+  return answers.join(" ")
+})
+
+const request = Effect.fnUntraced(function* (world: World, act: Call, buyer: Member, tool: OfferedTool) {
+  const word = `word-${++world.facts.words}`
+  const { reports } = act.provider
+  world.providers.behaviours.set(word, {
+    ...act.provider,
+    reportedMicrocents: reports === undefined ? undefined : Math.floor((tool.prices.at(-1)! * reports) / 100)
+  })
+  const sent: Sent = {
+    word,
+    sentAtMs: yield* nowMs,
+    answered: undefined,
+    call: {
+      path: PROXY,
+      key: buyer.key,
+      json: { tool_id: tool.id, input: { word } },
+      headers: act.keyed ? { "idempotency-key": `key-${word}` } : {}
+    }
+  }
+  world.facts.sent.push(sent)
+  return sent
+})
+
+/** The same request letter by letter, or another one under its key. */
+export const again = Effect.fnUntraced(function* (world: World, act: ActOf<"Again">) {
+  const now = yield* nowMs
+  const known = world.facts.sent.filter(
+    ({ call: { headers }, sentAtMs }) =>
+      headers?.["idempotency-key"] !== undefined && now - sentAtMs < SENT_AGAIN_WITHIN_MS
+  )
+  const sent = one(known.slice(-20), act.which)
+  if (sent === undefined) return "nothing"
+  if (!act.changed) return yield* send(world, sent)
+  const word = `word-${++world.facts.words}`
+  world.providers.behaviours.set(word, { outcome: "success", latencyMs: 10, reportedMicrocents: undefined })
+  const json = { ...(sent.call.json as object), input: { word } }
+  return yield* send(world, { ...sent, word, call: { ...sent.call, json }, answered: undefined })
+})
+
+/** Whoever gets an answer gets his own, the same one every time, and what it says stands in a receipt. */
+const send = Effect.fnUntraced(function* (world: World, sent: Sent) {
+  const before = world.board.disturbances
+  const answer = yield* world.send(sent.call)
+  if (answer.status !== 200) return yield* refused(world, answer, before)
+  const keyed = sent.call.headers?.["idempotency-key"] !== undefined
+  const said = at(answer, "result", "content", 0, "text")
+  if (said !== sent.word) return yield* wrong("own answer", `asked with ${sent.word}, answered with ${said}`)
+  if (keyed && (sent.answered ??= answer.text) !== answer.text) {
+    return yield* wrong("same answer", `${sent.word} was answered with ${sent.answered}, then with ${answer.text}`)
+  }
+  acknowledge(world, answer, "success", ["meta"])
+  return "200"
+})
+
+/** A call that was made and went wrong has a receipt too. */
+const refused = Effect.fnUntraced(function* (world: World, answer: Answer, faultsBefore: number) {
+  if (at(answer, "receipt_id") !== undefined) acknowledge(world, answer, String(at(answer, "outcome")), [])
+  else yield* undisturbed(world, answer, faultsBefore)
+  return String(answer.status)
+})
+
+const acknowledge = (world: World, answer: Answer, status: string, place: ReadonlyArray<string>): void => {
+  world.facts.acknowledged.push({
+    receiptId: ReceiptId.make(String(at(answer, ...place, "receipt_id"))),
+    costMicrocents: Number(at(answer, ...place, "cost_microcents")),
+    status
+  })
+}
+
+export const meter = Effect.fnUntraced(function* (world: World, act: ActOf<"Meter">) {
+  const buyer = one(world.facts.consumers, act.who)
+  const tool = one(world.facts.tools, act.tool)
+  if (buyer === undefined || tool === undefined) return "nobody"
+  return yield* report(world, {
+    path: METER,
+    key: buyer.key,
+    json: { tool_id: tool.id, status: act.ok ? "success" : "error", duration_ms: 5 },
+    headers: act.keyed ? { "idempotency-key": `meter-${++world.facts.words}` } : {}
+  })
+})
+
+/** A provider reports a call of its own tool, at a cost of its own. */
+export const bill = Effect.fnUntraced(function* (world: World, act: ActOf<"Bill">) {
+  const buyer = one(world.facts.consumers, act.who)
+  const tool = one(world.facts.tools, act.tool)
+  if (buyer === undefined || tool === undefined) return "nobody"
+  const cost_microcents = Math.floor((tool.prices.at(-1)! * act.percent) / 100)
+  return yield* report(world, {
+    path: METER,
+    key: tool.provider.key,
+    json: { tool_id: tool.id, agent_id: buyer.id, status: "success", cost_microcents }
+  })
+})
+
+export const grant = Effect.fnUntraced(function* (world: World, act: ActOf<"Grant">) {
+  const buyer = one(world.facts.consumers, act.who)
+  const provider = one(world.facts.providers, act.provider)
+  if (buyer === undefined || provider === undefined) return "nobody"
+  const json = { provider_id: provider.id, cap_microcents: act.cap }
+  return String((yield* asking(world, { path: GRANTS, key: buyer.key, json })).status)
+})
+
+const report = Effect.fnUntraced(function* (world: World, request: Request) {
+  const answer = yield* asking(world, request)
+  if (answer.status === 201) acknowledge(world, answer, String(at(answer, "status")), ["receipt"])
+  return String(answer.status)
+})

@@ -1,0 +1,60 @@
+/**
+ * After the storm: nothing goes wrong any more, all news arrives and all work is done. Then nothing may be left in the middle.
+ */
+import { Context, Effect, Option } from "effect"
+import { LoadStore } from "../../domain/payments/LoadStore.ts"
+import { wrong } from "./Asking.ts"
+import { webhook } from "./Money.ts"
+import { work } from "./Jobs.ts"
+import { type Violation, violationIn } from "./Violation.ts"
+import type { World } from "./World.ts"
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const ROUNDS = 3
+
+export const calm = Effect.fnUntraced(function* (world: World, check: Effect.Effect<void, Violation>) {
+  yield* world.pass(5 * MINUTE)
+  for (let round = 0; round < ROUNDS; round++) {
+    while (world.processor.news.size > 0) {
+      const before = world.processor.news.size
+      yield* alone(world, webhook(world, { _tag: "Webhook", which: 0, copies: 1, answerLost: false }))
+      if (world.processor.news.size === before)
+        return yield* wrong("news are taken", JSON.stringify([...world.processor.news]))
+    }
+    for (const job of ["sweep", "reconcile", "payouts", "disputes", "sequence"] as const) {
+      yield* alone(world, work(world, job))
+      yield* check
+    }
+    yield* world.pass(2 * HOUR)
+  }
+  if (world.underWay() > 0) return yield* wrong("everything ends", `${world.underWay()} are still under way`)
+  if (world.facts.pending.size > 0)
+    return yield* wrong("everything ends", `open: ${[...world.facts.pending.keys()].join(" ")}`)
+  if (world.facts.unplaced.size > 0)
+    return yield* wrong("in the log", `${world.facts.unplaced.size} receipts have no place`)
+  yield* paidIsLoaded(world)
+})
+
+const alone = <A>(world: World, doing: Effect.Effect<A, Violation>) =>
+  Effect.andThen(
+    world.begin(doing, (exit) => {
+      if (exit._tag === "Failure") world.violations.push(violationIn(exit.cause))
+    }),
+    world.pass(1_000)
+  )
+
+/** What was paid was acknowledged by now, and nothing that was acknowledged is lost. */
+const paidIsLoaded = Effect.fnUntraced(function* ({ processor, stores }: World) {
+  const loads = Context.get(stores, LoadStore)
+  for (const { loadId, state } of processor.checkouts.values()) {
+    const load = Option.getOrUndefined(yield* loads.find(loadId))
+    if (state === "paid" && load?.state !== "paid")
+      return yield* wrong("what is paid is loaded", `${loadId}: ${load?.state}`)
+  }
+  for (const { id, loadId, state } of processor.goneBack.values()) {
+    const reversal = Option.getOrUndefined(yield* loads.reversal(id))
+    if (reversal?.state !== state)
+      return yield* wrong("what went back is taken", `${id} of ${loadId}: ${reversal?.state}`)
+  }
+})

@@ -1,0 +1,94 @@
+/**
+ * What the world knows without asking the service's books: who is there, what was asked, what was answered, and which calls,
+ * disputes and payouts were begun. What the books say is held against it.
+ */
+import type { Hash } from "../../domain/log/MerkleTree.ts"
+import type { OpenCall } from "../../domain/metering/CallStore.ts"
+import type { Receipt } from "../../domain/receipts/Receipt.ts"
+import type { PayoutId, ReceiptId } from "../../domain/shared/Ids.ts"
+import type { DisputeId } from "../../domain/trust/Dispute.ts"
+import type { Member } from "../support/Market.ts"
+import type { Call } from "../support/ServiceUnderTest.ts"
+import type { Listener } from "./Ports.ts"
+import type { ToolTerms } from "./Step.ts"
+
+export interface OfferedTool {
+  readonly id: string
+  readonly provider: Member
+  readonly terms: ToolTerms
+  /** By version, from 1 on. */
+  readonly prices: Array<number>
+}
+
+/** A request that may be sent again, letter by letter. */
+export interface Sent {
+  readonly word: string
+  readonly call: Call
+  readonly sentAtMs: number
+  /** The first success, which every later one repeats. */
+  answered: string | undefined
+}
+
+export interface OpenedCall {
+  readonly call: OpenCall
+  readonly held: bigint
+  readonly free: boolean
+}
+
+/** Said to a client: it holds from then on. */
+export interface Acknowledged {
+  readonly receiptId: ReceiptId
+  readonly costMicrocents: number
+  readonly status: string
+}
+
+export interface Facts {
+  readonly consumers: Array<Member>
+  readonly providers: Array<Member>
+  readonly tools: Array<OfferedTool>
+  readonly sent: Array<Sent>
+  readonly acknowledged: Array<Acknowledged>
+  /** Until they are known to be closed. */
+  readonly pending: Map<ReceiptId, OpenedCall>
+  readonly receipts: Map<ReceiptId, Receipt>
+  /** Receipts of which it is not known that they are in the log, and those that must be there by now. */
+  readonly unplaced: Set<ReceiptId>
+  readonly due: Set<ReceiptId>
+  readonly disputes: Set<DisputeId>
+  readonly payouts: Set<PayoutId>
+  /** The newest tree that somebody was shown. */
+  head: { readonly size: number; readonly root: Hash } | undefined
+  /** Some invoice has perhaps been corrected. */
+  corrected: boolean
+  words: number
+}
+
+export const noFacts = (): Facts => ({
+  consumers: [],
+  providers: [],
+  tools: [],
+  sent: [],
+  acknowledged: [],
+  pending: new Map(),
+  receipts: new Map(),
+  unplaced: new Set(),
+  due: new Set(),
+  disputes: new Set(),
+  payouts: new Set(),
+  head: undefined,
+  corrected: false,
+  words: 0
+})
+
+/** Learns what was begun from the ports: also what its process did not live to tell. */
+export const listening =
+  (facts: Facts): Listener =>
+  (port, method, args, answer) => {
+    if (port === "CallStore" && method === "open") {
+      const opened = answer as { readonly _tag: string; readonly held: bigint; readonly free: boolean }
+      const call = args[0] as OpenCall
+      if (opened._tag === "Opened") facts.pending.set(call.invocationId, { call, held: opened.held, free: opened.free })
+    }
+    if (port === "DisputeStore" && method === "insert") facts.disputes.add((args[0] as { readonly id: DisputeId }).id)
+    if (port === "PayoutStore" && method === "insert") facts.payouts.add((args[0] as { readonly id: PayoutId }).id)
+  }

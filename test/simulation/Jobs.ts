@@ -1,0 +1,65 @@
+/**
+ * The service's background work, one round at a time and when the plan says so, as its jobs would do it.
+ */
+import { Cause, DateTime, Effect } from "effect"
+import { Invoicing } from "../../domain/invoices/Invoicing.ts"
+import { Sequencer } from "../../domain/log/Sequencer.ts"
+import { CallStore } from "../../domain/metering/CallStore.ts"
+import { Sweeper } from "../../domain/metering/Sweeper.ts"
+import { Reconciler } from "../../domain/payments/Reconciler.ts"
+import { Payouts } from "../../domain/payouts/Payouts.ts"
+import { IDEMPOTENCY_DAYS_KEPT } from "../../domain/shared/Idempotency.ts"
+import { Disputes } from "../../domain/trust/Disputes.ts"
+import { ProviderTrust } from "../../domain/trust/ProviderTrust.ts"
+import { wrong } from "./Asking.ts"
+import type { Job } from "./Step.ts"
+import type { World } from "./World.ts"
+
+export const work = Effect.fnUntraced(function* (world: World, job: Job) {
+  const before = world.board.disturbances
+  const exit = yield* Effect.exit(round(world, job))
+  if (exit._tag === "Success") return String(exit.value)
+  if (world.board.disturbances > before || world.board.isLate) return "failed"
+  return yield* wrong("no failure by itself", `${job}: ${Cause.pretty(exit.cause)}`)
+})
+
+const round = Effect.fnUntraced(function* (world: World, job: Job) {
+  switch (job) {
+    case "sequence":
+      return yield* sequence(world)
+    case "sweep":
+      return yield* world.service(Sweeper).sweep
+    case "payouts":
+      return yield* world.service(Payouts).work
+    case "disputes":
+      return yield* world.service(Disputes).work
+    case "reconcile":
+      return yield* world.service(Reconciler).reconcile
+    case "standings":
+      return yield* Effect.as(world.service(ProviderTrust).refresh, "refreshed")
+    case "automatic":
+      return yield* world.service(Payouts).payAutomatically
+    case "prune": {
+      const before = DateTime.subtract(yield* DateTime.now, { days: IDEMPOTENCY_DAYS_KEPT })
+      return yield* world.port(CallStore).forget(before, 10_000)
+    }
+    case "invoices":
+      return yield* invoices(world)
+  }
+})
+
+/** What was there before a round has its place after it. */
+const sequence = Effect.fnUntraced(function* (world: World) {
+  const waiting = [...world.facts.unplaced]
+  const taken = yield* world.service(Sequencer).sequence
+  for (const id of waiting) world.facts.due.add(id)
+  return taken
+})
+
+const invoices = Effect.fnUntraced(function* (world: World) {
+  const closed = yield* Effect.catchTag(world.service(Invoicing).closeLast, "MonthNotOver", () => Effect.succeedNone)
+  if (closed._tag === "None") return "nothing"
+  const { agrees, invoices, ledger, statements } = closed.value
+  if (!agrees) return yield* wrong("invoices equal ledger", `${invoices}, ${statements}, ${ledger}`)
+  return `closed over ${ledger}`
+})

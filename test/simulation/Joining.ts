@@ -1,0 +1,58 @@
+/**
+ * Joining the market, and the terms on which one is there.
+ */
+import { Effect } from "effect"
+import { consumerBody, CONSUMERS, providerBody, PROVIDERS, textAt, TOOLS } from "../support/Market.ts"
+import { asking, one } from "./Asking.ts"
+import type { OfferedTool } from "./Facts.ts"
+import type { ActOf, ToolTerms } from "./Step.ts"
+import type { World } from "./World.ts"
+
+const BUDGETS = "/api/v1/market/budgets"
+
+export const joinAsConsumer = Effect.fnUntraced(function* (world: World) {
+  const answer = yield* asking(world, { path: CONSUMERS, json: consumerBody() })
+  if (answer.status === 201) {
+    world.facts.consumers.push({ id: textAt(answer, "consumer_id"), key: textAt(answer, "api_key") })
+  }
+  return String(answer.status)
+})
+
+export const joinAsProvider = Effect.fnUntraced(function* (world: World, { tools }: ActOf<"Provider">) {
+  const declared = tools.map((terms, n) => declaration(`tool_${n}`, terms))
+  const answer = yield* asking(world, { path: PROVIDERS, json: providerBody({ tools: declared }) })
+  if (answer.status === 201) {
+    const provider = { id: textAt(answer, "provider_id"), key: textAt(answer, "api_key") }
+    world.facts.providers.push(provider)
+    for (const [n, terms] of tools.entries()) {
+      const tool: OfferedTool = { id: textAt(answer, "tools", n, "id"), provider, terms, prices: [terms.price] }
+      world.facts.tools.push(tool)
+    }
+  }
+  return String(answer.status)
+})
+
+/** Whether or not the answer came, the next call shows which price holds: see `Receipts`. */
+export const price = Effect.fnUntraced(function* (world: World, act: ActOf<"Price">) {
+  const tool = one(world.facts.tools, act.tool)
+  if (tool === undefined) return "nobody"
+  const name = `tool_${world.facts.tools.filter(({ provider }) => provider === tool.provider).indexOf(tool)}`
+  const json = { tools: [declaration(name, { ...tool.terms, price: act.price })] }
+  tool.prices.push(act.price)
+  return String((yield* asking(world, { path: TOOLS, key: tool.provider.key, json })).status)
+})
+
+export const budget = Effect.fnUntraced(function* (world: World, { cap, period, who }: ActOf<"Budget">) {
+  const owner = one(world.facts.consumers, who)
+  if (owner === undefined) return "nobody"
+  const answer = yield* asking(world, { path: BUDGETS, key: owner.key, json: { cap_microcents: cap, period } })
+  return String(answer.status)
+})
+
+const declaration = (name: string, { freeCalls, most, policy, price }: ToolTerms) => ({
+  tool_name: name,
+  price_microcents: price,
+  free_tier_calls: freeCalls,
+  billing_policy: policy,
+  ...(most === undefined ? {} : { max_cost_microcents: Math.floor((price * most) / 100) })
+})

@@ -1,0 +1,103 @@
+/**
+ * Money in and out of the market: loads, what happens on the processor's pages, its news, payouts and credit notes.
+ */
+import { Effect } from "effect"
+import { listAt, valueAt } from "../support/Market.ts"
+import { LOAD } from "../support/metering/Shop.ts"
+import { asking, one } from "./Asking.ts"
+import { SIGNATURE } from "./Processor.ts"
+import type { ActOf } from "./Step.ts"
+import { OPERATOR, type World } from "./World.ts"
+
+const WEBHOOK = "/api/webhooks/stripe"
+const CONNECT = "/api/market/connect"
+const PAYOUTS = "/api/market/payouts"
+const INVOICES = "/api/v1/market/invoices"
+
+export const load = Effect.fnUntraced(function* (world: World, { cents, keyed, who }: ActOf<"Load">) {
+  const payer = one(world.facts.consumers, who)
+  if (payer === undefined) return "nobody"
+  const headers = keyed ? { "idempotency-key": `load-${++world.facts.words}` } : {}
+  const answer = yield* asking(world, { path: LOAD, key: payer.key, json: { amount_cents: cents }, headers })
+  return String(answer.status)
+})
+
+/** On the processor's pages; the service hears of it by webhook, or when it asks. */
+export const checkout = (world: World, { fate, which }: ActOf<"Checkout">) =>
+  Effect.sync(() => {
+    const open = [...world.processor.checkouts.values()].filter(({ state }) => state === "open")
+    const ordered = one(open, which)
+    if (ordered !== undefined) world.processor.end(ordered, fate)
+    return ordered === undefined ? "nothing" : fate
+  })
+
+export const takeBack = (world: World, { cause, percent, which }: ActOf<"TakeBack">) =>
+  Effect.sync(() => {
+    const paid = [...world.processor.checkouts.values()].filter(({ state }) => state === "paid")
+    const ordered = one(paid, which)
+    if (ordered !== undefined) world.processor.takeBack(ordered, cause, percent)
+    return ordered === undefined ? "nothing" : cause
+  })
+
+export const bringBack = (world: World, { which }: ActOf<"BringBack">) =>
+  Effect.sync(() => {
+    const gone = one([...world.processor.goneBack.values()], which)
+    if (gone !== undefined) world.processor.bringBack(gone)
+    return gone === undefined ? "nothing" : "returned"
+  })
+
+/** Sent again until it is acknowledged; an acknowledgement may be lost too. */
+export const webhook = Effect.fnUntraced(function* (world: World, { answerLost, copies, which }: ActOf<"Webhook">) {
+  const news = one([...world.processor.news.values()], which)
+  if (news === undefined) return "nothing"
+  const headers = { "stripe-signature": SIGNATURE, "content-type": "application/json" }
+  const answers = yield* Effect.forEach(
+    Array.from({ length: copies }),
+    () => asking(world, { path: WEBHOOK, body: news.body, headers }),
+    { concurrency: "unbounded" }
+  )
+  if (!answerLost && answers.some(({ status }) => status === 200)) world.processor.news.delete(news.id)
+  return answers.map(({ status }) => status).join(" ")
+})
+
+export const connect = Effect.fnUntraced(function* (world: World, act: ActOf<"Connect">) {
+  const provider = one(world.facts.providers, act.provider)
+  if (provider === undefined) return "nobody"
+  const answer = yield* asking(world, { path: CONNECT, key: provider.key, json: {} })
+  yield* asking(world, { path: `${PAYOUTS}/automatic`, key: provider.key, json: { enabled: act.automatic } })
+  return String(answer.status)
+})
+
+export const payout = Effect.fnUntraced(function* (world: World, act: ActOf<"Payout">) {
+  const provider = one(world.facts.providers, act.provider)
+  if (provider === undefined) return "nobody"
+  const headers = act.keyed ? { "idempotency-key": `payout-${++world.facts.words}` } : {}
+  return String((yield* asking(world, { path: PAYOUTS, key: provider.key, json: {}, headers })).status)
+})
+
+export const transferBack = (world: World, { percent, which }: ActOf<"TransferBack">) =>
+  Effect.sync(() => {
+    const id = one([...world.processor.transfers.keys()], which)
+    if (id !== undefined) world.processor.reverse(id, percent)
+    return id === undefined ? "nothing" : "reversed"
+  })
+
+/** A credit note on one of a consumer's invoices. */
+export const correct = Effect.fnUntraced(function* (world: World, { percent, which }: ActOf<"Correct">) {
+  const owner = one(world.facts.consumers, which)
+  if (owner === undefined) return "nobody"
+  const list = yield* asking(world, { path: INVOICES, key: owner.key })
+  if (list.status !== 200) return String(list.status)
+  const invoice = one(
+    listAt(list, "invoices").filter((each) => valueAt(each, "kind") === "invoice"),
+    which
+  )
+  if (invoice === undefined) return "nothing"
+  world.facts.corrected = true
+  const amount = Math.floor((Number(valueAt(invoice, "total_microcents")) * percent) / 100)
+  const json = { amount_microcents: amount, reason: "it was too much" }
+  return String(
+    (yield* asking(world, { path: `${INVOICES}/${String(valueAt(invoice, "id"))}/credit-notes`, key: OPERATOR, json }))
+      .status
+  )
+})

@@ -1,0 +1,206 @@
+/**
+ * Steps from a seed: a market that is mostly calling, with everything else in between.
+ */
+import { type Random, randomFrom, weighted } from "./Random.ts"
+import type { Act, Behaviour, Call, Fault, Job, Step, ToolTerms } from "./Step.ts"
+
+const SECOND = 1_000
+const HOUR = 3_600 * SECOND
+const ANY = 1_000_000
+/** A step in so many has a fault; the others show that it is not the faults alone that keep things right. */
+const FAULTY_PERCENT = 15
+
+export const planOf = (seed: number, steps: number): ReadonlyArray<Step> => {
+  const random = randomFrom(seed)
+  const plan: Array<Step> = OPENING.map((act) => ({ act, thenMs: 100 }))
+  while (plan.length < steps) plan.push(stepOf(random))
+  return plan.slice(0, steps)
+}
+
+const tool = (price: number, more: Partial<ToolTerms> = {}): ToolTerms => ({
+  price,
+  freeCalls: 0,
+  policy: "success",
+  ...more
+})
+
+/** So that there is something to buy, and somebody who can. */
+const OPENING: ReadonlyArray<Act> = [
+  { _tag: "Provider", tools: [tool(12_345), tool(1_999_999, { most: 150 })] },
+  { _tag: "Consumer" },
+  { _tag: "Provider", tools: [tool(777, { freeCalls: 3 }), tool(5_005, { policy: "attempt" })] },
+  { _tag: "Consumer" },
+  { _tag: "Connect", provider: 0, automatic: true },
+  { _tag: "Load", who: 0, cents: 5_000, keyed: false },
+  { _tag: "Load", who: 1, cents: 2_000, keyed: true },
+  { _tag: "Checkout", which: 0, fate: "paid" },
+  { _tag: "Checkout", which: 0, fate: "paid" },
+  { _tag: "Webhook", which: 0, copies: 1, answerLost: false },
+  { _tag: "Webhook", which: 0, copies: 1, answerLost: false }
+]
+
+const stepOf = (random: Random): Step => {
+  const act = weighted(random, ACTS)(random)
+  const thenMs = weighted(random, PAUSES)(random)
+  return random.percent(FAULTY_PERCENT) ? { act, fault: faultOf(random), thenMs } : { act, thenMs }
+}
+
+const PAUSES: ReadonlyArray<readonly [number, (random: Random) => number]> = [
+  [70, (random) => random.below(800)],
+  [20, (random) => random.below(20 * SECOND)],
+  [6, (random) => random.below(3 * 60 * SECOND)],
+  [3, (random) => random.below(5 * HOUR)],
+  [1, (random) => random.below(4 * 24 * HOUR)]
+]
+
+const faultOf = (random: Random): Fault => ({
+  kind: weighted(random, [
+    [3, "error_before"],
+    [3, "error_after"],
+    [2, "late_before"],
+    [2, "late_after"],
+    [1, "crash_before"],
+    [1, "crash_after"]
+  ]),
+  at: random.below(weighted(random, [[2, 4] as const, [2, 10] as const, [1, 25] as const])),
+  ms: random.below(random.percent(80) ? 3 * SECOND : 40 * SECOND)
+})
+
+const behaviour = (random: Random): Behaviour => ({
+  outcome: weighted(random, [
+    [16, "success"],
+    [2, "tool_error"],
+    [1, "unreachable"],
+    [1, "rate_limited"]
+  ]),
+  latencyMs: weighted(random, [
+    [10, random.below(300)],
+    [3, random.below(8 * SECOND)],
+    [1, random.below(30 * SECOND)]
+  ]),
+  ...(random.percent(30) ? { reports: random.below(200) } : {})
+})
+
+const call = (random: Random): Call => ({
+  _tag: "Call",
+  who: random.below(ANY),
+  tool: random.below(ANY),
+  keyed: random.percent(60),
+  times: weighted(random, [
+    [8, 1],
+    [1, 2],
+    [1, 5]
+  ]),
+  provider: behaviour(random),
+  ...(random.percent(6) ? { goesAwayAfterMs: random.below(5 * SECOND) } : {})
+})
+
+const job = (name: Job) => (): Act => ({ _tag: "Job", job: name })
+
+const newcomer = (random: Random): Act =>
+  random.percent(60)
+    ? { _tag: "Consumer" }
+    : {
+        _tag: "Provider",
+        tools: Array.from({ length: 1 + random.below(2) }, () =>
+          tool(random.percent(20) ? random.below(10) : random.below(500_000), {
+            freeCalls: random.percent(30) ? random.below(4) : 0,
+            policy: random.percent(80) ? "success" : "attempt",
+            ...(random.percent(30) ? { most: 100 + random.below(200) } : {})
+          })
+        )
+      }
+
+const ACTS: ReadonlyArray<readonly [number, (random: Random) => Act]> = [
+  [300, call],
+  [60, (random) => ({ _tag: "Again", which: random.below(ANY), changed: random.percent(15) })],
+  [
+    30,
+    (random) => ({
+      _tag: "Meter",
+      who: random.below(ANY),
+      tool: random.below(ANY),
+      keyed: random.percent(60),
+      ok: random.percent(80)
+    })
+  ],
+  [
+    10,
+    (random) => ({ _tag: "Grant", who: random.below(ANY), provider: random.below(ANY), cap: random.below(3_000_000) })
+  ],
+  [30, (random) => ({ _tag: "Bill", who: random.below(ANY), tool: random.below(ANY), percent: random.below(160) })],
+  [
+    45,
+    (random) => ({ _tag: "Load", who: random.below(ANY), cents: 100 + random.below(4_000), keyed: random.percent(50) })
+  ],
+  [
+    50,
+    (random) => ({
+      _tag: "Checkout",
+      which: random.below(ANY),
+      fate: weighted(random, [
+        [8, "paid"],
+        [1, "failed"],
+        [1, "expired"]
+      ])
+    })
+  ],
+  [
+    90,
+    (random) => ({
+      _tag: "Webhook",
+      which: random.below(ANY),
+      copies: random.percent(80) ? 1 : 2,
+      answerLost: random.percent(10)
+    })
+  ],
+  [
+    12,
+    (random) => ({
+      _tag: "TakeBack",
+      which: random.below(ANY),
+      cause: random.percent(50) ? "refund" : "dispute",
+      percent: 1 + random.below(100)
+    })
+  ],
+  [8, (random) => ({ _tag: "BringBack", which: random.below(ANY) })],
+  [35, (random) => ({ _tag: "File", which: random.below(ANY), byProvider: random.percent(20) })],
+  [20, (random) => ({ _tag: "Respond", which: random.below(ANY), action: random.percent(40) ? "accept" : "contest" })],
+  [
+    20,
+    (random) => ({
+      _tag: "Resolve",
+      which: random.below(ANY),
+      resolution: random.pick(["resolved_refund", "resolved_denied", "resolved_credit"]),
+      percent: random.below(110)
+    })
+  ],
+  [8, (random) => ({ _tag: "Connect", provider: random.below(ANY), automatic: random.percent(50) })],
+  [25, (random) => ({ _tag: "Payout", provider: random.below(ANY), keyed: random.percent(50) })],
+  [6, (random) => ({ _tag: "TransferBack", which: random.below(ANY), percent: 1 + random.below(100) })],
+  [6, (random) => ({ _tag: "Correct", which: random.below(ANY), percent: 1 + random.below(100) })],
+  [10, (random) => ({ _tag: "Prove", which: random.below(ANY) })],
+  [12, newcomer],
+  [8, (random) => ({ _tag: "Price", tool: random.below(ANY), price: random.below(50_000) })],
+  [
+    6,
+    (random) => ({
+      _tag: "Budget",
+      who: random.below(ANY),
+      cap: random.below(2_000_000),
+      period: random.pick(["day", "month", "total"])
+    })
+  ],
+  [70, job("sequence")],
+  [40, job("sweep")],
+  [25, job("payouts")],
+  [20, job("disputes")],
+  [20, job("reconcile")],
+  [12, job("invoices")],
+  [5, job("automatic")],
+  [3, job("prune")],
+  [5, job("standings")],
+  [8, () => ({ _tag: "Crash" })],
+  [6, (random) => ({ _tag: "Skew", ms: random.below(4 * 60 * SECOND) - 2 * 60 * SECOND })],
+  [5, () => ({ _tag: "MonthEnd" })]
+]

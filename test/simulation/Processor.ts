@@ -1,0 +1,169 @@
+/**
+ * The world's payment processor: what it was ordered to do, what people do on its pages, and its news of that, which are
+ * signed, sent in any order and as often as need be.
+ */
+import { DateTime, Effect, Layer } from "effect"
+import {
+  type CheckoutStanding,
+  PaymentFailed,
+  PaymentGateway,
+  type PaymentEvent,
+  type Transferred,
+  UntrustedEvent
+} from "../../domain/payments/PaymentGateway.ts"
+import type { ConsumerId, LoadId, PayoutId } from "../../domain/shared/Ids.ts"
+
+export const SIGNATURE = "signed by the processor"
+
+/** A checkout, what was paid by it, and who paid for whom. */
+export interface Ordered extends CheckoutStanding {
+  readonly consumerId: ConsumerId
+}
+
+/** Money of a payment that went back to the payer, and perhaps came again. */
+export interface GoneBack {
+  readonly id: string
+  readonly loadId: LoadId
+  readonly paymentId: string
+  readonly cause: "refund" | "dispute"
+  readonly amountCents: number
+  state: "taken" | "returned"
+}
+
+export interface News {
+  readonly id: string
+  readonly body: string
+}
+
+type Told = PaymentEvent extends infer Event
+  ? Event extends PaymentEvent
+    ? Omit<Event, "eventId" | "occurredAt">
+    : never
+  : never
+
+export class Processor {
+  readonly checkouts = new Map<string, Ordered>()
+  readonly goneBack = new Map<string, GoneBack>()
+  readonly transfers = new Map<PayoutId, Transferred>()
+  /** Those that were not acknowledged yet. */
+  readonly news = new Map<string, News>()
+  private told = 0
+
+  end(ordered: Ordered, state: "paid" | "failed" | "expired"): void {
+    if (ordered.state !== "open") return
+    const paymentId = state === "paid" ? `pi_${ordered.loadId}` : undefined
+    const { consumerId, ...checkout } = { ...ordered, state, paymentId }
+    this.checkouts.set(ordered.sessionId, { ...checkout, consumerId })
+    this.tell({ _tag: "CheckoutChanged", checkout })
+  }
+
+  /** At most what is left of the payment. */
+  takeBack(ordered: Ordered, cause: GoneBack["cause"], percent: number): void {
+    const before = [...this.goneBack.values()].filter(({ loadId }) => loadId === ordered.loadId)
+    const left = before.reduce((sum, one) => sum - one.amountCents, ordered.amountCents)
+    const amountCents = Math.floor((left * percent) / 100)
+    if (amountCents <= 0 || ordered.paymentId === undefined) return
+    const id = `${cause}_${ordered.loadId}_${before.length}`
+    const { loadId, paymentId } = ordered
+    this.goneBack.set(id, { id, loadId, paymentId, cause, amountCents, state: "taken" })
+    if (cause === "refund") {
+      this.tell({ _tag: "PaymentRefunded", refundId: id, paymentId, amountCents, state: "settled" })
+    } else {
+      this.tell({ _tag: "PaymentDisputed", disputeId: id, paymentId, amountCents, state: "open" })
+      this.tell({ _tag: "PaymentDisputed", disputeId: id, paymentId, amountCents, state: "withdrawn" })
+    }
+  }
+
+  bringBack(gone: GoneBack): void {
+    if (gone.state === "returned") return
+    gone.state = "returned"
+    const { amountCents, cause, id, paymentId } = gone
+    if (cause === "refund") {
+      this.tell({ _tag: "PaymentRefunded", refundId: id, paymentId, amountCents, state: "failed" })
+    } else {
+      this.tell({ _tag: "PaymentDisputed", disputeId: id, paymentId, amountCents, state: "reinstated" })
+    }
+  }
+
+  reverse(payoutId: PayoutId, percent: number): void {
+    const made = this.transfers.get(payoutId)!
+    const more = Math.floor(((made.amountCents - made.reversedCents) * percent) / 100)
+    if (more <= 0) return
+    const transfer = { ...made, reversedCents: made.reversedCents + more }
+    this.transfers.set(payoutId, transfer)
+    this.tell({ _tag: "TransferReversed", payoutId, transfer })
+  }
+
+  private tell(event: Told): void {
+    const id = `evt_${++this.told}`
+    this.news.set(id, { id, body: JSON.stringify({ ...event, eventId: id }) })
+  }
+
+  readonly layer = Layer.succeed(PaymentGateway, {
+    mode: "live",
+    checkout: ({ amountCents, consumerId, loadId }) =>
+      Effect.flatMap(DateTime.now, (now) => {
+        const sessionId = `cs_${loadId}`
+        const known = this.checkouts.get(sessionId)
+        if (known !== undefined && known.amountCents !== amountCents) return refused("checkout", "another amount")
+        const state = "open"
+        const fresh = {
+          loadId,
+          consumerId,
+          sessionId,
+          state,
+          amountCents,
+          currency: "usd",
+          paymentId: undefined
+        } as const
+        if (known === undefined) this.checkouts.set(sessionId, fresh)
+        return Effect.succeed({
+          sessionId,
+          url: `https://pay.example/${sessionId}`,
+          expiresAt: DateTime.add(now, { days: 1 })
+        })
+      }),
+    checkoutStanding: (sessionId) =>
+      Effect.suspend(() => {
+        const known = this.checkouts.get(sessionId)
+        return known === undefined ? refused("checkout", "no such checkout") : Effect.succeed(known)
+      }),
+    loadOfPayment: (paymentId) =>
+      Effect.sync(() => [...this.checkouts.values()].find((one) => one.paymentId === paymentId)?.loadId),
+    openPayee: ({ providerId }) => Effect.succeed(`acct_${providerId}`),
+    onboard: (accountId, { returnUrl }) =>
+      Effect.map(DateTime.now, (now) => ({
+        url: `https://onboard.example/${accountId}?then=${returnUrl}`,
+        expiresAt: DateTime.add(now, { minutes: 5 })
+      })),
+    payee: (accountId) =>
+      Effect.succeed({
+        accountId,
+        status: "complete",
+        chargesEnabled: false,
+        payoutsEnabled: true,
+        detailsSubmitted: true,
+        currentlyDue: [],
+        eventuallyDue: [],
+        errors: []
+      }),
+    transfer: ({ amountCents, payoutId }) =>
+      Effect.suspend(() => {
+        const known = this.transfers.get(payoutId)
+        if (known !== undefined && known.amountCents !== amountCents) return refused("transfer", "another amount")
+        const made = known ?? { transferId: `tr_${payoutId}`, amountCents, reversedCents: 0 }
+        this.transfers.set(payoutId, made)
+        return Effect.succeed(made)
+      }),
+    transferOf: (payoutId) => Effect.sync(() => this.transfers.get(payoutId)),
+    readEvent: (body, signature) =>
+      Effect.flatMap(DateTime.now, (occurredAt) =>
+        signature === SIGNATURE
+          ? Effect.succeed({ ...(JSON.parse(body) as PaymentEvent), occurredAt })
+          : Effect.fail(new UntrustedEvent({ reason: "it is not signed" }))
+      )
+  })
+}
+
+const refused = (operation: string, reason: string) =>
+  Effect.fail(new PaymentFailed({ operation, definite: true, reason }))

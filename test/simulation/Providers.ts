@@ -1,0 +1,91 @@
+/**
+ * The world's providers: what each was asked, under which invocation, and what it answered. Every request carries a word of
+ * its own, which the provider says back: so whose answer it is can be seen in it.
+ */
+import { Effect, Layer } from "effect"
+import { REPORTED_COST_FIELD } from "../../domain/metering/Billing.ts"
+import {
+  type CallStatus,
+  ToolUpstream,
+  type UpstreamAnswer,
+  type UpstreamCall
+} from "../../domain/metering/ToolUpstream.ts"
+import type { ReceiptId } from "../../domain/shared/Ids.ts"
+import type { Behaviour } from "./Step.ts"
+
+export interface Told extends Behaviour {
+  readonly reportedMicrocents: number | undefined
+}
+
+export interface Forwarded {
+  readonly call: UpstreamCall
+  readonly word: string
+  /** Undefined while it is being worked on, and where the caller did not wait. */
+  status: CallStatus | undefined
+  reportedMicrocents: number | undefined
+}
+
+export class Providers {
+  readonly forwarded = new Map<ReceiptId, Forwarded>()
+  /** How whoever is asked with this word behaves. */
+  readonly behaviours = new Map<string, Told>()
+  /** Since the last look. */
+  readonly fresh: Array<ReceiptId> = []
+  /** Invocations that came a second time. */
+  readonly repeated: Array<ReceiptId> = []
+
+  readonly layer = Layer.succeed(ToolUpstream, {
+    call: (call) =>
+      Effect.gen({ self: this }, function* () {
+        const word = String(call.arguments["word"])
+        const behaviour = this.behaviours.get(word)!
+        if (behaviour.outcome === "unreachable") return unreachable
+        if (this.forwarded.has(call.invocationId)) this.repeated.push(call.invocationId)
+        const forwarded: Forwarded = { call, word, status: undefined, reportedMicrocents: undefined }
+        this.forwarded.set(call.invocationId, forwarded)
+        this.fresh.push(call.invocationId)
+        call.onForwarded?.(1)
+        const late = behaviour.latencyMs >= call.timeoutMs
+        yield* Effect.sleep(late ? call.timeoutMs : behaviour.latencyMs)
+        const answer = late ? timeout(call.timeoutMs) : answerOf(word, behaviour)
+        forwarded.status = answer.status
+        if (answer.result !== undefined) forwarded.reportedMicrocents = behaviour.reportedMicrocents
+        return answer
+      })
+  })
+}
+
+const base = { problem: undefined, attempts: 1, requestBytes: 100, responseBytes: 1_000 } as const
+
+const problem = (kind: NonNullable<UpstreamAnswer["problem"]>["kind"], message: string) => ({
+  result: undefined,
+  problem: { kind, message }
+})
+
+const answerOf = (word: string, { latencyMs, outcome, reportedMicrocents }: Told): UpstreamAnswer => {
+  if (outcome === "rate_limited") {
+    return { ...base, ...problem("rate_limited", "Not so fast"), status: "rate_limited", latencyMs }
+  }
+  const result = {
+    content: [{ type: "text", text: word }],
+    ...(outcome === "tool_error" ? { isError: true } : {}),
+    ...(reportedMicrocents === undefined ? {} : { _meta: { [REPORTED_COST_FIELD]: reportedMicrocents } })
+  }
+  return { ...base, status: outcome === "success" ? "success" : "error", result, latencyMs }
+}
+
+const timeout = (latencyMs: number): UpstreamAnswer => ({
+  ...base,
+  ...problem("timeout", "It did not answer in time"),
+  status: "timeout",
+  latencyMs
+})
+
+/** The call went out or it did not: nobody heard of it again. */
+export const unreachable: UpstreamAnswer = {
+  ...base,
+  ...problem("connection", "Nobody answers there"),
+  status: "error",
+  attempts: 0,
+  latencyMs: 1
+}

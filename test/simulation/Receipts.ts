@@ -1,0 +1,127 @@
+/**
+ * What must hold of calls: whatever was opened ends in exactly one receipt, signed, in the log once its round was made, over
+ * what was delivered and no more; nothing is billed twice; and what a client was told stays true.
+ */
+import { Context, Effect, Option } from "effect"
+import { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
+import { LogStore } from "../../domain/log/LogStore.ts"
+import { CallStore } from "../../domain/metering/CallStore.ts"
+import type { Receipt } from "../../domain/receipts/Receipt.ts"
+import { ReceiptSigner } from "../../domain/receipts/ReceiptSigner.ts"
+import { ReceiptStore } from "../../domain/receipts/ReceiptStore.ts"
+import { verifyReceipt } from "../../domain/receipts/Verification.ts"
+import type { ReceiptId } from "../../domain/shared/Ids.ts"
+import { wrong } from "./Asking.ts"
+import type { Books } from "./Books.ts"
+import type { OpenedCall } from "./Facts.ts"
+import type { World } from "./World.ts"
+
+export const makeReceiptChecks = (world: World, books: Books) => {
+  const { facts, providers, stores } = world
+  const calls = Context.get(stores, CallStore)
+  const receipts = Context.get(stores, ReceiptStore)
+  const log = Context.get(stores, LogStore)
+  const catalog = Context.get(stores, CatalogStore)
+  /** Receipts that cost something, by what was asked for: a word of a request, or a key. */
+  const billed = new Map<string, ReceiptId>()
+
+  /** What the books say now of calls that were opened. */
+  const followPending = Effect.gen(function* () {
+    for (const [id, opened] of facts.pending) {
+      const fate = yield* calls.fate(opened.call.consumerId, id)
+      if (fate._tag === "Open") continue
+      if (fate._tag === "Unknown") return yield* wrong("one receipt per call", `${id} was held, and is not known`)
+      const receipt = Option.getOrUndefined(yield* receipts.find(id))
+      if (receipt === undefined) return yield* wrong("one receipt per call", `${id} is closed and has no receipt`)
+      facts.pending.delete(id)
+      facts.receipts.set(id, receipt)
+      facts.unplaced.add(id)
+      yield* holdToSignature(receipt)
+      yield* holdToDelivery(receipt, opened)
+      yield* billedOnce(receipt, opened)
+      books.bill(receipt)
+    }
+  })
+
+  const forwardedWereHeld = Effect.suspend(() => {
+    const [repeated] = providers.repeated
+    if (repeated !== undefined) return wrong("forwarded once", `${repeated} came to its provider twice`)
+    for (const id of providers.fresh.splice(0)) {
+      if (!facts.pending.has(id) && !facts.receipts.has(id)) {
+        return wrong("one receipt per call", `${id} was forwarded and never held`)
+      }
+    }
+    return Effect.void
+  })
+
+  const holdToSignature = (receipt: Receipt) => {
+    const wire = { ...receipt, cost_microcents: Number(receipt.cost_microcents) }
+    const { reason, valid } = verifyReceipt(wire, world.service(ReceiptSigner).verify)
+    return valid ? Effect.void : wrong("receipts verify", `${receipt.receipt_id}: ${reason}`)
+  }
+
+  /** A success was one, and costs what was agreed; a failure costs nothing, unless the tool charges attempts. */
+  const holdToDelivery = Effect.fnUntraced(function* (receipt: Receipt, { call, free, held }: OpenedCall) {
+    const { cost_microcents: cost, receipt_id: id, status } = receipt
+    const forwarded = providers.forwarded.get(id)
+    const terms = facts.tools.find((tool) => tool.id === receipt.tool_id)?.terms
+    if (cost > held) return yield* wrong("at most what was held", `${id} costs ${cost} of ${held}`)
+    if (call.origin === "meter") return undefined
+    if (status === "success" && forwarded?.status !== "success") {
+      return yield* wrong("only what was delivered", `${id} says success, its provider ${forwarded?.status}`)
+    }
+    const price = yield* listPrice(call.toolId, call.priceVersion)
+    const reported = forwarded?.reportedMicrocents
+    // Of a failure it is not known whether the report came through.
+    const due = reported === undefined ? [price] : status === "success" ? [BigInt(reported)] : [BigInt(reported), price]
+    const charged = status === "success" || (terms?.policy === "attempt" && cost > 0n)
+    const expected = charged && !free ? due.map((one) => (one < held ? one : held)) : [0n]
+    if (!expected.includes(cost)) return yield* wrong("what was agreed", `${id} (${status}) costs ${cost}: ${expected}`)
+  })
+
+  const listPrice = Effect.fnUntraced(function* (toolId: Receipt["tool_id"], version: number) {
+    const prices = yield* catalog.prices(toolId, 1_000)
+    return prices.find((one) => one.version === version)!.price as bigint
+  })
+
+  const billedOnce = Effect.fnUntraced(function* (receipt: Receipt, { call }: OpenedCall) {
+    if (receipt.cost_microcents === 0n) return
+    const word = providers.forwarded.get(receipt.receipt_id)?.word
+    const key = call.idempotency === undefined ? undefined : `${call.consumerId} ${call.idempotency.keyHash}`
+    for (const what of [word, key]) {
+      const before = what === undefined ? undefined : billed.get(what)
+      if (before !== undefined)
+        return yield* wrong("nothing billed twice", `${before} and ${receipt.receipt_id} for ${what}`)
+      if (what !== undefined) billed.set(what, receipt.receipt_id)
+    }
+  })
+
+  const acknowledgedAreKept = Effect.gen(function* () {
+    for (const { costMicrocents, receiptId, status } of facts.acknowledged.splice(0)) {
+      const kept = Option.getOrUndefined(yield* receipts.find(receiptId))
+      if (kept === undefined) return yield* wrong("nothing acknowledged and lost", `${receiptId} has no receipt`)
+      if (Number(kept.cost_microcents) !== costMicrocents || kept.status !== status) {
+        const said = `${status} for ${costMicrocents}`
+        return yield* wrong(
+          "nothing acknowledged and lost",
+          `${receiptId}: ${said}, not ${JSON.stringify(kept.status)}`
+        )
+      }
+    }
+  })
+
+  const sequencedAreLogged = Effect.gen(function* () {
+    for (const id of facts.due) {
+      if (Option.isNone(yield* log.find(id))) return yield* wrong("in the log", `${id} has no place after its round`)
+      facts.due.delete(id)
+      facts.unplaced.delete(id)
+    }
+  })
+
+  return Effect.gen(function* () {
+    yield* followPending
+    yield* forwardedWereHeld
+    yield* acknowledgedAreKept
+    yield* sequencedAreLogged
+  })
+}

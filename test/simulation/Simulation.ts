@@ -1,0 +1,115 @@
+/**
+ * A plan played in a world: step after step, with everything checked after each. The same plan gives the same run.
+ */
+import { type Context, Effect, Exit, Logger, type Scope } from "effect"
+import { TestClock } from "effect/testing"
+import { createHash } from "node:crypto"
+import { doing, timeOf } from "./Acts.ts"
+import { makeBalanceChecks } from "./Balances.ts"
+import { makeBooks } from "./Books.ts"
+import { calm } from "./Calm.ts"
+import type { Stores } from "./Ports.ts"
+import { makeReceiptChecks } from "./Receipts.ts"
+import type { Step } from "./Step.ts"
+import { Violation, violationIn } from "./Violation.ts"
+import { makeWholeCheck } from "./Whole.ts"
+import { makeWorld, type World } from "./World.ts"
+
+export interface Stage {
+  readonly name: string
+  /** Fresh ones for every run. */
+  readonly stores: Effect.Effect<Context.Context<Stores>, never, Scope.Scope>
+  /** How far time may pass at once while something is under way: a database has its answers when it has them. */
+  readonly patienceMs: number
+}
+
+export interface Run {
+  readonly seed: number
+  readonly plan: ReadonlyArray<Step>
+  readonly stage: Stage
+  /** A fault in the service itself, to see whether it is found. */
+  readonly plant?: (stores: Context.Context<Stores>) => Context.Context<Stores>
+}
+
+export interface Outcome {
+  readonly violation: Violation | undefined
+  /** Steps that were begun. */
+  readonly steps: number
+  /** Of all that happened, in order. */
+  readonly digest: string
+  readonly trace: ReadonlyArray<string>
+  readonly calls: number
+  readonly lives: number
+}
+
+/** The first so many steps are followed by a check of the whole; later on the pause grows with the history. */
+const WHOLE_CHECKED_EVERY = 25
+
+export const simulate = ({ plan, plant = (stores) => stores, seed, stage }: Run): Effect.Effect<Outcome> =>
+  Effect.gen(function* () {
+    const stores = yield* stage.stores
+    const world = yield* makeWorld(stores, seed, plant, stage.patienceMs)
+    const trace: Array<string> = []
+    let lives = 1
+    const result = yield* Effect.result(
+      Effect.gen(function* () {
+        const checks = makeChecks(world)
+        for (const [n, step] of plan.entries()) {
+          if (yield* play(world, step, n, trace)) lives++
+          yield* checks.always
+          if (n % Math.max(WHOLE_CHECKED_EVERY, world.facts.receipts.size >> 3) === 0) yield* checks.whole
+        }
+        yield* calm(world, checks.always)
+        yield* checks.always
+        yield* checks.whole
+      }).pipe(Effect.catchDefect(asViolation))
+    )
+    const digest = createHash("sha256").update(trace.join("\n")).digest("hex")
+    return {
+      violation: result._tag === "Failure" ? result.failure : undefined,
+      steps: trace.length,
+      digest,
+      trace,
+      calls: world.facts.receipts.size,
+      lives
+    }
+  }).pipe(Effect.scoped, Effect.provide([TestClock.layer(), Logger.layer([])]))
+
+const asViolation = (defect: unknown) =>
+  Effect.fail(
+    defect instanceof Violation
+      ? defect
+      : new Violation({ rule: "no defect in the simulation", detail: String(defect) })
+  )
+
+const makeChecks = (world: World) => {
+  const books = makeBooks(world)
+  const receipts = makeReceiptChecks(world, books)
+  const balances = makeBalanceChecks(world, books)
+  return {
+    always: Effect.gen(function* () {
+      const [first] = world.violations
+      if (first !== undefined) return yield* first
+      yield* receipts
+      return yield* balances
+    }),
+    whole: makeWholeCheck(world)
+  }
+}
+
+/** Whether the process died of it. */
+const play = Effect.fnUntraced(function* (world: World, { act, fault, thenMs }: Step, n: number, trace: Array<string>) {
+  const at = trace.push(`${n} ${act._tag}`) - 1
+  world.board.arm(fault)
+  yield* world.begin(doing(world, act), (exit) => {
+    if (Exit.isSuccess(exit)) trace[at] += ` ${exit.value}`
+    else world.violations.push(violationIn(exit.cause))
+  })
+  yield* world.pass((yield* timeOf(act)) + thenMs)
+  world.board.arm(undefined)
+  const died = yield* world.revive
+  if (died) trace[at] += " †"
+  // Memory shows what a unit of work has done so far; a database does not. It is waited for.
+  while (world.board.unitsOpen > 0) yield* world.pass(1_000)
+  return died
+})

@@ -1,0 +1,100 @@
+/**
+ * What may happen next, as plain data. Who it happens to is a number that is taken modulo however many there are when its
+ * turn comes: so any steps of a plan can be left out and the rest still means something.
+ */
+export interface Step {
+  readonly act: Act
+  /** Goes wrong at a port while the act is under way, unless fewer things are asked of ports. */
+  readonly fault?: Fault
+  /** How much later the next step begins. What is not done by then goes on beside it. */
+  readonly thenMs: number
+}
+
+export type Act =
+  | { readonly _tag: "Consumer" }
+  | { readonly _tag: "Provider"; readonly tools: ReadonlyArray<ToolTerms> }
+  | { readonly _tag: "Price"; readonly tool: number; readonly price: number }
+  | { readonly _tag: "Budget"; readonly who: number; readonly cap: number; readonly period: "day" | "month" | "total" }
+  | { readonly _tag: "Load"; readonly who: number; readonly cents: number; readonly keyed: boolean }
+  | { readonly _tag: "Checkout"; readonly which: number; readonly fate: "paid" | "failed" | "expired" }
+  | {
+      readonly _tag: "TakeBack"
+      readonly which: number
+      readonly cause: "refund" | "dispute"
+      readonly percent: number
+    }
+  | { readonly _tag: "BringBack"; readonly which: number }
+  /** Of the processor's news that have not been acknowledged. */
+  | { readonly _tag: "Webhook"; readonly which: number; readonly copies: number; readonly answerLost: boolean }
+  | Call
+  | { readonly _tag: "Again"; readonly which: number; readonly changed: boolean }
+  | {
+      readonly _tag: "Meter"
+      readonly who: number
+      readonly tool: number
+      readonly keyed: boolean
+      readonly ok: boolean
+    }
+  | { readonly _tag: "Grant"; readonly who: number; readonly provider: number; readonly cap: number }
+  | { readonly _tag: "Bill"; readonly who: number; readonly tool: number; readonly percent: number }
+  | { readonly _tag: "File"; readonly which: number; readonly byProvider: boolean }
+  | { readonly _tag: "Respond"; readonly which: number; readonly action: "accept" | "contest" }
+  | { readonly _tag: "Resolve"; readonly which: number; readonly resolution: Resolution; readonly percent: number }
+  | { readonly _tag: "Connect"; readonly provider: number; readonly automatic: boolean }
+  | { readonly _tag: "Payout"; readonly provider: number; readonly keyed: boolean }
+  | { readonly _tag: "TransferBack"; readonly which: number; readonly percent: number }
+  | { readonly _tag: "Correct"; readonly which: number; readonly percent: number }
+  | { readonly _tag: "Prove"; readonly which: number }
+  | { readonly _tag: "Job"; readonly job: Job }
+  | { readonly _tag: "Crash" }
+  /** The node's clock is put right, or wrong, by so much against the world's. */
+  | { readonly _tag: "Skew"; readonly ms: number }
+  | { readonly _tag: "MonthEnd" }
+
+export type ActOf<Tag extends Act["_tag"]> = Extract<Act, { readonly _tag: Tag }>
+
+export interface Call {
+  readonly _tag: "Call"
+  readonly who: number
+  readonly tool: number
+  readonly keyed: boolean
+  /** At once. */
+  readonly times: number
+  readonly provider: Behaviour
+  readonly goesAwayAfterMs?: number
+}
+
+export interface Behaviour {
+  readonly outcome: "success" | "tool_error" | "unreachable" | "rate_limited"
+  readonly latencyMs: number
+  /** What the provider says that the call cost, in percent of the list price. */
+  readonly reports?: number
+}
+
+export interface ToolTerms {
+  readonly price: number
+  readonly freeCalls: number
+  readonly policy: "success" | "attempt"
+  /** In percent of the price. */
+  readonly most?: number
+}
+
+export type Resolution = "resolved_refund" | "resolved_denied" | "resolved_credit"
+
+export type Job =
+  | "sequence"
+  | "sweep"
+  | "payouts"
+  | "disputes"
+  | "reconcile"
+  | "invoices"
+  | "automatic"
+  | "prune"
+  | "standings"
+
+export interface Fault {
+  readonly kind: "error_before" | "error_after" | "late_before" | "late_after" | "crash_before" | "crash_after"
+  /** At which of the questions to ports, from the act's beginning on. */
+  readonly at: number
+  readonly ms: number
+}

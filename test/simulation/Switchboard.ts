@@ -1,0 +1,155 @@
+/**
+ * Where things go wrong: every question that the service asks of a port passes here. It may fail before or after it was
+ * carried out, be late, or be the moment at which the process dies. A process that is dead is not heard of again: whoever
+ * waits for it waits for ever, and what it had in hand is taken back, as a database does when a connection is lost.
+ */
+import { Context, Effect } from "effect"
+import type { Fault } from "./Step.ts"
+
+export class StoreFailed extends Error {
+  override readonly name = "StoreFailed"
+}
+
+/** One life of the service's process. */
+export interface Process {
+  dead: boolean
+}
+
+/** A unit of work in which a statement has failed is not kept, whatever its owner makes of the failure. */
+const CurrentUnit = Context.Reference<{ lost: boolean } | undefined>("agent-tool-billing/test/simulation/CurrentUnit", {
+  defaultValue: () => undefined
+})
+
+export interface Question<A, E> {
+  readonly process: Process
+  readonly ask: Effect.Effect<A, E>
+  /** It is answered when time has passed, and not before. */
+  readonly takesTime: boolean
+  /** How this port says that it failed; `asked`: it was carried out all the same. */
+  readonly failing: (asked: boolean) => Effect.Effect<A, E>
+  /** Carried out: whatever the service learns of it. */
+  readonly onDone?: (answer: A) => void
+}
+
+export class Switchboard {
+  /** Questions that are being carried out, and units of work that are open. */
+  asking = 0
+  unitsOpen = 0
+  /** Since the beginning: whatever fails after one may be its doing. */
+  disturbances = 0
+  private late = 0
+  private armed: Fault | undefined
+  private untilFault = 0
+
+  /** Something is being waited for, and others may be waiting for that. */
+  get isLate(): boolean {
+    return this.late > 0
+  }
+
+  arm(fault: Fault | undefined): void {
+    this.armed = fault
+    this.untilFault = fault?.at ?? 0
+  }
+
+  ask<A, E>(question: Question<A, E>): Effect.Effect<A, E> {
+    return Effect.withFiber((fiber) => {
+      const unit = fiber.getRef(CurrentUnit)
+      if (question.process.dead) return gone(unit)
+      const fault = this.draw()
+      const failed = (asked: boolean) => {
+        if (unit !== undefined) unit.lost = true
+        return question.failing(asked)
+      }
+      const carriedOut = Effect.flatMap(question.takesTime ? question.ask : this.counted(question.ask), (answer) => {
+        question.onDone?.(answer)
+        return question.process.dead ? gone(unit) : Effect.succeed(answer)
+      })
+      const dies = Effect.suspend(() => {
+        question.process.dead = true
+        return gone(unit)
+      })
+      switch (fault?.kind) {
+        case undefined:
+          return carriedOut
+        case "error_before":
+          return failed(false)
+        case "error_after":
+          return Effect.flatMap(carriedOut, () => failed(true))
+        case "late_before":
+          return Effect.andThen(
+            this.lateBy(fault.ms),
+            Effect.suspend(() => (question.process.dead ? gone(unit) : carriedOut))
+          )
+        case "late_after":
+          return Effect.flatMap(carriedOut, (answer) => Effect.as(this.lateBy(fault.ms), answer))
+        case "crash_before":
+          return dies
+        case "crash_after":
+          return Effect.andThen(carriedOut, dies)
+      }
+    })
+  }
+
+  /** `atomically` as a question of its own: its commit may fail, come late or never, or be the last thing that is done. */
+  atomically<A, E, R>(
+    process: Process,
+    raw: (unit: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>,
+    effect: Effect.Effect<A, E, R>
+  ): Effect.Effect<A, E, R> {
+    return Effect.withFiber((fiber) => {
+      const outer = fiber.getRef(CurrentUnit)
+      const unit = { lost: false }
+      const whole = raw(
+        Effect.suspend(() => {
+          this.unitsOpen++
+          unit.lost = false
+          return effect.pipe(
+            Effect.provideService(CurrentUnit, unit),
+            Effect.flatMap((value) => (unit.lost || process.dead ? lost : Effect.succeed(value))),
+            Effect.onExit(() => Effect.sync(() => this.unitsOpen--))
+          )
+        })
+      )
+      if (outer !== undefined) return whole
+      return Effect.flatMap(Effect.exit(whole), (exit) => {
+        if (process.dead) return never
+        if (exit._tag === "Failure") return exit
+        const fault = this.draw()
+        if (fault?.kind === "error_after") return lost
+        if (fault?.kind === "late_after") return Effect.as(this.lateBy(fault.ms), exit.value)
+        if (fault?.kind !== "crash_after") return exit
+        process.dead = true
+        return never
+      })
+    })
+  }
+
+  private lateBy(ms: number): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      this.late++
+      return Effect.onExit(Effect.sleep(ms), () => Effect.sync(() => this.late--))
+    })
+  }
+
+  private draw(): Fault | undefined {
+    if (this.armed === undefined || this.untilFault-- > 0) return undefined
+    const fault = this.armed
+    this.armed = undefined
+    this.disturbances++
+    return fault
+  }
+
+  private counted<A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> {
+    return Effect.suspend(() => {
+      this.asking++
+      return Effect.onExit(effect, () => Effect.sync(() => this.asking--))
+    })
+  }
+}
+
+/** Unlike `Effect.never` it keeps nothing alive. */
+const never = Effect.callback<never>(() => {})
+
+const lost = Effect.die(new StoreFailed("The connection to the store was lost"))
+
+const gone = (unit: { lost: boolean } | undefined): Effect.Effect<never> => (unit === undefined ? never : lost)

@@ -1,0 +1,65 @@
+/**
+ * The whole checked again from its parts: every balance from its transfers, the log from its entries, every receipt known,
+ * and the months that are closed. Reads everything, so it is not done after every step of a long run.
+ */
+import { Context, DateTime, Effect } from "effect"
+import { InvoiceStore } from "../../domain/invoices/InvoiceStore.ts"
+import { monthBefore, spanOf } from "../../domain/invoices/Invoicing.ts"
+import type { Month } from "../../domain/invoices/Invoice.ts"
+import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
+import { LogCheck } from "../../domain/log/LogCheck.ts"
+import { format } from "../../domain/shared/Timestamp.ts"
+import { wrong } from "./Asking.ts"
+import { nowMs, type World } from "./World.ts"
+
+export const makeWholeCheck = (world: World) => {
+  const { facts, stores } = world
+  const ledger = Context.get(stores, LedgerStore)
+  const invoices = Context.get(stores, InvoiceStore)
+  const closedMonths = new Set<Month>()
+
+  const auditIsClean = Effect.gen(function* () {
+    const [first] = (yield* ledger.audit).discrepancies
+    if (first !== undefined) {
+      const { account, figure, kept, ownerId, recomputed } = first
+      return yield* wrong(
+        "the audit finds nothing",
+        `${figure} of ${account} ${ownerId}: ${kept}, recomputed ${recomputed}`
+      )
+    }
+  })
+
+  const logIsSound = Effect.gen(function* () {
+    const { findings, receipts } = yield* world.service(LogCheck).check
+    if (findings.length > 0) return yield* wrong("the log is sound", findings.join(" "))
+    if (receipts !== facts.receipts.size) {
+      return yield* wrong("one receipt per call", `${receipts} receipts, ${facts.receipts.size} calls that ended`)
+    }
+  })
+
+  const invoicesAreTheLedger = Effect.gen(function* () {
+    const last = monthBefore(DateTime.makeUnsafe(yield* nowMs))
+    if (yield* invoices.isComplete(last)) closedMonths.add(last)
+    for (const month of closedMonths) {
+      const span = spanOf(month)
+      const sums = yield* invoices.sums(span)
+      let costs = 0n
+      for (const { created_at, cost_microcents } of facts.receipts.values()) {
+        if (created_at >= format(span.start) && created_at < format(span.end)) costs += cost_microcents
+      }
+      if (sums.invoices !== costs || sums.statements !== costs || sums.ledger !== costs) {
+        const { invoices: invoiced, ledger: booked, statements } = sums
+        return yield* wrong(
+          "invoices equal ledger",
+          `${month}: ${invoiced}, ${statements}, ${booked}, receipts ${costs}`
+        )
+      }
+    }
+  })
+
+  return Effect.gen(function* () {
+    yield* auditIsClean
+    yield* logIsSound
+    yield* invoicesAreTheLedger
+  })
+}

@@ -1,0 +1,203 @@
+/**
+ * The whole service in one process, its stores, and the world around it, under a clock that only moves when it is told to.
+ * When the process dies the stores stay, and another process starts on them.
+ */
+import { Clock, Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
+import { RateLimiter } from "effect/persistence"
+import { TestClock } from "effect/testing"
+import * as NodeDigest from "../../adapters/crypto/NodeDigest.ts"
+import * as NodeLogSigner from "../../adapters/crypto/NodeLogSigner.ts"
+import * as NodeReceiptSigner from "../../adapters/crypto/NodeReceiptSigner.ts"
+import * as NodeSealer from "../../adapters/crypto/NodeSealer.ts"
+import * as PublishedProofs from "../../adapters/dns/PublishedProofs.ts"
+import * as HttpService from "../../adapters/http/HttpService.ts"
+import { Dispatcher } from "../../adapters/http/pipeline/Dispatcher.ts"
+import { RateLimitSettings } from "../../adapters/http/pipeline/RateLimits.ts"
+import * as AjvJsonSchemas from "../../adapters/jsonschema/AjvJsonSchemas.ts"
+import * as NoMailer from "../../adapters/mail/NoMailer.ts"
+import * as BoundedRateLimiterStore from "../../adapters/memory/BoundedRateLimiterStore.ts"
+import * as PdfInvoicePrinter from "../../adapters/pdf/PdfInvoicePrinter.ts"
+import { OperatorKey } from "../../domain/accounts/Authentication.ts"
+import { RateLimitPolicy } from "../../domain/accounts/RateLimitPolicy.ts"
+import { DefaultFreeTierCalls } from "../../domain/catalog/Pricing.ts"
+import { LogCheck } from "../../domain/log/LogCheck.ts"
+import { UpstreamLimits } from "../../domain/metering/UpstreamLimits.ts"
+import type { Entropy } from "../../domain/shared/Entropy.ts"
+import { core } from "../../src/layers/Core.ts"
+import type { Answer, Call } from "../support/ServiceUnderTest.ts"
+import { exchange } from "./Exchange.ts"
+import { type Facts, listening, noFacts } from "./Facts.ts"
+import { type Ports, portsThrough, type Stores } from "./Ports.ts"
+import { Processor } from "./Processor.ts"
+import { Providers } from "./Providers.ts"
+import * as SeededEntropy from "./SeededEntropy.ts"
+import { type Process, Switchboard } from "./Switchboard.ts"
+import type { Violation } from "./Violation.ts"
+
+export const OPERATOR = "the operator's key of the simulation, 32 characters"
+const BEGINNING = Date.parse("2026-11-20T10:00:00.000Z")
+const RING = [Redacted.make("the secret of a simulated market, 32 characters")] as const
+
+const settings = Layer.mergeAll(
+  Layer.succeed(DefaultFreeTierCalls, 0),
+  Layer.succeed(OperatorKey, Redacted.make(OPERATOR)),
+  Layer.succeed(UpstreamLimits, { timeoutMs: 10_000, retriesMax: 1, totalMs: 0 }),
+  Layer.succeed(RateLimitPolicy, { defaultRpm: 6_000, ceilingRpm: 6_000, providerRpm: 6_000 }),
+  Layer.succeed(RateLimitSettings, { addressRpm: 0, registrationRpm: 0, keysLimited: false })
+)
+
+const adapters = Layer.mergeAll(
+  AjvJsonSchemas.layer,
+  NodeSealer.layer(RING),
+  NodeReceiptSigner.layer(RING),
+  NodeLogSigner.layer(Redacted.make("5eed".repeat(16))),
+  RateLimiter.layer.pipe(Layer.provide(BoundedRateLimiterStore.layer)),
+  NodeDigest.layer,
+  NoMailer.layer,
+  PublishedProofs.layer({ fetch: () => Effect.fail({ message: "nothing is published here" }), dnsServers: [] }),
+  PdfInvoicePrinter.layer
+)
+
+const service = HttpService.layer.pipe(
+  Layer.provideMerge(core),
+  Layer.provideMerge(LogCheck.layer),
+  Layer.provideMerge(adapters),
+  Layer.provide(settings)
+)
+
+export type Services = Layer.Success<typeof service>
+
+interface Running {
+  readonly process: Process
+  readonly ports: Context.Context<Ports>
+  readonly services: Context.Context<Services>
+  readonly scope: Scope.Closeable
+}
+
+export interface World {
+  readonly facts: Facts
+  readonly processor: Processor
+  readonly providers: Providers
+  readonly board: Switchboard
+  /** What went wrong in things that were under way. */
+  readonly violations: Array<Violation>
+  /** As they are, past the switchboard. */
+  readonly stores: Context.Context<Stores>
+  /** Of the process that runs now. */
+  service<I extends Services, S>(tag: Context.Key<I, S>): S
+  port<I extends Ports, S>(tag: Context.Key<I, S>): S
+  /** Never answered where the process dies meanwhile. */
+  send(call: Call): Effect.Effect<Answer>
+  /** Begins something; `ended` is told how it went, if its process lived to see it. */
+  begin<A, E>(doing: Effect.Effect<A, E>, ended: (exit: Exit.Exit<A, E>) => void): Effect.Effect<void>
+  underWay(): number
+  readonly kill: Effect.Effect<void>
+  /** Another process, where the one before is dead. */
+  readonly revive: Effect.Effect<boolean>
+  readonly pass: (ms: number) => Effect.Effect<void>
+}
+
+/** On stores that were made for it; `patienceMs`: how far time may pass at once while something is under way. */
+export const makeWorld = Effect.fnUntraced(function* (
+  stores: Context.Context<Stores>,
+  seed: number,
+  plant: (stores: Context.Context<Stores>) => Context.Context<Stores>,
+  patienceMs: number
+) {
+  const scope = yield* Effect.scope
+  const facts = noFacts()
+  const processor = new Processor()
+  const providers = new Providers()
+  const board = new Switchboard()
+  const entropy = yield* Layer.buildWithScope(SeededEntropy.layer(seed), scope)
+  const outside = yield* Layer.buildWithScope(Layer.merge(processor.layer, providers.layer), scope)
+  const ports: Context.Context<Ports> = Context.merge(plant(stores), outside)
+  const listener = listening(facts)
+  /** What somebody does, which may take longer than its step. */
+  const underWay = new Set<{ readonly process: Process }>()
+  yield* TestClock.setTime(BEGINNING)
+
+  const start = Effect.fnUntraced(function* () {
+    const process: Process = { dead: false }
+    const processScope = yield* Scope.make()
+    const asked = portsThrough(ports, board, process, listener)
+    const given: Context.Context<Ports | Entropy> = Context.merge(asked, entropy)
+    const services = yield* Layer.buildWithMemoMap(
+      Layer.provide(service, Layer.succeedContext(given)),
+      Layer.makeMemoMapUnsafe(),
+      processScope
+    )
+    const running: Running = { process, ports: asked, services, scope: processScope }
+    return running
+  })
+  let running = yield* start()
+
+  const begin = Effect.fnUntraced(function* <A, E>(doing: Effect.Effect<A, E>, ended: (exit: Exit.Exit<A, E>) => void) {
+    const { process } = running
+    const mine = { process }
+    underWay.add(mine)
+    yield* Effect.forkDetach(
+      Effect.flatMap(Effect.exit(doing), (exit) =>
+        Effect.sync(() => {
+          underWay.delete(mine)
+          if (!process.dead) ended(exit)
+        })
+      )
+    )
+    yield* rest
+  })
+
+  /** Until all that can go on without time passing has gone on. */
+  const rest = Effect.gen(function* () {
+    let quiet = 0
+    while (quiet < TURNS_OF_QUIET) {
+      yield* turn
+      quiet = board.asking === 0 ? quiet + 1 : 0
+    }
+  })
+
+  const pass = Effect.fnUntraced(function* (ms: number) {
+    let left = ms
+    while (left !== 0) {
+      const now = underWay.size === 0 ? left : Math.min(left, patienceMs)
+      yield* TestClock.adjust(now)
+      yield* rest
+      left -= now
+    }
+  })
+
+  const revive = Effect.gen(function* () {
+    if (!running.process.dead) return false
+    for (const one of underWay) if (one.process.dead) underWay.delete(one)
+    // What it had going must not keep the next one waiting.
+    yield* Effect.forkDetach(Scope.close(running.scope, Exit.void))
+    running = yield* start()
+    return true
+  })
+
+  const world: World = {
+    facts,
+    processor,
+    providers,
+    board,
+    violations: [],
+    stores,
+    service: (tag) => Context.get(running.services, tag as never),
+    port: (tag) => Context.get(running.ports, tag as never),
+    send: (call) => Effect.suspend(() => exchange(Context.get(running.services, Dispatcher), call)),
+    begin,
+    underWay: () => underWay.size,
+    kill: Effect.sync(() => {
+      running.process.dead = true
+    }),
+    revive,
+    pass
+  }
+  return world
+})
+
+const TURNS_OF_QUIET = 2
+
+const turn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
+
+export const nowMs = Clock.currentTimeMillis

@@ -1,0 +1,43 @@
+/**
+ * The whole service under a seeded storm: a fixed set of seeds, and a fresh one in every run.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { randomInt } from "node:crypto"
+import { planOf } from "./Plan.ts"
+import { shrink } from "./Shrink.ts"
+import { type Run, simulate } from "./Simulation.ts"
+import { memory } from "./Stages.ts"
+
+const STEPS = 150
+
+const holds = Effect.fnUntraced(function* (run: Run) {
+  const outcome = yield* simulate(run)
+  if (outcome.violation === undefined) return outcome
+  const { kept, outcome: last } = yield* shrink(run, outcome, 40)
+  const steps = kept.map((place) => JSON.stringify(run.plan[place])).join("\n")
+  return assert.fail(
+    `seed ${run.seed}, ${run.plan.length} steps on ${run.stage.name}: ${last.violation?.message}\n${steps}\n` +
+      `npm run simulate -- --seed ${run.seed} --steps ${run.plan.length} --only ${kept.join(",")}`
+  )
+})
+
+for (const seed of [1, 2, 3, randomInt(2 ** 31)]) {
+  it.live(
+    `Nothing breaks in ${STEPS} steps from seed ${seed}`,
+    () => holds({ seed, plan: planOf(seed, STEPS), stage: memory }),
+    60_000
+  )
+}
+
+it.live(
+  "The same seed is the same run, to the letter",
+  () =>
+    Effect.gen(function* () {
+      const run: Run = { seed: 7, plan: planOf(7, STEPS), stage: memory }
+      const [one, other] = [yield* simulate(run), yield* simulate(run)]
+      assert.deepStrictEqual(other.trace, one.trace)
+      assert.notStrictEqual((yield* simulate({ ...run, plan: planOf(8, STEPS) })).digest, one.digest)
+    }),
+  60_000
+)
