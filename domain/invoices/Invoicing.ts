@@ -32,11 +32,11 @@ export class InvoiceNotFound extends Schema.TaggedError<InvoiceNotFound>()("Invo
   }
 }
 
-export class CreditTooHigh extends Schema.TaggedError<CreditTooHigh>()("CreditTooHigh", {
+export class CreditRefused extends Schema.TaggedError<CreditRefused>()("CreditRefused", {
   leftMicrocents: Schema.BigInt
 }) {
   override get message() {
-    return `Only an invoice can be credited, and at most what is left of it: ${this.leftMicrocents} microcents.`
+    return `Only an invoice can be credited, by at least 1 and at most what is left of it: ${this.leftMicrocents} microcents.`
   }
 }
 
@@ -53,7 +53,7 @@ export class Invoicing extends Context.Service<
     /** The month before this one, unless it is closed already. */
     readonly closeLast: Effect.Effect<Option.Option<Closed>, MonthNotOver>
     /** Gives a part of an invoice back to the consumer, at the platform's cost. */
-    correct(id: InvoiceId, amount: Microcents, reason: string): Effect.Effect<Invoice, InvoiceNotFound | CreditTooHigh>
+    correct(id: InvoiceId, amount: Microcents, reason: string): Effect.Effect<Invoice, InvoiceNotFound | CreditRefused>
   }
 >()("agent-tool-billing/domain/invoices/Invoicing") {
   static readonly layer = Layer.effect(
@@ -118,7 +118,7 @@ export class Invoicing extends Context.Service<
         if (found === undefined) return yield* new InvoiceNotFound({ id })
         const credited = yield* store.lockCredited(id)
         const leftMicrocents = found.kind === "invoice" ? found.total - credited : 0n
-        if (amount > leftMicrocents) return yield* new CreditTooHigh({ leftMicrocents })
+        if (amount <= 0n || amount > leftMicrocents) return yield* new CreditRefused({ leftMicrocents })
         const { month, owner } = found
         const draft = { kind: "credit_note", month, owner, lines: [], movements: [], fee: 0n } as const
         const [made] = yield* store.finalise(

@@ -15,7 +15,7 @@ import type {
 } from "../../../domain/metering/CallRefusals.ts"
 import type { BudgetNotFound, TooManyBudgets } from "../../../domain/ledger/Budgets.ts"
 import type { PaymentFailed, PaymentsNotConfigured, UntrustedEvent } from "../../../domain/payments/PaymentGateway.ts"
-import type { CreditTooHigh, InvoiceNotFound, MonthNotOver } from "../../../domain/invoices/Invoicing.ts"
+import type { CreditRefused, InvoiceNotFound, MonthNotOver } from "../../../domain/invoices/Invoicing.ts"
 import { type BelowMinimum, type NotOnboarded, PAYOUT_CENTS_MIN } from "../../../domain/payouts/Payouts.ts"
 import type { CallTimeRefused, CostTooHigh, NotYours } from "../../../domain/metering/DirectMetering.ts"
 import type { GrantNotFound, TooManyGrants, UnknownProvider } from "../../../domain/metering/Grants.ts"
@@ -52,7 +52,7 @@ export type Refusal =
   | CallInFlight
   | CallTimeRefused
   | CostTooHigh
-  | CreditTooHigh
+  | CreditRefused
   | ExpiryInThePast
   | GrantNotFound
   | IdempotencyConflict
@@ -133,7 +133,7 @@ export const mapping: MappingOf<Refusal> = {
     code: "VALIDATION_ERROR",
     details: [{ path: ["cost_microcents"], message: e.message }]
   }),
-  CreditTooHigh: (e) => ({
+  CreditRefused: (e) => ({
     status: 422,
     code: "VALIDATION_ERROR",
     details: [{ path: ["amount_microcents"], message: e.message }]
