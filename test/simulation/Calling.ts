@@ -110,8 +110,9 @@ export const meter = Effect.fnUntraced(function* (world: World, act: ActOf<"Mete
 
 /** A provider reports a call of its own tool, at a cost of its own. */
 export const bill = Effect.fnUntraced(function* (world: World, act: ActOf<"Bill">) {
-  const buyer = one(world.facts.consumers, act.who)
-  const tool = one(world.facts.tools, act.tool)
+  const granted = one(world.facts.granted.slice(-6), act.who)
+  const offered = world.facts.tools.filter(({ provider }) => provider === granted?.provider)
+  const [buyer, tool] = [granted?.consumer, one(offered, act.tool)]
   if (buyer === undefined || tool === undefined) return "nobody"
   const cost_microcents = Math.floor((tool.prices.at(-1)! * act.percent) / 100)
   return yield* report(world, {
@@ -126,7 +127,9 @@ export const grant = Effect.fnUntraced(function* (world: World, act: ActOf<"Gran
   const provider = one(world.facts.providers, act.provider)
   if (buyer === undefined || provider === undefined) return "nobody"
   const json = { provider_id: provider.id, cap_microcents: act.cap }
-  return String((yield* asking(world, { path: GRANTS, key: buyer.key, json })).status)
+  const { status } = yield* asking(world, { path: GRANTS, key: buyer.key, json })
+  if (status === 201) world.facts.granted.push({ consumer: buyer, provider })
+  return String(status)
 })
 
 const report = Effect.fnUntraced(function* (world: World, request: Request) {

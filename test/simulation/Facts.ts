@@ -46,6 +46,7 @@ export interface Facts {
   readonly consumers: Array<Member>
   readonly providers: Array<Member>
   readonly tools: Array<OfferedTool>
+  readonly granted: Array<{ readonly consumer: Member; readonly provider: Member }>
   readonly sent: Array<Sent>
   readonly acknowledged: Array<Acknowledged>
   /** Until they are known to be closed. */
@@ -67,6 +68,7 @@ export const noFacts = (): Facts => ({
   consumers: [],
   providers: [],
   tools: [],
+  granted: [],
   sent: [],
   acknowledged: [],
   pending: new Map(),

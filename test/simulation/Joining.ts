@@ -8,9 +8,13 @@ import type { OfferedTool } from "./Facts.ts"
 import type { ActOf, ToolTerms } from "./Step.ts"
 import type { World } from "./World.ts"
 
+/** Few, so that they meet often. */
+const CONSUMERS_MAX = 6
+const PROVIDERS_MAX = 4
 const BUDGETS = "/api/v1/market/budgets"
 
 export const joinAsConsumer = Effect.fnUntraced(function* (world: World) {
+  if (world.facts.consumers.length >= CONSUMERS_MAX) return "enough"
   const answer = yield* asking(world, { path: CONSUMERS, json: consumerBody() })
   if (answer.status === 201) {
     world.facts.consumers.push({ id: textAt(answer, "consumer_id"), key: textAt(answer, "api_key") })
@@ -19,6 +23,7 @@ export const joinAsConsumer = Effect.fnUntraced(function* (world: World) {
 })
 
 export const joinAsProvider = Effect.fnUntraced(function* (world: World, { tools }: ActOf<"Provider">) {
+  if (world.facts.providers.length >= PROVIDERS_MAX) return "enough"
   const declared = tools.map((terms, n) => declaration(`tool_${n}`, terms))
   const answer = yield* asking(world, { path: PROVIDERS, json: providerBody({ tools: declared }) })
   if (answer.status === 201) {

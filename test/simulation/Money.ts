@@ -97,7 +97,10 @@ export const correct = Effect.fnUntraced(function* (world: World, { percent, whi
   const amount = Math.floor((Number(valueAt(invoice, "total_microcents")) * percent) / 100)
   const json = { amount_microcents: amount, reason: "it was too much" }
   return String(
-    (yield* asking(world, { path: `${INVOICES}/${String(valueAt(invoice, "id"))}/credit-notes`, key: OPERATOR, json }))
-      .status
+    (yield* asking(world, {
+      path: `${INVOICES}/${String(valueAt(invoice, "invoice_id"))}/credit-notes`,
+      key: OPERATOR,
+      json
+    })).status
   )
 })

@@ -31,8 +31,8 @@ const OPENING: ReadonlyArray<Act> = [
   { _tag: "Provider", tools: [tool(777, { freeCalls: 3 }), tool(5_005, { policy: "attempt" })] },
   { _tag: "Consumer" },
   { _tag: "Connect", provider: 0, automatic: true },
-  { _tag: "Load", who: 0, cents: 5_000, keyed: false },
-  { _tag: "Load", who: 1, cents: 2_000, keyed: true },
+  { _tag: "Load", who: 0, cents: 50_000, keyed: false },
+  { _tag: "Load", who: 1, cents: 20_000, keyed: true },
   { _tag: "Checkout", which: 0, fate: "paid" },
   { _tag: "Checkout", which: 0, fate: "paid" },
   { _tag: "Webhook", which: 0, copies: 1, answerLost: false },
@@ -97,13 +97,23 @@ const call = (random: Random): Call => ({
 
 const job = (name: Job) => (): Act => ({ _tag: "Job", job: name })
 
+/** From next to nothing to some dollars: payouts begin at ten. */
+const priceOf = (random: Random): number =>
+  random.below(
+    weighted(random, [
+      [1, 20],
+      [2, 50_000],
+      [3, 5_000_000]
+    ])
+  )
+
 const newcomer = (random: Random): Act =>
   random.percent(60)
     ? { _tag: "Consumer" }
     : {
         _tag: "Provider",
         tools: Array.from({ length: 1 + random.below(2) }, () =>
-          tool(random.percent(20) ? random.below(10) : random.below(500_000), {
+          tool(priceOf(random), {
             freeCalls: random.percent(30) ? random.below(4) : 0,
             policy: random.percent(80) ? "success" : "attempt",
             ...(random.percent(30) ? { most: 100 + random.below(200) } : {})
@@ -126,12 +136,17 @@ const ACTS: ReadonlyArray<readonly [number, (random: Random) => Act]> = [
   ],
   [
     10,
-    (random) => ({ _tag: "Grant", who: random.below(ANY), provider: random.below(ANY), cap: random.below(3_000_000) })
+    (random) => ({ _tag: "Grant", who: random.below(ANY), provider: random.below(ANY), cap: random.below(30_000_000) })
   ],
   [30, (random) => ({ _tag: "Bill", who: random.below(ANY), tool: random.below(ANY), percent: random.below(160) })],
   [
     45,
-    (random) => ({ _tag: "Load", who: random.below(ANY), cents: 100 + random.below(4_000), keyed: random.percent(50) })
+    (random) => ({
+      _tag: "Load",
+      who: random.below(ANY),
+      cents: random.percent(50) ? 100 + random.below(900) : random.below(40_000) + 100,
+      keyed: random.percent(50)
+    })
   ],
   [
     50,
@@ -181,13 +196,13 @@ const ACTS: ReadonlyArray<readonly [number, (random: Random) => Act]> = [
   [6, (random) => ({ _tag: "Correct", which: random.below(ANY), percent: 1 + random.below(100) })],
   [10, (random) => ({ _tag: "Prove", which: random.below(ANY) })],
   [12, newcomer],
-  [8, (random) => ({ _tag: "Price", tool: random.below(ANY), price: random.below(50_000) })],
+  [8, (random) => ({ _tag: "Price", tool: random.below(ANY), price: priceOf(random) })],
   [
     6,
     (random) => ({
       _tag: "Budget",
       who: random.below(ANY),
-      cap: random.below(2_000_000),
+      cap: random.below(20_000_000),
       period: random.pick(["day", "month", "total"])
     })
   ],
