@@ -29,10 +29,7 @@ export class PaymentsNotConfigured extends Schema.TaggedError<PaymentsNotConfigu
   what: Schema.String
 }) {
   override get message(): string {
-    return (
-      `No payment processor is configured here, so ${this.what}. ` +
-      "Set PAYMENTS=stripe with its keys, or PAYMENTS=dry_run to try it out."
-    )
+    return `No payment processor is configured here, so ${this.what}. Real money needs PAYMENTS=stripe, with its keys.`
   }
 }
 
