@@ -10,7 +10,7 @@ export interface Field {
   readonly name: string
   readonly label: string
   readonly hint?: string
-  readonly type?: "text" | "email" | "url" | "number" | "textarea" | "select"
+  readonly type?: "text" | "email" | "url" | "number" | "textarea" | "json" | "select"
   readonly value?: string
   readonly optional?: boolean
   readonly placeholder?: string
@@ -103,8 +103,12 @@ const fieldOf = (form_: string, field: Field): HTMLElement => {
           shared,
           (field.choices ?? []).map(([value, label]) => el("option", { value, selected: value === field.value }, label))
         )
-      : field.type === "textarea"
-        ? el("textarea", { ...shared, spellcheck: "false" }, field.value)
+      : field.type === "textarea" || field.type === "json"
+        ? el(
+            "textarea",
+            { ...shared, ...(field.type === "json" ? { class: "code", spellcheck: "false" } : {}) },
+            field.value
+          )
         : el("input", {
             ...shared,
             type: field.type === "number" ? "text" : (field.type ?? "text"),

@@ -21,7 +21,6 @@ const fieldsOf = (tool: Declaration | undefined): ReadonlyArray<Field> => [
     ? [{ name: "tool_name", label: "Name", placeholder: "search", hint: "As your MCP server lists it." }]
     : []),
   { name: "display_name", label: "Name for people", optional: true, value: tool?.display_name ?? "" },
-  { name: "description", label: "What it does", type: "textarea", optional: true, value: tool?.description ?? "" },
   {
     name: "category",
     label: "Category",
@@ -30,6 +29,7 @@ const fieldsOf = (tool: Declaration | undefined): ReadonlyArray<Field> => [
     value: tool?.category ?? "",
     hint: "One or two words in lower case, by which people filter."
   },
+  { name: "description", label: "What it does", type: "textarea", optional: true, value: tool?.description ?? "" },
   {
     name: "price_microcents",
     label: "Price of a call, in dollars",
@@ -76,15 +76,16 @@ const fieldsOf = (tool: Declaration | undefined): ReadonlyArray<Field> => [
     label: "Calling it twice",
     type: "select",
     choices: [
-      ["false", "may do harm: a broken answer is not asked for again"],
-      ["true", "does no harm: a broken answer may be asked for again"]
+      ["false", "may do harm"],
+      ["true", "does no harm"]
     ],
+    hint: "Then a broken answer may be asked for again.",
     value: String(tool?.idempotent ?? false)
   },
   {
     name: "input_schema",
     label: "Input schema",
-    type: "textarea",
+    type: "json",
     optional: true,
     value: jsonOf(tool?.input_schema),
     hint: "JSON Schema. Input that does not fit is refused before it costs anything."
@@ -92,7 +93,7 @@ const fieldsOf = (tool: Declaration | undefined): ReadonlyArray<Field> => [
   {
     name: "output_schema",
     label: "Output schema",
-    type: "textarea",
+    type: "json",
     optional: true,
     value: jsonOf(tool?.output_schema),
     hint: "JSON Schema of what the tool answers."

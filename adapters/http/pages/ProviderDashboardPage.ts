@@ -18,6 +18,11 @@ const style = `
 .choice select{width:auto;padding:.3rem .5rem}
 .new .later{display:none}
 .steps>li{margin-bottom:1rem}
+.steps .copyable{margin-top:.5rem}
+.wide form.stack{max-width:none;grid-template-columns:repeat(auto-fit,minmax(min(100%,18rem),1fr))}
+.wide form.stack>:not(.field),.wide .field:has(textarea){grid-column:1/-1}
+.wide{margin-bottom:1.5rem}
+.wide>.toolbar{margin-bottom:1rem}
 blockquote{margin:0 0 1rem;padding:.1rem 0 .1rem .9rem;border-left:3px solid var(--line);overflow-wrap:anywhere;white-space:pre-wrap}
 meter{width:7rem}
 h4{font-size:1.0625rem;margin:0 0 .35rem}

@@ -60,7 +60,8 @@ form.row{display:flex;flex-wrap:wrap;gap:.75rem;align-items:end;margin:0 0 1rem}
 .field .hint{color:var(--muted);font-size:.875rem;margin:.25rem 0 0}
 input,select,textarea{width:100%;min-width:0;padding:.55rem .7rem;border:1px solid var(--muted);border-radius:8px;background:var(--ground);color:var(--ink);font:inherit}
 input[type=checkbox],input[type=radio]{width:auto;margin-right:.45rem}
-textarea{min-height:6rem;resize:vertical;font:.875rem/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace}
+textarea{min-height:6rem;resize:vertical}
+textarea.code{font:.875rem/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace}
 [aria-invalid=true]{border-color:var(--delete)}
 .fault{color:var(--delete);margin:.25rem 0 0}
 fieldset{border:0;margin:0;padding:0;min-width:0}
@@ -73,7 +74,7 @@ fieldset{border:0;margin:0;padding:0;min-width:0}
 .notice.good{background:var(--get-ground);color:var(--get)}
 .notice.bad{background:var(--delete-ground);color:var(--delete)}
 .notice.good a,.notice.bad a{color:inherit}
-.empty{border:1px dashed var(--muted);border-radius:12px;padding:1rem 1.1rem;color:var(--muted)}
+.empty{border:1px dashed var(--muted);border-radius:12px;padding:1rem 1.1rem;margin:0 0 1rem;color:var(--muted)}
 .empty>:last-child{margin-bottom:0}
 .copyable{position:relative}
 .copyable pre{padding-right:5.5rem}
@@ -90,5 +91,5 @@ dialog::backdrop{background:#0008}
 .panel{margin-top:2.5rem}
 .panel>.toolbar{margin-bottom:1rem}
 [hidden]{display:none!important}
-@media (max-width:30rem){.facts{grid-template-columns:minmax(0,1fr);gap:0}.facts dd{margin-bottom:.6rem}}
+@media (max-width:30rem){.facts{grid-template-columns:minmax(0,1fr);gap:0}.facts dd{margin-bottom:.6rem}.figures{gap:.5rem;grid-template-columns:minmax(0,1fr)}.figure{display:flex;justify-content:space-between;align-items:baseline;gap:1rem;padding:.5rem .8rem}.figure dd{font-size:1.2rem;text-align:right}}
 `
