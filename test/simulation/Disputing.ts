@@ -6,7 +6,8 @@ import { at } from "../support/Market.ts"
 import { DISPUTES } from "../support/trust/Disputing.ts"
 import { asking, one } from "./Asking.ts"
 import type { ActOf } from "./Step.ts"
-import { OPERATOR, type World } from "./World.ts"
+import { OPERATOR } from "./Service.ts"
+import type { World } from "./World.ts"
 
 export const file = Effect.fnUntraced(function* (world: World, { byProvider, which }: ActOf<"File">) {
   const receipt = one([...world.facts.receipts.values()].slice(-30), which)

@@ -2,70 +2,22 @@
  * The whole service in one process, its stores, and the world around it, under a clock that only moves when it is told to.
  * When the process dies the stores stay, and another process starts on them.
  */
-import { Clock, Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
-import { RateLimiter } from "effect/persistence"
+import { Clock, Context, Effect, Exit, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
-import * as NodeDigest from "../../adapters/crypto/NodeDigest.ts"
-import * as NodeLogSigner from "../../adapters/crypto/NodeLogSigner.ts"
-import * as NodeReceiptSigner from "../../adapters/crypto/NodeReceiptSigner.ts"
-import * as NodeSealer from "../../adapters/crypto/NodeSealer.ts"
-import * as PublishedProofs from "../../adapters/dns/PublishedProofs.ts"
-import * as HttpService from "../../adapters/http/HttpService.ts"
 import { Dispatcher } from "../../adapters/http/pipeline/Dispatcher.ts"
-import { RateLimitSettings } from "../../adapters/http/pipeline/RateLimits.ts"
-import * as AjvJsonSchemas from "../../adapters/jsonschema/AjvJsonSchemas.ts"
-import * as NoMailer from "../../adapters/mail/NoMailer.ts"
-import * as BoundedRateLimiterStore from "../../adapters/memory/BoundedRateLimiterStore.ts"
-import * as PdfInvoicePrinter from "../../adapters/pdf/PdfInvoicePrinter.ts"
-import { OperatorKey } from "../../domain/accounts/Authentication.ts"
-import { RateLimitPolicy } from "../../domain/accounts/RateLimitPolicy.ts"
-import { DefaultFreeTierCalls } from "../../domain/catalog/Pricing.ts"
-import { LogCheck } from "../../domain/log/LogCheck.ts"
-import { UpstreamLimits } from "../../domain/metering/UpstreamLimits.ts"
 import type { Entropy } from "../../domain/shared/Entropy.ts"
-import { core } from "../../src/layers/Core.ts"
 import type { Answer, Call } from "../support/ServiceUnderTest.ts"
 import { exchange } from "./Exchange.ts"
 import { type Facts, listening, noFacts } from "./Facts.ts"
 import { type Ports, portsThrough, type Stores } from "./Ports.ts"
 import { Processor } from "./Processor.ts"
 import { Providers } from "./Providers.ts"
+import { service, type Services } from "./Service.ts"
 import * as SeededEntropy from "./SeededEntropy.ts"
 import { type Process, Switchboard } from "./Switchboard.ts"
 import type { Violation } from "./Violation.ts"
 
-export const OPERATOR = "the operator's key of the simulation, 32 characters"
 const BEGINNING = Date.parse("2026-11-20T10:00:00.000Z")
-const RING = [Redacted.make("the secret of a simulated market, 32 characters")] as const
-
-const settings = Layer.mergeAll(
-  Layer.succeed(DefaultFreeTierCalls, 0),
-  Layer.succeed(OperatorKey, Redacted.make(OPERATOR)),
-  Layer.succeed(UpstreamLimits, { timeoutMs: 10_000, retriesMax: 1, totalMs: 0 }),
-  Layer.succeed(RateLimitPolicy, { defaultRpm: 6_000, ceilingRpm: 6_000, providerRpm: 6_000 }),
-  Layer.succeed(RateLimitSettings, { addressRpm: 0, registrationRpm: 0, keysLimited: false })
-)
-
-const adapters = Layer.mergeAll(
-  AjvJsonSchemas.layer,
-  NodeSealer.layer(RING),
-  NodeReceiptSigner.layer(RING),
-  NodeLogSigner.layer(Redacted.make("5eed".repeat(16))),
-  RateLimiter.layer.pipe(Layer.provide(BoundedRateLimiterStore.layer)),
-  NodeDigest.layer,
-  NoMailer.layer,
-  PublishedProofs.layer({ fetch: () => Effect.fail({ message: "nothing is published here" }), dnsServers: [] }),
-  PdfInvoicePrinter.layer
-)
-
-const service = HttpService.layer.pipe(
-  Layer.provideMerge(core),
-  Layer.provideMerge(LogCheck.layer),
-  Layer.provideMerge(adapters),
-  Layer.provide(settings)
-)
-
-export type Services = Layer.Success<typeof service>
 
 interface Running {
   readonly process: Process

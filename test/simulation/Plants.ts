@@ -1,0 +1,102 @@
+/**
+ * Faults that the service might have, planted under its ports: each is one that a careless change could bring, strikes now
+ * and then, and leaves debits equal to credits. A simulation that does not find them finds nothing.
+ */
+import { Context, DateTime, Effect } from "effect"
+import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
+import { TransferId } from "../../domain/ledger/Transfer.ts"
+import { type CallIdempotency, CallStore, type CloseCall } from "../../domain/metering/CallStore.ts"
+import { Microcents } from "../../domain/shared/Microcents.ts"
+import type { Stores } from "./Ports.ts"
+
+export type Plant = (stores: Context.Context<Stores>) => Context.Context<Stores>
+
+/** The money of one call in four is moved, and moved again. */
+const doubleSettle: Plant = (stores) => {
+  const calls = Context.get(stores, CallStore)
+  const ledger = Context.get(stores, LedgerStore)
+  return Context.add(stores, CallStore, {
+    ...calls,
+    close: Effect.fnUntraced(function* (call: CloseCall) {
+      const closed = yield* calls.close(call)
+      const { cost_microcents: cost, created_at, provider_id: providerId, receipt_id: id } = call.receipt
+      const amount = Microcents.make(cost - call.fee)
+      if (closed._tag !== "Closed" || !closed.now || amount === 0n || call.receipt.duration_ms % 4 > 0) return closed
+      const at = DateTime.makeUnsafe(created_at)
+      const again = {
+        transferId: TransferId.make(`${id.slice(5, 13)}-0000-8000-8000-${id.slice(25)}`),
+        reference: `again:${id}`,
+        legs: [{ kind: "call", debit: "wallet", credit: "provider", amount, consumerId: call.consumerId, providerId }],
+        effectiveAt: at,
+        recordedAt: at
+      } as const
+      yield* Effect.ignore(ledger.post(again))
+      return closed
+    })
+  })
+}
+
+/** The store says that it holds the money, and has not written it down: for some tools. */
+const lostHold: Plant = (stores) => {
+  const calls = Context.get(stores, CallStore)
+  return Context.add(stores, CallStore, {
+    ...calls,
+    open: (call) =>
+      call.toolName === "tool_1"
+        ? Effect.map(calls.standing(call.consumerId, call.toolId, call.openedAt), ({ availableMicrocents }) => ({
+            _tag: "Opened",
+            held: call.holdAmount,
+            free: false,
+            freeCallsLeft: undefined,
+            availableMicrocents: availableMicrocents - call.holdAmount
+          }))
+        : calls.open(call)
+  })
+}
+
+/** Half a microcent is rounded up, and once more. */
+const feeRoundedTwice: Plant = (stores) => {
+  const calls = Context.get(stores, CallStore)
+  return Context.add(stores, CallStore, {
+    ...calls,
+    close: (call) => {
+      const wasRoundedUp = call.receipt.cost_microcents % 10n >= 5n
+      return calls.close(wasRoundedUp ? { ...call, fee: Microcents.make(call.fee + 1n) } : call)
+    }
+  })
+}
+
+/** A part of the key is taken for the key, and nobody looks at the request. */
+const replayUnderAnotherKey: Plant = (stores) => {
+  const calls = Context.get(stores, CallStore)
+  const cut = ({ keyHash }: CallIdempotency): CallIdempotency => ({
+    keyHash: keyHash.slice(0, 1).repeat(64),
+    requestHash: "0".repeat(64)
+  })
+  return Context.add(stores, CallStore, {
+    ...calls,
+    open: (call) => calls.open(call.idempotency === undefined ? call : { ...call, idempotency: cut(call.idempotency) }),
+    earlier: (consumerId, idempotency) => calls.earlier(consumerId, cut(idempotency))
+  })
+}
+
+/** The provider gives its share back, the platform keeps its own. */
+const refundWithoutFee: Plant = (stores) => {
+  const ledger = Context.get(stores, LedgerStore)
+  return Context.add(stores, LedgerStore, {
+    ...ledger,
+    post: (posting) => {
+      const legs = posting.legs.filter(({ debit, kind }) => kind !== "refund" || debit !== "platform_fee")
+      return ledger.post(legs.length === 0 ? posting : { ...posting, legs })
+    }
+  })
+}
+
+/** With the rules that must find it: whichever is broken first. */
+export const plants: ReadonlyArray<readonly [name: string, plant: Plant, rules: ReadonlyArray<string>]> = [
+  ["a double settle", doubleSettle, ["balances are explained"]],
+  ["a lost hold", lostHold, ["one receipt per call", "no failure by itself", "balances are explained"]],
+  ["a fee that rounds up twice", feeRoundedTwice, ["balances are explained"]],
+  ["a replay under another key", replayUnderAnotherKey, ["own answer"]],
+  ["a refund without its fee", refundWithoutFee, ["balances are explained"]]
+]

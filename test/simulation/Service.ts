@@ -1,0 +1,86 @@
+/**
+ * The service of the simulation: every endpoint that moves or shows something, on the whole core. Pages for people are left
+ * out: they take most of the time of a start, and a simulation starts often.
+ */
+import { Effect, Layer, Redacted } from "effect"
+import { RateLimiter } from "effect/persistence"
+import * as NodeDigest from "../../adapters/crypto/NodeDigest.ts"
+import * as NodeLogSigner from "../../adapters/crypto/NodeLogSigner.ts"
+import * as NodeReceiptSigner from "../../adapters/crypto/NodeReceiptSigner.ts"
+import * as NodeSealer from "../../adapters/crypto/NodeSealer.ts"
+import * as PublishedProofs from "../../adapters/dns/PublishedProofs.ts"
+import { accountsRoutes } from "../../adapters/http/handlers/AccountsHandlers.ts"
+import { disputesRoutes } from "../../adapters/http/handlers/DisputesHandlers.ts"
+import { grantsRoutes } from "../../adapters/http/handlers/GrantsHandlers.ts"
+import { invoicesRoutes } from "../../adapters/http/handlers/InvoicesHandlers.ts"
+import { meteringRoutes } from "../../adapters/http/handlers/MeteringHandlers.ts"
+import { moneyRoutes } from "../../adapters/http/handlers/MoneyHandlers.ts"
+import { payoutsRoutes } from "../../adapters/http/handlers/PayoutsHandlers.ts"
+import { proxyRoutes } from "../../adapters/http/handlers/ProxyHandlers.ts"
+import { toolsRoutes } from "../../adapters/http/handlers/ToolsHandlers.ts"
+import { webhookRoutes } from "../../adapters/http/handlers/WebhookHandlers.ts"
+import { Dispatcher, make } from "../../adapters/http/pipeline/Dispatcher.ts"
+import { HttpMetrics } from "../../adapters/http/pipeline/HttpMetrics.ts"
+import { RateLimits, RateLimitSettings } from "../../adapters/http/pipeline/RateLimits.ts"
+import * as AjvJsonSchemas from "../../adapters/jsonschema/AjvJsonSchemas.ts"
+import * as NoMailer from "../../adapters/mail/NoMailer.ts"
+import * as BoundedRateLimiterStore from "../../adapters/memory/BoundedRateLimiterStore.ts"
+import * as PdfInvoicePrinter from "../../adapters/pdf/PdfInvoicePrinter.ts"
+import { OperatorKey } from "../../domain/accounts/Authentication.ts"
+import { RateLimitPolicy } from "../../domain/accounts/RateLimitPolicy.ts"
+import { DefaultFreeTierCalls } from "../../domain/catalog/Pricing.ts"
+import { LogCheck } from "../../domain/log/LogCheck.ts"
+import { UpstreamLimits } from "../../domain/metering/UpstreamLimits.ts"
+import { core } from "../../src/layers/Core.ts"
+
+export const OPERATOR = "the operator's key of the simulation, 32 characters"
+const RING = [Redacted.make("the secret of a simulated market, 32 characters")] as const
+
+const settings = Layer.mergeAll(
+  Layer.succeed(DefaultFreeTierCalls, 0),
+  Layer.succeed(OperatorKey, Redacted.make(OPERATOR)),
+  Layer.succeed(UpstreamLimits, { timeoutMs: 10_000, retriesMax: 1, totalMs: 0 }),
+  Layer.succeed(RateLimitPolicy, { defaultRpm: 6_000, ceilingRpm: 6_000, providerRpm: 6_000 }),
+  Layer.succeed(RateLimitSettings, { addressRpm: 0, registrationRpm: 0, keysLimited: false })
+)
+
+const adapters = Layer.mergeAll(
+  AjvJsonSchemas.layer,
+  NodeSealer.layer(RING),
+  NodeReceiptSigner.layer(RING),
+  NodeLogSigner.layer(Redacted.make("5eed".repeat(16))),
+  RateLimiter.layer.pipe(Layer.provide(BoundedRateLimiterStore.layer)),
+  NodeDigest.layer,
+  NoMailer.layer,
+  PublishedProofs.layer({ fetch: () => Effect.fail({ message: "nothing is published here" }), dnsServers: [] }),
+  PdfInvoicePrinter.layer
+)
+
+const routes = Effect.map(
+  Effect.all([
+    accountsRoutes,
+    toolsRoutes,
+    proxyRoutes,
+    meteringRoutes,
+    grantsRoutes,
+    moneyRoutes,
+    payoutsRoutes,
+    webhookRoutes,
+    invoicesRoutes,
+    disputesRoutes
+  ]),
+  (groups) => groups.flat()
+)
+
+const dispatcher = Layer.effect(Dispatcher, Effect.flatMap(routes, make)).pipe(
+  Layer.provide([RateLimits.layer, HttpMetrics.layer])
+)
+
+export const service = dispatcher.pipe(
+  Layer.provideMerge(core),
+  Layer.provideMerge(LogCheck.layer),
+  Layer.provideMerge(adapters),
+  Layer.provide(settings)
+)
+
+export type Services = Layer.Success<typeof service>
