@@ -45,6 +45,8 @@ const HEADERS_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 60_000
 const KEEP_ALIVE_TIMEOUT_MS = 65_000
 const IDLE_SWEEP = Duration.millis(50)
+/** For the settlement of calls that were cut off when the drain was over: their holds are given back. */
+const SETTLE_WAIT_MAX = Duration.seconds(5)
 
 export const layer = (settings: ServerSettings) =>
   Layer.effect(
@@ -69,13 +71,13 @@ export const layer = (settings: ServerSettings) =>
           requireHostHeader: false
         },
         (incoming, outgoing) => {
-          if (isWithoutHost(incoming)) return send(incoming, outgoing, withoutHost())
+          if (isWithoutHost(incoming)) return send(server, incoming, outgoing, withoutHost())
           latest.set(incoming.socket, { incoming, outgoing })
           const fiber = run(dispatch(toWebRequest(incoming)))
           running.add(fiber)
           fiber.addObserver((exit) => {
             running.delete(fiber)
-            if (exit._tag === "Success") send(incoming, outgoing, exit.value)
+            if (exit._tag === "Success") send(server, incoming, outgoing, exit.value)
             else outgoing.destroy()
           })
           outgoing.on("close", () => {
@@ -113,7 +115,9 @@ const close = (server: Server, running: ReadonlySet<Fiber.Fiber<WebAnswer>>, dra
     Effect.race(closeIdleForever(server)),
     Effect.andThen(Effect.suspend(() => Fiber.awaitAll(running))),
     Effect.timeoutOption(drain),
-    Effect.andThen(Effect.sync(() => server.closeAllConnections()))
+    Effect.andThen(Effect.sync(() => server.closeAllConnections())),
+    Effect.andThen(Effect.suspend(() => Fiber.awaitAll(running))),
+    Effect.timeoutOption(Duration.sum(Duration.fromInputUnsafe(drain), SETTLE_WAIT_MAX))
   )
 
 /** A connection that was kept alive becomes idle when its call ends: asked for again until all are gone. */
@@ -166,7 +170,7 @@ const readBody = (incoming: IncomingMessage, bytesMax: number): Effect.Effect<Ui
     return Effect.sync(stop)
   })
 
-const send = (incoming: IncomingMessage, outgoing: ServerResponse, answer: WebAnswer): void => {
+const send = (server: Server, incoming: IncomingMessage, outgoing: ServerResponse, answer: WebAnswer): void => {
   if (outgoing.destroyed || outgoing.headersSent) return
   const length = typeof answer.body === "string" ? Buffer.byteLength(answer.body) : answer.body.length
   // A body that was never read would be taken for the next request on this connection.
@@ -174,7 +178,8 @@ const send = (incoming: IncomingMessage, outgoing: ServerResponse, answer: WebAn
   outgoing.writeHead(answer.status, {
     ...answer.headers,
     ...(answer.status === 204 ? {} : { "content-length": length }),
-    ...(unread ? { connection: "close" } : {})
+    // A client that is told so brings its next request elsewhere; one that is kept busy would never become idle.
+    ...(unread || !server.listening ? { connection: "close" } : {})
   })
   outgoing.end(incoming.method === "HEAD" || answer.status === 204 ? undefined : answer.body)
 }

@@ -1,0 +1,44 @@
+/**
+ * A server that is stopped lets its connections go, also those of a client that never rests.
+ */
+import { assert, it } from "@effect/vitest"
+import { Context, Effect, Exit, Layer, Scope } from "effect"
+import { connect } from "node:net"
+import { layer as nodeServer, ListeningAt } from "../../adapters/http/server/NodeServer.ts"
+import { memoryConfig, wholeService } from "../support/ServiceConfig.ts"
+
+const DRAIN_MS = 10_000
+const [FIRST_HALF, SECOND_HALF] = ["GET /livez HTTP/1.1\r\n", "host: market.example\r\n\r\n"]
+
+/** Has begun its next request before the last one is answered: its connection is never idle. */
+const restless = (port: number) => {
+  const socket = connect({ host: "127.0.0.1", port, noDelay: true })
+  let heard = ""
+  const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()))
+  socket.on("error", () => {})
+  socket.on("data", (chunk: Buffer) => {
+    const answers = chunk.toString("latin1").split("HTTP/1.1 200").length - 1
+    heard = (heard + chunk.toString("latin1")).slice(-2_000)
+    if (answers > 0 && socket.writable) socket.write((SECOND_HALF + FIRST_HALF).repeat(answers))
+  })
+  socket.write(FIRST_HALF + SECOND_HALF + FIRST_HALF)
+  return { heard: () => heard, closed }
+}
+
+it.live("a client that never rests is told to go elsewhere, and the server ends at once", () =>
+  Effect.gen(function* () {
+    const scope = yield* Scope.make()
+    const layer = nodeServer({ host: "127.0.0.1", port: 0, drain: DRAIN_MS }).pipe(
+      Layer.provide(wholeService(memoryConfig()))
+    )
+    const { port } = Context.get(yield* Layer.buildWithScope(layer, scope), ListeningAt)
+    const client = restless(port)
+    for (let n = 0; n < 200 && client.heard() === ""; n++) yield* Effect.sleep(10)
+    assert.match(client.heard(), /\r\nconnection: keep-alive\r\n/iu)
+    const startedAt = performance.now()
+    yield* Scope.close(scope, Exit.void)
+    yield* Effect.promise(() => client.closed)
+    assert.isBelow(performance.now() - startedAt, DRAIN_MS / 2)
+    assert.match(client.heard().slice(client.heard().lastIndexOf("HTTP/1.1 200")), /\r\nconnection: close\r\n/iu)
+  })
+)
