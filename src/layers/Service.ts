@@ -32,6 +32,7 @@ import { DefaultFreeTierCalls } from "../../domain/catalog/Pricing.ts"
 import { LogHome } from "../../domain/log/Sequencer.ts"
 import { CheckoutReturn } from "../../domain/payments/Loads.ts"
 import { CallTally, makeCallTally } from "../../domain/metering/CallTally.ts"
+import { ProviderSecrets } from "../../domain/metering/ProviderSecrets.ts"
 import { UpstreamLimits } from "../../domain/metering/UpstreamLimits.ts"
 import { type AppConfig, valueOf } from "../config/AppConfig.ts"
 import { listOf } from "../config/Settings.ts"
@@ -102,17 +103,19 @@ const rateLimiter = (redisUrl: Redacted.Redacted | undefined) =>
 /** First signs, all of them verify. A profile without a database makes a secret for as long as it lives. */
 const secrets = (config: AppConfig) =>
   Layer.unwrap(
-    Effect.map(signingSecrets(config), (ring) =>
-      Layer.mergeAll(
+    Effect.map(signingSecrets(config), (ring) => {
+      const secretOf = derivedSecrets(ring[0])
+      return Layer.mergeAll(
         NodeSealer.layer(ring),
         NodeReceiptSigner.layer(ring),
+        Layer.succeed(ProviderSecrets, { secretOf }),
         McpUpstream.layer({
           policy: upstreamPolicy(config),
-          signingSecretOf: derivedSecrets(ring[0]),
+          signingSecretOf: secretOf,
           totalDeadlineMs: UPSTREAM_TOTAL_MS
         })
       )
-    )
+    })
   ).pipe(Layer.provide(NodeEntropy.layer), Layer.provide(NodeServices.layer))
 
 const stores = (config: AppConfig) => {

@@ -117,6 +117,14 @@ const Trust = Schema.Struct({
   scoring_guide: Words
 }).annotate({ identifier: "ProviderTrust" })
 
+const SigningSecret = Schema.Struct({
+  provider_id: ProviderId,
+  algorithm: Schema.Literal("HMAC-SHA256"),
+  secret: Schema.String,
+  signature_header: Schema.Literal("X-Market-Signature"),
+  signed_text: Schema.String
+}).annotate({ identifier: "SigningSecret" })
+
 const provider = { id: ProviderId }
 
 export class TrustApi extends HttpApiGroup.make("trust")
@@ -142,6 +150,20 @@ export class TrustApi extends HttpApiGroup.make("trust")
         OpenApi.annotations({
           summary: "How to prove who you are",
           description: "The levels, the badges, and the JSON Schema of the POST's body."
+        })
+      ),
+    HttpApiEndpoint.get("signingSecret", "/api/v1/market/providers/signing-secret", {
+      success: SigningSecret,
+      error: problems(401, 403)
+    })
+      .annotate(Access, readBy("provider"))
+      .middleware(KeyAuth)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Your signing secret",
+          description:
+            "The secret that every request to your server is signed with: check it, and refuse what did not come through this " +
+            "market. It is yours alone. It changes when the operator replaces the service's own signing secret."
         })
       ),
     HttpApiEndpoint.get("sla", "/api/v1/market/providers/:id/sla", {

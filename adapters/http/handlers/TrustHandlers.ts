@@ -1,7 +1,8 @@
 /**
  * Verification, SLA and trust over HTTP.
  */
-import { type DateTime, Effect } from "effect"
+import { type DateTime, Effect, Redacted } from "effect"
+import { ProviderSecrets } from "../../../domain/metering/ProviderSecrets.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 import { type ProviderScore, ProviderTrust } from "../../../domain/trust/ProviderTrust.ts"
 import type { SlaDay } from "../../../domain/trust/Sla.ts"
@@ -27,9 +28,13 @@ const BADGES = {
   verified: "A score of 75 and more, and at least a verified domain."
 }
 
+/** As `adapters/mcp` signs it; a test holds the two together. */
+export const SIGNED_TEXT = "market-v1\n<timestamp>\n<consumer>\n<tool>\n<invocation>\n<body>"
+
 export const trustRoutes = Effect.gen(function* () {
   const verification = yield* Verification
   const trust = yield* ProviderTrust
+  const secrets = yield* ProviderSecrets
 
   const verify = route(
     endpoints.verify,
@@ -61,6 +66,22 @@ export const trustRoutes = Effect.gen(function* () {
           auth: "Authorization: Bearer <provider key>",
           verification_levels: LEVELS,
           trust_badges: BADGES
+        }
+      }
+    })
+  )
+
+  const signingSecret = route(endpoints.signingSecret, ({ as }) =>
+    Effect.sync(() => {
+      const { ownerId } = as("provider")
+      return {
+        status: 200,
+        body: {
+          provider_id: ownerId,
+          algorithm: "HMAC-SHA256" as const,
+          secret: Redacted.value(secrets.secretOf(ownerId)),
+          signature_header: "X-Market-Signature" as const,
+          signed_text: SIGNED_TEXT
         }
       }
     })
@@ -105,7 +126,7 @@ export const trustRoutes = Effect.gen(function* () {
     })
   )
 
-  return [verify, describeVerify, sla, score]
+  return [verify, describeVerify, signingSecret, sla, score]
 })
 
 const instant = (at: DateTime.Utc | undefined): string | null => (at === undefined ? null : format(at))

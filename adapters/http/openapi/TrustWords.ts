@@ -24,6 +24,14 @@ export const trustWords: Words = {
   instructions: ["The same in a sentence.", "Publish this text, then repeat this call."],
   "ProviderVerification.verified_at": ["Since when the level holds; null where none does.", null],
   "ProviderVerification.message": ["What was found.", "Publish it, then repeat this call."],
+  "SigningSecret.": ["What requests to a provider are signed with, and how."],
+  "SigningSecret.algorithm": ["How the signature is made."],
+  "SigningSecret.secret": ["The key: this text as UTF-8. Keep it as you keep your API key.", "6b1f…"],
+  signature_header: ["The header that carries the signature, in lowercase hex."],
+  signed_text: [
+    "What is signed: the `X-Market-*` headers of the same names as they stand there, and SHA-256 of the body in hex.",
+    "market-v1\n<timestamp>\n<consumer>\n<tool>\n<invocation>\n<body>"
+  ],
   "VerificationGuide.": ["How to prove who you are."],
   "VerificationGuide.schema": ["The JSON Schema of the POST's body."],
   "VerificationGuide.verification_levels": ["What each level proves."],

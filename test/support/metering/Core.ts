@@ -22,6 +22,7 @@ import * as DryRunGateway from "../../../adapters/payments/DryRunGateway.ts"
 import type { PaymentGateway } from "../../../domain/payments/PaymentGateway.ts"
 import { RateLimitPolicy } from "../../../domain/accounts/RateLimitPolicy.ts"
 import { DefaultFreeTierCalls } from "../../../domain/catalog/Pricing.ts"
+import { ProviderSecrets } from "../../../domain/metering/ProviderSecrets.ts"
 import { UpstreamLimits } from "../../../domain/metering/UpstreamLimits.ts"
 import type { Mailer } from "../../../domain/trust/Mailer.ts"
 import type { ProofReader } from "../../../domain/trust/ProofReader.ts"
@@ -38,6 +39,8 @@ export const DEADLINE_SECONDS = 50
 
 const RING = [Redacted.make("the secret of a core under test, 32 characters")] as const
 
+const PROVIDER_SECRET = Redacted.make("a provider's")
+
 const settings = Layer.mergeAll(
   Layer.succeed(DefaultFreeTierCalls, 0),
   Layer.succeed(UpstreamLimits, { timeoutMs: UPSTREAM_TIMEOUT_MS, retriesMax: 1, totalMs: 0 }),
@@ -51,7 +54,8 @@ const adapters = Layer.mergeAll(
   NodeSealer.layer(RING),
   NodeReceiptSigner.layer(RING),
   NodeLogSigner.layer(Redacted.make("5eed".repeat(16))),
-  McpUpstream.layer({ policy: publicAndLoopback, signingSecretOf: () => Redacted.make("a provider's") }),
+  Layer.succeed(ProviderSecrets, { secretOf: () => PROVIDER_SECRET }),
+  McpUpstream.layer({ policy: publicAndLoopback, signingSecretOf: () => PROVIDER_SECRET }),
   RateLimiter.layer.pipe(Layer.provide(BoundedRateLimiterStore.layer)),
   NodeDigest.layer,
   NodeEntropy.layer

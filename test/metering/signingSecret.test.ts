@@ -1,0 +1,57 @@
+/**
+ * A provider gets the secret by which it knows the market's requests, for itself alone, and it is the right one.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { createHash, createHmac } from "node:crypto"
+import { isSignedByMarket } from "../../adapters/mcp/ProviderSignature.ts"
+import { at, expecting, textAt } from "../support/Market.ts"
+import { fine, providing } from "../support/metering/Provider.ts"
+import { aBuyer, anOffer, everyMarket, PROXY } from "../support/metering/Shop.ts"
+import { LIVE, send } from "../support/ServiceUnderTest.ts"
+
+const PATH = "/api/v1/market/providers/signing-secret"
+
+describe.each(everyMarket())("the signing secret over %s", (_, market) => {
+  it.layer(market, LIVE)("of a provider", (it) => {
+    it.effect("is what its requests are signed with, and nobody else's are", () =>
+      Effect.gen(function* () {
+        const server = yield* providing(fine)
+        const offer = yield* anOffer(server.url)
+        const another = yield* anOffer((yield* providing(fine)).url, { tool_name: "other" })
+        const buyer = yield* aBuyer()
+        yield* expecting(200, { path: PROXY, key: buyer.key, json: { tool_id: offer.toolId, input: { a: "ü" } } })
+        const [seen] = server.of("tools/call")
+
+        const answer = yield* expecting(200, { path: PATH, key: offer.provider.key })
+        const secret = textAt(answer, "secret")
+        assert.strictEqual(at(answer, "provider_id"), offer.provider.id)
+        assert.isTrue(isSignedByMarket(Redacted.make(secret), seen!.headers, seen!.text))
+        const others = textAt(yield* expecting(200, { path: PATH, key: another.provider.key }), "secret")
+        assert.notStrictEqual(others, secret)
+        assert.isFalse(isSignedByMarket(Redacted.make(others), seen!.headers, seen!.text))
+
+        // By what the answer itself says, as a provider would write it.
+        const values = Object.fromEntries(
+          ["timestamp", "consumer", "tool", "invocation"].map((name) => [name, seen!.headers[`x-market-${name}`]])
+        )
+        const filled = textAt(answer, "signed_text")
+          .replace("<body>", createHash("sha256").update(seen!.text).digest("hex"))
+          .replaceAll(/<(\w+)>/gu, (_whole, name: string) => String(values[name]))
+        const signature = createHmac("sha256", secret).update(filled).digest("hex")
+        assert.strictEqual(signature, seen!.headers["x-market-signature"])
+      })
+    )
+
+    it.effect("is shown to its own key alone, and is in no log", () =>
+      Effect.gen(function* () {
+        const { provider } = yield* anOffer((yield* providing(fine)).url)
+        const answer = yield* expecting(200, { path: PATH, key: provider.key })
+        assert.strictEqual(answer.headers["cache-control"], "private, no-cache")
+        assert.notInclude(answer.log, textAt(answer, "secret"))
+        assert.strictEqual((yield* send({ path: PATH })).status, 401)
+        assert.strictEqual((yield* send({ path: PATH, key: (yield* aBuyer(0)).key })).status, 403)
+      })
+    )
+  })
+})
