@@ -26,10 +26,12 @@ import { webhookRoutes } from "./handlers/WebhookHandlers.ts"
 import { assetRoutes } from "./pages/AssetRoutes.ts"
 import { developerDashboardRoutes } from "./pages/DeveloperDashboardPage.ts"
 import { catalogPageRoutes } from "./pages/CatalogPages.ts"
+import { changelogRoutes } from "./pages/ChangelogPage.ts"
 import { docsRoutes } from "./pages/DocsPage.ts"
 import { homeRoutes } from "./pages/HomePage.ts"
 import { providerDashboardRoutes } from "./pages/ProviderDashboardPage.ts"
 import { registerRoutes } from "./pages/RegisterPages.ts"
+import { specRoutes } from "./pages/SpecPage.ts"
 import { statusPageRoutes } from "./pages/StatusPage.ts"
 import { verifyRoutes } from "./pages/VerifyPage.ts"
 
@@ -59,6 +61,8 @@ const subjects = Effect.map(
     docsRoutes,
     verifyRoutes,
     statusPageRoutes,
+    specRoutes,
+    changelogRoutes,
     registerRoutes,
     developerDashboardRoutes,
     providerDashboardRoutes,

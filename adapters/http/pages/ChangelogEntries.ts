@@ -1,0 +1,81 @@
+/**
+ * What has changed, release by release, the newest first: read out of the commits. The history begins with 0.4.0.
+ */
+export interface ChangelogPart {
+  readonly title: string
+  /** Sentences in which `backticks` mark what is typed or sent. */
+  readonly items: ReadonlyArray<string>
+}
+
+export interface ChangelogEntry {
+  readonly version: string
+  /** Its first day and its last so far. */
+  readonly from: string
+  readonly to: string
+  readonly summary: string
+  readonly parts: ReadonlyArray<ChangelogPart>
+}
+
+export const changelog: ReadonlyArray<ChangelogEntry> = [
+  {
+    version: "0.4.0",
+    from: "2026-11-20",
+    to: "2026-11-21",
+    summary:
+      "The first release with a history: agents and providers register, tools are called through the proxy, billed exactly, " +
+      "receipted, verified and disputed; in memory, on an embedded PostgreSQL, or on one of your own.",
+    parts: [
+      {
+        title: "Calls and money",
+        items: [
+          "`POST /api/market/proxy` holds the price, forwards over MCP in both eras of the protocol, settles, and answers with a receipt.",
+          "Balances that never go below zero, budgets, free tiers, versioned prices, quotes before the call.",
+          "Loads, payouts and onboarding through Stripe or a dry run; monthly invoices, statements and credit notes as JSON, HTML and PDF.",
+          "`POST /api/v1/market/meter` for calls past the proxy, within grants that consumers give and take back.",
+          "`Idempotency-Key` on every POST that moves money or creates something.",
+          "Double-entry transfers with a public trial balance; `audit` recomputes every balance."
+        ]
+      },
+      {
+        title: "Receipts and trust",
+        items: [
+          "Eleven-field receipts signed with HMAC-SHA256, verified by `POST /api/v1/verify` over a ring of secrets.",
+          "An append-only Merkle log of every receipt with offline proofs: on `/verify`, on the command line, in any program; witnesses and `fsck`.",
+          "Providers prove mailbox, domain and source repository; SLA and trust score come from the proxy's own traffic.",
+          "Disputes that are decided on evidence and move the money with the decision.",
+          "`GET /api/v1/market/providers/signing-secret` shows providers the secret that requests to them are signed with."
+        ]
+      },
+      {
+        title: "Platform",
+        items: [
+          "Indexes, `/.well-known/agents.json` and `/llms.txt`: an agent needs nothing but the address.",
+          "Health with a time limit for every part, `/livez`, `/readyz`, `/metrics`, counts, waitlist, feedback, applications, `POST /api/v1/init`.",
+          "OpenAPI 3.1 and the documentation, made from the contract that the service runs on.",
+          "Rate limits in memory or shared through Redis; a deadline for every request.",
+          "One command to start, with a PostgreSQL in `./data` that survives being killed."
+        ]
+      },
+      {
+        title: "Pages",
+        items: [
+          "`/developers/register` and `/providers/register`: the key is shown once, with the next step ready to paste.",
+          "`/status`: now, and ninety days from the service's own checks; `GET /api/v1/status/history` for machines.",
+          "`/spec` and `/changelog`, whose lists and check values come from the running rules.",
+          "Browsers that ask for what is not there get a page; machines still get the problem."
+        ]
+      }
+    ]
+  }
+]
+
+/** For people who read files: the same, as Markdown. */
+export const changelogMarkdown = (entries: ReadonlyArray<ChangelogEntry>): string =>
+  [
+    "# Changelog",
+    ...entries.flatMap(({ from, parts, summary, to, version }) => [
+      `## ${version} (${from === to ? to : `${from} to ${to}`})`,
+      summary,
+      ...parts.flatMap(({ items, title }) => [`### ${title}`, items.map((item) => `- ${item}`).join("\n")])
+    ])
+  ].join("\n\n") + "\n"

@@ -1,0 +1,141 @@
+/**
+ * The specification of trust: who a provider is, how it is scored, and how disputes are decided.
+ */
+import { Resolution, type DecidedBy, DisputeReason, DisputeStatus } from "../../../domain/trust/Dispute.ts"
+import { ANSWER_DAYS, FILED_PER_DAY_MAX, FILING_DAYS_MAX } from "../../../domain/trust/DisputeFilings.ts"
+import { RECORD_PREFIX, REPOSITORY_FILE, WELL_KNOWN_PATH } from "../../../domain/trust/Proofs.ts"
+import { SLA_DAYS } from "../../../domain/trust/Sla.ts"
+import {
+  Badge,
+  BADGES,
+  DISPUTE_POINTS,
+  DISPUTE_POINTS_LEAST,
+  HALF_CONFIDENCE_CALLS,
+  LATENCY_POINTS,
+  LATENCY_POINTS_LEAST,
+  MIDDLE,
+  RATED_CALLS_MIN,
+  RATED_CONSUMERS_MIN,
+  UPTIME_POINTS,
+  UPTIME_POINTS_LEAST,
+  VERIFICATION_POINTS,
+  VerificationLevel
+} from "../../../domain/trust/TrustScore.ts"
+import { MAIL_TOKEN_HOURS, PUBLISHED_TOKEN_DAYS } from "../../../domain/trust/Verification.ts"
+import { codes, figure, heading, listing, points, said, type SpecPart, text } from "./SpecParts.ts"
+
+const LEVELS: Readonly<Record<VerificationLevel, string>> = {
+  unverified: "Nothing is proved.",
+  email: `The mailbox: a token that is mailed to it and good for ${MAIL_TOKEN_HOURS} hours.`,
+  domain: `The endpoint's domain: a TXT record \`${RECORD_PREFIX}.<domain>\`, or the same text at \`${WELL_KNOWN_PATH}\`.`,
+  code: `The source repository: \`${REPOSITORY_FILE}\` with id and token on its default branch.`
+}
+
+const BADGE_WORDS = (badge: Badge): string => {
+  const least = BADGES.find(([, name]) => name === badge)?.[0]
+  if (least === undefined) {
+    return `Fewer than ${RATED_CALLS_MIN} calls or ${RATED_CONSUMERS_MIN} consumers, or a score below ${BADGES.at(-1)![0]}`
+  }
+  return `A score from ${least}${badge === "verified" ? ", with at least a verified domain; else `trusted`" : ""}`
+}
+
+export const trustPart = (): SpecPart => ({
+  id: "trust",
+  title: "Trust",
+  body: [
+    heading("Verification of a provider"),
+    said(
+      "Levels are proved at `POST /api/v1/market/providers/verify`: the first call gives the challenge, the same call again has it checked."
+    ),
+    listing(
+      "Levels",
+      ["Level", "What is proved", "Points"],
+      VerificationLevel.literals.map((level) => [`\`${level}\``, LEVELS[level], String(VERIFICATION_POINTS[level])])
+    ),
+    text("mcp-billing-verify=<first 8 characters of the provider id>-<token>"),
+    said(
+      `A published token is good for ${PUBLISHED_TOKEN_DAYS} days until it is checked. Leave it where it is: it is looked at every`,
+      "day, and the level lapses when it is gone."
+    ),
+    heading("The score"),
+    text("trust_score = verification + uptime + latency + disputes, each from 0 to 25"),
+    said(
+      `Measured are the last ${SLA_DAYS} days of calls that this proxy made itself; calls between a provider and a consumer of the`,
+      "same e-mail address do not count."
+    ),
+    listing(
+      "Uptime, by success rate",
+      ["At least", "Points"],
+      [...UPTIME_POINTS.map(([least, given]) => [`${least} %`, String(given)]), ["below", String(UPTIME_POINTS_LEAST)]]
+    ),
+    listing(
+      "Latency, by the 95th percentile (element ⌈0.95 n⌉ of the sorted list)",
+      ["At most", "Points"],
+      [
+        ...LATENCY_POINTS.map(([most, given]) => [`${figure(most)} ms`, String(given)]),
+        ["beyond", String(LATENCY_POINTS_LEAST)]
+      ]
+    ),
+    listing(
+      "Disputes, by their share of calls, the denied ones left out",
+      ["Share", "Points"],
+      [
+        ["none filed", "25"],
+        ["all of them denied", "24"],
+        ...DISPUTE_POINTS.map(([below, given]) => [`below ${below * 100} %`, String(given)]),
+        ["more", String(DISPUTE_POINTS_LEAST)]
+      ]
+    ),
+    said("A small sample says little. Uptime and latency are drawn toward the middle:"),
+    text(
+      `confidence = calls / (calls + ${HALF_CONFIDENCE_CALLS})\npoints     = round(${MIDDLE} + (points - ${MIDDLE}) × confidence)      ${MIDDLE} without calls`
+    ),
+    listing(
+      "Badges",
+      ["Badge", "When"],
+      Badge.literals.map((badge) => [`\`${badge}\``, BADGE_WORDS(badge)])
+    )
+  ]
+})
+
+const STATES: Readonly<Record<DisputeStatus, string>> = {
+  filed: "The provider may accept or contest it.",
+  under_review: "It was contested; the operator decides.",
+  resolved_refund:
+    "The consumer has its money back: the provider gives its part, in debt if need be, the platform its fee.",
+  resolved_denied: "Nothing moves.",
+  resolved_credit: "The platform pays up to the cost from its own money; nobody is at fault."
+}
+
+const DECIDERS: Readonly<Record<DecidedBy, string>> = {
+  evidence: "The receipt says `error` or `timeout` and the call cost money: refunded at once.",
+  provider: "The provider accepted it, or filed it itself: refunded.",
+  deadline: `No answer within ${ANSWER_DAYS} days: refunded.`,
+  operator: `Anything else, with ${codes(Resolution.literals)}.`
+}
+
+export const disputesPart = (): SpecPart => ({
+  id: "disputes",
+  title: "Disputes",
+  body: [
+    said(
+      `A party to a receipt may dispute it for ${FILING_DAYS_MAX} days (\`POST /api/v1/market/disputes\`), at most ${FILED_PER_DAY_MAX} a day,`,
+      `with one of the reasons ${codes(DisputeReason.literals)}; \`other\` needs a description.`,
+      "409 `DUPLICATE` while another about the same receipt is open or was decided for its filer."
+    ),
+    listing(
+      "States",
+      ["State", "Meaning"],
+      DisputeStatus.literals.map((status) => [`\`${status}\``, STATES[status]])
+    ),
+    listing(
+      "Who decides (`decided_by`)",
+      ["By", "When"],
+      Object.entries(DECIDERS).map(([by, when]) => [`\`${by}\``, when])
+    ),
+    points(
+      "The decision moves the money, in the same transaction and once.",
+      "The public status has no free text, no evidence and no party's name; the parties see the whole."
+    )
+  ]
+})
