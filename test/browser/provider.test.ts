@@ -1,0 +1,171 @@
+/**
+ * The page /providers/dashboard: from registration to the first payout, as a provider lives through it.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { browser, hasBrowser, open } from "../support/Browser.ts"
+import { fine, providing } from "../support/metering/Provider.ts"
+import { agree, press, says, seen, settled, unexpected } from "../support/ProviderPage.ts"
+import { aDeveloper, bought, disputed, got, loaded } from "../support/Selling.ts"
+import { ready } from "../support/ServiceProcess.ts"
+import { mailServer } from "../support/trust/MailServer.ts"
+
+it.live.skipIf(!hasBrowser)(
+  "the provider's dashboard leads from registration to the first payout",
+  () =>
+    Effect.gen(function* () {
+      const mail = yield* mailServer
+      const { url } = yield* ready({ PROFILE: "memory", LOG_LEVEL: "Error", SMTP_URL: mail.url })
+      const upstream = yield* providing(fine)
+      const { asked, complaints, page } = yield* open(yield* browser, `${url}/providers/register`)
+      const reload = Effect.andThen(
+        Effect.promise(() => page.reload()),
+        settled(page)
+      )
+
+      // Registered on the page before; the key comes along in the tab, and in no address.
+      yield* Effect.promise(async () => {
+        await page.fill("[name=name]", "Ada Tools")
+        await page.fill("[name=email]", "ada@example.org")
+        await page.fill("[name=endpoint_url]", upstream.url)
+        await page.click("form button[type=submit]")
+        await page.click("text=Open your dashboard")
+      })
+      yield* settled(page)
+      assert.strictEqual(page.url(), `${url}/providers/dashboard`)
+      assert.include(yield* seen(page, "#dashboard"), "Signed in as Ada Tools.")
+
+      // Nothing but what there is to do.
+      assert.match(
+        yield* seen(page, "#start"),
+        /List a tool, and name its price .* Have it called .* Prove who you are/u
+      )
+      assert.notInclude(yield* seen(page, "main"), "$0.00")
+      assert.isFalse(yield* Effect.promise(() => page.isVisible("#earnings")))
+      assert.isFalse(yield* Effect.promise(() => page.isVisible("nav [href='#earnings']")))
+
+      // A tool, with what the service refuses beside its field.
+      yield* press(page, "#tools", "List a tool")
+      yield* Effect.promise(async () => {
+        await page.fill("#new-tool-tool_name", "search")
+        await page.fill("#new-tool-category", "Search!")
+        await page.fill("#new-tool-price_microcents", "two")
+        await page.click("#new-tool button[type=submit]")
+      })
+      yield* says(page, "#new-tool-price_microcents-fault", "Write dollars, such as 0.002")
+      yield* Effect.promise(async () => {
+        await page.fill("#new-tool-price_microcents", "2")
+        await page.fill("#new-tool-free_tier_calls", "0")
+        await page.click("#new-tool button[type=submit]")
+      })
+      yield* says(page, "#new-tool-category-fault", "lowercase letters")
+      assert.isTrue(
+        yield* Effect.promise(() =>
+          page.locator("#new-tool-category").evaluate((one) => one === document.activeElement)
+        )
+      )
+      yield* Effect.promise(async () => {
+        await page.fill("#new-tool-category", "search")
+        await page.click("#new-tool button[type=submit]")
+      })
+      yield* says(page, "#tools", "search is listed.")
+      yield* settled(page)
+      assert.match(yield* seen(page, "#tools table"), /search search \$2\.00 0 0/u)
+      assert.include(yield* seen(page, "#start"), "List a tool, and name its price Done")
+
+      // Another price is another version, and says so.
+      yield* press(page, "#tools table", "Edit search")
+      yield* Effect.promise(async () => {
+        assert.strictEqual(await page.inputValue("#edit-tool-price_microcents"), "2.00")
+        await page.fill("#edit-tool-description", "Full text of papers")
+        await page.click("#edit-tool button[type=submit]")
+      })
+      yield* says(page, "#tools", "Its price stays as it was.")
+      yield* press(page, "#tools table", "Edit search")
+      yield* Effect.promise(async () => {
+        await page.fill("#edit-tool-price_microcents", "2.50")
+        await page.click("#edit-tool button[type=submit]")
+      })
+      yield* says(page, "#tools", "price version 2: $2.50 a call")
+
+      // A mailbox that is proven is worth ten.
+      yield* press(page, "#standing", "Mail me a token")
+      yield* says(page, "#standing", "A token was mailed to ada@example.org.")
+      const token = /"token": "([0-9a-f]{64})"/u.exec(mail.letters[0]!.text)![1]!
+      yield* Effect.promise(async () => {
+        await page.fill("#prove-email-token", "0".repeat(64))
+        await page.click("#prove-email button[type=submit]")
+      })
+      yield* says(page, "#prove-email", "That token is not the one")
+      yield* Effect.promise(async () => {
+        await page.fill("#prove-email-token", token)
+        await page.click("#prove-email button[type=submit]")
+      })
+      yield* says(page, "#prove-email", "ada@example.org is yours.")
+      yield* says(page, "#standing", "Prove your endpoint's domain (20), or your source repository (25)")
+
+      // Calls come in.
+      const developer = yield* aDeveloper(url)
+      yield* loaded(url, developer, 10_000)
+      const [first, second] = yield* bought(url, developer, "search", 6)
+      yield* reload
+      assert.isFalse(yield* Effect.promise(() => page.isVisible("#start")))
+      assert.match(yield* seen(page, "#earnings dl"), /Yours \$13\.50 .* Gross \$15\.00 .* Fee \$1\.50 Calls 6/u)
+      assert.match(yield* seen(page, "#earnings"), /search 6 \$15\.00 \$1\.50 \$13\.50/u)
+      assert.match(yield* seen(page, "#calls dl"), /Calls 6 Succeeded 100\.0 %/u)
+      yield* Effect.promise(() => page.selectOption("#earnings-period", "7d"))
+      yield* settled(page)
+      assert.include(yield* seen(page, "#earnings dl"), "$13.50")
+
+      // One call's receipt, looked at here.
+      yield* press(page, "#calls table", "Receipt")
+      yield* says(page, "dialog", "Valid: the signature is this service's own.")
+      yield* agree(page, "Close")
+
+      // A dispute that is right, and one that is not.
+      const dispute = yield* disputed(url, developer, first!, { description: "About another paper" })
+      const contested = yield* disputed(url, developer, second!, { reason: "overcharge" })
+      yield* reload
+      assert.match(yield* seen(page, "#disputes"), /To answer .*The answer was no good.*About another paper/u)
+      assert.match(yield* seen(page, "#disputes .card >> nth=0"), /Answer until .*\(in [67] days\)/u)
+      yield* press(page, "#disputes .card >> nth=0", "Accept and give $2.50 back")
+      yield* agree(page, "Cancel")
+      const stateOf = (id: unknown) =>
+        Effect.map(got(`${url}/api/v1/market/disputes/${id}`, developer), (one) => one["status"])
+      assert.strictEqual(yield* stateOf(dispute["dispute_id"]), "filed")
+      yield* press(page, "#disputes .card >> nth=0", "Accept and give $2.50 back")
+      yield* agree(page, "Give it back")
+      yield* says(page, "#disputes", "Accepted: $2.50 went back to the developer.")
+      assert.strictEqual(yield* stateOf(dispute["dispute_id"]), "resolved_refund")
+      yield* settled(page)
+      yield* Effect.promise(async () => {
+        await page.click("#disputes .card summary")
+        await page.fill("#disputes .card textarea", "It is the price that the catalogue shows")
+        await page.click("#disputes .card form button")
+      })
+      yield* says(page, "#disputes", "The operator decides, and you see here how.")
+      assert.strictEqual(yield* stateOf(contested["dispute_id"]), "under_review")
+      yield* settled(page)
+
+      // What is left is paid out, in a dry run by nobody.
+      assert.include(yield* seen(page, "#payouts dl"), "$11.25")
+      yield* press(page, "#payouts", "Pay out $11.25")
+      yield* agree(page, "Pay it out")
+      yield* says(page, "#payouts", "Dry run: $11.25 would be paid out. Nothing was paid, nothing has changed.")
+      yield* press(page, "#payouts", "Set up payouts")
+      yield* says(page, "#payouts", "No payment processor is configured here")
+      yield* Effect.promise(() => page.check("#automatic"))
+      yield* says(page, "#payouts", "From now on you are paid on the first day of each month")
+      yield* reload
+      assert.isTrue(yield* Effect.promise(() => page.isChecked("#automatic")))
+      assert.deepStrictEqual(unexpected(complaints, 422, 503), [])
+      const key = yield* Effect.promise(() => page.evaluate<string>("sessionStorage['agent-tool-billing.provider']"))
+      assert.match(key, /^atb_p_[0-9a-f]{72}$/u)
+      assert.notInclude(yield* Effect.promise(() => page.content()), key)
+      assert.deepStrictEqual(
+        asked.filter((one) => one.includes("atb_p_") || !one.startsWith(url)),
+        []
+      )
+    }).pipe(Effect.scoped),
+  { timeout: 180_000 }
+)

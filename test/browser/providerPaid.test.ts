@@ -1,0 +1,99 @@
+/**
+ * How a provider is paid, in a browser, with a double of the payment processor: its account there, what is still due,
+ * and the payout.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { browser, hasBrowser } from "../support/Browser.ts"
+import { agree, DASHBOARD, entered, press, says, seen, settled } from "../support/ProviderPage.ts"
+import { aDeveloper, aSeller, bought, got, listed, posted } from "../support/Selling.ts"
+import { freePort, ready } from "../support/ServiceProcess.ts"
+import { StripeDouble } from "../support/stripe/StripeDouble.ts"
+
+const SECRETS = { secretKey: "sk_test_double", webhookSecret: "whsec_double" }
+
+const market = Effect.gen(function* () {
+  const port = yield* freePort
+  const double = yield* Effect.acquireRelease(
+    Effect.promise(() =>
+      StripeDouble.start({ ...SECRETS, webhookUrl: `http://127.0.0.1:${port}/api/webhooks/stripe` })
+    ),
+    (started) => Effect.promise(() => started.stop())
+  )
+  yield* ready({
+    PROFILE: "memory",
+    LOG_LEVEL: "Error",
+    PORT: String(port),
+    PAYMENTS: "stripe",
+    STRIPE_API_BASE: double.url,
+    STRIPE_SECRET_KEY: SECRETS.secretKey,
+    STRIPE_WEBHOOK_SECRET: SECRETS.webhookSecret
+  })
+  return { double, url: `http://127.0.0.1:${port}` }
+})
+
+it.live.skipIf(!hasBrowser)(
+  "the provider's dashboard leads to the payment processor and back, and pays out once",
+  () =>
+    Effect.gen(function* () {
+      const { double, url } = yield* market
+      const { seller } = yield* aSeller(url)
+      yield* listed(seller, { tool_name: "search", price_microcents: 4_000_000, free_tier_calls: 0 })
+      const developer = yield* aDeveloper(url)
+      const load = yield* posted(`${url}/api/market/balance/load`, { amount_cents: 5_000 }, developer)
+      double.pay(String(load["session_id"]))
+      yield* Effect.promise(async () => {
+        for (let tries = 0; tries < 100; tries++) {
+          const response = await fetch(`${url}/api/v1/market/balance`, {
+            headers: { authorization: `Bearer ${developer}` }
+          })
+          if (((await response.json()) as { readonly balance_cents: number }).balance_cents === 5_000) return
+          await new Promise((resolve) => setTimeout(resolve, 100))
+        }
+        throw new Error("The load was never credited")
+      })
+      yield* bought(url, developer, "search", 2)
+
+      const { complaints, page } = yield* entered(yield* browser, url, seller.key)
+      assert.include(yield* seen(page, "#payouts"), "$2.80 more, and you can be paid out.")
+      assert.include(yield* seen(page, "#payouts"), "Not begun")
+      yield* bought(url, developer, "search", 1)
+      yield* Effect.promise(() => page.reload())
+      yield* settled(page)
+
+      // Not before the processor knows who it is.
+      yield* press(page, "#payouts", "Pay out $10.80")
+      yield* agree(page, "Pay it out")
+      yield* says(page, "#payouts", "Complete your account first")
+
+      const visit = Effect.fnUntraced(function* (label: string, choice: string) {
+        yield* press(page, "#payouts", label)
+        yield* Effect.promise(async () => {
+          await page.waitForURL(`${double.url}/onboard/**`)
+          await page.click(`button[value=${choice}]`)
+          await page.waitForURL(`${url}${DASHBOARD}`)
+        })
+        yield* settled(page)
+      })
+      yield* visit("Set up payouts", "leave")
+      assert.match(yield* seen(page, "#payouts"), /Needed now External account/u)
+      yield* visit("Continue at the processor", "complete")
+      assert.match(yield* seen(page, "#payouts"), /Complete You can be paid\./u)
+
+      yield* press(page, "#payouts", "Pay out $10.80")
+      yield* agree(page, "Pay it out")
+      yield* says(page, "#payouts", "$10.80 are on their way to your account.")
+      yield* settled(page)
+      assert.match(yield* seen(page, "#payouts table"), /\$10\.80 Paid .* tr_/u)
+      assert.include(yield* seen(page, "#payouts"), "$10.00 more, and you can be paid out.")
+      assert.strictEqual((yield* got(`${url}/api/market/payouts`, seller.key))["pending_cents"], 0)
+      assert.strictEqual(double.requests.filter((one) => one === "POST /v1/transfers").length, 1)
+      // The tab came back with its key, which no address has held.
+      assert.isFalse(double.requests.some((one) => one.includes("atb_p_")))
+      assert.deepStrictEqual(
+        complaints.filter((one) => !/status of 4\d\d|favicon/u.test(one)),
+        []
+      )
+    }).pipe(Effect.scoped),
+  { timeout: 180_000 }
+)

@@ -1,0 +1,49 @@
+/**
+ * The provider's dashboard in a browser: opened with a key, and waited for until nothing of it loads any more.
+ */
+import { Effect } from "effect"
+import type { Browser, Page } from "playwright-core"
+import { type Look, open } from "./Browser.ts"
+
+export const DASHBOARD = "/providers/dashboard"
+
+export const settled = (page: Page) =>
+  Effect.promise(async () => {
+    await page.waitForSelector(".panel", { state: "attached" })
+    await page.waitForSelector(".panel[aria-busy=true]", { state: "detached" })
+  })
+
+export const entered = Effect.fnUntraced(function* (browser: Browser, url: string, key: string, look: Look = {}) {
+  const opened = yield* open(browser, `${url}${DASHBOARD}`, look)
+  yield* signIn(opened.page, key)
+  yield* settled(opened.page)
+  return opened
+})
+
+export const signIn = (page: Page, key: string) =>
+  Effect.promise(async () => {
+    await page.fill("#key", key)
+    await page.click("form button[type=submit]")
+  })
+
+/** The text of one element as people see it, in one line. */
+export const seen = (page: Page, selector: string) =>
+  Effect.promise(async () => (await page.innerText(selector)).replaceAll(/\s+/gu, " "))
+
+/** Waits until it says so. */
+export const says = (page: Page, selector: string, text: string) =>
+  Effect.promise(() => page.locator(selector).filter({ hasText: text }).first().waitFor({ timeout: 15_000 }))
+
+export const press = (page: Page, within: string, name: string) =>
+  Effect.promise(() => page.locator(within).getByRole("button", { name, exact: true }).first().click())
+
+/** Answers what is asked in front of the page. */
+export const agree = (page: Page, name: string) =>
+  Effect.promise(async () => {
+    await page.locator("dialog").getByRole("button", { name, exact: true }).click()
+    await page.waitForSelector("dialog", { state: "detached" })
+  })
+
+/** A refusal that was asked for is noted by every browser. */
+export const unexpected = (complaints: ReadonlyArray<string>, ...statuses: ReadonlyArray<number>) =>
+  complaints.filter((one) => !statuses.some((status) => one.includes(`responded with a status of ${status} `)))
