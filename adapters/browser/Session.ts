@@ -1,9 +1,8 @@
 /**
  * The key of whoever looks: kept in this tab alone, gone with it, never in an address.
  */
-import { Refused, ask } from "./Api.ts"
-import { button, el, fill, notice, on } from "./Dom.ts"
-import { words } from "./Api.ts"
+import { Refused, ask, words } from "./Api.ts"
+import { button, type Child, el, fill, notice, on } from "./Dom.ts"
 
 export type Role = "consumer" | "provider"
 
@@ -15,26 +14,34 @@ export const forget = (role: Role): void => sessionStorage.removeItem(placeOf(ro
 
 /** As `GET /api/v1/market/whoami` answers. */
 export interface Who {
-  readonly role: string
+  readonly role: Role
   readonly [field: string]: unknown
 }
 
 const NAMES = { consumer: "developer", provider: "provider" } as const
 const PLACES = { consumer: "/developers", provider: "/providers" } as const
 
-/** Whom the key belongs to; a sentence where it does not open this page. */
-const whoHas = async (key: string, role: Role): Promise<Who | string> => {
+/** Whom the key belongs to, or why it does not open this page. */
+const whoHas = async (key: string, role: Role): Promise<{ readonly who: Who } | { readonly why: Child }> => {
+  // Nothing else fits into a header.
+  if (!/^[!-~]+$/u.test(key)) return { why: "This is no key: it has characters in it that no key has." }
   try {
     const who = await ask<Who>("GET", "/api/v1/market/whoami", { key })
-    if (who.role === role) return who
-    return who.role === "operator"
-      ? "This is the operator's key. The dashboards are for developers and providers."
-      : `This is a ${NAMES[who.role as Role]}'s key. Use it on the ${NAMES[who.role as Role]} dashboard.`
+    return who.role === role ? { who } : { why: elsewhere(who.role) }
   } catch (error) {
-    if (error instanceof Refused && error.status === 401) return `The service does not know this key. ${error.message}`
+    if (!(error instanceof Refused)) throw error
+    if (error.status === 401) return { why: `The service does not know this key. ${error.message}` }
+    if (error.status === 403)
+      return { why: "This is the operator's key. The dashboards are for developers and providers." }
     throw error
   }
 }
+
+const elsewhere = (role: Role): Child => [
+  `This is a ${NAMES[role]}'s key. Use it on the `,
+  el("a", { href: `${PLACES[role]}/dashboard` }, `${NAMES[role]} dashboard`),
+  "."
+]
 
 /** Shows the page to whoever has a key that fits; asks for one until then. */
 export const signedIn = async (
@@ -46,10 +53,10 @@ export const signedIn = async (
   const kept = keyOf(role)
   if (kept === undefined) return askForKey(place, role, show, submit)
   try {
-    const who = await whoHas(kept, role)
-    if (typeof who === "object") return show(kept, who)
+    const found = await whoHas(kept, role)
+    if ("who" in found) return show(kept, found.who)
     forget(role)
-    askForKey(place, role, show, submit, who)
+    askForKey(place, role, show, submit, found.why)
   } catch (error) {
     fill(
       place,
@@ -64,7 +71,7 @@ const askForKey = (
   role: Role,
   show: (key: string, who: Who) => void,
   label = "Open the dashboard",
-  complaint?: string
+  complaint?: Child
 ): void => {
   const input = el("input", {
     id: "key",
@@ -106,10 +113,10 @@ const askForKey = (
     submit.disabled = true
     try {
       const key = input.value.trim()
-      const who = await whoHas(key, role)
-      if (typeof who === "string") return fill(said, notice("bad", who))
+      const found = await whoHas(key, role)
+      if ("why" in found) return fill(said, notice("bad", found.why))
       keep(role, key)
-      show(key, who)
+      show(key, found.who)
     } catch (error) {
       fill(said, notice("bad", words(error)))
     } finally {
