@@ -13,12 +13,12 @@ import { table } from "./Table.ts"
 
 type Call = UsagePage["records"][number]
 
-const STATUS_KIND: Readonly<Record<string, string>> = {
-  success: "good",
-  error: "bad",
-  timeout: "bad",
-  rate_limited: "info"
-}
+const OUTCOMES = {
+  success: ["Success", "good"],
+  error: ["Error", "bad"],
+  timeout: ["Too slow", "bad"],
+  rate_limited: ["Provider refused", "bad"]
+} as const
 
 const CALLS_AT_ONCE = 10
 
@@ -46,7 +46,7 @@ const callTable = (rows: ReadonlyArray<Call>, dispute: (call: Call) => void): HT
     [
       { name: "When", cell: (call) => moment(call.created_at) },
       { name: "Tool", cell: (call) => el("a", { href: `/catalog/${call.tool_id}` }, call.tool_name) },
-      { name: "Outcome", cell: ({ status }) => badge(status.replace("_", " "), STATUS_KIND[status]) },
+      { name: "Outcome", cell: ({ status }) => badge(OUTCOMES[status][0], OUTCOMES[status][1]) },
       { name: "Cost", cell: (call) => money(call.cost_microcents), isNumber: true },
       { name: "Took", cell: (call) => milliseconds(call.duration_ms), isNumber: true },
       {

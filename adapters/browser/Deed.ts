@@ -2,7 +2,7 @@
  * A button that does something at the service, and a place where it says how that went.
  */
 import { words } from "./Api.ts"
-import { button, el, fill, notice } from "./Dom.ts"
+import { button, el, fill, focusAgain, notice } from "./Dom.ts"
 import { makeWish } from "./Wish.ts"
 
 /** Lives outside of what is loaded again, so that what was said stays. */
@@ -28,8 +28,7 @@ export const deed = (
       fill(said, notice("bad", words(error)))
     } finally {
       doer.disabled = false
-      // A button that was off cannot be given the focus back, nor can one that was loaded anew.
-      if (document.activeElement === document.body) (doer.isConnected ? doer : said).focus()
+      focusAgain(doer, said)
     }
   }
   const doer = button(label, () => void run(), style)

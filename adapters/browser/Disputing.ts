@@ -28,11 +28,11 @@ export const disputeBadge = (status: string): HTMLElement => {
 }
 
 const STANDINGS: Readonly<Record<string, readonly [words: string, kind: string]>> = {
-  filed: ["waits for the provider", "info"],
-  under_review: ["under review", "info"],
-  resolved_refund: ["refunded", "good"],
-  resolved_credit: ["credited", "good"],
-  resolved_denied: ["denied", "bad"]
+  filed: ["Waits for the provider", "info"],
+  under_review: ["The operator decides", "info"],
+  resolved_refund: ["Refunded", "good"],
+  resolved_credit: ["Credited", "good"],
+  resolved_denied: ["Denied", "bad"]
 }
 
 export const disputes = (): Panel =>
@@ -54,6 +54,7 @@ export const disputes = (): Panel =>
           { name: "Came back", cell: (one) => money(one.paid_microcents), isNumber: true },
           {
             name: "What was said",
+            isLong: true,
             cell: (one) =>
               el(
                 "span",

@@ -37,6 +37,16 @@ export const fill = (element: Element, ...children: ReadonlyArray<Child>): void 
   append(element, children)
 }
 
+/**
+ * Where the keyboard goes on after something was done: a button that was off has lost the focus, and one that was loaded
+ * anew is another one.
+ */
+export const focusAgain = (...wanted: ReadonlyArray<HTMLElement | null | undefined>): void => {
+  if (document.activeElement === null || document.activeElement === document.body) {
+    wanted.find((one) => one?.isConnected === true)?.focus()
+  }
+}
+
 export const byId = (id: string): HTMLElement => document.querySelector<HTMLElement>(`#${id}`)!
 
 export const button = (label: string, work: () => void, style = ""): HTMLButtonElement =>

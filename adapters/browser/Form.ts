@@ -3,7 +3,7 @@
  * after an answer that never came carries the same idempotency key: it is no second wish.
  */
 import { Refused, words } from "./Api.ts"
-import { button, el, fill, notice, on } from "./Dom.ts"
+import { button, el, fill, focusAgain, notice, on } from "./Dom.ts"
 import { makeWish } from "./Wish.ts"
 
 export interface Field {
@@ -56,6 +56,7 @@ export const form = ({ also, fields, id, send, style = "stack", submit }: FormOp
     )
     if (missing.length > 0) return
     const busy = (is: boolean) => [sender, other].forEach((one) => one?.toggleAttribute("disabled", is))
+    const panel = made.closest("section")
     const asked = document.activeElement
     busy(true)
     fill(said)
@@ -74,8 +75,7 @@ export const form = ({ also, fields, id, send, style = "stack", submit }: FormOp
       if (placed.length === 0 || placed.length < faults.length) fill(said, notice("bad", words(error)))
     } finally {
       busy(false)
-      // A button that was off has lost the focus.
-      if (document.activeElement === document.body && asked instanceof HTMLElement && asked.isConnected) asked.focus()
+      focusAgain(asked instanceof HTMLElement ? asked : undefined, sender, panel?.querySelector("h2"))
     }
   }
   return on(made, {

@@ -19,7 +19,7 @@ export const panel = (
   const element = el(
     "section",
     { class: "panel", id, "aria-labelledby": `${id}-title` },
-    el("div", { class: "toolbar" }, el("h2", { id: `${id}-title` }, title), ...tools),
+    el("div", { class: "toolbar" }, el("h2", { id: `${id}-title`, tabindex: -1 }, title), ...tools),
     body
   )
   /** Of two that overlap the later one is shown. */

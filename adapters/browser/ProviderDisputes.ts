@@ -162,7 +162,7 @@ const disputeTable = (all: ReadonlyArray<Dispute>): HTMLElement =>
       { name: "Price", cell: (one) => money(one.cost_microcents), isNumber: true },
       { name: "State", cell: (one) => badge(STATES[one.status][0], STATES[one.status][1]) },
       { name: "Decided by", cell: (one) => (one.decided_by === null ? "–" : DECIDERS[one.decided_by]) },
-      { name: "Said", cell: (one) => one.note ?? one.answer?.text ?? one.claim.text ?? "–" },
+      { name: "Said", cell: (one) => one.note ?? one.answer?.text ?? one.claim.text ?? "–", isLong: true },
       { name: "Receipt", cell: receiptLink }
     ],
     all

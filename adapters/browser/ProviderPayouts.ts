@@ -86,6 +86,7 @@ const automatic = (state: Payouts, said: HTMLElement): HTMLElement => {
   const box = el("input", { id: "automatic", type: "checkbox", role: "switch", checked: state.automatic })
   const set = deed("", said, async (idempotencyKey) => {
     const enabled = box.checked
+    box.disabled = true
     try {
       await ask<unknown>("POST", `${PAYOUTS}/automatic`, {
         key: keyOf("provider"),
@@ -95,6 +96,9 @@ const automatic = (state: Payouts, said: HTMLElement): HTMLElement => {
     } catch (error) {
       box.checked = !enabled
       throw error
+    } finally {
+      box.disabled = false
+      box.focus()
     }
     return enabled
       ? `From now on you are paid on the first day of each month, UTC, where at least ${state.minimum_payout} are there.`

@@ -65,7 +65,7 @@ const scoreOf = (trust: Trust): ReadonlyArray<Node> => [
         cell: ([part, name]) =>
           el("meter", { min: 0, max: 25, value: trust.components[part], "aria-label": `${name}, of 25` })
       },
-      { name: "What raises it", cell: ([part]) => trust.improve[part] ?? "Nothing: it is at its best." }
+      { name: "What raises it", cell: ([part]) => trust.improve[part] ?? "Nothing: it is at its best.", isLong: true }
     ],
     PARTS
   ),

@@ -6,7 +6,7 @@ import { ask } from "./Api.ts"
 import { chart } from "./Chart.ts"
 import { choice } from "./Choice.ts"
 import { el, empty, figures } from "./Dom.ts"
-import { bytes, count, money, percent } from "./Figures.ts"
+import { bytes, count, money, percent, plural } from "./Figures.ts"
 import { type Panel, panel } from "./Panel.ts"
 import { keyOf } from "./Session.ts"
 import { table } from "./Table.ts"
@@ -40,16 +40,17 @@ export const spending = (): Panel => {
         figures([
           ["Spent", money(summary.total_spend_microcents)],
           ["Calls", count(summary.total_calls)],
-          ["Failed", percent(summary.error_rate), `${count(summary.total_calls - summary.successful_calls)} calls`],
+          ["Failed", percent(summary.error_rate), plural(summary.total_calls - summary.successful_calls, "call")],
           [
             "Data",
             bytes(summary.data_volume.request_bytes + summary.data_volume.response_bytes),
-            `${count(summary.data_volume.tokens_input + summary.data_volume.tokens_output)} tokens`
+            plural(summary.data_volume.tokens_input + summary.data_volume.tokens_output, "token")
           ]
         ]),
         chart(
           usage.calls_by_day.map(({ date, spend_microcents: value }) => ({ date, value })),
-          { title: "Spent by day", unit: "Spent", format: money }
+          // Between the steps of a small scale lies what nobody can spend.
+          { title: "Spent by day", unit: "Spent", format: (value) => money(Math.round(value)) }
         ),
         table(
           "By tool",

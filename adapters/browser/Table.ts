@@ -7,6 +7,8 @@ export interface Column<Row> {
   readonly name: string
   readonly cell: (row: Row) => Child
   readonly isNumber?: boolean
+  /** Sentences, which are not squeezed into a word a line on a narrow screen. */
+  readonly isLong?: boolean
 }
 
 export const table = <Row>(
@@ -14,10 +16,11 @@ export const table = <Row>(
   columns: ReadonlyArray<Column<Row>>,
   rows: ReadonlyArray<Row>
 ): HTMLElement => {
-  const style = (column: Column<Row>) => (column.isNumber === true ? "right number" : "")
+  const style = ({ isLong, isNumber }: Column<Row>) =>
+    isNumber === true ? "right number" : isLong === true ? "long" : ""
   return el(
     "div",
-    { class: "scroll", role: "region", "aria-label": caption, tabindex: 0 },
+    { class: "scroll", role: "region", "aria-label": `${caption}: table`, tabindex: 0 },
     el(
       "table",
       {},

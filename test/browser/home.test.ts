@@ -23,34 +23,40 @@ const commandsIn = (page: string, id: string): ReadonlyArray<string> => {
 }
 
 describe("the first page", () => {
-  it.live("has commands that work, one after the other", { timeout: 60_000 }, () =>
-    Effect.gen(function* () {
-      const { url } = yield* catalogShop
-      const page = yield* get(`${url}/`)
-      const bought = yield* shell(commandsIn(page, "developers"))
-      assert.match(bought, /^atb_c_[0-9a-f]{72}$/mu)
-      assert.include(bought, `"new_balance":"$5.00"`)
-      assert.include(bought, `"dry_run":true`)
-      assert.match(bought, /"receipt_id":"rcpt_/u)
-      const sold = yield* shell(commandsIn(page, "providers"))
-      assert.match(sold, /^atb_p_[0-9a-f]{72}$/mu)
-      for (const answered of [`"challenge"`, `"gross_revenue"`, `"minimum_payout":"$10.00"`]) {
-        assert.include(sold, answered)
-      }
-    }).pipe(Effect.scoped)
+  it.live(
+    "has commands that work, one after the other",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* catalogShop
+        const page = yield* get(`${url}/`)
+        const bought = yield* shell(commandsIn(page, "developers"))
+        assert.match(bought, /^atb_c_[0-9a-f]{72}$/mu)
+        assert.include(bought, `"new_balance":"$5.00"`)
+        assert.include(bought, `"dry_run":true`)
+        assert.match(bought, /"receipt_id":"rcpt_/u)
+        const sold = yield* shell(commandsIn(page, "providers"))
+        assert.match(sold, /^atb_p_[0-9a-f]{72}$/mu)
+        for (const answered of [`"challenge"`, `"gross_revenue"`, `"minimum_payout":"$10.00"`]) {
+          assert.include(sold, answered)
+        }
+      }).pipe(Effect.scoped),
+    { timeout: 60_000 }
   )
 
-  it.live("tells how much there is, and weighs less than 150 kB with all that it loads", { timeout: 60_000 }, () =>
-    Effect.gen(function* () {
-      const { url } = yield* catalogShop
-      const page = yield* get(`${url}/`)
-      const words = wordsOf(elementsOf(parseHtml(page)).find(({ tag }) => tag === "main")!)
-      for (const part of ["Tools 25", "Providers 2", "Calls so far 0", "Paid for them $0.00"])
-        assert.include(words, part)
-      const loaded = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/gu)].map(([, path]) => path!)
-      let bytes = Buffer.byteLength(page)
-      for (const path of loaded) bytes += Buffer.byteLength(yield* get(`${url}${path}`))
-      assert.isBelow(bytes, FIRST_PAGE_BYTES_MAX)
-    }).pipe(Effect.scoped)
+  it.live(
+    "tells how much there is, and weighs less than 150 kB with all that it loads",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* catalogShop
+        const page = yield* get(`${url}/`)
+        const words = wordsOf(elementsOf(parseHtml(page)).find(({ tag }) => tag === "main")!)
+        for (const part of ["Tools 25", "Providers 2", "Calls so far 0", "Paid for them $0.00"])
+          assert.include(words, part)
+        const loaded = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/gu)].map(([, path]) => path!)
+        let bytes = Buffer.byteLength(page)
+        for (const path of loaded) bytes += Buffer.byteLength(yield* get(`${url}${path}`))
+        assert.isBelow(bytes, FIRST_PAGE_BYTES_MAX)
+      }).pipe(Effect.scoped),
+    { timeout: 60_000 }
   )
 })

@@ -17,15 +17,16 @@ export const siteStyle = `${pageStyle}
 ::placeholder{color:var(--muted);opacity:.85}
 main{padding-top:2.25rem;padding-bottom:4rem;display:block}
 main>section{margin-top:2.75rem}
-.lead{font-size:1.2rem;line-height:1.5;color:var(--muted);max-width:44rem;text-wrap:pretty}
+.lead{font-size:1.2rem;line-height:1.5;color:var(--muted);max-width:44rem;text-wrap:pretty;overflow-wrap:anywhere}
 .narrow{max-width:44rem}
 .muted{color:var(--muted)}
 .small{font-size:.875rem}
 .number{font-variant-numeric:tabular-nums}
 .right{text-align:right}
-td.right,th.right{padding-right:0;padding-left:.75rem}
+td.right,th.right{padding-left:.75rem}
+td.right:last-child,th.right:last-child{padding-right:0}
 .nowrap,td time{white-space:nowrap}
-.jump{display:flex;flex-wrap:wrap;gap:.1rem 1rem;border-bottom:1px solid var(--line);padding-bottom:.5rem}
+.jump{display:flex;flex-wrap:wrap;gap:.1rem 1rem;border-bottom:1px solid var(--line);padding:.5rem 0}
 .jump a{padding:.25rem 0;text-decoration:none}
 .right+:not(.right){padding-left:1.25rem}
 thead td{border-top:0}
@@ -90,6 +91,15 @@ dialog::backdrop{background:#0008}
 .toolbar h2{margin:0}
 .panel{margin-top:2.5rem}
 .panel>.toolbar{margin-bottom:1rem}
+.panel h3{margin-top:1.75rem}
+h4{font-size:1.0625rem;margin:0 0 .35rem}
+.choice{display:flex;align-items:center;gap:.5rem}
+.choice label{color:var(--muted);font-size:.9375rem}
+.choice select{width:auto;padding:.3rem .5rem}
+.steps>li{margin-bottom:1rem}
+blockquote{margin:0 0 1rem;padding:.1rem 0 .1rem .9rem;border-left:3px solid var(--line);overflow-wrap:anywhere;white-space:pre-wrap}
+meter{width:7rem}
+.long{min-width:15rem}
 [hidden]{display:none!important}
 @media (max-width:30rem){.facts{grid-template-columns:minmax(0,1fr);gap:0}.facts dd{margin-bottom:.6rem}.figures{gap:.5rem;grid-template-columns:minmax(0,1fr)}.figure{display:flex;justify-content:space-between;align-items:baseline;gap:1rem;padding:.5rem .8rem}.figure dd{font-size:1.2rem;text-align:right}}
 `
