@@ -39,6 +39,8 @@ export const doing = (world: World, act: Act): Effect.Effect<string, Violation> 
       return Calling.call(world, act)
     case "Again":
       return Calling.again(world, act)
+    case "Repeat":
+      return Calling.repeat(world, act)
     case "Meter":
       return Calling.meter(world, act)
     case "Grant":

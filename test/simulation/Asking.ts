@@ -2,9 +2,11 @@
  * Asking the service for something, and what every answer is held against: it fails only where something failed it.
  */
 import { Effect } from "effect"
+import { at } from "../support/Market.ts"
 import type { Answer, Call } from "../support/ServiceUnderTest.ts"
+import type { Keyed } from "./Facts.ts"
 import { Violation } from "./Violation.ts"
-import type { World } from "./World.ts"
+import { nowMs, type World } from "./World.ts"
 
 export const one = <A>(from: ReadonlyArray<A>, which: number): A | undefined => from[which % from.length]
 
@@ -14,6 +16,30 @@ export const asking = Effect.fnUntraced(function* (world: World, call: Call) {
   yield* undisturbed(world, answer, before)
   return answer
 })
+
+/** Under a key, so that it can be sent again: whoever does is told the same, and nothing is done twice. */
+export const askingUnderKey = Effect.fnUntraced(function* (world: World, call: Call, sameAt?: string) {
+  const headers = { ...call.headers, "idempotency-key": `key-${++world.facts.words}` }
+  const keyed: Keyed = { call: { ...call, headers }, sameAt, sentAtMs: yield* nowMs, answered: undefined }
+  world.facts.keyed.push(keyed)
+  return yield* askAgain(world, keyed)
+})
+
+export const askAgain = Effect.fnUntraced(function* (world: World, keyed: Keyed) {
+  const answer = yield* asking(world, keyed.call)
+  if (answer.status >= 300) return answer
+  const said = keyed.sameAt === undefined ? answer.text : String(at(answer, keyed.sameAt))
+  if ((keyed.answered ??= said) !== said) return yield* wrong("same answer", `${keyed.answered}, then ${said}`)
+  return answer
+})
+
+/** The latest that a client sends again, well before the service forgets the key. */
+export const lately = Effect.fnUntraced(function* <A extends { readonly sentAtMs: number }>(sent: ReadonlyArray<A>) {
+  const now = yield* nowMs
+  return sent.filter(({ sentAtMs }) => now - sentAtMs < SENT_AGAIN_WITHIN_MS).slice(-20)
+})
+
+const SENT_AGAIN_WITHIN_MS = 20 * 24 * 3_600_000
 
 /** `before`: how many disturbances there had been when it was asked. */
 export const undisturbed = (world: World, answer: Answer, before: number) =>

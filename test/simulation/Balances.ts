@@ -2,11 +2,12 @@
  * What must hold of money: every account has what the documents say, transfers sum to zero, no wallet is below zero, holds
  * are those of open calls, and a clearing account holds only what is under way.
  */
-import { Context, Effect } from "effect"
-import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
+import { Context, DateTime, Effect } from "effect"
 import { BudgetStore } from "../../domain/ledger/BudgetStore.ts"
-import { DateTime } from "effect"
+import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
+import { GrantStore } from "../../domain/metering/GrantStore.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
+import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import { wrong } from "./Asking.ts"
 import type { Balances, Books } from "./Books.ts"
 import type { World } from "./World.ts"
@@ -14,6 +15,8 @@ import type { World } from "./World.ts"
 export const makeBalanceChecks = ({ facts, stores }: World, books: Books) => {
   const ledger = Context.get(stores, LedgerStore)
   const budgets = Context.get(stores, BudgetStore)
+  const grants = Context.get(stores, GrantStore)
+  const { atomically } = Context.get(stores, UnitOfWork)
 
   const accountsAreExplained = Effect.fnUntraced(function* (expected: Balances) {
     for (const id of facts.consumers.map((one) => ConsumerId.make(one.id))) {
@@ -55,11 +58,20 @@ export const makeBalanceChecks = ({ facts, stores }: World, books: Books) => {
     }
   })
 
+  const grantsHold = Effect.gen(function* () {
+    for (const consumerId of new Set(facts.granted.map(({ consumer }) => ConsumerId.make(consumer.id)))) {
+      for (const { cap, id, spent } of yield* atomically(grants.ofConsumer(consumerId))) {
+        if (spent > cap || spent < 0n) return yield* wrong("grants hold", `${id}: ${spent} of ${cap}`)
+      }
+    }
+  })
+
   return Effect.gen(function* () {
     const expected = yield* books.expected
     yield* accountsAreExplained(expected)
     yield* totalsAreExplained(expected)
     yield* budgetsHold
+    yield* grantsHold
   })
 }
 

@@ -6,13 +6,10 @@ import { ReceiptId } from "../../domain/shared/Ids.ts"
 import { at, type Member } from "../support/Market.ts"
 import { GRANTS, METER, PROXY } from "../support/metering/Shop.ts"
 import type { Answer, Call as Request } from "../support/ServiceUnderTest.ts"
-import { asking, one, undisturbed, wrong } from "./Asking.ts"
+import { askAgain, asking, lately, one, undisturbed, wrong } from "./Asking.ts"
 import type { OfferedTool, Sent } from "./Facts.ts"
 import type { ActOf, Call } from "./Step.ts"
 import { nowMs, type World } from "./World.ts"
-
-/** Well before the service forgets the key. */
-const SENT_AGAIN_WITHIN_MS = 20 * 24 * 3_600_000
 
 export const call = Effect.fnUntraced(function* (world: World, act: Call) {
   const buyer = one(world.facts.consumers, act.who)
@@ -52,12 +49,8 @@ const request = Effect.fnUntraced(function* (world: World, act: Call, buyer: Mem
 
 /** The same request letter by letter, or another one under its key. */
 export const again = Effect.fnUntraced(function* (world: World, act: ActOf<"Again">) {
-  const now = yield* nowMs
-  const known = world.facts.sent.filter(
-    ({ call: { headers }, sentAtMs }) =>
-      headers?.["idempotency-key"] !== undefined && now - sentAtMs < SENT_AGAIN_WITHIN_MS
-  )
-  const sent = one(known.slice(-20), act.which)
+  const keyed = world.facts.sent.filter(({ call: { headers } }) => headers?.["idempotency-key"] !== undefined)
+  const sent = one(yield* lately(keyed), act.which)
   if (sent === undefined) return "nothing"
   if (!act.changed) return yield* send(world, sent)
   const word = `word-${++world.facts.words}`
@@ -95,6 +88,12 @@ const acknowledge = (world: World, answer: Answer, status: string, place: Readon
     status
   })
 }
+
+/** Any other request that came under a key. */
+export const repeat = Effect.fnUntraced(function* (world: World, { which }: ActOf<"Repeat">) {
+  const keyed = one(yield* lately(world.facts.keyed), which)
+  return keyed === undefined ? "nothing" : String((yield* askAgain(world, keyed)).status)
+})
 
 export const meter = Effect.fnUntraced(function* (world: World, act: ActOf<"Meter">) {
   const buyer = one(world.facts.consumers, act.who)

@@ -1,8 +1,10 @@
 /**
  * After the storm: nothing goes wrong any more, all news arrives and all work is done. Then nothing may be left in the middle.
  */
-import { Context, Effect, Option } from "effect"
+import { Context, DateTime, Effect, Option } from "effect"
+import { GrantStore } from "../../domain/metering/GrantStore.ts"
 import { LoadStore } from "../../domain/payments/LoadStore.ts"
+import { timeOf } from "./Acts.ts"
 import { wrong } from "./Asking.ts"
 import { webhook } from "./Money.ts"
 import { work } from "./Jobs.ts"
@@ -28,6 +30,11 @@ export const calm = Effect.fnUntraced(function* (world: World, check: Effect.Eff
     }
     yield* world.pass(2 * HOUR)
   }
+  yield* world.pass(yield* timeOf({ _tag: "MonthEnd" }))
+  yield* alone(world, work(world, "invoices"))
+  yield* check
+  const left = yield* Context.get(world.stores, GrantStore).reservedBefore(yield* DateTime.now, 1)
+  if (left.length > 0) return yield* wrong("everything ends", `${left[0]!.invocationId} has a reservation left`)
   if (world.underWay() > 0) return yield* wrong("everything ends", `${world.underWay()} are still under way`)
   if (world.facts.pending.size > 0)
     return yield* wrong("everything ends", `open: ${[...world.facts.pending.keys()].join(" ")}`)

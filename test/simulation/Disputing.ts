@@ -4,7 +4,7 @@
 import { Effect } from "effect"
 import { at } from "../support/Market.ts"
 import { DISPUTES } from "../support/trust/Disputing.ts"
-import { asking, one } from "./Asking.ts"
+import { asking, askingUnderKey, one } from "./Asking.ts"
 import type { ActOf } from "./Step.ts"
 import { OPERATOR } from "./Service.ts"
 import type { World } from "./World.ts"
@@ -16,7 +16,7 @@ export const file = Effect.fnUntraced(function* (world: World, { byProvider, whi
   const filer = [...world.facts.consumers, ...world.facts.providers].find(({ id }) => id === owner)
   if (filer === undefined) return "nobody"
   const json = { receipt_id: receipt.receipt_id, reason: "quality" }
-  return String((yield* asking(world, { path: DISPUTES, key: filer.key, json })).status)
+  return String((yield* askingUnderKey(world, { path: DISPUTES, key: filer.key, json })).status)
 })
 
 export const respond = Effect.fnUntraced(function* (world: World, { action, which }: ActOf<"Respond">) {

@@ -29,6 +29,15 @@ export interface Sent {
   answered: string | undefined
 }
 
+/** A request under a key that is no call. */
+export interface Keyed {
+  readonly call: Call
+  /** What is the same in every answer; all of it where there is no name. */
+  readonly sameAt: string | undefined
+  readonly sentAtMs: number
+  answered: string | undefined
+}
+
 export interface OpenedCall {
   readonly call: OpenCall
   readonly held: bigint
@@ -48,6 +57,7 @@ export interface Facts {
   readonly tools: Array<OfferedTool>
   readonly granted: Array<{ readonly consumer: Member; readonly provider: Member }>
   readonly sent: Array<Sent>
+  readonly keyed: Array<Keyed>
   readonly acknowledged: Array<Acknowledged>
   /** Until they are known to be closed. */
   readonly pending: Map<ReceiptId, OpenedCall>
@@ -70,6 +80,7 @@ export const noFacts = (): Facts => ({
   tools: [],
   granted: [],
   sent: [],
+  keyed: [],
   acknowledged: [],
   pending: new Map(),
   receipts: new Map(),

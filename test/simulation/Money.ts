@@ -4,7 +4,7 @@
 import { Effect } from "effect"
 import { listAt, valueAt } from "../support/Market.ts"
 import { LOAD } from "../support/metering/Shop.ts"
-import { asking, one } from "./Asking.ts"
+import { asking, askingUnderKey, one } from "./Asking.ts"
 import { SIGNATURE } from "./Processor.ts"
 import type { ActOf } from "./Step.ts"
 import { OPERATOR } from "./Service.ts"
@@ -18,9 +18,8 @@ const INVOICES = "/api/v1/market/invoices"
 export const load = Effect.fnUntraced(function* (world: World, { cents, keyed, who }: ActOf<"Load">) {
   const payer = one(world.facts.consumers, who)
   if (payer === undefined) return "nobody"
-  const headers = keyed ? { "idempotency-key": `load-${++world.facts.words}` } : {}
-  const answer = yield* asking(world, { path: LOAD, key: payer.key, json: { amount_cents: cents }, headers })
-  return String(answer.status)
+  const call = { path: LOAD, key: payer.key, json: { amount_cents: cents } }
+  return String((yield* keyed ? askingUnderKey(world, call, "session_id") : asking(world, call)).status)
 })
 
 /** On the processor's pages; the service hears of it by webhook, or when it asks. */
@@ -72,8 +71,8 @@ export const connect = Effect.fnUntraced(function* (world: World, act: ActOf<"Co
 export const payout = Effect.fnUntraced(function* (world: World, act: ActOf<"Payout">) {
   const provider = one(world.facts.providers, act.provider)
   if (provider === undefined) return "nobody"
-  const headers = act.keyed ? { "idempotency-key": `payout-${++world.facts.words}` } : {}
-  return String((yield* asking(world, { path: PAYOUTS, key: provider.key, json: {}, headers })).status)
+  const call = { path: PAYOUTS, key: provider.key, json: {} }
+  return String((yield* act.keyed ? askingUnderKey(world, call, "payout_id") : asking(world, call)).status)
 })
 
 export const transferBack = (world: World, { percent, which }: ActOf<"TransferBack">) =>
@@ -97,11 +96,6 @@ export const correct = Effect.fnUntraced(function* (world: World, { percent, whi
   world.facts.corrected = true
   const amount = Math.floor((Number(valueAt(invoice, "total_microcents")) * percent) / 100)
   const json = { amount_microcents: amount, reason: "it was too much" }
-  return String(
-    (yield* asking(world, {
-      path: `${INVOICES}/${String(valueAt(invoice, "invoice_id"))}/credit-notes`,
-      key: OPERATOR,
-      json
-    })).status
-  )
+  const path = `${INVOICES}/${String(valueAt(invoice, "invoice_id"))}/credit-notes`
+  return String((yield* askingUnderKey(world, { path, key: OPERATOR, json })).status)
 })

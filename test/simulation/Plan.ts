@@ -123,6 +123,7 @@ const newcomer = (random: Random): Act =>
 
 const ACTS: ReadonlyArray<readonly [number, (random: Random) => Act]> = [
   [300, call],
+  [40, (random) => ({ _tag: "Repeat", which: random.below(ANY) })],
   [60, (random) => ({ _tag: "Again", which: random.below(ANY), changed: random.percent(15) })],
   [
     30,

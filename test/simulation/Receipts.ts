@@ -11,6 +11,7 @@ import { ReceiptSigner } from "../../domain/receipts/ReceiptSigner.ts"
 import { ReceiptStore } from "../../domain/receipts/ReceiptStore.ts"
 import { verifyReceipt } from "../../domain/receipts/Verification.ts"
 import type { ReceiptId } from "../../domain/shared/Ids.ts"
+import { format } from "../../domain/shared/Timestamp.ts"
 import { wrong } from "./Asking.ts"
 import type { Books } from "./Books.ts"
 import type { OpenedCall } from "./Facts.ts"
@@ -24,6 +25,8 @@ export const makeReceiptChecks = (world: World, books: Books) => {
   const catalog = Context.get(stores, CatalogStore)
   /** Receipts that cost something, by what was asked for: a word of a request, or a key. */
   const billed = new Map<string, ReceiptId>()
+
+  const freeUsed = new Map<string, number>()
 
   /** What the books say now of calls that were opened. */
   const followPending = Effect.gen(function* () {
@@ -39,6 +42,7 @@ export const makeReceiptChecks = (world: World, books: Books) => {
       yield* holdToSignature(receipt)
       yield* holdToDelivery(receipt, opened)
       yield* billedOnce(receipt, opened)
+      yield* freeAreCounted(opened, receipt)
       books.bill(receipt)
     }
   })
@@ -95,6 +99,16 @@ export const makeReceiptChecks = (world: World, books: Books) => {
       if (what !== undefined) billed.set(what, receipt.receipt_id)
     }
   })
+
+  /** Of a tool there are so many free calls for each consumer and month. */
+  const freeAreCounted = ({ call, free }: OpenedCall, { status }: Receipt) => {
+    if (!free || status !== "success") return Effect.void
+    const tier = `${call.consumerId} ${call.toolId} ${format(call.openedAt).slice(0, 7)}`
+    const used = (freeUsed.get(tier) ?? 0) + 1
+    freeUsed.set(tier, used)
+    const most = facts.tools.find((tool) => tool.id === call.toolId)!.terms.freeCalls
+    return used <= most ? Effect.void : wrong("free calls are counted", `${tier}: ${used} of ${most}`)
+  }
 
   const acknowledgedAreKept = Effect.gen(function* () {
     for (const { costMicrocents, receiptId, status } of facts.acknowledged.splice(0)) {

@@ -19,8 +19,8 @@ export interface Stage {
   readonly name: string
   /** Fresh ones for every run. */
   readonly stores: Effect.Effect<Context.Context<Stores>, never, Scope.Scope>
-  /** How far time may pass at once while something is under way: a database has its answers when it has them. */
-  readonly patienceMs: number
+  /** A database has its answers when it has them; Maps have them at once. */
+  readonly isAsynchronous: boolean
 }
 
 export interface Run {
@@ -48,7 +48,7 @@ const WHOLE_CHECKED_EVERY = 25
 export const simulate = ({ plan, plant = (stores) => stores, seed, stage }: Run): Effect.Effect<Outcome> =>
   Effect.gen(function* () {
     const stores = yield* stage.stores
-    const world = yield* makeWorld(stores, seed, plant, stage.patienceMs)
+    const world = yield* makeWorld(stores, seed, plant, stage.isAsynchronous)
     const trace: Array<string> = []
     let lives = 1
     const result = yield* Effect.result(

@@ -11,7 +11,7 @@ import type { Stage } from "./Simulation.ts"
 
 export const memory: Stage = {
   name: "memory",
-  patienceMs: Number.POSITIVE_INFINITY,
+  isAsynchronous: false,
   stores: Effect.flatMap(Effect.scope, (scope) =>
     Layer.buildWithMemoMap(memoryStores, Layer.makeMemoMapUnsafe(), scope)
   )
@@ -22,7 +22,7 @@ const inMachineTime = Effect.provideService(Clock.Clock, Clock.Clock.defaultValu
 /** On a database that is new for every run. Its connections live in the machine's time. */
 export const postgres = (database: Effect.Effect<Redacted.Redacted, never, Scope.Scope>): Stage => ({
   name: "postgres",
-  patienceMs: 250,
+  isAsynchronous: true,
   stores: Effect.gen(function* () {
     const url = yield* database
     const scope = yield* Effect.scope

@@ -27,6 +27,7 @@ export type Act =
   /** Of the processor's news that have not been acknowledged. */
   | { readonly _tag: "Webhook"; readonly which: number; readonly copies: number; readonly answerLost: boolean }
   | Call
+  | { readonly _tag: "Repeat"; readonly which: number }
   | { readonly _tag: "Again"; readonly which: number; readonly changed: boolean }
   | {
       readonly _tag: "Meter"

@@ -38,8 +38,14 @@ export class Switchboard {
   /** Since the beginning: whatever fails after one may be its doing. */
   disturbances = 0
   private late = 0
+  /** Whether a unit of work is waited for as a whole: where its beginning and its end take the machine's time. */
+  private readonly countsUnits: boolean
   private armed: Fault | undefined
   private untilFault = 0
+
+  constructor(countsUnits: boolean) {
+    this.countsUnits = countsUnits
+  }
 
   /** Something is being waited for, and others may be waiting for that. */
   get isLate(): boolean {
@@ -111,7 +117,7 @@ export class Switchboard {
         })
       )
       if (outer !== undefined) return whole
-      return Effect.flatMap(Effect.exit(whole), (exit) => {
+      return Effect.flatMap(Effect.exit(this.countsUnits ? this.counted(whole) : whole), (exit) => {
         if (process.dead) return never
         if (exit._tag === "Failure") return exit
         const fault = this.draw()
@@ -139,7 +145,7 @@ export class Switchboard {
     return fault
   }
 
-  private counted<A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> {
+  private counted<A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
     return Effect.suspend(() => {
       this.asking++
       return Effect.onExit(effect, () => Effect.sync(() => this.asking--))

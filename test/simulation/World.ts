@@ -49,18 +49,18 @@ export interface World {
   readonly pass: (ms: number) => Effect.Effect<void>
 }
 
-/** On stores that were made for it; `patienceMs`: how far time may pass at once while something is under way. */
+/** On stores that were made for it. */
 export const makeWorld = Effect.fnUntraced(function* (
   stores: Context.Context<Stores>,
   seed: number,
   plant: (stores: Context.Context<Stores>) => Context.Context<Stores>,
-  patienceMs: number
+  isAsynchronous: boolean
 ) {
   const scope = yield* Effect.scope
   const facts = noFacts()
   const processor = new Processor()
   const providers = new Providers()
-  const board = new Switchboard()
+  const board = new Switchboard(isAsynchronous)
   const entropy = yield* Layer.buildWithScope(SeededEntropy.layer(seed), scope)
   const outside = yield* Layer.buildWithScope(Layer.merge(processor.layer, providers.layer), scope)
   const ports: Context.Context<Ports> = Context.merge(plant(stores), outside)
@@ -101,17 +101,20 @@ export const makeWorld = Effect.fnUntraced(function* (
 
   /** Until all that can go on without time passing has gone on. */
   const rest = Effect.gen(function* () {
+    const givesUpAtMs = performance.now() + PATIENCE_MS
     let quiet = 0
     while (quiet < TURNS_OF_QUIET) {
       yield* turn
       quiet = board.asking === 0 ? quiet + 1 : 0
+      // Somebody may be waiting for a lock that somebody holds who waits for time to pass.
+      if (isAsynchronous && board.isLate && performance.now() > givesUpAtMs) return
     }
   })
 
   const pass = Effect.fnUntraced(function* (ms: number) {
     let left = ms
     while (left !== 0) {
-      const now = underWay.size === 0 ? left : Math.min(left, patienceMs)
+      const now = underWay.size === 0 ? left : Math.min(left, isAsynchronous ? PASSED_AT_ONCE_MS : left)
       yield* TestClock.adjust(now)
       yield* rest
       left -= now
@@ -149,6 +152,9 @@ export const makeWorld = Effect.fnUntraced(function* (
 })
 
 const TURNS_OF_QUIET = 2
+const PATIENCE_MS = 50
+/** So that what sleeps after a database has answered sleeps from then on. */
+const PASSED_AT_ONCE_MS = 250
 
 const turn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
 

@@ -12,8 +12,8 @@ import { memory } from "./Stages.ts"
 
 const SEEDS = [11, 12, 13, 14]
 const STEPS = 200
-const SHRINKING_RUNS_MAX = 50
-const STEPS_LEFT_MAX = 30
+const SHRINKING_RUNS_MAX = 30
+const STEPS_LEFT_MAX = 50
 
 for (const [name, plant, rules] of plants) {
   it.live(

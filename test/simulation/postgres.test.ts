@@ -1,0 +1,33 @@
+/**
+ * The same storm over a real PostgreSQL. Its answers come when they come, so a seed gives the same plan here, and nearly the
+ * same run.
+ */
+import { assert, it } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
+import { randomInt } from "node:crypto"
+import { PostgresTest } from "../support/postgres.ts"
+import { planOf } from "./Plan.ts"
+import { simulate } from "./Simulation.ts"
+import { postgres } from "./Stages.ts"
+
+const STEPS = 60
+
+const stage = postgres(
+  Effect.map(Layer.build(PostgresTest.layerDatabase), (context) => Context.get(context, PostgresTest).url)
+)
+
+for (const seed of [21, randomInt(2 ** 31)]) {
+  it.live(
+    `Nothing breaks over PostgreSQL in ${STEPS} steps from seed ${seed}`,
+    () =>
+      Effect.gen(function* () {
+        const { violation } = yield* simulate({ seed, plan: planOf(seed, STEPS), stage })
+        assert.strictEqual(
+          violation,
+          undefined,
+          `npm run simulate -- --on postgres --seed ${seed} --steps ${STEPS}: ${violation?.message}`
+        )
+      }),
+    120_000
+  )
+}
