@@ -15,6 +15,8 @@ export interface ServerSettings {
   readonly port: number
   /** How long calls that are under way may take to end when the service is stopped. */
   readonly drain: Duration.Input
+  /** After so long without a byte in either direction a connection is given up. */
+  readonly silenceMs?: number
 }
 
 export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
@@ -35,6 +37,11 @@ export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotList
   }
 }
 
+interface Connection {
+  latest: Exchange | undefined
+  unanswered: number
+}
+
 /** Where the service listens; with port 0 the system chose the port. */
 export class ListeningAt extends Context.Service<ListeningAt, { readonly host: string; readonly port: number }>()(
   "agent-tool-billing/adapters/http/ListeningAt"
@@ -44,6 +51,10 @@ const HEADER_BYTES_MAX = 32_768
 const HEADERS_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 60_000
 const KEEP_ALIVE_TIMEOUT_MS = 65_000
+/** Longer than any request may take. Whoever reads nothing of his answer for so long is gone, or means no good. */
+const SILENCE_MS = 180_000
+/** Requests of one connection that wait for their answers. Who sends more without reading any is hung up on. */
+const UNANSWERED_MAX = 100
 const IDLE_SWEEP = Duration.millis(50)
 /** For the settlement of calls that were cut off when the drain was over: their holds are given back. */
 const SETTLE_WAIT_MAX = Duration.seconds(5)
@@ -57,7 +68,14 @@ export const layer = (settings: ServerSettings) =>
       const run = Effect.runForkWith(context)
       /** Some outlive their connection: a call whose caller went away is settled all the same. */
       const running = new Set<Fiber.Fiber<WebAnswer>>()
-      const latest = new WeakMap<Duplex, Exchange>()
+      const connections = new WeakMap<Duplex, Connection>()
+      const connectionOf = (socket: Duplex): Connection => {
+        const known = connections.get(socket)
+        if (known !== undefined) return known
+        const first: Connection = { latest: undefined, unanswered: 0 }
+        connections.set(socket, first)
+        return first
+      }
       /** Whatever still comes on these is not read: the parser complains of every piece of it. */
       const malformed = new WeakSet<Duplex>()
       const server = createServer(
@@ -72,7 +90,10 @@ export const layer = (settings: ServerSettings) =>
         },
         (incoming, outgoing) => {
           if (isWithoutHost(incoming)) return send(server, incoming, outgoing, withoutHost())
-          latest.set(incoming.socket, { incoming, outgoing })
+          const connection = connectionOf(incoming.socket)
+          if (connection.unanswered === UNANSWERED_MAX) return void incoming.socket.destroy()
+          connection.latest = { incoming, outgoing }
+          connection.unanswered++
           const fiber = run(dispatch(toWebRequest(incoming)))
           running.add(fiber)
           fiber.addObserver((exit) => {
@@ -81,6 +102,7 @@ export const layer = (settings: ServerSettings) =>
             else outgoing.destroy()
           })
           outgoing.on("close", () => {
+            connection.unanswered--
             if (!outgoing.writableFinished) fiber.interruptUnsafe()
           })
         }
@@ -88,8 +110,9 @@ export const layer = (settings: ServerSettings) =>
       server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
         if (malformed.has(socket)) return
         malformed.add(socket)
-        refuseMalformed(socket, error, latest.get(socket))
+        refuseMalformed(socket, error, connections.get(socket)?.latest)
       })
+      server.setTimeout(settings.silenceMs ?? SILENCE_MS)
       yield* Effect.acquireRelease(listen(server, settings), () => close(server, running, settings.drain))
       const address = server.address()
       return {

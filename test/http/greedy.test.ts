@@ -1,0 +1,82 @@
+/**
+ * Clients that ask for much and read nothing cost the server a bounded amount of memory for a bounded time.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { connect, type Socket } from "node:net"
+import { layer as nodeServer, ListeningAt } from "../../adapters/http/server/NodeServer.ts"
+import { eventually } from "../support/mcp/upstream.ts"
+import { memoryConfig, wholeService } from "../support/ServiceConfig.ts"
+import { LIVE } from "../support/ServiceUnderTest.ts"
+
+const SILENCE_MS = 1_000
+const UNANSWERED_MAX = 100
+/** Some megabytes with the answers of one connection: more than the buffers on the way hold. */
+const LARGE = "GET /api/openapi.json HTTP/1.1\r\nhost: a\r\n\r\n"
+const SMALL = "GET /livez HTTP/1.1\r\nhost: a\r\n\r\n"
+
+const server = nodeServer({ host: "127.0.0.1", port: 0, drain: "1 second", silenceMs: SILENCE_MS }).pipe(
+  Layer.provide(wholeService(memoryConfig())),
+  Layer.orDie
+)
+
+const connection = Effect.flatMap(ListeningAt, ({ port }) =>
+  Effect.acquireRelease(
+    Effect.sync(() => connect({ host: "127.0.0.1", port }).on("error", () => {})),
+    (socket) => Effect.sync(() => socket.destroy())
+  )
+)
+
+const readingFrom = (socket: Socket) => {
+  const heard = { answers: 0, isClosed: false }
+  socket.on("close", () => (heard.isClosed = true))
+  socket.on("data", (chunk: Buffer) => {
+    heard.answers += chunk.toString("latin1").split("HTTP/1.1 200").length - 1
+  })
+  return heard
+}
+
+it.layer(server, LIVE)("a client", (it) => {
+  it.effect("may send a number of requests before it reads: all are answered", () =>
+    Effect.gen(function* () {
+      const socket = yield* connection
+      const heard = readingFrom(socket)
+      for (let round = 1; round <= 3; round++) {
+        socket.write(SMALL.repeat(UNANSWERED_MAX))
+        yield* eventually(() => heard.answers === round * UNANSWERED_MAX)
+      }
+      assert.isFalse(heard.isClosed)
+    })
+  )
+
+  it.effect("that sends more than that at once is hung up on", () =>
+    Effect.gen(function* () {
+      const socket = yield* connection
+      const heard = readingFrom(socket)
+      socket.write(SMALL.repeat(10 * UNANSWERED_MAX))
+      yield* eventually(() => heard.isClosed)
+      assert.isAtMost(heard.answers, UNANSWERED_MAX)
+    })
+  )
+
+  it.effect("that does not read its answer is given up, one that reads it slowly is not", () =>
+    Effect.gen(function* () {
+      const [deaf, slow] = [yield* connection, yield* connection]
+      const before = readingFrom(slow)
+      for (const socket of [deaf, slow]) socket.pause().write(LARGE.repeat(UNANSWERED_MAX))
+      for (let n = 0; n < 8; n++) {
+        yield* Effect.sleep(SILENCE_MS / 3)
+        slow.resume()
+        yield* Effect.sleep(5)
+        slow.pause()
+      }
+      slow.resume()
+      yield* eventually(() => before.answers === UNANSWERED_MAX, 10_000)
+      // What the kernel holds for it is still read; then the end is seen.
+      const after = readingFrom(deaf)
+      deaf.resume()
+      yield* eventually(() => after.isClosed, 10_000)
+      assert.isBelow(after.answers, UNANSWERED_MAX)
+    })
+  )
+})
