@@ -220,6 +220,17 @@ it.layer(ServiceUnderTest.memory(), LIVE)("paths and queries", (it) => {
     })
   )
 
+  it.effect("is found under its whole path only: what guards a path before us guards the endpoint", () =>
+    Effect.gen(function* () {
+      for (const endpoint of everyEndpoint()) {
+        for (const tail of [";", ";a=b", "#", "#x"]) {
+          yield* expecting(404, { method: endpoint.method, path: `${pathOf(endpoint)}${tail}` })
+        }
+      }
+      for (const path of ["/metrics;x", "/docs#x"]) yield* expecting(404, { path })
+    })
+  )
+
   it.effect("an Idempotency-Key that is none is a 400 that the endpoint declares, wherever one is taken", () =>
     Effect.gen(function* () {
       const keys = yield* aKeyOfEachRole

@@ -131,7 +131,7 @@ const endpointOf = (request: WebRequest): EndpointInfo | undefined => {
     for (const endpoint of allEndpoints()) router.on(endpoint.method as "GET", endpoint.path as "/", endpoint)
   }
   const method = request.method === "HEAD" ? "GET" : request.method
-  return ["GET", "POST", "PUT", "PATCH", "DELETE"].includes(method)
+  return ["GET", "POST", "PUT", "PATCH", "DELETE"].includes(method) && !/[;#]/u.test(request.path)
     ? router.find(method as "GET", request.path)?.handler
     : undefined
 }

@@ -77,9 +77,9 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
   }
 
   const find = (method: string, path: string) =>
-    METHODS.includes(method as "GET") ? router.find(method as "GET", path) : undefined
+    METHODS.includes(method as "GET") && isWhole(path) ? router.find(method as "GET", path) : undefined
   const allowed = (path: string): ReadonlyArray<string> => {
-    const methods = METHODS.filter((method) => router.find(method, path) !== undefined)
+    const methods = METHODS.filter((method) => find(method, path) !== undefined)
     return methods.includes("GET")
       ? ["GET", "HEAD", ...methods.filter((m) => m !== "GET"), "OPTIONS"]
       : [...methods, "OPTIONS"]
@@ -254,6 +254,9 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
 
   return Dispatcher.of({ dispatch })
 })
+
+/** The router would stop reading at these, and a proxy before us that guards a path would have seen another one. */
+const isWhole = (path: string): boolean => !path.includes(";") && !path.includes("#")
 
 /** Of whoever may come without one: whether one that is sent means anything. */
 const usesKey = (rule: AccessRule): boolean => rule.keyOptional || rule.idempotent || rule.openWithoutOperator

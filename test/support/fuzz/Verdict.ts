@@ -23,11 +23,15 @@ export const faultsOf = (sent: FuzzRequest, answer: FuzzAnswer): ReadonlyArray<s
   return [...faults, ...contractFaults(asWebRequest(sent), known)]
 }
 
-/** Besides: a provider's failure, with a receipt that says so; what the run's configuration leaves out; not yet there. */
+/**
+ * Besides: a provider's failure, with a receipt that says so; what the run's configuration leaves out; not yet there; and
+ * health that tells of a database which is slow under the load of whatever else the machine is doing.
+ */
 const isOurFault = ({ path }: FuzzRequest, status: number, json: Schema.Json | undefined): boolean => {
   if (status < 500) return false
   const code = valueAt(json, "code")
   if (valueAt(json, "receipt_id") !== undefined || code === "NOT_CONFIGURED") return false
+  if (path.startsWith("/api/market/health") && valueAt(json, "status") === "degraded") return false
   return !(code === "UNAVAILABLE" && path.includes("/proof"))
 }
 
