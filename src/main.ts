@@ -72,6 +72,10 @@ const program = Effect.gen(function* () {
   const config = yield* Effect.fromResult(readConfig([flags, process.env, dotEnv]))
   if (command === "config") return yield* Console.log(describeConfig(config))
   return yield* Effect.provide(commandOf(command, config, subject), logging(config))
-}).pipe(Effect.tapError((error) => Console.error(sentenceOf(error))))
+}).pipe(
+  Effect.tapError((error) => Console.error(sentenceOf(error))),
+  // Such as a database that goes away, or was never there, under a command that reads it.
+  Effect.tapDefect((defect) => Console.error(sentenceOf(defect instanceof Error ? defect : new Error(String(defect)))))
+)
 
 NodeRuntime.runMain(program, { disableErrorReporting: true })
