@@ -1,0 +1,42 @@
+/**
+ * Secrets that are known when they are seen: each in the forms in which one may slip out.
+ */
+import { randomBytes } from "node:crypto"
+
+/** Long and random: nothing else looks like it. */
+export const aCanary = (): string => randomBytes(24).toString("hex")
+
+export class Canaries {
+  private readonly known = new Map<string, string>()
+
+  /** The value again, noted under what it is. */
+  plant(what: string, value: string): string {
+    this.known.set(value, what)
+    return value
+  }
+
+  get size(): number {
+    return this.known.size
+  }
+
+  /** What is found of them, and in which form. */
+  foundIn(text: string): ReadonlyArray<string> {
+    return [...this.known].flatMap(([value, what]) =>
+      Object.entries(formsOf(value))
+        .filter(([, form]) => text.includes(form))
+        .map(([name]) => `${what}, ${name}`)
+    )
+  }
+}
+
+const formsOf = (value: string): Readonly<Record<string, string>> => {
+  const bytes = Buffer.from(value, "utf8")
+  return {
+    "as it is": value,
+    "its second half": value.slice(value.length >> 1),
+    "in base64": bytes.toString("base64").replace(/=+$/u, ""),
+    "in base64url": bytes.toString("base64url"),
+    "in hex": bytes.toString("hex"),
+    "in an address": encodeURIComponent(value)
+  }
+}
