@@ -38,15 +38,19 @@ export interface Opened {
 export interface Look {
   readonly scheme?: "light" | "dark"
   readonly width?: number
+  /** Without: as for those who allow none. */
+  readonly scripts?: boolean
 }
 
 export const open = Effect.fnUntraced(function* (
   opened: Browser,
   url: string,
-  { scheme = "light", width = 1_280 }: Look = {}
+  { scheme = "light", scripts = true, width = 1_280 }: Look = {}
 ) {
   const context = yield* Effect.acquireRelease(
-    Effect.promise(() => opened.newContext({ colorScheme: scheme, viewport: { width, height: 900 } })),
+    Effect.promise(() =>
+      opened.newContext({ colorScheme: scheme, javaScriptEnabled: scripts, viewport: { width, height: 900 } })
+    ),
     (made) => Effect.promise(() => made.close())
   )
   const page = yield* Effect.promise(() => context.newPage())

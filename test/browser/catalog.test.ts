@@ -1,0 +1,188 @@
+/**
+ * The page /catalog in a real browser: found by words, category, price and provider without any script, readable
+ * everywhere, and not to be broken by what strangers have written.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import type { Page } from "playwright-core"
+import { browser, hasBrowser, open, overflows, pictured, seriousFindings } from "../support/Browser.ts"
+import { catalogShop, MANY } from "../support/CatalogShop.ts"
+import { post, ready } from "../support/ServiceProcess.ts"
+import { promise, SLOW } from "../support/ToolPage.ts"
+
+const namesOn = (page: Page) => promise(() => page.locator(".tools h2").allInnerTexts())
+const textOf = (page: Page, selector: string) => promise(() => page.innerText(selector))
+const follow = (page: Page, name: string) =>
+  promise(() => page.getByRole("link", { name, exact: true }).first().click())
+
+interface Asked {
+  readonly q?: string
+  readonly category?: string
+  readonly max_price?: string
+  readonly sort?: string
+}
+
+const search = (page: Page, { category, max_price, q, sort }: Asked) =>
+  promise(async () => {
+    if (q !== undefined) await page.fill("#q", q)
+    if (max_price !== undefined) await page.fill("#max_price", max_price)
+    if (category !== undefined) await page.selectOption("#category", category)
+    if (sort !== undefined) await page.selectOption("#sort", sort)
+    await page.getByRole("button", { name: "Search" }).click()
+  })
+
+it.live.skipIf(!hasBrowser)(
+  "the catalogue is searched, filtered, sorted and turned without any script",
+  () =>
+    Effect.gen(function* () {
+      const { routeId, url } = yield* catalogShop
+      const { asked, complaints, page } = yield* open(yield* browser, `${url}/catalog`, { scripts: false })
+
+      // Page by page.
+      assert.lengthOf(yield* namesOn(page), 20)
+      assert.include(yield* textOf(page, ".found"), `${MANY + 2} tools`)
+      yield* follow(page, "Next")
+      assert.lengthOf(yield* namesOn(page), MANY + 2 - 20)
+      assert.include(yield* textOf(page, ".turn"), "Page 2 of 2")
+      yield* follow(page, "Previous")
+      assert.strictEqual(page.url(), `${url}/catalog`)
+
+      // By words, and by what a call may cost.
+      yield* search(page, { q: "road clos" })
+      assert.deepStrictEqual(yield* namesOn(page), ["jam", "Route planner"])
+      yield* search(page, { max_price: "$0.01" })
+      assert.deepStrictEqual(yield* namesOn(page), ["Route planner"])
+      assert.strictEqual(yield* textOf(page, ".found"), "1 tool found")
+      assert.strictEqual(yield* textOf(page, ".terms .price"), "$0.00125")
+      assert.strictEqual(yield* promise(() => page.inputValue("#q")), "road clos")
+      yield* search(page, { max_price: "cheap" })
+      assert.include(yield* textOf(page, "#max_price-fault"), "Write dollars, such as 0.01")
+      assert.strictEqual(yield* promise(() => page.inputValue("#max_price")), "cheap")
+      assert.lengthOf(yield* namesOn(page), 2)
+
+      // In a category, in another order.
+      yield* search(page, { q: "", max_price: "", category: "maps", sort: "price_desc" })
+      assert.deepStrictEqual(yield* namesOn(page), ["jam", "Route planner"])
+      yield* search(page, { sort: "price" })
+      assert.deepStrictEqual(yield* namesOn(page), ["Route planner", "jam"])
+      assert.strictEqual(yield* promise(() => page.inputValue("#category")), "maps")
+
+      // Of one provider, and back to all of them.
+      yield* follow(page, "Ada & Söhne")
+      assert.include(yield* textOf(page, ".chip"), "Only tools of Ada & Söhne.")
+      yield* search(page, { q: "words" })
+      assert.lengthOf(yield* namesOn(page), 0)
+      yield* follow(page, "Show those of all providers")
+      assert.lengthOf(yield* namesOn(page), 20)
+
+      // Where there is nothing, it says what to do.
+      yield* search(page, { q: "quux" })
+      assert.include(yield* textOf(page, ".empty"), "No tool fits.")
+      yield* follow(page, "Show every tool")
+      assert.lengthOf(yield* namesOn(page), 20)
+      yield* promise(() => page.goto(`${url}/catalog?page=9`))
+      assert.include(yield* textOf(page, ".empty"), "There is no page 9")
+      yield* follow(page, "Go to the last page")
+      assert.include(yield* textOf(page, ".turn"), "Page 2 of 2")
+
+      // By keyboard alone: search, and open what was found.
+      yield* promise(async () => {
+        await page.focus("#q")
+        await page.keyboard.type("route")
+        await page.keyboard.press("Enter")
+        await page.getByRole("link", { name: "Route planner" }).focus()
+        await page.keyboard.press("Enter")
+        await page.waitForURL(`**/catalog/${routeId}`)
+      })
+      // Its page too says without a script what there is to know, and has a command to copy.
+      assert.include(yield* textOf(page, "#call"), `"tool_id": "${routeId}"`)
+      assert.include(yield* textOf(page, "main"), "$0.0009")
+      assert.deepStrictEqual(complaints, [])
+      assert.isTrue(asked.every((one) => one.startsWith(url) || one.startsWith("data:")))
+    }).pipe(Effect.scoped),
+  SLOW
+)
+
+it.live.skipIf(!hasBrowser)(
+  "the catalogue is readable in light and dark, wide and at the width of a phone",
+  () =>
+    Effect.gen(function* () {
+      const { adaId, url } = yield* catalogShop
+      const opened = yield* browser
+      const few = `?provider_id=${adaId}&max_price=cheap`
+      for (const [name, query, scheme, width] of [
+        ["all", "", "light", 1_280],
+        ["all", "", "light", 360],
+        ["all", "", "dark", 1_280],
+        ["all", "", "dark", 360],
+        ["few", few, "light", 1_280],
+        ["few", few, "dark", 360],
+        ["none", "?q=quux", "dark", 1_280],
+        ["none", "?q=quux", "light", 360]
+      ] as const) {
+        const { complaints, page } = yield* open(opened, `${url}/catalog${query}`, { scheme, width })
+        assert.isFalse(yield* overflows(page), `${name} ${scheme} ${width}`)
+        yield* pictured(page, `catalog-${name}-${scheme}-${width}`)
+        assert.deepStrictEqual(yield* seriousFindings(page), [], `${name} ${scheme} ${width}`)
+        assert.deepStrictEqual(
+          complaints.filter((one) => !one.includes("Content Security Policy")),
+          []
+        )
+      }
+    }).pipe(Effect.scoped),
+  SLOW
+)
+
+it.live.skipIf(!hasBrowser)(
+  "an empty catalogue asks for a first tool, and an address of no tool says so",
+  () =>
+    Effect.gen(function* () {
+      const { url } = yield* ready({ PROFILE: "memory", LOG_LEVEL: "Error" })
+      const opened = yield* browser
+      const { page } = yield* open(opened, `${url}/catalog`)
+      assert.include(yield* textOf(page, ".empty"), "No tool is listed yet.")
+      yield* follow(page, "Join as a provider")
+      assert.strictEqual(page.url(), `${url}/providers/register`)
+      for (const id of ["nope", "00000000-0000-4000-8000-000000000000", "%3Cscript%3E"]) {
+        const answer = yield* promise(() => page.goto(`${url}/catalog/${id}`))
+        assert.strictEqual(answer?.status(), 404)
+        assert.include(yield* textOf(page, "main"), "There is no tool at this address.")
+      }
+      assert.deepStrictEqual(yield* seriousFindings(page), [])
+      yield* follow(page, "Look through the catalogue")
+      assert.strictEqual(page.url(), `${url}/catalog`)
+    }).pipe(Effect.scoped),
+  SLOW
+)
+
+const HURT = `"'><img src=x onerror="window.hurt=1"><script>window.hurt=1</script>\${1}</textarea></title></pre>`
+
+it.live.skipIf(!hasBrowser)(
+  "nothing that a provider wrote, and nothing in an address, becomes part of the page",
+  () =>
+    Effect.gen(function* () {
+      const { url } = yield* ready({ PROFILE: "memory", LOG_LEVEL: "Error" })
+      const made = yield* post(`${url}/api/market/register-provider`, {
+        name: HURT.slice(0, 100),
+        email: "hurt@example.org",
+        endpoint_url: "http://127.0.0.1:1/mcp",
+        tools: [{ tool_name: "a", display_name: HURT, description: HURT }]
+      })
+      assert.strictEqual(made.status, 201)
+      const opened = yield* browser
+      for (const query of [
+        "",
+        `?q=${encodeURIComponent(HURT)}`,
+        `?max_price=${encodeURIComponent(HURT)}&category=${encodeURIComponent(HURT)}&sort=${encodeURIComponent(HURT)}`,
+        `?provider_id=${String(made.body["provider_id"])}&page=${encodeURIComponent(HURT)}`,
+        `?provider_id=${encodeURIComponent(HURT)}`
+      ]) {
+        const { complaints, page } = yield* open(opened, `${url}/catalog${query}`)
+        assert.strictEqual(yield* promise(() => page.locator("main img, main script, main style").count()), 0, query)
+        assert.strictEqual(yield* promise(() => page.evaluate("window.hurt ?? 0")), 0, query)
+        assert.deepStrictEqual(complaints, [], query)
+        if (!query.includes("q=")) assert.strictEqual((yield* namesOn(page))[0], HURT)
+      }
+    }).pipe(Effect.scoped),
+  SLOW
+)

@@ -1,0 +1,227 @@
+/**
+ * The page of a tool in a real browser: what it says of the tool, and the form that quotes, calls and gives the command.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { execFile } from "node:child_process"
+import { promisify } from "node:util"
+import type { Page } from "playwright-core"
+import { browser, hasBrowser, open } from "../support/Browser.ts"
+import { catalogShop, ROUTE } from "../support/CatalogShop.ts"
+import { forwarded } from "../support/metering/Provider.ts"
+import { json, post } from "../support/ServiceProcess.ts"
+import { enter, fillIn, press, promise, shown, SLOW } from "../support/ToolPage.ts"
+
+const command = (page: Page) => promise(() => page.innerText("#call .copyable code"))
+const faultOf = (page: Page, name: string) =>
+  promise(() =>
+    page
+      .locator(".field")
+      .filter({ has: page.getByLabel(name, { exact: true }) })
+      .locator(".fault")
+      .innerText()
+  )
+const balanceOf = (url: string, key: string) =>
+  Effect.map(
+    json(`${url}/api/v1/market/balance`, { headers: { authorization: `Bearer ${key}` } }),
+    ({ body }) => body["balance_microcents"]
+  )
+
+it.live.skipIf(!hasBrowser)(
+  "a tool is quoted and called from its page, for what the page says and with a receipt",
+  () =>
+    Effect.gen(function* () {
+      const { adaKey, key, routeId, server, url } = yield* catalogShop
+      const { asked: addresses, complaints, page } = yield* open(yield* browser, `${url}/catalog?q=route`)
+      yield* promise(() => page.getByRole("link", { name: "Route planner" }).click())
+      yield* shown(page, "h1", /Route planner/u)
+
+      // What there is to know: price now and before, what is billed, who offers it.
+      assert.deepStrictEqual(yield* promise(() => page.locator("tbody td:nth-child(2)").allInnerTexts()), [
+        "$0.00125",
+        "$0.0009"
+      ])
+      const said = yield* promise(() => page.innerText("main"))
+      for (const part of [
+        "Ada & Söhne",
+        "Not rated yet",
+        "Not verified",
+        "On success.",
+        "No calls are free.",
+        "Knows closed roads."
+      ]) {
+        assert.include(said, part)
+      }
+      yield* shown(page, "#sla .empty", /Nobody called it within the last 30 days/u)
+
+      // Without a key there is a command to copy, which follows what is typed.
+      yield* shown(page, "#call label", /^to$/u)
+      assert.include(yield* command(page), '"to": "…"')
+      yield* fillIn(page, "to", `Rome's "centre"`)
+      yield* fillIn(page, "limit (optional)", "3")
+      assert.include(yield* command(page), `"to": "Rome'\\''s \\"centre\\"",`)
+      assert.isFalse(yield* promise(() => page.getByRole("button", { name: "Get a quote" }).isVisible()))
+      const ran = yield* promise(async () =>
+        promisify(execFile)("bash", ["-c", `${await page.innerText("#call .copyable code")} -s`], {
+          env: { ...process.env, CONSUMER_KEY: key }
+        })
+      )
+      assert.strictEqual((JSON.parse(ran.stdout) as { meta: { cost: string } }).meta.cost, "$0.00125")
+      assert.deepStrictEqual(server.of("tools/call")[0]!.params["arguments"], {
+        to: `Rome's "centre"`,
+        by: "bike",
+        limit: 3
+      })
+
+      // Keys that do not fit are told so, in the service's own words.
+      yield* enter(page, `atb_c_${"0".repeat(32)}`)
+      yield* shown(page, "#account [role=alert]", /does not know this key/u)
+      yield* enter(page, adaKey)
+      yield* shown(page, "#account [role=alert]", /This is a provider.s key/u)
+      yield* enter(page, key)
+      yield* shown(page, "#account", /Calls are paid by Curious agent/u)
+      assert.strictEqual(yield* promise(() => page.getByLabel("to", { exact: true }).inputValue()), `Rome's "centre"`)
+
+      // Enter asks for a quote: nobody is called, nothing is paid.
+      yield* promise(() => page.getByLabel("to", { exact: true }).press("Enter"))
+      const quote = yield* shown(page, "#outcome .notice.good", /costs/u)
+      assert.strictEqual(quote, "This call costs $0.00125. Your balance of $0.99875 would be $0.9975 then.")
+      assert.strictEqual(forwarded(server), 1)
+
+      // What cannot be read, or does not fit, is told beside its field.
+      yield* fillIn(page, "limit (optional)", "many")
+      yield* fillIn(page, "stops (optional)", "[")
+      yield* press(page, "Get a quote")
+      yield* shown(page, ".fault", /whole number/u)
+      assert.strictEqual(yield* faultOf(page, "limit (optional)"), "Write a whole number.")
+      assert.strictEqual(yield* faultOf(page, "stops (optional)"), "This is not JSON.")
+      yield* fillIn(page, "limit (optional)", "11")
+      yield* fillIn(page, "stops (optional)", '["Bern", 7]')
+      yield* press(page, /^Call for/u)
+      yield* shown(page, ".fault", /10/u)
+      assert.match(yield* faultOf(page, "limit (optional)"), /10/u)
+      assert.match(yield* faultOf(page, "stops (optional)"), /^1: /u)
+      assert.strictEqual(forwarded(server), 1)
+
+      // The call: typed values arrive as what they are.
+      yield* fillIn(page, "limit (optional)", "2")
+      yield* fillIn(page, "stops (optional)", '["Bern"]')
+      yield* fillIn(page, "speed (optional)", "12.5")
+      yield* promise(() => page.getByLabel("by", { exact: true }).selectOption("foot"))
+      yield* promise(() => page.getByLabel("scenic (optional)", { exact: true }).selectOption({ label: "No" }))
+      yield* fillIn(page, "options (optional)", '{"tolls": false}')
+      yield* press(page, "Call for $0.00125")
+      const done = yield* shown(page, "#outcome .notice.good", /Done in/u)
+      assert.match(done, /Done in \d+ ms for \$0\.00125\. Your balance: \$0\.9975\./u)
+      assert.include(yield* promise(() => page.innerText("#outcome .result")), `It is 12 km to Rome's "centre"`)
+      assert.deepStrictEqual(server.of("tools/call")[1]!.params["arguments"], {
+        to: `Rome's "centre"`,
+        by: "foot",
+        stops: ["Bern"],
+        limit: 2,
+        speed: 12.5,
+        scenic: false,
+        options: { tolls: false }
+      })
+      yield* press(page, "Receipt")
+      yield* shown(page, "dialog .notice.good", /Valid/u)
+      assert.include(yield* promise(() => page.innerText("dialog")), routeId)
+      yield* promise(() => page.keyboard.press("Escape"))
+      assert.strictEqual(yield* balanceOf(url, key), 997_500)
+
+      // As JSON, with what the fields held, and what no field could hold.
+      yield* press(page, "Write the arguments as JSON")
+      const written = yield* promise(() => page.getByLabel("Arguments, as JSON").inputValue())
+      assert.deepStrictEqual((JSON.parse(written) as { stops: unknown }).stops, ["Bern"])
+      yield* fillIn(page, "Arguments, as JSON", '{"to": " two\\nlines ", "by": "car", "extra": null}')
+      assert.include(yield* command(page), '"extra": null')
+      yield* press(page, /^Call for/u)
+      yield* shown(page, "#outcome .result", /two/u)
+      assert.deepStrictEqual(server.of("tools/call")[2]!.params["arguments"], {
+        to: " two\nlines ",
+        by: "car",
+        extra: null
+      })
+      yield* press(page, "Back to the fields")
+      assert.lengthOf(
+        complaints.filter((one) => !one.includes("401") && !one.includes("422")),
+        0,
+        complaints.join("; ")
+      )
+      assert.isTrue(addresses.every((one) => one.startsWith(url) || one.startsWith("data:")))
+      assert.isFalse(addresses.some((one) => one.includes("atb_")))
+    }).pipe(Effect.scoped),
+  SLOW
+)
+
+it.live.skipIf(!hasBrowser)(
+  "what goes wrong with a call is told in the service's words, and nothing is paid twice or for more than was said",
+  () =>
+    Effect.gen(function* () {
+      const { adaKey, jamId, key, routeId, server, url } = yield* catalogShop
+      const opened = yield* browser
+      const { page } = yield* open(opened, `${url}/catalog/${jamId}`)
+      yield* enter(page, key)
+      yield* shown(page, "#account", /Calls are paid by/u)
+
+      // A free call first, which fails at the provider: with its result as text, and a receipt.
+      yield* press(page, /^Call/u)
+      const failure = yield* shown(page, "#outcome .notice.bad", /error of its own/u)
+      assert.include(failure, "It cost nothing.")
+      assert.include(yield* promise(() => page.innerText("#outcome .result")), "The road is <b>closed</b>")
+      yield* press(page, "Receipt")
+      yield* shown(page, "dialog", /error/u)
+      yield* promise(() => page.keyboard.press("Escape"))
+
+      // The provider has raised its price since the page was loaded.
+      yield* promise(() => page.goto(`${url}/catalog/${routeId}`))
+      yield* shown(page, "#account", /Calls are paid by/u)
+      yield* post(`${url}/api/market/tools`, { tools: [{ ...ROUTE, price_microcents: 500_000 }] }, adaKey)
+      yield* fillIn(page, "to", "Rome")
+      const before = forwarded(server)
+      yield* press(page, "Call for $0.00125")
+      yield* shown(page, "#arguments [role=alert]", /more than the 1250 that you allowed/u)
+      assert.strictEqual(forwarded(server), before)
+      assert.strictEqual(yield* balanceOf(url, key), 1_000_000)
+
+      // An answer that is lost on its way: the second try is the same call, and is paid once.
+      yield* promise(() => page.reload())
+      yield* shown(page, "#account", /Calls are paid by/u)
+      yield* fillIn(page, "to", "Rome")
+      const keys: Array<string | undefined> = []
+      let lost = true
+      yield* promise(() =>
+        page.route("**/api/market/proxy", async (route) => {
+          keys.push(route.request().headers()["idempotency-key"])
+          if (!lost) return route.continue()
+          lost = false
+          await route.fetch()
+          return route.abort()
+        })
+      )
+      yield* press(page, "Call for $0.50")
+      yield* shown(page, "#arguments [role=alert]", /does not answer/u)
+      yield* press(page, "Call for $0.50")
+      yield* shown(page, "#outcome .notice.good", /Done in/u)
+      assert.strictEqual(keys.length, 2)
+      assert.isDefined(keys[0])
+      assert.strictEqual(keys[0], keys[1])
+      assert.strictEqual(forwarded(server), before + 1)
+      assert.strictEqual(yield* balanceOf(url, key), 500_000)
+      // And the same once more, on purpose, is another call.
+      yield* press(page, "Call for $0.50")
+      yield* shown(page, "#outcome .notice.good", /Your balance: \$0\.00/u)
+      assert.notStrictEqual(keys[2], keys[1])
+
+      // No money is left: the quote says so, and so does the call.
+      yield* press(page, "Get a quote")
+      yield* shown(page, "#outcome .notice.bad", /does not reach/u)
+      yield* press(page, "Call for $0.50")
+      yield* shown(page, "#arguments [role=alert]", /balance/u)
+
+      // A key that was forgotten is asked for again.
+      yield* press(page, "Sign out")
+      yield* shown(page, "#account label", /Your developer key/u)
+    }).pipe(Effect.scoped),
+  SLOW
+)

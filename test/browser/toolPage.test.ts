@@ -1,0 +1,112 @@
+/**
+ * The page of a tool in a real browser: how it looks, and that nothing that strangers wrote becomes part of it.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect, Schedule } from "effect"
+import { browser, hasBrowser, open, overflows, pictured, seriousFindings } from "../support/Browser.ts"
+import { catalogShop } from "../support/CatalogShop.ts"
+import { json, result, text } from "../support/mcp/ScriptedServer.ts"
+import { providing } from "../support/metering/Provider.ts"
+import { json as fetched, post, ready } from "../support/ServiceProcess.ts"
+import { enter, fillIn, press, promise, shown, SLOW } from "../support/ToolPage.ts"
+
+it.live.skipIf(!hasBrowser)(
+  "the page of a tool shows how its provider did, in light and dark, wide and at the width of a phone",
+  () =>
+    Effect.gen(function* () {
+      const { adaId, key, routeId, url } = yield* catalogShop
+      for (let n = 0; n < 4; n++) {
+        yield* post(`${url}/api/market/proxy`, { tool_id: routeId, input: { to: "Rome", by: "car" } }, key)
+      }
+      const sla = `${url}/api/v1/market/providers/${adaId}/sla`
+      // Receipts are counted by the sequencer, a moment later.
+      yield* fetched(sla).pipe(
+        Effect.repeat({ until: ({ body }) => body["total_calls_30d"] === 4, schedule: Schedule.spaced("500 millis") })
+      )
+      const opened = yield* browser
+      for (const scheme of ["light", "dark"] as const) {
+        for (const width of [1_280, 360]) {
+          const {
+            asked: addresses,
+            complaints,
+            page
+          } = yield* open(opened, `${url}/catalog/${routeId}`, { scheme, width })
+          yield* shown(page, "#sla .figure", /^Calls\s*[45]/u)
+          yield* promise(() => page.locator("#sla canvas").nth(2).waitFor())
+          assert.strictEqual(addresses.filter((one) => one.startsWith(sla)).length, 1)
+          // The same as tables, for whoever reads charts without eyes.
+          yield* promise(() => page.getByText("Calls by day as a table").click())
+          assert.include(yield* shown(page, "#sla details[open] table", /4/u), "4")
+          if (scheme === "dark") {
+            yield* enter(page, key)
+            yield* fillIn(page, "to", "Rome")
+            yield* press(page, /^Call for/u)
+            yield* shown(page, "#outcome .notice.good", /Done in/u)
+            yield* press(page, "Write the arguments as JSON")
+          }
+          assert.isFalse(yield* overflows(page), `${scheme} ${width}`)
+          yield* pictured(page, `tool-${scheme}-${width}`)
+          assert.deepStrictEqual(yield* seriousFindings(page), [], `${scheme} ${width}`)
+          assert.deepStrictEqual(
+            complaints.filter((one) => !one.includes("Content Security Policy")),
+            []
+          )
+        }
+      }
+    }).pipe(Effect.scoped),
+  SLOW
+)
+
+const HURT = `"'><img src=x onerror="window.hurt=1"><script>window.hurt=1</script></textarea></title></pre>`
+
+it.live.skipIf(!hasBrowser)(
+  "nothing that a provider wrote or its tool answers becomes part of a tool's page",
+  () =>
+    Effect.gen(function* () {
+      const { url } = yield* ready({ PROFILE: "memory", LOG_LEVEL: "Error" })
+      const server = yield* providing((seen, response) =>
+        json(response, result(seen, { ...text(HURT), structuredContent: { [HURT]: HURT } }))
+      )
+      const schema = {
+        type: "object",
+        properties: {
+          [HURT]: { type: "string", description: HURT, default: HURT },
+          __proto__x: { enum: [HURT, { [HURT]: 1 }] },
+          constructor: {},
+          "#a0": { type: "array", description: HURT, default: [HURT] }
+        },
+        required: ["constructor", HURT],
+        description: HURT
+      }
+      const made = yield* post(`${url}/api/market/register-provider`, {
+        name: HURT.slice(0, 100),
+        email: "hurt@example.org",
+        endpoint_url: server.url,
+        tools: [{ tool_name: "a", display_name: HURT, description: HURT, input_schema: schema, output_schema: schema }]
+      })
+      assert.strictEqual(made.status, 201)
+      const buyer = yield* post(`${url}/api/market/register-consumer`, {
+        name: HURT.slice(0, 100),
+        email: "a@example.org"
+      })
+      const id = (made.body["tools"] as ReadonlyArray<{ readonly id: string }>)[0]!.id
+      const { complaints, page } = yield* open(yield* browser, `${url}/catalog/${id}`)
+      yield* enter(page, String(buyer.body["api_key"]))
+      yield* shown(page, "#account", /Calls are paid by/u)
+      assert.strictEqual(yield* promise(() => page.locator("#arguments-a0").inputValue()), HURT)
+      yield* promise(() => page.fill("#arguments-a2", JSON.stringify(HURT)))
+      yield* promise(() => page.selectOption("#arguments-a1", { index: 1 }))
+      yield* press(page, /^Call/u)
+      yield* shown(page, "#outcome .notice.good", /Done in/u)
+      assert.include(yield* promise(() => page.innerText("#outcome .result")), HURT)
+      const sent = server.of("tools/call")[0]!.params["arguments"] as Readonly<Record<string, unknown>>
+      assert.deepStrictEqual(sent, { [HURT]: HURT, __proto__x: HURT, constructor: HURT, "#a0": [HURT] })
+      assert.strictEqual(yield* promise(() => page.locator("main img, main script, main style").count()), 0)
+      assert.strictEqual(yield* promise(() => page.evaluate("window.hurt ?? 0")), 0)
+      assert.deepStrictEqual(
+        complaints.filter((one) => !one.includes("Content Security Policy")),
+        []
+      )
+    }).pipe(Effect.scoped),
+  SLOW
+)
