@@ -7,7 +7,7 @@ import type { Schema } from "./Arguments.ts"
 import { callForm } from "./CallForm.ts"
 import { chart } from "./Chart.ts"
 import { button, byId, el, empty, figures, fill, notice } from "./Dom.ts"
-import { count, milliseconds, moment, percent } from "./Figures.ts"
+import { count, milliseconds, moment, money, percent } from "./Figures.ts"
 
 /** What the server wrote stays below, for whoever wants the numbers. */
 const loaded = async (place: HTMLElement, load: () => Promise<void>): Promise<void> => {
@@ -83,8 +83,15 @@ const showSla = async (place: HTMLElement): Promise<void> => {
 const titled = (title: string, shown: HTMLElement): HTMLElement => el("div", {}, el("h3", {}, title), shown)
 
 const showCall = async (place: HTMLElement): Promise<void> => {
-  const tool = await ask<ToolDetails>("GET", `/api/v1/market/tools/${place.dataset["tool"]!}`)
-  callForm(place, tool, JSON.parse(place.dataset["sample"]!) as Schema)
+  const { price, sample, tool: id } = place.dataset
+  const tool = await ask<ToolDetails>("GET", `/api/v1/market/tools/${id!}`, { isFresh: true })
+  callForm(place, tool, JSON.parse(sample!) as Schema)
+  // The page may have been kept for a minute; what the button says holds.
+  if (price !== String(tool.pricing.price_microcents)) {
+    place.prepend(
+      notice("", `Its price has changed a moment ago. A call costs ${money(tool.pricing.price_microcents)} now.`)
+    )
+  }
 }
 
 for (const time of document.querySelectorAll("time")) time.replaceWith(moment(time.dateTime))

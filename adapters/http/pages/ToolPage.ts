@@ -46,7 +46,12 @@ export const toolPage = (site: Site, tool: ToolDetails, baseUrl: string): Encode
       <div class="split">
         <section aria-labelledby="call-title">
           <h2 id="call-title">Call it</h2>
-          <div id="call" data-tool="${tool.id}" data-sample="${JSON.stringify(sampleInput(tool.input_schema))}">
+          <div
+            id="call"
+            data-tool="${tool.id}"
+            data-price="${String(tool.pricing.price_microcents)}"
+            data-sample="${JSON.stringify(sampleInput(tool.input_schema))}"
+          >
             <p>
               ${tool.input_schema === null ? "Its provider has not said what arguments it takes." : "With arguments of your own:"}
             </p>
