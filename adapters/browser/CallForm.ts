@@ -9,6 +9,7 @@ import { button, type Child, el, fill, notice, on } from "./Dom.ts"
 import { milliseconds, money, plural } from "./Figures.ts"
 import { form, type Values, valuesOf } from "./Form.ts"
 import { command } from "./KeyShown.ts"
+import { openReceipt } from "./ReceiptDialog.ts"
 import { keyOf, signedIn, signOut } from "./Session.ts"
 
 const FORM = "arguments"
@@ -141,7 +142,7 @@ const delivered = ({ meta, result }: CallDone): HTMLElement =>
         `Done in ${milliseconds(meta.latency_ms)} for ${meta.cost_microcents === 0 ? "nothing" : money(meta.cost_microcents)}. `,
         `Your balance: ${money(meta.remaining_balance_microcents)}`,
         meta.free_tier_remaining === null ? "." : ` and ${plural(meta.free_tier_remaining, "free call")} this month.`,
-        receiptLinks(meta.receipt_id)
+        receiptButton(meta.receipt_id)
       )
     ),
     resultView(result)
@@ -160,17 +161,14 @@ const failed = (error: Refused): HTMLElement => {
         {},
         error.message,
         cost === 0 ? " It cost nothing." : ` It cost ${money(Number(cost))}.`,
-        receiptLinks(String(receiptId))
+        receiptButton(String(receiptId))
       )
     ),
     typeof result === "object" && result !== null ? resultView(result as Schema) : undefined
   )
 }
 
-const receiptLinks = (receiptId: string): ReadonlyArray<Child> => {
-  const address = `/api/v1/market/receipts/${encodeURIComponent(receiptId)}`
-  return [" ", el("a", { href: address }, "Receipt"), ", ", el("a", { href: `${address}/proof` }, "its proof"), "."]
-}
+const receiptButton = (receiptId: string): Child => [" ", button("Receipt", () => openReceipt(receiptId), "plain tiny")]
 
 const resultView = (result: Schema): HTMLElement => {
   const content = Array.isArray(result["content"]) ? (result["content"] as ReadonlyArray<Schema>) : []
