@@ -4,9 +4,11 @@
 import { Effect, Layer } from "effect"
 import { Dispatcher, make } from "./pipeline/Dispatcher.ts"
 import { HttpMetrics } from "./pipeline/HttpMetrics.ts"
+import { nothingHere } from "./pages/NotFoundPage.ts"
 import { RateLimits } from "./pipeline/RateLimits.ts"
 import { routes } from "./Routes.ts"
 
-export const layer = Layer.effect(Dispatcher, Effect.flatMap(routes, make)).pipe(
-  Layer.provide([RateLimits.layer, HttpMetrics.layer])
-)
+export const layer = Layer.effect(
+  Dispatcher,
+  Effect.flatMap(Effect.all([routes, nothingHere]), ([all, page]) => make(all, page))
+).pipe(Layer.provide([RateLimits.layer, HttpMetrics.layer]))

@@ -12,6 +12,7 @@ import { guide } from "../../adapters/http/openapi/ProblemGuide.ts"
 import { curlExample } from "../../adapters/http/pages/CurlExample.ts"
 import { docsPage } from "../../adapters/http/pages/DocsPage.ts"
 import { darkColours, lightColours } from "../../adapters/http/pages/PageStyle.ts"
+import { siteLinks } from "../../adapters/http/pages/Site.ts"
 import { contrast, type Element, elementsOf, parseHtml, textOf, wordsOf } from "../support/HtmlCheck.ts"
 import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 
@@ -83,13 +84,17 @@ describe("the documentation page", () => {
     assert.strictEqual(new Set(ids).size, ids.length)
     const targets = all("a").map(({ attributes }) => attributes["href"]!)
     assert.deepStrictEqual(
-      targets.filter((target) => target !== "/api/openapi.json" && !ids.includes(target.slice(1))),
+      targets.filter((target) => !siteLinks.includes(target) && !ids.includes(target.slice(1))),
       []
     )
   })
 
   it("has landmarks, one first heading, no heading left out, and captions", () => {
-    for (const tag of ["header", "nav", "main", "footer", "h1"]) assert.lengthOf(all(tag), 1, tag)
+    for (const tag of ["header", "main", "footer", "h1"]) assert.lengthOf(all(tag), 1, tag)
+    assert.deepStrictEqual(
+      all("nav").map(({ attributes }) => attributes["aria-label"]),
+      ["Site", "On this page"]
+    )
     const levels = elements.flatMap(({ tag }) => (/^h[1-6]$/u.test(tag) ? [Number(tag[1])] : []))
     for (const [index, level] of levels.entries()) assert.isAtMost(level, (levels[index - 1] ?? 0) + 1)
     assert.strictEqual(all("a")[0]!.attributes["href"], "#main")

@@ -68,8 +68,9 @@ const isProblem = (request: WebRequest, answer: Answer): boolean =>
   !(answer.status === 503 && HEALTH_PATHS.has(request.path)) &&
   !(answer.status === 404 && isPage(request, answer))
 
-const isPage = ({ path }: WebRequest, { headers }: Answer): boolean =>
-  !path.startsWith("/api/") && headers["content-type"]?.startsWith("text/html") === true
+const isPage = ({ headers: asked, path }: WebRequest, { headers }: Answer): boolean =>
+  headers["content-type"] === "text/html; charset=utf-8" &&
+  (!path.startsWith("/api/") || String(asked["accept"]).startsWith("text/html"))
 
 const HEALTH_PATHS: ReadonlySet<string> = new Set(["/api/market/health", "/api/v1/health", "/readyz"])
 

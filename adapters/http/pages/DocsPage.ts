@@ -15,6 +15,7 @@ import { type DocsFacts, introduction, parts } from "./DocsIntroduction.ts"
 import { docsStyle } from "./DocsStyle.ts"
 import { type Html, html } from "./Html.ts"
 import { pageReply } from "./Page.ts"
+import { siteFooter, siteHeader } from "./Site.ts"
 
 export const docsRoutes = Effect.gen(function* () {
   const document = openApiDocument(yield* BaseUrl)
@@ -46,24 +47,14 @@ export const docsPage = (document: OpenApiDocument, facts: DocsFacts): EncodedRe
     style: docsStyle,
     body: html`
       <a class="skip" href="#main">Skip to the content</a>
-      <header class="top">
-        <p class="brand">
-          <a href="#main">${document.info.title}</a> <span class="version">${document.info.version}</span>
-        </p>
-        <p class="links"><a href="/api/openapi.json">OpenAPI 3.1</a></p>
-      </header>
+      ${siteHeader("/docs")}
       <div class="frame">
         ${contents(groups)}
         <main id="main" tabindex="-1">
           ${hero(document)} ${introduction(document, facts)} ${groups.map((group) => groupSection(group, document))}
         </main>
       </div>
-      <footer>
-        <p>
-          ${document.info.title} ${document.info.version}, ${document.info.license.name}. This page is made from
-          <a href="/api/openapi.json">the contract</a> that the service runs on.
-        </p>
-      </footer>
+      ${siteFooter}
     `
   })
 }

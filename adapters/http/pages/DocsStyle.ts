@@ -3,13 +3,9 @@
  * on a narrow screen.
  */
 import { pageStyle } from "./PageStyle.ts"
+import { frameStyle } from "./SiteStyle.ts"
 
-export const docsStyle = `${pageStyle}
-.top{display:flex;justify-content:space-between;align-items:baseline;gap:1rem;padding:.9rem 1.25rem;border-bottom:1px solid var(--line)}
-.top p{margin:0}
-.brand{font-weight:700;letter-spacing:-.01em}
-.brand a{color:inherit;text-decoration:none}
-.version{color:var(--muted);font-weight:400;font-size:.875rem}
+export const docsStyle = `${pageStyle}${frameStyle}.site nav,.foot{max-width:100rem;padding-left:1.25rem;padding-right:1.25rem}
 .contents{display:flex;flex-wrap:wrap;gap:.1rem 1.1rem;padding:.7rem 1.25rem;border-bottom:1px solid var(--line);font-size:.9375rem}
 .contents ul{list-style:none;margin:0;padding:0;display:contents}
 .contents li+li{margin:0}
@@ -86,7 +82,6 @@ figure pre{margin:0;border-radius:0;font-size:.875rem}
 .tall{max-height:26rem;overflow:auto;color-scheme:dark;scrollbar-width:thin}
 .tall:focus-visible{outline-offset:-3px;outline-color:var(--code-key)}
 .key{color:var(--code-key)}.str{color:var(--code-text)}.lit{color:var(--code-literal)}
-footer{border-top:1px solid var(--line);padding:1.5rem 1.25rem 2.5rem;color:var(--muted);font-size:.875rem}
 @media (max-width:40rem){
 .fields,.codes,:is(.fields,.codes) :is(caption,tbody,tr,th,td){display:block;width:auto}
 .fields thead,.codes thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
@@ -98,7 +93,7 @@ footer{border-top:1px solid var(--line);padding:1.5rem 1.25rem 2.5rem;color:var(
 .steps>li>p{padding-left:2.2rem}
 }
 @media (min-width:60rem){
-.top{padding:1rem 2rem}
+.site nav,.foot{padding-left:2rem;padding-right:2.25rem}
 .frame{display:grid;grid-template-columns:16.5rem minmax(0,1fr);max-width:100rem}
 .contents{display:block;position:sticky;top:0;align-self:start;max-height:100vh;overflow:auto;border-bottom:0;border-right:1px solid var(--line);padding:1.75rem 1rem 2rem 2rem;font-size:.875rem;scrollbar-width:thin}
 .contents ul{display:block}
@@ -111,7 +106,6 @@ main{padding:0 2.25rem}
 .hero{padding:3.5rem 0 2rem}
 .index li{grid-template-columns:4.2rem minmax(0,26rem) 1fr}
 .index li span:last-child{grid-column:auto}
-footer{padding-left:2rem}
 }
 @media (min-width:75rem){
 .hero{display:grid;grid-template-columns:minmax(0,1fr) minmax(0,26rem);gap:2.25rem;align-items:start}

@@ -16,8 +16,9 @@ export interface SitePage {
   readonly path: string
   /** On top of the site's. */
   readonly style?: string
-  /** The module of `adapters/browser` that makes it live. It may talk to the service. */
+  /** The module of `adapters/browser` that makes it live. It may talk to the service unless it is told not to. */
   readonly module?: string
+  readonly connects?: boolean
   readonly charts?: boolean
   readonly status?: number
   readonly body: Html
@@ -41,10 +42,13 @@ const SMALL_PRINT = [
   ["/llms.txt", "For agents"]
 ] as const
 
+/** Every page that the frame leads to. */
+export const siteLinks: ReadonlyArray<string> = ["/", ...[...WAYS, ...SMALL_PRINT].map(([to]) => to)]
+
 export const makeSite = Effect.map(
   assetsVersion,
   (version): Site =>
-    ({ body, charts, description, module, path, status, style = "", title }) =>
+    ({ body, charts, connects, description, module, path, status, style = "", title }) =>
       pageReply({
         title: path === "/" ? title : `${title} · Agent Tool Billing`,
         description,
@@ -56,24 +60,29 @@ export const makeSite = Effect.map(
         ...(charts === true
           ? { library: { script: `/assets/${version}/uPlot.js`, styleSheet: `/assets/${version}/uPlot.css` } }
           : {}),
-        connects: module !== undefined,
+        connects: connects ?? module !== undefined,
         ...(status === undefined ? {} : { status }),
         body: html`
           <a class="skip" href="#main">Skip to the content</a>
-          <header class="site">
-            <nav aria-label="Site">
-              <a class="brand" href="/" ${current(path, "/")}>Agent Tool Billing</a>
-              ${WAYS.map(([to, name]) => html`<a href="${to}" ${current(path, to)}>${name}</a>`)}
-            </nav>
-          </header>
+          ${siteHeader(path)}
           <main id="main" tabindex="-1">${body}</main>
-          <footer class="foot">
-            ${SMALL_PRINT.map(([to, name]) => html`<a href="${to}">${name}</a>`)}
-            <span>Version ${API_VERSION}</span>
-          </footer>
+          ${siteFooter}
         `
       })
 )
+
+export const siteHeader = (path: string): Html =>
+  html`<header class="site">
+    <nav aria-label="Site">
+      <a class="brand" href="/" ${current(path, "/")}>Agent Tool Billing</a>
+      ${WAYS.map(([to, name]) => html`<a href="${to}" ${current(path, to)}>${name}</a>`)}
+    </nav>
+  </header>`
+
+export const siteFooter = html`<footer class="foot">
+  ${SMALL_PRINT.map(([to, name]) => html`<a href="${to}">${name}</a>`)}
+  <span>Version ${API_VERSION}</span>
+</footer>`
 
 const current = (path: string, to: string): Html | undefined => (path === to ? html`aria-current="page"` : undefined)
 

@@ -3,9 +3,10 @@
  */
 import { pageStyle } from "./PageStyle.ts"
 
-export const siteStyle = `${pageStyle}
+/** What is around a page. */
+export const frameStyle = `
 .site{border-bottom:1px solid var(--line)}
-.site nav,main,.foot{max-width:68rem;margin:0 auto;padding:0 1rem}
+.site nav,.foot{max-width:68rem;margin:0 auto;padding:0 1rem}
 .site nav{display:flex;flex-wrap:wrap;align-items:center;gap:.1rem 1.25rem;padding-top:.7rem;padding-bottom:.7rem}
 .site a{color:var(--ink);text-decoration:none;padding:.3rem 0}
 .site a:hover{text-decoration:underline}
@@ -13,6 +14,9 @@ export const siteStyle = `${pageStyle}
 .site .brand{font-weight:750;letter-spacing:-.01em;margin-right:auto}
 .foot{border-top:1px solid var(--line);padding-top:1.25rem;padding-bottom:2rem;color:var(--muted);font-size:.9375rem;display:flex;flex-wrap:wrap;gap:.25rem 1.25rem}
 .foot a{color:var(--muted)}
+`
+
+export const siteStyle = `${pageStyle}${frameStyle}main{max-width:68rem;margin:0 auto;padding:0 1rem}
 [tabindex="-1"]:focus{outline:none}
 ::placeholder{color:var(--muted);opacity:.85}
 main{padding-top:2.25rem;padding-bottom:4rem;display:block}

@@ -54,7 +54,8 @@ interface Found {
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 
-export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
+/** `nothingHere`: what a browser is shown where there is no route. */
+export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, nothingHere: EncodedReply) {
   const authentication = yield* Authentication
   const limits = yield* RateLimits
   const idempotency = yield* Idempotency
@@ -173,6 +174,12 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>) {
     if (allow.length > 1 && method === "OPTIONS") return preflight(allow)
     const quirks = find("POST", request.path)?.handler.quirks
     if (quirks !== undefined) return quirks.otherMethods
+    if (allow.length === 1 && method === "GET" && wantsPage(request)) {
+      return {
+        ...nothingHere,
+        headers: { ...nothingHere.headers, "cache-control": "no-store", vary: "Accept, Origin" }
+      }
+    }
     const refusal =
       allow.length > 1
         ? new MethodNotAllowed({ method: request.method, path: request.path, allow })
@@ -260,6 +267,9 @@ const isWhole = (path: string): boolean => !path.includes(";") && !path.includes
 
 /** Of whoever may come without one: whether one that is sent means anything. */
 const usesKey = (rule: AccessRule): boolean => rule.keyOptional || rule.idempotent || rule.openWithoutOperator
+
+/** Browsers name HTML first; whoever asks for JSON, or says nothing, is a machine. */
+const wantsPage = (request: WebRequest): boolean => /^\s*text\/html\b/iu.test(header(request, "accept") ?? "")
 
 const bearer = (authorization: string | undefined): string =>
   authorization !== undefined && /^bearer /iu.test(authorization) ? authorization.slice(7).trim() : ""

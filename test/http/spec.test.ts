@@ -1,0 +1,211 @@
+/**
+ * The specification is true: its check values, its lists and its limits are those of the rules that the service runs on.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { createHash, createHmac } from "node:crypto"
+import { signatureKey, appendSignedHeaders, isSignedByMarket } from "../../adapters/mcp/ProviderSignature.ts"
+import { codesByStatus } from "../../adapters/http/api/Problem.ts"
+import { changelog } from "../../adapters/http/pages/ChangelogEntries.ts"
+import { siteLinks } from "../../adapters/http/pages/Site.ts"
+import { checkSignature, reasonNames } from "../../adapters/http/pages/SpecReceipts.ts"
+import { logVector } from "../../adapters/http/pages/SpecLog.ts"
+import { SIGNED_HEADERS } from "../../adapters/http/pages/SpecProviders.ts"
+import { SIGNED_TEXT } from "../../adapters/http/handlers/TrustHandlers.ts"
+import { parseTilePath } from "../../domain/log/TilePath.ts"
+import { ReceiptStatus, SIGNED_FIELDS } from "../../domain/receipts/Receipt.ts"
+import { verifyReceipt } from "../../domain/receipts/Verification.ts"
+import { DisputeReason, DisputeStatus } from "../../domain/trust/Dispute.ts"
+import { Badge, VerificationLevel } from "../../domain/trust/TrustScore.ts"
+import { everyEndpoint, pathOf, titleOf } from "../support/EndpointTable.ts"
+import { elementsOf, parseHtml, textOf, wordsOf } from "../support/HtmlCheck.ts"
+import { expecting } from "../support/Market.ts"
+import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+
+/** contract.md, section 7. */
+const CHECK_VALUE = "9bf9c89da427a08466f4be36b04f2e7ad5338375b774f560bd4c0b8e4b937cfb"
+
+const receipt = {
+  receipt_id: "rcpt_00000000000000000000000000000001",
+  tool_id: "t1",
+  agent_id: "a1",
+  provider_id: "p1",
+  timestamp: "2026-01-01T00:00:00.000Z",
+  cost_microcents: 50_000,
+  status: "success",
+  signature: CHECK_VALUE
+}
+
+describe("what the specification computes", () => {
+  it("is the contract's check value", () => assert.strictEqual(checkSignature, CHECK_VALUE))
+
+  it("is a reason for every fault, in the order in which they are looked for", () => {
+    const faults: ReadonlyArray<readonly [name: string, change: Readonly<Record<string, unknown>>]> = [
+      ["missing_fields", { status: "" }],
+      ["ambiguous_fields", { tool_id: "t|1" }],
+      ["bad_receipt_id", { receipt_id: "rcpt_1" }],
+      ["bad_signature_format", { signature: "no" }],
+      ["signature_mismatch", {}],
+      ["ok", {}]
+    ]
+    assert.deepStrictEqual(
+      reasonNames,
+      faults.map(([name]) => name)
+    )
+    for (const [n, [name]] of faults.entries()) {
+      // Everything that comes later is wrong as well: the first one is told.
+      const spoilt = faults.slice(n).reduce((whole, [, change]) => ({ ...whole, ...change }), receipt)
+      const genuine = name === "ok"
+      assert.strictEqual(verifyReceipt(spoilt, () => genuine).reason, name)
+    }
+  })
+
+  it("is a commitment that the written rule comes to", () => {
+    const sha256 = (...parts: ReadonlyArray<Uint8Array>) => createHash("sha256").update(Buffer.concat(parts)).digest()
+    const entry = sha256(
+      Buffer.from("agent-tool-billing/receipt/v1\n"),
+      Buffer.from(logVector.salt, "hex"),
+      Buffer.from(logVector.json)
+    )
+    assert.strictEqual(entry.toString("hex"), logVector.commitment)
+    assert.strictEqual(sha256(Buffer.of(0), entry).toString("hex"), logVector.leaf)
+    const names = Object.keys(JSON.parse(logVector.json) as object)
+    assert.deepStrictEqual(names, names.toSorted())
+    assert.lengthOf(names, 11)
+  })
+
+  it("is the signature of a request to a provider", () => {
+    const secret = Redacted.make("a secret")
+    const headers: Array<string> = []
+    const subject = { consumerId: "c", toolName: "t", invocationId: "i" }
+    appendSignedHeaders(headers, signatureKey(secret), subject, "body", 0)
+    const sent = new Map(headers.flatMap((name, n) => (n % 2 === 0 ? [[name, headers[n + 1]!] as const] : [])))
+    assert.deepStrictEqual(
+      Object.keys(SIGNED_HEADERS).map((name) => name.toLowerCase()),
+      [...sent.keys()]
+    )
+    const filled = SIGNED_TEXT.replace("<body>", createHash("sha256").update("body").digest("hex")).replaceAll(
+      /<(\w+)>/gu,
+      (_whole, name: string) => sent.get(`x-market-${name}`)!
+    )
+    assert.strictEqual(createHmac("sha256", "a secret").update(filled).digest("hex"), sent.get("x-market-signature"))
+    assert.isTrue(isSignedByMarket(secret, Object.fromEntries(sent), "body"))
+  })
+})
+
+it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "77", UPSTREAM_TIMEOUT_MS: "4321" }), LIVE)("GET /spec", (it) => {
+  const read = (path: string) =>
+    Effect.map(expecting(200, { path }), (answer) => {
+      const root = parseHtml(answer.text)
+      return { root, elements: elementsOf(root), text: wordsOf(root), headers: answer.headers }
+    })
+
+  it.effect("names every list whole, and this very service's limits", () =>
+    Effect.gen(function* () {
+      const { elements, headers, text } = yield* read("/spec")
+      assert.strictEqual(headers["cache-control"], "public, max-age=60")
+      const codes = new Set(elements.filter(({ tag }) => tag === "code").map(textOf))
+      const lists = [
+        SIGNED_FIELDS,
+        reasonNames,
+        ReceiptStatus.literals,
+        VerificationLevel.literals,
+        Badge.literals,
+        DisputeStatus.literals,
+        DisputeReason.literals,
+        Object.values(codesByStatus).flat()
+      ]
+      for (const name of lists.flat()) assert.isTrue(codes.has(name), name)
+      assert.isTrue(codes.has(CHECK_VALUE))
+      assert.isTrue(codes.has(SIGNED_FIELDS.join("|")))
+      assert.include(text, "an address 77")
+      assert.include(text, "An attempt has 4,321 ms")
+      for (const tile of [...codes].filter((one) => /^(?:\d|entries)\/(?:x?\d{3})/u.test(one)))
+        assert.isDefined(parseTilePath(tile), tile)
+    })
+  )
+
+  it.effect("has one first heading, no heading left out, no id twice, and links that lead somewhere", () =>
+    Effect.gen(function* () {
+      for (const path of ["/spec", "/changelog", "/status"]) {
+        const { elements } = yield* read(path)
+        const levels = elements.flatMap(({ tag }) => (/^h[1-6]$/u.test(tag) ? [Number(tag[1])] : []))
+        assert.strictEqual(levels.filter((level) => level === 1).length, 1, path)
+        for (const [index, level] of levels.entries()) assert.isAtMost(level, (levels[index - 1] ?? 0) + 1, path)
+        const ids = elements.flatMap(({ attributes: { id } }) => (id === undefined ? [] : [id]))
+        assert.strictEqual(new Set(ids).size, ids.length)
+        const links = elements.flatMap(({ attributes: { href }, tag }) => (tag === "a" ? [href!] : []))
+        for (const link of links) {
+          if (link.startsWith("#")) assert.include(ids, link.slice(1), path)
+          else yield* expecting(200, { path: link })
+        }
+      }
+      for (const link of siteLinks) yield* expecting(200, { path: link })
+    })
+  )
+
+  it.effect("and the changelog name no endpoint and no page that is not there", () =>
+    Effect.gen(function* () {
+      const spec = yield* read("/spec")
+      const written = [
+        ...spec.elements.filter(({ tag }) => tag === "code").map(textOf),
+        ...changelog.flatMap(({ parts }) => parts.flatMap(({ items }) => items))
+      ].join("\n")
+      const titles = everyEndpoint().map(titleOf)
+      const named = [...written.matchAll(/\b(GET|POST|DELETE) (\/[\w/.:{}<>-]+)/gu)].map(([, method, path]) => ({
+        method: method!,
+        path: path!.replaceAll(/<\w+>/gu, ":id")
+      }))
+      assert.isAbove(named.length, 10)
+      for (const { method, path } of named) assert.include(titles, `${method} ${path}`)
+      const pages = [...written.matchAll(/(?<![\w>./`|])`(\/[a-z/.-]+[a-z])`/gu)].map(([, path]) => path!)
+      assert.isAbove(pages.length, 3)
+      for (const path of pages) assert.strictEqual((yield* send({ path })).status, 200, path)
+      assert.isTrue(everyEndpoint().every((endpoint) => pathOf(endpoint).startsWith("/")))
+    })
+  )
+
+  it.effect("and the changelog as Markdown are there for machines", () =>
+    Effect.gen(function* () {
+      const answer = yield* expecting(200, { path: "/changelog.md" })
+      assert.match(answer.headers["content-type"]!, /^text\/markdown/u)
+      assert.match(answer.text, /^# Changelog\n/u)
+    })
+  )
+})
+
+it.layer(ServiceUnderTest.memory(), LIVE)("where there is nothing", (it) => {
+  const BROWSER = { accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" }
+
+  it.effect("a browser gets a page, and whoever is none the problem", () =>
+    Effect.gen(function* () {
+      for (const path of ["/nothing", "/api/v1/nothing", "/docs/more", "/<script>alert(1)</script>"]) {
+        for (const method of ["GET", "HEAD"]) {
+          const page = yield* expecting(404, { method, path, headers: BROWSER })
+          assert.match(page.headers["content-type"]!, /^text\/html/u)
+          assert.include(page.headers, { "cache-control": "no-store", vary: "Accept, Origin" })
+          assert.include(page.headers["content-security-policy"], "default-src 'none'")
+          assert.notInclude(page.text, "alert(1)")
+        }
+        for (const headers of [
+          {},
+          { accept: "*/*" },
+          { accept: "application/json" },
+          { accept: "application/json, text/html" }
+        ]) {
+          const problem = yield* expecting(404, { path, headers })
+          assert.match(problem.headers["content-type"]!, /^application\/problem\+json/u)
+        }
+        const posted = yield* expecting(404, { method: "POST", path, headers: BROWSER })
+        assert.match(posted.headers["content-type"]!, /^application\/problem\+json/u)
+      }
+    })
+  )
+
+  it.effect("but a method that the path does not take is a problem for everybody", () =>
+    Effect.gen(function* () {
+      const answer = yield* expecting(405, { path: "/api/market/proxy", headers: BROWSER })
+      assert.match(answer.headers["content-type"]!, /^application\/problem\+json/u)
+    })
+  )
+})
