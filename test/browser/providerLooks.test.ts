@@ -1,0 +1,224 @@
+/**
+ * The page /providers/dashboard to those who look at it: who may, in which light, at which width, with whatever was typed
+ * into any field of it.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { readFile } from "node:fs/promises"
+import { browser, hasBrowser, open, overflows, pictured, seriousFindings } from "../support/Browser.ts"
+import { agree, DASHBOARD, entered, press, says, seen, settled, signIn, unexpected } from "../support/ProviderPage.ts"
+import {
+  aDeveloper,
+  aSeller,
+  behind,
+  bought,
+  disputed,
+  got,
+  listed,
+  loaded,
+  OPERATOR_KEY,
+  posted
+} from "../support/Selling.ts"
+
+const DAYS_BEHIND = 35
+const DAY_MS = 86_400_000
+
+/** A provider with calls of the month before, and of today, and two disputes. */
+const selling = Effect.gen(function* () {
+  const month = new Date(Date.now() - DAYS_BEHIND * DAY_MS).toISOString().slice(0, 7)
+  const service = yield* behind(DAYS_BEHIND)
+  const { url } = service
+  const { seller } = yield* aSeller(url)
+  yield* listed(
+    seller,
+    { tool_name: "search", display_name: "Paper search", price_microcents: 2_000_000, free_tier_calls: 0 },
+    { tool_name: "fetch", price_microcents: 12_345, free_tier_calls: 2 }
+  )
+  const developer = yield* aDeveloper(url)
+  yield* loaded(url, developer, 10_000)
+  yield* bought(url, developer, "search", 4)
+  yield* service.today
+  yield* posted(`${url}/api/v1/market/invoices/run`, { month }, OPERATOR_KEY)
+  const [one, two] = yield* bought(url, developer, "search", 5)
+  yield* bought(url, developer, "fetch", 6)
+  yield* disputed(url, developer, one!, { description: "About another paper", evidence: { asked: "sea" } })
+  yield* disputed(url, developer, two!, { reason: "overcharge" })
+  return { url, seller, developer }
+})
+
+it.live.skipIf(!hasBrowser)(
+  "the provider's dashboard is readable in light and dark, wide and at the width of a phone",
+  () =>
+    Effect.gen(function* () {
+      const { seller, url } = yield* selling
+      const { seller: newcomer } = yield* aSeller(url, { name: "Newcomer", email: "new@example.org" })
+      const opened = yield* browser
+      for (const [name, key, scheme, width] of [
+        ["provider", seller.key, "light", 1_280],
+        ["provider", seller.key, "light", 360],
+        ["provider", seller.key, "dark", 1_280],
+        ["provider", seller.key, "dark", 360],
+        ["newcomer", newcomer.key, "light", 1_280],
+        ["newcomer", newcomer.key, "dark", 360]
+      ] as const) {
+        const { complaints, page } = yield* entered(opened, url, key, { scheme, width })
+        if (name === "provider") {
+          yield* press(page, "#tools table", "Edit search")
+          yield* says(page, "#tools h3", "Edit search")
+        }
+        yield* Effect.promise(() =>
+          page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+        )
+        assert.isFalse(yield* overflows(page), `${name} ${scheme} ${width}`)
+        yield* pictured(page, `${name}-${scheme}-${width}`)
+        assert.deepStrictEqual(yield* seriousFindings(page), [], `${name} ${scheme} ${width}`)
+        assert.deepStrictEqual(complaints, [])
+      }
+    }).pipe(Effect.scoped),
+  { timeout: 180_000 }
+)
+
+it.live.skipIf(!hasBrowser)(
+  "the provider's dashboard keeps weeks, statements and keys",
+  () =>
+    Effect.gen(function* () {
+      const { seller, url } = yield* selling
+      const { complaints, page } = yield* entered(yield* browser, url, seller.key)
+
+      // Four calls of five weeks ago are in a longer period alone.
+      assert.match(
+        yield* seen(page, "#earnings dl"),
+        /Yours \$9\.04444 .* Gross \$10\.04938 .* Fee \$1\.00494 Calls 11/u
+      )
+      yield* Effect.promise(() => page.selectOption("#earnings-period", "all"))
+      yield* settled(page)
+      assert.match(yield* seen(page, "#earnings dl"), /Yours \$16\.24444 .* Calls 15/u)
+      yield* Effect.promise(() => page.click("#earnings summary"))
+      assert.match(yield* seen(page, "#earnings details"), /\$9\.04444 .*\$7\.20/u)
+
+      // Statements to keep, fetched with the key in the header.
+      assert.match(yield* seen(page, "#documents table"), /Statement ST-\d+-\d+ .* \$7\.20/u)
+      for (const [label, form, begins] of [
+        ["PDF", "pdf", "%PDF-"],
+        ["HTML", "html", "<!doctype html>"]
+      ] as const) {
+        const file = yield* Effect.promise(async () => {
+          const [download] = await Promise.all([
+            page.waitForEvent("download"),
+            page
+              .locator("#documents table")
+              .getByRole("button", { name: `as ${label}` })
+              .click()
+          ])
+          return { name: download.suggestedFilename(), text: await readFile(await download.path(), "latin1") }
+        })
+        assert.match(file.name, new RegExp(`^ST-\\d+-\\d+\\.${form}$`, "u"))
+        assert.isTrue(file.text.startsWith(begins), file.text.slice(0, 20))
+      }
+
+      // Another key, shown once; the tab's own replaced and gone on with; the other one revoked.
+      yield* Effect.promise(async () => {
+        await page.click("text=Create another key")
+        await page.fill("#new-key-form-label", "staging")
+        await page.selectOption("#new-key-form-expires_at", "30")
+        await page.click("#new-key-form button[type=submit]")
+      })
+      yield* says(page, "#keys #new-key", "atb_p_")
+      const staging = yield* seen(page, "#new-key")
+      assert.strictEqual((yield* got(`${url}/api/v1/market/whoami`, staging))["id"], seller.id)
+      yield* settled(page)
+      yield* Effect.promise(() =>
+        page.locator("#keys tr", { hasText: "This tab's" }).getByRole("button", { name: "Replace" }).click()
+      )
+      yield* Effect.promise(() => page.selectOption("#grace", "0"))
+      yield* agree(page, "Replace it")
+      yield* says(page, "#keys", "This tab goes on with the new key.")
+      yield* settled(page)
+      const replaced = yield* seen(page, "#new-key")
+      assert.notInclude([staging, seller.key], replaced)
+      yield* Effect.promise(() =>
+        page.locator("#keys tr", { hasText: "staging" }).getByRole("button", { name: "Revoke" }).click()
+      )
+      yield* agree(page, "Revoke it")
+      yield* says(page, "#keys", "Revoked.")
+      yield* Effect.promise(() => page.reload())
+      yield* settled(page)
+      assert.notInclude(yield* Effect.promise(() => page.content()), replaced)
+      assert.match(yield* seen(page, "#keys table"), /This tab's Active/u)
+
+      // Whoever signs out leaves nothing behind.
+      yield* press(page, "#dashboard", "Sign out")
+      yield* Effect.promise(() => page.waitForSelector("#key"))
+      assert.strictEqual(
+        yield* Effect.promise(() => page.evaluate<number>("sessionStorage.length + localStorage.length")),
+        0
+      )
+      assert.deepStrictEqual(complaints, [])
+    }).pipe(Effect.scoped),
+  { timeout: 180_000 }
+)
+
+it.live.skipIf(!hasBrowser)(
+  "the provider's dashboard opens for a provider's key alone, and shows what was typed as text",
+  () =>
+    Effect.gen(function* () {
+      const evil = `"><img src=x onerror="window.caught=1"><script>window.caught=1</script>{{7*7}}'`
+      const { url } = yield* behind(0)
+      const { seller } = yield* aSeller(url, { name: evil, description: evil })
+      const tool = {
+        tool_name: "search",
+        display_name: evil,
+        description: evil,
+        price_microcents: 2_000_000,
+        free_tier_calls: 0,
+        input_schema: { type: "object", description: evil }
+      }
+      yield* listed(seller, tool)
+      const developer = yield* aDeveloper(url, `Grace ${evil}`)
+      yield* loaded(url, developer, 10_000)
+      const [one, two] = yield* bought(url, developer, "search", 2)
+      yield* disputed(url, developer, one!, { reason: "other", description: evil, evidence: { [evil]: evil } })
+      const other = yield* disputed(url, developer, two!, { description: evil })
+      const answer = { action: "contest", message: evil }
+      yield* posted(`${url}/api/v1/market/disputes/${other["dispute_id"]}/respond`, answer, seller.key)
+      yield* posted(`${url}/api/v1/market/keys`, { label: evil.slice(0, 100) }, seller.key)
+
+      const opened = yield* browser
+      const refused = yield* open(opened, `${url}${DASHBOARD}`)
+      for (const [key, words] of [
+        ["nonsense", "The service does not know this key."],
+        [`${seller.key.slice(0, -1)}x`, "The service does not know this key."],
+        [developer, "This is a developer's key. Use it on the developer dashboard."],
+        [OPERATOR_KEY, "operator"]
+      ] as const) {
+        yield* signIn(refused.page, key)
+        yield* says(refused.page, "[role=alert]", words)
+        assert.strictEqual(yield* Effect.promise(() => refused.page.evaluate<number>("sessionStorage.length")), 0)
+        assert.strictEqual(yield* Effect.promise(() => refused.page.locator(".panel").count()), 0)
+      }
+      assert.deepStrictEqual(unexpected(refused.complaints, 401, 403), [])
+
+      const { complaints, page } = yield* entered(opened, url, seller.key)
+      for (const [where, times] of [
+        ["#dashboard .toolbar >> nth=0", 1],
+        ["#tools table", 1],
+        ["#disputes .card", 1],
+        ["#disputes table", 2]
+      ] as const) {
+        const shown = yield* Effect.promise(() => page.locator(where).first().textContent())
+        assert.isAtLeast(shown!.split(evil).length - 1, times, where)
+      }
+      yield* press(page, "#tools table", "Edit search")
+      yield* says(page, "#tools h3", "Edit search")
+      assert.strictEqual(yield* Effect.promise(() => page.inputValue("#edit-tool-description")), evil)
+      assert.include(yield* Effect.promise(() => page.inputValue("#edit-tool-input_schema")), JSON.stringify(evil))
+      assert.include(yield* seen(page, "#keys table"), "<script>")
+      // Saved as it is shown, it is as it was.
+      yield* Effect.promise(() => page.click("#edit-tool button[type=submit]"))
+      yield* says(page, "#tools", "Its price stays as it was.")
+      assert.strictEqual(yield* Effect.promise(() => page.locator("#dashboard img, #dashboard script").count()), 0)
+      assert.isFalse(yield* Effect.promise(() => page.evaluate<boolean>("'caught' in window")))
+      assert.deepStrictEqual(complaints, [])
+    }).pipe(Effect.scoped),
+  { timeout: 180_000 }
+)

@@ -1,0 +1,22 @@
+/**
+ * Loaded before a process's own modules (`--import`): its calendar stands `CLOCK_DAYS_BEHIND` days back until SIGUSR2
+ * brings it to today. Timers run as ever.
+ */
+const DAY_MS = 86_400_000
+const RealDate = Date
+let behindMs = Number(process.env["CLOCK_DAYS_BEHIND"] ?? 0) * DAY_MS
+
+class JumpingDate extends RealDate {
+  constructor(...given: ReadonlyArray<never>) {
+    if (given.length === 0) super(RealDate.now() - behindMs)
+    else super(...(given as unknown as [number]))
+  }
+  static override now(): number {
+    return RealDate.now() - behindMs
+  }
+}
+
+globalThis.Date = JumpingDate as DateConstructor
+process.on("SIGUSR2", () => {
+  behindMs = 0
+})
