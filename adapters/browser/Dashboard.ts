@@ -14,7 +14,12 @@ export const showDashboard = (place: HTMLElement, role: Role, name: string, part
       "nav",
       { class: "jump", "aria-label": "On this page" },
       sections.map((section) =>
-        el("a", { href: `#${section.id}` }, section.querySelector("h2")?.textContent ?? section.id)
+        // Where a part is not shown, neither is the way to it.
+        el(
+          "a",
+          { href: `#${section.id}`, class: section.className.replace("panel", "") },
+          section.querySelector("h2")?.textContent ?? section.id
+        )
       )
     ),
     sections

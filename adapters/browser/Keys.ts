@@ -129,7 +129,8 @@ const replacing = (key: Key, { arrived, reload, role, said }: Parts): HTMLElemen
       if (!agreed) return undefined
       const answer = await ask<NewKey>("POST", `${PATH}/rotate`, {
         key: keyOf(role),
-        idempotencyKey,
+        // Another grace is another wish.
+        idempotencyKey: `${idempotencyKey}-${grace.value}`,
         body: { key_id: key.key_id, grace_seconds: Number(grace.value) }
       })
       if (key.current) keep(role, answer.api_key)

@@ -64,7 +64,7 @@ const sumsOf = (
     ["Calls", count(total)],
     ["Succeeded", percent(summary.successful_calls / total)],
     ["On average", milliseconds(newest.summary.avg_latency_ms)],
-    ["Answered", bytes(summary.data_volume.response_bytes)]
+    ["Data out", bytes(summary.data_volume.response_bytes)]
   ]),
   ...(days.length < 2
     ? []

@@ -5,11 +5,12 @@ import type { Answered, Disputes } from "./Answers.ts"
 import { ask } from "./Api.ts"
 import { confirmed } from "./Confirm.ts"
 import { deed, saying } from "./Deed.ts"
-import { badge, el, empty, notice } from "./Dom.ts"
+import { badge, button, el, empty, notice } from "./Dom.ts"
 import { money, moment, until } from "./Figures.ts"
 import { form } from "./Form.ts"
 import { type Panel, panel } from "./Panel.ts"
 import { pages } from "./Pages.ts"
+import { openReceipt } from "./ReceiptDialog.ts"
 import { keyOf } from "./Session.ts"
 import { table } from "./Table.ts"
 
@@ -28,7 +29,7 @@ const REASONS = {
 } as const
 
 const STATES = {
-  filed: ["Waits for the provider", "info"],
+  filed: ["Waits for you", "info"],
   under_review: ["The operator decides", "info"],
   resolved_refund: ["Refunded", "bad"],
   resolved_denied: ["Denied", "good"],
@@ -143,15 +144,19 @@ const toAnswer = (dispute: Dispute, said: HTMLElement, answered: () => Promise<v
       el("dt", {}, "Filed"),
       el("dd", {}, moment(dispute.created_at)),
       el("dt", {}, "Receipt"),
-      el("dd", {}, receiptLink(dispute))
+      el("dd", {}, receiptOf(dispute))
     ),
     el("div", { class: "actions" }, accepting),
     el("details", {}, el("summary", {}, "Contest it"), contesting)
   )
 }
 
-const receiptLink = ({ receipt_id: id }: Dispute): HTMLElement =>
-  el("a", { href: `/api/v1/market/receipts/${id}`, title: id }, `${id.slice(0, 13)}…`)
+const receiptOf = ({ receipt_id: id }: Dispute): HTMLElement => button("Receipt", () => openReceipt(id), "plain tiny")
+
+const stateOf = ({ filed_by_type: by, status }: Dispute): HTMLElement =>
+  status === "filed" && by === "provider"
+    ? badge("Being refunded", "info")
+    : badge(STATES[status][0], STATES[status][1])
 
 const disputeTable = (all: ReadonlyArray<Dispute>): HTMLElement =>
   table(
@@ -160,10 +165,10 @@ const disputeTable = (all: ReadonlyArray<Dispute>): HTMLElement =>
       { name: "Filed", cell: (one: Dispute) => moment(one.created_at) },
       { name: "About", cell: (one) => REASONS[one.reason] },
       { name: "Price", cell: (one) => money(one.cost_microcents), isNumber: true },
-      { name: "State", cell: (one) => badge(STATES[one.status][0], STATES[one.status][1]) },
+      { name: "State", cell: stateOf },
       { name: "Decided by", cell: (one) => (one.decided_by === null ? "–" : DECIDERS[one.decided_by]) },
       { name: "Said", cell: (one) => one.note ?? one.answer?.text ?? one.claim.text ?? "–", isLong: true },
-      { name: "Receipt", cell: receiptLink }
+      { name: "", cell: receiptOf }
     ],
     all
   )

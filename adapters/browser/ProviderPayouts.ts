@@ -90,7 +90,8 @@ const automatic = (state: Payouts, said: HTMLElement): HTMLElement => {
     try {
       await ask<unknown>("POST", `${PAYOUTS}/automatic`, {
         key: keyOf("provider"),
-        idempotencyKey,
+        // On is not off: whichever the last answer was to.
+        idempotencyKey: `${idempotencyKey}-${enabled}`,
         body: { enabled }
       })
     } catch (error) {

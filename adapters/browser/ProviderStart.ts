@@ -15,9 +15,9 @@ interface Step {
   readonly how: ReadonlyArray<Child>
 }
 
-/** `isNew` is told whether there was no call yet: then there is nothing to see of money, and much to do. */
-export const start = (providerId: string, isNew: (yes: boolean) => void): Panel => {
-  const made = panel("start", "First steps", async () => {
+/** `told`: whether there was a call yet, and whether there is nothing left to be led to. */
+export const start = (providerId: string, told: (hasCalls: boolean, isDone: boolean) => void): Panel => {
+  return panel("start", "First steps", async () => {
     const key = keyOf("provider")
     const [tools, summary, trust, connection] = await Promise.all([
       ask<CatalogPage>("GET", `/api/market/catalog?provider_id=${providerId}&limit=1`, { isFresh: true }),
@@ -25,8 +25,7 @@ export const start = (providerId: string, isNew: (yes: boolean) => void): Panel 
       ask<Trust>("GET", `/api/v1/market/providers/${providerId}/trust`, { isFresh: true }),
       ask<Connection>("GET", "/api/market/connect", { key })
     ])
-    made.element.hidden = tools.total > 0 && summary.total_calls > 0
-    isNew(summary.total_calls === 0)
+    told(summary.total_calls > 0, tools.total > 0 && summary.total_calls > 0)
     const steps: ReadonlyArray<Step> = [
       {
         isDone: tools.total > 0,
@@ -66,9 +65,6 @@ export const start = (providerId: string, isNew: (yes: boolean) => void): Panel 
     ]
     return [el("ol", { class: "steps" }, steps.map(stepOf))]
   })
-  // Whoever is long past it should not see it come and go.
-  made.element.hidden = true
-  return made
 }
 
 const to = (id: string, label: string): HTMLElement => el("a", { href: `#${id}` }, label)

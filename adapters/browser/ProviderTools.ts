@@ -27,7 +27,7 @@ export const tools = (providerId: string, changed: () => void): Panel => {
       editor,
       el(
         "div",
-        { class: "card" },
+        { class: "card wide" },
         el("div", { class: "toolbar" }, heading, button("Close", close, "tiny plain")),
         ...content
       )
@@ -131,7 +131,7 @@ const priceTable = (details: ToolDetails): HTMLElement =>
   table(
     "Prices so far",
     [
-      { name: "Version", cell: (price: ToolDetails["price_history"][number]) => price.version, isNumber: true },
+      { name: "Version", cell: (price: ToolDetails["price_history"][number]) => price.version },
       { name: "Since", cell: (price) => day(price.effective_from) },
       { name: "Price", cell: (price) => price.price, isNumber: true },
       { name: "Free a month", cell: (price) => count(price.free_tier_calls), isNumber: true }

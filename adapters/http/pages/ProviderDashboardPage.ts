@@ -13,7 +13,7 @@ export const providerDashboardRoutes = Effect.map(makeSite, (site) => [
 
 /** Its forms are wider than those of the other pages, and what it shows waits for the first call. */
 const style = `
-.new .later{display:none}
+.new .later,.begun .first{display:none}
 .steps .copyable{margin-top:.5rem}
 .wide form.stack{max-width:none;grid-template-columns:repeat(auto-fit,minmax(min(100%,18rem),1fr))}
 .wide form.stack>:not(.field),.wide .field:has(textarea){grid-column:1/-1}

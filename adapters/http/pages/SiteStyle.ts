@@ -86,13 +86,15 @@ fieldset{border:0;margin:0;padding:0;min-width:0}
 .copyable button{position:absolute;top:.6rem;right:.6rem;background:var(--code-ground);color:var(--code-ink);border-color:var(--code-muted)}
 .secret{font-size:1.05rem;user-select:all;-webkit-user-select:all;overflow-wrap:anywhere}
 .chart{min-height:13rem;min-width:0}
+.chart .u-legend th,.chart .u-legend td{border:0}
 .chart .u-legend{color:var(--muted);font-size:.8125rem}
 details>summary{cursor:pointer;color:var(--accent);padding:.2rem 0}
 details[open]>summary{margin-bottom:.5rem}
 dialog{border:1px solid var(--line);border-radius:14px;background:var(--ground);color:var(--ink);max-width:min(40rem,calc(100vw - 2rem));width:100%;padding:1.25rem}
+dialog>:last-child{margin-bottom:0}
 dialog::backdrop{background:#0008}
 .toolbar{display:flex;flex-wrap:wrap;gap:.5rem 1rem;align-items:center;justify-content:space-between}
-.toolbar h2{margin:0}
+.toolbar h2,.toolbar h3{margin:0}
 .panel{margin-top:2.5rem}
 .panel>.toolbar{margin-bottom:1rem}
 .panel h3{margin-top:1.75rem}
