@@ -3,8 +3,10 @@
  * and then, and leaves debits equal to credits. A simulation that does not find them finds nothing.
  */
 import { Context, DateTime, Effect } from "effect"
+import { InvoiceStore } from "../../domain/invoices/InvoiceStore.ts"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { TransferId } from "../../domain/ledger/Transfer.ts"
+import { LogStore } from "../../domain/log/LogStore.ts"
 import { type CallIdempotency, CallStore, type CloseCall } from "../../domain/metering/CallStore.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
 import type { Stores } from "./Ports.ts"
@@ -92,11 +94,65 @@ const refundWithoutFee: Plant = (stores) => {
   })
 }
 
+/** A settlement is answered before it is written down, and then it is not. */
+const lostSettlement: Plant = (stores) => {
+  const calls = Context.get(stores, CallStore)
+  return Context.add(stores, CallStore, {
+    ...calls,
+    close: (call) =>
+      call.receipt.duration_ms % 4 === 1
+        ? Effect.succeed({ _tag: "Closed", now: true, availableMicrocents: 0n })
+        : calls.close(call)
+  })
+}
+
+/** The last of a batch is taken, and never given a place. */
+const receiptOutOfLog: Plant = (stores) => {
+  const log = Context.get(stores, LogStore)
+  return Context.add(stores, LogStore, {
+    ...log,
+    take: (limit) => Effect.map(log.take(limit), (taken) => (taken.length > 2 ? taken.slice(0, -1) : taken))
+  })
+}
+
+/** A document leaves one of several lines out. */
+const lineOffInvoice: Plant = (stores) => {
+  const invoices = Context.get(stores, InvoiceStore)
+  return Context.add(stores, InvoiceStore, {
+    ...invoices,
+    pending: (span, limit) =>
+      Effect.map(invoices.pending(span, limit), (owners) =>
+        owners.map((owner) => (owner.lines.length > 1 ? { ...owner, lines: owner.lines.slice(1) } : owner))
+      )
+  })
+}
+
+/** Money that the bank took back is written down as taken, and stays in the wallet. */
+const disputeWithoutMoney: Plant = (stores) => {
+  const ledger = Context.get(stores, LedgerStore)
+  return Context.add(stores, LedgerStore, {
+    ...ledger,
+    post: (posting) =>
+      posting.reference.startsWith("dispute:dispute_")
+        ? Effect.succeed({ transferId: posting.transferId, repeated: false })
+        : ledger.post(posting)
+  })
+}
+
 /** With the rules that must find it: whichever is broken first. */
-export const plants: ReadonlyArray<readonly [name: string, plant: Plant, rules: ReadonlyArray<string>]> = [
+type Planted = readonly [name: string, plant: Plant, rules: ReadonlyArray<string>]
+
+export const plants: ReadonlyArray<Planted> = [
   ["a double settle", doubleSettle, ["balances are explained"]],
   ["a lost hold", lostHold, ["one receipt per call", "no failure by itself", "balances are explained"]],
   ["a fee that rounds up twice", feeRoundedTwice, ["balances are explained"]],
   ["a replay under another key", replayUnderAnotherKey, ["own answer"]],
   ["a refund without its fee", refundWithoutFee, ["balances are explained"]]
+]
+
+export const furtherPlants: ReadonlyArray<Planted> = [
+  ["a lost settlement", lostSettlement, ["nothing acknowledged and lost"]],
+  ["a receipt that is left out of the log", receiptOutOfLog, ["in the log"]],
+  ["a line that is left off an invoice", lineOffInvoice, ["invoices equal ledger"]],
+  ["a bank's dispute that moves nothing", disputeWithoutMoney, ["balances are explained"]]
 ]

@@ -28,6 +28,7 @@ export const portsThrough = (
   const wrap = (port: string, members: Members, failing: Failing): Members => {
     const question = (method: string, args: ReadonlyArray<unknown>, ask: Effect.Effect<unknown, unknown>) =>
       board.ask({
+        name: `${port}.${method}`,
         process,
         ask,
         takesTime: port === "ToolUpstream",

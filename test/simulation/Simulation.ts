@@ -39,6 +39,8 @@ export interface Outcome {
   readonly digest: string
   readonly trace: ReadonlyArray<string>
   readonly calls: number
+  /** By what they struck. */
+  readonly faults: ReadonlyMap<string, number>
   readonly lives: number
 }
 
@@ -71,6 +73,7 @@ export const simulate = ({ plan, plant = (stores) => stores, seed, stage }: Run)
       digest,
       trace,
       calls: world.facts.receipts.size,
+      faults: world.board.struck,
       lives
     }
   }).pipe(Effect.scoped, Effect.provide([TestClock.layer(), Logger.layer([])]))

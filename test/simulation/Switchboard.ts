@@ -21,6 +21,8 @@ const CurrentUnit = Context.Reference<{ lost: boolean } | undefined>("agent-tool
 })
 
 export interface Question<A, E> {
+  /** Port and method. */
+  readonly name: string
   readonly process: Process
   readonly ask: Effect.Effect<A, E>
   /** It is answered when time has passed, and not before. */
@@ -37,6 +39,8 @@ export class Switchboard {
   unitsOpen = 0
   /** Since the beginning: whatever fails after one may be its doing. */
   disturbances = 0
+  /** What was struck by one, and how often. */
+  readonly struck = new Map<string, number>()
   private late = 0
   /** Whether a unit of work is waited for as a whole: where its beginning and its end take the machine's time. */
   private readonly countsUnits: boolean
@@ -61,7 +65,7 @@ export class Switchboard {
     return Effect.withFiber((fiber) => {
       const unit = fiber.getRef(CurrentUnit)
       if (question.process.dead) return gone(unit)
-      const fault = this.draw()
+      const fault = this.draw(question.name)
       const failed = (asked: boolean) => {
         if (unit !== undefined) unit.lost = true
         return question.failing(asked)
@@ -120,7 +124,7 @@ export class Switchboard {
       return Effect.flatMap(Effect.exit(this.countsUnits ? this.counted(whole) : whole), (exit) => {
         if (process.dead) return never
         if (exit._tag === "Failure") return exit
-        const fault = this.draw()
+        const fault = this.draw("UnitOfWork.atomically")
         if (fault?.kind === "error_after") return lost
         if (fault?.kind === "late_after") return Effect.as(this.lateBy(fault.ms), exit.value)
         if (fault?.kind !== "crash_after") return exit
@@ -137,11 +141,12 @@ export class Switchboard {
     })
   }
 
-  private draw(): Fault | undefined {
+  private draw(name: string): Fault | undefined {
     if (this.armed === undefined || this.untilFault-- > 0) return undefined
     const fault = this.armed
     this.armed = undefined
     this.disturbances++
+    this.struck.set(name, (this.struck.get(name) ?? 0) + 1)
     return fault
   }
 

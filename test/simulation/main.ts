@@ -33,8 +33,9 @@ const again = ({ plan, seed, stage }: Run, kept: ReadonlyArray<number>): string 
 const tell = Effect.fnUntraced(function* (run: Run, outcome: Outcome) {
   const { violation, ...rest } = outcome
   if (values.trace || only !== undefined) yield* Console.log(outcome.trace.join("\n"))
-  const { calls, digest, lives, steps } = rest
-  const did = `seed ${run.seed}: ${steps} steps, ${calls} calls, ${lives} lives, ${digest.slice(0, 12)}`
+  const { calls, digest, faults, lives, steps } = rest
+  const struck = [...faults.values()].reduce((sum, times) => sum + times, 0)
+  const did = `seed ${run.seed}: ${steps} steps, ${calls} calls, ${struck} faults in ${faults.size} places, ${lives} lives, ${digest.slice(0, 12)}`
   yield* Console.log(violation === undefined ? did : `${did}\nFAILED ${violation.message}`)
   if (violation === undefined || only !== undefined) return
   yield* Console.log("Looking for the fewest steps …")
