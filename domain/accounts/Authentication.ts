@@ -7,6 +7,7 @@ import { ChangeFeed, onEachChange } from "../shared/ChangeFeed.ts"
 import { Digest } from "../shared/Digest.ts"
 import { makeFreshCache } from "../shared/FreshCache.ts"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
+import { isSameText } from "../shared/SameText.ts"
 import { isWellFormed } from "./ApiKey.ts"
 import { KeyStore, type KeyWithOwner } from "./KeyStore.ts"
 import type { Principal } from "./Principal.ts"
@@ -92,7 +93,7 @@ export class Authentication extends Context.Service<
         Effect.suspend(() => {
           if (secret === "") return Effect.fail(new Unauthorized({ reason: "missing" }))
           const hash = sha256Hex(secret)
-          if (hash === operatorHash) return Effect.succeed(operator)
+          if (operatorHash !== undefined && isSameText(hash, operatorHash)) return Effect.succeed(operator)
           return Effect.flatMapEager(cache.readThrough(hash, load(secret, hash)), accept)
         })
 

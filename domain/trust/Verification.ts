@@ -8,6 +8,7 @@ import { AccountStore } from "../accounts/AccountStore.ts"
 import { Digest } from "../shared/Digest.ts"
 import { Entropy } from "../shared/Entropy.ts"
 import type { ProviderId } from "../shared/Ids.ts"
+import { isSameText } from "../shared/SameText.ts"
 import { Sealer } from "../shared/Sealer.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { Mailer, type MailFailed, type MailNotConfigured } from "./Mailer.ts"
@@ -118,7 +119,7 @@ export class Verification extends Context.Service<
       const accept = Effect.fnUntraced(function* (proof: Proof, hash: string, keepsToken: boolean) {
         const now = yield* DateTime.now
         const current = Option.getOrUndefined(yield* store.lock(proof.providerId, proof.level))
-        if (current?.tokenHash !== hash || current.subject !== proof.subject || isOver(current, now)) return false
+        if (current?.subject !== proof.subject || !isTokenOf(current, hash) || isOver(current, now)) return false
         yield* store.put({
           ...current,
           ...(keepsToken ? {} : { tokenHash: undefined, tokenSealed: undefined }),
@@ -214,7 +215,7 @@ export class Verification extends Context.Service<
         const found = yield* Effect.result(published(proof))
         if (found._tag === "Failure") return yield* answer(providerId, false, found.failure.message, challenge)
         const hashes = found.success.flatMap((one) => (one === undefined ? [] : [sha256Hex(one)]))
-        const hash = hashes.find((one) => one === proof.tokenHash)
+        const hash = hashes.find((one) => isTokenOf(proof, one))
         if (hash !== undefined && (yield* accept(proof, hash, true))) {
           return yield* answer(providerId, true, `${subject} is yours.`)
         }
@@ -261,7 +262,7 @@ export class Verification extends Context.Service<
         if (found._tag === "Failure") return yield* note(proof, undefined)
         yield* note(
           proof,
-          found.success.some((one) => one !== undefined && sha256Hex(one) === proof.tokenHash)
+          found.success.some((one) => one !== undefined && isTokenOf(proof, sha256Hex(one)))
         )
       })
 
@@ -292,6 +293,9 @@ const anew = (providerId: ProviderId, level: ProofLevel, subject: string): Proof
   missed: 0,
   missingSince: undefined
 })
+
+const isTokenOf = ({ tokenHash }: Proof, hash: string): boolean =>
+  tokenHash !== undefined && isSameText(tokenHash, hash)
 
 const isOver = ({ expiresAt }: Proof, now: DateTime.Utc): boolean =>
   expiresAt !== undefined && DateTime.isLessThan(expiresAt, now)
