@@ -17,6 +17,8 @@ import type { PriceVersion, ToolDeclaration } from "./Tool.ts"
 
 export const TOOLS_PER_REQUEST_MAX = 50
 export const TOOLS_PER_PROVIDER_MAX = 1_000
+/** Each is kept for good: receipts name the version that they were priced by. */
+export const PRICE_CHANGES_PER_DAY_MAX = 100
 const CANDIDATES_MAX = 20
 const PRICES_SHOWN_MAX = 100
 
@@ -77,6 +79,12 @@ export class Catalog extends Context.Service<
           ? Effect.void
           : Effect.mapError(schemas.check(schema), (error) => new ToolRefused({ reason: `${name} ${error.message}` }))
 
+      /** With the change that is being made. */
+      const changedTooOften = Effect.fnUntraced(function* (id: ToolId, at: DateTime.Utc) {
+        const first = (yield* store.prices(id, PRICE_CHANGES_PER_DAY_MAX + 1)).at(PRICE_CHANGES_PER_DAY_MAX)
+        return first !== undefined && DateTime.isGreaterThan(first.effectiveFrom, DateTime.subtract(at, { days: 1 }))
+      })
+
       const upsert = Effect.fn("Catalog.upsert")(function* (
         providerId: ProviderId,
         declarations: ReadonlyArray<ToolDeclaration>
@@ -108,6 +116,10 @@ export class Catalog extends Context.Service<
           })
           if (outcome.action === "created" && room-- <= 0) {
             return yield* new ToolRefused({ reason: `a provider has at most ${TOOLS_PER_PROVIDER_MAX} tools` })
+          }
+          if (outcome.priceVersion > PRICE_CHANGES_PER_DAY_MAX && (yield* changedTooOften(outcome.id, at))) {
+            const reason = `the price of a tool changes at most ${PRICE_CHANGES_PER_DAY_MAX} times in 24 hours`
+            return yield* new ToolRefused({ reason })
           }
           return outcome
         }, atomically)
