@@ -22,6 +22,8 @@ export interface ApiKey {
 export const KEYS_PER_OWNER_MAX = 20
 /** Of the revoked and the expired, whose number has no end, the newest are shown. */
 export const DEAD_KEYS_SHOWN_MAX = 100
+/** No more than are shown of the dead ones, or they could not be counted. */
+export const KEYS_MADE_PER_DAY_MAX = DEAD_KEYS_SHOWN_MAX
 export const KEY_RANDOM_BYTES = 32
 
 const ROLE_PREFIX = { consumer: "atb_c_", provider: "atb_p_" } as const

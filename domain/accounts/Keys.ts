@@ -8,7 +8,15 @@ import { Digest } from "../shared/Digest.ts"
 import { Entropy } from "../shared/Entropy.ts"
 import { KeyId } from "../shared/Ids.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
-import { type ApiKey, assemble, isLive, KEY_RANDOM_BYTES, KEYS_PER_OWNER_MAX, shownPrefix } from "./ApiKey.ts"
+import {
+  type ApiKey,
+  assemble,
+  isLive,
+  KEY_RANDOM_BYTES,
+  KEYS_MADE_PER_DAY_MAX,
+  KEYS_PER_OWNER_MAX,
+  shownPrefix
+} from "./ApiKey.ts"
 import { KeyStore } from "./KeyStore.ts"
 import type { KeyOwner } from "./Principal.ts"
 
@@ -33,9 +41,14 @@ export class KeyNotFound extends Schema.TaggedError<KeyNotFound>()("KeyNotFound"
   }
 }
 
-export class TooManyKeys extends Schema.TaggedError<TooManyKeys>()("TooManyKeys", { max: Schema.Int }) {
+export class TooManyKeys extends Schema.TaggedError<TooManyKeys>()("TooManyKeys", {
+  max: Schema.Int,
+  of: Schema.Literals(["live", "a day"])
+}) {
   override get message() {
-    return `An account has at most ${this.max} live keys. Revoke one that you no longer use first.`
+    return this.of === "live"
+      ? `An account has at most ${this.max} live keys. Revoke one that you no longer use first.`
+      : `An account makes at most ${this.max} keys in 24 hours. Go on with one that you have.`
   }
 }
 
@@ -102,6 +115,16 @@ export class Keys extends Context.Service<
         return (yield* store.ofOwner(owner.ownerId, now)).filter((key) => isLive(key, now.epochMilliseconds))
       })
 
+      const roomForOne = Effect.fnUntraced(function* (owner: OwnerRef) {
+        const now = yield* DateTime.now
+        const known = yield* store.ofOwner(owner.ownerId, now)
+        const live = known.filter((key) => isLive(key, now.epochMilliseconds))
+        if (live.length >= KEYS_PER_OWNER_MAX) return yield* new TooManyKeys({ max: KEYS_PER_OWNER_MAX, of: "live" })
+        const dayAgo = DateTime.subtract(now, { days: 1 })
+        const made = known.filter((key) => DateTime.isGreaterThan(key.createdAt, dayAgo)).length
+        if (made >= KEYS_MADE_PER_DAY_MAX) return yield* new TooManyKeys({ max: KEYS_MADE_PER_DAY_MAX, of: "a day" })
+      })
+
       const revokeAt = Effect.fnUntraced(function* (owner: OwnerRef, id: KeyId, at: DateTime.Utc) {
         const revoked = yield* store.revoke(owner.ownerId, id, at)
         if (Option.isNone(revoked)) return yield* new KeyNotFound({ keyId: id })
@@ -114,9 +137,7 @@ export class Keys extends Context.Service<
         if (request.expiresAt !== undefined && DateTime.isLessThanOrEqualTo(request.expiresAt, now)) {
           return yield* new ExpiryInThePast({ expiresAt: DateTime.formatIso(request.expiresAt) })
         }
-        if ((yield* liveOf(owner)).length >= KEYS_PER_OWNER_MAX) {
-          return yield* new TooManyKeys({ max: KEYS_PER_OWNER_MAX })
-        }
+        yield* roomForOne(owner)
         return yield* mint(owner, request)
       }, atomically)
 
@@ -131,7 +152,7 @@ export class Keys extends Context.Service<
         const live = yield* liveOf(owner)
         const current = live.find((key) => key.id === id)
         if (current === undefined) return yield* new KeyNotFound({ keyId: id })
-        if (live.length >= KEYS_PER_OWNER_MAX) return yield* new TooManyKeys({ max: KEYS_PER_OWNER_MAX })
+        yield* roomForOne(owner)
         const now = yield* DateTime.now
         const minted = yield* mint(owner, { label: current.label, expiresAt: current.expiresAt })
         const old = yield* revokeAt(owner, id, DateTime.add(now, { seconds: graceSeconds }))
