@@ -2,7 +2,7 @@
  * Grants in memory.
  */
 import { DateTime, Effect, Layer, Option } from "effect"
-import { type Grant, isLive, type Reservation } from "../../domain/metering/Grant.ts"
+import { DEAD_GRANTS_SHOWN_MAX, type Grant, isLive, type Reservation } from "../../domain/metering/Grant.ts"
 import { GrantStore } from "../../domain/metering/GrantStore.ts"
 import type { ConsumerId, GrantId, ReceiptId } from "../../domain/shared/Ids.ts"
 import { put, write } from "./MemoryUnitOfWork.ts"
@@ -19,7 +19,12 @@ export const layer = Layer.sync(GrantStore, () => {
 
   return GrantStore.of({
     insert: (grant) => put(grants, grant.id, grant),
-    ofConsumer: (consumerId) => Effect.sync(() => ofConsumer(consumerId).toSorted((a, b) => oldestFirst(b, a))),
+    ofConsumer: (consumerId, now) =>
+      Effect.sync(() => {
+        const all = ofConsumer(consumerId).toSorted((a, b) => oldestFirst(b, a))
+        let dead = 0
+        return all.filter((grant) => isLive(grant, now) || dead++ < DEAD_GRANTS_SHOWN_MAX)
+      }),
     between: (consumerId, providerId, now) =>
       Effect.sync(() =>
         ofConsumer(consumerId)

@@ -3,7 +3,7 @@
  */
 import { Array as Arr, type DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Grant, GrantPeriod, Reservation } from "../../domain/metering/Grant.ts"
+import { DEAD_GRANTS_SHOWN_MAX, type Grant, type GrantPeriod, type Reservation } from "../../domain/metering/Grant.ts"
 import { GrantStore } from "../../domain/metering/GrantStore.ts"
 import { ConsumerId, GrantId, ProviderId, type ReceiptId, ToolId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
@@ -53,10 +53,16 @@ export const layer = Layer.effect(
         Effect.orDie
       ),
 
-      ofConsumer: Effect.fn("PostgresGrantStore.ofConsumer")(function* (consumerId: ConsumerId) {
+      ofConsumer: Effect.fn("PostgresGrantStore.ofConsumer")(function* (consumerId: ConsumerId, now: DateTime.Utc) {
         yield* lock(consumerId)
+        const live = sql`(revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${toDate(now)}))`
         const rows = yield* sql<GrantRow>`
-          SELECT * FROM grants WHERE consumer_id = ${consumerId} ORDER BY created_at DESC, grant_id DESC`
+          SELECT * FROM (
+            SELECT * FROM grants WHERE consumer_id = ${consumerId} AND ${live}
+            UNION ALL
+            (SELECT * FROM grants WHERE consumer_id = ${consumerId} AND NOT ${live}
+              ORDER BY created_at DESC, grant_id DESC LIMIT ${DEAD_GRANTS_SHOWN_MAX})
+          ) AS shown ORDER BY created_at DESC, grant_id DESC`
         return rows.map(toGrant)
       }, Effect.orDie),
 

@@ -34,6 +34,9 @@ export interface Reservation {
   readonly reservedAt: DateTime.Utc
 }
 
+/** Of the revoked and the expired, whose number has no end, the newest are shown. */
+export const DEAD_GRANTS_SHOWN_MAX = 200
+
 export const isLive = (grant: Grant, now: DateTime.Utc): boolean =>
   grant.revokedAt === undefined && (grant.expiresAt === undefined || DateTime.isGreaterThan(grant.expiresAt, now))
 

@@ -9,8 +9,11 @@ export class GrantStore extends Context.Service<
   GrantStore,
   {
     insert(grant: Grant): Effect.Effect<void>
-    /** Newest first, revoked and expired ones too. Locked, like all grants of a consumer, until the unit of work ends. */
-    ofConsumer(consumerId: ConsumerId): Effect.Effect<ReadonlyArray<Grant>>
+    /**
+     * Newest first: the live ones, and the newest of the others. Locked, like all grants of a consumer, until the unit of
+     * work ends.
+     */
+    ofConsumer(consumerId: ConsumerId, now: DateTime.Utc): Effect.Effect<ReadonlyArray<Grant>>
     /** The live grants between the two, locked in the same way; oldest first. */
     between(consumerId: ConsumerId, providerId: ProviderId, now: DateTime.Utc): Effect.Effect<ReadonlyArray<Grant>>
     /** One of the consumer's, live or not, locked in the same way. */

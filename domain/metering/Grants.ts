@@ -10,10 +10,12 @@ import { type ConsumerId, GrantId, type ProviderId, type ToolId } from "../share
 import type { Microcents } from "../shared/Microcents.ts"
 import { format } from "../shared/Timestamp.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
-import { type Grant, type GrantPeriod, isLive, periodStart } from "./Grant.ts"
+import { DEAD_GRANTS_SHOWN_MAX, type Grant, type GrantPeriod, isLive, periodStart } from "./Grant.ts"
 import { GrantStore } from "./GrantStore.ts"
 
 export const GRANTS_PER_CONSUMER_MAX = 100
+/** No more than are shown of the dead ones, or they could not be counted. */
+export const GRANTS_PER_DAY_MAX = DEAD_GRANTS_SHOWN_MAX
 export const GRANT_TOOLS_MAX = 50
 
 export interface GrantRequest {
@@ -30,9 +32,14 @@ export class GrantNotFound extends Schema.TaggedError<GrantNotFound>()("GrantNot
   }
 }
 
-export class TooManyGrants extends Schema.TaggedError<TooManyGrants>()("TooManyGrants", { max: Schema.Int }) {
+export class TooManyGrants extends Schema.TaggedError<TooManyGrants>()("TooManyGrants", {
+  max: Schema.Int,
+  of: Schema.Literals(["live", "a day"])
+}) {
   override get message() {
-    return `A consumer has at most ${this.max} live grants. Take one back first.`
+    return this.of === "live"
+      ? `A consumer has at most ${this.max} live grants. Take one back first.`
+      : `A consumer gives at most ${this.max} grants in 24 hours.`
   }
 }
 
@@ -63,6 +70,17 @@ export class Grants extends Context.Service<
       const entropy = yield* Entropy
       const { atomically } = yield* UnitOfWork
 
+      const roomForOne = Effect.fnUntraced(function* (consumerId: ConsumerId, now: DateTime.Utc) {
+        const known = yield* store.ofConsumer(consumerId, now)
+        const live = known.filter((grant) => isLive(grant, now))
+        if (live.length >= GRANTS_PER_CONSUMER_MAX) {
+          return yield* new TooManyGrants({ max: GRANTS_PER_CONSUMER_MAX, of: "live" })
+        }
+        const dayAgo = DateTime.subtract(now, { days: 1 })
+        const given = known.filter((grant) => DateTime.isGreaterThan(grant.createdAt, dayAgo)).length
+        if (given >= GRANTS_PER_DAY_MAX) return yield* new TooManyGrants({ max: GRANTS_PER_DAY_MAX, of: "a day" })
+      })
+
       const give = Effect.fn("Grants.give")(function* (consumerId: ConsumerId, request: GrantRequest) {
         const provider = yield* accounts.findProvider(request.providerId)
         if (Option.isNone(provider)) return yield* new UnknownProvider({ providerId: request.providerId })
@@ -70,8 +88,7 @@ export class Grants extends Context.Service<
         if (request.expiresAt !== undefined && DateTime.isLessThanOrEqualTo(request.expiresAt, now)) {
           return yield* new ExpiryInThePast({ expiresAt: format(request.expiresAt) })
         }
-        const live = (yield* store.ofConsumer(consumerId)).filter((grant) => isLive(grant, now))
-        if (live.length >= GRANTS_PER_CONSUMER_MAX) return yield* new TooManyGrants({ max: GRANTS_PER_CONSUMER_MAX })
+        yield* roomForOne(consumerId, now)
         const grant: Grant = {
           id: GrantId.make(yield* entropy.uuid),
           consumerId,
@@ -91,7 +108,9 @@ export class Grants extends Context.Service<
         return revoked.value
       }, atomically)
 
-      const list = Effect.fn("Grants.list")((consumerId: ConsumerId) => store.ofConsumer(consumerId))
+      const list = Effect.fn("Grants.list")((consumerId: ConsumerId) =>
+        Effect.flatMap(DateTime.now, (now) => store.ofConsumer(consumerId, now))
+      )
 
       return Grants.of({ give, list, takeBack })
     })

@@ -63,7 +63,7 @@ export const grantsContract = (name: string, ports: Layer.Layer<MeteringPorts>) 
         const total = yield* aGrant({ period: "total", periodStart: DateTime.makeUnsafe(0) })
         for (const grant of [bare, full, total]) {
           assert.deepStrictEqual(yield* store.find(grant.consumerId, grant.id), Option.some(grant))
-          assert.deepStrictEqual(yield* store.ofConsumer(grant.consumerId), [grant])
+          assert.deepStrictEqual(yield* store.ofConsumer(grant.consumerId, NOW), [grant])
         }
         assert.deepStrictEqual(yield* store.find(bare.consumerId, full.id), Option.none())
       })
@@ -85,7 +85,7 @@ export const grantsContract = (name: string, ports: Layer.Layer<MeteringPorts>) 
         const { id: elsewhere } = yield* aGrant({ consumerId, createdAt: at(6) })
         yield* aGrant({ providerId })
         assert.deepStrictEqual(
-          (yield* store.ofConsumer(consumerId)).map((grant) => grant.id),
+          (yield* store.ofConsumer(consumerId, NOW)).map((grant) => grant.id),
           [elsewhere, revoked, expiring, expired, oldest]
         )
         assert.deepStrictEqual(
@@ -117,7 +117,7 @@ export const grantsContract = (name: string, ports: Layer.Layer<MeteringPorts>) 
         const periodStart = instant("2026-12-01T00:00:00.000Z")
         yield* store.setSpent(grant.id, grant.consumerId, 700n, periodStart)
         yield* store.setSpent(other.id, (yield* aConsumer()).id, 900n, periodStart)
-        assert.deepStrictEqual(yield* store.ofConsumer(grant.consumerId), [
+        assert.deepStrictEqual(yield* store.ofConsumer(grant.consumerId, NOW), [
           other,
           { ...grant, spent: 700n, periodStart }
         ])
