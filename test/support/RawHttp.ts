@@ -10,12 +10,12 @@ import { memoryConfig, wholeService } from "./ServiceConfig.ts"
 export class RawHttp extends Context.Service<RawHttp, { readonly port: number }>()(
   "agent-tool-billing/test/support/RawHttp"
 ) {
-  static readonly layer = (settings: Source = {}): Layer.Layer<RawHttp> =>
+  static readonly layer = (settings: Source = {}, limits: { connectionsMax?: number } = {}): Layer.Layer<RawHttp> =>
     Layer.effect(
       RawHttp,
       Effect.map(ListeningAt, ({ port }) => ({ port }))
     ).pipe(
-      Layer.provide(nodeServer({ host: "127.0.0.1", port: 0, drain: "5 seconds" })),
+      Layer.provide(nodeServer({ host: "127.0.0.1", port: 0, drain: "5 seconds", ...limits })),
       Layer.provide(wholeService(memoryConfig(settings))),
       Layer.orDie
     )

@@ -17,6 +17,8 @@ export interface ServerSettings {
   readonly drain: Duration.Input
   /** After so long without a byte in either direction a connection is given up. */
   readonly silenceMs?: number
+  /** Those beyond are hung up on at once. */
+  readonly connectionsMax?: number
 }
 
 export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
@@ -47,6 +49,8 @@ export class ListeningAt extends Context.Service<ListeningAt, { readonly host: s
   "agent-tool-billing/adapters/http/ListeningAt"
 ) {}
 
+/** Each costs some tens of kilobytes; more than this no one node serves well. */
+export const CONNECTIONS_MAX = 10_000
 const HEADER_BYTES_MAX = 32_768
 const HEADERS_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 60_000
@@ -107,6 +111,7 @@ export const layer = (settings: ServerSettings) =>
           })
         }
       )
+      server.maxConnections = settings.connectionsMax ?? CONNECTIONS_MAX
       server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
         if (malformed.has(socket)) return
         malformed.add(socket)

@@ -1,0 +1,99 @@
+/**
+ * What an account can make grow by doing and undoing has an end in a day, and what is shown of it an end at any time.
+ * docs/threat-model.md lists every limit there is; most have their test with their subject.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { connect, type Socket } from "node:net"
+import { KEYS_MADE_PER_DAY_MAX } from "../../domain/accounts/ApiKey.ts"
+import { PRICE_CHANGES_PER_DAY_MAX } from "../../domain/catalog/Catalog.ts"
+import { GRANTS_PER_DAY_MAX } from "../../domain/metering/Grants.ts"
+import { aConsumer, aProvider, expecting, KEYS, listAt, type Member, textAt, TOOLS } from "../support/Market.ts"
+import { everyCore } from "../support/metering/Core.ts"
+import { later } from "../support/metering/Elsewhen.ts"
+import { GRANTS } from "../support/metering/Shop.ts"
+import { ask, RawHttp } from "../support/RawHttp.ts"
+import { LIVE, send } from "../support/ServiceUnderTest.ts"
+
+const priced = (provider: Member, price: number) =>
+  send({ path: TOOLS, key: provider.key, json: { tools: [{ tool_name: "echo", price_microcents: price }] } })
+
+for (const [name, core] of everyCore) {
+  it.layer(core, LIVE)(`A day over ${name}`, (it) => {
+    it.effect("has so many new keys in it, and the next day has others", () =>
+      Effect.gen(function* () {
+        const owner = yield* aConsumer()
+        const make = (key: string) => send({ path: KEYS, key, json: {} })
+        // The one that registration made is one of them.
+        for (let n = 1; n < KEYS_MADE_PER_DAY_MAX; n++) {
+          const made = yield* expecting(201, { path: KEYS, key: owner.key, json: {} })
+          yield* expecting(200, {
+            method: "DELETE",
+            path: `${KEYS}/${textAt(made, "key", "key_id")}`,
+            key: owner.key
+          })
+        }
+        const refused = yield* make(owner.key)
+        assert.strictEqual(refused.status, 422)
+        assert.include(textAt(refused, "message"), "24 hours")
+        const rotated = yield* send({ path: `${KEYS}/rotate`, key: owner.key, json: {} })
+        assert.strictEqual(rotated.status, 422)
+        assert.strictEqual((yield* make((yield* aConsumer()).key)).status, 201)
+        assert.strictEqual((yield* make(owner.key).pipe(later("25 hours"))).status, 201)
+      })
+    )
+
+    it.effect("has so many prices of a tool in it, and whoever changes nothing is not refused", () =>
+      Effect.gen(function* () {
+        const provider = yield* aProvider()
+        for (let n = 1; n <= PRICE_CHANGES_PER_DAY_MAX; n++) {
+          assert.strictEqual((yield* priced(provider, n)).status, 201)
+        }
+        const refused = yield* priced(provider, 7_777)
+        assert.strictEqual(refused.status, 422)
+        assert.include(textAt(refused, "message"), "24 hours")
+        assert.strictEqual((yield* priced(provider, PRICE_CHANGES_PER_DAY_MAX)).status, 201)
+        assert.strictEqual((yield* priced(provider, 7_777).pipe(later("25 hours"))).status, 201)
+      })
+    )
+
+    it.effect("has so many grants in it, and no more of the dead ones are shown", () =>
+      Effect.gen(function* () {
+        const { key } = yield* aConsumer()
+        const json = { provider_id: (yield* aProvider()).id, cap_microcents: 1 }
+        for (let n = 0; n < GRANTS_PER_DAY_MAX; n++) {
+          const given = yield* expecting(201, { path: GRANTS, key, json })
+          yield* expecting(200, { method: "DELETE", path: `${GRANTS}/${textAt(given, "grant", "grant_id")}`, key })
+        }
+        const refused = yield* send({ path: GRANTS, key, json })
+        assert.strictEqual(refused.status, 422)
+        assert.include(textAt(refused, "message"), "24 hours")
+        assert.strictEqual((yield* send({ path: GRANTS, key, json }).pipe(later("25 hours"))).status, 201)
+        const shown = yield* expecting(200, { path: GRANTS, key })
+        assert.lengthOf(listAt(shown, "grants"), GRANTS_PER_DAY_MAX + 1)
+      })
+    )
+  })
+}
+
+it.layer(RawHttp.layer({}, { connectionsMax: 3 }), LIVE)("connections", (it) => {
+  it.effect("beyond their limit are hung up on, and are welcome again when others have gone", () =>
+    Effect.gen(function* () {
+      const { port } = yield* RawHttp
+      const open = Effect.promise(
+        () =>
+          new Promise<Socket>((resolve) => {
+            const socket = connect({ host: "127.0.0.1", port }, () => resolve(socket))
+            socket.on("error", () => {})
+          })
+      )
+      const held = yield* Effect.all([open, open, open])
+      const beyond = yield* open
+      yield* Effect.promise(() => new Promise((resolve) => beyond.once("close", resolve)))
+      assert.isFalse(held.some(({ closed }) => closed))
+      for (const socket of held) socket.destroy()
+      yield* Effect.sleep("100 millis")
+      assert.strictEqual((yield* ask(["GET /livez HTTP/1.1", "connection: close"])).status, 200)
+    })
+  )
+})
