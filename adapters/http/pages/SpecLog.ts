@@ -113,7 +113,7 @@ export const logPart = (): SpecPart => ({
     heading("Tiles"),
     said(
       `The tree is served as C2SP tlog-tiles of ${TILE_WIDTH} hashes, 32 bytes each, below \`/api/v1/market/log/tile/\` and`,
-      "`/api/v1/market/log/<number>/tile/`. Every tile of one level is a hash of the next. What was served once never changes."
+      "`/api/v1/market/log/<number>/tile/`. Every full tile is one hash of the level above. What was served once never changes."
     ),
     listing(
       "Addresses of tiles",

@@ -1,0 +1,89 @@
+/**
+ * Pages to read, in a real browser: specification, changelog, documentation, and what is shown where there is nothing.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { browser, hasBrowser, open, overflows, pictured, seriousFindings } from "../support/Browser.ts"
+import { ready } from "../support/ServiceProcess.ts"
+
+const PAGES = [
+  ["spec", "/spec", "Specification"],
+  ["changelog", "/changelog", "Changelog"],
+  ["docs", "/docs", "Agent Tool Billing"],
+  ["nothing", "/no/such/page", "Not found"]
+] as const
+
+const service = ready({ PROFILE: "memory", LOG_LEVEL: "Error", RATE_LIMIT_IP_RPM: "0" })
+
+for (const [name, path, title] of PAGES) {
+  it.live.skipIf(!hasBrowser)(
+    `${path} can be read: in light and dark, wide and at the width of a phone`,
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* service
+        const opened = yield* browser
+        for (const scheme of ["light", "dark"] as const) {
+          for (const width of [1_280, 360]) {
+            const { asked, complaints, page } = yield* open(opened, `${url}${path}`, { scheme, width })
+            assert.strictEqual(yield* Effect.promise(() => page.innerText("h1")), title)
+            assert.strictEqual(yield* Effect.promise(() => page.locator("header.site nav a").count()), 6)
+            assert.isFalse(yield* overflows(page), `${scheme} ${width}`)
+            // The documentation is longer than a picture may be.
+            if (name !== "docs") yield* pictured(page, `${name}-${scheme}-${width}`)
+            assert.deepStrictEqual(yield* seriousFindings(page), [], `${scheme} ${width}`)
+            assert.isTrue(asked.every((one) => one.startsWith(url) || one.startsWith("data:")))
+            // Chromium says aloud that a page came with 404.
+            assert.deepStrictEqual(
+              complaints.filter((one) => !(name === "nothing" && one.includes("404"))),
+              []
+            )
+          }
+        }
+      }).pipe(Effect.scoped),
+    { timeout: 180_000 }
+  )
+}
+
+it.live.skipIf(!hasBrowser)(
+  "the specification is found its way through by keyboard, and without a script",
+  () =>
+    Effect.gen(function* () {
+      const { url } = yield* service
+      const opened = yield* browser
+      const { page } = yield* open(opened, `${url}/spec`)
+      yield* Effect.promise(async () => {
+        await page.focus('nav[aria-label="On this page"] a[href="#disputes"]')
+        await page.keyboard.press("Enter")
+        await page.waitForFunction("location.hash === '#disputes'")
+      })
+      const top = yield* Effect.promise(() =>
+        page.evaluate<number>("document.querySelector('#disputes').getBoundingClientRect().top")
+      )
+      assert.isBelow(Math.abs(top), 400)
+      const context = yield* Effect.promise(() => opened.newContext({ javaScriptEnabled: false }))
+      const plain = yield* Effect.promise(() => context.newPage())
+      for (const path of ["/spec", "/changelog"]) {
+        yield* Effect.promise(() => plain.goto(`${url}${path}`))
+        assert.isAbove((yield* Effect.promise(() => plain.innerText("main"))).length, 500, path)
+      }
+    }).pipe(Effect.scoped),
+  { timeout: 60_000 }
+)
+
+it.live.skipIf(!hasBrowser)(
+  "from where there is nothing every way leads on",
+  () =>
+    Effect.gen(function* () {
+      const { url } = yield* service
+      const { page } = yield* open(yield* browser, `${url}/<script>alert(1)</script>`)
+      const links = yield* Effect.promise(() =>
+        page.evaluate<ReadonlyArray<string>>("[...document.querySelectorAll('a[href^=\"/\"]')].map((a) => a.href)")
+      )
+      assert.isAbove(links.length, 10)
+      for (const link of new Set(links)) {
+        const { status } = yield* Effect.promise(() => fetch(link))
+        assert.strictEqual(status, 200, link)
+      }
+    }).pipe(Effect.scoped),
+  { timeout: 60_000 }
+)
