@@ -161,6 +161,15 @@ it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "2", TRUST_PROXY: "10.0.0.
       })
     )
 
+    it.effect("is an IPv6 network as a whole: its holder may have any address in it", () =>
+      Effect.gen(function* () {
+        yield* expecting(200, from("2001:db8:5:6::1"))
+        yield* expecting(200, from("2001:db8:5:6:ffff::2"))
+        yield* expecting(429, from("2001:db8:5:6:7:8:9:a"))
+        yield* expecting(200, from("2001:db8:5:7::1"))
+      })
+    )
+
     it.effect("names one client in whatever way its address is written", () =>
       Effect.gen(function* () {
         const through = (forwarded: string) => from("10.0.0.1", { "x-forwarded-for": forwarded })

@@ -3,17 +3,33 @@
  * docs/threat-model.md lists every limit there is; most have their test with their subject.
  */
 import { assert, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer, Result } from "effect"
+import { RateLimiter } from "effect/persistence"
 import { connect, type Socket } from "node:net"
+import * as BoundedRateLimiterStore from "../../adapters/memory/BoundedRateLimiterStore.ts"
+import { BUCKETS_MAX } from "../../adapters/memory/BoundedRateLimiterStore.ts"
 import { KEYS_MADE_PER_DAY_MAX } from "../../domain/accounts/ApiKey.ts"
 import { PRICE_CHANGES_PER_DAY_MAX } from "../../domain/catalog/Catalog.ts"
+import { BUDGETS_PER_CONSUMER_MAX } from "../../domain/ledger/Budgets.ts"
 import { GRANTS_PER_DAY_MAX } from "../../domain/metering/Grants.ts"
-import { aConsumer, aProvider, expecting, KEYS, listAt, type Member, textAt, TOOLS } from "../support/Market.ts"
+import {
+  aConsumer,
+  aProvider,
+  expecting,
+  KEYS,
+  listAt,
+  type Member,
+  putTools,
+  textAt,
+  TOOLS,
+  valueAt
+} from "../support/Market.ts"
 import { everyCore } from "../support/metering/Core.ts"
 import { later } from "../support/metering/Elsewhen.ts"
 import { GRANTS } from "../support/metering/Shop.ts"
 import { ask, RawHttp } from "../support/RawHttp.ts"
-import { LIVE, send } from "../support/ServiceUnderTest.ts"
+import { BUDGETS } from "../support/security/Paths.ts"
+import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 
 const priced = (provider: Member, price: number) =>
   send({ path: TOOLS, key: provider.key, json: { tools: [{ tool_name: "echo", price_microcents: price }] } })
@@ -75,6 +91,36 @@ for (const [name, core] of everyCore) {
     )
   })
 }
+
+it.layer(ServiceUnderTest.memory(), LIVE)("an account", (it) => {
+  it.effect("has so many budgets", () =>
+    Effect.gen(function* () {
+      const [{ key }, provider] = [yield* aConsumer(), yield* aProvider()]
+      const tools = Array.from({ length: BUDGETS_PER_CONSUMER_MAX }, (_, n) => ({ tool_name: `tool-${n}` }))
+      const put = yield* putTools(provider, ...tools)
+      for (const tool of listAt(put, "tools")) {
+        yield* expecting(201, { path: BUDGETS, key, json: { tool_id: valueAt(tool, "id"), cap_microcents: 1 } })
+      }
+      const refused = yield* expecting(422, { path: BUDGETS, key, json: { cap_microcents: 1 } })
+      assert.include(textAt(refused, "message"), String(BUDGETS_PER_CONSUMER_MAX))
+    })
+  )
+})
+
+it.layer(RateLimiter.layer.pipe(Layer.provide(BoundedRateLimiterStore.layer)))("what is known of addresses", (it) => {
+  it.effect("has an end: whoever asked longest ago is forgotten", () =>
+    Effect.gen(function* () {
+      const limiter = yield* RateLimiter.RateLimiter
+      const ask = (key: string) =>
+        Effect.result(limiter.consume({ key, limit: 1, window: "1 minute", algorithm: "token-bucket" }))
+      assert.isTrue(Result.isSuccess(yield* ask("first")))
+      assert.isTrue(Result.isFailure(yield* ask("first")))
+      for (let n = 0; n < BUCKETS_MAX; n++) yield* ask(`address ${n}`)
+      assert.isTrue(Result.isFailure(yield* ask(`address ${BUCKETS_MAX - 1}`)))
+      assert.isTrue(Result.isSuccess(yield* ask("first")))
+    })
+  )
+})
 
 it.layer(RawHttp.layer({}, { connectionsMax: 3 }), LIVE)("connections", (it) => {
   it.effect("beyond their limit are hung up on, and are welcome again when others have gone", () =>

@@ -34,6 +34,15 @@ export const clientAddress = (request: WebRequest, trusted: TrustedProxies): str
   return address
 }
 
+/** Whose it is: an IPv4 address, or the 64 bits of an IPv6 network, in which its holder may have any address. */
+export const networkOf = (address: string): string =>
+  address.includes(":") && ipaddr.IPv6.isValid(address)
+    ? `${ipaddr.IPv6.parse(address)
+        .parts.slice(0, 4)
+        .map((part) => part.toString(16))
+        .join(":")}::/64`
+    : address
+
 const isTrusted = (address: string, trusted: TrustedProxies): boolean => {
   if (!ipaddr.isValid(address)) return false
   const parsed = ipaddr.process(address)

@@ -5,6 +5,7 @@
 import { Context, Duration, Effect, Layer } from "effect"
 import { RateLimiter } from "effect/persistence"
 import type { Principal } from "../../../domain/accounts/Principal.ts"
+import { networkOf } from "./ClientAddress.ts"
 import { RateLimited } from "./Failures.ts"
 
 export interface RateLimitSettings {
@@ -56,8 +57,8 @@ export class RateLimits extends Context.Service<
             )
 
       return RateLimits.of({
-        address: (address) => consume(`address:${address}`, settings.addressRpm),
-        registration: (address) => consume(`register:${address}`, settings.registrationRpm),
+        address: (address) => consume(`address:${networkOf(address)}`, settings.addressRpm),
+        registration: (address) => consume(`register:${networkOf(address)}`, settings.registrationRpm),
         key: (principal) =>
           settings.keysLimited ? consume(`${principal.role}:${principal.ownerId}`, principal.rateLimitRpm) : unlimited,
         probe: limiter.consume({ key: "health", limit: PROBES_MAX, window: WINDOW_MS, algorithm: "token-bucket" }).pipe(
