@@ -57,7 +57,17 @@ describe("the rooms of the house", () => {
     const ignored = readFileSync(join(projectRoot, ".gitignore"), "utf8")
       .split("\n")
       .map((line) => line.replaceAll("/", ""))
-    const rooms = ["src", "domain", "adapters", "migrations", "test", "package.json", "tsconfig.json", "README.md"]
+    const rooms = [
+      "src",
+      "domain",
+      "adapters",
+      "migrations",
+      "test",
+      "docs",
+      "package.json",
+      "tsconfig.json",
+      "README.md"
+    ]
     const tools = ["package-lock.json", "tsconfig.build.json", "vitest.config.ts"]
     const others = visible("")
       .map(({ name }) => name)
