@@ -56,3 +56,4 @@ export type CatalogPage = Answer<typeof CatalogApi.endpoints.catalog>
 export type Declaration = Wire<ToolBody>
 export type ToolsPut = Answer<typeof CatalogApi.endpoints.registerTools>
 export type Answered = Answer<typeof DisputesApi.endpoints.respond>
+export type SigningSecret = Answer<typeof TrustApi.endpoints.signingSecret>

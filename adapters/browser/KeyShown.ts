@@ -4,6 +4,9 @@
 import { button, el } from "./Dom.ts"
 import { copy } from "./CopyButtons.ts"
 
+/** As the documentation's examples name it. */
+const variableOf = (key: string): string => (key.startsWith("atb_p_") ? "PROVIDER_KEY" : "CONSUMER_KEY")
+
 export const keyShown = (key: string, ownerId: string): HTMLElement => {
   const shown = el("code", { class: "secret", id: "new-key" }, key)
   const copier = button("Copy the key", () => void copy(shown, copier))
@@ -26,7 +29,7 @@ export const keyShown = (key: string, ownerId: string): HTMLElement => {
         {
           class: "button plain",
           download: `agent-tool-billing-${ownerId.slice(0, 8)}.env`,
-          href: URL.createObjectURL(new Blob([`MARKET_KEY=${key}\n`], { type: "text/plain" }))
+          href: URL.createObjectURL(new Blob([`${variableOf(key)}=${key}\n`], { type: "text/plain" }))
         },
         "Download it"
       )

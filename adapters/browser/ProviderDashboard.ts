@@ -9,6 +9,7 @@ import { calls } from "./ProviderCalls.ts"
 import { disputes } from "./ProviderDisputes.ts"
 import { earnings } from "./ProviderEarnings.ts"
 import { payouts } from "./ProviderPayouts.ts"
+import { signing } from "./ProviderSigning.ts"
 import { standing } from "./ProviderStanding.ts"
 import { start } from "./ProviderStart.ts"
 import { tools } from "./ProviderTools.ts"
@@ -41,6 +42,7 @@ const show = (_key: string, who: Who): void => {
     disputed,
     standing(id),
     stated,
+    signing(),
     keys("provider", id)
   ])
 }

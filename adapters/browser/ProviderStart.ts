@@ -80,5 +80,5 @@ const stepOf = ({ how, isDone, title }: Step): HTMLElement =>
   )
 
 const callOf = (tool: string, providerId: string): string =>
-  `curl ${location.origin}/api/market/proxy -H "Authorization: Bearer $DEVELOPER_KEY" -H 'content-type: application/json' ` +
+  `curl ${location.origin}/api/market/proxy -H "Authorization: Bearer $CONSUMER_KEY" -H 'content-type: application/json' ` +
   `-d '${JSON.stringify({ tool_name: tool, provider_id: providerId, input: {} })}'`

@@ -7,6 +7,7 @@ import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { catalogShop } from "../support/CatalogShop.ts"
 import { elementsOf, parseHtml, textOf, wordsOf } from "../support/HtmlCheck.ts"
+import { post } from "../support/ServiceProcess.ts"
 
 const FIRST_PAGE_BYTES_MAX = 150_000
 
@@ -28,6 +29,13 @@ describe("the first page", () => {
     () =>
       Effect.gen(function* () {
         const { url } = yield* catalogShop
+        // The newest tool costs more than the commands load.
+        yield* post(`${url}/api/market/register-provider`, {
+          name: "Dear",
+          email: "dear@example.org",
+          endpoint_url: "http://127.0.0.1:9/mcp",
+          tools: [{ tool_name: "dear", price_microcents: 6_000_000, free_tier_calls: 0 }]
+        })
         const page = yield* get(`${url}/`)
         const bought = yield* shell(commandsIn(page, "developers"))
         assert.match(bought, /^atb_c_[0-9a-f]{72}$/mu)

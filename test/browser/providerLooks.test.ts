@@ -116,6 +116,11 @@ it.live.skipIf(!hasBrowser)(
         assert.isTrue(file.text.startsWith(begins), file.text.slice(0, 20))
       }
 
+      // The secret that requests to its server are signed with, when it is asked for.
+      yield* press(page, "#signing", "Show the signing secret")
+      const { secret } = yield* got(`${url}/api/v1/market/providers/signing-secret`, seller.key)
+      yield* says(page, "#signing pre", String(secret))
+
       // Another key, shown once; the tab's own replaced and gone on with; the other one revoked.
       yield* Effect.promise(async () => {
         await page.click("text=Create another key")
@@ -189,7 +194,7 @@ it.live.skipIf(!hasBrowser)(
         ["nonsense", "The service does not know this key."],
         [`${seller.key.slice(0, -1)}x`, "The service does not know this key."],
         [developer, "This is a developer's key. Use it on the developer dashboard."],
-        [OPERATOR_KEY, "operator"]
+        [OPERATOR_KEY, "This is the operator's key."]
       ] as const) {
         yield* signIn(refused.page, key)
         yield* says(refused.page, "[role=alert]", words)

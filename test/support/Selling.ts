@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { fine, providing } from "./metering/Provider.ts"
 import { json, post, ready } from "./ServiceProcess.ts"
 
-export const OPERATOR_KEY = "the operator's key of the browser tests"
+export const OPERATOR_KEY = "operator_key_of_the_browser_tests_0001"
 const CLOCK = join(import.meta.dirname, "jumping-clock.ts")
 
 /** A service whose calendar is so many days behind until it is told that it is today. */

@@ -52,6 +52,9 @@ export const homeRoutes = Effect.gen(function* () {
   return [pageRoute("/", publicRead, "What this is, and how to begin", () => home)]
 })
 
+/** With the five dollars that the steps load before they call it. */
+const isAffordable = ({ price }: CatalogEntry): boolean => price <= 5_000_000n
+
 interface Facts {
   readonly baseUrl: string
   readonly isLive: boolean
@@ -90,7 +93,7 @@ const page = (newest: ReadonlyArray<CatalogEntry>, facts: Facts): Html => html`
   <section aria-labelledby="begin-title">
     <h2 id="begin-title">Begin</h2>
     <div class="tracks">
-      ${track("developers", "For developers of agents", developerSteps(facts.baseUrl, newest[0], facts.isLive))}
+      ${track("developers", "For developers of agents", developerSteps(facts.baseUrl, newest.find(isAffordable), facts.isLive))}
       ${track("providers", "For providers of tools", providerSteps(facts.baseUrl))}
     </div>
     <p>

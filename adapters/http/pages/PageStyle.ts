@@ -64,7 +64,8 @@ p,ul,ol,pre,table,figure{margin:0 0 1rem}
 p,li,td{overflow-wrap:break-word}
 ul,ol{padding-left:1.25rem}
 li+li{margin-top:.35rem}
-h1,h2,h3{line-height:1.2;margin:0 0 1rem;letter-spacing:-.015em;text-wrap:balance}
+h1,h2,h3{line-height:1.2;margin:0 0 1rem;letter-spacing:-.015em;text-wrap:balance;overflow-wrap:anywhere}
+label{overflow-wrap:anywhere}
 h1{font-size:clamp(2rem,1.4rem + 2.5vw,3rem);letter-spacing:-.03em}
 h2{font-size:1.75rem}
 h3{font-size:1.25rem}
