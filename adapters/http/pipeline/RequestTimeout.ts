@@ -33,13 +33,15 @@ export const makeInTime = Effect.gen(function* () {
 
   return <A, E>(work: (clock: RequestClock) => Effect.Effect<A, E>, tooLate: () => E): Effect.Effect<A, E> =>
     Effect.withFiber((caller) => {
+      // Taken now: a fiber that has ended has none.
+      const { context } = caller
       let resume: ((exit: Effect.Effect<A, E>) => void) | undefined
       const deadline: Deadline = deadlines.start(timeoutMs, () => {
         late.add(worker)
         worker.interruptUnsafe()
         resume?.(Effect.fail(tooLate()))
       })
-      const worker: Fiber.Fiber<A, E> = Effect.runForkWith(caller.context)(
+      const worker: Fiber.Fiber<A, E> = Effect.runForkWith(context)(
         work({
           pause: () => deadline.restart(Number.POSITIVE_INFINITY),
           restart: (extraMs) => deadline.restart(timeoutMs + extraMs)
@@ -54,7 +56,7 @@ export const makeInTime = Effect.gen(function* () {
         resume = resumeCaller
         worker.addObserver((exit: Exit.Exit<A, E>) => {
           deadline.end()
-          if (late.size > 0 && late.delete(worker)) return failedUnseen(exit, caller.context)
+          if (late.size > 0 && late.delete(worker)) return failedUnseen(exit, context)
           resumeCaller(exit)
         })
         return Fiber.interrupt(worker)
