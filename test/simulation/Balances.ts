@@ -60,7 +60,7 @@ export const makeBalanceChecks = ({ facts, stores }: World, books: Books) => {
 
   const grantsHold = Effect.gen(function* () {
     for (const consumerId of new Set(facts.granted.map(({ consumer }) => ConsumerId.make(consumer.id)))) {
-      for (const { cap, id, spent } of yield* atomically(grants.ofConsumer(consumerId))) {
+      for (const { cap, id, spent } of yield* atomically(grants.ofConsumer(consumerId, yield* DateTime.now))) {
         if (spent > cap || spent < 0n) return yield* wrong("grants hold", `${id}: ${spent} of ${cap}`)
       }
     }

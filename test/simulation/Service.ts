@@ -72,9 +72,13 @@ const routes = Effect.map(
   (groups) => groups.flat()
 )
 
-const dispatcher = Layer.effect(Dispatcher, Effect.flatMap(routes, make)).pipe(
-  Layer.provide([RateLimits.layer, HttpMetrics.layer])
-)
+/** What a lost browser would be shown: nobody asks for it here. */
+const NOTHING_HERE = { status: 404, headers: {}, body: "" }
+
+const dispatcher = Layer.effect(
+  Dispatcher,
+  Effect.flatMap(routes, (all) => make(all, NOTHING_HERE))
+).pipe(Layer.provide([RateLimits.layer, HttpMetrics.layer]))
 
 export const service = dispatcher.pipe(
   Layer.provideMerge(core),
