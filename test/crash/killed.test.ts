@@ -25,7 +25,7 @@ import { finished, freePort, ready } from "../support/ServiceProcess.ts"
 const ROUNDS = Number(process.env["CRASH_ROUNDS"] ?? 3)
 const VICTIMS = ["the service", "the database", "both"] as const
 const CONNECTIONS = 64
-const SECONDS_A_ROUND_MAX = 30
+const SECONDS_A_ROUND_MAX = 60
 
 let template: Template
 beforeAll(async () => {

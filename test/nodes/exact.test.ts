@@ -64,7 +64,7 @@ const count = (replies: ReadonlyArray<Reply>): Readonly<Record<number, number>> 
 const at = (reply: Reply, ...path: ReadonlyArray<string>): unknown =>
   path.reduce<unknown>((inner, step) => (inner as Readonly<Record<string, unknown>> | undefined)?.[step], reply.json)
 
-it.layer(Fleet.layer, LIVE)("three nodes on one database", (it) => {
+it.layer(Fleet.layer, { ...LIVE, timeout: "90 seconds" })("three nodes on one database", (it) => {
   it.effect("let a wallet pay for what it can pay, and for nothing more", () =>
     Effect.gen(function* () {
       const { key, provider, toolId, url } = yield* aMarket((one) => one.answerAfter(300))

@@ -120,6 +120,6 @@ it.layer(Fleet.layer, { ...LIVE, timeout: "90 seconds" })("three nodes under loa
         assert.strictEqual(check.code, 0, check.output + check.problem)
         yield* Effect.log(check.output)
       }),
-    120_000
+    240_000
   )
 })
