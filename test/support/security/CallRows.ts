@@ -77,6 +77,9 @@ export const callRows: Rows = {
     { shows: { operator: ["receipt", "claim"] }, touches: { operator: ["consumerOwner", "providerOwner"] } }
   ),
 
+  "GET /api/v1/market/free-tiers": row(consumers(200), "/api/v1/market/free-tiers"),
+  // Derived from whose key it is: there is no way to name another's.
+  [`GET ${PROVIDERS}/signing-secret`]: row(providers(200), `${PROVIDERS}/signing-secret`),
   [`POST ${PROVIDERS}/verify`]: row(providers(200, 200), () => ({
     path: `${PROVIDERS}/verify`,
     json: { level: "code", repo_url: "https://github.com/owner/name" }

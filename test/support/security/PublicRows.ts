@@ -23,6 +23,7 @@ const reads = [
   "/.well-known/jwks.json",
   "/api/v1",
   "/api/v1/status",
+  "/api/v1/status/history",
   "/api/v1/health",
   "/livez",
   "/readyz",
@@ -39,6 +40,9 @@ const submission = (path: string, json: Readonly<Record<string, unknown>>): Row 
 
 export const publicRows: Rows = {
   ...Object.fromEntries(reads.map((path) => [`GET ${path}`, open(path)])),
+  "GET /api/v1/market/tools/:id": row(anybody(), ({ offer }) => ({
+    path: unasked(`/api/v1/market/tools/${offer.toolId}`)
+  })),
   [`GET ${PROVIDERS}/:id/sla`]: row(anybody(), ({ provider }) => ({
     path: unasked(`${PROVIDERS}/${provider.id}/sla`)
   })),
