@@ -17,6 +17,8 @@ type Grant = Grants["grants"][number]
 
 const PATH = "/api/v1/market/grants"
 
+const STATES = { active: ["Active", "good"], revoked: ["Taken back", ""], expired: ["Over", ""] } as const
+
 export const grants = (): Panel => {
   const said = saying()
   return panel("grants", "Grants", async (reload) => {
@@ -45,14 +47,14 @@ const grantTable = (rows: ReadonlyArray<Grant>, said: HTMLElement, reload: () =>
             one.tool_ids.length === 0 ? ", all tools" : `, ${plural(one.tool_ids.length, "tool")}`
           )
       },
-      { name: "", cell: ({ status }) => badge(status, status === "active" ? "good" : "") },
+      { name: "", cell: ({ status }) => badge(STATES[status][0], STATES[status][1]) },
       {
         name: "Cap",
         cell: (one) => `${money(one.cap_microcents)} ${CAP_PERIODS.find(([value]) => value === one.period)![1]}`,
         isNumber: true
       },
       { name: "Spent", cell: (one) => money(one.spent_microcents), isNumber: true },
-      { name: "Until", cell: (one) => (one.expires_at === null ? "taken back" : moment(one.expires_at)) },
+      { name: "Until", cell: (one) => (one.expires_at === null ? "You take it back" : moment(one.expires_at)) },
       { name: "", cell: (one) => (one.status === "active" ? revoking(one, said, reload) : undefined) }
     ],
     rows

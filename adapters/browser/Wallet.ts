@@ -10,6 +10,11 @@ import { type Panel, panel } from "./Panel.ts"
 import { keyOf } from "./Session.ts"
 
 const MICROCENTS_PER_CENT = 10_000
+const LOAD_CENTS_MIN = 100
+const LOAD_CENTS_MAX = 100_000
+const LIMITS = `From ${money(LOAD_CENTS_MIN * MICROCENTS_PER_CENT)} to ${money(LOAD_CENTS_MAX * MICROCENTS_PER_CENT)} at once.`
+
+const refused = (message: string): Refused => new Refused(422, { details: [{ path: ["amount_cents"], message }] })
 
 export const wallet = (): Panel =>
   panel("wallet", "Balance", async (reload) => {
@@ -41,18 +46,17 @@ const loading = (reload: () => Promise<void>): HTMLElement =>
     id: "load",
     style: "row",
     submit: "Load",
-    fields: [{ name: "amount_cents", label: "Dollars to load", type: "number", value: "5.00" }],
+    fields: [{ name: "amount_cents", label: "Dollars to load", type: "number", value: "5.00", hint: LIMITS }],
     send: async ({ amount_cents: dollars }, idempotencyKey) => {
       const microcents = microcentsOf(dollars!)
-      if (microcents === undefined || microcents % MICROCENTS_PER_CENT !== 0) {
-        throw new Refused(422, {
-          details: [{ path: ["amount_cents"], message: "Write dollars and cents, such as 5.00." }]
-        })
-      }
+      const cents = (microcents ?? Number.NaN) / MICROCENTS_PER_CENT
+      if (!Number.isInteger(cents)) throw refused("Write dollars and cents, such as 5.00.")
+      // The service would say it in cents.
+      if (cents < LOAD_CENTS_MIN || cents > LOAD_CENTS_MAX) throw refused(LIMITS)
       const loaded = await ask<Loaded>("POST", "/api/market/balance/load", {
         key: keyOf("consumer"),
         idempotencyKey,
-        body: { amount_cents: microcents / MICROCENTS_PER_CENT }
+        body: { amount_cents: cents }
       })
       if (loaded.mode === "live") {
         location.assign(loaded.checkout_url)

@@ -46,13 +46,13 @@ it.live.skipIf(!hasBrowser)(
         for (const words of ["No calls in this time", "No budgets", "No grants", "No disputes", "No invoices yet"]) {
           await waitsFor(page, "#dashboard", words)
         }
-        // What is no amount is refused here, what is too little by the service, in its own words.
+        // What is no amount and what is too little is refused beside the field.
         await page.fill("#load-amount_cents", "five")
         await page.click("#load button")
-        await waitsFor(page, "#load", "Write dollars and cents")
+        await waitsFor(page, "#load-amount_cents-fault", "Write dollars and cents")
         await page.fill("#load-amount_cents", "0.50")
         await page.click("#load button")
-        await waitsFor(page, "#load", "100")
+        await waitsFor(page, "#load-amount_cents-fault", "From $1.00")
         await page.fill("#load-amount_cents", "5.00")
         await page.click("#load button")
         await waitsFor(page, "#wallet .figures", "$5.00")
@@ -88,7 +88,7 @@ it.live.skipIf(!hasBrowser)(
         await waitsFor(page, "#grants table", "$5.00 a month")
         await page.click("#grants table >> text=Take back")
         await page.click("text=Take it back")
-        await waitsFor(page, "#grants table", "revoked")
+        await waitsFor(page, "#grants table", "Taken back")
 
         await page.click("#keys >> text=Replace")
         await page.click("text=Replace it")
