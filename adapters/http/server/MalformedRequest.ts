@@ -27,11 +27,14 @@ export const refuseMalformed = (socket: Duplex, error: NodeJS.ErrnoException, be
   before.outgoing.once("finish", () => lastWords(socket, problemOf(error)))
 }
 
-/** HTTP/1.1 asks for a Host. */
-export const isWithoutHost = ({ headers, httpVersion }: IncomingMessage): boolean =>
-  headers.host === undefined && httpVersion === "1.1"
-
-export const withoutHost = (): WebAnswer => answerOf(badRequest("The request names no Host, which HTTP/1.1 asks for."))
+/** What the parser lets pass and is refused all the same: a line without a version, and HTTP/1.1 without a Host. */
+export const refusalOf = ({ headers, httpVersion, httpVersionMajor }: IncomingMessage): WebAnswer | undefined => {
+  if (httpVersionMajor < 1)
+    return answerOf(badRequest("The request names no version of HTTP. HTTP/1.1 is spoken here."))
+  return headers.host === undefined && httpVersion === "1.1"
+    ? answerOf(badRequest("The request names no Host, which HTTP/1.1 asks for."))
+    : undefined
+}
 
 const lastWords = (socket: Duplex, problem: Problem): void => {
   if (!socket.writable) return void socket.destroy()

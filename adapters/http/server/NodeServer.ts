@@ -8,7 +8,7 @@ import type { Duplex } from "node:stream"
 import { PayloadTooLarge } from "../pipeline/Failures.ts"
 import { Dispatcher } from "../pipeline/Dispatcher.ts"
 import type { WebAnswer, WebRequest } from "../pipeline/WebRequest.ts"
-import { type Exchange, isWithoutHost, refuseMalformed, withoutHost } from "./MalformedRequest.ts"
+import { type Exchange, refusalOf, refuseMalformed } from "./MalformedRequest.ts"
 
 export interface ServerSettings {
   readonly host: string
@@ -93,7 +93,8 @@ export const layer = (settings: ServerSettings) =>
           requireHostHeader: false
         },
         (incoming, outgoing) => {
-          if (isWithoutHost(incoming)) return send(server, incoming, outgoing, withoutHost())
+          const refused = refusalOf(incoming)
+          if (refused !== undefined) return send(server, incoming, outgoing, refused)
           const connection = connectionOf(incoming.socket)
           if (connection.unanswered === UNANSWERED_MAX) return void incoming.socket.destroy()
           connection.latest = { incoming, outgoing }
