@@ -262,8 +262,11 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, n
   return Dispatcher.of({ dispatch })
 })
 
-/** The router would stop reading at these, and a proxy before us that guards a path would have seen another one. */
-const isWhole = (path: string): boolean => !path.includes(";") && !path.includes("#")
+/**
+ * The router would stop reading at these, and a proxy before us that guards a path would have seen another one. `*` is no
+ * path: it asks about the server, and the router would take it for the root.
+ */
+const isWhole = (path: string): boolean => path !== "*" && !path.includes(";") && !path.includes("#")
 
 /** Of whoever may come without one: whether one that is sent means anything. */
 const usesKey = (rule: AccessRule): boolean => rule.keyOptional || rule.idempotent || rule.openWithoutOperator
