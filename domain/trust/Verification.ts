@@ -11,21 +11,13 @@ import type { ProviderId } from "../shared/Ids.ts"
 import { isSameText } from "../shared/SameText.ts"
 import { Sealer } from "../shared/Sealer.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
+import { type Challenge, letter, MAIL_TOKEN_HOURS, publication } from "./Challenge.ts"
 import { Mailer, type MailFailed, type MailNotConfigured } from "./Mailer.ts"
 import { ProofReader } from "./ProofReader.ts"
-import {
-  ownsEndpoint,
-  recordName,
-  recordValue,
-  repositoryOf,
-  repositoryText,
-  tokenIn,
-  tokenInRepository
-} from "./Proofs.ts"
+import { ownsEndpoint, recordName, repositoryOf, tokenIn, tokenInRepository } from "./Proofs.ts"
 import { SlaStore } from "./SlaStore.ts"
 import { type Proof, type ProofLevel, type Verified, VerificationStore } from "./VerificationStore.ts"
 
-export const MAIL_TOKEN_HOURS = 24
 export const PUBLISHED_TOKEN_DAYS = 7
 export const CHECKS_PER_HOUR_MAX = 10
 export const MAILS_PER_HOUR_MAX = 3
@@ -40,14 +32,6 @@ export interface Asked {
   readonly domain: string | undefined
   readonly repositoryUrl: string | undefined
   readonly token: string | undefined
-}
-
-export interface Challenge {
-  readonly type: "email" | "dns_txt_or_well_known" | "repository_file"
-  readonly recordName: string
-  readonly recordValue: string
-  readonly expiresAt: DateTime.Utc
-  readonly instructions: string
 }
 
 export interface VerificationAnswer {
@@ -299,35 +283,3 @@ const isTokenOf = ({ tokenHash }: Proof, hash: string): boolean =>
 
 const isOver = ({ expiresAt }: Proof, now: DateTime.Utc): boolean =>
   expiresAt !== undefined && DateTime.isLessThan(expiresAt, now)
-
-const letter = (token: string): string =>
-  [
-    "Somebody, you we hope, wants to verify this mailbox as that of an MCP provider.",
-    "",
-    "Send this token to POST /api/v1/market/providers/verify, with your provider key:",
-    "",
-    `  {"level": "email", "token": "${token}"}`,
-    "",
-    `It works once, for ${MAIL_TOKEN_HOURS} hours. If it was not you, do nothing.`
-  ].join("\n")
-
-const publication = ({ expiresAt, level, providerId, subject }: Proof, token: string): Challenge => {
-  const shared = { expiresAt: expiresAt ?? DateTime.makeUnsafe(0) }
-  return level === "code"
-    ? {
-        ...shared,
-        type: "repository_file",
-        recordName: ".mcp-billing.json",
-        recordValue: repositoryText(providerId, token),
-        instructions: `Commit this as .mcp-billing.json to the default branch of ${subject}, then repeat this call.`
-      }
-    : {
-        ...shared,
-        type: "dns_txt_or_well_known",
-        recordName: recordName(subject),
-        recordValue: recordValue(providerId, token),
-        instructions:
-          `Publish this text as a TXT record of ${recordName(subject)}, or at ` +
-          `https://${subject}/.well-known/mcp-billing-verify.txt, then repeat this call.`
-      }
-}

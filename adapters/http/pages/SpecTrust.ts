@@ -1,6 +1,7 @@
 /**
  * The specification of trust: who a provider is, how it is scored, and how disputes are decided.
  */
+import { MAIL_TOKEN_HOURS } from "../../../domain/trust/Challenge.ts"
 import { Resolution, type DecidedBy, DisputeReason, DisputeStatus } from "../../../domain/trust/Dispute.ts"
 import { ANSWER_DAYS, FILED_PER_DAY_MAX, FILING_DAYS_MAX } from "../../../domain/trust/DisputeFilings.ts"
 import { RECORD_PREFIX, REPOSITORY_FILE, WELL_KNOWN_PATH } from "../../../domain/trust/Proofs.ts"
@@ -21,7 +22,7 @@ import {
   VERIFICATION_POINTS,
   VerificationLevel
 } from "../../../domain/trust/TrustScore.ts"
-import { MAIL_TOKEN_HOURS, PUBLISHED_TOKEN_DAYS } from "../../../domain/trust/Verification.ts"
+import { PUBLISHED_TOKEN_DAYS } from "../../../domain/trust/Verification.ts"
 import { codes, figure, heading, listing, points, said, type SpecPart, text } from "./SpecParts.ts"
 
 const LEVELS: Readonly<Record<VerificationLevel, string>> = {

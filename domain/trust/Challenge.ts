@@ -1,0 +1,48 @@
+/**
+ * What a provider is asked to do, so that it proves who it is: in the words that it reads.
+ */
+import { DateTime } from "effect"
+import { recordName, recordValue, repositoryText } from "./Proofs.ts"
+import type { Proof } from "./VerificationStore.ts"
+
+export const MAIL_TOKEN_HOURS = 24
+
+export interface Challenge {
+  readonly type: "email" | "dns_txt_or_well_known" | "repository_file"
+  readonly recordName: string
+  readonly recordValue: string
+  readonly expiresAt: DateTime.Utc
+  readonly instructions: string
+}
+
+export const letter = (token: string): string =>
+  [
+    "Somebody, you we hope, wants to verify this mailbox as that of an MCP provider.",
+    "",
+    "Send this token to POST /api/v1/market/providers/verify, with your provider key:",
+    "",
+    `  {"level": "email", "token": "${token}"}`,
+    "",
+    `It works once, for ${MAIL_TOKEN_HOURS} hours. If it was not you, do nothing.`
+  ].join("\n")
+
+export const publication = ({ expiresAt, level, providerId, subject }: Proof, token: string): Challenge => {
+  const shared = { expiresAt: expiresAt ?? DateTime.makeUnsafe(0) }
+  return level === "code"
+    ? {
+        ...shared,
+        type: "repository_file",
+        recordName: ".mcp-billing.json",
+        recordValue: repositoryText(providerId, token),
+        instructions: `Commit this as .mcp-billing.json to the default branch of ${subject}, then repeat this call.`
+      }
+    : {
+        ...shared,
+        type: "dns_txt_or_well_known",
+        recordName: recordName(subject),
+        recordValue: recordValue(providerId, token),
+        instructions:
+          `Publish this text as a TXT record of ${recordName(subject)}, or at ` +
+          `https://${subject}/.well-known/mcp-billing-verify.txt, then repeat this call.`
+      }
+}
