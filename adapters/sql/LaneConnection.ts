@@ -2,8 +2,11 @@
  * A connection of a lane's own: settings that suit one prepared statement sent over and over, opened when it is first
  * needed and again after it broke. Connections to PostgreSQL that end mid-statement all fail as retryable here; so does one
  * that is silent for longer than any statement may take: its peer is gone, or might as well be.
+ *
+ * Before a statement is tried again the server ends the session of the connection that broke: what was sent over it is
+ * done by then or never will be, however late it comes out of the network.
  */
-import { PgConnection, type PgClient } from "@effect/sql-pg"
+import { PgConnection, PgTypes, type PgClient } from "@effect/sql-pg"
 import { Context, Duration, Effect, Exit, Scope } from "effect"
 import { SqlError } from "effect/sql"
 import { makeDeadlines } from "../../domain/shared/Deadlines.ts"
@@ -15,10 +18,20 @@ export interface LaneConnection {
   query(sql: string, params: ReadonlyArray<unknown>): Effect.Effect<Rows, SqlError.SqlError>
 }
 
+/** As the server knows it; process ids are given out again, so the start belongs to it. */
+interface Session {
+  readonly pid: number
+  readonly startedAt: string
+}
+
 interface Open {
   readonly connection: PgConnection.PgConnection
   readonly scope: Scope.Closeable
 }
+
+const SESSION = `SELECT pid, backend_start::text FROM pg_stat_activity WHERE pid = pg_backend_pid()`
+const END_SESSION = `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+  WHERE pid = $1 AND backend_start = $2::timestamptz`
 
 /** The plan of an `unnest` statement is the same whatever the arrays hold, and never worth compiling. */
 const startupParameters = {
@@ -47,6 +60,7 @@ export const make = Effect.fnUntraced(function* (
   const silenceMs = yield* LaneSilenceMs
   const deadlines = yield* makeDeadlines
   let open: Open | undefined
+  let last: Session | undefined
 
   const connect = Effect.gen(function* () {
     const own = yield* Scope.fork(scope)
@@ -60,8 +74,19 @@ export const make = Effect.fnUntraced(function* (
       Effect.onError((cause) => Scope.close(own, Exit.failCause(cause))),
       Effect.mapError(asBroken)
     )
-    open = { connection, scope: own }
-    return open
+    const fresh: Open = { connection, scope: own }
+    yield* takeOver(fresh).pipe(Effect.onError((cause) => Scope.close(own, Exit.failCause(cause))))
+    open = fresh
+    return fresh
+  })
+
+  const takeOver = Effect.fnUntraced(function* (fresh: Open) {
+    if (last !== undefined) {
+      const [ended] = yield* ask(END_SESSION, [PgTypes.int4(last.pid), PgTypes.text(last.startedAt)])(fresh)
+      if (ended?.[0] === false) return yield* stillThere(last)
+    }
+    const [session] = yield* ask(SESSION, [])(fresh)
+    last = { pid: Number(session![0]), startedAt: String(session![1]) }
   })
 
   const disconnect = Effect.suspend(() => {
@@ -98,6 +123,15 @@ const isBroken = (error: SqlError.SqlError): boolean => {
   const code = typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : ""
   return code.startsWith("57P") || code.startsWith("53")
 }
+
+const stillThere = ({ pid }: Session): SqlError.SqlError =>
+  new SqlError.SqlError({
+    reason: new SqlError.ConnectionError({
+      cause: new Error(`PostgreSQL's process ${pid} does not end`),
+      message: "The session of the connection before has not ended",
+      operation: "connect"
+    })
+  })
 
 const asBroken = (error: SqlError.SqlError): SqlError.SqlError =>
   new SqlError.SqlError({

@@ -10,6 +10,8 @@ export interface TcpWay {
   readonly address: { readonly host: string; readonly port: number }
   /** Later connections are let through. */
   freeze(): void
+  /** What was swallowed arrives after all, whoever may have gone in the meantime. */
+  thaw(): void
 }
 
 export const aWay = (host: string, port: number) =>
@@ -17,6 +19,8 @@ export const aWay = (host: string, port: number) =>
     Effect.acquireRelease(
       Effect.callback<TcpWay & { close(): void }>((resume) => {
         const open = new Set<Socket>()
+        const frozen: Array<readonly [from: Socket, to: Socket]> = []
+        const pairs: Array<readonly [from: Socket, to: Socket]> = []
         const server = createServer((near) => {
           const far = connect(port, host)
           for (const [from, to] of [
@@ -24,6 +28,7 @@ export const aWay = (host: string, port: number) =>
             [far, near]
           ] as const) {
             open.add(from)
+            pairs.push([from, to])
             from.pipe(to)
             from.on("error", () => to.destroy()).on("close", () => open.delete(from))
           }
@@ -34,6 +39,10 @@ export const aWay = (host: string, port: number) =>
               address: { host: "127.0.0.1", port: (server.address() as AddressInfo).port },
               freeze: () => {
                 for (const socket of open) socket.unpipe().pause()
+                frozen.push(...pairs.splice(0))
+              },
+              thaw: () => {
+                for (const [from, to] of frozen.splice(0)) from.pipe(to)
               },
               close: () => {
                 server.close()
