@@ -2,7 +2,7 @@
  * Ends the calls that nobody ended: their process died, or their settlement never got through. The hold is given back,
  * the receipt says `error`, the cost is 0. What such a call had reserved in a grant is given back too.
  */
-import { Context, DateTime, Effect, Layer } from "effect"
+import { Context, DateTime, Effect, Exit, Layer } from "effect"
 import { issueReceipt } from "../receipts/IssueReceipt.ts"
 import { ReceiptSigner } from "../receipts/ReceiptSigner.ts"
 import { zero } from "../shared/Microcents.ts"
@@ -53,9 +53,17 @@ export class Sweeper extends Context.Service<
       const sweep = Effect.gen(function* () {
         const now = yield* DateTime.now
         const overdue = yield* calls.overdue(now, SWEEP_BATCH_MAX)
-        const ended = yield* Effect.forEach(overdue, (call) => end(call, now), { concurrency: 32 })
-        const count = ended.reduce<number>((sum, one) => sum + one, 0)
+        // A call that cannot be ended must not keep the others, and what they hold, from ending.
+        const ended = yield* Effect.forEach(overdue, (call) => Effect.exit(end(call, now)), { concurrency: 32 })
+        const count = ended.reduce((sum, exit) => sum + (Exit.isSuccess(exit) ? exit.value : 0), 0)
         if (count > 0) yield* Effect.logWarning(`Ended ${count} calls whose process died or could not settle`)
+        const stuck = ended.filter(Exit.isFailure)
+        if (stuck.length > 0) {
+          yield* Effect.logError(
+            `${stuck.length} overdue calls could not be ended; why the first of them:`,
+            stuck[0]!.cause
+          )
+        }
         yield* reservations.sweep
         return count
       }).pipe(Effect.withSpan("Sweeper.sweep"))

@@ -1,0 +1,52 @@
+/**
+ * What the sweeper does where a call's own end fails.
+ */
+import { assert, it } from "@effect/vitest"
+import { DateTime, Effect, Layer, Logger } from "effect"
+import { CallStore, type OverdueCall } from "../../domain/metering/CallStore.ts"
+import { Reservations } from "../../domain/metering/Reservations.ts"
+import { Sweeper } from "../../domain/metering/Sweeper.ts"
+import { ReceiptSigner } from "../../domain/receipts/ReceiptSigner.ts"
+import { ConsumerId, ProviderId, ReceiptId, ToolId } from "../../domain/shared/Ids.ts"
+
+const call = (digit: number): OverdueCall => ({
+  invocationId: ReceiptId.make(`rcpt_${String(digit).repeat(32)}`),
+  consumerId: ConsumerId.make("01900000-0000-7000-8000-000000000001"),
+  providerId: ProviderId.make("01900000-0000-7000-8000-000000000002"),
+  toolId: ToolId.make("01900000-0000-7000-8000-000000000003"),
+  toolName: "search_web",
+  priceVersion: 1,
+  origin: "proxy",
+  openedAt: DateTime.makeUnsafe(0)
+})
+const overdue = [1, 2, 3, 4].map(call)
+const stuck = new Set([overdue[0], overdue[2]].map((one) => one!.invocationId))
+
+it.effect("a call that cannot be ended keeps no other from ending, and is said", () => {
+  const ended: Array<string> = []
+  const said: Array<string> = []
+  let reservationsSwept = 0
+  const ports = Layer.mergeAll(
+    Layer.mock(CallStore, {
+      overdue: () => Effect.succeed(overdue),
+      close: ({ receipt }) => {
+        if (stuck.has(receipt.receipt_id)) return Effect.die(new Error("This row does not fit"))
+        ended.push(receipt.receipt_id)
+        return Effect.succeed({ _tag: "Closed", now: true, availableMicrocents: 0n })
+      }
+    }),
+    Layer.mock(ReceiptSigner, { sign: () => "0".repeat(64), verify: () => true }),
+    Layer.mock(Reservations, { sweep: Effect.sync(() => ++reservationsSwept) })
+  )
+  const listening = Logger.layer([
+    Logger.make(({ logLevel, message }) => {
+      if (logLevel === "Error") said.push(String(message))
+    })
+  ])
+  return Effect.gen(function* () {
+    assert.strictEqual(yield* (yield* Sweeper).sweep, 2)
+    assert.deepStrictEqual(ended, [overdue[1]!.invocationId, overdue[3]!.invocationId])
+    assert.strictEqual(reservationsSwept, 1)
+    assert.match(said.join(), /2 overdue calls could not be ended/u)
+  }).pipe(Effect.provide([Sweeper.layer.pipe(Layer.provide(ports)), listening]))
+})
