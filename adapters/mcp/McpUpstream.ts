@@ -12,6 +12,7 @@ import {
   type UpstreamCall,
   type UpstreamProblem
 } from "../../domain/metering/ToolUpstream.ts"
+import { monotonicMs } from "../../domain/shared/Monotonic.ts"
 import { Endpoints } from "./Endpoints.ts"
 import { makeLane } from "./DispatchLane.ts"
 import { type McpUpstreamOptions, type McpUpstreamSettings, withDefaults } from "./McpUpstreamOptions.ts"
@@ -23,7 +24,7 @@ export const make = Effect.fnUntraced(function* (settings: McpUpstreamSettings) 
   const options = withDefaults(settings)
   const clock = yield* Clock.Clock
   const scope = yield* Effect.scope
-  const nowMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+  const nowMs = () => monotonicMs(clock)
   const epochMs = () => clock.currentTimeMillisUnsafe()
   const guard = { policy: options.policy, resolve: options.resolve, connectTimeoutMs: options.connectTimeoutMs }
   const endpoints = new Endpoints({ options, guard, begin: makeLane(), epochMs }, nowMs, scope)

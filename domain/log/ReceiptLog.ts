@@ -3,11 +3,12 @@
  * receipt can be checked by anybody, offline; and nobody, the operator included, can take one away or change it later
  * without showing two trees that do not fit.
  */
-import { Clock, Context, Duration, Effect, Layer, Option, Schema } from "effect"
+import { Context, Duration, Effect, Layer, Option, Schema } from "effect"
 import type { Receipt } from "../receipts/Receipt.ts"
 import { ReceiptStore } from "../receipts/ReceiptStore.ts"
 import { Digest } from "../shared/Digest.ts"
 import { ReceiptId } from "../shared/Ids.ts"
+import { monotonicNowMs } from "../shared/Monotonic.ts"
 import { commitmentOf, saltOf } from "./Commitment.ts"
 import type { LogProof } from "./LogProof.ts"
 import { sameHash } from "./MerkleProof.ts"
@@ -115,11 +116,11 @@ export class ReceiptLog extends Context.Service<
 
       /** The receipt's place, waited for a moment. */
       const placeOf = Effect.fnUntraced(function* (id: ReceiptId) {
-        const until = (yield* Clock.currentTimeMillis) + PROOF_WAIT_MS
+        const until = (yield* monotonicNowMs) + PROOF_WAIT_MS
         while (true) {
           const place = Option.getOrUndefined(yield* store.find(id))
           if (place !== undefined) return place
-          if ((yield* Clock.currentTimeMillis) >= until) return yield* new NotLoggedYet({ receiptId: id })
+          if ((yield* monotonicNowMs) >= until) return yield* new NotLoggedYet({ receiptId: id })
           yield* Effect.sleep(Duration.millis(PROOF_POLL_MS))
         }
       })

@@ -4,6 +4,7 @@
  * or hashes per deadline: the hot path pays for a few pointers.
  */
 import { Clock, Duration, Effect, type Scope } from "effect"
+import { monotonicMs } from "./Monotonic.ts"
 
 export interface Deadline {
   /** The time begins anew: so much from now. */
@@ -21,7 +22,7 @@ const SWEEP_MS = Duration.toMillis(SWEEP_EVERY)
 
 export const makeDeadlines: Effect.Effect<Deadlines, never, Scope.Scope> = Effect.gen(function* () {
   const clock = yield* Clock.Clock
-  const ring = new Ring(() => clock.currentTimeMillisUnsafe())
+  const ring = new Ring(() => monotonicMs(clock))
 
   const somethingRuns = Effect.callback<void>((resume) => {
     if (!ring.isEmpty) return resume(Effect.void)

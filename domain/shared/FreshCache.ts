@@ -3,6 +3,7 @@
  * that came while it was being read.
  */
 import { Clock, Effect } from "effect"
+import { monotonicMs } from "./Monotonic.ts"
 
 export interface FreshCache<A> {
   /**
@@ -36,11 +37,11 @@ const freshCache = <A>(
   return {
     readThrough: (key, load, worthKeeping) => {
       const known = kept.get(key)
-      if (known !== undefined && clock.currentTimeMillisUnsafe() - known.keptAtMs < limits.ttlMs) {
+      if (known !== undefined && monotonicMs(clock) - known.keptAtMs < limits.ttlMs) {
         return Effect.succeed(known.value)
       }
       return Effect.suspend(() => {
-        const nowMs = clock.currentTimeMillisUnsafe()
+        const nowMs = monotonicMs(clock)
         const forgottenBefore = forgotten
         return Effect.map(load, (value) => {
           // What was forgotten meanwhile may be this very value: then it is not kept.

@@ -2,7 +2,7 @@
  * Time limits without a timer each.
  */
 import { assert, it } from "@effect/vitest"
-import { Duration, Effect } from "effect"
+import { Clock, Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { makeDeadlines, SWEEP_EVERY } from "../../domain/shared/Deadlines.ts"
 
@@ -44,6 +44,23 @@ it.effect("say nothing of what has ended, and begin anew when they are told to",
     paused.restart(0)
     yield* TestClock.adjust(SLACK)
     assert.deepStrictEqual(late, ["again", "paused"])
+  })
+)
+
+it.effect("are not moved by a calendar that is set, forwards or backwards", () =>
+  Effect.gen(function* () {
+    const clock = yield* Clock.Clock
+    let setBy = 0
+    const calendar: Clock.Clock = { ...clock, currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + setBy }
+    const { late, start } = yield* Effect.provideService(aWatch, Clock.Clock, calendar)
+    start("a")
+    yield* TestClock.adjust("300 millis")
+    setBy = Duration.toMillis("35 days")
+    yield* TestClock.adjust("600 millis")
+    assert.deepStrictEqual(late, [])
+    setBy = -setBy
+    yield* TestClock.adjust(Duration.sum(Duration.millis(100), SLACK))
+    assert.deepStrictEqual(late, ["a"])
   })
 )
 

@@ -2,9 +2,10 @@
  * Keeps one server running for a cluster, on one port: takes over the one that an earlier service left behind, starts it
  * where there is none, starts it again when it dies, stops it when the scope ends.
  */
-import { Clock, Deferred, Effect, type Scope } from "effect"
+import { Deferred, Effect, type Scope } from "effect"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
+import { monotonicNowMs } from "../../../domain/shared/Monotonic.ts"
 import { type Cluster, renewPassword } from "./Cluster.ts"
 import { type Reason, StoppedTooOften } from "./EmbeddedPostgresError.ts"
 import { answers, somePort, launch } from "./Launch.ts"
@@ -101,11 +102,11 @@ const firstLaunch = Effect.fnUntraced(function* (cluster: Cluster, wantedPort: n
 const watch = Effect.fnUntraced(function* (cluster: Cluster, port: number, current: Current) {
   let failures = 0
   let problem = "It ended again as soon as it had started."
-  let upSince = yield* Clock.currentTimeMillis
+  let upSince = yield* monotonicNowMs
   while (true) {
     yield* Effect.sleep(POLL_MS)
     if (current.pid !== undefined && (yield* isRunning(current.pid, cluster))) {
-      if ((yield* Clock.currentTimeMillis) - upSince > STABLE_MS) failures = 0
+      if ((yield* monotonicNowMs) - upSince > STABLE_MS) failures = 0
       yield* boundLog(cluster)
       continue
     }
@@ -118,6 +119,6 @@ const watch = Effect.fnUntraced(function* (cluster: Cluster, port: number, curre
       problem = started.failure.message
       yield* Effect.logWarning(problem)
     }
-    upSince = yield* Clock.currentTimeMillis
+    upSince = yield* monotonicNowMs
   }
 })
