@@ -15,6 +15,7 @@ import disputes from "./0009_disputes.ts"
 import trust from "./0010_trust.ts"
 import platform from "./0011_platform.ts"
 import healthHistory from "./0012_health_history.ts"
+import slaDays from "./0013_sla_days.ts"
 
 const migrations = {
   "0001_accounts_and_catalogue": accountsAndCatalogue,
@@ -28,7 +29,8 @@ const migrations = {
   "0009_disputes": disputes,
   "0010_trust": trust,
   "0011_platform": platform,
-  "0012_health_history": healthHistory
+  "0012_health_history": healthHistory,
+  "0013_sla_days": slaDays
 }
 
 export const names: ReadonlyArray<string> = Object.keys(migrations).toSorted()

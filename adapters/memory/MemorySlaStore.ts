@@ -63,6 +63,8 @@ export const layer = Layer.effect(
       selfDealing: (pairs) => Effect.sync(() => pairs.filter(isOne)),
       hours: (providerId, since) =>
         Effect.sync(() => known(providerId, since).filter((one) => one.toolId === undefined)),
+      // Hours are at hand here: taking them together saves nothing.
+      keepDays: () => Effect.void,
       toolDays: (providerId, since) =>
         Effect.sync(() => known(providerId, since).filter((one) => one.toolId !== undefined)),
       consumers: (providerId, sinceDate) =>

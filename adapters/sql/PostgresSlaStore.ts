@@ -2,7 +2,7 @@
  * Hours of tools in PostgreSQL. One sequencer at a time adds to them, so a row is read, added to and written back.
  */
 import { PgClient } from "@effect/sql-pg"
-import { type DateTime, Effect, Layer, Option } from "effect"
+import { DateTime, Effect, Layer, Option } from "effect"
 import { ConsumerId, ProviderId, ToolId } from "../../domain/shared/Ids.ts"
 import { bounded } from "../../domain/trust/Latencies.ts"
 import { added, type SlaHour } from "../../domain/trust/Sla.ts"
@@ -10,6 +10,9 @@ import { type Pair, SlaStore, type Standing } from "../../domain/trust/SlaStore.
 import type { Badge } from "../../domain/trust/TrustScore.ts"
 import { column, OID } from "./Columns.ts"
 import { toDate, toInstant } from "./Instants.ts"
+
+const HOUR_MS = 3_600_000
+const HOURS = Array.from({ length: 24 }, (_, hour) => hour)
 
 interface HourRow {
   readonly provider_id: string
@@ -50,6 +53,20 @@ export const layer = Layer.effect(
         )
       ] as const
 
+    /** From the calls on. */
+    const countsOf = (hours: ReadonlyArray<SlaHour>) => {
+      const whole = (of: (one: SlaHour) => number) =>
+        column(
+          hours.map((one) => BigInt(of(one))),
+          OID.int8
+        )
+      return sql`${whole((one) => one.calls)}, ${whole((one) => one.successes)}, ${whole((one) => one.timeouts)},
+        ${whole((one) => one.latencyMs)}, ${column(
+          hours.map((one) => bounded(one.latencies)),
+          OID.bytea
+        )}`
+    }
+
     const addHours = Effect.fnUntraced(function* (hours: ReadonlyArray<SlaHour>) {
       const [providers, at, tools] = keysOf(hours)
       const known = yield* sql<HourRow>`
@@ -61,19 +78,9 @@ export const layer = Layer.effect(
         return old === undefined ? one : added(old, one)
       })
       const [sumProviders, sumAt, sumTools] = keysOf(sums)
-      const counts = (of: (one: SlaHour) => number) =>
-        column(
-          sums.map((one) => BigInt(of(one))),
-          OID.int8
-        )
       yield* sql`
         INSERT INTO sla_hourly (provider_id, hour, tool_id, calls, successes, timeouts, latency_ms, latencies)
-        SELECT * FROM unnest(${sumProviders}, ${sumAt}, ${sumTools}, ${counts((one) => one.calls)},
-          ${counts((one) => one.successes)}, ${counts((one) => one.timeouts)}, ${counts((one) => one.latencyMs)},
-          ${column(
-            sums.map((one) => bounded(one.latencies)),
-            OID.bytea
-          )})
+        SELECT * FROM unnest(${sumProviders}, ${sumAt}, ${sumTools}, ${countsOf(sums)})
         ON CONFLICT (provider_id, tool_id, hour) DO UPDATE SET calls = excluded.calls, successes = excluded.successes,
           timeouts = excluded.timeouts, latency_ms = excluded.latency_ms, latencies = excluded.latencies`
     })
@@ -129,11 +136,36 @@ export const layer = Layer.effect(
       }))
     }, Effect.orDie)
 
+    /** Simple statements one after the other: joined into one, the planner falls for tables that have just grown. */
     const hours = Effect.fn("PostgresSlaStore.hours")(function* (providerId: ProviderId, since: DateTime.Utc) {
-      const rows = yield* sql<HourRow>`
-        SELECT * FROM sla_hourly
-        WHERE provider_id = ${providerId} AND tool_id = ${providerId} AND hour >= ${toDate(since)}`
-      return rows.map(toHour)
+      const from = toDate(since)
+      const counted = yield* sql<{ readonly day: Date; readonly calls: bigint }>`
+        SELECT date_trunc('day', hour, 'UTC') AS day, sum(calls)::int8 AS calls FROM sla_hourly
+        WHERE provider_id = ${providerId} AND tool_id = ${providerId} AND hour >= ${from} GROUP BY 1`
+      const days = yield* sql<HourRow>`
+        SELECT provider_id, provider_id AS tool_id, day AS hour, calls, successes, timeouts, latency_ms, latencies
+        FROM sla_daily WHERE provider_id = ${providerId} AND day >= ${from}`
+      const callsOn = new Map(counted.map(({ calls, day }) => [day.getTime(), calls]))
+      const whole = days.filter((day) => callsOn.get(day.hour.getTime()) === day.calls)
+      for (const day of whole) callsOn.delete(day.hour.getTime())
+      const rest = [...callsOn.keys()].flatMap((day) =>
+        HOURS.map((hour) => toDate(DateTime.makeUnsafe(day + hour * HOUR_MS)))
+      )
+      const alone = yield* sql<HourRow>`
+        SELECT * FROM sla_hourly WHERE provider_id = ${providerId} AND tool_id = ${providerId} AND hour >= ${from}
+          AND hour = ANY (${column(rest, OID.timestamptz)})`
+      return [...whole, ...alone].map(toHour)
+    }, Effect.orDie)
+
+    const keepDays = Effect.fn("PostgresSlaStore.keepDays")(function* (days: ReadonlyArray<SlaHour>) {
+      if (days.length === 0) return
+      const [providers, at] = keysOf(days)
+      yield* sql`
+        INSERT INTO sla_daily AS d (provider_id, day, calls, successes, timeouts, latency_ms, latencies)
+        SELECT * FROM unnest(${providers}, ${at}, ${countsOf(days)})
+        ON CONFLICT (provider_id, day) DO UPDATE SET calls = excluded.calls, successes = excluded.successes,
+          timeouts = excluded.timeouts, latency_ms = excluded.latency_ms, latencies = excluded.latencies
+        WHERE excluded.calls > d.calls`
     }, Effect.orDie)
 
     const toolDays = Effect.fn("PostgresSlaStore.toolDays")(function* (providerId: ProviderId, since: DateTime.Utc) {
@@ -193,6 +225,7 @@ export const layer = Layer.effect(
       add,
       selfDealing,
       hours,
+      keepDays,
       toolDays,
       consumers,
       takeChanged,

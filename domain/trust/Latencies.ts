@@ -22,13 +22,14 @@ export const latenciesOf = (lengths: ReadonlyArray<number>): Latencies => {
   return written(taken())
 }
 
-export const merge = (parts: Iterable<Latencies>): Latencies => written(counted(parts))
+export const merge = (parts: ReadonlyArray<Latencies>): Latencies =>
+  parts.length === 1 ? parts[0]! : written(counted(parts))
 
-export const countOf = (latencies: Latencies): number => counted([latencies]).total
+export const countOf = (latencies: Latencies): number => alone(latencies).total
 
 /** As it is kept: exact up to a number of calls, coarser from there on. */
 export const bounded = (latencies: Latencies): Latencies => {
-  const { calls, lengths, total } = counted([latencies])
+  const { calls, lengths, total } = alone(latencies)
   if (total <= EXACT_CALLS_MAX) return latencies
   for (const [at, ms] of lengths.entries()) note(stepOf(ms), calls[at]!)
   return written(taken())
@@ -43,10 +44,10 @@ export const stepOf = (ms: number): number => {
 
 /** Nearest rank: the element ceil(p · n) of the sorted list; undefined where there is none. */
 export const percentiles = (
-  parts: Iterable<Latencies>,
+  parts: ReadonlyArray<Latencies>,
   shares: ReadonlyArray<number>
 ): ReadonlyArray<number | undefined> => {
-  const { calls, lengths, total } = counted(parts)
+  const { calls, lengths, total } = parts.length === 1 ? alone(parts[0]!) : counted(parts)
   return shares.map((share) => {
     const rank = Math.max(1, Math.ceil(share * total))
     let passed = 0
@@ -58,7 +59,7 @@ export const percentiles = (
   })
 }
 
-export const lengthsIn = (latencies: Latencies): number => counted([latencies]).lengths.length
+export const lengthsIn = (latencies: Latencies): number => alone(latencies).lengths.length
 
 /** Counting is where the time goes, so usual lengths are counted in an array that is used again; nothing waits in between. */
 const DENSE = 8_192
@@ -96,27 +97,42 @@ const taken = (): Counts => {
 }
 
 const counted = (parts: Iterable<Latencies>): Counts => {
-  for (const bytes of parts) {
-    let at = 0
-    let ms = 0
-    while (at < bytes.length) {
-      let byte = bytes[at++]!
-      let step = byte & 127
-      for (let weight = 128; byte > 127; weight *= 128) {
-        byte = bytes[at++]!
-        step += (byte & 127) * weight
-      }
-      byte = bytes[at++]!
-      let calls = byte & 127
-      for (let weight = 128; byte > 127; weight *= 128) {
-        byte = bytes[at++]!
-        calls += (byte & 127) * weight
-      }
-      ms += step
-      note(ms, calls)
-    }
-  }
+  for (const bytes of parts) eachIn(bytes, note)
   return taken()
+}
+
+/** What is kept is in order already. */
+const alone = (bytes: Latencies): Counts => {
+  const lengths: Array<number> = []
+  const numbers: Array<number> = []
+  let total = 0
+  eachIn(bytes, (ms, calls) => {
+    lengths.push(ms)
+    numbers.push(calls)
+    total += calls
+  })
+  return { lengths, calls: numbers, total }
+}
+
+const eachIn = (bytes: Latencies, visit: (ms: number, calls: number) => void): void => {
+  let at = 0
+  let ms = 0
+  while (at < bytes.length) {
+    let byte = bytes[at++]!
+    let step = byte & 127
+    for (let weight = 128; byte > 127; weight *= 128) {
+      byte = bytes[at++]!
+      step += (byte & 127) * weight
+    }
+    byte = bytes[at++]!
+    let calls = byte & 127
+    for (let weight = 128; byte > 127; weight *= 128) {
+      byte = bytes[at++]!
+      calls += (byte & 127) * weight
+    }
+    ms += step
+    visit(ms, calls)
+  }
 }
 
 const written = ({ calls, lengths }: Counts): Latencies => {

@@ -9,7 +9,7 @@ import type { ProviderId, ToolId } from "../shared/Ids.ts"
 import type { DisputeTally } from "./Dispute.ts"
 import { DisputeStore } from "./DisputeStore.ts"
 import { percentiles } from "./Latencies.ts"
-import { hoursOf, type Sla, type SlaHour, slaOf, windowStart } from "./Sla.ts"
+import { hoursOf, type Sla, type SlaHour, slaOf, wholeDays, windowStart } from "./Sla.ts"
 import { type Pair, type ScoreOfDay, SlaStore, type Standing } from "./SlaStore.ts"
 import { adviceOf, type TrustAdvice } from "./TrustAdvice.ts"
 import { type TrustEvidence, trustOf, type TrustScore, type VerificationLevel } from "./TrustScore.ts"
@@ -87,17 +87,24 @@ export class ProviderTrust extends Context.Service<
       })
 
       const measured = Effect.fnUntraced(function* (providerId: ProviderId) {
-        const provider = Option.getOrUndefined(yield* accounts.findProvider(providerId))
-        if (provider === undefined) return yield* new ProviderUnknown({ providerId })
         const now = yield* DateTime.now
         const since = windowStart(now)
-        const hours = yield* store.hours(providerId, since)
+        const found = yield* Effect.all(
+          {
+            provider: accounts.findProvider(providerId),
+            hours: store.hours(providerId, since),
+            disputes: disputes.against(providerId, since),
+            verified: verification.verified(providerId)
+          },
+          { concurrency: "unbounded" }
+        )
+        const provider = Option.getOrUndefined(found.provider)
+        if (provider === undefined) return yield* new ProviderUnknown({ providerId })
         return {
+          ...found,
           providerId,
           name: provider.name,
-          sla: slaOf(hours, now),
-          disputes: yield* disputes.against(providerId, since),
-          verified: yield* verification.verified(providerId),
+          sla: slaOf(found.hours, now),
           since: DateTime.formatIsoDateUtc(since)
         }
       })
@@ -123,7 +130,8 @@ export class ProviderTrust extends Context.Service<
       })
 
       const refreshOne = Effect.fnUntraced(function* (providerId: ProviderId) {
-        const { sla, trust } = yield* scored(providerId)
+        const { hours, sla, trust } = yield* scored(providerId)
+        yield* store.keepDays(wholeDays(hours, sla.to))
         const days = yield* store.toolDays(providerId, sla.from)
         const date = DateTime.formatIsoDateUtc(yield* DateTime.now)
         yield* store.settle({ providerId, score: trust.score, badge: trust.badge, p95OfTools: p95OfTools(days) }, date)

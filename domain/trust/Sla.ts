@@ -9,7 +9,7 @@ import { type Latencies, latenciesOf, merge, percentiles } from "./Latencies.ts"
 export const SLA_DAYS = 30
 const HOUR_MS = 3_600_000
 
-/** The calls of a provider in one hour, or those of one of its tools in one day. */
+/** The calls of a provider in one hour or day, or those of one of its tools in one day. */
 export interface SlaHour {
   readonly providerId: ProviderId
   /** Undefined: of all its tools. */
@@ -61,7 +61,7 @@ export const slaOf = (hours: ReadonlyArray<SlaHour>, now: DateTime.Utc): Sla => 
   // Day by day first: the whole is then read from thirty counts instead of seven hundred.
   const byDate = Map.groupBy(hours, (hour) => DateTime.formatIsoDateUtc(hour.hour))
   const lengths = new Map([...byDate].map(([date, ofDay]) => [date, merge(ofDay.map((hour) => hour.latencies))]))
-  const [p50Ms, p95Ms, p99Ms] = percentiles(lengths.values(), [0.5, 0.95, 0.99])
+  const [p50Ms, p95Ms, p99Ms] = percentiles([...lengths.values()], [0.5, 0.95, 0.99])
   const sums = sumOf(hours)
   return {
     from,
@@ -130,6 +130,15 @@ const sumUp = (calls: ReadonlyArray<Receipt>, toolId: ToolId | undefined, from: 
   latencyMs: calls.reduce((ms, { duration_ms }) => ms + duration_ms, 0),
   latencies: latenciesOf(calls.map(({ duration_ms }) => duration_ms))
 })
+
+/** The days among these hours that are over, each taken together; not one of which only a part is given. */
+export const wholeDays = (hours: ReadonlyArray<SlaHour>, now: DateTime.Utc): ReadonlyArray<SlaHour> => {
+  const from = windowStart(now).epochMilliseconds
+  const today = startOfDay(now)
+  return [...Map.groupBy(hours, (one) => startOfDay(one.hour))]
+    .filter(([day, ofDay]) => day >= from && day < today && ofDay.length > 1)
+    .map(([day, ofDay]) => ({ ...ofDay.reduce(added), hour: DateTime.makeUnsafe(day) }))
+}
 
 export const added = (one: SlaHour, other: SlaHour): SlaHour => ({
   ...one,

@@ -33,8 +33,10 @@ export class SlaStore extends Context.Service<
     add(hours: ReadonlyArray<SlaHour>, seen: ReadonlyArray<Pair & { readonly date: string }>): Effect.Effect<void>
     /** Those pairs whose two ends are one: the same account, or the same e-mail address. */
     selfDealing(pairs: ReadonlyArray<Pair>): Effect.Effect<ReadonlyArray<Pair>>
-    /** Of the provider as a whole. */
+    /** Of the provider as a whole. A kept day comes as one, where all of it is asked for and nothing was added since. */
     hours(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<ReadonlyArray<SlaHour>>
+    /** Keeps the hours of a provider's day taken together; what is added to the day later does away with it. */
+    keepDays(days: ReadonlyArray<SlaHour>): Effect.Effect<void>
     /** Of its tools, one by one. */
     toolDays(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<ReadonlyArray<SlaHour>>
     /** How many consumers were seen on that date or later. */

@@ -13,7 +13,7 @@ import type { Entropy } from "../../domain/shared/Entropy.ts"
 import { ConsumerId, ProviderId, ToolId } from "../../domain/shared/Ids.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import { countOf, EXACT_CALLS_MAX, latenciesOf, lengthsIn } from "../../domain/trust/Latencies.ts"
-import type { SlaHour } from "../../domain/trust/Sla.ts"
+import { added, type SlaHour } from "../../domain/trust/Sla.ts"
 import { SlaStore } from "../../domain/trust/SlaStore.ts"
 import { memoryStores } from "../../src/layers/MemoryStores.ts"
 import { PostgresTest } from "../support/postgres.ts"
@@ -96,6 +96,54 @@ export const slaStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
         const bounded = yield* read
         assert.isBelow(lengthsIn(bounded), 400)
         assert.strictEqual(countOf(bounded), (EXACT_CALLS_MAX / 2) * 3)
+      })
+    )
+
+    it.effect("gives a kept day with all that was in its hours, and with what is added to them later", () =>
+      Effect.gen(function* () {
+        const store = yield* SlaStore
+        const hour = anHour()
+        const next = anHour({
+          ...hour,
+          hour: hourAt(23),
+          calls: 1,
+          successes: 1,
+          timeouts: 0,
+          latencyMs: 9,
+          latencies: latenciesOf([9])
+        })
+        const dayAfter = anHour({ ...next, hour: hourAt(24) })
+        const tool = anHour({ ...hour, toolId: ToolId.make(randomUUID()), hour: hourAt(0) })
+        const allOf = Effect.fnUntraced(function* (since: number) {
+          const found = yield* store.hours(hour.providerId, hourAt(since))
+          const days = Map.groupBy(found, (one) => DateTime.formatIsoDateUtc(one.hour))
+          return [...days]
+            .toSorted()
+            .map(([date, ofDay]) => [date, { ...ofDay.reduce(added), hour: undefined }] as const)
+        })
+        yield* store.add([hour, next, dayAfter, tool], [])
+        const before = yield* allOf(0)
+        const kept = { ...added(hour, next), hour: hourAt(0) }
+        yield* store.keepDays([kept])
+        yield* store.keepDays([])
+        assert.deepStrictEqual(yield* allOf(0), before)
+        // Of a part of the day, the hours.
+        assert.deepStrictEqual(
+          (yield* store.hours(hour.providerId, hourAt(11))).map((one) => one.calls),
+          [1, 1]
+        )
+        assert.deepStrictEqual(yield* store.toolDays(hour.providerId, hourAt(0)), [tool])
+
+        yield* store.add([{ ...next, hour: hourAt(5) }], [])
+        const after = yield* allOf(0)
+        assert.strictEqual(after[0]![1].calls, before[0]![1].calls + 1)
+        assert.deepStrictEqual(after[1], before[1])
+        // Somebody who read before that comes late with what it read, and another one with all of it.
+        yield* store.keepDays([kept])
+        assert.deepStrictEqual(yield* allOf(0), after)
+        yield* store.keepDays([{ ...added(kept, next), hour: hourAt(0) }])
+        yield* store.keepDays([kept])
+        assert.deepStrictEqual(yield* allOf(0), after)
       })
     )
 

@@ -13,13 +13,15 @@ import { at, expecting, listAt, textAt, valueAt } from "../support/Market.ts"
 import { everyCore } from "../support/metering/Core.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import { aBuyer, anOffer, buy, METER, numberAt, problemOf } from "../support/metering/Shop.ts"
-import { LIVE, send } from "../support/ServiceUnderTest.ts"
+import { type Answer, LIVE, send } from "../support/ServiceUnderTest.ts"
 import { file } from "../support/trust/Disputing.ts"
 
 let reads = 0
 /** Never a cached answer. */
 const slaPath = (id: string) => `/api/v1/market/providers/${id}/sla?read=${++reads}`
 const trustPath = (id: string) => `/api/v1/market/providers/${id}/trust?read=${++reads}`
+
+const untimed = ({ json }: Answer) => ({ ...(json as object), period_end: undefined })
 
 const sequenceAll = Effect.gen(function* () {
   const { sequence } = yield* Sequencer
@@ -141,6 +143,17 @@ for (const [name, core] of everyCore) {
           assert.strictEqual(valueAt(day, "calls"), ofDay.length, date)
           assert.strictEqual(valueAt(day, "errors"), ofDay.filter(({ status }) => status === "error").length, date)
         }
+
+        // Its days are taken together from time to time; one more call on a day of those counts like any other.
+        yield* Effect.flatMap(ProviderTrust, (one) => one.refresh)
+        const again = yield* expecting(200, { path: slaPath(provider.id) })
+        assert.deepStrictEqual(untimed(again), untimed(answer))
+        const ids = { providerId: ProviderId.make(provider.id), toolId: ToolId.make(toolId) }
+        const weekAgo = DateTime.subtract(now, { days: 7 })
+        yield* settled(yield* aCall(consumerId, { ...ids, openedAt: weekAgo }))
+        yield* sequenceAll
+        const later = yield* expecting(200, { path: slaPath(provider.id) })
+        assert.strictEqual(numberAt(later, "total_calls_30d"), counted.length + 1)
       })
     )
 
