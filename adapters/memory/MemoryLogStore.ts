@@ -67,7 +67,11 @@ export const layer = Layer.effect(
       take,
       append,
       tiles: (log, asked) => Effect.sync(() => found(log, asked)),
-      find: (id) => Effect.sync(() => Option.fromUndefinedOr(places.get(id))),
+      find: (id) =>
+        Effect.sync(() => {
+          const place = places.get(id)
+          return place === undefined ? Option.none() : Option.some({ index: place.index, log: logs.get(place.log)! })
+        }),
       scan: (after, limit) => Effect.sync(() => scan(after, limit))
     })
   })

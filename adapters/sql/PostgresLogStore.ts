@@ -121,9 +121,10 @@ export const layer = Layer.effect(
     }, Effect.orDie)
 
     const find = Effect.fn("PostgresLogStore.find")(function* (id: ReceiptId) {
-      const rows = yield* sql<PlaceRow>`
-        SELECT log, leaf FROM receipt_log_places WHERE receipt_id = ${uuidOfReceipt(id)}`
-      return Option.map(Arr.head(rows), toPlace)
+      const rows = yield* sql<LogRow & { readonly leaf: bigint }>`
+        SELECT l.*, p.leaf FROM receipt_log_places p JOIN receipt_logs l ON l.number = p.log
+        WHERE p.receipt_id = ${uuidOfReceipt(id)}`
+      return Option.map(Arr.head(rows), (row) => ({ index: Number(row.leaf), log: toLog(row) }))
     }, Effect.orDie)
 
     const scan = Effect.fn("PostgresLogStore.scan")(function* (after: ReceiptId | undefined, limit: number) {

@@ -72,7 +72,8 @@ export class LogStore extends Context.Service<
     append(batch: Appended): Effect.Effect<void>
     /** Those that there are, in no order. */
     tiles(log: number, places: ReadonlyArray<TilePlace>): Effect.Effect<ReadonlyArray<Tile>>
-    find(id: ReceiptId): Effect.Effect<Option.Option<LogPlace>>
+    /** Its place, and the log as it stood in the same moment. */
+    find(id: ReceiptId): Effect.Effect<Option.Option<{ readonly index: number; readonly log: Log }>>
     /** Every receipt by id, with its place if it has one; for checking the whole. */
     scan(
       after: ReceiptId | undefined,

@@ -13,6 +13,7 @@ import { commitmentOf, saltOf } from "./Commitment.ts"
 import type { LogProof } from "./LogProof.ts"
 import { sameHash } from "./MerkleProof.ts"
 import { LogSigner } from "./LogSigner.ts"
+import { type KnownNodes, makeKnownNodes } from "./KnownNodes.ts"
 import { type Log, LogStore, noteKeyOf } from "./LogStore.ts"
 import { consistencyRanges, type Hash, inclusionRanges, leafHash, type Range } from "./MerkleTree.ts"
 import { type AskedTile, parseTilePath } from "./TilePath.ts"
@@ -89,6 +90,13 @@ export class ReceiptLog extends Context.Service<
       const signer = yield* LogSigner
       const { sha256 } = yield* Digest
 
+      const nodes = new Map<number, KnownNodes>()
+      const knownIn = (number: number): KnownNodes => {
+        const known = nodes.get(number) ?? makeKnownNodes()
+        nodes.set(number, known)
+        return known
+      }
+
       /** Signing an earlier tree again gives the note that was published then, letter by letter. */
       const noteOf = (log: Log, size: number, root: Hash): string | undefined =>
         size === log.size
@@ -104,10 +112,11 @@ export class ReceiptLog extends Context.Service<
       })
 
       const hashesOf = Effect.fnUntraced(function* (log: Log, ranges: ReadonlyArray<Range>) {
-        const tiles = yield* store.tiles(log.number, tilesFor(ranges))
+        const known = knownIn(log.number)
+        const tiles = yield* store.tiles(log.number, tilesFor(ranges, known))
         const tileAt = (place: TilePlace) =>
           tiles.find((tile) => tile.level === place.level && tile.index === place.index)?.hashes
-        const hashes = ranges.map((range) => rangeHash(sha256, range, tileAt))
+        const hashes = ranges.map((range) => rangeHash(sha256, range, tileAt, known))
         if (!hashes.every((hash) => hash !== undefined)) {
           return yield* Effect.die(new Error(`Log ${log.number} has no tiles for ${JSON.stringify(ranges)}`))
         }
@@ -126,10 +135,11 @@ export class ReceiptLog extends Context.Service<
       })
 
       const prove = Effect.fn("ReceiptLog.prove")(function* (id: ReceiptId, asked: number | undefined) {
-        const receipt = Option.getOrUndefined(yield* receipts.find(id))
+        const [found, at] = yield* Effect.all([receipts.find(id), store.find(id)], { concurrency: 2 })
+        const receipt = Option.getOrUndefined(found)
         if (receipt === undefined) return yield* new ReceiptUnknown({ receiptId: id })
-        const place = yield* placeOf(id)
-        const log = yield* Effect.orDie(logOf(place.log))
+        const place = Option.isSome(at) ? at.value : yield* placeOf(id)
+        const { log } = place
         const size = asked ?? log.size
         if (size <= place.index || size > log.size) return yield* new TreeSizeUnknown({ asked: size, size: log.size })
         const path = yield* hashesOf(log, inclusionRanges(place.index, size))

@@ -2,6 +2,7 @@
  * How the tree is kept and served (C2SP tlog-tiles): rows of 256 hashes, every eighth height. A tile only ever grows,
  * and a full one never changes again; the leaves' own entries are kept beside them in bundles of the same width.
  */
+import type { KnownNodes } from "./KnownNodes.ts"
 import {
   completeRoot,
   type Hash,
@@ -88,11 +89,12 @@ const rootOfEdge = (sha256: Sha256, rows: ReadonlyMap<number, ReadonlyArray<Hash
   return rootOfPeaks(sha256, peaks)
 }
 
-/** The tiles that the hashes of some ranges are made from. */
-export const tilesFor = (ranges: ReadonlyArray<Range>): ReadonlyArray<TilePlace> => {
+/** The tiles that the hashes of some ranges are made from, as far as they are not known. */
+export const tilesFor = (ranges: ReadonlyArray<Range>, known?: KnownNodes): ReadonlyArray<TilePlace> => {
   const places = new Map<string, TilePlace>()
   for (const range of ranges) {
     for (const node of nodesOf(range)) {
+      if (known?.get(node) !== undefined) continue
       const { index, level } = placeOf(node)
       places.set(`${level}/${index}`, { level, index })
     }
@@ -100,20 +102,32 @@ export const tilesFor = (ranges: ReadonlyArray<Range>): ReadonlyArray<TilePlace>
   return [...places.values()]
 }
 
-/** The hash over a range, from tiles. */
+/** The hash over a range, from tiles; what is known is taken as it is, what is worked out is known from then on. */
 export const rangeHash = (
   sha256: Sha256,
   range: Range,
-  tileAt: (place: TilePlace) => Uint8Array | undefined
+  tileAt: (place: TilePlace) => Uint8Array | undefined,
+  known?: KnownNodes
 ): Hash | undefined => {
   const peaks: Array<Hash> = []
   for (const node of nodesOf(range)) {
-    const { count, index, level, offset } = placeOf(node)
-    const tile = tileAt({ level, index })
-    if (tile === undefined || tile.length < (offset + count) * HASH_BYTES) return undefined
-    peaks.push(completeRoot(sha256, split(tile.subarray(offset * HASH_BYTES, (offset + count) * HASH_BYTES))))
+    const hash = known?.get(node) ?? nodeFrom(sha256, node, tileAt)
+    if (hash === undefined) return undefined
+    known?.keep(node, hash)
+    peaks.push(hash)
   }
   return rootOfPeaks(sha256, peaks)
+}
+
+const nodeFrom = (
+  sha256: Sha256,
+  node: Node,
+  tileAt: (place: TilePlace) => Uint8Array | undefined
+): Hash | undefined => {
+  const { count, index, level, offset } = placeOf(node)
+  const tile = tileAt({ level, index })
+  if (tile === undefined || tile.length < (offset + count) * HASH_BYTES) return undefined
+  return completeRoot(sha256, split(tile.subarray(offset * HASH_BYTES, (offset + count) * HASH_BYTES)))
 }
 
 /** Where a node stands: `count` hashes from `offset` on, in one tile. */

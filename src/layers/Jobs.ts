@@ -7,7 +7,7 @@ import { CallStore } from "../../domain/metering/CallStore.ts"
 import { MeterKeyStore } from "../../domain/metering/MeterKeyStore.ts"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
 import { Invoicing } from "../../domain/invoices/Invoicing.ts"
-import { BATCH_MAX, Sequencer } from "../../domain/log/Sequencer.ts"
+import { Sequencer, SequencerBatchMax } from "../../domain/log/Sequencer.ts"
 import { LoadStore } from "../../domain/payments/LoadStore.ts"
 import { PAYMENT_EVENT_DAYS_KEPT } from "../../domain/payments/PaymentEvents.ts"
 import { Reconciler } from "../../domain/payments/Reconciler.ts"
@@ -91,7 +91,8 @@ export const jobs = Layer.effectDiscard(
       if (DateTime.getPartUtc(yield* DateTime.now, "day") === 1) yield* payouts.payAutomatically
     })
 
-    yield* every(SEQUENCE_EVERY, "log", Effect.repeat(sequencer.sequence, { while: (taken) => taken === BATCH_MAX }))
+    const batchMax = yield* SequencerBatchMax
+    yield* every(SEQUENCE_EVERY, "log", Effect.repeat(sequencer.sequence, { while: (taken) => taken === batchMax }))
     yield* every(PAYOUTS_EVERY, "payouts", payouts.work)
     yield* every(DISPUTES_EVERY, "disputes", disputes.work)
     yield* every(STANDINGS_EVERY, "standings", trust.refresh)

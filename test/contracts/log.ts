@@ -12,7 +12,7 @@ import { LogSigner } from "../../domain/log/LogSigner.ts"
 import { LogStore } from "../../domain/log/LogStore.ts"
 import { rootOfInclusion } from "../../domain/log/MerkleProof.ts"
 import { ReceiptLog } from "../../domain/log/ReceiptLog.ts"
-import { BATCH_MAX, Sequencer } from "../../domain/log/Sequencer.ts"
+import { Sequencer, SequencerBatchMax } from "../../domain/log/Sequencer.ts"
 import { canonical, type Receipt } from "../../domain/receipts/Receipt.ts"
 import { ReceiptSigner } from "../../domain/receipts/ReceiptSigner.ts"
 import { aReceiptId, atOnce, consumerWith } from "./ledgerSamples.ts"
@@ -21,7 +21,8 @@ import { aListedTool, called } from "./meteringSamples.ts"
 import { aProvider } from "./samples.ts"
 
 const LIVE = { timeout: "120 seconds", excludeTestServices: true } as const
-/** Together more than one batch. */
+const BATCH_MAX = 1_024
+/** Together more than one batch, and across several tiles. */
 const EACH = Math.ceil((BATCH_MAX * 1.2) / 8)
 const AT = "2026-11-20T10:00:00.000Z"
 const SECRET = [Redacted.make("the secret of the log's tests")] as const
@@ -34,7 +35,8 @@ const aNode = <A, E>(use: Effect.Effect<A, E, Sequencer | ReceiptLog | LogCheck>
   Effect.provide(
     use,
     Layer.fresh(Layer.mergeAll(Sequencer.layer, ReceiptLog.layer, LogCheck.layer)).pipe(
-      Layer.provide(Layer.fresh(signers(seed)))
+      Layer.provide(Layer.fresh(signers(seed))),
+      Layer.provide(Layer.succeed(SequencerBatchMax, BATCH_MAX))
     )
   )
 

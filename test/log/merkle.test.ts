@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { hash } from "node:crypto"
+import { makeKnownNodes } from "../../domain/log/KnownNodes.ts"
 import { rootOfInclusion, rootsOfConsistency } from "../../domain/log/MerkleProof.ts"
 import {
   consistencyRanges,
@@ -128,6 +129,35 @@ describe("the tree", () => {
         if (path.length > 0) assert.isUndefined(rootOfInclusion(sha256, leaves[index]!, index, size, path.slice(1)))
       }
     }
+  })
+
+  it("proves the same with what it worked out before, while it grows", () => {
+    const log = makeLog()
+    const known = makeKnownNodes()
+    let saved = 0
+    for (const size of [300, 3_000, 5_000, 66_000, 69_999]) {
+      log.append(size)
+      for (let n = 0; n < 40; n++) {
+        const index = (n * 7_919) % size
+        const ranges = inclusionRanges(index, size)
+        const places = new Set(tilesFor(ranges, known).map(({ index, level }) => `${level}/${index}`))
+        saved += tilesFor(ranges).length - places.size
+        const path = ranges.map((range) =>
+          rangeHash(
+            sha256,
+            range,
+            ({ index, level }) =>
+              places.has(`${level}/${index}`) ? log.tiles.get(`${level}/${index}`)?.hashes : undefined,
+            known
+          )
+        )
+        assert.strictEqual(
+          hex(rootOfInclusion(sha256, leaves[index]!, index, size, path as Array<Hash>)!),
+          hex(log.root)
+        )
+      }
+    }
+    assert.isAbove(saved, 0)
   })
 
   it("proves of every two sizes that one grew out of the other, and of no other tree", () => {
