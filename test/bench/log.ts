@@ -114,6 +114,8 @@ const proofs = Effect.gen(function* () {
 const standing = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const trust = yield* ProviderTrust
+  // As the service does every few seconds.
+  yield* trust.refresh
   const slaReads = yield* timed(READS, () => Effect.orDie(trust.sla(provider)))
   const scoreReads = yield* timed(READS, () => Effect.orDie(trust.score(provider)))
   const { sla } = yield* Effect.orDie(trust.sla(provider))
