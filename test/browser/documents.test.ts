@@ -24,6 +24,8 @@ for (const [name, path, title] of PAGES) {
         const opened = yield* browser
         for (const scheme of ["light", "dark"] as const) {
           for (const width of [1_280, 360]) {
+            // The documentation is so long that its scan takes half a minute: in one scheme wide, in the other narrow.
+            if (name === "docs" && (scheme === "light") !== (width === 1_280)) continue
             const { asked, complaints, page } = yield* open(opened, `${url}${path}`, { scheme, width })
             assert.strictEqual(yield* Effect.promise(() => page.innerText("h1")), title)
             assert.strictEqual(yield* Effect.promise(() => page.locator("header.site nav a").count()), 6)

@@ -8,6 +8,7 @@ import type { Duplex } from "node:stream"
 import { PayloadTooLarge } from "../pipeline/Failures.ts"
 import { Dispatcher } from "../pipeline/Dispatcher.ts"
 import type { WebAnswer, WebRequest } from "../pipeline/WebRequest.ts"
+import { makeCompression } from "./Compression.ts"
 import { type Exchange, refusalOf, refuseMalformed } from "./MalformedRequest.ts"
 
 export interface ServerSettings {
@@ -82,6 +83,7 @@ export const layer = (settings: ServerSettings) =>
       }
       /** Whatever still comes on these is not read: the parser complains of every piece of it. */
       const malformed = new WeakSet<Duplex>()
+      const compression = makeCompression()
       const server = createServer(
         {
           maxHeaderSize: HEADER_BYTES_MAX,
@@ -103,8 +105,9 @@ export const layer = (settings: ServerSettings) =>
           running.add(fiber)
           fiber.addObserver((exit) => {
             running.delete(fiber)
-            if (exit._tag === "Success") send(server, incoming, outgoing, exit.value)
-            else outgoing.destroy()
+            if (exit._tag === "Success") {
+              send(server, incoming, outgoing, compression.of(exit.value, incoming.headers["accept-encoding"]))
+            } else outgoing.destroy()
           })
           outgoing.on("close", () => {
             connection.unanswered--

@@ -1,0 +1,68 @@
+/**
+ * Pages, scripts and other long documents, gzipped for whoever takes that. Answers of the API stay as they are: they are
+ * short, and squeezing each would cost more than it saves. What is asked for again and again is squeezed once.
+ */
+import { gzipSync } from "node:zlib"
+import type { WebAnswer } from "../pipeline/WebRequest.ts"
+
+const SHORT_CHARS_MAX = 1_024
+/** Data is worth it only where there is much of it: the OpenAPI document, say. */
+const SHORT_JSON_CHARS_MAX = 65_536
+const KEPT_MAX = 64
+const KEPT_BYTES_MAX = 8 * 1024 * 1024
+
+export interface Compression {
+  of(answer: WebAnswer, acceptEncoding: string | undefined): WebAnswer
+}
+
+export const makeCompression = (): Compression => {
+  const kept = new Map<string, Uint8Array>()
+  let keptBytes = 0
+
+  const squeezed = (body: string): Uint8Array => {
+    const known = kept.get(body)
+    if (known !== undefined) return known
+    const bytes = gzipSync(body)
+    // Characters of the key take one byte each, or two.
+    const weight = (one: string): number => one.length * 2
+    kept.set(body, bytes)
+    keptBytes += weight(body)
+    for (const oldest of kept.keys()) {
+      if (kept.size <= KEPT_MAX && keptBytes <= KEPT_BYTES_MAX) break
+      kept.delete(oldest)
+      keptBytes -= weight(oldest)
+    }
+    return bytes
+  }
+
+  return {
+    of: (answer, acceptEncoding) => {
+      const { body, headers } = answer
+      if (answer.status !== 200 || typeof body !== "string" || !isLong(headers["content-type"] ?? "", body.length)) {
+        return answer
+      }
+      const vary = headers["vary"] === undefined ? "Accept-Encoding" : `${headers["vary"]}, Accept-Encoding`
+      return takesGzip(acceptEncoding)
+        ? { ...answer, headers: { ...headers, vary, "content-encoding": "gzip" }, body: squeezed(body) }
+        : { ...answer, headers: { ...headers, vary } }
+    }
+  }
+}
+
+const isLong = (contentType: string, chars: number): boolean =>
+  contentType.startsWith("text/")
+    ? chars > SHORT_CHARS_MAX
+    : contentType.startsWith("application/json") && chars > SHORT_JSON_CHARS_MAX
+
+/** RFC 9110, 12.5.3: a weight of 0 is a no. */
+export const takesGzip = (acceptEncoding: string | undefined): boolean => {
+  if (acceptEncoding === undefined) return false
+  const weights = new Map(
+    acceptEncoding.split(",").map((one) => {
+      const [coding = "", ...parameters] = one.split(";").map((part) => part.trim().toLowerCase())
+      const weight = parameters.find((parameter) => parameter.startsWith("q="))
+      return [coding, weight === undefined ? 1 : Number(weight.slice(2))] as const
+    })
+  )
+  return (weights.get("gzip") ?? weights.get("x-gzip") ?? weights.get("*") ?? 0) > 0
+}

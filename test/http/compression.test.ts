@@ -1,0 +1,101 @@
+/**
+ * Long documents on the wire: gzipped for whoever takes it, and the same bytes for everybody else.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { request } from "undici"
+import { gunzipSync } from "node:zlib"
+import { makeCompression, takesGzip } from "../../adapters/http/server/Compression.ts"
+import { RawHttp } from "../support/RawHttp.ts"
+import { LIVE } from "../support/ServiceUnderTest.ts"
+
+const fetched = Effect.fnUntraced(function* (path: string, acceptEncoding?: string, method: "GET" | "HEAD" = "GET") {
+  const { port } = yield* RawHttp
+  return yield* Effect.promise(async () => {
+    const { body, headers, statusCode } = await request(`http://127.0.0.1:${port}${path}`, {
+      method,
+      headers: {
+        accept: "text/html,application/json",
+        ...(acceptEncoding === undefined ? {} : { "accept-encoding": acceptEncoding })
+      }
+    })
+    return { status: statusCode, headers, bytes: Buffer.from(await body.arrayBuffer()) }
+  })
+})
+
+const KB = 1_024
+
+it.layer(RawHttp.layer(), LIVE)("Long documents", (it) => {
+  it.effect("come gzipped to those who take it, whole, and much shorter", () =>
+    Effect.gen(function* () {
+      for (const [path, shareMax] of [
+        ["/docs", 0.12],
+        ["/spec", 0.4],
+        ["/api/openapi.json", 0.2]
+      ] as const) {
+        const plain = yield* fetched(path)
+        const short = yield* fetched(path, "gzip, deflate, br, zstd")
+        assert.deepStrictEqual([plain.status, short.status], [200, 200])
+        assert.deepStrictEqual(
+          [plain.headers["content-encoding"], short.headers["content-encoding"]],
+          [undefined, "gzip"]
+        )
+        assert.isTrue(gunzipSync(short.bytes).equals(plain.bytes), path)
+        assert.isBelow(short.bytes.length, plain.bytes.length * shareMax, path)
+        for (const { bytes, headers } of [plain, short]) {
+          assert.match(String(headers["vary"]), /Accept-Encoding/u)
+          assert.strictEqual(Number(headers["content-length"]), bytes.length)
+        }
+        const head = yield* fetched(path, "gzip", "HEAD")
+        assert.strictEqual(head.headers["content-length"], short.headers["content-length"])
+        assert.strictEqual(head.bytes.length, 0)
+      }
+      assert.isBelow((yield* fetched("/", "gzip")).bytes.length, 10 * KB)
+    })
+  )
+
+  it.effect("come plain where they are short, refused, or data", () =>
+    Effect.gen(function* () {
+      for (const path of ["/api/market", "/api/market/catalog", "/livez", "/nothing/here"]) {
+        const { headers } = yield* fetched(path, "gzip")
+        assert.isUndefined(headers["content-encoding"], path)
+      }
+      assert.isUndefined((yield* fetched("/docs", "gzip;q=0, br")).headers["content-encoding"])
+    })
+  )
+})
+
+describe("Accept-Encoding", () => {
+  it("is read as RFC 9110 has it", () => {
+    for (const yes of ["gzip", "GZIP", "br, gzip;q=0.1", "*", "deflate, *;q=0.5", "x-gzip", "gzip ; q=1.0"]) {
+      assert.isTrue(takesGzip(yes), yes)
+    }
+    for (const no of [
+      undefined,
+      "",
+      "br",
+      "gzip;q=0",
+      "gzip;q=0.000, *",
+      "*;q=0",
+      "identity",
+      "gzip;q=often",
+      "gzipped"
+    ]) {
+      assert.isFalse(takesGzip(no), no)
+    }
+  })
+})
+
+describe("What was squeezed", () => {
+  it("is kept, and no more than so much of it", () => {
+    const compression = makeCompression()
+    const page = (body: string) => ({ status: 200, headers: { "content-type": "text/html" }, body })
+    const long = "x".repeat(10_000)
+    const first = compression.of(page(long), "gzip").body
+    assert.strictEqual(compression.of(page(`${long.slice(0, 5_000)}${long.slice(5_000)}`), "gzip").body, first)
+    for (let n = 0; n < 100; n++) compression.of(page(`${n} ${long}`), "gzip")
+    const again = compression.of(page(long), "gzip").body
+    assert.notStrictEqual(again, first)
+    assert.strictEqual(gunzipSync(again as Uint8Array).toString(), long)
+  })
+})
