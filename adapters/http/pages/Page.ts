@@ -12,6 +12,8 @@ export interface PageParts {
   readonly style: string
   /** Addresses of modules of this service. */
   readonly modules?: ReadonlyArray<string>
+  /** Addresses of what those import. */
+  readonly preloads?: ReadonlyArray<string>
   /** A library that its modules need beforehand, with its style sheet. */
   readonly library?: { readonly script: string; readonly styleSheet: string }
   /** Whether it talks to the service once it is loaded. Forms that are sent without a script may in any case. */
@@ -49,7 +51,7 @@ const ICON =
       `<path d="M9 21V11h14M9 16h10M23 11v10" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/></svg>`
   )
 
-const pageText = ({ title, description, library, modules = [], style, body }: PageParts): string =>
+const pageText = ({ title, description, library, modules = [], preloads = [], style, body }: PageParts): string =>
   html`<!doctype html>
 <html lang="en">
 <head>
@@ -68,6 +70,7 @@ ${
     : html`<link rel="stylesheet" href="${library.styleSheet}" />
         <script defer src="${library.script}"></script>`
 }
+${preloads.map((preload) => html`<link rel="modulepreload" href="${preload}" />`)}
 ${modules.map((module) => html`<script type="module" src="${module}"></script>`)}
 </head>
 <body>${body}</body>

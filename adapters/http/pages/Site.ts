@@ -4,8 +4,10 @@
 import { Effect } from "effect"
 import { API_VERSION } from "../api/Api.ts"
 import type { EncodedReply } from "../pipeline/Route.ts"
+import { Assets } from "../Assets.ts"
 import { assetsVersion } from "./AssetRoutes.ts"
 import { type Html, html } from "./Html.ts"
+import { importsOf } from "./ModuleImports.ts"
 import { pageReply } from "./Page.ts"
 import { siteStyle } from "./SiteStyle.ts"
 
@@ -45,31 +47,32 @@ const SMALL_PRINT = [
 /** Every page that the frame leads to. */
 export const siteLinks: ReadonlyArray<string> = ["/", ...[...WAYS, ...SMALL_PRINT].map(([to]) => to)]
 
-export const makeSite = Effect.map(
-  assetsVersion,
-  (version): Site =>
-    ({ body, charts, connects, description, module, path, status, style = "", title }) =>
-      pageReply({
-        title: path === "/" ? title : `${title} · Agent Tool Billing`,
-        description,
-        style: siteStyle + style,
-        // Copying needs no page of its own to be told of.
-        modules: [...new Set(["CopyButtons", ...(module === undefined ? [] : [module])])].map(
-          (name) => `/assets/${version}/${name}.js`
-        ),
-        ...(charts === true
-          ? { library: { script: `/assets/${version}/uPlot.js`, styleSheet: `/assets/${version}/uPlot.css` } }
-          : {}),
-        connects: connects ?? module !== undefined,
-        ...(status === undefined ? {} : { status }),
-        body: html`
-          <a class="skip" href="#main">Skip to the content</a>
-          ${siteHeader(path)}
-          <main id="main" tabindex="-1">${body}</main>
-          ${siteFooter}
-        `
-      })
-)
+export const makeSite = Effect.gen(function* () {
+  const version = yield* assetsVersion
+  const assets = yield* Assets
+  const site: Site = ({ body, charts, connects, description, module, path, status, style = "", title }) => {
+    // Copying needs no page of its own to be told of.
+    const modules = [...new Set(["CopyButtons", ...(module === undefined ? [] : [module])])].map((name) => `${name}.js`)
+    const address = (name: string) => `/assets/${version}/${name}`
+    return pageReply({
+      title: path === "/" ? title : `${title} · Agent Tool Billing`,
+      description,
+      style: siteStyle + style,
+      modules: modules.map(address),
+      preloads: [...new Set(modules.flatMap((name) => importsOf(assets, name)))].map(address),
+      ...(charts === true ? { library: { script: address("uPlot.js"), styleSheet: address("uPlot.css") } } : {}),
+      connects: connects ?? module !== undefined,
+      ...(status === undefined ? {} : { status }),
+      body: html`
+        <a class="skip" href="#main">Skip to the content</a>
+        ${siteHeader(path)}
+        <main id="main" tabindex="-1">${body}</main>
+        ${siteFooter}
+      `
+    })
+  }
+  return site
+})
 
 export const siteHeader = (path: string): Html =>
   html`<header class="site">
