@@ -3,6 +3,7 @@
  */
 import { books } from "./books.ts"
 import { catalog } from "./catalog.ts"
+import { dashboards } from "./dashboards.ts"
 import { ledger } from "./ledger.ts"
 import { log } from "./log.ts"
 import { proxy } from "./proxy.ts"
@@ -12,6 +13,7 @@ import { usage } from "./usage.ts"
 const benches: Readonly<Record<string, () => Promise<void>>> = {
   books,
   catalog,
+  dashboards,
   ledger,
   log,
   proxy,
