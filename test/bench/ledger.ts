@@ -14,6 +14,7 @@ import { feeOf, Microcents } from "../../domain/shared/Microcents.ts"
 import { format } from "../../domain/shared/Timestamp.ts"
 import { run as migrate } from "../../migrations/index.ts"
 import { temporaryPostgres } from "../support/TemporaryPostgres.ts"
+import { note } from "./support/Figures.ts"
 import { median, table } from "./support/Table.ts"
 
 const ROUNDS = 3
@@ -97,7 +98,11 @@ const bench = Effect.gen(function* () {
       ])
     ]
   )
+  for (const [subject, [name, callers]] of subjects.entries()) {
+    if (subject > 0) note(`${name}, ${callers} callers, of one row a commit`, rate(subject) / rate(0))
+  }
   yield* check
+  yield* sizes
 })
 
 /** Opens and closes one call of a random wallet. */
@@ -169,6 +174,15 @@ const measure = Effect.fnUntraced(function* <E>(callers: number, one: Effect.Eff
     p50Ms: sorted[Math.floor(sorted.length * 0.5)]!,
     p99Ms: sorted[Math.floor(sorted.length * 0.99)]!
   }
+})
+
+/** What a call leaves behind, the log's part aside: its bench says that. */
+const sizes = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* sql<{ readonly name: string; readonly bytes: number }>`
+    SELECT relname AS name, (pg_total_relation_size(c.oid) / (SELECT count(*) FROM receipts)::float8) AS bytes
+    FROM pg_class c WHERE relname IN ('receipts', 'transfers') ORDER BY 1`
+  table("Bytes a call, with indexes", [["", "bytes"], ...rows.map(({ bytes, name }) => [name, bytes.toFixed(0)])])
 })
 
 /** The only figures that do not come from transfers are the wallets' first credits, which this bench made up. */

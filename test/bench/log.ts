@@ -81,9 +81,12 @@ const sequenced = Effect.gen(function* () {
     while ((yield* sequence) > 0);
     seconds += (performance.now() - startedMs) / 1_000
   }
+  const sql = yield* PgClient.PgClient
+  const [size] = yield* sql<{ readonly bytes: number }>`
+    SELECT (pg_total_relation_size('receipt_log_places') + pg_total_relation_size('receipt_log_tiles'))::float8 AS bytes`
   table(`${RECEIPTS} receipts put into the log, and followed`, [
-    ["seconds", "receipts a second"],
-    [seconds.toFixed(1), (RECEIPTS / seconds).toFixed(0)]
+    ["seconds", "receipts a second", "bytes a receipt"],
+    [seconds.toFixed(1), (RECEIPTS / seconds).toFixed(0), (size!.bytes / RECEIPTS).toFixed(0)]
   ])
 })
 

@@ -8,20 +8,33 @@ import { ledger } from "./ledger.ts"
 import { log } from "./log.ts"
 import { proxy } from "./proxy.ts"
 import { reads } from "./reads.ts"
+import { summary } from "./support/Figures.ts"
 import { usage } from "./usage.ts"
+import { verifyRatio } from "./verify.ts"
+
+const bothReads = async (): Promise<void> => {
+  await reads("memory")
+  await reads("embedded")
+}
 
 const benches: Readonly<Record<string, () => Promise<void>>> = {
+  // Those that measure against something bare in the same run; the others say how long things take.
+  all: async () => {
+    await bothReads()
+    await verifyRatio()
+    await ledger()
+    await proxy([64])
+    summary()
+  },
   books,
   catalog,
   dashboards,
   ledger,
   log,
-  proxy,
+  proxy: () => proxy(),
   usage,
-  reads: async () => {
-    await reads("memory")
-    await reads("embedded")
-  }
+  reads: bothReads,
+  verify: verifyRatio
 }
 
 const name = process.argv[2] ?? "reads"

@@ -8,15 +8,20 @@ import { readFileSync } from "node:fs"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { note } from "./support/Figures.ts"
 import { type Measured, post, run } from "./support/LoadGenerator.ts"
 import { type Running, startScript } from "./support/Processes.ts"
 import { median, table } from "./support/Table.ts"
 
 const ROUNDS = 3
 const WALLETS = 512
-const CONNECTIONS = (process.env["BENCH_CONNECTIONS"] ?? "1,64,256").split(",").map(Number)
+const CONNECTIONS = [1, 64, 256]
 const REQUESTS_MAX = Number(process.env["BENCH_REQUESTS"] ?? 20_000)
 const PRICE_MICROCENTS = 100
+const BARE = "(a) bare proxy"
+
+const targetOf = (name: string, connections: number): number | undefined =>
+  connections === 64 && (name.startsWith("(b)") || name.startsWith("(c)")) ? 0.35 : undefined
 
 const ready = /ready at http:\/\/127\.0\.0\.1:(\d+)/u
 
@@ -87,7 +92,7 @@ const cpuSeconds = (pid: number): number => {
 const residentMb = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/u.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1_024
 
-export const proxy = async (): Promise<void> => {
+export const proxy = async (connectionCounts: ReadonlyArray<number> = CONNECTIONS): Promise<void> => {
   const dataDir = mkdtempSync(join(tmpdir(), "atb-bench-"))
   const upstream = await startScript(["test/support/mcp/trivial-server.ts", "modern"], /^(\d+)/mu)
   const bare = await startScript(["test/bench/support/bare-proxy.ts", String(upstream.port)], /listening (\d+)/u)
@@ -108,13 +113,13 @@ export const proxy = async (): Promise<void> => {
       (index: number) =>
         post("/api/market/proxy", body(toolId), { authorization: `Bearer ${keys[index % wallets]}` })
     const subjects: ReadonlyArray<Subject> = [
-      { name: "(a) bare proxy", server: bare, request: () => post("/", body()) },
+      { name: BARE, server: bare, request: () => post("/", body()) },
       { name: "(b) durable, many wallets", server: durable, request: calling(onDisk, WALLETS) },
       { name: "(c) durable, one hot wallet", server: durable, request: calling(onDisk, 1) },
       { name: "(d) memory", server: memory, request: calling(inMemory, WALLETS) }
     ]
     let acknowledged = 0
-    for (const connections of CONNECTIONS) {
+    for (const connections of connectionCounts) {
       const measured = new Map<string, Array<Measured & { readonly cpuMicros: number }>>()
       for (let round = 0; round <= ROUNDS; round++) {
         for (const { name, server, request } of subjects) {
@@ -135,7 +140,7 @@ export const proxy = async (): Promise<void> => {
           if (round > 0) measured.set(name, [...(measured.get(name) ?? []), { ...result, cpuMicros }])
         }
       }
-      const bareRounds = measured.get("(a) bare proxy")!
+      const bareRounds = measured.get(BARE)!
       const bareRate = median(bareRounds.map((one) => one.perSecond))
       const bareP50 = median(bareRounds.map((one) => one.p50Ms))
       table(`Proxied calls, ${connections} connections, medians of ${ROUNDS} interleaved rounds`, [
@@ -143,6 +148,12 @@ export const proxy = async (): Promise<void> => {
         ...[...measured].map(([name, rounds]) => {
           const rate = median(rounds.map((one) => one.perSecond))
           const p50 = median(rounds.map((one) => one.p50Ms))
+          if (name !== BARE)
+            note(
+              `proxied calls, ${connections} connections, ${name}, of bare`,
+              rate / bareRate,
+              targetOf(name, connections)
+            )
           return [
             name,
             rate.toFixed(0),

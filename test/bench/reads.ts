@@ -5,6 +5,7 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { note } from "./support/Figures.ts"
 import { get, type Measured, run } from "./support/LoadGenerator.ts"
 import { type Running, startScript } from "./support/Processes.ts"
 import { median, row, table } from "./support/Table.ts"
@@ -75,6 +76,10 @@ export const reads = async (profile: string): Promise<void> => {
       }
     }
     const bareRate = median(measured.get("bare node:http")!.map((one) => one.perSecond))
+    for (const [name, rounds] of measured) {
+      if (name === "bare node:http") continue
+      note(`${name}, ${profile}, of bare`, median(rounds.map((one) => one.perSecond)) / bareRate)
+    }
     table(`Reads, profile ${profile}, ${CONNECTIONS} connections, medians of ${ROUNDS} interleaved rounds`, [
       ["", "requests/s", "of bare", "p50 ms", "p99 ms", "p99/p50"],
       ...[...measured].map(([name, rounds]) => row(name, rounds, bareRate))

@@ -1,6 +1,7 @@
 /**
  * `POST /api/v1/verify` against a bare JSON handler, in one run, in interleaved rounds.
  */
+import { note } from "./support/Figures.ts"
 import { type Measured, post, run } from "./support/LoadGenerator.ts"
 import { startScript } from "./support/Processes.ts"
 import { median, row, table } from "./support/Table.ts"
@@ -48,6 +49,8 @@ export const verifyRatio = async (): Promise<void> => {
       }
     }
     const bareRate = median(measured.get("bare JSON handler")!.map((one) => one.perSecond))
+    const rate = median(measured.get("POST /api/v1/verify")!.map((one) => one.perSecond))
+    note("verification over HTTP, of bare", rate / bareRate, 0.35)
     table(`Verification over HTTP, ${CONNECTIONS} connections, medians of ${ROUNDS} interleaved rounds`, [
       ["", "requests/s", "of bare", "p50 ms", "p99 ms", "p99/p50"],
       ...[...measured].map(([name, rounds]) => row(name, rounds, bareRate))
