@@ -8,6 +8,7 @@ import { ledger } from "./ledger.ts"
 import { log } from "./log.ts"
 import { proxy } from "./proxy.ts"
 import { reads } from "./reads.ts"
+import { steady } from "./steady.ts"
 import { summary } from "./support/Figures.ts"
 import { usage } from "./usage.ts"
 import { verifyRatio } from "./verify.ts"
@@ -32,6 +33,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   ledger,
   log,
   proxy: () => proxy(),
+  steady,
   usage,
   reads: bothReads,
   verify: verifyRatio

@@ -25,7 +25,7 @@ const targetOf = (name: string, connections: number): number | undefined =>
 
 const ready = /ready at http:\/\/127\.0\.0\.1:(\d+)/u
 
-const startService = (profile: string, dataDir: string): Promise<Running> =>
+export const startService = (profile: string, dataDir: string): Promise<Running> =>
   startScript(["src/main.ts", "serve", "--port", "0", "--profile", profile, "--data-dir", dataDir], ready, {
     RATE_LIMIT_RPM: "0",
     RATE_LIMIT_IP_RPM: "0",
@@ -55,7 +55,7 @@ interface Market {
   readonly keys: ReadonlyArray<string>
 }
 
-const prepare = async (port: number, upstreamPort: number): Promise<Market> => {
+export const prepare = async (port: number, upstreamPort: number): Promise<Market> => {
   const provider = await send<{ readonly tools: ReadonlyArray<{ readonly id: string }> }>(
     port,
     "/api/market/register-provider",
@@ -89,8 +89,19 @@ const cpuSeconds = (pid: number): number => {
   return (Number(fields[11]) + Number(fields[12])) / 100
 }
 
-const residentMb = (pid: number): number =>
+export const residentMb = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/u.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1_024
+
+let unique = 0
+
+const body = (toolId?: string): string =>
+  JSON.stringify({ tool_name: "echo", ...(toolId === undefined ? {} : { tool_id: toolId }), input: { n: unique++ } })
+
+/** Calls of so many wallets in turn. */
+export const calling =
+  ({ toolId, keys }: Market, wallets = WALLETS) =>
+  (index: number) =>
+    post("/api/market/proxy", body(toolId), { authorization: `Bearer ${keys[index % wallets]}` })
 
 export const proxy = async (connectionCounts: ReadonlyArray<number> = CONNECTIONS): Promise<void> => {
   const dataDir = mkdtempSync(join(tmpdir(), "atb-bench-"))
@@ -101,22 +112,11 @@ export const proxy = async (connectionCounts: ReadonlyArray<number> = CONNECTION
   try {
     const onDisk = await prepare(durable.port, upstream.port)
     const inMemory = await prepare(memory.port, upstream.port)
-    let unique = 0
-    const body = (toolId?: string) =>
-      JSON.stringify({
-        tool_name: "echo",
-        ...(toolId === undefined ? {} : { tool_id: toolId }),
-        input: { n: unique++ }
-      })
-    const calling =
-      ({ toolId, keys }: Market, wallets: number) =>
-      (index: number) =>
-        post("/api/market/proxy", body(toolId), { authorization: `Bearer ${keys[index % wallets]}` })
     const subjects: ReadonlyArray<Subject> = [
       { name: BARE, server: bare, request: () => post("/", body()) },
-      { name: "(b) durable, many wallets", server: durable, request: calling(onDisk, WALLETS) },
+      { name: "(b) durable, many wallets", server: durable, request: calling(onDisk) },
       { name: "(c) durable, one hot wallet", server: durable, request: calling(onDisk, 1) },
-      { name: "(d) memory", server: memory, request: calling(inMemory, WALLETS) }
+      { name: "(d) memory", server: memory, request: calling(inMemory) }
     ]
     let acknowledged = 0
     for (const connections of connectionCounts) {
