@@ -2,77 +2,17 @@
  * Who a provider is, proven with a real mail server, a real name server and real web servers on loopback.
  */
 import { assert, it } from "@effect/vitest"
-import { Context, Effect, Layer, Redacted } from "effect"
-import { createServer, type ServerResponse } from "node:http"
-import type { AddressInfo } from "node:net"
-import * as PublishedProofs from "../../adapters/dns/PublishedProofs.ts"
-import * as SmtpMailer from "../../adapters/mail/SmtpMailer.ts"
-import { publicAndLoopback } from "../../adapters/mcp/AddressGuard.ts"
-import type { Resolve } from "../../adapters/mcp/GuardedConnector.ts"
-import { makeGuardedFetch } from "../../adapters/mcp/GuardedFetch.ts"
-import type { Mailer } from "../../domain/trust/Mailer.ts"
-import type { ProofReader } from "../../domain/trust/ProofReader.ts"
+import { Effect, Layer } from "effect"
 import { Verification } from "../../domain/trust/Verification.ts"
 import { aConsumer, aProvider, at, expecting, listAt, type Member, textAt, valueAt } from "../support/Market.ts"
 import { coreReading } from "../support/metering/Core.ts"
 import { later } from "../support/metering/Elsewhen.ts"
 import { offerOf, problemOf } from "../support/metering/Shop.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
-import { type MailServer, mailServer } from "../support/trust/MailServer.ts"
-import { nameServer, type Zone } from "../support/trust/NameServer.ts"
+import type { MailServer } from "../support/trust/MailServer.ts"
+import { evidence, type Page, World } from "../support/trust/World.ts"
 
 const VERIFY = "/api/v1/market/providers/verify"
-
-type Page = (response: ServerResponse) => void
-
-class World extends Context.Service<
-  World,
-  { readonly mail: MailServer; readonly zone: Zone; readonly pages: Map<string, Page> }
->()("test/World") {}
-
-const world = Layer.effectContext(
-  Effect.gen(function* () {
-    const mail = yield* mailServer
-    const zone: Zone = new Map()
-    const pages = new Map<string, Page>()
-    const web = yield* Effect.acquireRelease(
-      Effect.callback<ReturnType<typeof createServer>>((resume) => {
-        const server = createServer((request, response) => {
-          const page = pages.get(request.headers.host?.split(":")[0] ?? "")
-          const known = ["/.well-known/mcp-billing-verify.txt", "/ada/tools/HEAD/.mcp-billing.json"]
-          if (page === undefined || !known.includes(request.url ?? "")) {
-            response.writeHead(404).end()
-          } else page(response)
-        })
-        server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
-      }),
-      (server) => Effect.sync(() => (server.close(), server.closeAllConnections()))
-    )
-    const { port } = web.address() as AddressInfo
-    // Every name is at home here, but for one that is at an address of nobody's business.
-    const resolve: Resolve = (hostname, done) =>
-      done(null, [{ address: hostname.startsWith("private.") ? "10.0.0.1" : "127.0.0.1", family: 4 }])
-    const fetch = yield* makeGuardedFetch({ policy: publicAndLoopback, resolve, connectTimeoutMs: 500 })
-    const evidence = yield* Layer.build(
-      Layer.merge(
-        SmtpMailer.layer({ url: Redacted.make(mail.url), from: "market@market.example" }),
-        PublishedProofs.layer({
-          // The hosts of repositories are out of reach: their files are here.
-          fetch: (asked) =>
-            fetch({
-              ...asked,
-              url: asked.url.replace("https://raw.githubusercontent.com/", `http://raw.example.org:${port}/`)
-            }),
-          dnsServers: [yield* nameServer(zone)],
-          originOf: (domain) => `http://${domain}:${port}`
-        })
-      )
-    )
-    return Context.add(evidence, World, World.of({ mail, zone, pages }))
-  })
-)
-
-const evidence = world as Layer.Layer<Mailer | ProofReader | World>
 
 const ask = (provider: Member, json: Record<string, unknown>) => send({ path: VERIFY, key: provider.key, json })
 
