@@ -5,7 +5,7 @@ import type { Budgets } from "./Answers.ts"
 import { ask, Refused } from "./Api.ts"
 import { confirmed } from "./Confirm.ts"
 import { deed, saying } from "./Deed.ts"
-import { el, empty } from "./Dom.ts"
+import { el, empty, fill, notice } from "./Dom.ts"
 import { microcentsOf, moment, money } from "./Figures.ts"
 import { form } from "./Form.ts"
 import { type Panel, panel } from "./Panel.ts"
@@ -38,7 +38,7 @@ export const budgets = (): Panel => {
       rows.length === 0
         ? empty("No budgets: only the balance limits what your agents spend. A budget stops them earlier.")
         : budgetTable(rows, said, reload),
-      el("details", {}, el("summary", {}, "Set a budget"), setting(reload))
+      el("details", {}, el("summary", {}, "Set a budget"), setting(said, reload))
     ]
   })
 }
@@ -88,7 +88,7 @@ const scopeOf = (one: Budget): Node | string =>
       : el("a", { href: `/catalog?provider_id=${one.provider_id}` }, "one provider")
     : el("a", { href: `/catalog/${one.tool_id}` }, "one tool")
 
-const setting = (reload: () => Promise<void>): HTMLElement =>
+const setting = (said: HTMLElement, reload: () => Promise<void>): HTMLElement =>
   form({
     id: "budget",
     submit: "Set it",
@@ -110,6 +110,7 @@ const setting = (reload: () => Promise<void>): HTMLElement =>
         }
       })
       await reload()
+      fill(said, notice("good", `Set: at most $${cap} ${nameOf(period ?? "")}.`))
       return undefined
     }
   })

@@ -3,6 +3,7 @@
  */
 import type { UsagePage } from "./Answers.ts"
 import { ask } from "./Api.ts"
+import { disputedReceipts } from "./Disputing.ts"
 import { badge, button, el, empty } from "./Dom.ts"
 import { milliseconds, moment, money } from "./Figures.ts"
 import { type Panel, panel } from "./Panel.ts"
@@ -22,9 +23,10 @@ const OUTCOMES = {
 
 const CALLS_AT_ONCE = 10
 
-/** `dispute`: what to do about a call that was not worth its price. */
-export const calls = (dispute: (call: Call) => void): Panel =>
+/** `dispute`: what to do about a call that was not worth its price; called back once that is done. */
+export const calls = (dispute: (call: Call, filed: () => void) => void): Panel =>
   panel("calls", "Calls", async () => {
+    const disputed = await disputedReceipts()
     const found = await pages(
       async (cursor) => {
         const query = new URLSearchParams({
@@ -35,12 +37,16 @@ export const calls = (dispute: (call: Call) => void): Panel =>
         const page = await ask<UsagePage>("GET", `/api/v1/market/usage?${query}`, { key: keyOf("consumer") })
         return { items: page.records, next: page.next_cursor }
       },
-      (all) => [all.length === 0 ? empty("No calls in the last 90 days.") : callTable(all, dispute)]
+      (all) => [all.length === 0 ? empty("No calls in the last 90 days.") : callTable(all, disputed, dispute)]
     )
     return [found]
   })
 
-const callTable = (rows: ReadonlyArray<Call>, dispute: (call: Call) => void): HTMLElement =>
+const callTable = (
+  rows: ReadonlyArray<Call>,
+  disputed: ReadonlySet<string>,
+  dispute: (call: Call, filed: () => void) => void
+): HTMLElement =>
   table(
     "Calls",
     [
@@ -57,9 +63,20 @@ const callTable = (rows: ReadonlyArray<Call>, dispute: (call: Call) => void): HT
             { class: "nowrap" },
             button("Receipt", () => openReceipt(call.receipt_id), "plain tiny"),
             " ",
-            call.cost_microcents === 0 ? undefined : button("Dispute", () => dispute(call), "plain tiny")
+            call.cost_microcents === 0 ? undefined : disputing(call, disputed, dispute)
           )
       }
     ],
     rows
   )
+
+const disputing = (
+  call: Call,
+  disputed: ReadonlySet<string>,
+  dispute: (call: Call, filed: () => void) => void
+): HTMLElement => {
+  const mark = (): HTMLElement => badge("Disputed", "info")
+  if (disputed.has(call.receipt_id)) return mark()
+  const asking = button("Dispute", () => dispute(call, () => asking.replaceWith(mark())), "plain tiny")
+  return asking
+}

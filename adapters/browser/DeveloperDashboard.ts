@@ -21,7 +21,12 @@ void signedIn(place, "consumer", (_, who) => {
   const parts = [
     wallet(),
     spending(),
-    calls((call) => fileDispute(call, () => void disputed.reload())),
+    calls((call, filed) =>
+      fileDispute(call, () => {
+        filed()
+        void disputed.reload()
+      })
+    ),
     freeCalls(),
     budgets(),
     grants(),

@@ -35,9 +35,16 @@ const STANDINGS: Readonly<Record<string, readonly [words: string, kind: string]>
   resolved_denied: ["Denied", "bad"]
 }
 
+const newest = async (): Promise<Disputes["disputes"]> =>
+  (await ask<Disputes>("GET", `${PATH}?limit=50`, { key: keyOf("consumer") })).disputes
+
+/** Of the newest disputes. */
+export const disputedReceipts = async (): Promise<ReadonlySet<string>> =>
+  new Set((await newest()).map(({ receipt_id: id }) => id))
+
 export const disputes = (): Panel =>
   panel("disputes", "Disputes", async () => {
-    const { disputes: rows } = await ask<Disputes>("GET", `${PATH}?limit=50`, { key: keyOf("consumer") })
+    const rows = await newest()
     if (rows.length === 0) {
       return [
         empty("No disputes. A call that was not worth its price can be disputed for 30 days, from the list above.")

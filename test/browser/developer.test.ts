@@ -74,11 +74,13 @@ it.live.skipIf(!hasBrowser)(
         await page.fill("#dispute-description", EVIL)
         await page.click("text=File the dispute")
         await waitsFor(page, "#disputes", "waits for the provider")
+        await waitsFor(page, "#calls table", "Disputed")
 
         await page.click("text=Set a budget")
         await page.fill("#budget-cap_microcents", "2.50")
         await page.click("text=Set it")
         await waitsFor(page, "#budgets table", "$2.50 a day")
+        await waitsFor(page, "#budgets", "Set: at most $2.50 a day.")
         await page.click("#budgets table >> text=Remove")
         await page.click("dialog >> text=Remove it")
         await waitsFor(page, "#budgets", "No budgets")
