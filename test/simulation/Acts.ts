@@ -68,6 +68,7 @@ export const doing = (world: World, act: Act): Effect.Effect<string, Violation> 
     case "Crash":
       return Effect.as(world.kill, "killed")
     case "Skew":
+      return Effect.as(world.setCalendarBy(act.ms), "")
     case "MonthEnd":
       return Effect.succeed("")
   }
@@ -75,7 +76,6 @@ export const doing = (world: World, act: Act): Effect.Effect<string, Violation> 
 
 /** By how much the world's clock goes on with the act itself. */
 export const timeOf = Effect.fnUntraced(function* (act: Act) {
-  if (act._tag === "Skew") return act.ms
   if (act._tag !== "MonthEnd") return 0
   const now = yield* nowMs
   const end = DateTime.add(DateTime.startOf(DateTime.makeUnsafe(now), "month"), { months: 1 })

@@ -2,11 +2,11 @@
  * A plan played in a world: step after step, with everything checked after each. The same plan gives the same run.
  */
 import { type Context, Effect, Exit, Logger, type Scope } from "effect"
-import { TestClock } from "effect/testing"
 import { createHash } from "node:crypto"
 import { doing, timeOf } from "./Acts.ts"
 import { makeBalanceChecks } from "./Balances.ts"
 import { makeBooks } from "./Books.ts"
+import { Calendar } from "./Calendar.ts"
 import { calm } from "./Calm.ts"
 import type { Stores } from "./Ports.ts"
 import { makeReceiptChecks } from "./Receipts.ts"
@@ -76,7 +76,7 @@ export const simulate = ({ plan, plant = (stores) => stores, seed, stage }: Run)
       faults: world.board.struck,
       lives
     }
-  }).pipe(Effect.scoped, Effect.provide([TestClock.layer(), Logger.layer([])]))
+  }).pipe(Effect.scoped, Effect.provide([Calendar.layer, Logger.layer([])]))
 
 const asViolation = (defect: unknown) =>
   Effect.fail(

@@ -7,6 +7,7 @@ import { TestClock } from "effect/testing"
 import { Dispatcher } from "../../adapters/http/pipeline/Dispatcher.ts"
 import type { Entropy } from "../../domain/shared/Entropy.ts"
 import type { Answer, Call } from "../support/ServiceUnderTest.ts"
+import { Calendar } from "./Calendar.ts"
 import { exchange } from "./Exchange.ts"
 import { type Facts, listening, noFacts } from "./Facts.ts"
 import { type Ports, portsThrough, type Stores } from "./Ports.ts"
@@ -47,6 +48,8 @@ export interface World {
   /** Another process, where the one before is dead. */
   readonly revive: Effect.Effect<boolean>
   readonly pass: (ms: number) => Effect.Effect<void>
+  /** The clock on the wall is set; no time passes. */
+  setCalendarBy(ms: number): Effect.Effect<void>
 }
 
 /** On stores that were made for it. */
@@ -57,6 +60,7 @@ export const makeWorld = Effect.fnUntraced(function* (
   isAsynchronous: boolean
 ) {
   const scope = yield* Effect.scope
+  const calendar = yield* Calendar
   const facts = noFacts()
   const processor = new Processor()
   const providers = new Providers()
@@ -146,7 +150,8 @@ export const makeWorld = Effect.fnUntraced(function* (
       running.process.dead = true
     }),
     revive,
-    pass
+    pass,
+    setCalendarBy: (ms) => Effect.sync(() => calendar.setBy(ms))
   }
   return world
 })
