@@ -83,23 +83,34 @@ export class Sequencer extends Context.Service<
         return yield* settle
       })
 
+      const leavesOf = Effect.fnUntraced(function* ({ saltKey }: Log, batch: ReadonlyArray<SequencedReceipt>) {
+        const leaves: Array<{ readonly entry: Hash; readonly leaf: Hash }> = []
+        for (const [at, { receipt }] of batch.entries()) {
+          if (at % HASHED_AT_ONCE === HASHED_AT_ONCE - 1) yield* Effect.yieldNow
+          const entry = commitmentOf(sha256, saltOf(sha256, saltKey, receipt.receipt_id), receipt)
+          leaves.push({ entry, leaf: leafHash(sha256, entry) })
+        }
+        return leaves
+      })
+
       const appendBatch = Effect.gen(function* () {
         const log = Option.getOrUndefined(yield* store.lock)
         if (log === undefined || !isOurs(log)) return 0
-        const taken = yield* store.take(batchMax)
-        if (taken.length === 0) return 0
-        const receipts = taken.map(({ receipt }) => receipt)
+        // Hashing is this process's work, the rest the store's: in two halves, each has something to do meanwhile.
+        const half = Math.ceil(batchMax / 2)
+        const first = yield* store.take(half)
+        if (first.length === 0) return 0
+        const [firstLeaves, second] = yield* Effect.all(
+          [leavesOf(log, first), first.length < half ? Effect.succeed([]) : store.take(batchMax - half)],
+          { concurrency: 2 }
+        )
+        const taken = [...first, ...second]
+        const [secondLeaves] = yield* Effect.all([leavesOf(log, second), follow(taken)], { concurrency: 2 })
         const edge = yield* store.tiles(log.number, edgeOf(log.size))
-        const added: Array<{ readonly entry: Hash; readonly leaf: Hash }> = []
-        for (const [at, receipt] of receipts.entries()) {
-          if (at % HASHED_AT_ONCE === HASHED_AT_ONCE - 1) yield* Effect.yieldNow
-          const entry = commitmentOf(sha256, saltOf(sha256, log.saltKey, receipt.receipt_id), receipt)
-          added.push({ entry, leaf: leafHash(sha256, entry) })
-        }
-        const { root, size, tiles } = grow(sha256, log.size, edge, added)
+        const { root, size, tiles } = grow(sha256, log.size, edge, [...firstLeaves, ...secondLeaves])
         const checkpoint = signedCheckpoint(sha256, noteKeyOf(log), { size, root }, signer.sign)
+        const receipts = taken.map(({ receipt }) => receipt)
         yield* store.append({ log: log.number, firstIndex: log.size, receipts, tiles, size, root, checkpoint })
-        yield* follow(taken)
         return taken.length
       })
 
