@@ -34,6 +34,10 @@ export const clientAddress = (request: WebRequest, trusted: TrustedProxies): str
   return address
 }
 
+/** An IPv4 peer of a dual-stack socket under its plain name. */
+export const plainAddress = (address: string | undefined): string =>
+  address === undefined ? "unknown" : address.startsWith("::ffff:") ? address.slice(7) : address
+
 /** Whose it is: an IPv4 address, or the 64 bits of an IPv6 network, in which its holder may have any address. */
 export const networkOf = (address: string): string =>
   address.includes(":") && ipaddr.IPv6.isValid(address)

@@ -5,6 +5,7 @@
 import { Context, Duration, Effect, Fiber, Layer, Schema } from "effect"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
+import { plainAddress } from "../pipeline/ClientAddress.ts"
 import { PayloadTooLarge } from "../pipeline/Failures.ts"
 import { Dispatcher } from "../pipeline/Dispatcher.ts"
 import type { WebAnswer, WebRequest } from "../pipeline/WebRequest.ts"
@@ -168,10 +169,6 @@ const toWebRequest = (incoming: IncomingMessage): WebRequest => {
     body: (bytesMax) => readBody(incoming, bytesMax)
   }
 }
-
-/** An IPv4 peer of a dual-stack socket under its plain name. */
-const plainAddress = (address: string | undefined): string =>
-  address === undefined ? "unknown" : address.startsWith("::ffff:") ? address.slice(7) : address
 
 const readBody = (incoming: IncomingMessage, bytesMax: number): Effect.Effect<Uint8Array, PayloadTooLarge> =>
   Effect.callback((resume) => {

@@ -1,0 +1,58 @@
+/**
+ * The service inside somebody else's HttpRouter: whatever the app's own routes do not answer, or everything below a prefix.
+ * The app's server reads requests and sends answers, with its own limits on headers, connections and time.
+ */
+import { ByteSize, Effect, Option } from "effect"
+import { HttpIncomingMessage, HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { plainAddress } from "../pipeline/ClientAddress.ts"
+import { Dispatcher } from "../pipeline/Dispatcher.ts"
+import { PayloadTooLarge } from "../pipeline/Failures.ts"
+import type { WebAnswer, WebRequest } from "../pipeline/WebRequest.ts"
+
+/** Below a prefix the API is whole; the pages for people are not, since they link from the root. */
+export const layer = (prefix: `/${string}` = "/") =>
+  HttpRouter.use(
+    Effect.fnUntraced(function* (router) {
+      const { dispatch } = yield* Dispatcher
+      const below = prefix === "/" ? router : router.prefixed(prefix)
+      yield* below.add("*", "/*", (request) => Effect.map(dispatch(toWebRequest(request)), toResponse))
+    })
+  )
+
+const toWebRequest = (request: HttpServerRequest.HttpServerRequest): WebRequest => {
+  const mark = request.url.indexOf("?")
+  return {
+    method: request.method,
+    path: mark === -1 ? request.url : request.url.slice(0, mark),
+    query: mark === -1 ? "" : request.url.slice(mark + 1),
+    headers: request.headers,
+    remoteAddress: plainAddress(Option.getOrUndefined(request.remoteAddress)),
+    body: (bytesMax) => readBody(request, bytesMax)
+  }
+}
+
+const readBody = (
+  request: HttpServerRequest.HttpServerRequest,
+  bytesMax: number
+): Effect.Effect<Uint8Array, PayloadTooLarge> =>
+  Number(request.headers["content-length"] ?? 0) > bytesMax
+    ? Effect.fail(new PayloadTooLarge({ bytesMax }))
+    : request.arrayBuffer.pipe(
+        Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(bytesMax)),
+        Effect.map((buffer) => new Uint8Array(buffer)),
+        Effect.catchReason(
+          "HttpServerError",
+          "RequestParseError",
+          ({ reason }) =>
+            reason === "BodyTooLarge" ? Effect.fail(new PayloadTooLarge({ bytesMax })) : Effect.interrupt,
+          // A body that breaks off: its sender is gone.
+          () => Effect.interrupt
+        )
+      )
+
+const toResponse = ({ body, headers, status }: WebAnswer): HttpServerResponse.HttpServerResponse => {
+  if (status === 204) return HttpServerResponse.empty({ status, headers })
+  return typeof body === "string"
+    ? HttpServerResponse.text(body, { status, headers })
+    : HttpServerResponse.uint8Array(body, { status, headers })
+}

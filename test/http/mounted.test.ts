@@ -1,0 +1,101 @@
+/**
+ * The service inside an app's own router: what the app does not answer is answered as on the service's own socket.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+import * as RouterMount from "../../adapters/http/server/RouterMount.ts"
+import { BODY_BYTES_MAX } from "../../adapters/http/pipeline/RequestBody.ts"
+import { memoryConfig, wholeService } from "../support/ServiceConfig.ts"
+
+const own = HttpRouter.add("GET", "/hello", HttpServerResponse.text("hello from the app"))
+const REGISTER = "/api/market/register-consumer"
+
+/** The app as one function, and its end. */
+const appOn = (mount: ReturnType<typeof RouterMount.layer>) =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.sync(() =>
+        HttpRouter.toWebHandler(Layer.merge(own, mount).pipe(Layer.provide(wholeService(memoryConfig()))), {
+          disableLogger: true
+        })
+      ),
+      ({ dispose }) => Effect.promise(dispose)
+    ),
+    ({ handler }) =>
+      (path: string, init?: RequestInit & { readonly duplex?: "half" }) =>
+        Effect.promise(() => handler(new Request(`https://app.example${path}`, init)))
+  )
+
+const textOf = (response: Response) => Effect.promise(() => response.text())
+const jsonOf = (response: Response) => Effect.promise(() => response.json() as Promise<Record<string, unknown>>)
+const posted = (body: BodyInit): RequestInit => ({
+  method: "POST",
+  headers: { "content-type": "application/json" },
+  body
+})
+
+describe("a mounted service", () => {
+  it.live("answers what the app's own routes do not", () =>
+    Effect.gen(function* () {
+      const ask = yield* appOn(RouterMount.layer())
+      assert.strictEqual(yield* textOf(yield* ask("/hello")), "hello from the app")
+
+      const home = yield* ask("/", { headers: { accept: "text/html" } })
+      assert.strictEqual(home.status, 200)
+      assert.match(home.headers.get("content-type") ?? "", /^text\/html/u)
+
+      const registered = yield* ask(REGISTER, posted(JSON.stringify({ name: "An agent", email: "a@example.org" })))
+      assert.strictEqual(registered.status, 201)
+      const key = String((yield* jsonOf(registered))["api_key"])
+      const authorization = { headers: { authorization: `Bearer ${key}` } }
+      const balance = yield* ask("/api/v1/market/balance?of=me", authorization)
+      assert.strictEqual((yield* jsonOf(balance))["balance_microcents"], 0)
+    })
+  )
+
+  it.live("keeps its conventions for what it cannot answer", () =>
+    Effect.gen(function* () {
+      const ask = yield* appOn(RouterMount.layer())
+      const missing = yield* ask("/api/nothing")
+      assert.strictEqual(missing.status, 404)
+      assert.match(missing.headers.get("content-type") ?? "", /^application\/problem\+json/u)
+      assert.isNotNull(missing.headers.get("x-request-id"))
+
+      assert.strictEqual((yield* ask("/api/v1/market/balance")).status, 401)
+      assert.strictEqual((yield* ask(REGISTER, { method: "POST" })).status, 422)
+      const preflight = yield* ask(REGISTER, { method: "OPTIONS" })
+      assert.strictEqual(preflight.status, 204)
+      assert.strictEqual(yield* textOf(preflight), "")
+    })
+  )
+
+  it.live("reads no more of a body than its limit", () =>
+    Effect.gen(function* () {
+      const ask = yield* appOn(RouterMount.layer())
+      const announced = yield* ask(REGISTER, posted("x".repeat(BODY_BYTES_MAX + 1)))
+      assert.strictEqual(announced.status, 413)
+
+      let sent = 0
+      const endless = new ReadableStream<Uint8Array>({
+        pull: (controller) => {
+          sent += 65_536
+          controller.enqueue(new Uint8Array(65_536).fill(0x20))
+        }
+      })
+      assert.strictEqual((yield* ask(REGISTER, { ...posted(endless), duplex: "half" })).status, 413)
+      assert.isBelow(sent, 2 * BODY_BYTES_MAX)
+    })
+  )
+
+  it.live("stands below a prefix, and only there", () =>
+    Effect.gen(function* () {
+      const ask = yield* appOn(RouterMount.layer("/billing"))
+      assert.strictEqual((yield* ask("/billing/livez")).status, 200)
+      assert.strictEqual((yield* ask("/billing/api/market/catalog?limit=1")).status, 200)
+      const outside = yield* ask("/livez")
+      assert.strictEqual(outside.status, 404)
+      assert.isNull(outside.headers.get("x-request-id"))
+    })
+  )
+})
