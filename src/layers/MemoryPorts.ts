@@ -1,0 +1,40 @@
+/**
+ * Every port of the core but the tools' side, with no world outside: stores on plain Maps, secrets that end with the
+ * layer, payments pretended, no mail, nothing published. For tests, and for apps that bring their own ports one by one:
+ * whatever is provided before these is used instead of them.
+ */
+import { Effect, Layer, Redacted } from "effect"
+import * as NodeDigest from "../../adapters/crypto/NodeDigest.ts"
+import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
+import * as NodeLogSigner from "../../adapters/crypto/NodeLogSigner.ts"
+import * as NodeReceiptSigner from "../../adapters/crypto/NodeReceiptSigner.ts"
+import * as NodeSealer from "../../adapters/crypto/NodeSealer.ts"
+import * as AjvJsonSchemas from "../../adapters/jsonschema/AjvJsonSchemas.ts"
+import * as NoMailer from "../../adapters/mail/NoMailer.ts"
+import * as NothingPublished from "../../adapters/memory/NothingPublished.ts"
+import * as DryRunGateway from "../../adapters/payments/DryRunGateway.ts"
+import { Entropy } from "../../domain/shared/Entropy.ts"
+import { memoryStores } from "./MemoryStores.ts"
+
+const SECRET_BYTES = 32
+
+const secrets = Layer.unwrap(
+  Effect.gen(function* () {
+    const { hex } = yield* Entropy
+    const ring = [Redacted.make(yield* hex(SECRET_BYTES))] as const
+    return Layer.mergeAll(
+      NodeSealer.layer(ring),
+      NodeReceiptSigner.layer(ring),
+      NodeLogSigner.layer(Redacted.make(yield* hex(SECRET_BYTES)))
+    )
+  })
+)
+
+export const memoryPorts = Layer.mergeAll(
+  memoryStores,
+  secrets,
+  AjvJsonSchemas.layer,
+  DryRunGateway.layer,
+  NoMailer.layer,
+  NothingPublished.layer
+).pipe(Layer.provideMerge(Layer.merge(NodeDigest.layer, NodeEntropy.layer)))
