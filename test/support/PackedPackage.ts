@@ -1,0 +1,116 @@
+/**
+ * The package as others get it: packed by npm from a copy of the sources, unpacked into an empty folder, and nothing beside
+ * it but what it says that it depends on.
+ */
+import { Context, Effect, Layer } from "effect"
+import { execFile } from "node:child_process"
+import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import manifest from "../../package.json" with { type: "json" }
+import { projectRoot } from "./PlantedProject.ts"
+
+const PACKED = ["src", "domain", "adapters", "migrations", "docs"]
+const BESIDE = ["package.json", "tsconfig.json", "tsconfig.build.json", "README.md", ".npmrc", ".gitignore"]
+
+/** What lies about in a folder that is worked in, and is nobody else's business. */
+const PRIVATE = [".env", "data/receipt-signing-secret", "test/secret.test.ts", "notes.log", "dist/domain/gone/Gone.js"]
+
+/** For the type check; not for the programs. */
+const TYPES = "@types/node"
+const RUN_MS_MAX = 60_000
+const OUTPUT_BYTES_MAX = 16 * 1024 * 1024
+
+export interface Ran {
+  readonly code: number
+  readonly output: string
+}
+
+export class PackedPackage extends Context.Service<
+  PackedPackage,
+  {
+    /** Where an app has it among its node_modules. */
+    readonly app: string
+    /** Of the tarball, sorted. */
+    readonly files: ReadonlyArray<string>
+    write(name: string, text: string): Effect.Effect<void>
+    /** By this Node, in the app's folder. */
+    node(...args: ReadonlyArray<string>): Effect.Effect<Ran>
+    typeCheck(options: object): Effect.Effect<Ran>
+  }
+>()("agent-tool-billing/test/support/PackedPackage") {
+  static readonly layer = Layer.effect(
+    PackedPackage,
+    Effect.gen(function* () {
+      const app = yield* temporaryFolder
+      const installed = join(app, "node_modules/agent-tool-billing")
+      yield* Effect.promise(() => mkdir(installed, { recursive: true }))
+      const tarball = yield* pack
+      yield* succeeding(app, "tar", "-xzf", tarball, "--strip-components=1", "-C", installed)
+      for (const name of [...Object.keys(manifest.dependencies), TYPES]) yield* linked(app, name)
+      const write = (name: string, text: string) => Effect.promise(() => writeFile(join(app, name), text))
+      yield* write("package.json", `{ "private": true, "type": "module" }\n`)
+      const entries = yield* Effect.promise(() => readdir(installed, { recursive: true, withFileTypes: true }))
+      return PackedPackage.of({
+        app,
+        files: entries
+          .filter((entry) => entry.isFile())
+          .map(({ name, parentPath }) => join(parentPath, name).slice(installed.length + 1))
+          .toSorted(),
+        write,
+        node: (...args) => run(app, process.execPath, ...args),
+        typeCheck: (compilerOptions) =>
+          Effect.andThen(
+            write("tsconfig.json", JSON.stringify({ compilerOptions, include: ["*.ts"] })),
+            run(app, process.execPath, join(projectRoot, "node_modules/typescript/bin/tsc"), "-p", ".")
+          )
+      })
+    })
+  )
+}
+
+const temporaryFolder = Effect.acquireRelease(
+  Effect.promise(() => mkdtemp(join(tmpdir(), "agent-tool-billing-packed-"))),
+  (folder) => Effect.promise(() => rm(folder, { recursive: true }))
+)
+
+/** From a copy, so that neither the repository's own `dist` nor whoever uses it meanwhile is in the way. */
+const pack = Effect.gen(function* () {
+  const copy = yield* temporaryFolder
+  yield* Effect.promise(async () => {
+    for (const name of [...PACKED, ...BESIDE]) {
+      await cp(join(projectRoot, name), join(copy, name), { recursive: true })
+    }
+    for (const name of PRIVATE) {
+      await mkdir(dirname(join(copy, name)), { recursive: true })
+      await writeFile(join(copy, name), "a canary")
+    }
+  })
+  yield* linked(copy, "")
+  yield* succeeding(copy, "npm", "pack", "--offline")
+  const [tarball] = (yield* Effect.promise(() => readdir(copy))).filter((name) => name.endsWith(".tgz"))
+  return join(copy, tarball!)
+})
+
+/** A package, or all of them. */
+const linked = (folder: string, name: string) =>
+  Effect.promise(async () => {
+    const place = join(folder, "node_modules", name)
+    await mkdir(dirname(place), { recursive: true })
+    await symlink(join(projectRoot, "node_modules", name), place.replace(/\/$/u, ""), "junction")
+  })
+
+const succeeding = Effect.fnUntraced(function* (cwd: string, file: string, ...args: ReadonlyArray<string>) {
+  const { code, output } = yield* run(cwd, file, ...args)
+  if (code !== 0) return yield* Effect.die(new Error(`${file} ${args.join(" ")} ended with ${code}:\n${output}`))
+})
+
+const run = (cwd: string, file: string, ...args: ReadonlyArray<string>): Effect.Effect<Ran> =>
+  Effect.callback((resume) => {
+    const env = { PATH: process.env["PATH"], HOME: process.env["HOME"] }
+    const options = { cwd, env, maxBuffer: OUTPUT_BYTES_MAX, timeout: RUN_MS_MAX }
+    const child = execFile(file, args, options, (error, stdout, stderr) =>
+      resume(Effect.succeed({ code: error === null ? 0 : Number(error.code ?? 1), output: stdout + stderr }))
+    )
+    return Effect.sync(() => child.kill())
+  })
