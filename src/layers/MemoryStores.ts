@@ -1,5 +1,5 @@
 /**
- * Every port on plain Maps: the whole service with no database, gone when it ends.
+ * Every store on plain Maps: the whole service with no database, gone when it ends.
  */
 import { Layer } from "effect"
 import * as MemoryAccountStore from "../../adapters/memory/MemoryAccountStore.ts"

@@ -1,5 +1,5 @@
 /**
- * Every port on one PostgreSQL, its schema brought up to date first.
+ * Every store on one PostgreSQL, its schema brought up to date first.
  */
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { Layer, type Redacted } from "effect"

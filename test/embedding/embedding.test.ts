@@ -61,7 +61,8 @@ it.layer(PackedPackage.layer, { timeout: "120 seconds", excludeTestServices: tru
     Effect.gen(function* () {
       const { files } = yield* PackedPackage
       const built = rooms.flatMap((source) => [`dist/${source}.js`, `dist/${source}.d.ts`])
-      assert.deepStrictEqual(files, [...built, "README.md", "docs/embedding.md", "package.json"].toSorted())
+      const toRead = ["README.md", "docs/api.md", "docs/embedding.md", "package.json"]
+      assert.deepStrictEqual(files, [...built, ...toRead].toSorted())
     })
   )
 

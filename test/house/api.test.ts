@@ -1,0 +1,37 @@
+/**
+ * docs/api.md says what the sources say.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { apiDocument } from "../support/api/ApiDocument.ts"
+import { projectRoot } from "../support/PlantedProject.ts"
+
+const written = readFileSync(join(projectRoot, "docs/api.md"), "utf8")
+
+describe("the API's document", () => {
+  it("is current", () => {
+    assert.strictEqual(written, apiDocument(), "npm run api-docs writes it anew")
+  })
+
+  it("has every module of the core, each with what it is for", () => {
+    const modules = readdirSync(join(projectRoot, "domain"), { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".ts"))
+      .map((name) => name.slice(name.lastIndexOf("/") + 1, -".ts".length))
+    const described = [...written.matchAll(/^### (\w+)(?: \((?:service|port)\))?\n\n(\S.*)$/gmu)]
+    assert.sameMembers(
+      described.map(([, name]) => name!),
+      modules
+    )
+  })
+
+  it("has every service and port, word for word", () => {
+    const sources = readdirSync(join(projectRoot, "domain"), { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".ts"))
+      .map((name) => readFileSync(join(projectRoot, "domain", name), "utf8"))
+    const services = sources.flatMap((text) => [...text.matchAll(/^export class (\w+) extends Context\.Service</gmu)])
+    assert.isAbove(services.length, 60)
+    for (const [, name] of services) assert.include(written, `interface ${name!} {`)
+    assert.include(written, "\n  quote(request: CallRequest): Effect.Effect<CallQuote, CallRefused>\n")
+  })
+})
