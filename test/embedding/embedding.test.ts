@@ -166,6 +166,9 @@ it.layer(PackedPackage.layer, { timeout: "120 seconds", excludeTestServices: tru
         assert.strictEqual(registered.status, 201)
         assert.include(registered.text, "https://app.example.org/api/market/catalog")
         assert.include((yield* ask("/catalog")).text, "<!doctype html>")
+        assert.deepStrictEqual(yield* ask("/catalog", { method: "HEAD" }), { status: 200, text: "" })
+        const huge = { method: "POST", headers: { "content-type": "application/json" }, body: " ".repeat(2_000_000) }
+        assert.strictEqual((yield* ask("/api/market/register-consumer", huge)).status, 413)
         assert.strictEqual((yield* ask("/nothing")).status, 404)
         child.kill("SIGTERM")
         assert.strictEqual(yield* exit, 130)

@@ -53,7 +53,8 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
           "Health with a time limit for every part, `/livez`, `/readyz`, `/metrics`, counts, waitlist, feedback, applications, `POST /api/v1/init`.",
           "OpenAPI 3.1 and the documentation, made from the contract that the service runs on.",
           "Rate limits in memory or shared through Redis; a deadline for every request.",
-          "One command to start, with a PostgreSQL in `./data` that survives being killed."
+          "One command to start, with a PostgreSQL in `./data` that survives being killed.",
+          "The core, the HTTP API and every adapter as layers for other Effect programs: `docs/embedding.md` has three that run."
         ]
       },
       {
