@@ -61,7 +61,7 @@ it.layer(PackedPackage.layer, { timeout: "120 seconds", excludeTestServices: tru
     Effect.gen(function* () {
       const { files } = yield* PackedPackage
       const built = rooms.flatMap((source) => [`dist/${source}.js`, `dist/${source}.d.ts`])
-      const toRead = ["README.md", "docs/api.md", "docs/embedding.md", "package.json"]
+      const toRead = ["LICENSE", "README.md", "docs/api.md", "docs/embedding.md", "package.json"]
       assert.deepStrictEqual(files, [...built, ...toRead].toSorted())
     })
   )

@@ -66,6 +66,7 @@ describe("the rooms of the house", () => {
       "docs",
       "package.json",
       "tsconfig.json",
+      "LICENSE",
       "README.md"
     ]
     const tools = ["package-lock.json", "tsconfig.build.json", "vitest.config.ts"]

@@ -11,7 +11,7 @@ import manifest from "../../package.json" with { type: "json" }
 import { projectRoot } from "./PlantedProject.ts"
 
 const PACKED = ["src", "domain", "adapters", "migrations", "docs"]
-const BESIDE = ["package.json", "tsconfig.json", "tsconfig.build.json", "README.md", ".npmrc", ".gitignore"]
+const BESIDE = ["package.json", "tsconfig.json", "tsconfig.build.json", "README.md", "LICENSE", ".npmrc", ".gitignore"]
 
 /** What lies about in a folder that is worked in, and is nobody else's business. */
 const PRIVATE = [".env", "data/receipt-signing-secret", "test/secret.test.ts", "notes.log", "dist/domain/gone/Gone.js"]
