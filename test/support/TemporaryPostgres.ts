@@ -25,6 +25,10 @@ export interface TemporaryPostgresOptions {
   /** Whether what is committed is on disk. */
   readonly durable?: boolean
   readonly settings?: Readonly<Record<string, string>>
+  /** A folder with another PostgreSQL's `initdb` and `postgres`, instead of the project's own. */
+  readonly programs?: string
+  /** A cluster that is there already, with the superuser's password in it, instead of a new one. A copy of it is run. */
+  readonly cluster?: { readonly folder: string; readonly password: string }
 }
 
 export class NoTemporaryPostgres extends Schema.TaggedError<NoTemporaryPostgres>()("NoTemporaryPostgres", {
@@ -41,23 +45,35 @@ const STOP_SECONDS_MAX = 20
 const PORTS = [20_000, 32_000] as const
 const PORT_TRIES_MAX = 5
 const OUTPUT_CHARS_MAX = 4_096
+/** What every version that the service runs on understands. */
+const OLD_INITDB_OPTIONS = ["--username=postgres", "--encoding=UTF8", "--locale=C"]
 
 export const temporaryPostgres = Effect.fnUntraced(function* (
   options: TemporaryPostgresOptions = {}
 ): Effect.fn.Return<TemporaryPostgres, NoTemporaryPostgres | BinariesUnusable | NoServerAccount, Scope.Scope> {
   const account = yield* serverAccount("/nonexistent")
-  const files = yield* binaries(account)
+  const { cluster, programs } = options
+  const files =
+    programs === undefined
+      ? yield* binaries(account)
+      : { initdb: join(programs, "initdb"), postgres: join(programs, "postgres") }
   for (let tries = 1; ; tries++) {
-    const password = randomBytes(16).toString("hex")
+    const password = cluster?.password ?? randomBytes(16).toString("hex")
     const port = randomInt(...PORTS)
     const folder = yield* temporaryFolder(account, password)
-    const initdb = [...initdbOptions, "--auth=scram-sha-256", `--pwfile=${join(folder, "password")}`, "--no-sync"]
+    const initdb = [
+      ...(programs === undefined ? initdbOptions : OLD_INITDB_OPTIONS),
+      "--auth=scram-sha-256",
+      `--pwfile=${join(folder, "password")}`,
+      "--no-sync"
+    ]
+    const place = join(folder, "cluster")
     const output = yield* startGuardian({
       folder,
       account,
       environment,
-      initdb: [files.initdb, ...initdb, "-D", join(folder, "cluster")],
-      server: [files.postgres, "-D", join(folder, "cluster"), ...settingsOf(port, options)]
+      initdb: cluster === undefined ? [files.initdb, ...initdb, "-D", place] : ["cp", "-a", cluster.folder, place],
+      server: [files.postgres, "-D", place, ...settingsOf(port, options)]
     })
     if (output === undefined)
       return { url: Redacted.make(`postgres://postgres:${password}@127.0.0.1:${port}/postgres`) }

@@ -1,0 +1,183 @@
+/**
+ * A market worth a backup: everything that an account may have, in a month that is over and in the one that runs, and
+ * calls that go on. And what must hold of it wherever it was restored.
+ */
+import { assert } from "@effect/vitest"
+import { Effect, Redacted, type Scope } from "effect"
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
+import { kill, until } from "../EmbeddedFolders.ts"
+import { type Acknowledged, callLoad, type Load } from "../load/CallLoad.ts"
+import { echoProvider } from "../load/EchoProvider.ts"
+import { booksAfter } from "../load/LoadedBooks.ts"
+import { loadMarket, type LoadMarket, OPEN_TO_LOAD, posted, purseOf } from "../load/LoadMarket.ts"
+import { behind, bought, got } from "../Selling.ts"
+import { finished, json, post, ready, temporaryFolder } from "../ServiceProcess.ts"
+import { StripeDouble } from "../stripe/StripeDouble.ts"
+import { connectedTo } from "../TestDatabases.ts"
+
+const STRIPE = { secretKey: "sk_test_double", webhookSecret: "whsec_double" }
+export const PRICE = 100_000
+/** A cent more than a whole number of calls: it shows in a balance. */
+export const OPEN_LOAD = 43_210_000
+const CONNECTIONS = 16
+/** Enough for a payout, which is at least $10. */
+const CALLS_LAST_MONTH = 200
+const CHECKED_ONE_BY_ONE = 10
+
+export const LOG_KEY = "0".repeat(64)
+export const NEXT_LOG_KEY = "1".repeat(64)
+
+const settingsOn = (database: Redacted.Redacted, logKey = LOG_KEY): Readonly<Record<string, string>> => ({
+  ...OPEN_TO_LOAD,
+  PROFILE: "production",
+  DATABASE_URL: Redacted.value(database),
+  RECEIPT_SIGNING_SECRET: "a secret of the tests, 32 characters or more",
+  LOG_SIGNING_KEY: logKey,
+  PAYMENTS: "dry_run",
+  BASE_URL: "https://market.example",
+  LOG_LEVEL: "Error"
+})
+
+const withStripe = (double: StripeDouble) => ({
+  PAYMENTS: "stripe",
+  STRIPE_SECRET_KEY: STRIPE.secretKey,
+  STRIPE_WEBHOOK_SECRET: STRIPE.webhookSecret,
+  STRIPE_API_BASE: double.url
+})
+
+const stripeDouble = Effect.acquireRelease(
+  Effect.promise(async () => {
+    const double = await StripeDouble.start(STRIPE)
+    double.webhooks.holding = true
+    return double
+  }),
+  (double) => Effect.promise(() => double.stop())
+)
+
+export interface KeptMarket extends LoadMarket {
+  readonly url: string
+  readonly double: StripeDouble
+  /** A checkout at Stripe that nobody has paid yet; whose it is. */
+  readonly open: { readonly session: string; readonly buyer: string }
+  /** Calls, until they are told to stop. */
+  readonly load: Effect.Effect<Load, never, Scope.Scope>
+  readonly kill: Effect.Effect<void>
+}
+
+export const moreCalls = ({ heard }: Load) =>
+  Effect.suspend(() => {
+    const enough = heard.acknowledged.length + 2 * CONNECTIONS
+    return until(
+      "calls are answered",
+      Effect.sync(() => heard.acknowledged.length >= enough)
+    )
+  })
+
+export const keptMarket = Effect.fnUntraced(function* (database: Redacted.Redacted) {
+  const settings = settingsOn(database)
+  const provider = yield* echoProvider
+  const early = yield* behind(40, settings)
+  const market = yield* loadMarket(early.url, provider, { tool: { price_microcents: PRICE } })
+  const lastMonth = yield* callLoad({ ...market, url: early.url, connections: CONNECTIONS })
+  yield* until(
+    "last month's calls",
+    Effect.sync(() => lastMonth.heard.acknowledged.length >= CALLS_LAST_MONTH)
+  )
+  yield* lastMonth.stop
+  yield* kill(early.child, "SIGTERM")
+  const month = new Date(Date.now() - 40 * 86_400_000).toISOString().slice(0, 7)
+  const closed = yield* finished(["invoices", month], { settings })
+  assert.match(closed.output, /: 9 documents made now/u, closed.problem)
+
+  const double = yield* stripeDouble
+  const { child, url } = yield* ready({ ...settings, ...withStripe(double) })
+  yield* posted(`${url}/api/market/connect`, {}, market.providerKey)
+  for (const account of double.state.accounts.values()) account.complete = true
+  yield* got(`${url}/api/market/connect`, market.providerKey)
+  yield* posted(`${url}/api/market/payouts`, {}, market.providerKey)
+  yield* until(
+    "the payout is made",
+    Effect.sync(() => double.state.transfers.size === 1)
+  )
+  const buyer = market.buyers[0]!
+  const order = yield* posted(`${url}/api/market/balance/load`, { amount_cents: OPEN_LOAD / 10_000 }, buyer)
+  const kept: KeptMarket = {
+    ...market,
+    url,
+    double,
+    open: { session: String(order["session_id"]), buyer },
+    load: callLoad({ ...market, url, connections: CONNECTIONS }),
+    kill: kill(child, "SIGKILL")
+  }
+  return kept
+})
+
+/** The commands of an operator who has restored a database. Ones that are out of order say so by their exit code. */
+export const isSound = Effect.fnUntraced(function* (database: Redacted.Redacted, logKey = LOG_KEY) {
+  const settings = settingsOn(database, logKey)
+  const [migrate, audit, fsck] = yield* Effect.forEach(["migrate", "audit", "fsck"], (name) =>
+    finished([name], { settings })
+  )
+  assert.match(migrate!.output, /^The schema is up to date/u, migrate!.problem)
+  assert.strictEqual(audit!.code, 0, audit!.problem)
+  assert.strictEqual(fsck!.code, 0, fsck!.problem)
+  const nobody = { acknowledged: [], provider: { invocations: new Map() } }
+  const books = yield* booksAfter(nobody).pipe(connectedTo(database))
+  assert.deepStrictEqual(books.findings, [])
+  return books
+})
+
+/** Whatever was told to callers before the backup is there and verifies; the service sells on. */
+export const goesOn = Effect.fnUntraced(function* (
+  database: Redacted.Redacted,
+  market: KeptMarket,
+  before: ReadonlyArray<Acknowledged>,
+  { logKey, logNumber }: { readonly logKey: string; readonly logNumber: number }
+) {
+  const { child, url } = yield* ready({ ...settingsOn(database, logKey), ...withStripe(market.double) })
+  for (const { cost, receiptId } of [...before.slice(0, CHECKED_ONE_BY_ONE), ...before.slice(-CHECKED_ONE_BY_ONE)]) {
+    const { body } = yield* json(`${url}/api/v1/market/receipts/${receiptId}`)
+    const receipt = body["receipt"] as Readonly<Record<string, unknown>>
+    assert.strictEqual(Number(receipt["cost_microcents"]), Number(cost), receiptId)
+    const verdict = yield* post(`${url}/api/v1/verify`, { receipt })
+    assert.include(verdict.body["verification"], { valid: true }, JSON.stringify(verdict))
+    // One of the last second may have had no place yet: it gets one now.
+    assert.include(yield* proofOf(url, receiptId), "market.example/api/v1/market/log/")
+  }
+  assert.include(yield* proofOf(url, before[0]!.receiptId), "market.example/api/v1/market/log/1\n")
+  const buyer = market.buyers.at(-1)!
+  const { balance } = yield* purseOf(url, buyer)
+  const [receiptId] = yield* bought(url, buyer, "echo", 1)
+  assert.strictEqual((yield* purseOf(url, buyer)).balance, balance - PRICE)
+  assert.include(yield* proofOf(url, receiptId!), `market.example/api/v1/market/log/${logNumber}`)
+  const documents = yield* got(`${url}/api/v1/market/invoices`, buyer)
+  assert.lengthOf(documents["invoices"] as ReadonlyArray<unknown>, 1)
+  const payouts = yield* got(`${url}/api/market/payouts`, market.providerKey)
+  assert.deepStrictEqual(
+    (payouts["history"] as ReadonlyArray<{ readonly status: string }>).map(({ status }) => status),
+    ["paid"]
+  )
+  return { url, kill: kill(child, "SIGTERM") }
+})
+
+const proofOf = (url: string, receiptId: string) =>
+  Effect.promise(async () => {
+    const response = await fetch(`${url}/api/v1/market/receipts/${receiptId}/proof`)
+    const text = await response.text()
+    assert.strictEqual(response.status, 200, text)
+    return text
+  })
+
+/** Somebody else, who remembers what the log has shown. */
+export const aWitness = Effect.map(temporaryFolder, (cwd) => ({
+  look: Effect.fnUntraced(function* (url: string, number: number) {
+    const { body } = yield* json(`${url}/.well-known/jwks.json`)
+    const keys = body["keys"] as ReadonlyArray<{ readonly vkey?: string }>
+    const vkey = keys.map((one) => one.vkey ?? "").find((one) => one.includes(`/log/${number}+`))
+    assert.isDefined(vkey, JSON.stringify(keys))
+    const options = ["--vkey", vkey, "--name", "witness.example", "--state", `state-${number}`, "--once"]
+    return yield* finished(["witness", "--log", `${url}/api/v1/market/log/${number}`, ...options], { cwd })
+  }),
+  evidence: Effect.promise(() => readFile(join(cwd, "state-1/evidence"), "utf8"))
+}))
