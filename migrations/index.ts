@@ -16,6 +16,7 @@ import trust from "./0010_trust.ts"
 import platform from "./0011_platform.ts"
 import healthHistory from "./0012_health_history.ts"
 import slaDays from "./0013_sla_days.ts"
+import retention from "./0014_retention.ts"
 
 const migrations = {
   "0001_accounts_and_catalogue": accountsAndCatalogue,
@@ -30,7 +31,8 @@ const migrations = {
   "0010_trust": trust,
   "0011_platform": platform,
   "0012_health_history": healthHistory,
-  "0013_sla_days": slaDays
+  "0013_sla_days": slaDays,
+  "0014_retention": retention
 }
 
 export const names: ReadonlyArray<string> = Object.keys(migrations).toSorted()

@@ -58,6 +58,26 @@ export const layer = Layer.effect(
     const isOld = (providerId: ProviderId, today: string): boolean =>
       (scores.get(providerId)?.at(-1)?.date ?? today) < today
 
+    const prune = Effect.fnUntraced(function* (beforeDay: DateTime.Utc, limit: number) {
+      const date = DateTime.formatIsoDateUtc(beforeDay)
+      const lefts = [limit, limit, limit]
+      /** Whether this one of the kind goes. */
+      const goes = (kind: number, isOld: boolean): boolean => isOld && lefts[kind]! > 0 && lefts[kind]!-- > 0
+      for (const [id, known] of hours) {
+        const left = [...known].filter(([, one]) => !goes(0, DateTime.isLessThan(one.hour, beforeDay)))
+        if (left.length < known.size) yield* put(hours, id, new Map(left))
+      }
+      for (const [id, known] of scores) {
+        const left = known.filter((one) => !goes(1, one.date < date))
+        if (left.length < known.length) yield* put(scores, id, left)
+      }
+      for (const [id, known] of seen) {
+        const left = [...known].filter(([, last]) => !goes(2, last < date))
+        if (left.length < known.size) yield* put(seen, id, new Map(left))
+      }
+      return 3 * limit - lefts.reduce((sum, left) => sum + left, 0)
+    })
+
     return SlaStore.of({
       add,
       selfDealing: (pairs) => Effect.sync(() => pairs.filter(isOne)),
@@ -83,7 +103,8 @@ export const layer = Layer.effect(
       standings: (ids) =>
         Effect.sync(() => new Map(ids.flatMap((id) => (standings.has(id) ? [[id, standings.get(id)!] as const] : [])))),
       history: (providerId, sinceDate) =>
-        Effect.sync(() => (scores.get(providerId) ?? []).filter((one) => one.date >= sinceDate))
+        Effect.sync(() => (scores.get(providerId) ?? []).filter((one) => one.date >= sinceDate)),
+      prune
     })
   })
 )

@@ -3,6 +3,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { DateTime, Effect, Layer, Option } from "effect"
+import type { Statement } from "effect/sql"
 import { ConsumerId, ProviderId, ToolId } from "../../domain/shared/Ids.ts"
 import { bounded } from "../../domain/trust/Latencies.ts"
 import { added, type SlaHour } from "../../domain/trust/Sla.ts"
@@ -221,6 +222,27 @@ export const layer = Layer.effect(
         WHERE provider_id = ${providerId} AND day >= ${sinceDate}::text::date ORDER BY day`
     }, Effect.orDie)
 
+    const prune = Effect.fn("PostgresSlaStore.prune")(function* (beforeDay: DateTime.Utc, limit: number) {
+      const day = toDate(beforeDay)
+      const date = DateTime.formatIsoDateUtc(beforeDay)
+      const counts = [
+        yield* gone(sql`sla_hourly`, sql`hour < ${day}`, limit),
+        yield* gone(sql`sla_daily`, sql`day < ${day}`, limit),
+        yield* gone(sql`provider_scores`, sql`day < ${date}::text::date`, limit),
+        yield* gone(sql`provider_consumers`, sql`last_seen < ${date}::text::date`, limit)
+      ]
+      return counts.reduce((sum, count) => sum + count, 0)
+    }, Effect.orDie)
+
+    const gone = Effect.fnUntraced(function* (table: Statement.Fragment, old: Statement.Fragment, limit: number) {
+      const [row] = yield* sql<{ readonly gone: bigint }>`
+        WITH gone AS (
+          DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE ${old} LIMIT ${limit}))
+          RETURNING 1
+        ) SELECT count(*) AS gone FROM gone`
+      return Number(row!.gone)
+    })
+
     return SlaStore.of({
       add,
       selfDealing,
@@ -234,7 +256,8 @@ export const layer = Layer.effect(
       standing: (providerId) =>
         Effect.map(standings([providerId]), (all) => Option.fromUndefinedOr(all.get(providerId))),
       standings,
-      history
+      history,
+      prune
     })
   })
 )

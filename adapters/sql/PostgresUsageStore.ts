@@ -117,7 +117,33 @@ export const layer = Layer.effect(
       return Number(row!.total)
     })
 
-    return UsageStore.of({ recent, byToolAndDay })
+    /** A day's row is the one of its first hour. Two nodes that come at once take each hour once: it is gone for the other. */
+    const rollUp = Effect.fn("PostgresUsageStore.rollUp")(function* (beforeDay: DateTime.Utc, limit: number) {
+      const [row] = yield* sql<{ readonly hours: bigint }>`
+        WITH hours AS (
+          DELETE FROM usage_hourly WHERE ctid = ANY (ARRAY(
+            SELECT ctid FROM usage_hourly
+            WHERE hour < ${DateTime.toDate(beforeDay)} AND hour <> date_trunc('day', hour, 'UTC') LIMIT ${limit}
+          )) RETURNING *
+        ), days AS (
+          INSERT INTO usage_hourly AS u (consumer_id, hour, tool_id, provider_id, calls, successes, timeouts, spend, fee,
+            latency_ms, request_bytes, response_bytes, tokens_input, tokens_output)
+          SELECT consumer_id, date_trunc('day', hour, 'UTC'), tool_id, provider_id, sum(calls), sum(successes),
+            sum(timeouts), sum(spend), sum(fee), sum(latency_ms), sum(request_bytes), sum(response_bytes),
+            sum(tokens_input), sum(tokens_output)
+          FROM hours GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
+          ON CONFLICT (consumer_id, hour, tool_id, provider_id) DO UPDATE SET calls = u.calls + excluded.calls,
+            successes = u.successes + excluded.successes, timeouts = u.timeouts + excluded.timeouts,
+            spend = u.spend + excluded.spend, fee = u.fee + excluded.fee, latency_ms = u.latency_ms + excluded.latency_ms,
+            request_bytes = u.request_bytes + excluded.request_bytes,
+            response_bytes = u.response_bytes + excluded.response_bytes,
+            tokens_input = u.tokens_input + excluded.tokens_input, tokens_output = u.tokens_output + excluded.tokens_output
+        )
+        SELECT count(*) AS hours FROM hours`
+      return Number(row!.hours)
+    }, Effect.orDie)
+
+    return UsageStore.of({ recent, byToolAndDay, rollUp })
   })
 )
 

@@ -11,6 +11,10 @@ import type { Page, PageRequest } from "../shared/Page.ts"
 export const periodDays = { "24h": 1, "7d": 7, "30d": 30, "90d": 90 } as const
 export type UsagePeriod = keyof typeof periodDays
 
+/** As far back as anybody is shown part of a day. Older sums are kept by day, for good; single calls are in the receipts. */
+export const USAGE_DAYS_BY_HOUR = 90
+const ROLLED_UP_AT_ONCE_MAX = 10_000
+
 export interface UsageCall {
   readonly receiptId: ReceiptId
   readonly toolId: ToolId
@@ -68,6 +72,11 @@ export class UsageStore extends Context.Service<
     recent(owner: ReceiptOwner, filter: UsageFilter, page: PageRequest): Effect.Effect<UsageOfPeriod>
     /** Every tool and day with calls, in no order. */
     byToolAndDay(owner: ReceiptOwner, since: DateTime.Utc): Effect.Effect<ReadonlyArray<UsageOfToolDay>>
+    /**
+     * Sums that are kept by hour become sums by day, for whole days before that one: at most `limit` hours, and how many
+     * they were. No sum of whole days changes.
+     */
+    rollUp(beforeDay: DateTime.Utc, limit: number): Effect.Effect<number>
   }
 >()("agent-tool-billing/domain/metering/UsageStore") {}
 
@@ -93,6 +102,8 @@ export class Usage extends Context.Service<
       page: PageRequest
     ): Effect.Effect<UsageOfPeriod>
     summary(owner: ReceiptOwner, period: UsagePeriod): Effect.Effect<UsageSummary>
+    /** Hours that nobody is shown any more become days: one batch, and how many hours it had. */
+    readonly rollUp: Effect.Effect<number>
   }
 >()("agent-tool-billing/domain/metering/Usage") {
   static readonly layer = Layer.effect(
@@ -115,7 +126,12 @@ export class Usage extends Context.Service<
         return summarize(yield* store.byToolAndDay(owner, since), since, now)
       })
 
-      return Usage.of({ recent, summary })
+      const rollUp = Effect.gen(function* () {
+        const before = DateTime.subtract(yield* DateTime.now, { days: USAGE_DAYS_BY_HOUR })
+        return yield* store.rollUp(DateTime.startOf(before, "day"), ROLLED_UP_AT_ONCE_MAX)
+      }).pipe(Effect.withSpan("Usage.rollUp"))
+
+      return Usage.of({ recent, summary, rollUp })
     })
   )
 }

@@ -39,7 +39,10 @@ export interface ProviderScore extends ProviderSla {
   readonly history: ReadonlyArray<ScoreOfDay>
 }
 
+/** Three times as long as anything is measured over. */
+export const MEASURED_DAYS_KEPT = 90
 const REFRESHED_AT_ONCE_MAX = 50
+const PRUNED_AT_ONCE_MAX = 10_000
 
 export class ProviderTrust extends Context.Service<
   ProviderTrust,
@@ -51,6 +54,8 @@ export class ProviderTrust extends Context.Service<
     standings(providerIds: ReadonlyArray<ProviderId>): Effect.Effect<ReadonlyMap<ProviderId, Standing>>
     /** Brings what the catalogue shows up to date; how many providers. */
     readonly refresh: Effect.Effect<number>
+    /** Forgets what no measure looks at any more: one batch, and how many rows. */
+    readonly prune: Effect.Effect<number>
   }
 >()("agent-tool-billing/domain/trust/ProviderTrust") {
   static readonly layer = Layer.effect(
@@ -144,7 +149,12 @@ export class ProviderTrust extends Context.Service<
         return changed.length
       }).pipe(Effect.withSpan("ProviderTrust.refresh"))
 
-      return ProviderTrust.of({ follow, sla: measured, score, standings: store.standings, refresh })
+      const prune = Effect.gen(function* () {
+        const before = DateTime.subtract(yield* DateTime.now, { days: MEASURED_DAYS_KEPT })
+        return yield* store.prune(DateTime.startOf(before, "day"), PRUNED_AT_ONCE_MAX)
+      }).pipe(Effect.withSpan("ProviderTrust.prune"))
+
+      return ProviderTrust.of({ follow, sla: measured, score, standings: store.standings, refresh, prune })
     })
   )
 }

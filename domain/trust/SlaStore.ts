@@ -51,5 +51,10 @@ export class SlaStore extends Context.Service<
     standings(providerIds: ReadonlyArray<ProviderId>): Effect.Effect<ReadonlyMap<ProviderId, Standing>>
     /** The newest last. */
     history(providerId: ProviderId, sinceDate: string): Effect.Effect<ReadonlyArray<ScoreOfDay>>
+    /**
+     * Forgets hours, days, scores and sightings of consumers that are all from before that day: of each kind at most
+     * `limit`, and how many they were in all.
+     */
+    prune(beforeDay: DateTime.Utc, limit: number): Effect.Effect<number>
   }
 >()("agent-tool-billing/domain/trust/SlaStore") {}

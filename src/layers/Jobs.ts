@@ -5,6 +5,7 @@
 import { DateTime, Duration, Effect, Layer, Schedule } from "effect"
 import { CallStore } from "../../domain/metering/CallStore.ts"
 import { MeterKeyStore } from "../../domain/metering/MeterKeyStore.ts"
+import { Usage } from "../../domain/metering/Usage.ts"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
 import { Invoicing } from "../../domain/invoices/Invoicing.ts"
 import { Sequencer, SequencerBatchMax } from "../../domain/log/Sequencer.ts"
@@ -37,6 +38,8 @@ const FIRST_HEALTH_AFTER = Duration.seconds(3)
 const SWEEP_EVERY = Duration.seconds(5)
 const PRUNE_EVERY = Duration.hours(1)
 const PRUNED_AT_ONCE_MAX = 10_000
+const PRUNE_ROUNDS_MAX = 100
+const PRUNE_PAUSE = Duration.seconds(1)
 
 const every = Effect.fnUntraced(function* (
   interval: Duration.Duration,
@@ -60,6 +63,13 @@ const every = Effect.fnUntraced(function* (
   )
 })
 
+/** A service that was down for long, or is new to this, has much to clear away: in batches, with pauses for the calls. */
+const untilLittleIsLeft = (round: Effect.Effect<number>) =>
+  Effect.repeat(round, {
+    until: (count) => count < PRUNED_AT_ONCE_MAX,
+    schedule: Schedule.spaced(PRUNE_PAUSE).pipe(Schedule.upTo({ times: PRUNE_ROUNDS_MAX }))
+  })
+
 export const jobs = Layer.effectDiscard(
   Effect.gen(function* () {
     const sweeper = yield* Sweeper
@@ -75,6 +85,7 @@ export const jobs = Layer.effectDiscard(
     const verification = yield* Verification
     const sequencer = yield* Sequencer
     const history = yield* HealthHistory
+    const usage = yield* Usage
     const probes = yield* OutsideProbes
 
     const prune = Effect.gen(function* () {
@@ -85,6 +96,8 @@ export const jobs = Layer.effectDiscard(
       const eventsBefore = DateTime.subtract(yield* DateTime.now, { days: PAYMENT_EVENT_DAYS_KEPT })
       yield* loads.forgetEvents(eventsBefore, PRUNED_AT_ONCE_MAX)
       yield* history.prune
+      yield* untilLittleIsLeft(usage.rollUp)
+      yield* untilLittleIsLeft(trust.prune)
     })
 
     const onTheFirst = Effect.gen(function* () {

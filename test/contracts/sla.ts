@@ -83,6 +83,36 @@ export const slaStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
+    it.effect("forgets what is from before a day, no more of a kind than it is told", () =>
+      Effect.gen(function* () {
+        const store = yield* SlaStore
+        const long = DateTime.makeUnsafe("2001-01-01T00:00:00.000Z")
+        while ((yield* store.prune(DateTime.makeUnsafe("2026-01-01T00:00:00.000Z"), 1_000)) > 0);
+        const providerId = aProviderId()
+        const at = (text: string) => anHour({ providerId, hour: DateTime.makeUnsafe(text) })
+        const old = [at("2025-01-01T05:00:00.000Z"), at("2025-01-01T06:00:00.000Z"), at("2025-01-02T00:00:00.000Z")]
+        const young = at("2025-01-03T00:00:00.000Z")
+        const seen = (date: string) => ({ providerId, consumerId: aConsumerId(), date })
+        yield* store.add([...old, young], [seen("2025-01-01"), seen("2025-01-02"), seen("2025-01-03")])
+        for (const date of ["2025-01-01", "2025-01-02", "2025-01-03"]) {
+          yield* store.settle({ providerId, score: 50, badge: "basic", p95OfTools: new Map() }, date)
+        }
+        const left = Effect.all({
+          hours: Effect.map(store.hours(providerId, long), (hours) => hours.length),
+          consumers: store.consumers(providerId, "2001-01-01"),
+          scores: Effect.map(store.history(providerId, "2001-01-01"), (scores) => scores.length)
+        })
+        const before = DateTime.makeUnsafe("2025-01-03T00:00:00.000Z")
+        assert.deepStrictEqual(yield* left, { hours: 4, consumers: 3, scores: 3 })
+        assert.strictEqual(yield* store.prune(before, 1), 3)
+        assert.deepStrictEqual(yield* left, { hours: 3, consumers: 2, scores: 2 })
+        assert.strictEqual(yield* store.prune(before, 100), 4)
+        assert.deepStrictEqual(yield* left, { hours: 1, consumers: 1, scores: 1 })
+        assert.strictEqual(yield* store.prune(before, 100), 0)
+        assert.deepStrictEqual(yield* store.hours(providerId, long), [young])
+      })
+    )
+
     it.effect("keeps lengths exact for ten thousand calls, and bounded beyond", () =>
       Effect.gen(function* () {
         const store = yield* SlaStore

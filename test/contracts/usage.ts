@@ -29,6 +29,8 @@ const sums = (calls: number, successes: number, spend: bigint): UsageSums => ({
   tokensOutput: 50n * BigInt(calls)
 })
 
+const named = (row: UsageOfToolDay): string => `${row.date} ${row.toolName}`
+
 const recent = Effect.fnUntraced(function* (
   owner: ReceiptOwner,
   filter: Partial<UsageFilter> = {},
@@ -131,6 +133,48 @@ export const usageContract = (name: string, ports: Layer.Layer<MeteringPorts>) =
             { ...sums(1, 0, 0n), toolId: b.toolId, toolName: "b", date: "2026-11-20" }
           ])
         }
+      })
+    )
+
+    it.effect("rolls hours up into days, no more than it is told, and no sum of whole days changes", () =>
+      Effect.gen(function* () {
+        const store = yield* UsageStore
+        const consumerId = yield* consumerWith(100_000)
+        const provider = yield* aProvider()
+        const [a, b] = [yield* aListedTool(provider, "a"), yield* aListedTool(provider, "b")]
+        for (const [tool, at] of [
+          [a, "2026-01-05T00:30:00.000Z"],
+          [a, "2026-01-05T03:00:00.000Z"],
+          [b, "2026-01-05T03:00:00.000Z"],
+          [a, "2026-01-05T23:59:59.999Z"],
+          [a, "2026-01-06T07:00:00.000Z"],
+          [a, "2026-01-07T07:00:00.000Z"]
+        ] as const) {
+          yield* called(consumerId, tool, at)
+        }
+        const since = DateTime.makeUnsafe("2026-01-05T00:00:00.000Z")
+        const owners: ReadonlyArray<ReceiptOwner> = [
+          { role: "consumer", ownerId: consumerId },
+          { role: "provider", ownerId: provider.id }
+        ]
+        const seen = Effect.forEach(owners, (owner) =>
+          Effect.all([store.byToolAndDay(owner, since), recent(owner, { since })])
+        ).pipe(
+          Effect.map((all) => all.map(([days, now]) => [days.toSorted((x, y) => (named(x) < named(y) ? -1 : 1)), now]))
+        )
+        const before = yield* seen
+        const lastDay = DateTime.makeUnsafe("2026-01-07T00:00:00.000Z")
+        for (let n = 0, taken = 1; taken > 0; n++) {
+          assert.isBelow(n, 10)
+          taken = yield* store.rollUp(lastDay, 1)
+          assert.isAtMost(taken, 1)
+          assert.deepStrictEqual(yield* seen, before)
+        }
+        yield* called(consumerId, a, "2026-01-05T11:00:00.000Z")
+        yield* store.rollUp(lastDay, 1_000)
+        assert.strictEqual((yield* recent(owners[0]!, { since })).sums.calls, 7)
+        const afterwards = DateTime.makeUnsafe("2026-01-07T06:00:00.000Z")
+        assert.strictEqual((yield* recent(owners[0]!, { since: afterwards })).sums.calls, 1, "later hours are left")
       })
     )
 

@@ -1,0 +1,98 @@
+/**
+ * docs/retention.md speaks of every table that there is, with the days that the code keeps; and what is to become small
+ * becomes small.
+ */
+import { assert, it } from "@effect/vitest"
+import { DateTime, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { randomUUID } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import * as PostgresUsageStore from "../../adapters/sql/PostgresUsageStore.ts"
+import { Usage, USAGE_DAYS_BY_HOUR } from "../../domain/metering/Usage.ts"
+import { PAYMENT_EVENT_DAYS_KEPT } from "../../domain/payments/PaymentEvents.ts"
+import { HISTORY_DAYS_KEPT } from "../../domain/platform/HealthHistory.ts"
+import { IDEMPOTENCY_DAYS_KEPT } from "../../domain/shared/Idempotency.ts"
+import { MEASURED_DAYS_KEPT } from "../../domain/trust/ProviderTrust.ts"
+import { PostgresTest } from "../support/postgres.ts"
+
+/** By table: what it holds, what it grows with, how long it is kept, what ends that. */
+const rows = new Map(
+  readFileSync(join(import.meta.dirname, "../../docs/retention.md"), "utf8")
+    .split("\n")
+    .flatMap((line) => {
+      const [table, ...cells] = line.split("|").slice(1, -1)
+      const name = /^ `(\w+)` *$/u.exec(table ?? "")?.[1]
+      return name === undefined ? [] : [[name, cells.map((cell) => cell.trim())] as const]
+    })
+)
+
+const PRUNED: Readonly<Record<string, number>> = {
+  idempotency_keys: IDEMPOTENCY_DAYS_KEPT,
+  call_idempotency: IDEMPOTENCY_DAYS_KEPT,
+  meter_keys: IDEMPOTENCY_DAYS_KEPT,
+  payment_events: PAYMENT_EVENT_DAYS_KEPT,
+  usage_hourly: USAGE_DAYS_BY_HOUR,
+  sla_hourly: MEASURED_DAYS_KEPT,
+  sla_daily: MEASURED_DAYS_KEPT,
+  provider_consumers: MEASURED_DAYS_KEPT,
+  provider_scores: MEASURED_DAYS_KEPT,
+  health_history: HISTORY_DAYS_KEPT
+}
+
+const usage = Usage.layer.pipe(Layer.provide(PostgresUsageStore.layer), Layer.provideMerge(PostgresTest.layer))
+
+it.layer(usage, { timeout: "60 seconds", excludeTestServices: true })("Retention", (it) => {
+  it.effect("is said of every table of the schema, and of no other", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const tables = yield* sql<{ readonly name: string }>`
+        SELECT tablename::text AS name FROM pg_tables WHERE schemaname = 'public'`
+      assert.deepStrictEqual([...rows.keys()].toSorted(), tables.map(({ name }) => name).toSorted())
+      for (const [name, cells] of rows) {
+        assert.lengthOf(cells, 4, name)
+        assert.notInclude(cells, "", name)
+      }
+    })
+  )
+
+  it("says the days that the code keeps of whatever it prunes", () => {
+    for (const [name, days] of Object.entries(PRUNED)) {
+      const [, , kept, by] = rows.get(name) ?? []
+      assert.include(kept, `${days} days`, name)
+      assert.strictEqual(by, "`prune`", name)
+    }
+    const said = [...rows].filter(([, cells]) => cells.at(-1) === "`prune`").map(([name]) => name)
+    assert.deepStrictEqual(said.toSorted(), Object.keys(PRUNED).toSorted())
+  })
+
+  it.effect("makes one row a day of usage that is older, and leaves the hours of the last 90 days", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const ids = [randomUUID(), randomUUID(), randomUUID()] as const
+      const today = DateTime.startOf(yield* DateTime.now, "day")
+      const firstByHour = DateTime.subtract(today, { days: USAGE_DAYS_BY_HOUR })
+      const lastByDay = DateTime.subtract(firstByHour, { days: 1 })
+      for (const day of [firstByHour, lastByDay]) {
+        for (const hour of [0, 1, 23]) {
+          const at = DateTime.toDate(DateTime.add(day, { hours: hour }))
+          yield* sql`INSERT INTO usage_hourly VALUES
+            (${ids[0]}, ${at}, ${ids[1]}, ${ids[2]}, 2, 1, 1, 30, 4, 50, 60, 70, 80, 90)`
+        }
+      }
+      const { rollUp } = yield* Usage
+      assert.deepStrictEqual([yield* rollUp, yield* rollUp], [2, 0])
+      const left = yield* sql<{ readonly at: Date; readonly figures: string }>`
+        SELECT hour AS at, concat_ws(' ', calls, successes, timeouts, spend, fee, latency_ms, request_bytes,
+          response_bytes, tokens_input, tokens_output) AS figures FROM usage_hourly ORDER BY hour`
+      const one = "2 1 1 30 4 50 60 70 80 90"
+      assert.deepStrictEqual(
+        left.map(({ at, figures }) => [at.toISOString(), figures]),
+        [
+          [DateTime.formatIso(lastByDay), "6 3 3 90 12 150 180 210 240 270"],
+          ...[0, 1, 23].map((hours) => [DateTime.formatIso(DateTime.add(firstByHour, { hours })), one])
+        ]
+      )
+    })
+  )
+})
