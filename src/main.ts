@@ -8,11 +8,12 @@ import { existsSync, readFileSync } from "node:fs"
 import { portToListenOn } from "../adapters/http/server/FreePort.ts"
 import { ListeningAt, layer as nodeServer } from "../adapters/http/server/NodeServer.ts"
 import { type AppConfig, describeConfig, readConfig, valueOf } from "./config/AppConfig.ts"
-import { type CommandName, helpText, parseArguments, readDotEnv } from "./config/Arguments.ts"
+import { type Arguments, helpText, parseArguments, readDotEnv } from "./config/Arguments.ts"
 import { Fatal } from "./layers/Fatal.ts"
 import { service } from "./layers/Service.ts"
 import { audit } from "./Audit.ts"
 import { closeMonth, workOnPayouts } from "./BooksCommands.ts"
+import { forget } from "./Forget.ts"
 import { fsck } from "./Fsck.ts"
 import { migrate } from "./Migrate.ts"
 import { sentenceOf } from "./StartFailure.ts"
@@ -45,7 +46,7 @@ const logging = (config: AppConfig) =>
     Layer.succeed(References.MinimumLogLevel, valueOf(config, "LOG_LEVEL"))
   )
 
-const commandOf = (command: CommandName, config: AppConfig, subject: string | undefined) => {
+const commandOf = ({ command, forget: options, subject }: Arguments, config: AppConfig) => {
   switch (command) {
     case "migrate":
       return migrate(config)
@@ -57,13 +58,16 @@ const commandOf = (command: CommandName, config: AppConfig, subject: string | un
       return closeMonth(config, subject)
     case "payouts":
       return workOnPayouts(config)
+    case "forget":
+      return forget(config, subject, options ?? { leaveMoney: false })
     default:
       return serve(config)
   }
 }
 
 const program = Effect.gen(function* () {
-  const { command, flags, rest, subject } = yield* Effect.fromResult(parseArguments(process.argv.slice(2)))
+  const given = yield* Effect.fromResult(parseArguments(process.argv.slice(2)))
+  const { command, flags, rest } = given
   if (command === "help") return yield* Console.log(helpText())
   if (command === "verify") return yield* verifyFiles(rest ?? [])
   if (command === "witness") return yield* witness(rest ?? [])
@@ -71,7 +75,7 @@ const program = Effect.gen(function* () {
   // The one place where the environment is read: from here on there is only the configuration.
   const config = yield* Effect.fromResult(readConfig([flags, process.env, dotEnv]))
   if (command === "config") return yield* Console.log(describeConfig(config))
-  return yield* Effect.provide(commandOf(command, config, subject), logging(config))
+  return yield* Effect.provide(commandOf(given, config), logging(config))
 }).pipe(
   Effect.tapError((error) => Console.error(sentenceOf(error))),
   // Such as a database that goes away, or was never there, under a command that reads it.

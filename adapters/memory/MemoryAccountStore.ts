@@ -9,12 +9,17 @@ import { put } from "./MemoryUnitOfWork.ts"
 export const layer = Layer.effect(
   AccountStore,
   Effect.gen(function* () {
-    const { providers, consumers } = yield* MemoryTables
+    const { providers, consumers, erasures } = yield* MemoryTables
     return AccountStore.of({
       insertProvider: (provider) => insert(providers, provider),
       insertConsumer: (consumer) => insert(consumers, consumer),
       findProvider: (id) => Effect.sync(() => Option.fromNullishOr(providers.get(id))),
       findConsumer: (id) => Effect.sync(() => Option.fromNullishOr(consumers.get(id))),
+      updateProvider: (provider) => put(providers, provider.id, provider),
+      updateConsumer: (consumer) => put(consumers, consumer.id, consumer),
+      recordErasure: (erasure) =>
+        Effect.suspend(() => (erasures.has(erasure.ownerId) ? Effect.void : put(erasures, erasure.ownerId, erasure))),
+      erasureOf: (id) => Effect.sync(() => Option.fromNullishOr(erasures.get(id))),
       counts: Effect.sync(() => ({ providers: providers.size, consumers: consumers.size }))
     })
   })

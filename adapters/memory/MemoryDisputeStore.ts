@@ -2,7 +2,14 @@
  * Disputes in memory.
  */
 import { DateTime, Effect, Layer, Option } from "effect"
-import { decidedByItself, type Dispute, type DisputeId, type DisputeTally, isOpen } from "../../domain/trust/Dispute.ts"
+import {
+  decidedByItself,
+  type Dispute,
+  type DisputeId,
+  type DisputeTally,
+  isOpen,
+  type Statement
+} from "../../domain/trust/Dispute.ts"
 import { type DisputeOwner, DisputeStore } from "../../domain/trust/DisputeStore.ts"
 import { pageOf } from "../../domain/shared/Page.ts"
 import { put } from "./MemoryUnitOfWork.ts"
@@ -25,7 +32,18 @@ export const layer = Layer.sync(DisputeStore, () => {
 
   const find = (id: DisputeId) => Effect.sync(() => Option.fromUndefinedOr(disputes.get(id)))
 
+  const eraseWords = Effect.fnUntraced(function* (owner: DisputeOwner) {
+    const party = owner.role === "consumer" ? "agent" : "provider"
+    const spoken = all(belongsTo(owner)).flatMap((one): ReadonlyArray<Dispute> => {
+      if (one.filedBy === party) return isSilent(one.claim) ? [] : [{ ...one, claim: SILENT }]
+      return one.answer === undefined || isSilent(one.answer) ? [] : [{ ...one, answer: { ...one.answer, ...SILENT } }]
+    })
+    for (const one of spoken) yield* put(disputes, one.id, one)
+    return spoken.length
+  })
+
   return DisputeStore.of({
+    eraseWords,
     insert,
     find,
     lock: find,
@@ -78,3 +96,7 @@ const tallyOf = (disputes: ReadonlyArray<Dispute>): DisputeTally => {
     credited: count((one) => one.status === "resolved_credit")
   }
 }
+
+const SILENT: Statement = { text: undefined, evidence: undefined }
+
+const isSilent = ({ evidence, text }: Statement): boolean => text === undefined && evidence === undefined

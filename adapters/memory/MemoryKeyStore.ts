@@ -50,7 +50,14 @@ export const layer = Layer.effect(
         const revoked: ApiKey = { ...key, revokedAt: earlier(key.revokedAt, at) }
         yield* put(keys, id, revoked)
         return Option.some(revoked)
-      })
+      }),
+
+      unlabel: (ownerId) =>
+        Effect.suspend(() =>
+          Effect.forEach(keysOfOwner.get(ownerId) ?? [], (id) => put(keys, id, { ...keys.get(id)!, label: "" }), {
+            discard: true
+          })
+        )
     })
   })
 )

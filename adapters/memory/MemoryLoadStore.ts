@@ -28,6 +28,10 @@ export const layer = Layer.sync(LoadStore, () => {
           .toSorted((a, b) => a.updatedAt.epochMilliseconds - b.updatedAt.epochMilliseconds || (a.id < b.id ? -1 : 1))
           .slice(0, limit)
       ),
+    unsettledOf: (consumerId) =>
+      Effect.sync(
+        () => [...loads.values()].filter((load) => load.consumerId === consumerId && isUnsettled(load.state)).length
+      ),
     reversal: (id) => Effect.sync(() => Option.fromNullishOr(reversals.get(id))),
     putReversal: (reversal) => put(reversals, reversal.id, reversal),
     claimEvent: (eventId, at) =>

@@ -11,6 +11,16 @@ export const layer = Layer.sync(SubmissionStore, () => {
   return SubmissionStore.of({
     add: (submission) => put(submissions, submission.id, submission),
     recent: (kind, limit) => Effect.sync(() => ofKind(kind).toSorted(newestFirst).slice(0, limit)),
+    eraseOf: Effect.fnUntraced(function* (contact) {
+      const theirs = [...submissions.values()].filter(
+        ({ content }) =>
+          String(content["contact"] ?? "")
+            .trim()
+            .toLowerCase() === contact.toLowerCase()
+      )
+      for (const one of theirs) yield* put(submissions, one.id, { ...one, content: {} })
+      return theirs.length
+    }),
     count: (kind, since) =>
       Effect.sync(
         () =>

@@ -2,7 +2,7 @@
  * What the memory stores keep, in one place so that they can join. Fresh with every build of the layer.
  */
 import { Context, Layer } from "effect"
-import type { Consumer, Provider } from "../../domain/accounts/Account.ts"
+import type { Consumer, Erasure, Provider } from "../../domain/accounts/Account.ts"
 import type { ApiKey } from "../../domain/accounts/ApiKey.ts"
 import type { PriceVersion, Tool } from "../../domain/catalog/Tool.ts"
 import type { ConsumerId, KeyId, ProviderId, ToolId } from "../../domain/shared/Ids.ts"
@@ -22,6 +22,7 @@ export class MemoryTables extends Context.Service<
   {
     readonly providers: Map<ProviderId, Provider>
     readonly consumers: Map<ConsumerId, Consumer>
+    readonly erasures: Map<ConsumerId | ProviderId, Erasure>
     readonly keys: Map<KeyId, ApiKey>
     readonly keysByHash: Map<string, KeyId>
     readonly keysOfOwner: Map<ConsumerId | ProviderId, ReadonlyArray<KeyId>>
@@ -33,6 +34,7 @@ export class MemoryTables extends Context.Service<
   static readonly layer = Layer.sync(MemoryTables, () => ({
     providers: new Map(),
     consumers: new Map(),
+    erasures: new Map(),
     keys: new Map(),
     keysByHash: new Map(),
     keysOfOwner: new Map(),

@@ -39,6 +39,19 @@ export const put = <K, V>(map: Map<K, V>, key: K, value: V): Effect.Effect<void>
     )
   )
 
+/** `map.delete`, taken back on failure; the row is then the newest of its map. */
+export const remove = <K, V>(map: Map<K, V>, key: K): Effect.Effect<void> =>
+  Effect.asVoid(
+    write(
+      () => {
+        const before = { had: map.has(key), value: map.get(key) }
+        map.delete(key)
+        return before
+      },
+      (before) => before.had && map.set(key, before.value as V)
+    )
+  )
+
 /** Runs once the outermost unit of work is kept, or now where there is none. */
 export const afterCommit = (effect: Effect.Effect<void>): Effect.Effect<void> =>
   Effect.withFiber((fiber) => {

@@ -4,7 +4,7 @@
 import { DateTime, Effect, Layer, Option } from "effect"
 import type { ProviderId } from "../../domain/shared/Ids.ts"
 import { type Proof, type ProofLevel, type Verified, VerificationStore } from "../../domain/trust/VerificationStore.ts"
-import { put } from "./MemoryUnitOfWork.ts"
+import { put, remove } from "./MemoryUnitOfWork.ts"
 
 const HIGHEST_FIRST = ["code", "domain", "email"] as const
 
@@ -27,6 +27,11 @@ export const layer = Layer.sync(VerificationStore, () => {
     find,
     lock: find,
     put: (proof) => put(proofs, `${proof.providerId} ${proof.level}`, proof),
+    remove: Effect.fnUntraced(function* (providerId) {
+      const theirs = [...proofs].filter(([, proof]) => proof.providerId === providerId)
+      for (const [key] of theirs) yield* remove(proofs, key)
+      return theirs.length
+    }),
     verified: (providerId) => Effect.sync(() => verified(providerId)),
     levels: (ids) =>
       Effect.sync(

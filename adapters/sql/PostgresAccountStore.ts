@@ -3,7 +3,7 @@
  */
 import { Array as Arr, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Consumer, PricingModel, Provider } from "../../domain/accounts/Account.ts"
+import type { Consumer, Erasure, PricingModel, Provider } from "../../domain/accounts/Account.ts"
 import { AccountStore } from "../../domain/accounts/AccountStore.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
@@ -27,6 +27,14 @@ interface ConsumerRow {
   readonly use_case: string
   readonly rate_limit_rpm: number
   readonly created_at: Date
+}
+
+interface ErasureRow {
+  readonly owner_id: string
+  readonly role: Erasure["role"]
+  readonly erased_by: string
+  readonly erased_at: Date
+  readonly left_microcents: bigint
 }
 
 export const layer = Layer.effect(
@@ -65,6 +73,38 @@ export const layer = Layer.effect(
         Effect.orDie
       ),
 
+      updateProvider: Effect.fn("PostgresAccountStore.updateProvider")(
+        (provider) => sql`
+          UPDATE providers SET name = ${provider.name}, email = ${provider.email}, endpoint_url = ${provider.endpointUrl},
+            description = ${provider.description}, pricing_model = ${provider.pricingModel},
+            default_price_microcents = ${provider.defaultPrice} WHERE id = ${provider.id}`,
+        Effect.asVoid,
+        Effect.orDie
+      ),
+
+      updateConsumer: Effect.fn("PostgresAccountStore.updateConsumer")(
+        (consumer) => sql`
+          UPDATE consumers SET name = ${consumer.name}, email = ${consumer.email}, use_case = ${consumer.useCase},
+            rate_limit_rpm = ${consumer.rateLimitRpm} WHERE id = ${consumer.id}`,
+        Effect.asVoid,
+        Effect.orDie
+      ),
+
+      recordErasure: Effect.fn("PostgresAccountStore.recordErasure")(
+        (erasure) => sql`
+          INSERT INTO erasures (owner_id, role, erased_by, erased_at, left_microcents)
+          VALUES (${erasure.ownerId}, ${erasure.role}, ${erasure.by}, ${toDate(erasure.at)}, ${erasure.leftMicrocents})
+          ON CONFLICT (owner_id) DO NOTHING`,
+        Effect.asVoid,
+        Effect.orDie
+      ),
+
+      erasureOf: Effect.fn("PostgresAccountStore.erasureOf")(
+        (id) => sql<ErasureRow>`SELECT * FROM erasures WHERE owner_id = ${id}`,
+        Effect.map((rows) => Option.map(Arr.head(rows), toErasure)),
+        Effect.orDie
+      ),
+
       counts: sql<{ readonly providers: bigint; readonly consumers: bigint }>`
         SELECT (SELECT count(*) FROM providers) AS providers, (SELECT count(*) FROM consumers) AS consumers`.pipe(
         Effect.map(([row]) => ({ providers: Number(row!.providers), consumers: Number(row!.consumers) })),
@@ -92,4 +132,12 @@ const toConsumer = (row: ConsumerRow): Consumer => ({
   useCase: row.use_case,
   rateLimitRpm: row.rate_limit_rpm,
   createdAt: toInstant(row.created_at)
+})
+
+const toErasure = (row: ErasureRow): Erasure => ({
+  ownerId: row.role === "consumer" ? ConsumerId.make(row.owner_id) : ProviderId.make(row.owner_id),
+  role: row.role,
+  by: row.erased_by,
+  at: toInstant(row.erased_at),
+  leftMicrocents: row.left_microcents
 })

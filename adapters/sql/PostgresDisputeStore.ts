@@ -88,6 +88,19 @@ export const layer = Layer.effect(
       return tallyOf(row!)
     }, Effect.orDie)
 
+    const eraseWords = Effect.fn("PostgresDisputeStore.eraseWords")(function* (owner: DisputeOwner) {
+      const party = owner.role === "consumer" ? FILED_BY_CODE.agent : FILED_BY_CODE.provider
+      const claims = yield* sql`
+        UPDATE disputes SET claim_text = NULL, claim_evidence = NULL
+        WHERE ${belongsTo(owner)} AND filed_by = ${party} AND num_nonnulls(claim_text, claim_evidence) > 0
+        RETURNING dispute_id`
+      const answers = yield* sql`
+        UPDATE disputes SET answer_text = NULL, answer_evidence = NULL
+        WHERE ${belongsTo(owner)} AND filed_by <> ${party} AND num_nonnulls(answer_text, answer_evidence) > 0
+        RETURNING dispute_id`
+      return claims.length + answers.length
+    }, Effect.orDie)
+
     const first = (rows: ReadonlyArray<DisputeRow>) => Option.map(Arr.head(rows), toDispute)
 
     return DisputeStore.of({
@@ -103,6 +116,7 @@ export const layer = Layer.effect(
       list,
       due,
       filedBy,
+      eraseWords,
       against
     })
   })

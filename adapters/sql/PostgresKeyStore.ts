@@ -87,6 +87,12 @@ export const layer = Layer.effect(
           WHERE k.id = ${id} AND k.owner_id = ${ownerId} RETURNING ${columns}`,
         Effect.map((rows) => Option.map(Arr.head(rows), toKey)),
         Effect.orDie
+      ),
+
+      unlabel: Effect.fn("PostgresKeyStore.unlabel")(
+        (ownerId) => sql`UPDATE api_keys SET label = '' WHERE owner_id = ${ownerId} AND label <> ''`,
+        Effect.asVoid,
+        Effect.orDie
       )
     })
   })

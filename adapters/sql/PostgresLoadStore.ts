@@ -56,6 +56,12 @@ export const layer = Layer.effect(
       return rows.map(toLoad)
     }, Effect.orDie)
 
+    const unsettledOf = Effect.fn("PostgresLoadStore.unsettledOf")(function* (consumerId: ConsumerId) {
+      const [row] = yield* sql<{ readonly found: bigint }>`
+        SELECT count(*) AS found FROM loads WHERE state IN ('opening', 'open') AND consumer_id = ${consumerId}`
+      return Number(row!.found)
+    }, Effect.orDie)
+
     const reversal = Effect.fn("PostgresLoadStore.reversal")(function* (id: string) {
       const rows = yield* sql<ReversalRow>`SELECT * FROM load_reversals WHERE reversal_id = ${id}`
       return Option.map(Arr.head(rows), (row) => ({
@@ -93,6 +99,7 @@ export const layer = Layer.effect(
         sql<LoadRow>`SELECT * FROM loads WHERE load_id = ${id} FOR UPDATE`.pipe(Effect.map(first), Effect.orDie),
       update,
       unsettled,
+      unsettledOf,
       reversal,
       putReversal,
       claimEvent,

@@ -37,7 +37,13 @@ export const layer = Layer.effect(
       return Number(row!.found)
     }, Effect.orDie)
 
-    return SubmissionStore.of({ add, recent, count })
+    const eraseOf = Effect.fn("PostgresSubmissionStore.eraseOf")(function* (contact: string) {
+      const rows = yield* sql`UPDATE submissions SET content = '{}'
+        WHERE lower(btrim(content ->> 'contact')) = lower(${contact}) RETURNING id`
+      return rows.length
+    }, Effect.orDie)
+
+    return SubmissionStore.of({ add, recent, eraseOf, count })
   })
 )
 

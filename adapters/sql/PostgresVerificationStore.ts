@@ -94,6 +94,11 @@ export const layer = Layer.effect(
           Effect.orDie
         ),
       put,
+      remove: Effect.fn("PostgresVerificationStore.remove")(
+        (providerId) => sql`DELETE FROM provider_proofs WHERE provider_id = ${providerId} RETURNING level`,
+        Effect.map((rows) => rows.length),
+        Effect.orDie
+      ),
       levels,
       verified: (providerId) => Effect.map(levels([providerId]), (all) => all.get(providerId) ?? UNVERIFIED),
       due,

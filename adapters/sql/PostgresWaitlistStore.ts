@@ -39,6 +39,13 @@ export const layer = Layer.effect(
           Effect.map((rows) => Option.map(Arr.head(rows), toEntry)),
           Effect.orDie
         ),
+      erase: Effect.fn("PostgresWaitlistStore.erase")(
+        (email) => sql`
+          UPDATE waitlist SET email = 'erased+' || id || '@erased.invalid', source = '' WHERE email = ${email}
+          RETURNING id`,
+        Effect.map((rows) => rows.length === 1),
+        Effect.orDie
+      ),
       count
     })
   })

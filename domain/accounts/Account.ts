@@ -27,3 +27,33 @@ export interface Consumer {
   readonly rateLimitRpm: number
   readonly createdAt: DateTime.Utc
 }
+
+/** That an account's personal data was replaced: who did it, when, and what it still had or owed then. */
+export interface Erasure {
+  readonly ownerId: ConsumerId | ProviderId
+  readonly role: "consumer" | "provider"
+  /** The operator's name for whoever asked for it. */
+  readonly by: string
+  readonly at: DateTime.Utc
+  /** Below zero: owed by the account. */
+  readonly leftMicrocents: bigint
+}
+
+const ERASED_NAME = "Erased account"
+/** Nobody's, and never anybody's (RFC 2606); one for each, so that no two look like the same person. */
+const erasedEmail = (id: string): string => `erased+${id}@erased.invalid`
+
+export const erasedConsumer = (consumer: Consumer): Consumer => ({
+  ...consumer,
+  name: ERASED_NAME,
+  email: erasedEmail(consumer.id),
+  useCase: ""
+})
+
+export const erasedProvider = (provider: Provider): Provider => ({
+  ...provider,
+  name: ERASED_NAME,
+  email: erasedEmail(provider.id),
+  endpointUrl: "https://erased.invalid/",
+  description: ""
+})

@@ -3,7 +3,7 @@
  */
 import { Context, type Effect, type Option } from "effect"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
-import type { Consumer, Provider } from "./Account.ts"
+import type { Consumer, Erasure, Provider } from "./Account.ts"
 
 export class AccountStore extends Context.Service<
   AccountStore,
@@ -12,6 +12,12 @@ export class AccountStore extends Context.Service<
     insertConsumer(consumer: Consumer): Effect.Effect<void>
     findProvider(id: ProviderId): Effect.Effect<Option.Option<Provider>>
     findConsumer(id: ConsumerId): Effect.Effect<Option.Option<Consumer>>
+    /** Name, e-mail, use case, description, endpoint: what is written is the whole account as it is now. */
+    updateProvider(provider: Provider): Effect.Effect<void>
+    updateConsumer(consumer: Consumer): Effect.Effect<void>
+    /** The first one of an account stays. */
+    recordErasure(erasure: Erasure): Effect.Effect<void>
+    erasureOf(ownerId: ConsumerId | ProviderId): Effect.Effect<Option.Option<Erasure>>
     readonly counts: Effect.Effect<{ readonly providers: number; readonly consumers: number }>
   }
 >()("agent-tool-billing/domain/accounts/AccountStore") {}

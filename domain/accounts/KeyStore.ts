@@ -24,5 +24,7 @@ export class KeyStore extends Context.Service<
     ofOwner(ownerId: ConsumerId | ProviderId, now: DateTime.Utc): Effect.Effect<ReadonlyArray<ApiKey>>
     /** Sets the time from which the key is refused, unless an earlier one is set. None where the owner has no such key. */
     revoke(ownerId: ConsumerId | ProviderId, id: KeyId, at: DateTime.Utc): Effect.Effect<Option.Option<ApiKey>>
+    /** Labels are the owner's words: they go, the keys stay. */
+    unlabel(ownerId: ConsumerId | ProviderId): Effect.Effect<void>
   }
 >()("agent-tool-billing/domain/accounts/KeyStore") {}

@@ -42,6 +42,8 @@ export class LoadStore extends Context.Service<
     update(load: Load): Effect.Effect<void>
     /** `opening` and `open` ones that nobody has changed or asked about since, the longest waiting first. */
     unsettled(before: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<Load>>
+    /** How many of a consumer's are `opening` or `open`. */
+    unsettledOf(consumerId: ConsumerId): Effect.Effect<number>
     reversal(id: string): Effect.Effect<Option.Option<Reversal>>
     putReversal(reversal: Reversal): Effect.Effect<void>
     /** False where the event has had its effect already. Waits for another unit of work that has it in hand. */

@@ -18,6 +18,8 @@ export class SubmissionStore extends Context.Service<
     add(submission: Submission): Effect.Effect<void>
     /** Newest first. */
     recent(kind: SubmissionKind, limit: number): Effect.Effect<ReadonlyArray<Submission>>
+    /** What was sent in with that address as its contact becomes `{}`; how many they were. Case does not matter. */
+    eraseOf(contact: string): Effect.Effect<number>
     /** Those from `since` on; all of them where there is none. */
     count(kind: SubmissionKind, since?: DateTime.Utc): Effect.Effect<number>
   }

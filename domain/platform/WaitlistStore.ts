@@ -17,6 +17,8 @@ export class WaitlistStore extends Context.Service<
     /** False where the address is on the list already: the first entry stays as it is. */
     add(entry: WaitlistEntry): Effect.Effect<boolean>
     find(email: string): Effect.Effect<Option.Option<WaitlistEntry>>
+    /** The entry stays, and counts; whose it was is gone. False where there is none. */
+    erase(email: string): Effect.Effect<boolean>
     /** Entries from `since` on; all of them where there is none. */
     count(since?: DateTime.Utc): Effect.Effect<number>
   }

@@ -31,6 +31,8 @@ export class DisputeStore extends Context.Service<
     /** Filed ones that may decide themselves, oldest first: see `decidedByItself`. */
     due(now: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<DisputeId>>
     filedBy(owner: DisputeOwner, since: DateTime.Utc): Effect.Effect<FilerRecord>
+    /** What that party has said itself, in claims and answers, becomes nothing; of how many disputes. */
+    eraseWords(owner: DisputeOwner): Effect.Effect<number>
     /** Filed by consumers against a provider since then. */
     against(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<DisputeTally>
   }

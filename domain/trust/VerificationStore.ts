@@ -38,6 +38,8 @@ export class VerificationStore extends Context.Service<
     /** Locked until the unit of work around ends. */
     lock(providerId: ProviderId, level: ProofLevel): Effect.Effect<Option.Option<Proof>>
     put(proof: Proof): Effect.Effect<void>
+    /** All of a provider's proofs; how many. */
+    remove(providerId: ProviderId): Effect.Effect<number>
     verified(providerId: ProviderId): Effect.Effect<Verified>
     levels(providerIds: ReadonlyArray<ProviderId>): Effect.Effect<ReadonlyMap<ProviderId, Verified>>
     /** Published proofs that hold and were last looked at before then, oldest first. */

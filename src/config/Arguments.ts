@@ -15,6 +15,7 @@ export const commands = {
   witness: "follow a log, check that it only grows, and sign its checkpoints: `witness --help`",
   invoices: "make the documents of a month (`invoices 2026-10`; the last one if none is named) and end",
   payouts: "go on with payouts that were left in the middle, once, and end",
+  forget: "erase an account's personal data: `forget <account id> --by <who>`, with `--leave-money` despite a balance",
   config: "print the configuration, without secrets, and end",
   help: "print this"
 } as const
@@ -30,11 +31,17 @@ export class ArgumentsInvalid extends Schema.TaggedError<ArgumentsInvalid>()("Ar
 
 export interface Arguments {
   readonly command: CommandName
-  /** What the command is about, where it may be told: the month of `invoices`. */
+  /** What the command is about, where it may be told: the month of `invoices`, the account of `forget`. */
   readonly subject?: string
+  readonly forget?: ForgetOptions
   readonly flags: Source
   /** The words behind a command that reads them itself. */
   readonly rest?: ReadonlyArray<string>
+}
+
+export interface ForgetOptions {
+  readonly by?: string
+  readonly leaveMoney: boolean
 }
 
 const flagOf = (name: string): string => `--${name.toLowerCase().replaceAll("_", "-")}`
@@ -51,7 +58,9 @@ export const parseArguments = (argv: ReadonlyArray<string>): Result.Result<Argum
   }
   // These two are for whoever does not run the service: they have no settings, and flags of their own.
   if (command === "verify" || command === "witness") return Result.succeed({ command, flags: {}, rest })
-  const subject = command === "invoices" && rest[0]?.startsWith("--") === false ? rest.shift() : undefined
+  const hasSubject = command === "invoices" || command === "forget"
+  const subject = hasSubject && rest[0]?.startsWith("--") === false ? rest.shift() : undefined
+  const forget = command === "forget" ? takeForgetOptions(rest) : undefined
   const flags: Record<string, string> = {}
   while (rest.length > 0) {
     const word = rest.shift()!
@@ -63,7 +72,12 @@ export const parseArguments = (argv: ReadonlyArray<string>): Result.Result<Argum
     if (value === undefined) return fail(`${flag} needs a value.`)
     flags[name] = value
   }
-  return Result.succeed({ command, flags, ...(subject === undefined ? {} : { subject }) })
+  return Result.succeed({
+    command,
+    flags,
+    ...(subject === undefined ? {} : { subject }),
+    ...(forget === undefined ? {} : { forget })
+  })
 }
 
 export const readDotEnv = (contents: string): Source => parseEnv(contents)
@@ -85,6 +99,17 @@ export const helpText = (): string =>
 const splitOnce = (word: string): readonly [string, string | undefined] => {
   const at = word.indexOf("=")
   return at === -1 ? [word, undefined] : [word.slice(0, at), word.slice(at + 1)]
+}
+
+/** Takes its own flags out of the words: what is left are settings. */
+const takeForgetOptions = (words: Array<string>): ForgetOptions => {
+  const take = (flag: string, count: number): ReadonlyArray<string> | undefined => {
+    const at = words.indexOf(flag)
+    return at === -1 ? undefined : words.splice(at, count)
+  }
+  const leaveMoney = take("--leave-money", 1) !== undefined
+  const by = take("--by", 2)?.[1]
+  return { leaveMoney, ...(by === undefined ? {} : { by }) }
 }
 
 const fail = (problem: string) => Result.fail(new ArgumentsInvalid({ problem }))

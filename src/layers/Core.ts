@@ -3,6 +3,7 @@
  */
 import { Effect, Layer } from "effect"
 import { Authentication } from "../../domain/accounts/Authentication.ts"
+import { Erasure } from "../../domain/accounts/Erasure.ts"
 import { Keys } from "../../domain/accounts/Keys.ts"
 import { Registration } from "../../domain/accounts/Registration.ts"
 import { Catalog } from "../../domain/catalog/Catalog.ts"
@@ -69,6 +70,7 @@ const sequencing = Sequencer.layer.pipe(
 
 export const core = Layer.mergeAll(
   Registration.layer,
+  Erasure.layer,
   Authentication.layer,
   Metering.layer,
   DirectMetering.layer,

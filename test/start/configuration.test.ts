@@ -170,6 +170,18 @@ describe("the command line", () => {
     for (const command of Object.keys(commands)) assert.include(helpText(), command)
   })
 
+  it("reads who is to be forgotten, and by whom", () => {
+    const read = (...argv: ReadonlyArray<string>) => Result.getOrThrow(parseArguments(argv))
+    assert.deepStrictEqual(read("forget", "an-id", "--by", "Ada", "--leave-money", "--port", "1"), {
+      command: "forget",
+      subject: "an-id",
+      flags: { PORT: "1" },
+      forget: { by: "Ada", leaveMoney: true }
+    })
+    assert.deepStrictEqual(read("forget").forget, { leaveMoney: false })
+    assert.isTrue(Result.isFailure(parseArguments(["audit", "--leave-money"])))
+  })
+
   it("refuses what it does not know, by its name, and says where to look", () => {
     for (const [argv, says] of [
       [["--colour", "red"], "--colour"],

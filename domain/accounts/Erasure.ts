@@ -1,0 +1,194 @@
+/**
+ * Erasing what an account says about a person, without touching the books: names, addresses and words become neutral,
+ * keys, grants and budgets end; ids, receipts, transfers, the log and documents stay as they are.
+ */
+import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { CatalogStore } from "../catalog/CatalogStore.ts"
+import { BudgetStore } from "../ledger/BudgetStore.ts"
+import { balanceOf } from "../ledger/Account.ts"
+import { LedgerStore } from "../ledger/LedgerStore.ts"
+import { isLive as isLiveGrant } from "../metering/Grant.ts"
+import { GrantStore } from "../metering/GrantStore.ts"
+import { LoadStore } from "../payments/LoadStore.ts"
+import { PayeeStore } from "../payouts/PayeeStore.ts"
+import { PayoutStore } from "../payouts/PayoutStore.ts"
+import { SubmissionStore } from "../platform/SubmissionStore.ts"
+import { WaitlistStore } from "../platform/WaitlistStore.ts"
+import { ChangeFeed } from "../shared/ChangeFeed.ts"
+import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
+import type { PageRequest } from "../shared/Page.ts"
+import { UnitOfWork } from "../shared/UnitOfWork.ts"
+import { DisputeStore } from "../trust/DisputeStore.ts"
+import { VerificationStore } from "../trust/VerificationStore.ts"
+import {
+  type Consumer,
+  erasedConsumer,
+  erasedProvider,
+  type Erasure as ErasureRecord,
+  type Provider
+} from "./Account.ts"
+import { AccountStore } from "./AccountStore.ts"
+import { isLive } from "./ApiKey.ts"
+import { AccountNotFound, MoneyLeft, MoneyUnderWay } from "./ErasureRefusals.ts"
+import { KeyStore } from "./KeyStore.ts"
+
+export const ERASED_BY_CHARS_MAX = 200
+
+export interface ErasureOrder {
+  readonly ownerId: string
+  /** Who asked for it, in the operator's words. */
+  readonly by: string
+  /** A balance or a debt stays in the books, instead of being a reason to refuse. */
+  readonly leaveMoney: boolean
+}
+
+export interface Erased {
+  /** The first one, if this is a repetition. */
+  readonly record: ErasureRecord
+  readonly repeated: boolean
+}
+
+type Account =
+  | { readonly role: "consumer"; readonly ownerId: ConsumerId; readonly row: Consumer }
+  | { readonly role: "provider"; readonly ownerId: ProviderId; readonly row: Provider }
+
+const TOOLS_AT_ONCE = 100
+const ONE: PageRequest = { limit: 1, offset: 0, after: undefined }
+
+export class Erasure extends Context.Service<
+  Erasure,
+  {
+    /** All of it or nothing. Again: whatever has come back is erased, and who was first stays on record. */
+    erase(order: ErasureOrder): Effect.Effect<Erased, AccountNotFound | MoneyUnderWay | MoneyLeft>
+  }
+>()("agent-tool-billing/domain/accounts/Erasure") {
+  static readonly layer = Layer.effect(
+    Erasure,
+    Effect.gen(function* () {
+      const accounts = yield* AccountStore
+      const keys = yield* KeyStore
+      const catalog = yield* CatalogStore
+      const ledger = yield* LedgerStore
+      const budgets = yield* BudgetStore
+      const grants = yield* GrantStore
+      const loads = yield* LoadStore
+      const payees = yield* PayeeStore
+      const payouts = yield* PayoutStore
+      const submissions = yield* SubmissionStore
+      const waitlist = yield* WaitlistStore
+      const disputes = yield* DisputeStore
+      const proofs = yield* VerificationStore
+      const feed = yield* ChangeFeed
+      const { atomically } = yield* UnitOfWork
+
+      const find = Effect.fnUntraced(function* (id: string) {
+        const consumer = Option.getOrUndefined(yield* accounts.findConsumer(id as ConsumerId))
+        if (consumer !== undefined) return { role: "consumer", ownerId: consumer.id, row: consumer } satisfies Account
+        const provider = Option.getOrUndefined(yield* accounts.findProvider(id as ProviderId))
+        if (provider !== undefined) return { role: "provider", ownerId: provider.id, row: provider } satisfies Account
+        return yield* new AccountNotFound({ ownerId: id })
+      })
+
+      const openDisputes = Effect.fnUntraced(function* (account: Account) {
+        const filed = yield* disputes.list(account, "filed", ONE)
+        const reviewed = yield* disputes.list(account, "under_review", ONE)
+        return filed.total + reviewed.total
+      })
+
+      /** What is left once everything has come to its end; a consumer's wallet is locked from here on. */
+      const leftOf = Effect.fnUntraced(function* (account: Account) {
+        if (account.role === "provider") return balanceOf(yield* ledger.provider(account.ownerId))
+        const { availableMicrocents, owedMicrocents } = yield* ledger.lockedStanding(account.ownerId)
+        return availableMicrocents - owedMicrocents
+      })
+
+      const underWay = Effect.fnUntraced(function* (account: Account) {
+        const counts: Array<readonly [what: string, count: number]> = [["open disputes", yield* openDisputes(account)]]
+        if (account.role === "provider") {
+          counts.push(["a payout under way", Option.isSome(yield* payouts.openOf(account.ownerId)) ? 1 : 0])
+        } else {
+          counts.push(["open calls", (yield* ledger.wallet(account.ownerId)).held > 0n ? 1 : 0])
+          counts.push(["loads that may still be paid", yield* loads.unsettledOf(account.ownerId)])
+        }
+        return counts.filter(([, count]) => count > 0).map(([what]) => what)
+      })
+
+      const endKeys = Effect.fnUntraced(function* ({ ownerId }: Account, now: DateTime.Utc) {
+        for (const key of yield* keys.ofOwner(ownerId, now)) {
+          if (!isLive(key, now.epochMilliseconds)) continue
+          yield* keys.revoke(ownerId, key.id, now)
+          yield* feed.publish({ topic: "key", id: key.hash })
+        }
+        yield* keys.unlabel(ownerId)
+      })
+
+      const eraseConsumer = Effect.fnUntraced(function* (consumer: Consumer, now: DateTime.Utc) {
+        for (const grant of yield* grants.ofConsumer(consumer.id, now)) {
+          if (isLiveGrant(grant, now)) yield* grants.revoke(consumer.id, grant.id, now)
+        }
+        for (const budget of yield* budgets.list(consumer.id, now)) yield* budgets.remove(consumer.id, budget.id)
+        yield* accounts.updateConsumer(erasedConsumer(consumer))
+      })
+
+      /** Names, prices and categories stay: receipts speak of them. */
+      const eraseTools = Effect.fnUntraced(function* (providerId: ProviderId, now: DateTime.Utc) {
+        const filter = { category: undefined, providerId, maxPrice: undefined, tokens: [] }
+        let after: PageRequest["after"]
+        do {
+          const page = yield* catalog.search(filter, "name", { limit: TOOLS_AT_ONCE, offset: 0, after })
+          for (const { freeTierCalls, price, tool } of page.items) {
+            const silent = {
+              displayName: tool.toolName,
+              description: "",
+              inputSchema: undefined,
+              outputSchema: undefined
+            }
+            yield* catalog.upsert({
+              id: tool.id,
+              providerId,
+              declaration: { ...tool, ...silent },
+              price,
+              freeTierCalls,
+              searchTokens: [],
+              at: now
+            })
+          }
+          after = page.next
+        } while (after !== undefined)
+      })
+
+      const eraseProvider = Effect.fnUntraced(function* (provider: Provider, now: DateTime.Utc) {
+        yield* eraseTools(provider.id, now)
+        yield* proofs.remove(provider.id)
+        const payee = Option.getOrUndefined(yield* payees.find(provider.id))
+        if (payee?.automatic === true) yield* payees.putAutomatic(provider.id, false, now)
+        yield* accounts.updateProvider(erasedProvider(provider))
+      })
+
+      const erase = Effect.fn("Erasure.erase")(function* ({ by, leaveMoney, ownerId: id }: ErasureOrder) {
+        const account = yield* find(id)
+        const { ownerId, role, row } = account
+        const known = Option.getOrUndefined(yield* accounts.erasureOf(ownerId))
+        const leftMicrocents = yield* leftOf(account)
+        if (known === undefined) {
+          const what = yield* underWay(account)
+          if (what.length > 0) return yield* new MoneyUnderWay({ ownerId, what })
+          if (leftMicrocents !== 0n && !leaveMoney) return yield* new MoneyLeft({ ownerId, leftMicrocents })
+        }
+        const now = yield* DateTime.now
+        yield* endKeys(account, now)
+        yield* disputes.eraseWords(account)
+        // What was sent in without an account is known by its address alone.
+        yield* waitlist.erase(row.email.trim().toLowerCase())
+        yield* submissions.eraseOf(row.email.trim())
+        yield* role === "consumer" ? eraseConsumer(row, now) : eraseProvider(row, now)
+        yield* feed.publish({ topic: "everything", id: "" })
+        const record = known ?? { ownerId, role, by, at: now, leftMicrocents }
+        yield* accounts.recordErasure(record)
+        return { record, repeated: known !== undefined } satisfies Erased
+      }, atomically)
+
+      return Erasure.of({ erase })
+    })
+  )
+}

@@ -1,0 +1,69 @@
+/**
+ * `forget <account id> --by <who>`: an account's personal data erased, by the operator's hand and on record.
+ */
+import { Console, DateTime, Effect, Layer } from "effect"
+import * as PostgresAccountStore from "../adapters/sql/PostgresAccountStore.ts"
+import * as PostgresBudgetStore from "../adapters/sql/PostgresBudgetStore.ts"
+import * as PostgresCatalogStore from "../adapters/sql/PostgresCatalogStore.ts"
+import * as PostgresChangeFeed from "../adapters/sql/PostgresChangeFeed.ts"
+import * as PostgresDisputeStore from "../adapters/sql/PostgresDisputeStore.ts"
+import * as PostgresGrantStore from "../adapters/sql/PostgresGrantStore.ts"
+import * as PostgresKeyStore from "../adapters/sql/PostgresKeyStore.ts"
+import * as PostgresLedgerStore from "../adapters/sql/PostgresLedgerStore.ts"
+import * as PostgresLoadStore from "../adapters/sql/PostgresLoadStore.ts"
+import * as PostgresPayeeStore from "../adapters/sql/PostgresPayeeStore.ts"
+import * as PostgresPayoutStore from "../adapters/sql/PostgresPayoutStore.ts"
+import * as PostgresSubmissionStore from "../adapters/sql/PostgresSubmissionStore.ts"
+import * as PostgresUnitOfWork from "../adapters/sql/PostgresUnitOfWork.ts"
+import * as PostgresVerificationStore from "../adapters/sql/PostgresVerificationStore.ts"
+import * as PostgresWaitlistStore from "../adapters/sql/PostgresWaitlistStore.ts"
+import * as NodeEntropy from "../adapters/crypto/NodeEntropy.ts"
+import { Erasure, ERASED_BY_CHARS_MAX } from "../domain/accounts/Erasure.ts"
+import type { AppConfig } from "./config/AppConfig.ts"
+import { ArgumentsInvalid, type ForgetOptions } from "./config/Arguments.ts"
+import { database } from "./layers/Database.ts"
+
+const USAGE =
+  "Usage: forget <account id> --by <who asks for it> [--leave-money]. The id is a consumer's or a provider's, as in " +
+  "/api/v1/market/keys or a receipt."
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u
+
+const erasure = (config: AppConfig) =>
+  Erasure.layer.pipe(
+    Layer.provide([
+      PostgresAccountStore.layer,
+      PostgresBudgetStore.layer,
+      PostgresCatalogStore.layer,
+      PostgresChangeFeed.layer,
+      PostgresDisputeStore.layer,
+      PostgresGrantStore.layer,
+      PostgresKeyStore.layer,
+      PostgresLedgerStore.layer,
+      PostgresLoadStore.layer,
+      PostgresPayeeStore.layer,
+      PostgresPayoutStore.layer,
+      PostgresSubmissionStore.layer,
+      PostgresUnitOfWork.layer,
+      PostgresVerificationStore.layer,
+      PostgresWaitlistStore.layer
+    ]),
+    Layer.provide([database(config), NodeEntropy.layer])
+  )
+
+export const forget = Effect.fnUntraced(function* (
+  config: AppConfig,
+  ownerId: string | undefined,
+  { by = "", leaveMoney }: ForgetOptions
+) {
+  const isNamed = by.trim() !== "" && by.trim().length <= ERASED_BY_CHARS_MAX
+  if (ownerId === undefined || !UUID.test(ownerId) || !isNamed) return yield* new ArgumentsInvalid({ problem: USAGE })
+  if (config.profile === "memory") return yield* Console.log("The memory profile keeps nobody.")
+  const { record, repeated } = yield* Effect.flatMap(Erasure, ({ erase }) =>
+    erase({ ownerId, by: by.trim(), leaveMoney })
+  ).pipe(Effect.provide(erasure(config)))
+  const money = record.leftMicrocents === 0n ? "" : ` ${record.leftMicrocents} microcents stay in its books.`
+  yield* Console.log(
+    `The ${record.role} ${ownerId} was erased by ${record.by} at ${DateTime.formatIso(record.at)}` +
+      `${repeated ? ", and again now" : ""}.${money} Keep its id outside of the database: a restored backup has it back.`
+  )
+})

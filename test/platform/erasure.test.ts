@@ -1,0 +1,299 @@
+/**
+ * Erasing an account: the person is gone, the books stand as they stood.
+ */
+import { assert, it } from "@effect/vitest"
+import { DateTime, Effect, Option, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import { randomUUID } from "node:crypto"
+import { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import { Erasure } from "../../domain/accounts/Erasure.ts"
+import { KeyStore } from "../../domain/accounts/KeyStore.ts"
+import { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
+import { BudgetStore } from "../../domain/ledger/BudgetStore.ts"
+import { Ledger } from "../../domain/ledger/Ledger.ts"
+import { LogCheck } from "../../domain/log/LogCheck.ts"
+import { LogStore } from "../../domain/log/LogStore.ts"
+import { Sequencer } from "../../domain/log/Sequencer.ts"
+import { Grants } from "../../domain/metering/Grants.ts"
+import { LoadStore } from "../../domain/payments/LoadStore.ts"
+import { PayoutStore } from "../../domain/payouts/PayoutStore.ts"
+import { SubmissionStore } from "../../domain/platform/SubmissionStore.ts"
+import { WaitlistStore } from "../../domain/platform/WaitlistStore.ts"
+import { VerificationStore } from "../../domain/trust/VerificationStore.ts"
+import { ConsumerId, LoadId, PayoutId, ProviderId } from "../../domain/shared/Ids.ts"
+import { aConsumer, aProvider, at, expecting, type Member, textAt } from "../support/Market.ts"
+import { fine, providing } from "../support/metering/Provider.ts"
+import { BALANCE, buy, GRANTS, load, offerOf, RECEIPTS } from "../support/metering/Shop.ts"
+import { BUDGETS, DISPUTES, KEYS } from "../support/security/Paths.ts"
+import { LIVE, send } from "../support/ServiceUnderTest.ts"
+import { everyDisputedCore, resolve } from "../support/trust/Disputing.ts"
+
+/** Stands in everything that the person has said: what of it is left afterwards is found by it. */
+const MARK = "Zanzibar"
+const CALLS = 3
+const CENTS = 100
+
+let people = 0
+
+/** A consumer and a provider with something of everything, who know each other. */
+const aPair = Effect.gen(function* () {
+  const n = ++people
+  const [mail, providerMail] = [`zanzibar-${n}@person.example`, `zanzibar-provider-${n}@person.example`]
+  const { url } = yield* providing(fine)
+  const provider = yield* aProvider({
+    name: `${MARK} Works`,
+    email: providerMail,
+    endpoint_url: url,
+    description: `By ${MARK} herself`
+  })
+  const words = { display_name: `${MARK}'s echo`, description: `Made by ${MARK}`, category: "games" }
+  const offer = yield* offerOf(provider, {
+    ...words,
+    input_schema: { type: "object", description: `${MARK} knows` }
+  })
+  const consumer = yield* aConsumer({ name: `Agent of ${MARK}`, email: mail, use_case: `What ${MARK} does` })
+  yield* load(consumer, CENTS)
+  const receipts: Array<string> = []
+  for (let call = 0; call < CALLS; call++) receipts.push(textAt(yield* buy(consumer, offer), "meta", "receipt_id"))
+  yield* Effect.flatMap(Sequencer, ({ sequence }) => sequence)
+  const made = (path: string, json: Readonly<Record<string, unknown>>) =>
+    expecting(201, { path, key: consumer.key, json })
+  yield* made(GRANTS, { provider_id: provider.id, cap_microcents: 1_000 })
+  yield* made(BUDGETS, { cap_microcents: 900_000_000 })
+  yield* made(KEYS, { label: `${MARK}'s laptop` })
+  for (const [path, json] of [
+    ["/api/v1/waitlist", { email: mail, source: MARK }],
+    ["/api/v1/feedback", { contact: ` ${mail.toUpperCase()}`, message: `${MARK} says` }],
+    ["/api/v1/apply", { name: MARK, contact: mail, pitch: MARK }]
+  ] as const) {
+    yield* expecting(201, { path, json })
+  }
+  return { consumer, provider, offer, receipts, mail, providerMail }
+})
+type Pair = Effect.Success<typeof aPair>
+
+const filed = ({ consumer, receipts }: Pair) =>
+  Effect.map(
+    expecting(201, {
+      path: DISPUTES,
+      key: consumer.key,
+      json: { receipt_id: receipts[0], reason: "quality", description: `${MARK} is not amused` }
+    }),
+    (answer) => textAt(answer, "dispute_id")
+  )
+
+const ordered = (owner: Pick<Member, "id">, leaveMoney = true, by = "ticket 1") =>
+  Effect.flatMap(Erasure, ({ erase }) => erase({ ownerId: owner.id, by, leaveMoney }))
+
+const refusalOf = (owner: Pick<Member, "id">, leaveMoney = true) => Effect.flip(ordered(owner, leaveMoney))
+
+const books = Effect.gen(function* () {
+  const ledger = yield* Ledger
+  const logs = yield* (yield* LogStore).logs
+  const { accounts, balanced } = yield* ledger.trialBalance
+  const { discrepancies, transfers } = yield* ledger.audit
+  return { accounts, balanced, discrepancies, transfers, checkpoints: logs.map(({ checkpoint }) => checkpoint) }
+})
+
+const receiptsOf = (pair: Pair, key: string) =>
+  Effect.forEach(pair.receipts, (id) =>
+    Effect.map(expecting(200, { path: `${RECEIPTS}/${id}`, key }), (answer) => at(answer, "receipt"))
+  )
+
+/** Wherever a row of the database still has the mark in it, but for documents as they were issued. */
+const traces = Effect.gen(function* () {
+  const sql = Option.getOrUndefined(yield* Effect.serviceOption(SqlClient.SqlClient))
+  if (sql === undefined) return undefined
+  const tables = yield* Effect.orDie(sql<{ readonly name: string }>`
+    SELECT tablename::text AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'invoices'`)
+  const found = yield* Effect.forEach(tables, ({ name }) =>
+    Effect.map(
+      Effect.orDie(
+        sql<{ readonly text: string }>`SELECT t::text AS text FROM ${sql(name)} t WHERE t::text ILIKE ${`%${MARK}%`}`
+      ),
+      (rows) => rows.map(({ text }) => `${name}: ${text.slice(0, 200)}`)
+    )
+  )
+  return found.flat()
+})
+
+for (const [name, core] of everyDisputedCore) {
+  it.layer(core, LIVE)(`Erasure over ${name}`, (it) => {
+    it.effect("leaves nothing of the two people, and the books, receipts and the log as they stood", () =>
+      Effect.gen(function* () {
+        const pair = yield* aPair
+        const { consumer, mail, offer, provider } = pair
+        const watcher = yield* aConsumer()
+        const dispute = yield* filed(pair)
+        yield* resolve(dispute, { resolution: "resolved_denied" })
+        const proof = {
+          providerId: ProviderId.make(provider.id),
+          level: "code" as const,
+          subject: `git.example/${MARK}`
+        }
+        yield* Effect.flatMap(VerificationStore, (store) =>
+          store.put({
+            ...proof,
+            tokenHash: undefined,
+            tokenSealed: undefined,
+            expiresAt: undefined,
+            verifiedAt: DateTime.makeUnsafe("2026-11-01T00:00:00.000Z"),
+            checkedAt: undefined,
+            missed: 0,
+            missingSince: undefined
+          })
+        )
+        const before = { books: yield* books, receipts: yield* receiptsOf(pair, provider.key) }
+        const marked = yield* traces
+        assert.strictEqual(marked !== undefined, name === "PostgreSQL")
+        if (marked !== undefined) assert.isAbove(marked.length, 8, "the mark is where it can be found")
+
+        const { record, repeated } = yield* ordered(consumer)
+        assert.isFalse(repeated)
+        assert.deepStrictEqual([record.role, record.by], ["consumer", "ticket 1"])
+        assert.strictEqual(record.leftMicrocents, BigInt(CENTS * 10_000 - CALLS * 12_345))
+        yield* expecting(401, { path: BALANCE, key: consumer.key })
+        assert.deepStrictEqual(yield* receiptsOf(pair, provider.key), before.receipts)
+        const seen = yield* expecting(200, { path: `${DISPUTES}/${dispute}`, key: provider.key })
+        assert.notInclude(seen.text, MARK)
+        yield* ordered(provider)
+        yield* expecting(401, { path: KEYS, key: provider.key })
+
+        assert.deepStrictEqual(yield* books, before.books)
+        const { findings } = yield* Effect.flatMap(LogCheck, ({ check }) => check).pipe(Effect.provide(LogCheck.layer))
+        assert.deepStrictEqual(findings, [])
+        for (const id of pair.receipts) {
+          const receipt = yield* expecting(200, { path: `${RECEIPTS}/${id}` })
+          const verdict = yield* expecting(200, { path: "/api/v1/verify", json: { receipt: at(receipt, "receipt") } })
+          assert.strictEqual(at(verdict, "verification", "valid"), true)
+        }
+
+        const listed = yield* Effect.flatMap(CatalogStore, (store) =>
+          store.findOf(ProviderId.make(provider.id), offer.toolName)
+        )
+        const { price, tool } = Option.getOrThrow(listed)
+        assert.deepStrictEqual(
+          [tool.displayName, tool.description, tool.inputSchema, tool.category, price, tool.priceVersion],
+          ["echo", "", undefined, "games", 12_345n, 1]
+        )
+        const looking = yield* expecting(200, { path: `/api/market/catalog?q=${MARK}` })
+        assert.deepStrictEqual(at(looking, "tools"), [])
+        yield* load(watcher, CENTS)
+        const failed = yield* buy(watcher, offer)
+        assert.isAtLeast(failed.status, 500, failed.text)
+        const purse = yield* expecting(200, { path: BALANCE, key: watcher.key })
+        assert.strictEqual(at(purse, "balance_microcents"), CENTS * 10_000)
+
+        const now = yield* DateTime.now
+        const consumerId = ConsumerId.make(consumer.id)
+        const account = Option.getOrThrow(yield* (yield* AccountStore).findConsumer(consumerId))
+        assert.deepStrictEqual(
+          [account.name, account.email, account.useCase],
+          ["Erased account", `erased+${consumer.id}@erased.invalid`, ""]
+        )
+        assert.deepStrictEqual(yield* (yield* BudgetStore).list(consumerId, now), [])
+        for (const grant of yield* (yield* Grants).list(consumerId)) assert.isDefined(grant.revokedAt)
+        for (const key of yield* (yield* KeyStore).ofOwner(consumerId, now)) {
+          assert.deepStrictEqual([key.label, key.revokedAt === undefined], ["", false])
+        }
+        assert.isTrue(Option.isNone(yield* (yield* WaitlistStore).find(mail)))
+        for (const kind of ["feedback", "application"] as const) {
+          const sent = yield* (yield* SubmissionStore).recent(kind, 10)
+          assert.notInclude(JSON.stringify(sent), MARK)
+          assert.isAbove(sent.length, 0)
+        }
+        assert.deepStrictEqual((yield* traces) ?? [], [])
+      })
+    )
+
+    it.effect("is done once: again it erases what has come back, and keeps who was first", () =>
+      Effect.gen(function* () {
+        const { consumer, mail } = yield* aPair
+        const { record } = yield* ordered(consumer)
+        const accounts = yield* AccountStore
+        const erased = Option.getOrThrow(yield* accounts.findConsumer(ConsumerId.make(consumer.id)))
+        yield* accounts.updateConsumer({ ...erased, name: MARK, email: mail })
+        const again = yield* ordered(consumer, false, "ticket 2")
+        assert.deepStrictEqual(again, { record, repeated: true })
+        assert.deepStrictEqual(yield* accounts.findConsumer(erased.id), Option.some(erased))
+        assert.deepStrictEqual(yield* accounts.erasureOf(erased.id), Option.some(record))
+      })
+    )
+
+    it.effect("refuses what it does not know, and whatever has money in it, unless told to leave it", () =>
+      Effect.gen(function* () {
+        const pair = yield* aPair
+        const { consumer, provider } = pair
+        const nobody = yield* refusalOf({ id: randomUUID() })
+        assert.strictEqual(nobody._tag, "AccountNotFound")
+        const profile = Effect.flatMap(AccountStore, (store) => store.findConsumer(ConsumerId.make(consumer.id)))
+        const before = yield* profile
+        for (const owner of [consumer, provider]) {
+          const refusal = yield* refusalOf(owner, false)
+          assert.strictEqual(refusal._tag, "MoneyLeft")
+          assert.match(refusal.message, /still has \d+ microcents.*--leave-money/u)
+        }
+        const dispute = yield* filed(pair)
+        for (const owner of [consumer, provider]) {
+          const refusal = yield* refusalOf(owner)
+          assert.strictEqual(refusal._tag, "MoneyUnderWay")
+          assert.include(refusal.message, "open disputes")
+        }
+        yield* resolve(dispute, { resolution: "resolved_denied" })
+
+        const now = yield* DateTime.now
+        const loads = yield* LoadStore
+        const order = {
+          id: LoadId.make(randomUUID()),
+          consumerId: ConsumerId.make(consumer.id),
+          amountCents: 500,
+          state: "open" as const,
+          sessionId: `cs_${randomUUID()}`,
+          checkoutUrl: undefined,
+          paymentId: undefined,
+          createdAt: now,
+          updatedAt: now
+        }
+        yield* loads.insert(order)
+        assert.include((yield* refusalOf(consumer)).message, "loads that may still be paid")
+        yield* loads.update({ ...order, state: "expired" })
+
+        const payouts = yield* PayoutStore
+        const payout = {
+          id: PayoutId.make(randomUUID()),
+          providerId: ProviderId.make(provider.id),
+          accountId: "acct_1",
+          amountCents: 1_000,
+          state: "requested" as const,
+          transferId: undefined,
+          failure: undefined,
+          reversedCents: 0,
+          attempts: 0,
+          nextAttemptAt: now,
+          createdAt: now,
+          paidAt: undefined
+        }
+        yield* payouts.insert(payout)
+        assert.include((yield* refusalOf(provider)).message, "a payout under way")
+        yield* payouts.update({ ...payout, state: "failed" })
+
+        assert.deepStrictEqual(yield* profile, before, "whoever is refused is left as it was")
+        yield* expecting(200, { path: BALANCE, key: consumer.key })
+        for (const owner of [consumer, provider]) {
+          assert.isTrue(Result.isSuccess(yield* Effect.result(ordered(owner))))
+        }
+      })
+    )
+
+    it.effect("takes an account without money as it is", () =>
+      Effect.gen(function* () {
+        const [consumer, provider] = [yield* aConsumer(), yield* aProvider()]
+        for (const owner of [consumer, provider]) {
+          const { record } = yield* ordered(owner, false)
+          assert.strictEqual(record.leftMicrocents, 0n)
+        }
+        assert.strictEqual((yield* send({ path: KEYS, key: provider.key })).status, 401)
+      })
+    )
+  })
+}
