@@ -4,12 +4,19 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { SchemaKeeper } from "../../domain/platform/SchemaKeeper.ts"
-import { StoreWatch } from "../../domain/platform/StoreWatch.ts"
+import { BACKLOG_COUNTED_MAX, StoreWatch } from "../../domain/platform/StoreWatch.ts"
 
 export interface Migrations<E> {
   readonly latestVersion: number
   /** Applies what is pending, says what that was, and waits for others who do the same. */
   readonly run: Effect.Effect<ReadonlyArray<readonly [id: number, name: string]>, E, SqlClient.SqlClient>
+}
+
+interface BacklogRow {
+  readonly open: bigint
+  readonly overdue: bigint
+  readonly held: bigint
+  readonly unlogged: bigint
 }
 
 const keeper = <E>({ latestVersion, run }: Migrations<E>) =>
@@ -56,6 +63,19 @@ const watch = Layer.effect(
         WHERE datname = current_database() AND starts_with(application_name, 'agent-tool-billing')
         GROUP BY 1 ORDER BY 1`.pipe(
         Effect.map((rows) => rows.map(({ count, state }) => ({ state, count: Number(count) }))),
+        Effect.orDie
+      ),
+      backlog: sql<BacklogRow>`
+        SELECT count(*) AS open, count(*) FILTER (WHERE deadline_at <= now()) AS overdue,
+          coalesce(sum(held), 0)::bigint AS held,
+          (SELECT count(*) FROM (SELECT FROM receipts_unlogged LIMIT ${BACKLOG_COUNTED_MAX}) waiting) AS unlogged
+        FROM calls_open`.pipe(
+        Effect.map(([row]) => ({
+          openCalls: Number(row!.open),
+          overdueCalls: Number(row!.overdue),
+          heldMicrocents: row!.held,
+          unloggedReceipts: Number(row!.unlogged)
+        })),
         Effect.orDie
       )
     })

@@ -2,7 +2,7 @@
  * The call: quote → hold → forward → settle → receipt. What is not held is not forwarded; what was forwarded ends in
  * exactly one receipt; and the caller is answered only after the durable settlement.
  */
-import { Cause, Context, DateTime, Duration, Effect, Layer, Schedule } from "effect"
+import { Cause, Clock, Context, DateTime, Duration, Effect, Layer, Schedule } from "effect"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { JsonSchemas } from "../catalog/JsonSchemas.ts"
 import { issueReceipt } from "../receipts/IssueReceipt.ts"
@@ -11,6 +11,7 @@ import { ReceiptSigner } from "../receipts/ReceiptSigner.ts"
 import { Entropy } from "../shared/Entropy.ts"
 import { type ConsumerId, receiptIdOf } from "../shared/Ids.ts"
 import { feeOf, type Microcents, zero } from "../shared/Microcents.ts"
+import { monotonicMs } from "../shared/Monotonic.ts"
 import { billedAmount } from "./Billing.ts"
 import { asBefore, type CallRefused, InvalidArguments, PriceChanged, refusalOf } from "./CallRefusals.ts"
 import { type CallIdempotency, CallStore, type Opened, type StoredAnswer } from "./CallStore.ts"
@@ -76,6 +77,7 @@ export class Metering extends Context.Service<
       const entropy = yield* Entropy
       const limits = yield* UpstreamLimits
       const tally = yield* CallTally
+      const clock = yield* Clock.Clock
 
       const callNow = Effect.fnUntraced(function* (request: CallRequest, render: (report: CallReport) => StoredAnswer) {
         const entry = yield* directory.find(request.tool)
@@ -85,6 +87,7 @@ export class Metering extends Context.Service<
         const invocationId = receiptIdOf(yield* entropy.uuid)
         const openedAt = yield* DateTime.now
         const timeoutMs = tool.timeoutMs ?? limits.timeoutMs
+        const opensMs = monotonicMs(clock)
         const opening = calls.open({
           invocationId,
           consumerId: request.consumerId,
@@ -175,7 +178,9 @@ export class Metering extends Context.Service<
             // Of a caller that went away and paid nothing, the key is free again: nothing was delivered to it.
             answer: request.idempotency !== undefined && (delivered || cost > zero) ? rendered : undefined
           })
-          const closed = yield* Effect.catchCause(closing, () => settleAgain(closing))
+          const closesMs = monotonicMs(clock)
+          const closed = yield* Effect.catchCause(closing, (cause) => settleAgain(closing, cause))
+          tally.took("settle", monotonicMs(clock) - closesMs)
           if (closed._tag === "AlreadyClosed")
             return yield* Effect.die(new Error(`${invocationId} was closed by the sweeper`))
           tally.count("proxy", answer.status)
@@ -185,13 +190,16 @@ export class Metering extends Context.Service<
         return yield* Effect.uninterruptibleMask((restore) =>
           Effect.flatMap(opening, (opened): Effect.Effect<CallOutcome, CallRefused> => {
             if (opened._tag !== "Opened") return refusalOf(opened, holdAmount)
+            const heldMs = monotonicMs(clock)
+            tally.took("hold", heldMs - opensMs)
             request.onHeld?.()
-            return Effect.flatMap(Effect.exit(restore(forward)), (exit) =>
-              exit._tag === "Success"
+            return Effect.flatMap(Effect.exit(restore(forward)), (exit) => {
+              tally.took("forward", monotonicMs(clock) - heldMs)
+              return exit._tag === "Success"
                 ? settle(opened, exit.value, true)
                 : // The caller went away, or the adapter broke: nothing was delivered, and that is what is settled.
                   Effect.andThen(settle(opened, abandoned(exit.cause, forwarded), false), Effect.failCause(exit.cause))
-            )
+            })
           })
         )
       })
@@ -256,12 +264,15 @@ const deadlineOf = (timeoutMs: number, { retriesMax, totalMs }: UpstreamBounds):
  * The call was made, so its settlement is tried again until it is the sweeper's: after 50 ms, then twice as long each
  * time, about 25 s in all. Wrapped around failures only: a schedule around every settlement would cost every call.
  */
-const settleAgain = <A>(closing: Effect.Effect<A>): Effect.Effect<A> =>
-  closing.pipe(
-    Effect.delay("50 millis"),
-    Effect.sandbox,
-    Effect.retry({ schedule: Schedule.exponential("100 millis"), times: 7 }),
-    Effect.catch(Effect.failCause)
+const settleAgain = <A>(closing: Effect.Effect<A>, cause: Cause.Cause<unknown>): Effect.Effect<A> =>
+  Effect.andThen(
+    Effect.logWarning("A settlement did not get through; it is tried again", cause),
+    closing.pipe(
+      Effect.delay("50 millis"),
+      Effect.sandbox,
+      Effect.retry({ schedule: Schedule.exponential("100 millis"), times: 7 }),
+      Effect.catch(Effect.failCause)
+    )
   )
 
 const abandoned = (cause: Cause.Cause<unknown>, attempts: number): UpstreamAnswer => ({

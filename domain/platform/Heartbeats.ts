@@ -6,6 +6,8 @@ import { Clock, Context, Duration, Effect, Layer } from "effect"
 export interface Heartbeat {
   readonly job: string
   readonly lastMs: number
+  /** From then on it counts as late. */
+  readonly lateFromMs: number
   readonly late: boolean
 }
 
@@ -29,11 +31,10 @@ export class Heartbeats extends Context.Service<
           beats.set(job, { lastMs, intervalMs: Duration.toMillis(interval) })
         }),
       read: Effect.map(Clock.currentTimeMillis, (nowMs) =>
-        [...beats].map(([job, { intervalMs, lastMs }]) => ({
-          job,
-          lastMs,
-          late: nowMs - lastMs > intervalMs * ROUNDS_MISSED_MAX + GRACE_MS
-        }))
+        [...beats].map(([job, { intervalMs, lastMs }]) => {
+          const lateFromMs = lastMs + intervalMs * ROUNDS_MISSED_MAX + GRACE_MS
+          return { job, lastMs, lateFromMs, late: nowMs > lateFromMs }
+        })
       )
     })
   })

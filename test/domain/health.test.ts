@@ -17,7 +17,7 @@ interface Parts {
 const healthOf = ({ ping = Effect.void, schema = { version: 3, expected: 3 } }: Parts = {}) =>
   Health.layer.pipe(
     Layer.provideMerge(Heartbeats.layer),
-    Layer.provide(Layer.succeed(StoreWatch, { ping, connections: Effect.succeed([]) })),
+    Layer.provide(Layer.succeed(StoreWatch, { ping, connections: Effect.succeed([]), backlog: Effect.never })),
     Layer.provide(
       Layer.succeed(SchemaKeeper, {
         standing: Effect.succeed(schema),

@@ -45,7 +45,9 @@ const historyOn = Effect.gen(function* () {
     Layer.provide(Health.layer),
     Layer.provide(Heartbeats.layer),
     Layer.provideMerge(store),
-    Layer.provide(Layer.succeed(StoreWatch, { ping: orAway(Effect.void), connections: Effect.succeed([]) })),
+    Layer.provide(
+      Layer.succeed(StoreWatch, { ping: orAway(Effect.void), connections: Effect.succeed([]), backlog: Effect.never })
+    ),
     Layer.provide(
       Layer.succeed(SchemaKeeper, {
         standing: orAway(Effect.succeed({ version: 1, expected: 1 })),

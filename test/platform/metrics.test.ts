@@ -3,7 +3,8 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { BOUNDS_S, RouteMeter } from "../../adapters/http/pipeline/HttpMetrics.ts"
+import { RouteMeter } from "../../adapters/http/pipeline/HttpMetrics.ts"
+import { BOUNDS_S } from "../../domain/shared/Histogram.ts"
 import { everyEndpoint } from "../support/EndpointTable.ts"
 import { aConsumer, aProvider, at, CATALOG, CONSUMERS, expecting, putTools, textAt } from "../support/Market.ts"
 import { fine, providing } from "../support/metering/Provider.ts"

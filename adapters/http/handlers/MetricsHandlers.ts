@@ -1,6 +1,6 @@
 /**
- * /metrics: what this process has answered and called, what it holds, and the store's connections. Where the store does
- * not say within a moment how many there are, the rest is told without them.
+ * /metrics: what this process has answered, called and told of itself, and of the store its connections and what waits in
+ * it. Where the store does not say so within a moment, the rest is told without it.
  */
 import { Effect } from "effect"
 import { performance } from "node:perf_hooks"
@@ -8,9 +8,12 @@ import { CallTally } from "../../../domain/metering/CallTally.ts"
 import { giveUpAfter } from "../../../domain/platform/GiveUpAfter.ts"
 import { Health } from "../../../domain/platform/Health.ts"
 import { Heartbeats } from "../../../domain/platform/Heartbeats.ts"
-import { StoreWatch } from "../../../domain/platform/StoreWatch.ts"
+import { type StoreBacklog, StoreWatch } from "../../../domain/platform/StoreWatch.ts"
+import { TelemetryTally } from "../../../domain/platform/TelemetryTally.ts"
+import { BOUNDS_S, type Durations } from "../../../domain/shared/Histogram.ts"
+import { monotonicNowMs } from "../../../domain/shared/Monotonic.ts"
 import { uncached } from "../api/Access.ts"
-import { BOUNDS_S, HttpMetrics, type RouteMeter } from "../pipeline/HttpMetrics.ts"
+import { HttpMetrics, type RouteMeter } from "../pipeline/HttpMetrics.ts"
 import { documentRoute } from "../pipeline/Route.ts"
 import { type Metric, PROMETHEUS_TYPE, prometheusText, type Sample } from "./Prometheus.ts"
 
@@ -21,13 +24,20 @@ export const metricsRoutes = Effect.gen(function* () {
   const calls = yield* CallTally
   const store = yield* StoreWatch
   const heartbeats = yield* Heartbeats
+  const telemetry = yield* TelemetryTally
   const { startedAt } = yield* Health
 
+  const asked = Effect.gen(function* () {
+    const startedMs = yield* monotonicNowMs
+    const [connections, backlog] = yield* Effect.all([store.connections, store.backlog])
+    return { connections, backlog, tookMs: (yield* monotonicNowMs) - startedMs }
+  }).pipe(
+    giveUpAfter(STORE_WAIT),
+    Effect.catchCause(() => Effect.undefined)
+  )
+
   const read = Effect.gen(function* () {
-    const connections = yield* store.connections.pipe(
-      giveUpAfter(STORE_WAIT),
-      Effect.catchCause(() => Effect.undefined)
-    )
+    const known = yield* asked
     const beats = yield* heartbeats.read
     const text = prometheusText([
       ...httpMetrics(http.read()),
@@ -40,16 +50,36 @@ export const metricsRoutes = Effect.gen(function* () {
           .map(({ calls: value, origin, status }) => ({ labels: { origin, outcome: status }, value }))
       },
       {
-        name: "atb_database_up",
-        help: "Whether the database told its connections just now.",
+        name: "atb_call_step_duration_seconds",
+        help: "How long the steps of proxied calls took: hold, forward to the provider, settle.",
+        type: "histogram",
+        samples: calls.steps().flatMap(({ durations, step }) => durationSamples({ step }, durations))
+      },
+      one("atb_database_up", "Whether the database answered just now.", "gauge", known === undefined ? 0 : 1),
+      {
+        name: "atb_database_answer_seconds",
+        help: "How long it took to answer, the wait for a connection included.",
         type: "gauge",
-        samples: [{ value: connections === undefined ? 0 : 1 }]
+        samples: known === undefined ? [] : [{ value: known.tookMs / 1_000 }]
       },
       {
         name: "atb_database_connections",
         help: "Connections of all nodes as the database sees them, by state.",
         type: "gauge",
-        samples: (connections ?? []).map(({ count, state }) => ({ labels: { state }, value: count }))
+        samples: (known?.connections ?? []).map(({ count, state }) => ({ labels: { state }, value: count }))
+      },
+      ...backlogMetrics(known?.backlog),
+      {
+        name: "atb_job_late_from_timestamp_seconds",
+        help: "From when on each background job of this node counts as late, if it does not come through before.",
+        type: "gauge",
+        samples: beats.map(({ job, lateFromMs }) => ({ labels: { job }, value: lateFromMs / 1_000 }))
+      },
+      {
+        name: "atb_telemetry_batches_total",
+        help: "Batches of traces and logs for the collector, by what became of them.",
+        type: "counter",
+        samples: telemetry.read().map(({ batches, fate, signal }) => ({ labels: { signal, fate }, value: batches }))
       },
       {
         name: "atb_job_last_success_timestamp_seconds",
@@ -86,14 +116,41 @@ const httpMetrics = (meters: ReadonlyArray<RouteMeter>): ReadonlyArray<Metric> =
 
 const labelsOf = ({ method, route }: RouteMeter) => ({ method, route })
 
-const latencySamples = (meter: RouteMeter): ReadonlyArray<Sample> => {
-  const labels = labelsOf(meter)
-  const { count, cumulative, sumSeconds } = meter.latency()
+const latencySamples = (meter: RouteMeter): ReadonlyArray<Sample> => durationSamples(labelsOf(meter), meter.latency())
+
+const durationSamples = (
+  labels: Readonly<Record<string, string>>,
+  { count, cumulative, sumSeconds }: Durations
+): ReadonlyArray<Sample> => [
+  ...cumulative.map((value, n) => ({ suffix: "_bucket", labels: { ...labels, le: String(BOUNDS_S[n]) }, value })),
+  { suffix: "_bucket", labels: { ...labels, le: "+Inf" }, value: count },
+  { suffix: "_sum", labels, value: sumSeconds },
+  { suffix: "_count", labels, value: count }
+]
+
+/** Of all nodes: each tells the same. Nothing where the store did not say. */
+const backlogMetrics = (backlog: StoreBacklog | undefined): ReadonlyArray<Metric> => {
+  const known = (name: string, help: string, value: (backlog: StoreBacklog) => number): Metric => ({
+    name,
+    help,
+    type: "gauge",
+    samples: backlog === undefined ? [] : [{ value: value(backlog) }]
+  })
   return [
-    ...cumulative.map((value, n) => ({ suffix: "_bucket", labels: { ...labels, le: String(BOUNDS_S[n]) }, value })),
-    { suffix: "_bucket", labels: { ...labels, le: "+Inf" }, value: count },
-    { suffix: "_sum", labels, value: sumSeconds },
-    { suffix: "_count", labels, value: count }
+    known("atb_calls_open", "Calls that are held and not settled, of all nodes.", ({ openCalls }) => openCalls),
+    known(
+      "atb_calls_overdue",
+      "Of them, those that should have been ended by now, of all nodes.",
+      ({ overdueCalls }) => overdueCalls
+    ),
+    known("atb_held_microcents", "What calls that are not settled hold, of all nodes.", ({ heldMicrocents }) =>
+      Number(heldMicrocents)
+    ),
+    known(
+      "atb_log_backlog_receipts",
+      "Receipts that have no place in the log yet, of all nodes.",
+      ({ unloggedReceipts }) => unloggedReceipts
+    )
   ]
 }
 
@@ -102,12 +159,6 @@ const processMetrics = (startedAtMs: number): ReadonlyArray<Metric> => {
   const { heapTotal, heapUsed, rss } = process.memoryUsage()
   const { system, user } = process.cpuUsage()
   const loop = performance.eventLoopUtilization()
-  const one = (name: string, help: string, type: "counter" | "gauge", value: number): Metric => ({
-    name,
-    help,
-    type,
-    samples: [{ value }]
-  })
   return [
     one("process_cpu_user_seconds_total", "Time on the processor for this program.", "counter", user / 1e6),
     one("process_cpu_system_seconds_total", "Time on the processor for the system.", "counter", system / 1e6),
@@ -119,3 +170,10 @@ const processMetrics = (startedAtMs: number): ReadonlyArray<Metric> => {
     one("nodejs_eventloop_idle_seconds_total", "Time that the event loop waited.", "counter", loop.idle / 1_000)
   ]
 }
+
+const one = (name: string, help: string, type: "counter" | "gauge", value: number): Metric => ({
+  name,
+  help,
+  type,
+  samples: [{ value }]
+})

@@ -3,9 +3,8 @@
  * and status classes of the contract, so nothing that a caller sends becomes one.
  */
 import { Context, Layer } from "effect"
+import { type Durations, Histogram } from "../../../domain/shared/Histogram.ts"
 
-/** Upper bounds in seconds, for calls that wait for a provider as for reads from memory. */
-export const BOUNDS_S = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as const
 const CLASSES = ["1xx", "2xx", "3xx", "4xx", "5xx"] as const
 
 export class RouteMeter {
@@ -13,9 +12,7 @@ export class RouteMeter {
   readonly route: string
   /** By status class. */
   readonly #answers = new Float64Array(CLASSES.length)
-  /** The last one: above every bound. */
-  readonly #buckets = new Float64Array(BOUNDS_S.length + 1)
-  #sumMs = 0
+  readonly #durations = new Histogram()
 
   constructor(method: string, route: string) {
     this.method = method
@@ -25,10 +22,7 @@ export class RouteMeter {
   answered(status: number, ms: number): void {
     const statusClass = Math.min(5, Math.max(1, Math.floor(status / 100))) - 1
     this.#answers[statusClass]! += 1
-    let bucket = 0
-    while (bucket < BOUNDS_S.length && ms > BOUNDS_S[bucket]! * 1_000) bucket++
-    this.#buckets[bucket]! += 1
-    this.#sumMs += ms
+    this.#durations.took(ms)
   }
 
   /** Classes that were ever answered. */
@@ -39,15 +33,8 @@ export class RouteMeter {
     })
   }
 
-  /** As Prometheus wants them: each bucket holds those below it, too. */
-  latency(): {
-    readonly cumulative: ReadonlyArray<number>
-    readonly count: number
-    readonly sumSeconds: number
-  } {
-    let count = 0
-    const cumulative = [...this.#buckets].map((inBucket) => (count += inBucket))
-    return { cumulative: cumulative.slice(0, BOUNDS_S.length), count, sumSeconds: this.#sumMs / 1_000 }
+  latency(): Durations {
+    return this.#durations.read()
   }
 }
 
