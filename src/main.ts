@@ -3,7 +3,7 @@
  * The command line. What goes wrong at a start is one clear sentence on stderr and exit code 1.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { Console, Deferred, Effect, Layer, Logger, References } from "effect"
+import { Console, Deferred, Effect, Layer } from "effect"
 import { existsSync, readFileSync } from "node:fs"
 import { portToListenOn } from "../adapters/http/server/FreePort.ts"
 import { ListeningAt, layer as nodeServer } from "../adapters/http/server/NodeServer.ts"
@@ -11,6 +11,7 @@ import { type AppConfig, describeConfig, readConfig, valueOf } from "./config/Ap
 import { type Arguments, helpText, parseArguments, readDotEnv } from "./config/Arguments.ts"
 import { Fatal } from "./layers/Fatal.ts"
 import { service } from "./layers/Service.ts"
+import { logging, telemetry } from "./layers/Telemetry.ts"
 import { audit } from "./Audit.ts"
 import { closeMonth, workOnPayouts } from "./BooksCommands.ts"
 import { forget } from "./Forget.ts"
@@ -38,12 +39,6 @@ const serveOn = (config: AppConfig) =>
         drain: valueOf(config, "SHUTDOWN_GRACE_MS")
       }).pipe(Layer.provide(service(config)), Layer.provideMerge(Fatal.layer))
     )
-  )
-
-const logging = (config: AppConfig) =>
-  Layer.mergeAll(
-    Logger.layer([valueOf(config, "LOG_FORMAT") === "json" ? Logger.consoleJson : Logger.consolePretty()]),
-    Layer.succeed(References.MinimumLogLevel, valueOf(config, "LOG_LEVEL"))
   )
 
 const commandOf = ({ command, forget: options, subject }: Arguments, config: AppConfig) => {
@@ -75,7 +70,8 @@ const program = Effect.gen(function* () {
   // The one place where the environment is read: from here on there is only the configuration.
   const config = yield* Effect.fromResult(readConfig([flags, process.env, dotEnv]))
   if (command === "config") return yield* Console.log(describeConfig(config))
-  return yield* Effect.provide(commandOf(given, config), logging(config))
+  const run = commandOf(given, config)
+  return yield* command === "serve" ? Effect.provide(run, telemetry(config)) : Effect.provide(run, logging(config))
 }).pipe(
   Effect.tapError((error) => Console.error(sentenceOf(error))),
   // Such as a database that goes away, or was never there, under a command that reads it.

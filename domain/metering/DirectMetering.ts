@@ -40,6 +40,8 @@ export interface MeterRequest {
   readonly cost: Microcents | undefined
   readonly calledAt: DateTime.Utc | undefined
   readonly idempotency: CallIdempotency | undefined
+  /** The call has its name, under which it may or may not come to a receipt. */
+  readonly onNamed?: (invocationId: ReceiptId) => void
 }
 
 export interface Metered {
@@ -150,6 +152,7 @@ export class DirectMetering extends Context.Service<
         const calledAt = request.calledAt ?? now
         if (!isReportable(calledAt, now)) return yield* new CallTimeRefused({ calledAt: format(calledAt) })
         const invocationId = receiptIdOf(yield* entropy.uuid)
+        request.onNamed?.(invocationId)
         const { consumerId, price, freeTier, reservation } = yield* terms(request, entry, invocationId)
 
         const run = Effect.gen(function* () {

@@ -9,9 +9,10 @@ import { issueReceipt } from "../receipts/IssueReceipt.ts"
 import type { Receipt } from "../receipts/Receipt.ts"
 import { ReceiptSigner } from "../receipts/ReceiptSigner.ts"
 import { Entropy } from "../shared/Entropy.ts"
-import { type ConsumerId, receiptIdOf } from "../shared/Ids.ts"
+import { type ConsumerId, type ReceiptId, receiptIdOf } from "../shared/Ids.ts"
 import { feeOf, type Microcents, zero } from "../shared/Microcents.ts"
 import { monotonicMs } from "../shared/Monotonic.ts"
+import { step } from "../shared/TraceSampler.ts"
 import { billedAmount } from "./Billing.ts"
 import { asBefore, type CallRefused, InvalidArguments, PriceChanged, refusalOf } from "./CallRefusals.ts"
 import { type CallIdempotency, CallStore, type Opened, type StoredAnswer } from "./CallStore.ts"
@@ -27,6 +28,8 @@ export interface CallRequest {
   /** The most that the caller is willing to pay. */
   readonly maxCost: Microcents | undefined
   readonly idempotency: CallIdempotency | undefined
+  /** The call has its name, under which it may or may not come to a receipt. */
+  readonly onNamed?: (invocationId: ReceiptId) => void
   /** The hold stands; the provider is asked next. */
   readonly onHeld?: () => void
 }
@@ -85,6 +88,7 @@ export class Metering extends Context.Service<
         const holdAmount = yield* holdFor(entry, request.maxCost)
         if (tool.inputSchema !== undefined) yield* checkArguments(entry, request.arguments)
         const invocationId = receiptIdOf(yield* entropy.uuid)
+        request.onNamed?.(invocationId)
         const openedAt = yield* DateTime.now
         const timeoutMs = tool.timeoutMs ?? limits.timeoutMs
         const opensMs = monotonicMs(clock)
@@ -179,7 +183,10 @@ export class Metering extends Context.Service<
             answer: request.idempotency !== undefined && (delivered || cost > zero) ? rendered : undefined
           })
           const closesMs = monotonicMs(clock)
-          const closed = yield* Effect.catchCause(closing, (cause) => settleAgain(closing, cause))
+          const closed = yield* step(
+            Effect.catchCause(closing, (cause) => settleAgain(closing, cause)),
+            "Metering.settle"
+          )
           tally.took("settle", monotonicMs(clock) - closesMs)
           if (closed._tag === "AlreadyClosed")
             return yield* Effect.die(new Error(`${invocationId} was closed by the sweeper`))
@@ -188,12 +195,12 @@ export class Metering extends Context.Service<
         })
 
         return yield* Effect.uninterruptibleMask((restore) =>
-          Effect.flatMap(opening, (opened): Effect.Effect<CallOutcome, CallRefused> => {
+          Effect.flatMap(step(opening, "Metering.hold"), (opened): Effect.Effect<CallOutcome, CallRefused> => {
             if (opened._tag !== "Opened") return refusalOf(opened, holdAmount)
             const heldMs = monotonicMs(clock)
             tally.took("hold", heldMs - opensMs)
             request.onHeld?.()
-            return Effect.flatMap(Effect.exit(restore(forward)), (exit) => {
+            return Effect.flatMap(Effect.exit(restore(step(forward, "Metering.forward"))), (exit) => {
               tally.took("forward", monotonicMs(clock) - heldMs)
               return exit._tag === "Success"
                 ? settle(opened, exit.value, true)

@@ -90,6 +90,38 @@ const redactedUrl = (protocols: ReadonlyArray<string>) =>
     })
   )
 
+const collector = redactedText.check(
+  Schema.makeFilter((value: Redacted.Redacted) => {
+    const url = URL.parse(Redacted.value(value))
+    if (url === null || !/^https?:$/u.test(url.protocol) || Redacted.value(value).endsWith("/")) {
+      return "Expected an http or https URL without a slash at the end"
+    }
+    if (url.search !== "" || url.hash !== "") return "Expected a URL without a query or a fragment"
+    return url.username === "" && url.password === ""
+      ? undefined
+      : "Expected a URL without a password: see OTLP_HEADERS"
+  })
+)
+
+const HEADER_FIELD = /^(?<name>[\w!#$%&'*+.^`|~-]+)\s*=\s*(?<value>[\x21-\x7e][\x20-\x7e]*)$/u
+
+const headers = redactedText.check(
+  Schema.makeFilter((value: Redacted.Redacted) =>
+    listOf(Redacted.value(value)).every((field) => HEADER_FIELD.test(field))
+      ? undefined
+      : "Expected headers as name=value, comma-separated"
+  )
+)
+
+const ratio = Schema.String.check(
+  Schema.isPattern(/^(?:0|1|0\.\d{1,6}|1\.0{1,6})$/u, { message: "Expected a number between 0 and 1" })
+).pipe(
+  Schema.decodeTo(Schema.Number, {
+    decode: SchemaGetter.transform((value: string) => Number(value)),
+    encode: SchemaGetter.transform((value: number) => String(value))
+  })
+)
+
 const proxies = Schema.String.check(
   Schema.makeFilter((value: string) => {
     try {
@@ -113,6 +145,15 @@ export const listOf = (value: string): ReadonlyArray<string> =>
     .split(",")
     .map((part) => part.trim())
     .filter((part) => part !== "")
+
+/** Of a list that was checked. */
+export const headersOf = (value: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    listOf(value).map((field) => {
+      const { name = "", value: text = "" } = HEADER_FIELD.exec(field)?.groups ?? {}
+      return [name.toLowerCase(), text.trim()]
+    })
+  )
 
 export const settings = {
   PROFILE: setting(
@@ -202,7 +243,26 @@ export const settings = {
   ),
   SHUTDOWN_GRACE_MS: setting(whole(0, 600_000), "how long calls under way may take to end at a stop", "10000"),
   LOG_LEVEL: setting(oneOf(["Debug", "Info", "Warn", "Error", "None"]), "least severe lines that are logged", "Info"),
-  LOG_FORMAT: setting(oneOf(["pretty", "json"]), "for people or for machines", "pretty")
+  LOG_FORMAT: setting(oneOf(["pretty", "json"]), "for people or for machines", "pretty"),
+  OTLP_URL: setting(
+    collector,
+    "an OpenTelemetry collector that takes OTLP over HTTP, such as `http://127.0.0.1:4318`: logs and sampled traces go " +
+      "there, too",
+    undefined,
+    { secret: true }
+  ),
+  OTLP_HEADERS: setting(
+    headers,
+    "headers for the collector, as `name=value`, comma-separated: what a vendor knows its customers by",
+    undefined,
+    { secret: true }
+  ),
+  OTLP_TRACES_RATIO: setting(
+    ratio,
+    "the share of requests that is traced, 0 to 1, at most 100 a second of a node; beside it 5 a second of those that ask " +
+      "to be (`traceparent`)",
+    "0.01"
+  )
 } as const
 
 export type SettingName = keyof typeof settings

@@ -20,6 +20,7 @@ import { OutsideProbes } from "../../domain/platform/Health.ts"
 import { HealthHistory } from "../../domain/platform/HealthHistory.ts"
 import { Heartbeats } from "../../domain/platform/Heartbeats.ts"
 import { IDEMPOTENCY_DAYS_KEPT } from "../../domain/shared/Idempotency.ts"
+import { traced, TraceSampler } from "../../domain/shared/TraceSampler.ts"
 import { IdempotencyStore } from "../../domain/shared/IdempotencyStore.ts"
 
 const SEQUENCE_EVERY = Duration.millis(200)
@@ -48,8 +49,10 @@ const every = Effect.fnUntraced(function* (
   after = Duration.zero
 ) {
   const { beat } = yield* Heartbeats
+  const sampler = yield* TraceSampler
+  const sampled = Effect.suspend(() => (sampler.takes(false) ? traced(round, `job ${name}`) : round))
   yield* beat(name, interval)
-  yield* round.pipe(
+  yield* sampled.pipe(
     Effect.andThen(beat(name, interval)),
     Effect.catchCause((cause) =>
       Effect.andThen(

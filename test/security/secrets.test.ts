@@ -1,6 +1,7 @@
 /**
  * Secrets stay where they are: a canary in each of them, everything that may go wrong, and nothing of them in the log at
- * its most talkative, in answers, problems and figures, in what the database keeps, or in why a start failed.
+ * its most talkative, in traces of every request, in answers, problems and figures, in what the database keeps, or in why a
+ * start failed.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
@@ -52,7 +53,7 @@ describe("a canary", () => {
 
 it.layer(DatabaseLink.layer.pipe(Layer.provideMerge(PostgresTest.layerDatabase)), LIVE)("no secret", (it) => {
   it.effect.each(["json", "pretty"] as const)(
-    "is in what the service logs (%s), answers, measures or keeps",
+    "is in what the service logs (%s), traces, answers, measures or keeps",
     (format) =>
       Effect.gen(function* () {
         const canaries = new Canaries()
@@ -74,6 +75,20 @@ it.layer(DatabaseLink.layer.pipe(Layer.provideMerge(PostgresTest.layerDatabase))
         assert.isAbove(log.length, 10_000)
         assert.include(log, "SqlError")
         holdsNone(canaries, log.split("\n"))
+        const { watcher } = running
+        const spans = watcher.spans()
+        assert.includeMembers(
+          spans.map(({ name }) => name),
+          ["POST /api/market/proxy", "Metering.settle"]
+        )
+        assert.isAbove(spans.length, 500)
+        assert.isAbove(watcher.lines().length, 100)
+        assert.include(watcher.text(), "SqlError")
+        assert.include(watcher.text(), "db.query.text")
+        holdsNone(
+          canaries,
+          watcher.posts.map(({ text }) => text)
+        )
         assert.isAbove(kept.length, 5)
         holdsNone(canaries, kept)
         assert.isAbove(running.provider.of("tools/call").length, 2)
@@ -100,6 +115,7 @@ it.layer(DatabaseLink.layer.pipe(Layer.provideMerge(PostgresTest.layerDatabase))
           SMTP_URL: unreachable("the mail server's password", "smtp"),
           REDIS_URL: unreachable("the password of Redis", "redis"),
           DATABASE_URL: unreachable("the database's password", "postgres"),
+          OTLP_URL: `http://127.0.0.1:1/${canaries.plant("a collector's address", aCanary())}`,
           LOG_LEVEL: "Debug"
         }
         const secrets = Object.entries(settings).filter(([, { secret }]) => secret)

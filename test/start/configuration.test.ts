@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Redacted, Result } from "effect"
 import { describeConfig, readConfig, type Source } from "../../src/config/AppConfig.ts"
 import { commands, helpText, parseArguments, readDotEnv } from "../../src/config/Arguments.ts"
-import { settings } from "../../src/config/Settings.ts"
+import { headersOf, settings } from "../../src/config/Settings.ts"
 
 const SECRET = "0123456789abcdef0123456789abcdef"
 const SEED = "1".repeat(64)
@@ -36,6 +36,16 @@ const WRONG: Readonly<Record<string, ReadonlyArray<string>>> = {
   REDIS_URL: ["http://user:hunter2@redis", "localhost"],
   LOG_LEVEL: ["loud", "info"],
   LOG_FORMAT: ["xml"],
+  OTLP_URL: [
+    "grpc://hunter2@collector:4317",
+    "collector:4318",
+    "https://collector/",
+    "https://user:hunter2@collector",
+    "https://collector/?token=hunter2",
+    "https://collector#hunter2"
+  ],
+  OTLP_HEADERS: ["hunter2", "a=b,hunter2", "a b=hunter2", "=hunter2", "a=", "a=hunter2\nb"],
+  OTLP_TRACES_RATIO: ["-1", "1.1", "2", "1%", "0.", ".5", "1e-3", "all"],
   REQUEST_TIMEOUT_MS: ["0", "99", "600001", "30s"],
   SHUTDOWN_GRACE_MS: ["-1", "soon"]
 }
@@ -114,7 +124,9 @@ describe("the configuration", () => {
         REDIS_URL: "redis://:hunter2@r",
         PAYMENTS: "stripe",
         STRIPE_SECRET_KEY: "sk_hunter2",
-        STRIPE_WEBHOOK_SECRET: "whsec_hunter2"
+        STRIPE_WEBHOOK_SECRET: "whsec_hunter2",
+        OTLP_URL: "https://collector.example/hunter2",
+        OTLP_HEADERS: "authorization=Bearer hunter2"
       })
     )
     assert.notInclude(shown, "hunter2")
@@ -141,6 +153,13 @@ describe("the configuration", () => {
       [shown.PORT, shown.HOST, shown.LOG_LEVEL, shown.BASE_URL],
       [1_234, "::1", "Warn", "https://a.example"]
     )
+  })
+})
+
+it("reads a collector's headers with whatever stands in their values", () => {
+  assert.deepStrictEqual(headersOf("Authorization=Basic dXNlcjpwYXNz==, x-scope = market=eu ,"), {
+    authorization: "Basic dXNlcjpwYXNz==",
+    "x-scope": "market=eu"
   })
 })
 

@@ -14,6 +14,8 @@ export const contractFaults = (request: WebRequest, answer: Answer): ReadonlyArr
   const declared = endpoint === undefined ? undefined : schemasOf(endpoint).get(answer.status)
   const faults = [...headerFaults(answer), ...leaks(answer)]
   if (KEY.test(answer.log)) faults.push("the log shows a key")
+  const nameless = answer.log.split("\n").filter((line) => line !== "" && !/(?:^| )request_id=/u.test(line))
+  faults.push(...nameless.map((line) => `a line of the log does not say which request it is about: ${line}`))
   if (endpoint !== undefined && declared === undefined) {
     faults.push(`${endpoint.method} ${endpoint.path} does not declare the status ${answer.status}`)
   }

@@ -23,7 +23,7 @@ export const meteringRoutes = Effect.gen(function* () {
 
   const meter = encodedRoute(
     endpoints.meter,
-    Effect.fnUntraced(function* ({ as, payload, request, text }) {
+    Effect.fnUntraced(function* ({ as, notes, payload, request, text }) {
       const caller = as("consumer", "provider")
       const call = "data" in payload ? payload.data : payload
       const key =
@@ -51,7 +51,10 @@ export const meteringRoutes = Effect.gen(function* () {
           tokensOutput: call.output_tokens ?? (call.input_tokens === undefined ? (call.tokens_used ?? 0) : 0),
           cost: call.cost_microcents,
           calledAt: call.timestamp,
-          idempotency
+          idempotency,
+          onNamed: (invocationId) => {
+            notes.invocation_id = invocationId
+          }
         },
         (metered) => answerOf(metered, baseUrl)
       )

@@ -4,6 +4,7 @@
 import { Effect } from "effect"
 import { Metering } from "../../../domain/metering/Metering.ts"
 import { UpstreamLimits } from "../../../domain/metering/UpstreamLimits.ts"
+import type { ReceiptId } from "../../../domain/shared/Ids.ts"
 import { Digest } from "../../../domain/shared/Digest.ts"
 import { formatPrice, toCents } from "../../../domain/shared/Microcents.ts"
 import { CallsApi } from "../api/CallsApi.ts"
@@ -20,7 +21,7 @@ export const proxyRoutes = Effect.gen(function* () {
 
   const proxy = encodedRoute(
     CallsApi.endpoints.proxy,
-    Effect.fnUntraced(function* ({ as, clock, payload, request, requestId, text }) {
+    Effect.fnUntraced(function* ({ as, clock, notes, payload, request, requestId, text }) {
       const caller = as("consumer")
       const call = {
         consumerId: caller.ownerId,
@@ -28,6 +29,9 @@ export const proxyRoutes = Effect.gen(function* () {
         arguments: payload.input ?? payload.arguments ?? {},
         maxCost: payload.max_cost_microcents,
         idempotency: undefined,
+        onNamed: (invocationId: ReceiptId) => {
+          notes.invocation_id = invocationId
+        },
         onHeld: () => clock.restart(totalMs)
       }
       if (payload.dry_run === true) {

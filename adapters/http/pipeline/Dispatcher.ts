@@ -27,6 +27,7 @@ import { internalError, problemOf, toAnswer, unavailable } from "./Problems.ts"
 import type { Refusal } from "./Refusals.ts"
 import { makeReadCache } from "./ReadCache.ts"
 import { type LimitHeaders, RateLimits } from "./RateLimits.ts"
+import { makeRequestTraces, noting, type RequestNotes } from "./RequestNotes.ts"
 import { parseQuery } from "./Query.ts"
 import { parseJson, readText } from "./RequestBody.ts"
 import { makeInTime, type RequestClock } from "./RequestTimeout.ts"
@@ -67,6 +68,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, n
   const meters = new Map<Route, RouteMeter>()
   const cached = yield* makeReadCache
   const inTime = yield* makeInTime
+  const maybeTraced = yield* makeRequestTraces
   const router = FindMyWay.make<Route>({
     ignoreTrailingSlash: true,
     ignoreDuplicateSlashes: false,
@@ -104,7 +106,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, n
     request: WebRequest,
     found: Found,
     address: string,
-    requestId: string,
+    notes: RequestNotes,
     clock: RequestClock
   ): Effect.fn.Return<EncodedReply, Refusal> {
     const route = found.handler
@@ -115,7 +117,8 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, n
       caller: undefined,
       request,
       clientAddress: address,
-      requestId,
+      requestId: notes.request_id,
+      notes,
       text: "",
       clock
     })
@@ -125,17 +128,20 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, n
     request: WebRequest,
     found: Found,
     address: string,
-    requestId: string,
+    notes: RequestNotes,
     noted: { limit: LimitHeaders },
     clock: RequestClock
   ): Effect.fn.Return<EncodedReply & { readonly replayed: boolean }, Refusal> {
     const route = found.handler
     if (!route.rule.unlimited) noted.limit = yield* limits.address(address)
     const caller = yield* authenticate(request, route)
-    if (caller !== undefined) noted.limit = yield* limits.key(caller)
+    if (caller !== undefined) {
+      if (caller.role !== "operator") notes.owner_id = caller.ownerId
+      noted.limit = yield* limits.key(caller)
+    }
     if (route.rule.registration) noted.limit = yield* limits.registration(address)
     if (route.rule.cacheable) {
-      const read = answerPublicRead(request, found, address, requestId, clock)
+      const read = answerPublicRead(request, found, address, notes, clock)
       return { ...(yield* cached(`${request.path}?${request.query}`, read)), replayed: false }
     }
     const params = route.decodeParams === undefined ? undefined : yield* route.decodeParams(found.params)
@@ -155,7 +161,8 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, n
       caller,
       request,
       clientAddress: address,
-      requestId,
+      requestId: notes.request_id,
+      notes,
       text,
       clock
     })
@@ -190,11 +197,13 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, n
   const dispatch = Effect.fnUntraced(function* (request: WebRequest): Effect.fn.Return<WebAnswer> {
     const startedMs = performance.now()
     const requestId = acceptableRequestId(header(request, "x-request-id")) ?? (yield* entropy.uuid)
-    const extra = headersFor(request)
+    const traceparent = acceptableTraceparent(header(request, "traceparent"))
+    const extra = headersFor(request, traceparent)
     const method = request.method === "HEAD" ? "GET" : request.method
     const found = find(method, request.path)
+    const notes = aboutRequest(requestId, method, found)
     if (found === undefined) {
-      const counted = yield* Effect.result(limits.address(clientAddress(request, trusted)))
+      const counted = yield* Effect.result(noting(notes, limits.address(clientAddress(request, trusted))))
       if (Result.isFailure(counted)) {
         const refused = toAnswer(problemOf(counted.failure, baseUrl), requestId, request.path)
         return told(startedMs, dress(refused, requestId, extra))
@@ -202,46 +211,51 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, n
       const answer = dress(unrouted(request, method, requestId), requestId, { ...extra, ...counted.success })
       return told(startedMs, answer)
     }
-    const meter = meters.get(found.handler)
+    const answer = yield* maybeTraced(notes, traceparent, answerFound(request, method, found, notes, extra))
+    return told(startedMs, answer, meters.get(found.handler))
+  })
+
+  const answerFound = Effect.fnUntraced(function* (
+    request: WebRequest,
+    method: string,
+    found: Found,
+    notes: RequestNotes,
+    extra: Readonly<Record<string, string>>
+  ): Effect.fn.Return<WebAnswer> {
+    const requestId = notes.request_id
     const noted: { limit: LimitHeaders } = { limit: {} }
     const address = clientAddress(request, trusted)
     const exit = yield* Effect.exit(
-      inTime(
-        (clock) => perform(request, found, address, requestId, noted, clock),
-        () => new NotInTime({ kind: found.handler.late })
+      noting(
+        notes,
+        inTime(
+          (clock) => perform(request, found, address, notes, noted, clock),
+          () => new NotInTime({ kind: found.handler.late })
+        )
       )
     )
     const refusal = exit._tag === "Failure" ? refusalIn(exit.cause) : undefined
     if (refusal?._tag === "NotInTime") {
-      yield* Effect.annotateLogs(Effect.logWarning("A request was not answered in time"), {
-        requestId,
-        method: request.method,
-        path: request.path
-      })
+      yield* noting(notes, Effect.logWarning("A request was not answered in time"))
     }
     if (exit._tag === "Failure" && refusal === undefined) {
       // A caller that went away interrupts; there is nobody left to answer.
       if (Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.interrupt
-      yield* Effect.annotateLogs(Effect.logError("A request ended in a defect", exit.cause), {
-        requestId,
-        method: request.method,
-        path: request.path
-      })
+      yield* noting(notes, Effect.logError("A request ended in a defect", exit.cause))
       const problem = exit.cause.reasons.some(isDatabaseAway) ? unavailable : internalError
-      const answer = dress(toAnswer(problem, requestId, request.path), requestId, { ...extra, ...noted.limit })
-      return told(startedMs, answer, meter)
+      return dress(toAnswer(problem, requestId, request.path), requestId, { ...extra, ...noted.limit })
     }
     if (exit._tag === "Failure" || refusal !== undefined) {
       const quirks = found.handler.quirks
       if (quirks !== undefined && refusal!._tag === "BadRequest") {
         const bad = json(400, quirks.badRequest, { "cache-control": "no-store" })
-        return told(startedMs, dress(bad, requestId, { ...extra, ...noted.limit }), meter)
+        return dress(bad, requestId, { ...extra, ...noted.limit })
       }
       const answer = toAnswer(problemOf(refusal!, baseUrl), requestId, request.path)
-      return told(startedMs, dress(answer, requestId, { ...extra, ...noted.limit }), meter)
+      return dress(answer, requestId, { ...extra, ...noted.limit })
     }
     const reply = exit.value
-    const answer = dress(json(reply.status, reply.body, reply.headers), requestId, {
+    return dress(json(reply.status, reply.body, reply.headers), requestId, {
       ...extra,
       ...noted.limit,
       "cache-control": cacheControl(method, found.handler.rule),
@@ -250,7 +264,6 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, n
         : {}),
       ...(reply.replayed ? { "idempotent-replay": "true" } : {})
     })
-    return told(startedMs, answer, meter)
   })
 
   /** Counted on its way out. Whoever goes away before the answer is nobody's figure. */
@@ -261,6 +274,12 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, n
 
   return Dispatcher.of({ dispatch })
 })
+
+/** In words of the contract: whatever else a client calls a method or a path stays out. */
+const aboutRequest = (requestId: string, method: string, found: Found | undefined): RequestNotes =>
+  found === undefined
+    ? { request_id: requestId, method: "other", route: "unmatched" }
+    : { request_id: requestId, method, route: found.handler.path }
 
 /**
  * The router would stop reading at these, and a proxy before us that guards a path would have seen another one. `*` is no
@@ -277,8 +296,7 @@ const wantsPage = (request: WebRequest): boolean => /^\s*text\/html\b/iu.test(he
 const bearer = (authorization: string | undefined): string =>
   authorization !== undefined && /^bearer /iu.test(authorization) ? authorization.slice(7).trim() : ""
 
-const headersFor = (request: WebRequest): Readonly<Record<string, string>> => {
+const headersFor = (request: WebRequest, traceparent: string | undefined): Readonly<Record<string, string>> => {
   const exposed = crossOrigin(header(request, "origin"))
-  const traceparent = acceptableTraceparent(header(request, "traceparent"))
   return traceparent === undefined ? exposed : { ...exposed, traceparent }
 }

@@ -8,6 +8,7 @@ import type { Principal, Role } from "../../../domain/accounts/Principal.ts"
 import { Access, type AccessRule } from "../api/Access.ts"
 import { BadRequest, type Fault, type NotInTime, RouteNotFound, ValidationFailed } from "./Failures.ts"
 import type { Refusal } from "./Refusals.ts"
+import type { RequestNotes } from "./RequestNotes.ts"
 import type { RequestClock } from "./RequestTimeout.ts"
 import { type BodyRules, storedBody } from "./RequestBody.ts"
 import type { WebAnswer, WebRequest } from "./WebRequest.ts"
@@ -25,6 +26,8 @@ export interface Input<E extends HttpApiEndpoint.ConstraintRequest> {
   readonly request: WebRequest
   readonly clientAddress: string
   readonly requestId: string
+  /** What lines that are logged say of it: whoever learns more writes it there. */
+  readonly notes: RequestNotes
   /** The body as it was sent. */
   readonly text: string
   readonly clock: RequestClock

@@ -1,6 +1,7 @@
 /**
  * The service in a process of its own with a canary in every secret that it is configured with, beside a database that can
- * be cut off, a mail server that wants a password, a payment processor, and a provider that tells whatever it was told.
+ * be cut off, a mail server that wants a password, a payment processor, a collector of traces and logs, and a provider that
+ * tells whatever it was told.
  */
 import { Effect, Redacted } from "effect"
 import type { AddressInfo } from "node:net"
@@ -8,6 +9,7 @@ import { SMTPServer } from "smtp-server"
 import { DatabaseLink } from "../DatabaseLink.ts"
 import { json, result, scriptedServer, text } from "../mcp/ScriptedServer.ts"
 import { ready } from "../ServiceProcess.ts"
+import { collector } from "../telemetry/Collector.ts"
 import { StripeDouble } from "../stripe/StripeDouble.ts"
 import { nameServer } from "../trust/NameServer.ts"
 import { aCanary, type Canaries } from "./Canaries.ts"
@@ -17,6 +19,7 @@ export const aSecretService = Effect.fnUntraced(function* (canaries: Canaries, f
   const mail = yield* mailServer(canaries)
   const settings = { ...secretSettings(canaries), ...OPEN }
   const keys = { secretKey: settings.STRIPE_SECRET_KEY, webhookSecret: settings.STRIPE_WEBHOOK_SECRET }
+  const watcher = yield* collector
   const stripe = yield* Effect.acquireRelease(
     Effect.promise(() => StripeDouble.start(keys)),
     (double) => Effect.promise(() => double.stop())
@@ -27,9 +30,19 @@ export const aSecretService = Effect.fnUntraced(function* (canaries: Canaries, f
     STRIPE_API_BASE: stripe.url,
     SMTP_URL: mail.url,
     DNS_SERVERS: yield* nameServer(new Map()),
+    OTLP_URL: `${watcher.url}/${canaries.plant("a collector's address", aCanary())}`,
+    OTLP_TRACES_RATIO: "1",
     LOG_FORMAT: format
   })
-  return { service, link, mail, stripe, provider: yield* tellingProvider(canaries), operator: settings.OPERATOR_KEY }
+  return {
+    service,
+    link,
+    mail,
+    stripe,
+    watcher,
+    provider: yield* tellingProvider(canaries),
+    operator: settings.OPERATOR_KEY
+  }
 })
 
 const OPEN = {
@@ -49,7 +62,8 @@ export const secretSettings = (canaries: Canaries) => ({
   LOG_SIGNING_KEY: canaries.plant("the log's key", aCanary() + "0".repeat(16)),
   OPERATOR_KEY: canaries.plant("the operator's key", aCanary()),
   STRIPE_SECRET_KEY: canaries.plant("the payment processor's key", `sk_test_${aCanary()}`),
-  STRIPE_WEBHOOK_SECRET: canaries.plant("the webhooks' secret", `whsec_${aCanary()}`)
+  STRIPE_WEBHOOK_SECRET: canaries.plant("the webhooks' secret", `whsec_${aCanary()}`),
+  OTLP_HEADERS: `authorization=Bearer ${canaries.plant("the collector's key", aCanary())}`
 })
 
 /** The password of an address, as the canary that it is. */

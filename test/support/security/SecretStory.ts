@@ -157,6 +157,9 @@ const straysOf = (stray: string): ReadonlyArray<Readonly<Record<string, string>>
   {
     "x-api-key": stray,
     cookie: `session=${stray}`,
+    traceparent: `00-${stray}-00f067aa0ba902b7-01`,
+    tracestate: `vendor=${stray}`,
+    baggage: `token=${stray}`,
     "proxy-authorization": `Bearer ${stray}`,
     "stripe-signature": stray
   }

@@ -1,0 +1,32 @@
+/**
+ * Which pieces of work are traced. None unless somebody provides a sampler: tracing costs more than most of what it would
+ * show, so it is switched on for one piece of work and stays off for all others.
+ */
+import { Context, Effect, References, type Tracer } from "effect"
+
+export interface TraceSampler {
+  /** `asked`: whoever sent the work wishes it to be traced. It is a wish: a sampler bounds how many come true. */
+  takes(asked: boolean): boolean
+}
+
+export const TraceSampler = Context.Reference<TraceSampler>("agent-tool-billing/domain/shared/TraceSampler", {
+  defaultValue: () => ({ takes: () => false })
+})
+
+/** A trace of its own for this piece of work, whatever the fiber around it is traced as. */
+export const traced = <A, E, R>(
+  work: Effect.Effect<A, E, R>,
+  name: string,
+  options: Tracer.SpanOptionsNoTrace = {}
+): Effect.Effect<A, E, Exclude<R, Tracer.ParentSpan>> =>
+  Effect.withSpan(work, name, { root: options.parent === undefined, sampled: true, ...options }).pipe(
+    Effect.withTracerEnabled(true)
+  )
+
+/** A step of a piece of work: a span where that is traced, and nothing at all where it is not. */
+export const step = <A, E, R>(work: Effect.Effect<A, E, R>, name: string): Effect.Effect<A, E, R> =>
+  Effect.withFiber((fiber) =>
+    fiber.getRef(References.TracerEnabled)
+      ? (Effect.withSpan(work, name, { captureStackTrace: false }) as Effect.Effect<A, E, R>)
+      : work
+  )

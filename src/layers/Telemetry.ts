@@ -1,0 +1,50 @@
+/**
+ * What the process tells of itself while it runs: lines on its output and, where OTLP_URL names a collector, the same lines
+ * and sampled traces there. What is not sampled is not traced at all.
+ */
+import { Effect, Layer, Logger, References, Redacted } from "effect"
+import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
+import { API_VERSION } from "../../adapters/http/api/Api.ts"
+import * as OtlpExport from "../../adapters/telemetry/OtlpExport.ts"
+import { makeTelemetryTally, TelemetryTally } from "../../domain/platform/TelemetryTally.ts"
+import { Entropy } from "../../domain/shared/Entropy.ts"
+import { type AppConfig, valueOf } from "../config/AppConfig.ts"
+import { headersOf } from "../config/Settings.ts"
+
+const lines = (config: AppConfig) =>
+  valueOf(config, "LOG_FORMAT") === "json" ? Logger.consoleJson : Logger.consolePretty()
+
+const level = (config: AppConfig) => Layer.succeed(References.MinimumLogLevel, valueOf(config, "LOG_LEVEL"))
+
+/** For commands that end by themselves. */
+export const logging = (config: AppConfig) => Layer.merge(Logger.layer([lines(config)]), level(config))
+
+/** For the service. */
+export const telemetry = (config: AppConfig) =>
+  (config.OTLP_URL === undefined ? Logger.layer([lines(config)]) : exported(config, config.OTLP_URL)).pipe(
+    Layer.provideMerge([
+      level(config),
+      Layer.sync(TelemetryTally, makeTelemetryTally),
+      Layer.succeed(References.TracerEnabled, false)
+    ])
+  )
+
+const exported = (config: AppConfig, url: Redacted.Redacted) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const entropy = yield* Entropy
+      return OtlpExport.layer(
+        {
+          url,
+          headers: Redacted.make(
+            config.OTLP_HEADERS === undefined ? {} : headersOf(Redacted.value(config.OTLP_HEADERS))
+          ),
+          serviceName: "agent-tool-billing",
+          version: API_VERSION,
+          instanceId: yield* entropy.uuid,
+          sampling: { ratio: valueOf(config, "OTLP_TRACES_RATIO") }
+        },
+        [lines(config)]
+      )
+    })
+  ).pipe(Layer.provide(NodeEntropy.layer))

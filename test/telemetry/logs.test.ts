@@ -1,0 +1,63 @@
+/**
+ * Whose request a line of the log is about: its own id always, the account's and the call's as soon as they are known. That
+ * every line has the first is held by every test that asks the service (`ContractCheck`).
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { DatabaseLink } from "../support/DatabaseLink.ts"
+import { fine, providing } from "../support/metering/Provider.ts"
+import { aBuyer, anOffer, buy, callOf } from "../support/metering/Shop.ts"
+import { PostgresTest } from "../support/postgres.ts"
+import { postgresConfig, wholeService } from "../support/ServiceConfig.ts"
+import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+
+const linked = (timeoutMs: string) =>
+  ServiceUnderTest.over(
+    Layer.unwrap(
+      Effect.map(DatabaseLink, ({ url }) =>
+        wholeService(postgresConfig(url, { ALLOW_UPSTREAM: "loopback", REQUEST_TIMEOUT_MS: timeoutMs }))
+      )
+    )
+  ).pipe(Layer.provideMerge(DatabaseLink.layer), Layer.provideMerge(PostgresTest.layerDatabase))
+
+/** The line that says so, and no other. */
+const lineThat = (log: string, says: string): string => {
+  const found = log.split("\n").filter((line) => line.includes(says))
+  assert.strictEqual(found.length, 1, log)
+  return found[0]!
+}
+
+for (const [how, timeoutMs, says] of [
+  ["late", "500", "A request was not answered in time"],
+  ["lost with the database", "30000", "A request ended in a defect"]
+] as const) {
+  it.layer(linked(timeoutMs), LIVE)(`a line about a request that is ${how}`, (it) => {
+    it.effect(
+      "names the request, the account and the call",
+      () =>
+        Effect.gen(function* () {
+          const link = yield* DatabaseLink
+          const server = yield* providing(fine)
+          const offer = yield* anOffer(server.url)
+          const buyer = yield* aBuyer()
+          // What the catalogue and the keys are asked for is remembered from now on.
+          assert.strictEqual((yield* buy(buyer, offer)).status, 200)
+          yield* link.cut
+          const answer = yield* send({ ...callOf(buyer, offer), headers: { "x-request-id": "mine" } })
+          assert.strictEqual(answer.status, 503, answer.text)
+          const line = lineThat(answer.log, says)
+          for (const known of [
+            "request_id=mine",
+            `owner_id=${buyer.id}`,
+            "invocation_id=rcpt_",
+            "method=POST",
+            "route=/api/market/proxy"
+          ]) {
+            assert.include(line, known)
+          }
+          assert.notInclude(answer.log, buyer.key)
+        }),
+      60_000
+    )
+  })
+}

@@ -1,0 +1,197 @@
+/**
+ * The service beside a collector: what it tells of a call, of how many calls it tells, and how it does where the collector
+ * hangs or is gone.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { ASKED_PER_SECOND_MAX, makeSampler } from "../../adapters/telemetry/BoundedSampler.ts"
+import { loadMarket, OPEN_TO_LOAD } from "../support/load/LoadMarket.ts"
+import { fine, providing } from "../support/metering/Provider.ts"
+import { ready } from "../support/ServiceProcess.ts"
+import { type Collector, collector } from "../support/telemetry/Collector.ts"
+
+const PROXY = "/api/market/proxy"
+const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
+const PARENT = "00f067aa0ba902b7"
+/** How a process ends that was asked to. */
+const INTERRUPTED = 130
+const TOLD = "A request was answered"
+
+/** In a process of its own, with something to buy and somebody who buys it. */
+const aMarket = Effect.fnUntraced(function* (settings: Readonly<Record<string, string>>) {
+  const service = yield* ready({ PROFILE: "memory", LOG_FORMAT: "json", ...OPEN_TO_LOAD, ...settings })
+  const provider = yield* providing(fine)
+  const market = yield* loadMarket(service.url, provider, { buyers: 1 })
+  const key = market.buyers[0]!
+  const call = (headers: Readonly<Record<string, string>> = {}) =>
+    Effect.promise(async () => {
+      const response = await fetch(service.url + PROXY, {
+        method: "POST",
+        headers: { "content-type": "application/json", authorization: `Bearer ${key}`, ...headers },
+        body: JSON.stringify({ tool_id: market.toolId, input: {} })
+      })
+      const body = (await response.json()) as { readonly meta?: { readonly receipt_id: string } }
+      return { status: response.status, headers: response.headers, receiptId: body.meta?.receipt_id }
+    })
+  const stop = Effect.gen(function* () {
+    const startedMs = performance.now()
+    service.child.kill("SIGTERM")
+    const code = yield* service.exit
+    return { code, tookMs: performance.now() - startedMs }
+  })
+  return { service, key, call, stop }
+})
+
+const callsIn = (double: Collector) => double.spans().filter(({ name }) => name === `POST ${PROXY}`)
+
+/** Lines of the log that are JSON. */
+const linesOf = (output: string): ReadonlyArray<{ readonly message: unknown; readonly annotations: object }> =>
+  output
+    .split("\n")
+    .filter((line) => line.startsWith("{"))
+    .map((line) => JSON.parse(line))
+
+describe("a traced call", () => {
+  it.live(
+    "is told as one trace with its steps and ids, on the collector and in the log",
+    () =>
+      Effect.gen(function* () {
+        const double = yield* collector
+        const { call, key, service, stop } = yield* aMarket({ OTLP_URL: double.url, OTLP_TRACES_RATIO: "1" })
+        const answer = yield* call({ traceparent: `00-${TRACE}-${PARENT}-00`, "x-request-id": "asked-by-me" })
+        assert.strictEqual(answer.status, 200)
+        assert.strictEqual((yield* stop).code, INTERRUPTED)
+
+        const [root] = callsIn(double)
+        assert.deepStrictEqual([root!.traceId, root!.parentSpanId, root!.kind], [TRACE, PARENT, 2])
+        const { owner_id: ownerId, ...rest } = root!.attributes
+        assert.deepStrictEqual(rest, {
+          "http.request.method": "POST",
+          "http.route": PROXY,
+          "http.response.status_code": 200,
+          request_id: "asked-by-me",
+          invocation_id: answer.receiptId
+        })
+        assert.match(String(ownerId), /^[0-9a-f-]{36}$/u)
+        const steps = double.spans().filter(({ parentSpanId }) => parentSpanId === root!.spanId)
+        assert.includeMembers(
+          steps.map(({ name }) => name),
+          ["Metering.hold", "Metering.forward", "Metering.settle"]
+        )
+        assert.isTrue(steps.every(({ traceId }) => traceId === TRACE))
+
+        const ids = { request_id: "asked-by-me", owner_id: ownerId, invocation_id: answer.receiptId }
+        const [exported] = double.lines().filter(({ attributes }) => attributes["request_id"] === "asked-by-me")
+        assert.deepStrictEqual([exported!.body, exported!.traceId], [TOLD, TRACE])
+        assert.deepInclude(exported!.attributes, { ...ids, method: "POST", route: PROXY, status: 200 })
+        const [line] = linesOf(service.output()).filter(
+          ({ annotations }) => "request_id" in annotations && annotations.request_id === "asked-by-me"
+        )
+        assert.strictEqual(line!.message, TOLD)
+        assert.deepInclude(line!.annotations, ids)
+        assert.notInclude(double.text(), key)
+      }),
+    60_000
+  )
+})
+
+describe("calls that nobody samples", () => {
+  it.live(
+    "leave no trace, and of those that ask for one a few a second do",
+    () =>
+      Effect.gen(function* () {
+        const double = yield* collector
+        const { call, stop } = yield* aMarket({ OTLP_URL: double.url, OTLP_TRACES_RATIO: "0" })
+        for (let n = 0; n < 20; n++) yield* call()
+        yield* call({ traceparent: `00-${TRACE}-${PARENT}-00` })
+        const startedMs = performance.now()
+        for (let n = 0; n < 200; n++) yield* call({ traceparent: `00-${TRACE}-${PARENT}-01` })
+        const seconds = (performance.now() - startedMs) / 1_000
+        yield* stop
+        const traced = callsIn(double)
+        assert.isAtLeast(traced.length, ASKED_PER_SECOND_MAX)
+        assert.isAtMost(traced.length, ASKED_PER_SECOND_MAX * (seconds + 2))
+        assert.isTrue(traced.every(({ traceId }) => traceId === TRACE))
+        assert.deepStrictEqual([...new Set(double.spans().map((span) => span.traceId))], [TRACE])
+      }),
+    60_000
+  )
+})
+
+describe("the service", () => {
+  it.live.each(["hangs", "is gone"] as const)(
+    "works and stops all the same where the collector %s",
+    (how) =>
+      Effect.gen(function* () {
+        const double = yield* collector
+        double.manner = "hangs"
+        const { call, service, stop } = yield* aMarket({
+          OTLP_URL: how === "hangs" ? double.url : "http://127.0.0.1:1",
+          OTLP_TRACES_RATIO: "1"
+        })
+        for (let n = 0; n < 100; n++) assert.strictEqual((yield* call()).status, 200)
+        yield* Effect.sleep("1500 millis")
+        const { code, tookMs } = yield* stop
+        assert.strictEqual(code, INTERRUPTED, service.problem())
+        assert.isBelow(tookMs, 7_000)
+      }),
+    60_000
+  )
+
+  it.live(
+    "asks for a collector's address that it can use, and shows neither it nor the headers",
+    () =>
+      Effect.gen(function* () {
+        const double = yield* collector
+        const { call, service, stop } = yield* aMarket({
+          OTLP_URL: `${double.url}/tenants/7`,
+          OTLP_HEADERS: "authorization=Bearer let-me-in,X-Scope=market",
+          OTLP_TRACES_RATIO: "1.0"
+        })
+        yield* call()
+        yield* stop
+        const paths = new Set(double.posts.map(({ path }) => path))
+        assert.deepStrictEqual([...paths].toSorted(), ["/tenants/7/v1/logs", "/tenants/7/v1/traces"])
+        for (const { headers } of double.posts) {
+          assert.deepInclude(headers, { authorization: "Bearer let-me-in", "x-scope": "market" })
+        }
+        assert.notInclude(double.text() + service.output() + service.problem(), "let-me-in")
+      }),
+    60_000
+  )
+})
+
+describe("the sampler", () => {
+  const sampled = (ratio: number, askedOf: (n: number) => boolean, requests: number, seconds: number) => {
+    let nowMs = 0
+    let n = 0
+    // Evenly spread, as chance would have it.
+    const random = () => (n * 0.618_033_988_75) % 1
+    const sampler = makeSampler({ ratio }, random, () => nowMs)
+    let taken = 0
+    for (; n < requests; n++) {
+      nowMs = (n / requests) * seconds * 1_000
+      if (sampler.takes(askedOf(n))) taken++
+    }
+    return taken
+  }
+  const nobody = () => false
+
+  it("takes its share, none and all", () => {
+    assert.strictEqual(sampled(0, nobody, 10_000, 100), 0)
+    assert.approximately(sampled(0.01, nobody, 100_000, 1_000), 1_000, 30)
+    assert.strictEqual(sampled(1, nobody, 1_000, 100), 1_000)
+  })
+
+  it("takes no more than the bounds, however many come or ask", () => {
+    assert.isAtMost(sampled(1, nobody, 1_000_000, 10), 100 * 11)
+    assert.isAtMost(
+      sampled(0, () => true, 1_000_000, 10),
+      5 * 11
+    )
+    assert.isAtLeast(
+      sampled(0, () => true, 1_000_000, 10),
+      5 * 9
+    )
+  })
+})
