@@ -123,7 +123,7 @@ for (const [name, market] of everyMarket()) {
         ]) {
           assert.isAbove(valueOf(samples, figure), 0, figure)
         }
-        assert.isAbove(valueOf(samples, "atb_job_last_success_timestamp_seconds", { job: "sweeper" }), 1_700_000_000)
+        assert.isAbove(valueOf(samples, "atb_job_last_success_timestamp_seconds", { task: "sweeper" }), 1_700_000_000)
         assert.strictEqual(valueOf(samples, "atb_database_up"), 1)
         const connections = valueOf(samples, "atb_database_connections")
         assert.isTrue(name === "memory" ? connections === 0 : connections > 1, String(connections))

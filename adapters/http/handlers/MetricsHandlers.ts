@@ -69,11 +69,12 @@ export const metricsRoutes = Effect.gen(function* () {
         samples: (known?.connections ?? []).map(({ count, state }) => ({ labels: { state }, value: count }))
       },
       ...backlogMetrics(known?.backlog),
+      // The label is not `job`: Prometheus has one of that name, and would rename ours.
       {
         name: "atb_job_late_from_timestamp_seconds",
         help: "From when on each background job of this node counts as late, if it does not come through before.",
         type: "gauge",
-        samples: beats.map(({ job, lateFromMs }) => ({ labels: { job }, value: lateFromMs / 1_000 }))
+        samples: beats.map(({ job, lateFromMs }) => ({ labels: { task: job }, value: lateFromMs / 1_000 }))
       },
       {
         name: "atb_telemetry_batches_total",
@@ -85,7 +86,7 @@ export const metricsRoutes = Effect.gen(function* () {
         name: "atb_job_last_success_timestamp_seconds",
         help: "When each background job of this node last came through.",
         type: "gauge",
-        samples: beats.map(({ job, lastMs }) => ({ labels: { job }, value: lastMs / 1_000 }))
+        samples: beats.map(({ job, lastMs }) => ({ labels: { task: job }, value: lastMs / 1_000 }))
       },
       ...processMetrics(startedAt.epochMilliseconds)
     ])
