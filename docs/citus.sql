@@ -35,6 +35,7 @@ SELECT create_distributed_table('invoice_usage', 'consumer_id', colocate_with =>
 -- local: catalog_tallies
 -- local: disputes
 -- local: effect_sql_migrations
+-- local: erasures
 -- local: health_history
 -- local: idempotency_keys
 -- local: invoice_counters
