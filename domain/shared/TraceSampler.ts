@@ -2,7 +2,7 @@
  * Which pieces of work are traced. None unless somebody provides a sampler: tracing costs more than most of what it would
  * show, so it is switched on for one piece of work and stays off for all others.
  */
-import { Context, Effect, References, type Tracer } from "effect"
+import { Context, Effect, References, Tracer } from "effect"
 
 export interface TraceSampler {
   /** `asked`: whoever sent the work wishes it to be traced. It is a wish: a sampler bounds how many come true. */
@@ -23,10 +23,13 @@ export const traced = <A, E, R>(
     Effect.withTracerEnabled(true)
   )
 
-/** A step of a piece of work: a span where that is traced, and nothing at all where it is not. */
+/**
+ * A step of a piece of work: a span where that is traced, and nothing at all where it is not. Effect's own switch leaves
+ * 10 µs for each span that nobody sees.
+ */
 export const step = <A, E, R>(work: Effect.Effect<A, E, R>, name: string): Effect.Effect<A, E, R> =>
   Effect.withFiber((fiber) =>
-    fiber.getRef(References.TracerEnabled)
+    fiber.getRef(References.TracerEnabled) && Context.getOrUndefined(fiber.context, Tracer.ParentSpan) !== undefined
       ? (Effect.withSpan(work, name, { captureStackTrace: false }) as Effect.Effect<A, E, R>)
       : work
   )

@@ -3,6 +3,8 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Redacted, Result } from "effect"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import { describeConfig, readConfig, type Source } from "../../src/config/AppConfig.ts"
 import { commands, helpText, parseArguments, readDotEnv } from "../../src/config/Arguments.ts"
 import { headersOf, settings } from "../../src/config/Settings.ts"
@@ -154,6 +156,21 @@ describe("the configuration", () => {
       [1_234, "::1", "Warn", "https://a.example"]
     )
   })
+})
+
+it("stands in the README, setting by setting, in the words and with the fallbacks of the service", () => {
+  const readme = readFileSync(join(import.meta.dirname, "../../README.md"), "utf8")
+  const rows = [...readme.matchAll(/^\| `(?<name>[A-Z][A-Z_]+)`\s*\|(?<meaning>.*)\|(?<fallback>[^|]*)\|$/gmu)].map(
+    ({ groups }) => [groups!["name"], groups!["meaning"]!.trim(), groups!["fallback"]!.trim()]
+  )
+  assert.deepStrictEqual(
+    rows,
+    Object.entries(settings).map(([name, { fallback, meaning }]) => [
+      name,
+      meaning,
+      fallback === undefined ? "–" : `\`${fallback}\``
+    ])
+  )
 })
 
 it("reads a collector's headers with whatever stands in their values", () => {
