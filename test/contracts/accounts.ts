@@ -1,5 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Exit, type Layer, Option } from "effect"
+import { erasedConsumer, erasedProvider } from "../../domain/accounts/Account.ts"
 import { AccountStore } from "../../domain/accounts/AccountStore.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
@@ -25,6 +26,38 @@ export const accountsContract = (name: string, ports: Layer.Layer<Ports>) =>
         const empty = yield* aProvider({ name: "", email: "", description: "", pricingModel: "per_token" })
         for (const provider of [plain, extreme, empty]) {
           assert.deepStrictEqual(yield* accounts.findProvider(provider.id), Option.some(provider))
+        }
+      })
+    )
+
+    it.effect("gives back what an account was changed to, and nobody else's", () =>
+      Effect.gen(function* () {
+        const accounts = yield* AccountStore
+        const [consumer, otherConsumer] = [yield* aConsumer(), yield* aConsumer()]
+        const [provider, otherProvider] = [yield* aProvider(), yield* aProvider()]
+        yield* accounts.updateConsumer(erasedConsumer(consumer))
+        yield* accounts.updateProvider(erasedProvider(provider))
+        assert.deepStrictEqual(yield* accounts.findConsumer(consumer.id), Option.some(erasedConsumer(consumer)))
+        assert.deepStrictEqual(yield* accounts.findProvider(provider.id), Option.some(erasedProvider(provider)))
+        assert.deepStrictEqual(yield* accounts.findConsumer(otherConsumer.id), Option.some(otherConsumer))
+        assert.deepStrictEqual(yield* accounts.findProvider(otherProvider.id), Option.some(otherProvider))
+      })
+    )
+
+    it.effect("keeps the first erasure of an account on record", () =>
+      Effect.gen(function* () {
+        const accounts = yield* AccountStore
+        const owners = [
+          { ownerId: (yield* aConsumer()).id, role: "consumer" },
+          { ownerId: (yield* aProvider()).id, role: "provider" }
+        ] as const
+        for (const owner of owners) {
+          const at = instant("2026-11-20T12:00:00.123Z")
+          const first = { ...owner, by: "Ada, ticket 4711", at, leftMicrocents: -12n }
+          assert.deepStrictEqual(yield* accounts.erasureOf(owner.ownerId), Option.none())
+          yield* accounts.recordErasure(first)
+          yield* accounts.recordErasure({ ...first, by: "another", leftMicrocents: 0n })
+          assert.deepStrictEqual(yield* accounts.erasureOf(owner.ownerId), Option.some(first))
         }
       })
     )

@@ -61,6 +61,29 @@ const decided = (dispute: Dispute, status: DisputeStatus): Dispute => ({
 
 export const disputeStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
   it.layer(ports, LIVE)(`DisputeStore over ${name}`, (it) => {
+    it.effect("forgets what one party has said, and leaves the other's words and every decision", () =>
+      Effect.gen(function* () {
+        const store = yield* DisputeStore
+        const silent = { text: undefined, evidence: undefined }
+        const filedByAgent = decided(aDispute(), "resolved_refund")
+        const { consumerId, providerId } = filedByAgent
+        const filedByProvider = decided(aDispute({ consumerId, providerId, filedBy: "provider" }), "resolved_denied")
+        const elsewhere = aDispute()
+        for (const one of [filedByAgent, filedByProvider, elsewhere]) {
+          yield* store.insert({ ...one, status: "filed", answer: undefined, decision: undefined })
+          yield* store.update(one)
+        }
+        const consumer = { role: "consumer", ownerId: consumerId } as const
+        assert.deepStrictEqual([yield* store.eraseWords(consumer), yield* store.eraseWords(consumer)], [2, 0])
+        const answered = { ...filedByProvider, answer: { ...filedByProvider.answer!, ...silent } }
+        assert.deepStrictEqual(yield* store.find(filedByAgent.id), Option.some({ ...filedByAgent, claim: silent }))
+        assert.deepStrictEqual(yield* store.find(filedByProvider.id), Option.some(answered))
+        assert.strictEqual(yield* store.eraseWords({ role: "provider", ownerId: providerId }), 2)
+        assert.deepStrictEqual(yield* store.find(filedByProvider.id), Option.some({ ...answered, claim: silent }))
+        assert.deepStrictEqual(yield* store.find(elsewhere.id), Option.some(elsewhere))
+      })
+    )
+
     it.effect("keeps a dispute as it was given, and as it was changed", () =>
       Effect.gen(function* () {
         const store = yield* DisputeStore

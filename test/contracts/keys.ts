@@ -39,6 +39,21 @@ export const keysContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
+    it.effect("takes the labels of an owner's keys, and nothing else of them", () =>
+      Effect.gen(function* () {
+        const store = yield* KeyStore
+        const [one, other] = [yield* aConsumer(), yield* aConsumer()]
+        const dead = instant("2026-11-21T00:00:00.000Z")
+        const keys = [yield* aKey(one.id, { label: "laptop" }), yield* aKey(one.id, { label: "old", revokedAt: dead })]
+        const others = yield* aKey(other.id, { label: "theirs" })
+        yield* Effect.forEach([...keys, others], store.insert)
+        yield* store.unlabel(one.id)
+        const left = new Map((yield* store.ofOwner(one.id, NOW)).map((key) => [key.id, key]))
+        for (const key of keys) assert.deepStrictEqual(left.get(key.id), { ...key, label: "" })
+        assert.deepStrictEqual(yield* store.ofOwner(other.id, NOW), [others])
+      })
+    )
+
     it.effect("finds nothing by a hash that is not there", () =>
       Effect.gen(function* () {
         const hash = (yield* Digest).sha256Hex(yield* (yield* Entropy).uuid)

@@ -94,6 +94,23 @@ export const loadStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
+    it.effect("counts a consumer's loads that may still be paid", () =>
+      Effect.gen(function* () {
+        const store = yield* LoadStore
+        const one = yield* aLoad()
+        const { consumerId } = one
+        for (const state of ["open", "paid", "expired", "failed"] as const) {
+          yield* store.insert(yield* aLoad({ consumerId, state }))
+        }
+        yield* store.insert(one)
+        yield* store.insert(yield* aLoad())
+        assert.strictEqual(yield* store.unsettledOf(consumerId), 2)
+        yield* store.update({ ...one, state: "paid" })
+        assert.strictEqual(yield* store.unsettledOf(consumerId), 1)
+        assert.strictEqual(yield* store.unsettledOf((yield* aConsumer()).id), 0)
+      })
+    )
+
     it.effect("lists what waits for its end, the longest waiting first, bounded", () =>
       Effect.gen(function* () {
         const store = yield* LoadStore

@@ -96,6 +96,22 @@ export const waitlistStoreContract = (name: string, ports: Layer.Layer<Ports>) =
       })
     )
 
+    it.effect("forgets whose an entry is, and counts it on; the address may join again", () =>
+      Effect.gen(function* () {
+        const store = yield* WaitlistStore
+        const [entry, other] = [anEntry({ source: "a friend" }), anEntry()]
+        yield* Effect.forEach([entry, other], store.add)
+        const before = yield* store.count()
+        assert.deepStrictEqual([yield* store.erase(entry.email), yield* store.erase(entry.email)], [true, false])
+        assert.deepStrictEqual(yield* store.find(entry.email), Option.none())
+        assert.deepStrictEqual(yield* store.find(other.email), Option.some(other))
+        const nobodys = `erased+${entry.id}@erased.invalid`
+        assert.deepStrictEqual(yield* store.find(nobodys), Option.some({ ...entry, email: nobodys, source: "" }))
+        assert.strictEqual(yield* store.count(), before)
+        assert.isTrue(yield* store.add(anEntry({ email: entry.email })))
+      })
+    )
+
     it.effect("takes an address once, however many bring it at once, and keeps the first", () =>
       Effect.gen(function* () {
         const store = yield* WaitlistStore
@@ -160,6 +176,26 @@ export const submissionStoreContract = (name: string, ports: Layer.Layer<Ports>)
         const before = yield* store.count("feedback")
         yield* Effect.exit(atomically(Effect.andThen(store.add(aSubmission()), Effect.die("no"))))
         assert.strictEqual(yield* store.count("feedback"), before)
+      })
+    )
+
+    it.effect("forgets what one contact has sent in, in whatever case, and nobody else's", () =>
+      Effect.gen(function* () {
+        const store = yield* SubmissionStore
+        const contact = `${randomUUID()}@example.org`
+        const theirs = [
+          aSubmission({ content: { contact, message: "hello" }, submittedAt: minute(58) }),
+          aSubmission({ content: { contact: ` ${contact.toUpperCase()}` }, submittedAt: minute(57) })
+        ]
+        const others = [
+          aSubmission({ content: { contact: `x${contact}` }, submittedAt: minute(56) }),
+          aSubmission({ content: { message: contact }, submittedAt: minute(55) })
+        ]
+        yield* Effect.forEach([...theirs, ...others], store.add)
+        assert.strictEqual(yield* store.eraseOf(contact), 2)
+        const known = new Map((yield* store.recent("feedback", 100)).map((one) => [one.id, one]))
+        for (const one of theirs) assert.deepStrictEqual(known.get(one.id), { ...one, content: {} })
+        for (const one of others) assert.deepStrictEqual(known.get(one.id), one)
       })
     )
   })

@@ -9,7 +9,7 @@ import * as MemoryVerificationStore from "../../adapters/memory/MemoryVerificati
 import * as PostgresUnitOfWork from "../../adapters/sql/PostgresUnitOfWork.ts"
 import * as PostgresVerificationStore from "../../adapters/sql/PostgresVerificationStore.ts"
 import { ProviderId } from "../../domain/shared/Ids.ts"
-import type { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import { type Proof, VerificationStore } from "../../domain/trust/VerificationStore.ts"
 import { PostgresTest } from "../support/postgres.ts"
 import { atOnce } from "./ledgerSamples.ts"
@@ -66,6 +66,20 @@ export const verificationStoreContract = (name: string, ports: Layer.Layer<Ports
         yield* store.put(held)
         assert.deepStrictEqual(yield* store.lock(proof.providerId, "domain"), Option.some(held))
         assert.deepStrictEqual(yield* store.find(proof.providerId, "email"), Option.none())
+      })
+    )
+
+    it.effect("forgets all proofs of one provider, unless the unit of work fails", () =>
+      Effect.gen(function* () {
+        const store = yield* VerificationStore
+        const { atomically } = yield* UnitOfWork
+        const [one, other] = [aProof(), aProof()]
+        for (const proof of [one, { ...one, level: "email" as const }, other]) yield* store.put(proof)
+        yield* Effect.exit(atomically(Effect.andThen(store.remove(one.providerId), Effect.die("no"))))
+        assert.deepStrictEqual(yield* store.find(one.providerId, "domain"), Option.some(one))
+        assert.deepStrictEqual([yield* store.remove(one.providerId), yield* store.remove(one.providerId)], [2, 0])
+        assert.deepStrictEqual(yield* store.find(one.providerId, "domain"), Option.none())
+        assert.deepStrictEqual(yield* store.find(other.providerId, "domain"), Option.some(other))
       })
     )
 
