@@ -39,7 +39,8 @@ const FIRST_HEALTH_AFTER = Duration.seconds(3)
 const SWEEP_EVERY = Duration.seconds(5)
 const PRUNE_EVERY = Duration.hours(1)
 const PRUNED_AT_ONCE_MAX = 10_000
-const PRUNE_ROUNDS_MAX = 100
+/** Ten million rows of a kind an hour: more than a thousand calls a second leave behind. */
+const PRUNE_ROUNDS_MAX = 1_000
 const PRUNE_PAUSE = Duration.seconds(1)
 
 const every = Effect.fnUntraced(function* (
@@ -93,11 +94,11 @@ export const jobs = Layer.effectDiscard(
 
     const prune = Effect.gen(function* () {
       const before = DateTime.subtract(yield* DateTime.now, { days: IDEMPOTENCY_DAYS_KEPT })
-      yield* idempotency.prune(before, PRUNED_AT_ONCE_MAX)
-      yield* calls.forget(before, PRUNED_AT_ONCE_MAX)
-      yield* meterKeys.prune(before, PRUNED_AT_ONCE_MAX)
+      yield* untilLittleIsLeft(idempotency.prune(before, PRUNED_AT_ONCE_MAX))
+      yield* untilLittleIsLeft(calls.forget(before, PRUNED_AT_ONCE_MAX))
+      yield* untilLittleIsLeft(meterKeys.prune(before, PRUNED_AT_ONCE_MAX))
       const eventsBefore = DateTime.subtract(yield* DateTime.now, { days: PAYMENT_EVENT_DAYS_KEPT })
-      yield* loads.forgetEvents(eventsBefore, PRUNED_AT_ONCE_MAX)
+      yield* untilLittleIsLeft(loads.forgetEvents(eventsBefore, PRUNED_AT_ONCE_MAX))
       yield* history.prune
       yield* untilLittleIsLeft(usage.rollUp)
       yield* untilLittleIsLeft(trust.prune)
