@@ -6,6 +6,7 @@ import { catalog } from "./catalog.ts"
 import { dashboards } from "./dashboards.ts"
 import { ledger } from "./ledger.ts"
 import { log } from "./log.ts"
+import { pages } from "./pages.ts"
 import { proxy } from "./proxy.ts"
 import { reads } from "./reads.ts"
 import { steady } from "./steady.ts"
@@ -32,6 +33,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   dashboards,
   ledger,
   log,
+  pages,
   proxy: () => proxy(),
   steady,
   usage,

@@ -60,7 +60,10 @@ export const open = Effect.fnUntraced(function* (
     if (message.type() === "error" || message.type() === "warning") complaints.push(message.text())
   })
   page.on("pageerror", (error) => complaints.push(error.message))
-  page.on("requestfailed", (request) => complaints.push(`${request.url()} failed`))
+  page.on("requestfailed", (request) => {
+    // Modules that a page names are of no use without scripts: the browser leaves them.
+    if (scripts || request.resourceType() !== "script") complaints.push(`${request.url()} failed`)
+  })
   page.on("request", (request) => asked.push(request.url()))
   yield* Effect.promise(() => page.goto(url, { waitUntil: "load" }))
   const seen: Opened = { page, complaints, asked }

@@ -8,7 +8,7 @@ export interface Element {
 }
 
 const VOID = new Set(["meta", "link", "wbr", "br", "img", "hr", "input"])
-const TOKEN = /<!doctype html>|<(\/?)([a-z][a-z0-9]*)((?:\s+[a-z-]+(?:="[^"<]*")?)*)\s*>|([^<]+)/gu
+const TOKEN = /<!doctype html>|<(\/?)([a-z][a-z0-9]*)((?:\s+[a-z-]+(?:="[^"<]*")?)*)\s*(\/?)>|([^<]+)/gu
 
 /** Throws at the first fault. */
 export const parseHtml = (markup: string): Element => {
@@ -18,13 +18,14 @@ export const parseHtml = (markup: string): Element => {
   for (const match of markup.matchAll(TOKEN)) {
     if (match.index !== end) throw new Error(`unreadable at ${end}: ${markup.slice(end, end + 60)}`)
     end += match[0].length
-    const [, slash, tag, attributes, text] = match
+    const [, slash, tag, attributes, isEmpty, text] = match
     const parent = open.at(-1)!
     if (text !== undefined) parent.children.push(parent.tag === "style" ? text : unescape(text))
     else if (tag !== undefined && slash === "/") {
       if (parent.tag !== tag) throw new Error(`</${tag}> closes <${parent.tag}> at ${end}`)
       open.pop()
     } else if (tag !== undefined) {
+      if (isEmpty === "/" && !VOID.has(tag)) throw new Error(`<${tag}/> is not empty in HTML, at ${end}`)
       const element = { tag, attributes: attributesOf(attributes ?? ""), children: [] as Array<Element | string> }
       parent.children.push(element)
       if (!VOID.has(tag)) open.push(element)

@@ -118,7 +118,9 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
     remedy: "Nothing was charged, unless the tool's billing policy says so. Try again, or another tool."
   },
   UNAVAILABLE: {
-    message: "The service cannot reach its database at the moment. Try again in a few seconds.",
+    message:
+      "The service cannot reach its database at the moment. Try again in a few seconds: what is sent again with the same " +
+      "Idempotency-Key is done once.",
     remedy: "Try again after `Retry-After` seconds, with the same `Idempotency-Key`.",
     extra: { retry_after_seconds: 2 }
   },

@@ -31,7 +31,10 @@ export const internalError: Problem = {
 export const unavailable: Problem = {
   status: 503,
   code: "UNAVAILABLE",
-  message: "The service cannot reach its database at the moment. Try again in a few seconds.",
+  // Its connection may have broken after the work was done.
+  message:
+    "The service cannot reach its database at the moment. Try again in a few seconds: what is sent again with the same " +
+    "Idempotency-Key is done once.",
   headers: { "retry-after": "2" },
   extra: { retry_after_seconds: 2 }
 }
