@@ -166,6 +166,10 @@ export const log = (): Promise<void> =>
       yield* migrate
       yield* prepare
       yield* sequenced
+      // So many rows at once are followed by hours of the database's own housekeeping, which a day's traffic is not.
+      const sql = yield* PgClient.PgClient
+      yield* sql`VACUUM ANALYZE`
+      yield* sql`CHECKPOINT`
       yield* proofs
       yield* standing
     }).pipe(Effect.provide(services))
