@@ -15,6 +15,7 @@ import { makeSite, type Site } from "./Site.ts"
 import { historySection, nameOf } from "./StatusHistory.ts"
 import { statusStyle } from "./StatusStyle.ts"
 
+const PAGE_TTL = Duration.seconds(1)
 const RECORD_TTL = Duration.seconds(5)
 const RECORD_WAIT = Duration.seconds(2)
 
@@ -33,7 +34,9 @@ export const statusPageRoutes = Effect.gen(function* () {
     Effect.all([health.check([limiterProbe(limits)]), recordIfThere], { concurrency: 2 }),
     ([report, known]) => statusPage(site, report, known)
   )
-  return [documentRoute("/status", uncached, page, "How the service is and how it has been, for people")]
+  // Whoever asks within the same moment gets the same page: it is long, and each check asks somebody.
+  const ofThisMoment = yield* Effect.cachedWithTTL(page, PAGE_TTL)
+  return [documentRoute("/status", uncached, ofThisMoment, "How the service is and how it has been, for people")]
 })
 
 const statusPage = (site: Site, report: HealthReport, known: Html | undefined): EncodedReply =>
