@@ -96,24 +96,7 @@ const throughOutage = Effect.fnUntraced(function* (name: string, seconds: number
 })
 
 it.layer(Service.layer, { ...LIVE, timeout: "90 seconds" })("under load from 64 connections", (it) => {
-  it.effect(
-    "a database that is gone for some seconds",
-    () => Effect.flatMap(DatabaseLink, ({ cut }) => throughOutage("gone", 5, cut)),
-    60_000
-  )
-
-  it.effect(
-    "a database that lets nobody in: it has no connection left",
-    () => Effect.flatMap(DatabaseLink, ({ refuse }) => throughOutage("full", 5, refuse("53300"))),
-    60_000
-  )
-
-  it.effect(
-    "a database that answers nothing any more, on connections that look well",
-    () => Effect.flatMap(DatabaseLink, ({ freeze }) => throughOutage("half-open", 15, freeze)),
-    90_000
-  )
-
+  // First: a node whose news of changes were cut off forgets all keys once they are back, and has to ask for each again.
   it.effect(
     "a pool whose connections are all taken: calls go on by themselves, the rest is told to wait",
     () =>
@@ -151,6 +134,24 @@ it.layer(Service.layer, { ...LIVE, timeout: "90 seconds" })("under load from 64 
         yield* booksHold(heard)
       }),
     60_000
+  )
+
+  it.effect(
+    "a database that is gone for some seconds",
+    () => Effect.flatMap(DatabaseLink, ({ cut }) => throughOutage("gone", 5, cut)),
+    60_000
+  )
+
+  it.effect(
+    "a database that lets nobody in: it has no connection left",
+    () => Effect.flatMap(DatabaseLink, ({ refuse }) => throughOutage("full", 5, refuse("53300"))),
+    60_000
+  )
+
+  it.effect(
+    "a database that answers nothing any more, on connections that look well",
+    () => Effect.flatMap(DatabaseLink, ({ freeze }) => throughOutage("half-open", 15, freeze)),
+    90_000
   )
 
   it.effect(
