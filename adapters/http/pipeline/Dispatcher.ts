@@ -27,12 +27,12 @@ import { internalError, problemOf, toAnswer, unavailable } from "./Problems.ts"
 import type { Refusal } from "./Refusals.ts"
 import { makeReadCache } from "./ReadCache.ts"
 import { type LimitHeaders, RateLimits } from "./RateLimits.ts"
-import { makeRequestTraces, noting, type RequestNotes } from "./RequestNotes.ts"
+import { aboutRequest, makeRequestTraces, noting, type RequestNotes } from "./RequestNotes.ts"
 import { parseQuery } from "./Query.ts"
 import { parseJson, readText } from "./RequestBody.ts"
 import { makeInTime, type RequestClock } from "./RequestTimeout.ts"
 import type { EncodedReply, Route } from "./Route.ts"
-import { header, json, type WebAnswer, type WebRequest } from "./WebRequest.ts"
+import { bearer, header, json, wantsPage, type WebAnswer, type WebRequest } from "./WebRequest.ts"
 
 /** Whose forwarded-for headers are believed. */
 export const TrustedProxyRanges = Context.Reference<TrustedProxies>(
@@ -93,7 +93,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, n
     { rule }: Route
   ): Effect.Effect<Principal | undefined, Unauthorized | WrongRole> => {
     const roles = rule.openWithoutOperator && operatorKey === undefined ? [] : rule.roles
-    const credential = bearer(header(request, "authorization"))
+    const credential = bearer(request)
     if (roles.length === 0 && (credential === "" || !usesKey(rule))) return Effect.undefined
     return Effect.flatMap(authentication.authenticate(credential), (caller) =>
       roles.length > 0 && !roles.includes(caller.role)
@@ -201,7 +201,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, n
     const extra = headersFor(request, traceparent)
     const method = request.method === "HEAD" ? "GET" : request.method
     const found = find(method, request.path)
-    const notes = aboutRequest(requestId, method, found)
+    const notes = aboutRequest(requestId, method, found?.handler.path)
     if (found === undefined) {
       const counted = yield* Effect.result(noting(notes, limits.address(clientAddress(request, trusted))))
       if (Result.isFailure(counted)) {
@@ -275,12 +275,6 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, n
   return Dispatcher.of({ dispatch })
 })
 
-/** In words of the contract: whatever else a client calls a method or a path stays out. */
-const aboutRequest = (requestId: string, method: string, found: Found | undefined): RequestNotes =>
-  found === undefined
-    ? { request_id: requestId, method: "other", route: "unmatched" }
-    : { request_id: requestId, method, route: found.handler.path }
-
 /**
  * The router would stop reading at these, and a proxy before us that guards a path would have seen another one. `*` is no
  * path: it asks about the server, and the router would take it for the root.
@@ -289,12 +283,6 @@ const isWhole = (path: string): boolean => path !== "*" && !path.includes(";") &
 
 /** Of whoever may come without one: whether one that is sent means anything. */
 const usesKey = (rule: AccessRule): boolean => rule.keyOptional || rule.idempotent || rule.openWithoutOperator
-
-/** Browsers name HTML first; whoever asks for JSON, or says nothing, is a machine. */
-const wantsPage = (request: WebRequest): boolean => /^\s*text\/html\b/iu.test(header(request, "accept") ?? "")
-
-const bearer = (authorization: string | undefined): string =>
-  authorization !== undefined && /^bearer /iu.test(authorization) ? authorization.slice(7).trim() : ""
 
 const headersFor = (request: WebRequest, traceparent: string | undefined): Readonly<Record<string, string>> => {
   const exposed = crossOrigin(header(request, "origin"))

@@ -17,6 +17,12 @@ export interface RequestNotes {
   invocation_id?: string
 }
 
+/** In words of the contract: whatever else a client calls a method or a path stays out. */
+export const aboutRequest = (requestId: string, method: string, route: string | undefined): RequestNotes =>
+  route === undefined
+    ? { request_id: requestId, method: "other", route: "unmatched" }
+    : { request_id: requestId, method, route }
+
 /** Whatever is logged meanwhile carries them as they then stand. */
 export const noting = <A, E, R>(notes: RequestNotes, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.provideService(work, References.CurrentLogAnnotations, notes as unknown as Record<string, unknown>)

@@ -28,6 +28,15 @@ export const header = (request: WebRequest, name: string): string | undefined =>
   return typeof value === "string" || value === undefined ? value : value.join(", ")
 }
 
+/** Empty where there is none. */
+export const bearer = (request: WebRequest): string => {
+  const authorization = header(request, "authorization")
+  return authorization !== undefined && /^bearer /iu.test(authorization) ? authorization.slice(7).trim() : ""
+}
+
+/** Browsers name HTML first; whoever asks for JSON, or says nothing, is a machine. */
+export const wantsPage = (request: WebRequest): boolean => /^\s*text\/html\b/iu.test(header(request, "accept") ?? "")
+
 export const json = (
   status: number,
   body: string | Uint8Array,
