@@ -7,7 +7,8 @@ import { Effect } from "effect"
 import { browser, hasBrowser } from "../support/Browser.ts"
 import { agree, DASHBOARD, entered, press, says, seen, settled } from "../support/ProviderPage.ts"
 import { aDeveloper, aSeller, bought, got, listed, posted } from "../support/Selling.ts"
-import { freePort, ready } from "../support/ServiceProcess.ts"
+import { freePort } from "../support/FreePort.ts"
+import { ready } from "../support/ServiceProcess.ts"
 import { StripeDouble } from "../support/stripe/StripeDouble.ts"
 
 const SECRETS = { secretKey: "sk_test_double", webhookSecret: "whsec_double" }

@@ -14,7 +14,8 @@ import { echoProvider } from "../support/load/EchoProvider.ts"
 import { booksAfter } from "../support/load/LoadedBooks.ts"
 import { loadMarket, OPEN_TO_LOAD } from "../support/load/LoadMarket.ts"
 import { residentMib } from "../support/load/Memory.ts"
-import { finished, freePort, ready } from "../support/ServiceProcess.ts"
+import { freePort } from "../support/FreePort.ts"
+import { finished, ready } from "../support/ServiceProcess.ts"
 
 const CONNECTIONS = 64
 const DISK_MIB = 384

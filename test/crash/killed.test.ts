@@ -20,7 +20,8 @@ import { callLoad } from "../support/load/CallLoad.ts"
 import { echoProvider } from "../support/load/EchoProvider.ts"
 import { booksAfter, type Evidence } from "../support/load/LoadedBooks.ts"
 import { loadMarket, OPEN_TO_LOAD, purseOf } from "../support/load/LoadMarket.ts"
-import { finished, freePort, ready } from "../support/ServiceProcess.ts"
+import { freePort } from "../support/FreePort.ts"
+import { finished, ready } from "../support/ServiceProcess.ts"
 
 const ROUNDS = Number(process.env["CRASH_ROUNDS"] ?? 3)
 const VICTIMS = ["the service", "the database", "both"] as const

@@ -7,7 +7,8 @@ import { chmod, writeFile } from "node:fs/promises"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { dataFolder, isRoot, serverPid } from "../support/EmbeddedFolders.ts"
-import { finished, freePort, json, ready, start, temporaryFolder } from "../support/ServiceProcess.ts"
+import { freePort } from "../support/FreePort.ts"
+import { finished, json, ready, start, temporaryFolder } from "../support/ServiceProcess.ts"
 
 vi.setConfig({ testTimeout: 60_000 })
 

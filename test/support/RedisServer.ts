@@ -3,10 +3,10 @@
  */
 import { Effect } from "effect"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
-import { randomInt } from "node:crypto"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { freePort } from "./FreePort.ts"
 
 export const NO_REDIS = "there is no redis-server on this machine (Debian and Ubuntu: apt-get install redis-server)"
 
@@ -17,7 +17,7 @@ export const redisServer = Effect.gen(function* () {
     Effect.promise(() => mkdtemp(join(tmpdir(), "agent-tool-billing-redis-"))),
     (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
   )
-  const port = randomInt(20_000, 32_000)
+  const port = yield* freePort
   const server = yield* Effect.acquireRelease(
     Effect.sync(() => spawn("redis-server", argumentsOf(folder, port), { stdio: ["ignore", "pipe", "inherit"] })),
     stop

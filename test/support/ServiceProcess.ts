@@ -4,10 +4,10 @@
 import { Effect, type Scope } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
-import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { isAlive } from "./EmbeddedFolders.ts"
+import { freePort } from "./FreePort.ts"
 
 export const MAIN = join(import.meta.dirname, "../../src/main.ts")
 
@@ -106,14 +106,6 @@ export const temporaryFolder = Effect.acquireRelease(
   Effect.promise(() => mkdtemp(join(tmpdir(), "agent-tool-billing-start-"))),
   (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }))
 )
-
-/** Free a moment ago. */
-export const freePort = Effect.callback<number>((resume) => {
-  const server = createServer().listen(0, "127.0.0.1", () => {
-    const { port } = server.address() as AddressInfo
-    server.close(() => resume(Effect.succeed(port)))
-  })
-})
 
 export const json = (url: string, init: RequestInit = {}) =>
   Effect.promise(async () => {

@@ -172,7 +172,8 @@ describe("a collector that", () => {
       const double = yield* collector
       double.manner = "hangs"
       const { batches, run } = yield* exporting(double.url, { ...HASTY, attemptMs: 1_000 })
-      yield* run(Effect.repeat(Effect.logInfo("z".repeat(3_000)), { times: 512 }))
+      // A batch is sent once it is full, and one now and then: any two full ones are too much.
+      yield* run(Effect.repeat(Effect.logInfo("z".repeat(3_000)), { times: 1_024 }))
       yield* until(() => batches("logs", "refused") > 0)
       yield* until(() => batches("logs", "failed") > 0 && double.underWay === 0)
       assert.isBelow(batches("logs", "failed"), HASTY.batchesUnderWayMax)

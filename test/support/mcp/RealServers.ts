@@ -5,7 +5,7 @@
 import { spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http"
-import { type AddressInfo, createServer as createTcpServer } from "node:net"
+import type { AddressInfo } from "node:net"
 import { Readable } from "node:stream"
 import type { ReadableStream } from "node:stream/web"
 import { Server as Server1 } from "@modelcontextprotocol/sdk/server/index.js"
@@ -14,6 +14,7 @@ import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { CallToolRequestSchema, ElicitResultSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js"
 import { createMcpHandler, inputRequired, Server as Server2 } from "@modelcontextprotocol/server"
 import { Effect, type Scope } from "effect"
+import { freePort } from "../FreePort.ts"
 
 /** What a real server reports of itself to a test. */
 export interface Observed {
@@ -198,14 +199,6 @@ export const everythingServer = Effect.gen(function* () {
     (stop) => Effect.sync(stop)
   )
   return { url: `http://127.0.0.1:${port}/mcp` }
-})
-
-const freePort = Effect.callback<number>((resume) => {
-  const server = createTcpServer()
-  server.listen(0, "127.0.0.1", () => {
-    const { port } = server.address() as AddressInfo
-    server.close(() => resume(Effect.succeed(port)))
-  })
 })
 
 const readJson = async (request: IncomingMessage): Promise<unknown> => {

@@ -3,9 +3,9 @@
  */
 import { Effect, Schema } from "effect"
 import { spawn } from "node:child_process"
-import { createServer, type AddressInfo } from "node:net"
 import { join } from "node:path"
 import { kill } from "../EmbeddedFolders.ts"
+import { freePort } from "../FreePort.ts"
 
 export interface Process {
   readonly url: string
@@ -107,11 +107,3 @@ export const ask = ({ url }: Pick<Process, "url">, { headers, json, key, path }:
     },
     catch: (cause) => new NoAnswer({ path, why: String(cause) })
   })
-
-const freePort = Effect.callback<number>((resume) => {
-  const server = createServer()
-  server.listen(0, "127.0.0.1", () => {
-    const { port } = server.address() as AddressInfo
-    server.close(() => resume(Effect.succeed(port)))
-  })
-})
