@@ -1,0 +1,187 @@
+/**
+ * What every store of invoices holds to. What a month's documents say is tested where months are closed (test/invoices).
+ */
+import { assert, it } from "@effect/vitest"
+import { DateTime, Effect, Layer, Option } from "effect"
+import * as MemoryInvoiceStore from "../../adapters/memory/MemoryInvoiceStore.ts"
+import { MemoryLedger } from "../../adapters/memory/MemoryLedger.ts"
+import { MemoryTables } from "../../adapters/memory/MemoryTables.ts"
+import * as MemoryUnitOfWork from "../../adapters/memory/MemoryUnitOfWork.ts"
+import * as PostgresInvoiceStore from "../../adapters/sql/PostgresInvoiceStore.ts"
+import * as PostgresUnitOfWork from "../../adapters/sql/PostgresUnitOfWork.ts"
+import { type DraftInvoice, type Invoice, type InvoiceOwner, Month } from "../../domain/invoices/Invoice.ts"
+import { InvoiceStore, type MonthSpan } from "../../domain/invoices/InvoiceStore.ts"
+import { ConsumerId, InvoiceId, ToolId } from "../../domain/shared/Ids.ts"
+import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { PostgresTest } from "../support/postgres.ts"
+import { atOnce } from "./ledgerSamples.ts"
+
+type Ports = InvoiceStore | UnitOfWork
+
+export const everyInvoices: ReadonlyArray<readonly [name: string, ports: Layer.Layer<Ports>]> = [
+  [
+    "memory",
+    Layer.mergeAll(MemoryInvoiceStore.layer, MemoryUnitOfWork.layer).pipe(
+      Layer.provide([MemoryLedger.layer, MemoryTables.layer])
+    )
+  ],
+  [
+    "PostgreSQL",
+    Layer.mergeAll(PostgresInvoiceStore.layer, PostgresUnitOfWork.layer).pipe(Layer.provideMerge(PostgresTest.layer))
+  ]
+]
+
+const LIVE = { timeout: "60 seconds", excludeTestServices: true } as const
+const FIRST_PAGE = { limit: 50, offset: 0, after: undefined }
+const ISSUED_AT = DateTime.makeUnsafe("2090-01-01T00:06:00.000Z")
+
+let year = 2040
+/** Numbers are counted by the year: each test has one of its own. */
+const aMonth = (): Month => Month.make(`${++year}-03`)
+
+const spanOf = (month: Month): MonthSpan => {
+  const start = DateTime.makeUnsafe(`${month}-01T00:00:00.000Z`)
+  return { month, start, end: DateTime.add(start, { months: 1 }) }
+}
+
+let made = 0
+
+/** Each is larger than the one before, as those of version 7 are. */
+const anId = () => `${String(++made).padStart(8, "0")}-0000-7000-8000-000000000000`
+
+const anOwner = (role: InvoiceOwner["role"] = "consumer"): InvoiceOwner => ({
+  role,
+  id: anId(),
+  name: "O’Hara “& Söhne” 𝄞",
+  email: "books@example.org"
+})
+
+const aDraft = (month: Month, changes: Partial<DraftInvoice> = {}): DraftInvoice => ({
+  id: InvoiceId.make(anId()),
+  kind: "invoice",
+  month,
+  owner: anOwner(),
+  lines: [
+    {
+      toolId: ToolId.make(anId()),
+      toolName: "echo",
+      provider: "",
+      priceVersion: 2,
+      unitPrice: 500n,
+      calls: 3,
+      billedCalls: 1,
+      freeCalls: 1,
+      failedCalls: 1,
+      amount: 9_007_199_254_740_993n,
+      fee: 1n
+    }
+  ],
+  movements: [{ kind: "load", amount: -12n }],
+  total: 500n,
+  fee: 0n,
+  net: 500n,
+  ...changes
+})
+
+const numbersOf = (invoices: ReadonlyArray<Invoice>) => invoices.map(({ number }) => number)
+
+export const invoiceStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
+  it.layer(ports, LIVE)(`InvoiceStore over ${name}`, (it) => {
+    it.effect("keeps a document to the letter, under its number", () =>
+      Effect.gen(function* () {
+        const store = yield* InvoiceStore
+        const month = aMonth()
+        const draft = aDraft(month)
+        const [kept] = yield* store.finalise(month, [draft], ISSUED_AT)
+        const expected = { ...draft, number: `INV-${year}-000001`, issuedAt: "2090-01-01T00:06:00.000Z" }
+        assert.deepStrictEqual(kept, expected)
+        assert.deepStrictEqual(yield* store.find(draft.id), Option.some(expected))
+        assert.deepStrictEqual(yield* store.find(InvoiceId.make(anId())), Option.none())
+      })
+    )
+
+    it.effect("counts each kind by itself, and each year anew", () =>
+      Effect.gen(function* () {
+        const store = yield* InvoiceStore
+        const [month, next] = [aMonth(), aMonth()]
+        const statement = aDraft(month, { kind: "statement", owner: anOwner("provider") })
+        const first = yield* store.finalise(month, [aDraft(month), statement, aDraft(month)], ISSUED_AT)
+        assert.deepStrictEqual(numbersOf(first).toSorted(), [
+          `INV-${year - 1}-000001`,
+          `INV-${year - 1}-000002`,
+          `ST-${year - 1}-000001`
+        ])
+        assert.deepStrictEqual(numbersOf(yield* store.finalise(next, [aDraft(next)], ISSUED_AT)), [
+          `INV-${year}-000001`
+        ])
+      })
+    )
+
+    it.effect("gives an owner one document a month, and as many corrections as there are", () =>
+      Effect.gen(function* () {
+        const store = yield* InvoiceStore
+        const month = aMonth()
+        const draft = aDraft(month)
+        yield* store.finalise(month, [draft], ISSUED_AT)
+        const again = aDraft(month, { owner: draft.owner })
+        assert.deepStrictEqual(yield* store.finalise(month, [again], ISSUED_AT), [])
+        const correction = () =>
+          aDraft(month, { kind: "credit_note", owner: draft.owner, corrects: draft.id, total: 20n, net: 20n })
+        assert.strictEqual(yield* store.lockCredited(draft.id), 0n)
+        yield* store.finalise(month, [correction()], ISSUED_AT)
+        yield* store.finalise(month, [correction()], ISSUED_AT)
+        assert.strictEqual(yield* store.lockCredited(draft.id), 40n)
+      })
+    )
+
+    it.effect("leaves no gap in the numbers, however many ask at once and whatever fails", () =>
+      Effect.gen(function* () {
+        const store = yield* InvoiceStore
+        const { atomically } = yield* UnitOfWork
+        const month = aMonth()
+        const owner = anOwner()
+        const failing = Effect.andThen(store.finalise(month, [aDraft(month)], ISSUED_AT), Effect.fail("no" as const))
+        yield* Effect.exit(atomically(failing))
+        const groups = yield* atOnce(16, () =>
+          store.finalise(month, [aDraft(month), aDraft(month, { owner })], ISSUED_AT)
+        )
+        assert.deepStrictEqual(
+          numbersOf(groups.flat()).toSorted(),
+          Array.from({ length: 17 }, (_, n) => `INV-${year}-${String(n + 1).padStart(6, "0")}`)
+        )
+        const { documents, invoices } = yield* store.sums(spanOf(month))
+        assert.deepStrictEqual([documents, invoices], [17, 17n * 500n])
+      })
+    )
+
+    it.effect("lists an owner's documents, newest first, page by page", () =>
+      Effect.gen(function* () {
+        const store = yield* InvoiceStore
+        const owner = anOwner()
+        const drafts = [aMonth(), aMonth(), aMonth()].map((month) => aDraft(month, { owner }))
+        for (const draft of drafts) yield* store.finalise(draft.month, [draft, aDraft(draft.month)], ISSUED_AT)
+        const id = ConsumerId.make(owner.id)
+        const first = yield* store.list(id, { ...FIRST_PAGE, limit: 2 })
+        assert.deepStrictEqual(
+          first.items.map((one) => one.id),
+          [drafts[2]!.id, drafts[1]!.id]
+        )
+        assert.strictEqual(first.total, 3)
+        const second = yield* store.list(id, { limit: 2, offset: 0, after: first.next })
+        assert.deepStrictEqual([second.items.map((one) => one.id), second.next], [[drafts[0]!.id], undefined])
+        assert.strictEqual((yield* store.list(ConsumerId.make(anId()), FIRST_PAGE)).total, 0)
+      })
+    )
+
+    it.effect("says of a month that it is complete once it has been told so", () =>
+      Effect.gen(function* () {
+        const store = yield* InvoiceStore
+        const month = aMonth()
+        yield* store.stage(spanOf(month))
+        yield* store.stage(spanOf(month))
+        assert.isFalse(yield* store.isComplete(month))
+        yield* store.complete(month, ISSUED_AT)
+        assert.deepStrictEqual([yield* store.isComplete(month), yield* store.isComplete(aMonth())], [true, false])
+      })
+    )
+  })
