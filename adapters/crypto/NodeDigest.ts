@@ -5,10 +5,19 @@ import { Layer } from "effect"
 import { hash } from "node:crypto"
 import { Digest } from "../../domain/shared/Digest.ts"
 
+const HASH_BYTES = 32
+
 export const layer = Layer.succeed(
   Digest,
   Digest.of({
     sha256Hex: (text) => hash("sha256", text, "hex"),
-    sha256: (bytes) => hash("sha256", bytes, "buffer")
+    sha256: (bytes) => bytesOf(hash("sha256", bytes, "latin1"))
   })
 )
+
+/** A text of one character a byte comes from Node at half the cost of a Buffer, whose memory is the system's. */
+const bytesOf = (latin1: string): Uint8Array => {
+  const bytes = new Uint8Array(HASH_BYTES)
+  for (let at = 0; at < HASH_BYTES; at++) bytes[at] = latin1.charCodeAt(at)
+  return bytes
+}
