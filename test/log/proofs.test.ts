@@ -4,6 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { hash } from "node:crypto"
+import { vi } from "vitest"
 import { verifyReceipt } from "../../adapters/browser/ReceiptVerifier.ts"
 import { fromBase64 } from "../../domain/log/Base64.ts"
 import { rootsOfConsistency } from "../../domain/log/MerkleProof.ts"
@@ -37,6 +38,17 @@ const bought = Effect.gen(function* () {
   return { receipt: receipt!, proof }
 })
 
+/** As a browser has it, where nothing but WebCrypto hashes. */
+const verifierOfBrowsers = Effect.promise(async () => {
+  const builtin = vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined)
+  vi.resetModules()
+  try {
+    return (await import("../../adapters/browser/ReceiptVerifier.ts")).verifyReceipt
+  } finally {
+    builtin.mockRestore()
+  }
+})
+
 /** Each bit of a text, turned over. */
 function* flipped(text: string): Generator<string> {
   const bytes = Buffer.from(text)
@@ -64,6 +76,23 @@ for (const [name, market] of everyMarket()) {
           one.headers["link"],
           `<https://market.example${proofOf(receipt.receipt_id)}>; rel="describedby"`
         )
+      })
+    )
+
+    it.effect("is judged by browsers as by Node", () =>
+      Effect.gen(function* () {
+        const inBrowser = yield* verifierOfBrowsers
+        const digest = vi.spyOn(crypto.subtle, "digest")
+        yield* Effect.addFinalizer(() => Effect.sync(() => digest.mockRestore()))
+        const [one, other] = [yield* bought, yield* bought]
+        const key = yield* vkey
+        for (const receipt of [one.receipt, other.receipt, { ...one.receipt, status: "error" }]) {
+          const verdict = yield* Effect.promise(() => verifyReceipt(receipt, one.proof.text, key))
+          assert.strictEqual(digest.mock.calls.length, 0)
+          assert.deepStrictEqual(yield* Effect.promise(() => inBrowser(receipt, one.proof.text, key)), verdict)
+          assert.isAbove(digest.mock.calls.length, 0)
+          digest.mockClear()
+        }
       })
     )
 
