@@ -3,7 +3,7 @@
  */
 import { Effect, Layer, Option } from "effect"
 import { type Appended, type Log, type LogPlace, LogStore, type NewLog } from "../../domain/log/LogStore.ts"
-import type { TilePlace } from "../../domain/log/Tiles.ts"
+import { leafTile, type TilePlace } from "../../domain/log/Tiles.ts"
 import type { ReceiptId } from "../../domain/shared/Ids.ts"
 import { MemoryLedger } from "./MemoryLedger.ts"
 import { put, write } from "./MemoryUnitOfWork.ts"
@@ -70,7 +70,10 @@ export const layer = Layer.effect(
       find: (id) =>
         Effect.sync(() => {
           const place = places.get(id)
-          return place === undefined ? Option.none() : Option.some({ index: place.index, log: logs.get(place.log)! })
+          const closed = ledger.closedCalls.get(id)
+          if (place === undefined || closed === undefined) return Option.none()
+          const [tile] = found(place.log, [leafTile(place.index)])
+          return Option.some({ receipt: closed.receipt, index: place.index, log: logs.get(place.log)!, tile: tile! })
         }),
       scan: (after, limit) => Effect.sync(() => scan(after, limit))
     })

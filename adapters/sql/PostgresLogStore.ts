@@ -5,7 +5,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Array as Arr, Effect, Layer, Option } from "effect"
 import { type Appended, type Log, LogStore, type NewLog } from "../../domain/log/LogStore.ts"
-import type { TilePlace } from "../../domain/log/Tiles.ts"
+import { leafTile, TILE_WIDTH, type TilePlace } from "../../domain/log/Tiles.ts"
 import type { ReceiptId } from "../../domain/shared/Ids.ts"
 import { column, OID } from "./Columns.ts"
 import { ORIGIN_CODE, uuidOfReceipt, wordOf } from "./LedgerCodes.ts"
@@ -121,10 +121,16 @@ export const layer = Layer.effect(
     }, Effect.orDie)
 
     const find = Effect.fn("PostgresLogStore.find")(function* (id: ReceiptId) {
-      const rows = yield* sql<LogRow & { readonly leaf: bigint }>`
-        SELECT l.*, p.leaf FROM receipt_log_places p JOIN receipt_logs l ON l.number = p.log
+      const rows = yield* sql<LogRow & ReceiptRow & { readonly leaf: bigint; readonly hashes: Uint8Array }>`
+        SELECT ${columns}, l.*, p.leaf, t.hashes FROM receipt_log_places p
+        JOIN receipts r ON r.receipt_id = p.receipt_id AND r.consumer_id = p.consumer_id
+        JOIN receipt_logs l ON l.number = p.log
+        JOIN receipt_log_tiles t ON t.log = p.log AND t.level = 0 AND t.tile = p.leaf / ${TILE_WIDTH}
         WHERE p.receipt_id = ${uuidOfReceipt(id)}`
-      return Option.map(Arr.head(rows), (row) => ({ index: Number(row.leaf), log: toLog(row) }))
+      return Option.map(Arr.head(rows), (row) => {
+        const index = Number(row.leaf)
+        return { receipt: toReceipt(row), index, log: toLog(row), tile: { ...leafTile(index), hashes: row.hashes } }
+      })
     }, Effect.orDie)
 
     const scan = Effect.fn("PostgresLogStore.scan")(function* (after: ReceiptId | undefined, limit: number) {

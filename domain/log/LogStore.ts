@@ -56,6 +56,15 @@ export interface LogPlace {
   readonly index: number
 }
 
+/** A receipt that has its place, and the log as it stood in the same moment. */
+export interface LoggedReceipt {
+  readonly receipt: Receipt
+  readonly index: number
+  readonly log: Log
+  /** The one that its leaf is in. */
+  readonly tile: Tile
+}
+
 export class LogStore extends Context.Service<
   LogStore,
   {
@@ -72,8 +81,7 @@ export class LogStore extends Context.Service<
     append(batch: Appended): Effect.Effect<void>
     /** Those that there are, in no order. */
     tiles(log: number, places: ReadonlyArray<TilePlace>): Effect.Effect<ReadonlyArray<Tile>>
-    /** Its place, and the log as it stood in the same moment. */
-    find(id: ReceiptId): Effect.Effect<Option.Option<{ readonly index: number; readonly log: Log }>>
+    find(id: ReceiptId): Effect.Effect<Option.Option<LoggedReceipt>>
     /** Every receipt by id, with its place if it has one; for checking the whole. */
     scan(
       after: ReceiptId | undefined,

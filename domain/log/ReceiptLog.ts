@@ -18,7 +18,7 @@ import { type Log, LogStore, noteKeyOf } from "./LogStore.ts"
 import { consistencyRanges, type Hash, inclusionRanges, leafHash, type Range } from "./MerkleTree.ts"
 import { type AskedTile, parseTilePath } from "./TilePath.ts"
 import { formatKey, signedCheckpoint } from "./SignedNote.ts"
-import { exists, rangeHash, tilesFor, type TilePlace } from "./Tiles.ts"
+import { exists, rangeHash, type Tile, tilesFor, type TilePlace } from "./Tiles.ts"
 
 export class ReceiptUnknown extends Schema.TaggedError<ReceiptUnknown>()("ReceiptUnknown", { receiptId: ReceiptId }) {
   override get message() {
@@ -111,38 +111,42 @@ export class ReceiptLog extends Context.Service<
         return log ?? (yield* new LogUnknown({ what: number === undefined ? "checkpoint yet" : `number ${number}` }))
       })
 
-      const hashesOf = Effect.fnUntraced(function* (log: Log, ranges: ReadonlyArray<Range>) {
+      /** `own`: a tile that is at hand already. */
+      const hashesOf = Effect.fnUntraced(function* (log: Log, ranges: ReadonlyArray<Range>, own?: Tile) {
         const known = knownIn(log.number)
-        const tiles = yield* store.tiles(log.number, tilesFor(ranges, known))
-        const tileAt = (place: TilePlace) =>
-          tiles.find((tile) => tile.level === place.level && tile.index === place.index)?.hashes
+        const missing = tilesFor(ranges, known).filter((place) => own === undefined || !isAt(own, place))
+        const read = missing.length === 0 ? [] : yield* store.tiles(log.number, missing)
+        const tiles = own === undefined ? read : [own, ...read]
+        const tileAt = (place: TilePlace) => tiles.find((tile) => isAt(tile, place))?.hashes
         const hashes = ranges.map((range) => rangeHash(sha256, range, tileAt, known))
         if (!hashes.every((hash) => hash !== undefined)) {
           return yield* Effect.die(new Error(`Log ${log.number} has no tiles for ${JSON.stringify(ranges)}`))
         }
+        // What ends where the tree does is in every proof of its size.
+        const edge = Math.max(...ranges.map(({ end }) => end))
+        for (const [at, range] of ranges.entries()) if (range.end === edge) known.keepRange(range, hashes[at]!)
         return hashes
       })
 
-      /** The receipt's place, waited for a moment. */
-      const placeOf = Effect.fnUntraced(function* (id: ReceiptId) {
+      /** The receipt in its place, waited for a moment. */
+      const loggedOf = Effect.fnUntraced(function* (id: ReceiptId) {
+        const logged = Option.getOrUndefined(yield* store.find(id))
+        if (logged !== undefined) return logged
+        if (Option.isNone(yield* receipts.find(id))) return yield* new ReceiptUnknown({ receiptId: id })
         const until = (yield* monotonicNowMs) + PROOF_WAIT_MS
         while (true) {
-          const place = Option.getOrUndefined(yield* store.find(id))
-          if (place !== undefined) return place
+          const found = Option.getOrUndefined(yield* store.find(id))
+          if (found !== undefined) return found
           if ((yield* monotonicNowMs) >= until) return yield* new NotLoggedYet({ receiptId: id })
           yield* Effect.sleep(Duration.millis(PROOF_POLL_MS))
         }
       })
 
       const prove = Effect.fn("ReceiptLog.prove")(function* (id: ReceiptId, asked: number | undefined) {
-        const [found, at] = yield* Effect.all([receipts.find(id), store.find(id)], { concurrency: 2 })
-        const receipt = Option.getOrUndefined(found)
-        if (receipt === undefined) return yield* new ReceiptUnknown({ receiptId: id })
-        const place = Option.isSome(at) ? at.value : yield* placeOf(id)
-        const { log } = place
+        const { index, log, receipt, tile } = yield* loggedOf(id)
         const size = asked ?? log.size
-        if (size <= place.index || size > log.size) return yield* new TreeSizeUnknown({ asked: size, size: log.size })
-        const path = yield* hashesOf(log, inclusionRanges(place.index, size))
+        if (size <= index || size > log.size) return yield* new TreeSizeUnknown({ asked: size, size: log.size })
+        const path = yield* hashesOf(log, inclusionRanges(index, size), tile)
         const root = size === log.size ? log.root : (yield* hashesOf(log, [{ start: 0, end: size }]))[0]!
         const checkpoint = noteOf(log, size, root)
         if (checkpoint === undefined) return yield* new TreeSizeUnknown({ asked: size, size: log.size })
@@ -154,7 +158,7 @@ export class ReceiptLog extends Context.Service<
           size,
           root,
           salt,
-          index: place.index,
+          index,
           path,
           checkpoint,
           commitment,
@@ -194,6 +198,8 @@ export class ReceiptLog extends Context.Service<
     })
   )
 }
+
+const isAt = (tile: TilePlace, { index, level }: TilePlace): boolean => tile.level === level && tile.index === index
 
 /** Of entries each with its length in front; never more than was asked for. */
 const served = ({ level, width }: AskedTile, hashes: Uint8Array): Uint8Array => {

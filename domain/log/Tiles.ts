@@ -31,6 +31,8 @@ export interface Tile extends TilePlace {
   readonly hashes: Uint8Array
 }
 
+export const leafTile = (index: number): TilePlace => ({ level: 0, index: Math.floor(index / TILE_WIDTH) })
+
 /** How many hashes the last tile of a level has; 0: there is none that is not full. */
 export const partialWidth = (level: number, size: number): number =>
   Math.floor(size / TILE_WIDTH ** Math.max(0, level)) % TILE_WIDTH
@@ -93,6 +95,7 @@ const rootOfEdge = (sha256: Sha256, rows: ReadonlyMap<number, ReadonlyArray<Hash
 export const tilesFor = (ranges: ReadonlyArray<Range>, known?: KnownNodes): ReadonlyArray<TilePlace> => {
   const places = new Map<string, TilePlace>()
   for (const range of ranges) {
+    if (known?.getRange(range) !== undefined) continue
     for (const node of nodesOf(range)) {
       if (known?.get(node) !== undefined) continue
       const { index, level } = placeOf(node)
@@ -109,6 +112,8 @@ export const rangeHash = (
   tileAt: (place: TilePlace) => Uint8Array | undefined,
   known?: KnownNodes
 ): Hash | undefined => {
+  const whole = known?.getRange(range)
+  if (whole !== undefined) return whole
   const peaks: Array<Hash> = []
   for (const node of nodesOf(range)) {
     const hash = known?.get(node) ?? nodeFrom(sha256, node, tileAt)

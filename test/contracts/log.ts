@@ -47,6 +47,8 @@ const sequenceAll = Effect.gen(function* () {
   return total
 })
 
+const sha256 = (bytes: Uint8Array) => hash("sha256", bytes, "buffer")
+
 const check = Effect.flatMap(LogCheck, (one) => one.check)
 
 /** Finished calls of one consumer, each with its receipt. */
@@ -76,9 +78,13 @@ export const logContract = (name: string, ports: Layer.Layer<LogPorts>) => {
         const places = new Set<number>()
         for (const receipt of made) {
           const proof = yield* aNode(Effect.flatMap(ReceiptLog, (log) => log.prove(receipt.receipt_id, undefined)))
-          const sha256 = (bytes: Uint8Array) => hash("sha256", bytes, "buffer")
           const root = rootOfInclusion(sha256, proof.leaf, proof.index, proof.size, proof.path)
           assert.deepStrictEqual(Buffer.from(root!), Buffer.from(proof.root))
+          const found = Option.getOrThrow(yield* store.find(receipt.receipt_id))
+          assert.deepStrictEqual([found.receipt, found.index, found.log], [receipt, proof.index, proof.log])
+          assert.deepStrictEqual([found.tile.level, found.tile.index], [0, 0])
+          const leaf = found.tile.hashes.subarray(proof.index * 32, proof.index * 32 + 32)
+          assert.deepStrictEqual(Buffer.from(leaf), Buffer.from(proof.leaf))
           places.add(proof.index)
         }
         assert.deepStrictEqual(
@@ -183,6 +189,37 @@ export const logContract = (name: string, ports: Layer.Layer<LogPorts>) => {
         assert.strictEqual(yield* aNode(sequenceAll), 8 * EACH - BATCH_MAX)
         const found = yield* aNode(check)
         assert.deepStrictEqual(found, { logs: 1, receipts: 8 * EACH, waiting: 0, findings: [] })
+      })
+    )
+
+    it.effect("proves from a leaf's own tile, once a node has seen the others", () =>
+      Effect.gen(function* () {
+        const store = yield* LogStore
+        let read = 0
+        const counted = LogStore.of({
+          ...store,
+          tiles: (log, places) => {
+            read += places.length
+            return store.tiles(log, places)
+          }
+        })
+        const page = yield* store.scan(undefined, 8 * EACH)
+        const some = page.filter((_, n) => n % 97 === 0)
+        const provesAll = Effect.gen(function* () {
+          const log = yield* ReceiptLog
+          const proveSome = Effect.forEach(some, ({ receipt }) => log.prove(receipt.receipt_id, undefined))
+          const first = yield* proveSome
+          assert.isAbove(read, 0)
+          read = 0
+          assert.deepStrictEqual(yield* proveSome, first)
+          assert.strictEqual(read, 0)
+          return first
+        })
+        const proofs = yield* Effect.provideService(aNode(provesAll), LogStore, counted)
+        for (const { index, leaf, path, root, size } of proofs) {
+          assert.deepStrictEqual(Buffer.from(rootOfInclusion(sha256, leaf, index, size, path)!), Buffer.from(root))
+        }
+        assert.isAbove(new Set(proofs.map(({ index }) => index >> 8)).size, 2)
       })
     )
 
