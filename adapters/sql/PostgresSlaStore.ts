@@ -4,7 +4,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { DateTime, Effect, Layer, Option } from "effect"
 import type { Statement } from "effect/sql"
-import { ConsumerId, ProviderId, ToolId } from "../../domain/shared/Ids.ts"
+import { ConsumerId, ProviderId, type ToolId } from "../../domain/shared/Ids.ts"
 import { bounded } from "../../domain/trust/Latencies.ts"
 import { added, type SlaHour } from "../../domain/trust/Sla.ts"
 import { type Pair, SlaStore, type Standing } from "../../domain/trust/SlaStore.ts"
@@ -12,12 +12,12 @@ import type { Badge } from "../../domain/trust/TrustScore.ts"
 import { column, OID } from "./Columns.ts"
 import { toDate, toInstant } from "./Instants.ts"
 
-const HOUR_MS = 3_600_000
-const HOURS = Array.from({ length: 24 }, (_, hour) => hour)
-
-interface HourRow {
+interface HourRow extends CountsRow {
   readonly provider_id: string
   readonly tool_id: string
+}
+
+interface CountsRow {
   readonly hour: Date
   readonly calls: bigint
   readonly successes: bigint
@@ -137,25 +137,25 @@ export const layer = Layer.effect(
       }))
     }, Effect.orDie)
 
-    /** Simple statements one after the other: joined into one, the planner falls for tables that have just grown. */
+    /**
+     * One statement, for its round trips would cost more than its work; in parts that the planner cannot join, for it falls
+     * for tables that have just grown.
+     */
     const hours = Effect.fn("PostgresSlaStore.hours")(function* (providerId: ProviderId, since: DateTime.Utc) {
-      const from = toDate(since)
-      const counted = yield* sql<{ readonly day: Date; readonly calls: bigint }>`
-        SELECT date_trunc('day', hour, 'UTC') AS day, sum(calls)::int8 AS calls FROM sla_hourly
-        WHERE provider_id = ${providerId} AND tool_id = ${providerId} AND hour >= ${from} GROUP BY 1`
-      const days = yield* sql<HourRow>`
-        SELECT provider_id, provider_id AS tool_id, day AS hour, calls, successes, timeouts, latency_ms, latencies
-        FROM sla_daily WHERE provider_id = ${providerId} AND day >= ${from}`
-      const callsOn = new Map(counted.map(({ calls, day }) => [day.getTime(), calls]))
-      const whole = days.filter((day) => callsOn.get(day.hour.getTime()) === day.calls)
-      for (const day of whole) callsOn.delete(day.hour.getTime())
-      const rest = [...callsOn.keys()].flatMap((day) =>
-        HOURS.map((hour) => toDate(DateTime.makeUnsafe(day + hour * HOUR_MS)))
-      )
-      const alone = yield* sql<HourRow>`
-        SELECT * FROM sla_hourly WHERE provider_id = ${providerId} AND tool_id = ${providerId} AND hour >= ${from}
-          AND hour = ANY (${column(rest, OID.timestamptz)})`
-      return [...whole, ...alone].map(toHour)
+      const ofProvider = sql`provider_id = ${providerId}`
+      const asked = sql`${ofProvider} AND tool_id = ${providerId} AND hour >= ${toDate(since)}`
+      const rows = yield* sql<CountsRow>`
+        WITH counted AS MATERIALIZED (
+          SELECT date_bin('1 day', hour, 'epoch') AS day, sum(calls)::int8 AS calls FROM sla_hourly WHERE ${asked} GROUP BY 1
+        ), whole AS MATERIALIZED (
+          SELECT day, calls, successes, timeouts, latency_ms, latencies FROM sla_daily
+          WHERE ${ofProvider} AND day >= ${toDate(since)} AND (day, calls) IN (SELECT day, calls FROM counted)
+        )
+        SELECT day AS hour, calls, successes, timeouts, latency_ms, latencies FROM whole
+        UNION ALL
+        SELECT hour, calls, successes, timeouts, latency_ms, latencies FROM sla_hourly
+        WHERE ${asked} AND date_bin('1 day', hour, 'epoch') NOT IN (SELECT day FROM whole)`
+      return rows.map((row) => toCounts(row, providerId, undefined))
     }, Effect.orDie)
 
     const keepDays = Effect.fn("PostgresSlaStore.keepDays")(function* (days: ReadonlyArray<SlaHour>) {
@@ -264,9 +264,13 @@ export const layer = Layer.effect(
 
 const keyOf = (one: SlaHour): string => `${one.providerId} ${one.toolId} ${one.hour.epochMilliseconds}`
 
-const toHour = (row: HourRow): SlaHour => ({
-  providerId: ProviderId.make(row.provider_id),
-  toolId: row.tool_id === row.provider_id ? undefined : ToolId.make(row.tool_id),
+/** The columns' types are as strict as the brands: nothing is checked again, for there are many. */
+const toHour = (row: HourRow): SlaHour =>
+  toCounts(row, row.provider_id as ProviderId, row.tool_id === row.provider_id ? undefined : (row.tool_id as ToolId))
+
+const toCounts = (row: CountsRow, providerId: ProviderId, toolId: ToolId | undefined): SlaHour => ({
+  providerId,
+  toolId,
   hour: toInstant(row.hour),
   calls: Number(row.calls),
   successes: Number(row.successes),

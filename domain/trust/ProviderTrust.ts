@@ -91,13 +91,18 @@ export class ProviderTrust extends Context.Service<
         yield* store.add(hoursOf(counted), [...seen.values()])
       })
 
-      const measured = Effect.fnUntraced(function* (providerId: ProviderId) {
+      /** `more` is read at the same time as what every measure needs. */
+      const measured = Effect.fnUntraced(function* <A>(
+        providerId: ProviderId,
+        more: (sinceDate: string) => Effect.Effect<A>
+      ) {
         const now = yield* DateTime.now
         const since = windowStart(now)
         const found = yield* Effect.all(
           {
-            provider: accounts.findProvider(providerId),
             hours: store.hours(providerId, since),
+            more: more(DateTime.formatIsoDateUtc(since)),
+            provider: accounts.findProvider(providerId),
             disputes: disputes.against(providerId, since),
             verified: verification.verified(providerId)
           },
@@ -105,19 +110,18 @@ export class ProviderTrust extends Context.Service<
         )
         const provider = Option.getOrUndefined(found.provider)
         if (provider === undefined) return yield* new ProviderUnknown({ providerId })
-        return {
-          ...found,
-          providerId,
-          name: provider.name,
-          sla: slaOf(found.hours, now),
-          since: DateTime.formatIsoDateUtc(since)
-        }
+        return { ...found, providerId, name: provider.name, sla: slaOf(found.hours, now) }
       })
 
       const scored = Effect.fnUntraced(function* (providerId: ProviderId) {
-        const found = yield* measured(providerId)
-        const { disputes: tally, since, sla, verified } = found
-        const consumers = yield* store.consumers(providerId, since)
+        const found = yield* measured(providerId, (sinceDate) =>
+          Effect.all(
+            { consumers: store.consumers(providerId, sinceDate), history: store.history(providerId, sinceDate) },
+            { concurrency: "unbounded" }
+          )
+        )
+        const { disputes: tally, more, sla, verified } = found
+        const { consumers, history } = more
         const evidence: TrustEvidence = {
           level: verified.level,
           calls: sla.calls,
@@ -126,12 +130,14 @@ export class ProviderTrust extends Context.Service<
           p95Ms: sla.p95Ms,
           disputes: tally
         }
-        return { ...found, consumers, level: verified.level, trust: trustOf(evidence), advice: adviceOf(evidence) }
-      })
-
-      const score = Effect.fn("ProviderTrust.score")(function* (providerId: ProviderId) {
-        const found = yield* scored(providerId)
-        return { ...found, history: yield* store.history(providerId, found.since) }
+        return {
+          ...found,
+          consumers,
+          history,
+          level: verified.level,
+          trust: trustOf(evidence),
+          advice: adviceOf(evidence)
+        }
       })
 
       const refreshOne = Effect.fnUntraced(function* (providerId: ProviderId) {
@@ -154,7 +160,14 @@ export class ProviderTrust extends Context.Service<
         return yield* store.prune(DateTime.startOf(before, "day"), PRUNED_AT_ONCE_MAX)
       }).pipe(Effect.withSpan("ProviderTrust.prune"))
 
-      return ProviderTrust.of({ follow, sla: measured, score, standings: store.standings, refresh, prune })
+      return ProviderTrust.of({
+        follow,
+        sla: (providerId) => measured(providerId, () => Effect.void),
+        score: Effect.fn("ProviderTrust.score")(scored),
+        standings: store.standings,
+        refresh,
+        prune
+      })
     })
   )
 }
