@@ -47,6 +47,11 @@ export interface TallyRow {
   readonly credited: bigint
 }
 
+/** Of disputes together. */
+export const TALLY_COLUMNS =
+  "count(*) AS total, count(*) FILTER (WHERE status <= 2) AS open, count(*) FILTER (WHERE status = 3) AS upheld, " +
+  "count(*) FILTER (WHERE status = 4) AS denied, count(*) FILTER (WHERE status = 5) AS credited"
+
 export const STATUS_CODES: Readonly<Record<DisputeStatus, number>> = {
   filed: 1,
   under_review: 2,

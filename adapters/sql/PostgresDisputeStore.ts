@@ -7,7 +7,15 @@ import { type Dispute, DisputeId, type DisputeStatus } from "../../domain/trust/
 import { type DisputeOwner, DisputeStore } from "../../domain/trust/DisputeStore.ts"
 import type { ProviderId } from "../../domain/shared/Ids.ts"
 import { pageOf, type PageRequest } from "../../domain/shared/Page.ts"
-import { type DisputeRow, FILED_BY_CODE, STATUS_CODES, type TallyRow, tallyOf, toDispute } from "./DisputeRows.ts"
+import {
+  type DisputeRow,
+  FILED_BY_CODE,
+  STATUS_CODES,
+  TALLY_COLUMNS,
+  type TallyRow,
+  tallyOf,
+  toDispute
+} from "./DisputeRows.ts"
 import { toDate, toDateOrNull } from "./Instants.ts"
 import { STATUS_CODE, uuidOfReceipt } from "./LedgerCodes.ts"
 
@@ -21,10 +29,7 @@ export const layer = Layer.effect(
     const belongsTo = ({ ownerId, role }: DisputeOwner) =>
       role === "consumer" ? sql`consumer_id = ${ownerId}` : sql`provider_id = ${ownerId}`
 
-    const counts = sql.literal(
-      "count(*) AS total, count(*) FILTER (WHERE status <= 2) AS open, count(*) FILTER (WHERE status = 3) AS upheld, " +
-        "count(*) FILTER (WHERE status = 4) AS denied, count(*) FILTER (WHERE status = 5) AS credited"
-    )
+    const counts = sql.literal(TALLY_COLUMNS)
 
     const insert = Effect.fn("PostgresDisputeStore.insert")(function* (dispute: Dispute) {
       const rows = yield* sql`

@@ -26,6 +26,8 @@ interface LevelRow {
   readonly verified_at: Date
 }
 
+export const HIGHEST_LEVEL_FIRST = "array_position(ARRAY['code', 'domain', 'email'], level)"
+
 const UNVERIFIED: Verified = { level: "unverified", at: undefined }
 
 export const layer = Layer.effect(
@@ -50,7 +52,7 @@ export const layer = Layer.effect(
       const rows = yield* sql<LevelRow>`
         SELECT DISTINCT ON (provider_id) provider_id, level, verified_at FROM provider_proofs
         WHERE provider_id = ANY (${ids}::uuid[]) AND verified_at IS NOT NULL
-        ORDER BY provider_id, array_position(ARRAY['code', 'domain', 'email'], level)`
+        ORDER BY provider_id, ${sql.literal(HIGHEST_LEVEL_FIRST)}`
       return new Map(
         rows.map((row) => [ProviderId.make(row.provider_id), { level: row.level, at: toInstant(row.verified_at) }])
       )

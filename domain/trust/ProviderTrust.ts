@@ -3,17 +3,16 @@
  * what the catalogue shows is refreshed in the background.
  */
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
-import { AccountStore } from "../accounts/AccountStore.ts"
 import type { SequencedReceipt } from "../log/LogStore.ts"
 import type { ProviderId, ToolId } from "../shared/Ids.ts"
 import type { DisputeTally } from "./Dispute.ts"
-import { DisputeStore } from "./DisputeStore.ts"
+import { type Evidence, ProviderEvidence } from "./ProviderEvidence.ts"
 import { percentiles } from "./Latencies.ts"
 import { hoursOf, type Sla, type SlaHour, slaOf, wholeDays, windowStart } from "./Sla.ts"
 import { type Pair, type ScoreOfDay, SlaStore, type Standing } from "./SlaStore.ts"
 import { adviceOf, type TrustAdvice } from "./TrustAdvice.ts"
 import { type TrustEvidence, trustOf, type TrustScore, type VerificationLevel } from "./TrustScore.ts"
-import { type Verified, VerificationStore } from "./VerificationStore.ts"
+import type { Verified } from "./VerificationStore.ts"
 
 export class ProviderUnknown extends Schema.TaggedError<ProviderUnknown>()("ProviderUnknown", {
   providerId: Schema.String
@@ -62,9 +61,7 @@ export class ProviderTrust extends Context.Service<
     ProviderTrust,
     Effect.gen(function* () {
       const store = yield* SlaStore
-      const accounts = yield* AccountStore
-      const disputes = yield* DisputeStore
-      const verification = yield* VerificationStore
+      const known = yield* ProviderEvidence
 
       const follow = Effect.fn("ProviderTrust.follow")(function* (batch: ReadonlyArray<SequencedReceipt>) {
         const proxied = batch.filter(({ origin }) => origin === "proxy").map(({ receipt }) => receipt)
@@ -91,53 +88,33 @@ export class ProviderTrust extends Context.Service<
         yield* store.add(hoursOf(counted), [...seen.values()])
       })
 
-      /** `more` is read at the same time as what every measure needs. */
-      const measured = Effect.fnUntraced(function* <A>(
+      /** The evidence is read at the same time as the hours. */
+      const measured = Effect.fnUntraced(function* <A extends Evidence>(
         providerId: ProviderId,
-        more: (sinceDate: string) => Effect.Effect<A>
+        evidenceOf: (providerId: ProviderId, since: DateTime.Utc) => Effect.Effect<Option.Option<A>>
       ) {
         const now = yield* DateTime.now
         const since = windowStart(now)
-        const found = yield* Effect.all(
-          {
-            hours: store.hours(providerId, since),
-            more: more(DateTime.formatIsoDateUtc(since)),
-            provider: accounts.findProvider(providerId),
-            disputes: disputes.against(providerId, since),
-            verified: verification.verified(providerId)
-          },
-          { concurrency: "unbounded" }
-        )
-        const provider = Option.getOrUndefined(found.provider)
-        if (provider === undefined) return yield* new ProviderUnknown({ providerId })
-        return { ...found, providerId, name: provider.name, sla: slaOf(found.hours, now) }
+        const [hours, found] = yield* Effect.all([store.hours(providerId, since), evidenceOf(providerId, since)], {
+          concurrency: "unbounded"
+        })
+        const evidence = Option.getOrUndefined(found)
+        if (evidence === undefined) return yield* new ProviderUnknown({ providerId })
+        return { ...evidence, providerId, hours, sla: slaOf(hours, now) }
       })
 
       const scored = Effect.fnUntraced(function* (providerId: ProviderId) {
-        const found = yield* measured(providerId, (sinceDate) =>
-          Effect.all(
-            { consumers: store.consumers(providerId, sinceDate), history: store.history(providerId, sinceDate) },
-            { concurrency: "unbounded" }
-          )
-        )
-        const { disputes: tally, more, sla, verified } = found
-        const { consumers, history } = more
+        const found = yield* measured(providerId, known.ofScore)
+        const { consumers, disputes, sla, verified } = found
         const evidence: TrustEvidence = {
           level: verified.level,
           calls: sla.calls,
           consumers,
           successRate: sla.calls === 0 ? undefined : sla.successes / sla.calls,
           p95Ms: sla.p95Ms,
-          disputes: tally
+          disputes
         }
-        return {
-          ...found,
-          consumers,
-          history,
-          level: verified.level,
-          trust: trustOf(evidence),
-          advice: adviceOf(evidence)
-        }
+        return { ...found, level: verified.level, trust: trustOf(evidence), advice: adviceOf(evidence) }
       })
 
       const refreshOne = Effect.fnUntraced(function* (providerId: ProviderId) {
@@ -162,7 +139,7 @@ export class ProviderTrust extends Context.Service<
 
       return ProviderTrust.of({
         follow,
-        sla: (providerId) => measured(providerId, () => Effect.void),
+        sla: (providerId) => measured(providerId, known.ofSla),
         score: Effect.fn("ProviderTrust.score")(scored),
         standings: store.standings,
         refresh,

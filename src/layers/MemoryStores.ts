@@ -31,8 +31,9 @@ import * as MemoryUpkeep from "../../adapters/memory/MemoryUpkeep.ts"
 import * as MemoryUsageStore from "../../adapters/memory/MemoryUsageStore.ts"
 import * as MemoryVerificationStore from "../../adapters/memory/MemoryVerificationStore.ts"
 import * as MemoryWaitlistStore from "../../adapters/memory/MemoryWaitlistStore.ts"
+import { ProviderEvidence } from "../../domain/trust/ProviderEvidence.ts"
 
-export const memoryStores = Layer.mergeAll(
+const stores = Layer.mergeAll(
   MemoryAccountStore.layer,
   MemoryBudgetStore.layer,
   MemoryCallStore.layer,
@@ -61,3 +62,5 @@ export const memoryStores = Layer.mergeAll(
   MemoryVerificationStore.layer,
   MemoryWaitlistStore.layer
 ).pipe(Layer.provide([MemoryTables.layer, MemoryLedger.layer]))
+
+export const memoryStores = ProviderEvidence.layer.pipe(Layer.provideMerge(stores))

@@ -22,6 +22,7 @@ import * as PostgresPayoutStore from "../../adapters/sql/PostgresPayoutStore.ts"
 import * as PostgresMeterKeyStore from "../../adapters/sql/PostgresMeterKeyStore.ts"
 import * as PostgresMarketFigures from "../../adapters/sql/PostgresMarketFigures.ts"
 import * as PostgresPlatformFigures from "../../adapters/sql/PostgresPlatformFigures.ts"
+import * as PostgresProviderEvidence from "../../adapters/sql/PostgresProviderEvidence.ts"
 import * as PostgresReceiptStore from "../../adapters/sql/PostgresReceiptStore.ts"
 import * as PostgresSlaStore from "../../adapters/sql/PostgresSlaStore.ts"
 import * as PostgresSubmissionStore from "../../adapters/sql/PostgresSubmissionStore.ts"
@@ -57,6 +58,7 @@ const stores = Layer.mergeAll(
   PostgresPayeeStore.layer,
   PostgresPayoutStore.layer,
   PostgresPlatformFigures.layer,
+  PostgresProviderEvidence.layer,
   PostgresReceiptStore.layer,
   PostgresSlaStore.layer,
   PostgresSubmissionStore.layer,

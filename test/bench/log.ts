@@ -12,6 +12,7 @@ import { verifyReceipt } from "../../adapters/browser/ReceiptVerifier.ts"
 import * as PostgresAccountStore from "../../adapters/sql/PostgresAccountStore.ts"
 import * as PostgresDisputeStore from "../../adapters/sql/PostgresDisputeStore.ts"
 import * as PostgresLogStore from "../../adapters/sql/PostgresLogStore.ts"
+import * as PostgresProviderEvidence from "../../adapters/sql/PostgresProviderEvidence.ts"
 import * as PostgresReceiptStore from "../../adapters/sql/PostgresReceiptStore.ts"
 import * as PostgresSlaStore from "../../adapters/sql/PostgresSlaStore.ts"
 import * as PostgresUnitOfWork from "../../adapters/sql/PostgresUnitOfWork.ts"
@@ -146,6 +147,7 @@ export const log = (): Promise<void> =>
       PostgresAccountStore.layer,
       PostgresDisputeStore.layer,
       PostgresLogStore.layer,
+      PostgresProviderEvidence.layer,
       PostgresReceiptStore.layer,
       PostgresSlaStore.layer,
       PostgresUnitOfWork.layer,

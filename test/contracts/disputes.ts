@@ -33,7 +33,7 @@ const FIRST_PAGE = { limit: 50, offset: 0, after: undefined }
 let made = 0
 
 /** Each id is larger than the one before, as those of version 7 are. */
-const aDispute = (changes: Partial<Dispute> = {}): Dispute => ({
+export const aDispute = (changes: Partial<Dispute> = {}): Dispute => ({
   id: DisputeId.make(`${String(++made).padStart(8, "0")}-0000-7000-8000-000000000000`),
   receiptId: ReceiptId.make(`rcpt_${randomUUID().replaceAll("-", "")}`),
   consumerId: ConsumerId.make(randomUUID()),
@@ -52,7 +52,7 @@ const aDispute = (changes: Partial<Dispute> = {}): Dispute => ({
   ...changes
 })
 
-const decided = (dispute: Dispute, status: DisputeStatus): Dispute => ({
+export const decided = (dispute: Dispute, status: DisputeStatus): Dispute => ({
   ...dispute,
   answer: { text: "no", evidence: undefined, at: at(1) },
   status,

@@ -39,7 +39,7 @@ const hourAt = (hour: number) => DateTime.makeUnsafe(Date.UTC(2026, 10, 20, hour
 const aProviderId = () => ProviderId.make(randomUUID())
 const aConsumerId = () => ConsumerId.make(randomUUID())
 
-const anHour = (changes: Partial<SlaHour> = {}): SlaHour => ({
+export const anHour = (changes: Partial<SlaHour> = {}): SlaHour => ({
   providerId: aProviderId(),
   toolId: undefined,
   hour: hourAt(10),

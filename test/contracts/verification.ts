@@ -30,7 +30,7 @@ const LIVE = { timeout: "60 seconds", excludeTestServices: true } as const
 const at = (minute: number) => DateTime.makeUnsafe(Date.UTC(2026, 10, 20, 12, minute))
 const aProviderId = () => ProviderId.make(randomUUID())
 
-const aProof = (changes: Partial<Proof> = {}): Proof => ({
+export const aProof = (changes: Partial<Proof> = {}): Proof => ({
   providerId: aProviderId(),
   level: "domain",
   subject: "tools.example.org",

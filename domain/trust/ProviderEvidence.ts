@@ -1,0 +1,71 @@
+/**
+ * What is known of a provider besides its calls, read at one go. Each part is another store's, so `layer` asks them all at
+ * once; a database that holds them together is asked once.
+ */
+import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { AccountStore } from "../accounts/AccountStore.ts"
+import type { ProviderId } from "../shared/Ids.ts"
+import type { DisputeTally } from "./Dispute.ts"
+import { DisputeStore } from "./DisputeStore.ts"
+import { type ScoreOfDay, SlaStore } from "./SlaStore.ts"
+import { type Verified, VerificationStore } from "./VerificationStore.ts"
+
+export interface Evidence {
+  readonly name: string
+  /** Filed by consumers. */
+  readonly disputes: DisputeTally
+  readonly verified: Verified
+}
+
+export interface ScoreEvidence extends Evidence {
+  /** How many were seen within the window. */
+  readonly consumers: number
+  /** The newest last. */
+  readonly history: ReadonlyArray<ScoreOfDay>
+}
+
+export class ProviderEvidence extends Context.Service<
+  ProviderEvidence,
+  {
+    /** None: there is no such provider. */
+    ofSla(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<Option.Option<Evidence>>
+    /** With what its score alone needs. */
+    ofScore(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<Option.Option<ScoreEvidence>>
+  }
+>()("agent-tool-billing/domain/trust/ProviderEvidence") {
+  static readonly layer = Layer.effect(
+    ProviderEvidence,
+    Effect.gen(function* () {
+      const accounts = yield* AccountStore
+      const disputes = yield* DisputeStore
+      const verification = yield* VerificationStore
+      const store = yield* SlaStore
+
+      const parts = (providerId: ProviderId, since: DateTime.Utc) => ({
+        provider: accounts.findProvider(providerId),
+        disputes: disputes.against(providerId, since),
+        verified: verification.verified(providerId)
+      })
+
+      const ofSla = Effect.fn("ProviderEvidence.ofSla")(function* (providerId: ProviderId, since: DateTime.Utc) {
+        const { provider, ...rest } = yield* Effect.all(parts(providerId, since), { concurrency: "unbounded" })
+        return Option.map(provider, ({ name }) => ({ name, ...rest }))
+      })
+
+      const ofScore = Effect.fn("ProviderEvidence.ofScore")(function* (providerId: ProviderId, since: DateTime.Utc) {
+        const sinceDate = DateTime.formatIsoDateUtc(since)
+        const { provider, ...rest } = yield* Effect.all(
+          {
+            ...parts(providerId, since),
+            consumers: store.consumers(providerId, sinceDate),
+            history: store.history(providerId, sinceDate)
+          },
+          { concurrency: "unbounded" }
+        )
+        return Option.map(provider, ({ name }) => ({ name, ...rest }))
+      })
+
+      return ProviderEvidence.of({ ofSla, ofScore })
+    })
+  )
+}

@@ -1,0 +1,123 @@
+/**
+ * What every reader of what is known of a provider holds to: read part by part, and at once.
+ */
+import { assert, it } from "@effect/vitest"
+import { DateTime, Effect, Layer, Option } from "effect"
+import { randomUUID } from "node:crypto"
+import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
+import * as PostgresAccountStore from "../../adapters/sql/PostgresAccountStore.ts"
+import * as PostgresDisputeStore from "../../adapters/sql/PostgresDisputeStore.ts"
+import * as PostgresProviderEvidence from "../../adapters/sql/PostgresProviderEvidence.ts"
+import * as PostgresSlaStore from "../../adapters/sql/PostgresSlaStore.ts"
+import * as PostgresUnitOfWork from "../../adapters/sql/PostgresUnitOfWork.ts"
+import * as PostgresVerificationStore from "../../adapters/sql/PostgresVerificationStore.ts"
+import type { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import type { Entropy } from "../../domain/shared/Entropy.ts"
+import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
+import type { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { DisputeStore } from "../../domain/trust/DisputeStore.ts"
+import { ProviderEvidence } from "../../domain/trust/ProviderEvidence.ts"
+import { SlaStore } from "../../domain/trust/SlaStore.ts"
+import { VerificationStore } from "../../domain/trust/VerificationStore.ts"
+import { memoryStores } from "../../src/layers/MemoryStores.ts"
+import { PostgresTest } from "../support/postgres.ts"
+import { aDispute, decided } from "./disputes.ts"
+import { aProvider } from "./samples.ts"
+import { anHour } from "./sla.ts"
+import { aProof } from "./verification.ts"
+
+type Ports = AccountStore | DisputeStore | Entropy | ProviderEvidence | SlaStore | UnitOfWork | VerificationStore
+
+const postgresStores = Layer.mergeAll(
+  PostgresAccountStore.layer,
+  PostgresDisputeStore.layer,
+  PostgresSlaStore.layer,
+  PostgresUnitOfWork.layer,
+  PostgresVerificationStore.layer,
+  NodeEntropy.layer
+).pipe(Layer.provideMerge(PostgresTest.layer))
+
+export const everyEvidence: ReadonlyArray<readonly [name: string, ports: Layer.Layer<Ports>]> = [
+  ["memory", Layer.mergeAll(memoryStores, NodeEntropy.layer)],
+  ["PostgreSQL, part by part", ProviderEvidence.layer.pipe(Layer.provideMerge(postgresStores))],
+  ["PostgreSQL, at once", PostgresProviderEvidence.layer.pipe(Layer.provideMerge(postgresStores))]
+]
+
+const LIVE = { timeout: "60 seconds", excludeTestServices: true } as const
+const SINCE = DateTime.makeUnsafe("2026-11-10T09:00:00.000Z")
+const BEFORE = DateTime.subtract(SINCE, { minutes: 1 })
+const NOTHING = { total: 0, open: 0, upheld: 0, denied: 0, credited: 0 }
+const UNVERIFIED = { level: "unverified", at: undefined } as const
+
+export const providerEvidenceContract = (name: string, ports: Layer.Layer<Ports>) =>
+  it.layer(Layer.fresh(ports), LIVE)(`ProviderEvidence over ${name}`, (it) => {
+    const evidenceOf = Effect.fnUntraced(function* (providerId: ProviderId) {
+      const evidence = yield* ProviderEvidence
+      const short = yield* evidence.ofSla(providerId, SINCE)
+      const long = yield* evidence.ofScore(providerId, SINCE)
+      const shared = Option.map(long, ({ consumers: _, history: __, ...rest }) => rest)
+      assert.deepStrictEqual(short, shared)
+      return Option.getOrUndefined(long)
+    })
+
+    it.effect("is none of a provider that is not there", () =>
+      Effect.gen(function* () {
+        assert.isUndefined(yield* evidenceOf(ProviderId.make(randomUUID())))
+      })
+    )
+
+    it.effect("is nothing of a new one, whatever is known of others", () =>
+      Effect.gen(function* () {
+        const { id, name } = yield* aProvider()
+        const other = yield* aProvider()
+        yield* (yield* DisputeStore).insert(aDispute({ providerId: other.id, createdAt: SINCE }))
+        yield* (yield* VerificationStore).put(aProof({ providerId: other.id, verifiedAt: SINCE }))
+        const expected = { name, disputes: NOTHING, verified: UNVERIFIED, consumers: 0, history: [] }
+        assert.deepStrictEqual(yield* evidenceOf(id), expected)
+      })
+    )
+
+    it.effect("is what its stores hold, from the window on", () =>
+      Effect.gen(function* () {
+        const disputes = yield* DisputeStore
+        const verification = yield* VerificationStore
+        const store = yield* SlaStore
+        const { id, name } = yield* aProvider()
+
+        const filed = { providerId: id, createdAt: SINCE }
+        for (const status of ["resolved_refund", "resolved_denied", "resolved_denied", "resolved_credit"] as const) {
+          const dispute = aDispute(filed)
+          yield* disputes.insert(dispute)
+          yield* disputes.update(decided(dispute, status))
+        }
+        yield* disputes.insert(aDispute(filed))
+        yield* disputes.insert(aDispute({ ...filed, createdAt: BEFORE }))
+        yield* disputes.insert(aDispute({ ...filed, filedBy: "provider" }))
+
+        yield* verification.put(aProof({ providerId: id, level: "email", verifiedAt: BEFORE }))
+        yield* verification.put(aProof({ providerId: id, level: "domain", verifiedAt: SINCE }))
+        yield* verification.put(aProof({ providerId: id, level: "code", verifiedAt: undefined }))
+
+        const seen = (date: string) => ({ providerId: id, consumerId: ConsumerId.make(randomUUID()), date })
+        yield* store.add([anHour({ providerId: id })], [seen("2026-11-09"), seen("2026-11-10"), seen("2026-11-11")])
+        for (const [date, score] of [
+          ["2026-11-09", 60],
+          ["2026-11-10", 70],
+          ["2026-11-12", 71]
+        ] as const) {
+          yield* store.settle({ providerId: id, score, badge: "trusted", p95OfTools: new Map() }, date)
+        }
+
+        assert.deepStrictEqual(yield* evidenceOf(id), {
+          name,
+          disputes: { total: 5, open: 1, upheld: 1, denied: 2, credited: 1 },
+          verified: { level: "domain", at: SINCE },
+          consumers: 2,
+          history: [
+            { date: "2026-11-10", score: 70 },
+            { date: "2026-11-12", score: 71 }
+          ]
+        })
+      })
+    )
+  })
