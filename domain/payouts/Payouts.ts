@@ -7,7 +7,7 @@ import { Context, DateTime, Duration, Effect, Layer, Option, Schema } from "effe
 import { Ledger } from "../ledger/Ledger.ts"
 import type { Leg } from "../ledger/Transfer.ts"
 import {
-  type PaymentFailed,
+  PaymentFailed,
   PaymentGateway,
   type PaymentsNotConfigured,
   type Transferred
@@ -170,7 +170,7 @@ export class Payouts extends Context.Service<
 
       /** A processor forgets an order's id after a while: before an order is given again, it is asked for the first one. */
       const order = Effect.fnUntraced(function* (payout: Payout, first: boolean) {
-        const made = first ? undefined : yield* gateway.transferOf(payout.id)
+        const made = first ? undefined : yield* gateway.transferOf(payout.id).pipe(Effect.mapError(unknownYet))
         if (made !== undefined) return made
         const { accountId, amountCents, id: payoutId, providerId } = payout
         return yield* gateway.transfer({ payoutId, providerId, accountId, amountCents })
@@ -277,3 +277,6 @@ export class Payouts extends Context.Service<
     })
   )
 }
+
+/** A look-up that is refused says nothing of the transfer that was looked for: it may well have been made. */
+const unknownYet = ({ operation, reason }: PaymentFailed) => new PaymentFailed({ operation, reason, definite: false })

@@ -110,6 +110,26 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
       )
     }
 
+    it.effect("is made once where its answer was lost and then the processor refuses to say what became of it", () =>
+      Effect.gen(function* () {
+        const providerId = yield* anEarner
+        const script = yield* ScriptedGateway.GatewayScript
+        const before = yield* transfersMade
+        script.mishaps.transfer.push("after")
+        yield* paidOut(providerId)
+        // As with a key that was taken away meanwhile: the look-up is refused, the transfer is made all the same.
+        script.mishaps.lookup.push("refuse")
+        const { work } = yield* Payouts
+        yield* later(NEXT_ATTEMPT)(work)
+        assert.deepStrictEqual(yield* statesOf(providerId), ["transferring"])
+        assert.strictEqual(yield* balanceOf(providerId), REST)
+        yield* later("6 hours")(work)
+        assert.deepStrictEqual(yield* statesOf(providerId), ["paid"])
+        assert.strictEqual((yield* transfersMade) - before, 1)
+        yield* clearingIsEmpty
+      })
+    )
+
     it.effect("that was reserved when the process died is taken up", () =>
       Effect.gen(function* () {
         const providerId = yield* anEarner
