@@ -46,6 +46,10 @@ export const covers = (grant: Grant, toolId: ToolId): boolean =>
 export const periodStart = (period: GrantPeriod, now: DateTime.Utc): DateTime.Utc =>
   period === "total" ? DateTime.makeUnsafe(0) : DateTime.startOf(now, period)
 
+/** The period that counts now. Never an earlier one again: on another node the clock may still be in the one before. */
+export const currentStart = (grant: Grant, now: DateTime.Utc): DateTime.Utc =>
+  DateTime.max(grant.periodStart, periodStart(grant.period, now))
+
 /** What counts against the cap now: a period that has ended counts nothing. */
 export const spentNow = (grant: Grant, now: DateTime.Utc): bigint =>
-  DateTime.isLessThan(grant.periodStart, periodStart(grant.period, now)) ? 0n : grant.spent
+  DateTime.isLessThan(grant.periodStart, currentStart(grant, now)) ? 0n : grant.spent

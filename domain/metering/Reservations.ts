@@ -7,7 +7,7 @@ import type { ConsumerId, ProviderId, ReceiptId, ToolId } from "../shared/Ids.ts
 import { type Microcents, zero } from "../shared/Microcents.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { CallStore } from "./CallStore.ts"
-import { covers, periodStart, type Reservation, spentNow } from "./Grant.ts"
+import { covers, currentStart, type Reservation, spentNow } from "./Grant.ts"
 import { GrantStore } from "./GrantStore.ts"
 
 /** A call that is opened later than that after its reservation is not billed. */
@@ -62,7 +62,7 @@ export class Reservations extends Context.Service<
         if (covering.length === 0) return yield* new NoGrant({ consumerId, reason: "none" })
         const roomy = covering.find((grant) => spentNow(grant, now) + amount <= grant.cap)
         if (roomy === undefined) return yield* new NoGrant({ consumerId, reason: "exhausted" })
-        const start = periodStart(roomy.period, now)
+        const start = currentStart(roomy, now)
         const reservation = { consumerId, invocationId, grantId: roomy.id, amount, periodStart: start, reservedAt: now }
         if (amount > zero) {
           yield* grants.setSpent(roomy.id, consumerId, spentNow(roomy, now) + amount, start)

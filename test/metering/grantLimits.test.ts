@@ -40,30 +40,9 @@ for (const [name, service] of everyCore) {
 
     it.effect("take back nothing from a new period that was reserved in the one before", () =>
       Effect.gen(function* () {
-        const grants = yield* Grants
-        const reservations = yield* Reservations
-        const offer = yield* anOffer("http://127.0.0.1:9/mcp")
-        const consumer = yield* aConsumer()
-        const [consumerId, providerId] = [ConsumerId.make(consumer.id), ProviderId.make(offer.provider.id)]
-        const json = { provider_id: providerId, cap_microcents: 1_000, period: "day" }
-        const given = yield* expecting(201, { path: GRANTS, key: consumer.key, json }).pipe(
-          when("2026-12-01T12:00:00.000Z")
-        )
-        const spent = Effect.map(grants.list(consumerId), ([grant]) => grant!.spent)
-        const reserve = Effect.fnUntraced(function* (amount: bigint) {
-          const invocationId = yield* aReceiptId
-          const toolId = ToolId.make(offer.toolId)
-          return yield* reservations.reserve({
-            consumerId,
-            providerId,
-            toolId,
-            invocationId,
-            amount: Microcents.make(amount)
-          })
-        })
-
+        const { grantId, reserve, reservations, spent } = yield* aDailyThousand
         const evening = yield* reserve(600n).pipe(when("2026-12-01T23:59:59.999Z"))
-        assert.strictEqual(evening.grantId, textAt(given, "grant", "grant_id"))
+        assert.strictEqual(evening.grantId, grantId)
         const morning = yield* reserve(700n).pipe(when("2026-12-02T00:00:00.000Z"))
         yield* reservations.settle(evening, zero).pipe(when("2026-12-02T00:00:00.001Z"))
         assert.strictEqual(yield* spent, 700n)
@@ -73,5 +52,40 @@ for (const [name, service] of everyCore) {
         assert.strictEqual(yield* spent, 0n, "given back once")
       })
     )
+
+    it.effect("count on in the new period where a node's clock is still in the one before", () =>
+      Effect.gen(function* () {
+        const { reserve, reservations, spent } = yield* aDailyThousand
+        yield* reserve(600n).pipe(when("2026-12-02T00:00:00.100Z"))
+        const behind = yield* reserve(300n).pipe(when("2026-12-01T23:59:59.999Z"))
+        const refused = yield* Effect.flip(reserve(101n)).pipe(when("2026-12-02T00:00:00.200Z"))
+        assert.strictEqual(refused._tag, "NoGrant")
+        yield* reservations.settle(behind, zero).pipe(when("2026-12-02T00:00:00.300Z"))
+        assert.strictEqual(yield* spent, 600n)
+      })
+    )
   })
 }
+
+const aDailyThousand = Effect.gen(function* () {
+  const grants = yield* Grants
+  const reservations = yield* Reservations
+  const offer = yield* anOffer("http://127.0.0.1:9/mcp")
+  const consumer = yield* aConsumer()
+  const [consumerId, providerId] = [ConsumerId.make(consumer.id), ProviderId.make(offer.provider.id)]
+  const json = { provider_id: providerId, cap_microcents: 1_000, period: "day" }
+  const given = yield* expecting(201, { path: GRANTS, key: consumer.key, json }).pipe(when("2026-12-01T12:00:00.000Z"))
+  const reserve = Effect.fnUntraced(function* (amount: bigint) {
+    const invocationId = yield* aReceiptId
+    const toolId = ToolId.make(offer.toolId)
+    return yield* reservations.reserve({
+      consumerId,
+      providerId,
+      toolId,
+      invocationId,
+      amount: Microcents.make(amount)
+    })
+  })
+  const spent = Effect.map(grants.list(consumerId), ([grant]) => grant!.spent)
+  return { grantId: textAt(given, "grant", "grant_id"), reservations, reserve, spent }
+})
