@@ -68,7 +68,14 @@ export const doing = (world: World, act: Act): Effect.Effect<string, Violation> 
     case "Crash":
       return Effect.as(world.kill, "killed")
     case "Skew":
-      return Effect.as(world.setCalendarBy(act.ms), "")
+      // What is under way may be past its deadline at once: it is swept, and its caller told so.
+      return Effect.as(
+        Effect.andThen(
+          world.setCalendarBy(act.ms),
+          Effect.sync(() => world.board.disturb())
+        ),
+        ""
+      )
     case "MonthEnd":
       return Effect.succeed("")
   }

@@ -11,7 +11,7 @@ import { nowMs, type World } from "./World.ts"
 export const one = <A>(from: ReadonlyArray<A>, which: number): A | undefined => from[which % from.length]
 
 export const asking = Effect.fnUntraced(function* (world: World, call: Call) {
-  const before = world.board.disturbances
+  const before = world.board.disturbancesBefore
   const answer = yield* world.send(call)
   yield* undisturbed(world, answer, before)
   return answer
@@ -41,9 +41,9 @@ export const lately = Effect.fnUntraced(function* <A extends { readonly sentAtMs
 
 const SENT_AGAIN_WITHIN_MS = 20 * 24 * 3_600_000
 
-/** `before`: how many disturbances there had been when it was asked. */
+/** `before`: `disturbancesBefore`, of when it was asked. */
 export const undisturbed = (world: World, answer: Answer, before: number) =>
-  answer.status >= 500 && world.board.disturbances === before && !world.board.isLate
+  answer.status >= 500 && !world.board.wasDisturbedSince(before)
     ? wrong("no failure by itself", `${answer.status}: ${answer.text}`)
     : Effect.void
 

@@ -61,7 +61,7 @@ export const again = Effect.fnUntraced(function* (world: World, act: ActOf<"Agai
 
 /** Whoever gets an answer gets his own, the same one every time, and what it says stands in a receipt. */
 const send = Effect.fnUntraced(function* (world: World, sent: Sent) {
-  const before = world.board.disturbances
+  const before = world.board.disturbancesBefore
   const answer = yield* world.send(sent.call)
   if (answer.status !== 200) return yield* refused(world, answer, before)
   const keyed = sent.call.headers?.["idempotency-key"] !== undefined

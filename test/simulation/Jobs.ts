@@ -17,12 +17,12 @@ import { Violation } from "./Violation.ts"
 import type { World } from "./World.ts"
 
 export const work = Effect.fnUntraced(function* (world: World, job: Job) {
-  const before = world.board.disturbances
+  const before = world.board.disturbancesBefore
   const exit = yield* Effect.exit(round(world, job))
   if (exit._tag === "Success") return String(exit.value)
   const error = Cause.squash(exit.cause)
   if (error instanceof Violation) return yield* error
-  if (world.board.disturbances > before || world.board.isLate) return "failed"
+  if (world.board.wasDisturbedSince(before)) return "failed"
   return yield* wrong("no failure by itself", `${job}: ${Cause.pretty(exit.cause)}`)
 })
 

@@ -12,10 +12,10 @@ import type { World } from "./World.ts"
 export const prove = Effect.fnUntraced(function* (world: World, { which }: ActOf<"Prove">) {
   const receipt = one([...world.facts.receipts.values()], which)
   if (receipt === undefined) return "nothing"
-  const before = world.board.disturbances
+  const before = world.board.disturbancesBefore
   const asked = yield* Effect.exit(world.service(ReceiptLog).prove(receipt.receipt_id, undefined))
   if (asked._tag === "Failure") {
-    const mayFail = world.board.disturbances > before || world.facts.unplaced.has(receipt.receipt_id)
+    const mayFail = world.board.wasDisturbedSince(before) || world.facts.unplaced.has(receipt.receipt_id)
     return mayFail ? "none" : yield* wrong("in the log", `${receipt.receipt_id} cannot be proven`)
   }
   const { index, leaf, path, root, size } = asked.value

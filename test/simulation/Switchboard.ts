@@ -38,7 +38,7 @@ export class Switchboard {
   asking = 0
   unitsOpen = 0
   /** Since the beginning: whatever fails after one may be its doing. */
-  disturbances = 0
+  private disturbances = 0
   /** What was struck by one, and how often. */
   readonly struck = new Map<string, number>()
   private late = 0
@@ -54,6 +54,20 @@ export class Switchboard {
   /** Something is being waited for, and others may be waiting for that. */
   get isLate(): boolean {
     return this.late > 0
+  }
+
+  /** To be asked when something begins: one that is still late by then may yet be felt. */
+  get disturbancesBefore(): number {
+    return this.isLate ? this.disturbances - 1 : this.disturbances
+  }
+
+  wasDisturbedSince(before: number): boolean {
+    return this.disturbances > before
+  }
+
+  /** By something that is no question to a port. */
+  disturb(): void {
+    this.disturbances++
   }
 
   arm(fault: Fault | undefined): void {
