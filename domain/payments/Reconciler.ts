@@ -1,7 +1,8 @@
 /**
  * Asks the processor about checkouts of which no webhook came, and orders again those it may never have heard of.
  */
-import { Context, DateTime, Duration, Effect, Layer } from "effect"
+import { Context, DateTime, Duration, Effect, Layer, Option } from "effect"
+import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { Loads } from "./Loads.ts"
 import { type Load, LoadStore } from "./LoadStore.ts"
 import { PaymentGateway } from "./PaymentGateway.ts"
@@ -25,22 +26,31 @@ export class Reconciler extends Context.Service<
       const store = yield* LoadStore
       const loads = yield* Loads
       const gateway = yield* PaymentGateway
+      const { atomically } = yield* UnitOfWork
 
-      const ask = Effect.fnUntraced(function* (load: Load, now: DateTime.Utc) {
-        if (DateTime.isLessThan(load.createdAt, DateTime.subtract(now, { days: DAYS_ASKED }))) {
-          yield* store.update({ ...load, state: "expired", updatedAt: now })
-          return 1
-        }
+      /** Unless it came to its end since the round began: by a webhook, or on another node. */
+      const mark = Effect.fnUntraced(function* ({ id }: Load, changes: Partial<Load>) {
+        const current = Option.getOrUndefined(yield* store.lock(id))
+        if (current?.state !== "opening" && current?.state !== "open") return undefined
+        const marked = { ...current, ...changes }
+        yield* store.update(marked)
+        return marked
+      }, atomically)
+
+      const end = (load: Load, state: "expired" | "failed", now: DateTime.Utc) =>
+        Effect.map(mark(load, { state, updatedAt: now }), (ended) => (ended === undefined ? 0 : 1))
+
+      const ask = Effect.fnUntraced(function* (waiting: Load, now: DateTime.Utc) {
+        const isOld = DateTime.isLessThan(waiting.createdAt, DateTime.subtract(now, { days: DAYS_ASKED }))
+        if (isOld) return yield* end(waiting, "expired", now)
         // Whoever fails now goes to the end of the line.
-        yield* store.update({ ...load, updatedAt: now })
+        const load = yield* mark(waiting, { updatedAt: now })
+        if (load === undefined) return 0
         const { sessionId } = load.sessionId === undefined ? yield* loads.open(load) : load
         const standing = yield* gateway.checkoutStanding(sessionId!)
         yield* loads.settle(standing)
         return standing.state === "open" ? 0 : 1
       })
-
-      const refused = (load: Load, now: DateTime.Utc) =>
-        Effect.as(store.update({ ...load, state: "failed", updatedAt: now }), 1)
 
       const reconcile = Effect.gen(function* () {
         if (gateway.mode !== "live") return 0
@@ -51,7 +61,7 @@ export class Reconciler extends Context.Service<
             Effect.catch((error) =>
               Effect.andThen(
                 Effect.logWarning(`Load ${load.id} could not be reconciled: ${error.message}`),
-                error.definite && load.sessionId === undefined ? refused(load, now) : Effect.succeed(0)
+                error.definite && load.sessionId === undefined ? end(load, "failed", now) : Effect.succeed(0)
               )
             )
           )

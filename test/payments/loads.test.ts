@@ -2,7 +2,7 @@
  * Loads through a processor: webhooks twice, late, in every order, lost; refunds and card disputes; crashes between steps.
  */
 import { assert, it } from "@effect/vitest"
-import { DateTime, Effect, Option } from "effect"
+import { DateTime, Effect, Layer, Option } from "effect"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { Loads } from "../../domain/payments/Loads.ts"
 import { LoadStore } from "../../domain/payments/LoadStore.ts"
@@ -154,6 +154,37 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
         yield* clearingIsEmpty
       })
     )
+
+    for (const [asked, after] of [
+      ["while there is a session", "11 minutes"],
+      ["for the last time", "31 days"]
+    ] as const) {
+      it.effect(`that is paid while a round of the reconciler is under way stays paid: ${asked}`, () =>
+        Effect.gen(function* () {
+          const [load, store] = [yield* aLoad, yield* LoadStore]
+          const { apply } = yield* PaymentEvents
+          // The webhook comes after the round has looked for what is waiting.
+          const overtaken = LoadStore.of({
+            ...store,
+            unsettled: (before, limit) => Effect.tap(store.unsettled(before, limit), apply(newsOf(load).completedPaid))
+          })
+          const script = yield* ScriptedGateway.GatewayScript
+          script.mishaps.lookup.push("before")
+          yield* Effect.gen(function* () {
+            yield* (yield* Reconciler).reconcile
+          }).pipe(
+            Effect.provide(Layer.fresh(Reconciler.layer)),
+            Effect.provideService(LoadStore, overtaken),
+            later(after)
+          )
+          script.mishaps.lookup.length = 0
+          const kept = Option.getOrThrow(yield* store.find(load.checkout.loadId))
+          assert.strictEqual(kept.state, "paid")
+          assert.strictEqual(kept.paymentId, load.paymentId)
+          assert.strictEqual(yield* worthCents(load.consumerId), CENTS)
+        })
+      )
+    }
 
     for (const mishap of ["before", "after", "crash_before", "crash_after"] as const) {
       it.effect(`goes on after the processor failed or the process died: ${mishap}`, () =>
