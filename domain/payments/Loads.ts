@@ -160,7 +160,7 @@ export class Loads extends Context.Service<
         if (load.state === "paid") return
         const { amountCents: paidCents, currency, paymentId, sessionId } = checkout
         if (checkout.state === "paid") {
-          if (paidCents !== load.amountCents || currency !== CURRENCY) {
+          if (!isAsOrdered(load, checkout)) {
             const expectedCents = load.amountCents
             return yield* Effect.die(new UnexpectedPayment({ loadId: load.id, expectedCents, paidCents, currency }))
           }
@@ -182,6 +182,10 @@ export class Loads extends Context.Service<
     })
   )
 }
+
+/** What was paid. */
+export const isAsOrdered = (load: Load, { amountCents, currency }: CheckoutStanding): boolean =>
+  amountCents === load.amountCents && currency === CURRENCY
 
 const referenceOf = (id: LoadId): string => `load:${id}`
 

@@ -9,7 +9,7 @@ import { Payouts } from "../payouts/Payouts.ts"
 import type { LoadId } from "../shared/Ids.ts"
 import { fromCents } from "../shared/Microcents.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
-import { Loads } from "./Loads.ts"
+import { isAsOrdered, Loads } from "./Loads.ts"
 import { LoadStore } from "./LoadStore.ts"
 import {
   type PaymentEvent,
@@ -87,9 +87,18 @@ export class PaymentEvents extends Context.Service<
         yield* store.putReversal({ id: news.id, loadId, state: news.state })
       })
 
+      /** It was not what had been ordered, so nothing of it is in the wallet. */
+      const wasNeverCredited = Effect.fnUntraced(function* (loadId: LoadId) {
+        const load = Option.getOrUndefined(yield* store.find(loadId))
+        if (load?.sessionId === undefined || load.state === "paid") return false
+        const checkout = yield* gateway.checkoutStanding(load.sessionId)
+        return checkout.state === "paid" && !isAsOrdered(load, checkout)
+      })
+
       const applyReversal = Effect.fnUntraced(function* (event: PaymentEvent, news: ReversalNews) {
         const loadId = yield* loadOf(news.paymentId)
-        return loadId === undefined ? "ignored" : yield* once(event, reverse(loadId, news))
+        if (loadId === undefined || (yield* wasNeverCredited(loadId))) return "ignored"
+        return yield* once(event, reverse(loadId, news))
       })
 
       const apply = Effect.fn("PaymentEvents.apply")(function* (

@@ -220,6 +220,26 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
       })
     )
 
+    it.effect("that nobody credited takes nothing out of the wallet when it is given back", () =>
+      Effect.gen(function* () {
+        const load = yield* aLoad
+        const { apply } = yield* PaymentEvents
+        yield* (yield* Ledger).load({
+          consumerId: load.consumerId,
+          amount: fromCents(CENTS),
+          reference: `other:${load.consumerId}`
+        })
+        const { checkouts } = yield* ScriptedGateway.GatewayScript
+        checkouts.set(load.checkout.sessionId, { ...load.checkout, state: "paid", currency: "eur" })
+        const { reinstated, refundFailed, refunded, withdrawn } = newsOf(load)
+        for (const one of [refunded, refundFailed, withdrawn, reinstated]) {
+          assert.strictEqual(yield* apply(one), "ignored")
+          assert.strictEqual(yield* worthCents(load.consumerId), CENTS)
+        }
+        yield* clearingIsEmpty
+      })
+    )
+
     it.effect("pays a debt first, and the debt is what the wallet no longer had", () =>
       Effect.gen(function* () {
         const ledger = yield* Ledger
