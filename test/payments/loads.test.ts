@@ -166,7 +166,8 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
           // The webhook comes after the round has looked for what is waiting.
           const overtaken = LoadStore.of({
             ...store,
-            unsettled: (before, limit) => Effect.tap(store.unsettled(before, limit), apply(newsOf(load).completedPaid))
+            unsettled: (before, limit) =>
+              Effect.tap(store.unsettled(before, limit), Effect.orDie(apply(newsOf(load).completedPaid)))
           })
           const script = yield* ScriptedGateway.GatewayScript
           script.mishaps.lookup.push("before")

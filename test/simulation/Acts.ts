@@ -45,6 +45,8 @@ export const doing = (world: World, act: Act): Effect.Effect<string, Violation> 
       return Calling.meter(world, act)
     case "Grant":
       return Calling.grant(world, act)
+    case "Revoke":
+      return Calling.revoke(world, act)
     case "Bill":
       return Calling.bill(world, act)
     case "File":
@@ -59,6 +61,15 @@ export const doing = (world: World, act: Act): Effect.Effect<string, Violation> 
       return Money.payout(world, act)
     case "TransferBack":
       return Money.transferBack(world, act)
+    case "Mood":
+      return Effect.sync(() => {
+        world.processor.expect(act.about, act.moods)
+        return `${act.moods.join(" ")} of ${act.about}`
+      })
+    case "Restrict":
+      return Money.restrict(world, act)
+    case "RotateKey":
+      return Joining.rotateKey(world, act)
     case "Correct":
       return Money.correct(world, act)
     case "Prove":

@@ -18,9 +18,14 @@ export const asking = Effect.fnUntraced(function* (world: World, call: Call) {
 })
 
 /** Under a key, so that it can be sent again: whoever does is told the same, and nothing is done twice. */
-export const askingUnderKey = Effect.fnUntraced(function* (world: World, call: Call, sameAt?: string) {
+export const askingUnderKey = Effect.fnUntraced(function* (
+  world: World,
+  call: Call,
+  sameAt?: string,
+  learn?: (answer: Answer) => void
+) {
   const headers = { ...call.headers, "idempotency-key": `key-${++world.facts.words}` }
-  const keyed: Keyed = { call: { ...call, headers }, sameAt, sentAtMs: yield* nowMs, answered: undefined }
+  const keyed: Keyed = { call: { ...call, headers }, sameAt, sentAtMs: yield* nowMs, answered: undefined, learn }
   world.facts.keyed.push(keyed)
   return yield* askAgain(world, keyed)
 })
@@ -29,6 +34,7 @@ export const askAgain = Effect.fnUntraced(function* (world: World, keyed: Keyed)
   const answer = yield* asking(world, keyed.call)
   if (answer.status >= 300) return answer
   const said = keyed.sameAt === undefined ? answer.text : String(at(answer, keyed.sameAt))
+  keyed.learn?.(answer)
   if ((keyed.answered ??= said) !== said) return yield* wrong("same answer", `${keyed.answered}, then ${said}`)
   return answer
 })

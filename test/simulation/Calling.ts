@@ -3,7 +3,7 @@
  */
 import { Effect } from "effect"
 import { ReceiptId } from "../../domain/shared/Ids.ts"
-import { at, type Member } from "../support/Market.ts"
+import { at, type Member, textAt } from "../support/Market.ts"
 import { GRANTS, METER, PROXY } from "../support/metering/Shop.ts"
 import type { Answer, Call as Request } from "../support/ServiceUnderTest.ts"
 import { askAgain, asking, lately, one, undisturbed, wrong } from "./Asking.ts"
@@ -34,6 +34,7 @@ const request = Effect.fnUntraced(function* (world: World, act: Call, buyer: Mem
   })
   const sent: Sent = {
     word,
+    by: buyer,
     sentAtMs: yield* nowMs,
     answered: undefined,
     call: {
@@ -62,7 +63,7 @@ export const again = Effect.fnUntraced(function* (world: World, act: ActOf<"Agai
 /** Whoever gets an answer gets his own, the same one every time, and what it says stands in a receipt. */
 const send = Effect.fnUntraced(function* (world: World, sent: Sent) {
   const before = world.board.disturbancesBefore
-  const answer = yield* world.send(sent.call)
+  const answer = yield* world.send({ ...sent.call, key: sent.by.key })
   if (answer.status !== 200) return yield* refused(world, answer, before)
   const keyed = sent.call.headers?.["idempotency-key"] !== undefined
   const said = at(answer, "result", "content", 0, "text")
@@ -125,10 +126,19 @@ export const grant = Effect.fnUntraced(function* (world: World, act: ActOf<"Gran
   const buyer = one(world.facts.consumers, act.who)
   const provider = one(world.facts.providers, act.provider)
   if (buyer === undefined || provider === undefined) return "nobody"
-  const json = { provider_id: provider.id, cap_microcents: act.cap }
-  const { status } = yield* asking(world, { path: GRANTS, key: buyer.key, json })
-  if (status === 201) world.facts.granted.push({ consumer: buyer, provider })
-  return String(status)
+  const json = { provider_id: provider.id, cap_microcents: act.cap, period: act.period }
+  const answer = yield* asking(world, { path: GRANTS, key: buyer.key, json })
+  if (answer.status !== 201) return String(answer.status)
+  world.facts.granted.push({ consumer: buyer, provider, id: textAt(answer, "grant", "grant_id"), cap: BigInt(act.cap) })
+  return "201"
+})
+
+/** What is billed from then on needs another one; what was billed stays. */
+export const revoke = Effect.fnUntraced(function* (world: World, { which }: ActOf<"Revoke">) {
+  const granted = one(world.facts.granted.slice(-6), which)
+  if (granted === undefined) return "nothing"
+  const path = `${GRANTS}/${granted.id}`
+  return String((yield* asking(world, { path, method: "DELETE", key: granted.consumer.key })).status)
 })
 
 const report = Effect.fnUntraced(function* (world: World, request: Request) {

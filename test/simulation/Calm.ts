@@ -16,7 +16,10 @@ const HOUR = 60 * MINUTE
 const ROUNDS = 3
 
 export const calm = Effect.fnUntraced(function* (world: World, check: Effect.Effect<void, Violation>) {
+  world.processor.cheerUp()
   yield* world.pass(5 * MINUTE)
+  // It may have died with the answer that the last call was waiting for.
+  yield* world.revive
   for (let round = 0; round < ROUNDS; round++) {
     while (world.processor.news.size > 0) {
       const before = world.processor.news.size

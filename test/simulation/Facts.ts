@@ -2,13 +2,15 @@
  * What the world knows without asking the service's books: who is there, what was asked, what was answered, and which calls,
  * disputes and payouts were begun. What the books say is held against it.
  */
+import type { Budget } from "../../domain/ledger/BudgetStore.ts"
 import type { Hash } from "../../domain/log/MerkleTree.ts"
 import type { OpenCall } from "../../domain/metering/CallStore.ts"
 import type { Receipt } from "../../domain/receipts/Receipt.ts"
 import type { PayoutId, ReceiptId } from "../../domain/shared/Ids.ts"
 import type { DisputeId } from "../../domain/trust/Dispute.ts"
 import type { Member } from "../support/Market.ts"
-import type { Call } from "../support/ServiceUnderTest.ts"
+import type { Answer, Call } from "../support/ServiceUnderTest.ts"
+import { type Capped, countHeld, type Reserved } from "./Caps.ts"
 import type { Listener } from "./Ports.ts"
 import type { ToolTerms } from "./Step.ts"
 
@@ -23,6 +25,8 @@ export interface OfferedTool {
 /** A request that may be sent again, letter by letter. */
 export interface Sent {
   readonly word: string
+  /** Whoever sends it again does so under the key that it has by then. */
+  readonly by: Member
   readonly call: Call
   readonly sentAtMs: number
   /** The first success, which every later one repeats. */
@@ -36,6 +40,8 @@ export interface Keyed {
   readonly sameAt: string | undefined
   readonly sentAtMs: number
   answered: string | undefined
+  /** Of a success, whether it is the first answer or one to the same request later. */
+  readonly learn: ((answer: Answer) => void) | undefined
 }
 
 export interface OpenedCall {
@@ -52,10 +58,22 @@ export interface Acknowledged {
 }
 
 export interface Facts {
+  /** Each is one object for good: its key changes when it is rotated. */
   readonly consumers: Array<Member>
   readonly providers: Array<Member>
   readonly tools: Array<OfferedTool>
-  readonly granted: Array<{ readonly consumer: Member; readonly provider: Member }>
+  /** Keys whose grace time is over at that moment. */
+  readonly rotated: Array<{ readonly key: string; readonly endsAtMs: number }>
+  readonly granted: Array<{
+    readonly consumer: Member
+    readonly provider: Member
+    readonly id: string
+    readonly cap: bigint
+  }>
+  /** As they were made, with the calls that count against them. */
+  readonly budgets: Array<Capped>
+  /** In grants, for calls that may or may not have been billed. */
+  readonly reserved: Array<Reserved>
   readonly sent: Array<Sent>
   readonly keyed: Array<Keyed>
   readonly acknowledged: Array<Acknowledged>
@@ -78,7 +96,10 @@ export const noFacts = (): Facts => ({
   consumers: [],
   providers: [],
   tools: [],
+  rotated: [],
   granted: [],
+  budgets: [],
+  reserved: [],
   sent: [],
   keyed: [],
   acknowledged: [],
@@ -95,13 +116,19 @@ export const noFacts = (): Facts => ({
 
 /** Learns what was begun from the ports: also what its process did not live to tell. */
 export const listening =
-  (facts: Facts): Listener =>
+  (facts: Facts, nowMs: () => number): Listener =>
   (port, method, args, answer) => {
     if (port === "CallStore" && method === "open") {
       const opened = answer as { readonly _tag: string; readonly held: bigint; readonly free: boolean }
       const call = args[0] as OpenCall
-      if (opened._tag === "Opened") facts.pending.set(call.invocationId, { call, held: opened.held, free: opened.free })
+      if (opened._tag !== "Opened") return
+      facts.pending.set(call.invocationId, { call, held: opened.held, free: opened.free })
+      countHeld(facts, call, opened.held)
     }
+    if (port === "BudgetStore" && method === "create" && answer === true) {
+      facts.budgets.push({ budget: args[0] as Budget, sinceMs: nowMs(), latestMs: 0, calls: [] })
+    }
+    if (port === "GrantStore" && method === "reserve") facts.reserved.push(args[0] as Reserved)
     if (port === "DisputeStore" && method === "insert") facts.disputes.add((args[0] as { readonly id: DisputeId }).id)
     if (port === "PayoutStore" && method === "insert") facts.payouts.add((args[0] as { readonly id: PayoutId }).id)
   }

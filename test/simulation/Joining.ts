@@ -2,16 +2,19 @@
  * Joining the market, and the terms on which one is there.
  */
 import { Effect } from "effect"
-import { consumerBody, CONSUMERS, providerBody, PROVIDERS, textAt, TOOLS } from "../support/Market.ts"
-import { asking, one } from "./Asking.ts"
+import { consumerBody, CONSUMERS, KEYS, providerBody, PROVIDERS, textAt, TOOLS } from "../support/Market.ts"
+import type { Answer } from "../support/ServiceUnderTest.ts"
+import { asking, askingUnderKey, one, wrong } from "./Asking.ts"
 import type { OfferedTool } from "./Facts.ts"
 import type { ActOf, ToolTerms } from "./Step.ts"
-import type { World } from "./World.ts"
+import { nowMs, type World } from "./World.ts"
 
 /** Few, so that they meet often. */
 const CONSUMERS_MAX = 6
 const PROVIDERS_MAX = 4
 const BUDGETS = "/api/v1/market/budgets"
+/** It may have been carried out late, and the clock been set meanwhile. */
+const KNOWN_EVERYWHERE_AFTER_MS = 10 * 60_000
 
 export const joinAsConsumer = Effect.fnUntraced(function* (world: World) {
   if (world.facts.consumers.length >= CONSUMERS_MAX) return "enough"
@@ -52,6 +55,35 @@ export const budget = Effect.fnUntraced(function* (world: World, { cap, period, 
   if (owner === undefined) return "nobody"
   const answer = yield* asking(world, { path: BUDGETS, key: owner.key, json: { cap_microcents: cap, period } })
   return String(answer.status)
+})
+
+/** The old key works on for as long as was asked, and not longer. */
+export const rotateKey = Effect.fnUntraced(function* (world: World, act: ActOf<"RotateKey">) {
+  const over = yield* overRotated(world, act.who)
+  const member = one([...world.facts.consumers, ...world.facts.providers], act.who)
+  if (member === undefined) return "nobody"
+  const old = member.key
+  const call = { path: `${KEYS}/rotate`, key: old, json: { grace_seconds: act.graceHours * 3_600 } }
+  const endsAtMs = (yield* nowMs) + act.graceHours * 3_600_000
+  const learn = (answer: Answer) => {
+    if (member.key !== old) return
+    Object.assign(member, { key: textAt(answer, "api_key") })
+    world.facts.rotated.push({ key: old, endsAtMs })
+  }
+  return `${(yield* askingUnderKey(world, call, "api_key", learn)).status} ${over}`
+})
+
+const overRotated = Effect.fnUntraced(function* (world: World, which: number) {
+  const now = yield* nowMs
+  const ended = one(
+    world.facts.rotated.filter(({ endsAtMs }) => endsAtMs + KNOWN_EVERYWHERE_AFTER_MS < now),
+    which
+  )
+  if (ended === undefined) return "none over"
+  const { status } = yield* asking(world, { path: KEYS, key: ended.key })
+  return status < 400
+    ? yield* wrong("a rotated key ends", `one that ended at ${ended.endsAtMs} opens at ${now}`)
+    : "over"
 })
 
 const declaration = (name: string, { freeCalls, most, policy, price }: ToolTerms) => ({

@@ -68,6 +68,15 @@ export const connect = Effect.fnUntraced(function* (world: World, act: ActOf<"Co
   return String(answer.status)
 })
 
+/** The service hears of it by webhook. */
+export const restrict = (world: World, act: ActOf<"Restrict">) =>
+  Effect.sync(() => {
+    const provider = one(world.facts.providers, act.provider)
+    if (provider === undefined) return "nobody"
+    world.processor.restrict(`acct_${provider.id}`, act.restricted)
+    return act.restricted ? "restricted" : "free again"
+  })
+
 export const payout = Effect.fnUntraced(function* (world: World, act: ActOf<"Payout">) {
   const provider = one(world.facts.providers, act.provider)
   if (provider === undefined) return "nobody"

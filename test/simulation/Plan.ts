@@ -137,9 +137,16 @@ const ACTS: ReadonlyArray<readonly [number, (random: Random) => Act]> = [
   ],
   [
     10,
-    (random) => ({ _tag: "Grant", who: random.below(ANY), provider: random.below(ANY), cap: random.below(30_000_000) })
+    (random) => ({
+      _tag: "Grant",
+      who: random.below(ANY),
+      provider: random.below(ANY),
+      cap: random.below(random.percent(50) ? 500_000 : 30_000_000),
+      period: random.pick(["day", "month", "total"])
+    })
   ],
-  [30, (random) => ({ _tag: "Bill", who: random.below(ANY), tool: random.below(ANY), percent: random.below(160) })],
+  [2, (random) => ({ _tag: "Revoke", which: random.below(ANY) })],
+  [40, (random) => ({ _tag: "Bill", who: random.below(ANY), tool: random.below(ANY), percent: random.below(160) })],
   [
     45,
     (random) => ({
@@ -195,6 +202,16 @@ const ACTS: ReadonlyArray<readonly [number, (random: Random) => Act]> = [
   [25, (random) => ({ _tag: "Payout", provider: random.below(ANY), keyed: random.percent(50) })],
   [6, (random) => ({ _tag: "TransferBack", which: random.below(ANY), percent: 1 + random.below(100) })],
   [6, (random) => ({ _tag: "Correct", which: random.below(ANY), percent: 1 + random.below(100) })],
+  [
+    12,
+    (random) => ({
+      _tag: "Mood",
+      about: random.pick(["checkouts", "accounts", "transfers", "transfers"]),
+      moods: Array.from({ length: 1 + random.below(3) }, () => random.pick(["refused", "lost"]))
+    })
+  ],
+  [8, (random) => ({ _tag: "Restrict", provider: random.below(ANY), restricted: random.percent(50) })],
+  [6, (random) => ({ _tag: "RotateKey", who: random.below(ANY), graceHours: random.pick([0, 24, 500]) })],
   [10, (random) => ({ _tag: "Prove", which: random.below(ANY) })],
   [12, newcomer],
   [8, (random) => ({ _tag: "Price", tool: random.below(ANY), price: priceOf(random) })],

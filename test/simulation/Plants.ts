@@ -4,10 +4,12 @@
  */
 import { Context, DateTime, Effect } from "effect"
 import { InvoiceStore } from "../../domain/invoices/InvoiceStore.ts"
+import { BudgetStore } from "../../domain/ledger/BudgetStore.ts"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { TransferId } from "../../domain/ledger/Transfer.ts"
 import { LogStore } from "../../domain/log/LogStore.ts"
 import { type CallIdempotency, CallStore, type CloseCall } from "../../domain/metering/CallStore.ts"
+import { GrantStore } from "../../domain/metering/GrantStore.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
 import type { Stores } from "./Ports.ts"
 
@@ -139,6 +141,25 @@ const disputeWithoutMoney: Plant = (stores) => {
   })
 }
 
+/** A budget is kept with twice its cap; what is spent of it is counted right. */
+const widerBudget: Plant = (stores) => {
+  const budgets = Context.get(stores, BudgetStore)
+  return Context.add(stores, BudgetStore, {
+    ...budgets,
+    create: (budget, most) => budgets.create({ ...budget, cap: Microcents.make(budget.cap * 2n) }, most)
+  })
+}
+
+/** What a provider bills within a grant is not counted. */
+const forgetfulGrant: Plant = (stores) => {
+  const grants = Context.get(stores, GrantStore)
+  return Context.add(stores, GrantStore, {
+    ...grants,
+    setSpent: (id, consumerId, spent, start) =>
+      spent > 0n ? Effect.void : grants.setSpent(id, consumerId, spent, start)
+  })
+}
+
 /** With the rules that must find it: whichever is broken first. */
 type Planted = readonly [name: string, plant: Plant, rules: ReadonlyArray<string>]
 
@@ -154,5 +175,7 @@ export const furtherPlants: ReadonlyArray<Planted> = [
   ["a lost settlement", lostSettlement, ["nothing acknowledged and lost"]],
   ["a receipt that is left out of the log", receiptOutOfLog, ["in the log"]],
   ["a line that is left off an invoice", lineOffInvoice, ["invoices equal ledger"]],
-  ["a bank's dispute that moves nothing", disputeWithoutMoney, ["balances are explained"]]
+  ["a bank's dispute that moves nothing", disputeWithoutMoney, ["balances are explained"]],
+  ["a budget with twice its cap", widerBudget, ["budgets hold"]],
+  ["a grant that forgets", forgetfulGrant, ["grants hold"]]
 ]

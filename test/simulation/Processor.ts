@@ -11,6 +11,7 @@ import {
   type Transferred,
   UntrustedEvent
 } from "../../domain/payments/PaymentGateway.ts"
+import type { Business, Mood } from "./Step.ts"
 import type { ConsumerId, LoadId, PayoutId } from "../../domain/shared/Ids.ts"
 
 export const SIGNATURE = "signed by the processor"
@@ -47,7 +48,41 @@ export class Processor {
   readonly transfers = new Map<PayoutId, Transferred>()
   /** Those that were not acknowledged yet. */
   readonly news = new Map<string, News>()
+  /** Accounts that it does not pay for now. */
+  readonly restricted = new Set<string>()
   private told = 0
+  private readonly moods = new Map<Business, ReadonlyArray<Mood>>()
+  private readonly onMood: () => void
+
+  constructor(onMood: () => void) {
+    this.onMood = onMood
+  }
+
+  expect(about: Business, moods: ReadonlyArray<Mood>): void {
+    this.moods.set(about, moods)
+  }
+
+  cheerUp(): void {
+    this.moods.clear()
+  }
+
+  private asked<A>(about: Business, answer: Effect.Effect<A, PaymentFailed>): Effect.Effect<A, PaymentFailed> {
+    return Effect.suspend(() => {
+      const [mood, ...others] = this.moods.get(about) ?? []
+      if (mood === undefined) return answer
+      this.moods.set(about, others)
+      this.onMood()
+      const reason = `the processor is in no good mood about ${about}`
+      if (mood === "refused") return refused(about, reason)
+      return Effect.andThen(answer, Effect.fail(new PaymentFailed({ operation: about, definite: false, reason })))
+    })
+  }
+
+  restrict(accountId: string, isRestricted: boolean): void {
+    if (isRestricted) this.restricted.add(accountId)
+    else this.restricted.delete(accountId)
+    this.tell({ _tag: "PayeeChanged", accountId })
+  }
 
   end(ordered: Ordered, state: "paid" | "failed" | "expired"): void {
     if (ordered.state !== "open") return
@@ -102,34 +137,43 @@ export class Processor {
   readonly layer = Layer.succeed(PaymentGateway, {
     mode: "live",
     checkout: ({ amountCents, consumerId, loadId }) =>
-      Effect.flatMap(DateTime.now, (now) => {
-        const sessionId = `cs_${loadId}`
-        const known = this.checkouts.get(sessionId)
-        if (known !== undefined && known.amountCents !== amountCents) return refused("checkout", "another amount")
-        const state = "open"
-        const fresh = {
-          loadId,
-          consumerId,
-          sessionId,
-          state,
-          amountCents,
-          currency: "usd",
-          paymentId: undefined
-        } as const
-        if (known === undefined) this.checkouts.set(sessionId, fresh)
-        return Effect.succeed({
-          sessionId,
-          url: `https://pay.example/${sessionId}`,
-          expiresAt: DateTime.add(now, { days: 1 })
+      this.asked(
+        "checkouts",
+        Effect.flatMap(DateTime.now, (now) => {
+          const sessionId = `cs_${loadId}`
+          const known = this.checkouts.get(sessionId)
+          if (known !== undefined && known.amountCents !== amountCents) return refused("checkout", "another amount")
+          const state = "open"
+          const fresh = {
+            loadId,
+            consumerId,
+            sessionId,
+            state,
+            amountCents,
+            currency: "usd",
+            paymentId: undefined
+          } as const
+          if (known === undefined) this.checkouts.set(sessionId, fresh)
+          return Effect.succeed({
+            sessionId,
+            url: `https://pay.example/${sessionId}`,
+            expiresAt: DateTime.add(now, { days: 1 })
+          })
         })
-      }),
+      ),
     checkoutStanding: (sessionId) =>
-      Effect.suspend(() => {
-        const known = this.checkouts.get(sessionId)
-        return known === undefined ? refused("checkout", "no such checkout") : Effect.succeed(known)
-      }),
+      this.asked(
+        "checkouts",
+        Effect.suspend(() => {
+          const known = this.checkouts.get(sessionId)
+          return known === undefined ? refused("checkout", "no such checkout") : Effect.succeed(known)
+        })
+      ),
     loadOfPayment: (paymentId) =>
-      Effect.sync(() => [...this.checkouts.values()].find((one) => one.paymentId === paymentId)?.loadId),
+      this.asked(
+        "checkouts",
+        Effect.sync(() => [...this.checkouts.values()].find((one) => one.paymentId === paymentId)?.loadId)
+      ),
     openPayee: ({ providerId }) => Effect.succeed(`acct_${providerId}`),
     onboard: (accountId, { returnUrl }) =>
       Effect.map(DateTime.now, (now) => ({
@@ -137,25 +181,41 @@ export class Processor {
         expiresAt: DateTime.add(now, { minutes: 5 })
       })),
     payee: (accountId) =>
-      Effect.succeed({
-        accountId,
-        status: "complete",
-        chargesEnabled: false,
-        payoutsEnabled: true,
-        detailsSubmitted: true,
-        currentlyDue: [],
-        eventuallyDue: [],
-        errors: []
-      }),
-    transfer: ({ amountCents, payoutId }) =>
-      Effect.suspend(() => {
-        const known = this.transfers.get(payoutId)
-        if (known !== undefined && known.amountCents !== amountCents) return refused("transfer", "another amount")
-        const made = known ?? { transferId: `tr_${payoutId}`, amountCents, reversedCents: 0 }
-        this.transfers.set(payoutId, made)
-        return Effect.succeed(made)
-      }),
-    transferOf: (payoutId) => Effect.sync(() => this.transfers.get(payoutId)),
+      this.asked(
+        "accounts",
+        Effect.sync(() => {
+          const payoutsEnabled = !this.restricted.has(accountId)
+          return {
+            accountId,
+            status: payoutsEnabled ? "complete" : "restricted",
+            chargesEnabled: false,
+            payoutsEnabled,
+            detailsSubmitted: true,
+            currentlyDue: [],
+            eventuallyDue: [],
+            errors: []
+          } as const
+        })
+      ),
+    transfer: ({ accountId, amountCents, payoutId }) =>
+      this.asked(
+        "transfers",
+        Effect.suspend(() => {
+          const known = this.transfers.get(payoutId)
+          if (known !== undefined) {
+            return known.amountCents === amountCents ? Effect.succeed(known) : refused("transfer", "another amount")
+          }
+          if (this.restricted.has(accountId)) return refused("transfer", "this account cannot be paid")
+          const made = { transferId: `tr_${payoutId}`, amountCents, reversedCents: 0 }
+          this.transfers.set(payoutId, made)
+          return Effect.succeed(made)
+        })
+      ),
+    transferOf: (payoutId) =>
+      this.asked(
+        "transfers",
+        Effect.sync(() => this.transfers.get(payoutId))
+      ),
     readEvent: (body, signature) =>
       Effect.flatMap(DateTime.now, (occurredAt) =>
         signature === SIGNATURE

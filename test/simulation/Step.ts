@@ -14,7 +14,7 @@ export type Act =
   | { readonly _tag: "Consumer" }
   | { readonly _tag: "Provider"; readonly tools: ReadonlyArray<ToolTerms> }
   | { readonly _tag: "Price"; readonly tool: number; readonly price: number }
-  | { readonly _tag: "Budget"; readonly who: number; readonly cap: number; readonly period: "day" | "month" | "total" }
+  | { readonly _tag: "Budget"; readonly who: number; readonly cap: number; readonly period: Period }
   | { readonly _tag: "Load"; readonly who: number; readonly cents: number; readonly keyed: boolean }
   | { readonly _tag: "Checkout"; readonly which: number; readonly fate: "paid" | "failed" | "expired" }
   | {
@@ -36,7 +36,14 @@ export type Act =
       readonly keyed: boolean
       readonly ok: boolean
     }
-  | { readonly _tag: "Grant"; readonly who: number; readonly provider: number; readonly cap: number }
+  | {
+      readonly _tag: "Grant"
+      readonly who: number
+      readonly provider: number
+      readonly cap: number
+      readonly period: Period
+    }
+  | { readonly _tag: "Revoke"; readonly which: number }
   | { readonly _tag: "Bill"; readonly who: number; readonly tool: number; readonly percent: number }
   | { readonly _tag: "File"; readonly which: number; readonly byProvider: boolean }
   | { readonly _tag: "Respond"; readonly which: number; readonly action: "accept" | "contest" }
@@ -45,6 +52,11 @@ export type Act =
   | { readonly _tag: "Payout"; readonly provider: number; readonly keyed: boolean }
   | { readonly _tag: "TransferBack"; readonly which: number; readonly percent: number }
   | { readonly _tag: "Correct"; readonly which: number; readonly percent: number }
+  /** What becomes of the next questions of a kind to the processor: as when the service's key is taken away for a while. */
+  | { readonly _tag: "Mood"; readonly about: Business; readonly moods: ReadonlyArray<Mood> }
+  /** The processor does not pay a provider any more, or does so again. */
+  | { readonly _tag: "Restrict"; readonly provider: number; readonly restricted: boolean }
+  | { readonly _tag: "RotateKey"; readonly who: number; readonly graceHours: number }
   | { readonly _tag: "Prove"; readonly which: number }
   | { readonly _tag: "Job"; readonly job: Job }
   | { readonly _tag: "Crash" }
@@ -79,6 +91,12 @@ export interface ToolTerms {
   /** In percent of the price. */
   readonly most?: number
 }
+
+export type Business = "checkouts" | "accounts" | "transfers"
+/** `lost`: it is done, and the answer does not come. */
+export type Mood = "refused" | "lost"
+
+export type Period = "day" | "month" | "total"
 
 export type Resolution = "resolved_refund" | "resolved_denied" | "resolved_credit"
 

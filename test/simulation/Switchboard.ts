@@ -114,7 +114,10 @@ export class Switchboard {
     })
   }
 
-  /** `atomically` as a question of its own: its commit may fail, come late or never, or be the last thing that is done. */
+  /**
+   * `atomically` as a question of its own: its commit may fail and be taken back, or be carried out and its answer lost; it
+   * may come late or never, or be the last thing that is done.
+   */
   atomically<A, E, R>(
     process: Process,
     raw: (unit: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>,
@@ -123,13 +126,25 @@ export class Switchboard {
     return Effect.withFiber((fiber) => {
       const outer = fiber.getRef(CurrentUnit)
       const unit = { lost: false }
+      let fault: Fault | undefined
+      const commit = (value: A): Effect.Effect<A> => {
+        if (unit.lost || process.dead) return lost
+        if (outer === undefined) fault = this.draw("UnitOfWork.atomically")
+        if (fault?.kind === "error_before") return lost
+        if (fault?.kind === "late_before") {
+          return Effect.flatMap(this.lateBy(fault.ms), () => (process.dead ? lost : Effect.succeed(value)))
+        }
+        if (fault?.kind !== "crash_before") return Effect.succeed(value)
+        process.dead = true
+        return lost
+      }
       const whole = raw(
         Effect.suspend(() => {
           this.unitsOpen++
           unit.lost = false
           return effect.pipe(
             Effect.provideService(CurrentUnit, unit),
-            Effect.flatMap((value) => (unit.lost || process.dead ? lost : Effect.succeed(value))),
+            Effect.flatMap(commit),
             Effect.onExit(() => Effect.sync(() => this.unitsOpen--))
           )
         })
@@ -138,7 +153,6 @@ export class Switchboard {
       return Effect.flatMap(Effect.exit(this.countsUnits ? this.counted(whole) : whole), (exit) => {
         if (process.dead) return never
         if (exit._tag === "Failure") return exit
-        const fault = this.draw("UnitOfWork.atomically")
         if (fault?.kind === "error_after") return lost
         if (fault?.kind === "late_after") return Effect.as(this.lateBy(fault.ms), exit.value)
         if (fault?.kind !== "crash_after") return exit

@@ -1,6 +1,6 @@
 /**
  * The whole checked again from its parts: every balance from its transfers, the log from its entries, every receipt known,
- * and the months that are closed. Reads everything, so it is not done after every step of a long run.
+ * the caps from their calls, and the months that are closed. Reads everything, so it is not done after every step of a long run.
  */
 import { Context, DateTime, Effect } from "effect"
 import { InvoiceStore } from "../../domain/invoices/InvoiceStore.ts"
@@ -10,6 +10,7 @@ import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { LogCheck } from "../../domain/log/LogCheck.ts"
 import { format } from "../../domain/shared/Timestamp.ts"
 import { wrong } from "./Asking.ts"
+import { capsHold } from "./Caps.ts"
 import { nowMs, type World } from "./World.ts"
 
 export const makeWholeCheck = (world: World) => {
@@ -59,6 +60,7 @@ export const makeWholeCheck = (world: World) => {
 
   return Effect.gen(function* () {
     yield* auditIsClean
+    yield* capsHold(facts)
     yield* logIsSound
     yield* invoicesAreTheLedger
   })

@@ -61,14 +61,15 @@ export const makeWorld = Effect.fnUntraced(function* (
 ) {
   const scope = yield* Effect.scope
   const calendar = yield* Calendar
+  const clock = yield* Clock.Clock
   const facts = noFacts()
-  const processor = new Processor()
-  const providers = new Providers()
   const board = new Switchboard(isAsynchronous)
+  const processor = new Processor(() => board.disturb())
+  const providers = new Providers()
   const entropy = yield* Layer.buildWithScope(SeededEntropy.layer(seed), scope)
   const outside = yield* Layer.buildWithScope(Layer.merge(processor.layer, providers.layer), scope)
   const ports: Context.Context<Ports> = Context.merge(plant(stores), outside)
-  const listener = listening(facts)
+  const listener = listening(facts, () => clock.currentTimeMillisUnsafe())
   /** What somebody does, which may take longer than its step. */
   const underWay = new Set<{ readonly process: Process }>()
   yield* TestClock.setTime(BEGINNING)
