@@ -1,8 +1,9 @@
 /**
- * Documents as PDF, A4, with PDFKit's built-in fonts.
+ * Documents as PDF, A4, with PDFKit's built-in fonts. The library is loaded with the first of them: it is large, and few
+ * starts of the service print any.
  */
 import { Effect, Layer } from "effect"
-import PdfKit from "pdfkit"
+import type PDFDocument from "pdfkit"
 import type { Invoice } from "../../domain/invoices/Invoice.ts"
 import { InvoicePrinter } from "../../domain/invoices/InvoicePrinter.ts"
 import { amountText, columnsOf, movementText, summaryOf, titleOf } from "../../domain/invoices/InvoiceText.ts"
@@ -16,6 +17,12 @@ const ACCENT = "#0a6a4d"
 export const layer = Layer.succeed(InvoicePrinter, InvoicePrinter.of({ pdf: (invoice) => render(invoice) }))
 
 const render = (invoice: Invoice): Effect.Effect<Uint8Array> =>
+  Effect.flatMap(
+    Effect.promise(() => import("pdfkit")),
+    ({ default: PdfKit }) => printed(PdfKit, invoice)
+  )
+
+const printed = (PdfKit: typeof PDFDocument, invoice: Invoice): Effect.Effect<Uint8Array> =>
   Effect.callback((resume) => {
     const document = new PdfKit({
       size: "A4",

@@ -7,7 +7,6 @@ import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
 import * as PublishedProofs from "../../adapters/dns/PublishedProofs.ts"
 import * as NoMailer from "../../adapters/mail/NoMailer.ts"
 import * as OutboxMailer from "../../adapters/mail/OutboxMailer.ts"
-import * as SmtpMailer from "../../adapters/mail/SmtpMailer.ts"
 import { makeGuardedFetch } from "../../adapters/mcp/GuardedFetch.ts"
 import { type AppConfig, valueOf } from "../config/AppConfig.ts"
 import { listOf } from "../config/Settings.ts"
@@ -17,7 +16,13 @@ const CONNECT_TIMEOUT_MS = 3_000
 
 const mailer = (config: AppConfig) => {
   if (config.SMTP_URL !== undefined) {
-    return SmtpMailer.layer({ url: config.SMTP_URL, from: valueOf(config, "MAIL_FROM") })
+    const smtp = { url: config.SMTP_URL, from: valueOf(config, "MAIL_FROM") }
+    return Layer.unwrap(
+      Effect.map(
+        Effect.promise(() => import("../../adapters/mail/SmtpMailer.ts")),
+        (SmtpMailer) => SmtpMailer.layer(smtp)
+      )
+    )
   }
   if (config.profile === "production") return NoMailer.layer
   const folder = config.profile === "embedded" ? `${valueOf(config, "DATA_DIR")}/outbox` : undefined

@@ -1,5 +1,6 @@
 /**
- * The whole service for a configuration: which adapters stand behind the ports is decided here and nowhere else.
+ * The whole service for a configuration: which adapters stand behind the ports is decided here and nowhere else. Those
+ * whose libraries are large are loaded only where they are asked for: a start spends most of its time on loading.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import type { Redacted } from "effect"
@@ -21,9 +22,7 @@ import * as McpUpstream from "../../adapters/mcp/McpUpstream.ts"
 import { derivedSecrets } from "../../adapters/mcp/ProviderSignature.ts"
 import * as DryRunGateway from "../../adapters/payments/DryRunGateway.ts"
 import * as PdfInvoicePrinter from "../../adapters/pdf/PdfInvoicePrinter.ts"
-import * as StripeGateway from "../../adapters/payments/StripeGateway.ts"
 import * as BoundedRateLimiterStore from "../../adapters/memory/BoundedRateLimiterStore.ts"
-import * as RedisRateLimiterStore from "../../adapters/redis/RedisRateLimiterStore.ts"
 import { EmbeddedPostgres } from "../../adapters/sql/embedded/EmbeddedPostgres.ts"
 import { OperatorKey } from "../../domain/accounts/Authentication.ts"
 import { RateLimitPolicy } from "../../domain/accounts/RateLimitPolicy.ts"
@@ -86,19 +85,31 @@ const baseUrlOf = (config: AppConfig): string =>
 
 export const payments = (config: AppConfig) =>
   config.PAYMENTS === "stripe"
-    ? StripeGateway.layer({
-        secretKey: config.STRIPE_SECRET_KEY!,
-        webhookSecret: config.STRIPE_WEBHOOK_SECRET,
-        apiBase: config.STRIPE_API_BASE
-      })
+    ? Layer.unwrap(
+        Effect.map(
+          Effect.promise(() => import("../../adapters/payments/StripeGateway.ts")),
+          (StripeGateway) =>
+            StripeGateway.layer({
+              secretKey: config.STRIPE_SECRET_KEY!,
+              webhookSecret: config.STRIPE_WEBHOOK_SECRET,
+              apiBase: config.STRIPE_API_BASE
+            })
+        )
+      )
     : DryRunGateway.layer
 
 const hostInUrl = (host: string): string => (host.includes(":") ? `[${host}]` : host)
 
-const rateLimiter = (redisUrl: Redacted.Redacted | undefined) =>
-  RateLimiter.layer.pipe(
-    Layer.provide(redisUrl === undefined ? BoundedRateLimiterStore.layer : RedisRateLimiterStore.layer(redisUrl))
+const redisStore = (url: Redacted.Redacted) =>
+  Layer.unwrap(
+    Effect.map(
+      Effect.promise(() => import("../../adapters/redis/RedisRateLimiterStore.ts")),
+      (RedisRateLimiterStore) => RedisRateLimiterStore.layer(url)
+    )
   )
+
+const rateLimiter = (redisUrl: Redacted.Redacted | undefined) =>
+  RateLimiter.layer.pipe(Layer.provide(redisUrl === undefined ? BoundedRateLimiterStore.layer : redisStore(redisUrl)))
 
 /** First signs, all of them verify. A profile without a database makes a secret for as long as it lives. */
 const secrets = (config: AppConfig) =>
