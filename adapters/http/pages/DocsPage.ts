@@ -1,5 +1,6 @@
 /**
- * The documentation for people, made from the OpenAPI document, and the document itself. Both are rendered once.
+ * The documentation for people, made from the OpenAPI document, and the document itself. Both are rendered once,
+ * for whoever asks first: a start does not wait for them.
  */
 import { Effect } from "effect"
 import { RateLimitPolicy } from "../../../domain/accounts/RateLimitPolicy.ts"
@@ -18,26 +19,34 @@ import { pageReply } from "./Page.ts"
 import { siteFooter, siteHeader } from "./Site.ts"
 
 export const docsRoutes = Effect.gen(function* () {
-  const document = openApiDocument(yield* BaseUrl)
+  const baseUrl = yield* BaseUrl
   const policy = yield* RateLimitPolicy
   const { addressRpm, registrationRpm, keysLimited } = yield* RateLimitSettings
-  const page = docsPage(document, {
-    addressRpm,
-    registrationRpm,
-    consumerRpm: keysLimited ? policy.defaultRpm : 0,
-    consumerRpmMax: policy.ceilingRpm,
-    providerRpm: keysLimited ? policy.providerRpm : 0
-  })
-  const json: EncodedReply = {
+  const document = once(() => openApiDocument(baseUrl))
+  const page = once(() =>
+    docsPage(document(), {
+      addressRpm,
+      registrationRpm,
+      consumerRpm: keysLimited ? policy.defaultRpm : 0,
+      consumerRpmMax: policy.ceilingRpm,
+      providerRpm: keysLimited ? policy.providerRpm : 0
+    })
+  )
+  const json = once((): EncodedReply => ({
     status: 200,
     headers: { "content-type": "application/json; charset=utf-8" },
-    body: JSON.stringify(document)
-  }
+    body: JSON.stringify(document())
+  }))
   return [
-    documentRoute("/docs", publicRead, Effect.succeed(page), "The documentation, for people"),
-    documentRoute("/api/openapi.json", publicRead, Effect.succeed(json), "The whole contract as OpenAPI 3.1")
+    documentRoute("/docs", publicRead, Effect.sync(page), "The documentation, for people"),
+    documentRoute("/api/openapi.json", publicRead, Effect.sync(json), "The whole contract as OpenAPI 3.1")
   ]
 })
+
+const once = <A extends object>(make: () => A): (() => A) => {
+  let made: A | undefined
+  return () => (made ??= make())
+}
 
 export const docsPage = (document: OpenApiDocument, facts: DocsFacts): EncodedReply => {
   const groups = groupsOf(document)
