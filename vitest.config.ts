@@ -10,7 +10,7 @@ export default defineConfig({
     // Every file has a process of its own: what Node has compiled for one, the next ones find.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/compiled") },
     maxWorkers: 2,
-    // What hangs is found all the same; a machine that is busy with other things only takes its time.
+    // What merely has to happen may take long on a busy machine; tests of time have bounds of their own.
     testTimeout: 60_000,
     hookTimeout: 120_000,
     teardownTimeout: 30_000

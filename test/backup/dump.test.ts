@@ -80,5 +80,5 @@ it.live(
       yield* anew.kill
       yield* isSound(restored!, NEXT_LOG_KEY)
     }),
-  180_000
+  400_000
 )

@@ -131,7 +131,7 @@ const backThen = Effect.fnUntraced(function* (
 it.live(
   "a base backup by SQL alone, and the archive: every call until then, and none since",
   () => backThen(undefined, bySql),
-  180_000
+  400_000
 )
 
 it.live(
@@ -143,5 +143,5 @@ it.live(
       tool(join(programs, "pg_basebackup"), url, `--pgdata=${base}`, "--wal-method=none", "--checkpoint=fast")
     return backThen(programs, take)
   },
-  180_000
+  400_000
 )

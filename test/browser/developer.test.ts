@@ -107,7 +107,7 @@ it.live.skipIf(!hasBrowser)(
       })
       assert.deepStrictEqual(unexpected(complaints), [])
     }).pipe(Effect.scoped),
-  { timeout: 120_000 }
+  { timeout: 300_000 }
 )
 
 it.live.skipIf(!hasBrowser)(
@@ -136,7 +136,7 @@ it.live.skipIf(!hasBrowser)(
         await waitsFor(page, "#dashboard", "The service does not know this key")
       })
     }).pipe(Effect.scoped),
-  { timeout: 60_000 }
+  { timeout: 180_000 }
 )
 
 it.live.skipIf(!hasBrowser)(
@@ -168,5 +168,5 @@ it.live.skipIf(!hasBrowser)(
         }
       }
     }).pipe(Effect.scoped),
-  { timeout: 180_000 }
+  { timeout: 400_000 }
 )

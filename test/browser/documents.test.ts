@@ -42,7 +42,7 @@ for (const [name, path, title] of PAGES) {
           }
         }
       }).pipe(Effect.scoped),
-    { timeout: 180_000 }
+    { timeout: 400_000 }
   )
 }
 
@@ -69,7 +69,7 @@ it.live.skipIf(!hasBrowser)(
         assert.isAbove((yield* Effect.promise(() => plain.innerText("main"))).length, 500, path)
       }
     }).pipe(Effect.scoped),
-  { timeout: 60_000 }
+  { timeout: 180_000 }
 )
 
 it.live.skipIf(!hasBrowser)(
@@ -87,5 +87,5 @@ it.live.skipIf(!hasBrowser)(
         assert.strictEqual(status, 200, link)
       }
     }).pipe(Effect.scoped),
-  { timeout: 60_000 }
+  { timeout: 180_000 }
 )

@@ -70,7 +70,7 @@ it.live.skipIf(!hasBrowser)(
       assert.match(keys[0] ?? "", /^[0-9a-f]{32}$/u)
       assert.strictEqual(new Set(keys).size, 1)
     }).pipe(Effect.scoped),
-  { timeout: 60_000 }
+  { timeout: 180_000 }
 )
 
 it.live.skipIf(!hasBrowser)(
@@ -91,7 +91,7 @@ it.live.skipIf(!hasBrowser)(
       })
       assert.deepStrictEqual(complaints, [])
     }).pipe(Effect.scoped),
-  { timeout: 60_000 }
+  { timeout: 180_000 }
 )
 
 it.live.skipIf(!hasBrowser)(
@@ -113,7 +113,7 @@ it.live.skipIf(!hasBrowser)(
       })
       assert.strictEqual(focused, "Register")
     }).pipe(Effect.scoped),
-  { timeout: 60_000 }
+  { timeout: 180_000 }
 )
 
 it.live.skipIf(!hasBrowser)(
@@ -144,5 +144,5 @@ it.live.skipIf(!hasBrowser)(
         ]
       )
     }).pipe(Effect.scoped),
-  { timeout: 60_000 }
+  { timeout: 180_000 }
 )

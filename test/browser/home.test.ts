@@ -48,7 +48,7 @@ describe("the first page", () => {
           assert.include(sold, answered)
         }
       }).pipe(Effect.scoped),
-    { timeout: 60_000 }
+    { timeout: 180_000 }
   )
 
   it.live(
@@ -65,6 +65,6 @@ describe("the first page", () => {
         for (const path of loaded) bytes += Buffer.byteLength(yield* get(`${url}${path}`))
         assert.isBelow(bytes, FIRST_PAGE_BYTES_MAX)
       }).pipe(Effect.scoped),
-    { timeout: 60_000 }
+    { timeout: 180_000 }
   )
 })

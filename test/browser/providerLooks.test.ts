@@ -75,7 +75,7 @@ it.live.skipIf(!hasBrowser)(
         assert.deepStrictEqual(complaints, [])
       }
     }).pipe(Effect.scoped),
-  { timeout: 180_000 }
+  { timeout: 400_000 }
 )
 
 it.live.skipIf(!hasBrowser)(
@@ -160,7 +160,7 @@ it.live.skipIf(!hasBrowser)(
       )
       assert.deepStrictEqual(complaints, [])
     }).pipe(Effect.scoped),
-  { timeout: 180_000 }
+  { timeout: 400_000 }
 )
 
 it.live.skipIf(!hasBrowser)(
@@ -225,5 +225,5 @@ it.live.skipIf(!hasBrowser)(
       assert.isFalse(yield* Effect.promise(() => page.evaluate<boolean>("'caught' in window")))
       assert.deepStrictEqual(complaints, [])
     }).pipe(Effect.scoped),
-  { timeout: 180_000 }
+  { timeout: 400_000 }
 )

@@ -96,5 +96,5 @@ it.live.skipIf(!hasBrowser)(
         []
       )
     }).pipe(Effect.scoped),
-  { timeout: 180_000 }
+  { timeout: 400_000 }
 )

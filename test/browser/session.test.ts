@@ -55,5 +55,5 @@ it.live.skipIf(!hasBrowser)(
         assert.strictEqual(yield* Effect.promise(() => page.evaluate("sessionStorage.length + localStorage.length")), 0)
       }
     }).pipe(Effect.scoped),
-  { timeout: 60_000 }
+  { timeout: 180_000 }
 )

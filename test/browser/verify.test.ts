@@ -78,7 +78,7 @@ it.live.skipIf(!hasBrowser)(
       })
       assert.match(yield* Effect.promise(() => page.innerText("#verdict")), /^Valid/u)
     }).pipe(Effect.scoped),
-  { timeout: 60_000 }
+  { timeout: 180_000 }
 )
 
 it.live.skipIf(!hasBrowser)(
@@ -97,7 +97,7 @@ it.live.skipIf(!hasBrowser)(
       })
       assert.include(yield* Effect.promise(() => page.innerText("#verdict")), "over https or from this computer")
     }).pipe(Effect.scoped),
-  { timeout: 60_000 }
+  { timeout: 180_000 }
 )
 
 it.live.skipIf(!hasBrowser)(
@@ -119,5 +119,5 @@ it.live.skipIf(!hasBrowser)(
         }
       }
     }).pipe(Effect.scoped),
-  { timeout: 60_000 }
+  { timeout: 180_000 }
 )

@@ -105,5 +105,5 @@ it.live.skipIf(!hasDisk)(
       const check = yield* finished(["fsck", "--data-dir", dataDir])
       assert.strictEqual(check.code, 0, check.output + check.problem)
     }),
-  120_000
+  300_000
 )

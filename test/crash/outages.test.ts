@@ -133,25 +133,25 @@ it.layer(Service.layer, { ...LIVE, timeout: "90 seconds" })("under load from 64 
         assert.deepStrictEqual(heard.unclean, [])
         yield* booksHold(heard)
       }),
-    60_000
+    180_000
   )
 
   it.effect(
     "a database that is gone for some seconds",
     () => Effect.flatMap(DatabaseLink, ({ cut }) => throughOutage("gone", 5, cut)),
-    60_000
+    180_000
   )
 
   it.effect(
     "a database that lets nobody in: it has no connection left",
     () => Effect.flatMap(DatabaseLink, ({ refuse }) => throughOutage("full", 5, refuse("53300"))),
-    60_000
+    180_000
   )
 
   it.effect(
     "a database that answers nothing any more, on connections that look well",
     () => Effect.flatMap(DatabaseLink, ({ freeze }) => throughOutage("half-open", 15, freeze)),
-    90_000
+    180_000
   )
 
   it.effect(
@@ -180,7 +180,7 @@ it.layer(Service.layer, { ...LIVE, timeout: "90 seconds" })("under load from 64 
         assert.deepStrictEqual([...well.statuses.keys()], [200])
         yield* booksHold(swallowed)
       }),
-    60_000
+    180_000
   )
 
   it.effect(
@@ -210,7 +210,7 @@ it.layer(Service.layer, { ...LIVE, timeout: "90 seconds" })("under load from 64 
         assert.deepStrictEqual([heard.unclean, heard.lost], [[], 0])
         yield* booksHold(heard)
       }),
-    60_000
+    180_000
   )
 })
 

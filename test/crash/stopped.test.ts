@@ -86,7 +86,7 @@ it.layer(PostgresTest.layerDatabase, LIVE)("a service that is stopped under load
         assert.strictEqual(charged, heard.acknowledged.length, "every call that was made was answered")
         assert.strictEqual(provider.waiting(), 0)
       }),
-    60_000
+    180_000
   )
 
   it.effect(
@@ -120,6 +120,6 @@ it.layer(PostgresTest.layerDatabase, LIVE)("a service that is stopped under load
         ).pipe(connectedTo(url))
         assert.deepStrictEqual(held, [{ held: 0n }])
       }),
-    60_000
+    180_000
   )
 })

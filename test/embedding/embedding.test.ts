@@ -56,7 +56,7 @@ it("the chapter has its three programs, and names all that the front door export
   }
 })
 
-it.layer(PackedPackage.layer, { timeout: "120 seconds", excludeTestServices: true })("the packed package", (it) => {
+it.layer(PackedPackage.layer, { timeout: "500 seconds", excludeTestServices: true })("the packed package", (it) => {
   it.effect("holds what was built from the sources, what there is to read, and nothing else", () =>
     Effect.gen(function* () {
       const { files } = yield* PackedPackage
@@ -81,7 +81,7 @@ it.layer(PackedPackage.layer, { timeout: "120 seconds", excludeTestServices: tru
         assert.strictEqual(code, 0)
         assert.include(output, "--receipt-signing-secret")
       }),
-    60_000
+    300_000
   )
 
   it.effect(
@@ -117,7 +117,7 @@ it.layer(PackedPackage.layer, { timeout: "120 seconds", excludeTestServices: tru
           []
         )
       }),
-    90_000
+    300_000
   )
 
   it.effect(
@@ -130,7 +130,7 @@ it.layer(PackedPackage.layer, { timeout: "120 seconds", excludeTestServices: tru
         const again = yield* node("own-store.ts")
         assert.deepStrictEqual(again, { code: 0, output: "Ada was on the list before\n1 on the list, 0 consumers\n" })
       }),
-    60_000
+    300_000
   )
 
   it.effect(
@@ -174,7 +174,7 @@ it.layer(PackedPackage.layer, { timeout: "120 seconds", excludeTestServices: tru
         assert.strictEqual(yield* exit, 130)
         assert.strictEqual(problem(), "")
       }),
-    60_000
+    300_000
   )
 
   it.effect(
@@ -193,6 +193,6 @@ it.layer(PackedPackage.layer, { timeout: "120 seconds", excludeTestServices: tru
         const ms = yield* Effect.repeat(slowest, { until: (ms) => ms < TEST_MS_MAX, times: TRIES_MAX - 1 })
         assert.isBelow(ms, TEST_MS_MAX)
       }),
-    60_000
+    300_000
   )
 })

@@ -76,7 +76,7 @@ describe("the tests' own server", () => {
         assert.isTrue(existsSync(folder))
         owner.kill()
         yield* Effect.suspend(() => (existsSync(folder) ? Effect.fail("it is still there") : Effect.void)).pipe(
-          Effect.retry(Schedule.spaced("50 millis").pipe(Schedule.upTo({ duration: "20 seconds" })))
+          Effect.retry(Schedule.spaced("50 millis").pipe(Schedule.upTo({ duration: "60 seconds" })))
         )
         assert.isFalse(yield* listens(owner.url))
       }),

@@ -61,7 +61,7 @@ const untilItWorks = (call: Call) =>
     schedule: Schedule.spaced("100 millis")
   }).pipe(
     Effect.timeoutOrElse({
-      duration: "20 seconds",
+      duration: "60 seconds",
       orElse: () => Effect.die(new Error(`${call.path} never came back`))
     })
   )

@@ -41,7 +41,7 @@ const untilHealthy = Effect.repeat(send({ path: HEALTH }), {
   schedule: Schedule.spaced("50 millis")
 }).pipe(
   Effect.timeoutOrElse({
-    duration: "15 seconds",
+    duration: "60 seconds",
     orElse: () => Effect.die(new Error("The service never came back"))
   })
 )

@@ -54,7 +54,7 @@ const sold = Effect.gen(function* () {
   }
 })
 
-it.layer(PostgresTest.layer, { timeout: "120 seconds", excludeTestServices: true })("The log's commands", (it) => {
+it.layer(PostgresTest.layer, { timeout: "300 seconds", excludeTestServices: true })("The log's commands", (it) => {
   it.effect(
     "verify a receipt offline, follow the log, and prove it again",
     () =>
@@ -152,7 +152,7 @@ it.layer(PostgresTest.layer, { timeout: "120 seconds", excludeTestServices: true
         assert.strictEqual(third.code, 1)
         assert.include(third.problem, "The log is not what it was")
       }),
-    { timeout: 120_000 }
+    { timeout: 300_000 }
   )
 })
 

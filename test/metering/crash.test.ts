@@ -74,7 +74,7 @@ describe("A service on a data folder", () => {
         assert.strictEqual(field(books, "balanced"), true)
         yield* second.stop
       }),
-    60_000
+    180_000
   )
 
   it.live(
@@ -120,6 +120,6 @@ describe("A service on a data folder", () => {
         assert.include(field(verified, "verification"), { reason: "ok" })
         yield* second.stop
       }),
-    60_000
+    180_000
   )
 })

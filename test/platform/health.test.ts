@@ -30,7 +30,7 @@ const untilReady = Effect.repeat(send({ path: "/readyz" }), {
     })
   ),
   Effect.timeoutOrElse({
-    duration: "20 seconds",
+    duration: "60 seconds",
     orElse: () => Effect.die(new Error("The service never came back"))
   })
 )

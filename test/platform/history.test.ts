@@ -20,7 +20,7 @@ const recorded = expecting(200, { path: PATH }).pipe(
     until: (answer) => Number(at(answer, "checks", 0, "samples")) > 0,
     schedule: Schedule.spaced("100 millis")
   }),
-  Effect.timeoutOrElse({ duration: "20 seconds", orElse: () => Effect.die(new Error("Nothing was recorded")) })
+  Effect.timeoutOrElse({ duration: "60 seconds", orElse: () => Effect.die(new Error("Nothing was recorded")) })
 )
 
 describe.each(everyService())("the record over %s", (_, layer) => {

@@ -16,7 +16,7 @@ import {
 } from "../support/EmbeddedFolders.ts"
 import { json, post, ready } from "../support/ServiceProcess.ts"
 
-vi.setConfig({ testTimeout: 60_000 })
+vi.setConfig({ testTimeout: 180_000 })
 
 let template: Template
 beforeAll(async () => {

@@ -6,11 +6,11 @@ import { Effect } from "effect"
 import { chmod, writeFile } from "node:fs/promises"
 import { createServer } from "node:net"
 import { join } from "node:path"
-import { dataFolder, isRoot, serverPid } from "../support/EmbeddedFolders.ts"
+import { dataFolder, isRoot, serverPid, until } from "../support/EmbeddedFolders.ts"
 import { freePort } from "../support/FreePort.ts"
 import { finished, json, ready, start, temporaryFolder } from "../support/ServiceProcess.ts"
 
-vi.setConfig({ testTimeout: 60_000 })
+vi.setConfig({ testTimeout: 180_000 })
 
 const NOBODY = { uid: 65_534, gid: 65_534 }
 
@@ -181,8 +181,7 @@ describe("commands that end by themselves", () => {
           () => false
         )
       )
-      for (let n = 0; n < 200 && !(yield* isUp); n++) yield* Effect.sleep("50 millis")
-      assert.isTrue(yield* isUp)
+      yield* until("it answers", isUp)
     })
   )
 })

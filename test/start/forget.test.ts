@@ -16,7 +16,7 @@ const SECRETS = {
   LOG_LEVEL: "Error"
 }
 
-it.layer(PostgresTest.layer, { timeout: "120 seconds", excludeTestServices: true })("forget", (it) => {
+it.layer(PostgresTest.layer, { timeout: "300 seconds", excludeTestServices: true })("forget", (it) => {
   it.effect(
     "erases an account, whose key a running service refuses at once, and leaves sound books",
     () =>

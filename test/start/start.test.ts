@@ -10,7 +10,7 @@ import { join } from "node:path"
 import { dataFolder, isAlive, makeTemplate, serverPid, type Template, until } from "../support/EmbeddedFolders.ts"
 import { json, ready, type Started } from "../support/ServiceProcess.ts"
 
-vi.setConfig({ testTimeout: 60_000 })
+vi.setConfig({ testTimeout: 180_000 })
 
 const READY_MS_MAX = 5_000
 const PROJECT = join(import.meta.dirname, "../..")

@@ -61,7 +61,7 @@ export const isAlive = (pid: number): boolean => {
 export const until = <R>(what: string, condition: Effect.Effect<boolean, never, R>) =>
   condition.pipe(
     Effect.repeat({ until: (holds) => holds, schedule: Schedule.spaced("20 millis") }),
-    Effect.timeoutOrElse({ duration: "20 seconds", orElse: () => Effect.die(new Error(`Never: ${what}`)) })
+    Effect.timeoutOrElse({ duration: "60 seconds", orElse: () => Effect.die(new Error(`Never: ${what}`)) })
   )
 
 /** While the server is on its way back, connections are refused. */

@@ -31,8 +31,8 @@ export interface StartOptions {
 /** Node keeps there what it has compiled: tests start the service again and again. */
 const COMPILED = join(import.meta.dirname, "../../node_modules/.cache/compiled")
 
-const READY_SECONDS_MAX = 60
-const EXIT_SECONDS_MAX = 20
+const READY_SECONDS_MAX = 120
+const EXIT_SECONDS_MAX = 60
 
 /** Leads a process group of its own, as a shell's job does; whatever is left of it in the end is killed. */
 export const start = Effect.fnUntraced(function* (

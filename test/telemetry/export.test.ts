@@ -49,7 +49,7 @@ const exporting = Effect.fnUntraced(function* (url: string, limits: CollectorLim
 const until = (holds: () => boolean): Effect.Effect<void> =>
   Effect.sleep("5 millis").pipe(
     Effect.repeat({ until: holds }),
-    Effect.timeoutOrElse({ duration: "10 seconds", orElse: () => Effect.die(new Error("It never came to that")) }),
+    Effect.timeoutOrElse({ duration: "30 seconds", orElse: () => Effect.die(new Error("It never came to that")) }),
     Effect.asVoid
   )
 

@@ -91,7 +91,7 @@ describe("a traced call", () => {
         assert.deepInclude(line!.annotations, ids)
         assert.notInclude(double.text(), key)
       }),
-    60_000
+    180_000
   )
 })
 
@@ -114,7 +114,7 @@ describe("calls that nobody samples", () => {
         assert.isTrue(traced.every(({ traceId }) => traceId === TRACE))
         assert.deepStrictEqual([...new Set(double.spans().map((span) => span.traceId))], [TRACE])
       }),
-    60_000
+    180_000
   )
 })
 
@@ -135,7 +135,7 @@ describe("the service", () => {
         assert.strictEqual(code, INTERRUPTED, service.problem())
         assert.isBelow(tookMs, 7_000)
       }),
-    60_000
+    180_000
   )
 
   it.live(
@@ -157,7 +157,7 @@ describe("the service", () => {
         }
         assert.notInclude(double.text() + service.output() + service.problem(), "let-me-in")
       }),
-    60_000
+    180_000
   )
 })
 

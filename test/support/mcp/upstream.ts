@@ -1,4 +1,4 @@
-import { Effect, Redacted } from "effect"
+import { Effect, Redacted, Schedule } from "effect"
 import { publicAndLoopback } from "../../../adapters/mcp/AddressGuard.ts"
 import * as McpUpstream from "../../../adapters/mcp/McpUpstream.ts"
 import type { McpUpstreamSettings } from "../../../adapters/mcp/McpUpstreamOptions.ts"
@@ -16,7 +16,9 @@ export const makeUpstream = (settings: Partial<McpUpstreamSettings> = {}) =>
   })
 
 /** Waits for what happens on the other side of a socket; a defect where it does not. */
-export const eventually = (isSo: () => boolean, withinMs = 2_000): Effect.Effect<void> =>
-  Effect.suspend(() => (isSo() ? Effect.void : Effect.andThen(Effect.sleep(10), eventually(isSo, withinMs)))).pipe(
+export const eventually = (isSo: () => boolean, withinMs = 30_000): Effect.Effect<void> =>
+  Effect.sync(isSo).pipe(
+    Effect.repeat({ until: (holds) => holds, schedule: Schedule.spaced("10 millis") }),
+    Effect.asVoid,
     Effect.timeoutOrElse({ duration: withinMs, orElse: () => Effect.die(new Error(`Never came true: ${isSo}`)) })
   )

@@ -15,7 +15,7 @@ export interface Process {
   readonly stop: Effect.Effect<void>
 }
 
-const READY_SECONDS_MAX = 30
+const READY_SECONDS_MAX = 120
 const MAIN = join(import.meta.dirname, "../../../src/main.ts")
 
 /** Without what the test runner puts there, such as a BASE_URL of its own. */
