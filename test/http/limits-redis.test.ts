@@ -51,7 +51,7 @@ for (const [way, end] of [
       yield* redis.signal(end)
       for (let n = 0; n < 3; n++) {
         const answer = yield* Effect.timeoutOrElse(send(CALL), {
-          duration: "2 seconds",
+          duration: "10 seconds",
           orElse: () => Effect.die(new Error(`A request waits for a Redis that is ${way}`))
         })
         assert.strictEqual(answer.status, 200)

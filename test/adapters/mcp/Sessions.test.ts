@@ -129,7 +129,7 @@ describe("sessions", () => {
           const upstream = yield* makeUpstream()
           const answers = yield* Effect.all(
             Array.from({ length: 500 }, (_, n) =>
-              upstream.call(upstreamCall(server.url, { arguments: { n, secret: `of caller ${n}` } }))
+              upstream.call(upstreamCall(server.url, { timeoutMs: 50_000, arguments: { n, secret: `of caller ${n}` } }))
             ),
             { concurrency: "unbounded" }
           )
@@ -142,7 +142,7 @@ describe("sessions", () => {
           assert.isAtMost(server.seen.methods.filter((method) => method === "initialize").length, 1)
         }
       }),
-    60_000
+    180_000
   )
 
   it.live(
@@ -162,6 +162,6 @@ describe("sessions", () => {
           answers.map((_, n) => text(`Echo: number ${n}`).content)
         )
       }),
-    60_000
+    180_000
   )
 })
