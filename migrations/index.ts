@@ -17,6 +17,7 @@ import platform from "./0011_platform.ts"
 import healthHistory from "./0012_health_history.ts"
 import slaDays from "./0013_sla_days.ts"
 import retention from "./0014_retention.ts"
+import withdrawnTools from "./0017_withdrawn_tools.ts"
 
 const migrations = {
   "0001_accounts_and_catalogue": accountsAndCatalogue,
@@ -32,7 +33,8 @@ const migrations = {
   "0011_platform": platform,
   "0012_health_history": healthHistory,
   "0013_sla_days": slaDays,
-  "0014_retention": retention
+  "0014_retention": retention,
+  "0017_withdrawn_tools": withdrawnTools
 }
 
 export const names: ReadonlyArray<string> = Object.keys(migrations).toSorted()

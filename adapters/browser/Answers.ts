@@ -54,6 +54,7 @@ export type CallDone = Extract<CallAnswer, { readonly meta: unknown }>
 export type CatalogPage = Answer<typeof CatalogApi.endpoints.catalog>
 /** A tool as it is put in. */
 export type Declaration = Wire<ToolBody>
+export type OwnTools = Answer<typeof CatalogApi.endpoints.ownTools>
 export type ToolsPut = Answer<typeof CatalogApi.endpoints.registerTools>
 export type Answered = Answer<typeof DisputesApi.endpoints.respond>
 export type SigningSecret = Answer<typeof TrustApi.endpoints.signingSecret>

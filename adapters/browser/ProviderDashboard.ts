@@ -32,7 +32,7 @@ const show = (_key: string, who: Who): void => {
   begun.element.classList.add("first")
   place.classList.add("begun")
   const [, called, disputed, stated] = ofCalls
-  const listed = tools(id, () => void begun.reload())
+  const listed = tools(() => void begun.reload())
   showDashboard(place, "provider", String(who["name"]), [
     begun,
     earned,

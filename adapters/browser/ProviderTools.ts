@@ -1,22 +1,26 @@
 /**
  * The provider's tools: what they cost and how they do, each to edit, and another one to list.
  */
-import type { CatalogPage, Declaration, ToolDetails } from "./Answers.ts"
+import type { Declaration, OwnTools, ToolDetails, ToolsPut } from "./Answers.ts"
 import { ask } from "./Api.ts"
+import { confirmed } from "./Confirm.ts"
 import { deed, saying } from "./Deed.ts"
-import { button, el, empty, fill, notice } from "./Dom.ts"
+import { badge, button, el, empty, fill, notice } from "./Dom.ts"
 import { count, day, milliseconds, money } from "./Figures.ts"
 import { type Panel, panel } from "./Panel.ts"
 import { pages } from "./Pages.ts"
+import { keyOf } from "./Session.ts"
 import { table } from "./Table.ts"
 import { toolForm } from "./ToolForm.ts"
 
-type Tool = CatalogPage["tools"][number]
+type Tool = OwnTools["tools"][number]
+
+const PATH = "/api/v1/market/tools"
 
 const SHOWN_AT_ONCE = 50
 
-/** `changed` is told when there is another tool, or another price. */
-export const tools = (providerId: string, changed: () => void): Panel => {
+/** `changed` is told when there is another tool, another price, or one tool less. */
+export const tools = (changed: () => void): Panel => {
   const said = saying()
   const editor = el("div", {})
 
@@ -60,6 +64,53 @@ export const tools = (providerId: string, changed: () => void): Panel => {
     return opener
   }
 
+  const moved = async (sentence: string): Promise<string> => {
+    close()
+    await made.reload()
+    changed()
+    return sentence
+  }
+  const withdrawing = ({ id, tool_name: name }: Tool) => {
+    const doer = deed(
+      "Withdraw",
+      said,
+      async (idempotencyKey) => {
+        const agreed = await confirmed({
+          title: `Withdraw ${name}?`,
+          text: [
+            el("p", {}, "Nobody finds it any more, and calls of it are refused. Calls that are under way still end."),
+            el("p", {}, "Its receipts, usage and disputes stay. You can list it again.")
+          ],
+          yes: "Withdraw it",
+          isDangerous: true
+        })
+        if (!agreed) return undefined
+        await ask("DELETE", `${PATH}/${id}`, { key: keyOf("provider"), idempotencyKey })
+        return moved(`${name} is withdrawn.`)
+      },
+      "tiny plain"
+    )
+    doer.setAttribute("aria-label", `Withdraw ${name}`)
+    return doer
+  }
+  const relisting = ({ id, tool_name: name }: Tool) => {
+    const doer = deed(
+      "List again",
+      said,
+      async (idempotencyKey) => {
+        const { declaration } = await detailsOf(id)
+        const body = { tools: [declaration] }
+        await ask<ToolsPut>("POST", "/api/market/tools", { key: keyOf("provider"), idempotencyKey, body })
+        return moved(`${name} is listed again, as it was.`)
+      },
+      "tiny plain"
+    )
+    doer.setAttribute("aria-label", `List ${name} again`)
+    return doer
+  }
+  const doing = (tool: Tool): ReadonlyArray<HTMLElement> =>
+    tool.withdrawn_at === null ? [editing(tool), withdrawing(tool)] : [relisting(tool)]
+
   const made = panel(
     "tools",
     "Tools and prices",
@@ -67,19 +118,14 @@ export const tools = (providerId: string, changed: () => void): Panel => {
       const list = await pages(
         async (cursor) => {
           const more = cursor === undefined ? {} : { cursor }
-          const query = new URLSearchParams({
-            provider_id: providerId,
-            limit: String(SHOWN_AT_ONCE),
-            sort: "name",
-            ...more
-          })
-          const page = await ask<CatalogPage>("GET", `/api/market/catalog?${query}`, { isFresh: true })
+          const query = new URLSearchParams({ limit: String(SHOWN_AT_ONCE), ...more })
+          const page = await ask<OwnTools>("GET", `${PATH}?${query}`, { key: keyOf("provider") })
           return { items: page.tools, next: page.next_cursor }
         },
         (all) => [
           all.length === 0
             ? empty("No tools yet. List what your MCP server offers: developers find it at once, with its price.")
-            : toolTable(all, editing)
+            : toolTable(all, doing)
         ]
       )
       return [said, editor, list]
@@ -89,8 +135,7 @@ export const tools = (providerId: string, changed: () => void): Panel => {
   return made
 }
 
-const detailsOf = (id: string): Promise<ToolDetails> =>
-  ask<ToolDetails>("GET", `/api/v1/market/tools/${id}`, { isFresh: true })
+const detailsOf = (id: string): Promise<ToolDetails> => ask<ToolDetails>("GET", `${PATH}/${id}`, { isFresh: true })
 
 const sentenceOf = (name: string, before: ToolDetails | undefined, current: ToolDetails | undefined): string => {
   const [then, now] = [before?.price_history[0], current?.price_history[0]]
@@ -100,7 +145,7 @@ const sentenceOf = (name: string, before: ToolDetails | undefined, current: Tool
     : `${name} is saved, with price version ${now.version}: ${now.price} a call and ${count(now.free_tier_calls)} free ones a month, from now on.`
 }
 
-const toolTable = (all: ReadonlyArray<Tool>, editing: (tool: Tool) => HTMLElement): HTMLElement =>
+const toolTable = (all: ReadonlyArray<Tool>, doing: (tool: Tool) => ReadonlyArray<HTMLElement>): HTMLElement =>
   table(
     "Tools and prices",
     [
@@ -110,7 +155,8 @@ const toolTable = (all: ReadonlyArray<Tool>, editing: (tool: Tool) => HTMLElemen
           el("a", { href: `/catalog/${tool.id}` }, tool.display_name),
           tool.display_name === tool.tool_name
             ? undefined
-            : el("div", { class: "small muted" }, el("code", {}, tool.tool_name))
+            : el("div", { class: "small muted" }, el("code", {}, tool.tool_name)),
+          tool.withdrawn_at === null ? undefined : el("div", {}, badge("Withdrawn"))
         ]
       },
       { name: "Category", cell: (tool) => tool.category },
@@ -122,7 +168,7 @@ const toolTable = (all: ReadonlyArray<Tool>, editing: (tool: Tool) => HTMLElemen
       { name: "Free a month", cell: ({ pricing }) => count(pricing.free_tier_calls), isNumber: true },
       { name: "Calls", cell: ({ stats }) => count(stats.total_calls), isNumber: true },
       { name: "95 of 100 within", cell: ({ stats }) => milliseconds(stats.p95_latency_ms), isNumber: true },
-      { name: "", cell: (tool) => el("div", { class: "actions tight" }, editing(tool)) }
+      { name: "", cell: (tool) => el("div", { class: "actions tight" }, ...doing(tool)) }
     ],
     all
   )

@@ -6,7 +6,7 @@ import { ask, words } from "./Api.ts"
 import type { Schema } from "./Arguments.ts"
 import { callForm } from "./CallForm.ts"
 import { chart } from "./Chart.ts"
-import { button, byId, el, empty, figures, fill, notice } from "./Dom.ts"
+import { button, el, empty, figures, fill, notice } from "./Dom.ts"
 import { count, milliseconds, moment, money, percent } from "./Figures.ts"
 
 /** What the server wrote stays below, for whoever wants the numbers. */
@@ -85,6 +85,7 @@ const titled = (title: string, shown: HTMLElement): HTMLElement => el("div", {},
 const showCall = async (place: HTMLElement): Promise<void> => {
   const { price, sample, tool: id } = place.dataset
   const tool = await ask<ToolDetails>("GET", `/api/v1/market/tools/${id!}`, { isFresh: true })
+  if (tool.withdrawn_at !== null) return fill(place, notice("", "Its provider withdrew this tool a moment ago."))
   callForm(place, tool, JSON.parse(sample!) as Schema)
   // The page may have been kept for a minute; what the button says holds.
   if (price !== String(tool.pricing.price_microcents)) {
@@ -99,6 +100,7 @@ for (const [id, show] of [
   ["call", showCall],
   ["sla", showSla]
 ] as const) {
-  const place = byId(id)
-  void loaded(place, () => show(place))
+  // A tool that was withdrawn has no form.
+  const place = document.querySelector<HTMLElement>(`#${id}`)
+  if (place !== null) void loaded(place, () => show(place))
 }

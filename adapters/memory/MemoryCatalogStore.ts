@@ -47,6 +47,14 @@ export const layer = Layer.effect(
         }
       }),
 
+      withdraw: Effect.fnUntraced(function* (providerId, id, at) {
+        const row = tools.get(id)
+        if (row === undefined || row.tool.providerId !== providerId) return Option.none()
+        const withdrawnAt = row.tool.withdrawnAt ?? at
+        yield* put(tools, id, { ...row, tool: { ...row.tool, withdrawnAt } })
+        return Option.some(withdrawnAt)
+      }),
+
       countOf: (providerId) => Effect.sync(() => toolsOfProvider.get(providerId)?.size ?? 0),
 
       find: (id) => Effect.sync(() => Option.map(Option.fromNullishOr(tools.get(id)), entryOf)),
@@ -58,12 +66,11 @@ export const layer = Layer.effect(
         }),
 
       findByName: (toolName, limit) =>
-        Effect.sync(() =>
-          (toolsByName.get(toolName) ?? [])
-            .toSorted()
-            .slice(0, limit)
-            .map((id) => entryOf(tools.get(id)!))
-        ),
+        Effect.sync(() => {
+          const named = (toolsByName.get(toolName) ?? []).toSorted().map((id) => tools.get(id)!)
+          const listed = named.filter(isListed)
+          return (listed.length > 0 ? listed : named).slice(0, limit).map(entryOf)
+        }),
 
       search: (filter, sort, { after, limit, offset }) =>
         Effect.sync(() => {
@@ -83,20 +90,25 @@ export const layer = Layer.effect(
         }),
 
       categories: Effect.sync(() =>
-        [...new Set([...tools.values()].map(({ tool }) => tool.category))].filter(Boolean).toSorted(compareCodePoints)
+        [...new Set([...tools.values()].filter(isListed).map(({ tool }) => tool.category))]
+          .filter(Boolean)
+          .toSorted(compareCodePoints)
       ),
 
-      count: Effect.sync(() => tools.size),
+      count: Effect.sync(() => [...tools.values()].filter(isListed).length),
 
       prices: (id, limit) => Effect.sync(() => (tools.get(id)?.prices ?? []).toReversed().slice(0, limit))
     })
   })
 )
 
+const isListed = ({ tool }: ToolRow): boolean => tool.withdrawnAt === undefined
+
 const isAskedFor = ({ price, searchTokens, tool }: ToolRow, filter: CatalogFilter): boolean =>
   (filter.category === undefined || tool.category === filter.category) &&
   (filter.providerId === undefined || tool.providerId === filter.providerId) &&
   (filter.maxPrice === undefined || price <= filter.maxPrice) &&
+  (filter.state === "any" || (filter.state === "withdrawn") === (tool.withdrawnAt !== undefined)) &&
   matches(searchTokens, filter.tokens)
 
 const rowOf = (upsert: ToolUpsert, known: ToolRow | undefined): ToolRow => {
@@ -115,7 +127,8 @@ const rowOf = (upsert: ToolUpsert, known: ToolRow | undefined): ToolRow => {
       providerId,
       createdAt: known?.tool.createdAt ?? at,
       updatedAt,
-      priceVersion: prices.length
+      priceVersion: prices.length,
+      withdrawnAt: undefined
     },
     price,
     freeTierCalls,

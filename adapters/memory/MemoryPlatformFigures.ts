@@ -19,7 +19,7 @@ export const layer = Layer.effect(
             return {
               providers: providers.size,
               consumers: consumers.size,
-              tools: tools.size,
+              tools: [...tools.values()].filter(({ tool }) => tool.withdrawnAt === undefined).length,
               invocations: closedCalls.size
             }
           }

@@ -28,6 +28,7 @@ export interface EntryRow {
   readonly idempotent: boolean
   readonly created_at: Date
   readonly updated_at: Date
+  readonly withdrawn_at: Date | null
   readonly provider_name: string
   readonly endpoint_url: string
   readonly pricing_model: PricingModel
@@ -38,7 +39,7 @@ export const ENTRY_COLUMNS =
   "t.id, t.provider_id, t.tool_name, t.category, t.display_name, t.description, t.price_microcents, " +
   "t.free_tier_calls, t.effective_price_microcents, t.effective_free_tier_calls, t.price_version, t.input_schema, " +
   "t.output_schema, t.billing_policy, t.max_cost_microcents, t.timeout_ms, t.idempotent, t.created_at, " +
-  "t.updated_at, p.name AS provider_name, p.endpoint_url, p.pricing_model"
+  "t.updated_at, t.withdrawn_at, p.name AS provider_name, p.endpoint_url, p.pricing_model"
 
 export interface PriceRow {
   readonly version: number
@@ -65,7 +66,8 @@ export const toEntry = (row: EntryRow): CatalogEntry => ({
     idempotent: row.idempotent,
     createdAt: toInstant(row.created_at),
     updatedAt: toInstant(row.updated_at),
-    priceVersion: row.price_version
+    priceVersion: row.price_version,
+    withdrawnAt: row.withdrawn_at === null ? undefined : toInstant(row.withdrawn_at)
   },
   price: Microcents.make(row.effective_price_microcents),
   freeTierCalls: row.effective_free_tier_calls,

@@ -4,7 +4,7 @@
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { isPosition, positionOf } from "../../domain/catalog/CatalogOrder.ts"
-import type { CatalogFilter, CatalogSort } from "../../domain/catalog/CatalogStore.ts"
+import type { CatalogFilter, CatalogSort, ToolState } from "../../domain/catalog/CatalogStore.ts"
 import { pageOf, type PageRequest, type Position } from "../../domain/shared/Page.ts"
 import { ENTRY_COLUMNS, type EntryRow, toEntry } from "./CatalogRows.ts"
 import type { CatalogTotals } from "./CatalogTotals.ts"
@@ -22,6 +22,17 @@ export const catalogSearch = (sql: SqlClient.SqlClient, totals: CatalogTotals) =
     ...(maxPrice === undefined ? [] : [sql`t.effective_price_microcents <= ${maxPrice}`]),
     ...(tokens.length === 0 ? [] : [sql`t.search @@ ${prefixQueryOf(tokens)}::tsquery`])
   ]
+
+  const ofState = (state: ToolState): ReadonlyArray<Statement.Fragment> => {
+    switch (state) {
+      case "listed":
+        return [sql`t.withdrawn_at IS NULL`]
+      case "withdrawn":
+        return [sql`t.withdrawn_at IS NOT NULL`]
+      case "any":
+        return []
+    }
+  }
 
   const beyond = (after: Position | undefined, sort: CatalogSort): ReadonlyArray<Statement.Fragment> => {
     if (after === undefined) return []
@@ -43,8 +54,13 @@ export const catalogSearch = (sql: SqlClient.SqlClient, totals: CatalogTotals) =
     sort: CatalogSort,
     { after, limit, offset }: PageRequest
   ) {
-    const asked = conditions(filter)
-    const total = asked.length === 0 ? yield* totals.everything : yield* totals.matching(keyOf(filter), asked)
+    const state = filter.state ?? "listed"
+    const narrowed = conditions(filter)
+    const asked = [...ofState(state), ...narrowed]
+    const total =
+      narrowed.length === 0 && state === "listed"
+        ? yield* totals.everything
+        : yield* totals.matching(keyOf(filter), asked)
     // Planned for these very values: how many tools a word finds decides how to look for them.
     // The place is found on ids alone, so that a page far in does not read all the rows before it.
     const order = sql.literal(ORDERS[sort])
@@ -58,8 +74,14 @@ export const catalogSearch = (sql: SqlClient.SqlClient, totals: CatalogTotals) =
   }, Effect.orDie)
 }
 
-const keyOf = ({ category, maxPrice, providerId, tokens }: CatalogFilter): string =>
-  JSON.stringify([category ?? null, providerId ?? null, maxPrice === undefined ? null : String(maxPrice), tokens])
+const keyOf = ({ category, maxPrice, providerId, state = "listed", tokens }: CatalogFilter): string =>
+  JSON.stringify([
+    state,
+    category ?? null,
+    providerId ?? null,
+    maxPrice === undefined ? null : String(maxPrice),
+    tokens
+  ])
 
 const ORDERS: Readonly<Record<CatalogSort, string>> = {
   name: "t.tool_name, t.id",

@@ -2,14 +2,14 @@
  * The catalogue in PostgreSQL.
  */
 import { Array as Arr, Effect, Layer, Option } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import { CatalogStore, type ToolUpsert } from "../../domain/catalog/CatalogStore.ts"
 import type { JsonSchemaObject } from "../../domain/catalog/Tool.ts"
 import { ToolId } from "../../domain/shared/Ids.ts"
 import { ENTRY_COLUMNS, type EntryRow, type PriceRow, toEntry, toPriceVersion } from "./CatalogRows.ts"
 import { catalogSearch, isStorable } from "./CatalogSearch.ts"
 import { catalogTotals } from "./CatalogTotals.ts"
-import { toDate } from "./Instants.ts"
+import { toDate, toInstant } from "./Instants.ts"
 import { lexemesOf } from "./SearchLexemes.ts"
 
 export const layer = Layer.effect(
@@ -45,7 +45,7 @@ export const layer = Layer.effect(
             input_schema = excluded.input_schema, output_schema = excluded.output_schema,
             billing_policy = excluded.billing_policy, max_cost_microcents = excluded.max_cost_microcents,
             timeout_ms = excluded.timeout_ms, idempotent = excluded.idempotent, search = excluded.search,
-            updated_at = GREATEST(t.updated_at, excluded.updated_at)
+            updated_at = GREATEST(t.updated_at, excluded.updated_at), withdrawn_at = NULL
           RETURNING id, price_version, effective_price_microcents, effective_free_tier_calls, updated_at
         ), priced AS (
           INSERT INTO tool_prices (tool_id, version, price_microcents, free_tier_calls, effective_from)
@@ -66,6 +66,14 @@ export const layer = Layer.effect(
           priceVersion: stored!.price_version
         } as const
       }, Effect.orDie),
+
+      withdraw: Effect.fn("PostgresCatalogStore.withdraw")(
+        (providerId, id, at) => sql<{ readonly withdrawn_at: Date }>`
+          UPDATE tools SET withdrawn_at = coalesce(withdrawn_at, ${toDate(at)})
+          WHERE id = ${id} AND provider_id = ${providerId} RETURNING withdrawn_at`,
+        Effect.map((rows) => Option.map(Arr.head(rows), (row) => toInstant(row.withdrawn_at))),
+        Effect.orDie
+      ),
 
       countOf: Effect.fn("PostgresCatalogStore.countOf")(function* (providerId) {
         if (yield* inTransaction) yield* sql`SELECT 1 FROM providers WHERE id = ${providerId} FOR NO KEY UPDATE`
@@ -91,9 +99,11 @@ export const layer = Layer.effect(
 
       findByName: Effect.fn("PostgresCatalogStore.findByName")(function* (toolName, limit) {
         if (!isStorable(toolName)) return []
-        const rows = yield* sql<EntryRow>`
+        const named = (state: Statement.Fragment) => sql<EntryRow>`
           SELECT ${columns} FROM tools t JOIN providers p ON p.id = t.provider_id
-          WHERE t.tool_name = ${toolName} ORDER BY t.id LIMIT ${limit}`
+          WHERE t.tool_name = ${toolName} AND ${state} ORDER BY t.id LIMIT ${limit}`
+        const listed = yield* named(sql`t.withdrawn_at IS NULL`)
+        const rows = listed.length > 0 ? listed : yield* named(sql`t.withdrawn_at IS NOT NULL`)
         return rows.map(toEntry)
       }, Effect.orDie),
 
@@ -102,9 +112,9 @@ export const layer = Layer.effect(
       // One step through the index per category instead of one per tool.
       categories: sql<{ readonly category: string }>`
         WITH RECURSIVE seen AS (
-          SELECT min(category) AS category FROM tools WHERE category > ''
+          SELECT min(category) AS category FROM tools WHERE category > '' AND withdrawn_at IS NULL
           UNION ALL
-          SELECT (SELECT min(t.category) FROM tools t WHERE t.category > seen.category)
+          SELECT (SELECT min(t.category) FROM tools t WHERE t.category > seen.category AND t.withdrawn_at IS NULL)
           FROM seen WHERE seen.category IS NOT NULL
         )
         SELECT category FROM seen WHERE category IS NOT NULL`.pipe(

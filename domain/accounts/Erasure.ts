@@ -130,9 +130,9 @@ export class Erasure extends Context.Service<
         yield* accounts.updateConsumer(erasedConsumer(consumer))
       })
 
-      /** Names, prices and categories stay: receipts speak of them. */
+      /** Off the list. Names, prices and categories stay: receipts speak of them. */
       const eraseTools = Effect.fnUntraced(function* (providerId: ProviderId, now: DateTime.Utc) {
-        const filter = { category: undefined, providerId, maxPrice: undefined, tokens: [] }
+        const filter = { category: undefined, providerId, maxPrice: undefined, tokens: [], state: "any" as const }
         let after: PageRequest["after"]
         do {
           const page = yield* catalog.search(filter, "name", { limit: TOOLS_AT_ONCE, offset: 0, after })
@@ -152,6 +152,7 @@ export class Erasure extends Context.Service<
               searchTokens: [],
               at: now
             })
+            yield* catalog.withdraw(providerId, tool.id, tool.withdrawnAt ?? now)
           }
           after = page.next
         } while (after !== undefined)

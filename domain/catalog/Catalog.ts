@@ -1,7 +1,7 @@
 /**
  * The catalogue: providers put tools and prices in, everybody finds them.
  */
-import { Context, DateTime, Effect, Layer, type Option, Result, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Option, Result, Schema } from "effect"
 import { AccountStore } from "../accounts/AccountStore.ts"
 import { ChangeFeed } from "../shared/ChangeFeed.ts"
 import { Entropy } from "../shared/Entropy.ts"
@@ -9,7 +9,7 @@ import { type ProviderId, ToolId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
-import { type CatalogEntry, type CatalogSort, CatalogStore, type ToolOutcome } from "./CatalogStore.ts"
+import { type CatalogEntry, type CatalogSort, CatalogStore, type ToolOutcome, type ToolState } from "./CatalogStore.ts"
 import { JsonSchemas } from "./JsonSchemas.ts"
 import { DefaultFreeTierCalls, effectiveFreeTier, effectivePrice } from "./Pricing.ts"
 import { tokensOfQuery, tokensOfTool } from "./SearchTokens.ts"
@@ -27,6 +27,8 @@ export interface CatalogQuery {
   readonly category: string | undefined
   readonly providerId: ProviderId | undefined
   readonly maxPrice?: Microcents | undefined
+  /** Absent: only what is listed. */
+  readonly state?: ToolState | undefined
   readonly sort: CatalogSort
   readonly page: PageRequest
 }
@@ -49,11 +51,26 @@ class ToolRefused extends Schema.TaggedError<ToolRefused>()("ToolRefused", { rea
   }
 }
 
+export class ToolNotYours extends Schema.TaggedError<ToolNotYours>()("ToolNotYours", { id: ToolId }) {
+  override get message() {
+    return `You have no tool ${this.id}. GET /api/v1/market/tools lists yours.`
+  }
+}
+
+export interface Withdrawn {
+  readonly entry: CatalogEntry
+  readonly since: DateTime.Utc
+}
+
 export class Catalog extends Context.Service<
   Catalog,
   {
     /** Tool by tool: what is wrong with one does not stop the others. */
     upsert(providerId: ProviderId, declarations: ReadonlyArray<ToolDeclaration>): Effect.Effect<UpsertResult>
+    /**
+     * Out of the list, and called no more; whatever came of it stays. Again: nothing changes. An upsert lists it again.
+     */
+    withdraw(providerId: ProviderId, id: ToolId): Effect.Effect<Withdrawn, ToolNotYours>
     search(query: CatalogQuery): Effect.Effect<Page<CatalogEntry>>
     find(id: ToolId): Effect.Effect<Option.Option<CatalogEntry>>
     findOf(providerId: ProviderId, toolName: string): Effect.Effect<Option.Option<CatalogEntry>>
@@ -136,12 +153,21 @@ export class Catalog extends Context.Service<
         return { stored, refused }
       }, atomically)
 
+      const withdraw = Effect.fn("Catalog.withdraw")(function* (providerId: ProviderId, id: ToolId) {
+        const since = yield* store.withdraw(providerId, id, yield* DateTime.now)
+        if (Option.isNone(since)) return yield* new ToolNotYours({ id })
+        yield* feed.publish({ topic: "catalog", id })
+        const entry = Option.getOrThrow(yield* store.find(id))
+        return { entry, since: since.value }
+      }, atomically)
+
       const search = Effect.fn("Catalog.search")((query: CatalogQuery) =>
         store.search(
           {
             category: query.category,
             providerId: query.providerId,
             maxPrice: query.maxPrice,
+            state: query.state,
             tokens: query.q === undefined ? [] : tokensOfQuery(query.q)
           },
           query.sort,
@@ -151,6 +177,7 @@ export class Catalog extends Context.Service<
 
       return Catalog.of({
         upsert,
+        withdraw,
         search,
         find: (id) => store.find(id),
         findOf: (providerId, toolName) => store.findOf(providerId, toolName),

@@ -17,7 +17,11 @@ export interface CatalogFilter {
   readonly maxPrice: Microcents | undefined
   /** From `SearchTokens.tokensOfQuery`. None: nothing is asked for. */
   readonly tokens: ReadonlyArray<string>
+  /** Absent: only what is listed. */
+  readonly state?: ToolState | undefined
 }
+
+export type ToolState = "listed" | "withdrawn" | "any"
 
 /** A tool as it is listed: with its effective price and who offers it. */
 export interface CatalogEntry {
@@ -48,17 +52,24 @@ export interface ToolOutcome {
 export class CatalogStore extends Context.Service<
   CatalogStore,
   {
-    /** By provider and tool name. Another price or free tier than the newest version's makes a new version. */
+    /**
+     * By provider and tool name. Another price or free tier than the newest version's makes a new version; a tool that
+     * was withdrawn is listed again.
+     */
     upsert(tool: ToolUpsert): Effect.Effect<ToolOutcome>
-    /** Inside a unit of work the provider's row is locked until its end: nobody else adds tools of that provider meanwhile. */
+    /** Since when it is withdrawn: now, or the first time if it was before. None: the provider has no such tool. */
+    withdraw(providerId: ProviderId, id: ToolId, at: DateTime.Utc): Effect.Effect<Option.Option<DateTime.Utc>>
+    /** Withdrawn ones too. Inside a unit of work the provider's row is locked until its end: nobody else adds tools of that provider meanwhile. */
     countOf(providerId: ProviderId): Effect.Effect<number>
+    /** Whether it is listed or not. */
     find(id: ToolId): Effect.Effect<Option.Option<CatalogEntry>>
     findOf(providerId: ProviderId, toolName: string): Effect.Effect<Option.Option<CatalogEntry>>
-    /** Every provider's tool of that name, at most `limit`, oldest first. */
+    /** Every provider's tool of that name, at most `limit`, oldest first; withdrawn ones only where none is listed. */
     findByName(toolName: string, limit: number): Effect.Effect<ReadonlyArray<CatalogEntry>>
     search(filter: CatalogFilter, sort: CatalogSort, page: PageRequest): Effect.Effect<Page<CatalogEntry>>
-    /** Sorted, without the empty one. */
+    /** Of listed tools; sorted, without the empty one. */
     readonly categories: Effect.Effect<ReadonlyArray<string>>
+    /** Of listed tools. */
     readonly count: Effect.Effect<number>
     /** Newest first, at most `limit`. */
     prices(id: ToolId, limit: number): Effect.Effect<ReadonlyArray<PriceVersion>>

@@ -50,6 +50,8 @@ export interface Tool extends ToolDeclaration {
   readonly updatedAt: DateTime.Utc
   /** Counts the changes of price or free tier; receipts keep the one they were billed at. */
   readonly priceVersion: number
+  /** Since when its provider offers it no more; undefined while it is listed. */
+  readonly withdrawnAt: DateTime.Utc | undefined
 }
 
 export interface PriceVersion {

@@ -5,7 +5,7 @@ import { Effect, Schema } from "effect"
 import type { ConsumerId } from "../shared/Ids.ts"
 import { type Microcents, zero } from "../shared/Microcents.ts"
 import type { CallIdempotency, CallStore, Opened, StoredAnswer } from "./CallStore.ts"
-import type { ToolAmbiguous, ToolNotFound } from "./ToolDirectory.ts"
+import type { ToolAmbiguous, ToolNotFound, ToolWithdrawn } from "./ToolDirectory.ts"
 
 export class PriceChanged extends Schema.TaggedError<PriceChanged>()("PriceChanged", {
   priceMicrocents: Schema.BigInt,
@@ -61,6 +61,7 @@ export class CallInFlight extends Schema.TaggedError<CallInFlight>()("CallInFlig
 
 export type CallRefused =
   | ToolNotFound
+  | ToolWithdrawn
   | ToolAmbiguous
   | PriceChanged
   | InvalidArguments

@@ -25,7 +25,13 @@ import {
 import type { Reservation } from "./Grant.ts"
 import { MeterKeyStore } from "./MeterKeyStore.ts"
 import { type NoGrant, OPENED_WITHIN, Reservations } from "./Reservations.ts"
-import { type ToolAmbiguous, ToolDirectory, type ToolNotFound, type ToolReference } from "./ToolDirectory.ts"
+import {
+  type ToolAmbiguous,
+  ToolDirectory,
+  type ToolNotFound,
+  type ToolWithdrawn,
+  type ToolReference
+} from "./ToolDirectory.ts"
 import type { CallStatus } from "./ToolUpstream.ts"
 
 export interface MeterRequest {
@@ -83,6 +89,7 @@ export class CallTimeRefused extends Schema.TaggedError<CallTimeRefused>()("Call
 
 export type MeterRefused =
   | ToolNotFound
+  | ToolWithdrawn
   | ToolAmbiguous
   | NotYours
   | NoGrant

@@ -1,7 +1,7 @@
 /**
  * What is left of a consumer's free calls this month, for the tools that it has called.
  */
-import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { Context, DateTime, Effect, flow, Layer, Option } from "effect"
 import { Catalog } from "../catalog/Catalog.ts"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import type { ConsumerId } from "../shared/Ids.ts"
@@ -35,7 +35,10 @@ export class FreeTiers extends Context.Service<
           (one) =>
             Effect.map(
               catalog.find(one.toolId),
-              Option.map((entry) => ({ entry, used: one.used, left: Math.max(0, entry.freeTierCalls - one.used) }))
+              flow(
+                Option.filter(({ tool }) => tool.withdrawnAt === undefined),
+                Option.map((entry) => ({ entry, used: one.used, left: Math.max(0, entry.freeTierCalls - one.used) }))
+              )
             ),
           { concurrency: 4 }
         )

@@ -8,6 +8,7 @@ import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { ChangeFeed, onEachChange } from "../shared/ChangeFeed.ts"
 import { makeFreshCache } from "../shared/FreshCache.ts"
 import type { ProviderId, ToolId } from "../shared/Ids.ts"
+import { format } from "../shared/Timestamp.ts"
 
 export const DIRECTORY_ENTRIES_MAX = 50_000
 export const DIRECTORY_TTL_MS = 30_000
@@ -15,6 +16,16 @@ export const DIRECTORY_TTL_MS = 30_000
 export class ToolNotFound extends Schema.TaggedError<ToolNotFound>()("ToolNotFound", { tool: Schema.String }) {
   override get message() {
     return `There is no tool ${this.tool}. GET /api/market/catalog lists what there is.`
+  }
+}
+
+export class ToolWithdrawn extends Schema.TaggedError<ToolWithdrawn>()("ToolWithdrawn", {
+  tool: Schema.String,
+  toolId: Schema.String,
+  since: Schema.String
+}) {
+  override get message() {
+    return `Its provider withdrew the tool ${this.tool} on ${this.since.slice(0, 10)}. Nothing was charged.`
   }
 }
 
@@ -44,7 +55,7 @@ const exists = (entries: Entries): boolean => entries.length > 0
 export class ToolDirectory extends Context.Service<
   ToolDirectory,
   {
-    find(reference: ToolReference): Effect.Effect<CatalogEntry, ToolNotFound | ToolAmbiguous>
+    find(reference: ToolReference): Effect.Effect<CatalogEntry, ToolNotFound | ToolWithdrawn | ToolAmbiguous>
   }
 >()("agent-tool-billing/domain/metering/ToolDirectory") {
   static readonly layer = Layer.effect(
@@ -66,8 +77,10 @@ export class ToolDirectory extends Context.Service<
       const loadById = (id: ToolId) => Effect.suspend(() => Effect.map(catalog.find(id), Option.toArray))
 
       const findById = (id: ToolId) =>
-        Effect.flatMapEager(byId.readThrough(id, loadById(id), exists), ([entry]) =>
-          entry === undefined ? Effect.fail(new ToolNotFound({ tool: id })) : Effect.succeed(entry)
+        Effect.flatMapEager(
+          byId.readThrough(id, loadById(id), exists),
+          ([entry]): Effect.Effect<CatalogEntry, ToolNotFound | ToolWithdrawn> =>
+            entry === undefined ? Effect.fail(new ToolNotFound({ tool: id })) : offered(entry)
         )
 
       const findByName = Effect.fnUntraced(function* (toolName: string, providerId: ProviderId | undefined) {
@@ -83,8 +96,9 @@ export class ToolDirectory extends Context.Service<
                 Effect.suspend(() => Effect.map(catalog.findOf(providerId, toolName), Option.toArray)),
                 exists
               )
-        if (entries.length === 0) return yield* new ToolNotFound({ tool: toolName })
-        if (entries.length === 1) return entries[0]!
+        const [first] = entries
+        if (first === undefined) return yield* new ToolNotFound({ tool: toolName })
+        if (entries.length === 1 || first.tool.withdrawnAt !== undefined) return yield* offered(first)
         return yield* new ToolAmbiguous({
           toolName,
           candidates: entries.map((entry) => ({
@@ -107,4 +121,11 @@ export class ToolDirectory extends Context.Service<
       })
     })
   )
+}
+
+const offered = (entry: CatalogEntry): Effect.Effect<CatalogEntry, ToolWithdrawn> => {
+  const { id, toolName, withdrawnAt } = entry.tool
+  return withdrawnAt === undefined
+    ? Effect.succeed(entry)
+    : Effect.fail(new ToolWithdrawn({ tool: toolName, toolId: id, since: format(withdrawnAt) }))
 }

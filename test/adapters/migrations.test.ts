@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { DateTime, Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { readdirSync } from "node:fs"
 import { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
@@ -75,7 +75,7 @@ it.layer(postgresPorts, { timeout: "60 seconds", excludeTestServices: true })("T
       const { atomically } = yield* UnitOfWork
       const tally = Effect.map(
         sql<{ readonly tools: bigint; readonly changes: bigint; readonly counted: bigint }>`
-          SELECT sum(tools)::int8 AS tools, sum(changes)::int8 AS changes, (SELECT count(*) FROM tools) AS counted
+          SELECT sum(tools)::int8 AS tools, sum(changes)::int8 AS changes, (SELECT count(*) FROM tools WHERE withdrawn_at IS NULL) AS counted
           FROM catalog_tallies`,
         ([row]) => row!
       )
@@ -96,13 +96,18 @@ it.layer(postgresPorts, { timeout: "60 seconds", excludeTestServices: true })("T
       assert.strictEqual(after.tools, after.counted)
       assert.strictEqual(after.tools - before.tools, 9n)
       assert.strictEqual(after.changes - before.changes, 18n)
-      yield* sql`DELETE FROM tool_prices WHERE tool_id = ${ids[0]!}`
-      yield* sql`DELETE FROM tools WHERE id = ${ids[0]!}`
+      const [first, second] = [...new Set(ids)]
+      const now = yield* DateTime.now
+      for (const id of [first!, second!, second!]) yield* store.withdraw(provider.id, id, now)
+      const fewer = yield* tally
+      assert.deepStrictEqual([fewer.tools, fewer.counted], [after.tools - 2n, after.counted - 2n])
+      yield* sql`DELETE FROM tool_prices WHERE tool_id = ${first!}`
+      yield* sql`DELETE FROM tools WHERE id = ${first!}`
       yield* sql`DELETE FROM tools WHERE false`
       assert.deepStrictEqual(yield* tally, {
-        tools: after.tools - 1n,
-        changes: after.changes + 1n,
-        counted: after.counted - 1n
+        tools: fewer.tools,
+        changes: fewer.changes + 1n,
+        counted: fewer.counted
       })
     })
   )

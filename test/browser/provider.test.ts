@@ -88,6 +88,17 @@ it.live.skipIf(!hasBrowser)(
       })
       yield* says(page, "#tools", "price version 2: $2.50 a call")
 
+      // Withdrawn, and listed again as it was.
+      yield* press(page, "#tools table", "Withdraw search")
+      yield* agree(page, "Withdraw it")
+      yield* says(page, "#tools", "search is withdrawn.")
+      yield* settled(page)
+      assert.match(yield* seen(page, "#tools table"), /search ?withdrawn search/iu)
+      yield* press(page, "#tools table", "List search again")
+      yield* says(page, "#tools", "search is listed again, as it was.")
+      yield* settled(page)
+      assert.notMatch(yield* seen(page, "#tools table"), /withdrawn/iu)
+
       // A mailbox that is proven is worth ten.
       yield* press(page, "#standing", "Mail me a token")
       yield* says(page, "#standing", "A token was mailed to ada@example.org.")

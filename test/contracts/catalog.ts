@@ -50,7 +50,8 @@ export const catalogContract = (name: string, ports: Layer.Layer<Ports>) =>
               providerId: provider.id,
               createdAt: tool.at,
               updatedAt: tool.at,
-              priceVersion: 1
+              priceVersion: 1,
+              withdrawnAt: undefined
             },
             price: tool.price,
             freeTierCalls: tool.freeTierCalls,
@@ -82,7 +83,8 @@ export const catalogContract = (name: string, ports: Layer.Layer<Ports>) =>
           providerId: provider.id,
           createdAt: first.at,
           updatedAt: second.at,
-          priceVersion: 1
+          priceVersion: 1,
+          withdrawnAt: undefined
         })
         assert.isTrue(Option.isNone(yield* store.find(second.id)))
       })

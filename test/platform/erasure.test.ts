@@ -176,11 +176,14 @@ for (const [name, core] of everyDisputedCore) {
           [tool.displayName, tool.description, tool.inputSchema, tool.category, price, tool.priceVersion],
           ["echo", "", undefined, "games", 12_345n, 1]
         )
+        assert.isDefined(tool.withdrawnAt)
+        const offered = yield* expecting(200, { path: `/api/market/catalog?provider_id=${provider.id}` })
+        assert.deepStrictEqual(at(offered, "tools"), [])
         const looking = yield* expecting(200, { path: `/api/market/catalog?q=${MARK}` })
         assert.deepStrictEqual(at(looking, "tools"), [])
         yield* load(watcher, CENTS)
         const failed = yield* buy(watcher, offer)
-        assert.isAtLeast(failed.status, 500, failed.text)
+        assert.strictEqual(failed.status, 410, failed.text)
         const purse = yield* expecting(200, { path: BALANCE, key: watcher.key })
         assert.strictEqual(at(purse, "balance_microcents"), CENTS * 10_000)
 

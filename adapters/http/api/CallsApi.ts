@@ -221,7 +221,7 @@ export class CallsApi extends HttpApiGroup.make("calls")
       headers: idempotencyHeader,
       payload: ProxyCall,
       success: Schema.Union([CallResult, Quote]),
-      error: problems(400, 401, 402, 403, 404, 409, 413, 415, 422, 502, 504)
+      error: problems(400, 401, 402, 403, 404, 409, 410, 413, 415, 422, 502, 504)
     })
       .annotate(Access, readBy("consumer"))
       .middleware(KeyAuth)

@@ -8,7 +8,7 @@ import { Category } from "../../../domain/catalog/Tool.ts"
 import { ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
 import { Microcents, MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
 import { Timestamp } from "../../../domain/shared/Timestamp.ts"
-import { Access, KeyAuth, publicRead, uncached, writeBy } from "./Access.ts"
+import { Access, KeyAuth, publicRead, readBy, uncached, writeBy } from "./Access.ts"
 import { CatalogTool, ToolDetails } from "./CatalogTool.ts"
 import { Display, MicrocentsQuery, pageQuery, Text } from "./Fields.ts"
 import { idempotencyHeader } from "./IdempotencyHeader.ts"
@@ -51,6 +51,22 @@ const RegisteredTools = Schema.Struct({
   tool_errors: Schema.Array(Schema.Struct({ tool_name: Schema.String, error: Schema.String })),
   message: Schema.String
 }).annotate({ identifier: "RegisteredTools" })
+
+const OwnTools = Schema.Struct({
+  tools: Schema.Array(CatalogTool),
+  total: Schema.Int,
+  limit: Schema.Int,
+  offset: Schema.Int,
+  next_cursor: Schema.NullOr(Schema.String)
+}).annotate({ identifier: "OwnTools" })
+
+const WithdrawnTool = Schema.Struct({
+  withdrawn: Schema.Literal(true),
+  tool_id: ToolId,
+  tool_name: Schema.String,
+  withdrawn_at: Timestamp,
+  message: Schema.String
+}).annotate({ identifier: "WithdrawnTool" })
 
 const CatalogPage = Schema.Struct({
   tools: Schema.Array(CatalogTool),
@@ -154,7 +170,38 @@ export class CatalogApi extends HttpApiGroup.make("catalog")
         OpenApi.annotations({
           summary: "Register or update tools",
           description:
-            "Upsert by tool_name. Another price or free tier makes a new price version; receipts keep theirs."
+            "Upsert by tool_name. Another price or free tier makes a new price version; receipts keep theirs. A tool that was " +
+            "withdrawn is listed again."
+        })
+      ),
+    HttpApiEndpoint.get("ownTools", "/api/v1/market/tools", {
+      query: { ...pageQuery, state: Schema.optionalKey(Schema.Literals(["listed", "withdrawn", "any"])) },
+      success: OwnTools,
+      error: problems(400, 401, 403)
+    })
+      .annotate(Access, readBy("provider"))
+      .middleware(KeyAuth)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Your own tools",
+          description: "By name, with those that you have withdrawn unless you ask for one state."
+        })
+      ),
+    HttpApiEndpoint.delete("withdrawTool", "/api/v1/market/tools/:id", {
+      headers: idempotencyHeader,
+      params: { id: ToolId },
+      success: WithdrawnTool,
+      error: problems(400, 401, 403, 404, 409)
+    })
+      .annotate(Access, writeBy("provider"))
+      .middleware(KeyAuth)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Withdraw a tool",
+          description:
+            "It leaves the catalogue and the search, and calls, quotes and metering of it answer 410 `TOOL_WITHDRAWN`, on " +
+            "every node within a second; a call that is under way still ends and is paid for. Receipts, usage, disputes and " +
+            "measures stay. `POST /api/market/tools` with the same name lists it again, under the same id."
         })
       ),
     HttpApiEndpoint.get("catalog", "/api/market/catalog", {

@@ -38,7 +38,8 @@ export const CatalogTool = Schema.Struct({
     avg_latency_ms: Schema.NullOr(Schema.Finite),
     p95_latency_ms: Schema.NullOr(Schema.Finite),
     uptime_pct: Schema.NullOr(Schema.Finite)
-  })
+  }),
+  withdrawn_at: Schema.NullOr(Timestamp)
 }).annotate({ identifier: "CatalogTool" })
 export type CatalogTool = typeof CatalogTool.Type
 

@@ -107,7 +107,7 @@ export class MeteringApi extends HttpApiGroup.make("metering")
         examples: [{ tool_name: "search", success: true }]
       }),
       success: Metered.pipe(HttpApiSchema.status(201)),
-      error: problems(400, 401, 402, 403, 404, 409, 413, 415, 422)
+      error: problems(400, 401, 402, 403, 404, 409, 410, 413, 415, 422)
     })
       .annotate(Access, readBy("consumer", "provider"))
       .middleware(KeyAuth)

@@ -16,6 +16,7 @@ export const codesByStatus = {
   405: ["METHOD_NOT_ALLOWED"],
   408: ["REQUEST_TIMEOUT"],
   409: ["DUPLICATE", "IDEMPOTENCY_CONFLICT", "PRICE_CHANGED"],
+  410: ["TOOL_WITHDRAWN"],
   413: ["PAYLOAD_TOO_LARGE"],
   415: ["UNSUPPORTED_MEDIA_TYPE"],
   422: ["VALIDATION_ERROR", "BELOW_MINIMUM", "BLOCKED_ENDPOINT"],
@@ -39,6 +40,7 @@ export const titles: Record<ProblemStatus, string> = {
   405: "Method not allowed",
   408: "Request timed out",
   409: "Conflict",
+  410: "Gone",
   413: "Payload too large",
   415: "Unsupported media type",
   422: "Unprocessable content",
@@ -91,6 +93,10 @@ const extras: Partial<Record<ProblemStatus, Schema.Struct.Fields>> = {
     candidates: Schema.optionalKey(
       Schema.Array(Schema.Struct({ tool_id: Schema.String, provider_id: Schema.String, provider: Schema.String }))
     )
+  },
+  410: {
+    tool_id: Schema.optionalKey(Schema.String),
+    withdrawn_at: Schema.optionalKey(Schema.String)
   },
   422: {
     ...FailedCall,

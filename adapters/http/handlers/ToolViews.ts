@@ -95,7 +95,8 @@ const catalogTool = (
     avg_latency_ms: stats?.avgLatencyMs ?? null,
     p95_latency_ms: standing?.p95OfTools.get(tool.id) ?? null,
     uptime_pct: stats?.uptimePct ?? null
-  }
+  },
+  withdrawn_at: tool.withdrawnAt === undefined ? null : format(tool.withdrawnAt)
 })
 
 const priceSince = ({ effectiveFrom, freeTierCalls, price, version }: PriceVersion) => ({

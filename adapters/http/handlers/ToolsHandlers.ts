@@ -1,16 +1,22 @@
 /**
- * Tools put in by their provider, judged one by one.
+ * Tools put in by their provider, judged one by one; and taken out again.
  */
 import { Effect, Result, Schema, SchemaIssue } from "effect"
 import { Catalog, type RefusedTool } from "../../../domain/catalog/Catalog.ts"
 import type { ToolDeclaration } from "../../../domain/catalog/Tool.ts"
+import { format } from "../../../domain/shared/Timestamp.ts"
 import { CatalogApi, RegisterToolsLenient } from "../api/CatalogApi.ts"
 import { toDeclaration, ToolBody } from "../api/ToolBody.ts"
+import { pageFields, pageRequest } from "../pipeline/Cursor.ts"
 import { NoToolRegistered } from "../pipeline/Failures.ts"
 import { route } from "../pipeline/Route.ts"
+import { makeToolViews } from "./ToolViews.ts"
+
+const OWN_TOOLS = "tools"
 
 export const toolsRoutes = Effect.gen(function* () {
   const catalog = yield* Catalog
+  const views = yield* makeToolViews
 
   const registerTools = route(
     CatalogApi.endpoints.registerTools,
@@ -38,7 +44,42 @@ export const toolsRoutes = Effect.gen(function* () {
     { lenientPayload: RegisterToolsLenient }
   )
 
-  return [registerTools]
+  const ownTools = route(
+    CatalogApi.endpoints.ownTools,
+    Effect.fnUntraced(function* ({ as, query }) {
+      const { ownerId } = as("provider")
+      const page = yield* pageRequest(OWN_TOOLS, query)
+      const found = yield* catalog.search({
+        q: undefined,
+        category: undefined,
+        providerId: ownerId,
+        state: query.state ?? "any",
+        sort: "name",
+        page
+      })
+      return { status: 200, body: { tools: yield* views.listed(found.items), ...pageFields(OWN_TOOLS, page, found) } }
+    })
+  )
+
+  const withdraw = route(
+    CatalogApi.endpoints.withdrawTool,
+    Effect.fnUntraced(function* ({ as, params }) {
+      const { entry, since } = yield* catalog.withdraw(as("provider").ownerId, params.id)
+      const { toolName } = entry.tool
+      return {
+        status: 200,
+        body: {
+          withdrawn: true as const,
+          tool_id: entry.tool.id,
+          tool_name: toolName,
+          withdrawn_at: format(since),
+          message: `${toolName} is withdrawn: nobody finds or calls it. POST /api/market/tools lists it again.`
+        }
+      }
+    })
+  )
+
+  return [registerTools, ownTools, withdraw]
 })
 
 const decodeTool = Schema.decodeUnknownEffect(ToolBody, { errors: "all" })

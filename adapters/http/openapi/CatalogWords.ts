@@ -68,6 +68,17 @@ export const catalogWords: Words = {
   "catalog.catalog.provider_id": ["Only tools of this provider."],
   "catalog.catalog.max_price_microcents": ["Only tools of which a call costs no more than this."],
   "catalog.catalog.sort": ["The order of the list; by name, if absent."],
+  "catalog.ownTools.state": ["Only those that are listed, or only those that were withdrawn; all, if absent."],
+  "OwnTools.": ["A page of the provider's own tools, by name."],
+  "WithdrawnTool.": ["The tool is off the list."],
+  "WithdrawnTool.withdrawn": ["It is."],
+  "WithdrawnTool.tool_id": ["The tool's id, which it keeps.", TOOL_ID],
+  "WithdrawnTool.withdrawn_at": ["Since when; the first time, if it was withdrawn before.", "2026-11-20T09:29:58.412Z"],
+  "WithdrawnTool.message": [
+    "What happened, in a sentence for people.",
+    "search is withdrawn: nobody finds or calls it. POST /api/market/tools lists it again."
+  ],
+  withdrawn_at: ["Since when its provider offers it no more; null while it is listed.", null],
   "CatalogPage.": ["A page of the catalogue."],
   tools: ["The tools."],
   categories: ["Every category that has a tool.", ["search"]],

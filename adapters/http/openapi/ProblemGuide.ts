@@ -4,6 +4,7 @@
 import { codesByStatus, type ProblemCode, type ProblemStatus, titles } from "../api/Problem.ts"
 import type { EndpointInfo } from "../api/Endpoints.ts"
 import type { Json } from "./OpenApiModel.ts"
+import { TOOL_ID } from "./SharedWords.ts"
 
 export interface Guidance {
   readonly message: string
@@ -80,6 +81,11 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
     message: "The call costs more than max_cost_microcents allows.",
     remedy: "Read the new price and decide again.",
     places: ["POST /api/market/proxy"]
+  },
+  TOOL_WITHDRAWN: {
+    message: "Its provider withdrew the tool search on 2026-11-20. Nothing was charged.",
+    remedy: "Find another tool in `GET /api/market/catalog`. Receipts, usage and disputes of the old one stay.",
+    extra: { tool_id: TOOL_ID, withdrawn_at: "2026-11-20T09:29:58.412Z" }
   },
   PAYLOAD_TOO_LARGE: {
     message: "The body is larger than 1048576 bytes, which is the most that this endpoint takes.",

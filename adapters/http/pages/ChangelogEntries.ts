@@ -32,6 +32,7 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
           "Balances that never go below zero, budgets, free tiers, versioned prices, quotes before the call.",
           "Loads, payouts and onboarding through Stripe or a dry run; monthly invoices, statements and credit notes as JSON, HTML and PDF.",
           "`POST /api/v1/market/meter` for calls past the proxy, within grants that consumers give and take back.",
+          "`DELETE /api/v1/market/tools/:id` withdraws a tool: it leaves the catalogue, calls of it answer 410, and `POST /api/market/tools` lists it again.",
           "`Idempotency-Key` on every POST that moves money or creates something.",
           "Double-entry transfers with a public trial balance; `audit` recomputes every balance."
         ]

@@ -46,18 +46,7 @@ export const toolPage = (site: Site, tool: ToolDetails, baseUrl: string): Encode
       <div class="split">
         <section aria-labelledby="call-title">
           <h2 id="call-title">Call it</h2>
-          <div
-            id="call"
-            data-tool="${tool.id}"
-            data-price="${String(tool.pricing.price_microcents)}"
-            data-sample="${JSON.stringify(sampleInput(tool.input_schema))}"
-          >
-            <p>
-              ${tool.input_schema === null ? "Its provider has not said what arguments it takes." : "With arguments of your own:"}
-            </p>
-            ${copyable(callCommand(tool, baseUrl))}
-            <noscript><p class="hint">A form that makes the call stands here where JavaScript is allowed.</p></noscript>
-          </div>
+          ${tool.withdrawn_at === null ? calling(tool, baseUrl) : gone(tool.withdrawn_at)}
         </section>
         <section aria-labelledby="cost-title">
           <h2 id="cost-title">What it costs</h2>
@@ -86,6 +75,27 @@ export const toolPage = (site: Site, tool: ToolDetails, baseUrl: string): Encode
       </section>
     `
   })
+
+const calling = (tool: ToolDetails, baseUrl: string): Html =>
+  html`<div
+    id="call"
+    data-tool="${tool.id}"
+    data-price="${String(tool.pricing.price_microcents)}"
+    data-sample="${JSON.stringify(sampleInput(tool.input_schema))}"
+  >
+    <p>
+      ${tool.input_schema === null ? "Its provider has not said what arguments it takes." : "With arguments of your own:"}
+    </p>
+    ${copyable(callCommand(tool, baseUrl))}
+    <noscript><p class="hint">A form that makes the call stands here where JavaScript is allowed.</p></noscript>
+  </div>`
+
+const gone = (since: string): Html =>
+  html`<p class="notice">
+      Its provider withdrew this tool on ${moment(since)}. It is called no more; receipts, usage and disputes of it
+      stay.
+    </p>
+    <p><a href="/catalog">Look through the catalogue</a></p>`
 
 const figures = ({ pricing, stats }: ToolDetails): Html =>
   html`<dl class="figures">

@@ -3,6 +3,7 @@
  * HTTP.
  */
 import type { AlreadyRegistered, ToolsRefused } from "../../../domain/accounts/Registration.ts"
+import type { ToolNotYours } from "../../../domain/catalog/Catalog.ts"
 import type { Unauthorized } from "../../../domain/accounts/Authentication.ts"
 import type { ExpiryInThePast, KeyNotFound, LastKey, TooManyKeys } from "../../../domain/accounts/Keys.ts"
 import type {
@@ -20,7 +21,7 @@ import { type BelowMinimum, type NotOnboarded, PAYOUT_CENTS_MIN } from "../../..
 import type { CallTimeRefused, CostTooHigh, NotYours } from "../../../domain/metering/DirectMetering.ts"
 import type { GrantNotFound, TooManyGrants, UnknownProvider } from "../../../domain/metering/Grants.ts"
 import type { NoGrant } from "../../../domain/metering/Reservations.ts"
-import type { ToolAmbiguous, ToolNotFound } from "../../../domain/metering/ToolDirectory.ts"
+import type { ToolAmbiguous, ToolNotFound, ToolWithdrawn } from "../../../domain/metering/ToolDirectory.ts"
 import { toCents } from "../../../domain/shared/Microcents.ts"
 import type { IdempotencyConflict } from "../../../domain/shared/Idempotency.ts"
 import type { IdempotencyInFlight } from "../../../domain/shared/IdempotencyStore.ts"
@@ -78,7 +79,9 @@ export type Refusal =
   | RouteNotFound
   | ToolAmbiguous
   | ToolNotFound
+  | ToolNotYours
   | ToolsRefused
+  | ToolWithdrawn
   | TooManyBudgets
   | TooManyGrants
   | TooManyKeys
@@ -227,6 +230,12 @@ export const mapping: MappingOf<Refusal> = {
   }),
   ToolAmbiguous: (e) => ({ status: 409, code: "DUPLICATE", extra: { candidates: e.candidates } }),
   ToolNotFound: () => ({ status: 404, code: "NOT_FOUND" }),
+  ToolNotYours: () => ({ status: 404, code: "NOT_FOUND" }),
+  ToolWithdrawn: (e) => ({
+    status: 410,
+    code: "TOOL_WITHDRAWN",
+    extra: { tool_id: e.toolId, withdrawn_at: e.since }
+  }),
   TooManyBudgets: () => ({ status: 422, code: "VALIDATION_ERROR" }),
   TooManyGrants: () => ({ status: 422, code: "VALIDATION_ERROR" }),
   TooManyKeys: () => ({ status: 422, code: "VALIDATION_ERROR" }),

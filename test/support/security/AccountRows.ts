@@ -3,7 +3,7 @@
  */
 import { consumerBody, CONSUMERS, PROVIDERS, providerBody, TOOLS } from "../Market.ts"
 import { accounts, anybody, anybodyHonest, consumers, operators, providers, row, type Rows } from "./Matrix.ts"
-import { BALANCE, BUDGETS, GRANTS, INVOICES, KEYS } from "./Paths.ts"
+import { BALANCE, BUDGETS, GRANTS, INVOICES, KEYS, OWN_TOOLS } from "./Paths.ts"
 
 const ownKeys = { consumerOwner: ["consumerKey"], providerOwner: ["providerKey"] } as const
 const ownDocuments = { consumerOwner: ["invoice"], providerOwner: ["statement"] } as const
@@ -40,6 +40,12 @@ export const accountRows: Rows = {
   [`POST ${TOOLS}`]: row(providers(201), () => ({
     path: TOOLS,
     json: { tools: [{ tool_name: "echo", price_microcents: 7 }] }
+  })),
+
+  [`GET ${OWN_TOOLS}`]: row(providers(200), OWN_TOOLS),
+  [`DELETE ${OWN_TOOLS}/:id`]: row(providers(200, 404), ({ offer }) => ({
+    method: "DELETE",
+    path: `${OWN_TOOLS}/${offer.toolId}`
   })),
 
   [`GET ${GRANTS}`]: row(consumers(200), GRANTS, { shows: { consumerOwner: ["grant"] } }),

@@ -2,6 +2,7 @@
  * Paths that several rows of the matrix ask.
  */
 export const KEYS = "/api/v1/market/keys"
+export const OWN_TOOLS = "/api/v1/market/tools"
 export const GRANTS = "/api/v1/market/grants"
 export const BUDGETS = "/api/v1/market/budgets"
 export const BALANCE = "/api/v1/market/balance"
