@@ -11,6 +11,8 @@ import { type Panel, panel } from "./Panel.ts"
 import { keyOf } from "./Session.ts"
 import { table } from "./Table.ts"
 
+type Dispute = Disputes["disputes"][number]
+
 const PATH = "/api/v1/market/disputes"
 
 const REASONS = [
@@ -42,6 +44,10 @@ const newest = async (): Promise<Disputes["disputes"]> =>
 export const disputedReceipts = async (): Promise<ReadonlySet<string>> =>
   new Set((await newest()).map(({ receipt_id: id }) => id))
 
+/** Until when a contested one is decided; then silence decides. */
+export const decisionDue = ({ decide_by: due, status }: Dispute): HTMLElement | undefined =>
+  status === "under_review" && due !== null ? el("div", { class: "small muted" }, "by ", moment(due)) : undefined
+
 export const disputes = (): Panel =>
   panel("disputes", "Disputes", async () => {
     const rows = await newest()
@@ -57,7 +63,7 @@ export const disputes = (): Panel =>
           { name: "Filed", cell: (one) => moment(one.created_at) },
           { name: "Reason", cell: ({ reason }) => REASONS.find(([value]) => value === reason)?.[1] ?? reason },
           { name: "Paid", cell: (one) => money(one.cost_microcents), isNumber: true },
-          { name: "State", cell: ({ status }) => disputeBadge(status) },
+          { name: "State", cell: (one) => [disputeBadge(one.status), decisionDue(one)] },
           { name: "Came back", cell: (one) => money(one.paid_microcents), isNumber: true },
           {
             name: "What was said",

@@ -5,6 +5,7 @@ import type { Answered, Disputes } from "./Answers.ts"
 import { ask } from "./Api.ts"
 import { confirmed } from "./Confirm.ts"
 import { deed, saying } from "./Deed.ts"
+import { decisionDue } from "./Disputing.ts"
 import { badge, button, el, empty, notice } from "./Dom.ts"
 import { money, moment, until } from "./Figures.ts"
 import { form } from "./Form.ts"
@@ -40,7 +41,8 @@ const DECIDERS = {
   evidence: "the receipt",
   provider: "you",
   deadline: "your silence",
-  operator: "the operator"
+  operator: "the operator",
+  operator_deadline: "the operator's silence"
 } as const
 
 const read = async (query: Readonly<Record<string, string>>): Promise<Disputes> =>
@@ -118,12 +120,12 @@ const toAnswer = (dispute: Dispute, said: HTMLElement, answered: () => Promise<v
         name: "message",
         label: "Why it was worth its price",
         type: "textarea",
-        hint: "The developer and the operator read it; the operator decides."
+        hint: "The developer and the operator read it. The operator has 30 days to decide; after that the money goes back."
       }
     ],
     send: async ({ message }, idempotencyKey) => {
       await respond({ action: "contest", message }, idempotencyKey)
-      said.replaceChildren(notice("good", "Contested. The operator decides, and you see here how."))
+      said.replaceChildren(notice("good", "Contested. The operator decides within 30 days, and you see here how."))
       await answered()
       return undefined
     }
@@ -165,7 +167,7 @@ const disputeTable = (all: ReadonlyArray<Dispute>): HTMLElement =>
       { name: "Filed", cell: (one: Dispute) => moment(one.created_at) },
       { name: "About", cell: (one) => REASONS[one.reason] },
       { name: "Price", cell: (one) => money(one.cost_microcents), isNumber: true },
-      { name: "State", cell: stateOf },
+      { name: "State", cell: (one) => [stateOf(one), decisionDue(one)] },
       { name: "Decided by", cell: (one) => (one.decided_by === null ? "–" : DECIDERS[one.decided_by]) },
       { name: "Said", cell: (one) => one.note ?? one.answer?.text ?? one.claim.text ?? "–", isLong: true },
       { name: "", cell: receiptOf }

@@ -61,7 +61,7 @@ export const layer = Layer.sync(DisputeStore, () => {
     due: (now, limit) =>
       Effect.sync(() =>
         all((one) => decidedByItself(one, now) !== undefined)
-          .toSorted((a, b) => a.respondBy.epochMilliseconds - b.respondBy.epochMilliseconds || (a.id < b.id ? -1 : 1))
+          .toSorted((a, b) => dueAtMs(a) - dueAtMs(b) || (a.id < b.id ? -1 : 1))
           .slice(0, limit)
           .map((one) => one.id)
       ),
@@ -85,6 +85,8 @@ export const layer = Layer.sync(DisputeStore, () => {
       )
   })
 })
+
+const dueAtMs = ({ decideBy, respondBy }: Dispute): number => (decideBy ?? respondBy).epochMilliseconds
 
 const tallyOf = (disputes: ReadonlyArray<Dispute>): DisputeTally => {
   const count = (keep: (dispute: Dispute) => boolean): number => disputes.filter(keep).length

@@ -28,6 +28,7 @@ export interface DisputeRow {
   readonly status: number
   readonly created_at: Date
   readonly respond_by: Date
+  readonly decide_by: Date | null
   readonly claim_text: string | null
   readonly claim_evidence: string | null
   readonly answer_text: string | null
@@ -92,7 +93,8 @@ export const toDispute = (row: DisputeRow): Dispute => ({
           at: toInstant(row.decided_at)
         },
   createdAt: toInstant(row.created_at),
-  respondBy: toInstant(row.respond_by)
+  respondBy: toInstant(row.respond_by),
+  decideBy: row.decide_by === null ? undefined : toInstant(row.decide_by)
 })
 
 export const tallyOf = (row: TallyRow): DisputeTally => ({

@@ -43,9 +43,16 @@ export const layer = Layer.effect(
       return rows.length === 1
     }, Effect.orDie)
 
-    const update = Effect.fn("PostgresDisputeStore.update")(function* ({ answer, decision, id, status }: Dispute) {
+    const update = Effect.fn("PostgresDisputeStore.update")(function* ({
+      answer,
+      decideBy,
+      decision,
+      id,
+      status
+    }: Dispute) {
       yield* sql`UPDATE disputes SET status = ${STATUS_CODES[status]}, answer_text = ${answer?.text ?? null},
         answer_evidence = ${answer?.evidence ?? null}, answered_at = ${toDateOrNull(answer?.at)},
+        decide_by = ${toDateOrNull(decideBy)},
         decided_by = ${decision?.by ?? null}, decided_at = ${toDateOrNull(decision?.at)},
         paid = ${decision?.amount ?? null}, note = ${decision?.note ?? null}
         WHERE dispute_id = ${id}`
@@ -71,10 +78,12 @@ export const layer = Layer.effect(
 
     const due = Effect.fn("PostgresDisputeStore.due")(function* (now: DateTime.Utc, limit: number) {
       const rows = yield* sql<{ readonly dispute_id: string }>`
-        SELECT dispute_id FROM disputes WHERE status = 1
+        SELECT dispute_id, respond_by AS due_at FROM disputes WHERE status = 1
           AND (filed_by = ${FILED_BY_CODE.provider} OR respond_by < ${toDate(now)}
             OR (cost > 0 AND outcome IN (${STATUS_CODE.error}, ${STATUS_CODE.timeout})))
-        ORDER BY respond_by, dispute_id LIMIT ${limit}`
+        UNION ALL
+        SELECT dispute_id, decide_by AS due_at FROM disputes WHERE status = 2 AND decide_by < ${toDate(now)}
+        ORDER BY due_at, dispute_id LIMIT ${limit}`
       return rows.map((row) => DisputeId.make(row.dispute_id))
     }, Effect.orDie)
 

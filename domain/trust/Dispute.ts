@@ -22,8 +22,8 @@ export type Resolution = typeof Resolution.Type
 export const DisputeStatus = Schema.Literals(["filed", "under_review", ...Resolution.literals])
 export type DisputeStatus = typeof DisputeStatus.Type
 
-/** Who decided: the receipt itself, the provider that accepted, its silence, or the operator. */
-export const DecidedBy = Schema.Literals(["evidence", "provider", "deadline", "operator"])
+/** Who decided: the receipt itself, the provider that accepted, its silence, the operator, or the operator's silence. */
+export const DecidedBy = Schema.Literals(["evidence", "provider", "deadline", "operator", "operator_deadline"])
 export type DecidedBy = typeof DecidedBy.Type
 
 export const Party = Schema.Literals(["agent", "provider"])
@@ -62,12 +62,21 @@ export interface Dispute {
   readonly createdAt: DateTime.Utc
   /** Until then the provider may answer; after that its silence decides. */
   readonly respondBy: DateTime.Utc
+  /** Of a contested one: until then the operator may decide; after that it is decided for the filer. */
+  readonly decideBy: DateTime.Utc | undefined
 }
 
 export const isOpen = ({ status }: Pick<Dispute, "status">): boolean => status === "filed" || status === "under_review"
 
-/** What needs nobody to decide it, if anything does: the receipt, the provider's own word, or its silence. */
+export const isPastDecision = ({ decideBy, status }: Dispute, now: DateTime.Utc): boolean =>
+  status === "under_review" && decideBy !== undefined && DateTime.isLessThan(decideBy, now)
+
+/**
+ * What needs nobody to decide it, if anything does: the receipt, the provider's own word, or the silence of whoever had the
+ * say. Whoever does not decide does not hold up the money of others.
+ */
 export const decidedByItself = (dispute: Dispute, now: DateTime.Utc): DecidedBy | undefined => {
+  if (isPastDecision(dispute, now)) return "operator_deadline"
   if (dispute.status !== "filed") return undefined
   if (dispute.filedBy === "provider") return "provider"
   if (dispute.cost > 0n && (dispute.outcome === "error" || dispute.outcome === "timeout")) return "evidence"

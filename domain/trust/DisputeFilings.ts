@@ -8,6 +8,8 @@ import type { DisputeOwner, FilerRecord } from "./DisputeStore.ts"
 
 export const FILING_DAYS_MAX = 30
 export const ANSWER_DAYS = 7
+/** Of the operator, from the day on which the provider contested. */
+export const DECISION_DAYS = 30
 export const FILED_PER_DAY_MAX = 20
 /** From so many decided ones on, a filer most of whose disputes were denied may have fewer open at once. */
 export const RECORD_COUNTS_FROM = 10

@@ -24,11 +24,11 @@ export class DisputeStore extends Context.Service<
     find(id: DisputeId): Effect.Effect<Option.Option<Dispute>>
     /** Locked until the unit of work around ends. */
     lock(id: DisputeId): Effect.Effect<Option.Option<Dispute>>
-    /** Status, answer and decision. */
+    /** Status, answer, the time for a decision, and the decision. */
     update(dispute: Dispute): Effect.Effect<void>
     /** Filed by it or against it, newest first. */
     list(owner: DisputeOwner, status: DisputeStatus | undefined, page: PageRequest): Effect.Effect<Page<Dispute>>
-    /** Filed ones that may decide themselves, oldest first: see `decidedByItself`. */
+    /** Those that may decide themselves, the one whose time ended first at the front: see `decidedByItself`. */
     due(now: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<DisputeId>>
     filedBy(owner: DisputeOwner, since: DateTime.Utc): Effect.Effect<FilerRecord>
     /** What that party has said itself, in claims and answers, becomes nothing; of how many disputes. */

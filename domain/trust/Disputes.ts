@@ -1,5 +1,5 @@
 /**
- * Disputes as a state machine with money: filed → under review → decided. A refund comes from the provider, in debt if
+ * Disputes as a state machine with money: filed → under review → decided, each with a time after which silence decides. A refund comes from the provider, in debt if
  * need be, and the platform gives its fee back too; a credit is the platform's own. Money moves in the unit of work that
  * decides, under the dispute's lock and its id as reference: once, whoever decides at the same time.
  */
@@ -21,12 +21,14 @@ import {
   type DisputeStatus,
   type DisputeTally,
   isOpen,
+  isPastDecision,
   type Resolution,
   type Statement
 } from "./Dispute.ts"
 import {
   AlreadyDisputed,
   ANSWER_DAYS,
+  DECISION_DAYS,
   FilingTooLate,
   isInTime,
   limitOf,
@@ -87,6 +89,7 @@ export interface Ruling {
 }
 
 const DECIDED_AT_ONCE_MAX = 100
+const PAST_DECISION = "past the operator's deadline"
 
 export class Disputes extends Context.Service<
   Disputes,
@@ -95,7 +98,7 @@ export class Disputes extends Context.Service<
       owner: DisputeOwner,
       filing: Filing
     ): Effect.Effect<Dispute, NoSuchReceipt | NotAParty | FilingTooLate | AlreadyDisputed | TooManyDisputes>
-    /** Accepting refunds at once; contesting leaves the decision to the operator. */
+    /** Accepting refunds at once; contesting leaves the decision to the operator, for a time. */
     respond(
       providerId: ProviderId,
       id: DisputeId,
@@ -139,7 +142,8 @@ export class Disputes extends Context.Service<
           status: "filed",
           decision: undefined,
           createdAt: now,
-          respondBy: DateTime.add(now, { days: ANSWER_DAYS })
+          respondBy: DateTime.add(now, { days: ANSWER_DAYS }),
+          decideBy: undefined
         }
         if (!(yield* store.insert(dispute))) return yield* new AlreadyDisputed({ receiptId: filing.receiptId })
         return dispute
@@ -188,7 +192,8 @@ export class Disputes extends Context.Service<
         if (DateTime.isLessThan(dispute.respondBy, now)) return yield* new NotToAnswer({ status: "past its deadline" })
         const answered: Dispute = { ...dispute, answer: { text, evidence, at: now } }
         if (action === "accept") return yield* refund(answered, "provider")
-        const contested: Dispute = { ...answered, status: "under_review" }
+        const decideBy = DateTime.add(now, { days: DECISION_DAYS })
+        const contested: Dispute = { ...answered, status: "under_review", decideBy }
         yield* store.update(contested)
         return contested
       }, atomically)
@@ -196,6 +201,8 @@ export class Disputes extends Context.Service<
       const resolve = Effect.fn("Disputes.resolve")(function* (id: DisputeId, { amount, note, resolution }: Ruling) {
         const dispute = yield* locked(id)
         if (!isOpen(dispute)) return yield* new AlreadyDecided({ status: dispute.status })
+        // What the parties were told holds, also while the schedule has not come by.
+        if (isPastDecision(dispute, yield* DateTime.now)) return yield* new AlreadyDecided({ status: PAST_DECISION })
         if (resolution === "resolved_refund") return yield* refund(dispute, "operator", note)
         if (resolution === "resolved_denied")
           return yield* decide(dispute, resolution, "operator", { amount: zero, note })

@@ -49,6 +49,7 @@ export const aDispute = (changes: Partial<Dispute> = {}): Dispute => ({
   decision: undefined,
   createdAt: at(0),
   respondBy: at(30),
+  decideBy: undefined,
   ...changes
 })
 
@@ -177,12 +178,28 @@ export const disputeStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
         const failed = aDispute({ outcome: "error", respondBy: at(51) })
         const unbilled = aDispute({ outcome: "timeout", cost: zero, fee: zero, respondBy: at(52) })
         const offered = aDispute({ filedBy: "provider", respondBy: at(53) })
-        const contested = aDispute({ respondBy: at(4) })
-        for (const one of [late, patient, failed, unbilled, offered, contested]) yield* store.insert(one)
-        yield* store.update({ ...contested, status: "under_review" })
-        const ours = new Set([late, patient, failed, unbilled, offered, contested].map(({ id }) => id))
-        const due = (yield* store.due(at(6), 1_000)).filter((id) => ours.has(id))
-        assert.deepStrictEqual(due, [late.id, failed.id, offered.id])
+        const contested = [
+          aDispute({ respondBy: at(4) }),
+          aDispute({ respondBy: at(3) }),
+          aDispute({ respondBy: at(2) })
+        ]
+        const all = [late, patient, failed, unbilled, offered, ...contested]
+        for (const one of all) yield* store.insert(one)
+        const [waiting, undecided, over] = contested.map((one, n): Dispute => ({
+          ...one,
+          status: "under_review",
+          decideBy: at(7 - n)
+        }))
+        for (const one of [waiting!, undecided!, over!]) yield* store.update(one)
+        assert.deepStrictEqual(yield* store.find(undecided!.id), Option.some(undecided!))
+        yield* store.update(decided(over!, "resolved_denied"))
+        const ours = new Set(all.map(({ id }) => id))
+        const dueAt = (minute: number) =>
+          Effect.map(store.due(at(minute), 1_000), (due) => due.filter((id) => ours.has(id)))
+        // Until the very moment, the operator may still decide.
+        assert.deepStrictEqual(yield* dueAt(6), [late.id, failed.id, offered.id])
+        assert.deepStrictEqual(yield* dueAt(7), [late.id, undecided!.id, failed.id, offered.id])
+        assert.deepStrictEqual(yield* dueAt(8), [late.id, undecided!.id, waiting!.id, failed.id, offered.id])
         assert.strictEqual((yield* store.due(at(6), 1)).length, 1)
       })
     )

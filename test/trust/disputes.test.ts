@@ -8,12 +8,13 @@ import { ProviderId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
 import { Disputes } from "../../domain/trust/Disputes.ts"
 import { at, expecting, listAt, textAt } from "../support/Market.ts"
-import { later } from "../support/metering/Elsewhen.ts"
+import { later, when } from "../support/metering/Elsewhen.ts"
 import { providing } from "../support/metering/Provider.ts"
 import { aBuyer, anOffer, books, buy, FEE, PRICE, problemOf, purseOf } from "../support/metering/Shop.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
 import {
   everyDisputedCore,
+  contest,
   DISPUTES,
   earned,
   file,
@@ -58,6 +59,7 @@ for (const [name, core] of everyDisputedCore) {
           const shown = yield* expecting(200, { path, key })
           assert.deepStrictEqual(Object.keys(shown.json as object).toSorted(), [
             "created_at",
+            "decide_by",
             "decided_by",
             "dispute_id",
             "filed_by_type",
@@ -147,6 +149,63 @@ for (const [name, core] of everyDisputedCore) {
         assert.deepStrictEqual([at(decided, "status"), at(decided, "decided_by")], ["resolved_refund", "deadline"])
         assert.strictEqual((yield* purseOf(buyer)).balance, MILLION)
         assert.strictEqual(yield* earned(offer), 0)
+      })
+    )
+
+    it.effect(
+      "are decided for the filer by the operator's silence, at the time that was told, and not a moment before",
+      () =>
+        Effect.gen(function* () {
+          const { buyer, id, offer } = yield* filed
+          const contested = yield* contest(offer.provider, id)
+          const until = textAt(contested, "decide_by")
+          assert.strictEqual(Date.parse(until) - Date.parse(textAt(contested, "answer", "at")), 30 * 86_400_000)
+          const disputes = yield* Disputes
+          const shown = () => expecting(200, { path: `${DISPUTES}/${id}` })
+          assert.strictEqual(at(yield* shown(), "decide_by"), until, "everybody sees it")
+          yield* when(until)(disputes.work)
+          assert.strictEqual(at(yield* shown(), "status"), "under_review")
+          const past = when(new Date(Date.parse(until) + 1).toISOString())
+          const tooLate = yield* past(resolve(id, { resolution: "resolved_denied" }))
+          assert.deepStrictEqual(problemOf(tooLate), [409, "DUPLICATE"])
+          assert.include(textAt(tooLate, "message"), "past the operator's deadline")
+          for (const decided of [1, 0]) {
+            const before = yield* earned(offer)
+            yield* past(disputes.work)
+            assert.strictEqual(before - (yield* earned(offer)), decided * (PRICE - FEE))
+          }
+          const decided = yield* shown()
+          assert.deepStrictEqual(
+            [at(decided, "status"), at(decided, "decided_by"), at(decided, "decide_by")],
+            ["resolved_refund", "operator_deadline", until]
+          )
+          assert.strictEqual((yield* purseOf(buyer)).balance, MILLION)
+          yield* books
+        })
+    )
+
+    it.effect("are decided once, when the operator decides in the moment in which its time ends", () =>
+      Effect.gen(function* () {
+        const disputes = yield* Disputes
+        const all = yield* Effect.forEach(Array.from({ length: 12 }), () => filed)
+        for (const { id, offer } of all) yield* contest(offer.provider, id)
+        const [inTime, after] = [later("29 days"), later("31 days")]
+        const work = Effect.asVoid(Effect.exit(after(disputes.work)))
+        yield* Effect.forEach(
+          all.flatMap(({ id }) => [Effect.asVoid(inTime(resolve(id, { resolution: "resolved_denied" }))), work, work]),
+          (one) => one,
+          { concurrency: "unbounded" }
+        )
+        for (const { buyer, id, offer } of all) {
+          const decided = yield* expecting(200, { path: `${DISPUTES}/${id}`, key: buyer.key })
+          const wonBy = at(decided, "decided_by")
+          assert.include(["operator", "operator_deadline"], wonBy)
+          const isRefunded = wonBy === "operator_deadline"
+          assert.strictEqual(at(decided, "status"), isRefunded ? "resolved_refund" : "resolved_denied")
+          assert.strictEqual((yield* purseOf(buyer)).balance, isRefunded ? MILLION : MILLION - PRICE)
+          assert.strictEqual(yield* earned(offer), isRefunded ? 0 : PRICE - FEE)
+        }
+        yield* books
       })
     )
 

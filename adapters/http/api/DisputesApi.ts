@@ -94,6 +94,7 @@ const PublicDispute = Schema.Struct({
   filed_by_type: Party,
   created_at: Timestamp,
   respond_by: Timestamp,
+  decide_by: Schema.NullOr(Timestamp),
   resolved_at: Schema.NullOr(Timestamp),
   decided_by: Schema.NullOr(DecidedBy)
 }).annotate({ identifier: "PublicDispute" })
@@ -195,7 +196,7 @@ export class DisputesApi extends HttpApiGroup.make("disputes")
           summary: "Answer a dispute",
           description:
             "By the provider, once, until `respond_by`. `accept` gives the money back at once; `contest` leaves the decision " +
-            "to the operator."
+            "to the operator, who has 30 days (`decide_by`): what is not decided by then is decided for the filer."
         })
       ),
     HttpApiEndpoint.post("resolve", "/api/v1/market/disputes/:id/resolve", {
@@ -212,7 +213,8 @@ export class DisputesApi extends HttpApiGroup.make("disputes")
           summary: "Decide a dispute",
           description:
             "For the operator. `resolved_refund` takes the whole cost from the provider, in debt if need be, and the fee from " +
-            "the platform; `resolved_credit` pays up to the cost from the platform's own money."
+            "the platform; `resolved_credit` pays up to the cost from the platform's own money. A contested dispute can be " +
+            "decided until `decide_by`; after that it is refunded, and the decision stands."
         })
       )
   )

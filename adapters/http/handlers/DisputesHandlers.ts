@@ -109,6 +109,7 @@ const publicly = (dispute: Dispute) => ({
   filed_by_type: dispute.filedBy,
   created_at: format(dispute.createdAt),
   respond_by: format(dispute.respondBy),
+  decide_by: dispute.decideBy === undefined ? null : format(dispute.decideBy),
   resolved_at: dispute.decision === undefined ? null : format(dispute.decision.at),
   decided_by: dispute.decision?.by ?? null
 })

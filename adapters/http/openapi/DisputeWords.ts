@@ -18,7 +18,7 @@ export const disputeWords: Words = {
   "FileDispute.description": ["In your words; the other party reads it, the public does not."],
   evidence: ["Any JSON object that shows it, at most 16 KiB.", { expected: "paper A", got: "paper B" }],
   "AnswerDispute.": ["What the provider says to it."],
-  action: ["`accept` gives the money back; `contest` leaves the decision to the operator."],
+  action: ["`accept` gives the money back; `contest` leaves the decision to the operator, until `decide_by`."],
   "AnswerDispute.message": ["Why it is contested."],
   "ResolveDispute.": ["The operator's decision."],
   resolution: ["How the dispute ends."],
@@ -33,6 +33,10 @@ export const disputeWords: Words = {
   filed_by: ["Who filed it.", CONSUMER_ID],
   filed_by_type: ["Which party filed it."],
   respond_by: ["Until then the provider may answer.", "2026-11-27T09:30:00.000Z"],
+  decide_by: [
+    "Until then the operator may decide it; after that it is decided for the filer. Null unless contested.",
+    null
+  ],
   dispute_url: ["Where to follow it.", `https://billing.example.org/api/v1/market/disputes/${DISPUTE_ID}`],
   "PublicDispute.": ["How a dispute stands, as everybody sees it."],
   "PublicDispute.reason": ["What is said to be wrong."],
@@ -45,7 +49,10 @@ export const disputeWords: Words = {
   "DisputePage.": ["A page of disputes."],
   disputes: ["The disputes of this page, newest first."],
   resolved_at: ["When it was decided; null while it is open.", null],
-  decided_by: ["What decided it: the receipt, the provider's word, its silence, or the operator.", null],
+  decided_by: [
+    "What decided it: the receipt, the provider's word, its silence, the operator, or the operator's silence.",
+    null
+  ],
   paid_microcents: ["What the consumer got back.", 0],
   claim: ["What the filer says."],
   "DisputeClaim.": ["What the filer says."],

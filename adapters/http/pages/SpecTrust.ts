@@ -3,7 +3,7 @@
  */
 import { MAIL_TOKEN_HOURS } from "../../../domain/trust/Challenge.ts"
 import { Resolution, type DecidedBy, DisputeReason, DisputeStatus } from "../../../domain/trust/Dispute.ts"
-import { ANSWER_DAYS, FILED_PER_DAY_MAX, FILING_DAYS_MAX } from "../../../domain/trust/DisputeFilings.ts"
+import { ANSWER_DAYS, DECISION_DAYS, FILED_PER_DAY_MAX, FILING_DAYS_MAX } from "../../../domain/trust/DisputeFilings.ts"
 import { RECORD_PREFIX, REPOSITORY_FILE, WELL_KNOWN_PATH } from "../../../domain/trust/Proofs.ts"
 import { SLA_DAYS } from "../../../domain/trust/Sla.ts"
 import {
@@ -101,7 +101,7 @@ export const trustPart = (): SpecPart => ({
 
 const STATES: Readonly<Record<DisputeStatus, string>> = {
   filed: "The provider may accept or contest it.",
-  under_review: "It was contested; the operator decides.",
+  under_review: "It was contested; the operator decides, until `decide_by`.",
   resolved_refund:
     "The consumer has its money back: the provider gives its part, in debt if need be, the platform its fee.",
   resolved_denied: "Nothing moves.",
@@ -112,7 +112,8 @@ const DECIDERS: Readonly<Record<DecidedBy, string>> = {
   evidence: "The receipt says `error` or `timeout` and the call cost money: refunded at once.",
   provider: "The provider accepted it, or filed it itself: refunded.",
   deadline: `No answer within ${ANSWER_DAYS} days: refunded.`,
-  operator: `Anything else, with ${codes(Resolution.literals)}.`
+  operator: `Anything else, with ${codes(Resolution.literals)}.`,
+  operator_deadline: `Contested, and no decision within ${DECISION_DAYS} days (\`decide_by\`): refunded.`
 }
 
 export const disputesPart = (): SpecPart => ({
@@ -135,6 +136,7 @@ export const disputesPart = (): SpecPart => ({
       Object.entries(DECIDERS).map(([by, when]) => [`\`${by}\``, when])
     ),
     points(
+      "Nobody who keeps silent holds up money: neither the provider nor the operator. What the operator decides after `decide_by` is refused with 409.",
       "The decision moves the money, in the same transaction and once.",
       "The public status has no free text, no evidence and no party's name; the parties see the whole."
     )

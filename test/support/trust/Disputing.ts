@@ -22,6 +22,12 @@ export const file = (by: Member, receiptId: string, more: Record<string, unknown
 export const respond = (by: Member, id: string, json: Record<string, unknown>) =>
   send({ path: `${DISPUTES}/${id}/respond`, key: by.key, json })
 
+export const contest = (by: Member, id: string) =>
+  Effect.map(respond(by, id, { action: "contest", message: "It was fine" }), (answer) => {
+    assert.strictEqual(answer.status, 200, answer.text)
+    return answer
+  })
+
 export const resolve = (id: string, json: Record<string, unknown>, key = OPERATOR) =>
   send({ path: `${DISPUTES}/${id}/resolve`, key, json })
 
