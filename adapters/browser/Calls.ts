@@ -22,15 +22,17 @@ const OUTCOMES = {
 } as const
 
 const CALLS_AT_ONCE = 10
+const DAYS_SHOWN = 90
+const DAY_MS = 86_400_000
 
 /** `dispute`: what to do about a call that was not worth its price; called back once that is done. */
 export const calls = (dispute: (call: Call, filed: () => void) => void): Panel =>
   panel("calls", "Calls", async () => {
-    const disputed = await disputedReceipts()
+    const disputed = await disputedReceipts(Date.now() - DAYS_SHOWN * DAY_MS)
     const found = await pages(
       async (cursor) => {
         const query = new URLSearchParams({
-          period: "90d",
+          period: `${DAYS_SHOWN}d`,
           limit: String(CALLS_AT_ONCE),
           ...(cursor === undefined ? {} : { cursor })
         })

@@ -7,6 +7,7 @@ import { openDialog } from "./Dialog.ts"
 import { badge, el, empty } from "./Dom.ts"
 import { moment, money } from "./Figures.ts"
 import { form } from "./Form.ts"
+import { type PageOf, pages } from "./Pages.ts"
 import { type Panel, panel } from "./Panel.ts"
 import { keyOf } from "./Session.ts"
 import { table } from "./Table.ts"
@@ -14,6 +15,8 @@ import { table } from "./Table.ts"
 type Dispute = Disputes["disputes"][number]
 
 const PATH = "/api/v1/market/disputes"
+const SHOWN_AT_ONCE = 20
+const READ_AT_ONCE = 100
 
 const REASONS = [
   ["quality", "The answer was not good enough"],
@@ -37,50 +40,64 @@ const STANDINGS: Readonly<Record<string, readonly [words: string, kind: string]>
   resolved_denied: ["Denied", "bad"]
 }
 
-const newest = async (): Promise<Disputes["disputes"]> =>
-  (await ask<Disputes>("GET", `${PATH}?limit=50`, { key: keyOf("consumer") })).disputes
+const read = async (limit: number, cursor: string | undefined): Promise<PageOf<Dispute>> => {
+  const query = new URLSearchParams({ limit: String(limit), ...(cursor === undefined ? {} : { cursor }) })
+  const page = await ask<Disputes>("GET", `${PATH}?${query}`, { key: keyOf("consumer") })
+  return { items: page.disputes, next: page.next_cursor }
+}
 
-/** Of the newest disputes. */
-export const disputedReceipts = async (): Promise<ReadonlySet<string>> =>
-  new Set((await newest()).map(({ receipt_id: id }) => id))
+/** Of all disputes that were filed since then: the list begins with the newest. */
+export const disputedReceipts = async (sinceMs: number): Promise<ReadonlySet<string>> => {
+  const found = new Set<string>()
+  let cursor: string | undefined
+  do {
+    const { items, next } = await read(READ_AT_ONCE, cursor)
+    for (const { receipt_id: id } of items) found.add(id)
+    const last = items.at(-1)
+    cursor = last !== undefined && Date.parse(last.created_at) >= sinceMs ? (next ?? undefined) : undefined
+  } while (cursor !== undefined)
+  return found
+}
 
 /** Until when a contested one is decided; then silence decides. */
 export const decisionDue = ({ decide_by: due, status }: Dispute): HTMLElement | undefined =>
   status === "under_review" && due !== null ? el("div", { class: "small muted" }, "by ", moment(due)) : undefined
 
 export const disputes = (): Panel =>
-  panel("disputes", "Disputes", async () => {
-    const rows = await newest()
-    if (rows.length === 0) {
-      return [
-        empty("No disputes. A call that was not worth its price can be disputed for 30 days, from the list above.")
+  panel("disputes", "Disputes", async () => [
+    await pages(
+      (cursor) => read(SHOWN_AT_ONCE, cursor),
+      (all) => [
+        all.length === 0
+          ? empty("No disputes. A call that was not worth its price can be disputed for 30 days, from the list above.")
+          : disputeTable(all)
       ]
-    }
-    return [
-      table(
-        "Disputes",
-        [
-          { name: "Filed", cell: (one) => moment(one.created_at) },
-          { name: "Reason", cell: ({ reason }) => REASONS.find(([value]) => value === reason)?.[1] ?? reason },
-          { name: "Paid", cell: (one) => money(one.cost_microcents), isNumber: true },
-          { name: "State", cell: (one) => [disputeBadge(one.status), decisionDue(one)] },
-          { name: "Came back", cell: (one) => money(one.paid_microcents), isNumber: true },
-          {
-            name: "What was said",
-            isLong: true,
-            cell: (one) =>
-              el(
-                "span",
-                {},
-                one.answer?.text ?? one.note ?? (one.status === "filed" ? "Answer due " : ""),
-                one.status === "filed" ? moment(one.respond_by) : undefined
-              )
-          }
-        ],
-        rows
-      )
-    ]
-  })
+    )
+  ])
+
+const disputeTable = (all: ReadonlyArray<Dispute>): HTMLElement =>
+  table(
+    "Disputes",
+    [
+      { name: "Filed", cell: (one: Dispute) => moment(one.created_at) },
+      { name: "Reason", cell: ({ reason }) => REASONS.find(([value]) => value === reason)?.[1] ?? reason },
+      { name: "Paid", cell: (one) => money(one.cost_microcents), isNumber: true },
+      { name: "State", cell: (one) => [disputeBadge(one.status), decisionDue(one)] },
+      { name: "Came back", cell: (one) => money(one.paid_microcents), isNumber: true },
+      {
+        name: "What was said",
+        isLong: true,
+        cell: (one) =>
+          el(
+            "span",
+            {},
+            one.answer?.text ?? one.note ?? (one.status === "filed" ? "Answer due " : ""),
+            one.status === "filed" ? moment(one.respond_by) : undefined
+          )
+      }
+    ],
+    all
+  )
 
 /** Asks what was wrong with a call, and files it. */
 export const fileDispute = (call: UsagePage["records"][number], filed: () => void): void => {

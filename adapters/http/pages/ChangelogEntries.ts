@@ -65,7 +65,7 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
         title: "Pages",
         items: [
           "`/` says what this is, with live figures and commands that work; `/catalog` shows every tool on a page of its own, with a form that builds the call.",
-          "`/developers/dashboard` and `/providers/dashboard`: balances, earnings, calls, receipts, budgets, grants, payouts, documents, disputes and keys.",
+          "`/developers/dashboard` and `/providers/dashboard`: balances, earnings, calls, receipts, budgets, grants, payouts, documents, keys, and all disputes page by page.",
           "`/developers/register` and `/providers/register`: the key is shown once, with the next step ready to paste.",
           "`/status`: now, and ninety days from the service's own checks; `GET /api/v1/status/history` for machines.",
           "`/spec` and `/changelog`, whose lists and check values come from the running rules.",

@@ -1,0 +1,47 @@
+/**
+ * A developer with more disputes than fit on a page sees all of them, and which of the calls they are about.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { browser, hasBrowser, open } from "../support/Browser.ts"
+import { aDeveloper, aSeller, behind, bought, disputed, listed, loaded } from "../support/Selling.ts"
+
+/** As many as may be filed in a day. */
+const A_DAY = 20
+
+it.live.skipIf(!hasBrowser)(
+  "a developer reads disputes page by page, and finds the oldest disputed call marked",
+  () =>
+    Effect.gen(function* () {
+      const { today, url } = yield* behind(2)
+      const { seller } = yield* aSeller(url)
+      yield* listed(seller, { tool_name: "search", price_microcents: 1_000, free_tier_calls: 0 })
+      const key = yield* aDeveloper(url)
+      yield* loaded(url, key, 1_000)
+      for (const id of yield* bought(url, key, "search", A_DAY)) yield* disputed(url, key, id)
+      yield* today
+      const [newest] = yield* bought(url, key, "search", 1)
+      yield* disputed(url, key, newest!)
+
+      const { page } = yield* open(yield* browser, `${url}/developers/dashboard`)
+      yield* Effect.promise(async () => {
+        await page.fill("#key", key)
+        await page.click("form button[type=submit]")
+        const rows = page.locator("#disputes tbody tr")
+        await rows.first().waitFor()
+        assert.strictEqual(await rows.count(), A_DAY)
+        await page.locator("#disputes").getByRole("button", { name: "Show more" }).click()
+        await rows.nth(A_DAY).waitFor()
+        assert.strictEqual(await page.locator("#disputes").getByRole("button", { name: "Show more" }).count(), 0)
+
+        const calls = page.locator("#calls tbody tr")
+        for (const shown of [10, 20]) {
+          await calls.nth(shown - 1).waitFor()
+          await page.locator("#calls").getByRole("button", { name: "Show more" }).click()
+        }
+        await calls.nth(A_DAY).waitFor()
+        assert.strictEqual(await calls.filter({ hasText: "Disputed" }).count(), A_DAY + 1)
+      })
+    }).pipe(Effect.scoped),
+  { timeout: 120_000 }
+)
