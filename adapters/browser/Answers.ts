@@ -46,6 +46,7 @@ export type Payouts = Answer<typeof PayoutsApi.endpoints.payouts>
 export type Invoices = Answer<typeof InvoicesApi.endpoints.list>
 export type Disputes = Answer<typeof DisputesApi.endpoints.list>
 export type Sla = Answer<typeof TrustApi.endpoints.sla>
+export type ToolSla = Answer<typeof TrustApi.endpoints.toolSla>
 export type Trust = Answer<typeof TrustApi.endpoints.score>
 export type Verified = Answer<typeof TrustApi.endpoints.verify>
 export type ToolDetails = Answer<typeof CatalogApi.endpoints.tool>

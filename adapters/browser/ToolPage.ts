@@ -1,7 +1,7 @@
 /**
  * The page /catalog/:id: the call form, how the provider did, and times in the reader's own zone.
  */
-import type { Sla, ToolDetails } from "./Answers.ts"
+import type { ToolDetails, ToolSla } from "./Answers.ts"
 import { ask, words } from "./Api.ts"
 import type { Schema } from "./Arguments.ts"
 import { callForm } from "./CallForm.ts"
@@ -28,7 +28,7 @@ const loaded = async (place: HTMLElement, load: () => Promise<void>): Promise<vo
 }
 
 const showSla = async (place: HTMLElement): Promise<void> => {
-  const sla = await ask<Sla>("GET", `/api/v1/market/providers/${place.dataset["provider"]!}/sla`)
+  const sla = await ask<ToolSla>("GET", `/api/v1/market/tools/${place.dataset["tool"]!}/sla`)
   const kept = [...place.childNodes]
   if (sla.total_calls_30d === 0) {
     return fill(place, empty("Nobody called it within the last 30 days: there is nothing to show yet."), kept)
@@ -38,14 +38,13 @@ const showSla = async (place: HTMLElement): Promise<void> => {
   fill(
     place,
     figures([
-      ["Calls", count(sla.total_calls_30d), "of all its tools"],
+      ["Calls", count(sla.total_calls_30d), "of this tool"],
       [
         "Succeeded",
         sla.uptime_30d === null ? "–" : percent(sla.uptime_30d / 100),
         `${count(sla.timeout_calls_30d)} not in time`
       ],
-      ["Latency, p95", milliseconds(sla.p95_latency_ms), `half within ${milliseconds(sla.p50_latency_ms)}`],
-      ["Disputes", count(sla.disputes)]
+      ["Latency, p95", milliseconds(sla.p95_latency_ms), `half within ${milliseconds(sla.p50_latency_ms)}`]
     ]),
     el(
       "div",

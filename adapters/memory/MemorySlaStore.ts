@@ -87,6 +87,8 @@ export const layer = Layer.effect(
       keepDays: () => Effect.void,
       toolDays: (providerId, since) =>
         Effect.sync(() => known(providerId, since).filter((one) => one.toolId !== undefined)),
+      daysOfTool: (providerId, toolId, since) =>
+        Effect.sync(() => known(providerId, since).filter((one) => one.toolId === toolId)),
       consumers: (providerId, sinceDate) =>
         Effect.sync(() => [...(seen.get(providerId)?.values() ?? [])].filter((date) => date >= sinceDate).length),
       takeChanged: Effect.fnUntraced(function* (today, limit) {

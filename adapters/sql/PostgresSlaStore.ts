@@ -176,6 +176,16 @@ export const layer = Layer.effect(
       return rows.map(toHour)
     }, Effect.orDie)
 
+    const daysOfTool = Effect.fn("PostgresSlaStore.daysOfTool")(function* (
+      providerId: ProviderId,
+      toolId: ToolId,
+      since: DateTime.Utc
+    ) {
+      const rows = yield* sql<HourRow>`
+        SELECT * FROM sla_hourly WHERE provider_id = ${providerId} AND tool_id = ${toolId} AND hour >= ${toDate(since)}`
+      return rows.map(toHour)
+    }, Effect.orDie)
+
     const consumers = Effect.fn("PostgresSlaStore.consumers")(function* (providerId: ProviderId, sinceDate: string) {
       const [row] = yield* sql<{ readonly count: bigint }>`
         SELECT count(*) FROM provider_consumers
@@ -249,6 +259,7 @@ export const layer = Layer.effect(
       hours,
       keepDays,
       toolDays,
+      daysOfTool,
       consumers,
       takeChanged,
       touch: (providerId) => Effect.orDie(Effect.asVoid(touchAll([providerId]))),

@@ -8,7 +8,7 @@ import type { ProviderId, ToolId } from "../shared/Ids.ts"
 import type { DisputeTally } from "./Dispute.ts"
 import { type Evidence, ProviderEvidence } from "./ProviderEvidence.ts"
 import { percentiles } from "./Latencies.ts"
-import { hoursOf, type Sla, type SlaHour, slaOf, wholeDays, windowStart } from "./Sla.ts"
+import { hoursOf, type Sla, type SlaHour, slaOf, toolWindowStart, wholeDays, windowStart } from "./Sla.ts"
 import { type Pair, type ScoreOfDay, SlaStore, type Standing } from "./SlaStore.ts"
 import { adviceOf, type TrustAdvice } from "./TrustAdvice.ts"
 import { type TrustEvidence, trustOf, type TrustScore, type VerificationLevel } from "./TrustScore.ts"
@@ -49,6 +49,7 @@ export class ProviderTrust extends Context.Service<
     /** Inside the sequencer's unit of work: each receipt comes by here once. */
     follow(batch: ReadonlyArray<SequencedReceipt>): Effect.Effect<void>
     sla(providerId: ProviderId): Effect.Effect<ProviderSla, ProviderUnknown>
+    slaOfTool(providerId: ProviderId, toolId: ToolId): Effect.Effect<Sla>
     score(providerId: ProviderId): Effect.Effect<ProviderScore, ProviderUnknown>
     standings(providerIds: ReadonlyArray<ProviderId>): Effect.Effect<ReadonlyMap<ProviderId, Standing>>
     /** Brings what the catalogue shows up to date; how many providers. */
@@ -103,6 +104,12 @@ export class ProviderTrust extends Context.Service<
         return { ...evidence, providerId, hours, sla: slaOf(hours, now) }
       })
 
+      const slaOfTool = Effect.fn("ProviderTrust.slaOfTool")(function* (providerId: ProviderId, toolId: ToolId) {
+        const now = yield* DateTime.now
+        const from = toolWindowStart(now)
+        return slaOf(yield* store.daysOfTool(providerId, toolId, from), now, from)
+      })
+
       const scored = Effect.fnUntraced(function* (providerId: ProviderId) {
         const found = yield* measured(providerId, known.ofScore)
         const { consumers, disputes, sla, verified } = found
@@ -141,6 +148,7 @@ export class ProviderTrust extends Context.Service<
         follow,
         sla: (providerId) => measured(providerId, known.ofSla),
         score: Effect.fn("ProviderTrust.score")(scored),
+        slaOfTool,
         standings: store.standings,
         refresh,
         prune

@@ -56,8 +56,11 @@ export interface Sla {
 export const windowStart = (now: DateTime.Utc): DateTime.Utc =>
   DateTime.makeUnsafe(Math.floor(now.epochMilliseconds / HOUR_MS) * HOUR_MS - SLA_DAYS * 24 * HOUR_MS)
 
-export const slaOf = (hours: ReadonlyArray<SlaHour>, now: DateTime.Utc): Sla => {
-  const from = windowStart(now)
+/** Of a tool only days are known: the same number of them, with today. */
+export const toolWindowStart = (now: DateTime.Utc): DateTime.Utc =>
+  DateTime.makeUnsafe(startOfDay(now) - (SLA_DAYS - 1) * 24 * HOUR_MS)
+
+export const slaOf = (hours: ReadonlyArray<SlaHour>, now: DateTime.Utc, from = windowStart(now)): Sla => {
   // Day by day first: the whole is then read from thirty counts instead of seven hundred.
   const byDate = Map.groupBy(hours, (hour) => DateTime.formatIsoDateUtc(hour.hour))
   const lengths = new Map([...byDate].map(([date, ofDay]) => [date, merge(ofDay.map((hour) => hour.latencies))]))

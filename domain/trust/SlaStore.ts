@@ -39,6 +39,8 @@ export class SlaStore extends Context.Service<
     keepDays(days: ReadonlyArray<SlaHour>): Effect.Effect<void>
     /** Of its tools, one by one. */
     toolDays(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<ReadonlyArray<SlaHour>>
+    /** Of one of them. */
+    daysOfTool(providerId: ProviderId, toolId: ToolId, since: DateTime.Utc): Effect.Effect<ReadonlyArray<SlaHour>>
     /** How many consumers were seen on that date or later. */
     consumers(providerId: ProviderId, sinceDate: string): Effect.Effect<number>
     /** Takes the marks of changed ones away; those that were settled before today besides. No more than that at once. */

@@ -11,14 +11,14 @@ import { json as fetched, post, ready } from "../support/ServiceProcess.ts"
 import { enter, fillIn, press, promise, shown, SLOW } from "../support/ToolPage.ts"
 
 it.live.skipIf(!hasBrowser)(
-  "the page of a tool shows how its provider did, in light and dark, wide and at the width of a phone",
+  "the page of a tool shows how it did, in light and dark, wide and at the width of a phone",
   () =>
     Effect.gen(function* () {
-      const { adaId, key, routeId, url } = yield* catalogShop
+      const { key, routeId, url } = yield* catalogShop
       for (let n = 0; n < 4; n++) {
         yield* post(`${url}/api/market/proxy`, { tool_id: routeId, input: { to: "Rome", by: "car" } }, key)
       }
-      const sla = `${url}/api/v1/market/providers/${adaId}/sla`
+      const sla = `${url}/api/v1/market/tools/${routeId}/sla`
       // Receipts are counted by the sequencer, a moment later.
       yield* fetched(sla).pipe(
         Effect.repeat({ until: ({ body }) => body["total_calls_30d"] === 4, schedule: Schedule.spaced("500 millis") })

@@ -64,6 +64,10 @@ export const slaStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
         const found = yield* store.hours(hour.providerId, hourAt(0))
         assert.strictEqual(found.length, 2)
         assert.deepStrictEqual(yield* store.toolDays(hour.providerId, hourAt(0)), [other])
+        assert.deepStrictEqual(yield* store.daysOfTool(hour.providerId, other.toolId!, hourAt(0)), [other])
+        assert.deepStrictEqual(yield* store.daysOfTool(hour.providerId, other.toolId!, hourAt(11)), [])
+        const unknown = ToolId.make(randomUUID())
+        assert.deepStrictEqual(yield* store.daysOfTool(hour.providerId, unknown, hourAt(0)), [])
         const twice = found.find(
           (one) => one.toolId === hour.toolId && one.hour.epochMilliseconds === hourAt(10).epochMilliseconds
         )!

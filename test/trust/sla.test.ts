@@ -12,13 +12,14 @@ import { aCall, consumerWith, settled } from "../contracts/ledgerSamples.ts"
 import { at, expecting, listAt, textAt, valueAt } from "../support/Market.ts"
 import { everyCore } from "../support/metering/Core.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
-import { aBuyer, anOffer, buy, METER, numberAt, problemOf } from "../support/metering/Shop.ts"
+import { aBuyer, anOffer, buy, METER, numberAt, offerOf, problemOf } from "../support/metering/Shop.ts"
 import { type Answer, LIVE, send } from "../support/ServiceUnderTest.ts"
 import { file } from "../support/trust/Disputing.ts"
 
 let reads = 0
 /** Never a cached answer. */
 const slaPath = (id: string) => `/api/v1/market/providers/${id}/sla?read=${++reads}`
+const toolPath = (id: string) => `/api/v1/market/tools/${id}/sla?read=${++reads}`
 const trustPath = (id: string) => `/api/v1/market/providers/${id}/trust?read=${++reads}`
 
 const untimed = ({ json }: Answer) => ({ ...(json as object), period_end: undefined })
@@ -33,6 +34,33 @@ const nearestRank = (lengths: ReadonlyArray<number>, share: number) =>
 
 for (const [name, core] of everyCore) {
   it.layer(core, LIVE)(`The SLA over ${name}`, (it) => {
+    it.effect("of a tool is that of its own calls, whatever the provider's others did", () =>
+      Effect.gen(function* () {
+        const server = yield* providing((seen, response, n) =>
+          n > 3 ? void response.writeHead(500).end() : fine(seen, response, n)
+        )
+        const good = yield* anOffer(server.url, { tool_name: "good" })
+        const bad = yield* offerOf(good.provider, { tool_name: "bad" })
+        const buyer = yield* aBuyer()
+        for (let n = 0; n < 3; n++) assert.strictEqual((yield* buy(buyer, good)).status, 200)
+        for (let n = 0; n < 2; n++) assert.strictEqual((yield* buy(buyer, bad)).status, 502)
+        yield* sequenceAll
+        const figures = Effect.fnUntraced(function* (path: string) {
+          const answer = yield* expecting(200, { path })
+          const sum = listAt(answer, "by_day").reduce<number>((calls, day) => calls + Number(valueAt(day, "calls")), 0)
+          assert.strictEqual(sum, numberAt(answer, "total_calls_30d"))
+          return [sum, at(answer, "uptime_30d"), listAt(answer, "by_day").length]
+        })
+        assert.deepStrictEqual(yield* figures(toolPath(good.toolId)), [3, 100, 30])
+        assert.deepStrictEqual(yield* figures(toolPath(bad.toolId)), [2, 0, 30])
+        assert.deepStrictEqual((yield* figures(slaPath(good.provider.id))).slice(0, 2), [5, 60])
+        const unused = yield* offerOf(good.provider, { tool_name: "unused" })
+        assert.deepStrictEqual(yield* figures(toolPath(unused.toolId)), [0, null, 30])
+        const unknown = yield* send({ path: toolPath(good.provider.id) })
+        assert.deepStrictEqual(problemOf(unknown), [404, "NOT_FOUND"])
+      })
+    )
+
     it.effect("is that of the calls, counted one by one", () =>
       Effect.gen(function* () {
         const server = yield* providing((seen, response, n) => {

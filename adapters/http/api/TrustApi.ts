@@ -3,7 +3,7 @@
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { ProviderId } from "../../../domain/shared/Ids.ts"
+import { ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
 import { Timestamp } from "../../../domain/shared/Timestamp.ts"
 import { Badge, VerificationLevel } from "../../../domain/trust/TrustScore.ts"
 import { Access, KeyAuth, publicRead, readBy } from "./Access.ts"
@@ -58,9 +58,7 @@ const SlaDay = Schema.Struct({
   p95_latency_ms: figure
 }).annotate({ identifier: "SlaDay" })
 
-const Sla = Schema.Struct({
-  provider_id: ProviderId,
-  provider_name: Schema.String,
+const Measured = {
   period: Schema.Literal("30d"),
   period_start: Timestamp,
   period_end: Timestamp,
@@ -74,7 +72,21 @@ const Sla = Schema.Struct({
   successful_calls_30d: Schema.Int,
   error_calls_30d: Schema.Int,
   timeout_calls_30d: Schema.Int,
-  receipts_issued: Schema.Int,
+  receipts_issued: Schema.Int
+}
+
+const ToolSla = Schema.Struct({
+  tool_id: ToolId,
+  tool_name: Schema.String,
+  provider_id: ProviderId,
+  ...Measured,
+  by_day: Schema.Array(SlaDay)
+}).annotate({ identifier: "ToolSla" })
+
+const Sla = Schema.Struct({
+  provider_id: ProviderId,
+  provider_name: Schema.String,
+  ...Measured,
   disputes: Schema.Int,
   verification_level: VerificationLevel,
   verified_at: Schema.NullOr(Timestamp),
@@ -177,6 +189,20 @@ export class TrustApi extends HttpApiGroup.make("trust")
           summary: "How a provider did",
           description:
             "Thirty days of the proxy's own traffic, to the full hour. Calls that a provider made to itself are left out."
+        })
+      ),
+    HttpApiEndpoint.get("toolSla", "/api/v1/market/tools/:id/sla", {
+      params: { id: ToolId },
+      success: ToolSla,
+      error: problems(404)
+    })
+      .annotate(Access, publicRead)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "How a tool did",
+          description:
+            "Thirty days (UTC) of the proxy's own traffic, today with them. Calls that a provider made to itself are left " +
+            "out. A tool that was withdrawn keeps its figures."
         })
       ),
     HttpApiEndpoint.get("score", "/api/v1/market/providers/:id/trust", {

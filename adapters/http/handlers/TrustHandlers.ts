@@ -1,11 +1,13 @@
 /**
  * Verification, SLA and trust over HTTP.
  */
-import { type DateTime, Effect, Redacted } from "effect"
+import { type DateTime, Effect, Option, Redacted } from "effect"
+import { Catalog } from "../../../domain/catalog/Catalog.ts"
+import { ToolNotFound } from "../../../domain/metering/ToolDirectory.ts"
 import { ProviderSecrets } from "../../../domain/metering/ProviderSecrets.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 import { type ProviderScore, ProviderTrust } from "../../../domain/trust/ProviderTrust.ts"
-import type { SlaDay } from "../../../domain/trust/Sla.ts"
+import type { Sla, SlaDay } from "../../../domain/trust/Sla.ts"
 import { scoringGuide } from "../../../domain/trust/TrustScore.ts"
 import type { Challenge } from "../../../domain/trust/Challenge.ts"
 import { Verification } from "../../../domain/trust/Verification.ts"
@@ -35,6 +37,7 @@ export const SIGNED_TEXT = "market-v1\n<timestamp>\n<consumer>\n<tool>\n<invocat
 export const trustRoutes = Effect.gen(function* () {
   const verification = yield* Verification
   const trust = yield* ProviderTrust
+  const catalog = yield* Catalog
   const secrets = yield* ProviderSecrets
 
   const verify = route(
@@ -97,23 +100,30 @@ export const trustRoutes = Effect.gen(function* () {
         body: {
           provider_id: params.id,
           provider_name: name,
-          period: "30d" as const,
-          period_start: format(figures.from),
-          period_end: format(figures.to),
-          uptime_30d: figures.uptimePercent ?? null,
-          avg_latency_ms: figures.averageMs ?? null,
-          p50_latency_ms: figures.p50Ms ?? null,
-          p95_latency_ms: figures.p95Ms ?? null,
-          p99_latency_ms: figures.p99Ms ?? null,
-          error_rate_30d: figures.errorRate ?? null,
-          total_calls_30d: figures.calls,
-          successful_calls_30d: figures.successes,
-          error_calls_30d: figures.errors,
-          timeout_calls_30d: figures.timeouts,
-          receipts_issued: figures.calls,
+          ...measured(figures),
           disputes: disputes.total,
           verification_level: verified.level,
           verified_at: instant(verified.at),
+          by_day: figures.days.map(dayOf)
+        }
+      }
+    })
+  )
+
+  const toolSla = route(
+    endpoints.toolSla,
+    Effect.fnUntraced(function* ({ params }) {
+      const entry = Option.getOrUndefined(yield* catalog.find(params.id))
+      if (entry === undefined) return yield* new ToolNotFound({ tool: params.id })
+      const { id, providerId, toolName } = entry.tool
+      const figures = yield* trust.slaOfTool(providerId, id)
+      return {
+        status: 200,
+        body: {
+          tool_id: id,
+          tool_name: toolName,
+          provider_id: providerId,
+          ...measured(figures),
           by_day: figures.days.map(dayOf)
         }
       }
@@ -127,7 +137,24 @@ export const trustRoutes = Effect.gen(function* () {
     })
   )
 
-  return [verify, describeVerify, signingSecret, sla, score]
+  return [verify, describeVerify, signingSecret, sla, toolSla, score]
+})
+
+const measured = (figures: Sla) => ({
+  period: "30d" as const,
+  period_start: format(figures.from),
+  period_end: format(figures.to),
+  uptime_30d: figures.uptimePercent ?? null,
+  avg_latency_ms: figures.averageMs ?? null,
+  p50_latency_ms: figures.p50Ms ?? null,
+  p95_latency_ms: figures.p95Ms ?? null,
+  p99_latency_ms: figures.p99Ms ?? null,
+  error_rate_30d: figures.errorRate ?? null,
+  total_calls_30d: figures.calls,
+  successful_calls_30d: figures.successes,
+  error_calls_30d: figures.errors,
+  timeout_calls_30d: figures.timeouts,
+  receipts_issued: figures.calls
 })
 
 const instant = (at: DateTime.Utc | undefined): string | null => (at === undefined ? null : format(at))

@@ -1,11 +1,12 @@
 /**
  * Words of verification, SLA and trust.
  */
-import { PROVIDER_ID } from "./SharedWords.ts"
+import { PROVIDER_ID, TOOL_ID } from "./SharedWords.ts"
 import type { Words } from "./Vocabulary.ts"
 
 export const trustWords: Words = {
   "trust.sla.id": ["The provider.", PROVIDER_ID],
+  "trust.toolSla.id": ["The tool.", TOOL_ID],
   "trust.score.id": ["The provider.", PROVIDER_ID],
   "VerifyProvider.": ["What you want to prove."],
   "VerifyProvider.level": ["What to prove."],
@@ -51,6 +52,9 @@ export const trustWords: Words = {
   "ProviderSla.": ["Thirty days of a provider's calls through the proxy."],
   provider_name: ["The provider's name.", "Ada Tools"],
   "ProviderSla.period": ["Always `30d`."],
+  "ToolSla.": ["Thirty days of a tool's calls through the proxy."],
+  "ToolSla.period": ["Always `30d`."],
+  "ToolSla.period_start": ["When the window begins: at the beginning of a day.", "2026-10-22T00:00:00.000Z"],
   period_start: ["When the window begins: at a full hour.", "2026-10-21T09:00:00.000Z"],
   period_end: ["When it ends: now.", "2026-11-20T09:30:00.000Z"],
   uptime_30d: ["The share of calls that succeeded, in percent; null without calls.", 99.41],

@@ -43,6 +43,7 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
           "Eleven-field receipts signed with HMAC-SHA256, verified by `POST /api/v1/verify` over a ring of secrets.",
           "An append-only Merkle log of every receipt with offline proofs: on `/verify`, on the command line, in any program; witnesses and `fsck`.",
           "Providers prove mailbox, domain and source repository; SLA and trust score come from the proxy's own traffic.",
+          "`GET /api/v1/market/tools/:id/sla` says how one tool did, and the tool's page shows that instead of its provider's figures.",
           "Disputes that are decided on evidence and move the money with the decision; what the operator leaves undecided for 30 days (`decide_by`) is refunded.",
           "`GET /api/v1/market/providers/signing-secret` shows providers the secret that requests to them are signed with."
         ]

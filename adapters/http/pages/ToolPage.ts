@@ -54,12 +54,16 @@ export const toolPage = (site: Site, tool: ToolDetails, baseUrl: string): Encode
         </section>
       </div>
       <section aria-labelledby="provider-title">
-        <h2 id="provider-title">How ${tool.provider.name} did in the last 30 days</h2>
-        <p class="muted">${levelMeaning(tool.provider)} ${scoreSentence(tool.provider)}</p>
-        <div id="sla" data-provider="${tool.provider.id}">
+        <h2 id="provider-title">How it did in the last 30 days</h2>
+        <p class="muted">
+          Offered by ${tool.provider.name}. ${levelMeaning(tool.provider)} ${scoreSentence(tool.provider)}
+        </p>
+        <div id="sla" data-tool="${tool.id}">
           <p class="muted">
-            <a href="/api/v1/market/providers/${tool.provider.id}/sla">The figures</a> and
-            <a href="/api/v1/market/providers/${tool.provider.id}/trust">the trust score with its formula</a>, as JSON.
+            <a href="/api/v1/market/tools/${tool.id}/sla">The figures of this tool</a>,
+            <a href="/api/v1/market/providers/${tool.provider.id}/sla">of all tools of its provider</a>, and
+            <a href="/api/v1/market/providers/${tool.provider.id}/trust">the provider's trust score with its formula</a
+            >, as JSON.
           </p>
         </div>
       </section>

@@ -43,6 +43,9 @@ export const publicRows: Rows = {
   "GET /api/v1/market/tools/:id": row(anybody(), ({ offer }) => ({
     path: unasked(`/api/v1/market/tools/${offer.toolId}`)
   })),
+  "GET /api/v1/market/tools/:id/sla": row(anybody(), ({ offer }) => ({
+    path: unasked(`/api/v1/market/tools/${offer.toolId}/sla`)
+  })),
   [`GET ${PROVIDERS}/:id/sla`]: row(anybody(), ({ provider }) => ({
     path: unasked(`${PROVIDERS}/${provider.id}/sla`)
   })),
