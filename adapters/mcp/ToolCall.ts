@@ -93,6 +93,7 @@ const callOver = Effect.fnUntraced(function* (
     if (parameters === "invalid") return invalidTool
     if (parameters !== undefined) appendParameterHeaders(headers, parameters, call.arguments)
   }
+  if (call.traceparent !== undefined) headers.push("traceparent", call.traceparent)
   const id = endpoint.nextId()
   const body = toolCallBody(id, link, endpoint.meta, call.toolName, call.arguments)
   tally.link = link

@@ -12,7 +12,7 @@ import { Entropy } from "../shared/Entropy.ts"
 import { type ConsumerId, type ReceiptId, receiptIdOf } from "../shared/Ids.ts"
 import { feeOf, type Microcents, zero } from "../shared/Microcents.ts"
 import { monotonicMs } from "../shared/Monotonic.ts"
-import { step } from "../shared/TraceSampler.ts"
+import { step, traceparentOf } from "../shared/TraceSampler.ts"
 import { billedAmount } from "./Billing.ts"
 import { asBefore, type CallRefused, InvalidArguments, PriceChanged, refusalOf } from "./CallRefusals.ts"
 import { type CallIdempotency, CallStore, type Opened, type StoredAnswer } from "./CallStore.ts"
@@ -107,22 +107,25 @@ export class Metering extends Context.Service<
           idempotency: request.idempotency
         })
         let forwarded = 0
-        const forward = upstream.call({
-          invocationId,
-          consumerId: request.consumerId,
-          providerId: provider.id,
-          providerName: provider.name,
-          endpointUrl: provider.endpointUrl,
-          toolId: tool.id,
-          toolName: tool.toolName,
-          arguments: request.arguments,
-          timeoutMs,
-          retriesMax: limits.retriesMax,
-          idempotent: tool.idempotent,
-          onForwarded: (attempt) => {
-            forwarded = attempt
-          }
-        })
+        const forward = Effect.withFiber((fiber) =>
+          upstream.call({
+            invocationId,
+            consumerId: request.consumerId,
+            providerId: provider.id,
+            providerName: provider.name,
+            endpointUrl: provider.endpointUrl,
+            toolId: tool.id,
+            toolName: tool.toolName,
+            arguments: request.arguments,
+            timeoutMs,
+            retriesMax: limits.retriesMax,
+            idempotent: tool.idempotent,
+            traceparent: traceparentOf(fiber),
+            onForwarded: (attempt) => {
+              forwarded = attempt
+            }
+          })
+        )
 
         const settle = Effect.fnUntraced(function* (
           opened: Extract<Opened, { _tag: "Opened" }>,

@@ -22,6 +22,8 @@ export interface UpstreamCall {
   /** Retries after a 5xx; at most `retriesMax`, never after a time-out or broken stream unless the tool is idempotent. */
   readonly retriesMax: number
   readonly idempotent: boolean
+  /** Of our own trace, where the call is traced: the provider may go on with it. */
+  readonly traceparent?: string | undefined
   /** Told the number of the attempt as the tool's own request goes out: for who is not there to hear the answer. */
   readonly onForwarded?: (attempt: number) => void
 }

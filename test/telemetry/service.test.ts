@@ -39,7 +39,8 @@ const aMarket = Effect.fnUntraced(function* (settings: Readonly<Record<string, s
     const code = yield* service.exit
     return { code, tookMs: performance.now() - startedMs }
   })
-  return { service, key, call, stop }
+  const forwarded = () => provider.of("tools/call").map(({ headers }) => headers)
+  return { service, key, call, stop, forwarded }
 })
 
 const callsIn = (double: Collector) => double.spans().filter(({ name }) => name === `POST ${PROXY}`)
@@ -57,8 +58,13 @@ describe("a traced call", () => {
     () =>
       Effect.gen(function* () {
         const double = yield* collector
-        const { call, key, service, stop } = yield* aMarket({ OTLP_URL: double.url, OTLP_TRACES_RATIO: "1" })
-        const answer = yield* call({ traceparent: `00-${TRACE}-${PARENT}-00`, "x-request-id": "asked-by-me" })
+        const { call, forwarded, key, service, stop } = yield* aMarket({ OTLP_URL: double.url, OTLP_TRACES_RATIO: "1" })
+        const answer = yield* call({
+          traceparent: `00-${TRACE}-${PARENT}-00`,
+          tracestate: "vendor=secret",
+          baggage: "who=me",
+          "x-request-id": "asked-by-me"
+        })
         assert.strictEqual(answer.status, 200)
         assert.strictEqual((yield* stop).code, INTERRUPTED)
 
@@ -79,6 +85,12 @@ describe("a traced call", () => {
           ["Metering.hold", "Metering.forward", "Metering.settle"]
         )
         assert.isTrue(steps.every(({ traceId }) => traceId === TRACE))
+        // The provider may go on below the step that waits for it, and sees nothing else of the caller's trace.
+        const forward = steps.find(({ name }) => name === "Metering.forward")!
+        const [headers] = forwarded()
+        assert.strictEqual(headers!["traceparent"], `00-${TRACE}-${forward.spanId}-01`)
+        assert.deepStrictEqual([headers!["tracestate"], headers!["baggage"]], [undefined, undefined])
+        assert.notInclude(JSON.stringify(headers), PARENT)
 
         const ids = { request_id: "asked-by-me", owner_id: ownerId, invocation_id: answer.receiptId }
         const [exported] = double.lines().filter(({ attributes }) => attributes["request_id"] === "asked-by-me")
@@ -101,9 +113,11 @@ describe("calls that nobody samples", () => {
     () =>
       Effect.gen(function* () {
         const double = yield* collector
-        const { call, stop } = yield* aMarket({ OTLP_URL: double.url, OTLP_TRACES_RATIO: "0" })
+        const { call, forwarded, stop } = yield* aMarket({ OTLP_URL: double.url, OTLP_TRACES_RATIO: "0" })
         for (let n = 0; n < 20; n++) yield* call()
         yield* call({ traceparent: `00-${TRACE}-${PARENT}-00` })
+        assert.strictEqual(forwarded().length, 21)
+        assert.isTrue(forwarded().every((headers) => headers["traceparent"] === undefined))
         const startedMs = performance.now()
         for (let n = 0; n < 200; n++) yield* call({ traceparent: `00-${TRACE}-${PARENT}-01` })
         const seconds = (performance.now() - startedMs) / 1_000
@@ -112,6 +126,7 @@ describe("calls that nobody samples", () => {
         assert.isAtLeast(traced.length, ASKED_PER_SECOND_MAX)
         assert.isAtMost(traced.length, ASKED_PER_SECOND_MAX * (seconds + 2))
         assert.isTrue(traced.every(({ traceId }) => traceId === TRACE))
+        assert.strictEqual(forwarded().filter((headers) => headers["traceparent"] !== undefined).length, traced.length)
         assert.deepStrictEqual([...new Set(double.spans().map((span) => span.traceId))], [TRACE])
       }),
     180_000

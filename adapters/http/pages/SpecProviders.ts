@@ -43,6 +43,12 @@ export const providersPart = ({ retriesMax, timeoutMs }: UpstreamFacts): SpecPar
       "Text that plain ASCII cannot carry travels as `=?base64?…?=`, with the UTF-8 in base64.",
       "Refuse a timestamp older than a few minutes, and an invocation that you have served already."
     ),
+    heading("Traces"),
+    said(
+      "The `tools/call` of a call that this service traces (a few in a hundred, where its operator has a collector) carries a W3C",
+      "`traceparent` with flag `01`: go on with it, and your spans stand below ours. Where the consumer's request brought one, the",
+      "trace is the consumer's and the parent is ours; nothing else of it travels. It is not signed, and no call needs it."
+    ),
     heading("Time and repetition"),
     points(
       `An attempt has ${timeoutMs.toLocaleString("en-US")} ms where the tool says nothing else.`,
