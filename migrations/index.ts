@@ -17,8 +17,8 @@ import platform from "./0011_platform.ts"
 import healthHistory from "./0012_health_history.ts"
 import slaDays from "./0013_sla_days.ts"
 import retention from "./0014_retention.ts"
-import withdrawnTools from "./0017_withdrawn_tools.ts"
-import disputeDecisions from "./0018_dispute_decisions.ts"
+import withdrawnTools from "./0015_withdrawn_tools.ts"
+import disputeDecisions from "./0016_dispute_decisions.ts"
 
 const migrations = {
   "0001_accounts_and_catalogue": accountsAndCatalogue,
@@ -35,8 +35,8 @@ const migrations = {
   "0012_health_history": healthHistory,
   "0013_sla_days": slaDays,
   "0014_retention": retention,
-  "0017_withdrawn_tools": withdrawnTools,
-  "0018_dispute_decisions": disputeDecisions
+  "0015_withdrawn_tools": withdrawnTools,
+  "0016_dispute_decisions": disputeDecisions
 }
 
 export const names: ReadonlyArray<string> = Object.keys(migrations).toSorted()
