@@ -25,13 +25,13 @@ export const latenciesOf = (lengths: ReadonlyArray<number>): Latencies => {
 export const merge = (parts: ReadonlyArray<Latencies>): Latencies =>
   parts.length === 1 ? parts[0]! : written(counted(parts))
 
-export const countOf = (latencies: Latencies): number => alone(latencies).total
+export const countOf = (latencies: Latencies): number => totalOf(layOut(latencies))
 
 /** As it is kept: exact up to a number of calls, coarser from there on. */
 export const bounded = (latencies: Latencies): Latencies => {
-  const { calls, lengths, total } = alone(latencies)
-  if (total <= EXACT_CALLS_MAX) return latencies
-  for (const [at, ms] of lengths.entries()) note(stepOf(ms), calls[at]!)
+  const count = layOut(latencies)
+  if (totalOf(count) <= EXACT_CALLS_MAX) return latencies
+  for (let n = 0; n < count; n++) note(stepOf(laidMs[n]!), laidCalls[n]!)
   return written(taken())
 }
 
@@ -47,7 +47,9 @@ export const percentiles = (
   parts: ReadonlyArray<Latencies>,
   shares: ReadonlyArray<number>
 ): ReadonlyArray<number | undefined> => {
-  const { calls, lengths, total } = parts.length === 1 ? alone(parts[0]!) : counted(parts)
+  const [only] = parts
+  if (only !== undefined && parts.length === 1) return percentilesOf(layOut(only), shares)
+  const { calls, lengths, total } = counted(parts)
   return shares.map((share) => {
     const rank = Math.max(1, Math.ceil(share * total))
     let passed = 0
@@ -59,7 +61,21 @@ export const percentiles = (
   })
 }
 
-export const lengthsIn = (latencies: Latencies): number => alone(latencies).lengths.length
+/** What is kept is in order already: of so many lengths that are laid out. */
+const percentilesOf = (count: number, shares: ReadonlyArray<number>): ReadonlyArray<number | undefined> => {
+  const total = totalOf(count)
+  return shares.map((share) => {
+    const rank = Math.max(1, Math.ceil(share * total))
+    let passed = 0
+    for (let n = 0; n < count; n++) {
+      passed += laidCalls[n]!
+      if (passed >= rank) return laidMs[n]
+    }
+    return undefined
+  })
+}
+
+export const lengthsIn = (latencies: Latencies): number => layOut(latencies)
 
 /** Counting is where the time goes, so usual lengths are counted in an array that is used again; nothing waits in between. */
 const DENSE = 8_192
@@ -97,24 +113,25 @@ const taken = (): Counts => {
 }
 
 const counted = (parts: Iterable<Latencies>): Counts => {
-  for (const bytes of parts) eachIn(bytes, note)
+  for (const bytes of parts) {
+    const count = layOut(bytes)
+    for (let n = 0; n < count; n++) note(laidMs[n]!, laidCalls[n]!)
+  }
   return taken()
 }
 
-/** What is kept is in order already. */
-const alone = (bytes: Latencies): Counts => {
-  const lengths: Array<number> = []
-  const numbers: Array<number> = []
-  let total = 0
-  eachIn(bytes, (ms, calls) => {
-    lengths.push(ms)
-    numbers.push(calls)
-    total += calls
-  })
-  return { lengths, calls: numbers, total }
-}
+/** Used again for each, like the counts: nothing waits in between. */
+let laidMs = new Float64Array(1_024)
+let laidCalls = new Float64Array(1_024)
 
-const eachIn = (bytes: Latencies, visit: (ms: number, calls: number) => void): void => {
+/** Lays lengths and their counts side by side; how many there are. */
+const layOut = (bytes: Latencies): number => {
+  // Each takes two bytes at least.
+  if (bytes.length / 2 > laidMs.length) {
+    laidMs = new Float64Array(bytes.length)
+    laidCalls = new Float64Array(bytes.length)
+  }
+  let count = 0
   let at = 0
   let ms = 0
   while (at < bytes.length) {
@@ -131,8 +148,17 @@ const eachIn = (bytes: Latencies, visit: (ms: number, calls: number) => void): v
       calls += (byte & 127) * weight
     }
     ms += step
-    visit(ms, calls)
+    laidMs[count] = ms
+    laidCalls[count] = calls
+    count++
   }
+  return count
+}
+
+const totalOf = (count: number): number => {
+  let total = 0
+  for (let n = 0; n < count; n++) total += laidCalls[n]!
+  return total
 }
 
 const written = ({ calls, lengths }: Counts): Latencies => {
