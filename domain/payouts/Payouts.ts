@@ -44,14 +44,23 @@ export type PayoutAnswer =
   | { readonly mode: "dry_run"; readonly wouldPayoutCents: number }
   | { readonly mode: "live"; readonly payout: Payout; readonly repeated: boolean }
 
+export type PayoutRefused = BelowMinimum | NotOnboarded | PaymentsNotConfigured
+
+export interface OpenedPayout {
+  readonly payout: Payout
+  /** It was there before. */
+  readonly repeated: boolean
+}
+
 export class Payouts extends Context.Service<
   Payouts,
   {
     /** All whole cents of the balance. One payout of a provider at a time: who asks meanwhile is answered with that one. */
-    request(
-      providerId: ProviderId,
-      key: string | undefined
-    ): Effect.Effect<PayoutAnswer, BelowMinimum | NotOnboarded | PaymentsNotConfigured>
+    request(providerId: ProviderId): Effect.Effect<PayoutAnswer, PayoutRefused>
+    /** The one of this id or the one that is under way, or a new one: reserved, and no more than that. */
+    open(id: PayoutId, providerId: ProviderId): Effect.Effect<OpenedPayout, PayoutRefused>
+    /** One attempt; the payout as it stands afterwards. */
+    advance(id: PayoutId): Effect.Effect<Payout>
     /** Goes on with what was left in the middle; says how many payouts came to their end. */
     readonly work: Effect.Effect<number>
     /** The processor took a transfer back, or a part of it. */
@@ -118,10 +127,11 @@ export class Payouts extends Context.Service<
         return payout
       })
 
-      const begin = Effect.fnUntraced(function* (id: PayoutId, providerId: ProviderId) {
+      const open = Effect.fnUntraced(function* (id: PayoutId, providerId: ProviderId) {
         const standing = Option.getOrUndefined(yield* payees.find(providerId))?.standing
-        const open = yield* store.openOf(providerId)
-        if (Option.isSome(open)) return { payout: open.value, repeated: true }
+        const known = yield* store.find(id)
+        const underWay = Option.isSome(known) ? known : yield* store.openOf(providerId)
+        if (Option.isSome(underWay)) return { payout: underWay.value, repeated: true }
         const payout = yield* draft(id, providerId, standing?.accountId ?? "")
         if (standing === undefined || !standing.payoutsEnabled) return yield* new NotOnboarded()
         const reserved = yield* atomically(reserve(payout)).pipe(
@@ -132,25 +142,25 @@ export class Payouts extends Context.Service<
             DuplicateReference: Effect.die
           })
         )
-        if (reserved !== undefined) return { payout: yield* advance(reserved.id), repeated: false }
-        const winner = Option.orElse(yield* store.find(id), () => Option.none())
+        if (reserved !== undefined) return { payout: reserved, repeated: false }
+        const winner = yield* store.find(id)
         const other = Option.isSome(winner) ? winner : yield* store.openOf(providerId)
         if (Option.isSome(other)) return { payout: other.value, repeated: true }
         return yield* new BelowMinimum({ balanceCents: Math.max(0, yield* payableCents(providerId)) })
       })
 
-      const request = Effect.fn("Payouts.request")(function* (providerId: ProviderId, key: string | undefined) {
+      const begin = Effect.fnUntraced(function* (id: PayoutId, providerId: ProviderId) {
+        const { payout, repeated } = yield* open(id, providerId)
+        return { payout: repeated ? payout : yield* advance(id), repeated }
+      })
+
+      const request = Effect.fn("Payouts.request")(function* (providerId: ProviderId) {
         if (gateway.mode === "dry_run") {
           const cents = yield* payableCents(providerId)
           if (cents < PAYOUT_CENTS_MIN) return yield* new BelowMinimum({ balanceCents: cents })
           return { mode: "dry_run" as const, wouldPayoutCents: cents }
         }
-        const id = PayoutId.make(
-          key === undefined ? yield* entropy.uuid : uuidFrom(sha256Hex(`payout\n${providerId}\n${key}`))
-        )
-        const known = yield* store.find(id)
-        if (Option.isSome(known)) return { mode: "live" as const, payout: known.value, repeated: true }
-        return { mode: "live" as const, ...(yield* begin(id, providerId)) }
+        return { mode: "live" as const, ...(yield* begin(PayoutId.make(yield* entropy.uuid), providerId)) }
       })
 
       /** Takes the payout in hand, unless another worker has it or it has ended. */
@@ -258,8 +268,9 @@ export class Payouts extends Context.Service<
         while (true) {
           const page: ReadonlyArray<ProviderId> = yield* payees.automatic(after, WORKED_AT_ONCE_MAX)
           for (const providerId of page) {
-            const outcome = yield* Effect.result(request(providerId, `automatic ${month}`))
-            if (outcome._tag === "Success" && outcome.success.mode === "live" && !outcome.success.repeated) requested++
+            const id = payoutNamed(sha256Hex, providerId, `automatic ${month}`)
+            const outcome = yield* Effect.result(begin(id, providerId))
+            if (outcome._tag === "Success" && !outcome.success.repeated) requested++
           }
           if (page.length < WORKED_AT_ONCE_MAX) return requested
           after = page.at(-1)
@@ -268,6 +279,8 @@ export class Payouts extends Context.Service<
 
       return Payouts.of({
         request,
+        open,
+        advance,
         work,
         reversed,
         payableCents,
@@ -277,6 +290,10 @@ export class Payouts extends Context.Service<
     })
   )
 }
+
+/** The same key of a provider, the same payout. */
+export const payoutNamed = (sha256Hex: (text: string) => string, providerId: ProviderId, key: string): PayoutId =>
+  PayoutId.make(uuidFrom(sha256Hex(`payout\n${providerId}\n${key}`)))
 
 /** A look-up that is refused says nothing of the transfer that was looked for: it may well have been made. */
 const unknownYet = ({ operation, reason }: PaymentFailed) => new PaymentFailed({ operation, reason, definite: false })

@@ -17,6 +17,7 @@ import { PaymentEvents } from "../../domain/payments/PaymentEvents.ts"
 import { Reconciler } from "../../domain/payments/Reconciler.ts"
 import { Earnings } from "../../domain/payouts/Earnings.ts"
 import { Onboarding } from "../../domain/payouts/Onboarding.ts"
+import { PayoutRequests } from "../../domain/payouts/PayoutRequests.ts"
 import { Payouts } from "../../domain/payouts/Payouts.ts"
 import { DirectMetering } from "../../domain/metering/DirectMetering.ts"
 import { Grants } from "../../domain/metering/Grants.ts"
@@ -46,7 +47,7 @@ const foundations = Layer.mergeAll(
   Idempotency.layer
 )
 
-const money = Layer.mergeAll(PaymentEvents.layer, Reconciler.layer, Earnings.layer).pipe(
+const money = Layer.mergeAll(PaymentEvents.layer, Reconciler.layer, Earnings.layer, PayoutRequests.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(Loads.layer, Onboarding.layer, Payouts.layer))
 )
 

@@ -121,7 +121,7 @@ const payouts = Effect.fnUntraced(function* (double: StripeDouble) {
     yield* Effect.orDie(ledger.adjust({ owner: { providerId }, direction: "credit", amount, reference: `bench:${id}` }))
   }
   const startedMs = performance.now()
-  const asked = yield* Effect.forEach(rows, ({ id }) => Effect.orDie(request(ProviderId.make(id), undefined)), {
+  const asked = yield* Effect.forEach(rows, ({ id }) => Effect.orDie(request(ProviderId.make(id))), {
     concurrency: 16
   })
   const seconds = (performance.now() - startedMs) / 1_000

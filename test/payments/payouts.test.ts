@@ -5,6 +5,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { Onboarding } from "../../domain/payouts/Onboarding.ts"
+import { PayoutRequests } from "../../domain/payouts/PayoutRequests.ts"
 import { Payouts } from "../../domain/payouts/Payouts.ts"
 import { PayoutStore } from "../../domain/payouts/PayoutStore.ts"
 import { ConsumerId, type PayoutId, ProviderId } from "../../domain/shared/Ids.ts"
@@ -44,7 +45,7 @@ const statesOf = (providerId: ProviderId) =>
 const transfersMade = Effect.map(ScriptedGateway.GatewayScript, ({ orders }) => orders.transfer)
 
 const paidOut = Effect.fnUntraced(function* (providerId: ProviderId) {
-  const asked = yield* (yield* Payouts).request(providerId, undefined)
+  const asked = yield* (yield* Payouts).request(providerId)
   if (asked.mode !== "live") return yield* Effect.die("not live")
   return asked.payout
 })
@@ -69,7 +70,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
         const before = yield* transfersMade
         const { request } = yield* Payouts
         const asked = yield* Effect.all(
-          Array.from({ length: 200 }, () => Effect.result(request(providerId, undefined))),
+          Array.from({ length: 200 }, () => Effect.result(request(providerId))),
           { concurrency: "unbounded" }
         )
         const ids = new Set<PayoutId>()
@@ -241,13 +242,33 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
     it.effect("with the same key is the same payout, also when it has long been paid", () =>
       Effect.gen(function* () {
         const providerId = yield* anEarner
-        const { request } = yield* Payouts
+        const { request } = yield* PayoutRequests
         const first = yield* request(providerId, "my key")
         yield* earn(providerId, fromCents(3_000))
         const again = yield* request(providerId, "my key")
         assert.isTrue(first.mode === "live" && again.mode === "live" && again.repeated)
         assert.isTrue(first.mode === "live" && again.mode === "live" && first.payout.id === again.payout.id)
         assert.strictEqual((yield* statesOf(providerId)).length, 1)
+      })
+    )
+
+    it.effect("with the same key is the one that it was answered with, also when another request had begun that", () =>
+      Effect.gen(function* () {
+        const providerId = yield* anEarner
+        const { request } = yield* PayoutRequests
+        const { work } = yield* Payouts
+        const script = yield* ScriptedGateway.GatewayScript
+        script.mishaps.transfer.push("before")
+        const { id } = yield* paidOut(providerId)
+        const answered = Effect.map(request(providerId, "my key"), (asked) =>
+          asked.mode === "live" && asked.repeated ? asked.payout.id : "another one"
+        )
+        assert.strictEqual(yield* answered, id)
+        yield* later(NEXT_ATTEMPT)(work)
+        yield* earn(providerId, fromCents(3_000))
+        assert.strictEqual(yield* answered, id)
+        assert.deepStrictEqual(yield* statesOf(providerId), ["paid"])
+        assert.strictEqual(yield* balanceOf(providerId), fromCents(3_000) + REST)
       })
     )
 

@@ -5,6 +5,7 @@ import { Effect, Option } from "effect"
 import { Ledger } from "../../../domain/ledger/Ledger.ts"
 import { type EarningsSums, Earnings } from "../../../domain/payouts/Earnings.ts"
 import { Onboarding } from "../../../domain/payouts/Onboarding.ts"
+import { PayoutRequests } from "../../../domain/payouts/PayoutRequests.ts"
 import { Payouts } from "../../../domain/payouts/Payouts.ts"
 import type { Payout } from "../../../domain/payouts/PayoutStore.ts"
 import { formatDollars, fromCents, toCents } from "../../../domain/shared/Microcents.ts"
@@ -18,6 +19,7 @@ const { endpoints } = PayoutsApi
 
 export const payoutsRoutes = Effect.gen(function* () {
   const payouts = yield* Payouts
+  const requests = yield* PayoutRequests
   const onboarding = yield* Onboarding
   const earnings = yield* Earnings
   const ledger = yield* Ledger
@@ -119,7 +121,7 @@ export const payoutsRoutes = Effect.gen(function* () {
   const request = route(
     endpoints.requestPayout,
     Effect.fnUntraced(function* ({ as, request }) {
-      const asked = yield* payouts.request(as("provider").ownerId, yield* idempotencyKey(request))
+      const asked = yield* requests.request(as("provider").ownerId, yield* idempotencyKey(request))
       if (asked.mode === "dry_run") {
         const cents = asked.wouldPayoutCents
         return {
