@@ -5,26 +5,27 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { planOf } from "./Plan.ts"
-import { furtherPlants, type Plant, plants } from "./Plants.ts"
+import { furtherPlants, latePlants, type Plant, plants } from "./Plants.ts"
 import { keeping, shrink } from "./Shrink.ts"
 import { type Run, simulate } from "./Simulation.ts"
 import { memory } from "./Stages.ts"
 
 const SEEDS = [11, 12, 13, 14]
 const STEPS = 200
+const LATE_STEPS = 600
 const SHRINKING_RUNS_MAX = 30
 const STEPS_LEFT_MAX = 50
 
 /** The first run that the plant breaks, by a rule that is meant for it. */
-const found = Effect.fnUntraced(function* (plant: Plant, rules: ReadonlyArray<string>) {
+const found = Effect.fnUntraced(function* (plant: Plant, rules: ReadonlyArray<string>, steps = STEPS) {
   for (const seed of SEEDS) {
-    const run: Run = { seed, plan: planOf(seed, STEPS), stage: memory, plant }
+    const run: Run = { seed, plan: planOf(seed, steps), stage: memory, plant }
     const outcome = yield* simulate(run)
     if (outcome.violation === undefined) continue
     assert.include(rules, outcome.violation.rule, outcome.violation.message)
     return { run, outcome }
   }
-  return assert.fail(`It was not found in ${SEEDS.length} runs of ${STEPS} steps`)
+  return assert.fail(`It was not found in ${SEEDS.length} runs of ${steps} steps`)
 })
 
 for (const [name, plant, rules] of plants) {
@@ -45,4 +46,8 @@ for (const [name, plant, rules] of plants) {
 
 for (const [name, plant, rules] of furtherPlants) {
   it.live(`Finds ${name}`, () => found(plant, rules), 120_000)
+}
+
+for (const [name, plant, rules] of latePlants) {
+  it.live(`Finds ${name}`, () => found(plant, rules, LATE_STEPS), 120_000)
 }
