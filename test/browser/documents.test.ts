@@ -2,7 +2,8 @@
  * Pages to read, in a real browser: specification, changelog, documentation, and what is shown where there is nothing.
  */
 import { assert, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Context, Effect, Layer } from "effect"
+import type { Browser } from "playwright-core"
 import { browser, hasBrowser, open, overflows, pictured, seriousFindings } from "../support/Browser.ts"
 import { ready } from "../support/ServiceProcess.ts"
 
@@ -13,79 +14,93 @@ const PAGES = [
   ["nothing", "/no/such/page", "Not found"]
 ] as const
 
-const service = ready({ PROFILE: "memory", LOG_LEVEL: "Error", RATE_LIMIT_IP_RPM: "0" })
-
-for (const [name, path, title] of PAGES) {
-  it.live.skipIf(!hasBrowser)(
-    `${path} can be read: in light and dark, wide and at the width of a phone`,
-    () =>
-      Effect.gen(function* () {
-        const { url } = yield* service
-        const opened = yield* browser
-        for (const scheme of ["light", "dark"] as const) {
-          for (const width of [1_280, 360]) {
-            // The documentation is so long that its scan takes half a minute: in one scheme wide, in the other narrow.
-            if (name === "docs" && (scheme === "light") !== (width === 1_280)) continue
-            const { asked, complaints, page } = yield* open(opened, `${url}${path}`, { scheme, width })
-            assert.strictEqual(yield* Effect.promise(() => page.innerText("h1")), title)
-            assert.strictEqual(yield* Effect.promise(() => page.locator("header.site nav a").count()), 6)
-            assert.isFalse(yield* overflows(page), `${scheme} ${width}`)
-            // The documentation is longer than a picture may be.
-            if (name !== "docs") yield* pictured(page, `${name}-${scheme}-${width}`)
-            assert.deepStrictEqual(yield* seriousFindings(page), [], `${scheme} ${width}`)
-            assert.isTrue(asked.every((one) => one.startsWith(url) || one.startsWith("data:")))
-            // Chromium says aloud that a page came with 404.
-            assert.deepStrictEqual(
-              complaints.filter((one) => !(name === "nothing" && one.includes("404"))),
-              []
-            )
-          }
-        }
-      }).pipe(Effect.scoped),
-    { timeout: 400_000 }
+/** One service and one browser for all of them: every look is at a page of a context of its own, and nothing is kept. */
+class Site extends Context.Service<Site, { readonly url: string; readonly opened: Browser }>()(
+  "agent-tool-billing/test/browser/documents/Site"
+) {
+  static readonly layer = Layer.effect(
+    Site,
+    Effect.gen(function* () {
+      const { url } = yield* ready({ PROFILE: "memory", LOG_LEVEL: "Error", RATE_LIMIT_IP_RPM: "0" })
+      return { url, opened: yield* browser }
+    })
   )
 }
 
-it.live.skipIf(!hasBrowser)(
-  "the specification is found its way through by keyboard, and without a script",
-  () =>
-    Effect.gen(function* () {
-      const { url } = yield* service
-      const opened = yield* browser
-      const { page } = yield* open(opened, `${url}/spec`)
-      yield* Effect.promise(async () => {
-        await page.focus('nav[aria-label="On this page"] a[href="#disputes"]')
-        await page.keyboard.press("Enter")
-        await page.waitForFunction("location.hash === '#disputes'")
-      })
-      const top = yield* Effect.promise(() =>
-        page.evaluate<number>("document.querySelector('#disputes').getBoundingClientRect().top")
-      )
-      assert.isBelow(Math.abs(top), 400)
-      const context = yield* Effect.promise(() => opened.newContext({ javaScriptEnabled: false }))
-      const plain = yield* Effect.promise(() => context.newPage())
-      for (const path of ["/spec", "/changelog"]) {
-        yield* Effect.promise(() => plain.goto(`${url}${path}`))
-        assert.isAbove((yield* Effect.promise(() => plain.innerText("main"))).length, 500, path)
-      }
-    }).pipe(Effect.scoped),
-  { timeout: 180_000 }
-)
+it.layer(Site.layer, { timeout: "180 seconds", excludeTestServices: true })("pages to read", (it) => {
+  for (const [name, path, title] of PAGES) {
+    it.effect.skipIf(!hasBrowser)(
+      `${path} can be read: in light and dark, wide and at the width of a phone`,
+      () =>
+        Effect.gen(function* () {
+          const { opened, url } = yield* Site
+          for (const scheme of ["light", "dark"] as const) {
+            for (const width of [1_280, 360]) {
+              // The documentation is so long that its scan takes half a minute: in one scheme wide, in the other narrow.
+              if (name === "docs" && (scheme === "light") !== (width === 1_280)) continue
+              const { asked, complaints, page } = yield* open(opened, `${url}${path}`, { scheme, width })
+              assert.strictEqual(yield* Effect.promise(() => page.innerText("h1")), title)
+              assert.strictEqual(yield* Effect.promise(() => page.locator("header.site nav a").count()), 6)
+              assert.isFalse(yield* overflows(page), `${scheme} ${width}`)
+              // The documentation is longer than a picture may be.
+              if (name !== "docs") yield* pictured(page, `${name}-${scheme}-${width}`)
+              assert.deepStrictEqual(yield* seriousFindings(page), [], `${scheme} ${width}`)
+              assert.isTrue(asked.every((one) => one.startsWith(url) || one.startsWith("data:")))
+              // Chromium says aloud that a page came with 404.
+              assert.deepStrictEqual(
+                complaints.filter((one) => !(name === "nothing" && one.includes("404"))),
+                []
+              )
+            }
+          }
+        }),
+      { timeout: 400_000 }
+    )
+  }
 
-it.live.skipIf(!hasBrowser)(
-  "from where there is nothing every way leads on",
-  () =>
-    Effect.gen(function* () {
-      const { url } = yield* service
-      const { page } = yield* open(yield* browser, `${url}/<script>alert(1)</script>`)
-      const links = yield* Effect.promise(() =>
-        page.evaluate<ReadonlyArray<string>>("[...document.querySelectorAll('a[href^=\"/\"]')].map((a) => a.href)")
-      )
-      assert.isAbove(links.length, 10)
-      for (const link of new Set(links)) {
-        const { status } = yield* Effect.promise(() => fetch(link))
-        assert.strictEqual(status, 200, link)
-      }
-    }).pipe(Effect.scoped),
-  { timeout: 180_000 }
-)
+  it.effect.skipIf(!hasBrowser)(
+    "the specification is found its way through by keyboard, and without a script",
+    () =>
+      Effect.gen(function* () {
+        const { opened, url } = yield* Site
+        const { page } = yield* open(opened, `${url}/spec`)
+        yield* Effect.promise(async () => {
+          await page.focus('nav[aria-label="On this page"] a[href="#disputes"]')
+          await page.keyboard.press("Enter")
+          await page.waitForFunction("location.hash === '#disputes'")
+        })
+        const top = yield* Effect.promise(() =>
+          page.evaluate<number>("document.querySelector('#disputes').getBoundingClientRect().top")
+        )
+        assert.isBelow(Math.abs(top), 400)
+        const context = yield* Effect.acquireRelease(
+          Effect.promise(() => opened.newContext({ javaScriptEnabled: false })),
+          (made) => Effect.promise(() => made.close())
+        )
+        const plain = yield* Effect.promise(() => context.newPage())
+        for (const path of ["/spec", "/changelog"]) {
+          yield* Effect.promise(() => plain.goto(`${url}${path}`))
+          assert.isAbove((yield* Effect.promise(() => plain.innerText("main"))).length, 500, path)
+        }
+      }),
+    { timeout: 180_000 }
+  )
+
+  it.effect.skipIf(!hasBrowser)(
+    "from where there is nothing every way leads on",
+    () =>
+      Effect.gen(function* () {
+        const { opened, url } = yield* Site
+        const { page } = yield* open(opened, `${url}/<script>alert(1)</script>`)
+        const links = yield* Effect.promise(() =>
+          page.evaluate<ReadonlyArray<string>>("[...document.querySelectorAll('a[href^=\"/\"]')].map((a) => a.href)")
+        )
+        assert.isAbove(links.length, 10)
+        for (const link of new Set(links)) {
+          const { status } = yield* Effect.promise(() => fetch(link))
+          assert.strictEqual(status, 200, link)
+        }
+      }),
+    { timeout: 180_000 }
+  )
+})
