@@ -17,6 +17,14 @@ const faults = Effect.fnUntraced(function* (schema: JsonSchemaObject, value: unk
 })
 
 /** How long it keeps the whole process busy. */
+/** By the processor: the clock goes on while others have it. */
+const workedMs = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
+  const before = process.threadCpuUsage()
+  yield* effect
+  const { system, user } = process.threadCpuUsage(before)
+  return (system + user) / 1_000
+})
+
 const busyMs = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
   const startedAt = performance.now()
   yield* effect
@@ -185,7 +193,7 @@ it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas", (it) => {
       ]) {
         const schema = { properties: { name: { type: "string", pattern } } }
         yield* schemas.check(schema)
-        const ms = yield* busyMs(
+        const ms = yield* workedMs(
           Effect.map(schemas.violations(schema, { name: text }), (found) => {
             assert.isAbove(found.length, 0, pattern)
           })
@@ -221,7 +229,7 @@ it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas", (it) => {
           [{ items: { enum: Array.from({ length: 1_000 }, (_, n) => ({ n: `${n}` })) } }, manyItems]
         ] as const) {
           yield* schemas.check(schema)
-          assert.isBelow(yield* busyMs(schemas.violations(schema, value)), 1_500)
+          assert.isBelow(yield* workedMs(schemas.violations(schema, value)), 1_500)
         }
       })
   )
@@ -233,7 +241,7 @@ it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas", (it) => {
       const costly = `${"b".repeat(1_000)}!`
       yield* schemas.check(schema)
       for (let n = 0; n < 3; n++) assert.isAbove(yield* busyMs(schemas.violations(schema, costly)), 50)
-      assert.isBelow(yield* busyMs(schemas.violations(schema, costly)), 50)
+      assert.isBelow(yield* workedMs(schemas.violations(schema, costly)), 50)
       const quick = yield* schemas.violations(schema, "b")
       assert.lengthOf(quick, 1)
       yield* TestClock.adjust("1 minute")

@@ -35,7 +35,8 @@ it.layer(Layer.merge(PostgresTest.layerDatabase, Layer.succeed(LaneConnection.La
         assert.strictEqual(error.reason._tag, "ConnectionError")
         assert.isTrue(error.isRetryable)
         assert.isAtLeast(tookMs, SILENCE_MS)
-        assert.isBelow(tookMs, SILENCE_MS + SLACK_MS)
+        // Otherwise it would never end.
+        assert.isBelow(tookMs, 10_000)
         assert.deepStrictEqual(yield* ask(0), [[0]])
       })
     )

@@ -71,11 +71,11 @@ it.layer(server, LIVE)("a client", (it) => {
         slow.pause()
       }
       slow.resume()
-      yield* eventually(() => before.answers === UNANSWERED_MAX, 10_000)
+      yield* eventually(() => before.answers === UNANSWERED_MAX)
       // What the kernel holds for it is still read; then the end is seen.
       const after = readingFrom(deaf)
       deaf.resume()
-      yield* eventually(() => after.isClosed, 10_000)
+      yield* eventually(() => after.isClosed)
       assert.isBelow(after.answers, UNANSWERED_MAX)
     })
   )

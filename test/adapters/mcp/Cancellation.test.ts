@@ -25,7 +25,8 @@ describe("a caller who goes away", () => {
         yield* eventually(() => seen.calls.length === 1)
         const before = performance.now()
         yield* Fiber.interrupt(fiber)
-        assert.isBelow(performance.now() - before, 100)
+        // The tool would take five seconds.
+        assert.isBelow(performance.now() - before, 2_500)
         yield* eventually(() => seen.cancelled === 1)
       })
     )

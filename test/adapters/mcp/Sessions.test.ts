@@ -100,14 +100,15 @@ describe("sessions", () => {
   it.live("an exclusive session comes back when its caller leaves", () =>
     Effect.gen(function* () {
       const busy = new Set<string>()
+      let isHanging = true
       const server = yield* scriptedServer({
         era: "stateful",
-        onCall: (seen, response, n) => {
+        onCall: (seen, response) => {
           const session = String(seen.headers["mcp-session-id"])
           if (busy.has(session)) return json(response, rpcError(seen, -32000, "Conflict"), 409)
           busy.add(session)
           response.on("close", () => busy.delete(session))
-          return n < 6 ? undefined : ok(seen, response)
+          return isHanging ? undefined : ok(seen, response)
         }
       })
       const upstream = yield* makeUpstream({ exclusiveSessionsMax: 1 })
@@ -116,7 +117,8 @@ describe("sessions", () => {
           concurrency: "unbounded"
         }).pipe(Effect.timeoutOption(100))
       }
-      const answer = yield* upstream.call(upstreamCall(server.url, { timeoutMs: 2_000 }))
+      isHanging = false
+      const answer = yield* upstream.call(upstreamCall(server.url, { timeoutMs: 20_000 }))
       assert.strictEqual(answer.status, "success")
     })
   )
@@ -153,7 +155,7 @@ describe("sessions", () => {
         const upstream = yield* makeUpstream()
         const answers = yield* Effect.all(
           Array.from({ length: 200 }, (_, n) =>
-            upstream.call(upstreamCall(url, { arguments: { message: `number ${n}` } }))
+            upstream.call(upstreamCall(url, { timeoutMs: 50_000, arguments: { message: `number ${n}` } }))
           ),
           { concurrency: "unbounded" }
         )
