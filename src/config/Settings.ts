@@ -187,6 +187,13 @@ export const settings = {
     { secret: true }
   ),
   OPERATOR_KEY: setting(secret, "enables the operator's endpoints", undefined, { secret: true }),
+  METRICS_TOKEN: setting(
+    secret,
+    "who sends it as `Authorization: Bearer` may read `/metrics`. Without one, memory and embedded show it to everybody, " +
+      "production to nobody",
+    undefined,
+    { secret: true }
+  ),
   PAYMENTS: setting(
     oneOf(["dry_run", "stripe"]),
     "`dry_run`: loads are pretended and nobody is paid (memory and embedded do so by themselves); `stripe`. Production " +

@@ -25,6 +25,7 @@ import * as PdfInvoicePrinter from "../../adapters/pdf/PdfInvoicePrinter.ts"
 import * as BoundedRateLimiterStore from "../../adapters/memory/BoundedRateLimiterStore.ts"
 import { EmbeddedPostgres } from "../../adapters/sql/embedded/EmbeddedPostgres.ts"
 import { OperatorKey } from "../../domain/accounts/Authentication.ts"
+import { MetricsAccess } from "../../domain/platform/MetricsAccess.ts"
 import { RateLimitPolicy } from "../../domain/accounts/RateLimitPolicy.ts"
 import { OutsideProbes } from "../../domain/platform/Health.ts"
 import { DefaultFreeTierCalls } from "../../domain/catalog/Pricing.ts"
@@ -39,6 +40,7 @@ import { assets } from "./Assets.ts"
 import { core } from "./Core.ts"
 import { watch } from "./Fatal.ts"
 import { jobs } from "./Jobs.ts"
+import { metricsAccess } from "./MetricsAccess.ts"
 import { memoryStores } from "./MemoryStores.ts"
 import { upstreamPolicy } from "./UpstreamPolicy.ts"
 import { postgresStores } from "./PostgresStores.ts"
@@ -52,6 +54,7 @@ const references = (config: AppConfig) => {
   const rpm = valueOf(config, "RATE_LIMIT_RPM")
   return Layer.mergeAll(
     Layer.succeed(OperatorKey, config.OPERATOR_KEY),
+    Layer.succeed(MetricsAccess, metricsAccess(config)),
     Layer.sync(CallTally, makeCallTally),
     Layer.succeed(DefaultFreeTierCalls, valueOf(config, "DEFAULT_FREE_TIER_CALLS")),
     Layer.succeed(RateLimitPolicy, {

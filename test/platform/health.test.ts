@@ -7,6 +7,7 @@ import { DatabaseLink } from "../support/DatabaseLink.ts"
 import { aConsumer, at, expecting, KEYS } from "../support/Market.ts"
 import { PostgresTest } from "../support/postgres.ts"
 import { memoryConfig, postgresConfig, wholeService } from "../support/ServiceConfig.ts"
+import { METRICS_TOKEN } from "../support/ServiceConfig.ts"
 import { type Answer, LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 import { isRedisHere, NO_REDIS, redisServer } from "../support/RedisServer.ts"
 
@@ -69,12 +70,12 @@ it.layer(linkedService, LIVE)("the health of a service on PostgreSQL", (it) => {
         assert.strictEqual((yield* send({ path: "/readyz" })).status, 503)
         assert.strictEqual((yield* expecting(200, { path: "/livez" })).status, 200)
         assert.strictEqual(at(yield* expecting(200, { path: "/api/v1/status" }), "status"), "down")
-        const figures = yield* timed(expecting(200, { path: "/metrics" }))
+        const figures = yield* timed(expecting(200, { path: "/metrics", key: METRICS_TOKEN }))
         assert.isBelow(figures.ms, 1_500)
         assert.match(figures.value.text, /^atb_database_up 0$/mu)
         yield* link.mend
         yield* untilReady
-        assert.match((yield* expecting(200, { path: "/metrics" })).text, /^atb_database_up 1$/mu)
+        assert.match((yield* expecting(200, { path: "/metrics", key: METRICS_TOKEN })).text, /^atb_database_up 1$/mu)
         yield* expecting(200, { path: KEYS, key: consumer.key })
       }
     })

@@ -2,13 +2,16 @@
  * /metrics: right figures under labels that the code alone decides on.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Redacted } from "effect"
 import { RouteMeter } from "../../adapters/http/pipeline/HttpMetrics.ts"
+import { admit } from "../../domain/platform/MetricsAccess.ts"
 import { BOUNDS_S } from "../../domain/shared/Histogram.ts"
+import { metricsAccess } from "../../src/layers/MetricsAccess.ts"
 import { everyEndpoint } from "../support/EndpointTable.ts"
 import { aConsumer, aProvider, at, CATALOG, CONSUMERS, expecting, putTools, textAt } from "../support/Market.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import { aBuyer, anOffer, buy, everyMarket, METER, receiptsOf } from "../support/metering/Shop.ts"
+import { METRICS_TOKEN } from "../support/ServiceConfig.ts"
 import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 
 const METRICS = "/metrics"
@@ -48,7 +51,7 @@ const parse = (text: string): ReadonlyArray<Sample> => {
   return samples
 }
 
-const scrape = Effect.map(expecting(200, { path: METRICS }), (answer) => {
+const scrape = Effect.map(expecting(200, { path: METRICS, key: METRICS_TOKEN }), (answer) => {
   assert.strictEqual(answer.headers["content-type"], "text/plain; version=0.0.4; charset=utf-8")
   assert.strictEqual(answer.headers["cache-control"], "no-store")
   return parse(answer.text)
@@ -147,7 +150,7 @@ for (const [name, market] of everyMarket()) {
         for (const path of paths) {
           for (const method of ["GET", "POST", "DELETE", "SECRET"]) yield* send({ method, path, key: buyer.key })
         }
-        const { text } = yield* expecting(200, { path: METRICS })
+        const { text } = yield* expecting(200, { path: METRICS, key: METRICS_TOKEN })
         const hidden = [buyer.key, buyer.id, offer.toolId, offer.provider.id, offer.provider.key, receipt!.receipt_id]
         for (const one of [...hidden, "secret", "Secret", "SECRET", "forged", "atb_c_", "atb_p_", "rcpt_"]) {
           assert.notInclude(text, one)
@@ -191,7 +194,7 @@ it.layer(ServiceUnderTest.memory(), LIVE)("what an idle service tells", (it) => 
       assert.notInclude(routes, CATALOG)
       assert.include(routes, CONSUMERS)
       assert.isNotEmpty(textAt(yield* expecting(200, { path: "/livez" }), "status"))
-      assert.isUndefined(at(yield* expecting(200, { path: METRICS })))
+      assert.isUndefined(at(yield* expecting(200, { path: METRICS, key: METRICS_TOKEN })))
     })
   )
 })
@@ -223,4 +226,52 @@ describe("a route's meter", () => {
       ["1xx 2", "2xx 1", "3xx 1", "4xx 1", "5xx 3"]
     )
   })
+})
+
+describe("who reads /metrics", () => {
+  const TOKEN = "a token of the metrics, with 32 characters"
+  const read = (key?: string) => send({ path: METRICS, ...(key === undefined ? {} : { key }) })
+  const asked = (...keys: ReadonlyArray<string | undefined>) =>
+    Effect.forEach(keys, (key) => Effect.map(read(key), ({ headers, status }) => [status, headers["www-authenticate"]]))
+
+  it.layer(ServiceUnderTest.memory({ METRICS_TOKEN: TOKEN }), LIVE)("with a token", (it) => {
+    it.effect("is whoever sends it", () =>
+      Effect.gen(function* () {
+        const { key } = yield* aConsumer()
+        const refused = [401, "Bearer"]
+        const answers = yield* asked(undefined, key, `${TOKEN}x`, TOKEN.slice(1), TOKEN.toUpperCase(), TOKEN)
+        assert.deepStrictEqual(answers, [refused, refused, refused, refused, refused, [200, undefined]])
+        const told = yield* expecting(401, { path: METRICS })
+        assert.notInclude(told.text, "atb_")
+        assert.include(textAt(told, "message"), "METRICS_TOKEN")
+        parse((yield* expecting(200, { path: METRICS, key: TOKEN })).text)
+      })
+    )
+  })
+
+  it.layer(ServiceUnderTest.memory({ PROFILE: "memory" }), LIVE)("without one", (it) => {
+    it.effect("is everybody who tries it out", () =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(yield* asked(undefined, "nonsense"), [
+          [200, undefined],
+          [200, undefined]
+        ])
+      })
+    )
+  })
+
+  it.effect("is nobody in production", () =>
+    Effect.gen(function* () {
+      const closed = yield* Effect.flip(admit("closed", ""))
+      assert.include(closed.message, "until the operator configures METRICS_TOKEN")
+      for (const [profile, access] of [
+        ["production", "closed"],
+        ["embedded", "open"],
+        ["memory", "open"]
+      ] as const) {
+        assert.strictEqual(metricsAccess({ profile, METRICS_TOKEN: undefined }), access)
+      }
+      assert.strictEqual((yield* Effect.exit(admit(Redacted.make(TOKEN), TOKEN)))._tag, "Success")
+    })
+  )
 })

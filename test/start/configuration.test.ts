@@ -29,6 +29,7 @@ const WRONG: Readonly<Record<string, ReadonlyArray<string>>> = {
   RECEIPT_SIGNING_SECRET: ["hunter2", "x".repeat(31)],
   LOG_SIGNING_KEY: ["hunter2", "0".repeat(63), "A".repeat(64)],
   OPERATOR_KEY: ["hunter2"],
+  METRICS_TOKEN: ["hunter2"],
   DEFAULT_FREE_TIER_CALLS: ["-1", "1.5", "1000000001"],
   RATE_LIMIT_RPM: ["-1", "many"],
   RATE_LIMIT_RPM_MAX: ["0", "-1"],

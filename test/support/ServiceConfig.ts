@@ -11,6 +11,8 @@ const UNLIMITED: Source = { RATE_LIMIT_RPM: "0", RATE_LIMIT_IP_RPM: "0", RATE_LI
 const HOME: Source = { BASE_URL: "https://market.example" }
 
 export const SIGNING_SECRET = "the secret of the service's tests, 32 characters or more"
+/** Production shows its figures to nobody else. */
+export const METRICS_TOKEN = "the token of the tests' metrics, with 32 characters"
 const LOG_SEED = "5eed".repeat(16)
 
 export const memoryConfig = (settings: Source = {}): AppConfig =>
@@ -27,7 +29,8 @@ export const postgresConfig = (url: Redacted.Redacted, settings: Source = {}): A
         PAYMENTS: "dry_run",
         DATABASE_URL: Redacted.value(url),
         RECEIPT_SIGNING_SECRET: SIGNING_SECRET,
-        LOG_SIGNING_KEY: LOG_SEED
+        LOG_SIGNING_KEY: LOG_SEED,
+        METRICS_TOKEN
       }
     ])
   )

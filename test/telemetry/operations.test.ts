@@ -10,6 +10,7 @@ import { parse } from "yaml"
 import { expecting } from "../support/Market.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import { aBuyer, anOffer, buy, everyMarket } from "../support/metering/Shop.ts"
+import { METRICS_TOKEN } from "../support/ServiceConfig.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 
 const OPERATIONS = join(import.meta.dirname, "../../docs/operations")
@@ -143,7 +144,7 @@ it.layer(market, LIVE)("docs/operations", (it) => {
     const buyer = yield* aBuyer()
     assert.strictEqual((yield* buy(buyer, yield* anOffer(server.url))).status, 200)
     assert.strictEqual((yield* buy(buyer, yield* anOffer("http://127.0.0.1:1/mcp"))).status, 502)
-    return (yield* expecting(200, { path: METRICS })).text
+    return (yield* expecting(200, { path: METRICS, key: METRICS_TOKEN })).text
   })
 
   it.effect("names metrics, labels and values that /metrics prints", () =>

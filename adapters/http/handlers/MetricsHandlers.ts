@@ -8,18 +8,21 @@ import { CallTally } from "../../../domain/metering/CallTally.ts"
 import { giveUpAfter } from "../../../domain/platform/GiveUpAfter.ts"
 import { Health } from "../../../domain/platform/Health.ts"
 import { Heartbeats } from "../../../domain/platform/Heartbeats.ts"
+import { admit, MetricsAccess } from "../../../domain/platform/MetricsAccess.ts"
 import { type StoreBacklog, StoreWatch } from "../../../domain/platform/StoreWatch.ts"
 import { TelemetryTally } from "../../../domain/platform/TelemetryTally.ts"
 import { BOUNDS_S, type Durations } from "../../../domain/shared/Histogram.ts"
 import { monotonicNowMs } from "../../../domain/shared/Monotonic.ts"
 import { uncached } from "../api/Access.ts"
 import { HttpMetrics, type RouteMeter } from "../pipeline/HttpMetrics.ts"
-import { documentRoute } from "../pipeline/Route.ts"
+import { documentRoute, type Route } from "../pipeline/Route.ts"
+import { bearer } from "../pipeline/WebRequest.ts"
 import { type Metric, PROMETHEUS_TYPE, prometheusText, type Sample } from "./Prometheus.ts"
 
 const STORE_WAIT = "500 millis"
 
 export const metricsRoutes = Effect.gen(function* () {
+  const access = yield* MetricsAccess
   const http = yield* HttpMetrics
   const calls = yield* CallTally
   const store = yield* StoreWatch
@@ -93,7 +96,11 @@ export const metricsRoutes = Effect.gen(function* () {
     return { status: 200, headers: { "content-type": PROMETHEUS_TYPE }, body: text }
   })
 
-  return [documentRoute("/metrics", uncached, read, "Figures of this process, for Prometheus")]
+  const metrics: Route = {
+    ...documentRoute("/metrics", uncached, read, "Figures of this process, for Prometheus"),
+    answer: ({ request }) => Effect.andThen(admit(access, bearer(request)), read)
+  }
+  return [metrics]
 })
 
 const httpMetrics = (meters: ReadonlyArray<RouteMeter>): ReadonlyArray<Metric> => [

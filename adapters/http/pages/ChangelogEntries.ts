@@ -55,6 +55,7 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
           "Health with a time limit for every part, `/livez`, `/readyz`, `/metrics`, counts, waitlist, feedback, applications, `POST /api/v1/init`.",
           "OpenAPI 3.1 and the documentation, made from the contract that the service runs on.",
           "Rate limits in memory or shared through Redis; a deadline for every request.",
+          "`METRICS_TOKEN` guards `/metrics`; production shows it to nobody without one.",
           "Traces and logs to an OpenTelemetry collector, `traceparent` with sampled calls to providers, a Grafana dashboard and alerts: `docs/operations.md`.",
           "Backup, restore and what is kept for how long; `forget` erases a person's data and leaves the books whole.",
           "Long documents come gzipped to those who take it.",

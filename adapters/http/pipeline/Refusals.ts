@@ -22,6 +22,7 @@ import type { CallTimeRefused, CostTooHigh, NotYours } from "../../../domain/met
 import type { GrantNotFound, TooManyGrants, UnknownProvider } from "../../../domain/metering/Grants.ts"
 import type { NoGrant } from "../../../domain/metering/Reservations.ts"
 import type { ToolAmbiguous, ToolNotFound, ToolWithdrawn } from "../../../domain/metering/ToolDirectory.ts"
+import type { MetricsRefused } from "../../../domain/platform/MetricsAccess.ts"
 import { toCents } from "../../../domain/shared/Microcents.ts"
 import type { IdempotencyConflict } from "../../../domain/shared/Idempotency.ts"
 import type { IdempotencyInFlight } from "../../../domain/shared/IdempotencyStore.ts"
@@ -64,6 +65,7 @@ export type Refusal =
   | KeyNotFound
   | LastKey
   | MethodNotAllowed
+  | MetricsRefused
   | MonthNotOver
   | NoGrant
   | NoToolRegistered
@@ -236,6 +238,7 @@ export const mapping: MappingOf<Refusal> = {
     code: "TOOL_WITHDRAWN",
     extra: { tool_id: e.toolId, withdrawn_at: e.since }
   }),
+  MetricsRefused: () => ({ status: 401, code: "UNAUTHORIZED", headers: { "www-authenticate": "Bearer" } }),
   TooManyBudgets: () => ({ status: 422, code: "VALIDATION_ERROR" }),
   TooManyGrants: () => ({ status: 422, code: "VALIDATION_ERROR" }),
   TooManyKeys: () => ({ status: 422, code: "VALIDATION_ERROR" }),

@@ -41,7 +41,8 @@ export const aSecretService = Effect.fnUntraced(function* (canaries: Canaries, f
     stripe,
     watcher,
     provider: yield* tellingProvider(canaries),
-    operator: settings.OPERATOR_KEY
+    operator: settings.OPERATOR_KEY,
+    metricsToken: settings.METRICS_TOKEN
   }
 })
 
@@ -61,6 +62,7 @@ export const secretSettings = (canaries: Canaries) => ({
   RECEIPT_SIGNING_SECRETS_OLD: `${canaries.plant("an old secret", aCanary())},${canaries.plant("an older one", aCanary())}`,
   LOG_SIGNING_KEY: canaries.plant("the log's key", aCanary() + "0".repeat(16)),
   OPERATOR_KEY: canaries.plant("the operator's key", aCanary()),
+  METRICS_TOKEN: canaries.plant("the token of the metrics", aCanary()),
   STRIPE_SECRET_KEY: canaries.plant("the payment processor's key", `sk_test_${aCanary()}`),
   STRIPE_WEBHOOK_SECRET: canaries.plant("the webhooks' secret", `whsec_${aCanary()}`),
   OTLP_HEADERS: `authorization=Bearer ${canaries.plant("the collector's key", aCanary())}`

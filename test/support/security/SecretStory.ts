@@ -79,6 +79,7 @@ export class SecretStory {
     await this.askAll(consumer, owner)
     await Effect.runPromise(link.mend)
     await this.ask({ path: "/metrics" })
+    await this.ask({ path: "/metrics", key: this.running.metricsToken })
   }
 
   /** Every endpoint with a key that it takes, with secrets where none belongs, and with a body that it does not. */

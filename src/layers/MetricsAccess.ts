@@ -1,0 +1,8 @@
+/**
+ * Who reads /metrics: whoever has the token; without one everybody where the service is tried out, and nobody in production.
+ */
+import type { MetricsAccess } from "../../domain/platform/MetricsAccess.ts"
+import type { AppConfig } from "../config/AppConfig.ts"
+
+export const metricsAccess = (config: Pick<AppConfig, "profile" | "METRICS_TOKEN">): MetricsAccess =>
+  config.METRICS_TOKEN ?? (config.profile === "production" ? "closed" : "open")
