@@ -64,11 +64,11 @@ export const rotateKey = Effect.fnUntraced(function* (world: World, act: ActOf<"
   if (member === undefined) return "nobody"
   const old = member.key
   const call = { path: `${KEYS}/rotate`, key: old, json: { grace_seconds: act.graceHours * 3_600 } }
-  const endsAtMs = (yield* nowMs) + act.graceHours * 3_600_000
   const learn = (answer: Answer) => {
     if (member.key !== old) return
     Object.assign(member, { key: textAt(answer, "api_key") })
-    world.facts.rotated.push({ key: old, endsAtMs })
+    // The grace time begins when it was carried out, which may be with a repetition.
+    world.facts.rotated.push({ key: old, endsAtMs: Date.parse(textAt(answer, "replaces", "revoked_at")) })
   }
   return `${(yield* askingUnderKey(world, call, "api_key", learn)).status} ${over}`
 })
