@@ -154,7 +154,7 @@ it.live.skipIf(!hasBrowser)(
         await page.fill("#disputes .card textarea", "It is the price that the catalogue shows")
         await page.click("#disputes .card form button")
       })
-      yield* says(page, "#disputes", "The operator decides, and you see here how.")
+      yield* says(page, "#disputes", "The operator decides within 30 days, and you see here how.")
       assert.strictEqual(yield* stateOf(contested["dispute_id"]), "under_review")
       yield* settled(page)
 

@@ -154,7 +154,7 @@ for (const [store, layer] of everyService()) {
       Effect.gen(function* () {
         const nobody = yield* expecting(404, { path: toolAt("00000000-0000-4000-8000-000000000000") })
         assert.include(textAt(nobody, "message"), "GET /api/market/catalog")
-        for (const id of ["", "1", "%00", "..", "'; DROP TABLE tools; --"]) {
+        for (const id of ["1", "%00", "..", "'; DROP TABLE tools; --"]) {
           assert.strictEqual((yield* send({ path: toolAt(encodeURIComponent(id)) })).status, 404, id)
         }
       })

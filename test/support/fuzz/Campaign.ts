@@ -66,7 +66,7 @@ export const campaign = async (plan: Campaign): Promise<Campaigned> => {
     const wrong = faultsOf(sent, answer)
     if (wrong.length > 0 && faults.length < FAULTS_KEPT_MAX) faults.push(description(sent, answer, wrong))
     const key = sent.headers["authorization"]?.slice(7)
-    if (answer.status === 401 && key !== undefined) plan.crowd.leave(key)
+    if (key !== undefined && (answer.status === 401 || hasShutShop(sent, answer))) plan.crowd.leave(key)
     if (answer.status < 300) learn(jsonOf(answer))
   }
 
@@ -108,6 +108,10 @@ export const campaign = async (plan: Campaign): Promise<Campaigned> => {
   agent.destroy()
   return { done, refused, statuses, asked, faults, slowestMs }
 }
+
+/** A provider that has withdrawn a tool may have nothing left to sell: somebody else takes its place. */
+const hasShutShop = ({ method, path }: FuzzRequest, { status }: FuzzAnswer): boolean =>
+  method === "DELETE" && path.startsWith("/api/v1/market/tools/") && status < 300
 
 const titleOf = ({ method, path }: { readonly method: string; readonly path: string }): string => `${method} ${path}`
 

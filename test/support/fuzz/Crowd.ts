@@ -19,7 +19,7 @@ export class Crowd {
     if (members.length > MEMBERS_MAX) members.shift()
   }
 
-  /** A request has revoked it, or let it run out. */
+  /** It is good for nothing any more: revoked, run out, or with nothing to sell. */
   leave(key: string): void {
     for (const members of Object.values(this.keys)) {
       const at = members.indexOf(key)
