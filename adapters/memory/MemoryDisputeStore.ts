@@ -50,7 +50,8 @@ export const layer = Layer.sync(DisputeStore, () => {
     update: (dispute) => put(disputes, dispute.id, dispute),
     list: (owner, status, { after, limit, offset }) =>
       Effect.sync(() => {
-        const asked = all((one) => belongsTo(owner)(one) && (status === undefined || one.status === status))
+        const isTheirs = owner === undefined ? () => true : belongsTo(owner)
+        const asked = all((one) => isTheirs(one) && (status === undefined || one.status === status))
         const sorted = asked.toSorted((a, b) => (a.id < b.id ? 1 : -1))
         const beyond = after === undefined ? sorted : sorted.filter((one) => one.id < after.id)
         return pageOf(beyond.slice(offset, offset + limit + 1), limit, asked.length, (last) => ({

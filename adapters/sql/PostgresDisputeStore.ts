@@ -59,12 +59,12 @@ export const layer = Layer.effect(
     }, Effect.orDie)
 
     const list = Effect.fn("PostgresDisputeStore.list")(function* (
-      owner: DisputeOwner,
+      owner: DisputeOwner | undefined,
       status: DisputeStatus | undefined,
       page: PageRequest
     ) {
       const asked = sql.and([
-        belongsTo(owner),
+        owner === undefined ? sql`true` : belongsTo(owner),
         ...(status === undefined ? [] : [sql`status = ${STATUS_CODES[status]}`])
       ])
       const [counted] = yield* sql<{ readonly total: bigint }>`

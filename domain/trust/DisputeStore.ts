@@ -26,8 +26,12 @@ export class DisputeStore extends Context.Service<
     lock(id: DisputeId): Effect.Effect<Option.Option<Dispute>>
     /** Status, answer, the time for a decision, and the decision. */
     update(dispute: Dispute): Effect.Effect<void>
-    /** Filed by it or against it, newest first. */
-    list(owner: DisputeOwner, status: DisputeStatus | undefined, page: PageRequest): Effect.Effect<Page<Dispute>>
+    /** Filed by it or against it; without an owner everybody's. Newest first. */
+    list(
+      owner: DisputeOwner | undefined,
+      status: DisputeStatus | undefined,
+      page: PageRequest
+    ): Effect.Effect<Page<Dispute>>
     /** Those that may decide themselves, the one whose time ended first at the front: see `decidedByItself`. */
     due(now: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<DisputeId>>
     filedBy(owner: DisputeOwner, since: DateTime.Utc): Effect.Effect<FilerRecord>

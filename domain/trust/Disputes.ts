@@ -1,9 +1,10 @@
 /**
- * Disputes as a state machine with money: filed → under review → decided, each with a time after which silence decides. A refund comes from the provider, in debt if
- * need be, and the platform gives its fee back too; a credit is the platform's own. Money moves in the unit of work that
- * decides, under the dispute's lock and its id as reference: once, whoever decides at the same time.
+ * Disputes as a state machine with money: filed → under review → decided, each with a time after which silence decides. A
+ * refund comes from the provider, in debt if need be, and the platform gives its fee back too; a credit is the platform's
+ * own. Money moves in the unit of work that decides, under the dispute's lock and its id as reference: once, whoever decides
+ * at the same time.
  */
-import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
+import { Context, DateTime, Effect, Exit, Layer, Option } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
 import type { Receipt } from "../receipts/Receipt.ts"
 import { ReceiptStore } from "../receipts/ReceiptStore.ts"
@@ -36,41 +37,8 @@ import {
   partyTo,
   type TooManyDisputes
 } from "./DisputeFilings.ts"
+import { AlreadyDecided, CreditBeyondCost, DisputeNotFound, NoSuchReceipt, NotToAnswer } from "./DisputeRefusals.ts"
 import { type DisputeOwner, DisputeStore, type FilerRecord } from "./DisputeStore.ts"
-
-export class NoSuchReceipt extends Schema.TaggedError<NoSuchReceipt>()("NoSuchReceipt", { receiptId: Schema.String }) {
-  override get message() {
-    return `There is no receipt ${this.receiptId}.`
-  }
-}
-
-export class DisputeNotFound extends Schema.TaggedError<DisputeNotFound>()("DisputeNotFound", {
-  disputeId: Schema.String
-}) {
-  override get message() {
-    return `There is no dispute ${this.disputeId}.`
-  }
-}
-
-export class NotToAnswer extends Schema.TaggedError<NotToAnswer>()("NotToAnswer", { status: Schema.String }) {
-  override get message() {
-    return `This dispute is ${this.status}: it takes no answer any more.`
-  }
-}
-
-export class AlreadyDecided extends Schema.TaggedError<AlreadyDecided>()("AlreadyDecided", { status: Schema.String }) {
-  override get message() {
-    return `This dispute is ${this.status}: a decision stands.`
-  }
-}
-
-export class CreditBeyondCost extends Schema.TaggedError<CreditBeyondCost>()("CreditBeyondCost", {
-  costMicrocents: Schema.BigInt
-}) {
-  override get message() {
-    return `A credit is at least 1 and at most what the call cost: ${this.costMicrocents} microcents.`
-  }
-}
 
 export interface Filing extends Statement {
   readonly receiptId: ReceiptId
@@ -106,7 +74,12 @@ export class Disputes extends Context.Service<
     ): Effect.Effect<Dispute, DisputeNotFound | NotToAnswer>
     resolve(id: DisputeId, ruling: Ruling): Effect.Effect<Dispute, DisputeNotFound | AlreadyDecided | CreditBeyondCost>
     find(id: DisputeId): Effect.Effect<Dispute, DisputeNotFound>
-    list(owner: DisputeOwner, status: DisputeStatus | undefined, page: PageRequest): Effect.Effect<Page<Dispute>>
+    /** Of the operator, without an owner: everybody's. */
+    list(
+      owner: DisputeOwner | undefined,
+      status: DisputeStatus | undefined,
+      page: PageRequest
+    ): Effect.Effect<Page<Dispute>>
     /** How the filer's disputes went. */
     recordOf(dispute: Dispute): Effect.Effect<FilerRecord>
     against(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<DisputeTally>
@@ -223,8 +196,16 @@ export class Disputes extends Context.Service<
 
       const work = Effect.gen(function* () {
         const due = yield* store.due(yield* DateTime.now, DECIDED_AT_ONCE_MAX)
-        const decided = yield* Effect.forEach(due, (id) => Effect.orDie(decideAlone(id)))
-        return decided.filter((one) => one).length
+        // One that cannot be decided must not keep the others, and what they are about, waiting.
+        const decided = yield* Effect.forEach(due, (id) => Effect.exit(decideAlone(id)))
+        const stuck = decided.filter(Exit.isFailure)
+        if (stuck.length > 0) {
+          yield* Effect.logError(
+            `${stuck.length} disputes could not be decided; why the first of them:`,
+            stuck[0]!.cause
+          )
+        }
+        return decided.filter((exit) => Exit.isSuccess(exit) && exit.value).length
       }).pipe(Effect.withSpan("Disputes.work"))
 
       const find = Effect.fn("Disputes.find")(function* (id: DisputeId) {

@@ -162,6 +162,14 @@ export const disputeStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
           rest.items.map(({ id }) => id),
           ids.slice(2)
         )
+        const everybodys = yield* store.list(undefined, undefined, { ...FIRST_PAGE, limit: 4 })
+        assert.deepStrictEqual(
+          everybodys.items.map(({ id }) => id),
+          [mine[2]!.id, mine[1]!.id, other.id, one.id]
+        )
+        const contested = yield* store.list(undefined, "under_review", FIRST_PAGE)
+        assert.strictEqual(contested.items[0]?.id, mine[1]!.id)
+        assert.isTrue(contested.items.every(({ status }) => status === "under_review"))
         const against = yield* store.list({ role: "provider", ownerId: one.providerId }, undefined, FIRST_PAGE)
         assert.deepStrictEqual(
           against.items.map(({ id }) => id),

@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
-import { ProviderId } from "../../domain/shared/Ids.ts"
+import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
 import { Disputes } from "../../domain/trust/Disputes.ts"
 import { at, expecting, listAt, textAt } from "../support/Market.ts"
@@ -149,6 +149,33 @@ for (const [name, core] of everyDisputedCore) {
         assert.deepStrictEqual([at(decided, "status"), at(decided, "decided_by")], ["resolved_refund", "deadline"])
         assert.strictEqual((yield* purseOf(buyer)).balance, MILLION)
         assert.strictEqual(yield* earned(offer), 0)
+      })
+    )
+
+    it.effect("are decided by the schedule although one of them cannot be", () =>
+      Effect.gen(function* () {
+        const [stuck, other] = [yield* filed, yield* filed]
+        // Its money has moved under its name before: it cannot move again.
+        const amount = Microcents.make(1n)
+        const reference = `dispute:${stuck.id}`
+        yield* (yield* Ledger).credit({ reference, consumerId: ConsumerId.make(stuck.buyer.id), amount })
+        const disputes = yield* Disputes
+        yield* later("169 hours")(disputes.work)
+        const statusOf = (id: string) => Effect.map(send({ path: `${DISPUTES}/${id}` }), (shown) => at(shown, "status"))
+        assert.deepStrictEqual([yield* statusOf(stuck.id), yield* statusOf(other.id)], ["filed", "resolved_refund"])
+      })
+    )
+
+    it.effect("that wait for the operator are listed to it, whoever filed them", () =>
+      Effect.gen(function* () {
+        const [one, other] = [yield* filed, yield* filed]
+        for (const { id, offer } of [one, other]) yield* contest(offer.provider, id)
+        const path = `${DISPUTES}?status=under_review&limit=2`
+        const listed = yield* expecting(200, { path, key: OPERATOR })
+        assert.deepStrictEqual(
+          listAt(listed, "disputes").map((dispute) => (dispute as { readonly dispute_id: string }).dispute_id),
+          [other.id, one.id]
+        )
       })
     )
 

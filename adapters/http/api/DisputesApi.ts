@@ -160,12 +160,14 @@ export class DisputesApi extends HttpApiGroup.make("disputes")
       }).annotate({ identifier: "DisputePage" }),
       error: problems(400, 401, 403)
     })
-      .annotate(Access, readBy("consumer", "provider"))
+      .annotate(Access, readBy("consumer", "provider", "operator"))
       .middleware(KeyAuth)
       .annotateMerge(
         OpenApi.annotations({
           summary: "List your disputes",
-          description: "Filed by you or against you, newest first."
+          description:
+            "Filed by you or against you, newest first. The operator sees everybody's: `status=under_review` are those " +
+            "that wait for its decision."
         })
       ),
     HttpApiEndpoint.get("find", "/api/v1/market/disputes/:id", {

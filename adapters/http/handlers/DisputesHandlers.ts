@@ -51,7 +51,8 @@ export const disputesRoutes = Effect.gen(function* () {
     endpoints.list,
     Effect.fnUntraced(function* ({ as, query }) {
       const page = yield* pageRequest("disputes", query)
-      const found = yield* disputes.list(as("consumer", "provider"), query.status, page)
+      const caller = as("consumer", "provider", "operator")
+      const found = yield* disputes.list(caller.role === "operator" ? undefined : caller, query.status, page)
       return { status: 200, body: { disputes: found.items.map(shown), ...pageFields("disputes", page, found) } }
     })
   )

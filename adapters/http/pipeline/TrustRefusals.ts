@@ -16,7 +16,7 @@ import type {
   DisputeNotFound,
   NoSuchReceipt,
   NotToAnswer
-} from "../../../domain/trust/Disputes.ts"
+} from "../../../domain/trust/DisputeRefusals.ts"
 import type { MailFailed, MailNotConfigured } from "../../../domain/trust/Mailer.ts"
 import type { ProviderUnknown } from "../../../domain/trust/ProviderTrust.ts"
 import type { SubjectRefused, TooManyAttempts } from "../../../domain/trust/Verification.ts"

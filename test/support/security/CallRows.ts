@@ -39,8 +39,12 @@ export const callRows: Rows = {
   [`GET ${RECEIPTS}/:id/proof`]: row(anybody(), ({ marks }) => ({ path: `${RECEIPTS}/${marks.receipt}/proof` })),
   "POST /api/v1/verify": row(anybody(), () => ({ path: "/api/v1/verify", json: { receipt: {} } })),
 
-  [`GET ${DISPUTES}`]: row(accounts(200), DISPUTES, {
-    shows: { consumerOwner: ["receipt", "claim"], providerOwner: ["receipt", "claim"] }
+  [`GET ${DISPUTES}`]: row({ ...accounts(200), operator: 200 }, DISPUTES, {
+    shows: {
+      consumerOwner: ["receipt", "claim"],
+      providerOwner: ["receipt", "claim"],
+      operator: ["receipt", "claim"]
+    }
   }),
   [`GET ${DISPUTES}/:id`]: row(anybodyHonest(200), ({ dispute }) => ({ path: `${DISPUTES}/${dispute}` }), {
     shows: {
