@@ -1,0 +1,33 @@
+/**
+ * From a text to a JSON value: what is refused before anybody looks at it.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Result } from "effect"
+import { JSON_DEPTH_MAX, parseJson, storedBody } from "../../adapters/http/pipeline/RequestBody.ts"
+
+const isTaken = (text: string): boolean => Result.isSuccess(Effect.runSync(Effect.result(parseJson(text, storedBody))))
+
+const tower = (levels: number): string => "[".repeat(levels) + "]".repeat(levels)
+
+describe("a body", () => {
+  it.each([
+    ["1e309", "-1E+400", '{"a":[0.5,1e999]}', "9".repeat(310), `[1,-${"9".repeat(400)}.5]`, "1e0309"],
+    ["1.5e308", "-1E-999", '{"a":1e5}', '{"1e999":"1e999"}', "9".repeat(300), `"${"9".repeat(400)}"`, '["\\"",1e3]']
+  ])("has no number beyond what JSON can say again: %#", (...texts) => {
+    const infinite = texts.filter((text) => /Infinity/u.test(String(flat(JSON.parse(text)))))
+    assert.deepStrictEqual(
+      texts.filter((text) => !isTaken(text)),
+      infinite
+    )
+    assert.include([0, texts.length], infinite.length)
+  })
+
+  it("is nested to its limit and no further, brackets in its texts left out", () => {
+    assert.deepStrictEqual([isTaken(tower(JSON_DEPTH_MAX)), isTaken(tower(JSON_DEPTH_MAX + 1))], [true, false])
+    assert.isTrue(isTaken(JSON.stringify([`"${tower(100)}\\`, "["])))
+    assert.isFalse(isTaken(`["\\"",${tower(JSON_DEPTH_MAX)}]`))
+  })
+})
+
+const flat = (value: unknown): unknown =>
+  typeof value === "object" && value !== null ? Object.values(value).map(flat) : value
