@@ -18,7 +18,7 @@ import { type Log, LogStore, noteKeyOf } from "./LogStore.ts"
 import { consistencyRanges, type Hash, inclusionRanges, leafHash, type Range } from "./MerkleTree.ts"
 import { type AskedTile, parseTilePath } from "./TilePath.ts"
 import { formatKey, signedCheckpoint } from "./SignedNote.ts"
-import { exists, rangeHash, type Tile, tilesFor, type TilePlace } from "./Tiles.ts"
+import { exists, isFull, rangeHash, type Tile, tilesFor, type TilePlace } from "./Tiles.ts"
 
 export class ReceiptUnknown extends Schema.TaggedError<ReceiptUnknown>()("ReceiptUnknown", { receiptId: ReceiptId }) {
   override get message() {
@@ -114,10 +114,14 @@ export class ReceiptLog extends Context.Service<
       /** `own`: a tile that is at hand already. */
       const hashesOf = Effect.fnUntraced(function* (log: Log, ranges: ReadonlyArray<Range>, own?: Tile) {
         const known = knownIn(log.number)
-        const missing = tilesFor(ranges, known).filter((place) => own === undefined || !isAt(own, place))
+        const atHand = (place: TilePlace) =>
+          own !== undefined && isAt(own, place) ? own.hashes : known.getTile(place.level, place.index)
+        const missing = tilesFor(ranges, known).filter((place) => atHand(place) === undefined)
         const read = missing.length === 0 ? [] : yield* store.tiles(log.number, missing)
-        const tiles = own === undefined ? read : [own, ...read]
-        const tileAt = (place: TilePlace) => tiles.find((tile) => isAt(tile, place))?.hashes
+        for (const tile of read) {
+          if (tile.level > 0 && isFull(tile)) known.keepTile(tile.level, tile.index, tile.hashes)
+        }
+        const tileAt = (place: TilePlace) => read.find((tile) => isAt(tile, place))?.hashes ?? atHand(place)
         const hashes = ranges.map((range) => rangeHash(sha256, range, tileAt, known))
         if (!hashes.every((hash) => hash !== undefined)) {
           return yield* Effect.die(new Error(`Log ${log.number} has no tiles for ${JSON.stringify(ranges)}`))

@@ -31,6 +31,9 @@ export interface Tile extends TilePlace {
   readonly hashes: Uint8Array
 }
 
+/** Nothing is ever added to it. */
+export const isFull = ({ hashes }: Tile): boolean => hashes.length === TILE_WIDTH * HASH_BYTES
+
 export const leafTile = (index: number): TilePlace => ({ level: 0, index: Math.floor(index / TILE_WIDTH) })
 
 /** How many hashes the last tile of a level has; 0: there is none that is not full. */
