@@ -80,7 +80,9 @@ it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas's budget", (it) => {
         const startedAt = performance.now()
         for (let n = 0; n < 10_000 && problem === undefined; n++) {
           const result = yield* Effect.result(schemas.check(large(n)))
-          if (result._tag === "Failure") problem = result.failure.message
+          // One that a busy machine takes too long for is refused for itself, and counts like the others.
+          if (result._tag === "Failure" && !result.failure.message.includes("too long"))
+            problem = result.failure.message
         }
         const ms = performance.now() - startedAt
         assert.match(problem!, /too many schemas are being compiled/u)
