@@ -154,9 +154,9 @@ export class DirectMetering extends Context.Service<
         request: MeterRequest,
         render: (metered: Metered) => StoredAnswer
       ) {
-        const entry = yield* directory.find(request.tool)
         const now = yield* DateTime.now
         const calledAt = request.calledAt ?? now
+        const entry = yield* directory.find(request.tool, calledAt)
         if (!isReportable(calledAt, now)) return yield* new CallTimeRefused({ calledAt: format(calledAt) })
         const invocationId = receiptIdOf(yield* entropy.uuid)
         request.onNamed?.(invocationId)

@@ -2,7 +2,7 @@
  * The call: quote → hold → forward → settle → receipt. What is not held is not forwarded; what was forwarded ends in
  * exactly one receipt; and the caller is answered only after the durable settlement.
  */
-import { Cause, Clock, Context, DateTime, Duration, Effect, Layer, Schedule } from "effect"
+import { Clock, Context, DateTime, Effect, Layer } from "effect"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { JsonSchemas } from "../catalog/JsonSchemas.ts"
 import { issueReceipt } from "../receipts/IssueReceipt.ts"
@@ -14,12 +14,14 @@ import { feeOf, type Microcents, zero } from "../shared/Microcents.ts"
 import { monotonicMs } from "../shared/Monotonic.ts"
 import { step, traceparentOf } from "../shared/TraceSampler.ts"
 import { billedAmount } from "./Billing.ts"
-import { asBefore, type CallRefused, InvalidArguments, PriceChanged, refusalOf } from "./CallRefusals.ts"
+import { abandoned, settleAgain } from "./CallEndings.ts"
+import { asBefore, type CallRefused, InvalidArguments, refusalOf } from "./CallRefusals.ts"
 import { type CallIdempotency, CallStore, type Opened, type StoredAnswer } from "./CallStore.ts"
 import { CallTally } from "./CallTally.ts"
+import { deadlineOf, holdFor } from "./CallTerms.ts"
 import { ToolDirectory, type ToolReference } from "./ToolDirectory.ts"
 import { ToolUpstream, type UpstreamAnswer } from "./ToolUpstream.ts"
-import { type UpstreamBounds, UpstreamLimits } from "./UpstreamLimits.ts"
+import { UpstreamLimits } from "./UpstreamLimits.ts"
 
 export interface CallRequest {
   readonly consumerId: ConsumerId
@@ -56,9 +58,6 @@ export interface CallReport {
 export type CallOutcome =
   | { readonly _tag: "Settled"; readonly report: CallReport; readonly answer: StoredAnswer }
   | { readonly _tag: "Replayed"; readonly answer: StoredAnswer }
-
-/** After this a call whose settlement did not get through is the sweeper's. */
-const SETTLE_GRACE = Duration.seconds(30)
 
 export class Metering extends Context.Service<
   Metering,
@@ -255,47 +254,3 @@ export class Metering extends Context.Service<
     })
   )
 }
-
-/** A metered tool's maximum if it declares one, cut to what the caller allows; never less than the list price. */
-const holdFor = (entry: CatalogEntry, allowed: Microcents | undefined): Effect.Effect<Microcents, PriceChanged> => {
-  const most = entry.tool.maxCost !== undefined && entry.tool.maxCost > entry.price ? entry.tool.maxCost : entry.price
-  if (allowed === undefined) return Effect.succeed(most)
-  if (allowed < entry.price) {
-    return Effect.fail(new PriceChanged({ priceMicrocents: entry.price, maxCostMicrocents: allowed }))
-  }
-  return Effect.succeed(allowed < most ? allowed : most)
-}
-
-/** No sooner than the upstream gives up, whether its attempts or its waits take the time. */
-const deadlineOf = (timeoutMs: number, { retriesMax, totalMs }: UpstreamBounds): Duration.Duration =>
-  Duration.sum(Duration.millis(Math.max(timeoutMs * (retriesMax + 1), totalMs)), SETTLE_GRACE)
-
-/**
- * The call was made, so its settlement is tried again until it is the sweeper's: after 50 ms, then twice as long each
- * time, about 25 s in all. Wrapped around failures only: a schedule around every settlement would cost every call.
- */
-const settleAgain = <A>(closing: Effect.Effect<A>, cause: Cause.Cause<unknown>): Effect.Effect<A> =>
-  Effect.andThen(
-    Effect.logWarning("A settlement did not get through; it is tried again", cause),
-    closing.pipe(
-      Effect.delay("50 millis"),
-      Effect.sandbox,
-      Effect.retry({ schedule: Schedule.exponential("100 millis"), times: 7 }),
-      Effect.catch(Effect.failCause)
-    )
-  )
-
-const abandoned = (cause: Cause.Cause<unknown>, attempts: number): UpstreamAnswer => ({
-  status: "error",
-  result: undefined,
-  problem: {
-    kind: "connection",
-    message: Cause.hasInterruptsOnly(cause)
-      ? "The caller went away before the answer came."
-      : "The call could not be made."
-  },
-  attempts,
-  latencyMs: 0,
-  requestBytes: 0,
-  responseBytes: 0
-})

@@ -2,7 +2,7 @@
  * Tools and prices for the hot path: a bounded cache in front of the catalogue, forgotten tool by tool when one
  * changes, on every node.
  */
-import { Context, Effect, Layer, Option, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { Catalog } from "../catalog/Catalog.ts"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { ChangeFeed, onEachChange } from "../shared/ChangeFeed.ts"
@@ -55,7 +55,11 @@ const exists = (entries: Entries): boolean => entries.length > 0
 export class ToolDirectory extends Context.Service<
   ToolDirectory,
   {
-    find(reference: ToolReference): Effect.Effect<CatalogEntry, ToolNotFound | ToolWithdrawn | ToolAmbiguous>
+    /** `calledAt`: of a call that has been made; one from before the tool was withdrawn is a call of it all the same. */
+    find(
+      reference: ToolReference,
+      calledAt?: DateTime.Utc
+    ): Effect.Effect<CatalogEntry, ToolNotFound | ToolWithdrawn | ToolAmbiguous>
   }
 >()("agent-tool-billing/domain/metering/ToolDirectory") {
   static readonly layer = Layer.effect(
@@ -76,14 +80,18 @@ export class ToolDirectory extends Context.Service<
 
       const loadById = (id: ToolId) => Effect.suspend(() => Effect.map(catalog.find(id), Option.toArray))
 
-      const findById = (id: ToolId) =>
+      const findById = (id: ToolId, calledAt: DateTime.Utc | undefined) =>
         Effect.flatMapEager(
           byId.readThrough(id, loadById(id), exists),
           ([entry]): Effect.Effect<CatalogEntry, ToolNotFound | ToolWithdrawn> =>
-            entry === undefined ? Effect.fail(new ToolNotFound({ tool: id })) : offered(entry)
+            entry === undefined ? Effect.fail(new ToolNotFound({ tool: id })) : offered(entry, calledAt)
         )
 
-      const findByName = Effect.fnUntraced(function* (toolName: string, providerId: ProviderId | undefined) {
+      const findByName = Effect.fnUntraced(function* (
+        toolName: string,
+        providerId: ProviderId | undefined,
+        calledAt: DateTime.Utc | undefined
+      ) {
         const entries =
           providerId === undefined
             ? yield* byName.readThrough(
@@ -98,7 +106,7 @@ export class ToolDirectory extends Context.Service<
               )
         const [first] = entries
         if (first === undefined) return yield* new ToolNotFound({ tool: toolName })
-        if (entries.length === 1 || first.tool.withdrawnAt !== undefined) return yield* offered(first)
+        if (entries.length === 1 || first.tool.withdrawnAt !== undefined) return yield* offered(first, calledAt)
         return yield* new ToolAmbiguous({
           toolName,
           candidates: entries.map((entry) => ({
@@ -110,12 +118,12 @@ export class ToolDirectory extends Context.Service<
       })
 
       return ToolDirectory.of({
-        find: ({ toolId, toolName, providerId }) =>
+        find: ({ toolId, toolName, providerId }, calledAt) =>
           Effect.suspend(() =>
             toolId !== undefined
-              ? findById(toolId)
+              ? findById(toolId, calledAt)
               : toolName !== undefined
-                ? findByName(toolName, providerId)
+                ? findByName(toolName, providerId, calledAt)
                 : Effect.fail(new ToolNotFound({ tool: "without a name" }))
           )
       })
@@ -123,9 +131,12 @@ export class ToolDirectory extends Context.Service<
   )
 }
 
-const offered = (entry: CatalogEntry): Effect.Effect<CatalogEntry, ToolWithdrawn> => {
+const offered = (
+  entry: CatalogEntry,
+  calledAt: DateTime.Utc | undefined
+): Effect.Effect<CatalogEntry, ToolWithdrawn> => {
   const { id, toolName, withdrawnAt } = entry.tool
-  return withdrawnAt === undefined
+  return withdrawnAt === undefined || (calledAt !== undefined && DateTime.isLessThan(calledAt, withdrawnAt))
     ? Effect.succeed(entry)
     : Effect.fail(new ToolWithdrawn({ tool: toolName, toolId: id, since: format(withdrawnAt) }))
 }

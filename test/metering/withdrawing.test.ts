@@ -73,6 +73,25 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
+    it.effect("keeps no call from being reported that was made before", () =>
+      Effect.gen(function* () {
+        const { provider, toolId } = yield* anOffer("http://127.0.0.1:9/mcp", { tool_name: "reported" })
+        const consumer = yield* aBuyer()
+        const since = Date.parse(textAt(yield* withdraw(provider, toolId), "withdrawn_at"))
+        const report = (ms: number, tool: Readonly<Record<string, string>>) => {
+          const timestamp = new Date(since + ms).toISOString()
+          return send({ path: METER, key: consumer.key, json: { ...tool, success: true, timestamp } })
+        }
+        for (const tool of [{ tool_id: toolId }, { tool_name: "reported", provider_id: provider.id }]) {
+          const made = yield* report(-1, tool)
+          assert.strictEqual(made.status, 201, made.text)
+          assert.deepStrictEqual(problemOf(yield* report(0, tool)), GONE)
+        }
+        const costs = (yield* receiptsOf(provider)).map((receipt) => receipt.cost_microcents)
+        assert.deepStrictEqual(costs, [PRICE, PRICE])
+      })
+    )
+
     it.effect("takes it off every list, shows it to its provider, and lists it again under its id", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer("http://127.0.0.1:9/mcp", { tool_name: "off", category: "off list" })

@@ -200,8 +200,8 @@ export class CatalogApi extends HttpApiGroup.make("catalog")
           summary: "Withdraw a tool",
           description:
             "It leaves the catalogue and the search, and calls, quotes and metering of it answer 410 `TOOL_WITHDRAWN`, on " +
-            "every node within a second; a call that is under way still ends and is paid for. Receipts, usage, disputes and " +
-            "measures stay. `POST /api/market/tools` with the same name lists it again, under the same id."
+            "every node within a second; a call that is under way still ends and is paid for, and one that was made before " +
+            "can still be reported. Receipts, usage, disputes and measures stay. `POST /api/market/tools` with the same name lists it again, under the same id."
         })
       ),
     HttpApiEndpoint.get("catalog", "/api/market/catalog", {
