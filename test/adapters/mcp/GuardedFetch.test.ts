@@ -25,8 +25,8 @@ const serving = (listener: RequestListener) =>
   )
 
 const fetched = (url: string, over: Partial<GuardedRequest> = {}, policy = publicAndLoopback) =>
-  Effect.flatMap(makeGuardedFetch({ policy, connectTimeoutMs: 500 }), (fetch) =>
-    fetch({ url, timeoutMs: 500, bodyBytesMax: 1_000, ...over })
+  Effect.flatMap(makeGuardedFetch({ policy, connectTimeoutMs: 10_000 }), (fetch) =>
+    fetch({ url, timeoutMs: 10_000, bodyBytesMax: 1_000, ...over })
   )
 
 it.live("reads a file, and follows a redirect on the same host as often as it may", () =>
@@ -64,8 +64,9 @@ it.live("keeps to its policy, its size and its time", () =>
     })
     assert.strictEqual((yield* Effect.flip(fetched(url, {}, publicOnly)))._tag, "AddressRefused")
     assert.propertyVal(yield* Effect.flip(fetched(`${url}/large`)), "reason", "too_large")
-    assert.propertyVal(yield* Effect.flip(fetched(`${url}/silent`)), "reason", "timeout")
+    const silent = yield* Effect.flip(fetched(`${url}/silent`, { timeoutMs: 500 }))
+    assert.propertyVal(silent, "reason", "timeout")
     assert.propertyVal(yield* Effect.flip(fetched("ftp://127.0.0.1/")), "reason", "not_a_url")
-    assert.include((yield* Effect.flip(fetched(`${url}/silent`))).message, "127.0.0.1 could not be read")
+    assert.include(silent.message, "127.0.0.1 could not be read")
   })
 )

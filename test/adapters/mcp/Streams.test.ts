@@ -109,7 +109,7 @@ describe("a stream", () => {
         }
       })
       const upstream = yield* makeUpstream()
-      const answer = yield* upstream.call(upstreamCall(server.url, { timeoutMs: 300 }))
+      const answer = yield* upstream.call(upstreamCall(server.url, { timeoutMs: 2_000 }))
       assert.deepStrictEqual([answer.status, answer.attempts], ["timeout", 1])
       yield* eventually(() => server.of("notifications/cancelled").length === 1)
     })

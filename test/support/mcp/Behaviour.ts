@@ -27,4 +27,5 @@ export const thenFine =
   (seen, response, n) =>
     (n === 1 ? first : fine)(seen, response, n)
 
-export const quick = { timeoutMs: 300 }
+/** Time enough for what a call needs before its provider falls silent, on a busy machine too. */
+export const quick = { timeoutMs: 1_000 }

@@ -44,7 +44,7 @@ const world = Layer.effectContext(
     // Every name is at home here, but for one that is at an address of nobody's business.
     const resolve: Resolve = (hostname, done) =>
       done(null, [{ address: hostname.startsWith("private.") ? "10.0.0.1" : "127.0.0.1", family: 4 }])
-    const fetch = yield* makeGuardedFetch({ policy: publicAndLoopback, resolve, connectTimeoutMs: 500 })
+    const fetch = yield* makeGuardedFetch({ policy: publicAndLoopback, resolve, connectTimeoutMs: 10_000 })
     const evidence = yield* Layer.build(
       Layer.merge(
         SmtpMailer.layer({ url: Redacted.make(mail.url), from: "market@market.example" }),
