@@ -27,7 +27,7 @@ const ATTEMPT: Outcome["pays"] = ["attempt"]
 const success = { status: 200, receipt: "success", attempts: 1, pays: ALL } as const
 const failure = { status: 502, code: "PROVIDER_ERROR", receipt: "error", attempts: 1, pays: ATTEMPT } as const
 const timeout = { status: 504, code: "PROXY_TIMEOUT", receipt: "timeout", attempts: 1, pays: ATTEMPT } as const
-const quick = { timeout_ms: 1_000 }
+const quick = { timeout_ms: 500 }
 
 const fitting = { ...text("21.5"), structuredContent: { temperature: 21.5 } }
 const answering =
