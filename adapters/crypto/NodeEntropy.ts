@@ -16,6 +16,8 @@ export const layer = Layer.sync(Entropy, () => {
   const takeDigits = digitPool()
   let lastMs = -Infinity
   let counter = 0
+  let writtenMs = -Infinity
+  let written = ""
 
   const tick = (nowMs: number): void => {
     if (nowMs > lastMs || lastMs - nowMs > CLOCK_STEP_BACK_MS_MAX) {
@@ -30,14 +32,23 @@ export const layer = Layer.sync(Entropy, () => {
     }
   }
 
+  /** Ids of one millisecond share it. */
+  const writtenTime = (): string => {
+    if (writtenMs !== lastMs) {
+      writtenMs = lastMs
+      const digits = lastMs.toString(16).padStart(12, "0")
+      written = `${digits.slice(0, 8)}-${digits.slice(8)}`
+    }
+    return written
+  }
+
   return Entropy.of({
     uuid: Effect.withFiber((fiber) => {
       tick(Math.max(0, Math.floor(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe())))
-      const time = lastMs.toString(16).padStart(12, "0")
       const digits = takeDigits(16)
       const tail = VARIANT[Number.parseInt(digits[0]!, 16) & 3]! + digits.slice(1)
-      const version = `7${counter.toString(16).padStart(3, "0")}`
-      return Effect.succeed(`${time.slice(0, 8)}-${time.slice(8)}-${version}-${tail.slice(0, 4)}-${tail.slice(4)}`)
+      // The fixed digit in front of the counter is the version's.
+      return Effect.succeed(`${writtenTime()}-${(0x7000 | counter).toString(16)}-${tail.slice(0, 4)}-${tail.slice(4)}`)
     }),
     hex: (byteCount) => Effect.sync(() => take(byteCount).toString("hex"))
   })

@@ -7,11 +7,12 @@ export const Timestamp = Schema.String.check(Schema.isPattern(/^\d{4}-\d{2}-\d{2
   Schema.annotateEncoded({ format: "date-time" })
 )
 
+export const format = (instant: DateTime.Utc): string => formatMs(instant.epochMilliseconds)
+
 /** Calls of one second share all but the last digits, so a second is written out once. */
-export const format = (instant: DateTime.Utc): string => {
-  const epochMs = instant.epochMilliseconds
+export const formatMs = (epochMs: number): string => {
   const millis = epochMs % 1_000
-  if (millis < 0) return DateTime.formatIso(instant)
+  if (millis < 0) return DateTime.formatIso(DateTime.makeUnsafe(epochMs))
   if (epochMs - millis !== secondMs) {
     secondMs = epochMs - millis
     second = DateTime.formatIso(DateTime.makeUnsafe(secondMs)).slice(0, -"000Z".length)

@@ -1,12 +1,12 @@
 /**
  * Receipts over HTTP.
  */
-import { DateTime, Effect, Option } from "effect"
+import { Clock, DateTime, Effect, Option, Schema } from "effect"
 import { canonical, RECEIPT_ALGORITHM } from "../../../domain/receipts/Receipt.ts"
 import { ReceiptSigner } from "../../../domain/receipts/ReceiptSigner.ts"
 import { ReceiptStore } from "../../../domain/receipts/ReceiptStore.ts"
 import { verifyReceipt } from "../../../domain/receipts/Verification.ts"
-import { format } from "../../../domain/shared/Timestamp.ts"
+import { format, formatMs } from "../../../domain/shared/Timestamp.ts"
 import { ReceiptsApi } from "../api/ReceiptsApi.ts"
 import { BaseUrl } from "../BaseUrl.ts"
 import { pageFields, pageRequest } from "../pipeline/Cursor.ts"
@@ -77,12 +77,14 @@ export const receiptsRoutes = Effect.gen(function* () {
             reason: verdict.reason,
             ...(verdict.missing === undefined ? {} : { missing: verdict.missing }),
             checked: { canonical: verdict.canonical, algorithm: RECEIPT_ALGORITHM },
-            verified_at: format(yield* DateTime.now)
+            verified_at: formatMs(yield* Clock.currentTimeMillis)
           }
         })
       }
     }),
     {
+      // Whatever JSON it is: it was parsed from a text.
+      lenientPayload: Schema.Any,
       body: VERIFY_BODY,
       quirks: {
         badRequest: `{"error":true,"code":"BAD_REQUEST"}`,

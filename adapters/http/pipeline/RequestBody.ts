@@ -66,6 +66,7 @@ export const parseJson = (text: string, rules: BodyRules): Effect.Effect<unknown
 }
 
 const isJson = (type: string): boolean => {
+  if (type === "application/json") return true
   const media = type.split(";", 1)[0]!.trim().toLowerCase()
   return media === "application/json" || (media.startsWith("application/") && media.endsWith("+json"))
 }
