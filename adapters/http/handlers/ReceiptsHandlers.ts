@@ -70,16 +70,11 @@ export const receiptsRoutes = Effect.gen(function* () {
       return {
         status: 200,
         headers: NO_HEADERS,
-        body: JSON.stringify({
-          receipt: candidate,
-          verification: {
-            valid: verdict.valid,
-            reason: verdict.reason,
-            ...(verdict.missing === undefined ? {} : { missing: verdict.missing }),
-            checked: { canonical: verdict.canonical, algorithm: RECEIPT_ALGORITHM },
-            verified_at: formatMs(yield* Clock.currentTimeMillis)
-          }
-        })
+        body:
+          `{"receipt":${JSON.stringify(candidate)},"verification":{"valid":${verdict.valid},"reason":"${verdict.reason}",` +
+          (verdict.missing === undefined ? "" : `"missing":${JSON.stringify(verdict.missing)},`) +
+          `"checked":{"canonical":${JSON.stringify(verdict.canonical)},"algorithm":"${RECEIPT_ALGORITHM}"},` +
+          `"verified_at":"${formatMs(yield* Clock.currentTimeMillis)}"}}`
       }
     }),
     {
