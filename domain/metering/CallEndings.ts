@@ -1,8 +1,17 @@
 /**
- * How a call ends that did not end as it should: its settlement does not get through, or its caller is gone.
+ * How a call ends that did not end as it should: its settlement does not get through, or comes too late, or its caller is
+ * gone.
  */
-import { Cause, Effect, Schedule } from "effect"
+import { Cause, Effect, Schedule, Schema } from "effect"
+import { ReceiptId } from "../shared/Ids.ts"
 import type { UpstreamAnswer } from "./ToolUpstream.ts"
+
+/** The sweeper came before the settlement: what the provider answered is neither billed nor delivered. */
+export class CallOverdue extends Schema.TaggedError<CallOverdue>()("CallOverdue", { receiptId: ReceiptId }) {
+  override get message() {
+    return `The call could not be settled by its deadline and has been ended: nothing is charged, and receipt ${this.receiptId} says so. The provider may have done its work.`
+  }
+}
 
 /**
  * The call was made, so its settlement is tried again until it is the sweeper's: after 50 ms, then twice as long each

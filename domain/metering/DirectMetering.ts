@@ -12,6 +12,7 @@ import { Entropy } from "../shared/Entropy.ts"
 import { ConsumerId, type ProviderId, type ReceiptId, receiptIdOf } from "../shared/Ids.ts"
 import { feeOf, type Microcents, zero } from "../shared/Microcents.ts"
 import { format } from "../shared/Timestamp.ts"
+import { CallOverdue } from "./CallEndings.ts"
 import { type CallIdempotency, CallStore, type StoredAnswer } from "./CallStore.ts"
 import { CallTally } from "./CallTally.ts"
 import {
@@ -99,6 +100,7 @@ export type MeterRefused =
   | BudgetExceeded
   | CallConflict
   | CallInFlight
+  | CallOverdue
 
 export const REPORT_DAYS_MAX = 7
 const CLOCK_SKEW = Duration.minutes(5)
@@ -209,9 +211,7 @@ export class DirectMetering extends Context.Service<
             tokensOutput: request.tokensOutput,
             answer: request.idempotency === undefined ? undefined : answer
           })
-          if (closed._tag === "AlreadyClosed") {
-            return yield* Effect.die(new Error(`${invocationId} was closed by the sweeper`))
-          }
+          if (closed._tag === "AlreadyClosed") return yield* new CallOverdue({ receiptId: invocationId })
           tally.count("meter", request.status)
           return { _tag: "Recorded" as const, metered, answer }
         })

@@ -14,7 +14,7 @@ import { feeOf, type Microcents, zero } from "../shared/Microcents.ts"
 import { monotonicMs } from "../shared/Monotonic.ts"
 import { step, traceparentOf } from "../shared/TraceSampler.ts"
 import { billedAmount } from "./Billing.ts"
-import { abandoned, settleAgain } from "./CallEndings.ts"
+import { abandoned, CallOverdue, settleAgain } from "./CallEndings.ts"
 import { asBefore, type CallRefused, InvalidArguments, refusalOf } from "./CallRefusals.ts"
 import { type CallIdempotency, CallStore, type Opened, type StoredAnswer } from "./CallStore.ts"
 import { CallTally } from "./CallTally.ts"
@@ -65,7 +65,10 @@ export class Metering extends Context.Service<
     /** What the call would cost now. Nobody is called, nothing is held. */
     quote(request: CallRequest): Effect.Effect<CallQuote, CallRefused>
     /** `render` makes the answer that is kept for replays; it is asked once, before the settlement. */
-    call(request: CallRequest, render: (report: CallReport) => StoredAnswer): Effect.Effect<CallOutcome, CallRefused>
+    call(
+      request: CallRequest,
+      render: (report: CallReport) => StoredAnswer
+    ): Effect.Effect<CallOutcome, CallRefused | CallOverdue>
   }
 >()("agent-tool-billing/domain/metering/Metering") {
   static readonly layer = Layer.effect(
@@ -190,33 +193,38 @@ export class Metering extends Context.Service<
             "Metering.settle"
           )
           tally.took("settle", monotonicMs(clock) - closesMs)
-          if (closed._tag === "AlreadyClosed")
-            return yield* Effect.die(new Error(`${invocationId} was closed by the sweeper`))
+          if (closed._tag === "AlreadyClosed") return yield* new CallOverdue({ receiptId: invocationId })
           tally.count("proxy", answer.status)
           return { _tag: "Settled" as const, report, answer: rendered }
         })
 
         return yield* Effect.uninterruptibleMask((restore) =>
-          Effect.flatMap(step(opening, "Metering.hold"), (opened): Effect.Effect<CallOutcome, CallRefused> => {
-            if (opened._tag !== "Opened") return refusalOf(opened, holdAmount)
-            const heldMs = monotonicMs(clock)
-            tally.took("hold", heldMs - opensMs)
-            request.onHeld?.()
-            return Effect.flatMap(Effect.exit(restore(step(forward, "Metering.forward"))), (exit) => {
-              tally.took("forward", monotonicMs(clock) - heldMs)
-              return exit._tag === "Success"
-                ? settle(opened, exit.value, true)
-                : // The caller went away, or the adapter broke: nothing was delivered, and that is what is settled.
-                  Effect.andThen(settle(opened, abandoned(exit.cause, forwarded), false), Effect.failCause(exit.cause))
-            })
-          })
+          Effect.flatMap(
+            step(opening, "Metering.hold"),
+            (opened): Effect.Effect<CallOutcome, CallRefused | CallOverdue> => {
+              if (opened._tag !== "Opened") return refusalOf(opened, holdAmount)
+              const heldMs = monotonicMs(clock)
+              tally.took("hold", heldMs - opensMs)
+              request.onHeld?.()
+              return Effect.flatMap(Effect.exit(restore(step(forward, "Metering.forward"))), (exit) => {
+                tally.took("forward", monotonicMs(clock) - heldMs)
+                return exit._tag === "Success"
+                  ? settle(opened, exit.value, true)
+                  : // The caller went away, or the adapter broke: nothing was delivered, and that is what is settled.
+                    Effect.andThen(
+                      settle(opened, abandoned(exit.cause, forwarded), false),
+                      Effect.failCause(exit.cause)
+                    )
+              })
+            }
+          )
         )
       })
 
       const call = (
         request: CallRequest,
         render: (report: CallReport) => StoredAnswer
-      ): Effect.Effect<CallOutcome, CallRefused> => {
+      ): Effect.Effect<CallOutcome, CallRefused | CallOverdue> => {
         const { consumerId, idempotency } = request
         if (idempotency === undefined) return callNow(request, render)
         return callNow(request, render).pipe(Effect.catch(asBefore(calls, consumerId, idempotency)))

@@ -159,7 +159,9 @@ for (const [name, service] of everyCore) {
 
         // An answer that comes after all neither charges nor issues a second receipt.
         yield* slow.answer
-        assert.deepStrictEqual(problemOf(yield* Fiber.join(fiber)), [500, "INTERNAL_ERROR"])
+        const late = yield* Fiber.join(fiber)
+        assert.deepStrictEqual(problemOf(late), [503, "UNAVAILABLE"])
+        assert.deepStrictEqual([at(late, "receipt_id"), at(late, "cost_microcents")], [swept[0]!.receipt_id, 0])
         assert.deepStrictEqual(yield* purseOf(consumer), WHOLE)
         assert.deepStrictEqual(yield* receiptsOf(consumer), swept)
 
@@ -191,7 +193,7 @@ for (const [name, service] of everyCore) {
         const receipts = yield* receiptsOf(consumer)
         assert.strictEqual(new Set(receipts.map((receipt) => receipt.receipt_id)).size, 60)
         yield* slow.answer
-        for (const call of calls) assert.strictEqual((yield* Fiber.join(call)).status, 500)
+        for (const call of calls) assert.strictEqual((yield* Fiber.join(call)).status, 503)
         const first = yield* expecting(200, callOf(consumer, offer))
         assert.strictEqual(at(first, "meta", "free_tier_remaining"), 9, "swept calls use up nothing free")
       })

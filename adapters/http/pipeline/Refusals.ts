@@ -14,6 +14,7 @@ import type {
   InvalidArguments,
   PriceChanged
 } from "../../../domain/metering/CallRefusals.ts"
+import type { CallOverdue } from "../../../domain/metering/CallEndings.ts"
 import type { BudgetNotFound, TooManyBudgets } from "../../../domain/ledger/Budgets.ts"
 import type { PaymentFailed, PaymentsNotConfigured, UntrustedEvent } from "../../../domain/payments/PaymentGateway.ts"
 import type { CreditRefused, InvoiceNotFound, MonthNotOver } from "../../../domain/invoices/Invoicing.ts"
@@ -52,6 +53,7 @@ export type Refusal =
   | BudgetNotFound
   | CallConflict
   | CallInFlight
+  | CallOverdue
   | CallTimeRefused
   | CostTooHigh
   | CreditRefused
@@ -100,6 +102,7 @@ export type MappingOf<Refusals extends { readonly _tag: string }> = {
 
 /** A database that is silent is asked again a little later. */
 const LATE_RETRY_AFTER_SECONDS = 5
+const OVERDUE_RETRY_AFTER_SECONDS = 5
 
 export const mapping: MappingOf<Refusal> = {
   ...trustMapping,
@@ -127,6 +130,12 @@ export const mapping: MappingOf<Refusal> = {
     code: "IDEMPOTENCY_CONFLICT",
     headers: { "retry-after": String(e.retryAfterSeconds) },
     extra: { retry_after_seconds: e.retryAfterSeconds }
+  }),
+  CallOverdue: (e) => ({
+    status: 503,
+    code: "UNAVAILABLE",
+    headers: { "retry-after": String(OVERDUE_RETRY_AFTER_SECONDS) },
+    extra: { retry_after_seconds: OVERDUE_RETRY_AFTER_SECONDS, receipt_id: e.receiptId, cost_microcents: 0 }
   }),
   CallTimeRefused: (e) => ({
     status: 422,
