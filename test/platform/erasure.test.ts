@@ -2,90 +2,26 @@
  * Erasing an account: the person is gone, the books stand as they stood.
  */
 import { assert, it } from "@effect/vitest"
-import { DateTime, Effect, Option, Result } from "effect"
+import { DateTime, Effect, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import { randomUUID } from "node:crypto"
 import { AccountStore } from "../../domain/accounts/AccountStore.ts"
-import { Erasure } from "../../domain/accounts/Erasure.ts"
 import { KeyStore } from "../../domain/accounts/KeyStore.ts"
 import { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
 import { BudgetStore } from "../../domain/ledger/BudgetStore.ts"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { LogCheck } from "../../domain/log/LogCheck.ts"
 import { LogStore } from "../../domain/log/LogStore.ts"
-import { Sequencer } from "../../domain/log/Sequencer.ts"
 import { Grants } from "../../domain/metering/Grants.ts"
-import { LoadStore } from "../../domain/payments/LoadStore.ts"
-import { PayoutStore } from "../../domain/payouts/PayoutStore.ts"
 import { SubmissionStore } from "../../domain/platform/SubmissionStore.ts"
 import { WaitlistStore } from "../../domain/platform/WaitlistStore.ts"
 import { VerificationStore } from "../../domain/trust/VerificationStore.ts"
-import { ConsumerId, LoadId, PayoutId, ProviderId } from "../../domain/shared/Ids.ts"
-import { aConsumer, aProvider, at, expecting, type Member, textAt } from "../support/Market.ts"
-import { fine, providing } from "../support/metering/Provider.ts"
-import { BALANCE, buy, GRANTS, load, offerOf, RECEIPTS } from "../support/metering/Shop.ts"
-import { BUDGETS, DISPUTES, KEYS } from "../support/security/Paths.ts"
-import { LIVE, send } from "../support/ServiceUnderTest.ts"
+import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
+import { aConsumer, at, expecting } from "../support/Market.ts"
+import { BALANCE, buy, load, RECEIPTS } from "../support/metering/Shop.ts"
+import { aPair, CALLS, CENTS, filed, MARK, ordered, type Pair } from "../support/security/Erasable.ts"
+import { DISPUTES, KEYS } from "../support/security/Paths.ts"
+import { LIVE } from "../support/ServiceUnderTest.ts"
 import { everyDisputedCore, resolve } from "../support/trust/Disputing.ts"
-
-/** Stands in everything that the person has said: what of it is left afterwards is found by it. */
-const MARK = "Zanzibar"
-const CALLS = 3
-const CENTS = 100
-
-let people = 0
-
-/** A consumer and a provider with something of everything, who know each other. */
-const aPair = Effect.gen(function* () {
-  const n = ++people
-  const [mail, providerMail] = [`zanzibar-${n}@person.example`, `zanzibar-provider-${n}@person.example`]
-  const { url } = yield* providing(fine)
-  const provider = yield* aProvider({
-    name: `${MARK} Works`,
-    email: providerMail,
-    endpoint_url: url,
-    description: `By ${MARK} herself`
-  })
-  const words = { display_name: `${MARK}'s echo`, description: `Made by ${MARK}`, category: "games" }
-  const offer = yield* offerOf(provider, {
-    ...words,
-    input_schema: { type: "object", description: `${MARK} knows` }
-  })
-  const consumer = yield* aConsumer({ name: `Agent of ${MARK}`, email: mail, use_case: `What ${MARK} does` })
-  yield* load(consumer, CENTS)
-  const receipts: Array<string> = []
-  for (let call = 0; call < CALLS; call++) receipts.push(textAt(yield* buy(consumer, offer), "meta", "receipt_id"))
-  yield* Effect.flatMap(Sequencer, ({ sequence }) => sequence)
-  const made = (path: string, json: Readonly<Record<string, unknown>>) =>
-    expecting(201, { path, key: consumer.key, json })
-  yield* made(GRANTS, { provider_id: provider.id, cap_microcents: 1_000 })
-  yield* made(BUDGETS, { cap_microcents: 900_000_000 })
-  yield* made(KEYS, { label: `${MARK}'s laptop` })
-  for (const [path, json] of [
-    ["/api/v1/waitlist", { email: mail, source: MARK }],
-    ["/api/v1/feedback", { contact: ` ${mail.toUpperCase()}`, message: `${MARK} says` }],
-    ["/api/v1/apply", { name: MARK, contact: mail, pitch: MARK }]
-  ] as const) {
-    yield* expecting(201, { path, json })
-  }
-  return { consumer, provider, offer, receipts, mail, providerMail }
-})
-type Pair = Effect.Success<typeof aPair>
-
-const filed = ({ consumer, receipts }: Pair) =>
-  Effect.map(
-    expecting(201, {
-      path: DISPUTES,
-      key: consumer.key,
-      json: { receipt_id: receipts[0], reason: "quality", description: `${MARK} is not amused` }
-    }),
-    (answer) => textAt(answer, "dispute_id")
-  )
-
-const ordered = (owner: Pick<Member, "id">, leaveMoney = true, by = "ticket 1") =>
-  Effect.flatMap(Erasure, ({ erase }) => erase({ ownerId: owner.id, by, leaveMoney }))
-
-const refusalOf = (owner: Pick<Member, "id">, leaveMoney = true) => Effect.flip(ordered(owner, leaveMoney))
 
 const books = Effect.gen(function* () {
   const ledger = yield* Ledger
@@ -220,82 +156,6 @@ for (const [name, core] of everyDisputedCore) {
         assert.deepStrictEqual(again, { record, repeated: true })
         assert.deepStrictEqual(yield* accounts.findConsumer(erased.id), Option.some(erased))
         assert.deepStrictEqual(yield* accounts.erasureOf(erased.id), Option.some(record))
-      })
-    )
-
-    it.effect("refuses what it does not know, and whatever has money in it, unless told to leave it", () =>
-      Effect.gen(function* () {
-        const pair = yield* aPair
-        const { consumer, provider } = pair
-        const nobody = yield* refusalOf({ id: randomUUID() })
-        assert.strictEqual(nobody._tag, "AccountNotFound")
-        const profile = Effect.flatMap(AccountStore, (store) => store.findConsumer(ConsumerId.make(consumer.id)))
-        const before = yield* profile
-        for (const owner of [consumer, provider]) {
-          const refusal = yield* refusalOf(owner, false)
-          assert.strictEqual(refusal._tag, "MoneyLeft")
-          assert.match(refusal.message, /still has \d+ microcents.*--leave-money/u)
-        }
-        const dispute = yield* filed(pair)
-        for (const owner of [consumer, provider]) {
-          const refusal = yield* refusalOf(owner)
-          assert.strictEqual(refusal._tag, "MoneyUnderWay")
-          assert.include(refusal.message, "open disputes")
-        }
-        yield* resolve(dispute, { resolution: "resolved_denied" })
-
-        const now = yield* DateTime.now
-        const loads = yield* LoadStore
-        const order = {
-          id: LoadId.make(randomUUID()),
-          consumerId: ConsumerId.make(consumer.id),
-          amountCents: 500,
-          state: "open" as const,
-          sessionId: `cs_${randomUUID()}`,
-          checkoutUrl: undefined,
-          paymentId: undefined,
-          createdAt: now,
-          updatedAt: now
-        }
-        yield* loads.insert(order)
-        assert.include((yield* refusalOf(consumer)).message, "loads that may still be paid")
-        yield* loads.update({ ...order, state: "expired" })
-
-        const payouts = yield* PayoutStore
-        const payout = {
-          id: PayoutId.make(randomUUID()),
-          providerId: ProviderId.make(provider.id),
-          accountId: "acct_1",
-          amountCents: 1_000,
-          state: "requested" as const,
-          transferId: undefined,
-          failure: undefined,
-          reversedCents: 0,
-          attempts: 0,
-          nextAttemptAt: now,
-          createdAt: now,
-          paidAt: undefined
-        }
-        yield* payouts.insert(payout)
-        assert.include((yield* refusalOf(provider)).message, "a payout under way")
-        yield* payouts.update({ ...payout, state: "failed" })
-
-        assert.deepStrictEqual(yield* profile, before, "whoever is refused is left as it was")
-        yield* expecting(200, { path: BALANCE, key: consumer.key })
-        for (const owner of [consumer, provider]) {
-          assert.isTrue(Result.isSuccess(yield* Effect.result(ordered(owner))))
-        }
-      })
-    )
-
-    it.effect("takes an account without money as it is", () =>
-      Effect.gen(function* () {
-        const [consumer, provider] = [yield* aConsumer(), yield* aProvider()]
-        for (const owner of [consumer, provider]) {
-          const { record } = yield* ordered(owner, false)
-          assert.strictEqual(record.leftMicrocents, 0n)
-        }
-        assert.strictEqual((yield* send({ path: KEYS, key: provider.key })).status, 401)
       })
     )
   })

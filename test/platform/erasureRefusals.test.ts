@@ -1,0 +1,96 @@
+/**
+ * Whom the operator is not told to forget: accounts that are not there, and those with money in them or under way.
+ */
+import { assert, it } from "@effect/vitest"
+import { DateTime, Effect, Result } from "effect"
+import { randomUUID } from "node:crypto"
+import { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import { LoadStore } from "../../domain/payments/LoadStore.ts"
+import { PayoutStore } from "../../domain/payouts/PayoutStore.ts"
+import { ConsumerId, LoadId, PayoutId, ProviderId } from "../../domain/shared/Ids.ts"
+import { aConsumer, aProvider, expecting } from "../support/Market.ts"
+import { BALANCE } from "../support/metering/Shop.ts"
+import { aPair, filed, ordered, refusalOf } from "../support/security/Erasable.ts"
+import { KEYS } from "../support/security/Paths.ts"
+import { LIVE, send } from "../support/ServiceUnderTest.ts"
+import { everyDisputedCore, resolve } from "../support/trust/Disputing.ts"
+
+for (const [name, core] of everyDisputedCore) {
+  it.layer(core, LIVE)(`Erasure over ${name}`, (it) => {
+    it.effect("refuses what it does not know, and whatever has money in it, unless told to leave it", () =>
+      Effect.gen(function* () {
+        const pair = yield* aPair
+        const { consumer, provider } = pair
+        const nobody = yield* refusalOf({ id: randomUUID() })
+        assert.strictEqual(nobody._tag, "AccountNotFound")
+        const profile = Effect.flatMap(AccountStore, (store) => store.findConsumer(ConsumerId.make(consumer.id)))
+        const before = yield* profile
+        for (const owner of [consumer, provider]) {
+          const refusal = yield* refusalOf(owner, false)
+          assert.strictEqual(refusal._tag, "MoneyLeft")
+          assert.match(refusal.message, /still has \d+ microcents.*--leave-money/u)
+        }
+        const dispute = yield* filed(pair)
+        for (const owner of [consumer, provider]) {
+          const refusal = yield* refusalOf(owner)
+          assert.strictEqual(refusal._tag, "MoneyUnderWay")
+          assert.include(refusal.message, "open disputes")
+        }
+        yield* resolve(dispute, { resolution: "resolved_denied" })
+
+        const now = yield* DateTime.now
+        const loads = yield* LoadStore
+        const order = {
+          id: LoadId.make(randomUUID()),
+          consumerId: ConsumerId.make(consumer.id),
+          amountCents: 500,
+          state: "open" as const,
+          sessionId: `cs_${randomUUID()}`,
+          checkoutUrl: undefined,
+          paymentId: undefined,
+          createdAt: now,
+          updatedAt: now
+        }
+        yield* loads.insert(order)
+        assert.include((yield* refusalOf(consumer)).message, "loads that may still be paid")
+        yield* loads.update({ ...order, state: "expired" })
+
+        const payouts = yield* PayoutStore
+        const payout = {
+          id: PayoutId.make(randomUUID()),
+          providerId: ProviderId.make(provider.id),
+          accountId: "acct_1",
+          amountCents: 1_000,
+          state: "requested" as const,
+          transferId: undefined,
+          failure: undefined,
+          reversedCents: 0,
+          attempts: 0,
+          nextAttemptAt: now,
+          createdAt: now,
+          paidAt: undefined
+        }
+        yield* payouts.insert(payout)
+        assert.include((yield* refusalOf(provider)).message, "a payout under way")
+        yield* payouts.update({ ...payout, state: "failed" })
+
+        assert.deepStrictEqual(yield* profile, before, "whoever is refused is left as it was")
+        yield* expecting(200, { path: BALANCE, key: consumer.key })
+        for (const owner of [consumer, provider]) {
+          assert.isTrue(Result.isSuccess(yield* Effect.result(ordered(owner))))
+        }
+      })
+    )
+
+    it.effect("takes an account without money as it is", () =>
+      Effect.gen(function* () {
+        const [consumer, provider] = [yield* aConsumer(), yield* aProvider()]
+        for (const owner of [consumer, provider]) {
+          const { record } = yield* ordered(owner, false)
+          assert.strictEqual(record.leftMicrocents, 0n)
+        }
+        assert.strictEqual((yield* send({ path: KEYS, key: provider.key })).status, 401)
+      })
+    )
+  })
+}
