@@ -153,8 +153,10 @@ export const layer = Layer.effect(
         )
         SELECT day AS hour, calls, successes, timeouts, latency_ms, latencies FROM whole
         UNION ALL
-        SELECT hour, calls, successes, timeouts, latency_ms, latencies FROM sla_hourly
-        WHERE ${asked} AND date_bin('1 day', hour, 'epoch') NOT IN (SELECT day FROM whole)`
+        SELECT h.* FROM counted c CROSS JOIN LATERAL (
+          SELECT hour, calls, successes, timeouts, latency_ms, latencies FROM sla_hourly
+          WHERE ${asked} AND hour >= c.day AND hour < c.day + interval '1 day' OFFSET 0) h
+        WHERE c.day NOT IN (SELECT day FROM whole)`
       return rows.map((row) => toCounts(row, providerId, undefined))
     }, Effect.orDie)
 
