@@ -161,7 +161,8 @@ for (const [name, service] of everyCore) {
         yield* slow.answer
         const late = yield* Fiber.join(fiber)
         assert.deepStrictEqual(problemOf(late), [503, "UNAVAILABLE"])
-        assert.deepStrictEqual([at(late, "receipt_id"), at(late, "cost_microcents")], [swept[0]!.receipt_id, 0])
+        const told = [at(late, "receipt_id"), at(late, "outcome"), at(late, "cost_microcents")]
+        assert.deepStrictEqual(told, [swept[0]!.receipt_id, "error", 0])
         assert.deepStrictEqual(yield* purseOf(consumer), WHOLE)
         assert.deepStrictEqual(yield* receiptsOf(consumer), swept)
 

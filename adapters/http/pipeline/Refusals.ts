@@ -135,7 +135,13 @@ export const mapping: MappingOf<Refusal> = {
     status: 503,
     code: "UNAVAILABLE",
     headers: { "retry-after": String(OVERDUE_RETRY_AFTER_SECONDS) },
-    extra: { retry_after_seconds: OVERDUE_RETRY_AFTER_SECONDS, receipt_id: e.receiptId, cost_microcents: 0 }
+    extra: {
+      retry_after_seconds: OVERDUE_RETRY_AFTER_SECONDS,
+      outcome: "error",
+      cost_cents: 0,
+      cost_microcents: 0,
+      receipt_id: e.receiptId
+    }
   }),
   CallTimeRefused: (e) => ({
     status: 422,
