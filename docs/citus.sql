@@ -28,6 +28,7 @@ SELECT create_distributed_table('receipt_log_places', 'consumer_id', colocate_wi
 SELECT create_distributed_table('transfers', 'consumer_id', colocate_with => 'consumers');
 SELECT create_distributed_table('usage_hourly', 'consumer_id', colocate_with => 'consumers');
 SELECT create_distributed_table('invoice_usage', 'consumer_id', colocate_with => 'consumers');
+SELECT create_distributed_table('unfit_outputs', 'consumer_id', colocate_with => 'consumers');
 
 -- Of the coordinator: they grow with people, days and payments, not with calls.
 -- local: account_balances

@@ -19,6 +19,7 @@ import slaDays from "./0013_sla_days.ts"
 import retention from "./0014_retention.ts"
 import withdrawnTools from "./0015_withdrawn_tools.ts"
 import disputeDecisions from "./0016_dispute_decisions.ts"
+import unfitOutputs from "./0017_unfit_outputs.ts"
 
 const migrations = {
   "0001_accounts_and_catalogue": accountsAndCatalogue,
@@ -36,7 +37,8 @@ const migrations = {
   "0013_sla_days": slaDays,
   "0014_retention": retention,
   "0015_withdrawn_tools": withdrawnTools,
-  "0016_dispute_decisions": disputeDecisions
+  "0016_dispute_decisions": disputeDecisions,
+  "0017_unfit_outputs": unfitOutputs
 }
 
 export const names: ReadonlyArray<string> = Object.keys(migrations).toSorted()

@@ -23,6 +23,7 @@ export interface DisputeRow {
   readonly cost: bigint
   readonly fee: bigint
   readonly outcome: number
+  readonly unfit: boolean
   readonly reason: string
   readonly filed_by: number
   readonly status: number
@@ -71,6 +72,7 @@ export const toDispute = (row: DisputeRow): Dispute => ({
   cost: Microcents.make(row.cost),
   fee: Microcents.make(row.fee),
   outcome: wordOf(STATUS_CODE, row.outcome),
+  unfit: row.unfit,
   reason: row.reason as DisputeReason,
   filedBy: wordOf(FILED_BY_CODE, row.filed_by),
   claim: { text: row.claim_text ?? undefined, evidence: row.claim_evidence ?? undefined },

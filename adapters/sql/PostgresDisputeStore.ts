@@ -33,10 +33,10 @@ export const layer = Layer.effect(
 
     const insert = Effect.fn("PostgresDisputeStore.insert")(function* (dispute: Dispute) {
       const rows = yield* sql`
-        INSERT INTO disputes (dispute_id, receipt_id, consumer_id, provider_id, cost, fee, outcome, reason, filed_by, status,
+        INSERT INTO disputes (dispute_id, receipt_id, consumer_id, provider_id, cost, fee, outcome, unfit, reason, filed_by, status,
           created_at, respond_by, claim_text, claim_evidence)
         VALUES (${dispute.id}, ${uuidOfReceipt(dispute.receiptId)}, ${dispute.consumerId}, ${dispute.providerId},
-          ${dispute.cost}, ${dispute.fee}, ${STATUS_CODE[dispute.outcome]}, ${dispute.reason},
+          ${dispute.cost}, ${dispute.fee}, ${STATUS_CODE[dispute.outcome]}, ${dispute.unfit}, ${dispute.reason},
           ${FILED_BY_CODE[dispute.filedBy]}, ${STATUS_CODES[dispute.status]}, ${toDate(dispute.createdAt)},
           ${toDate(dispute.respondBy)}, ${dispute.claim.text ?? null}, ${dispute.claim.evidence ?? null})
         ON CONFLICT (receipt_id) WHERE status <> 4 DO NOTHING RETURNING dispute_id`
@@ -80,7 +80,7 @@ export const layer = Layer.effect(
       const rows = yield* sql<{ readonly dispute_id: string }>`
         SELECT dispute_id, respond_by AS due_at FROM disputes WHERE status = 1
           AND (filed_by = ${FILED_BY_CODE.provider} OR respond_by < ${toDate(now)}
-            OR (cost > 0 AND outcome IN (${STATUS_CODE.error}, ${STATUS_CODE.timeout})))
+            OR (cost > 0 AND (unfit OR outcome IN (${STATUS_CODE.error}, ${STATUS_CODE.timeout}))))
         UNION ALL
         SELECT dispute_id, decide_by AS due_at FROM disputes WHERE status = 2 AND decide_by < ${toDate(now)}
         ORDER BY due_at, dispute_id LIMIT ${limit}`

@@ -21,6 +21,7 @@ import { CallTally } from "./CallTally.ts"
 import { deadlineOf, holdFor } from "./CallTerms.ts"
 import { ToolDirectory, type ToolReference } from "./ToolDirectory.ts"
 import { ToolUpstream, type UpstreamAnswer } from "./ToolUpstream.ts"
+import { UnfitOutputs } from "./UnfitOutputs.ts"
 import { UpstreamLimits } from "./UpstreamLimits.ts"
 
 export interface CallRequest {
@@ -82,6 +83,7 @@ export class Metering extends Context.Service<
       const entropy = yield* Entropy
       const limits = yield* UpstreamLimits
       const tally = yield* CallTally
+      const unfit = yield* UnfitOutputs
       const clock = yield* Clock.Clock
 
       const callNow = Effect.fnUntraced(function* (request: CallRequest, render: (report: CallReport) => StoredAnswer) {
@@ -173,7 +175,7 @@ export class Metering extends Context.Service<
                 : opened.freeCallsLeft + (opened.free && !usesFreeCall ? 1 : 0)
           }
           const rendered = render(report)
-          const closing = calls.close({
+          const close = calls.close({
             consumerId: request.consumerId,
             receipt,
             fee: feeOf(cost),
@@ -187,6 +189,11 @@ export class Metering extends Context.Service<
             // Of a caller that went away and paid nothing, the key is free again: nothing was delivered to it.
             answer: request.idempotency !== undefined && (delivered || cost > zero) ? rendered : undefined
           })
+          // Before the settlement, so that there is no paid call of which it is not known.
+          const closing =
+            fits === false && cost > zero
+              ? Effect.andThen(unfit.note({ consumerId: request.consumerId, receiptId: invocationId }, openedAt), close)
+              : close
           const closesMs = monotonicMs(clock)
           const closed = yield* step(
             Effect.catchCause(closing, (cause) => settleAgain(closing, cause)),

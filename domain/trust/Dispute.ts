@@ -53,6 +53,8 @@ export interface Dispute {
   readonly fee: Microcents
   /** How the receipt says that the call ended. */
   readonly outcome: ReceiptStatus
+  /** Its output did not fit the tool's output schema. */
+  readonly unfit: boolean
   readonly reason: DisputeReason
   readonly filedBy: Party
   readonly claim: Statement
@@ -72,14 +74,15 @@ export const isPastDecision = ({ decideBy, status }: Dispute, now: DateTime.Utc)
   status === "under_review" && decideBy !== undefined && DateTime.isLessThan(decideBy, now)
 
 /**
- * What needs nobody to decide it, if anything does: the receipt, the provider's own word, or the silence of whoever had the
+ * What needs nobody to decide it, if anything does: the receipt, the output's misfit, the provider's own word, or the silence of whoever had the
  * say. Whoever does not decide does not hold up the money of others.
  */
 export const decidedByItself = (dispute: Dispute, now: DateTime.Utc): DecidedBy | undefined => {
   if (isPastDecision(dispute, now)) return "operator_deadline"
   if (dispute.status !== "filed") return undefined
   if (dispute.filedBy === "provider") return "provider"
-  if (dispute.cost > 0n && (dispute.outcome === "error" || dispute.outcome === "timeout")) return "evidence"
+  if (dispute.cost > 0n && (dispute.unfit || dispute.outcome === "error" || dispute.outcome === "timeout"))
+    return "evidence"
   return DateTime.isLessThan(dispute.respondBy, now) ? "deadline" : undefined
 }
 

@@ -6,6 +6,7 @@
  */
 import { Context, DateTime, Effect, Exit, Layer, Option } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
+import { UnfitOutputs } from "../metering/UnfitOutputs.ts"
 import type { Receipt } from "../receipts/Receipt.ts"
 import { ReceiptStore } from "../receipts/ReceiptStore.ts"
 import { Entropy } from "../shared/Entropy.ts"
@@ -93,6 +94,7 @@ export class Disputes extends Context.Service<
       const store = yield* DisputeStore
       const receipts = yield* ReceiptStore
       const ledger = yield* Ledger
+      const unfit = yield* UnfitOutputs
       const entropy = yield* Entropy
       const { atomically } = yield* UnitOfWork
 
@@ -108,6 +110,7 @@ export class Disputes extends Context.Service<
         const dispute: Dispute = {
           id: DisputeId.make(yield* entropy.uuid),
           ...atStake(receipt),
+          unfit: yield* unfit.isNoted({ consumerId: receipt.agent_id, receiptId: receipt.receipt_id }),
           reason: filing.reason,
           filedBy,
           claim: { text: filing.text, evidence: filing.evidence },

@@ -5,6 +5,7 @@
 import { DateTime, Duration, Effect, Layer, Schedule } from "effect"
 import { CallStore } from "../../domain/metering/CallStore.ts"
 import { MeterKeyStore } from "../../domain/metering/MeterKeyStore.ts"
+import { UNFIT_DAYS_KEPT, UnfitOutputs } from "../../domain/metering/UnfitOutputs.ts"
 import { Usage } from "../../domain/metering/Usage.ts"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
 import { Invoicing } from "../../domain/invoices/Invoicing.ts"
@@ -80,6 +81,7 @@ export const jobs = Layer.effectDiscard(
     const idempotency = yield* IdempotencyStore
     const calls = yield* CallStore
     const meterKeys = yield* MeterKeyStore
+    const unfit = yield* UnfitOutputs
     const invoicing = yield* Invoicing
     const loads = yield* LoadStore
     const payouts = yield* Payouts
@@ -99,6 +101,8 @@ export const jobs = Layer.effectDiscard(
       yield* untilLittleIsLeft(meterKeys.prune(before, PRUNED_AT_ONCE_MAX))
       const eventsBefore = DateTime.subtract(yield* DateTime.now, { days: PAYMENT_EVENT_DAYS_KEPT })
       yield* untilLittleIsLeft(loads.forgetEvents(eventsBefore, PRUNED_AT_ONCE_MAX))
+      const unfitBefore = DateTime.subtract(yield* DateTime.now, { days: UNFIT_DAYS_KEPT })
+      yield* untilLittleIsLeft(unfit.prune(unfitBefore, PRUNED_AT_ONCE_MAX))
       yield* history.prune
       yield* untilLittleIsLeft(usage.rollUp)
       yield* untilLittleIsLeft(trust.prune)

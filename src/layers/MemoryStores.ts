@@ -28,6 +28,7 @@ import { MemoryTables } from "../../adapters/memory/MemoryTables.ts"
 import * as MemorySlaStore from "../../adapters/memory/MemorySlaStore.ts"
 import * as MemoryUnitOfWork from "../../adapters/memory/MemoryUnitOfWork.ts"
 import * as MemoryUpkeep from "../../adapters/memory/MemoryUpkeep.ts"
+import * as MemoryUnfitOutputs from "../../adapters/memory/MemoryUnfitOutputs.ts"
 import * as MemoryUsageStore from "../../adapters/memory/MemoryUsageStore.ts"
 import * as MemoryVerificationStore from "../../adapters/memory/MemoryVerificationStore.ts"
 import * as MemoryWaitlistStore from "../../adapters/memory/MemoryWaitlistStore.ts"
@@ -58,6 +59,7 @@ const stores = Layer.mergeAll(
   MemorySubmissionStore.layer,
   MemoryUnitOfWork.layer,
   MemoryUpkeep.layer,
+  MemoryUnfitOutputs.layer,
   MemoryUsageStore.layer,
   MemoryVerificationStore.layer,
   MemoryWaitlistStore.layer

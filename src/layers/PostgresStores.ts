@@ -28,6 +28,7 @@ import * as PostgresSlaStore from "../../adapters/sql/PostgresSlaStore.ts"
 import * as PostgresSubmissionStore from "../../adapters/sql/PostgresSubmissionStore.ts"
 import * as PostgresUnitOfWork from "../../adapters/sql/PostgresUnitOfWork.ts"
 import * as PostgresUpkeep from "../../adapters/sql/PostgresUpkeep.ts"
+import * as PostgresUnfitOutputs from "../../adapters/sql/PostgresUnfitOutputs.ts"
 import * as PostgresUsageStore from "../../adapters/sql/PostgresUsageStore.ts"
 import * as PostgresVerificationStore from "../../adapters/sql/PostgresVerificationStore.ts"
 import * as PostgresWaitlistStore from "../../adapters/sql/PostgresWaitlistStore.ts"
@@ -64,6 +65,7 @@ const stores = Layer.mergeAll(
   PostgresSubmissionStore.layer,
   PostgresUnitOfWork.layer,
   PostgresUpkeep.layer(migrations),
+  PostgresUnfitOutputs.layer,
   PostgresUsageStore.layer,
   PostgresVerificationStore.layer,
   PostgresWaitlistStore.layer

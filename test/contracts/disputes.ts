@@ -41,6 +41,7 @@ export const aDispute = (changes: Partial<Dispute> = {}): Dispute => ({
   cost: Microcents.make(500n),
   fee: Microcents.make(50n),
   outcome: "success",
+  unfit: false,
   reason: "quality",
   filedBy: "agent",
   claim: { text: "It’s “wrong” 𝄞", evidence: '{"a":1}' },
@@ -186,12 +187,14 @@ export const disputeStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
         const failed = aDispute({ outcome: "error", respondBy: at(51) })
         const unbilled = aDispute({ outcome: "timeout", cost: zero, fee: zero, respondBy: at(52) })
         const offered = aDispute({ filedBy: "provider", respondBy: at(53) })
+        const unfit = aDispute({ unfit: true, respondBy: at(54) })
+        const unfitUnbilled = aDispute({ unfit: true, cost: zero, fee: zero, respondBy: at(55) })
         const contested = [
           aDispute({ respondBy: at(4) }),
           aDispute({ respondBy: at(3) }),
           aDispute({ respondBy: at(2) })
         ]
-        const all = [late, patient, failed, unbilled, offered, ...contested]
+        const all = [late, patient, failed, unbilled, offered, unfit, unfitUnbilled, ...contested]
         for (const one of all) yield* store.insert(one)
         const [waiting, undecided, over] = contested.map((one, n): Dispute => ({
           ...one,
@@ -205,9 +208,10 @@ export const disputeStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
         const dueAt = (minute: number) =>
           Effect.map(store.due(at(minute), 1_000), (due) => due.filter((id) => ours.has(id)))
         // Until the very moment, the operator may still decide.
-        assert.deepStrictEqual(yield* dueAt(6), [late.id, failed.id, offered.id])
-        assert.deepStrictEqual(yield* dueAt(7), [late.id, undecided!.id, failed.id, offered.id])
-        assert.deepStrictEqual(yield* dueAt(8), [late.id, undecided!.id, waiting!.id, failed.id, offered.id])
+        assert.deepStrictEqual(yield* dueAt(6), [late.id, failed.id, offered.id, unfit.id])
+        assert.deepStrictEqual(yield* store.find(unfit.id), Option.some(unfit))
+        assert.deepStrictEqual(yield* dueAt(7), [late.id, undecided!.id, failed.id, offered.id, unfit.id])
+        assert.deepStrictEqual(yield* dueAt(8), [late.id, undecided!.id, waiting!.id, failed.id, offered.id, unfit.id])
         assert.strictEqual((yield* store.due(at(6), 1)).length, 1)
       })
     )

@@ -13,6 +13,7 @@ import * as PostgresMarketFigures from "../../adapters/sql/PostgresMarketFigures
 import * as PostgresMeterKeyStore from "../../adapters/sql/PostgresMeterKeyStore.ts"
 import * as PostgresReceiptStore from "../../adapters/sql/PostgresReceiptStore.ts"
 import * as PostgresUnitOfWork from "../../adapters/sql/PostgresUnitOfWork.ts"
+import * as PostgresUnfitOutputs from "../../adapters/sql/PostgresUnfitOutputs.ts"
 import * as PostgresUsageStore from "../../adapters/sql/PostgresUsageStore.ts"
 import type { AccountStore } from "../../domain/accounts/AccountStore.ts"
 import type { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
@@ -21,6 +22,7 @@ import { Ledger } from "../../domain/ledger/Ledger.ts"
 import type { CallStore } from "../../domain/metering/CallStore.ts"
 import type { GrantStore } from "../../domain/metering/GrantStore.ts"
 import type { MeterKeyStore } from "../../domain/metering/MeterKeyStore.ts"
+import type { UnfitOutputs } from "../../domain/metering/UnfitOutputs.ts"
 import type { UsageStore } from "../../domain/metering/Usage.ts"
 import type { ReceiptStore } from "../../domain/receipts/ReceiptStore.ts"
 import type { Entropy } from "../../domain/shared/Entropy.ts"
@@ -37,6 +39,7 @@ export type MeteringPorts =
   | MarketFigures
   | MeterKeyStore
   | ReceiptStore
+  | UnfitOutputs
   | UnitOfWork
   | UsageStore
 
@@ -56,6 +59,7 @@ export const postgresMetering = Ledger.layer.pipe(
       PostgresMeterKeyStore.layer,
       PostgresReceiptStore.layer,
       PostgresUnitOfWork.layer,
+      PostgresUnfitOutputs.layer,
       PostgresUsageStore.layer,
       NodeEntropy.layer
     )

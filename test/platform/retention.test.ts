@@ -9,6 +9,7 @@ import { randomUUID } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import * as PostgresUsageStore from "../../adapters/sql/PostgresUsageStore.ts"
+import { UNFIT_DAYS_KEPT } from "../../domain/metering/UnfitOutputs.ts"
 import { Usage, USAGE_DAYS_BY_HOUR } from "../../domain/metering/Usage.ts"
 import { PAYMENT_EVENT_DAYS_KEPT } from "../../domain/payments/PaymentEvents.ts"
 import { HISTORY_DAYS_KEPT } from "../../domain/platform/HealthHistory.ts"
@@ -31,6 +32,7 @@ const PRUNED: Readonly<Record<string, number>> = {
   idempotency_keys: IDEMPOTENCY_DAYS_KEPT,
   call_idempotency: IDEMPOTENCY_DAYS_KEPT,
   meter_keys: IDEMPOTENCY_DAYS_KEPT,
+  unfit_outputs: UNFIT_DAYS_KEPT,
   payment_events: PAYMENT_EVENT_DAYS_KEPT,
   usage_hourly: USAGE_DAYS_BY_HOUR,
   sla_hourly: MEASURED_DAYS_KEPT,

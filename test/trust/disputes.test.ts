@@ -11,6 +11,7 @@ import { at, expecting, listAt, textAt } from "../support/Market.ts"
 import { later, when } from "../support/metering/Elsewhen.ts"
 import { providing } from "../support/metering/Provider.ts"
 import { aBuyer, anOffer, books, buy, FEE, PRICE, problemOf, purseOf } from "../support/metering/Shop.ts"
+import { json, result, text } from "../support/mcp/ScriptedServer.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
 import {
   everyDisputedCore,
@@ -250,6 +251,39 @@ for (const [name, core] of everyDisputedCore) {
         const decided = yield* expecting(200, { path: `${DISPUTES}/${id}`, key: buyer.key })
         assert.deepStrictEqual([at(decided, "status"), at(decided, "decided_by")], ["resolved_refund", "evidence"])
         assert.strictEqual((yield* purseOf(buyer)).balance, MILLION)
+      })
+    )
+
+    it.effect("of output that does not fit the tool's schema are decided by that, where it was paid for", () =>
+      Effect.gen(function* () {
+        const output_schema = { type: "object", properties: { n: { type: "number" } }, required: ["n"] }
+        const answers: Array<object> = [{ n: "one" }, {}, { n: 1 }]
+        const server = yield* providing((seen, response, n) =>
+          json(response, result(seen, { ...text("so"), structuredContent: answers[n - 1] }))
+        )
+        const offer = yield* anOffer(server.url, { output_schema })
+        const buyer = yield* aBuyer()
+        const receipts: Array<string> = []
+        for (const _ of answers) receipts.push(textAt(yield* buy(buyer, offer), "meta", "receipt_id"))
+        assert.strictEqual((yield* purseOf(buyer)).balance, MILLION - 3 * PRICE)
+        const ids: Array<string> = []
+        for (const receiptId of receipts) {
+          const answer = yield* file(buyer, receiptId)
+          ids.push(textAt(answer, "dispute_id"))
+          const isFit = receiptId === receipts[2]
+          assert.match(textAt(answer, "message"), isFit ? /7 days/u : /does not fit the tool's output schema/u)
+        }
+        assert.isAtLeast(yield* Effect.flatMap(Disputes, (one) => one.work), 2)
+        const stand = yield* Effect.forEach(ids, (id) =>
+          Effect.map(expecting(200, { path: `${DISPUTES}/${id}`, key: buyer.key }), (shown) => [
+            at(shown, "status"),
+            at(shown, "decided_by")
+          ])
+        )
+        const refunded = ["resolved_refund", "evidence"]
+        assert.deepStrictEqual(stand, [refunded, refunded, ["filed", null]])
+        assert.strictEqual((yield* purseOf(buyer)).balance, MILLION - PRICE)
+        yield* books
       })
     )
 

@@ -145,8 +145,8 @@ export class DisputesApi extends HttpApiGroup.make("disputes")
           summary: "Dispute a call",
           description:
             "By a party to the receipt, within 30 days. The provider has seven days to answer; its silence decides for " +
-            "you, and so does a receipt that says `error` or `timeout` of a call that was billed. A provider that files on " +
-            "its own receipt gives the money back."
+            "you, and so does, of a call that was billed, a receipt that says `error` or `timeout` or an output that did not " +
+            "fit the tool's `output_schema`. A provider that files on its own receipt gives the money back."
         })
       ),
     HttpApiEndpoint.get("list", "/api/v1/market/disputes", {

@@ -90,10 +90,13 @@ const statement = (text: string | undefined, evidence: object | undefined): Stat
   evidence: evidence === undefined ? undefined : JSON.stringify(evidence)
 })
 
-const nextStep = ({ cost, filedBy, outcome }: Dispute): string => {
+const nextStep = ({ cost, filedBy, outcome, unfit }: Dispute): string => {
   if (filedBy === "provider") return "The money goes back to the consumer within seconds."
   if (cost > zero && (outcome === "error" || outcome === "timeout")) {
     return `The receipt says that the call ended in ${outcome}, yet it was billed: the money comes back within seconds.`
+  }
+  if (cost > zero && unfit) {
+    return "The output does not fit the tool's output schema, yet it was billed: the money comes back within seconds."
   }
   return `The provider has ${ANSWER_DAYS} days to answer. If it does not, the dispute is decided for you.`
 }

@@ -50,7 +50,7 @@ export const disputeWords: Words = {
   disputes: ["The disputes of this page, newest first."],
   resolved_at: ["When it was decided; null while it is open.", null],
   decided_by: [
-    "What decided it: the receipt, the provider's word, its silence, the operator, or the operator's silence.",
+    "What decided it: the receipt or an output that did not fit, the provider's word, its silence, the operator, or the operator's silence.",
     null
   ],
   paid_microcents: ["What the consumer got back.", 0],

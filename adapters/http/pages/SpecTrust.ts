@@ -109,7 +109,8 @@ const STATES: Readonly<Record<DisputeStatus, string>> = {
 }
 
 const DECIDERS: Readonly<Record<DecidedBy, string>> = {
-  evidence: "The receipt says `error` or `timeout` and the call cost money: refunded at once.",
+  evidence:
+    "The call cost money, and its receipt says `error` or `timeout`, or its output did not fit the tool's `output_schema`: refunded at once.",
   provider: "The provider accepted it, or filed it itself: refunded.",
   deadline: `No answer within ${ANSWER_DAYS} days: refunded.`,
   operator: `Anything else, with ${codes(Resolution.literals)}.`,
