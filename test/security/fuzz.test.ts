@@ -61,6 +61,8 @@ const HARD_TO_COME_BY = new Set([
 
 /** Of eighty; by chance, in a short run. */
 const MISSED_MAX = 5
+/** A run to which chance has sold nothing has no receipts to ask for either: then another one goes on from it. */
+const RUNS_MAX = 3
 
 /** What the run was, whatever came of it. */
 const say = (text: string): void => void process.stdout.write(`${text}\n`)
@@ -92,29 +94,38 @@ it.layer(PostgresTest.layerDatabase, LIVE)("the service, fuzzed from its own con
           return key
         }
         const memory: Array<number> = []
-        const result = yield* Effect.promise(() =>
-          campaign({
-            port: service.port,
-            seed: SEED,
-            requests: REQUESTS,
-            secondsMax: SECONDS_MAX,
-            urls,
-            crowd: new Crowd(OPERATOR_KEY),
-            register,
-            onProgress: async () => void memory.push(await residentMb(service.pid))
-          })
-        )
-        const told = `FUZZ_SEED=${SEED}, ${result.done} requests, ${service.problem()}`
-        say(
-          `${told} statuses ${JSON.stringify(Object.fromEntries(result.statuses))}, ${result.refused} hung up on, slowest ` +
-            `${Math.round(result.slowestMs)} ms, resident MB ${memory.map(Math.round).join(" ")}`
-        )
-        assert.deepStrictEqual(result.faults, [], `${told}\n${result.faults.join("\n\n")}`)
-        assert.isAbove(result.done, 1_000, told)
-        assert.isBelow(Math.max(...memory), RESIDENT_MB_MAX, told)
-        // A fuzzer that nothing lets in finds nothing.
-        const never = [...result.asked].filter(([, { succeeded }]) => succeeded === 0).map(([title]) => title)
-        const missed = never.filter((title) => !HARD_TO_COME_BY.has(title))
+        const crowd = new Crowd(OPERATOR_KEY)
+        const succeeded = new Set<string>()
+        const run = Effect.fnUntraced(function* (seed: number) {
+          const result = yield* Effect.promise(() =>
+            campaign({
+              port: service.port,
+              seed,
+              requests: REQUESTS,
+              secondsMax: SECONDS_MAX,
+              urls,
+              crowd,
+              register,
+              onProgress: async () => void memory.push(await residentMb(service.pid))
+            })
+          )
+          const told = `FUZZ_SEED=${seed}, ${result.done} requests, ${service.problem()}`
+          say(
+            `${told} statuses ${JSON.stringify(Object.fromEntries(result.statuses))}, ${result.refused} hung up on, slowest ` +
+              `${Math.round(result.slowestMs)} ms, resident MB ${memory.map(Math.round).join(" ")}`
+          )
+          assert.deepStrictEqual(result.faults, [], `${told}\n${result.faults.join("\n\n")}`)
+          assert.isAbove(result.done, 1_000, told)
+          assert.isBelow(Math.max(...memory), RESIDENT_MB_MAX, told)
+          // A fuzzer that nothing lets in finds nothing.
+          for (const [title, times] of result.asked) if (times.succeeded > 0) succeeded.add(title)
+          const missed = [...result.asked.keys()].filter(
+            (title) => !succeeded.has(title) && !HARD_TO_COME_BY.has(title)
+          )
+          return { told, missed }
+        })
+        let { missed, told } = yield* run(SEED)
+        for (let n = 1; n < RUNS_MAX && missed.length > MISSED_MAX; n++) ({ missed, told } = yield* run(SEED + n))
         assert.isAtMost(missed.length, MISSED_MAX, `${told} ${missed.join(", ")}`)
 
         assert.isNull(service.child.exitCode, told)
@@ -122,6 +133,6 @@ it.layer(PostgresTest.layerDatabase, LIVE)("the service, fuzzed from its own con
         const { body } = yield* ask(`${service.url}/api/v1/market/ledger/trial-balance`)
         assert.strictEqual(body["balanced"], true, told)
       }),
-    { timeout: (SECONDS_MAX + 60) * 1_000 }
+    { timeout: (RUNS_MAX * SECONDS_MAX + 60) * 1_000 }
   )
 })
