@@ -77,7 +77,7 @@ export const seriousFindings = (page: Page) =>
   Effect.promise(async () => {
     await page.evaluate(AXE)
     const findings = await page.evaluate<ReadonlyArray<{ readonly id: string; readonly impact: string | null }>>(
-      "axe.run(document).then((found) => found.violations.map(({ id, impact }) => ({ id, impact })))"
+      "axe.run(document, { resultTypes: ['violations'], selectors: false }).then((found) => found.violations.map(({ id, impact }) => ({ id, impact })))"
     )
     return findings.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ id }) => id)
   })

@@ -28,4 +28,4 @@ export const thenFine =
     (n === 1 ? first : fine)(seen, response, n)
 
 /** Time enough for what a call needs before its provider falls silent, on a busy machine too. */
-export const quick = { timeoutMs: 1_000 }
+export const quick = { timeoutMs: 600 }
