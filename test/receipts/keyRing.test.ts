@@ -134,3 +134,22 @@ it.effect("Of a key ring the first secret signs and every one verifies", () =>
     assert.isFalse(signer.verify("text", stranger))
   }).pipe(ring(SECOND, FIRST, "third"))
 )
+
+it.effect("a signature of other characters is none, though each of them ends in the byte of the right one", () =>
+  Effect.gen(function* () {
+    const { sign, verify } = yield* ReceiptSigner
+    const signature = sign("a text")
+    assert.isTrue(verify("a text", signature))
+    const alike = String.fromCharCode(...[...signature].map((digit) => digit.charCodeAt(0) + 0x100))
+    for (const other of [
+      alike,
+      signature.toUpperCase(),
+      signature.slice(1),
+      `${signature}0`,
+      "",
+      signature.slice(0, 63) + "\u0161"
+    ]) {
+      assert.isFalse(verify("a text", other), other)
+    }
+  }).pipe(Effect.provide(NodeReceiptSigner.layer([Redacted.make(FIRST)])))
+)
