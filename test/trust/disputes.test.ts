@@ -4,14 +4,10 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
-import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
+import { ProviderId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
-import { Disputes } from "../../domain/trust/Disputes.ts"
 import { at, expecting, listAt, textAt } from "../support/Market.ts"
-import { later, when } from "../support/metering/Elsewhen.ts"
-import { providing } from "../support/metering/Provider.ts"
-import { aBuyer, anOffer, books, buy, FEE, PRICE, problemOf, purseOf } from "../support/metering/Shop.ts"
-import { json, result, text } from "../support/mcp/ScriptedServer.ts"
+import { aBuyer, books, buy, FEE, PRICE, problemOf, purseOf } from "../support/metering/Shop.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
 import {
   everyDisputedCore,
@@ -139,34 +135,6 @@ for (const [name, core] of everyDisputedCore) {
       })
     )
 
-    it.effect("are decided for the filer by the provider's silence, and not a moment before", () =>
-      Effect.gen(function* () {
-        const { buyer, id, offer } = yield* filed
-        const disputes = yield* Disputes
-        yield* later("167 hours")(disputes.work)
-        assert.strictEqual(at(yield* send({ path: `${DISPUTES}/${id}` }), "status"), "filed")
-        yield* later("169 hours")(disputes.work)
-        const decided = yield* expecting(200, { path: `${DISPUTES}/${id}`, key: buyer.key })
-        assert.deepStrictEqual([at(decided, "status"), at(decided, "decided_by")], ["resolved_refund", "deadline"])
-        assert.strictEqual((yield* purseOf(buyer)).balance, MILLION)
-        assert.strictEqual(yield* earned(offer), 0)
-      })
-    )
-
-    it.effect("are decided by the schedule although one of them cannot be", () =>
-      Effect.gen(function* () {
-        const [stuck, other] = [yield* filed, yield* filed]
-        // Its money has moved under its name before: it cannot move again.
-        const amount = Microcents.make(1n)
-        const reference = `dispute:${stuck.id}`
-        yield* (yield* Ledger).credit({ reference, consumerId: ConsumerId.make(stuck.buyer.id), amount })
-        const disputes = yield* Disputes
-        yield* later("169 hours")(disputes.work)
-        const statusOf = (id: string) => Effect.map(send({ path: `${DISPUTES}/${id}` }), (shown) => at(shown, "status"))
-        assert.deepStrictEqual([yield* statusOf(stuck.id), yield* statusOf(other.id)], ["filed", "resolved_refund"])
-      })
-    )
-
     it.effect("that wait for the operator are listed to it, whoever filed them", () =>
       Effect.gen(function* () {
         const [one, other] = [yield* filed, yield* filed]
@@ -177,123 +145,6 @@ for (const [name, core] of everyDisputedCore) {
           listAt(listed, "disputes").map((dispute) => (dispute as { readonly dispute_id: string }).dispute_id),
           [other.id, one.id]
         )
-      })
-    )
-
-    it.effect(
-      "are decided for the filer by the operator's silence, at the time that was told, and not a moment before",
-      () =>
-        Effect.gen(function* () {
-          const { buyer, id, offer } = yield* filed
-          const contested = yield* contest(offer.provider, id)
-          const until = textAt(contested, "decide_by")
-          assert.strictEqual(Date.parse(until) - Date.parse(textAt(contested, "answer", "at")), 30 * 86_400_000)
-          const disputes = yield* Disputes
-          const shown = () => expecting(200, { path: `${DISPUTES}/${id}` })
-          assert.strictEqual(at(yield* shown(), "decide_by"), until, "everybody sees it")
-          yield* when(until)(disputes.work)
-          assert.strictEqual(at(yield* shown(), "status"), "under_review")
-          const past = when(new Date(Date.parse(until) + 1).toISOString())
-          const tooLate = yield* past(resolve(id, { resolution: "resolved_denied" }))
-          assert.deepStrictEqual(problemOf(tooLate), [409, "DUPLICATE"])
-          assert.include(textAt(tooLate, "message"), "past the operator's deadline")
-          for (const decided of [1, 0]) {
-            const before = yield* earned(offer)
-            yield* past(disputes.work)
-            assert.strictEqual(before - (yield* earned(offer)), decided * (PRICE - FEE))
-          }
-          const decided = yield* shown()
-          assert.deepStrictEqual(
-            [at(decided, "status"), at(decided, "decided_by"), at(decided, "decide_by")],
-            ["resolved_refund", "operator_deadline", until]
-          )
-          assert.strictEqual((yield* purseOf(buyer)).balance, MILLION)
-          yield* books
-        })
-    )
-
-    it.effect("are decided once, when the operator decides in the moment in which its time ends", () =>
-      Effect.gen(function* () {
-        const disputes = yield* Disputes
-        const all = yield* Effect.forEach(Array.from({ length: 12 }), () => filed)
-        for (const { id, offer } of all) yield* contest(offer.provider, id)
-        const [inTime, after] = [later("29 days"), later("31 days")]
-        const work = Effect.asVoid(Effect.exit(after(disputes.work)))
-        yield* Effect.forEach(
-          all.flatMap(({ id }) => [Effect.asVoid(inTime(resolve(id, { resolution: "resolved_denied" }))), work, work]),
-          (one) => one,
-          { concurrency: "unbounded" }
-        )
-        for (const { buyer, id, offer } of all) {
-          const decided = yield* expecting(200, { path: `${DISPUTES}/${id}`, key: buyer.key })
-          const wonBy = at(decided, "decided_by")
-          assert.include(["operator", "operator_deadline"], wonBy)
-          const isRefunded = wonBy === "operator_deadline"
-          assert.strictEqual(at(decided, "status"), isRefunded ? "resolved_refund" : "resolved_denied")
-          assert.strictEqual((yield* purseOf(buyer)).balance, isRefunded ? MILLION : MILLION - PRICE)
-          assert.strictEqual(yield* earned(offer), isRefunded ? 0 : PRICE - FEE)
-        }
-        yield* books
-      })
-    )
-
-    it.effect("of a billed call that failed are decided by the receipt", () =>
-      Effect.gen(function* () {
-        const server = yield* providing((_, response) => void response.writeHead(500).end())
-        const offer = yield* anOffer(server.url, { billing_policy: "attempt" })
-        const buyer = yield* aBuyer()
-        const failed = yield* buy(buyer, offer)
-        assert.strictEqual((yield* purseOf(buyer)).balance, MILLION - PRICE, failed.text)
-        const answer = yield* file(buyer, textAt(failed, "receipt_id"), { reason: "tool_error" })
-        assert.include(textAt(answer, "message"), "ended in error")
-        assert.isAtLeast(yield* Effect.flatMap(Disputes, (one) => one.work), 1)
-        const id = textAt(answer, "dispute_id")
-        const decided = yield* expecting(200, { path: `${DISPUTES}/${id}`, key: buyer.key })
-        assert.deepStrictEqual([at(decided, "status"), at(decided, "decided_by")], ["resolved_refund", "evidence"])
-        assert.strictEqual((yield* purseOf(buyer)).balance, MILLION)
-      })
-    )
-
-    it.effect("of output that does not fit the tool's schema are decided by that, where it was paid for", () =>
-      Effect.gen(function* () {
-        const output_schema = { type: "object", properties: { n: { type: "number" } }, required: ["n"] }
-        const answers: Array<object> = [{ n: "one" }, {}, { n: 1 }]
-        const server = yield* providing((seen, response, n) =>
-          json(response, result(seen, { ...text("so"), structuredContent: answers[n - 1] }))
-        )
-        const offer = yield* anOffer(server.url, { output_schema })
-        const buyer = yield* aBuyer()
-        const receipts: Array<string> = []
-        for (const _ of answers) receipts.push(textAt(yield* buy(buyer, offer), "meta", "receipt_id"))
-        assert.strictEqual((yield* purseOf(buyer)).balance, MILLION - 3 * PRICE)
-        const ids: Array<string> = []
-        for (const receiptId of receipts) {
-          const answer = yield* file(buyer, receiptId)
-          ids.push(textAt(answer, "dispute_id"))
-          const isFit = receiptId === receipts[2]
-          assert.match(textAt(answer, "message"), isFit ? /7 days/u : /does not fit the tool's output schema/u)
-        }
-        assert.isAtLeast(yield* Effect.flatMap(Disputes, (one) => one.work), 2)
-        const stand = yield* Effect.forEach(ids, (id) =>
-          Effect.map(expecting(200, { path: `${DISPUTES}/${id}`, key: buyer.key }), (shown) => [
-            at(shown, "status"),
-            at(shown, "decided_by")
-          ])
-        )
-        const refunded = ["resolved_refund", "evidence"]
-        assert.deepStrictEqual(stand, [refunded, refunded, ["filed", null]])
-        assert.strictEqual((yield* purseOf(buyer)).balance, MILLION - PRICE)
-        yield* books
-      })
-    )
-
-    it.effect("that a provider files on its own receipt give the money back", () =>
-      Effect.gen(function* () {
-        const { buyer, offer, receiptId } = yield* sold
-        const answer = yield* file(offer.provider, receiptId, { reason: "tool_error" })
-        assert.strictEqual(at(answer, "filed_by_type"), "provider")
-        yield* Effect.flatMap(Disputes, (one) => one.work)
-        assert.strictEqual((yield* purseOf(buyer)).balance, MILLION)
       })
     )
 
