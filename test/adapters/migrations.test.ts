@@ -84,8 +84,8 @@ it.layer(postgresPorts, { timeout: "60 seconds", excludeTestServices: true })("T
       const ids: Array<ToolId> = []
       const one = Effect.fnUntraced(function* (n: number) {
         const { id } = yield* store.upsert(yield* aTool(provider, { toolName: `tool ${n % 12}` }))
-        ids.push(id)
         if (n % 4 === 3) return yield* Effect.fail("taken back")
+        ids.push(id)
       })
       yield* Effect.forEach(
         Array.from({ length: 24 }, (_, n) => n),
