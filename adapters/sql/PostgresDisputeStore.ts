@@ -33,8 +33,8 @@ export const layer = Layer.effect(
 
     const insert = Effect.fn("PostgresDisputeStore.insert")(function* (dispute: Dispute) {
       const rows = yield* sql`
-        INSERT INTO disputes (dispute_id, receipt_id, consumer_id, provider_id, cost, fee, outcome, unfit, reason, filed_by, status,
-          created_at, respond_by, claim_text, claim_evidence)
+        INSERT INTO disputes (dispute_id, receipt_id, consumer_id, provider_id, cost, fee, outcome, unfit, reason, filed_by,
+          status, created_at, respond_by, claim_text, claim_evidence)
         VALUES (${dispute.id}, ${uuidOfReceipt(dispute.receiptId)}, ${dispute.consumerId}, ${dispute.providerId},
           ${dispute.cost}, ${dispute.fee}, ${STATUS_CODE[dispute.outcome]}, ${dispute.unfit}, ${dispute.reason},
           ${FILED_BY_CODE[dispute.filedBy]}, ${STATUS_CODES[dispute.status]}, ${toDate(dispute.createdAt)},

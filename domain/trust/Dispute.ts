@@ -74,8 +74,8 @@ export const isPastDecision = ({ decideBy, status }: Dispute, now: DateTime.Utc)
   status === "under_review" && decideBy !== undefined && DateTime.isLessThan(decideBy, now)
 
 /**
- * What needs nobody to decide it, if anything does: the receipt, the output's misfit, the provider's own word, or the silence of whoever had the
- * say. Whoever does not decide does not hold up the money of others.
+ * What needs nobody to decide it, if anything does: the receipt, the output's misfit, the provider's own word, or the
+ * silence of whoever had the say. Whoever does not decide does not hold up the money of others.
  */
 export const decidedByItself = (dispute: Dispute, now: DateTime.Utc): DecidedBy | undefined => {
   if (isPastDecision(dispute, now)) return "operator_deadline"
