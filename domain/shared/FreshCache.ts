@@ -1,14 +1,16 @@
 /**
  * What a node remembers of the store for a moment: bounded in number and in time, and never put back after a change
- * that came while it was being read.
+ * that came while it was being read. However many ask at once for what is not remembered, the store is asked once.
  */
 import { Clock, Effect } from "effect"
 import { monotonicMs } from "./Monotonic.ts"
+import { sharedLoads } from "./SharedLoads.ts"
 
 export interface FreshCache<A> {
   /**
    * The remembered value, or a fresh one, which is remembered if it is worth keeping. Looked up when it is asked, not when
-   * the effect runs: whoever hands the effect on puts it behind `Effect.suspend`.
+   * the effect runs: whoever hands the effect on puts it behind `Effect.suspend`. A key stands for one value: of those who
+   * ask for it at the same time, the first one's load is run.
    */
   readThrough<E>(key: string, load: Effect.Effect<A, E>, worthKeeping?: (value: A) => boolean): Effect.Effect<A, E>
   forget(key: string): void
@@ -26,7 +28,7 @@ const freshCache = <A>(
   clock: Clock.Clock
 ): FreshCache<A> => {
   const kept = new Map<string, { readonly value: A; readonly keptAtMs: number }>()
-  let forgotten = 0
+  const loads = sharedLoads<A>(clock)
 
   const keep = (key: string, value: A, keptAtMs: number): void => {
     kept.delete(key)
@@ -40,22 +42,17 @@ const freshCache = <A>(
       if (known !== undefined && monotonicMs(clock) - known.keptAtMs < limits.ttlMs) {
         return Effect.succeed(known.value)
       }
-      return Effect.suspend(() => {
-        const nowMs = monotonicMs(clock)
-        const forgottenBefore = forgotten
-        return Effect.map(load, (value) => {
-          // What was forgotten meanwhile may be this very value: then it is not kept.
-          if (forgotten === forgottenBefore && worthKeeping?.(value) !== false) keep(key, value, nowMs)
-          return value
-        })
+      return loads.join(key, load, (value, beganMs) => {
+        const newer = (kept.get(key)?.keptAtMs ?? Number.NEGATIVE_INFINITY) > beganMs
+        if (!newer && worthKeeping?.(value) !== false) keep(key, value, beganMs)
       })
     },
     forget: (key) => {
-      forgotten++
+      loads.forget(key)
       kept.delete(key)
     },
     forgetAll: () => {
-      forgotten++
+      loads.forgetAll()
       kept.clear()
     }
   }

@@ -1,0 +1,160 @@
+/**
+ * What is remembered of the store: for how long, and how often the store is asked.
+ */
+import { assert, it } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { makeFreshCache } from "../../domain/shared/FreshCache.ts"
+
+const ENTRIES_MAX = 2
+
+/** A store that answers when it is told to; every load is given the next number. */
+const aStore = Effect.gen(function* () {
+  const cache = yield* makeFreshCache<number>({ entriesMax: ENTRIES_MAX, ttlMs: 1_000 })
+  const loads: Array<Deferred.Deferred<number, string>> = []
+  const abandoned: Array<number> = []
+  const load = Effect.gen(function* () {
+    const answer = yield* Deferred.make<number, string>()
+    const nth = loads.push(answer)
+    return yield* Effect.onInterrupt(Deferred.await(answer), () => Effect.sync(() => abandoned.push(nth)))
+  })
+  return {
+    cache,
+    abandoned,
+    count: () => loads.length,
+    answer: (nth: number, value = nth) => Deferred.succeed(loads[nth - 1]!, value),
+    refuse: (nth: number) => Deferred.fail(loads[nth - 1]!, "refused"),
+    ask: (key = "a") =>
+      Effect.forkChild(
+        Effect.suspend(() => cache.readThrough(key, load)),
+        { startImmediately: true }
+      )
+  }
+})
+
+it.effect("ask the store once, however many want it, and not again until it is old", () =>
+  Effect.gen(function* () {
+    const { answer, ask, count } = yield* aStore
+    const readers = yield* Effect.replicateEffect(ask(), 64)
+    assert.strictEqual(count(), 1)
+    yield* answer(1)
+    assert.deepStrictEqual(new Set(yield* Fiber.joinAll(readers)), new Set([1]))
+    yield* TestClock.adjust("999 millis")
+    assert.strictEqual(yield* Fiber.join(yield* ask()), 1)
+    yield* TestClock.adjust("1 millis")
+    const again = yield* Effect.replicateEffect(ask(), 64)
+    assert.strictEqual(count(), 2)
+    yield* answer(2)
+    assert.deepStrictEqual(new Set(yield* Fiber.joinAll(again)), new Set([2]))
+  })
+)
+
+it.effect("let each key have a load of its own", () =>
+  Effect.gen(function* () {
+    const { answer, ask } = yield* aStore
+    const [a, b] = [yield* ask("a"), yield* ask("b")]
+    yield* answer(2)
+    assert.strictEqual(yield* Fiber.join(b), 2)
+    yield* answer(1)
+    assert.strictEqual(yield* Fiber.join(a), 1)
+  })
+)
+
+it.effect("go on for those who wait when whoever asked first goes away, and stop when all have", () =>
+  Effect.gen(function* () {
+    const { abandoned, answer, ask, count } = yield* aStore
+    const [first, second] = [yield* ask(), yield* ask()]
+    yield* Fiber.interrupt(first)
+    assert.deepStrictEqual(abandoned, [])
+    yield* answer(1)
+    assert.strictEqual(yield* Fiber.join(second), 1)
+
+    const [third, fourth] = [yield* ask("b"), yield* ask("b")]
+    yield* Fiber.interrupt(third)
+    yield* Fiber.interrupt(fourth)
+    assert.deepStrictEqual(abandoned, [2])
+    yield* ask("b")
+    assert.strictEqual(count(), 3, "nobody waits for what was given up")
+  })
+)
+
+it.effect("tell all who wait of a failure, and ask anew after it", () =>
+  Effect.gen(function* () {
+    const { answer, ask, refuse } = yield* aStore
+    const readers = yield* Effect.replicateEffect(ask(), 3)
+    yield* refuse(1)
+    for (const reader of readers) assert.deepStrictEqual(yield* Fiber.await(reader), Exit.fail("refused"))
+    const after = yield* ask()
+    yield* answer(2)
+    assert.strictEqual(yield* Fiber.join(after), 2)
+  })
+)
+
+it.effect("neither keep nor share what was begun before a change", () =>
+  Effect.gen(function* () {
+    const { answer, ask, cache, count } = yield* aStore
+    for (const forget of [() => cache.forget("a"), () => cache.forgetAll()]) {
+      const loads = count()
+      const before = yield* ask()
+      forget()
+      const after = yield* ask()
+      assert.strictEqual(count(), loads + 2)
+      yield* answer(loads + 2)
+      yield* answer(loads + 1)
+      assert.deepStrictEqual(yield* Fiber.joinAll([before, after]), [loads + 1, loads + 2])
+      assert.strictEqual(yield* Fiber.join(yield* ask()), loads + 2, "the older answer came later, and is not kept")
+      forget()
+    }
+  })
+)
+
+it.effect("not make others wait for a load that is stuck", () =>
+  Effect.gen(function* () {
+    const { answer, ask, count } = yield* aStore
+    yield* ask()
+    yield* TestClock.adjust("5 seconds")
+    const later = yield* ask()
+    assert.strictEqual(count(), 2)
+    yield* answer(2)
+    assert.strictEqual(yield* Fiber.join(later), 2)
+  })
+)
+
+it.effect("keep what took long, unless what was asked for later is there already", () =>
+  Effect.gen(function* () {
+    const { answer, ask, cache, count } = yield* aStore
+    const slow = yield* ask()
+    yield* TestClock.adjust("5500 millis")
+    yield* ask()
+    yield* TestClock.adjust("100 millis")
+    yield* answer(2)
+    yield* answer(1)
+    assert.strictEqual(yield* Fiber.join(slow), 1)
+    assert.strictEqual(yield* Fiber.join(yield* ask()), 2)
+
+    cache.forgetAll()
+    const alone = yield* ask("b")
+    yield* answer(3)
+    yield* Fiber.join(alone)
+    assert.strictEqual(yield* Fiber.join(yield* ask("b")), 3)
+    assert.strictEqual(count(), 3)
+  })
+)
+
+it.effect("keep no more than there is room for, and only what is worth keeping", () =>
+  Effect.gen(function* () {
+    const { cache } = yield* aStore
+    const asked: Array<string> = []
+    const read = (key: string, isWorthKeeping = true) =>
+      cache.readThrough(
+        key,
+        Effect.sync(() => asked.push(key)),
+        () => isWorthKeeping
+      )
+    for (const key of ["a", "b", "c", "c", "b", "a"]) yield* Effect.suspend(() => read(key))
+    assert.deepStrictEqual(asked, ["a", "b", "c", "a"])
+    yield* Effect.suspend(() => read("worthless", false))
+    yield* Effect.suspend(() => read("worthless", false))
+    assert.deepStrictEqual(asked.slice(4), ["worthless", "worthless"])
+  })
+)
