@@ -17,7 +17,7 @@ import { Payouts } from "../domain/payouts/Payouts.ts"
 import type { AppConfig } from "./config/AppConfig.ts"
 import { ArgumentsInvalid } from "./config/Arguments.ts"
 import { database } from "./layers/Database.ts"
-import { payments } from "./layers/Service.ts"
+import { payments } from "./layers/Payments.ts"
 
 const services = (config: AppConfig) =>
   Layer.mergeAll(Invoicing.layer, Payouts.layer).pipe(

@@ -1,77 +1,72 @@
 #!/usr/bin/env node
 /**
- * The command line. What goes wrong at a start is one clear sentence on stderr and exit code 1.
+ * The command line. What goes wrong at a start is one clear sentence on stderr and exit code 1. A command loads what it
+ * needs when it is asked for: most of the time of a short one would go into loading the service.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { Console, Deferred, Effect, Layer } from "effect"
+import { Console, Effect } from "effect"
 import { existsSync, readFileSync } from "node:fs"
-import { portToListenOn } from "../adapters/http/server/FreePort.ts"
-import { ListeningAt, layer as nodeServer } from "../adapters/http/server/NodeServer.ts"
-import { type AppConfig, describeConfig, readConfig, valueOf } from "./config/AppConfig.ts"
+import { type AppConfig, describeConfig, readConfig } from "./config/AppConfig.ts"
 import { type Arguments, helpText, parseArguments, readDotEnv } from "./config/Arguments.ts"
-import { Fatal } from "./layers/Fatal.ts"
-import { service } from "./layers/Service.ts"
-import { logging, telemetry } from "./layers/Telemetry.ts"
-import { audit } from "./Audit.ts"
-import { closeMonth, workOnPayouts } from "./BooksCommands.ts"
-import { forget } from "./Forget.ts"
-import { fsck } from "./Fsck.ts"
-import { migrate } from "./Migrate.ts"
+import { logging } from "./layers/Logging.ts"
 import { sentenceOf } from "./StartFailure.ts"
-import { verifyFiles } from "./VerifyFiles.ts"
-import { welcome } from "./Welcome.ts"
-import { witness } from "./Witness.ts"
 
-const serve = Effect.fnUntraced(function* (given: AppConfig) {
-  const config = { ...given, PORT: yield* portToListenOn(valueOf(given, "HOST"), valueOf(given, "PORT")) }
-  return yield* serveOn(config)
-})
+type OnDatabase = Exclude<Arguments["command"], "config" | "help" | "serve" | "verify" | "witness">
 
-const serveOn = (config: AppConfig) =>
-  Effect.gen(function* () {
-    yield* Console.log(welcome(config, yield* ListeningAt))
-    return yield* Deferred.await(yield* Fatal)
-  }).pipe(
-    Effect.provide(
-      nodeServer({
-        host: valueOf(config, "HOST"),
-        port: valueOf(config, "PORT"),
-        drain: valueOf(config, "SHUTDOWN_GRACE_MS")
-      }).pipe(Layer.provide(service(config)), Layer.provideMerge(Fatal.layer))
-    )
-  )
-
-const commandOf = ({ command, forget: options, subject }: Arguments, config: AppConfig) => {
+const onDatabase = Effect.fnUntraced(function* (
+  command: OnDatabase,
+  { forget: options, subject }: Arguments,
+  config: AppConfig
+) {
   switch (command) {
-    case "migrate":
-      return migrate(config)
-    case "audit":
-      return audit(config)
-    case "fsck":
-      return fsck(config)
-    case "invoices":
-      return closeMonth(config, subject)
-    case "payouts":
-      return workOnPayouts(config)
-    case "forget":
-      return forget(config, subject, options ?? { leaveMoney: false })
+    case "migrate": {
+      const { migrate } = yield* Effect.promise(() => import("./Migrate.ts"))
+      return yield* migrate(config)
+    }
+    case "audit": {
+      const { audit } = yield* Effect.promise(() => import("./Audit.ts"))
+      return yield* audit(config)
+    }
+    case "fsck": {
+      const { fsck } = yield* Effect.promise(() => import("./Fsck.ts"))
+      return yield* fsck(config)
+    }
+    case "invoices": {
+      const { closeMonth } = yield* Effect.promise(() => import("./BooksCommands.ts"))
+      return yield* closeMonth(config, subject)
+    }
+    case "payouts": {
+      const { workOnPayouts } = yield* Effect.promise(() => import("./BooksCommands.ts"))
+      return yield* workOnPayouts(config)
+    }
+    case "forget": {
+      const { forget } = yield* Effect.promise(() => import("./Forget.ts"))
+      return yield* forget(config, subject, options ?? { leaveMoney: false })
+    }
     default:
-      return serve(config)
+      return command satisfies never
   }
-}
+})
 
 const program = Effect.gen(function* () {
   const given = yield* Effect.fromResult(parseArguments(process.argv.slice(2)))
   const { command, flags, rest } = given
   if (command === "help") return yield* Console.log(helpText())
-  if (command === "verify") return yield* verifyFiles(rest ?? [])
-  if (command === "witness") return yield* witness(rest ?? [])
+  if (command === "verify") {
+    const { verifyFiles } = yield* Effect.promise(() => import("./VerifyFiles.ts"))
+    return yield* verifyFiles(rest ?? [])
+  }
+  if (command === "witness") {
+    const { witness } = yield* Effect.promise(() => import("./Witness.ts"))
+    return yield* witness(rest ?? [])
+  }
   const dotEnv = existsSync(".env") ? readDotEnv(readFileSync(".env", "utf8")) : {}
   // The one place where the environment is read: from here on there is only the configuration.
   const config = yield* Effect.fromResult(readConfig([flags, process.env, dotEnv]))
   if (command === "config") return yield* Console.log(describeConfig(config))
-  const run = commandOf(given, config)
-  return yield* command === "serve" ? Effect.provide(run, telemetry(config)) : Effect.provide(run, logging(config))
+  if (command !== "serve") return yield* Effect.provide(onDatabase(command, given, config), logging(config))
+  const { serve } = yield* Effect.promise(() => import("./Serve.ts"))
+  return yield* serve(config)
 }).pipe(
   Effect.tapError((error) => Console.error(sentenceOf(error))),
   // Such as a database that goes away, or was never there, under a command that reads it.

@@ -20,7 +20,6 @@ import * as NodeReceiptSigner from "../../adapters/crypto/NodeReceiptSigner.ts"
 import * as NodeSealer from "../../adapters/crypto/NodeSealer.ts"
 import * as McpUpstream from "../../adapters/mcp/McpUpstream.ts"
 import { derivedSecrets } from "../../adapters/mcp/ProviderSignature.ts"
-import * as DryRunGateway from "../../adapters/payments/DryRunGateway.ts"
 import * as PdfInvoicePrinter from "../../adapters/pdf/PdfInvoicePrinter.ts"
 import * as BoundedRateLimiterStore from "../../adapters/memory/BoundedRateLimiterStore.ts"
 import { EmbeddedPostgres } from "../../adapters/sql/embedded/EmbeddedPostgres.ts"
@@ -42,6 +41,7 @@ import { watch } from "./Fatal.ts"
 import { jobs } from "./Jobs.ts"
 import { metricsAccess } from "./MetricsAccess.ts"
 import { memoryStores } from "./MemoryStores.ts"
+import { payments } from "./Payments.ts"
 import { upstreamPolicy } from "./UpstreamPolicy.ts"
 import { postgresStores } from "./PostgresStores.ts"
 import { evidence } from "./Evidence.ts"
@@ -85,21 +85,6 @@ const references = (config: AppConfig) => {
 
 const baseUrlOf = (config: AppConfig): string =>
   config.BASE_URL ?? `http://${hostInUrl(valueOf(config, "HOST"))}:${valueOf(config, "PORT")}`
-
-export const payments = (config: AppConfig) =>
-  config.PAYMENTS === "stripe"
-    ? Layer.unwrap(
-        Effect.map(
-          Effect.promise(() => import("../../adapters/payments/StripeGateway.ts")),
-          (StripeGateway) =>
-            StripeGateway.layer({
-              secretKey: config.STRIPE_SECRET_KEY!,
-              webhookSecret: config.STRIPE_WEBHOOK_SECRET,
-              apiBase: config.STRIPE_API_BASE
-            })
-        )
-      )
-    : DryRunGateway.layer
 
 const hostInUrl = (host: string): string => (host.includes(":") ? `[${host}]` : host)
 

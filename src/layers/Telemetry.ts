@@ -10,14 +10,7 @@ import { makeTelemetryTally, TelemetryTally } from "../../domain/platform/Teleme
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import { type AppConfig, valueOf } from "../config/AppConfig.ts"
 import { headersOf } from "../config/Settings.ts"
-
-const lines = (config: AppConfig) =>
-  valueOf(config, "LOG_FORMAT") === "json" ? Logger.consoleJson : Logger.consolePretty()
-
-const level = (config: AppConfig) => Layer.succeed(References.MinimumLogLevel, valueOf(config, "LOG_LEVEL"))
-
-/** For commands that end by themselves. */
-export const logging = (config: AppConfig) => Layer.merge(Logger.layer([lines(config)]), level(config))
+import { level, lines } from "./Logging.ts"
 
 /** For the service. */
 export const telemetry = (config: AppConfig) =>

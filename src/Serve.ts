@@ -1,0 +1,30 @@
+/**
+ * The service on its socket, until it is stopped or gives up.
+ */
+import { Console, Deferred, Effect, Layer } from "effect"
+import { portToListenOn } from "../adapters/http/server/FreePort.ts"
+import { ListeningAt, layer as nodeServer } from "../adapters/http/server/NodeServer.ts"
+import { type AppConfig, valueOf } from "./config/AppConfig.ts"
+import { Fatal } from "./layers/Fatal.ts"
+import { service } from "./layers/Service.ts"
+import { telemetry } from "./layers/Telemetry.ts"
+import { welcome } from "./Welcome.ts"
+
+export const serve = Effect.fnUntraced(function* (given: AppConfig) {
+  const config = { ...given, PORT: yield* portToListenOn(valueOf(given, "HOST"), valueOf(given, "PORT")) }
+  return yield* Effect.provide(serveOn(config), telemetry(config))
+})
+
+const serveOn = (config: AppConfig) =>
+  Effect.gen(function* () {
+    yield* Console.log(welcome(config, yield* ListeningAt))
+    return yield* Deferred.await(yield* Fatal)
+  }).pipe(
+    Effect.provide(
+      nodeServer({
+        host: valueOf(config, "HOST"),
+        port: valueOf(config, "PORT"),
+        drain: valueOf(config, "SHUTDOWN_GRACE_MS")
+      }).pipe(Layer.provide(service(config)), Layer.provideMerge(Fatal.layer))
+    )
+  )
