@@ -1,10 +1,11 @@
 /**
  * `npm run bench -- ledger`: opened and closed calls per second against a durable PostgreSQL, many wallets and one hot
- * one, beside one connection that commits a plain row at a time on the same server, in interleaved rounds.
+ * one, beside as many callers that only want a plain row committed, gathered into batches in the same way, in turns.
  */
 import { PgClient } from "@effect/sql-pg"
 import { DateTime, Effect, Layer, ManagedRuntime } from "effect"
 import { randomBytes, randomUUID } from "node:crypto"
+import * as GroupCommit from "../../adapters/sql/GroupCommit.ts"
 import * as PostgresCallStore from "../../adapters/sql/PostgresCallStore.ts"
 import * as PostgresLedgerStore from "../../adapters/sql/PostgresLedgerStore.ts"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
@@ -16,13 +17,16 @@ import { run as migrate } from "../../migrations/index.ts"
 import { temporaryPostgres } from "../support/TemporaryPostgres.ts"
 import { note } from "./support/Figures.ts"
 import { median, table } from "./support/Table.ts"
+import { ratioOf } from "./support/Turns.ts"
 
-const ROUNDS = 3
-const ROUND_SECONDS = 4
+const ROUNDS = 13
+const WARM_UP_ROUNDS = 2
+const TURN_MS = 700
 const WALLETS = 10_000
 const TOOLS = 200
 const PROVIDERS = 20
 const CALLERS = [1, 64, 256]
+const BARE = "a plain row"
 const PRICE = Microcents.make(50_000n)
 const LOADED = 1_000_000_000_000_000n
 const LOADED_ROWS_AT_ONCE = 5_000
@@ -66,44 +70,49 @@ const bench = Effect.gen(function* () {
     yield* sql`INSERT INTO wallets (consumer_id, credits) SELECT unnest(${some}::uuid[]), ${LOADED}`
   }
 
-  const plainRow = Effect.suspend(
-    () => sql`INSERT INTO plain_rows VALUES (${randomUUID()}, ${consumers[0]!}, 50000, now())`
-  )
+  const rowLane = yield* GroupCommit.make<string, void>({
+    name: "plain rows",
+    batchMax: 512,
+    batchWeightMax: Number.POSITIVE_INFINITY,
+    weightOf: () => 0,
+    queueMax: 1_000,
+    run: (ids) =>
+      Effect.as(
+        sql`INSERT INTO plain_rows SELECT id, ${consumers[0]!}, 50000, now() FROM unnest(${ids}::uuid[]) id`,
+        ids.map(() => undefined)
+      )
+  })
   const subjects: ReadonlyArray<readonly [name: string, callers: number, one: Effect.Effect<unknown, unknown>]> = [
-    ["one row, one commit", 1, plainRow],
+    ...CALLERS.map((callers) => [BARE, callers, Effect.suspend(() => rowLane(randomUUID()))] as const),
     ...CALLERS.map((callers) => [`call, many wallets`, callers, call(calls, consumers)] as const),
     ...CALLERS.map((callers) => [`call, one hot wallet`, callers, call(calls, consumers.slice(0, 1))] as const)
   ]
-  const measured = new Map<number, Array<Measured>>()
-  for (let round = 0; round <= ROUNDS; round++) {
+  const measured = subjects.map((): Array<Measured> => [])
+  for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
     for (const [subject, [, callers, one]] of subjects.entries()) {
       const result = yield* measure(callers, one)
-      // The first round warms up.
-      if (round > 0) measured.set(subject, [...(measured.get(subject) ?? []), result])
+      if (round >= 0) measured[subject]!.push(result)
     }
   }
 
-  const rate = (subject: number) => median(measured.get(subject)!.map((one) => one.perSecond))
-  table(
-    `Calls opened and closed, medians of ${ROUNDS} interleaved rounds of ${ROUND_SECONDS} s, synchronous_commit on`,
-    [
-      ["", "callers", "per second", "of one row", "p50 ms", "p99 ms"],
-      ...subjects.map(([name, callers], subject) => [
-        name,
-        String(callers),
-        rate(subject).toFixed(0),
-        (rate(subject) / rate(0)).toFixed(2),
-        median(measured.get(subject)!.map((one) => one.p50Ms)).toFixed(2),
-        median(measured.get(subject)!.map((one) => one.p99Ms)).toFixed(2)
-      ])
-    ]
-  )
+  const ofBare = (subject: number) => ratioOf(measured[subject]!, measured[subject % CALLERS.length]!)
+  table(`Calls opened and closed, medians of ${ROUNDS} turns of ${TURN_MS} ms, synchronous_commit on`, [
+    ["", "callers", "per second", "of bare", "p50 ms", "p99 ms"],
+    ...subjects.map(([name, callers], subject) => [
+      name,
+      String(callers),
+      median(measured[subject]!.map((one) => one.perSecond)).toFixed(0),
+      ofBare(subject).toFixed(2),
+      median(measured[subject]!.map((one) => one.p50Ms)).toFixed(2),
+      median(measured[subject]!.map((one) => one.p99Ms)).toFixed(2)
+    ])
+  ])
   for (const [subject, [name, callers]] of subjects.entries()) {
-    if (subject > 0) note(`${name}, ${callers} callers, of one row a commit`, rate(subject) / rate(0))
+    if (name !== BARE) note(`${name}, ${callers} callers, of a plain row`, ofBare(subject))
   }
   yield* check
   yield* sizes
-})
+}).pipe(Effect.scoped)
 
 /** Opens and closes one call of a random wallet. */
 const call = (calls: CallStore["Service"], wallets: ReadonlyArray<ConsumerId>) =>
@@ -157,7 +166,7 @@ const call = (calls: CallStore["Service"], wallets: ReadonlyArray<ConsumerId>) =
 const measure = Effect.fnUntraced(function* <E>(callers: number, one: Effect.Effect<unknown, E>) {
   const latenciesMs: Array<number> = []
   const startedAt = performance.now()
-  const until = startedAt + ROUND_SECONDS * 1_000
+  const until = startedAt + TURN_MS
   const caller = Effect.gen(function* () {
     for (let at = performance.now(); at < until;) {
       yield* one

@@ -1,22 +1,21 @@
 /**
- * `npm run bench -- proxy`: what billing costs. In one run, in interleaved rounds: (a) a bare proxy, (b) this service on
+ * `npm run bench -- proxy`: what billing costs. In one run, in turns: (a) a bare proxy, (b) this service on
  * PostgreSQL with many wallets, (c) with one hot wallet, (d) in memory; a trivial MCP upstream, everything in processes
  * of its own, unique arguments per request. Ends with the audit: every acknowledged call has its receipt and its
  * transfers, and everything sums to zero.
  */
-import { readFileSync } from "node:fs"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { note } from "./support/Figures.ts"
-import { type Measured, post, run } from "./support/LoadGenerator.ts"
-import { type Running, startScript } from "./support/Processes.ts"
+import { post } from "./support/LoadGenerator.ts"
+import { residentMb, type Running, startScript } from "./support/Processes.ts"
 import { median, table } from "./support/Table.ts"
+import { inTurns, ratioOf, type Subject } from "./support/Turns.ts"
 
-const ROUNDS = 3
+const TURNS = { turnMs: 1_500, rounds: 15, warmUpRounds: 4, restMs: 800 }
 const WALLETS = 512
 const CONNECTIONS = [1, 64, 256]
-const REQUESTS_MAX = Number(process.env["BENCH_REQUESTS"] ?? 20_000)
 const PRICE_MICROCENTS = 100
 const BARE = "(a) bare proxy"
 
@@ -78,20 +77,6 @@ export const prepare = async (port: number, upstreamPort: number): Promise<Marke
   return { toolId: provider.tools[0]!.id, keys }
 }
 
-interface Subject {
-  readonly name: string
-  readonly server: Running
-  readonly request: (index: number) => string
-}
-
-const cpuSeconds = (pid: number): number => {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ")
-  return (Number(fields[11]) + Number(fields[12])) / 100
-}
-
-export const residentMb = (pid: number): number =>
-  Number(/VmRSS:\s+(\d+)/u.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1_024
-
 let unique = 0
 
 const body = (toolId?: string): string =>
@@ -120,48 +105,27 @@ export const proxy = async (connectionCounts: ReadonlyArray<number> = CONNECTION
     ]
     let acknowledged = 0
     for (const connections of connectionCounts) {
-      const measured = new Map<string, Array<Measured & { readonly cpuMicros: number }>>()
-      for (let round = 0; round <= ROUNDS; round++) {
-        for (const { name, server, request } of subjects) {
-          const cpuBefore = cpuSeconds(server.pid)
-          const result = await run({
-            port: server.port,
-            connections,
-            requests: connections === 1 ? REQUESTS_MAX / 10 : REQUESTS_MAX,
-            secondsMax: 30,
-            request
-          })
-          const cpuMicros = ((cpuSeconds(server.pid) - cpuBefore) / result.completed) * 1e6
-          if (result.statuses.size !== 1 || !result.statuses.has(200)) {
-            throw new Error(`${name}: ${JSON.stringify([...result.statuses])}`)
-          }
-          if (server === durable) acknowledged += result.completed
-          // The first round warms up.
-          if (round > 0) measured.set(name, [...(measured.get(name) ?? []), { ...result, cpuMicros }])
-        }
-      }
-      const bareRounds = measured.get(BARE)!
-      const bareRate = median(bareRounds.map((one) => one.perSecond))
-      const bareP50 = median(bareRounds.map((one) => one.p50Ms))
-      table(`Proxied calls, ${connections} connections, medians of ${ROUNDS} interleaved rounds`, [
+      const measured = await inTurns(subjects, { ...TURNS, connections }, ({ server }, { completed }) => {
+        if (server === durable) acknowledged += completed
+      })
+      const bareTurns = measured.get(BARE)!
+      const bareP50 = median(bareTurns.map((one) => one.p50Ms))
+      table(`Proxied calls, ${connections} connections, medians of ${TURNS.rounds} turns`, [
         ["", "calls/s", "of bare", "p50 ms", "over bare ms", "p99 ms", "CPU µs/call"],
-        ...[...measured].map(([name, rounds]) => {
-          const rate = median(rounds.map((one) => one.perSecond))
-          const p50 = median(rounds.map((one) => one.p50Ms))
-          if (name !== BARE)
-            note(
-              `proxied calls, ${connections} connections, ${name}, of bare`,
-              rate / bareRate,
-              targetOf(name, connections)
-            )
+        ...[...measured].map(([name, turns]) => {
+          const ofBare = ratioOf(turns, bareTurns)
+          const p50 = median(turns.map((one) => one.p50Ms))
+          if (name !== BARE) {
+            note(`proxied calls, ${connections} connections, ${name}, of bare`, ofBare, targetOf(name, connections))
+          }
           return [
             name,
-            rate.toFixed(0),
-            (rate / bareRate).toFixed(2),
+            median(turns.map((one) => one.perSecond)).toFixed(0),
+            ofBare.toFixed(2),
             p50.toFixed(2),
             (p50 - bareP50).toFixed(2),
-            median(rounds.map((one) => one.p99Ms)).toFixed(2),
-            median(rounds.map((one) => one.cpuMicros)).toFixed(0)
+            median(turns.map((one) => one.p99Ms)).toFixed(2),
+            median(turns.map((one) => one.cpuMicros)).toFixed(0)
           ]
         })
       ])

@@ -1,18 +1,19 @@
 /**
  * `npm run bench -- reads`: a catalogue page and an authenticated read against a bare node:http server, in one run,
- * in interleaved rounds; each server in a process of its own.
+ * in turns; each server in a process of its own.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { note } from "./support/Figures.ts"
-import { get, type Measured, run } from "./support/LoadGenerator.ts"
+import { get } from "./support/LoadGenerator.ts"
 import { type Running, startScript } from "./support/Processes.ts"
-import { median, row, table } from "./support/Table.ts"
+import { row, table } from "./support/Table.ts"
+import { inSittings, inTurns, ratioOf } from "./support/Turns.ts"
 
-const ROUNDS = 5
-const CONNECTIONS = 64
-const REQUESTS = Number(process.env["BENCH_REQUESTS"] ?? 20_000)
+const SITTINGS = 2
+const TURNS = { connections: 64, turnMs: 400, rounds: 20, warmUpRounds: 25 }
+const BARE = "bare node:http"
 
 const ready = /ready at http:\/\/127\.0\.0\.1:(\d+)/u
 
@@ -42,6 +43,17 @@ const register = async (port: number): Promise<string> => {
 }
 
 export const reads = async (profile: string): Promise<void> => {
+  const measured = await inSittings(SITTINGS, () => sit(profile))
+  const rows = [...measured].map(([name, turns]) => {
+    const ofBare = ratioOf(turns, measured.get(BARE)!)
+    if (name !== BARE) note(`${name}, ${profile}, of bare`, ofBare)
+    return row(name, turns, ofBare)
+  })
+  const many = `${TURNS.connections} connections, medians of ${SITTINGS} times ${TURNS.rounds} turns`
+  table(`Reads, profile ${profile}, ${many}`, [["", "requests/s", "of bare", "p50 ms", "p99 ms", "p99/p50"], ...rows])
+}
+
+const sit = async (profile: string) => {
   const dataDir = mkdtempSync(join(tmpdir(), "atb-bench-"))
   const service = await startService(profile, dataDir)
   const bare = await startScript(
@@ -50,40 +62,17 @@ export const reads = async (profile: string): Promise<void> => {
   )
   try {
     const key = await register(service.port)
-    const subjects = {
-      "bare node:http": { port: bare.port, request: get("/") },
-      "authenticated read": {
-        port: service.port,
-        request: get("/api/v1/market/whoami", { authorization: `Bearer ${key}` })
-      },
-      "catalogue page (50 tools)": { port: service.port, request: get("/api/market/catalog") }
-    }
-    const measured = new Map<string, Array<Measured>>()
-    for (let round = 0; round <= ROUNDS; round++) {
-      for (const [name, { port, request }] of Object.entries(subjects)) {
-        const result = await run({
-          port,
-          connections: CONNECTIONS,
-          requests: REQUESTS,
-          secondsMax: 20,
-          request: () => request
-        })
-        if (result.statuses.size !== 1 || !result.statuses.has(200)) {
-          throw new Error(`${name}: ${JSON.stringify([...result.statuses])}`)
-        }
-        // The first round warms up.
-        if (round > 0) measured.set(name, [...(measured.get(name) ?? []), result])
-      }
-    }
-    const bareRate = median(measured.get("bare node:http")!.map((one) => one.perSecond))
-    for (const [name, rounds] of measured) {
-      if (name === "bare node:http") continue
-      note(`${name}, ${profile}, of bare`, median(rounds.map((one) => one.perSecond)) / bareRate)
-    }
-    table(`Reads, profile ${profile}, ${CONNECTIONS} connections, medians of ${ROUNDS} interleaved rounds`, [
-      ["", "requests/s", "of bare", "p50 ms", "p99 ms", "p99/p50"],
-      ...[...measured].map(([name, rounds]) => row(name, rounds, bareRate))
-    ])
+    const read = get("/api/v1/market/whoami", { authorization: `Bearer ${key}` })
+    const page = get("/api/market/catalog")
+    const bareRead = get("/")
+    return await inTurns(
+      [
+        { name: BARE, server: bare, request: () => bareRead },
+        { name: "authenticated read", server: service, request: () => read },
+        { name: "catalogue page (50 tools)", server: service, request: () => page }
+      ],
+      TURNS
+    )
   } finally {
     await Promise.all([service.stop(), bare.stop()])
     rmSync(dataDir, { recursive: true, force: true })

@@ -4,9 +4,9 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { calling, prepare, residentMb, startService } from "./proxy.ts"
+import { calling, prepare, startService } from "./proxy.ts"
 import { run } from "./support/LoadGenerator.ts"
-import { startScript } from "./support/Processes.ts"
+import { residentMb, startScript } from "./support/Processes.ts"
 import { table } from "./support/Table.ts"
 
 const CALLS = Number(process.argv[3] ?? 1_000_000)

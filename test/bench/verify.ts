@@ -1,14 +1,16 @@
 /**
- * `POST /api/v1/verify` against a bare JSON handler, in one run, in interleaved rounds.
+ * `POST /api/v1/verify` against a bare JSON handler, in one run, in turns.
  */
 import { note } from "./support/Figures.ts"
-import { type Measured, post, run } from "./support/LoadGenerator.ts"
+import { post } from "./support/LoadGenerator.ts"
 import { startScript } from "./support/Processes.ts"
-import { median, row, table } from "./support/Table.ts"
+import { row, table } from "./support/Table.ts"
+import { inSittings, inTurns, ratioOf } from "./support/Turns.ts"
 
-const ROUNDS = 5
-const CONNECTIONS = 64
-const REQUESTS = 20_000
+const SITTINGS = 2
+const TURNS = { connections: 64, turnMs: 400, rounds: 20, warmUpRounds: 25 }
+const BARE = "bare JSON handler"
+const VERIFY = "POST /api/v1/verify"
 
 const RECEIPT = JSON.stringify({
   receipt_id: "rcpt_00000000000000000000000000000001",
@@ -25,6 +27,20 @@ const RECEIPT = JSON.stringify({
 })
 
 export const verifyRatio = async (): Promise<void> => {
+  const measured = await inSittings(SITTINGS, sit)
+  const ofBare = ratioOf(measured.get(VERIFY)!, measured.get(BARE)!)
+  note("verification over HTTP, of bare", ofBare, 0.35)
+  table(
+    `Verification over HTTP, ${TURNS.connections} connections, medians of ${SITTINGS} times ${TURNS.rounds} turns`,
+    [
+      ["", "requests/s", "of bare", "p50 ms", "p99 ms", "p99/p50"],
+      row(BARE, measured.get(BARE)!, 1),
+      row(VERIFY, measured.get(VERIFY)!, ofBare)
+    ]
+  )
+}
+
+const sit = async () => {
   const service = await startScript(
     ["src/main.ts", "serve", "--port", "0", "--profile", "memory"],
     /ready at http:\/\/127\.0\.0\.1:(\d+)/u,
@@ -32,29 +48,13 @@ export const verifyRatio = async (): Promise<void> => {
   )
   const bare = await startScript(["test/bench/support/bare-echo.ts"], /listening (\d+)/u)
   try {
-    const subjects = {
-      "bare JSON handler": { port: bare.port, request: post("/", RECEIPT) },
-      "POST /api/v1/verify": { port: service.port, request: post("/api/v1/verify", RECEIPT) }
-    }
-    const measured = new Map<string, Array<Measured>>()
-    for (let round = 0; round <= ROUNDS; round++) {
-      for (const [name, { port, request }] of Object.entries(subjects)) {
-        const load = { port, connections: CONNECTIONS, requests: REQUESTS, secondsMax: 20, request: () => request }
-        const result = await run(load)
-        if (result.statuses.size !== 1 || !result.statuses.has(200)) {
-          throw new Error(`${name}: ${JSON.stringify([...result.statuses])}`)
-        }
-        // The first round warms up.
-        if (round > 0) measured.set(name, [...(measured.get(name) ?? []), result])
-      }
-    }
-    const bareRate = median(measured.get("bare JSON handler")!.map((one) => one.perSecond))
-    const rate = median(measured.get("POST /api/v1/verify")!.map((one) => one.perSecond))
-    note("verification over HTTP, of bare", rate / bareRate, 0.35)
-    table(`Verification over HTTP, ${CONNECTIONS} connections, medians of ${ROUNDS} interleaved rounds`, [
-      ["", "requests/s", "of bare", "p50 ms", "p99 ms", "p99/p50"],
-      ...[...measured].map(([name, rounds]) => row(name, rounds, bareRate))
-    ])
+    return await inTurns(
+      [
+        { name: BARE, server: bare, request: () => post("/", RECEIPT) },
+        { name: VERIFY, server: service, request: () => post("/api/v1/verify", RECEIPT) }
+      ],
+      TURNS
+    )
   } finally {
     await Promise.all([service.stop(), bare.stop()])
   }

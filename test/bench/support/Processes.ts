@@ -2,6 +2,7 @@
  * Servers of a bench in processes of their own; each is ended by its own id.
  */
 import { type ChildProcess, spawn } from "node:child_process"
+import { readFileSync } from "node:fs"
 
 export interface Running {
   readonly port: number
@@ -50,3 +51,12 @@ const stop = (child: ChildProcess): Promise<void> =>
     child.kill("SIGINT")
     setTimeout(() => child.kill("SIGKILL"), 15_000).unref()
   })
+
+/** Of all its threads, since it was started. */
+export const cpuSeconds = (pid: number): number => {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ")
+  return (Number(fields[11]) + Number(fields[12])) / 100
+}
+
+export const residentMb = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/u.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1_024

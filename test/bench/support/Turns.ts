@@ -1,0 +1,81 @@
+/**
+ * Servers under load in turn, in many short turns. This machine's speed changes by half within a minute, so rates of
+ * different minutes say nothing of each other: two servers are compared within a round, and the median over all rounds
+ * is what a second run finds again. Every other round goes backwards, which takes out what grows or wanes meanwhile.
+ */
+import { type Measured, run } from "./LoadGenerator.ts"
+import { cpuSeconds } from "./Processes.ts"
+import { median } from "./Table.ts"
+
+export interface Subject {
+  readonly name: string
+  readonly server: { readonly port: number; readonly pid: number }
+  readonly request: (index: number) => string
+}
+
+export interface Turns {
+  readonly connections: number
+  readonly turnMs: number
+  readonly rounds: number
+  /** Before those: compilers want to have seen the work. */
+  readonly warmUpRounds: number
+  /** Before each turn, for what the one before has left to be done in the background. */
+  readonly restMs?: number
+}
+
+/** `cpuMicros`: the server's processor time for a request. */
+export type Turn = Measured & { readonly cpuMicros: number }
+
+/** `onTurn` sees the turns of the warming up, too. */
+export const inTurns = async (
+  subjects: ReadonlyArray<Subject>,
+  turns: Turns,
+  onTurn: (subject: Subject, turn: Turn) => void = () => {}
+): Promise<ReadonlyMap<string, ReadonlyArray<Turn>>> => {
+  const measured = new Map(subjects.map(({ name }): [string, Array<Turn>] => [name, []]))
+  for (let round = -turns.warmUpRounds; round < turns.rounds; round++) {
+    for (const subject of round % 2 === 0 ? subjects : subjects.toReversed()) {
+      if (turns.restMs !== undefined) await new Promise((resolve) => setTimeout(resolve, turns.restMs))
+      const turn = await turnOf(subject, turns)
+      onTurn(subject, turn)
+      if (round >= 0) measured.get(subject.name)!.push(turn)
+    }
+  }
+  return measured
+}
+
+const turnOf = async ({ name, request, server }: Subject, { connections, turnMs }: Turns): Promise<Turn> => {
+  const cpuBefore = cpuSeconds(server.pid)
+  const result = await run({
+    port: server.port,
+    connections,
+    requests: Number.POSITIVE_INFINITY,
+    secondsMax: turnMs / 1_000,
+    request
+  })
+  if (result.statuses.size !== 1 || !result.statuses.has(200)) {
+    throw new Error(`${name}: ${JSON.stringify([...result.statuses])}`)
+  }
+  return { ...result, cpuMicros: ((cpuSeconds(server.pid) - cpuBefore) / result.completed) * 1e6 }
+}
+
+/**
+ * The turns of several sittings, each with servers of its own: what a compiler makes of a program differs from one start to
+ * the next, by a tenth and more.
+ */
+export const inSittings = async (
+  sittings: number,
+  sit: () => Promise<ReadonlyMap<string, ReadonlyArray<Turn>>>
+): Promise<ReadonlyMap<string, ReadonlyArray<Turn>>> => {
+  const all = new Map<string, Array<Turn>>()
+  for (let sitting = 0; sitting < sittings; sitting++) {
+    for (const [name, turns] of await sit()) all.set(name, [...(all.get(name) ?? []), ...turns])
+  }
+  return all
+}
+
+/** How many times as fast, round by round. */
+export const ratioOf = (
+  turns: ReadonlyArray<{ readonly perSecond: number }>,
+  bare: ReadonlyArray<{ readonly perSecond: number }>
+): number => median(turns.map(({ perSecond }, round) => perSecond / bare[round]!.perSecond))
