@@ -6,8 +6,10 @@ import { Pool } from "undici"
 import { CircuitBreaker } from "./CircuitBreaker.ts"
 import { guardedConnector, type GuardOptions } from "./GuardedConnector.ts"
 import type { HmacKey } from "./Hmac.ts"
-import { type ExchangeHost, type ExchangeRequest, HttpExchange } from "./HttpExchange.ts"
+import type { ExchangeHost, ExchangeRequest } from "./ExchangeRequest.ts"
+import { HttpExchange } from "./HttpExchange.ts"
 import { replyBody, type ServerRequest } from "./JsonRpc.ts"
+import type { ToolProgress } from "../../domain/metering/ToolUpstream.ts"
 import type { McpUpstreamOptions } from "./McpUpstreamOptions.ts"
 import { type Link, modernMeta, postHeaders, sessionHeaders } from "./ProtocolEra.ts"
 import { appendSignedHeaders, type SignedFor, signedForNobody } from "./ProviderSignature.ts"
@@ -31,6 +33,8 @@ export interface Message {
   readonly link: Link | undefined
   readonly timeoutMs: number
   readonly subject?: SignedFor
+  /** Hears what the server says of the request meanwhile; its token is the request's id. */
+  readonly onProgress?: ((progress: ToolProgress) => void) | undefined
 }
 
 export class Endpoint implements ExchangeHost {
@@ -142,7 +146,7 @@ export class Endpoint implements ExchangeHost {
   private begin(message: Message, done: (reply: Reply) => void): HttpExchange | undefined {
     if (this.inFlight >= this.options.inFlightMax) return undefined
     this.inFlight++
-    const { body, headers, id, link, timeoutMs } = message
+    const { body, headers, id, link, onProgress, timeoutMs } = message
     headers.push("accept-encoding", "identity", "user-agent", this.userAgent)
     appendSignedHeaders(headers, this.key, message.subject ?? signedForNobody, body, this.shared.epochMs())
     const request: ExchangeRequest = {
@@ -152,7 +156,8 @@ export class Endpoint implements ExchangeHost {
       body,
       id,
       link,
-      timeoutMs
+      timeoutMs,
+      onProgress
     }
     const exchange = new HttpExchange(request, this.options, this, done)
     this.shared.begin(exchange)

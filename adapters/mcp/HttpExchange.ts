@@ -8,37 +8,13 @@
 import type { IncomingHttpHeaders } from "node:http"
 import type { Dispatcher } from "undici"
 import { faultOf } from "./ExchangeFault.ts"
-import { answerTo, errorOf, messagesOf, type RpcError, type ServerRequest, serverRequestOf } from "./JsonRpc.ts"
+import type { ExchangeHost, ExchangeOptions, ExchangeRequest } from "./ExchangeRequest.ts"
+import { answerTo, errorOf, messagesOf, type RpcAnswer, type RpcError, serverRequestOf } from "./JsonRpc.ts"
 import { isEventStream, isJson } from "./MediaType.ts"
-import type { Link } from "./ProtocolEra.ts"
+import { progressOf } from "./Progress.ts"
 import { rawResult } from "./RawResult.ts"
 import { fault, type Reply } from "./Reply.ts"
 import { ServerSentEvents } from "./ServerSentEvents.ts"
-
-export interface ExchangeRequest {
-  readonly method: "POST" | "GET" | "DELETE"
-  readonly path: string
-  /** Name, value, name, value. */
-  readonly headers: Array<string>
-  readonly body: string
-  /** The request whose answer is awaited; undefined for a message that has none. */
-  readonly id: number | undefined
-  readonly link: Link | undefined
-  readonly timeoutMs: number
-}
-
-export interface ExchangeOptions {
-  readonly responseBodyBytesMax: number
-  readonly lingerMs: number
-}
-
-/** What an exchange belongs to. */
-export interface ExchangeHost {
-  readonly dispatcher: Dispatcher
-  /** undici is done with the request: it holds neither a socket nor a place in the queue any more. */
-  released(): void
-  serverAsked(asked: ServerRequest, link: Link | undefined): void
-}
 
 export class HttpExchange implements Dispatcher.DispatchHandler {
   /** Whether the server may have seen the request. */
@@ -155,21 +131,14 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
       const message = messages[nth]!
       const answer = answerTo(this.request.id!, message)
       if (answer !== undefined) {
-        this.settle(
-          "result" in answer
-            ? {
-                kind: "result",
-                result: answer.result,
-                text: rawResult(data, nth),
-                sessionId: this.sessionId,
-                bytes: this.bytes
-              }
-            : { kind: "rpc_error", error: answer.error, status: this.status, bytes: this.bytes }
-        )
+        this.settle(this.answered(answer, data, nth))
         // The stream should end now. A server that keeps it open loses the socket.
         this.timer = setTimeout(onDeadline, this.options.lingerMs, this)
         return
       }
+      const { id, onProgress } = this.request
+      const progress = onProgress === undefined ? undefined : progressOf(id!, message)
+      if (progress !== undefined) onProgress!(progress)
       const asked = serverRequestOf(message)
       if (asked !== undefined && ++this.serverRequests <= SERVER_REQUESTS_MAX)
         this.host.serverAsked(asked, this.request.link)
@@ -190,18 +159,17 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     if (messages === undefined) return fault("malformed", "The provider's answer is not readable", bytes)
     for (let nth = 0; nth < messages.length; nth++) {
       const answer = answerTo(request.id!, messages[nth]!)
-      if (answer === undefined) continue
-      return "result" in answer
-        ? {
-            kind: "result",
-            result: answer.result,
-            text: rawResult(text, nth),
-            sessionId: this.sessionId,
-            bytes
-          }
-        : { kind: "rpc_error", error: answer.error, status, bytes }
+      if (answer !== undefined) return this.answered(answer, text, nth)
     }
     return fault("malformed", "The provider answered something else than it was asked", bytes)
+  }
+
+  /** The nth object of this text was the answer. */
+  private answered(answer: RpcAnswer, text: string, nth: number): Reply {
+    const { bytes, sessionId, status } = this
+    return "result" in answer
+      ? { kind: "result", result: answer.result, text: rawResult(text, nth), sessionId, bytes }
+      : { kind: "rpc_error", error: answer.error, status, bytes }
   }
 
   private streamEnded(): Reply {

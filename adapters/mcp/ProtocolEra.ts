@@ -79,14 +79,21 @@ export const initializeBody = (id: number, version: string, client: ClientIdenti
 
 export const initializedBody: string = notificationBody("notifications/initialized")
 
+/** `meta`: the modern era's own. */
 export const toolCallBody = (
   id: number,
   link: Link,
   meta: string,
   toolName: string,
-  args: Readonly<Record<string, unknown>>
+  args: Readonly<Record<string, unknown>>,
+  wantsProgress = false
 ): string => {
   const named = `{"name":${JSON.stringify(toolName)},"arguments":${JSON.stringify(args)}`
+  if (wantsProgress) {
+    const token = `"progressToken":${id}`
+    const both = link.era === "modern" ? `{${token},${meta.slice(1)}` : `{${token}}`
+    return requestBody(id, "tools/call", `${named},"_meta":${both}}`)
+  }
   return requestBody(id, "tools/call", link.era === "modern" ? `${named},"_meta":${meta}}` : `${named}}`)
 }
 

@@ -95,10 +95,10 @@ const callOver = Effect.fnUntraced(function* (
   }
   if (call.traceparent !== undefined) headers.push("traceparent", call.traceparent)
   const id = endpoint.nextId()
-  const body = toolCallBody(id, link, endpoint.meta, call.toolName, call.arguments)
+  const body = toolCallBody(id, link, endpoint.meta, call.toolName, call.arguments, call.onProgress !== undefined)
   tally.link = link
   tally.requestBytes += Buffer.byteLength(body)
-  const message: Message = { headers, body, id, link, timeoutMs, subject: call }
+  const message: Message = { headers, body, id, link, timeoutMs, subject: call, onProgress: call.onProgress }
   call.onForwarded?.(tally.attempt)
   let reply = yield* endpoint.ask(message)
   tally.responseBytes += reply.bytes

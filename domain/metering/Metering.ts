@@ -20,7 +20,7 @@ import { type CallIdempotency, CallStore, type Opened, type StoredAnswer } from 
 import { CallTally } from "./CallTally.ts"
 import { deadlineOf, holdFor } from "./CallTerms.ts"
 import { ToolDirectory, type ToolReference } from "./ToolDirectory.ts"
-import { ToolUpstream, type UpstreamAnswer } from "./ToolUpstream.ts"
+import { type ToolProgress, ToolUpstream, type UpstreamAnswer } from "./ToolUpstream.ts"
 import { UnfitOutputs } from "./UnfitOutputs.ts"
 import { UpstreamLimits } from "./UpstreamLimits.ts"
 
@@ -35,6 +35,8 @@ export interface CallRequest {
   readonly onNamed?: (invocationId: ReceiptId) => void
   /** The hold stands; the provider is asked next. */
   readonly onHeld?: () => void
+  /** How far the tool says that it is, for callers that want to know. */
+  readonly onProgress?: ((progress: ToolProgress) => void) | undefined
 }
 
 export interface CallQuote {
@@ -127,7 +129,8 @@ export class Metering extends Context.Service<
             traceparent: traceparentOf(fiber),
             onForwarded: (attempt) => {
               forwarded = attempt
-            }
+            },
+            onProgress: request.onProgress
           })
         )
 

@@ -8,6 +8,14 @@ import type { ConsumerId, ProviderId, ReceiptId, ToolId } from "../shared/Ids.ts
 /** What the provider is told, and what the receipt says. */
 export type CallStatus = "success" | "error" | "timeout" | "rate_limited"
 
+/** How far a tool has come, in its own measure. */
+export interface ToolProgress {
+  readonly progress: number
+  /** What `progress` will have come to in the end. */
+  readonly total?: number
+  readonly message?: string
+}
+
 export interface UpstreamCall {
   readonly invocationId: ReceiptId
   readonly consumerId: ConsumerId
@@ -26,6 +34,8 @@ export interface UpstreamCall {
   readonly traceparent?: string | undefined
   /** Told the number of the attempt as the tool's own request goes out: for who is not there to hear the answer. */
   readonly onForwarded?: (attempt: number) => void
+  /** The provider is asked to say how far it is, and this hears of it until the answer. */
+  readonly onProgress?: ((progress: ToolProgress) => void) | undefined
 }
 
 /** The provider's own result, untouched: `content`, `structuredContent`, `isError`, `_meta`, and whatever else it sent. */

@@ -230,7 +230,9 @@ export class CallsApi extends HttpApiGroup.make("calls")
           summary: "Call a tool",
           description:
             "Holds the price, forwards the call, settles, and answers with the provider's own result and a " +
-            "receipt. Only a success costs money, unless the tool's billing_policy says otherwise. `dry_run: true` quotes."
+            "receipt. Only a success costs money, unless the tool's billing_policy says otherwise. `dry_run: true` quotes.\n\n" +
+            "With `Accept: text/event-stream` the answer of a tool that says how far it is becomes a stream: `progress` " +
+            "events as they come, and last one `result` or `problem` with the body that the answer would have had."
         })
       ),
     usage("usage", "/api/market/usage"),

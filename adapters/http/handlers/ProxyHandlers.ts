@@ -3,6 +3,7 @@
  */
 import { Effect } from "effect"
 import { Metering } from "../../../domain/metering/Metering.ts"
+import type { ToolProgress } from "../../../domain/metering/ToolUpstream.ts"
 import { UpstreamLimits } from "../../../domain/metering/UpstreamLimits.ts"
 import type { ReceiptId } from "../../../domain/shared/Ids.ts"
 import { Digest } from "../../../domain/shared/Digest.ts"
@@ -21,7 +22,7 @@ export const proxyRoutes = Effect.gen(function* () {
 
   const proxy = encodedRoute(
     CallsApi.endpoints.proxy,
-    Effect.fnUntraced(function* ({ as, clock, notes, payload, request, requestId, text }) {
+    Effect.fnUntraced(function* ({ as, clock, notes, payload, request, requestId, tell, text }) {
       const caller = as("consumer")
       const call = {
         consumerId: caller.ownerId,
@@ -32,7 +33,11 @@ export const proxyRoutes = Effect.gen(function* () {
         onNamed: (invocationId: ReceiptId) => {
           notes.invocation_id = invocationId
         },
-        onHeld: () => clock.restart(totalMs)
+        onHeld: () => clock.restart(totalMs),
+        onProgress:
+          tell === undefined
+            ? undefined
+            : (progress: ToolProgress) => tell({ event: "progress", data: JSON.stringify(progress) })
       }
       if (payload.dry_run === true) {
         const quote = yield* metering.quote(call)

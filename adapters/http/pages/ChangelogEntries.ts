@@ -29,6 +29,7 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
         title: "Calls and money",
         items: [
           "`POST /api/market/proxy` holds the price, forwards over MCP in both eras of the protocol, settles, and answers with a receipt.",
+          "Tools that take their time: with `Accept: text/event-stream` a call's answer is a stream of the provider's `progress`, and then the result.",
           "Balances that never go below zero, budgets, free tiers, versioned prices, quotes before the call.",
           "Loads, payouts and onboarding through Stripe or a dry run; monthly invoices, statements and credit notes as JSON, HTML and PDF.",
           "`POST /api/v1/market/meter` for calls past the proxy, within grants that consumers give and take back.",

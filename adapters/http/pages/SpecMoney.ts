@@ -68,7 +68,8 @@ export const moneyPart = (freeCallsByDefault: number): SpecPart => ({
       "Held is the list price; for a tool with `max_cost_microcents` the larger of the two. The caller's `max_cost_microcents` lowers the hold down to the list price.",
       "A balance never goes below zero, at any concurrency.",
       "A call whose process died is ended after its deadline: its receipt says `error`, its cost is 0, the hold is given back.",
-      "`dry_run: true` answers the quote; nobody is called, nothing is held."
+      "`dry_run: true` answers the quote; nobody is called, nothing is held.",
+      "A caller whose `Accept` names `text/event-stream` may be answered by one: 200, a `progress` event (`progress`, and `total` and `message` where the provider gives them) as often as the provider says how far it is, and last one `result` or `problem` with the body that the answer would have had. A stream begins with the first `progress`; where none comes before the answer, the answer is the usual one, and so is a replay of it. Progress is not paid for: words of it that are longer than a line are cut off."
     ),
     heading("What is billed"),
     listing(

@@ -43,6 +43,10 @@ export const cacheControl = (method: string, rule: AccessRule): string => {
   return rule.cacheable ? "public, max-age=60" : "no-store"
 }
 
+/** What makes answers of one address differ. */
+export const varyOf = (rule: AccessRule): string =>
+  rule.roles.length > 0 || rule.keyOptional ? "Authorization, Origin" : "Origin"
+
 export const dress = (answer: WebAnswer, requestId: string, extra: Readonly<Record<string, string>>): WebAnswer => ({
   status: answer.status,
   body: answer.body,

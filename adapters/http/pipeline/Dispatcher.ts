@@ -3,7 +3,6 @@
  * body, effect. Everything that the service serves passes here, so every answer keeps the same conventions.
  */
 import { Cause, Context, Effect, Result } from "effect"
-import { FindMyWay } from "effect/http"
 import { Authentication, OperatorKey, type Unauthorized } from "../../../domain/accounts/Authentication.ts"
 import type { Principal } from "../../../domain/accounts/Principal.ts"
 import { Entropy } from "../../../domain/shared/Entropy.ts"
@@ -11,15 +10,8 @@ import { Idempotency } from "../../../domain/shared/Idempotency.ts"
 import type { AccessRule } from "../api/Access.ts"
 import { BaseUrl } from "../BaseUrl.ts"
 import { clientAddress, type TrustedProxies } from "./ClientAddress.ts"
-import {
-  acceptableRequestId,
-  acceptableTraceparent,
-  cacheControl,
-  crossOrigin,
-  dress,
-  preflight
-} from "./Conventions.ts"
-import { MethodNotAllowed, NotInTime, RouteNotFound, WrongRole } from "./Failures.ts"
+import { acceptableRequestId, acceptableTraceparent, cacheControl, crossOrigin, dress, varyOf } from "./Conventions.ts"
+import { NotInTime, WrongRole } from "./Failures.ts"
 import { isDatabaseAway, refusalIn } from "./Endings.ts"
 import { HttpMetrics, type RouteMeter } from "./HttpMetrics.ts"
 import { idempotencyKey } from "./IdempotencyKey.ts"
@@ -32,7 +24,9 @@ import { parseQuery } from "./Query.ts"
 import { parseJson, readText } from "./RequestBody.ts"
 import { makeInTime, type RequestClock } from "./RequestTimeout.ts"
 import type { EncodedReply, Route } from "./Route.ts"
-import { bearer, header, json, wantsPage, type WebAnswer, type WebRequest } from "./WebRequest.ts"
+import { type Found, makeRouting } from "./Routing.ts"
+import { teller } from "./Telling.ts"
+import { bearer, header, json, type WebAnswer, type WebRequest } from "./WebRequest.ts"
 
 /** Whose forwarded-for headers are believed. */
 export const TrustedProxyRanges = Context.Reference<TrustedProxies>(
@@ -48,13 +42,6 @@ export class Dispatcher extends Context.Service<
   }
 >()("agent-tool-billing/adapters/http/Dispatcher") {}
 
-interface Found {
-  readonly handler: Route
-  readonly params: Readonly<Record<string, string | undefined>>
-}
-
-const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
-
 /** `nothingHere`: what a browser is shown where there is no route. */
 export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, nothingHere: EncodedReply) {
   const authentication = yield* Authentication
@@ -69,24 +56,8 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, n
   const cached = yield* makeReadCache
   const inTime = yield* makeInTime
   const maybeTraced = yield* makeRequestTraces
-  const router = FindMyWay.make<Route>({
-    ignoreTrailingSlash: true,
-    ignoreDuplicateSlashes: false,
-    caseSensitive: true
-  })
-  for (const route of routes) {
-    router.on(route.method as "GET", route.path as `/${string}`, route)
-    meters.set(route, metrics.meterOf(route.method, route.path))
-  }
-
-  const find = (method: string, path: string) =>
-    METHODS.includes(method as "GET") && isWhole(path) ? router.find(method as "GET", path) : undefined
-  const allowed = (path: string): ReadonlyArray<string> => {
-    const methods = METHODS.filter((method) => find(method, path) !== undefined)
-    return methods.includes("GET")
-      ? ["GET", "HEAD", ...methods.filter((m) => m !== "GET"), "OPTIONS"]
-      : [...methods, "OPTIONS"]
-  }
+  const { find, unrouted } = makeRouting(routes, nothingHere, baseUrl)
+  for (const route of routes) meters.set(route, metrics.meterOf(route.method, route.path))
 
   const authenticate = (
     request: WebRequest,
@@ -120,6 +91,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, n
       requestId: notes.request_id,
       notes,
       text: "",
+      tell: undefined,
       clock
     })
   })
@@ -130,6 +102,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, n
     address: string,
     notes: RequestNotes,
     noted: { limit: LimitHeaders },
+    extra: Readonly<Record<string, string>>,
     clock: RequestClock
   ): Effect.fn.Return<EncodedReply & { readonly replayed: boolean }, Refusal> {
     const route = found.handler
@@ -164,6 +137,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, n
       requestId: notes.request_id,
       notes,
       text,
+      tell: teller(request, notes.request_id, () => ({ ...extra, ...noted.limit, vary: varyOf(route.rule) })),
       clock
     })
     const key = route.rule.idempotent && !route.ownIdempotency ? yield* idempotencyKey(request) : undefined
@@ -175,24 +149,6 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, n
     )
     return { ...(JSON.parse(once.answer) as EncodedReply), replayed: once.replayed }
   })
-
-  const unrouted = (request: WebRequest, method: string, requestId: string): WebAnswer => {
-    const allow = allowed(request.path)
-    if (allow.length > 1 && method === "OPTIONS") return preflight(allow)
-    const quirks = find("POST", request.path)?.handler.quirks
-    if (quirks !== undefined) return quirks.otherMethods
-    if (allow.length === 1 && method === "GET" && wantsPage(request)) {
-      return {
-        ...nothingHere,
-        headers: { ...nothingHere.headers, "cache-control": "no-store", vary: "Accept, Origin" }
-      }
-    }
-    const refusal =
-      allow.length > 1
-        ? new MethodNotAllowed({ method: request.method, path: request.path, allow })
-        : new RouteNotFound({ path: request.path })
-    return toAnswer(problemOf(refusal, baseUrl), requestId, request.path)
-  }
 
   const dispatch = Effect.fnUntraced(function* (request: WebRequest): Effect.fn.Return<WebAnswer> {
     const startedMs = performance.now()
@@ -229,7 +185,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, n
       noting(
         notes,
         inTime(
-          (clock) => perform(request, found, address, notes, noted, clock),
+          (clock) => perform(request, found, address, notes, noted, extra, clock),
           () => new NotInTime({ kind: found.handler.late })
         )
       )
@@ -259,9 +215,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, n
       ...extra,
       ...noted.limit,
       "cache-control": cacheControl(method, found.handler.rule),
-      ...(found.handler.rule.roles.length > 0 || found.handler.rule.keyOptional
-        ? { vary: "Authorization, Origin" }
-        : {}),
+      vary: varyOf(found.handler.rule),
       ...(reply.replayed ? { "idempotent-replay": "true" } : {})
     })
   })
@@ -274,12 +228,6 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, n
 
   return Dispatcher.of({ dispatch })
 })
-
-/**
- * The router would stop reading at these, and a proxy before us that guards a path would have seen another one. `*` is no
- * path: it asks about the server, and the router would take it for the root.
- */
-const isWhole = (path: string): boolean => path !== "*" && !path.includes(";") && !path.includes("#")
 
 /** Of whoever may come without one: whether one that is sent means anything. */
 const usesKey = (rule: AccessRule): boolean => rule.keyOptional || rule.idempotent || rule.openWithoutOperator

@@ -11,7 +11,7 @@ import type { Refusal } from "./Refusals.ts"
 import type { RequestNotes } from "./RequestNotes.ts"
 import type { RequestClock } from "./RequestTimeout.ts"
 import { type BodyRules, storedBody } from "./RequestBody.ts"
-import type { WebAnswer, WebRequest } from "./WebRequest.ts"
+import type { ServerSentEvent, WebAnswer, WebRequest } from "./WebRequest.ts"
 
 type TypeOf<S> = [S] extends [never] ? undefined : S extends { readonly Type: infer A } ? A : undefined
 
@@ -31,6 +31,8 @@ export interface Input<E extends HttpApiEndpoint.ConstraintRequest> {
   /** The body as it was sent. */
   readonly text: string
   readonly clock: RequestClock
+  /** Says something before the answer; undefined where the client does not want to hear it, or cannot. */
+  readonly tell: ((event: ServerSentEvent) => void) | undefined
 }
 
 export interface Reply<A> {

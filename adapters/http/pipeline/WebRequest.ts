@@ -15,6 +15,17 @@ export interface WebRequest {
   readonly remoteAddress: string
   /** Reads the body, at most `bytesMax` of it. Nothing is read before it is asked for. */
   body(bytesMax: number): Effect.Effect<Uint8Array, PayloadTooLarge>
+  /**
+   * Tells the client something before the answer, where its server can: the first event begins a stream with these headers,
+   * whose last event the answer then is.
+   */
+  readonly tell?: (headers: Readonly<Record<string, string>>, event: ServerSentEvent) => void
+}
+
+export interface ServerSentEvent {
+  readonly event: string
+  /** JSON. */
+  readonly data: string
 }
 
 export interface WebAnswer {
@@ -36,6 +47,8 @@ export const bearer = (request: WebRequest): string => {
 
 /** Browsers name HTML first; whoever asks for JSON, or says nothing, is a machine. */
 export const wantsPage = (request: WebRequest): boolean => /^\s*text\/html\b/iu.test(header(request, "accept") ?? "")
+
+export const EVENT_STREAM = "text/event-stream"
 
 export const json = (
   status: number,

@@ -22,7 +22,7 @@ export interface Exchange {
 export const refuseMalformed = (socket: Duplex, error: NodeJS.ErrnoException, before: Exchange | undefined): void => {
   if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy()
   if (before === undefined || before.outgoing.writableFinished) return lastWords(socket, problemOf(error))
-  if (before.outgoing.headersSent) return void socket.destroy()
+  if (before.outgoing.writableEnded) return void socket.destroy()
   if (!before.incoming.complete) return lastWords(socket, problemOf(error))
   before.outgoing.once("finish", () => lastWords(socket, problemOf(error)))
 }

@@ -10,6 +10,7 @@ import { PayloadTooLarge } from "../pipeline/Failures.ts"
 import { Dispatcher } from "../pipeline/Dispatcher.ts"
 import type { WebAnswer, WebRequest } from "../pipeline/WebRequest.ts"
 import { makeCompression } from "./Compression.ts"
+import { isStreaming, sayLast, sayOnTheWay } from "./EventStream.ts"
 import { type Exchange, refusalOf, refuseMalformed } from "./MalformedRequest.ts"
 
 export interface ServerSettings {
@@ -102,13 +103,13 @@ export const layer = (settings: ServerSettings) =>
           if (connection.unanswered === UNANSWERED_MAX) return void incoming.socket.destroy()
           connection.latest = { incoming, outgoing }
           connection.unanswered++
-          const fiber = run(dispatch(toWebRequest(incoming)))
+          const fiber = run(dispatch(toWebRequest(incoming, outgoing)))
           running.add(fiber)
           fiber.addObserver((exit) => {
             running.delete(fiber)
-            if (exit._tag === "Success") {
-              send(server, incoming, outgoing, compression.of(exit.value, incoming.headers["accept-encoding"]))
-            } else outgoing.destroy()
+            if (exit._tag === "Failure") outgoing.destroy()
+            else if (isStreaming(outgoing)) sayLast(outgoing, exit.value)
+            else send(server, incoming, outgoing, compression.of(exit.value, incoming.headers["accept-encoding"]))
           })
           outgoing.on("close", () => {
             connection.unanswered--
@@ -157,7 +158,7 @@ const close = (server: Server, running: ReadonlySet<Fiber.Fiber<WebAnswer>>, dra
 const closeIdleForever = (server: Server): Effect.Effect<never> =>
   Effect.sync(() => server.closeIdleConnections()).pipe(Effect.delay(IDLE_SWEEP), Effect.forever)
 
-const toWebRequest = (incoming: IncomingMessage): WebRequest => {
+const toWebRequest = (incoming: IncomingMessage, outgoing: ServerResponse): WebRequest => {
   const url = incoming.url ?? "/"
   const mark = url.indexOf("?")
   return {
@@ -166,7 +167,8 @@ const toWebRequest = (incoming: IncomingMessage): WebRequest => {
     query: mark === -1 ? "" : url.slice(mark + 1),
     headers: incoming.headers,
     remoteAddress: plainAddress(incoming.socket.remoteAddress),
-    body: (bytesMax) => readBody(incoming, bytesMax)
+    body: (bytesMax) => readBody(incoming, bytesMax),
+    tell: (headers, event) => sayOnTheWay(outgoing, headers, event)
   }
 }
 

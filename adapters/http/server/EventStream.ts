@@ -1,0 +1,41 @@
+/**
+ * An answer that begins before it is known, as server-sent events: what is said on the way, and the answer as the last of
+ * them, `result` or `problem`.
+ */
+import type { ServerResponse } from "node:http"
+import { EVENT_STREAM, type ServerSentEvent, type WebAnswer } from "../pipeline/WebRequest.ts"
+
+/** Of a client that does not read: what is said on the way is not worth more memory. */
+const UNREAD_BYTES_MAX = 65_536
+
+export const isStreaming = (outgoing: ServerResponse): boolean =>
+  outgoing.headersSent && outgoing.getHeader("content-type") === EVENT_STREAM
+
+/** The headers count with the first event. */
+export const sayOnTheWay = (
+  outgoing: ServerResponse,
+  headers: Readonly<Record<string, string>>,
+  event: ServerSentEvent
+): void => {
+  const text = written(event)
+  if (outgoing.destroyed || outgoing.writableEnded) return
+  if (outgoing.writableLength + text.length > UNREAD_BYTES_MAX) return
+  if (!outgoing.headersSent) {
+    // Proxies that would gather an answer before they pass it on are asked not to.
+    for (const [name, value] of Object.entries({ ...headers, "x-accel-buffering": "no" })) {
+      outgoing.setHeader(name, value)
+    }
+    outgoing.writeHead(200)
+  }
+  outgoing.write(text)
+}
+
+export const sayLast = (outgoing: ServerResponse, answer: WebAnswer): void => {
+  if (outgoing.destroyed) return
+  const data = typeof answer.body === "string" ? answer.body : new TextDecoder().decode(answer.body)
+  outgoing.end(written({ event: answer.status < 400 ? "result" : "problem", data }))
+}
+
+/** Of JSON, line breaks are only ever between its tokens. */
+const written = ({ data, event }: ServerSentEvent): string =>
+  `event: ${event}\ndata: ${data.replaceAll(/\r\n|\r|\n/gu, "\ndata: ")}\n\n`

@@ -1,0 +1,115 @@
+/**
+ * How far a tool is: asked for only where somebody wants to know, and heard from servers of both eras.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import type { ToolProgress } from "../../../domain/metering/ToolUpstream.ts"
+import { upstreamCall } from "../../support/mcp/calls.ts"
+import { everythingServer } from "../../support/mcp/RealServers.ts"
+import { event, result, scriptedServer, type Seen, stream, text } from "../../support/mcp/ScriptedServer.ts"
+import { makeUpstream } from "../../support/mcp/upstream.ts"
+
+const tokenOf = ({ params }: Seen): unknown => (params["_meta"] as { readonly progressToken?: unknown }).progressToken
+
+const told = (params: unknown) => event({ jsonrpc: "2.0", method: "notifications/progress", params })
+
+describe("progress", () => {
+  for (const era of ["modern", "stateful"] as const) {
+    it.live(`is told by a ${era} server, in its own measure, until it answers`, () =>
+      Effect.gen(function* () {
+        const server = yield* scriptedServer({
+          era,
+          onCall: (seen, response) => {
+            const progressToken = tokenOf(seen)
+            stream(response)
+            response.write(told({ progressToken, progress: 0.5 }))
+            response.write(told({ progressToken, progress: 2, total: 4, message: "half way\nand on", secret: 1 }))
+            response.write(told({ progressToken: "another call's", progress: 3 }))
+            response.write(told({ progressToken, progress: "three" }))
+            response.write(told({ progressToken, progress: 1 }).replace('"progress":1', '"progress":1e999'))
+            response.write(told({ progressToken, progress: 3, total: null, message: "x".repeat(1_000) }))
+            response.write(event({ jsonrpc: "2.0", method: "notifications/message", params: { progressToken } }))
+            response.end(event(result(seen, text("done"))))
+          }
+        })
+        const heard: Array<ToolProgress> = []
+        const upstream = yield* makeUpstream()
+        const answer = yield* upstream.call(upstreamCall(server.url, { onProgress: (one) => heard.push(one) }))
+        assert.strictEqual(answer.status, "success")
+        assert.deepStrictEqual(answer.result?.["content"], text("done").content)
+        assert.deepStrictEqual(heard, [
+          { progress: 0.5 },
+          { progress: 2, total: 4, message: "half way\nand on" },
+          { progress: 3, message: "x".repeat(300) }
+        ])
+      })
+    )
+
+    it.live(`is not asked of a ${era} server for nobody, nor heard`, () =>
+      Effect.gen(function* () {
+        const server = yield* scriptedServer({
+          era,
+          onCall: (seen, response) => {
+            stream(response)
+            response.write(told({ progressToken: seen.id, progress: 1 }))
+            response.end(event(result(seen, text("done"))))
+          }
+        })
+        const upstream = yield* makeUpstream()
+        const answer = yield* upstream.call(upstreamCall(server.url))
+        assert.strictEqual(answer.status, "success")
+        const meta = (server.of("tools/call")[0]!.params["_meta"] ?? {}) as Readonly<Record<string, unknown>>
+        assert.notProperty(meta, "progressToken")
+      })
+    )
+  }
+
+  it.live("of a stream that is taken up again goes on", () =>
+    Effect.gen(function* () {
+      let call: Seen | undefined
+      const server = yield* scriptedServer({
+        era: "stateful",
+        onCall: (seen, response) => {
+          call = seen
+          stream(response).write("id: one\nretry: 10\ndata: \n\n")
+          response.end(told({ progressToken: tokenOf(seen), progress: 1 }))
+        },
+        onOther: (seen, response) => {
+          if (seen.http !== "GET") return false
+          stream(response).write(told({ progressToken: tokenOf(call!), progress: 2 }))
+          response.end(event(result(call!, text("done"))))
+          return true
+        }
+      })
+      const heard: Array<number> = []
+      const upstream = yield* makeUpstream()
+      const onProgress = ({ progress }: ToolProgress) => heard.push(progress)
+      const answer = yield* upstream.call(upstreamCall(server.url, { onProgress }))
+      assert.strictEqual(answer.status, "success")
+      assert.deepStrictEqual(heard, [1, 2])
+    })
+  )
+
+  it.live(
+    "comes from server-everything's long work, step by step",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* everythingServer
+        const heard: Array<ToolProgress> = []
+        const upstream = yield* makeUpstream()
+        const answer = yield* upstream.call(
+          upstreamCall(url, {
+            toolName: "trigger-long-running-operation",
+            arguments: { duration: 0.4, steps: 4 },
+            onProgress: (one) => heard.push(one)
+          })
+        )
+        assert.strictEqual(answer.status, "success")
+        assert.deepStrictEqual(
+          heard.map(({ progress, total }) => [progress, total]),
+          [1, 2, 3, 4].map((step) => [step, 4])
+        )
+      }),
+    60_000
+  )
+})

@@ -1,0 +1,243 @@
+/**
+ * A call whose caller wants to know how far it is: the answer may come as a stream, and is the same answer.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { IncomingMessage, ServerResponse } from "node:http"
+import { Socket } from "node:net"
+import { isStreaming, sayLast, sayOnTheWay } from "../../adapters/http/server/EventStream.ts"
+import { loadMarket, PRICE, purseOf } from "../support/load/LoadMarket.ts"
+import {
+  type Answer,
+  event,
+  json,
+  result,
+  rpcError,
+  scriptedServer,
+  stream,
+  text
+} from "../support/mcp/ScriptedServer.ts"
+import { eventually } from "../support/mcp/upstream.ts"
+import { RawHttp } from "../support/RawHttp.ts"
+import { LIVE } from "../support/ServiceUnderTest.ts"
+
+const SETTINGS = { PAYMENTS: "dry_run", ALLOW_UPSTREAM: "loopback", RATE_LIMIT_RPM: "1000" }
+const LOADED = 1_000_000
+const SLOW_MS = 300
+/** What the service would compress. */
+const LONG = "a\nb".repeat(10_000)
+
+interface Told {
+  readonly event: string
+  readonly data: unknown
+  readonly atMs: number
+}
+
+/** As a client of server-sent events reads them. */
+const read = async (response: Response, onEvent: (told: Told) => void = () => {}): Promise<ReadonlyArray<Told>> => {
+  const told: Array<Told> = []
+  let pending = ""
+  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+    const blocks = (pending + chunk).split("\n\n")
+    pending = blocks.pop()!
+    for (const block of blocks) {
+      const lines = block.split("\n")
+      const data = lines.filter((line) => line.startsWith("data: ")).map((line) => line.slice("data: ".length))
+      const one = {
+        event: lines.find((line) => line.startsWith("event: "))!.slice("event: ".length),
+        data: JSON.parse(data.join("\n")) as unknown,
+        atMs: performance.now()
+      }
+      told.push(one)
+      onEvent(one)
+    }
+  }
+  assert.strictEqual(pending, "", "it ends with a whole event")
+  return told
+}
+
+const aMarket = Effect.fnUntraced(function* (onCall: Answer) {
+  const { port } = yield* RawHttp
+  const url = `http://127.0.0.1:${port}`
+  const provider = yield* scriptedServer({ era: "modern", onCall })
+  const { buyers, toolId } = yield* loadMarket(url, provider, { buyers: 1, cents: LOADED / 10_000 })
+  const key = buyers[0]!
+  const call = (headers: Readonly<Record<string, string>>, signal?: AbortSignal) =>
+    Effect.promise(() =>
+      fetch(`${url}/api/market/proxy`, {
+        method: "POST",
+        headers: { "content-type": "application/json", authorization: `Bearer ${key}`, ...headers },
+        body: JSON.stringify({ tool_id: toolId, input: {} }),
+        ...(signal === undefined ? {} : { signal })
+      })
+    )
+  return { url, key, provider, call }
+})
+
+const EVENTS = { accept: "application/json, text/event-stream" }
+
+const step = (seen: Parameters<Answer>[0], progress: number) => {
+  const { progressToken } = seen.params["_meta"] as { readonly progressToken: unknown }
+  return event({ jsonrpc: "2.0", method: "notifications/progress", params: { progressToken, progress, total: 2 } })
+}
+
+/** Two steps, and the answer some time after them. */
+const inSteps =
+  (last: (seen: Parameters<Answer>[0]) => unknown): Answer =>
+  (seen, response) => {
+    stream(response).write(step(seen, 1))
+    response.write(step(seen, 2))
+    setTimeout(() => response.end(event(last(seen))), SLOW_MS)
+  }
+
+const done = inSteps((seen) => result(seen, text("done")))
+
+const STEPS = [1, 2].map((progress) => ({ progress, total: 2 }))
+
+const at = (value: unknown, ...path: ReadonlyArray<string>): unknown =>
+  path.reduce<unknown>((inner, name) => (inner as Readonly<Record<string, unknown>>)[name], value)
+
+it.layer(RawHttp.layer(SETTINGS), LIVE)("a caller that takes events", (it) => {
+  it.effect("hears each step when it is made, and then the answer with its receipt", () =>
+    Effect.gen(function* () {
+      const { call, key, url } = yield* aMarket(done)
+      const response = yield* call({ ...EVENTS, "x-request-id": "the-request", origin: "https://agent.example" })
+      assert.strictEqual(response.status, 200)
+      assert.strictEqual(response.headers.get("content-type"), "text/event-stream")
+      assert.strictEqual(response.headers.get("cache-control"), "no-store")
+      assert.strictEqual(response.headers.get("x-request-id"), "the-request")
+      assert.strictEqual(response.headers.get("access-control-allow-origin"), "*")
+      assert.isNotNull(response.headers.get("x-ratelimit-limit"))
+      const told = yield* Effect.promise(() => read(response))
+      assert.deepStrictEqual(
+        told.map((one) => one.event),
+        ["progress", "progress", "result"]
+      )
+      assert.deepStrictEqual(
+        told.slice(0, 2).map(({ data }) => data),
+        STEPS
+      )
+      assert.isAbove(told[2]!.atMs - told[1]!.atMs, SLOW_MS / 2, "the steps do not wait for the answer")
+      assert.deepStrictEqual(at(told[2]!.data, "result", "content"), text("done").content)
+      assert.strictEqual(at(told[2]!.data, "meta", "cost_microcents"), PRICE)
+      const receipt = yield* Effect.promise(() =>
+        fetch(`${url}/api/v1/market/receipts/${String(at(told[2]!.data, "meta", "receipt_id"))}`, {
+          headers: { authorization: `Bearer ${key}` }
+        })
+      )
+      assert.strictEqual(receipt.status, 200)
+      assert.deepStrictEqual(yield* purseOf(url, key), { balance: LOADED - PRICE, held: 0 })
+    })
+  )
+
+  it.effect("is told of a failure as of an answer, and pays nothing", () =>
+    Effect.gen(function* () {
+      const { call, key, url } = yield* aMarket(inSteps((seen) => rpcError(seen, -32_000, "it broke")))
+      const response = yield* call(EVENTS)
+      const told = yield* Effect.promise(() => read(response))
+      assert.deepStrictEqual(
+        told.map((one) => one.event),
+        ["progress", "progress", "problem"]
+      )
+      assert.deepStrictEqual([at(told[2]!.data, "status"), at(told[2]!.data, "code")], [502, "PROVIDER_ERROR"])
+      assert.deepStrictEqual(yield* purseOf(url, key), { balance: LOADED, held: 0 })
+    })
+  )
+
+  it.effect("is answered as everybody where nothing is said on the way", () =>
+    Effect.gen(function* () {
+      const { call } = yield* aMarket((seen, response) => json(response, result(seen, text("at once"))))
+      const response = yield* call(EVENTS)
+      assert.include(response.headers.get("content-type"), "application/json")
+      assert.isNotNull(response.headers.get("x-market-receipt"))
+      const refused = yield* call({ ...EVENTS, authorization: "Bearer nonsense" })
+      assert.strictEqual(refused.status, 401)
+      assert.include(refused.headers.get("content-type"), "application/problem+json")
+    })
+  )
+
+  for (const accept of ["application/json", "*/*", "application/json, text/event-stream;q=0", "text/event-streams"]) {
+    it.effect(`is one that names the stream: to "${accept}" the answer is JSON, and the provider is not asked`, () =>
+      Effect.gen(function* () {
+        const { call, provider } = yield* aMarket((seen, response) => json(response, result(seen, text("done"))))
+        const response = yield* call({ accept })
+        assert.include(response.headers.get("content-type"), "application/json")
+        assert.notProperty(provider.of("tools/call")[0]!.params["_meta"], "progressToken")
+      })
+    )
+  }
+
+  it.effect("is told at most a thousand steps", () =>
+    Effect.gen(function* () {
+      const { call } = yield* aMarket((seen, response) => {
+        stream(response).write(step(seen, 1).repeat(2_500))
+        setTimeout(() => response.end(event(result(seen, text("done")))), SLOW_MS)
+      })
+      const response = yield* call(EVENTS)
+      const told = yield* Effect.promise(() => read(response))
+      assert.isAtMost(told.length, 1_001)
+      assert.strictEqual(told.at(-1)!.event, "result")
+    })
+  )
+
+  it.effect("gets the answer without the steps when it asks again under its key", () =>
+    Effect.gen(function* () {
+      const { call, key, provider, url } = yield* aMarket(done)
+      const headers = { ...EVENTS, "idempotency-key": "once" }
+      const first = yield* call(headers)
+      const told = yield* Effect.promise(() => read(first))
+      const again = yield* call(headers)
+      assert.strictEqual(again.headers.get("idempotent-replay"), "true")
+      assert.deepStrictEqual(yield* Effect.promise(() => again.json()), told[2]!.data)
+      assert.strictEqual(provider.of("tools/call").length, 1)
+      assert.deepStrictEqual(yield* purseOf(url, key), { balance: LOADED - PRICE, held: 0 })
+    })
+  )
+
+  it.effect("may hang up in the middle: the provider's work ends, and nothing is charged", () =>
+    Effect.gen(function* () {
+      let left = 0
+      const { call, key, url } = yield* aMarket((seen, response) => {
+        response.on("close", () => left++)
+        stream(response).write(step(seen, 1))
+      })
+      const hangUp = new AbortController()
+      const response = yield* call(EVENTS, hangUp.signal)
+      yield* Effect.promise(() => read(response, () => hangUp.abort()).catch(() => []))
+      yield* eventually(() => left === 1)
+      let purse = yield* purseOf(url, key)
+      for (let n = 0; n < 100 && purse.held > 0; n++) {
+        yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 20)))
+        purse = yield* purseOf(url, key)
+      }
+      assert.deepStrictEqual(purse, { balance: LOADED, held: 0 })
+    })
+  )
+
+  it.effect("reads a result that its provider wrote over several lines, however long, and packed by nobody", () =>
+    Effect.gen(function* () {
+      const { call } = yield* aMarket((seen, response) => {
+        stream(response).write(step(seen, 1))
+        const lines = JSON.stringify(result(seen, text(LONG)), undefined, 2).split("\n")
+        response.end(`${lines.map((line) => `data: ${line}`).join("\n")}\n\n`)
+      })
+      const response = yield* call(EVENTS)
+      const told = yield* Effect.promise(() => read(response))
+      assert.deepStrictEqual(at(told.at(-1)!.data, "result", "content"), text(LONG).content)
+    })
+  )
+})
+
+it("a client that does not read costs a bounded amount of memory, and is still told the answer", () => {
+  const outgoing = new ServerResponse(new IncomingMessage(new Socket()))
+  const one = { event: "progress", data: JSON.stringify({ progress: 1, message: "x".repeat(1_000) }) }
+  for (let n = 0; n < 1_000; n++) sayOnTheWay(outgoing, { "content-type": "text/event-stream" }, one)
+  assert.isTrue(isStreaming(outgoing))
+  const unread = outgoing.writableLength
+  assert.isAbove(unread, 50_000)
+  assert.isAtMost(unread, 66_000)
+  sayOnTheWay(outgoing, {}, { event: "progress", data: JSON.stringify("x".repeat(5_000_000)) })
+  assert.strictEqual(outgoing.writableLength, unread)
+  sayLast(outgoing, { status: 200, headers: {}, body: '{"result":{}}' })
+  assert.isAbove(outgoing.writableLength, unread)
+})
