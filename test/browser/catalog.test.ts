@@ -5,7 +5,8 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
-import { browser, hasBrowser, open, overflows, pictured, seriousFindings } from "../support/Browser.ts"
+import { browser, hasBrowser, open, seriousFindings } from "../support/Browser.ts"
+import { isReadable } from "../support/Looks.ts"
 import { catalogShop, MANY } from "../support/CatalogShop.ts"
 import { post, ready } from "../support/ServiceProcess.ts"
 import { promise, SLOW } from "../support/ToolPage.ts"
@@ -109,25 +110,14 @@ it.live.skipIf(!hasBrowser)(
     Effect.gen(function* () {
       const { adaId, url } = yield* catalogShop
       const opened = yield* browser
-      const few = `?provider_id=${adaId}&max_price=cheap`
-      for (const [name, query, scheme, width] of [
-        ["all", "", "light", 1_280],
-        ["all", "", "light", 360],
-        ["all", "", "dark", 1_280],
-        ["all", "", "dark", 360],
-        ["few", few, "light", 1_280],
-        ["few", few, "dark", 360],
-        ["none", "?q=quux", "dark", 1_280],
-        ["none", "?q=quux", "light", 360]
+      for (const [name, query] of [
+        ["all", ""],
+        ["few", `?provider_id=${adaId}&max_price=cheap`],
+        ["none", "?q=quux"]
       ] as const) {
-        const { complaints, page } = yield* open(opened, `${url}/catalog${query}`, { scheme, width })
-        assert.isFalse(yield* overflows(page), `${name} ${scheme} ${width}`)
-        yield* pictured(page, `catalog-${name}-${scheme}-${width}`)
-        assert.deepStrictEqual(yield* seriousFindings(page), [], `${name} ${scheme} ${width}`)
-        assert.deepStrictEqual(
-          complaints.filter((one) => !one.includes("Content Security Policy")),
-          []
-        )
+        const { complaints, page } = yield* open(opened, `${url}/catalog${query}`)
+        assert.deepStrictEqual(complaints, [])
+        yield* isReadable(page, `catalog ${name}`)
       }
     }).pipe(Effect.scoped),
   SLOW

@@ -4,7 +4,8 @@
 import { assert, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import type { Browser } from "playwright-core"
-import { browser, hasBrowser, open, overflows, pictured, seriousFindings } from "../support/Browser.ts"
+import { browser, hasBrowser, open } from "../support/Browser.ts"
+import { isReadable, NARROW_AND_DARK, WIDE_AND_LIGHT } from "../support/Looks.ts"
 import { ready } from "../support/ServiceProcess.ts"
 
 const PAGES = [
@@ -34,25 +35,17 @@ it.layer(Site.layer, { timeout: "180 seconds", excludeTestServices: true })("pag
       () =>
         Effect.gen(function* () {
           const { opened, url } = yield* Site
-          for (const scheme of ["light", "dark"] as const) {
-            for (const width of [1_280, 360]) {
-              // The documentation is so long that its scan takes half a minute: in one scheme wide, in the other narrow.
-              if (name === "docs" && (scheme === "light") !== (width === 1_280)) continue
-              const { asked, complaints, page } = yield* open(opened, `${url}${path}`, { scheme, width })
-              assert.strictEqual(yield* Effect.promise(() => page.innerText("h1")), title)
-              assert.strictEqual(yield* Effect.promise(() => page.locator("header.site nav a").count()), 6)
-              assert.isFalse(yield* overflows(page), `${scheme} ${width}`)
-              // The documentation is longer than a picture may be.
-              if (name !== "docs") yield* pictured(page, `${name}-${scheme}-${width}`)
-              assert.deepStrictEqual(yield* seriousFindings(page), [], `${scheme} ${width}`)
-              assert.isTrue(asked.every((one) => one.startsWith(url) || one.startsWith("data:")))
-              // Chromium says aloud that a page came with 404.
-              assert.deepStrictEqual(
-                complaints.filter((one) => !(name === "nothing" && one.includes("404"))),
-                []
-              )
-            }
-          }
+          const { asked, complaints, page } = yield* open(opened, `${url}${path}`)
+          assert.strictEqual(yield* Effect.promise(() => page.innerText("h1")), title)
+          assert.strictEqual(yield* Effect.promise(() => page.locator("header.site nav a").count()), 6)
+          assert.isTrue(asked.every((one) => one.startsWith(url) || one.startsWith("data:")))
+          // Chromium says aloud that a page came with 404.
+          assert.deepStrictEqual(
+            complaints.filter((one) => !(name === "nothing" && one.includes("404"))),
+            []
+          )
+          // The documentation is so long that a scan of it takes many seconds.
+          yield* name === "docs" ? isReadable(page, name, [WIDE_AND_LIGHT, NARROW_AND_DARK]) : isReadable(page, name)
         }),
       { timeout: 400_000 }
     )

@@ -5,7 +5,8 @@ import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Redacted, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Page } from "playwright-core"
-import { browser, hasBrowser, open, overflows, pictured, seriousFindings } from "../support/Browser.ts"
+import { browser, hasBrowser, open, pictured } from "../support/Browser.ts"
+import { isReadable } from "../support/Looks.ts"
 import { DatabaseLink } from "../support/DatabaseLink.ts"
 import { PostgresTest } from "../support/postgres.ts"
 import { ready } from "../support/ServiceProcess.ts"
@@ -123,14 +124,7 @@ it.layer(linked, { timeout: "60 seconds", excludeTestServices: true })("the page
         assert.isTrue(asked.every((one) => one.startsWith(url)))
         assert.deepStrictEqual(complaints, [])
 
-        for (const scheme of ["light", "dark"] as const) {
-          for (const width of [1_280, 360]) {
-            const look = yield* open(opened, `${url}/status`, { scheme, width })
-            assert.isFalse(yield* overflows(look.page), `${scheme} ${width}`)
-            yield* pictured(look.page, `status-${scheme}-${width}`)
-            assert.deepStrictEqual(yield* seriousFindings(look.page), [], `${scheme} ${width}`)
-          }
-        }
+        yield* isReadable(page, "status")
 
         const context = yield* Effect.promise(() => opened.newContext({ javaScriptEnabled: false }))
         const plain = yield* Effect.promise(() => context.newPage())

@@ -35,21 +35,15 @@ export interface Opened {
   readonly asked: ReadonlyArray<string>
 }
 
-export interface Look {
-  readonly scheme?: "light" | "dark"
-  readonly width?: number
+export interface OpenOptions {
   /** Without: as for those who allow none. */
   readonly scripts?: boolean
 }
 
-export const open = Effect.fnUntraced(function* (
-  opened: Browser,
-  url: string,
-  { scheme = "light", scripts = true, width = 1_280 }: Look = {}
-) {
+export const open = Effect.fnUntraced(function* (opened: Browser, url: string, { scripts = true }: OpenOptions = {}) {
   const context = yield* Effect.acquireRelease(
     Effect.promise(() =>
-      opened.newContext({ colorScheme: scheme, javaScriptEnabled: scripts, viewport: { width, height: 900 } })
+      opened.newContext({ colorScheme: "light", javaScriptEnabled: scripts, viewport: { width: 1_280, height: 900 } })
     ),
     (made) => Effect.promise(() => made.close())
   )
@@ -72,12 +66,15 @@ export const open = Effect.fnUntraced(function* (
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 
+const OF_COLOURS = JSON.stringify(["color-contrast", "link-in-text-block"])
+
 /** What an accessibility scan finds that is serious. */
-export const seriousFindings = (page: Page) =>
+export const seriousFindings = (page: Page, coloursOnly = false) =>
   Effect.promise(async () => {
-    await page.evaluate(AXE)
+    if ((await page.evaluate("typeof axe")) === "undefined") await page.evaluate(AXE)
+    const rules = coloursOnly ? `runOnly: ${OF_COLOURS},` : ""
     const findings = await page.evaluate<ReadonlyArray<{ readonly id: string; readonly impact: string | null }>>(
-      "axe.run(document, { resultTypes: ['violations'], selectors: false }).then((found) => found.violations.map(({ id, impact }) => ({ id, impact })))"
+      `axe.run(document, { ${rules} resultTypes: ['violations'], selectors: false }).then((found) => found.violations.map(({ id, impact }) => ({ id, impact })))`
     )
     return findings.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ id }) => id)
   })
@@ -92,5 +89,8 @@ export const overflows = (page: Page) =>
 export const pictured = (page: Page, name: string) =>
   Effect.promise(async () => {
     const folder = process.env["SCREENSHOTS"]
-    if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true })
+    if (folder === undefined) return
+    // The documentation is longer than a picture may be.
+    const fullPage = (await page.evaluate<number>("document.documentElement.scrollHeight")) < 16_000
+    await page.screenshot({ path: `${folder}/${name}.png`, fullPage })
   })

@@ -3,7 +3,7 @@
  */
 import { Effect } from "effect"
 import type { Browser, Page } from "playwright-core"
-import { type Look, open } from "./Browser.ts"
+import { open } from "./Browser.ts"
 
 export const DASHBOARD = "/providers/dashboard"
 
@@ -13,8 +13,8 @@ export const settled = (page: Page) =>
     await page.waitForSelector(".panel[aria-busy=true]", { state: "detached" })
   })
 
-export const entered = Effect.fnUntraced(function* (browser: Browser, url: string, key: string, look: Look = {}) {
-  const opened = yield* open(browser, `${url}${DASHBOARD}`, look)
+export const entered = Effect.fnUntraced(function* (browser: Browser, url: string, key: string) {
+  const opened = yield* open(browser, `${url}${DASHBOARD}`)
   yield* signIn(opened.page, key)
   yield* settled(opened.page)
   return opened

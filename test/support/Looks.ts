@@ -1,0 +1,47 @@
+/**
+ * Whether a page can be read by everybody: in light and in dark, wide and at the width of a phone. The page stays the same
+ * one while its window and its scheme change, as they do in people's hands.
+ */
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import type { Page } from "playwright-core"
+import { overflows, pictured, seriousFindings } from "./Browser.ts"
+
+export interface Look {
+  readonly scheme: "light" | "dark"
+  readonly width: number
+  /** What else there is to find was looked for at the same width. */
+  readonly coloursOnly?: boolean
+}
+
+const WIDE = 1_280
+const PHONE = 360
+
+export const WIDE_AND_LIGHT: Look = { scheme: "light", width: WIDE }
+export const NARROW_AND_DARK: Look = { scheme: "dark", width: PHONE }
+const EVERY_LOOK: ReadonlyArray<Look> = [
+  WIDE_AND_LIGHT,
+  { scheme: "dark", width: WIDE, coloursOnly: true },
+  NARROW_AND_DARK,
+  { scheme: "light", width: PHONE, coloursOnly: true }
+]
+
+export const isReadable = Effect.fnUntraced(function* (
+  page: Page,
+  name: string,
+  looks: ReadonlyArray<Look> = EVERY_LOOK
+) {
+  for (const { coloursOnly, scheme, width } of looks) {
+    yield* Effect.promise(async () => {
+      await page.emulateMedia({ colorScheme: scheme })
+      await page.setViewportSize({ width, height: 900 })
+      assert.strictEqual(await page.evaluate(`matchMedia("(prefers-color-scheme: ${scheme})").matches`), true)
+      // What follows the window, such as a chart, does so with the next frames.
+      await page.evaluate("new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(seen)))")
+    })
+    const look = `${name} ${scheme} ${width}`
+    assert.isFalse(yield* overflows(page), look)
+    yield* pictured(page, look.replaceAll(" ", "-"))
+    assert.deepStrictEqual(yield* seriousFindings(page, coloursOnly), [], look)
+  }
+})
