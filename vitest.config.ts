@@ -12,8 +12,8 @@ export default defineConfig({
     isolate: false,
     // What Node has compiled for one worker, the next run's find.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/compiled") },
-    // Many tests wait, for a deadline or a process: two cores bear three workers.
-    maxWorkers: 3,
+    // Many tests wait, for a deadline or a process: two cores bear four workers.
+    maxWorkers: 4,
     // What merely has to happen may take long on a busy machine; tests of time have bounds of their own.
     testTimeout: 60_000,
     hookTimeout: 120_000,
