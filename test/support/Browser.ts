@@ -7,7 +7,12 @@ import { createRequire } from "node:module"
 import { readFileSync } from "node:fs"
 import { type Browser, chromium, type Page } from "playwright-core"
 
-const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"]
+const PLACES = [
+  "/usr/bin/chromium-headless-shell",
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome"
+]
 const executablePath = PLACES.find((place) => existsSync(place))
 
 /** Without it the tests that need it are counted as skipped. */
