@@ -5,27 +5,24 @@
 import { Cause, Context, DateTime, Duration, Effect, Exit, Layer, Schema } from "effect"
 import type { KeyOwner } from "../accounts/Principal.ts"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
-import { issueReceipt } from "../receipts/IssueReceipt.ts"
 import type { Receipt } from "../receipts/Receipt.ts"
-import { ReceiptSigner } from "../receipts/ReceiptSigner.ts"
 import { Entropy } from "../shared/Entropy.ts"
 import { ConsumerId, type ProviderId, type ReceiptId, receiptIdOf } from "../shared/Ids.ts"
-import { feeOf, type Microcents, zero } from "../shared/Microcents.ts"
+import { type Microcents, zero } from "../shared/Microcents.ts"
 import { format } from "../shared/Timestamp.ts"
-import { CallOverdue } from "./CallEndings.ts"
+import type { CallOverdue } from "./CallEndings.ts"
 import { type CallIdempotency, CallStore, type StoredAnswer } from "./CallStore.ts"
-import { CallTally } from "./CallTally.ts"
 import {
   asBefore,
   type BudgetExceeded,
   CallConflict,
   type CallInFlight,
-  type InsufficientFunds,
-  refusalOf
+  type InsufficientFunds
 } from "./CallRefusals.ts"
 import type { Reservation } from "./Grant.ts"
 import { MeterKeyStore } from "./MeterKeyStore.ts"
-import { type NoGrant, OPENED_WITHIN, Reservations } from "./Reservations.ts"
+import { makeBillReport } from "./ReportBilling.ts"
+import { type NoGrant, Reservations } from "./Reservations.ts"
 import {
   type ToolAmbiguous,
   ToolDirectory,
@@ -104,7 +101,6 @@ export type MeterRefused =
 
 export const REPORT_DAYS_MAX = 7
 const CLOCK_SKEW = Duration.minutes(5)
-const SETTLE_WITHIN = Duration.seconds(30)
 
 export class DirectMetering extends Context.Service<
   DirectMetering,
@@ -119,9 +115,8 @@ export class DirectMetering extends Context.Service<
       const calls = yield* CallStore
       const reservations = yield* Reservations
       const keys = yield* MeterKeyStore
-      const signer = yield* ReceiptSigner
       const entropy = yield* Entropy
-      const tally = yield* CallTally
+      const billReport = yield* makeBillReport
 
       /** What a success costs, and the grant that it counts against. */
       const terms = Effect.fnUntraced(function* (request: MeterRequest, entry: CatalogEntry, invocationId: ReceiptId) {
@@ -164,58 +159,18 @@ export class DirectMetering extends Context.Service<
         request.onNamed?.(invocationId)
         const { consumerId, price, freeTier, reservation } = yield* terms(request, entry, invocationId)
 
-        const run = Effect.gen(function* () {
-          const opened = yield* calls.open({
-            invocationId,
-            consumerId,
-            providerId: entry.provider.id,
-            toolId: entry.tool.id,
-            toolName: entry.tool.toolName,
-            priceVersion: entry.tool.priceVersion,
-            holdAmount: price,
-            freeTierCalls: freeTier && price > zero ? entry.freeTierCalls : 0,
-            origin: "meter",
-            openedAt: calledAt,
-            deadlineAt: DateTime.addDuration(now, SETTLE_WITHIN),
-            idempotency: request.idempotency
-          })
-          if (opened._tag !== "Opened") return yield* refusalOf(opened, price)
-          if (reservation !== undefined) yield* inTime(reservation)
-          const cost = opened.free ? zero : price
-          const receipt = issueReceipt(
-            {
-              invocationId,
-              toolId: entry.tool.id,
-              toolName: entry.tool.toolName,
-              consumerId,
-              providerId: entry.provider.id,
-              calledAt,
-              durationMs: request.durationMs,
-              cost,
-              status: request.status
-            },
-            yield* DateTime.now,
-            signer.sign
-          )
-          const metered = { entry, receipt, availableMicrocents: opened.availableMicrocents + opened.held - cost }
-          const answer = render(metered)
-          const closed = yield* calls.close({
-            consumerId,
-            receipt,
-            fee: feeOf(cost),
-            priceVersion: entry.tool.priceVersion,
-            origin: "meter",
-            requestBytes: 0,
-            responseBytes: 0,
-            tokensInput: request.tokensInput,
-            tokensOutput: request.tokensOutput,
-            answer: request.idempotency === undefined ? undefined : answer
-          })
-          if (closed._tag === "AlreadyClosed") return yield* new CallOverdue({ receiptId: invocationId })
-          tally.count("meter", request.status)
-          return { _tag: "Recorded" as const, metered, answer }
+        const run = billReport({
+          request,
+          render,
+          entry,
+          invocationId,
+          calledAt,
+          now,
+          consumerId,
+          price,
+          freeTier,
+          reservation
         })
-
         return yield* reservation === undefined ? run : Effect.onExit(run, (exit) => settle(reservation, exit))
       }, Effect.uninterruptible)
 
@@ -261,14 +216,6 @@ export class DirectMetering extends Context.Service<
     })
   )
 }
-
-/** A call that was opened so late may have lost its reservation: it is left to the sweeper, which bills nothing. */
-const inTime = Effect.fnUntraced(function* ({ invocationId, reservedAt }: Reservation) {
-  const until = DateTime.addDuration(reservedAt, OPENED_WITHIN)
-  if (DateTime.isGreaterThan(yield* DateTime.now, until)) {
-    return yield* Effect.die(new Error(`${invocationId} was opened too long after its reservation`))
-  }
-})
 
 /** Then nothing was changed; of any other failure nobody knows. */
 const onlyRefused = (cause: Cause.Cause<MeterRefused>): boolean => cause.reasons.every(Cause.isFailReason)

@@ -5,23 +5,20 @@
 import { Clock, Context, DateTime, Effect, Layer } from "effect"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { JsonSchemas } from "../catalog/JsonSchemas.ts"
-import { issueReceipt } from "../receipts/IssueReceipt.ts"
 import type { Receipt } from "../receipts/Receipt.ts"
-import { ReceiptSigner } from "../receipts/ReceiptSigner.ts"
 import { Entropy } from "../shared/Entropy.ts"
 import { type ConsumerId, type ReceiptId, receiptIdOf } from "../shared/Ids.ts"
-import { feeOf, type Microcents, zero } from "../shared/Microcents.ts"
+import { type Microcents, zero } from "../shared/Microcents.ts"
 import { monotonicMs } from "../shared/Monotonic.ts"
 import { step, traceparentOf } from "../shared/TraceSampler.ts"
-import { billedAmount } from "./Billing.ts"
-import { abandoned, CallOverdue, settleAgain } from "./CallEndings.ts"
+import { abandoned, type CallOverdue } from "./CallEndings.ts"
 import { asBefore, type CallRefused, InvalidArguments, refusalOf } from "./CallRefusals.ts"
-import { type CallIdempotency, CallStore, type Opened, type StoredAnswer } from "./CallStore.ts"
+import { type CallIdempotency, CallStore, type StoredAnswer } from "./CallStore.ts"
 import { CallTally } from "./CallTally.ts"
 import { deadlineOf, holdFor } from "./CallTerms.ts"
+import { type HeldCall, makeSettle } from "./Settlement.ts"
 import { ToolDirectory, type ToolReference } from "./ToolDirectory.ts"
 import { type ToolProgress, ToolUpstream, type UpstreamAnswer } from "./ToolUpstream.ts"
-import { UnfitOutputs } from "./UnfitOutputs.ts"
 import { UpstreamLimits } from "./UpstreamLimits.ts"
 
 export interface CallRequest {
@@ -81,11 +78,10 @@ export class Metering extends Context.Service<
       const schemas = yield* JsonSchemas
       const calls = yield* CallStore
       const upstream = yield* ToolUpstream
-      const signer = yield* ReceiptSigner
       const entropy = yield* Entropy
       const limits = yield* UpstreamLimits
       const tally = yield* CallTally
-      const unfit = yield* UnfitOutputs
+      const settle = yield* makeSettle
       const clock = yield* Clock.Clock
 
       const callNow = Effect.fnUntraced(function* (request: CallRequest, render: (report: CallReport) => StoredAnswer) {
@@ -134,80 +130,6 @@ export class Metering extends Context.Service<
           })
         )
 
-        const settle = Effect.fnUntraced(function* (
-          opened: Extract<Opened, { _tag: "Opened" }>,
-          answer: UpstreamAnswer,
-          delivered: boolean
-        ) {
-          const fits = tool.outputSchema === undefined ? undefined : yield* outputFits(entry, answer)
-          const cost = billedAmount({
-            status: answer.status,
-            policy: tool.billingPolicy,
-            held: opened.held,
-            price: entry.price,
-            free: opened.free,
-            attempted: answer.attempts > 0,
-            result: answer.result,
-            outputFits: fits
-          })
-          const receipt = issueReceipt(
-            {
-              invocationId,
-              toolId: tool.id,
-              toolName: tool.toolName,
-              consumerId: request.consumerId,
-              providerId: provider.id,
-              calledAt: openedAt,
-              durationMs: answer.latencyMs,
-              cost,
-              status: answer.status
-            },
-            yield* DateTime.now,
-            signer.sign
-          )
-          // A success that the tool's policy does not charge is no free call used up either.
-          const usesFreeCall = answer.status === "success" && !(tool.billingPolicy === "valid_output" && fits !== true)
-          const report: CallReport = {
-            entry,
-            receipt,
-            answer,
-            availableMicrocents: opened.availableMicrocents + opened.held - cost,
-            freeCallsLeft:
-              opened.freeCallsLeft === undefined
-                ? undefined
-                : opened.freeCallsLeft + (opened.free && !usesFreeCall ? 1 : 0)
-          }
-          const rendered = render(report)
-          const close = calls.close({
-            consumerId: request.consumerId,
-            receipt,
-            fee: feeOf(cost),
-            priceVersion: tool.priceVersion,
-            origin: "proxy",
-            requestBytes: answer.requestBytes,
-            responseBytes: answer.responseBytes,
-            tokensInput: 0,
-            tokensOutput: 0,
-            usesFreeCall,
-            // Of a caller that went away and paid nothing, the key is free again: nothing was delivered to it.
-            answer: request.idempotency !== undefined && (delivered || cost > zero) ? rendered : undefined
-          })
-          // Before the settlement, so that there is no paid call of which it is not known.
-          const closing =
-            fits === false && cost > zero
-              ? Effect.andThen(unfit.note({ consumerId: request.consumerId, receiptId: invocationId }, openedAt), close)
-              : close
-          const closesMs = monotonicMs(clock)
-          const closed = yield* step(
-            Effect.catchCause(closing, (cause) => settleAgain(closing, cause)),
-            "Metering.settle"
-          )
-          tally.took("settle", monotonicMs(clock) - closesMs)
-          if (closed._tag === "AlreadyClosed") return yield* new CallOverdue({ receiptId: invocationId })
-          tally.count("proxy", answer.status)
-          return { _tag: "Settled" as const, report, answer: rendered }
-        })
-
         return yield* Effect.uninterruptibleMask((restore) =>
           Effect.flatMap(
             step(opening, "Metering.hold"),
@@ -216,15 +138,13 @@ export class Metering extends Context.Service<
               const heldMs = monotonicMs(clock)
               tally.took("hold", heldMs - opensMs)
               request.onHeld?.()
+              const held: HeldCall = { request, entry, invocationId, openedAt, opened, render }
               return Effect.flatMap(Effect.exit(restore(step(forward, "Metering.forward"))), (exit) => {
                 tally.took("forward", monotonicMs(clock) - heldMs)
                 return exit._tag === "Success"
-                  ? settle(opened, exit.value, true)
+                  ? settle(held, exit.value, true)
                   : // The caller went away, or the adapter broke: nothing was delivered, and that is what is settled.
-                    Effect.andThen(
-                      settle(opened, abandoned(exit.cause, forwarded), false),
-                      Effect.failCause(exit.cause)
-                    )
+                    Effect.andThen(settle(held, abandoned(exit.cause, forwarded), false), Effect.failCause(exit.cause))
               })
             }
           )
@@ -259,13 +179,6 @@ export class Metering extends Context.Service<
         if (tool.inputSchema === undefined) return
         const violations = yield* schemas.violations(tool.inputSchema, given)
         if (violations.length > 0) return yield* new InvalidArguments({ violations })
-      })
-
-      const outputFits = Effect.fnUntraced(function* ({ tool }: CatalogEntry, answer: UpstreamAnswer) {
-        const output = answer.result?.["structuredContent"]
-        if (tool.outputSchema === undefined || answer.result === undefined) return undefined
-        if (output === undefined) return false
-        return (yield* schemas.violations(tool.outputSchema, output)).length === 0
       })
 
       return Metering.of({ quote, call })

@@ -1,0 +1,110 @@
+/**
+ * What bills a call that was reported: a hold and its settlement, one right after the other.
+ */
+import { DateTime, Duration, Effect } from "effect"
+import type { CatalogEntry } from "../catalog/CatalogStore.ts"
+import { issueReceipt } from "../receipts/IssueReceipt.ts"
+import { ReceiptSigner } from "../receipts/ReceiptSigner.ts"
+import type { ConsumerId, ReceiptId } from "../shared/Ids.ts"
+import { feeOf, type Microcents, zero } from "../shared/Microcents.ts"
+import { CallOverdue } from "./CallEndings.ts"
+import { refusalOf } from "./CallRefusals.ts"
+import { CallStore, type StoredAnswer } from "./CallStore.ts"
+import { CallTally } from "./CallTally.ts"
+import type { Metered, MeterRequest } from "./DirectMetering.ts"
+import type { Reservation } from "./Grant.ts"
+import { OPENED_WITHIN } from "./Reservations.ts"
+
+const SETTLE_WITHIN = Duration.seconds(30)
+
+/** What is known of a reported call before it is billed. */
+export interface ReportedCall {
+  readonly request: MeterRequest
+  readonly render: (metered: Metered) => StoredAnswer
+  readonly entry: CatalogEntry
+  readonly invocationId: ReceiptId
+  readonly calledAt: DateTime.Utc
+  readonly now: DateTime.Utc
+  readonly consumerId: ConsumerId
+  readonly price: Microcents
+  readonly freeTier: boolean
+  readonly reservation: Reservation | undefined
+}
+
+/** Made once, and not for every call: Settlement.ts says why. */
+export const makeBillReport = Effect.gen(function* () {
+  const calls = yield* CallStore
+  const signer = yield* ReceiptSigner
+  const tally = yield* CallTally
+
+  return Effect.fnUntraced(function* ({
+    request,
+    render,
+    entry,
+    invocationId,
+    calledAt,
+    now,
+    consumerId,
+    price,
+    freeTier,
+    reservation
+  }: ReportedCall) {
+    const opened = yield* calls.open({
+      invocationId,
+      consumerId,
+      providerId: entry.provider.id,
+      toolId: entry.tool.id,
+      toolName: entry.tool.toolName,
+      priceVersion: entry.tool.priceVersion,
+      holdAmount: price,
+      freeTierCalls: freeTier && price > zero ? entry.freeTierCalls : 0,
+      origin: "meter",
+      openedAt: calledAt,
+      deadlineAt: DateTime.addDuration(now, SETTLE_WITHIN),
+      idempotency: request.idempotency
+    })
+    if (opened._tag !== "Opened") return yield* refusalOf(opened, price)
+    if (reservation !== undefined) yield* inTime(reservation)
+    const cost = opened.free ? zero : price
+    const receipt = issueReceipt(
+      {
+        invocationId,
+        toolId: entry.tool.id,
+        toolName: entry.tool.toolName,
+        consumerId,
+        providerId: entry.provider.id,
+        calledAt,
+        durationMs: request.durationMs,
+        cost,
+        status: request.status
+      },
+      yield* DateTime.now,
+      signer.sign
+    )
+    const metered = { entry, receipt, availableMicrocents: opened.availableMicrocents + opened.held - cost }
+    const answer = render(metered)
+    const closed = yield* calls.close({
+      consumerId,
+      receipt,
+      fee: feeOf(cost),
+      priceVersion: entry.tool.priceVersion,
+      origin: "meter",
+      requestBytes: 0,
+      responseBytes: 0,
+      tokensInput: request.tokensInput,
+      tokensOutput: request.tokensOutput,
+      answer: request.idempotency === undefined ? undefined : answer
+    })
+    if (closed._tag === "AlreadyClosed") return yield* new CallOverdue({ receiptId: invocationId })
+    tally.count("meter", request.status)
+    return { _tag: "Recorded" as const, metered, answer }
+  })
+})
+
+/** A call that was opened so late may have lost its reservation: it is left to the sweeper, which bills nothing. */
+const inTime = Effect.fnUntraced(function* ({ invocationId, reservedAt }: Reservation) {
+  const until = DateTime.addDuration(reservedAt, OPENED_WITHIN)
+  if (DateTime.isGreaterThan(yield* DateTime.now, until)) {
+    return yield* Effect.die(new Error(`${invocationId} was opened too long after its reservation`))
+  }
+})

@@ -1,0 +1,121 @@
+/**
+ * The last step of a call: what its answer costs by the tool's policy, the receipt that says so, and the durable closing
+ * that makes both true.
+ */
+import { Clock, DateTime, Effect } from "effect"
+import type { CatalogEntry } from "../catalog/CatalogStore.ts"
+import { JsonSchemas } from "../catalog/JsonSchemas.ts"
+import { issueReceipt } from "../receipts/IssueReceipt.ts"
+import { ReceiptSigner } from "../receipts/ReceiptSigner.ts"
+import type { ReceiptId } from "../shared/Ids.ts"
+import { feeOf, zero } from "../shared/Microcents.ts"
+import { monotonicMs } from "../shared/Monotonic.ts"
+import { step } from "../shared/TraceSampler.ts"
+import { billedAmount } from "./Billing.ts"
+import { CallOverdue, settleAgain } from "./CallEndings.ts"
+import { CallStore, type Opened, type StoredAnswer } from "./CallStore.ts"
+import { CallTally } from "./CallTally.ts"
+import type { CallReport, CallRequest } from "./Metering.ts"
+import type { UpstreamAnswer } from "./ToolUpstream.ts"
+import { UnfitOutputs } from "./UnfitOutputs.ts"
+
+/** A call whose hold stands. */
+export interface HeldCall {
+  readonly request: CallRequest
+  readonly entry: CatalogEntry
+  readonly invocationId: ReceiptId
+  readonly openedAt: DateTime.Utc
+  readonly opened: Extract<Opened, { readonly _tag: "Opened" }>
+  readonly render: (report: CallReport) => StoredAnswer
+}
+
+/**
+ * Made once, and not for every call: the hidden class of a generator's objects is its own, lives long, and holds on to
+ * whatever the generator closes over. As a closure of each call it made a sixth of all that calls allocate outlive them.
+ */
+export const makeSettle = Effect.gen(function* () {
+  const calls = yield* CallStore
+  const schemas = yield* JsonSchemas
+  const signer = yield* ReceiptSigner
+  const tally = yield* CallTally
+  const unfit = yield* UnfitOutputs
+  const clock = yield* Clock.Clock
+
+  const outputFits = Effect.fnUntraced(function* ({ tool }: CatalogEntry, answer: UpstreamAnswer) {
+    const output = answer.result?.["structuredContent"]
+    if (tool.outputSchema === undefined || answer.result === undefined) return undefined
+    if (output === undefined) return false
+    return (yield* schemas.violations(tool.outputSchema, output)).length === 0
+  })
+
+  /** `delivered`: somebody is there to be answered. */
+  return Effect.fnUntraced(function* (call: HeldCall, answer: UpstreamAnswer, delivered: boolean) {
+    const { entry, invocationId, opened, openedAt, request } = call
+    const { provider, tool } = entry
+    const fits = tool.outputSchema === undefined ? undefined : yield* outputFits(entry, answer)
+    const cost = billedAmount({
+      status: answer.status,
+      policy: tool.billingPolicy,
+      held: opened.held,
+      price: entry.price,
+      free: opened.free,
+      attempted: answer.attempts > 0,
+      result: answer.result,
+      outputFits: fits
+    })
+    const receipt = issueReceipt(
+      {
+        invocationId,
+        toolId: tool.id,
+        toolName: tool.toolName,
+        consumerId: request.consumerId,
+        providerId: provider.id,
+        calledAt: openedAt,
+        durationMs: answer.latencyMs,
+        cost,
+        status: answer.status
+      },
+      yield* DateTime.now,
+      signer.sign
+    )
+    // A success that the tool's policy does not charge is no free call used up either.
+    const usesFreeCall = answer.status === "success" && !(tool.billingPolicy === "valid_output" && fits !== true)
+    const report: CallReport = {
+      entry,
+      receipt,
+      answer,
+      availableMicrocents: opened.availableMicrocents + opened.held - cost,
+      freeCallsLeft:
+        opened.freeCallsLeft === undefined ? undefined : opened.freeCallsLeft + (opened.free && !usesFreeCall ? 1 : 0)
+    }
+    const rendered = call.render(report)
+    const close = calls.close({
+      consumerId: request.consumerId,
+      receipt,
+      fee: feeOf(cost),
+      priceVersion: tool.priceVersion,
+      origin: "proxy",
+      requestBytes: answer.requestBytes,
+      responseBytes: answer.responseBytes,
+      tokensInput: 0,
+      tokensOutput: 0,
+      usesFreeCall,
+      // Of a caller that went away and paid nothing, the key is free again: nothing was delivered to it.
+      answer: request.idempotency !== undefined && (delivered || cost > zero) ? rendered : undefined
+    })
+    // Before the settlement, so that there is no paid call of which it is not known.
+    const closing =
+      fits === false && cost > zero
+        ? Effect.andThen(unfit.note({ consumerId: request.consumerId, receiptId: invocationId }, openedAt), close)
+        : close
+    const closesMs = monotonicMs(clock)
+    const closed = yield* step(
+      Effect.catchCause(closing, (cause) => settleAgain(closing, cause)),
+      "Metering.settle"
+    )
+    tally.took("settle", monotonicMs(clock) - closesMs)
+    if (closed._tag === "AlreadyClosed") return yield* new CallOverdue({ receiptId: invocationId })
+    tally.count("proxy", answer.status)
+    return { _tag: "Settled" as const, report, answer: rendered }
+  })
+})
