@@ -9,6 +9,7 @@ import { plainAddress } from "../pipeline/ClientAddress.ts"
 import { PayloadTooLarge } from "../pipeline/Failures.ts"
 import { Dispatcher } from "../pipeline/Dispatcher.ts"
 import type { WebAnswer, WebRequest } from "../pipeline/WebRequest.ts"
+import { makeAnswerLane } from "./AnswerLane.ts"
 import { makeCompression } from "./Compression.ts"
 import { isStreaming, sayLast, sayOnTheWay } from "./EventStream.ts"
 import { type Exchange, refusalOf, refuseMalformed } from "./MalformedRequest.ts"
@@ -86,6 +87,7 @@ export const layer = (settings: ServerSettings) =>
       /** Whatever still comes on these is not read: the parser complains of every piece of it. */
       const malformed = new WeakSet<Duplex>()
       const compression = makeCompression()
+      const inTurn = makeAnswerLane()
       const server = createServer(
         {
           maxHeaderSize: HEADER_BYTES_MAX,
@@ -109,7 +111,10 @@ export const layer = (settings: ServerSettings) =>
             running.delete(fiber)
             if (exit._tag === "Failure") outgoing.destroy()
             else if (isStreaming(outgoing)) sayLast(outgoing, exit.value)
-            else send(server, incoming, outgoing, compression.of(exit.value, incoming.headers["accept-encoding"]))
+            else {
+              const answer = compression.of(exit.value, incoming.headers["accept-encoding"])
+              inTurn(() => send(server, incoming, outgoing, answer))
+            }
           })
           outgoing.on("close", () => {
             connection.unanswered--
