@@ -1,10 +1,13 @@
 /**
- * `npm run bench -- usage [calls]`: one consumer with ten million calls over 90 days, loaded straight into the tables;
+ * `npm run bench -- usage [calls]`: one consumer with ten million calls over 90 days, loaded by COPY;
  * the summary over 90 days and the first page of its calls, with their latencies at the 99th percentile.
  */
 import { PgClient } from "@effect/sql-pg"
 import { DateTime, Effect, Layer } from "effect"
-import { randomUUID } from "node:crypto"
+import { hash, randomUUID } from "node:crypto"
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import * as PostgresUsageStore from "../../adapters/sql/PostgresUsageStore.ts"
 import { Usage } from "../../domain/metering/Usage.ts"
 import { ConsumerId } from "../../domain/shared/Ids.ts"
@@ -13,29 +16,52 @@ import { temporaryPostgres } from "../support/TemporaryPostgres.ts"
 import { table } from "./support/Table.ts"
 
 const CALLS = Number(process.argv[3] ?? 10_000_000)
+const DAYS_MS = 90 * 24 * 3_600_000
 const TOOLS = 20
 const ASKED_TIMES = 200
-const ROWS_AT_ONCE = 500_000
+const ROWS_AT_ONCE = 250_000
+const COLUMNS = `receipt_id, consumer_id, provider_id, tool_id, called_at, created_at, cost, fee, request_bytes,
+  response_bytes, tokens_input, tokens_output, duration_ms, price_version, status, origin, signature, tool_name`
+
+/** The server reads what is written here, under an account of its own. */
+const readableFolder = Effect.acquireRelease(
+  Effect.sync(() => {
+    const folder = mkdtempSync(join(tmpdir(), "atb-bench-copy-"))
+    chmodSync(folder, 0o755)
+    return folder
+  }),
+  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+)
+
+/** Lines of COPY's text format. Ids as the service makes them: milliseconds first, so that their order is that of time. */
+const rowsOf = (consumerId: ConsumerId, provider: string) => {
+  const tools = Array.from({ length: TOOLS }, () => randomUUID())
+  return (n: number, calledAtMs: number): string => {
+    const hex = calledAtMs.toString(16).padStart(12, "0")
+    const tail = hash("sha256", String(n), "hex")
+    const id = `${hex.slice(0, 8)}-${hex.slice(8)}-7${tail.slice(0, 3)}-8${tail.slice(3, 6)}-${tail.slice(6, 18)}`
+    const at = new Date(calledAtMs).toISOString()
+    const status = n % 50 === 0 ? 2 : 1
+    return `${id}\t${consumerId}\t${provider}\t${tools[n % TOOLS]}\t${at}\t${at}\t500\t50\t300\t120\t10\t20\t${n % 400}\t1\t${status}\t1\t\\\\x${tail}\ttool\n`
+  }
+}
 
 const fill = Effect.fnUntraced(function* (consumerId: ConsumerId) {
   const sql = yield* PgClient.PgClient
   const provider = randomUUID()
   yield* sql`INSERT INTO providers (id, name, email, endpoint_url, description, pricing_model, default_price_microcents, created_at)
     VALUES (${provider}, 'Bench', 'bench@example.org', 'http://127.0.0.1:9/', '', 'per_call', 0, now())`
-  yield* sql`CREATE TEMP TABLE bench_tools AS
-    SELECT n, gen_random_uuid() AS id FROM generate_series(0, ${TOOLS - 1}) n`
+  const folder = yield* readableFolder
+  const nowMs = Date.now()
+  const rowOf = rowsOf(consumerId, provider)
   for (let from = 0; from < CALLS; from += ROWS_AT_ONCE) {
-    const until = Math.min(CALLS, from + ROWS_AT_ONCE) - 1
-    // Ids as the service makes them: milliseconds first, so that their order is the order of time.
-    yield* sql`INSERT INTO receipts (receipt_id, consumer_id, provider_id, tool_id, called_at, created_at, cost, fee,
-        request_bytes, response_bytes, tokens_input, tokens_output, duration_ms, price_version, status, origin, signature, tool_name)
-      SELECT (lpad(to_hex((extract(epoch FROM c.called_at) * 1000)::int8), 12, '0') || '7' || substr(md5(c.n::text), 1, 3)
-          || '8' || substr(md5(c.n::text), 4, 15))::uuid,
-        ${consumerId}::uuid, ${provider}::uuid, t.id, c.called_at, c.called_at, 500, 50, 300, 120, 10, 20,
-        (c.n % 400)::int4, 1, CASE WHEN c.n % 50 = 0 THEN 2 ELSE 1 END, 1, decode(md5(c.n::text) || md5(c.n::text), 'hex'), 'tool'
-      FROM (SELECT n, date_trunc('milliseconds', now() - (${CALLS} - n) * (interval '90 days' / ${CALLS})) AS called_at
-        FROM generate_series(${from}::int8, ${until}::int8) n) c
-      JOIN bench_tools t ON t.n = c.n % ${TOOLS}`
+    const rows = Array.from({ length: Math.min(CALLS - from, ROWS_AT_ONCE) }, (_, n) =>
+      rowOf(from + n, Math.floor(nowMs - ((CALLS - from - n) / CALLS) * DAYS_MS))
+    )
+    const file = join(folder, `${from}.tsv`)
+    yield* Effect.sync(() => writeFileSync(file, rows.join("")))
+    yield* sql.unsafe(`COPY receipts (${COLUMNS}) FROM '${file}'`)
+    yield* Effect.sync(() => rmSync(file))
   }
   yield* sql`INSERT INTO usage_hourly (consumer_id, hour, tool_id, provider_id, calls, successes, timeouts, spend, fee,
       latency_ms, request_bytes, response_bytes, tokens_input, tokens_output)
@@ -62,7 +88,7 @@ const program = Effect.gen(function* () {
   const consumerId = ConsumerId.make(randomUUID())
   const startedMs = performance.now()
   yield* fill(consumerId)
-  process.stdout.write(`${CALLS} calls loaded in ${((performance.now() - startedMs) / 1_000).toFixed(0)} s\n`)
+  process.stdout.write(`${CALLS} calls loaded by COPY in ${((performance.now() - startedMs) / 1_000).toFixed(0)} s\n`)
   const usage = yield* Usage
   const owner = { role: "consumer", ownerId: consumerId } as const
   const page = { limit: 50, offset: 0, after: undefined }
