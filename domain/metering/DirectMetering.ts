@@ -157,20 +157,9 @@ export class DirectMetering extends Context.Service<
         if (!isReportable(calledAt, now)) return yield* new CallTimeRefused({ calledAt: format(calledAt) })
         const invocationId = receiptIdOf(yield* entropy.uuid)
         request.onNamed?.(invocationId)
-        const { consumerId, price, freeTier, reservation } = yield* terms(request, entry, invocationId)
-
-        const run = billReport({
-          request,
-          render,
-          entry,
-          invocationId,
-          calledAt,
-          now,
-          consumerId,
-          price,
-          freeTier,
-          reservation
-        })
+        const agreed = yield* terms(request, entry, invocationId)
+        const { reservation } = agreed
+        const run = billReport({ request, render, entry, invocationId, calledAt, now, ...agreed })
         return yield* reservation === undefined ? run : Effect.onExit(run, (exit) => settle(reservation, exit))
       }, Effect.uninterruptible)
 
