@@ -20,6 +20,7 @@ import retention from "./0014_retention.ts"
 import withdrawnTools from "./0015_withdrawn_tools.ts"
 import disputeDecisions from "./0016_dispute_decisions.ts"
 import unfitOutputs from "./0017_unfit_outputs.ts"
+import settlingInOneGo from "./0018_settling_in_one_go.ts"
 
 const migrations = {
   "0001_accounts_and_catalogue": accountsAndCatalogue,
@@ -38,7 +39,8 @@ const migrations = {
   "0014_retention": retention,
   "0015_withdrawn_tools": withdrawnTools,
   "0016_dispute_decisions": disputeDecisions,
-  "0017_unfit_outputs": unfitOutputs
+  "0017_unfit_outputs": unfitOutputs,
+  "0018_settling_in_one_go": settlingInOneGo
 }
 
 export const names: ReadonlyArray<string> = Object.keys(migrations).toSorted()

@@ -10,8 +10,8 @@ import { ORIGIN_CODE, STATUS_CODE, uuidOfReceipt } from "./LedgerCodes.ts"
 
 const { bool, bytea, int2, int4, int8, text, timestamptz, uuid } = PgTypes
 
-export const OPEN = `SELECT * FROM call_open_one(${placeholders(1, 14)})`
-export const CLOSE = `SELECT * FROM call_close_one(${placeholders(1, 22)})`
+export const OPEN = `SELECT * FROM call_open_one(${placeholders(14)})`
+export const CLOSE = `SELECT * FROM call_close_one(${placeholders(22)})`
 
 export const openParams = (call: OpenCall, again: boolean): ReadonlyArray<PgTypes.Parameter> => [
   bool(again),

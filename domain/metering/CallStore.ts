@@ -71,6 +71,8 @@ export interface CloseCall {
   /** Signed. Its cost is what is billed: at most what was held. */
   readonly receipt: Receipt
   readonly fee: Microcents
+  /** What the opening said was held, where it is known: the store knows it, too, and is quicker where both agree. */
+  readonly held?: Microcents | undefined
   readonly priceVersion: number
   readonly origin: "proxy" | "meter"
   readonly requestBytes: number

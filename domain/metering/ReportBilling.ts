@@ -87,6 +87,7 @@ export const makeBillReport = Effect.gen(function* () {
       consumerId,
       receipt,
       fee: feeOf(cost),
+      held: opened.held,
       priceVersion: entry.tool.priceVersion,
       origin: "meter",
       requestBytes: 0,

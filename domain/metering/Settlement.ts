@@ -93,6 +93,7 @@ export const makeSettle = Effect.gen(function* () {
       consumerId: request.consumerId,
       receipt,
       fee: feeOf(cost),
+      held: opened.held,
       priceVersion: tool.priceVersion,
       origin: "proxy",
       requestBytes: answer.requestBytes,

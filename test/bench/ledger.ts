@@ -152,6 +152,7 @@ const call = (calls: CallStore["Service"], wallets: ReadonlyArray<ConsumerId>) =
         created_at: format(yield* DateTime.now)
       },
       fee: Microcents.make(feeOf(PRICE)),
+      held: opened.held,
       priceVersion: 1,
       origin: "proxy",
       requestBytes: 200,

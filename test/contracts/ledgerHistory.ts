@@ -27,7 +27,7 @@ export const aHistory = Effect.gen(function* () {
   const made: Array<HistoryCall> = []
 
   const close = Effect.fnUntraced(function* (one: HistoryCall, cost: bigint, status: "success" | "error") {
-    const closing = yield* closingOf(one.call, { cost, status })
+    const closing = yield* closingOf(one.call, { cost, status, held: one.held })
     const answer = yield* calls.close(closing)
     if (answer._tag === "Closed") one.closing = closing
     return answer._tag
