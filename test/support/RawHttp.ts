@@ -3,20 +3,27 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { connect, type Socket } from "node:net"
-import { layer as nodeServer, ListeningAt } from "../../adapters/http/server/NodeServer.ts"
+import type { Dispatcher } from "../../adapters/http/pipeline/Dispatcher.ts"
+import { layer as nodeServer, ListeningAt, type ServerSettings } from "../../adapters/http/server/NodeServer.ts"
 import type { Source } from "../../src/config/AppConfig.ts"
 import { memoryConfig, wholeService } from "./ServiceConfig.ts"
+
+type Limits = Pick<ServerSettings, "connectionsMax">
 
 export class RawHttp extends Context.Service<RawHttp, { readonly port: number }>()(
   "agent-tool-billing/test/support/RawHttp"
 ) {
-  static readonly layer = (settings: Source = {}, limits: { connectionsMax?: number } = {}): Layer.Layer<RawHttp> =>
+  static readonly layer = (settings: Source = {}, limits: Limits = {}): Layer.Layer<RawHttp> =>
+    RawHttp.over(wholeService(memoryConfig(settings)), limits)
+
+  /** For a dispatcher that a test has built in its own way. */
+  static readonly over = (dispatcher: Layer.Layer<Dispatcher>, limits: Limits = {}): Layer.Layer<RawHttp> =>
     Layer.effect(
       RawHttp,
       Effect.map(ListeningAt, ({ port }) => ({ port }))
     ).pipe(
       Layer.provide(nodeServer({ host: "127.0.0.1", port: 0, drain: "5 seconds", ...limits })),
-      Layer.provide(wholeService(memoryConfig(settings))),
+      Layer.provide(dispatcher),
       Layer.orDie
     )
 }

@@ -87,6 +87,15 @@ export const layer = (settings: ServerSettings) =>
       /** Whatever still comes on these is not read: the parser complains of every piece of it. */
       const malformed = new WeakSet<Duplex>()
       const compression = makeCompression()
+      /** What is thrown here would end the process, and with it everybody's calls. */
+      const sendOrHangUp = (incoming: IncomingMessage, outgoing: ServerResponse, answer: WebAnswer) => {
+        try {
+          send(server, incoming, outgoing, answer)
+        } catch (cause) {
+          outgoing.destroy()
+          run(Effect.logError("An answer could not be sent", cause))
+        }
+      }
       const inTurn = makeAnswerLane()
       const server = createServer(
         {
@@ -113,7 +122,7 @@ export const layer = (settings: ServerSettings) =>
             else if (isStreaming(outgoing)) sayLast(outgoing, exit.value)
             else {
               const answer = compression.of(exit.value, incoming.headers["accept-encoding"])
-              inTurn(() => send(server, incoming, outgoing, answer))
+              inTurn(() => sendOrHangUp(incoming, outgoing, answer))
             }
           })
           outgoing.on("close", () => {
