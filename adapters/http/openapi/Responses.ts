@@ -5,6 +5,7 @@ import { Schema } from "effect"
 import type { OpenApi } from "effect/http-api"
 import type { EndpointInfo } from "../api/Endpoints.ts"
 import { type ProblemCode, type ProblemStatus, titles } from "../api/Problem.ts"
+import { callStream } from "./CallStream.ts"
 import { annotatedExample, composedExample } from "./Examples.ts"
 import { type Content, type Header, type JsonSchema, nameOfRef, type Reference, type Response } from "./OpenApiModel.ts"
 import { codesAt, exampleProblem, guide, isProblemStatus, takesIdempotencyKey } from "./ProblemGuide.ts"
@@ -117,12 +118,13 @@ const successResponse = (
   const example =
     successes.map(annotatedExample).find((found) => found !== undefined) ??
     composedExample(schema, components, operationId, String(status))
-  const content: Content = { [type]: { schema, example } }
+  const isCall = endpoint.endpoint.identifier === "proxy"
+  const content: Content = { [type]: { schema, example }, ...(isCall ? callStream(example) : {}) }
   return {
     description: meaningsOf(schema, components).join(" Or: ") || (status === 201 ? "Created." : "Done."),
     headers: headersFor(
       ...(takesIdempotencyKey(endpoint) ? ["Idempotent-Replay"] : []),
-      ...(endpoint.endpoint.identifier === "proxy" ? CALL_HEADERS : [])
+      ...(isCall ? CALL_HEADERS : [])
     ),
     content
   }
