@@ -21,6 +21,8 @@ import { connectedTo } from "../support/TestDatabases.ts"
 const CONNECTIONS = 64
 /** Above what 64 connections of load leave behind by themselves. */
 const GROWTH_MIB_MAX = 160
+/** What may wait for clients that do not read: 60 to 230 as it is, 550 where nobody hangs up on them. */
+const UNREAD_MIB_MAX = 320
 
 class Service extends Context.Service<Service, { readonly url: string; readonly port: number; readonly pid: number }>()(
   "agent-tool-billing/test/crash/Service"
@@ -69,29 +71,34 @@ const booksHold = Effect.fnUntraced(function* ({ acknowledged }: Heard) {
 /** What is done to the database, for so long, while load goes on; then it flows again. */
 const throughOutage = Effect.fnUntraced(function* (name: string, seconds: number, outage: Effect.Effect<void>) {
   const { mend } = yield* DatabaseLink
-  const { pid } = yield* Service
-  const { load, provider } = yield* aLoad()
+  const { pid, url } = yield* Service
+  const { load, market, provider } = yield* aLoad()
   yield* flows(load)
   const before = residentMib(pid)
   yield* outage
+  // The calls under way may all be at their settlement, which goes on trying: one that begins now is not.
+  const late = yield* callLoad({ ...market, url, connections: 1 })
   yield* Effect.sleep(seconds * 1_000)
+  yield* until(
+    "who comes meanwhile is told to come again",
+    Effect.sync(() => told(late.heard, 503) > 0)
+  )
   const during = residentMib(pid)
   const startedAt = performance.now()
   yield* mend
   yield* flows(load)
   const backAfterMs = Math.round(performance.now() - startedAt)
-  const heard = yield* load.stop
-  yield* Effect.log(name, Object.fromEntries(heard.statuses), {
+  const [heard, heardLate] = [yield* load.stop, yield* late.stop]
+  yield* Effect.log(name, Object.fromEntries(heard.statuses), Object.fromEntries(heardLate.statuses), {
     lost: heard.lost,
     backAfterMs,
     slowestMs: Math.round(heard.slowestMs),
     grewMib: Math.round(during - before)
   })
-  assert.deepStrictEqual(heard.unclean, [])
-  assert.isAbove(told(heard, 503), 0, "callers were told to come again")
-  assert.strictEqual(heard.lost, 0, "nobody was hung up on")
+  assert.deepStrictEqual([...heard.unclean, ...heardLate.unclean], [])
+  assert.strictEqual(heard.lost + heardLate.lost, 0, "nobody was hung up on")
   assert.isBelow(during - before, GROWTH_MIB_MAX)
-  yield* booksHold(heard)
+  yield* booksHold({ ...heard, acknowledged: [...heard.acknowledged, ...heardLate.acknowledged] })
   return provider
 })
 
@@ -190,6 +197,8 @@ it.layer(Service.layer, { ...LIVE, timeout: "90 seconds" })("under load from 64 
         const { pid, port } = yield* Service
         const { load } = yield* aLoad()
         yield* flows(load)
+        // What the load itself needs is not theirs.
+        yield* Effect.sleep(4_000)
         const before = residentMib(pid)
         yield* Effect.acquireRelease(
           Effect.sync(() => [
@@ -206,7 +215,7 @@ it.layer(Service.layer, { ...LIVE, timeout: "90 seconds" })("under load from 64 
           grewMib: Math.round(during - before),
           slowestMs: Math.round(heard.slowestMs)
         })
-        assert.isBelow(during - before, GROWTH_MIB_MAX)
+        assert.isBelow(during - before, UNREAD_MIB_MAX)
         assert.deepStrictEqual([heard.unclean, heard.lost], [[], 0])
         yield* booksHold(heard)
       }),
