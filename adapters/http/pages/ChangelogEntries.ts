@@ -20,7 +20,7 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
   {
     version: "0.4.0",
     from: "2026-11-20",
-    to: "2026-11-21",
+    to: "2026-11-22",
     summary:
       "The first release with a history: agents and providers register, tools are called through the proxy, billed exactly, " +
       "receipted, verified and disputed; in memory, on an embedded PostgreSQL, or on one of your own.",
