@@ -36,12 +36,19 @@ const sold = Effect.gen(function* () {
   const { body } = yield* post(`${url}/api/market/register-consumer`, { name: "Buyer", email: "buyer@example.org" })
   const key = String(body["api_key"])
   yield* post(`${url}/api/market/balance/load`, { amount_cents: 100 }, key)
-  const buy = Effect.map(post(`${url}/api/market/proxy`, { tool_name: "echo", input: {} }, key), (answer) =>
-    String((answer.body["meta"] as Record<string, unknown>)["receipt_id"])
-  )
-  const id = yield* buy
+  const proofOf = (id: string) =>
+    text(`${url}/api/v1/market/receipts/${id}/proof`).pipe(
+      Effect.filterOrFail((proof) => proof.startsWith("c2sp.org/tlog-proof@")),
+      Effect.eventually
+    )
+  /** A call whose receipt is in the log. */
+  const buy = Effect.gen(function* () {
+    const { body } = yield* post(`${url}/api/market/proxy`, { tool_name: "echo", input: {} }, key)
+    const id = String((body["meta"] as Record<string, unknown>)["receipt_id"])
+    return { id, proof: yield* proofOf(id) }
+  })
+  const { id, proof } = yield* buy
   const receipt = yield* text(`${url}/api/v1/market/receipts/${id}`)
-  const proof = yield* text(`${url}/api/v1/market/receipts/${id}/proof`)
   const keys = (yield* json(`${url}/.well-known/jwks.json`)).body["keys"] as ReadonlyArray<Record<string, string>>
   return {
     url,

@@ -5,7 +5,7 @@ import { Effect, type Scope } from "effect"
 import { existsSync } from "node:fs"
 import { createRequire } from "node:module"
 import { readFileSync } from "node:fs"
-import { type Browser, chromium, type Page } from "playwright-core"
+import { type Browser, chromium, type Page, type Request } from "playwright-core"
 
 const PLACES = [
   "/usr/bin/chromium-headless-shell",
@@ -59,9 +59,14 @@ export const open = Effect.fnUntraced(function* (opened: Browser, url: string, {
     if (message.type() === "error" || message.type() === "warning") complaints.push(message.text())
   })
   page.on("pageerror", (error) => complaints.push(error.message))
+  const answered = new WeakSet<Request>()
+  page.on("response", (response) => answered.add(response.request()))
   page.on("requestfailed", (request) => {
+    const why = request.failure()?.errorText ?? "unknown"
+    // Who follows a link at once may do so before the browser has noted that the answer which led there was complete.
+    if (why === "net::ERR_ABORTED" && answered.has(request)) return
     // Modules that a page names are of no use without scripts: the browser leaves them.
-    if (scripts || request.resourceType() !== "script") complaints.push(`${request.url()} failed`)
+    if (scripts || request.resourceType() !== "script") complaints.push(`${request.url()} failed: ${why}`)
   })
   page.on("request", (request) => asked.push(request.url()))
   yield* Effect.promise(() => page.goto(url, { waitUntil: "load" }))
