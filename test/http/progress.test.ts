@@ -2,10 +2,13 @@
  * A call whose caller wants to know how far it is: the answer may come as a stream, and is the same answer.
  */
 import { assert, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
+import { HttpServerResponse } from "effect/http"
 import { IncomingMessage, ServerResponse } from "node:http"
 import { Socket } from "node:net"
+import type { WebAnswer, WebRequest } from "../../adapters/http/pipeline/WebRequest.ts"
 import { isStreaming, sayLast, sayOnTheWay } from "../../adapters/http/server/EventStream.ts"
+import { answering } from "../../adapters/http/server/MountedStream.ts"
 import { loadMarket, PRICE, purseOf } from "../support/load/LoadMarket.ts"
 import {
   type Answer,
@@ -24,6 +27,8 @@ import { LIVE } from "../support/ServiceUnderTest.ts"
 const SETTINGS = { PAYMENTS: "dry_run", ALLOW_UPSTREAM: "loopback", RATE_LIMIT_RPM: "1000" }
 const LOADED = 1_000_000
 const SLOW_MS = 300
+/** The default. */
+const UPSTREAM_TIMEOUT_MS = 10_000
 /** What the service would compress. */
 const LONG = "a\nb".repeat(10_000)
 
@@ -97,141 +102,149 @@ const STEPS = [1, 2].map((progress) => ({ progress, total: 2 }))
 const at = (value: unknown, ...path: ReadonlyArray<string>): unknown =>
   path.reduce<unknown>((inner, name) => (inner as Readonly<Record<string, unknown>>)[name], value)
 
-it.layer(RawHttp.layer(SETTINGS), LIVE)("a caller that takes events", (it) => {
-  it.effect("hears each step when it is made, and then the answer with its receipt", () =>
-    Effect.gen(function* () {
-      const { call, key, url } = yield* aMarket(done)
-      const response = yield* call({ ...EVENTS, "x-request-id": "the-request", origin: "https://agent.example" })
-      assert.strictEqual(response.status, 200)
-      assert.strictEqual(response.headers.get("content-type"), "text/event-stream")
-      assert.strictEqual(response.headers.get("cache-control"), "no-store")
-      assert.strictEqual(response.headers.get("x-request-id"), "the-request")
-      assert.strictEqual(response.headers.get("access-control-allow-origin"), "*")
-      assert.isNotNull(response.headers.get("x-ratelimit-limit"))
-      const told = yield* Effect.promise(() => read(response))
-      assert.deepStrictEqual(
-        told.map((one) => one.event),
-        ["progress", "progress", "result"]
-      )
-      assert.deepStrictEqual(
-        told.slice(0, 2).map(({ data }) => data),
-        STEPS
-      )
-      assert.isAbove(told[2]!.atMs - told[1]!.atMs, SLOW_MS / 2, "the steps do not wait for the answer")
-      assert.deepStrictEqual(at(told[2]!.data, "result", "content"), text("done").content)
-      assert.strictEqual(at(told[2]!.data, "meta", "cost_microcents"), PRICE)
-      const receipt = yield* Effect.promise(() =>
-        fetch(`${url}/api/v1/market/receipts/${String(at(told[2]!.data, "meta", "receipt_id"))}`, {
-          headers: { authorization: `Bearer ${key}` }
-        })
-      )
-      assert.strictEqual(receipt.status, 200)
-      assert.deepStrictEqual(yield* purseOf(url, key), { balance: LOADED - PRICE, held: 0 })
-    })
-  )
-
-  it.effect("is told of a failure as of an answer, and pays nothing", () =>
-    Effect.gen(function* () {
-      const { call, key, url } = yield* aMarket(inSteps((seen) => rpcError(seen, -32_000, "it broke")))
-      const response = yield* call(EVENTS)
-      const told = yield* Effect.promise(() => read(response))
-      assert.deepStrictEqual(
-        told.map((one) => one.event),
-        ["progress", "progress", "problem"]
-      )
-      assert.deepStrictEqual([at(told[2]!.data, "status"), at(told[2]!.data, "code")], [502, "PROVIDER_ERROR"])
-      assert.deepStrictEqual(yield* purseOf(url, key), { balance: LOADED, held: 0 })
-    })
-  )
-
-  it.effect("is answered as everybody where nothing is said on the way", () =>
-    Effect.gen(function* () {
-      const { call } = yield* aMarket((seen, response) => json(response, result(seen, text("at once"))))
-      const response = yield* call(EVENTS)
-      assert.include(response.headers.get("content-type"), "application/json")
-      assert.isNotNull(response.headers.get("x-market-receipt"))
-      const refused = yield* call({ ...EVENTS, authorization: "Bearer nonsense" })
-      assert.strictEqual(refused.status, 401)
-      assert.include(refused.headers.get("content-type"), "application/problem+json")
-    })
-  )
-
-  for (const accept of ["application/json", "*/*", "application/json, text/event-stream;q=0", "text/event-streams"]) {
-    it.effect(`is one that names the stream: to "${accept}" the answer is JSON, and the provider is not asked`, () =>
+for (const [server, layer] of [
+  ["the service's own server", RawHttp.layer(SETTINGS)],
+  ["an app that has the service mounted", RawHttp.mounted(SETTINGS)]
+] as const) {
+  it.layer(layer, LIVE)(`a caller that takes events, of ${server},`, (it) => {
+    it.effect("hears each step when it is made, and then the answer with its receipt", () =>
       Effect.gen(function* () {
-        const { call, provider } = yield* aMarket((seen, response) => json(response, result(seen, text("done"))))
-        const response = yield* call({ accept })
-        assert.include(response.headers.get("content-type"), "application/json")
-        assert.notProperty(provider.of("tools/call")[0]!.params["_meta"], "progressToken")
+        const { call, key, url } = yield* aMarket(done)
+        const response = yield* call({ ...EVENTS, "x-request-id": "the-request", origin: "https://agent.example" })
+        assert.strictEqual(response.status, 200)
+        assert.strictEqual(response.headers.get("content-type"), "text/event-stream")
+        assert.strictEqual(response.headers.get("cache-control"), "no-store")
+        assert.strictEqual(response.headers.get("x-request-id"), "the-request")
+        assert.strictEqual(response.headers.get("access-control-allow-origin"), "*")
+        assert.isNotNull(response.headers.get("x-ratelimit-limit"))
+        const told = yield* Effect.promise(() => read(response))
+        assert.deepStrictEqual(
+          told.map((one) => one.event),
+          ["progress", "progress", "result"]
+        )
+        assert.deepStrictEqual(
+          told.slice(0, 2).map(({ data }) => data),
+          STEPS
+        )
+        assert.isAbove(told[2]!.atMs - told[1]!.atMs, SLOW_MS / 2, "the steps do not wait for the answer")
+        assert.deepStrictEqual(at(told[2]!.data, "result", "content"), text("done").content)
+        assert.strictEqual(at(told[2]!.data, "meta", "cost_microcents"), PRICE)
+        const receipt = yield* Effect.promise(() =>
+          fetch(`${url}/api/v1/market/receipts/${String(at(told[2]!.data, "meta", "receipt_id"))}`, {
+            headers: { authorization: `Bearer ${key}` }
+          })
+        )
+        assert.strictEqual(receipt.status, 200)
+        assert.deepStrictEqual(yield* purseOf(url, key), { balance: LOADED - PRICE, held: 0 })
       })
     )
-  }
 
-  it.effect("is told at most a thousand steps", () =>
-    Effect.gen(function* () {
-      const { call } = yield* aMarket((seen, response) => {
-        stream(response).write(step(seen, 1).repeat(2_500))
-        setTimeout(() => response.end(event(result(seen, text("done")))), SLOW_MS)
+    it.effect("is told of a failure as of an answer, and pays nothing", () =>
+      Effect.gen(function* () {
+        const { call, key, url } = yield* aMarket(inSteps((seen) => rpcError(seen, -32_000, "it broke")))
+        const response = yield* call(EVENTS)
+        const told = yield* Effect.promise(() => read(response))
+        assert.deepStrictEqual(
+          told.map((one) => one.event),
+          ["progress", "progress", "problem"]
+        )
+        assert.deepStrictEqual([at(told[2]!.data, "status"), at(told[2]!.data, "code")], [502, "PROVIDER_ERROR"])
+        assert.deepStrictEqual(yield* purseOf(url, key), { balance: LOADED, held: 0 })
       })
-      const response = yield* call(EVENTS)
-      const told = yield* Effect.promise(() => read(response))
-      assert.isAtMost(told.length, 1_001)
-      assert.strictEqual(told.at(-1)!.event, "result")
-    })
-  )
+    )
 
-  it.effect("gets the answer without the steps when it asks again under its key", () =>
-    Effect.gen(function* () {
-      const { call, key, provider, url } = yield* aMarket(done)
-      const headers = { ...EVENTS, "idempotency-key": "once" }
-      const first = yield* call(headers)
-      const told = yield* Effect.promise(() => read(first))
-      const again = yield* call(headers)
-      assert.strictEqual(again.headers.get("idempotent-replay"), "true")
-      assert.deepStrictEqual(yield* Effect.promise(() => again.json()), told[2]!.data)
-      assert.strictEqual(provider.of("tools/call").length, 1)
-      assert.deepStrictEqual(yield* purseOf(url, key), { balance: LOADED - PRICE, held: 0 })
-    })
-  )
-
-  it.effect("may hang up in the middle: the provider's work ends, and nothing is charged", () =>
-    Effect.gen(function* () {
-      let left = 0
-      const { call, key, url } = yield* aMarket((seen, response) => {
-        response.on("close", () => left++)
-        stream(response).write(step(seen, 1))
+    it.effect("is answered as everybody where nothing is said on the way", () =>
+      Effect.gen(function* () {
+        const { call } = yield* aMarket((seen, response) => json(response, result(seen, text("at once"))))
+        const response = yield* call(EVENTS)
+        assert.include(response.headers.get("content-type"), "application/json")
+        assert.isNotNull(response.headers.get("x-market-receipt"))
+        const refused = yield* call({ ...EVENTS, authorization: "Bearer nonsense" })
+        assert.strictEqual(refused.status, 401)
+        assert.include(refused.headers.get("content-type"), "application/problem+json")
       })
-      const hangUp = new AbortController()
-      const response = yield* call(EVENTS, hangUp.signal)
-      yield* Effect.promise(() => read(response, () => hangUp.abort()).catch(() => []))
-      yield* eventually(() => left === 1)
-      let purse = yield* purseOf(url, key)
-      for (let n = 0; n < 100 && purse.held > 0; n++) {
-        yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 20)))
-        purse = yield* purseOf(url, key)
-      }
-      assert.deepStrictEqual(purse, { balance: LOADED, held: 0 })
-    })
-  )
+    )
 
-  it.effect("reads a result that its provider wrote over several lines, however long, and packed by nobody", () =>
-    Effect.gen(function* () {
-      const { call } = yield* aMarket((seen, response) => {
-        stream(response).write(step(seen, 1))
-        const lines = JSON.stringify(result(seen, text(LONG)), undefined, 2).split("\n")
-        response.end(`${lines.map((line) => `data: ${line}`).join("\n")}\n\n`)
+    for (const accept of ["application/json", "*/*", "application/json, text/event-stream;q=0", "text/event-streams"]) {
+      it.effect(`is one that names the stream: to "${accept}" the answer is JSON, and the provider is not asked`, () =>
+        Effect.gen(function* () {
+          const { call, provider } = yield* aMarket((seen, response) => json(response, result(seen, text("done"))))
+          const response = yield* call({ accept })
+          assert.include(response.headers.get("content-type"), "application/json")
+          assert.notProperty(provider.of("tools/call")[0]!.params["_meta"], "progressToken")
+        })
+      )
+    }
+
+    it.effect("is told at most a thousand steps", () =>
+      Effect.gen(function* () {
+        const { call } = yield* aMarket((seen, response) => {
+          stream(response).write(step(seen, 1).repeat(2_500))
+          setTimeout(() => response.end(event(result(seen, text("done")))), SLOW_MS)
+        })
+        const response = yield* call(EVENTS)
+        const told = yield* Effect.promise(() => read(response))
+        assert.isAtMost(told.length, 1_001)
+        assert.strictEqual(told.at(-1)!.event, "result")
       })
-      const response = yield* call(EVENTS)
-      const told = yield* Effect.promise(() => read(response))
-      assert.deepStrictEqual(at(told.at(-1)!.data, "result", "content"), text(LONG).content)
-    })
-  )
-})
+    )
+
+    it.effect("gets the answer without the steps when it asks again under its key", () =>
+      Effect.gen(function* () {
+        const { call, key, provider, url } = yield* aMarket(done)
+        const headers = { ...EVENTS, "idempotency-key": "once" }
+        const first = yield* call(headers)
+        const told = yield* Effect.promise(() => read(first))
+        const again = yield* call(headers)
+        assert.strictEqual(again.headers.get("idempotent-replay"), "true")
+        assert.deepStrictEqual(yield* Effect.promise(() => again.json()), told[2]!.data)
+        assert.strictEqual(provider.of("tools/call").length, 1)
+        assert.deepStrictEqual(yield* purseOf(url, key), { balance: LOADED - PRICE, held: 0 })
+      })
+    )
+
+    it.effect("may hang up in the middle: the provider's work ends, and nothing is charged", () =>
+      Effect.gen(function* () {
+        let left = 0
+        const { call, key, url } = yield* aMarket((seen, response) => {
+          response.on("close", () => left++)
+          stream(response).write(step(seen, 1))
+        })
+        const hangUp = new AbortController()
+        const response = yield* call(EVENTS, hangUp.signal)
+        yield* Effect.promise(() => read(response, () => hangUp.abort()).catch(() => []))
+        const hungUpAtMs = performance.now()
+        yield* eventually(() => left === 1)
+        assert.isBelow(performance.now() - hungUpAtMs, UPSTREAM_TIMEOUT_MS / 2, "not first at the end of its time")
+        let purse = yield* purseOf(url, key)
+        for (let n = 0; n < 100 && purse.held > 0; n++) {
+          yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 20)))
+          purse = yield* purseOf(url, key)
+        }
+        assert.deepStrictEqual(purse, { balance: LOADED, held: 0 })
+      })
+    )
+
+    it.effect("reads a result that its provider wrote over several lines, however long, and packed by nobody", () =>
+      Effect.gen(function* () {
+        const { call } = yield* aMarket((seen, response) => {
+          stream(response).write(step(seen, 1))
+          const lines = JSON.stringify(result(seen, text(LONG)), undefined, 2).split("\n")
+          response.end(`${lines.map((line) => `data: ${line}`).join("\n")}\n\n`)
+        })
+        const response = yield* call(EVENTS)
+        const told = yield* Effect.promise(() => read(response))
+        assert.deepStrictEqual(at(told.at(-1)!.data, "result", "content"), text(LONG).content)
+      })
+    )
+  })
+}
+
+const STEP = { event: "progress", data: JSON.stringify({ progress: 1, message: "x".repeat(1_000) }) }
 
 it("a client that does not read costs a bounded amount of memory, and is still told the answer", () => {
   const outgoing = new ServerResponse(new IncomingMessage(new Socket()))
-  const one = { event: "progress", data: JSON.stringify({ progress: 1, message: "x".repeat(1_000) }) }
-  for (let n = 0; n < 1_000; n++) sayOnTheWay(outgoing, { "content-type": "text/event-stream" }, one)
+  for (let n = 0; n < 1_000; n++) sayOnTheWay(outgoing, { "content-type": "text/event-stream" }, STEP)
   assert.isTrue(isStreaming(outgoing))
   const unread = outgoing.writableLength
   assert.isAbove(unread, 50_000)
@@ -241,3 +254,38 @@ it("a client that does not read costs a bounded amount of memory, and is still t
   sayLast(outgoing, { status: 200, headers: {}, body: '{"result":{}}' })
   assert.isAbove(outgoing.writableLength, unread)
 })
+
+const CALL: WebRequest = {
+  method: "POST",
+  path: "/api/market/proxy",
+  query: "",
+  headers: {},
+  remoteAddress: "127.0.0.1",
+  body: () => Effect.succeed(new Uint8Array())
+}
+
+/** What is sent to a caller who is told a thousand steps. */
+const sentAfter = Effect.fnUntraced(function* (between: Effect.Effect<void>) {
+  const talkative = Effect.fnUntraced(function* ({ tell }: WebRequest) {
+    for (let n = 0; n < 1_000; n++) {
+      tell!({ "content-type": "text/event-stream" }, STEP)
+      yield* between
+    }
+    const answer: WebAnswer = { status: 200, headers: {}, body: '{"result":{}}' }
+    return answer
+  })
+  const { body } = yield* answering(talkative, CALL, () => HttpServerResponse.empty())
+  const sent = body._tag === "Stream" ? yield* Stream.mkString(Stream.decodeText(body.stream)) : ""
+  assert.isTrue(sent.endsWith('event: result\ndata: {"result":{}}\n\n'))
+  return sent
+})
+
+it.live("nor does one of a mounted service, and one that reads is told everything", () =>
+  Effect.gen(function* () {
+    const unread = yield* sentAfter(Effect.void)
+    assert.isAbove(unread.length, 50_000)
+    assert.isAtMost(unread.length, 67_000)
+    const read = yield* sentAfter(Effect.sleep(0))
+    assert.strictEqual(read.split(STEP.data).length, 1_001)
+  })
+)

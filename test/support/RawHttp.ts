@@ -1,9 +1,13 @@
 /**
  * The service on a real socket, and bytes as a client should not send them.
  */
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Context, Effect, Layer } from "effect"
+import { HttpRouter, HttpServer } from "effect/http"
+import { createServer } from "node:http"
 import { connect, type Socket } from "node:net"
 import type { Dispatcher } from "../../adapters/http/pipeline/Dispatcher.ts"
+import * as RouterMount from "../../adapters/http/server/RouterMount.ts"
 import { layer as nodeServer, ListeningAt, type ServerSettings } from "../../adapters/http/server/NodeServer.ts"
 import type { Source } from "../../src/config/AppConfig.ts"
 import { memoryConfig, wholeService } from "./ServiceConfig.ts"
@@ -24,6 +28,18 @@ export class RawHttp extends Context.Service<RawHttp, { readonly port: number }>
     ).pipe(
       Layer.provide(nodeServer({ host: "127.0.0.1", port: 0, drain: "5 seconds", ...limits })),
       Layer.provide(dispatcher),
+      Layer.orDie
+    )
+
+  /** In an app's own router, on the server of Effect's platform. */
+  static readonly mounted = (settings: Source = {}): Layer.Layer<RawHttp> =>
+    Layer.effect(
+      RawHttp,
+      Effect.map(HttpServer.HttpServer, ({ address }) => ({ port: "port" in address ? address.port : 0 }))
+    ).pipe(
+      Layer.provideMerge(HttpRouter.serve(RouterMount.layer(), { disableLogger: true, disableListenLog: true })),
+      Layer.provide(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })),
+      Layer.provide(wholeService(memoryConfig(settings))),
       Layer.orDie
     )
 }

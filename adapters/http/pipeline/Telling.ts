@@ -26,7 +26,7 @@ export const teller = (
 }
 
 /** Who names the type of a stream takes its answer as one. */
-const takesEvents = (request: WebRequest): boolean => {
+export const takesEvents = (request: WebRequest): boolean => {
   const accept = header(request, "accept")
   return accept !== undefined && /\btext\/event-stream\b/iu.test(accept) && accept.split(",").some(isEvents)
 }

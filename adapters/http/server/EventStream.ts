@@ -6,7 +6,7 @@ import type { ServerResponse } from "node:http"
 import { EVENT_STREAM, type ServerSentEvent, type WebAnswer } from "../pipeline/WebRequest.ts"
 
 /** Of a client that does not read: what is said on the way is not worth more memory. */
-const UNREAD_BYTES_MAX = 65_536
+export const UNREAD_BYTES_MAX = 65_536
 
 export const isStreaming = (outgoing: ServerResponse): boolean =>
   outgoing.headersSent && outgoing.getHeader("content-type") === EVENT_STREAM
@@ -21,21 +21,27 @@ export const sayOnTheWay = (
   if (outgoing.destroyed || outgoing.writableEnded) return
   if (outgoing.writableLength + text.length > UNREAD_BYTES_MAX) return
   if (!outgoing.headersSent) {
-    // Proxies that would gather an answer before they pass it on are asked not to.
-    for (const [name, value] of Object.entries({ ...headers, "x-accel-buffering": "no" })) {
-      outgoing.setHeader(name, value)
-    }
+    for (const [name, value] of Object.entries(streamHeaders(headers))) outgoing.setHeader(name, value)
     outgoing.writeHead(200)
   }
   outgoing.write(text)
 }
 
 export const sayLast = (outgoing: ServerResponse, answer: WebAnswer): void => {
-  if (outgoing.destroyed) return
-  const data = typeof answer.body === "string" ? answer.body : new TextDecoder().decode(answer.body)
-  outgoing.end(written({ event: answer.status < 400 ? "result" : "problem", data }))
+  if (!outgoing.destroyed) outgoing.end(written(lastEvent(answer)))
 }
 
+/** Proxies that would gather an answer before they pass it on are asked not to. */
+export const streamHeaders = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> => ({
+  ...headers,
+  "x-accel-buffering": "no"
+})
+
+export const lastEvent = ({ body, status }: WebAnswer): ServerSentEvent => ({
+  event: status < 400 ? "result" : "problem",
+  data: typeof body === "string" ? body : new TextDecoder().decode(body)
+})
+
 /** Of JSON, line breaks are only ever between its tokens. */
-const written = ({ data, event }: ServerSentEvent): string =>
+export const written = ({ data, event }: ServerSentEvent): string =>
   `event: ${event}\ndata: ${data.replaceAll(/\r\n|\r|\n/gu, "\ndata: ")}\n\n`

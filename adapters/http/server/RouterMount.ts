@@ -7,7 +7,9 @@ import { HttpIncomingMessage, HttpRouter, type HttpServerRequest, HttpServerResp
 import { plainAddress } from "../pipeline/ClientAddress.ts"
 import { Dispatcher } from "../pipeline/Dispatcher.ts"
 import { PayloadTooLarge } from "../pipeline/Failures.ts"
+import { takesEvents } from "../pipeline/Telling.ts"
 import type { WebAnswer, WebRequest } from "../pipeline/WebRequest.ts"
+import { answering } from "./MountedStream.ts"
 
 /** Below a prefix the API is whole; the pages for people are not, since they link from the root. */
 export const layer = (prefix: `/${string}` = "/") =>
@@ -15,7 +17,10 @@ export const layer = (prefix: `/${string}` = "/") =>
     Effect.fnUntraced(function* (router) {
       const { dispatch } = yield* Dispatcher
       const below = prefix === "/" ? router : router.prefixed(prefix)
-      yield* below.add("*", "/*", (request) => Effect.map(dispatch(toWebRequest(request)), toResponse))
+      yield* below.add("*", "/*", (request) => {
+        const asked = toWebRequest(request)
+        return takesEvents(asked) ? answering(dispatch, asked, toResponse) : Effect.map(dispatch(asked), toResponse)
+      })
     })
   )
 
