@@ -2,7 +2,7 @@
  * A provider's report that goes wrong: its key and what it reserved in a grant come out right all the same.
  */
 import { assert, it } from "@effect/vitest"
-import { Effect, Exit } from "effect"
+import { Context, Effect, Exit, Layer } from "effect"
 import { CallStore } from "../../domain/metering/CallStore.ts"
 import { DirectMetering, type MeterRequest } from "../../domain/metering/DirectMetering.ts"
 import { Grants } from "../../domain/metering/Grants.ts"
@@ -169,6 +169,34 @@ for (const [name, service] of everyCore) {
         assert.isTrue(Exit.hasDies(yield* Effect.exit(broken)))
         assert.strictEqual(yield* spentBy(consumer), 5_000, "the call is open still")
         yield* LONG_AFTER(sweep)
+        assert.strictEqual(yield* spentBy(consumer), 0)
+        assert.strictEqual(yield* balanceOf(consumer), 1_000_000)
+        yield* books
+      })
+    )
+
+    it.effect("whose call was ended before its settlement came costs nothing, and says so", () =>
+      Effect.gen(function* () {
+        const { sweep } = yield* Sweeper
+        const calls = yield* CallStore
+        const sweptFirst = CallStore.of({
+          ...calls,
+          close: (closing) => Effect.andThen(LONG_AFTER(sweep), calls.close(closing))
+        })
+        const { record } = yield* Effect.map(
+          Layer.build(Layer.fresh(DirectMetering.layer).pipe(Layer.provide(Layer.succeed(CallStore, sweptFirst)))),
+          Context.get(DirectMetering)
+        )
+        const consumer = yield* aBuyer()
+        const request = requestOf(yield* aDeal(consumer), consumer)
+        const refused = yield* Effect.flip(record(request, () => ({ status: 201, headers: {}, body: "" })))
+        const [receipt, ...others] = yield* receiptsOf(consumer)
+        assert.deepStrictEqual(others, [])
+        assert.include(receipt, { status: "error", cost_microcents: 0 })
+        assert.deepStrictEqual(
+          [refused._tag, refused._tag === "CallOverdue" && refused.receiptId],
+          ["CallOverdue", receipt!.receipt_id]
+        )
         assert.strictEqual(yield* spentBy(consumer), 0)
         assert.strictEqual(yield* balanceOf(consumer), 1_000_000)
         yield* books
