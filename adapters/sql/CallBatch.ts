@@ -4,7 +4,7 @@
  */
 import type { CloseCall, Closed, OpenCall, Opened } from "../../domain/metering/CallStore.ts"
 import { closeColumns, expectedColumns, openColumns, type Wallets } from "./CallColumns.ts"
-import { openedAs } from "./CallRows.ts"
+import { openedAs, REPLAY } from "./CallRows.ts"
 import { column, OID } from "./Columns.ts"
 
 const PARAMETERS = 45
@@ -40,9 +40,14 @@ export const params = ({ closes, opens, wallets }: CallBatch, again: boolean): R
   ...openColumns(wallets, opens)
 ]
 
+/** This key has an answer that is kept. Those of a batch, together, may be more than the connection takes at once. */
+export interface Kept {
+  readonly _tag: "Kept"
+}
+
 export interface Answers {
   readonly closed: ReadonlyArray<Closed>
-  readonly opened: ReadonlyArray<Opened>
+  readonly opened: ReadonlyArray<Opened | Kept>
 }
 
 /** In the order of the batch. What is available to a wallet runs from call to call, closings first. */
@@ -57,13 +62,14 @@ export const answersOf = (batch: CallBatch, values: ReadonlyArray<unknown>): Ans
     if (typeof held === "bigint") available[place]! += held - call.receipt.cost_microcents
     return { _tag: "Closed", now: typeof held === "bigint", availableMicrocents: available[place]! }
   })
-  const opened = batch.opens.map((call, i): Opened => {
+  const opened = batch.opens.map((call, i): Opened | Kept => {
     const amount = row.amounts?.[i] ?? 0n
     const left = row.aloneAvailable?.[i] ?? (available[placeOf(call)]! -= amount)
     const code = row.codes?.[i] ?? 0
     const freeLeft = row.freeLeft?.[i] ?? null
     const detail = row.details?.[i] ?? null
-    return openedAs(call, { code, amount, freeLeft, available: left, detail, body: row.bodies?.[i] ?? null })
+    if (code === REPLAY) return { _tag: "Kept" }
+    return openedAs(call, { code, amount, freeLeft, available: left, detail, body: null })
   })
   return { closed, opened }
 }
@@ -79,20 +85,9 @@ interface BatchRow {
   readonly freeLeft: ReadonlyArray<number | null> | null
   readonly aloneAvailable: ReadonlyArray<bigint | null> | null
   readonly details: ReadonlyArray<string | null> | null
-  readonly bodies: ReadonlyArray<Uint8Array | null> | null
 }
 
 const rowOf = (values: ReadonlyArray<unknown>): BatchRow => {
-  const [available, closedCodes, closedHeld, codes, amounts, freeLeft, aloneAvailable, details, bodies] = values
-  return {
-    available,
-    closedCodes,
-    closedHeld,
-    codes,
-    amounts,
-    freeLeft,
-    aloneAvailable,
-    details,
-    bodies
-  } as BatchRow
+  const [available, closedCodes, closedHeld, codes, amounts, freeLeft, aloneAvailable, details] = values
+  return { available, closedCodes, closedHeld, codes, amounts, freeLeft, aloneAvailable, details } as BatchRow
 }

@@ -5,6 +5,7 @@ import { Microcents } from "../../domain/shared/Microcents.ts"
 import { PERIOD_CODE, receiptOfUuid, wordOf } from "./LedgerCodes.ts"
 
 const INT4_MAX = 2_147_483_647
+export const REPLAY = 4
 
 export interface OpenRow {
   readonly code: number
@@ -21,7 +22,7 @@ export const openedAs = (call: OpenCall, row: OpenRow): Opened => {
       return { _tag: "InsufficientFunds", availableMicrocents: row.available, neededMicrocents: call.holdAmount }
     case 3:
       return budgetExceeded(call, row.detail!)
-    case 4:
+    case REPLAY:
       return {
         _tag: "Replay",
         answer: {

@@ -62,7 +62,7 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
     const connection = yield* LaneConnection.make(sql.config, "calls")
-    const lane = yield* GroupCommit.make<Item, Opened | Closed>({
+    const lane = yield* GroupCommit.make<Item, Opened | CallBatch.Kept | Closed>({
       name: "calls",
       batchMax: BATCH_MAX,
       batchWeightMax: BATCH_BYTES_MAX,
@@ -84,6 +84,17 @@ export const layer = Layer.effect(
         WHERE consumer_id = ${consumerId} AND key_hash = ${key}`
       return row === undefined ? undefined : toEarlier(row, requestHash)
     }, Effect.orDie)
+
+    const open = (call: OpenCall): Effect.Effect<Opened> =>
+      Effect.flatMap(lane({ _tag: "Open", call }) as Effect.Effect<Opened | CallBatch.Kept>, (opened) =>
+        opened._tag === "Kept" ? kept(call) : Effect.succeed(opened)
+      )
+
+    /** Where it was forgotten a moment ago, its key is free. */
+    const kept = (call: OpenCall): Effect.Effect<Opened> =>
+      Effect.flatMap(earlier(call.consumerId, call.idempotency!), (known) =>
+        known === undefined ? open(call) : Effect.succeed(known)
+      )
 
     const standing = Effect.fn("PostgresCallStore.standing")(function* (
       consumerId: ConsumerId,
@@ -134,7 +145,7 @@ export const layer = Layer.effect(
     }, Effect.orDie)
 
     return CallStore.of({
-      open: (call) => lane({ _tag: "Open", call }) as Effect.Effect<Opened>,
+      open,
       close: (call) => lane({ _tag: "Close", call }) as Effect.Effect<Closed>,
       earlier,
       standing,

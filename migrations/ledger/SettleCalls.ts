@@ -20,7 +20,8 @@ export const settleCalls = Effect.gen(function* () {
   // otherwise are they added up here, which takes longer than it looks.
   //
   // Answers what was available to each wallet before all of this. Of closings what was held, null for what was not closed
-  // now, and codes: 0 closed, 1 closed before. Of openings what call_open_alone answers. Codes are null where all are 0.
+  // now, and codes: 0 closed, 1 closed before. Of openings what call_open_alone answers, but for kept answers: those of a
+  // batch may be more than fits into a message. Codes are null where all are 0.
   yield* sql`CREATE FUNCTION calls_settle_batch(
     p_wallets uuid[], p_again boolean, p_debits int8[], p_held_changes int8[], p_expected_held int8[],
     p_w int[], p_receipts uuid[], p_providers uuid[], p_tools uuid[], p_tool_names text[], p_called timestamptz[],
@@ -33,7 +34,7 @@ export const settleCalls = Effect.gen(function* () {
     p_keys bytea[], p_requests bytea[], p_tier_of int[], p_ranks int[], p_limits int[], p_tier_w int[], p_tier_tools uuid[],
     p_tier_months date[],
     OUT available int8[], OUT closed_codes smallint[], OUT closed_held int8[], OUT codes smallint[], OUT amounts int8[],
-    OUT free_left int[], OUT alone_available int8[], OUT details text[], OUT bodies bytea[]
+    OUT free_left int[], OUT alone_available int8[], OUT details text[]
   ) LANGUAGE plpgsql AS $$
     #variable_conflict use_column
     DECLARE
@@ -263,7 +264,6 @@ export const settleCalls = Effect.gen(function* () {
         free_left := coalesce(free_left, array_fill(NULL::int, ARRAY[cardinality(p_invocations)]));
         alone_available := array_fill(NULL::int8, ARRAY[cardinality(p_invocations)]);
         details := array_fill(NULL::text, ARRAY[cardinality(p_invocations)]);
-        bodies := array_fill(NULL::bytea, ARRAY[cardinality(p_invocations)]);
         FOR i IN 1 .. cardinality(p_invocations) LOOP
           CONTINUE WHEN NOT v_alone[p_open_w[i]];
           SELECT * INTO v_one FROM call_open_alone(p_again, p_invocations[i], p_wallets[p_open_w[i]], p_open_providers[i],
@@ -274,7 +274,6 @@ export const settleCalls = Effect.gen(function* () {
           free_left[i] := v_one.free_left;
           alone_available[i] := v_one.available;
           details[i] := v_one.detail;
-          bodies[i] := v_one.body;
         END LOOP;
       END IF;
     END $$`

@@ -23,6 +23,9 @@ const aKey = Effect.gen(function* () {
   return { keyHash: yield* hex(32), requestHash: yield* hex(32) }
 })
 
+/** Six of them are more than PostgreSQL's client takes in one message. */
+const LONG_ANSWER_CHARS = 4_500_000
+
 /** Everything that a body may hold. */
 const answer: StoredAnswer = {
   status: 200,
@@ -135,6 +138,30 @@ export const idempotencyOfCallsContract = (name: string, ports: Layer.Layer<Ledg
           held: 0n,
           available: 9_000n
         })
+      })
+    )
+
+    it.effect("replays long answers to many at once, and keeps nobody else waiting for them", () =>
+      Effect.gen(function* () {
+        const calls = yield* CallStore
+        const consumerId = yield* consumerWith(10_000)
+        const bystander = yield* consumerWith(10_000)
+        const idempotency = yield* aKey
+        const long = { ...answer, body: "x".repeat(LONG_ANSWER_CHARS) }
+        yield* settled(yield* aCall(consumerId, { idempotency }), { answer: long })
+        const open = yield* aCall(bystander)
+        yield* opened(open)
+        const closing = yield* closingOf(open)
+        const [replays, next, closed] = yield* Effect.all(
+          [
+            atOnce(6, () => Effect.flatMap(aCall(consumerId, { idempotency }), calls.open)),
+            Effect.flatMap(aCall(bystander), calls.open),
+            calls.close(closing)
+          ],
+          { concurrency: "unbounded" }
+        )
+        for (const replay of replays) assert.deepStrictEqual(replay, { _tag: "Replay", answer: long })
+        assert.deepStrictEqual([next._tag, closed._tag], ["Opened", "Closed"])
       })
     )
 
