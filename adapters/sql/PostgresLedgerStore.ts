@@ -47,7 +47,10 @@ export const layer = Layer.effect(
         const changes = changesOf(posting.legs)
         const wallets = changes.filter((change) => change.account === "wallet")
         const available = yield* lockWallets(wallets.map((wallet) => wallet.ownerId))
-        if ((yield* insertTransfers(posting)) < posting.legs.length) return yield* repetitionOf(posting)
+        const written = yield* insertTransfers(posting)
+        if (written === 0) return yield* repetitionOf(posting)
+        // A reference that stands for the first of these legs alone: what was written of the others is taken back.
+        if (written < posting.legs.length) return yield* new DuplicateReference({ reference: posting.reference })
         for (const wallet of wallets) yield* changeWallet(wallet, available.get(wallet.ownerId)!)
         for (const change of changes) if (change.account !== "wallet") yield* changeBalance(change)
         const posted: Posted = { transferId: posting.transferId, repeated: false }
