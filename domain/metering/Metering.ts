@@ -102,7 +102,7 @@ export class Metering extends Context.Service<
           toolName: tool.toolName,
           priceVersion: tool.priceVersion,
           holdAmount,
-          freeTierCalls: entry.price === zero ? 0 : entry.freeTierCalls,
+          freeTierCalls: holdAmount === zero ? 0 : entry.freeTierCalls,
           origin: "proxy",
           openedAt,
           deadlineAt: DateTime.addDuration(openedAt, deadlineOf(timeoutMs, limits)),
@@ -169,7 +169,7 @@ export class Metering extends Context.Service<
           entry.tool.id,
           yield* DateTime.now
         )
-        const freeCalls = entry.price === zero ? 0 : entry.freeTierCalls
+        const freeCalls = hold === zero ? 0 : entry.freeTierCalls
         const freeCallsLeft = freeCalls === 0 ? undefined : Math.max(0, freeCalls - freeCallsUsed)
         const free = freeCallsLeft !== undefined && freeCallsLeft > 0
         return { entry, cost: free ? zero : entry.price, hold: free ? zero : hold, freeCallsLeft, availableMicrocents }

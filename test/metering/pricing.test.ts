@@ -150,6 +150,23 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
+    it.effect("has a free tier where the price alone is 0: what may cost something is free for as long", () =>
+      Effect.gen(function* () {
+        const terms = { price_microcents: 0, max_cost_microcents: 40_000, free_tier_calls: 1 }
+        const offer = yield* anOffer((yield* reporting(30_000)).url, terms)
+        const consumer = yield* aBuyer()
+        for (const [hold, free, cost] of [
+          [0, 1, 0],
+          [40_000, 0, 30_000]
+        ] as const) {
+          const quote = yield* expecting(200, callOf(consumer, offer, { dry_run: true }))
+          const told = [numberAt(quote, "quote", "hold_microcents"), numberAt(quote, "quote", "free_tier_remaining")]
+          assert.deepStrictEqual(told, [hold, free])
+          assert.strictEqual(costOf(yield* expecting(200, callOf(consumer, offer))), cost)
+        }
+      })
+    )
+
     it.effect(
       "is never above the list price for a tool that declared no maximum, nor above what the caller allows",
       () =>
