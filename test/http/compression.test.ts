@@ -99,3 +99,15 @@ describe("What was squeezed", () => {
     assert.strictEqual(gunzipSync(again as Uint8Array).toString(), long)
   })
 })
+
+describe("A long answer", () => {
+  const coded = (length: number, headers: Readonly<Record<string, string>>) =>
+    makeCompression().of({ status: 200, headers, body: "x".repeat(length) }, "gzip").headers["content-encoding"]
+
+  it("that is one reader's own, or longer than any document of ours, is not squeezed while everybody waits", () => {
+    const json = { "content-type": "application/json; charset=utf-8" }
+    assert.strictEqual(coded(100_000, { ...json, "cache-control": "public, max-age=60" }), "gzip")
+    assert.isUndefined(coded(100_000, { ...json, "cache-control": "no-store" }))
+    assert.isUndefined(coded(2_000_000, { "content-type": "text/html" }))
+  })
+})

@@ -1,6 +1,7 @@
 /**
- * Pages, scripts and other long documents, gzipped for whoever takes that. Answers of the API stay as they are: they are
- * short, and squeezing each would cost more than it saves. What is asked for again and again is squeezed once.
+ * Pages, scripts and other long documents, gzipped for whoever takes that. Answers of the API stay as they are: most are
+ * short, and squeezing a long one, for a single reader, would keep everybody waiting for as long as it takes. What is asked
+ * for again and again is squeezed once.
  */
 import { gzipSync } from "node:zlib"
 import type { WebAnswer } from "../pipeline/WebRequest.ts"
@@ -10,6 +11,8 @@ const SHORT_CHARS_MAX = 1_024
 const SHORT_JSON_CHARS_MAX = 65_536
 const KEPT_MAX = 64
 const KEPT_BYTES_MAX = 8 * 1024 * 1024
+/** Nothing that is longer is squeezed: our own documents are shorter. */
+const LONG_CHARS_MAX = 1024 * 1024
 
 export interface Compression {
   of(answer: WebAnswer, acceptEncoding: string | undefined): WebAnswer
@@ -38,9 +41,7 @@ export const makeCompression = (): Compression => {
   return {
     of: (answer, acceptEncoding) => {
       const { body, headers } = answer
-      if (answer.status !== 200 || typeof body !== "string" || !isLong(headers["content-type"] ?? "", body.length)) {
-        return answer
-      }
+      if (answer.status !== 200 || typeof body !== "string" || !isWorthIt(headers, body.length)) return answer
       const vary = headers["vary"] === undefined ? "Accept-Encoding" : `${headers["vary"]}, Accept-Encoding`
       return takesGzip(acceptEncoding)
         ? { ...answer, headers: { ...headers, vary, "content-encoding": "gzip" }, body: squeezed(body) }
@@ -49,10 +50,13 @@ export const makeCompression = (): Compression => {
   }
 }
 
-const isLong = (contentType: string, chars: number): boolean =>
-  contentType.startsWith("text/")
-    ? chars > SHORT_CHARS_MAX
-    : contentType.startsWith("application/json") && chars > SHORT_JSON_CHARS_MAX
+const isWorthIt = (headers: WebAnswer["headers"], chars: number): boolean => {
+  if (chars > LONG_CHARS_MAX) return false
+  const contentType = headers["content-type"] ?? ""
+  if (contentType.startsWith("text/")) return chars > SHORT_CHARS_MAX
+  const isDocument = contentType.startsWith("application/json") && headers["cache-control"] !== "no-store"
+  return isDocument && chars > SHORT_JSON_CHARS_MAX
+}
 
 /** RFC 9110, 12.5.3: a weight of 0 is a no. */
 export const takesGzip = (acceptEncoding: string | undefined): boolean => {

@@ -90,7 +90,7 @@ export const layer = (settings: ServerSettings) =>
       /** What is thrown here would end the process, and with it everybody's calls. */
       const sendOrHangUp = (incoming: IncomingMessage, outgoing: ServerResponse, answer: WebAnswer) => {
         try {
-          send(server, incoming, outgoing, answer)
+          send(server, incoming, outgoing, compression.of(answer, incoming.headers["accept-encoding"]))
         } catch (cause) {
           outgoing.destroy()
           run(Effect.logError("An answer could not be sent", cause))
@@ -120,10 +120,7 @@ export const layer = (settings: ServerSettings) =>
             running.delete(fiber)
             if (exit._tag === "Failure") outgoing.destroy()
             else if (isStreaming(outgoing)) sayLast(outgoing, exit.value)
-            else {
-              const answer = compression.of(exit.value, incoming.headers["accept-encoding"])
-              inTurn(() => sendOrHangUp(incoming, outgoing, answer))
-            }
+            else inTurn(() => sendOrHangUp(incoming, outgoing, exit.value))
           })
           outgoing.on("close", () => {
             connection.unanswered--
