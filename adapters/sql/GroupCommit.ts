@@ -4,7 +4,7 @@
  *
  * A batch whose outcome is unknown, because the connection broke, is sent again and told so: `run` must then find out
  * for each item whether it was done. A batch that the database refuses is halved until the item at fault stands alone:
- * only its caller sees the failure.
+ * only its caller sees the failure. Who waits for a lock is asked for instead: each half would wait as long again.
  */
 import { Cause, Effect, Exit, Schedule, type Scope } from "effect"
 import type { SqlError } from "effect/sql"
@@ -19,6 +19,8 @@ export interface GroupCommitOptions<Item, Answer> {
   readonly weightOf: (item: Item) => number
   /** Items waiting. Above it the lane refuses, so that a slow database cannot fill the memory. */
   readonly queueMax: number
+  /** Those that have to wait for somebody else's lock, where one was waited for in vain. */
+  readonly lockedOut?: (items: ReadonlyArray<Item>) => Effect.Effect<ReadonlySet<Item>, SqlError.SqlError>
   /** One answer per item, in the order of the items. `again`: an earlier attempt at some of them may have succeeded. */
   readonly run: (items: ReadonlyArray<Item>, again: boolean) => Effect.Effect<ReadonlyArray<Answer>, SqlError.SqlError>
 }
@@ -104,11 +106,24 @@ export const make = Effect.fnUntraced(function* <Item, Answer>(
       const failure = Effect.die(Cause.squash(exit.cause))
       for (const waiting of batch) waiting.resume(failure)
     } else {
+      const locked = yield* lockedOutOf(items, exit.cause)
+      if (locked.size > 0) {
+        const failure = Effect.die(Cause.squash(exit.cause))
+        for (const waiting of batch) if (locked.has(waiting.item)) waiting.resume(failure)
+        const free = batch.filter((waiting) => !locked.has(waiting.item))
+        if (free.length > 0) yield* settle(free, unsure)
+        return
+      }
       const half = batch.length >> 1
       yield* settle(batch.slice(0, half), unsure)
       yield* settle(batch.slice(half), unsure)
     }
   })
+
+  const lockedOutOf = (items: ReadonlyArray<Item>, cause: Cause.Cause<SqlError.SqlError>) =>
+    options.lockedOut !== undefined && isLockTimeout(cause)
+      ? Effect.orElseSucceed(options.lockedOut(items), () => new Set<Item>())
+      : Effect.succeed(new Set<Item>())
 
   yield* Effect.addFinalizer(() =>
     Effect.sync(() => {
@@ -132,6 +147,9 @@ export const make = Effect.fnUntraced(function* <Item, Answer>(
 /** Another attempt may fare better. Not after a time-out: an item that waits for a lock is better halved out of the way. */
 const isPassing = (error: SqlError.SqlError): boolean =>
   error.isRetryable && error.reason._tag !== "LockTimeoutError" && error.reason._tag !== "StatementTimeoutError"
+
+const isLockTimeout = (cause: Cause.Cause<SqlError.SqlError>): boolean =>
+  cause.reasons.some((reason) => reason._tag === "Fail" && reason.error.reason._tag === "LockTimeoutError")
 
 /** Halving teaches nothing while the database is away. */
 const isOutage = (cause: Cause.Cause<SqlError.SqlError>): boolean =>

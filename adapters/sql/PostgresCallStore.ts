@@ -27,6 +27,7 @@ import { Microcents } from "../../domain/shared/Microcents.ts"
 import * as CallAlone from "./CallAlone.ts"
 import * as CallBatch from "./CallBatch.ts"
 import { monthOf } from "./CallColumns.ts"
+import { column, OID } from "./Columns.ts"
 import * as GroupCommit from "./GroupCommit.ts"
 import * as LaneConnection from "./LaneConnection.ts"
 import { ORIGIN_CODE, receiptOfUuid, uuidOfReceipt, wordOf } from "./LedgerCodes.ts"
@@ -68,6 +69,7 @@ export const layer = Layer.effect(
       batchWeightMax: BATCH_BYTES_MAX,
       weightOf: (item) => (item._tag === "Open" ? 0 : (item.call.answer?.body.length ?? 0)),
       queueMax: QUEUE_MAX,
+      lockedOut: (items) => lockedOut(connection, items),
       run: (items, again) => settle(connection, items, again)
     })
 
@@ -156,6 +158,17 @@ export const layer = Layer.effect(
     })
   })
 )
+
+/** Wallets that are there, but for those that could be locked now. */
+const LOCKED = `SELECT w.consumer_id FROM wallets w WHERE w.consumer_id = ANY ($1) AND w.consumer_id <> ALL (ARRAY(
+  SELECT f.consumer_id FROM wallets f WHERE f.consumer_id = ANY ($1) FOR NO KEY UPDATE SKIP LOCKED))`
+
+const lockedOut = Effect.fnUntraced(function* (connection: LaneConnection.LaneConnection, items: ReadonlyArray<Item>) {
+  const consumers = new Set(items.map(({ call }) => call.consumerId))
+  const rows = yield* connection.query(LOCKED, [column([...consumers], OID.uuid)])
+  const locked = new Set(rows.map(([consumerId]) => consumerId))
+  return new Set(items.filter(({ call }) => locked.has(call.consumerId)))
+})
 
 const settle = (connection: LaneConnection.LaneConnection, items: ReadonlyArray<Item>, again: boolean) =>
   items.length === 1 ? settleOne(connection, items[0]!, again) : settleMany(connection, items, again)

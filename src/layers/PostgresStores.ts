@@ -71,8 +71,11 @@ const stores = Layer.mergeAll(
   PostgresWaitlistStore.layer
 )
 
+/** A node that hangs, or is cut off, in the middle of a transaction must not keep what it has locked: wallets, say. */
+const startupParameters = { idle_in_transaction_session_timeout: "20s" }
+
 export const client = ({ url, connectionsMax }: Database) =>
-  PgClient.layer({ url, maxConnections: connectionsMax, applicationName: "agent-tool-billing" })
+  PgClient.layer({ url, maxConnections: connectionsMax, applicationName: "agent-tool-billing", startupParameters })
 
 export const postgresStores = (database: Database) =>
   stores.pipe(Layer.provide(Layer.effectDiscard(migrations.run)), Layer.provideMerge(client(database)))

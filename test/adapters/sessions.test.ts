@@ -1,0 +1,40 @@
+/**
+ * What a node's sessions may do to others when the node hangs.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { client } from "../../src/layers/PostgresStores.ts"
+import { PostgresTest } from "../support/postgres.ts"
+
+const sessions = Layer.unwrap(Effect.map(PostgresTest, ({ url }) => client({ url, connectionsMax: 2 }))).pipe(
+  Layer.provide(PostgresTest.layerDatabase)
+)
+
+it.layer(sessions, { timeout: "60 seconds", excludeTestServices: true })("A session of the pool", (it) => {
+  it.effect("that rests in the middle of a transaction is ended by the server, and gives back what it locked", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const [usual] = yield* sql`SHOW idle_in_transaction_session_timeout`
+      assert.deepStrictEqual(usual, { idle_in_transaction_session_timeout: "20s" })
+      const hung = sql.withTransaction(
+        Effect.gen(function* () {
+          yield* sql`SET LOCAL idle_in_transaction_session_timeout = 100`
+          yield* sql`SELECT pg_advisory_xact_lock(1)`
+          yield* Effect.sleep("2 seconds")
+          yield* sql`SELECT 1`
+        })
+      )
+      const [ended, locked] = yield* Effect.all(
+        [
+          Effect.exit(hung),
+          Effect.delay(sql`SELECT pg_try_advisory_xact_lock(1) AS free`, "1 second").pipe(Effect.map(([row]) => row))
+        ],
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(ended._tag, "Failure")
+      assert.deepStrictEqual(locked, { free: true })
+      assert.lengthOf(yield* sql`SELECT 1`, 1)
+    })
+  )
+})
