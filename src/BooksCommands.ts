@@ -28,7 +28,7 @@ const services = (config: AppConfig) =>
       PostgresPayeeStore.layer,
       PostgresPayoutStore.layer,
       PostgresUnitOfWork.layer,
-      payments(config),
+      Layer.provide(payments(config), PostgresLedgerStore.layer),
       NodeDigest.layer
     ]),
     Layer.provide([database(config), NodeEntropy.layer])

@@ -76,6 +76,7 @@ export const layer = Layer.effect(
       transfers: (id) =>
         Effect.sync(() => state.transfers.get(id) ?? transfersOfCall(state.closedCalls.get(callOfTransfer(id)))),
       byReference: (reference) => Effect.sync(() => byReference(reference)),
+      hasReferences: (prefix) => Effect.sync(() => state.references.keys().some((one) => one.startsWith(prefix))),
       totals: Effect.sync(() => totalsOf(state)),
       audit: Effect.sync(() => auditOf(state))
     })

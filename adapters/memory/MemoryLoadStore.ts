@@ -21,6 +21,7 @@ export const layer = Layer.sync(LoadStore, () => {
       Effect.sync(() => Option.fromNullishOr([...loads.values()].find((load) => load.paymentId === paymentId))),
     lock: find,
     update: (load) => put(loads, load.id, load),
+    isEmpty: Effect.sync(() => loads.size === 0),
     unsettled: (before, limit) =>
       Effect.sync(() =>
         [...loads.values()]

@@ -161,6 +161,13 @@ export const layer = Layer.effect(
       return rows.map(toTransfer)
     }, Effect.orDie)
 
+    /** In the order of an index that has no transfers of calls in it. */
+    const hasReferences = Effect.fn("PostgresLedgerStore.hasReferences")(function* (prefix: string) {
+      const rows = yield* sql`SELECT 1 FROM transfers WHERE reference IS NOT NULL AND starts_with(reference, ${prefix})
+        ORDER BY recorded_at LIMIT 1`
+      return rows.length > 0
+    }, Effect.orDie)
+
     const standing = Effect.fn("PostgresLedgerStore.standing")(function* (consumerId: ConsumerId) {
       const { credits, debits, held } = yield* wallet(consumerId)
       return standingOf(credits - debits - held, yield* sums("consumer_debt", consumerId))
@@ -179,6 +186,7 @@ export const layer = Layer.effect(
       provider,
       transfers,
       byReference,
+      hasReferences,
       totals: totalsOf(sql).pipe(Effect.orDie, Effect.withSpan("PostgresLedgerStore.totals")),
       audit: auditOf(sql).pipe(Effect.orDie, Effect.withSpan("PostgresLedgerStore.audit"))
     })

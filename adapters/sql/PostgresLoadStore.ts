@@ -56,6 +56,12 @@ export const layer = Layer.effect(
       return rows.map(toLoad)
     }, Effect.orDie)
 
+    const isEmpty = sql`SELECT 1 FROM loads LIMIT 1`.pipe(
+      Effect.map((rows) => rows.length === 0),
+      Effect.orDie,
+      Effect.withSpan("PostgresLoadStore.isEmpty")
+    )
+
     const unsettledOf = Effect.fn("PostgresLoadStore.unsettledOf")(function* (consumerId: ConsumerId) {
       const [row] = yield* sql<{ readonly found: bigint }>`
         SELECT count(*) AS found FROM loads WHERE state IN ('opening', 'open') AND consumer_id = ${consumerId}`
@@ -98,6 +104,7 @@ export const layer = Layer.effect(
       lock: (id) =>
         sql<LoadRow>`SELECT * FROM loads WHERE load_id = ${id} FOR UPDATE`.pipe(Effect.map(first), Effect.orDie),
       update,
+      isEmpty,
       unsettled,
       unsettledOf,
       reversal,

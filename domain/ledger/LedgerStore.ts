@@ -77,6 +77,8 @@ export class LedgerStore extends Context.Service<
     /** In the order of the legs; empty where the id is not known. */
     transfers(id: TransferId): Effect.Effect<ReadonlyArray<Transfer>>
     byReference(reference: string): Effect.Effect<ReadonlyArray<Transfer>>
+    /** Whether anything was posted whose reference begins so. */
+    hasReferences(prefix: string): Effect.Effect<boolean>
     /** Every account kind that has transfers, of one moment. */
     readonly totals: Effect.Effect<ReadonlyArray<AccountTotals>>
     /** Every figure recomputed from the transfers and the open calls of one moment. Reads the whole ledger. */

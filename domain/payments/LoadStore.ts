@@ -40,6 +40,8 @@ export class LoadStore extends Context.Service<
     /** Nobody else changes it until the unit of work around it ends. */
     lock(id: LoadId): Effect.Effect<Option.Option<Load>>
     update(load: Load): Effect.Effect<void>
+    /** Whether there was never a load through a processor. */
+    readonly isEmpty: Effect.Effect<boolean>
     /** `opening` and `open` ones that nobody has changed or asked about since, the longest waiting first. */
     unsettled(before: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<Load>>
     /** How many of a consumer's are `opening` or `open`. */

@@ -10,13 +10,9 @@ import { IdempotencyConflict } from "../shared/Idempotency.ts"
 import { type ConsumerId, LoadId } from "../shared/Ids.ts"
 import { fromCents } from "../shared/Microcents.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
+import { PRETENDED } from "./PretendedMoney.ts"
 import { type Load, LoadStore } from "./LoadStore.ts"
-import {
-  type CheckoutStanding,
-  type PaymentFailed,
-  PaymentGateway,
-  type PaymentsNotConfigured
-} from "./PaymentGateway.ts"
+import { type CheckoutStanding, type PaymentFailed, PaymentGateway, PaymentsNotConfigured } from "./PaymentGateway.ts"
 
 export const LOAD_CENTS_MIN = 100
 export const LOAD_CENTS_MAX = 100_000
@@ -88,8 +84,13 @@ export class Loads extends Context.Service<
       const returning = yield* CheckoutReturn
 
       const pretend = Effect.fnUntraced(function* ({ amountCents, consumerId }: LoadRequest) {
+        if (!(yield* store.isEmpty)) {
+          return yield* new PaymentsNotConfigured({
+            what: "balances hold money that was paid, and none is pretended here"
+          })
+        }
         const amount = fromCents(amountCents)
-        yield* ledger.load({ consumerId, amount, reference: `dry_run:${yield* entropy.uuid}` }).pipe(Effect.orDie)
+        yield* ledger.load({ consumerId, amount, reference: `${PRETENDED}${yield* entropy.uuid}` }).pipe(Effect.orDie)
         const { credits, debits } = yield* ledger.wallet(consumerId)
         const balance = credits - debits
         return { mode: "dry_run" as const, previousMicrocents: balance - amount, newMicrocents: balance }

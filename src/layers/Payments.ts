@@ -3,13 +3,17 @@
  */
 import { Effect, Layer } from "effect"
 import * as DryRunGateway from "../../adapters/payments/DryRunGateway.ts"
+import { onlyPaidMoney } from "../../domain/payments/PretendedMoney.ts"
 import type { AppConfig } from "../config/AppConfig.ts"
 
 export const payments = (config: AppConfig) =>
   config.PAYMENTS === "stripe"
     ? Layer.unwrap(
         Effect.map(
-          Effect.promise(() => import("../../adapters/payments/StripeGateway.ts")),
+          Effect.andThen(
+            onlyPaidMoney,
+            Effect.promise(() => import("../../adapters/payments/StripeGateway.ts"))
+          ),
           (StripeGateway) =>
             StripeGateway.layer({
               secretKey: config.STRIPE_SECRET_KEY!,

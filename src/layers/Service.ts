@@ -139,21 +139,23 @@ const probes = Layer.effect(
 ).pipe(Layer.provide(RateLimits.layer))
 
 /** Requests in, answers out, on the adapters of the profile. */
-export const service = (config: AppConfig) =>
-  HttpService.layer.pipe(
+export const service = (config: AppConfig) => {
+  const books = stores(config)
+  return HttpService.layer.pipe(
     Layer.merge(Layer.provide(jobs, probes)),
     Layer.provide(core),
     Layer.provide([
-      stores(config),
+      books,
       rateLimiter(config.REDIS_URL),
       AjvJsonSchemas.layer,
       secrets(config),
       logSigner(config),
       evidence(config),
-      payments(config),
+      Layer.provide(payments(config), books),
       PdfInvoicePrinter.layer
     ]),
     Layer.provide([NodeDigest.layer, NodeEntropy.layer]),
     Layer.provide(references(config)),
     Layer.provide(assets.pipe(Layer.provide(NodeServices.layer), Layer.orDie))
   )
+}

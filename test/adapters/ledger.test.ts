@@ -1,7 +1,9 @@
 import { ledgerContract, trialBalanceContract } from "../contracts/ledger.ts"
+import { referencesContract } from "../contracts/ledgerReferences.ts"
 import { everyLedger } from "../contracts/ledgerPorts.ts"
 
 for (const [name, ports] of everyLedger) {
   ledgerContract(name, ports)
+  referencesContract(name, ports)
   trialBalanceContract(name, ports)
 }

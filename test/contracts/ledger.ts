@@ -45,45 +45,6 @@ export const ledgerContract = (name: string, ports: Layer.Layer<LedgerPorts>) =>
       })
     )
 
-    it.effect("refuses a reference that stands for another movement", () =>
-      Effect.gen(function* () {
-        const ledger = yield* Ledger
-        const consumerId = yield* aConsumerId
-        const load = { consumerId, amount: money(5_000), reference: `stripe:${consumerId}` }
-        yield* ledger.load(load)
-        for (const other of [{ amount: money(5_001) }, { consumerId: yield* aConsumerId }]) {
-          const error = yield* Effect.flip(ledger.load({ ...load, ...other }))
-          assert.strictEqual(error._tag, "DuplicateReference")
-          assert.include(error.message, load.reference)
-        }
-        assert.strictEqual((yield* Effect.flip(ledger.credit(load)))._tag, "DuplicateReference")
-        assert.strictEqual((yield* ledger.wallet(consumerId)).available, 5_000n)
-      })
-    )
-
-    it.effect("refuses a reference that stands for the first legs alone, and writes none of the others", () =>
-      Effect.gen(function* () {
-        const ledger = yield* Ledger
-        const consumerId = yield* consumerWith(10_000)
-        const providerId = yield* aProviderId
-        const common = { kind: "adjustment", debit: "adjustment" } as const
-        const first = { ...common, consumerId, credit: "wallet", amount: money(100) } as const
-        const second = { ...common, providerId, credit: "provider", amount: money(70) } as const
-        for (const [known, other] of [
-          [[first], [first, second]],
-          [[first, second], [first]]
-        ] as const) {
-          const reference = `adjustment:${yield* aProviderId}`
-          yield* ledger.post({ reference, legs: known })
-          const before = [yield* ledger.wallet(consumerId), yield* ledger.provider(providerId)]
-          assert.strictEqual((yield* Effect.flip(ledger.post({ reference, legs: other })))._tag, "DuplicateReference")
-          assert.lengthOf(yield* ledger.byReference(reference), known.length)
-          assert.deepStrictEqual([yield* ledger.wallet(consumerId), yield* ledger.provider(providerId)], before)
-        }
-        assert.deepStrictEqual((yield* (yield* LedgerStore).audit).discrepancies, [])
-      })
-    )
-
     it.effect("keeps when something happened and when it was recorded, leg by leg", () =>
       Effect.gen(function* () {
         const ledger = yield* Ledger

@@ -91,6 +91,7 @@ export const loadStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
         yield* store.update(paid)
         assert.deepStrictEqual(yield* store.findByPayment(`pi_${load.id}`), Option.some(paid))
         assert.isTrue(Option.isNone(yield* store.findByPayment("pi_unknown")))
+        assert.isFalse(yield* store.isEmpty)
       })
     )
 

@@ -3,9 +3,16 @@
  * calls that go on. And what must hold of it wherever it was restored.
  */
 import { assert } from "@effect/vitest"
-import { Effect, Redacted, type Scope } from "effect"
+import { Effect, Layer, Redacted, type Scope } from "effect"
+import { SqlClient } from "effect/sql"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
+import * as NodeEntropy from "../../../adapters/crypto/NodeEntropy.ts"
+import * as PostgresLedgerStore from "../../../adapters/sql/PostgresLedgerStore.ts"
+import * as PostgresUnitOfWork from "../../../adapters/sql/PostgresUnitOfWork.ts"
+import { Ledger } from "../../../domain/ledger/Ledger.ts"
+import { ConsumerId } from "../../../domain/shared/Ids.ts"
+import { Microcents } from "../../../domain/shared/Microcents.ts"
 import { kill, until } from "../EmbeddedFolders.ts"
 import { type Acknowledged, callLoad, type Load } from "../load/CallLoad.ts"
 import { echoProvider } from "../load/EchoProvider.ts"
@@ -18,6 +25,7 @@ import { connectedTo } from "../TestDatabases.ts"
 
 const STRIPE = { secretKey: "sk_test_double", webhookSecret: "whsec_double" }
 export const PRICE = 100_000
+const LOADED = Microcents.make(1_000_000_000n)
 /** A cent more than a whole number of calls: it shows in a balance. */
 export const OPEN_LOAD = 43_210_000
 const CONNECTIONS = 16
@@ -74,11 +82,24 @@ export const moreCalls = ({ heard }: Load) =>
     )
   })
 
+const books = Ledger.layer.pipe(Layer.provide([PostgresLedgerStore.layer, PostgresUnitOfWork.layer, NodeEntropy.layer]))
+
+/** As if all of them had paid: what a dry run loads does not go before a processor. */
+const loadAll = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const ledger = yield* Ledger
+  const consumers = yield* sql<{ readonly id: string }>`SELECT id FROM consumers`
+  for (const { id } of consumers) {
+    yield* ledger.load({ consumerId: ConsumerId.make(id), amount: LOADED, reference: `load:${id}` })
+  }
+})
+
 export const keptMarket = Effect.fnUntraced(function* (database: Redacted.Redacted) {
   const settings = settingsOn(database)
   const provider = yield* echoProvider
   const early = yield* behind(40, settings)
-  const market = yield* loadMarket(early.url, provider, { tool: { price_microcents: PRICE } })
+  const market = yield* loadMarket(early.url, provider, { cents: 0, tool: { price_microcents: PRICE } })
+  yield* loadAll.pipe(Effect.provide(books), connectedTo(database))
   const lastMonth = yield* callLoad({ ...market, url: early.url, connections: CONNECTIONS })
   yield* until(
     "last month's calls",
