@@ -3,6 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
+import { refuseRounded } from "../../adapters/http/pipeline/ExactIntegers.ts"
 import { JSON_DEPTH_MAX, parseJson, storedBody } from "../../adapters/http/pipeline/RequestBody.ts"
 
 const isTaken = (text: string): boolean => Result.isSuccess(Effect.runSync(Effect.result(parseJson(text, storedBody))))
@@ -20,6 +21,24 @@ describe("a body", () => {
       infinite
     )
     assert.include([0, texts.length], infinite.length)
+  })
+
+  it("has no integer that would be rounded on its way to the provider, and names each that it has", () => {
+    const faultsOf = (text: string) => {
+      const read = Effect.runSync(Effect.result(refuseRounded(text)))
+      return Result.isFailure(read) ? read.failure.faults : []
+    }
+    const faults = faultsOf('{"input":{"id":1234567890123456789,"n":[1,-9007199254740992]},"a":1}')
+    assert.deepStrictEqual(
+      faults.map(({ path }) => path),
+      [
+        ["input", "id"],
+        ["input", "n", 1]
+      ]
+    )
+    assert.include(faults[0]!.message, "1234567890123456789")
+    const exact = ["9007199254740991", "-9007199254740991", '"1234567890123456789"', "0.12345678901234567", "1e20"]
+    for (const text of exact) assert.deepStrictEqual(faultsOf(`[${text}]`), [], text)
   })
 
   it("is nested to its limit and no further, brackets in its texts left out", () => {

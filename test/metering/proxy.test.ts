@@ -121,6 +121,7 @@ for (const [name, market] of everyMarket()) {
           { max_cost_microcents: "500" },
           { max_cost_microcents: 2 ** 53 },
           { dry_run: "true" },
+          { input: { id: 2 ** 60 } },
           { tool_id: "not-a-uuid" }
         ]) {
           assert.deepStrictEqual(

@@ -10,6 +10,7 @@ import { Digest } from "../../../domain/shared/Digest.ts"
 import { formatPrice, toCents } from "../../../domain/shared/Microcents.ts"
 import { CallsApi } from "../api/CallsApi.ts"
 import { BaseUrl } from "../BaseUrl.ts"
+import { refuseRounded } from "../pipeline/ExactIntegers.ts"
 import { idempotencyKey } from "../pipeline/IdempotencyKey.ts"
 import { encodedRoute } from "../pipeline/Route.ts"
 import { callAnswer } from "./CallAnswer.ts"
@@ -24,6 +25,7 @@ export const proxyRoutes = Effect.gen(function* () {
     CallsApi.endpoints.proxy,
     Effect.fnUntraced(function* ({ as, clock, notes, payload, request, requestId, tell, text }) {
       const caller = as("consumer")
+      yield* refuseRounded(text)
       const call = {
         consumerId: caller.ownerId,
         tool: { toolId: payload.tool_id, toolName: payload.tool_name, providerId: payload.provider_id },
