@@ -69,9 +69,12 @@ const invented = (schema: InputSchema): unknown => {
   }
 }
 
-it.live(
-  "An agent with nothing but the address registers, loads, finds a tool, asks its price, calls it and verifies the receipt",
-  () =>
+it.live.each([
+  ["paid", 0, 12_345],
+  ["free", 100, 0]
+] as const)(
+  "An agent with nothing but the address registers, loads, finds a tool, asks its price, calls it and verifies the receipt: %s",
+  ([, freeCalls, cost]) =>
     Effect.gen(function* () {
       const everything = yield* everythingServer
       const service = yield* serve("unused", { profile: "memory" })
@@ -86,7 +89,7 @@ it.live(
               tool_name: "get-sum",
               description: "Adds two numbers",
               price_microcents: 12_345,
-              free_tier_calls: 0,
+              free_tier_calls: freeCalls,
               input_schema: {
                 type: "object",
                 required: ["a", "b"],
@@ -135,14 +138,14 @@ it.live(
       }
       assert.deepStrictEqual(walked, ["register", "load", "find", "quote", "call", "receipt", "verify"])
       assert.strictEqual(known(memory, "valid"), true)
-      assert.strictEqual(known(memory, "cost_microcents"), 12_345)
+      assert.strictEqual(known(memory, "price_microcents"), 12_345)
       assert.include(JSON.stringify(known(memory, "result")), "The sum of 21 and 21 is 42.")
-      assert.strictEqual(pointed(known(memory, "receipt"), "/cost_microcents"), 12_345)
+      assert.strictEqual(pointed(known(memory, "receipt"), "/cost_microcents"), cost)
       const balance = yield* ask(service, {
         path: "/api/v1/market/balance",
         key: String(known(memory, "api_key"))
       })
-      assert.strictEqual(pointed(balance.json, "/balance_microcents"), 1_000_000 - 12_345)
+      assert.strictEqual(pointed(balance.json, "/balance_microcents"), 1_000_000 - cost)
     }),
   60_000
 )

@@ -49,17 +49,18 @@ const stepsFor = (payments: PaymentGateway["Service"]["mode"]): ReadonlyArray<St
   },
   {
     step: "quote",
-    description: "Ask what the call would cost. Nobody is called and nothing is charged.",
+    description:
+      "Ask what the call would cost: nothing, while there are free calls. Nobody is called and nothing is charged.",
     route: "POST /api/market/proxy",
     body: { tool_id: "{tool_id}", input: "{arguments}", dry_run: true },
-    yields: { cost_microcents: "/quote/cost_microcents" }
+    yields: { price_microcents: "/quote/price_microcents" }
   },
   {
     step: "call",
     description:
-      "Call it, for no more than was quoted. With an `Idempotency-Key` header it may be sent again without harm.",
+      "Call it, for no more than its price. With an `Idempotency-Key` header it may be sent again without harm.",
     route: "POST /api/market/proxy",
-    body: { tool_id: "{tool_id}", input: "{arguments}", max_cost_microcents: "{cost_microcents}" },
+    body: { tool_id: "{tool_id}", input: "{arguments}", max_cost_microcents: "{price_microcents}" },
     yields: { result: "/result", receipt_id: "/meta/receipt_id" }
   },
   {
