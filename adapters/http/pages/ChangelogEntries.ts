@@ -31,6 +31,8 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
           "`POST /api/market/proxy` holds the price, forwards over MCP in both eras of the protocol, settles, and answers with a receipt.",
           "Tools that take their time: with `Accept: text/event-stream` a call's answer is a stream of the provider's `progress`, and then the result.",
           "Balances that never go below zero, budgets, free tiers, versioned prices, quotes before the call.",
+          "Balances of a dry run are never paid out: the service does not start on them with payments, and pretends no load where one was paid.",
+          "Integers that JSON's readers would round are refused (422), in a tool's input too: what was sent is what is passed on.",
           "Loads, payouts and onboarding through Stripe or a dry run; monthly invoices, statements and credit notes as JSON, HTML and PDF.",
           "`POST /api/v1/market/meter` for calls past the proxy, within grants that consumers give and take back.",
           "`DELETE /api/v1/market/tools/:id` withdraws a tool: it leaves the catalogue, calls of it answer 410, and `POST /api/market/tools` lists it again.",

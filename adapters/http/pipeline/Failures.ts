@@ -79,7 +79,7 @@ export class WrongRole extends Schema.TaggedError<WrongRole>()("WrongRole", {
   needed: Schema.Array(Schema.String)
 }) {
   override get message() {
-    return `This needs a ${this.needed.join(" or ")} key; you sent ${this.role === "operator" ? "an" : "a"} ${this.role} key.`
+    return `This needs ${this.needed.map((role) => `${role === "operator" ? "an" : "a"} ${role}`).join(" or ")} key; you sent ${this.role === "operator" ? "an" : "a"} ${this.role} key.`
   }
 }
 
