@@ -22,6 +22,12 @@ export class ConfigInvalid extends Schema.TaggedError<ConfigInvalid>()("ConfigIn
   }
 }
 
+/** What OpenTelemetry itself calls them. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  OTLP_URL: "OTEL_EXPORTER_OTLP_ENDPOINT",
+  OTLP_HEADERS: "OTEL_EXPORTER_OTLP_HEADERS"
+}
+
 export type Source = Readonly<Record<string, string | undefined>>
 
 /** Later sources stand behind earlier ones. An empty text counts as absent. */
@@ -29,8 +35,7 @@ export const readConfig = (sources: ReadonlyArray<Source>): Result.Result<AppCon
   const faults: Array<string> = []
   const values: Record<string, unknown> = {}
   for (const [name, setting] of Object.entries(settings)) {
-    const given = sources.map((source) => source[name]).find((value) => value !== undefined && value !== "")
-    const text = given ?? setting.fallback
+    const text = givenFor(name, sources) ?? givenFor(OTHER_NAMES[name] ?? name, sources) ?? setting.fallback
     if (text === undefined) continue
     const read = Schema.decodeUnknownResult(setting.schema as Schema.ConstraintDecoder<unknown>)(text)
     if (Result.isSuccess(read)) values[name] = read.success
@@ -42,6 +47,9 @@ export const readConfig = (sources: ReadonlyArray<Source>): Result.Result<AppCon
   if (faults.length > 0) return Result.fail(new ConfigInvalid({ faults }))
   return Result.succeed({ ...config, profile, signingSecrets: ring(config) })
 }
+
+const givenFor = (name: string, sources: ReadonlyArray<Source>): string | undefined =>
+  sources.map((source) => source[name]).find((value) => value !== undefined && value !== "")
 
 const missingFor = (profile: AppConfig["profile"], config: Values): ReadonlyArray<string> => {
   const faults: Array<string> = []

@@ -254,7 +254,7 @@ export const settings = {
   OTLP_URL: setting(
     collector,
     "an OpenTelemetry collector that takes OTLP over HTTP, such as `http://127.0.0.1:4318`: logs and sampled traces go " +
-      "there, too",
+      "there, too. `OTEL_EXPORTER_OTLP_ENDPOINT` and `OTEL_EXPORTER_OTLP_HEADERS` are read as well",
     undefined,
     { secret: true }
   ),

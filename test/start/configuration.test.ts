@@ -66,6 +66,14 @@ describe("the configuration", () => {
     assert.isUndefined(rest.TRUST_PROXY)
   })
 
+  it("takes what OpenTelemetry calls its collector, behind our own name for it", () => {
+    const standard = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://standard:4318" }
+    assert.strictEqual(String(Redacted.value(config(standard).OTLP_URL!)), "http://standard:4318")
+    const both = config({ ...standard, OTLP_URL: "http://own:4318" })
+    assert.strictEqual(String(Redacted.value(both.OTLP_URL!)), "http://own:4318")
+    assert.isDefined(config({ OTEL_EXPORTER_OTLP_HEADERS: "a=b" }).OTLP_HEADERS)
+  })
+
   it("is that of production where there is a database, unless it says otherwise", () => {
     assert.strictEqual(
       config({ DATABASE_URL, RECEIPT_SIGNING_SECRET: SECRET, LOG_SIGNING_KEY: SEED, PAYMENTS: "dry_run" }).profile,
