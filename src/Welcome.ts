@@ -2,6 +2,7 @@
  * What a person sees when the service is ready: where to look and what to try.
  */
 import { type AppConfig, valueOf } from "./config/AppConfig.ts"
+import { upstreamPolicy } from "./layers/UpstreamPolicy.ts"
 
 const kept = (config: AppConfig): string => {
   switch (config.profile) {
@@ -18,6 +19,7 @@ export const welcome = (config: AppConfig, at: { readonly host: string; readonly
   const url = config.BASE_URL ?? `http://${at.host.includes(":") ? `[${at.host}]` : at.host}:${at.port}`
   return [
     `Agent Tool Billing is ready at ${url} (profile ${config.profile}, ${kept(config)})`,
+    ...(upstreamPolicy(config).loopback ? ["  tools          may be on this machine, too (ALLOW_UPSTREAM)"] : []),
     `  documentation  ${url}/docs`,
     `  contract       ${url}/api/openapi.json`,
     `  try            curl ${url}/api/market/catalog`,
