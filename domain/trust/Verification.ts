@@ -211,7 +211,8 @@ export class Verification extends Context.Service<
         const provider = Option.getOrThrow(yield* accounts.findProvider(providerId))
         if (asked.level === "email") return yield* byMail(providerId, provider.email, asked.token)
         if (asked.level === "domain") {
-          const domain = (asked.domain ?? "").trim().toLowerCase().replace(/\.$/u, "")
+          const named = asked.domain ?? URL.parse(provider.endpointUrl)?.hostname ?? ""
+          const domain = named.trim().toLowerCase().replace(/\.$/u, "")
           if (ownsEndpoint(domain, provider.endpointUrl)) return yield* byPublication(providerId, "domain", domain)
           const why = `${domain === "" ? "A domain is needed: it" : `${domain} will not do: the domain`} must be that of your endpoint ${provider.endpointUrl}, or one above it that is your own.`
           return yield* new SubjectRefused({ field: "domain", why })

@@ -100,6 +100,8 @@ for (const [name, core] of coreReading(evidence)) {
       Effect.gen(function* () {
         const { zone } = yield* World
         const { domain, provider, record } = yield* aProviderAt
+        const byItself = yield* ask(provider, { level: "domain" })
+        assert.strictEqual(at(byItself, "challenge", "record_name"), `_mcp-billing-verify.mcp.${domain}`)
         const asked = yield* ask(provider, { level: "domain", domain })
         assert.deepStrictEqual([at(asked, "verified"), at(asked, "challenge", "record_name")], [false, record])
         const value = textAt(asked, "challenge", "record_value")
