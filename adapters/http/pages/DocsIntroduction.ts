@@ -71,8 +71,7 @@ const keys = html`<p>Send your key with every request that is yours:</p>
 
 const money = html`<p>
     Amounts are whole numbers of <strong>microcents</strong>, in fields that end in <code>_microcents</code>. They are
-    never rounded and never a decimal number. Sums over the whole market come as text, since they may outgrow what a
-    JSON number holds.
+    never rounded and never a decimal number.
   </p>
   <table class="plain">
     <caption>
