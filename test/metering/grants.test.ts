@@ -249,11 +249,17 @@ for (const [name, market] of everyMarket()) {
           { period: "year" },
           { tool_ids: ["x"] },
           { tool_ids: Array.from({ length: 51 }, () => provider.id) },
-          { expires_at: "soon" }
+          { expires_at: "soon" },
+          // Left out of account, it would be a grant for all tools.
+          { tools: [provider.id] }
         ]) {
           assert.deepStrictEqual(yield* ask(consumer.key, wrong), [422, "VALIDATION_ERROR"], JSON.stringify(wrong))
         }
         assert.deepStrictEqual(yield* listed(consumer), [])
+        const misspelled = { cap_microcents: 1, tool: provider.id }
+        const budget = yield* send({ path: "/api/v1/market/budgets", key: consumer.key, json: misspelled })
+        assert.deepStrictEqual(problemOf(budget), [422, "VALIDATION_ERROR"])
+        assert.include(budget.text, "tool")
       })
     )
 

@@ -107,7 +107,12 @@ for (const [name, core] of everyDisputedCore) {
         for (const json of [{}, { action: "agree" }, { action: "contest" }, { action: "contest", message: " " }]) {
           assert.deepStrictEqual(problemOf(yield* respond(offer.provider, id, json)), [422, "VALIDATION_ERROR"])
         }
-        for (const json of [{}, { resolution: "filed" }, { resolution: "resolved_credit", amount_microcents: -1 }]) {
+        for (const json of [
+          {},
+          { resolution: "filed" },
+          { resolution: "resolved_credit", amount_microcents: -1 },
+          { resolution: "resolved_credit", amount: 5 }
+        ]) {
           assert.deepStrictEqual(problemOf(yield* resolve(id, json)), [422, "VALIDATION_ERROR"])
         }
         assert.deepStrictEqual(problemOf(yield* send({ path: `${DISPUTES}/1` })), [404, "NOT_FOUND"])

@@ -79,7 +79,8 @@ export const disputesRoutes = Effect.gen(function* () {
     endpoints.resolve,
     Effect.fnUntraced(function* ({ params, payload: { amount_microcents: amount, note, resolution } }) {
       return { status: 200, body: shown(yield* disputes.resolve(params.id, { resolution, note, amount })) }
-    })
+    }),
+    { closed: true }
   )
 
   return [file, list, find, respond, resolve]

@@ -131,7 +131,8 @@ export const moneyRoutes = Effect.gen(function* () {
         period: payload.period ?? "month"
       })
       return { status: 201, body: { budget: showBudget(budget, yield* DateTime.now) } }
-    })
+    }),
+    { closed: true }
   )
 
   const removeBudget = route(

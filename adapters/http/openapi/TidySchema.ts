@@ -4,8 +4,8 @@
  */
 import type { JsonSchema } from "./OpenApiModel.ts"
 
-/** The only bodies that carry exactly the fields listed. */
-const CLOSED: ReadonlySet<string> = new Set(["Receipt"])
+/** The only bodies that carry exactly the fields listed: of those that are sent, routes with `closed`. */
+const CLOSED: ReadonlySet<string> = new Set(["Receipt", "GiveGrant", "SetBudget", "ResolveDispute"])
 
 export const tidyComponent = (name: string, schema: JsonSchema): JsonSchema => tidy(schema, CLOSED.has(name))
 

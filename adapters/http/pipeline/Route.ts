@@ -2,7 +2,7 @@
  * Joins an endpoint of the contract to the function that answers it: decoders and encoders come from the endpoint's
  * own schemas and are built once.
  */
-import { Context, Effect, Exit, Schema, SchemaIssue, SchemaParser } from "effect"
+import { Context, Effect, Exit, Schema, SchemaIssue, type SchemaAST, SchemaParser } from "effect"
 import { type HttpApiEndpoint, OpenApi } from "effect/http-api"
 import type { Principal, Role } from "../../../domain/accounts/Principal.ts"
 import { Access, type AccessRule } from "../api/Access.ts"
@@ -92,6 +92,8 @@ export interface RouteOptions {
   readonly quirks?: Quirks
   readonly ownIdempotency?: boolean
   readonly late?: NotInTime["kind"]
+  /** Refuses fields that there are not: left out of account, a misspelled limit would be none. */
+  readonly closed?: boolean
 }
 
 /** The handler answers with a value; the success schema of its status writes it. */
@@ -127,7 +129,7 @@ export const encodedRoute = <const E extends HttpApiEndpoint.ConstraintRequest>(
   const payload = options?.lenientPayload ?? endpoint.payload.get("application/json")?.schemas[0]
   const decodeParams = decoder(endpoint.params)
   const decodeQuery = decoder(endpoint.query)
-  const decodePayload = decoder(payload)
+  const decodePayload = decoder(payload, options?.closed === true ? { onExcessProperty: "error" } : {})
   const rule = Context.get(endpoint.annotations as Context.Context<never>, Access)
   return {
     method: endpoint.method,
@@ -204,15 +206,15 @@ export const documentRoute = (
 
 type Decode = (input: unknown) => Effect.Effect<unknown, Schema.SchemaError>
 
-const decoder = (schema: Schema.Top | undefined): Decode =>
-  schema === undefined ? () => Effect.undefined : decodeWithAllFaults(schema)
+const decoder = (schema: Schema.Top | undefined, options: SchemaAST.ParseOptions = {}): Decode =>
+  schema === undefined ? () => Effect.undefined : decodeWithAllFaults(schema, options)
 
 /** Gathering every fault costs even where there is none: it is done only for what the quick way has refused. */
-const decodeWithAllFaults = (schema: Schema.Top): Decode => {
-  const quick = SchemaParser.decodeUnknownEffect(schema) as (
+const decodeWithAllFaults = (schema: Schema.Top, options: SchemaAST.ParseOptions): Decode => {
+  const quick = SchemaParser.decodeUnknownEffect(schema, options) as (
     input: unknown
   ) => Effect.Effect<unknown, SchemaIssue.Issue>
-  const thorough = Schema.decodeUnknownEffect(schema, { errors: "all" }) as Decode
+  const thorough = Schema.decodeUnknownEffect(schema, { ...options, errors: "all" }) as Decode
   return (input) => {
     const done = quick(input)
     // No schema of the contract waits for anything: what fits is known at once.
