@@ -10,9 +10,9 @@ import { IdempotencyConflict } from "../shared/Idempotency.ts"
 import { type ConsumerId, LoadId } from "../shared/Ids.ts"
 import { fromCents } from "../shared/Microcents.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
-import { PRETENDED } from "./PretendedMoney.ts"
 import { type Load, LoadStore } from "./LoadStore.ts"
 import { type CheckoutStanding, type PaymentFailed, PaymentGateway, PaymentsNotConfigured } from "./PaymentGateway.ts"
+import { PRETENDED } from "./PretendedMoney.ts"
 
 export const LOAD_CENTS_MIN = 100
 export const LOAD_CENTS_MAX = 100_000

@@ -107,7 +107,9 @@ describe("A long answer", () => {
   it("that is one reader's own, or longer than any document of ours, is not squeezed while everybody waits", () => {
     const json = { "content-type": "application/json; charset=utf-8" }
     assert.strictEqual(coded(100_000, { ...json, "cache-control": "public, max-age=60" }), "gzip")
-    assert.isUndefined(coded(100_000, { ...json, "cache-control": "no-store" }))
+    for (const own of ["no-store", "private, no-cache"]) {
+      assert.isUndefined(coded(100_000, { ...json, "cache-control": own }), own)
+    }
     assert.isUndefined(coded(2_000_000, { "content-type": "text/html" }))
   })
 })

@@ -1,6 +1,7 @@
 /**
  * JSON Schema as Effect writes it, made plainer for readers and code generators without meaning anything else, and said
- * as the service behaves: fields that the contract does not know are ignored on the way in and may be added on the way out.
+ * as the service behaves: fields that the contract does not know are ignored on the way in, but where they would be limits,
+ * and may be added on the way out.
  */
 import type { JsonSchema } from "./OpenApiModel.ts"
 

@@ -40,8 +40,8 @@ export const moneyPart = (freeCallsByDefault: number): SpecPart => ({
   body: [
     said(
       `Amounts are whole numbers of microcents, in fields that end in \`_microcents\`: 1 cent is ${figure(MICROCENTS_PER_CENT)},`,
-      `1 US dollar ${figure(MICROCENTS_PER_DOLLAR)}. A JSON integer above 2^53 − 1 is refused and never sent; sums that may`,
-      "outgrow it are texts. Fields that end in `_cents` and texts such as `$12.34` are for people, rounded toward zero."
+      `1 US dollar ${figure(MICROCENTS_PER_DOLLAR)}. A JSON integer above 2^53 − 1 is refused, in a tool's input too, and never sent.`,
+      "Fields that end in `_cents` and texts such as `$12.34` are for people, rounded toward zero."
     ),
     heading("The fee"),
     said(

@@ -74,12 +74,14 @@ export class UnsupportedMediaType extends Schema.TaggedError<UnsupportedMediaTyp
   }
 }
 
+const aRole = (role: string): string => `${role === "operator" ? "an" : "a"} ${role}`
+
 export class WrongRole extends Schema.TaggedError<WrongRole>()("WrongRole", {
   role: Schema.String,
   needed: Schema.Array(Schema.String)
 }) {
   override get message() {
-    return `This needs ${this.needed.map((role) => `${role === "operator" ? "an" : "a"} ${role}`).join(" or ")} key; you sent ${this.role === "operator" ? "an" : "a"} ${this.role} key.`
+    return `This needs ${this.needed.map(aRole).join(" or ")} key; you sent ${aRole(this.role)} key.`
   }
 }
 

@@ -54,8 +54,8 @@ const isWorthIt = (headers: WebAnswer["headers"], chars: number): boolean => {
   if (chars > LONG_CHARS_MAX) return false
   const contentType = headers["content-type"] ?? ""
   if (contentType.startsWith("text/")) return chars > SHORT_CHARS_MAX
-  const isDocument = contentType.startsWith("application/json") && headers["cache-control"] !== "no-store"
-  return isDocument && chars > SHORT_JSON_CHARS_MAX
+  const isForAll = headers["cache-control"]?.startsWith("public") === true
+  return isForAll && contentType.startsWith("application/json") && chars > SHORT_JSON_CHARS_MAX
 }
 
 /** RFC 9110, 12.5.3: a weight of 0 is a no. */
