@@ -34,6 +34,7 @@ SELECT create_distributed_table('unfit_outputs', 'consumer_id', colocate_with =>
 -- local: account_balances
 -- local: api_keys
 -- local: catalog_tallies
+-- local: claims
 -- local: disputes
 -- local: effect_sql_migrations
 -- local: erasures

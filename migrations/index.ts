@@ -21,6 +21,8 @@ import withdrawnTools from "./0015_withdrawn_tools.ts"
 import disputeDecisions from "./0016_dispute_decisions.ts"
 import unfitOutputs from "./0017_unfit_outputs.ts"
 import settlingInOneGo from "./0018_settling_in_one_go.ts"
+import lots from "./0019_lots.ts"
+import refunds from "./0020_refunds.ts"
 
 const migrations = {
   "0001_accounts_and_catalogue": accountsAndCatalogue,
@@ -40,7 +42,9 @@ const migrations = {
   "0015_withdrawn_tools": withdrawnTools,
   "0016_dispute_decisions": disputeDecisions,
   "0017_unfit_outputs": unfitOutputs,
-  "0018_settling_in_one_go": settlingInOneGo
+  "0018_settling_in_one_go": settlingInOneGo,
+  "0019_lots": lots,
+  "0020_refunds": refunds
 }
 
 export const names: ReadonlyArray<string> = Object.keys(migrations).toSorted()

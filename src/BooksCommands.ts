@@ -4,6 +4,8 @@
 import { Console, DateTime, Effect, Layer, Result, Schema } from "effect"
 import * as NodeDigest from "../adapters/crypto/NodeDigest.ts"
 import * as NodeEntropy from "../adapters/crypto/NodeEntropy.ts"
+import * as PostgresAccountStore from "../adapters/sql/PostgresAccountStore.ts"
+import * as PostgresClaimStore from "../adapters/sql/PostgresClaimStore.ts"
 import * as PostgresInvoiceStore from "../adapters/sql/PostgresInvoiceStore.ts"
 import * as PostgresLedgerStore from "../adapters/sql/PostgresLedgerStore.ts"
 import * as PostgresPayeeStore from "../adapters/sql/PostgresPayeeStore.ts"
@@ -12,17 +14,19 @@ import * as PostgresUnitOfWork from "../adapters/sql/PostgresUnitOfWork.ts"
 import { Month } from "../domain/invoices/Invoice.ts"
 import { amountText } from "../domain/invoices/InvoiceText.ts"
 import { Invoicing, monthBefore } from "../domain/invoices/Invoicing.ts"
-import { Ledger } from "../domain/ledger/Ledger.ts"
 import { Payouts } from "../domain/payouts/Payouts.ts"
 import type { AppConfig } from "./config/AppConfig.ts"
 import { ArgumentsInvalid } from "./config/Arguments.ts"
+import { recovery } from "./layers/Core.ts"
 import { database } from "./layers/Database.ts"
 import { payments } from "./layers/Payments.ts"
 
 const services = (config: AppConfig) =>
   Layer.mergeAll(Invoicing.layer, Payouts.layer).pipe(
-    Layer.provide(Ledger.layer),
+    Layer.provide(recovery),
     Layer.provide([
+      PostgresAccountStore.layer,
+      PostgresClaimStore.layer,
       PostgresInvoiceStore.layer,
       PostgresLedgerStore.layer,
       PostgresPayeeStore.layer,

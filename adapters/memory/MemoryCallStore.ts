@@ -142,7 +142,11 @@ const close = (state: State, { answer, usesFreeCall, ...closing }: CloseCall): C
   state.openCalls.delete(receipt.receipt_id)
   wallet.held -= row.held
   wallet.debits += cost
-  if (cost > fee) balanceRowOf(state, "provider", receipt.provider_id).credits += cost - fee
+  if (cost > fee) {
+    const lot = balanceRowOf(state, "provider", receipt.provider_id, receipt.created_at.slice(0, 10))
+    lot.credits += cost - fee
+    lot.earned += cost - fee
+  }
   if (fee > zero) balanceRowOf(state, "platform_fee", MARKET_OWNER).credits += fee
   for (const budget of row.budgets) {
     budget.held -= row.held

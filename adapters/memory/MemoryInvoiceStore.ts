@@ -68,7 +68,8 @@ export const layer = Layer.effect(
       const sums = new Map<Movement["kind"], bigint>()
       for (const transfer of [...ledger.transfers.values()].flat()) {
         const owner = role === "consumer" ? transfer.consumerId : transfer.providerId
-        const touches = transfer.debit === account || transfer.credit === account
+        const isOut = transfer.debit === account || (role === "provider" && transfer.debit === "provider_frozen")
+        const touches = (isOut || transfer.credit === account) && transfer.kind !== "freeze"
         if (owner !== ownerId || !touches || !DateTime.between(transfer.recordedAt, { minimum: start, maximum: end })) {
           continue
         }

@@ -19,8 +19,12 @@ export interface WalletRow {
 export interface BalanceRow {
   readonly account: AccountKind
   readonly ownerId: string
+  /** Of a provider's account: the settlement day. */
+  readonly lot: string | undefined
   credits: bigint
   debits: bigint
+  /** Of the credits: what settled calls brought. */
+  earned: bigint
 }
 
 export interface OpenCallRow {
@@ -51,11 +55,13 @@ export class MemoryLedger extends Context.Service<
   MemoryLedger,
   {
     readonly wallets: Map<ConsumerId, WalletRow>
-    /** By account and owner. Wallets are not among them. */
+    /** By account, owner and lot. Wallets are not among them. */
     readonly balances: Map<string, BalanceRow>
     /** Those of postings. */
     readonly transfers: Map<TransferId, ReadonlyArray<Transfer>>
     readonly references: Map<string, TransferId>
+    /** The rows of `balances` of each provider's account, by settlement day. */
+    readonly lots: Map<string, Map<string, BalanceRow>>
     readonly openCalls: Map<ReceiptId, OpenCallRow>
     /** By consumer and key: see `keyOf`. */
     readonly openKeys: Map<string, ReceiptId>
@@ -75,6 +81,7 @@ export class MemoryLedger extends Context.Service<
     balances: new Map(),
     transfers: new Map(),
     references: new Map(),
+    lots: new Map(),
     openCalls: new Map(),
     openKeys: new Map(),
     answers: new Map(),
@@ -98,11 +105,26 @@ export const walletOf = (ledger: MemoryLedger["Service"], consumerId: ConsumerId
   return wallet
 }
 
-export const balanceKey = (account: AccountKind, ownerId: string): string => `${account} ${ownerId}`
+export const balanceKey = (account: AccountKind, ownerId: string, lot?: string): string =>
+  lot === undefined ? `${account} ${ownerId}` : `${account} ${ownerId} ${lot}`
 
-export const balanceRowOf = (ledger: MemoryLedger["Service"], account: AccountKind, ownerId: string): BalanceRow => {
-  const key = balanceKey(account, ownerId)
+export const balanceRowOf = (
+  ledger: MemoryLedger["Service"],
+  account: AccountKind,
+  ownerId: string,
+  lot?: string
+): BalanceRow => {
+  const key = balanceKey(account, ownerId, lot)
   let row = ledger.balances.get(key)
-  if (row === undefined) ledger.balances.set(key, (row = { account, ownerId, credits: 0n, debits: 0n }))
+  if (row === undefined) {
+    ledger.balances.set(key, (row = { account, ownerId, lot, credits: 0n, debits: 0n, earned: 0n }))
+    if (lot !== undefined) lotsOf(ledger, ownerId).set(lot, row)
+  }
   return row
+}
+
+export const lotsOf = (ledger: MemoryLedger["Service"], providerId: string): Map<string, BalanceRow> => {
+  let lots = ledger.lots.get(providerId)
+  if (lots === undefined) ledger.lots.set(providerId, (lots = new Map()))
+  return lots
 }

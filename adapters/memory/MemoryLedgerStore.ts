@@ -9,10 +9,11 @@ import {
   InsufficientBalance,
   LedgerStore
 } from "../../domain/ledger/LedgerStore.ts"
-import { type AccountChange, changesOf, sameContent } from "../../domain/ledger/LinkedTransfers.ts"
+import { type AccountChange, changesOf, isBounded, sameContent } from "../../domain/ledger/LinkedTransfers.ts"
+import type { Lot } from "../../domain/ledger/Lots.ts"
 import { callOfTransfer, type Posting, type Transfer } from "../../domain/ledger/Transfer.ts"
 import type { ConsumerId } from "../../domain/shared/Ids.ts"
-import { balanceKey, balanceRowOf, MemoryLedger, walletOf } from "./MemoryLedger.ts"
+import { balanceKey, balanceRowOf, lotsOf, MemoryLedger, walletOf } from "./MemoryLedger.ts"
 import { auditOf, totalsOf, transfersOfCall } from "./MemoryLedgerAudit.ts"
 import { write } from "./MemoryUnitOfWork.ts"
 
@@ -39,7 +40,7 @@ export const layer = Layer.effect(
       for (const change of changes) {
         const available = availableTo(state, change)
         const { account, ownerId, credits, debits } = change
-        if (change.withinBalance && available + credits < debits) {
+        if (isBounded(change) && available + credits < debits) {
           return yield* new InsufficientBalance({
             account,
             ownerId,
@@ -68,10 +69,21 @@ export const layer = Layer.effect(
       wallet: (consumerId) => Effect.sync(() => ({ ...(state.wallets.get(consumerId) ?? EMPTY_WALLET) })),
       standing: (consumerId) => Effect.sync(() => standingOf(state, consumerId)),
       lockedStanding: (consumerId) => Effect.sync(() => standingOf(state, consumerId)),
-      provider: (providerId) =>
+      lots: (providerId) =>
+        Effect.sync(() =>
+          [...lotsOf(state, providerId).values()]
+            .filter(({ credits, debits }) => credits !== debits)
+            .map(({ credits, debits, earned, lot }): Lot => ({ day: lot!, credits, debits, earned }))
+            .toSorted((a, b) => (a.day < b.day ? -1 : 1))
+        ),
+      balance: (account, ownerId) =>
         Effect.sync(() => {
-          const { credits, debits } = balanceRowOf(state, "provider", providerId)
-          return { credits, debits }
+          const rows =
+            account === "provider" ? [...lotsOf(state, ownerId).values()] : [balanceRowOf(state, account, ownerId)]
+          return {
+            credits: rows.reduce((sum, row) => sum + row.credits, 0n),
+            debits: rows.reduce((sum, row) => sum + row.debits, 0n)
+          }
         }),
       transfers: (id) =>
         Effect.sync(() => state.transfers.get(id) ?? transfersOfCall(state.closedCalls.get(callOfTransfer(id)))),
@@ -93,9 +105,9 @@ const standingOf = (state: State, consumerId: ConsumerId): ConsumerStanding => {
   }
 }
 
-const availableTo = (state: State, { account, ownerId }: AccountChange): bigint => {
+const availableTo = (state: State, { account, lot, ownerId }: AccountChange): bigint => {
   if (account === "wallet") return availableIn(walletOf(state, ownerId as ConsumerId))
-  const { credits, debits } = balanceRowOf(state, account, ownerId)
+  const { credits, debits } = balanceRowOf(state, account, ownerId, lot)
   return credits - debits
 }
 
@@ -103,13 +115,13 @@ const apply = (state: State, change: AccountChange, sign: 1n | -1n): void => {
   const row =
     change.account === "wallet"
       ? walletOf(state, change.ownerId as ConsumerId)
-      : balanceRowOf(state, change.account, change.ownerId)
+      : balanceRowOf(state, change.account, change.ownerId, change.lot)
   row.credits += sign * change.credits
   row.debits += sign * change.debits
 }
 
 const transfersOf = ({ legs, transferId, reference, effectiveAt, recordedAt }: Posting): ReadonlyArray<Transfer> =>
-  legs.map(({ kind, debit, credit, amount, consumerId, providerId }, i) => ({
+  legs.map(({ kind, debit, credit, amount, consumerId, providerId, lot }, i) => ({
     transferId,
     leg: i + 1,
     kind,
@@ -118,6 +130,7 @@ const transfersOf = ({ legs, transferId, reference, effectiveAt, recordedAt }: P
     amount,
     consumerId,
     providerId,
+    lot,
     reference,
     effectiveAt,
     recordedAt

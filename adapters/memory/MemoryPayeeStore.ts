@@ -11,7 +11,12 @@ export const layer = Layer.sync(PayeeStore, () => {
 
   const change = (providerId: ProviderId, changes: Partial<Payee> & Pick<Payee, "updatedAt">) =>
     Effect.suspend(() => {
-      const before = payees.get(providerId) ?? { providerId, standing: undefined, automatic: false }
+      const before = payees.get(providerId) ?? {
+        providerId,
+        standing: undefined,
+        automatic: false,
+        reserveLifted: false
+      }
       return put(payees, providerId, { ...before, ...changes })
     })
 
@@ -23,6 +28,7 @@ export const layer = Layer.sync(PayeeStore, () => {
       ),
     putStanding: (providerId, standing, updatedAt) => change(providerId, { standing, updatedAt }),
     putAutomatic: (providerId, automatic, updatedAt) => change(providerId, { automatic, updatedAt }),
+    putReserveLifted: (providerId, reserveLifted, updatedAt) => change(providerId, { reserveLifted, updatedAt }),
     automatic: (after, limit) =>
       Effect.sync(() =>
         [...payees.values()]

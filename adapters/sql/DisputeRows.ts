@@ -22,6 +22,8 @@ export interface DisputeRow {
   readonly provider_id: string
   readonly cost: bigint
   readonly fee: bigint
+  readonly settled_on: string
+  readonly frozen: bigint
   readonly outcome: number
   readonly unfit: boolean
   readonly reason: string
@@ -38,6 +40,7 @@ export interface DisputeRow {
   readonly decided_by: string | null
   readonly decided_at: Date | null
   readonly paid: bigint | null
+  readonly refunded: bigint | null
   readonly note: string | null
 }
 
@@ -71,6 +74,8 @@ export const toDispute = (row: DisputeRow): Dispute => ({
   providerId: ProviderId.make(row.provider_id),
   cost: Microcents.make(row.cost),
   fee: Microcents.make(row.fee),
+  lot: row.settled_on,
+  frozen: Microcents.make(row.frozen),
   outcome: wordOf(STATUS_CODE, row.outcome),
   unfit: row.unfit,
   reason: row.reason as DisputeReason,
@@ -91,6 +96,7 @@ export const toDispute = (row: DisputeRow): Dispute => ({
       : {
           by: row.decided_by as DecidedBy,
           amount: row.paid === null ? zero : Microcents.make(row.paid),
+          refunded: row.refunded === null ? zero : Microcents.make(row.refunded),
           note: row.note ?? undefined,
           at: toInstant(row.decided_at)
         },

@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { MonthSpan } from "../../domain/invoices/InvoiceStore.ts"
 import { ROLE } from "./InvoiceRows.ts"
-import { ACCOUNT_CODE } from "./LedgerCodes.ts"
+import { ACCOUNT_CODE, TRANSFER_CODE } from "./LedgerCodes.ts"
 import { toDate } from "./Instants.ts"
 
 export const stageMonth = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, { end, month, start }: MonthSpan) {
@@ -20,7 +20,8 @@ export const stageMonth = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
     FROM receipts r
     WHERE r.created_at >= ${toDate(start)} AND r.created_at < ${toDate(end)} AND r.consumer_id <> r.provider_id
     GROUP BY r.consumer_id, r.provider_id, r.tool_id, r.price_version`.unprepared
-  const { provider, wallet } = ACCOUNT_CODE
+  const { provider, provider_frozen, wallet } = ACCOUNT_CODE
+  const { freeze } = TRANSFER_CODE
   yield* sql`
     INSERT INTO invoice_movements (month, owner_id, role, kind, amount)
     SELECT ${month}, owner_id, role, kind, sum(amount)::int8 FROM (
@@ -32,7 +33,8 @@ export const stageMonth = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
       SELECT provider_id, ${ROLE.provider}::int2, kind,
         CASE WHEN credit = ${provider}::int2 THEN amount ELSE -amount END
       FROM transfers WHERE reference IS NOT NULL AND recorded_at >= ${toDate(start)} AND recorded_at < ${toDate(end)}
-        AND (credit = ${provider}::int2 OR debit = ${provider}::int2)
+        AND (credit = ${provider}::int2 OR debit IN (${provider}::int2, ${provider_frozen}::int2))
+        AND kind <> ${freeze}::int2
     ) moved GROUP BY owner_id, role, kind`.unprepared
   // Loads alone need no document.
   yield* sql`

@@ -16,9 +16,9 @@ export const ACCOUNT_CODE: Codes<AccountKind> = {
   payout_clearing: 6,
   refund_clearing: 7,
   dispute_clearing: 8,
-  promo: 9,
-  adjustment: 10,
-  consumer_debt: 11
+  consumer_debt: 11,
+  provider_frozen: 12,
+  loss: 13
 }
 
 export const TRANSFER_CODE: Codes<TransferKind> = {
@@ -30,8 +30,16 @@ export const TRANSFER_CODE: Codes<TransferKind> = {
   dispute: 6,
   credit: 7,
   credit_expiry: 8,
-  adjustment: 9
+  adjustment: 9,
+  freeze: 10,
+  deposit: 11,
+  withdrawal: 12,
+  processor_fee: 13,
+  loss_cover: 14
 }
+
+/** The `day` of balances that are not kept in lots. */
+export const NO_LOT = "1970-01-01"
 
 export const STATUS_CODE: Codes<ReceiptStatus> = { success: 1, error: 2, timeout: 3, rate_limited: 4 }
 

@@ -33,10 +33,10 @@ export const layer = Layer.effect(
 
     const insert = Effect.fn("PostgresDisputeStore.insert")(function* (dispute: Dispute) {
       const rows = yield* sql`
-        INSERT INTO disputes (dispute_id, receipt_id, consumer_id, provider_id, cost, fee, outcome, unfit, reason, filed_by,
-          status, created_at, respond_by, claim_text, claim_evidence)
+        INSERT INTO disputes (dispute_id, receipt_id, consumer_id, provider_id, cost, fee, settled_on, frozen, outcome,
+          unfit, reason, filed_by, status, created_at, respond_by, claim_text, claim_evidence)
         VALUES (${dispute.id}, ${uuidOfReceipt(dispute.receiptId)}, ${dispute.consumerId}, ${dispute.providerId},
-          ${dispute.cost}, ${dispute.fee}, ${STATUS_CODE[dispute.outcome]}, ${dispute.unfit}, ${dispute.reason},
+          ${dispute.cost}, ${dispute.fee}, ${dispute.lot}::date, ${dispute.frozen}, ${STATUS_CODE[dispute.outcome]}, ${dispute.unfit}, ${dispute.reason},
           ${FILED_BY_CODE[dispute.filedBy]}, ${STATUS_CODES[dispute.status]}, ${toDate(dispute.createdAt)},
           ${toDate(dispute.respondBy)}, ${dispute.claim.text ?? null}, ${dispute.claim.evidence ?? null})
         ON CONFLICT (receipt_id) WHERE status <> 4 DO NOTHING RETURNING dispute_id`
@@ -54,7 +54,7 @@ export const layer = Layer.effect(
         answer_evidence = ${answer?.evidence ?? null}, answered_at = ${toDateOrNull(answer?.at)},
         decide_by = ${toDateOrNull(decideBy)},
         decided_by = ${decision?.by ?? null}, decided_at = ${toDateOrNull(decision?.at)},
-        paid = ${decision?.amount ?? null}, note = ${decision?.note ?? null}
+        paid = ${decision?.amount ?? null}, refunded = ${decision?.refunded ?? null}, note = ${decision?.note ?? null}
         WHERE dispute_id = ${id}`
     }, Effect.orDie)
 

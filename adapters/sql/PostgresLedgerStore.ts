@@ -12,12 +12,13 @@ import {
   LedgerStore,
   type Posted
 } from "../../domain/ledger/LedgerStore.ts"
-import { type AccountChange, changesOf, sameContent } from "../../domain/ledger/LinkedTransfers.ts"
+import { type AccountChange, changesOf, isBounded, sameContent } from "../../domain/ledger/LinkedTransfers.ts"
+import { type Lot, lotDayOf } from "../../domain/ledger/Lots.ts"
 import { type Posting, type Transfer, TransferId } from "../../domain/ledger/Transfer.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
 import { column, OID } from "./Columns.ts"
-import { ACCOUNT_CODE, TRANSFER_CODE, wordOf } from "./LedgerCodes.ts"
+import { ACCOUNT_CODE, NO_LOT, TRANSFER_CODE, wordOf } from "./LedgerCodes.ts"
 import { auditOf, totalsOf } from "./LedgerAudit.ts"
 
 /** Lanes above it belong to settlements. One row per account: who posts locks it, and reads the whole balance after. */
@@ -32,6 +33,7 @@ interface TransferRow {
   readonly debit: number
   readonly credit: number
   readonly amount: bigint
+  readonly lot: string | null
   readonly effective_at: Date
   readonly recorded_at: Date
   readonly reference: string | null
@@ -52,7 +54,7 @@ export const layer = Layer.effect(
         // A reference that stands for the first of these legs alone: what was written of the others is taken back.
         if (written < posting.legs.length) return yield* new DuplicateReference({ reference: posting.reference })
         for (const wallet of wallets) yield* changeWallet(wallet, available.get(wallet.ownerId)!)
-        for (const change of changes) if (change.account !== "wallet") yield* changeBalance(change)
+        yield* changeBalances(changes.filter((change) => change.account !== "wallet"))
         const posted: Posted = { transferId: posting.transferId, repeated: false }
         return posted
       },
@@ -74,10 +76,10 @@ export const layer = Layer.effect(
     const insertTransfers = Effect.fnUntraced(function* ({ legs, ...posting }: Posting) {
       const rows = yield* sql`
         INSERT INTO transfers (transfer_id, consumer_id, provider_id, amount, effective_at, recorded_at, leg, kind, debit,
-          credit, reference)
+          credit, lot, reference)
         SELECT ${posting.transferId}::uuid, leg.consumer_id, leg.provider_id, leg.amount,
           ${DateTime.toDate(posting.effectiveAt)}::timestamptz, ${DateTime.toDate(posting.recordedAt)}::timestamptz,
-          leg.n, leg.kind, leg.debit, leg.credit, ${posting.reference}
+          leg.n, leg.kind, leg.debit, leg.credit, leg.lot, ${posting.reference}
         FROM unnest(${column(
           legs.map((leg) => leg.consumerId ?? MARKET_OWNER),
           OID.uuid
@@ -101,8 +103,12 @@ export const layer = Layer.effect(
           ${column(
             legs.map((leg) => ACCOUNT_CODE[leg.credit]),
             OID.int2
-          )})
-          WITH ORDINALITY AS leg (consumer_id, provider_id, amount, kind, debit, credit, n)
+          )},
+          ${column(
+            legs.map((leg) => leg.lot ?? null),
+            OID.text
+          )}::date[])
+          WITH ORDINALITY AS leg (consumer_id, provider_id, amount, kind, debit, credit, lot, n)
         ORDER BY leg.n
         ON CONFLICT (reference, leg) WHERE reference IS NOT NULL DO NOTHING
         RETURNING leg`
@@ -122,16 +128,39 @@ export const layer = Layer.effect(
         WHERE consumer_id = ${change.ownerId}`
     })
 
-    const changeBalance = Effect.fnUntraced(function* (change: AccountChange) {
-      yield* sql`INSERT INTO account_balances AS b (owner_id, account, lane, credits, debits)
-        VALUES (${change.ownerId}, ${ACCOUNT_CODE[change.account]}, ${POSTING_LANE}, ${change.credits}, ${change.debits})
-        ON CONFLICT (owner_id, account, lane)
+    const changeBalances = Effect.fnUntraced(function* (changes: ReadonlyArray<AccountChange>) {
+      if (changes.length === 0) return
+      const { accounts, days, owners } = columnsOf(changes)
+      yield* sql`INSERT INTO account_balances AS b (owner_id, account, day, lane, credits, debits)
+        SELECT owner_id, account, day, ${POSTING_LANE}, credits, debits
+        FROM unnest(${owners}, ${accounts}, ${days}::date[],
+          ${column(
+            changes.map((change) => change.credits),
+            OID.int8
+          )},
+          ${column(
+            changes.map((change) => change.debits),
+            OID.int8
+          )}) WITH ORDINALITY AS change (owner_id, account, day, credits, debits, n)
+        ORDER BY change.n
+        ON CONFLICT (owner_id, account, day, lane)
         DO UPDATE SET credits = b.credits + excluded.credits, debits = b.debits + excluded.debits`
-      if (!change.withinBalance) return
-      // Whatever takes from this account waits for the row above; settlements only add to it, in rows of their own.
-      const after = yield* sums(change.account, change.ownerId)
-      const balance = after.credits - after.debits
-      if (balance < 0n) return yield* insufficient(change, balance + change.debits - change.credits)
+      yield* checkBounded(changes.filter(isBounded))
+    })
+
+    /** Postings that take from an account wait for its row above; settlements only add to it, in rows of their own. */
+    const checkBounded = Effect.fnUntraced(function* (bounded: ReadonlyArray<AccountChange>) {
+      if (bounded.length === 0) return
+      const { accounts, days, owners } = columnsOf(bounded)
+      const rows = yield* sql<{ readonly n: bigint; readonly balance: bigint }>`
+        SELECT change.n, (SELECT coalesce(sum(b.credits - b.debits), 0)::int8 FROM account_balances b
+          WHERE b.owner_id = change.owner_id AND b.account = change.account AND b.day = change.day) AS balance
+        FROM unnest(${owners}, ${accounts}, ${days}::date[]) WITH ORDINALITY AS change (owner_id, account, day, n)
+        ORDER BY change.n`
+      for (const [i, { balance }] of rows.entries()) {
+        const change = bounded[i]!
+        if (balance < 0n) return yield* insufficient(change, balance + change.debits - change.credits)
+      }
     })
 
     const sums = Effect.fnUntraced(function* (account: AccountKind, ownerId: string) {
@@ -146,10 +175,14 @@ export const layer = Layer.effect(
       return rows[0] ?? { credits: 0n, debits: 0n, held: 0n }
     }, Effect.orDie)
 
-    const provider = Effect.fn("PostgresLedgerStore.provider")(
-      (providerId: ProviderId) => sums("provider", providerId),
-      Effect.orDie
-    )
+    const lots = Effect.fn("PostgresLedgerStore.lots")(function* (providerId: ProviderId) {
+      return yield* sql<Lot>`
+        SELECT day, sum(credits)::int8 AS credits, sum(debits)::int8 AS debits,
+          coalesce(sum(credits) FILTER (WHERE lane <> ${POSTING_LANE}), 0)::int8 AS earned
+        FROM account_balances
+        WHERE owner_id = ${providerId} AND account = ${ACCOUNT_CODE.provider}
+        GROUP BY day HAVING sum(credits) <> sum(debits) ORDER BY day`
+    }, Effect.orDie)
 
     const transfers = Effect.fn("PostgresLedgerStore.transfers")(function* (id: TransferId) {
       const rows = yield* sql<TransferRow>`SELECT * FROM transfers WHERE transfer_id = ${id} ORDER BY leg`
@@ -183,7 +216,8 @@ export const layer = Layer.effect(
       wallet,
       standing,
       lockedStanding,
-      provider,
+      lots,
+      balance: (account, ownerId) => Effect.orDie(sums(account, ownerId)),
       transfers,
       byReference,
       hasReferences,
@@ -198,6 +232,21 @@ const standingOf = (availableMicrocents: bigint, debt: Balance): ConsumerStandin
   owedMicrocents: debt.debits - debt.credits
 })
 
+const columnsOf = (changes: ReadonlyArray<AccountChange>) => ({
+  owners: column(
+    changes.map((change) => change.ownerId),
+    OID.uuid
+  ),
+  accounts: column(
+    changes.map((change) => ACCOUNT_CODE[change.account]),
+    OID.int2
+  ),
+  days: column(
+    changes.map((change) => change.lot ?? NO_LOT),
+    OID.text
+  )
+})
+
 const insufficient = (change: AccountChange, available: bigint): InsufficientBalance =>
   new InsufficientBalance({
     account: change.account,
@@ -206,16 +255,21 @@ const insufficient = (change: AccountChange, available: bigint): InsufficientBal
     neededMicrocents: change.debits - change.credits
   })
 
-const toTransfer = (row: TransferRow): Transfer => ({
-  transferId: TransferId.make(row.transfer_id),
-  leg: row.leg,
-  kind: wordOf(TRANSFER_CODE, row.kind),
-  debit: wordOf(ACCOUNT_CODE, row.debit),
-  credit: wordOf(ACCOUNT_CODE, row.credit),
-  amount: Microcents.make(row.amount),
-  consumerId: row.consumer_id === MARKET_OWNER ? undefined : ConsumerId.make(row.consumer_id),
-  providerId: row.provider_id === null ? undefined : ProviderId.make(row.provider_id),
-  reference: row.reference ?? undefined,
-  effectiveAt: DateTime.makeUnsafe(row.effective_at.getTime()),
-  recordedAt: DateTime.makeUnsafe(row.recorded_at.getTime())
-})
+const toTransfer = (row: TransferRow): Transfer => {
+  const [debit, credit] = [wordOf(ACCOUNT_CODE, row.debit), wordOf(ACCOUNT_CODE, row.credit)]
+  const recordedAt = DateTime.makeUnsafe(row.recorded_at.getTime())
+  return {
+    transferId: TransferId.make(row.transfer_id),
+    leg: row.leg,
+    kind: wordOf(TRANSFER_CODE, row.kind),
+    debit,
+    credit,
+    amount: Microcents.make(row.amount),
+    consumerId: row.consumer_id === MARKET_OWNER ? undefined : ConsumerId.make(row.consumer_id),
+    providerId: row.provider_id === null ? undefined : ProviderId.make(row.provider_id),
+    lot: row.lot ?? (credit === "provider" ? lotDayOf(recordedAt) : undefined),
+    reference: row.reference ?? undefined,
+    effectiveAt: DateTime.makeUnsafe(row.effective_at.getTime()),
+    recordedAt
+  }
+}

@@ -13,6 +13,7 @@ interface PayeeRow {
   /** JSON text, written and read by this store alone. */
   readonly standing: string | null
   readonly automatic: boolean
+  readonly reserve_lifted: boolean
   readonly updated_at: Date
 }
 
@@ -46,6 +47,17 @@ export const layer = Layer.effect(
         ON CONFLICT (provider_id) DO UPDATE SET automatic = excluded.automatic, updated_at = excluded.updated_at`
     }, Effect.orDie)
 
+    const putReserveLifted = Effect.fn("PostgresPayeeStore.putReserveLifted")(function* (
+      providerId: ProviderId,
+      lifted: boolean,
+      at: DateTime.Utc
+    ) {
+      yield* sql`INSERT INTO payees (provider_id, reserve_lifted, updated_at)
+        VALUES (${providerId}, ${lifted}, ${toDate(at)})
+        ON CONFLICT (provider_id) DO UPDATE SET reserve_lifted = excluded.reserve_lifted,
+          updated_at = excluded.updated_at`
+    }, Effect.orDie)
+
     const automatic = Effect.fn("PostgresPayeeStore.automatic")(function* (
       after: ProviderId | undefined,
       limit: number
@@ -63,6 +75,7 @@ export const layer = Layer.effect(
         sql<PayeeRow>`SELECT * FROM payees WHERE account_id = ${accountId}`.pipe(Effect.map(first), Effect.orDie),
       putStanding,
       putAutomatic,
+      putReserveLifted,
       automatic
     })
   })
@@ -72,5 +85,6 @@ const toPayee = (row: PayeeRow): Payee => ({
   providerId: ProviderId.make(row.provider_id),
   standing: row.standing === null ? undefined : (JSON.parse(row.standing) as PayeeStanding),
   automatic: row.automatic,
+  reserveLifted: row.reserve_lifted,
   updatedAt: toInstant(row.updated_at)
 })

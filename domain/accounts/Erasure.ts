@@ -97,7 +97,13 @@ export class Erasure extends Context.Service<
 
       /** What is left once everything has come to its end; a consumer's wallet is locked from here on. */
       const leftOf = Effect.fnUntraced(function* (account: Account) {
-        if (account.role === "provider") return balanceOf(yield* ledger.provider(account.ownerId))
+        if (account.role === "provider") {
+          const balances = [
+            ledger.balance("provider", account.ownerId),
+            ledger.balance("provider_frozen", account.ownerId)
+          ]
+          return (yield* Effect.all(balances)).reduce((sum, balance) => sum + balanceOf(balance), 0n)
+        }
         const { availableMicrocents, owedMicrocents } = yield* ledger.lockedStanding(account.ownerId)
         return availableMicrocents - owedMicrocents
       })

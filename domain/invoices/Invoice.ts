@@ -43,7 +43,17 @@ export type InvoiceLine = typeof InvoiceLine.Type
 
 /** What else moved the balance in the month; below zero: out of it. It is no part of the total. */
 export const Movement = Schema.Struct({
-  kind: Schema.Literals(["load", "refund", "payout", "dispute", "credit", "credit_expiry", "adjustment"]),
+  kind: Schema.Literals([
+    "load",
+    "refund",
+    "payout",
+    "dispute",
+    "credit",
+    "credit_expiry",
+    "adjustment",
+    "withdrawal",
+    "processor_fee"
+  ]),
   amount: Schema.BigInt
 })
 export type Movement = typeof Movement.Type

@@ -15,7 +15,9 @@ export const movementText: Readonly<Record<Movement["kind"], string>> = {
   dispute: "Disputed card payments",
   credit: "Promotional credit",
   credit_expiry: "Promotional credit that expired",
-  adjustment: "Adjustments and credit notes"
+  adjustment: "Adjustments and credit notes",
+  withdrawal: "Withdrawals of unspent funds",
+  processor_fee: "Processing fees of withdrawals"
 }
 
 export const countText = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/gu, ",")

@@ -4,6 +4,7 @@
  */
 import { Context, DateTime, Duration, Effect, Layer, Option, Schema } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
+import { type FundsTooLow, fundsTooLow } from "../ledger/PlatformFunds.ts"
 import { Entropy } from "../shared/Entropy.ts"
 import { ConsumerId, InvoiceId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
@@ -53,7 +54,11 @@ export class Invoicing extends Context.Service<
     /** The month before this one, unless it is closed already. */
     readonly closeLast: Effect.Effect<Option.Option<Closed>, MonthNotOver>
     /** Gives a part of an invoice back to the consumer, at the platform's cost. */
-    correct(id: InvoiceId, amount: Microcents, reason: string): Effect.Effect<Invoice, InvoiceNotFound | CreditRefused>
+    correct(
+      id: InvoiceId,
+      amount: Microcents,
+      reason: string
+    ): Effect.Effect<Invoice, InvoiceNotFound | CreditRefused | FundsTooLow>
   }
 >()("agent-tool-billing/domain/invoices/Invoicing") {
   static readonly layer = Layer.effect(
@@ -133,7 +138,7 @@ export class Invoicing extends Context.Service<
             amount,
             reference: `credit_note:${made!.id}`
           })
-          .pipe(Effect.orDie)
+          .pipe(Effect.catchTags({ InsufficientBalance: fundsTooLow, DuplicateReference: Effect.die }))
         return made!
       }, atomically)
 

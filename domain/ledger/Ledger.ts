@@ -1,13 +1,13 @@
 /**
- * The market's books outside the call itself: money in, money back, credits, corrections, and the proof that it all
- * adds up. What calls move is written with their settlement (CallStore), into the same accounts.
+ * The books outside the call itself: loads, credits, corrections, and the proof that it all adds up. What calls move is written
+ * with their settlement (CallStore), into the same accounts; refunds of calls are in domain/refunds.
  */
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { Entropy } from "../shared/Entropy.ts"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
-import { Microcents } from "../shared/Microcents.ts"
+import type { Microcents } from "../shared/Microcents.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
-import { availableIn, type Balance, balanceOf, type Wallet } from "./Account.ts"
+import { availableIn, type Balance, balanceOf, MARKET_OWNER, type Wallet } from "./Account.ts"
 import {
   type AccountTotals,
   type Audit,
@@ -18,6 +18,18 @@ import {
   type Posted
 } from "./LedgerStore.ts"
 import { faultOf } from "./LinkedTransfers.ts"
+import { type Lot, lotDayOf } from "./Lots.ts"
+import {
+  broughtBackLegs,
+  creditLegs,
+  intoWallet,
+  loadLegs,
+  type ReversedLoad,
+  takenBackLegs,
+  throughAccount,
+  type WalletAmount
+} from "./Movements.ts"
+import { type Solvency, solvencyOf } from "./Solvency.ts"
 import { type Leg, type Transfer, TransferId } from "./Transfer.ts"
 
 /** Names the cause; the same reference with the same content is the same movement, never a second one. */
@@ -27,22 +39,11 @@ interface Caused {
   readonly effectiveAt?: DateTime.Utc | undefined
 }
 
-export interface WalletMovement extends Caused {
-  readonly consumerId: ConsumerId
-  readonly amount: Microcents
-}
+export type WalletMovement = Caused & WalletAmount
 
-/** What a call cost, or a part of it, given back by those who got it: `fee` by the platform, the rest by the provider. */
-export interface RefundOfCall extends WalletMovement {
-  readonly providerId: ProviderId
-  readonly fee: Microcents
-}
+export type TakenBack = Caused & ReversedLoad
 
-/** A refund of the payment, or the payer's bank that disputes it. */
-export interface TakenBack extends WalletMovement {
-  readonly cause: "refund" | "dispute"
-}
-
+/** Between an account and the platform's own funds. */
 export interface Adjustment extends Caused {
   readonly owner: { readonly consumerId: ConsumerId } | { readonly providerId: ProviderId }
   readonly direction: "credit" | "debit"
@@ -54,8 +55,10 @@ export interface WalletStanding extends Wallet {
 }
 
 export interface ProviderStanding extends Balance {
-  /** Below zero: the provider's debt. */
+  /** In every state: maturing, available, reserved and frozen. */
   readonly balance: bigint
+  /** Of which open disputes keep this much. */
+  readonly frozen: bigint
 }
 
 export interface TrialBalance {
@@ -63,9 +66,10 @@ export interface TrialBalance {
   readonly credits: bigint
   readonly debits: bigint
   readonly balanced: boolean
+  readonly solvency: Solvency
 }
 
-/** A mistake of the one who posts, not of a user. */
+/** A mistake of the code that posts, not of a user. */
 export class UnpostableTransfers extends Schema.TaggedError<UnpostableTransfers>()("UnpostableTransfers", {
   reference: Schema.String,
   fault: Schema.String
@@ -74,6 +78,8 @@ export class UnpostableTransfers extends Schema.TaggedError<UnpostableTransfers>
     return `${this.fault} (${this.reference}). Nothing was moved.`
   }
 }
+
+type Posting = Caused & { readonly legs: ReadonlyArray<Leg> }
 
 export class Ledger extends Context.Service<
   Ledger,
@@ -84,19 +90,21 @@ export class Ledger extends Context.Service<
     takeBack(back: TakenBack): Effect.Effect<Posted, DuplicateReference>
     /** Money that was taken back and came again after all. */
     bringBack(back: TakenBack): Effect.Effect<Posted, DuplicateReference>
-    /** Promotional money, and its end. */
-    credit(credit: WalletMovement): Effect.Effect<Posted, DuplicateReference>
+    /** Credit from platform funds. A debt is paid first. */
+    credit(credit: WalletMovement): Effect.Effect<Posted, DuplicateReference | InsufficientBalance>
+    /** Credit that is taken back into platform funds. */
     expireCredit(credit: WalletMovement): Effect.Effect<Posted, DuplicateReference | InsufficientBalance>
-    /** May leave the provider in debt: the consumer is not the one to wait. */
-    refund(refund: RefundOfCall): Effect.Effect<Posted, DuplicateReference>
     adjust(adjustment: Adjustment): Effect.Effect<Posted, DuplicateReference | InsufficientBalance>
     /** Linked transfers: all of them or none. */
-    post(
-      posting: Caused & { readonly legs: ReadonlyArray<Leg> }
-    ): Effect.Effect<Posted, DuplicateReference | InsufficientBalance>
+    post(posting: Posting): Effect.Effect<Posted, DuplicateReference | InsufficientBalance>
     wallet(consumerId: ConsumerId): Effect.Effect<WalletStanding>
     standing(consumerId: ConsumerId): Effect.Effect<ConsumerStanding>
+    /** It stays as it is until the unit of work around it ends. */
+    lockedStanding(consumerId: ConsumerId): Effect.Effect<ConsumerStanding>
     provider(providerId: ProviderId): Effect.Effect<ProviderStanding>
+    lots(providerId: ProviderId): Effect.Effect<ReadonlyArray<Lot>>
+    /** Fees that were not withdrawn, and deposits. */
+    readonly platformFunds: Effect.Effect<bigint>
     byReference(reference: string): Effect.Effect<ReadonlyArray<Transfer>>
     readonly trialBalance: Effect.Effect<TrialBalance>
     readonly audit: Effect.Effect<Audit>
@@ -109,7 +117,7 @@ export class Ledger extends Context.Service<
       const entropy = yield* Entropy
       const { atomically } = yield* UnitOfWork
 
-      const post = Effect.fn("Ledger.post")(function* (posting: Caused & { readonly legs: ReadonlyArray<Leg> }) {
+      const post = Effect.fn("Ledger.post")(function* (posting: Posting) {
         const { reference, legs } = posting
         const fault = faultOf(posting)
         if (fault !== undefined) return yield* Effect.die(new UnpostableTransfers({ reference, fault }))
@@ -119,48 +127,75 @@ export class Ledger extends Context.Service<
         return yield* store.post({ transferId, reference, legs, effectiveAt, recordedAt })
       })
 
-      /** For movements that debit nothing which must not go below zero. */
-      const postFunded = (posting: Caused & { readonly legs: ReadonlyArray<Leg> }) =>
-        post(posting).pipe(Effect.catchTag("InsufficientBalance", Effect.die))
-
-      /** Legs that follow from what the consumer has and owes; the same reference is not divided anew. */
+      /** Legs that follow from what the consumer has and owes; the same reference is not divided again. */
       const postDivided = Effect.fnUntraced(function* (
         movement: WalletMovement,
+        through: "processor" | "platform_fee",
         divide: (standing: ConsumerStanding) => ReadonlyArray<Leg>
       ) {
         const standing = yield* store.lockedStanding(movement.consumerId)
-        const [known] = yield* store.byReference(movement.reference)
-        if (known === undefined) return yield* post({ ...movement, legs: divide(standing) })
-        const all = yield* store.byReference(movement.reference)
-        if (throughClearing(all) !== movement.amount || known.consumerId !== movement.consumerId) {
-          return yield* new DuplicateReference({ reference: movement.reference })
-        }
-        return { transferId: known.transferId, repeated: true }
+        const known = yield* store.byReference(movement.reference)
+        const [first] = known
+        if (first === undefined) return yield* post({ ...movement, legs: divide(standing) })
+        const kind = divide(standing)[0]?.kind
+        const isSame =
+          throughAccount(through, known) === movement.amount &&
+          first.consumerId === movement.consumerId &&
+          first.kind === kind
+        if (!isSame) return yield* new DuplicateReference({ reference: movement.reference })
+        return { transferId: first.transferId, repeated: true }
       })
 
-      /** A call may have taken from the wallet since it was looked at: then it is looked at again. */
+      /** A call may have taken from the wallet since it was read: then it is read again. */
       const divided = (movement: WalletMovement, divide: (standing: ConsumerStanding) => ReadonlyArray<Leg>) =>
-        atomically(postDivided(movement, divide)).pipe(
+        atomically(postDivided(movement, "processor", divide)).pipe(
           Effect.retry({ while: (error) => error._tag === "InsufficientBalance", times: DIVISIONS_MAX }),
           Effect.catchTag("InsufficientBalance", Effect.die)
         )
+
+      const provider = Effect.fn("Ledger.provider")(function* (providerId: ProviderId) {
+        const lots = yield* store.balance("provider", providerId)
+        const frozen = balanceOf(yield* store.balance("provider_frozen", providerId))
+        return { ...lots, balance: balanceOf(lots) + frozen, frozen }
+      })
+
+      const adjust = Effect.fn("Ledger.adjust")(function* (adjustment: Adjustment) {
+        const { amount, direction, owner } = adjustment
+        if (!("consumerId" in owner)) {
+          const leg = providerAdjustment(adjustment, lotDayOf(yield* DateTime.now))
+          return yield* post({ ...adjustment, legs: [leg] })
+        }
+        const { consumerId } = owner
+        if (direction === "debit") {
+          const leg = { kind: "adjustment", debit: "wallet", credit: "platform_fee", consumerId, amount } as const
+          return yield* post({ ...adjustment, legs: [leg] })
+        }
+        return yield* atomically(
+          postDivided({ ...adjustment, consumerId }, "platform_fee", (standing) =>
+            intoWallet([{ kind: "adjustment", debit: "platform_fee", consumerId, amount }], standing)
+          )
+        )
+      })
 
       return Ledger.of({
         post,
         load: (load) => divided(load, (standing) => loadLegs(load, standing)),
         takeBack: (back) => divided(back, (standing) => takenBackLegs(back, standing)),
         bringBack: (back) => divided(back, (standing) => broughtBackLegs(back, standing)),
-        standing: store.standing,
-        credit: (credit) =>
-          postFunded({ ...credit, legs: [{ ...moved(credit), kind: "credit", debit: "promo", credit: "wallet" }] }),
-        expireCredit: (credit) =>
-          post({ ...credit, legs: [{ ...moved(credit), kind: "credit_expiry", debit: "wallet", credit: "promo" }] }),
-        refund: (refund) => postFunded({ ...refund, legs: refundLegs(refund) }),
-        adjust: (adjustment) => post({ ...adjustment, legs: [adjustmentLeg(adjustment)] }),
+        credit: (credit) => atomically(postDivided(credit, "platform_fee", (standing) => creditLegs(credit, standing))),
+        expireCredit: ({ amount, consumerId, ...credit }) =>
+          post({
+            ...credit,
+            legs: [{ amount, consumerId, kind: "credit_expiry", debit: "wallet", credit: "platform_fee" }]
+          }),
+        adjust,
         wallet: (consumerId) =>
           Effect.map(store.wallet(consumerId), (wallet) => ({ ...wallet, available: availableIn(wallet) })),
-        provider: (providerId) =>
-          Effect.map(store.provider(providerId), (sums) => ({ ...sums, balance: balanceOf(sums) })),
+        standing: store.standing,
+        lockedStanding: store.lockedStanding,
+        provider,
+        lots: store.lots,
+        platformFunds: Effect.map(store.balance("platform_fee", MARKET_OWNER), balanceOf),
         byReference: store.byReference,
         trialBalance: Effect.map(store.totals, trialBalanceOf),
         audit: store.audit
@@ -169,79 +204,17 @@ export class Ledger extends Context.Service<
   )
 }
 
-const moved = ({ consumerId, amount }: WalletMovement) => ({ consumerId, amount })
-
 const DIVISIONS_MAX = 10
 
-/** Into the wallet; a debt is paid first. */
-const intoWallet = (
-  { consumerId, amount }: WalletMovement,
-  { owedMicrocents }: ConsumerStanding,
-  from: Pick<Leg, "kind" | "debit">
-): ReadonlyArray<Leg> => {
-  const paid = owedMicrocents < amount ? owedMicrocents : amount
-  return legsOf(
-    { ...from, consumerId, credit: "consumer_debt", amount: Microcents.make(paid) },
-    { ...from, consumerId, credit: "wallet", amount: Microcents.make(amount - paid) }
-  )
-}
-
-const legsOf = (...legs: ReadonlyArray<Leg>): ReadonlyArray<Leg> => legs.filter((leg) => leg.amount > 0n)
-
-/** Through the clearing account, which is back at zero when both have happened. */
-const loadLegs = (load: WalletMovement, standing: ConsumerStanding): ReadonlyArray<Leg> => [
-  { ...moved(load), kind: "load", debit: "processor", credit: "load_clearing" },
-  ...intoWallet(load, standing, { kind: "load", debit: "load_clearing" })
-]
-
-const clearingOf = {
-  refund: { kind: "load", account: "refund_clearing" },
-  dispute: { kind: "dispute", account: "dispute_clearing" }
-} as const
-
-const takenBackLegs = (back: TakenBack, { availableMicrocents }: ConsumerStanding): ReadonlyArray<Leg> => {
-  const { account, kind } = clearingOf[back.cause]
-  const had = availableMicrocents < back.amount ? availableMicrocents : back.amount
-  const parties = { kind, consumerId: back.consumerId, credit: account }
-  return [
-    ...legsOf(
-      { ...parties, debit: "wallet", amount: Microcents.make(had) },
-      { ...parties, debit: "consumer_debt", amount: Microcents.make(back.amount - had) }
-    ),
-    { ...moved(back), kind, debit: account, credit: "processor" }
-  ]
-}
-
-const broughtBackLegs = (back: TakenBack, standing: ConsumerStanding): ReadonlyArray<Leg> => {
-  const { account, kind } = clearingOf[back.cause]
-  return [
-    { ...moved(back), kind, debit: "processor", credit: account },
-    ...intoWallet(back, standing, { kind, debit: account })
-  ]
-}
-
-/** What a movement that was divided was in all: its one leg to or from the processor. */
-const throughClearing = (transfers: ReadonlyArray<Transfer>): bigint | undefined =>
-  transfers.find((transfer) => transfer.debit === "processor" || transfer.credit === "processor")?.amount
-
-const refundLegs = ({ consumerId, providerId, amount, fee }: RefundOfCall): ReadonlyArray<Leg> => {
-  const parties = { consumerId, providerId, kind: "refund", credit: "wallet" } as const
-  const net = Microcents.make(amount - fee)
-  return [
-    ...(net > 0n ? [{ ...parties, debit: "provider", amount: net } as const] : []),
-    ...(fee > 0n ? [{ ...parties, debit: "platform_fee", amount: fee } as const] : [])
-  ]
-}
-
-const adjustmentLeg = ({ owner, direction, amount }: Adjustment): Leg => {
-  const account = "consumerId" in owner ? "wallet" : "provider"
+const providerAdjustment = ({ amount, direction, owner }: Adjustment, lot: string): Leg => {
+  const common = { ...owner, kind: "adjustment", amount, lot } as const
   return direction === "credit"
-    ? { ...owner, kind: "adjustment", debit: "adjustment", credit: account, amount }
-    : { ...owner, kind: "adjustment", debit: account, credit: "adjustment", amount }
+    ? { ...common, debit: "platform_fee", credit: "provider" }
+    : { ...common, debit: "provider", credit: "platform_fee" }
 }
 
 const trialBalanceOf = (accounts: ReadonlyArray<AccountTotals>): TrialBalance => {
   const credits = accounts.reduce((sum, account) => sum + account.credits, 0n)
   const debits = accounts.reduce((sum, account) => sum + account.debits, 0n)
-  return { accounts, credits, debits, balanced: credits === debits }
+  return { accounts, credits, debits, balanced: credits === debits, solvency: solvencyOf(accounts) }
 }

@@ -4,6 +4,7 @@
 import { Context, type Effect, Schema } from "effect"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import { AccountKind, type Balance, type Wallet } from "./Account.ts"
+import type { Lot } from "./Lots.ts"
 import type { Posting, Transfer, TransferId } from "./Transfer.ts"
 
 export class InsufficientBalance extends Schema.TaggedError<InsufficientBalance>()("InsufficientBalance", {
@@ -36,12 +37,16 @@ export interface Posted {
 
 export interface AccountTotals extends Balance {
   readonly account: AccountKind
+  /** How far those accounts of this kind (of providers: those lots) that are below zero are below it, together. */
+  readonly overdrawn: bigint
 }
 
 /** An account whose kept figure is not the sum of its transfers, or of its open calls. */
 export interface Discrepancy {
   readonly account: AccountKind
   readonly ownerId: string
+  /** Of a provider's account: the settlement day. */
+  readonly lot: string | undefined
   readonly figure: "credits" | "debits" | "held"
   readonly kept: bigint
   readonly recomputed: bigint
@@ -66,14 +71,17 @@ export const DISCREPANCIES_SHOWN_MAX = 20
 export class LedgerStore extends Context.Service<
   LedgerStore,
   {
-    /** Expects a posting without fault. */
+    /** Expects a posting without fault. Rejected if it would leave an account or lot below zero: see `mayBeOverdrawn`. */
     post(posting: Posting): Effect.Effect<Posted, InsufficientBalance | DuplicateReference>
     /** Of a consumer that never had money: all zero. */
     wallet(consumerId: ConsumerId): Effect.Effect<Wallet>
     /** As `standing`; it stays as it is until the unit of work around it ends. */
     lockedStanding(consumerId: ConsumerId): Effect.Effect<ConsumerStanding>
     standing(consumerId: ConsumerId): Effect.Effect<ConsumerStanding>
-    provider(providerId: ProviderId): Effect.Effect<Balance>
+    /** What a provider has, lot by lot, oldest first; without the lots that are used up. */
+    lots(providerId: ProviderId): Effect.Effect<ReadonlyArray<Lot>>
+    /** Of any account but a wallet; of a provider's, all of its lots together. */
+    balance(account: Exclude<AccountKind, "wallet">, ownerId: string): Effect.Effect<Balance>
     /** In the order of the legs; empty where the id is not known. */
     transfers(id: TransferId): Effect.Effect<ReadonlyArray<Transfer>>
     byReference(reference: string): Effect.Effect<ReadonlyArray<Transfer>>

@@ -2,22 +2,26 @@
  * The arithmetic of transfers that belong together: whether they can be posted at all, what they do to each account,
  * and whether they are the ones that a reference already stands for.
  */
-import type { AccountKind } from "./Account.ts"
-import { MARKET_OWNER } from "./Account.ts"
+import { type AccountKind, MARKET_OWNER, mayBeOverdrawn } from "./Account.ts"
 import type { Leg, Transfer } from "./Transfer.ts"
 
-export const LEGS_MAX = 20
+/** Two legs per lot, and a few more: see LOTS_PER_POSTING_MAX. */
+export const LEGS_MAX = 1_000
 export const REFERENCE_CHARS_MAX = 200
 
 /** What a posting adds to one account. */
 export interface AccountChange {
   readonly account: AccountKind
   readonly ownerId: string
+  /** Of a provider's account: the settlement day. */
+  readonly lot: string | undefined
   readonly credits: bigint
   readonly debits: bigint
-  /** Refused if it leaves the account below zero. */
-  readonly withinBalance: boolean
 }
+
+/** Rejected if it leaves the account, or the lot, below zero. */
+export const isBounded = ({ account, credits, debits }: AccountChange): boolean =>
+  debits > credits && !mayBeOverdrawn(account)
 
 /** Undefined where there is nothing wrong. */
 export const faultOf = (posting: {
@@ -35,28 +39,33 @@ export const faultOf = (posting: {
       if ((account === "wallet" || account === "consumer_debt") && leg.consumerId === undefined) {
         return "A transfer to or from a wallet or a debt names its consumer"
       }
-      if (account === "provider" && leg.providerId === undefined) {
+      if ((account === "provider" || account === "provider_frozen") && leg.providerId === undefined) {
         return "A transfer to or from a provider's account names the provider"
+      }
+      if (account === "provider" && (leg.lot === undefined || !DAY.test(leg.lot))) {
+        return "A transfer to or from a provider's account names the settlement day of its lot"
       }
     }
   }
   return undefined
 }
 
-/** One change per account, in the order of owners and accounts: the order in which they are locked. */
+const DAY = /^\d{4}-\d{2}-\d{2}$/u
+
+/** One change per account and lot, in the order of owners, accounts and lots: the order in which they are locked. */
 export const changesOf = (legs: ReadonlyArray<Leg>): ReadonlyArray<AccountChange> => {
   const changes = new Map<string, AccountChange>()
   const add = (account: AccountKind, leg: Leg, credits: bigint, debits: bigint) => {
     const ownerId = ownerOf(account, leg)
-    const key = `${ownerId} ${account}`
+    const lot = account === "provider" ? leg.lot : undefined
+    const key = lot === undefined ? `${ownerId} ${account}` : `${ownerId} ${account} ${lot}`
     const before = changes.get(key)
     changes.set(key, {
       account,
       ownerId,
+      lot,
       credits: (before?.credits ?? 0n) + credits,
-      debits: (before?.debits ?? 0n) + debits,
-      withinBalance:
-        before?.withinBalance === true || account === "wallet" || (debits > 0n && leg.withinBalance === true)
+      debits: (before?.debits ?? 0n) + debits
     })
   }
   for (const leg of legs) {
@@ -77,12 +86,13 @@ export const sameContent = (legs: ReadonlyArray<Leg>, known: ReadonlyArray<Trans
       leg.credit === other.credit &&
       leg.amount === other.amount &&
       leg.consumerId === other.consumerId &&
-      leg.providerId === other.providerId
+      leg.providerId === other.providerId &&
+      leg.lot === other.lot
     )
   })
 
 const ownerOf = (account: AccountKind, leg: Leg): string => {
   if (account === "wallet" || account === "consumer_debt") return leg.consumerId!
-  if (account === "provider") return leg.providerId!
+  if (account === "provider" || account === "provider_frozen") return leg.providerId!
   return MARKET_OWNER
 }

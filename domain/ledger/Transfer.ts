@@ -16,7 +16,12 @@ export const TransferKind = Schema.Literals([
   "dispute",
   "credit",
   "credit_expiry",
-  "adjustment"
+  "adjustment",
+  "freeze",
+  "deposit",
+  "withdrawal",
+  "processor_fee",
+  "loss_cover"
 ])
 export type TransferKind = typeof TransferKind.Type
 
@@ -35,8 +40,8 @@ export interface Leg {
   readonly consumerId?: ConsumerId | undefined
   /** Whose account, where a provider's is touched; else whom it concerns, if anybody. */
   readonly providerId?: ProviderId | undefined
-  /** Refused if it leaves the debited account below zero. Always so for a wallet. */
-  readonly withinBalance?: boolean | undefined
+  /** The settlement day whose lot is touched, `2026-11-22`: on every leg that touches a provider's account. */
+  readonly lot?: string | undefined
 }
 
 /** Transfers that all happen or none, once per reference. */
@@ -50,8 +55,8 @@ export interface Posting {
   readonly recordedAt: DateTime.Utc
 }
 
-/** As it stands in the ledger. The two transfers of a call have no reference: the call's id names them. */
-export interface Transfer extends Omit<Leg, "withinBalance"> {
+/** As it is stored. The two transfers of a call have no reference: the call's id names them. */
+export interface Transfer extends Leg {
   readonly transferId: TransferId
   /** From 1, in the order of the posting. */
   readonly leg: number

@@ -11,6 +11,8 @@ export interface Payee {
   readonly standing: PayeeStanding | undefined
   /** Paid out on the first of each month without being asked. */
   readonly automatic: boolean
+  /** By the operator: no rolling reserve is kept of this provider's earnings. */
+  readonly reserveLifted: boolean
   readonly updatedAt: DateTime.Utc
 }
 
@@ -21,6 +23,7 @@ export class PayeeStore extends Context.Service<
     findByAccount(accountId: string): Effect.Effect<Option.Option<Payee>>
     putStanding(providerId: ProviderId, standing: PayeeStanding, at: DateTime.Utc): Effect.Effect<void>
     putAutomatic(providerId: ProviderId, automatic: boolean, at: DateTime.Utc): Effect.Effect<void>
+    putReserveLifted(providerId: ProviderId, lifted: boolean, at: DateTime.Utc): Effect.Effect<void>
     /** Those with automatic payouts, by id, from after `after` on. */
     automatic(after: ProviderId | undefined, limit: number): Effect.Effect<ReadonlyArray<ProviderId>>
   }

@@ -5,6 +5,7 @@
  */
 import { Context, DateTime, Duration, Effect, Layer, Option, Schema } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
+import { LOTS_PER_POSTING_MAX, takeFrom, totalOfParts } from "../ledger/Lots.ts"
 import type { Leg } from "../ledger/Transfer.ts"
 import {
   PaymentFailed,
@@ -18,8 +19,11 @@ import { Entropy } from "../shared/Entropy.ts"
 import { PayoutId, type ProviderId } from "../shared/Ids.ts"
 import { fromCents, toCents } from "../shared/Microcents.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
+import { Claims } from "../refunds/Claims.ts"
 import { PayeeStore } from "./PayeeStore.ts"
+import { paidLeg, reservingLegs, returningLegs } from "./PayoutLegs.ts"
 import { isOpen, type Payout, PayoutStore } from "./PayoutStore.ts"
+import { ProviderMoney } from "./ProviderMoney.ts"
 
 export const PAYOUT_CENTS_MIN = 1_000
 export const PAYOUT_HISTORY_MAX = 100
@@ -30,7 +34,7 @@ const PAUSE_MAX_SECONDS = 3_600
 
 export class BelowMinimum extends Schema.TaggedError<BelowMinimum>()("BelowMinimum", { balanceCents: Schema.Int }) {
   override get message() {
-    return `A payout is at least $${PAYOUT_CENTS_MIN / 100}.00; ${this.balanceCents} cents can be paid out.`
+    return `A payout is at least $${PAYOUT_CENTS_MIN / 100}.00 and $${(this.balanceCents / 100).toFixed(2)} is available. GET /api/market/payouts shows when your earnings become available.`
   }
 }
 
@@ -55,7 +59,7 @@ export interface OpenedPayout {
 export class Payouts extends Context.Service<
   Payouts,
   {
-    /** All whole cents of the balance. One payout of a provider at a time: who asks meanwhile is answered with that one. */
+    /** All whole cents that are available. One payout of a provider at a time: who asks meanwhile is answered with that one. */
     request(providerId: ProviderId): Effect.Effect<PayoutAnswer, PayoutRefused>
     /** The one of this id or the one that is under way, or a new one: reserved, and no more than that. */
     open(id: PayoutId, providerId: ProviderId): Effect.Effect<OpenedPayout, PayoutRefused>
@@ -77,37 +81,38 @@ export class Payouts extends Context.Service<
       const store = yield* PayoutStore
       const payees = yield* PayeeStore
       const ledger = yield* Ledger
+      const money = yield* ProviderMoney
+      const claims = yield* Claims
       const gateway = yield* PaymentGateway
       const entropy = yield* Entropy
       const { sha256Hex } = yield* Digest
       const { atomically } = yield* UnitOfWork
 
       const payableCents = Effect.fn("Payouts.payableCents")(function* (providerId: ProviderId) {
-        const { balance } = yield* ledger.provider(providerId)
-        return toCents(balance)
+        const { availableMicrocents } = yield* money.holdings(providerId)
+        return toCents(availableMicrocents)
       })
 
-      const move = (
-        payout: Payout,
-        step: string,
-        leg: Pick<Leg, "debit" | "credit" | "withinBalance">,
-        cents: number
-      ) =>
-        ledger.post({
-          reference: `payout:${payout.id}${step}`,
-          legs: [{ ...leg, kind: "payout", providerId: payout.providerId, amount: fromCents(cents) }]
-        })
+      const post = (payout: Payout, step: string, legs: ReadonlyArray<Leg>) =>
+        ledger.post({ reference: `payout:${payout.id}${step}`, legs })
 
-      /** Undefined where somebody else was quicker. */
+      const reservedOf = (payout: Payout) => ledger.byReference(`payout:${payout.id}`)
+
+      /** Undefined where another request was first. */
       const reserve = Effect.fnUntraced(function* (payout: Payout) {
         if (!(yield* store.insert(payout))) return undefined
-        const reserving = { debit: "provider", credit: "payout_clearing", withinBalance: true } as const
-        yield* move(payout, "", reserving, payout.amountCents)
+        const { available } = yield* money.holdings(payout.providerId)
+        const parts = takeFrom(available, fromCents(payout.amountCents))
+        const covered = totalOfParts(parts)
+        // Money went elsewhere since the payout was drafted, or lies in more lots than one posting takes from.
+        if (covered < fromCents(payout.amountCents)) return yield* new BelowMinimum({ balanceCents: toCents(covered) })
+        yield* post(payout, "", reservingLegs(payout.providerId, parts))
         return payout
       })
 
       const draft = Effect.fnUntraced(function* (id: PayoutId, providerId: ProviderId, accountId: string) {
-        const amountCents = yield* payableCents(providerId)
+        const { available } = yield* money.holdings(providerId)
+        const amountCents = toCents(totalOfParts(available.slice(0, LOTS_PER_POSTING_MAX)))
         if (amountCents < PAYOUT_CENTS_MIN) return yield* new BelowMinimum({ balanceCents: amountCents })
         const now = yield* DateTime.now
         const payout: Payout = {
@@ -132,6 +137,8 @@ export class Payouts extends Context.Service<
         const known = yield* store.find(id)
         const underWay = Option.isSome(known) ? known : yield* store.openOf(providerId)
         if (Option.isSome(underWay)) return { payout: underWay.value, repeated: true }
+        // Whom the provider owes a refund comes first.
+        yield* claims.collect(providerId)
         const payout = yield* draft(id, providerId, standing?.accountId ?? "")
         if (standing === undefined || !standing.payoutsEnabled) return yield* new NotOnboarded()
         const reserved = yield* atomically(reserve(payout)).pipe(
@@ -190,7 +197,7 @@ export class Payouts extends Context.Service<
       const end = (
         id: PayoutId,
         step: string,
-        leg: Pick<Leg, "debit" | "credit">,
+        legsOf: (payout: Payout) => Effect.Effect<ReadonlyArray<Leg>>,
         changed: (payout: Payout, now: DateTime.Utc) => Payout
       ) =>
         atomically(
@@ -199,25 +206,29 @@ export class Payouts extends Context.Service<
             if (!isOpen(current)) return current
             const ended = changed(current, yield* DateTime.now)
             yield* store.update(ended)
-            yield* Effect.orDie(move(ended, step, leg, ended.amountCents))
+            yield* Effect.orDie(post(ended, step, yield* legsOf(ended)))
             return ended
           })
         )
 
       const paid = (id: PayoutId, { transferId }: Transferred) =>
-        end(id, ":paid", { debit: "payout_clearing", credit: "processor" }, (payout, now) => ({
-          ...payout,
-          state: "paid",
-          transferId,
-          paidAt: now
-        }))
+        end(
+          id,
+          ":paid",
+          (payout) => Effect.succeed([paidLeg(payout.providerId, fromCents(payout.amountCents))]),
+          (payout, now) => ({ ...payout, state: "paid", transferId, paidAt: now })
+        )
 
       const failed = (id: PayoutId, failure: string) =>
-        end(id, ":failed", { debit: "payout_clearing", credit: "provider" }, (payout) => ({
-          ...payout,
-          state: "failed",
-          failure
-        }))
+        end(
+          id,
+          ":failed",
+          (payout) =>
+            Effect.map(reservedOf(payout), (reserved) =>
+              returningLegs(reserved, "payout_clearing", { start: 0n, end: fromCents(payout.amountCents) })
+            ),
+          (payout) => ({ ...payout, state: "failed", failure })
+        )
 
       const unclear = Effect.fnUntraced(function* (id: PayoutId, error: PaymentFailed) {
         const current = Option.getOrThrow(yield* store.lock(id))
@@ -254,8 +265,9 @@ export class Payouts extends Context.Service<
         const payout = isOpen(found) ? yield* paid(id, transfer) : found
         const moreCents = reversedCents - payout.reversedCents
         if (moreCents <= 0) return
-        const leg = { debit: "processor", credit: "provider" } as const
-        yield* Effect.orDie(move(payout, `:reversed:${reversedCents}`, leg, moreCents))
+        const part = { start: fromCents(payout.reversedCents), end: fromCents(reversedCents) }
+        const legs = returningLegs(yield* reservedOf(payout), "processor", part)
+        yield* Effect.orDie(post(payout, `:reversed:${reversedCents}`, legs))
         const whole = reversedCents >= payout.amountCents
         yield* store.update({ ...payout, reversedCents, state: whole ? "reversed" : payout.state })
       }, atomically)

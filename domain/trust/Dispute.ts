@@ -37,8 +37,10 @@ export interface Statement {
 
 export interface Decision {
   readonly by: DecidedBy
-  /** What the consumer gets. */
+  /** What the consumer is to get. */
   readonly amount: Microcents
+  /** What of it was there when it was decided; the rest is a claim. */
+  readonly refunded: Microcents
   readonly note: string | undefined
   readonly at: DateTime.Utc
 }
@@ -51,6 +53,10 @@ export interface Dispute {
   /** What the call cost, and the platform's part of it. */
   readonly cost: Microcents
   readonly fee: Microcents
+  /** The settlement day of the call, whose lot its earnings are in. */
+  readonly lot: string
+  /** The call's own earnings, as far as they were still there when the dispute was filed: they wait for the decision. */
+  readonly frozen: Microcents
   /** How the receipt says that the call ended. */
   readonly outcome: ReceiptStatus
   /** Its output did not fit the tool's output schema. */

@@ -1,11 +1,13 @@
 /**
- * Disputes as a state machine with money: filed → under review → decided, each with a time after which silence decides. A
- * refund comes from the provider, in debt if need be, and the platform gives its fee back too; a credit is the platform's
- * own. Money moves in the unit of work that decides, under the dispute's lock and its id as reference: once, whoever decides
- * at the same time.
+ * Disputes as a state machine with money: filed → under review → decided, each with a time after which silence decides. The
+ * call's earnings are frozen when it is filed. A refund moves what is covered (domain/refunds); a credit comes from platform
+ * funds. Money moves in the unit of work that decides, under the dispute's lock and its id as reference: once, even when two
+ * decide at the same time.
  */
 import { Context, DateTime, Effect, Exit, Layer, Option } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
+import { lotDayOf } from "../ledger/Lots.ts"
+import { type FundsTooLow, fundsTooLow } from "../ledger/PlatformFunds.ts"
 import { UnfitOutputs } from "../metering/UnfitOutputs.ts"
 import type { Receipt } from "../receipts/Receipt.ts"
 import { ReceiptStore } from "../receipts/ReceiptStore.ts"
@@ -14,6 +16,7 @@ import { type ConsumerId, type ProviderId, type ReceiptId } from "../shared/Ids.
 import { feeOf, type Microcents, zero } from "../shared/Microcents.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
+import { Refunds } from "../refunds/Refunds.ts"
 import {
   type DecidedBy,
   decidedByItself,
@@ -73,7 +76,10 @@ export class Disputes extends Context.Service<
       id: DisputeId,
       answer: Answer
     ): Effect.Effect<Dispute, DisputeNotFound | NotToAnswer>
-    resolve(id: DisputeId, ruling: Ruling): Effect.Effect<Dispute, DisputeNotFound | AlreadyDecided | CreditBeyondCost>
+    resolve(
+      id: DisputeId,
+      ruling: Ruling
+    ): Effect.Effect<Dispute, DisputeNotFound | AlreadyDecided | CreditBeyondCost | FundsTooLow>
     find(id: DisputeId): Effect.Effect<Dispute, DisputeNotFound>
     /** Of the operator, without an owner: everybody's. */
     list(
@@ -94,6 +100,7 @@ export class Disputes extends Context.Service<
       const store = yield* DisputeStore
       const receipts = yield* ReceiptStore
       const ledger = yield* Ledger
+      const refunds = yield* Refunds
       const unfit = yield* UnfitOutputs
       const entropy = yield* Entropy
       const { atomically } = yield* UnitOfWork
@@ -107,9 +114,12 @@ export class Disputes extends Context.Service<
         if (!isInTime(receipt, now)) return yield* new FilingTooLate({ calledAt: receipt.timestamp })
         const limit = limitOf(yield* store.filedBy(owner, DateTime.subtract(now, { days: 1 })))
         if (limit !== undefined) return yield* limit
+        const id = DisputeId.make(yield* entropy.uuid)
+        const stake = atStake(receipt)
         const dispute: Dispute = {
-          id: DisputeId.make(yield* entropy.uuid),
-          ...atStake(receipt),
+          id,
+          ...stake,
+          frozen: yield* refunds.freeze({ ...stake, subject: id }),
           unfit: yield* unfit.isNoted({ consumerId: receipt.agent_id, receiptId: receipt.receipt_id }),
           reason: filing.reason,
           filedBy,
@@ -137,24 +147,32 @@ export class Disputes extends Context.Service<
         by: DecidedBy,
         terms: { readonly amount: Microcents; readonly note?: string | undefined }
       ) {
+        const refunded = yield* pay({ ...dispute, status }, terms.amount)
         const decided: Dispute = {
           ...dispute,
           status,
-          decision: { by, amount: terms.amount, note: terms.note, at: yield* DateTime.now }
+          decision: { by, amount: terms.amount, refunded, note: terms.note, at: yield* DateTime.now }
         }
         yield* store.update(decided)
-        yield* Effect.orDie(pay(decided, terms.amount))
         return decided
       })
 
-      const pay = ({ consumerId, fee, id, providerId, status }: Dispute, amount: Microcents) => {
-        if (amount === zero) return Effect.void
-        const movement = { reference: `dispute:${id}`, consumerId, amount }
-        return status === "resolved_refund" ? ledger.refund({ ...movement, providerId, fee }) : ledger.credit(movement)
-      }
+      const pay = Effect.fnUntraced(function* (dispute: Dispute, amount: Microcents) {
+        const call = { ...dispute, subject: dispute.id }
+        if (dispute.status === "resolved_refund") return amount === zero ? zero : yield* refunds.refund(call)
+        yield* refunds.release(call)
+        if (amount === zero) return zero
+        const credit = { reference: `dispute:${dispute.id}`, consumerId: dispute.consumerId, amount }
+        yield* ledger
+          .credit(credit)
+          .pipe(Effect.catchTags({ InsufficientBalance: fundsTooLow, DuplicateReference: Effect.die }))
+        return amount
+      })
 
       const refund = (dispute: Dispute, by: DecidedBy, note?: string) =>
-        decide(dispute, "resolved_refund", by, { amount: dispute.cost, note })
+        decide(dispute, "resolved_refund", by, { amount: dispute.cost, note }).pipe(
+          Effect.catchTag("FundsTooLow", Effect.die)
+        )
 
       const respond = Effect.fn("Disputes.respond")(function* (providerId: ProviderId, id: DisputeId, answer: Answer) {
         const dispute = yield* locked(id)
@@ -181,7 +199,9 @@ export class Disputes extends Context.Service<
         if (isPastDecision(dispute, yield* DateTime.now)) return yield* new AlreadyDecided({ status: PAST_DECISION })
         if (resolution === "resolved_refund") return yield* refund(dispute, "operator", note)
         if (resolution === "resolved_denied")
-          return yield* decide(dispute, resolution, "operator", { amount: zero, note })
+          return yield* decide(dispute, resolution, "operator", { amount: zero, note }).pipe(
+            Effect.catchTag("FundsTooLow", Effect.die)
+          )
         const credited = amount ?? dispute.cost
         if (credited <= zero || credited > dispute.cost) {
           return yield* new CreditBeyondCost({ costMicrocents: dispute.cost })
@@ -240,6 +260,7 @@ const atStake = (receipt: Receipt) => ({
   providerId: receipt.provider_id,
   cost: receipt.cost_microcents,
   fee: feeOf(receipt.cost_microcents),
+  lot: lotDayOf(DateTime.makeUnsafe(receipt.created_at)),
   outcome: receipt.status
 })
 

@@ -10,7 +10,7 @@ export const closeCalls = Effect.gen(function* () {
   // Any number of closings, sorted by receipt. A receipt that is there already, word for word, is answered as the first
   // time: a batch may be sent again. Codes: 0 closed, 1 closed before; null where all are 0. amounts is what was held,
   // null for what was not closed now. Same columns as calls_open_batch, so that both can travel in one statement.
-  yield* sql`CREATE FUNCTION calls_close_batch(
+  yield* sql`CREATE OR REPLACE FUNCTION calls_close_batch(
     p_wallets uuid[], p_w int[], p_receipts uuid[], p_providers uuid[], p_tools uuid[], p_tool_names text[],
     p_called timestamptz[], p_created timestamptz[], p_durations int[], p_costs int8[], p_fees int8[],
     p_statuses smallint[], p_signatures bytea[], p_price_versions int[], p_origins smallint[],
@@ -109,14 +109,15 @@ export const closeCalls = Effect.gen(function* () {
         held = w.held - v_releases[width_bucket(w.consumer_id, p_wallets)]
       WHERE w.consumer_id = ANY (p_wallets) AND v_releases[width_bucket(w.consumer_id, p_wallets)] > 0;
 
-      INSERT INTO account_balances AS b (owner_id, account, lane, credits)
+      INSERT INTO account_balances AS b (owner_id, account, day, lane, credits)
       SELECT CASE a.account WHEN 2 THEN c.provider_id ELSE '00000000-0000-0000-0000-000000000000' END, a.account,
+        CASE a.account WHEN 2 THEN (c.created_at AT TIME ZONE 'UTC')::date ELSE '1970-01-01' END,
         pg_backend_pid() % 31 + 1, sum(CASE a.account WHEN 2 THEN c.cost - c.fee ELSE c.fee END)
-      FROM unnest(p_providers, p_costs, p_fees, v_held) AS c (provider_id, cost, fee, held),
+      FROM unnest(p_providers, p_created, p_costs, p_fees, v_held) AS c (provider_id, created_at, cost, fee, held),
         (VALUES (2), (3)) AS a (account)
       WHERE c.held IS NOT NULL AND CASE a.account WHEN 2 THEN c.cost - c.fee ELSE c.fee END > 0
-      GROUP BY 1, 2 ORDER BY 1, 2
-      ON CONFLICT (owner_id, account, lane) DO UPDATE SET credits = b.credits + excluded.credits;
+      GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+      ON CONFLICT (owner_id, account, day, lane) DO UPDATE SET credits = b.credits + excluded.credits;
 
       INSERT INTO usage_hourly AS u
       SELECT p_wallets[c.w], date_bin('1 hour', c.called_at, timestamptz '2000-01-01Z'), c.tool_id, c.provider_id, count(*),

@@ -11,7 +11,7 @@ export const closeOneCall = Effect.gen(function* () {
   // Answers what is available afterwards, null if the call was closed before, and what was held, null for what was not
   // closed now. What is not there to be closed, was held against a budget, or costs more than was held, is left to
   // calls_close_batch: nothing was changed until then.
-  yield* sql`CREATE FUNCTION call_close_one(
+  yield* sql`CREATE OR REPLACE FUNCTION call_close_one(
     p_consumer uuid, p_receipt uuid, p_provider uuid, p_tool uuid, p_tool_name text, p_called timestamptz,
     p_created timestamptz, p_duration int, p_cost int8, p_fee int8, p_status smallint, p_signature bytea,
     p_price_version int, p_origin smallint, p_request_bytes int, p_response_bytes int, p_tokens_input int,
@@ -57,12 +57,12 @@ export const closeOneCall = Effect.gen(function* () {
         FROM (VALUES (1, p_cost - p_fee), (2, p_fee)) AS leg (n, amount) WHERE leg.amount > 0;
 
         v_lane := pg_backend_pid() % 31 + 1;
-        INSERT INTO account_balances AS b (owner_id, account, lane, credits)
-        SELECT a.owner_id, a.account, v_lane, a.amount
-        FROM (VALUES (uuid '00000000-0000-0000-0000-000000000000', 3, p_fee), (p_provider, 2, p_cost - p_fee))
-          AS a (owner_id, account, amount)
+        INSERT INTO account_balances AS b (owner_id, account, day, lane, credits)
+        SELECT a.owner_id, a.account, a.day, v_lane, a.amount
+        FROM (VALUES (uuid '00000000-0000-0000-0000-000000000000', 3, date '1970-01-01', p_fee),
+          (p_provider, 2, (p_created AT TIME ZONE 'UTC')::date, p_cost - p_fee)) AS a (owner_id, account, day, amount)
         WHERE a.amount > 0
-        ON CONFLICT (owner_id, account, lane) DO UPDATE SET credits = b.credits + excluded.credits;
+        ON CONFLICT (owner_id, account, day, lane) DO UPDATE SET credits = b.credits + excluded.credits;
       END IF;
 
       INSERT INTO receipts (receipt_id, consumer_id, provider_id, tool_id, called_at, created_at, cost, fee, duration_ms,

@@ -19,7 +19,7 @@ export const openCalls = Effect.gen(function* () {
   // One call on its own, step by step. Codes: 0 opened, 1 opened free, 2 insufficient funds, 3 budget exceeded,
   // 4 replay, 5 idempotency conflict, 6 in flight. p_again: this may have been done already, by a batch whose outcome
   // nobody saw.
-  yield* sql`CREATE FUNCTION call_open_alone(
+  yield* sql`CREATE OR REPLACE FUNCTION call_open_alone(
     p_again boolean, p_invocation uuid, p_consumer uuid, p_provider uuid, p_tool uuid, p_tool_name text,
     p_price_version int, p_hold int8, p_free_calls int, p_origin smallint, p_opened_at timestamptz,
     p_deadline_at timestamptz, p_key bytea, p_request bytea,
@@ -126,7 +126,7 @@ export const openCalls = Effect.gen(function* () {
   // ordinary (a budget, a known key, too little money, a batch sent again) that wallet's calls go one at a time, in order.
   // Calls of one consumer, tool and month share a tier; p_ranks counts them within it. Answers for each wallet what was
   // available before, and for each call what call_open_alone answers; codes is null where all are 0.
-  yield* sql`CREATE FUNCTION calls_open_batch(
+  yield* sql`CREATE OR REPLACE FUNCTION calls_open_batch(
     p_wallets uuid[], p_again boolean, p_w int[], p_invocations uuid[], p_providers uuid[], p_tools uuid[],
     p_tool_names text[], p_price_versions int[], p_holds int8[], p_origins smallint[], p_opened timestamptz[],
     p_deadlines timestamptz[], p_keys bytea[], p_requests bytea[],

@@ -11,7 +11,7 @@ export const openOneCall = Effect.gen(function* () {
   // Most calls come without key, free tier and budget, to a wallet that can pay: one update locks the wallet, looks at it
   // as it then is, and holds the price. Every other call goes step by step once its wallet is locked. Codes: see
   // call_open_alone.
-  yield* sql`CREATE FUNCTION call_open_one(
+  yield* sql`CREATE OR REPLACE FUNCTION call_open_one(
     p_again boolean, p_invocation uuid, p_consumer uuid, p_provider uuid, p_tool uuid, p_tool_name text,
     p_price_version int, p_hold int8, p_free_calls int, p_origin smallint, p_opened_at timestamptz,
     p_deadline_at timestamptz, p_key bytea, p_request bytea,

@@ -22,7 +22,7 @@ export const settleCalls = Effect.gen(function* () {
   // Answers what was available to each wallet before all of this. Of closings what was held, null for what was not closed
   // now, and codes: 0 closed, 1 closed before. Of openings what call_open_alone answers, but for kept answers: those of a
   // batch may be more than fits into a message. Codes are null where all are 0.
-  yield* sql`CREATE FUNCTION calls_settle_batch(
+  yield* sql`CREATE OR REPLACE FUNCTION calls_settle_batch(
     p_wallets uuid[], p_again boolean, p_debits int8[], p_held_changes int8[], p_expected_held int8[],
     p_w int[], p_receipts uuid[], p_providers uuid[], p_tools uuid[], p_tool_names text[], p_called timestamptz[],
     p_created timestamptz[], p_durations int[], p_costs int8[], p_fees int8[], p_statuses smallint[], p_signatures bytea[],
@@ -130,13 +130,14 @@ export const settleCalls = Effect.gen(function* () {
           FROM issued c, (VALUES (1), (2)) AS leg (n)
           WHERE CASE leg.n WHEN 1 THEN c.cost - c.fee ELSE c.fee END > 0
         ), earned AS (
-          INSERT INTO account_balances AS b (owner_id, account, lane, credits)
+          INSERT INTO account_balances AS b (owner_id, account, day, lane, credits)
           SELECT CASE a.account WHEN 2 THEN c.provider_id ELSE '00000000-0000-0000-0000-000000000000' END, a.account,
+            CASE a.account WHEN 2 THEN (c.created_at AT TIME ZONE 'UTC')::date ELSE '1970-01-01' END,
             pg_backend_pid() % 31 + 1, sum(CASE a.account WHEN 2 THEN c.cost - c.fee ELSE c.fee END)
           FROM issued c, (VALUES (2), (3)) AS a (account)
           WHERE CASE a.account WHEN 2 THEN c.cost - c.fee ELSE c.fee END > 0
-          GROUP BY 1, 2 ORDER BY 1, 2
-          ON CONFLICT (owner_id, account, lane) DO UPDATE SET credits = b.credits + excluded.credits
+          GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+          ON CONFLICT (owner_id, account, day, lane) DO UPDATE SET credits = b.credits + excluded.credits
         )
         INSERT INTO usage_hourly AS u
         SELECT c.consumer_id, date_bin('1 hour', c.called_at, timestamptz '2000-01-01Z'), c.tool_id, c.provider_id, count(*),

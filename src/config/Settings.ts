@@ -205,6 +205,28 @@ export const settings = {
     secret: true
   }),
   STRIPE_API_BASE: setting(httpUrl, "another place than Stripe's own: a double for trying out", undefined),
+  PAYOUT_DELAY_DAYS: setting(
+    whole(0, 365),
+    "full days after the day of a call before its earnings can be paid out: 7; 0 in a dry run",
+    undefined
+  ),
+  PAYOUT_DELAY_DAYS_NEW: setting(
+    whole(0, 365),
+    "the same for what a provider earns in its first 90 days: 30; 0 in a dry run",
+    undefined
+  ),
+  RESERVE_PERCENT: setting(
+    whole(0, 100),
+    "the rolling reserve: the share of each day's earnings that is kept back against disputes and chargebacks: 10; 0 in a " +
+      "dry run",
+    undefined
+  ),
+  RESERVE_DAYS: setting(whole(0, 365), "for so many days: 90; 0 in a dry run", undefined),
+  REFUND_LOSS_LIMIT_CENTS: setting(
+    whole(0, 1_000_000_000),
+    "what the platform advances from its own funds, in all, for refunds that providers cannot pay yet",
+    "0"
+  ),
   SMTP_URL: setting(
     redactedUrl(["smtp:", "smtps:"]),
     "the mail server, such as `smtp://user:password@mail.example.org:587`. Without one the embedded profile writes mail to " +

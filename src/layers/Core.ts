@@ -10,6 +10,7 @@ import { Catalog } from "../../domain/catalog/Catalog.ts"
 import { Invoicing } from "../../domain/invoices/Invoicing.ts"
 import { Budgets } from "../../domain/ledger/Budgets.ts"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
+import { PlatformFunds } from "../../domain/ledger/PlatformFunds.ts"
 import { ReceiptLog } from "../../domain/log/ReceiptLog.ts"
 import { ReceiptFollower, Sequencer } from "../../domain/log/Sequencer.ts"
 import { Loads } from "../../domain/payments/Loads.ts"
@@ -33,15 +34,24 @@ import { Verification } from "../../domain/trust/Verification.ts"
 import { Health } from "../../domain/platform/Health.ts"
 import { HealthHistory } from "../../domain/platform/HealthHistory.ts"
 import { Heartbeats } from "../../domain/platform/Heartbeats.ts"
+import { ProviderMoney } from "../../domain/payouts/ProviderMoney.ts"
+import { Claims } from "../../domain/refunds/Claims.ts"
+import { Refunds } from "../../domain/refunds/Refunds.ts"
 import { PlatformStats } from "../../domain/platform/PlatformStats.ts"
 import { Submissions } from "../../domain/platform/Submissions.ts"
 import { Waitlist } from "../../domain/platform/Waitlist.ts"
 import { Idempotency } from "../../domain/shared/Idempotency.ts"
 
+/** What providers have, and what they owe. */
+export const recovery = Layer.mergeAll(Claims.layer, PlatformFunds.layer, Refunds.layer).pipe(
+  Layer.provideMerge(ProviderMoney.layer),
+  Layer.provideMerge(Ledger.layer)
+)
+
 const foundations = Layer.mergeAll(
   Keys.layer,
   Catalog.layer,
-  Ledger.layer,
+  recovery,
   Grants.layer,
   Reservations.layer,
   Idempotency.layer

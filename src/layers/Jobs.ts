@@ -14,6 +14,7 @@ import { LoadStore } from "../../domain/payments/LoadStore.ts"
 import { PAYMENT_EVENT_DAYS_KEPT } from "../../domain/payments/PaymentEvents.ts"
 import { Reconciler } from "../../domain/payments/Reconciler.ts"
 import { Payouts } from "../../domain/payouts/Payouts.ts"
+import { Claims } from "../../domain/refunds/Claims.ts"
 import { Disputes } from "../../domain/trust/Disputes.ts"
 import { ProviderTrust } from "../../domain/trust/ProviderTrust.ts"
 import { Verification } from "../../domain/trust/Verification.ts"
@@ -29,6 +30,7 @@ const SEQUENCE_EVERY = Duration.millis(200)
 const PAUSE_AFTER_FAILURE = Duration.seconds(5)
 const PAYOUTS_EVERY = Duration.seconds(5)
 const DISPUTES_EVERY = Duration.seconds(5)
+const CLAIMS_EVERY = Duration.seconds(5)
 const STANDINGS_EVERY = Duration.seconds(30)
 const PROOFS_EVERY = Duration.minutes(10)
 const RECONCILE_EVERY = Duration.minutes(1)
@@ -87,6 +89,7 @@ export const jobs = Layer.effectDiscard(
     const payouts = yield* Payouts
     const reconciler = yield* Reconciler
     const disputes = yield* Disputes
+    const claims = yield* Claims
     const trust = yield* ProviderTrust
     const verification = yield* Verification
     const sequencer = yield* Sequencer
@@ -116,6 +119,7 @@ export const jobs = Layer.effectDiscard(
     yield* every(SEQUENCE_EVERY, "log", Effect.repeat(sequencer.sequence, { while: (taken) => taken === batchMax }))
     yield* every(PAYOUTS_EVERY, "payouts", payouts.work)
     yield* every(DISPUTES_EVERY, "disputes", disputes.work)
+    yield* every(CLAIMS_EVERY, "claims", claims.work)
     yield* every(STANDINGS_EVERY, "standings", trust.refresh)
     yield* every(PROOFS_EVERY, "proofs", verification.recheck)
     yield* every(AUTOMATIC_PAYOUTS_EVERY, "automatic payouts", onTheFirst)

@@ -7,6 +7,7 @@ import * as MemoryBudgetStore from "../../adapters/memory/MemoryBudgetStore.ts"
 import * as MemoryCallStore from "../../adapters/memory/MemoryCallStore.ts"
 import * as MemoryCatalogStore from "../../adapters/memory/MemoryCatalogStore.ts"
 import * as MemoryChangeFeed from "../../adapters/memory/MemoryChangeFeed.ts"
+import * as MemoryClaimStore from "../../adapters/memory/MemoryClaimStore.ts"
 import * as MemoryDisputeStore from "../../adapters/memory/MemoryDisputeStore.ts"
 import * as MemoryGrantStore from "../../adapters/memory/MemoryGrantStore.ts"
 import * as MemoryHealthHistoryStore from "../../adapters/memory/MemoryHealthHistoryStore.ts"
@@ -40,6 +41,7 @@ const stores = Layer.mergeAll(
   MemoryCallStore.layer,
   MemoryCatalogStore.layer,
   MemoryChangeFeed.layer,
+  MemoryClaimStore.layer,
   MemoryDisputeStore.layer,
   MemoryGrantStore.layer,
   MemoryHealthHistoryStore.layer,

@@ -8,6 +8,7 @@ import * as PostgresBudgetStore from "../../adapters/sql/PostgresBudgetStore.ts"
 import * as PostgresCallStore from "../../adapters/sql/PostgresCallStore.ts"
 import * as PostgresCatalogStore from "../../adapters/sql/PostgresCatalogStore.ts"
 import * as PostgresChangeFeed from "../../adapters/sql/PostgresChangeFeed.ts"
+import * as PostgresClaimStore from "../../adapters/sql/PostgresClaimStore.ts"
 import * as PostgresDisputeStore from "../../adapters/sql/PostgresDisputeStore.ts"
 import * as PostgresGrantStore from "../../adapters/sql/PostgresGrantStore.ts"
 import * as PostgresHealthHistoryStore from "../../adapters/sql/PostgresHealthHistoryStore.ts"
@@ -45,6 +46,7 @@ const stores = Layer.mergeAll(
   PostgresCallStore.layer,
   PostgresCatalogStore.layer,
   PostgresChangeFeed.layer,
+  PostgresClaimStore.layer,
   PostgresDisputeStore.layer,
   PostgresGrantStore.layer,
   PostgresHealthHistoryStore.layer,

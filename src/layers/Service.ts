@@ -40,6 +40,7 @@ import { core } from "./Core.ts"
 import { watch } from "./Fatal.ts"
 import { jobs } from "./Jobs.ts"
 import { metricsAccess } from "./MetricsAccess.ts"
+import { moneyPolicy } from "./MoneyPolicy.ts"
 import { memoryStores } from "./MemoryStores.ts"
 import { payments } from "./Payments.ts"
 import { upstreamPolicy } from "./UpstreamPolicy.ts"
@@ -79,7 +80,8 @@ const references = (config: AppConfig) => {
     Layer.succeed(LogHome, `${baseUrlOf(config).replace(/^https?:\/\//u, "")}/api/v1/market/log`),
     Layer.succeed(TrustedProxyRanges, parseTrustedProxies(listOf(config.TRUST_PROXY ?? ""))),
     Layer.succeed(RequestTimeoutMs, valueOf(config, "REQUEST_TIMEOUT_MS")),
-    Layer.succeed(BaseUrl, baseUrlOf(config))
+    Layer.succeed(BaseUrl, baseUrlOf(config)),
+    moneyPolicy(config)
   )
 }
 

@@ -1,4 +1,5 @@
-import { ledgerContract, trialBalanceContract } from "../contracts/ledger.ts"
+import { ledgerContract } from "../contracts/ledger.ts"
+import { trialBalanceContract } from "../contracts/trialBalance.ts"
 import { referencesContract } from "../contracts/ledgerReferences.ts"
 import { everyLedger } from "../contracts/ledgerPorts.ts"
 

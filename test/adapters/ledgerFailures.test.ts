@@ -6,6 +6,7 @@ import { inject } from "vitest"
 import * as PostgresCallStore from "../../adapters/sql/PostgresCallStore.ts"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
+import { lotDayOf } from "../../domain/ledger/Lots.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
 import { postgresLedgerPorts } from "../contracts/ledgerPorts.ts"
 import {
@@ -223,9 +224,23 @@ it.layer(postgresLedgerPorts, { timeout: "60 seconds", excludeTestServices: true
       assert.sameDeepMembers(
         [...discrepancies],
         [
-          { account: "wallet", ownerId: consumerId, figure: "credits", kept: 1_005n, recomputed: 1_000n },
-          { account: "wallet", ownerId: consumerId, figure: "held", kept: 2n, recomputed: 0n },
-          { account: "provider", ownerId: call.providerId, figure: "credits", kept: 893n, recomputed: 900n }
+          {
+            account: "wallet",
+            ownerId: consumerId,
+            lot: undefined,
+            figure: "credits",
+            kept: 1_005n,
+            recomputed: 1_000n
+          },
+          { account: "wallet", ownerId: consumerId, lot: undefined, figure: "held", kept: 2n, recomputed: 0n },
+          {
+            account: "provider",
+            ownerId: call.providerId,
+            lot: lotDayOf(OPENED_AT),
+            figure: "credits",
+            kept: 893n,
+            recomputed: 900n
+          }
         ]
       )
       yield* sql`UPDATE wallets SET credits = credits - 5, held = held - 2 WHERE consumer_id = ${consumerId}`

@@ -8,6 +8,8 @@ import { randomUUID } from "node:crypto"
 import * as NodeDigest from "../../adapters/crypto/NodeDigest.ts"
 import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
 import * as StripeGateway from "../../adapters/payments/StripeGateway.ts"
+import * as PostgresAccountStore from "../../adapters/sql/PostgresAccountStore.ts"
+import * as PostgresClaimStore from "../../adapters/sql/PostgresClaimStore.ts"
 import * as PostgresInvoiceStore from "../../adapters/sql/PostgresInvoiceStore.ts"
 import * as PostgresLedgerStore from "../../adapters/sql/PostgresLedgerStore.ts"
 import * as PostgresPayeeStore from "../../adapters/sql/PostgresPayeeStore.ts"
@@ -16,6 +18,8 @@ import * as PostgresUnitOfWork from "../../adapters/sql/PostgresUnitOfWork.ts"
 import type { Month } from "../../domain/invoices/Invoice.ts"
 import { Invoicing } from "../../domain/invoices/Invoicing.ts"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
+import { PlatformFunds } from "../../domain/ledger/PlatformFunds.ts"
+import { recovery } from "../../src/layers/Core.ts"
 import { Payouts } from "../../domain/payouts/Payouts.ts"
 import { PayeeStore } from "../../domain/payouts/PayeeStore.ts"
 import { ProviderId } from "../../domain/shared/Ids.ts"
@@ -81,6 +85,7 @@ const invoices = Effect.gen(function* () {
 const payouts = Effect.fnUntraced(function* (double: StripeDouble) {
   const sql = yield* PgClient.PgClient
   const ledger = yield* Ledger
+  const funds = yield* PlatformFunds
   const payees = yield* PayeeStore
   const { request } = yield* Payouts
   const rows = yield* sql<{ readonly id: string }>`
@@ -118,6 +123,7 @@ const payouts = Effect.fnUntraced(function* (double: StripeDouble) {
       now
     )
     const amount = Microcents.make(20_000_000n)
+    yield* Effect.orDie(funds.deposit({ amount, reference: `bench:${id}` }))
     yield* Effect.orDie(ledger.adjust({ owner: { providerId }, direction: "credit", amount, reference: `bench:${id}` }))
   }
   const startedMs = performance.now()
@@ -153,6 +159,8 @@ export const books = (): Promise<void> =>
       apiBase: double.url
     })
     const stores = Layer.mergeAll(
+      PostgresAccountStore.layer,
+      PostgresClaimStore.layer,
       PostgresInvoiceStore.layer,
       PostgresLedgerStore.layer,
       PostgresPayeeStore.layer,
@@ -163,7 +171,7 @@ export const books = (): Promise<void> =>
       gateway
     ).pipe(Layer.provideMerge(PgClient.layer({ url, maxConnections: 16 })))
     const services = Layer.mergeAll(Invoicing.layer, Payouts.layer).pipe(
-      Layer.provideMerge(Ledger.layer),
+      Layer.provideMerge(recovery),
       Layer.provideMerge(stores)
     )
     yield* Effect.gen(function* () {

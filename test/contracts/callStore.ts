@@ -62,8 +62,8 @@ export const callStoreContract = (name: string, ports: Layer.Layer<LedgerPorts>)
           recordedAt: DateTime.add(OPENED_AT, { milliseconds: 130 })
         } as const
         assert.deepStrictEqual(yield* (yield* LedgerStore).transfers(common.transferId), [
-          { ...common, leg: 1, kind: "call", credit: "provider", amount: money(904) },
-          { ...common, leg: 2, kind: "fee", credit: "platform_fee", amount: money(101) }
+          { ...common, leg: 1, kind: "call", credit: "provider", amount: money(904), lot: "2026-11-20" },
+          { ...common, leg: 2, kind: "fee", credit: "platform_fee", amount: money(101), lot: undefined }
         ])
       })
     )

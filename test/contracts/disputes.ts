@@ -40,6 +40,8 @@ export const aDispute = (changes: Partial<Dispute> = {}): Dispute => ({
   providerId: ProviderId.make(randomUUID()),
   cost: Microcents.make(500n),
   fee: Microcents.make(50n),
+  lot: "2026-11-20",
+  frozen: changes.cost === undefined ? Microcents.make(450n) : zero,
   outcome: "success",
   unfit: false,
   reason: "quality",
@@ -58,7 +60,13 @@ export const decided = (dispute: Dispute, status: DisputeStatus): Dispute => ({
   ...dispute,
   answer: { text: "no", evidence: undefined, at: at(1) },
   status,
-  decision: { by: "operator", amount: status === "resolved_denied" ? zero : dispute.cost, note: "so", at: at(2) }
+  decision: {
+    by: "operator",
+    amount: status === "resolved_denied" ? zero : dispute.cost,
+    refunded: status === "resolved_denied" ? zero : dispute.fee,
+    note: "so",
+    at: at(2)
+  }
 })
 
 export const disputeStoreContract = (name: string, ports: Layer.Layer<Ports>) =>

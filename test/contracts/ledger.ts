@@ -2,6 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Cause, DateTime, Effect, Exit, type Layer } from "effect"
 import { Ledger, UnpostableTransfers } from "../../domain/ledger/Ledger.ts"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
+import { lotDayOf } from "../../domain/ledger/Lots.ts"
 import type { Leg } from "../../domain/ledger/Transfer.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
@@ -14,7 +15,9 @@ import {
   closingOf,
   consumerWith,
   money,
+  OPENED_AT,
   opened,
+  platformWith,
   settled
 } from "./ledgerSamples.ts"
 
@@ -25,8 +28,11 @@ const payout = (providerId: Leg["providerId"], amount: number): Leg => ({
   credit: "payout_clearing",
   amount: money(amount),
   providerId,
-  withinBalance: true
+  lot: LOT
 })
+
+/** The settlement day of the calls of these tests. */
+const LOT = lotDayOf(OPENED_AT)
 
 export const ledgerContract = (name: string, ports: Layer.Layer<LedgerPorts>) =>
   it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`Ledger over ${name}`, (it) => {
@@ -56,7 +62,14 @@ export const ledgerContract = (name: string, ports: Layer.Layer<LedgerPorts>) =>
         const transfers = yield* ledger.byReference(reference)
         const recordedAt = transfers[0]!.recordedAt
         assert.isTrue(DateTime.isGreaterThanOrEqualTo(recordedAt, before))
-        const common = { transferId, kind: "load", amount: money(5_000), consumerId, providerId: undefined } as const
+        const common = {
+          transferId,
+          kind: "load",
+          amount: money(5_000),
+          consumerId,
+          providerId: undefined,
+          lot: undefined
+        } as const
         assert.deepStrictEqual(transfers, [
           { ...common, leg: 1, debit: "processor", credit: "load_clearing", reference, effectiveAt, recordedAt },
           { ...common, leg: 2, debit: "load_clearing", credit: "wallet", reference, effectiveAt, recordedAt }
@@ -70,6 +83,7 @@ export const ledgerContract = (name: string, ports: Layer.Layer<LedgerPorts>) =>
       Effect.gen(function* () {
         const ledger = yield* Ledger
         const consumerId = yield* aConsumerId
+        yield* platformWith(5_000)
         yield* ledger.credit({ consumerId, amount: money(5_000), reference: `promo:${consumerId}` })
         yield* opened(yield* aCall(consumerId))
         const expiry = { consumerId, reference: `expiry:${consumerId}` }
@@ -92,8 +106,8 @@ export const ledgerContract = (name: string, ports: Layer.Layer<LedgerPorts>) =>
         const ledger = yield* Ledger
         const [giver, taker] = [yield* consumerWith(100), yield* aConsumerId]
         const legs = (amount: number): ReadonlyArray<Leg> => [
-          { kind: "adjustment", debit: "adjustment", credit: "wallet", amount: money(amount), consumerId: taker },
-          { kind: "adjustment", debit: "wallet", credit: "adjustment", amount: money(amount), consumerId: giver }
+          { kind: "adjustment", debit: "platform_fee", credit: "wallet", amount: money(amount), consumerId: taker },
+          { kind: "adjustment", debit: "wallet", credit: "platform_fee", amount: money(amount), consumerId: giver }
         ]
         const reference = `gift of ${giver}`
         const error = yield* Effect.flip(ledger.post({ reference, legs: legs(101) }))
@@ -110,9 +124,10 @@ export const ledgerContract = (name: string, ports: Layer.Layer<LedgerPorts>) =>
         const ledger = yield* Ledger
         const consumerId = yield* aConsumerId
         const legs: ReadonlyArray<Leg> = [
-          { kind: "credit_expiry", debit: "wallet", credit: "promo", amount: money(30), consumerId },
-          { kind: "credit", debit: "promo", credit: "wallet", amount: money(50), consumerId }
+          { kind: "credit_expiry", debit: "wallet", credit: "platform_fee", amount: money(30), consumerId },
+          { kind: "credit", debit: "platform_fee", credit: "wallet", amount: money(50), consumerId }
         ]
+        yield* platformWith(20)
         yield* ledger.post({ reference: `exchange ${consumerId}`, legs })
         assert.strictEqual((yield* ledger.wallet(consumerId)).available, 20n)
       })
@@ -135,25 +150,53 @@ export const ledgerContract = (name: string, ports: Layer.Layer<LedgerPorts>) =>
       })
     )
 
-    it.effect("refunds a call from those who got its money, if need be as the provider's debt", () =>
+    it.effect("takes no more from a provider's lot than is in it, whatever is in the others", () =>
       Effect.gen(function* () {
         const ledger = yield* Ledger
-        const consumerId = yield* consumerWith(10_000)
-        const call = yield* aCall(consumerId)
-        const { fee } = yield* settled(call)
-        const { providerId, invocationId } = call
-        yield* ledger.post({ reference: `payout:${providerId}`, legs: [payout(providerId, 900)] })
-        const refund = { consumerId, providerId, amount: money(1_000), fee, reference: `refund:${invocationId}` }
-        yield* ledger.refund(refund)
-        assert.isTrue((yield* ledger.refund(refund)).repeated)
-        assert.strictEqual((yield* ledger.wallet(consumerId)).available, 10_000n)
-        assert.deepStrictEqual(yield* ledger.provider(providerId), { credits: 900n, debits: 1_800n, balance: -900n })
-        const taken = Effect.flip(ledger.post({ reference: `more:${providerId}`, legs: [payout(providerId, 1)] }))
-        assert.deepInclude(yield* taken, { availableMicrocents: -900n, neededMicrocents: 1n })
+        const call = yield* aCall(yield* consumerWith(10_000))
+        yield* settled(call)
+        const { providerId } = call
+        const nextDay = DateTime.add(OPENED_AT, { days: 1 })
+        yield* settled(yield* aCall(yield* consumerWith(10_000), { providerId, openedAt: nextDay }))
+        const lots = yield* ledger.lots(providerId)
+        assert.deepStrictEqual(lots, [
+          { day: LOT, credits: 900n, debits: 0n, earned: 900n },
+          { day: lotDayOf(nextDay), credits: 900n, debits: 0n, earned: 900n }
+        ])
+        const tooMuch = yield* Effect.flip(
+          ledger.post({ reference: `a:${providerId}`, legs: [payout(providerId, 901)] })
+        )
+        assert.deepInclude(tooMuch, { account: "provider", availableMicrocents: 900n, neededMicrocents: 901n })
+        yield* ledger.post({ reference: `b:${providerId}`, legs: [payout(providerId, 900)] })
+        assert.deepStrictEqual(yield* ledger.lots(providerId), lots.slice(1))
+        assert.deepInclude(yield* ledger.provider(providerId), { balance: 900n, frozen: 0n })
       })
     )
 
-    it.effect("adjusts wallets and provider accounts in both directions", () =>
+    it.effect("leaves no account below zero that somebody can spend from or withdraw", () =>
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        const [consumerId, providerId] = [yield* consumerWith(100), yield* aProviderId]
+        const amount = money(10_000_000)
+        const kept = { kind: "adjustment", credit: "wallet", consumerId, providerId, amount } as const
+        for (const account of [
+          "provider",
+          "provider_frozen",
+          "platform_fee",
+          "load_clearing",
+          "payout_clearing",
+          "refund_clearing",
+          "dispute_clearing"
+        ] as const) {
+          const lot = account === "provider" ? LOT : undefined
+          const posting = { reference: `${account}:${consumerId}`, legs: [{ ...kept, debit: account, lot }] }
+          assert.deepInclude(yield* Effect.flip(ledger.post(posting)), { _tag: "InsufficientBalance", account })
+        }
+        assert.strictEqual((yield* ledger.wallet(consumerId)).available, 100n)
+      })
+    )
+
+    it.effect("adjusts wallets and provider accounts in both directions, against platform funds", () =>
       Effect.gen(function* () {
         const ledger = yield* Ledger
         const [consumerId, providerId] = [yield* aConsumerId, yield* aProviderId]
@@ -162,14 +205,18 @@ export const ledgerContract = (name: string, ports: Layer.Layer<LedgerPorts>) =>
           direction: "credit" | "debit",
           n: number
         ) => ledger.adjust({ owner, direction, amount: money(n), reference: `${direction} ${n} of ${consumerId}` })
+        yield* platformWith(80)
+        const before = yield* ledger.platformFunds
         yield* adjust({ consumerId }, "credit", 70)
         yield* adjust({ consumerId }, "debit", 20)
         assert.strictEqual((yield* ledger.wallet(consumerId)).available, 50n)
         assert.strictEqual((yield* Effect.flip(adjust({ consumerId }, "debit", 51)))._tag, "InsufficientBalance")
-        yield* adjust({ providerId }, "debit", 30)
-        yield* adjust({ providerId }, "credit", 10)
-        assert.strictEqual((yield* ledger.provider(providerId)).balance, -20n)
+        yield* adjust({ providerId }, "credit", 30)
+        yield* adjust({ providerId }, "debit", 10)
+        assert.strictEqual((yield* Effect.flip(adjust({ providerId }, "debit", 21)))._tag, "InsufficientBalance")
+        assert.strictEqual((yield* ledger.provider(providerId)).balance, 20n)
         assert.strictEqual((yield* ledger.provider(yield* aProviderId)).balance, 0n)
+        assert.strictEqual(before - (yield* ledger.platformFunds), 70n)
       })
     )
 
@@ -177,17 +224,25 @@ export const ledgerContract = (name: string, ports: Layer.Layer<LedgerPorts>) =>
       Effect.gen(function* () {
         const ledger = yield* Ledger
         const consumerId = yield* aConsumerId
-        const leg = { kind: "adjustment", debit: "adjustment", credit: "wallet", amount: money(1), consumerId } as const
+        const leg = {
+          kind: "adjustment",
+          debit: "platform_fee",
+          credit: "wallet",
+          amount: money(1),
+          consumerId
+        } as const
         const { consumerId: _, ...nobodys } = leg
         const faults: ReadonlyArray<readonly [reference: string, legs: ReadonlyArray<Leg>]> = [
           ["", [leg]],
           ["x".repeat(201), [leg]],
           ["none", []],
-          ["many", Array.from({ length: 21 }, () => leg)],
+          ["many", Array.from({ length: 1_001 }, () => leg)],
           ["nothing", [{ ...leg, amount: money(0) }]],
           ["within", [{ ...leg, debit: "wallet" }]],
           ["nobody's", [nobodys]],
-          ["no provider", [{ ...leg, debit: "provider" }]]
+          ["no provider", [{ ...leg, debit: "provider", lot: LOT }]],
+          ["no lot", [{ ...leg, debit: "provider", providerId: yield* aProviderId }]],
+          ["no day", [{ ...leg, debit: "provider", providerId: yield* aProviderId, lot: "yesterday" }]]
         ]
         for (const [reference, legs] of faults) {
           const exit = yield* Effect.exit(ledger.post({ reference, legs }))
@@ -234,42 +289,6 @@ export const ledgerContract = (name: string, ports: Layer.Layer<LedgerPorts>) =>
         })
         yield* atomically(unit)
         assert.strictEqual((yield* ledger.wallet(consumerId)).available, 501n)
-      })
-    )
-  })
-
-/** Of a ledger in which nothing else has happened. */
-export const trialBalanceContract = (name: string, ports: Layer.Layer<LedgerPorts>) =>
-  it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`Trial balance over ${name}`, (it) => {
-    it.effect("sums every kind of account to zero over all, clearing accounts each, and stands up to an audit", () =>
-      Effect.gen(function* () {
-        const ledger = yield* Ledger
-        const calls = yield* CallStore
-        assert.deepStrictEqual(yield* ledger.trialBalance, { accounts: [], credits: 0n, debits: 0n, balanced: true })
-        assert.deepStrictEqual(yield* ledger.audit, { transfers: 0, accounts: 0, openCalls: 0, discrepancies: [] })
-
-        const consumerId = yield* consumerWith(10_000)
-        const call = yield* aCall(consumerId)
-        yield* settled(call)
-        const open = yield* aCall(consumerId)
-        yield* opened(open)
-        yield* ledger.post({ reference: "payout", legs: [payout(call.providerId, 400)] })
-        assert.deepStrictEqual(yield* ledger.trialBalance, {
-          accounts: [
-            { account: "wallet", credits: 10_000n, debits: 1_000n },
-            { account: "provider", credits: 900n, debits: 400n },
-            { account: "platform_fee", credits: 100n, debits: 0n },
-            { account: "processor", credits: 0n, debits: 10_000n },
-            { account: "load_clearing", credits: 10_000n, debits: 10_000n },
-            { account: "payout_clearing", credits: 400n, debits: 0n }
-          ],
-          credits: 21_400n,
-          debits: 21_400n,
-          balanced: true
-        })
-        assert.deepStrictEqual(yield* ledger.audit, { transfers: 5, accounts: 6, openCalls: 1, discrepancies: [] })
-        yield* calls.close(yield* closingOf(open))
-        assert.deepInclude(yield* ledger.audit, { transfers: 7, openCalls: 0, discrepancies: [] })
       })
     )
   })

@@ -3,11 +3,12 @@
  */
 import { Effect } from "effect"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
+import { lotDayOf } from "../../domain/ledger/Lots.ts"
 import { CallStore, type CloseCall, type OpenCall } from "../../domain/metering/CallStore.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import { feeOf } from "../../domain/shared/Microcents.ts"
 import { CONSUMERS, PROVIDERS, type Purses, share, Step } from "./ledgerModel.ts"
-import { aCall, aConsumerId, aProviderId, aToolId, closingOf, money } from "./ledgerSamples.ts"
+import { aCall, aConsumerId, aProviderId, aToolId, closingOf, money, OPENED_AT, platformWith } from "./ledgerSamples.ts"
 
 interface HistoryCall {
   readonly call: OpenCall
@@ -23,6 +24,8 @@ export const aHistory = Effect.gen(function* () {
   const consumers = yield* Effect.forEach(Array.from({ length: CONSUMERS }), () => aConsumerId)
   const providers = yield* Effect.forEach(Array.from({ length: PROVIDERS }), () => aProviderId)
   const tools = yield* Effect.forEach(providers, () => aToolId)
+  // Shared by all histories of a ledger, so it never runs out here.
+  yield* platformWith(1_000_000_000)
   /** Newest first, as the model counts them. */
   const made: Array<HistoryCall> = []
 
@@ -83,7 +86,13 @@ export const aHistory = Effect.gen(function* () {
       const { consumerId, fee, receipt } = one.closing
       const reference = `refund:${receipt.receipt_id}`
       const amount = receipt.cost_microcents
-      return tagOf(ledger.refund({ consumerId, providerId: receipt.provider_id, amount, fee, reference })).pipe(
+      const parties = { kind: "refund", consumerId, providerId: receipt.provider_id, credit: "wallet" } as const
+      const net = money(amount - fee)
+      const legs = [
+        ...(net > 0n ? [{ ...parties, debit: "provider", lot: lotDayOf(OPENED_AT), amount: net } as const] : []),
+        ...(fee > 0n ? [{ ...parties, debit: "platform_fee", amount: fee } as const] : [])
+      ]
+      return tagOf(ledger.post({ reference, legs })).pipe(
         Effect.tap((tag) =>
           Effect.sync(() => {
             if (tag === "Posted") one.refunded = true
@@ -103,7 +112,7 @@ export const aHistory = Effect.gen(function* () {
                 credit: "payout_clearing",
                 amount: money(amount),
                 providerId: providers[provider]!,
-                withinBalance: true
+                lot: lotDayOf(OPENED_AT)
               }
             ]
           })

@@ -129,6 +129,8 @@ export const expected = (
         const call = calls.filter((call) => call.cost !== undefined && call.cost > 0n)[at]
         if (call?.cost === undefined) return "none"
         if (call.refunded) return "Repeated"
+        // Only what is covered moves, and what a provider has is not for others' refunds to take below zero.
+        if (providers[call.provider]! < call.cost - feeOf(call.cost)) return "InsufficientBalance"
         call.refunded = true
         available[call.consumer]! += call.cost
         providers[call.provider]! -= call.cost - feeOf(call.cost)

@@ -6,7 +6,7 @@ import { Effect, type Layer } from "effect"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import type { LedgerPorts } from "./ledgerPorts.ts"
-import { aConsumerId, aProviderId, consumerWith, money } from "./ledgerSamples.ts"
+import { aConsumerId, aProviderId, consumerWith, money, platformWith } from "./ledgerSamples.ts"
 
 export const referencesContract = (name: string, ports: Layer.Layer<LedgerPorts>) =>
   it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`References of postings over ${name}`, (it) => {
@@ -31,9 +31,10 @@ export const referencesContract = (name: string, ports: Layer.Layer<LedgerPorts>
         const ledger = yield* Ledger
         const consumerId = yield* consumerWith(10_000)
         const providerId = yield* aProviderId
-        const common = { kind: "adjustment", debit: "adjustment" } as const
+        yield* platformWith(1_000)
+        const common = { kind: "adjustment", debit: "platform_fee" } as const
         const first = { ...common, consumerId, credit: "wallet", amount: money(100) } as const
-        const second = { ...common, providerId, credit: "provider", amount: money(70) } as const
+        const second = { ...common, providerId, credit: "provider", lot: "2026-11-20", amount: money(70) } as const
         for (const [known, other] of [
           [[first], [first, second]],
           [[first, second], [first]]

@@ -33,6 +33,12 @@ export const consumerWith = Effect.fnUntraced(function* (amount: bigint | number
   return consumerId
 })
 
+/** The operator deposits that much of its own money. */
+export const platformWith = Effect.fnUntraced(function* (amount: bigint | number) {
+  const leg = { kind: "deposit", debit: "processor", credit: "platform_fee", amount: money(amount) } as const
+  yield* (yield* Ledger).post({ reference: `deposit ${yield* uuid}`, legs: [leg] })
+})
+
 /** Of 1 000 microcents, outside any free tier, without a key. */
 export const aCall = Effect.fnUntraced(function* (consumerId: ConsumerId, changes: Partial<OpenCall> = {}) {
   const openedAt = changes.openedAt ?? OPENED_AT

@@ -230,12 +230,14 @@ export const payeeStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
         yield* store.putStanding(one, standing, at(1))
         yield* store.putStanding(two, { ...standing, accountId: `acct_${two}` }, at(1))
         yield* store.putAutomatic(two, true, at(2))
-        const payee = { providerId: one, standing, automatic: true, updatedAt: at(1) }
+        const payee = { providerId: one, standing, automatic: true, reserveLifted: false, updatedAt: at(1) }
         assert.deepStrictEqual(yield* store.find(one), Option.some(payee))
         assert.deepStrictEqual(yield* store.findByAccount(`acct_${one}`), Option.some(payee))
         const wanting = (yield* store.automatic(undefined, 1_000)).filter((id) => id === one || id === two)
         assert.deepStrictEqual(wanting, [one, two].toSorted())
         assert.deepStrictEqual(yield* store.automatic(wanting.at(-1), 1_000), [])
+        yield* store.putReserveLifted(one, true, at(2))
+        assert.deepStrictEqual(yield* store.find(one), Option.some({ ...payee, reserveLifted: true, updatedAt: at(2) }))
         yield* store.putAutomatic(one, false, at(3))
         assert.isFalse((yield* store.automatic(undefined, 1_000)).includes(one))
       })

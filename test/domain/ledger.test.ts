@@ -1,7 +1,8 @@
 import { assert, it } from "@effect/vitest"
 import { DateTime } from "effect"
+import { AccountKind, mayBeOverdrawn } from "../../domain/ledger/Account.ts"
 import { resetsAt, startOfPeriod } from "../../domain/ledger/BudgetPeriod.ts"
-import { changesOf, sameContent } from "../../domain/ledger/LinkedTransfers.ts"
+import { changesOf, isBounded, sameContent } from "../../domain/ledger/LinkedTransfers.ts"
 import { callOfTransfer, type Leg, transferOfCall } from "../../domain/ledger/Transfer.ts"
 import { ConsumerId, ProviderId, ReceiptId } from "../../domain/shared/Ids.ts"
 import { feeOf, Microcents } from "../../domain/shared/Microcents.ts"
@@ -12,18 +13,26 @@ const providerId = ProviderId.make("00000000-0000-7000-8000-00000000000a")
 const amount = (n: number) => Microcents.make(BigInt(n))
 
 const refund: ReadonlyArray<Leg> = [
-  { kind: "refund", debit: "provider", credit: "wallet", amount: amount(90), consumerId, providerId },
+  {
+    kind: "refund",
+    debit: "provider",
+    lot: "2026-11-20",
+    credit: "wallet",
+    amount: amount(90),
+    consumerId,
+    providerId
+  },
   { kind: "refund", debit: "platform_fee", credit: "wallet", amount: amount(10), consumerId, providerId }
 ]
 
 it("linked transfers change each account once, in the order of owners, and add up to nothing", () => {
   const changes = changesOf(refund)
   assert.deepStrictEqual(
-    changes.map(({ account, credits, debits, withinBalance }) => [account, credits, debits, withinBalance]),
+    changes.map(({ account, credits, debits, lot }) => [account, credits, debits, lot]),
     [
-      ["platform_fee", 0n, 10n, false],
-      ["provider", 0n, 90n, false],
-      ["wallet", 100n, 0n, true]
+      ["platform_fee", 0n, 10n, undefined],
+      ["provider", 0n, 90n, "2026-11-20"],
+      ["wallet", 100n, 0n, undefined]
     ]
   )
   assert.strictEqual(
@@ -32,22 +41,24 @@ it("linked transfers change each account once, in the order of owners, and add u
   )
 })
 
-it("only the debited account of a leg within balance must not go below zero", () => {
+it("only the processor's mirror, debts and losses may be taken from without end", () => {
   const payout: Leg = {
     kind: "payout",
     debit: "provider",
     credit: "payout_clearing",
     amount: amount(5),
     providerId,
-    withinBalance: true
+    lot: "2026-11-20"
   }
   assert.deepStrictEqual(
-    changesOf([payout]).map(({ account, withinBalance }) => [account, withinBalance]),
+    changesOf([payout]).map((change) => [change.account, isBounded(change)]),
     [
       ["payout_clearing", false],
       ["provider", true]
     ]
   )
+  const unbounded = AccountKind.literals.filter((account) => mayBeOverdrawn(account))
+  assert.deepStrictEqual(unbounded, ["processor", "consumer_debt", "loss"])
 })
 
 it("a repetition has the same movements, leg by leg", () => {
@@ -64,7 +75,13 @@ it("a repetition has the same movements, leg by leg", () => {
   assert.isTrue(sameContent(refund, kept))
   assert.isFalse(sameContent(refund.slice(0, 1), kept))
   assert.isFalse(sameContent(refund.toReversed(), kept))
-  for (const change of [{ amount: amount(91) }, { kind: "dispute" }, { debit: "promo" }, { consumerId: undefined }]) {
+  for (const change of [
+    { amount: amount(91) },
+    { kind: "dispute" },
+    { debit: "loss" },
+    { lot: "2026-11-21" },
+    { consumerId: undefined }
+  ]) {
     assert.isFalse(sameContent([{ ...refund[0]!, ...change } as Leg, refund[1]!], kept))
   }
 })

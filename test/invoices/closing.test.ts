@@ -4,11 +4,13 @@
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect } from "effect"
+import { randomUUID } from "node:crypto"
 import type { Invoice, Month } from "../../domain/invoices/Invoice.ts"
 import { InvoiceStore } from "../../domain/invoices/InvoiceStore.ts"
 import { Invoicing } from "../../domain/invoices/Invoicing.ts"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
+import { Refunds } from "../../domain/refunds/Refunds.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
 import type { PageRequest } from "../../domain/shared/Page.ts"
@@ -189,13 +191,15 @@ for (const [name, service] of everyCore) {
         const buyer = yield* aBuyer()
         yield* during(buyTwice(buyer, offer))
         yield* during(
-          Effect.flatMap(Ledger, (ledger) =>
-            ledger.refund({
+          Effect.flatMap(Refunds, (refunds) =>
+            refunds.refund({
+              subject: randomUUID(),
               consumerId: ConsumerId.make(buyer.id),
               providerId: ProviderId.make(offer.provider.id),
-              amount: Microcents.make(BigInt(PRICE)),
+              lot: "2039-03-15",
+              cost: Microcents.make(BigInt(PRICE)),
               fee: Microcents.make(BigInt(FEE)),
-              reference: `dispute:${buyer.id}`
+              frozen: Microcents.make(0n)
             })
           )
         )

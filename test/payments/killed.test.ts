@@ -31,6 +31,9 @@ const aService = Effect.fnUntraced(function* (double: StripeDouble) {
     STRIPE_SECRET_KEY: KEYS.secretKey,
     STRIPE_WEBHOOK_SECRET: KEYS.webhookSecret,
     STRIPE_API_BASE: double.url,
+    PAYOUT_DELAY_DAYS: "0",
+    PAYOUT_DELAY_DAYS_NEW: "0",
+    RESERVE_PERCENT: "0",
     RATE_LIMIT_REGISTER_RPM: "0",
     // The same after the next start: the pages to come back to are a part of the order.
     BASE_URL: "https://market.example",
@@ -93,13 +96,13 @@ it.layer(PostgresTest.layer, { timeout: "120 seconds", excludeTestServices: true
         for (const account of double.state.accounts.values()) account.complete = true
         yield* json(`${first.url}/api/market/connect`, { headers: { authorization: `Bearer ${key}` } })
         yield* Effect.orDie(sql`INSERT INTO transfers (transfer_id, consumer_id, provider_id, amount, effective_at, recorded_at,
-            leg, kind, debit, credit, reference)
+            leg, kind, debit, credit, lot, reference)
           VALUES (${id}, '00000000-0000-0000-0000-000000000000', ${id}, ${BigInt(EARNED_CENTS * 10_000)}, now(), now(), 1,
-            9, 10, 2, ${`earned:${id}`})`)
-        yield* Effect.orDie(sql`INSERT INTO account_balances AS b (owner_id, account, lane, credits, debits)
-          VALUES (${id}, 2, 0, ${BigInt(EARNED_CENTS * 10_000)}, 0),
-            ('00000000-0000-0000-0000-000000000000', 10, 0, 0, ${BigInt(EARNED_CENTS * 10_000)})
-          ON CONFLICT (owner_id, account, lane) DO UPDATE SET debits = b.debits + excluded.debits`)
+            9, 4, 2, '2026-11-20', ${`earned:${id}`})`)
+        yield* Effect.orDie(sql`INSERT INTO account_balances AS b (owner_id, account, day, lane, credits, debits)
+          VALUES (${id}, 2, '2026-11-20', 0, ${BigInt(EARNED_CENTS * 10_000)}, 0),
+            ('00000000-0000-0000-0000-000000000000', 4, '1970-01-01', 0, 0, ${BigInt(EARNED_CENTS * 10_000)})
+          ON CONFLICT (owner_id, account, day, lane) DO UPDATE SET debits = b.debits + excluded.debits`)
 
         double.mishaps.push({ path: "/v1/transfers", kind })
         yield* Effect.forkChild(Effect.exit(post(`${first.url}/api/market/payouts`, {}, key)))

@@ -3,11 +3,14 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
+import { randomUUID } from "node:crypto"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
+import { PlatformFunds } from "../../domain/ledger/PlatformFunds.ts"
 import { Onboarding } from "../../domain/payouts/Onboarding.ts"
 import { PayoutRequests } from "../../domain/payouts/PayoutRequests.ts"
 import { Payouts } from "../../domain/payouts/Payouts.ts"
 import { PayoutStore } from "../../domain/payouts/PayoutStore.ts"
+import { Refunds } from "../../domain/refunds/Refunds.ts"
 import { ConsumerId, type PayoutId, ProviderId } from "../../domain/shared/Ids.ts"
 import { fromCents, Microcents } from "../../domain/shared/Microcents.ts"
 import { aConsumer, aProvider } from "../support/Market.ts"
@@ -30,9 +33,11 @@ const anEarner = Effect.gen(function* () {
 })
 
 const earn = (providerId: ProviderId, amount: Microcents) =>
-  Effect.flatMap(Ledger, (ledger) =>
-    ledger.adjust({ owner: { providerId }, direction: "credit", amount, reference: `earned:${providerId}:${amount}` })
-  )
+  Effect.gen(function* () {
+    const reference = `earned:${providerId}:${amount}`
+    yield* (yield* PlatformFunds).deposit({ amount, reference })
+    yield* (yield* Ledger).adjust({ owner: { providerId }, direction: "credit", amount, reference })
+  })
 
 const balanceOf = (providerId: ProviderId) =>
   Effect.flatMap(Ledger, (ledger) => Effect.map(ledger.provider(providerId), ({ balance }) => balance))
@@ -212,20 +217,25 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
       })
     )
 
-    it.effect("is what is left after debts", () =>
+    it.effect("is what is left after the claims on the provider are paid", () =>
       Effect.gen(function* () {
-        const ledger = yield* Ledger
         const providerId = yield* anEarner
-        const refund = {
+        const consumerId = ConsumerId.make((yield* aConsumer()).id)
+        const refunded = yield* (yield* Refunds).refund({
+          subject: randomUUID(),
           providerId,
-          consumerId: ConsumerId.make((yield* aConsumer()).id),
+          consumerId,
+          lot: "2026-11-20",
+          cost: fromCents(CENTS + 500),
           fee: fromCents(0),
-          reference: `refund:${providerId}`
-        }
-        yield* ledger.refund({ ...refund, amount: fromCents(CENTS + 500) })
+          frozen: fromCents(0)
+        })
+        assert.strictEqual(refunded, fromCents(CENTS) + REST)
         assert.strictEqual((yield* Effect.flip(paidOut(providerId)))._tag, "BelowMinimum")
         yield* earn(providerId, fromCents(2_000))
-        assert.strictEqual((yield* paidOut(providerId)).amountCents, 1_500)
+        const owed = fromCents(500) - REST
+        assert.strictEqual((yield* paidOut(providerId)).amountCents, Number((fromCents(2_000) - owed) / 10_000n))
+        assert.strictEqual((yield* (yield* Ledger).wallet(consumerId)).available, fromCents(CENTS + 500))
         yield* clearingIsEmpty
       })
     )

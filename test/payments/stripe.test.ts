@@ -34,6 +34,9 @@ const settings = ({ url }: StripeDouble) => ({
   STRIPE_SECRET_KEY: KEYS.secretKey,
   STRIPE_WEBHOOK_SECRET: KEYS.webhookSecret,
   STRIPE_API_BASE: url,
+  PAYOUT_DELAY_DAYS: "0",
+  PAYOUT_DELAY_DAYS_NEW: "0",
+  RESERVE_PERCENT: "0",
   ALLOW_UPSTREAM: "loopback",
   DEFAULT_FREE_TIER_CALLS: "0"
 })

@@ -31,8 +31,10 @@ export const makeBalanceChecks = ({ facts, stores }: World, books: Books) => {
       yield* same(`holds of ${id}`, held, holds)
     }
     for (const id of facts.providers.map((one) => ProviderId.make(one.id))) {
-      const { credits, debits } = yield* ledger.provider(id)
-      yield* same(`account of provider ${id}`, credits - debits, expected.get(id))
+      const lots = yield* ledger.balance("provider", id)
+      const frozen = yield* ledger.balance("provider_frozen", id)
+      const found = lots.credits - lots.debits + frozen.credits - frozen.debits
+      yield* same(`account of provider ${id}`, found, expected.get(id))
     }
   })
 

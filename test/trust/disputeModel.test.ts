@@ -5,17 +5,26 @@
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Layer } from "effect"
 import { randomInt } from "node:crypto"
+import * as PostgresClaimStore from "../../adapters/sql/PostgresClaimStore.ts"
 import * as PostgresDisputeStore from "../../adapters/sql/PostgresDisputeStore.ts"
+import * as PostgresLedgerStore from "../../adapters/sql/PostgresLedgerStore.ts"
+import * as PostgresPayeeStore from "../../adapters/sql/PostgresPayeeStore.ts"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
+import type { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
+import type { PayeeStore } from "../../domain/payouts/PayeeStore.ts"
 import type { Receipt } from "../../domain/receipts/Receipt.ts"
+import type { ClaimStore } from "../../domain/refunds/ClaimStore.ts"
 import type { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { feeOf } from "../../domain/shared/Microcents.ts"
 import { type Dispute, isOpen } from "../../domain/trust/Dispute.ts"
 import { Disputes } from "../../domain/trust/Disputes.ts"
 import type { DisputeStore } from "../../domain/trust/DisputeStore.ts"
+import { recovery } from "../../src/layers/Core.ts"
 import { everyLog, type LogPorts } from "../contracts/logPorts.ts"
-import { aCall, aProviderId, consumerWith, money, settled } from "../contracts/ledgerSamples.ts"
+import { aCall, aProviderId, consumerWith, money, platformWith, settled } from "../contracts/ledgerSamples.ts"
 import { when } from "../support/metering/Elsewhen.ts"
+
+type Ports = LogPorts | DisputeStore | ClaimStore | LedgerStore | PayeeStore
 
 const START = Date.parse("2026-11-20T10:00:00.000Z")
 const LOADED = 1_000_000_000n
@@ -34,6 +43,7 @@ const play = Effect.fnUntraced(function* (steps: number, seed: number, lookEvery
   const random = randomFrom(seed)
   const ledger = yield* Ledger
   const disputes = yield* Disputes
+  yield* platformWith(LOADED)
   const consumers = yield* Effect.forEach(Array.from({ length: PARTIES }), () => consumerWith(LOADED))
   const providers = yield* Effect.forEach(Array.from({ length: PARTIES }), () => aProviderId)
   const wallets = new Map<ConsumerId, bigint>(consumers.map((id) => [id, LOADED]))
@@ -130,15 +140,25 @@ const play = Effect.fnUntraced(function* (steps: number, seed: number, lookEvery
 })
 
 const [[, memory], [, postgres]] = everyLog as unknown as [
-  readonly [string, Layer.Layer<LogPorts | DisputeStore>],
+  readonly [string, Layer.Layer<Ports>],
   readonly [string, Layer.Layer<LogPorts>]
 ]
 
 for (const [name, ports, steps, lookEvery] of [
   ["memory", memory, 10_000, 100],
-  ["PostgreSQL", PostgresDisputeStore.layer.pipe(Layer.provideMerge(postgres)), 500, 50]
+  [
+    "PostgreSQL",
+    Layer.mergeAll(
+      PostgresDisputeStore.layer,
+      PostgresClaimStore.layer,
+      PostgresLedgerStore.layer,
+      PostgresPayeeStore.layer
+    ).pipe(Layer.provideMerge(postgres)),
+    500,
+    50
+  ]
 ] as const) {
-  it.layer(Disputes.layer.pipe(Layer.provideMerge(ports as Layer.Layer<LogPorts | DisputeStore>)), {
+  it.layer(Disputes.layer.pipe(Layer.provideMerge(recovery), Layer.provideMerge(ports as Layer.Layer<Ports>)), {
     timeout: "120 seconds",
     excludeTestServices: true
   })(`Random disputes over ${name}`, (it) => {

@@ -4,6 +4,8 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
+import { PlatformFunds } from "../../domain/ledger/PlatformFunds.ts"
+import { Claims } from "../../domain/refunds/Claims.ts"
 import { ProviderId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
 import { at, expecting, listAt, textAt } from "../support/Market.ts"
@@ -102,6 +104,7 @@ for (const [name, core] of everyDisputedCore) {
 
     it.effect("are decided by the operator: for one, for the other, or at the platform's cost", () =>
       Effect.gen(function* () {
+        yield* (yield* PlatformFunds).deposit({ amount: Microcents.make(BigInt(2 * PRICE)), reference: "credits" })
         for (const [json, back, left] of [
           [{ resolution: "resolved_refund", note: "Right" }, PRICE, 0],
           [{ resolution: "resolved_denied" }, 0, PRICE - FEE],
@@ -148,19 +151,61 @@ for (const [name, core] of everyDisputedCore) {
       })
     )
 
-    it.effect("may leave a provider in debt, which its next earnings pay", () =>
+    it.effect("move only what is covered; the rest is a claim that the provider's next earnings pay", () =>
       Effect.gen(function* () {
-        const { buyer, id, offer } = yield* filed
+        const { buyer, offer, receiptId } = yield* sold
         const ledger = yield* Ledger
         const providerId = ProviderId.make(offer.provider.id)
-        // What it earned has left by another way.
+        // What it earned has left another way.
         const amount = Microcents.make(BigInt(PRICE - FEE))
-        yield* ledger.adjust({ reference: `test:${id}`, owner: { providerId }, direction: "debit", amount })
-        yield* respond(offer.provider, id, { action: "accept" })
-        assert.strictEqual(yield* earned(offer), FEE - PRICE)
-        assert.strictEqual((yield* purseOf(buyer)).balance, MILLION)
-        assert.strictEqual((yield* buy(buyer, offer)).status, 200)
+        yield* ledger.adjust({ reference: `test:${receiptId}`, owner: { providerId }, direction: "debit", amount })
+        const id = textAt(yield* file(buyer, receiptId), "dispute_id")
+        const answer = yield* respond(offer.provider, id, { action: "accept" })
+        assert.deepStrictEqual(
+          [at(answer, "refunded_microcents"), at(answer, "outstanding_microcents")],
+          [FEE, PRICE - FEE]
+        )
         assert.strictEqual(yield* earned(offer), 0)
+        assert.strictEqual((yield* purseOf(buyer)).balance, MILLION - PRICE + FEE)
+        assert.strictEqual((yield* buy(buyer, offer)).status, 200)
+        yield* (yield* Claims).work
+        assert.strictEqual(yield* earned(offer), 0)
+        assert.strictEqual((yield* purseOf(buyer)).balance, MILLION - PRICE)
+        for (const key of [buyer.key, offer.provider.key]) {
+          const seen = yield* expecting(200, { path: `${DISPUTES}/${id}`, key })
+          assert.deepStrictEqual([at(seen, "refunded_microcents"), at(seen, "outstanding_microcents")], [PRICE, 0])
+        }
+        yield* books
+      })
+    )
+
+    it.effect("freeze the earnings of the call until they are decided", () =>
+      Effect.gen(function* () {
+        const { buyer, id, offer } = yield* filed
+        const providerId = ProviderId.make(offer.provider.id)
+        const { frozen } = yield* (yield* Ledger).provider(providerId)
+        assert.strictEqual(Number(frozen), PRICE - FEE)
+        assert.deepStrictEqual(yield* (yield* Ledger).lots(providerId), [])
+        const seen = yield* expecting(200, { path: `${DISPUTES}/${id}`, key: buyer.key })
+        assert.strictEqual(at(seen, "frozen_microcents"), PRICE - FEE)
+        yield* contest(offer.provider, id)
+        yield* resolve(id, { resolution: "resolved_denied" })
+        assert.strictEqual((yield* (yield* Ledger).provider(providerId)).frozen, 0n)
+        assert.strictEqual(yield* earned(offer), PRICE - FEE)
+        yield* books
+      })
+    )
+
+    it.effect("are credited from platform funds, or not at all", () =>
+      Effect.gen(function* () {
+        const { id, offer } = yield* filed
+        yield* contest(offer.provider, id)
+        const { platformFundsMicrocents: amount } = yield* (yield* PlatformFunds).solvency
+        yield* (yield* PlatformFunds).withdraw({ amount: Microcents.make(amount), reference: id })
+        const refused = yield* resolve(id, { resolution: "resolved_credit" })
+        assert.deepStrictEqual(problemOf(refused), [409, "INSUFFICIENT_PLATFORM_FUNDS"])
+        yield* (yield* PlatformFunds).deposit({ amount: Microcents.make(BigInt(PRICE)), reference: id })
+        assert.strictEqual((yield* resolve(id, { resolution: "resolved_credit" })).status, 200)
         yield* books
       })
     )

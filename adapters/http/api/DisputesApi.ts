@@ -111,6 +111,9 @@ const Dispute = Schema.Struct({
   provider_id: ProviderId,
   cost_microcents: MicrocentsFromInt,
   paid_microcents: MicrocentsFromInt,
+  refunded_microcents: MicrocentsFromInt,
+  outstanding_microcents: MicrocentsFromInt,
+  frozen_microcents: MicrocentsFromInt,
   claim: Schema.Struct(Statement).annotate({ identifier: "DisputeClaim" }),
   answer: Schema.NullOr(Schema.Struct({ ...Statement, at: Timestamp }).annotate({ identifier: "DisputeAnswer" })),
   note: Schema.NullOr(Schema.String)

@@ -15,7 +15,7 @@ export const codesByStatus = {
   404: ["NOT_FOUND"],
   405: ["METHOD_NOT_ALLOWED"],
   408: ["REQUEST_TIMEOUT"],
-  409: ["DUPLICATE", "IDEMPOTENCY_CONFLICT", "PRICE_CHANGED"],
+  409: ["DUPLICATE", "IDEMPOTENCY_CONFLICT", "INSUFFICIENT_PLATFORM_FUNDS", "PRICE_CHANGED"],
   410: ["TOOL_WITHDRAWN"],
   413: ["PAYLOAD_TOO_LARGE"],
   415: ["UNSUPPORTED_MEDIA_TYPE"],
@@ -90,6 +90,9 @@ const extras: Partial<Record<ProblemStatus, Schema.Struct.Fields>> = {
     ...RetryAfter,
     price_microcents: Schema.optionalKey(Schema.Int),
     max_cost_microcents: Schema.optionalKey(Schema.Int),
+    needed_microcents: Schema.optionalKey(Schema.Int),
+    platform_funds_microcents: Schema.optionalKey(Schema.Int),
+    platform_funds_cents: Schema.optionalKey(Schema.Int),
     candidates: Schema.optionalKey(
       Schema.Array(Schema.Struct({ tool_id: Schema.String, provider_id: Schema.String, provider: Schema.String }))
     )

@@ -3,9 +3,10 @@
  */
 import { Effect } from "effect"
 import type { Principal } from "../../../domain/accounts/Principal.ts"
-import { zero } from "../../../domain/shared/Microcents.ts"
+import { Claims, type SubjectClaims } from "../../../domain/refunds/Claims.ts"
+import { Microcents, zero } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
-import type { Dispute, Statement } from "../../../domain/trust/Dispute.ts"
+import { type Dispute, isOpen, type Statement } from "../../../domain/trust/Dispute.ts"
 import { ANSWER_DAYS } from "../../../domain/trust/DisputeFilings.ts"
 import { Disputes } from "../../../domain/trust/Disputes.ts"
 import type { FilerRecord } from "../../../domain/trust/DisputeStore.ts"
@@ -18,7 +19,12 @@ const { endpoints } = DisputesApi
 
 export const disputesRoutes = Effect.gen(function* () {
   const disputes = yield* Disputes
+  const claims = yield* Claims
   const baseUrl = yield* BaseUrl
+
+  const withClaims = Effect.fnUntraced(function* (dispute: Dispute) {
+    return shown(dispute, (yield* claims.ofSubjects([dispute.id])).get(dispute.id))
+  })
 
   const file = route(
     endpoints.file,
@@ -53,7 +59,9 @@ export const disputesRoutes = Effect.gen(function* () {
       const page = yield* pageRequest("disputes", query)
       const caller = as("consumer", "provider", "operator")
       const found = yield* disputes.list(caller.role === "operator" ? undefined : caller, query.status, page)
-      return { status: 200, body: { disputes: found.items.map(shown), ...pageFields("disputes", page, found) } }
+      const owed = yield* claims.ofSubjects(found.items.map(({ id }) => id))
+      const items = found.items.map((dispute) => shown(dispute, owed.get(dispute.id)))
+      return { status: 200, body: { disputes: items, ...pageFields("disputes", page, found) } }
     })
   )
 
@@ -63,7 +71,7 @@ export const disputesRoutes = Effect.gen(function* () {
       const dispute = yield* disputes.find(params.id)
       if (!isParty(dispute, caller)) return { status: 200, body: publicly(dispute) }
       const details = recordOf(yield* disputes.recordOf(dispute))
-      return { status: 200, body: { ...shown(dispute), details } }
+      return { status: 200, body: { ...(yield* withClaims(dispute)), details } }
     })
   )
 
@@ -71,14 +79,18 @@ export const disputesRoutes = Effect.gen(function* () {
     endpoints.respond,
     Effect.fnUntraced(function* ({ as, params, payload: { action, evidence, message } }) {
       const answer = { action, ...statement(message, evidence) }
-      return { status: 200, body: shown(yield* disputes.respond(as("provider").ownerId, params.id, answer)) }
+      return {
+        status: 200,
+        body: yield* withClaims(yield* disputes.respond(as("provider").ownerId, params.id, answer))
+      }
     })
   )
 
   const resolve = route(
     endpoints.resolve,
     Effect.fnUntraced(function* ({ params, payload: { amount_microcents: amount, note, resolution } }) {
-      return { status: 200, body: shown(yield* disputes.resolve(params.id, { resolution, note, amount })) }
+      const resolved = yield* disputes.resolve(params.id, { resolution, note, amount })
+      return { status: 200, body: yield* withClaims(resolved) }
     }),
     { closed: true }
   )
@@ -124,17 +136,26 @@ const said = ({ evidence, text }: Statement) => ({
   evidence: evidence === undefined ? null : JSON.parse(evidence)
 })
 
-const shown = (dispute: Dispute) => ({
+const shown = (dispute: Dispute, claims: SubjectClaims = NO_CLAIMS) => ({
   ...publicly(dispute),
   receipt_id: dispute.receiptId,
   agent_id: dispute.consumerId,
   provider_id: dispute.providerId,
   cost_microcents: dispute.cost,
-  paid_microcents: dispute.decision?.amount ?? zero,
+  paid_microcents: refundedOf(dispute, claims),
+  refunded_microcents: refundedOf(dispute, claims),
+  outstanding_microcents: Microcents.make(claims.outstandingMicrocents),
+  frozen_microcents: isOpen(dispute) ? dispute.frozen : zero,
   claim: said(dispute.claim),
   answer: dispute.answer === undefined ? null : { ...said(dispute.answer), at: format(dispute.answer.at) },
   note: dispute.decision?.note ?? null
 })
+
+const NO_CLAIMS: SubjectClaims = { paidMicrocents: 0n, outstandingMicrocents: 0n }
+
+/** When it was decided, and from claims since. */
+const refundedOf = ({ decision }: Dispute, { paidMicrocents }: SubjectClaims): Microcents =>
+  Microcents.make((decision?.refunded ?? zero) + paidMicrocents)
 
 const recordOf = (record: FilerRecord) => ({
   filed_in_all: record.total,

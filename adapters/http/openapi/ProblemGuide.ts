@@ -77,6 +77,16 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
     remedy: "Take a new key. With `Retry-After`, the first request is still under way: ask again then.",
     only: takesIdempotencyKey
   },
+  INSUFFICIENT_PLATFORM_FUNDS: {
+    message: "Platform funds are 120000 microcents and 500000 are needed. Record a deposit first.",
+    remedy: "Operators record deposits at `POST /api/v1/operator/funds`.",
+    extra: { needed_microcents: 500_000, platform_funds_microcents: 120_000, platform_funds_cents: 12 },
+    places: [
+      "POST /api/v1/market/disputes/:id/resolve",
+      "POST /api/v1/market/invoices/:id/credit-notes",
+      "POST /api/v1/operator/funds"
+    ]
+  },
   PRICE_CHANGED: {
     message: "The call costs more than max_cost_microcents allows.",
     remedy: "Read the new price and decide again.",

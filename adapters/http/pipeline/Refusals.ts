@@ -40,12 +40,14 @@ import type {
   ValidationFailed,
   WrongRole
 } from "./Failures.ts"
+import { fundsMapping, type FundsRefusal } from "./FundsRefusals.ts"
 import type { Problem } from "./Problems.ts"
 import { trustMapping, type TrustRefusal } from "./TrustRefusals.ts"
 
 /** Whatever a handler may fail with. A new error without a row below does not compile. */
 export type Refusal =
   | TrustRefusal
+  | FundsRefusal
   | AlreadyRegistered
   | BadRequest
   | BelowMinimum
@@ -106,6 +108,7 @@ const OVERDUE_RETRY_AFTER_SECONDS = 5
 
 export const mapping: MappingOf<Refusal> = {
   ...trustMapping,
+  ...fundsMapping,
   AlreadyRegistered: () => ({ status: 409, code: "DUPLICATE" }),
   BadRequest: () => ({ status: 400, code: "BAD_REQUEST" }),
   BelowMinimum: (e) => ({

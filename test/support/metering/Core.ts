@@ -23,6 +23,7 @@ import type { PaymentGateway } from "../../../domain/payments/PaymentGateway.ts"
 import { RateLimitPolicy } from "../../../domain/accounts/RateLimitPolicy.ts"
 import { DefaultFreeTierCalls } from "../../../domain/catalog/Pricing.ts"
 import { ProviderSecrets } from "../../../domain/metering/ProviderSecrets.ts"
+import { CurrentEarningsPolicy, DRY_RUN_EARNINGS_POLICY } from "../../../domain/payouts/EarningsPolicy.ts"
 import { UpstreamLimits } from "../../../domain/metering/UpstreamLimits.ts"
 import type { Mailer } from "../../../domain/trust/Mailer.ts"
 import type { ProofReader } from "../../../domain/trust/ProofReader.ts"
@@ -43,6 +44,7 @@ const PROVIDER_SECRET = Redacted.make("a provider's")
 
 const settings = Layer.mergeAll(
   Layer.succeed(DefaultFreeTierCalls, 0),
+  Layer.succeed(CurrentEarningsPolicy, DRY_RUN_EARNINGS_POLICY),
   Layer.succeed(UpstreamLimits, { timeoutMs: UPSTREAM_TIMEOUT_MS, retriesMax: 1, totalMs: 0 }),
   Layer.succeed(RateLimitPolicy, { defaultRpm: 6_000, ceilingRpm: 6_000, providerRpm: 6_000 }),
   Layer.succeed(RateLimitSettings, { addressRpm: 0, registrationRpm: 0, keysLimited: false }),

@@ -121,13 +121,14 @@ export const books = Effect.gen(function* () {
   const answer = yield* expecting(200, { path: `${TRIAL_BALANCE}?read=${++reads}` })
   assert.strictEqual(at(answer, "balanced"), true, answer.text)
   assert.strictEqual(at(answer, "total_credits_microcents"), at(answer, "total_debits_microcents"))
+  assert.strictEqual(at(answer, "unbacked_microcents"), 0, answer.text)
   const balanceOf = (account: string): bigint => {
     const row = listAt(answer, "accounts").find((one) => valueAt(one, "account") === account)
     return row === undefined ? 0n : BigInt(String(valueAt(row, "balance_microcents")))
   }
   const sums: Books = {
     wallets: balanceOf("wallet"),
-    providers: balanceOf("provider"),
+    providers: balanceOf("provider") + balanceOf("provider_frozen"),
     fees: balanceOf("platform_fee")
   }
   return sums

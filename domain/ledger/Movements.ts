@@ -1,0 +1,88 @@
+/**
+ * The legs of the ledger's own movements, as pure functions of what the consumer has and owes. Money that comes in pays a
+ * debt first.
+ */
+import { Microcents } from "../shared/Microcents.ts"
+import type { AccountKind } from "./Account.ts"
+import type { ConsumerStanding } from "./LedgerStore.ts"
+import type { Leg, Transfer, TransferKind } from "./Transfer.ts"
+import type { ConsumerId } from "../shared/Ids.ts"
+
+export interface WalletAmount {
+  readonly consumerId: ConsumerId
+  readonly amount: Microcents
+}
+
+/** A refund at the processor, or a chargeback by the payer's bank. */
+export interface ReversedLoad extends WalletAmount {
+  readonly cause: "refund" | "dispute"
+}
+
+/** Money that is on its way to a consumer: where it comes from, and on whose account. */
+export type Source = Omit<Leg, "credit">
+
+export const legsOf = (...legs: ReadonlyArray<Leg>): ReadonlyArray<Leg> => legs.filter((leg) => leg.amount > 0n)
+
+/** Into the consumer's wallet; a debt is paid first, from the first sources. */
+export const intoWallet = (
+  sources: ReadonlyArray<Source>,
+  { owedMicrocents }: Pick<ConsumerStanding, "owedMicrocents">
+): ReadonlyArray<Leg> => {
+  let owed = owedMicrocents
+  return sources.flatMap((source) => {
+    const paid = owed < source.amount ? owed : source.amount
+    owed -= paid
+    return legsOf(
+      { ...source, credit: "consumer_debt", amount: Microcents.make(paid) },
+      { ...source, credit: "wallet", amount: Microcents.make(source.amount - paid) }
+    )
+  })
+}
+
+/** Through the clearing account, which is back at zero when both have happened. */
+export const loadLegs = (load: WalletAmount, standing: ConsumerStanding): ReadonlyArray<Leg> => [
+  { ...amountOf(load), kind: "load", debit: "processor", credit: "load_clearing" },
+  ...intoWallet([{ ...amountOf(load), kind: "load", debit: "load_clearing" }], standing)
+]
+
+/** From the wallet as much as is available; the rest becomes the consumer's debt, a recorded loss until it is paid. */
+export const takenBackLegs = (back: ReversedLoad, { availableMicrocents }: ConsumerStanding): ReadonlyArray<Leg> => {
+  const { account, kind } = CLEARING[back.cause]
+  const available = availableMicrocents < back.amount ? availableMicrocents : back.amount
+  const parties = { kind, consumerId: back.consumerId, credit: account }
+  return [
+    ...legsOf(
+      { ...parties, debit: "wallet", amount: Microcents.make(available) },
+      { ...parties, debit: "consumer_debt", amount: Microcents.make(back.amount - available) }
+    ),
+    { ...amountOf(back), kind, debit: account, credit: "processor" }
+  ]
+}
+
+export const broughtBackLegs = (back: ReversedLoad, standing: ConsumerStanding): ReadonlyArray<Leg> => {
+  const { account, kind } = CLEARING[back.cause]
+  return [
+    { ...amountOf(back), kind, debit: "processor", credit: account },
+    ...intoWallet([{ ...amountOf(back), kind, debit: account }], standing)
+  ]
+}
+
+/** Credit that the platform gives, from its own funds. */
+export const creditLegs = (credit: WalletAmount, standing: ConsumerStanding): ReadonlyArray<Leg> =>
+  intoWallet([{ ...amountOf(credit), kind: "credit", debit: "platform_fee" }], standing)
+
+/** The amount that a movement had in all: that of its one leg to or from the given account. */
+export const throughAccount = (account: AccountKind, transfers: ReadonlyArray<Transfer>): bigint =>
+  transfers.reduce(
+    (sum, { amount, credit, debit }) => (debit === account || credit === account ? sum + amount : sum),
+    0n
+  )
+
+const amountOf = ({ consumerId, amount }: WalletAmount) => ({ consumerId, amount })
+
+const CLEARING = {
+  refund: { kind: "load", account: "refund_clearing" },
+  dispute: { kind: "dispute", account: "dispute_clearing" }
+} as const satisfies Readonly<
+  Record<ReversedLoad["cause"], { readonly kind: TransferKind; readonly account: AccountKind }>
+>

@@ -1,0 +1,95 @@
+/**
+ * The platform's own money: fees that were not withdrawn, and what the operator deposits. Credits, promotions, corrections and the
+ * platform's part of refunds draw on it, and never on money that belongs to others.
+ */
+import { Context, Effect, Layer, Schema } from "effect"
+import type { Microcents } from "../shared/Microcents.ts"
+import { UnitOfWork } from "../shared/UnitOfWork.ts"
+import { Ledger } from "./Ledger.ts"
+import type { DuplicateReference, InsufficientBalance, Posted } from "./LedgerStore.ts"
+import type { Solvency } from "./Solvency.ts"
+
+export interface FundsMovement {
+  /** Names the movement in the operator's own books. The same one again is not posted again. */
+  readonly reference: string
+  readonly amount: Microcents
+}
+
+export class FundsTooLow extends Schema.TaggedError<FundsTooLow>()("FundsTooLow", {
+  neededMicrocents: Schema.BigInt,
+  availableMicrocents: Schema.BigInt
+}) {
+  override get message() {
+    return `Platform funds are ${this.availableMicrocents} microcents and ${this.neededMicrocents} are needed. Record a deposit first.`
+  }
+}
+
+/** What a posting that only platform funds can be too low for is rejected with. */
+export const fundsTooLow = ({ availableMicrocents, neededMicrocents }: InsufficientBalance) =>
+  Effect.fail(new FundsTooLow({ availableMicrocents, neededMicrocents }))
+
+export class NoSuchLoss extends Schema.TaggedError<NoSuchLoss>()("NoSuchLoss", {
+  amountMicrocents: Schema.BigInt,
+  shortfallMicrocents: Schema.BigInt
+}) {
+  override get message() {
+    return `Only recorded losses are covered: ${this.shortfallMicrocents} microcents are open and ${this.amountMicrocents} were to be covered.`
+  }
+}
+
+export class PlatformFunds extends Context.Service<
+  PlatformFunds,
+  {
+    /** The operator has added its own money to the processor's account. */
+    deposit(movement: FundsMovement): Effect.Effect<Posted, DuplicateReference>
+    /** The operator has taken out what is the platform's own. */
+    withdraw(movement: FundsMovement): Effect.Effect<Posted, DuplicateReference | FundsTooLow>
+    /** Platform funds take the place of what a recorded loss took. */
+    coverLosses(movement: FundsMovement): Effect.Effect<Posted, DuplicateReference | FundsTooLow | NoSuchLoss>
+    readonly solvency: Effect.Effect<Solvency>
+  }
+>()("agent-tool-billing/domain/ledger/PlatformFunds") {
+  static readonly layer = Layer.effect(
+    PlatformFunds,
+    Effect.gen(function* () {
+      const ledger = yield* Ledger
+      const { atomically } = yield* UnitOfWork
+
+      const solvency = Effect.map(ledger.trialBalance, (balance) => balance.solvency)
+
+      const deposit = Effect.fn("PlatformFunds.deposit")(({ amount, reference }: FundsMovement) =>
+        ledger
+          .post({
+            reference: `deposit:${reference}`,
+            legs: [{ kind: "deposit", debit: "processor", credit: "platform_fee", amount }]
+          })
+          .pipe(Effect.catchTag("InsufficientBalance", Effect.die))
+      )
+
+      const withdraw = Effect.fn("PlatformFunds.withdraw")(({ amount, reference }: FundsMovement) =>
+        ledger
+          .post({
+            reference: `withdrawal:${reference}`,
+            legs: [{ kind: "withdrawal", debit: "platform_fee", credit: "processor", amount }]
+          })
+          .pipe(Effect.catchTag("InsufficientBalance", fundsTooLow))
+      )
+
+      const coverLosses = Effect.fn("PlatformFunds.coverLosses")(function* ({ amount, reference }: FundsMovement) {
+        const known = yield* ledger.byReference(`cover:${reference}`)
+        const { shortfallMicrocents } = yield* solvency
+        if (known.length === 0 && amount > shortfallMicrocents) {
+          return yield* new NoSuchLoss({ amountMicrocents: amount, shortfallMicrocents })
+        }
+        return yield* ledger
+          .post({
+            reference: `cover:${reference}`,
+            legs: [{ kind: "loss_cover", debit: "platform_fee", credit: "loss", amount }]
+          })
+          .pipe(Effect.catchTag("InsufficientBalance", fundsTooLow))
+      }, atomically)
+
+      return PlatformFunds.of({ deposit, withdraw, coverLosses, solvency })
+    })
+  )
+}

@@ -1,0 +1,99 @@
+/**
+ * In which state each part of a provider's money is, as a pure function of its lots and the clock. Earnings mature first;
+ * then most of them are available, and the rolling reserve stays until its time is over.
+ */
+import { DateTime } from "effect"
+import { type Lot, type LotPart, remainingIn, totalOfParts } from "../ledger/Lots.ts"
+import type { EarningsPolicy } from "./EarningsPolicy.ts"
+
+export interface EarningStates {
+  /** Each oldest first. */
+  readonly maturing: ReadonlyArray<LotPart>
+  readonly reserved: ReadonlyArray<LotPart>
+  readonly available: ReadonlyArray<LotPart>
+  readonly maturingMicrocents: bigint
+  readonly reservedMicrocents: bigint
+  readonly availableMicrocents: bigint
+  /** When which part becomes available, soonest first. */
+  readonly maturities: ReadonlyArray<Maturity>
+}
+
+export interface Maturity {
+  /** The day from whose beginning, UTC, the amount can be paid out. */
+  readonly availableOn: string
+  readonly amount: bigint
+  readonly from: "maturing" | "reserved"
+}
+
+export interface EarningTerms {
+  readonly policy: EarningsPolicy
+  readonly registeredAt: DateTime.Utc
+  /** By the operator: nothing is kept back any more. */
+  readonly reserveLifted: boolean
+}
+
+export const earningStatesOf = (lots: ReadonlyArray<Lot>, terms: EarningTerms, now: DateTime.Utc): EarningStates => {
+  const today = DateTime.formatIsoDateUtc(now)
+  const [maturing, reserved, available]: [Array<LotPart>, Array<LotPart>, Array<LotPart>] = [[], [], []]
+  const maturities = new Map<string, Maturity>()
+  const waits = (from: Maturity["from"], availableOn: string, amount: bigint) => {
+    const before = maturities.get(`${availableOn} ${from}`)?.amount ?? 0n
+    if (amount > 0n) maturities.set(`${availableOn} ${from}`, { availableOn, amount: before + amount, from })
+  }
+  for (const lot of lots) {
+    const remaining = remainingIn(lot)
+    if (remaining <= 0n) continue
+    const { day } = lot
+    const kept = reserveOf(lot, remaining, terms)
+    const maturesOn = dayAfter(day, delayDaysOf(day, terms))
+    const reservedUntil = kept === 0n ? maturesOn : dayAfter(day, Math.max(terms.policy.reserveDays, 1))
+    if (today < maturesOn) {
+      maturing.push({ day, amount: remaining })
+      waits("maturing", maturesOn, remaining - (maturesOn < reservedUntil ? kept : 0n))
+      if (maturesOn < reservedUntil) waits("reserved", reservedUntil, kept)
+      continue
+    }
+    const keptNow = today < reservedUntil ? kept : 0n
+    if (keptNow > 0n) {
+      reserved.push({ day, amount: keptNow })
+      waits("reserved", reservedUntil, keptNow)
+    }
+    if (remaining > keptNow) available.push({ day, amount: remaining - keptNow })
+  }
+  return {
+    maturing,
+    reserved,
+    available,
+    maturingMicrocents: totalOfParts(maturing),
+    reservedMicrocents: totalOfParts(reserved),
+    availableMicrocents: totalOfParts(available),
+    maturities: [...maturities.values()].toSorted((a, b) =>
+      a.availableOn === b.availableOn ? (a.from < b.from ? -1 : 1) : a.availableOn < b.availableOn ? -1 : 1
+    )
+  }
+}
+
+/** From whom something is taken that is not a payout: what would have to wait longest goes first. */
+export const inOrderOfRecovery = ({ available, maturing, reserved }: EarningStates): ReadonlyArray<LotPart> => [
+  ...maturing,
+  ...reserved,
+  ...available
+]
+
+/** Rounded up; never more than is left of the lot. */
+const reserveOf = (lot: Lot, remaining: bigint, { policy, reserveLifted }: EarningTerms): bigint => {
+  if (reserveLifted || policy.reservePercent === 0 || policy.reserveDays === 0) return 0n
+  const kept = (lot.earned * BigInt(policy.reservePercent) + 99n) / 100n
+  return kept < remaining ? kept : remaining
+}
+
+const delayDaysOf = (day: string, { policy, registeredAt }: EarningTerms): number => {
+  const newUntil = dayAfter(DateTime.formatIsoDateUtc(registeredAt), policy.newProviderDays)
+  return day < newUntil ? policy.newProviderDelayDays : policy.delayDays
+}
+
+/** A lot fills until its day is over: so many full days later, or at once where there is no delay. */
+const dayAfter = (day: string, days: number): string =>
+  days === 0
+    ? day
+    : DateTime.formatIsoDateUtc(DateTime.add(DateTime.makeUnsafe(`${day}T00:00:00.000Z`), { days: days + 1 }))

@@ -1,0 +1,45 @@
+/**
+ * What a payout moves in the ledger, step by step. It takes available money lot by lot; what comes back goes to the lots that
+ * it came from.
+ */
+import type { LotPart } from "../ledger/Lots.ts"
+import type { Leg, Transfer } from "../ledger/Transfer.ts"
+import type { ProviderId } from "../shared/Ids.ts"
+import { Microcents } from "../shared/Microcents.ts"
+
+/** Out of the provider's lots, until the processor has answered. */
+export const reservingLegs = (providerId: ProviderId, parts: ReadonlyArray<LotPart>): ReadonlyArray<Leg> =>
+  parts.map(({ amount, day }) => ({
+    kind: "payout",
+    debit: "provider",
+    credit: "payout_clearing",
+    providerId,
+    lot: day,
+    amount: Microcents.make(amount)
+  }))
+
+export const paidLeg = (providerId: ProviderId, amount: Microcents): Leg => ({
+  kind: "payout",
+  debit: "payout_clearing",
+  credit: "processor",
+  providerId,
+  amount
+})
+
+/**
+ * The part from `start` up to `end` of what was reserved, back into its lots: of a payout of 10 that took 7 and 3 from two
+ * lots, the part from 5 to 10 returns 2 to the first one and 3 to the second.
+ */
+export const returningLegs = (
+  reserved: ReadonlyArray<Transfer>,
+  from: "payout_clearing" | "processor",
+  { start, end }: { readonly start: bigint; readonly end: bigint }
+): ReadonlyArray<Leg> => {
+  let at = 0n
+  return reserved.flatMap(({ amount, lot, providerId }): ReadonlyArray<Leg> => {
+    const [first, last] = [at > start ? at : start, at + amount < end ? at + amount : end]
+    at += amount
+    if (last <= first) return []
+    return [{ kind: "payout", debit: from, credit: "provider", providerId, lot, amount: Microcents.make(last - first) }]
+  })
+}

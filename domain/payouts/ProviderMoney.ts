@@ -1,0 +1,62 @@
+/**
+ * What a provider has, state by state.
+ */
+import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { AccountStore } from "../accounts/AccountStore.ts"
+import { Ledger } from "../ledger/Ledger.ts"
+import type { ProviderId } from "../shared/Ids.ts"
+import { type EarningStates, earningStatesOf } from "./EarningStates.ts"
+import { CurrentEarningsPolicy } from "./EarningsPolicy.ts"
+import { PayeeStore } from "./PayeeStore.ts"
+
+export interface ProviderHoldings extends EarningStates {
+  readonly frozenMicrocents: bigint
+  /** All four states together. */
+  readonly pendingMicrocents: bigint
+  readonly reserveLifted: boolean
+}
+
+export class ProviderMoney extends Context.Service<
+  ProviderMoney,
+  {
+    holdings(providerId: ProviderId): Effect.Effect<ProviderHoldings>
+    /** The operator ends, or begins again, the rolling reserve of a provider. */
+    setReserveLifted(providerId: ProviderId, lifted: boolean): Effect.Effect<void>
+  }
+>()("agent-tool-billing/domain/payouts/ProviderMoney") {
+  static readonly layer = Layer.effect(
+    ProviderMoney,
+    Effect.gen(function* () {
+      const ledger = yield* Ledger
+      const accounts = yield* AccountStore
+      const payees = yield* PayeeStore
+      const policy = yield* CurrentEarningsPolicy
+
+      const holdings = Effect.fn("ProviderMoney.holdings")(function* (providerId: ProviderId) {
+        const now = yield* DateTime.now
+        const lots = yield* ledger.lots(providerId)
+        const { frozen } = yield* ledger.provider(providerId)
+        const payee = Option.getOrUndefined(yield* payees.find(providerId))
+        const provider = Option.getOrUndefined(yield* accounts.findProvider(providerId))
+        const reserveLifted = payee?.reserveLifted ?? false
+        const states = earningStatesOf(lots, { policy, registeredAt: provider?.createdAt ?? now, reserveLifted }, now)
+        const { availableMicrocents, maturingMicrocents, reservedMicrocents } = states
+        return {
+          ...states,
+          frozenMicrocents: frozen,
+          pendingMicrocents: maturingMicrocents + reservedMicrocents + availableMicrocents + frozen,
+          reserveLifted
+        }
+      })
+
+      const setReserveLifted = Effect.fn("ProviderMoney.setReserveLifted")(function* (
+        providerId: ProviderId,
+        lifted: boolean
+      ) {
+        yield* payees.putReserveLifted(providerId, lifted, yield* DateTime.now)
+      })
+
+      return ProviderMoney.of({ holdings, setReserveLifted })
+    })
+  )
+}

@@ -1,0 +1,27 @@
+/**
+ * The part of a refund that could not be paid when it was decided. A provider's claims are paid oldest first, as soon as it
+ * earns; what the platform owes of its fee, as soon as it has funds.
+ */
+import { type DateTime, Schema } from "effect"
+import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
+import type { Microcents } from "../shared/Microcents.ts"
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u
+
+export const ClaimId = Schema.String.check(Schema.isPattern(uuid)).pipe(Schema.brand("ClaimId"))
+export type ClaimId = typeof ClaimId.Type
+
+export interface Claim {
+  readonly id: ClaimId
+  /** What it is about: the id of a dispute. */
+  readonly subject: string
+  /** Who owes it; undefined: the platform. */
+  readonly debtor: ProviderId | undefined
+  /** Whom it is owed; undefined: the platform, which advanced the money. */
+  readonly creditor: ConsumerId | undefined
+  readonly amount: Microcents
+  readonly paid: Microcents
+  readonly createdAt: DateTime.Utc
+}
+
+export const outstandingOf = ({ amount, paid }: Pick<Claim, "amount" | "paid">): bigint => amount - paid

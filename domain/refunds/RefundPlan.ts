@@ -1,0 +1,54 @@
+/**
+ * Where the money of a refund comes from. Only what is there moves: what the dispute froze, then the provider's other money,
+ * then platform funds up to a limit. What is missing stays a claim. A pure function, so that the order is written once.
+ */
+import { type LotPart, takeFrom, totalOfParts } from "../ledger/Lots.ts"
+
+export interface RefundSources {
+  /** What of the call the provider got, and what the platform got. */
+  readonly net: bigint
+  readonly fee: bigint
+  /** The call's own earnings, as far as they were there when the dispute was filed. */
+  readonly frozen: bigint
+  /** The provider's other money, in the order in which it is taken. */
+  readonly parts: ReadonlyArray<LotPart>
+  /** Undrawn fees and deposits. */
+  readonly platformFunds: bigint
+  /** What the platform may still advance for providers: the loss limit minus what it has advanced and not got back. */
+  readonly advanceLeft: bigint
+}
+
+export interface RefundPlan {
+  readonly fromFrozen: bigint
+  readonly fromLots: ReadonlyArray<LotPart>
+  /** The platform's own part: its fee. */
+  readonly fromPlatform: bigint
+  /** Platform funds in the provider's place; the platform then has the claim. */
+  readonly advanced: bigint
+  readonly owedByProvider: bigint
+  readonly owedByPlatform: bigint
+  /** What moves now. */
+  readonly refunded: bigint
+}
+
+export const planRefund = (sources: RefundSources): RefundPlan => {
+  const fromFrozen = least(sources.net, sources.frozen)
+  const fromLots = takeFrom(sources.parts, sources.net - fromFrozen)
+  const fromPlatform = least(sources.fee, sources.platformFunds)
+  const missing = sources.net - fromFrozen - totalOfParts(fromLots)
+  const advanced = least(missing, sources.advanceLeft, sources.platformFunds - fromPlatform)
+  return {
+    fromFrozen,
+    fromLots,
+    fromPlatform,
+    advanced,
+    owedByProvider: missing - advanced,
+    owedByPlatform: sources.fee - fromPlatform,
+    refunded: sources.net - missing + advanced + fromPlatform
+  }
+}
+
+const least = (...amounts: ReadonlyArray<bigint>): bigint => {
+  const smallest = amounts.reduce((a, b) => (a < b ? a : b))
+  return smallest > 0n ? smallest : 0n
+}

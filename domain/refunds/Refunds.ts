@@ -1,0 +1,159 @@
+/**
+ * Refunds of calls. Only money that is there moves; what is missing becomes a claim. See RefundPlan for the order.
+ */
+import { Context, DateTime, Effect, Layer } from "effect"
+import { Ledger } from "../ledger/Ledger.ts"
+import { type LotPart, mergedParts } from "../ledger/Lots.ts"
+import { intoWallet, type Source } from "../ledger/Movements.ts"
+import { inOrderOfRecovery } from "../payouts/EarningStates.ts"
+import { type ProviderHoldings, ProviderMoney } from "../payouts/ProviderMoney.ts"
+import { Entropy } from "../shared/Entropy.ts"
+import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
+import { fromCents, Microcents } from "../shared/Microcents.ts"
+import { UnitOfWork } from "../shared/UnitOfWork.ts"
+import { type Claim, ClaimId } from "./Claim.ts"
+import { ClaimStore } from "./ClaimStore.ts"
+import { planRefund, type RefundPlan } from "./RefundPlan.ts"
+
+/** What the platform advances at the most for providers that cannot pay a refund, in all, until it gets it back. */
+export const RefundLossLimitCents = Context.Reference<number>(
+  "agent-tool-billing/domain/refunds/RefundLossLimitCents",
+  {
+    defaultValue: () => 0
+  }
+)
+
+export interface CallToRefund {
+  /** What it is about: the id of a dispute. Names its postings and claims. */
+  readonly subject: string
+  readonly consumerId: ConsumerId
+  readonly providerId: ProviderId
+  /** The lot of the call's own earnings. */
+  readonly lot: string
+  readonly cost: Microcents
+  readonly fee: Microcents
+  /** What was frozen for it. */
+  readonly frozen: Microcents
+}
+
+const REPLANS_MAX = 10
+
+export class Refunds extends Context.Service<
+  Refunds,
+  {
+    /** Freezes the call's own earnings as far as they are still there; how much that is. Once per subject. */
+    freeze(call: Omit<CallToRefund, "frozen">): Effect.Effect<Microcents>
+    /** Nothing is refunded: what was frozen goes back to its lot. */
+    release(call: CallToRefund): Effect.Effect<void>
+    /** What was refunded now. Once per subject. */
+    refund(call: CallToRefund): Effect.Effect<Microcents>
+  }
+>()("agent-tool-billing/domain/refunds/Refunds") {
+  static readonly layer = Layer.effect(
+    Refunds,
+    Effect.gen(function* () {
+      const ledger = yield* Ledger
+      const money = yield* ProviderMoney
+      const claims = yield* ClaimStore
+      const entropy = yield* Entropy
+      const lossLimit = fromCents(yield* RefundLossLimitCents)
+      const { atomically } = yield* UnitOfWork
+
+      /** A payout or another refund may have taken the money since it was read: then it is read again. */
+      const replanned = <A, E extends { readonly _tag: string }>(planning: Effect.Effect<A, E>) =>
+        atomically(planning).pipe(
+          Effect.retry({ while: (error) => error._tag === "InsufficientBalance", times: REPLANS_MAX }),
+          Effect.orDie
+        )
+
+      const freezeOnce = Effect.fnUntraced(function* ({
+        cost,
+        fee,
+        lot,
+        providerId,
+        subject
+      }: Omit<CallToRefund, "frozen">) {
+        const lots = yield* ledger.lots(providerId)
+        const own = lots.find(({ day }) => day === lot)
+        const left = own === undefined ? 0n : own.credits - own.debits
+        const amount = Microcents.make(left < cost - fee ? left : cost - fee)
+        if (amount === 0n) return amount
+        const leg = { kind: "freeze", debit: "provider", credit: "provider_frozen", lot, providerId, amount } as const
+        yield* ledger.post({ reference: `dispute:${subject}:freeze`, legs: [leg] })
+        return amount
+      })
+
+      const release = Effect.fn("Refunds.release")(function* ({ frozen, lot, providerId, subject }: CallToRefund) {
+        if (frozen === 0n) return
+        const leg = { kind: "freeze", debit: "provider_frozen", credit: "provider", lot, providerId } as const
+        yield* ledger.post({ reference: `dispute:${subject}:release`, legs: [{ ...leg, amount: frozen }] })
+      }, Effect.orDie)
+
+      const planOf = Effect.fnUntraced(function* (call: CallToRefund) {
+        const advanced = lossLimit === 0n ? 0n : yield* claims.lockAdvanced
+        return planRefund({
+          net: call.cost - call.fee,
+          fee: call.fee,
+          frozen: call.frozen,
+          parts: ownLotFirst(yield* money.holdings(call.providerId), call.lot),
+          platformFunds: yield* ledger.platformFunds,
+          advanceLeft: lossLimit - advanced
+        })
+      })
+
+      const claim = Effect.fnUntraced(function* (
+        amount: bigint,
+        { subject }: CallToRefund,
+        between: Pick<Claim, "debtor" | "creditor">
+      ) {
+        if (amount === 0n) return
+        yield* claims.insert({
+          id: ClaimId.make(yield* entropy.uuid),
+          subject,
+          ...between,
+          amount: Microcents.make(amount),
+          paid: Microcents.make(0n),
+          createdAt: yield* DateTime.now
+        })
+      })
+
+      const refundOnce = Effect.fnUntraced(function* (call: CallToRefund) {
+        const { consumerId, providerId, subject } = call
+        const plan = yield* planOf(call)
+        if (plan.refunded > 0n) {
+          const legs = intoWallet(sourcesOf(plan, call), yield* ledger.lockedStanding(consumerId))
+          yield* ledger.post({ reference: `dispute:${subject}`, legs })
+        }
+        yield* claim(plan.owedByProvider, call, { debtor: providerId, creditor: consumerId })
+        yield* claim(plan.owedByPlatform, call, { debtor: undefined, creditor: consumerId })
+        yield* claim(plan.advanced, call, { debtor: providerId, creditor: undefined })
+        return Microcents.make(plan.refunded)
+      })
+
+      return Refunds.of({
+        freeze: Effect.fn("Refunds.freeze")((call) => replanned(freezeOnce(call))),
+        release,
+        refund: Effect.fn("Refunds.refund")((call: CallToRefund) => replanned(refundOnce(call)))
+      })
+    })
+  )
+}
+
+const ownLotFirst = (holdings: ProviderHoldings, lot: string): ReadonlyArray<LotPart> => {
+  const parts = inOrderOfRecovery(holdings)
+  return mergedParts([...parts.filter(({ day }) => day === lot), ...parts.filter(({ day }) => day !== lot)])
+}
+
+const sourcesOf = (plan: RefundPlan, { consumerId, providerId }: CallToRefund): ReadonlyArray<Source> => {
+  const parties = { kind: "refund", consumerId, providerId } as const
+  return [
+    { ...parties, debit: "provider_frozen" as const, amount: Microcents.make(plan.fromFrozen) },
+    ...plan.fromLots.map(({ amount, day }) => ({
+      ...parties,
+      debit: "provider" as const,
+      lot: day,
+      amount: Microcents.make(amount)
+    })),
+    { ...parties, debit: "platform_fee" as const, amount: Microcents.make(plan.fromPlatform + plan.advanced) }
+  ].filter(({ amount }) => amount > 0n)
+}

@@ -1,0 +1,64 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, type Layer } from "effect"
+import { Ledger } from "../../domain/ledger/Ledger.ts"
+import { lotDayOf } from "../../domain/ledger/Lots.ts"
+import type { Leg } from "../../domain/ledger/Transfer.ts"
+import { CallStore } from "../../domain/metering/CallStore.ts"
+import type { LedgerPorts } from "./ledgerPorts.ts"
+import { aCall, closingOf, consumerWith, money, OPENED_AT, opened, settled } from "./ledgerSamples.ts"
+
+const payout = (providerId: Leg["providerId"], amount: number): Leg => ({
+  kind: "payout",
+  debit: "provider",
+  credit: "payout_clearing",
+  amount: money(amount),
+  providerId,
+  lot: lotDayOf(OPENED_AT)
+})
+
+/** Of a ledger in which nothing else has happened. */
+export const trialBalanceContract = (name: string, ports: Layer.Layer<LedgerPorts>) =>
+  it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`Trial balance over ${name}`, (it) => {
+    it.effect("sums every kind of account to zero over all, clearing accounts each, and stands up to an audit", () =>
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        const calls = yield* CallStore
+        const { solvency: atFirst, ...empty } = yield* ledger.trialBalance
+        assert.deepStrictEqual(empty, { accounts: [], credits: 0n, debits: 0n, balanced: true })
+        assert.deepStrictEqual([atFirst.spendableMicrocents, atFirst.unbackedMicrocents], [0n, 0n])
+        assert.deepStrictEqual(yield* ledger.audit, { transfers: 0, accounts: 0, openCalls: 0, discrepancies: [] })
+
+        const consumerId = yield* consumerWith(10_000)
+        const call = yield* aCall(consumerId)
+        yield* settled(call)
+        const open = yield* aCall(consumerId)
+        yield* opened(open)
+        yield* ledger.post({ reference: "payout", legs: [payout(call.providerId, 400)] })
+        assert.deepStrictEqual(yield* ledger.trialBalance, {
+          accounts: [
+            { account: "wallet", credits: 10_000n, debits: 1_000n, overdrawn: 0n },
+            { account: "provider", credits: 900n, debits: 400n, overdrawn: 0n },
+            { account: "platform_fee", credits: 100n, debits: 0n, overdrawn: 0n },
+            { account: "processor", credits: 0n, debits: 10_000n, overdrawn: 10_000n },
+            { account: "load_clearing", credits: 10_000n, debits: 10_000n, overdrawn: 0n },
+            { account: "payout_clearing", credits: 400n, debits: 0n, overdrawn: 0n }
+          ],
+          credits: 21_400n,
+          debits: 21_400n,
+          balanced: true,
+          solvency: {
+            spendableMicrocents: 10_000n,
+            receivedMicrocents: 10_000n,
+            sentMicrocents: 0n,
+            recordedLossesMicrocents: 0n,
+            shortfallMicrocents: 0n,
+            unbackedMicrocents: 0n,
+            platformFundsMicrocents: 100n
+          }
+        })
+        assert.deepStrictEqual(yield* ledger.audit, { transfers: 5, accounts: 6, openCalls: 1, discrepancies: [] })
+        yield* calls.close(yield* closingOf(open))
+        assert.deepInclude(yield* ledger.audit, { transfers: 7, openCalls: 0, discrepancies: [] })
+      })
+    )
+  })
