@@ -13,6 +13,7 @@ import { marketRoutes } from "./handlers/MarketHandlers.ts"
 import { meteringRoutes } from "./handlers/MeteringHandlers.ts"
 import { metricsRoutes } from "./handlers/MetricsHandlers.ts"
 import { moneyRoutes } from "./handlers/MoneyHandlers.ts"
+import { operatorRoutes } from "./handlers/OperatorHandlers.ts"
 import { payoutsRoutes } from "./handlers/PayoutsHandlers.ts"
 import { platformRoutes } from "./handlers/PlatformHandlers.ts"
 import { proxyRoutes } from "./handlers/ProxyHandlers.ts"
@@ -46,6 +47,7 @@ const subjects = Effect.map(
     grantsRoutes,
     moneyRoutes,
     payoutsRoutes,
+    operatorRoutes,
     webhookRoutes,
     invoicesRoutes,
     receiptsRoutes,

@@ -4,7 +4,6 @@ import { Ledger, UnpostableTransfers } from "../../domain/ledger/Ledger.ts"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { lotDayOf } from "../../domain/ledger/Lots.ts"
 import type { Leg } from "../../domain/ledger/Transfer.ts"
-import { CallStore } from "../../domain/metering/CallStore.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import type { LedgerPorts } from "./ledgerPorts.ts"
 import {
@@ -12,7 +11,6 @@ import {
   aConsumerId,
   aProviderId,
   atOnce,
-  closingOf,
   consumerWith,
   money,
   OPENED_AT,

@@ -10,6 +10,7 @@ import { InvoicesApi } from "./InvoicesApi.ts"
 import { LogApi } from "./LogApi.ts"
 import { MeteringApi } from "./MeteringApi.ts"
 import { MoneyApi } from "./MoneyApi.ts"
+import { OperatorApi } from "./OperatorApi.ts"
 import { PayoutsApi } from "./PayoutsApi.ts"
 import { PlatformApi } from "./PlatformApi.ts"
 import { ReceiptsApi } from "./ReceiptsApi.ts"
@@ -26,6 +27,7 @@ export class Api extends HttpApi.make("agent-tool-billing")
   .add(MeteringApi)
   .add(MoneyApi)
   .add(PayoutsApi)
+  .add(OperatorApi)
   .add(InvoicesApi)
   .add(ReceiptsApi)
   .add(LogApi)

@@ -217,7 +217,7 @@ export class DisputesApi extends HttpApiGroup.make("disputes")
         OpenApi.annotations({
           summary: "Decide a dispute",
           description:
-            "For the operator. `resolved_refund` takes the whole cost from the provider, in debt if need be, and the fee from " +
+            "For the operator. `resolved_refund` takes the cost from the provider as far as it is there, and the fee from " +
             "the platform; `resolved_credit` pays up to the cost from the platform's own money. A contested dispute can be " +
             "decided until `decide_by`; after that it is refunded, and the decision stands."
         })

@@ -90,6 +90,8 @@ const TrialBalance = Schema.Struct({
   total_credits_microcents: Sum,
   total_debits_microcents: Sum,
   balanced: Schema.Boolean,
+  unbacked_microcents: Sum,
+  shortfall_microcents: Sum,
   timestamp: Timestamp
 }).annotate({ identifier: "TrialBalance" })
 
@@ -163,8 +165,10 @@ export class MoneyApi extends HttpApiGroup.make("money")
       .annotate(Access, publicRead)
       .annotateMerge(
         OpenApi.annotations({
-          summary: "The books, in sums",
-          description: "Per kind of account, what was credited and debited. What was debited equals what was credited."
+          summary: "See the trial balance",
+          description:
+            "Credits and debits for each kind of account. Total debits equal total credits, and `unbacked_microcents` is 0: " +
+            "nothing can be spent or withdrawn that was not received."
         })
       )
   )

@@ -133,6 +133,25 @@ const PayoutList = Schema.Struct({
   pending_cents: Schema.Int,
   pending_balance_cents: Schema.Int,
   pending_balance: Display,
+  maturing_cents: Schema.Int,
+  maturing_microcents: Schema.Int,
+  available_cents: Schema.Int,
+  available_microcents: Schema.Int,
+  reserved_cents: Schema.Int,
+  reserved_microcents: Schema.Int,
+  frozen_cents: Schema.Int,
+  frozen_microcents: Schema.Int,
+  owed_cents: Schema.Int,
+  owed_microcents: Schema.Int,
+  reserve_lifted: Schema.Boolean,
+  maturities: Schema.Array(
+    Schema.Struct({
+      available_on: Schema.String,
+      amount_cents: Schema.Int,
+      amount_microcents: Schema.Int,
+      from: Schema.Literals(["maturing", "reserved"])
+    })
+  ),
   stripe_connected: Schema.Boolean,
   minimum_payout: Schema.Literal("$10.00"),
   automatic: Schema.Boolean,
@@ -195,7 +214,8 @@ export class PayoutsApi extends HttpApiGroup.make("payouts")
         OpenApi.annotations({
           summary: "Have your balance paid out",
           description:
-            "All whole cents, from $10.00. One payout at a time: asked again meanwhile, the answer is that one. " +
+            "All whole cents that are available, from $10.00. Earnings mature first, and a part stays in reserve: " +
+            "`GET /api/market/payouts` shows when. One payout at a time: asked again meanwhile, the answer is that one. " +
             "A dry run says what would be paid and changes nothing."
         })
       ),
@@ -205,7 +225,9 @@ export class PayoutsApi extends HttpApiGroup.make("payouts")
       .annotateMerge(
         OpenApi.annotations({
           summary: "List your payouts",
-          description: "The newest first, at most a hundred, and what can be paid out now."
+          description:
+            "The newest first, at most a hundred. `pending_cents` is everything you have: what is maturing, available, " +
+            "reserved and frozen by disputes. Only `available_cents` can be paid out."
         })
       ),
     HttpApiEndpoint.post("setAutomaticPayouts", "/api/market/payouts/automatic", {

@@ -106,6 +106,8 @@ export const moneyRoutes = Effect.gen(function* () {
           total_credits_microcents: Number(books.credits),
           total_debits_microcents: Number(books.debits),
           balanced: books.balanced,
+          unbacked_microcents: Number(books.solvency.unbackedMicrocents),
+          shortfall_microcents: Number(books.solvency.shortfallMicrocents),
           timestamp: format(yield* DateTime.now)
         }
       }

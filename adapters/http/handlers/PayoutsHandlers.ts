@@ -8,6 +8,8 @@ import { Onboarding } from "../../../domain/payouts/Onboarding.ts"
 import { PayoutRequests } from "../../../domain/payouts/PayoutRequests.ts"
 import { Payouts } from "../../../domain/payouts/Payouts.ts"
 import type { Payout } from "../../../domain/payouts/PayoutStore.ts"
+import { type ProviderHoldings, ProviderMoney } from "../../../domain/payouts/ProviderMoney.ts"
+import { Claims } from "../../../domain/refunds/Claims.ts"
 import { formatDollars, fromCents, toCents } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 import { PayoutsApi } from "../api/PayoutsApi.ts"
@@ -23,6 +25,8 @@ export const payoutsRoutes = Effect.gen(function* () {
   const onboarding = yield* Onboarding
   const earnings = yield* Earnings
   const ledger = yield* Ledger
+  const money = yield* ProviderMoney
+  const claims = yield* Claims
   const baseUrl = yield* BaseUrl
 
   const summary = route(
@@ -157,7 +161,9 @@ export const payoutsRoutes = Effect.gen(function* () {
     endpoints.payouts,
     Effect.fnUntraced(function* ({ as }) {
       const providerId = as("provider").ownerId
-      const { balance } = yield* ledger.provider(providerId)
+      const holdings = yield* money.holdings(providerId)
+      const balance = holdings.pendingMicrocents
+      const owed = yield* claims.owedBy(providerId)
       const history = (yield* payouts.history(providerId)).map(showPayout)
       const payee = Option.getOrUndefined(yield* onboarding.payee(providerId))
       return {
@@ -167,6 +173,9 @@ export const payoutsRoutes = Effect.gen(function* () {
           pending_cents: toCents(balance),
           pending_balance_cents: toCents(balance),
           pending_balance: formatDollars(balance),
+          ...showStates(holdings),
+          owed_cents: toCents(owed),
+          owed_microcents: Number(owed),
           stripe_connected: payee?.standing?.payoutsEnabled ?? false,
           minimum_payout: "$10.00" as const,
           automatic: payee?.automatic ?? false,
@@ -197,6 +206,26 @@ const show = (sums: EarningsSums) => ({
   platform_fee_microcents: Number(sums.feeMicrocents),
   net_cents: toCents(sums.netMicrocents),
   net_microcents: Number(sums.netMicrocents)
+})
+
+const MATURITIES_SHOWN_MAX = 200
+
+const showStates = (holdings: ProviderHoldings) => ({
+  maturing_cents: toCents(holdings.maturingMicrocents),
+  maturing_microcents: Number(holdings.maturingMicrocents),
+  available_cents: toCents(holdings.availableMicrocents),
+  available_microcents: Number(holdings.availableMicrocents),
+  reserved_cents: toCents(holdings.reservedMicrocents),
+  reserved_microcents: Number(holdings.reservedMicrocents),
+  frozen_cents: toCents(holdings.frozenMicrocents),
+  frozen_microcents: Number(holdings.frozenMicrocents),
+  reserve_lifted: holdings.reserveLifted,
+  maturities: holdings.maturities.slice(0, MATURITIES_SHOWN_MAX).map(({ amount, availableOn, from }) => ({
+    available_on: availableOn,
+    amount_cents: toCents(amount),
+    amount_microcents: Number(amount),
+    from
+  }))
 })
 
 const showPayout = (payout: Payout) => ({

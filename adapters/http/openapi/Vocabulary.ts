@@ -12,6 +12,7 @@ import { invoiceWords } from "./InvoiceWords.ts"
 import { logWords } from "./LogWords.ts"
 import { meteringWords } from "./MeteringWords.ts"
 import { moneyWords } from "./MoneyWords.ts"
+import { operatorWords } from "./OperatorWords.ts"
 import { payoutWords } from "./PayoutWords.ts"
 import { platformWords } from "./PlatformWords.ts"
 import type { Json } from "./OpenApiModel.ts"
@@ -31,6 +32,7 @@ const words: Words = {
   ...callWords,
   ...moneyWords,
   ...payoutWords,
+  ...operatorWords,
   ...invoiceWords,
   ...meteringWords,
   ...logWords,

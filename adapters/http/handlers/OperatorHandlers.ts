@@ -1,0 +1,75 @@
+/**
+ * Solvency, platform funds and reserves over HTTP.
+ */
+import { DateTime, Effect, Option } from "effect"
+import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
+import { PlatformFunds } from "../../../domain/ledger/PlatformFunds.ts"
+import { UnknownProvider } from "../../../domain/metering/Grants.ts"
+import { ProviderMoney } from "../../../domain/payouts/ProviderMoney.ts"
+import { Claims } from "../../../domain/refunds/Claims.ts"
+import { fromCents } from "../../../domain/shared/Microcents.ts"
+import { format } from "../../../domain/shared/Timestamp.ts"
+import { OperatorApi } from "../api/OperatorApi.ts"
+import { route } from "../pipeline/Route.ts"
+
+const { endpoints } = OperatorApi
+
+export const operatorRoutes = Effect.gen(function* () {
+  const funds = yield* PlatformFunds
+  const claims = yield* Claims
+  const money = yield* ProviderMoney
+  const accounts = yield* AccountStore
+
+  const standing = Effect.gen(function* () {
+    const found = yield* funds.solvency
+    const owed = yield* claims.totals
+    return {
+      spendable_microcents: Number(found.spendableMicrocents),
+      received_microcents: Number(found.receivedMicrocents),
+      sent_microcents: Number(found.sentMicrocents),
+      recorded_losses_microcents: Number(found.recordedLossesMicrocents),
+      shortfall_microcents: Number(found.shortfallMicrocents),
+      unbacked_microcents: Number(found.unbackedMicrocents),
+      platform_funds_microcents: Number(found.platformFundsMicrocents),
+      claims_on_providers_microcents: Number(owed.byProvidersMicrocents),
+      claims_on_platform_microcents: Number(owed.byPlatformMicrocents),
+      advanced_microcents: Number(owed.advancedMicrocents),
+      timestamp: format(yield* DateTime.now)
+    }
+  })
+
+  const solvency = route(
+    endpoints.solvency,
+    Effect.fnUntraced(function* () {
+      return { status: 200, body: yield* standing }
+    })
+  )
+
+  const moveFunds = route(
+    endpoints.moveFunds,
+    Effect.fnUntraced(function* ({ payload: { action, amount_cents, reference } }) {
+      const movement = { amount: fromCents(amount_cents), reference }
+      const { repeated } = yield* action === "deposit"
+        ? funds.deposit(movement)
+        : action === "withdraw"
+          ? funds.withdraw(movement)
+          : funds.coverLosses(movement)
+      return { status: 200, body: { action, amount_cents, reference, repeated, solvency: yield* standing } }
+    }),
+    { closed: true }
+  )
+
+  const setReserve = route(
+    endpoints.setReserve,
+    Effect.fnUntraced(function* ({ params: { provider_id }, payload: { lifted } }) {
+      if (Option.isNone(yield* accounts.findProvider(provider_id))) {
+        return yield* new UnknownProvider({ providerId: provider_id })
+      }
+      yield* money.setReserveLifted(provider_id, lifted)
+      return { status: 200, body: { provider_id, lifted } }
+    }),
+    { closed: true }
+  )
+
+  return [solvency, moveFunds, setReserve]
+})
