@@ -20,17 +20,25 @@ export const audit = (config: AppConfig) =>
     ? Console.log("The memory profile keeps no books.")
     : Effect.gen(function* () {
         const ledger = yield* Ledger
-        const { balanced } = yield* ledger.trialBalance
+        const { balanced, solvency } = yield* ledger.trialBalance
         const { transfers, accounts, openCalls, discrepancies } = yield* ledger.audit
         const findings = [
-          ...(balanced ? [] : ["  What was credited is not what was debited."]),
+          ...(balanced ? [] : ["  Total credits and total debits differ."]),
+          ...(solvency.unbackedMicrocents === 0n
+            ? []
+            : [`  ${solvency.unbackedMicrocents} microcents can be spent or withdrawn and were never received.`]),
           ...discrepancies.map(
             (one) =>
               `  ${one.account} of ${one.ownerId}: ${one.figure} is ${one.kept}, the transfers say ${one.recomputed}`
           )
         ]
         if (findings.length > 0) return yield* new BooksUnsound({ findings: findings.join("\n") })
-        yield* Console.log(`Sound: ${transfers} transfers, ${accounts} accounts, ${openCalls} open calls.`)
+        const { shortfallMicrocents } = solvency
+        const shortfall =
+          shortfallMicrocents === 0n ? "" : ` Recorded losses not covered: ${shortfallMicrocents} microcents.`
+        yield* Console.log(
+          `Sound: ${transfers} transfers, ${accounts} accounts, ${openCalls} open calls. Unbacked: 0.${shortfall}`
+        )
       }).pipe(
         Effect.provide(
           Ledger.layer.pipe(

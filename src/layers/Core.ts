@@ -11,6 +11,7 @@ import { Invoicing } from "../../domain/invoices/Invoicing.ts"
 import { Budgets } from "../../domain/ledger/Budgets.ts"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { PlatformFunds } from "../../domain/ledger/PlatformFunds.ts"
+import { SolvencyWatch } from "../../domain/ledger/SolvencyWatch.ts"
 import { ReceiptLog } from "../../domain/log/ReceiptLog.ts"
 import { ReceiptFollower, Sequencer } from "../../domain/log/Sequencer.ts"
 import { Loads } from "../../domain/payments/Loads.ts"
@@ -43,7 +44,8 @@ import { Waitlist } from "../../domain/platform/Waitlist.ts"
 import { Idempotency } from "../../domain/shared/Idempotency.ts"
 
 /** What providers have, and what they owe. */
-export const recovery = Layer.mergeAll(Claims.layer, PlatformFunds.layer, Refunds.layer).pipe(
+export const recovery = Layer.merge(SolvencyWatch.layer, Refunds.layer).pipe(
+  Layer.provideMerge(Layer.merge(Claims.layer, PlatformFunds.layer)),
   Layer.provideMerge(ProviderMoney.layer),
   Layer.provideMerge(Ledger.layer)
 )

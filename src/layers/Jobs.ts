@@ -14,6 +14,7 @@ import { LoadStore } from "../../domain/payments/LoadStore.ts"
 import { PAYMENT_EVENT_DAYS_KEPT } from "../../domain/payments/PaymentEvents.ts"
 import { Reconciler } from "../../domain/payments/Reconciler.ts"
 import { Payouts } from "../../domain/payouts/Payouts.ts"
+import { SolvencyWatch } from "../../domain/ledger/SolvencyWatch.ts"
 import { Claims } from "../../domain/refunds/Claims.ts"
 import { Disputes } from "../../domain/trust/Disputes.ts"
 import { ProviderTrust } from "../../domain/trust/ProviderTrust.ts"
@@ -31,6 +32,7 @@ const PAUSE_AFTER_FAILURE = Duration.seconds(5)
 const PAYOUTS_EVERY = Duration.seconds(5)
 const DISPUTES_EVERY = Duration.seconds(5)
 const CLAIMS_EVERY = Duration.seconds(5)
+const SOLVENCY_EVERY = Duration.minutes(1)
 const STANDINGS_EVERY = Duration.seconds(30)
 const PROOFS_EVERY = Duration.minutes(10)
 const RECONCILE_EVERY = Duration.minutes(1)
@@ -90,6 +92,7 @@ export const jobs = Layer.effectDiscard(
     const reconciler = yield* Reconciler
     const disputes = yield* Disputes
     const claims = yield* Claims
+    const solvency = yield* SolvencyWatch
     const trust = yield* ProviderTrust
     const verification = yield* Verification
     const sequencer = yield* Sequencer
@@ -120,6 +123,7 @@ export const jobs = Layer.effectDiscard(
     yield* every(PAYOUTS_EVERY, "payouts", payouts.work)
     yield* every(DISPUTES_EVERY, "disputes", disputes.work)
     yield* every(CLAIMS_EVERY, "claims", claims.work)
+    yield* every(SOLVENCY_EVERY, "solvency", solvency.check)
     yield* every(STANDINGS_EVERY, "standings", trust.refresh)
     yield* every(PROOFS_EVERY, "proofs", verification.recheck)
     yield* every(AUTOMATIC_PAYOUTS_EVERY, "automatic payouts", onTheFirst)

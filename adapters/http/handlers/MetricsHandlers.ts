@@ -4,6 +4,7 @@
  */
 import { Effect } from "effect"
 import { performance } from "node:perf_hooks"
+import { SolvencyWatch } from "../../../domain/ledger/SolvencyWatch.ts"
 import { CallTally } from "../../../domain/metering/CallTally.ts"
 import { giveUpAfter } from "../../../domain/platform/GiveUpAfter.ts"
 import { Health } from "../../../domain/platform/Health.ts"
@@ -17,6 +18,7 @@ import { uncached } from "../api/Access.ts"
 import { HttpMetrics, type RouteMeter } from "../pipeline/HttpMetrics.ts"
 import { documentRoute, type Route } from "../pipeline/Route.ts"
 import { bearer } from "../pipeline/WebRequest.ts"
+import { solvencyMetrics } from "./SolvencyMetrics.ts"
 import { type Metric, PROMETHEUS_TYPE, prometheusText, type Sample } from "./Prometheus.ts"
 
 const STORE_WAIT = "500 millis"
@@ -28,6 +30,7 @@ export const metricsRoutes = Effect.gen(function* () {
   const store = yield* StoreWatch
   const heartbeats = yield* Heartbeats
   const telemetry = yield* TelemetryTally
+  const solvency = yield* SolvencyWatch
   const { startedAt } = yield* Health
 
   const asked = Effect.gen(function* () {
@@ -72,6 +75,7 @@ export const metricsRoutes = Effect.gen(function* () {
         samples: (known?.connections ?? []).map(({ count, state }) => ({ labels: { state }, value: count }))
       },
       ...backlogMetrics(known?.backlog),
+      ...solvencyMetrics(yield* solvency.last),
       // The label is not `job`: Prometheus has one of that name, and would rename ours.
       {
         name: "atb_job_late_from_timestamp_seconds",

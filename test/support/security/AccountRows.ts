@@ -97,6 +97,16 @@ export const accountRows: Rows = {
   // Its signature is its key.
   "POST /api/webhooks/stripe": row(anybody(503), () => ({ path: "/api/webhooks/stripe", json: { type: "any" } })),
 
+  "GET /api/v1/operator/solvency": row(operators(200), "/api/v1/operator/solvency"),
+  "POST /api/v1/operator/funds": row(operators(200), (_, caller) => ({
+    path: "/api/v1/operator/funds",
+    json: { action: "deposit", amount_cents: 100, reference: `matrix ${caller}` }
+  })),
+  "POST /api/v1/operator/providers/:provider_id/reserve": row(operators(200), ({ provider }) => ({
+    path: `/api/v1/operator/providers/${provider.id}/reserve`,
+    json: { lifted: true }
+  })),
+
   [`GET ${INVOICES}`]: row(accounts(200), INVOICES, { shows: ownDocuments }),
   [`GET ${INVOICES}/:id`]: row(
     { ...accounts(404), consumerOwner: 200, operator: 200 },

@@ -1,0 +1,41 @@
+/**
+ * The solvency of the books for Prometheus, as the last check of this node found it.
+ */
+import type { SolvencyReading } from "../../../domain/ledger/SolvencyWatch.ts"
+import type { Metric } from "./Prometheus.ts"
+
+export const solvencyMetrics = (last: SolvencyReading | undefined): ReadonlyArray<Metric> => {
+  const gauge = (name: string, help: string, value: (reading: SolvencyReading) => bigint): Metric => ({
+    name,
+    help,
+    type: "gauge",
+    samples: last === undefined ? [] : [{ value: Number(value(last)) }]
+  })
+  return [
+    gauge(
+      "atb_unbacked_microcents",
+      "Money that can be spent or withdrawn and was never received. Anything but 0 is a fault.",
+      (reading) => reading.unbackedMicrocents
+    ),
+    gauge(
+      "atb_shortfall_microcents",
+      "Recorded losses that the operator has not covered.",
+      (reading) => reading.shortfallMicrocents
+    ),
+    gauge(
+      "atb_platform_funds_microcents",
+      "Fees that were not withdrawn, and deposits.",
+      (reading) => reading.platformFundsMicrocents
+    ),
+    gauge(
+      "atb_claims_on_providers_microcents",
+      "What providers owe consumers for refunds.",
+      (reading) => reading.claims.byProvidersMicrocents
+    ),
+    gauge(
+      "atb_advanced_microcents",
+      "What the platform advanced for refunds and has not been paid back.",
+      (reading) => reading.claims.advancedMicrocents
+    )
+  ]
+}

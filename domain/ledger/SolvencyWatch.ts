@@ -1,0 +1,50 @@
+/**
+ * Looks at the solvency of the books from time to time, so that metrics and alerts can tell it without reading the ledger.
+ */
+import { Context, Effect, Layer } from "effect"
+import { Claims } from "../refunds/Claims.ts"
+import type { ClaimTotals } from "../refunds/ClaimStore.ts"
+import { PlatformFunds } from "./PlatformFunds.ts"
+import type { Solvency } from "./Solvency.ts"
+
+export interface SolvencyReading extends Solvency {
+  readonly claims: ClaimTotals
+}
+
+export class SolvencyWatch extends Context.Service<
+  SolvencyWatch,
+  {
+    /** Reads the whole ledger. Logs an error where spendable money is unbacked, a warning where there is a shortfall. */
+    readonly check: Effect.Effect<SolvencyReading>
+    /** Of the last check; undefined before the first one. */
+    readonly last: Effect.Effect<SolvencyReading | undefined>
+  }
+>()("agent-tool-billing/domain/ledger/SolvencyWatch") {
+  static readonly layer = Layer.effect(
+    SolvencyWatch,
+    Effect.gen(function* () {
+      const funds = yield* PlatformFunds
+      const claims = yield* Claims
+      let last: SolvencyReading | undefined
+
+      const check = Effect.gen(function* () {
+        const reading = { ...(yield* funds.solvency), claims: yield* claims.totals }
+        last = reading
+        const { shortfallMicrocents, unbackedMicrocents } = reading
+        if (unbackedMicrocents > 0n) {
+          yield* Effect.logError(
+            `${unbackedMicrocents} microcents can be spent or withdrawn and were never received. Stop payouts and run \`audit\`.`
+          )
+        }
+        if (shortfallMicrocents > 0n) {
+          yield* Effect.logWarning(
+            `Recorded losses of ${shortfallMicrocents} microcents are not covered. Record a deposit and cover them: POST /api/v1/operator/funds.`
+          )
+        }
+        return reading
+      }).pipe(Effect.withSpan("SolvencyWatch.check"))
+
+      return SolvencyWatch.of({ check, last: Effect.sync(() => last) })
+    })
+  )
+}
