@@ -23,7 +23,13 @@ import type { PaymentGateway } from "../../../domain/payments/PaymentGateway.ts"
 import { RateLimitPolicy } from "../../../domain/accounts/RateLimitPolicy.ts"
 import { DefaultFreeTierCalls } from "../../../domain/catalog/Pricing.ts"
 import { ProviderSecrets } from "../../../domain/metering/ProviderSecrets.ts"
-import { CurrentEarningsPolicy, DRY_RUN_EARNINGS_POLICY } from "../../../domain/payouts/EarningsPolicy.ts"
+import {
+  CurrentEarningsPolicy,
+  DRY_RUN_EARNINGS_POLICY,
+  type EarningsPolicy,
+  LIVE_EARNINGS_POLICY
+} from "../../../domain/payouts/EarningsPolicy.ts"
+import { RefundLossLimitCents } from "../../../domain/refunds/Refunds.ts"
 import { UpstreamLimits } from "../../../domain/metering/UpstreamLimits.ts"
 import type { Mailer } from "../../../domain/trust/Mailer.ts"
 import type { ProofReader } from "../../../domain/trust/ProofReader.ts"
@@ -44,7 +50,6 @@ const PROVIDER_SECRET = Redacted.make("a provider's")
 
 const settings = Layer.mergeAll(
   Layer.succeed(DefaultFreeTierCalls, 0),
-  Layer.succeed(CurrentEarningsPolicy, DRY_RUN_EARNINGS_POLICY),
   Layer.succeed(UpstreamLimits, { timeoutMs: UPSTREAM_TIMEOUT_MS, retriesMax: 1, totalMs: 0 }),
   Layer.succeed(RateLimitPolicy, { defaultRpm: 6_000, ceilingRpm: 6_000, providerRpm: 6_000 }),
   Layer.succeed(RateLimitSettings, { addressRpm: 0, registrationRpm: 0, keysLimited: false }),
@@ -70,10 +75,20 @@ const NOTHING_PUBLISHED = PublishedProofs.layer({
 
 const NO_EVIDENCE: Layer.Layer<Mailer | ProofReader> = Layer.merge(NoMailer.layer, NOTHING_PUBLISHED)
 
+export interface MoneyRules {
+  readonly earnings: EarningsPolicy
+  readonly refundLossLimitCents: number
+}
+
+const NO_WAITING: MoneyRules = { earnings: DRY_RUN_EARNINGS_POLICY, refundLossLimitCents: 0 }
+
+export const LIVE_RULES: MoneyRules = { earnings: LIVE_EARNINGS_POLICY, refundLossLimitCents: 0 }
+
 const on = <G>(
   stores: Layer.Layer<Layer.Success<typeof memoryStores>>,
   gateway: Layer.Layer<PaymentGateway | G>,
-  evidence = NO_EVIDENCE
+  evidence = NO_EVIDENCE,
+  rules: MoneyRules = NO_WAITING
 ) =>
   Layer.merge(ServiceUnderTest.over(HttpService.layer), DeclaredRoutes.layer).pipe(
     Layer.provideMerge(core),
@@ -81,7 +96,11 @@ const on = <G>(
     Layer.provide([PdfInvoicePrinter.layer, evidence]),
     Layer.provideMerge(stores),
     Layer.provideMerge(adapters),
-    Layer.provide(settings)
+    Layer.provide([
+      settings,
+      Layer.succeed(CurrentEarningsPolicy, rules.earnings),
+      Layer.succeed(RefundLossLimitCents, rules.refundLossLimitCents)
+    ])
   )
 
 const onPostgres = Layer.unwrap(
@@ -101,8 +120,8 @@ export const coreReading = (evidence: Layer.Layer<Mailer | ProofReader>) =>
   ] as const
 
 /** With a payment processor that the test has in its hand. */
-export const coreWith = <G>(gateway: Layer.Layer<PaymentGateway | G>) =>
+export const coreWith = <G>(gateway: Layer.Layer<PaymentGateway | G>, rules: MoneyRules = NO_WAITING) =>
   [
-    ["memory", on(memoryStores, gateway)],
-    ["PostgreSQL", on(onPostgres, gateway)]
+    ["memory", on(memoryStores, gateway, NO_EVIDENCE, rules)],
+    ["PostgreSQL", on(onPostgres, gateway, NO_EVIDENCE, rules)]
   ] as const

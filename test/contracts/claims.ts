@@ -1,0 +1,117 @@
+/**
+ * What every store of claims must do.
+ */
+import { assert, it } from "@effect/vitest"
+import { DateTime, Effect, Layer } from "effect"
+import { randomUUID } from "node:crypto"
+import * as MemoryClaimStore from "../../adapters/memory/MemoryClaimStore.ts"
+import * as MemoryUnitOfWork from "../../adapters/memory/MemoryUnitOfWork.ts"
+import * as PostgresClaimStore from "../../adapters/sql/PostgresClaimStore.ts"
+import * as PostgresUnitOfWork from "../../adapters/sql/PostgresUnitOfWork.ts"
+import { type Claim, ClaimId } from "../../domain/refunds/Claim.ts"
+import { ClaimStore } from "../../domain/refunds/ClaimStore.ts"
+import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
+import { Microcents } from "../../domain/shared/Microcents.ts"
+import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { PostgresTest } from "../support/postgres.ts"
+
+type Ports = ClaimStore | UnitOfWork
+
+export const everyClaims: ReadonlyArray<readonly [name: string, ports: Layer.Layer<Ports>]> = [
+  ["memory", Layer.mergeAll(MemoryClaimStore.layer, MemoryUnitOfWork.layer)],
+  [
+    "PostgreSQL",
+    Layer.mergeAll(PostgresClaimStore.layer, PostgresUnitOfWork.layer).pipe(Layer.provideMerge(PostgresTest.layer))
+  ]
+]
+
+const at = (minute: number) => DateTime.makeUnsafe(Date.UTC(2026, 10, 20, 12, minute))
+const money = (amount: number) => Microcents.make(BigInt(amount))
+
+const aClaim = (changes: Partial<Claim> = {}): Claim => ({
+  id: ClaimId.make(randomUUID()),
+  subject: randomUUID(),
+  debtor: ProviderId.make(randomUUID()),
+  creditor: ConsumerId.make(randomUUID()),
+  amount: money(500),
+  paid: money(0),
+  createdAt: at(0),
+  ...changes
+})
+
+export const claimStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
+  it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`ClaimStore over ${name}`, (it) => {
+    it.effect("lists a debtor's open claims oldest first, until they are paid", () =>
+      Effect.gen(function* () {
+        const store = yield* ClaimStore
+        const debtor = ProviderId.make(randomUUID())
+        const [newer, older] = [aClaim({ debtor, createdAt: at(5) }), aClaim({ debtor, createdAt: at(1) })]
+        yield* Effect.forEach([newer, older, aClaim()], store.insert)
+        assert.deepStrictEqual(yield* store.lockOpen(debtor, 10), [older, newer])
+        assert.deepStrictEqual(yield* store.lockOpen(debtor, 1), [older])
+        assert.strictEqual(yield* store.owedBy(debtor), 1_000n)
+        yield* store.setPaid(older.id, money(120))
+        assert.strictEqual(yield* store.owedBy(debtor), 880n)
+        assert.deepStrictEqual(yield* store.lockOpen(debtor, 1), [{ ...older, paid: money(120) }])
+        yield* store.setPaid(older.id, older.amount)
+        assert.deepStrictEqual(yield* store.lockOpen(debtor, 10), [newer])
+        assert.deepStrictEqual(yield* store.ofSubjects([older.subject]), [{ ...older, paid: older.amount }])
+        assert.deepStrictEqual(yield* store.ofSubjects([]), [])
+      })
+    )
+
+    it.effect("pages through debtors, each once, without the platform", () =>
+      Effect.gen(function* () {
+        const store = yield* ClaimStore
+        const debtors = Array.from({ length: 3 }, () => ProviderId.make(randomUUID())).toSorted()
+        yield* Effect.forEach([...debtors, ...debtors], (debtor) => store.insert(aClaim({ debtor })))
+        yield* store.insert(aClaim({ debtor: undefined }))
+        const seen: Array<ProviderId> = []
+        for (let after: ProviderId | undefined; ;) {
+          const page: ReadonlyArray<ProviderId> = yield* store.debtors(after, 2)
+          seen.push(...page)
+          if (page.length < 2) break
+          after = page.at(-1)
+        }
+        assert.deepStrictEqual(
+          seen.filter((id) => debtors.includes(id)),
+          debtors
+        )
+      })
+    )
+
+    it.effect("adds up what is owed by whom, and what the platform has advanced", () =>
+      Effect.gen(function* () {
+        const store = yield* ClaimStore
+        const before = yield* store.totals
+        yield* store.insert(aClaim({ amount: money(70), paid: money(20) }))
+        yield* store.insert(aClaim({ debtor: undefined, amount: money(7) }))
+        yield* store.insert(aClaim({ creditor: undefined, amount: money(300) }))
+        const after = yield* store.totals
+        assert.deepStrictEqual(
+          [
+            after.byProvidersMicrocents - before.byProvidersMicrocents,
+            after.byPlatformMicrocents - before.byPlatformMicrocents,
+            after.advancedMicrocents - before.advancedMicrocents
+          ],
+          [50n, 7n, 300n]
+        )
+        const { atomically } = yield* UnitOfWork
+        assert.strictEqual(yield* atomically(store.lockAdvanced), after.advancedMicrocents)
+      })
+    )
+
+    it.effect("keeps nothing of a unit of work that failed", () =>
+      Effect.gen(function* () {
+        const store = yield* ClaimStore
+        const { atomically } = yield* UnitOfWork
+        const kept = aClaim()
+        const lost = aClaim({ debtor: kept.debtor })
+        yield* store.insert(kept)
+        yield* atomically(
+          Effect.andThen(Effect.all([store.insert(lost), store.setPaid(kept.id, money(9))]), Effect.fail("no"))
+        ).pipe(Effect.ignore)
+        assert.deepStrictEqual(yield* store.lockOpen(kept.debtor, 10), [kept])
+      })
+    )
+  })
