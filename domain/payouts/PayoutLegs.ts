@@ -4,8 +4,10 @@
  */
 import type { LotPart } from "../ledger/Lots.ts"
 import type { Leg, Transfer } from "../ledger/Transfer.ts"
-import type { ProviderId } from "../shared/Ids.ts"
+import type { PayoutId, ProviderId } from "../shared/Ids.ts"
 import { Microcents } from "../shared/Microcents.ts"
+
+export const payoutReference = (id: PayoutId): string => `payout:${id}`
 
 /** Out of the provider's lots, until the processor has answered. */
 export const reservingLegs = (providerId: ProviderId, parts: ReadonlyArray<LotPart>): ReadonlyArray<Leg> =>
