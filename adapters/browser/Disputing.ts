@@ -75,6 +75,10 @@ export const disputes = (): Panel =>
     )
   ])
 
+/** What the provider still owes of a refund. */
+const outstanding = ({ outstanding_microcents: owed }: Dispute): Node | undefined =>
+  owed > 0 ? el("div", { class: "muted" }, `${money(owed)} outstanding`) : undefined
+
 const disputeTable = (all: ReadonlyArray<Dispute>): HTMLElement =>
   table(
     "Disputes",
@@ -83,7 +87,7 @@ const disputeTable = (all: ReadonlyArray<Dispute>): HTMLElement =>
       { name: "Reason", cell: ({ reason }) => REASONS.find(([value]) => value === reason)?.[1] ?? reason },
       { name: "Paid", cell: (one) => money(one.cost_microcents), isNumber: true },
       { name: "State", cell: (one) => [disputeBadge(one.status), decisionDue(one)] },
-      { name: "Came back", cell: (one) => money(one.paid_microcents), isNumber: true },
+      { name: "Refunded", cell: (one) => [money(one.refunded_microcents), outstanding(one)], isNumber: true },
       {
         name: "What was said",
         isLong: true,

@@ -98,7 +98,7 @@ const toAnswer = (dispute: Dispute, said: HTMLElement, answered: () => Promise<v
           el(
             "p",
             {},
-            "The developer gets the whole price at once: your part from your balance, the fee from the platform."
+            "The developer is refunded at once as far as your balance covers it; your next earnings pay the rest. The platform refunds its fee."
           ),
           el("p", {}, "It cannot be undone, and counts as a dispute that you lost.")
         ],
@@ -106,9 +106,13 @@ const toAnswer = (dispute: Dispute, said: HTMLElement, answered: () => Promise<v
         isDangerous: true
       })
       if (!agreed) return undefined
-      await respond({ action: "accept" }, idempotencyKey)
+      const { outstanding_microcents: owed, refunded_microcents: refunded } = await respond(
+        { action: "accept" },
+        idempotencyKey
+      )
       await answered()
-      return `Accepted: ${money(cost)} went back to the developer.`
+      const rest = owed > 0 ? ` You owe ${money(owed)}; your next earnings pay it.` : ""
+      return `Accepted: ${money(refunded)} went back to the developer.${rest}`
     },
     "danger"
   )

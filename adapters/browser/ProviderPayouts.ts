@@ -33,7 +33,9 @@ export const payouts = (): Panel => {
       isNew
         ? empty(`Nothing to pay out yet. From ${state.minimum_payout} on you can have what your tools earned.`)
         : figures([
-            ["To be paid out", state.pending_balance, `from ${state.minimum_payout} on`],
+            ["Available", dollars(state.available_cents), `payouts from ${state.minimum_payout}`],
+            ["Maturing", dollars(state.maturing_cents), nextMaturity(state)],
+            ...waiting(state),
             last === undefined
               ? ["Last payout", "None yet"]
               : ["Last payout", dollars(last.amount_cents), day(last.paid_at ?? last.created_at)]
@@ -50,15 +52,15 @@ export const payouts = (): Panel => {
 }
 
 const asking = (state: Payouts, said: HTMLElement, reload: () => Promise<void>): ReadonlyArray<Node> => {
-  const pending = state.pending_balance_cents
-  const missing = centsOf(state.minimum_payout) - pending
+  const available = state.available_cents
+  const missing = centsOf(state.minimum_payout) - available
   if (missing > 0) {
     return [
       notice(
         "",
-        pending < 0
-          ? `Refunds have cost more than there was: your next earnings first make up for ${dollars(-pending)}.`
-          : `${dollars(missing)} more, and you can be paid out.`
+        state.owed_cents > 0
+          ? `You owe ${dollars(state.owed_cents)} for refunds. Your next earnings pay it first.`
+          : `You need ${dollars(missing)} more available for a payout.`
       )
     ]
   }
@@ -66,10 +68,10 @@ const asking = (state: Payouts, said: HTMLElement, reload: () => Promise<void>):
     el(
       "div",
       { class: "actions" },
-      deed(`Pay out ${dollars(pending)}`, said, async (idempotencyKey) => {
+      deed(`Pay out ${dollars(available)}`, said, async (idempotencyKey) => {
         const agreed = await confirmed({
-          title: `Pay out ${dollars(pending)}?`,
-          text: [el("p", {}, "All whole cents of your balance go to your account at the payment processor.")],
+          title: `Pay out ${dollars(available)}?`,
+          text: [el("p", {}, "All available cents go to your account at the payment processor.")],
           yes: "Pay it out"
         })
         if (!agreed) return undefined
@@ -81,6 +83,22 @@ const asking = (state: Payouts, said: HTMLElement, reload: () => Promise<void>):
     )
   ]
 }
+
+const nextMaturity = ({ maturities }: Payouts): string => {
+  const next = maturities.find(({ from }) => from === "maturing")
+  return next === undefined
+    ? "earnings wait before they can be paid out"
+    : `${dollars(next.amount_cents)} available on ${next.available_on}`
+}
+
+/** What disputes, the reserve and refunds keep, where there is anything. */
+const waiting = (state: Payouts): ReadonlyArray<readonly [string, string, string?]> => [
+  ...(state.reserved_cents > 0 ? [["Reserved", dollars(state.reserved_cents), "rolling reserve"] as const] : []),
+  ...(state.frozen_cents > 0 ? [["Frozen", dollars(state.frozen_cents), "until disputes are decided"] as const] : []),
+  ...(state.owed_cents > 0
+    ? [["Owed for refunds", dollars(state.owed_cents), "paid from your next earnings"] as const]
+    : [])
+]
 
 const automatic = (state: Payouts, said: HTMLElement): HTMLElement => {
   const box = el("input", { id: "automatic", type: "checkbox", role: "switch", checked: state.automatic })

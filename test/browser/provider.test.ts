@@ -118,15 +118,15 @@ it.live.skipIf(!hasBrowser)(
       // Calls come in.
       const developer = yield* aDeveloper(url)
       yield* loaded(url, developer, 10_000)
-      const [first, second] = yield* bought(url, developer, "search", 6)
+      const [first, second] = yield* bought(url, developer, "search", 7)
       yield* reload
       assert.isFalse(yield* Effect.promise(() => page.isVisible("#start")))
-      assert.match(yield* seen(page, "#earnings dl"), /Yours \$13\.50 .* Gross \$15\.00 .* Fee \$1\.50 Calls 6/u)
-      assert.match(yield* seen(page, "#earnings"), /search 6 \$15\.00 \$1\.50 \$13\.50/u)
-      assert.match(yield* seen(page, "#calls dl"), /Calls 6 Succeeded 100\.0 %/u)
+      assert.match(yield* seen(page, "#earnings dl"), /Yours \$15\.75 .* Gross \$17\.50 .* Fee \$1\.75 Calls 7/u)
+      assert.match(yield* seen(page, "#earnings"), /search 7 \$17\.50 \$1\.75 \$15\.75/u)
+      assert.match(yield* seen(page, "#calls dl"), /Calls 7 Succeeded 100\.0 %/u)
       yield* Effect.promise(() => page.selectOption("#earnings-period", "7d"))
       yield* settled(page)
-      assert.include(yield* seen(page, "#earnings dl"), "$13.50")
+      assert.include(yield* seen(page, "#earnings dl"), "$15.75")
 
       // One call's receipt, looked at here.
       yield* press(page, "#calls table", "Receipt")
