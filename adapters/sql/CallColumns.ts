@@ -6,7 +6,7 @@ import type { CloseCall, OpenCall } from "../../domain/metering/CallStore.ts"
 import { format } from "../../domain/shared/Timestamp.ts"
 import { count, hexOrNull } from "./CallRows.ts"
 import { column, OID } from "./Columns.ts"
-import { ORIGIN_CODE, STATUS_CODE, uuidOfReceipt } from "./LedgerCodes.ts"
+import { ORIGIN_CODE, statusCodeOf, uuidOfReceipt } from "./LedgerCodes.ts"
 
 /** Sorted, as the function wants them; an item names its wallet by its place, counted from 1. */
 export interface Wallets {
@@ -26,7 +26,7 @@ const CLOSES: Columns<CloseCall> = [
   [OID.int4, ({ receipt }) => receipt.duration_ms],
   [OID.int8, ({ receipt }) => receipt.cost_microcents],
   [OID.int8, ({ fee }) => fee],
-  [OID.int2, ({ receipt }) => STATUS_CODE[receipt.status]],
+  [OID.int2, ({ cause, receipt }) => statusCodeOf(receipt.status, cause)],
   [OID.bytea, ({ receipt }) => Buffer.from(receipt.signature, "hex")],
   [OID.int4, ({ priceVersion }) => priceVersion],
   [OID.int2, ({ origin }) => ORIGIN_CODE[origin]],

@@ -2,6 +2,7 @@
 import type { AccountKind } from "../../domain/ledger/Account.ts"
 import type { BudgetPeriod } from "../../domain/ledger/BudgetPeriod.ts"
 import { callOfTransfer, transferOfCall, type TransferKind } from "../../domain/ledger/Transfer.ts"
+import type { CallCause } from "../../domain/metering/CallCause.ts"
 import type { OpenCall } from "../../domain/metering/CallStore.ts"
 import type { ReceiptStatus } from "../../domain/receipts/Receipt.ts"
 
@@ -42,6 +43,22 @@ export const TRANSFER_CODE: Codes<TransferKind> = {
 export const NO_LOT = "1970-01-01"
 
 export const STATUS_CODE: Codes<ReceiptStatus> = { success: 1, error: 2, timeout: 3, rate_limited: 4 }
+
+/** In the receipts' status: an `error` whose cause is known. */
+const CAUSE_CODE: Codes<CallCause> = { input_rejected: 5, canceled: 6 }
+
+/** The status of a receipt, with the cause of its error, as `receipts.status` holds both. */
+export const statusCodeOf = (status: ReceiptStatus, cause: CallCause | undefined): number =>
+  cause !== undefined && status === "error" ? CAUSE_CODE[cause] : STATUS_CODE[status]
+
+export const causeOfCode = (code: number): CallCause | undefined => {
+  if (code === CAUSE_CODE.input_rejected) return "input_rejected"
+  return code === CAUSE_CODE.canceled ? "canceled" : undefined
+}
+
+/** Every code of receipts that say `status`. */
+export const codesOfStatus = (status: ReceiptStatus): ReadonlyArray<number> =>
+  status === "error" ? [STATUS_CODE.error, ...Object.values(CAUSE_CODE)] : [STATUS_CODE[status]]
 
 export const ORIGIN_CODE: Codes<OpenCall["origin"]> = { proxy: 1, meter: 2 }
 

@@ -8,7 +8,7 @@ import { type Appended, type Log, LogStore, type NewLog } from "../../domain/log
 import { leafTile, TILE_WIDTH, type TilePlace } from "../../domain/log/Tiles.ts"
 import type { ReceiptId } from "../../domain/shared/Ids.ts"
 import { column, OID } from "./Columns.ts"
-import { ORIGIN_CODE, uuidOfReceipt, wordOf } from "./LedgerCodes.ts"
+import { causeOfCode, ORIGIN_CODE, uuidOfReceipt, wordOf } from "./LedgerCodes.ts"
 import { RECEIPT_COLUMNS, type ReceiptRow, toReceipt } from "./ReceiptRows.ts"
 
 interface LogRow {
@@ -64,7 +64,11 @@ export const layer = Layer.effect(
         WHERE (SELECT true FROM receipt_log_places p
           WHERE p.receipt_id = taken.receipt_id AND p.consumer_id = taken.consumer_id LIMIT 1) IS NULL
         ORDER BY r.receipt_id`
-      return rows.map((row) => ({ receipt: toReceipt(row), origin: wordOf(ORIGIN_CODE, row.origin) }))
+      return rows.map((row) => ({
+        receipt: toReceipt(row),
+        origin: wordOf(ORIGIN_CODE, row.origin),
+        cause: causeOfCode(row.status)
+      }))
     }, Effect.orDie)
 
     const append = Effect.fn("PostgresLogStore.append")(function* (batch: Appended) {

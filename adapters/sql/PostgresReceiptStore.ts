@@ -6,8 +6,8 @@ import { SqlClient } from "effect/sql"
 import { type ReceiptFilter, type ReceiptOwner, ReceiptStore } from "../../domain/receipts/ReceiptStore.ts"
 import type { ReceiptId } from "../../domain/shared/Ids.ts"
 import { pageOf, type PageRequest } from "../../domain/shared/Page.ts"
-import { STATUS_CODE, uuidOfReceipt } from "./LedgerCodes.ts"
-import { belongsTo, beyond, calledBefore, calledSince } from "./ReceiptQueries.ts"
+import { uuidOfReceipt } from "./LedgerCodes.ts"
+import { belongsTo, beyond, calledBefore, calledSince, hasStatus } from "./ReceiptQueries.ts"
 import { RECEIPT_COLUMNS, type ReceiptRow, toReceipt } from "./ReceiptRows.ts"
 
 export const layer = Layer.effect(
@@ -29,7 +29,7 @@ export const layer = Layer.effect(
       const asked = sql.and([
         belongsTo(sql, owner, "r"),
         ...(filter.toolId === undefined ? [] : [sql`r.tool_id = ${filter.toolId}`]),
-        ...(filter.status === undefined ? [] : [sql`r.status = ${STATUS_CODE[filter.status]}`]),
+        ...(filter.status === undefined ? [] : [hasStatus(sql, filter.status)]),
         ...(filter.from === undefined ? [] : [calledSince(sql, DateTime.makeUnsafe(filter.from))]),
         ...(filter.to === undefined ? [] : [calledBefore(sql, DateTime.makeUnsafe(filter.to))])
       ])

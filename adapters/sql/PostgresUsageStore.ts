@@ -13,8 +13,8 @@ import {
 import type { ReceiptOwner } from "../../domain/receipts/ReceiptStore.ts"
 import { ToolId } from "../../domain/shared/Ids.ts"
 import { pageOf, type PageRequest } from "../../domain/shared/Page.ts"
-import { STATUS_CODE, receiptOfUuid } from "./LedgerCodes.ts"
-import { belongsTo, beyond, calledSince, STATUS_OF_CODE } from "./ReceiptQueries.ts"
+import { receiptOfUuid } from "./LedgerCodes.ts"
+import { belongsTo, beyond, calledSince, hasStatus, STATUS_OF_CODE } from "./ReceiptQueries.ts"
 
 interface SumsRow {
   readonly calls: bigint
@@ -92,7 +92,7 @@ export const layer = Layer.effect(
         belongsTo(sql, owner, "r"),
         calledSince(sql, filter.since),
         ...(filter.toolId === undefined ? [] : [sql`r.tool_id = ${filter.toolId}`]),
-        ...(filter.status === undefined ? [] : [sql`r.status = ${STATUS_CODE[filter.status]}`])
+        ...(filter.status === undefined ? [] : [hasStatus(sql, filter.status)])
       ])
       const [summed] = yield* sql<SumsRow & MatchingRow>`
         SELECT ${sumsOf}, coalesce(sum(h.calls) FILTER (WHERE ${ofTool}), 0)::int8 AS matching_calls,

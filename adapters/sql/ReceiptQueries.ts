@@ -8,13 +8,16 @@ import type { ReceiptStatus } from "../../domain/receipts/Receipt.ts"
 import type { ReceiptOwner } from "../../domain/receipts/ReceiptStore.ts"
 import type { ReceiptId } from "../../domain/shared/Ids.ts"
 import type { Position } from "../../domain/shared/Page.ts"
-import { uuidOfReceipt } from "./LedgerCodes.ts"
+import { codesOfStatus, uuidOfReceipt } from "./LedgerCodes.ts"
 
 export const STATUS_OF_CODE: Readonly<Record<number, ReceiptStatus>> = {
   1: "success",
   2: "error",
   3: "timeout",
-  4: "rate_limited"
+  4: "rate_limited",
+  // With a cause: see `LedgerCodes`.
+  5: "error",
+  6: "error"
 }
 
 /** An id may be older than its call's time: by the skew that a reported time is allowed, and a moment. */
@@ -28,6 +31,9 @@ export const belongsTo = (sql: SqlClient.SqlClient, owner: ReceiptOwner, table: 
 export const calledSince = (sql: SqlClient.SqlClient, since: DateTime.Utc): Statement.Fragment =>
   sql`(r.receipt_id >= ${smallestIdAt(since.epochMilliseconds - ID_SLACK_MS)}::uuid
     AND r.called_at >= ${DateTime.toDate(since)})`
+
+export const hasStatus = (sql: SqlClient.SqlClient, status: ReceiptStatus): Statement.Fragment =>
+  sql.in("r.status", codesOfStatus(status))
 
 /** By the time alone: a metered call may be reported later than it was made. */
 export const calledBefore = (sql: SqlClient.SqlClient, until: DateTime.Utc): Statement.Fragment =>

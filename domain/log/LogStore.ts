@@ -4,6 +4,7 @@
  * leaves all of a batch or nothing of it.
  */
 import { Context, type Effect, type Option } from "effect"
+import type { CallCause } from "../metering/CallCause.ts"
 import type { OpenCall } from "../metering/CallStore.ts"
 import type { Receipt } from "../receipts/Receipt.ts"
 import type { ReceiptId } from "../shared/Ids.ts"
@@ -49,6 +50,8 @@ export interface Appended {
 export interface SequencedReceipt {
   readonly receipt: Receipt
   readonly origin: OpenCall["origin"]
+  /** Why it says `error`, where that is no failure of the provider. */
+  readonly cause: CallCause | undefined
 }
 
 export interface LogPlace {

@@ -8,6 +8,7 @@ import { Context, type DateTime, type Effect } from "effect"
 import type { Receipt } from "../receipts/Receipt.ts"
 import type { ConsumerId, ProviderId, ReceiptId, ToolId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
+import type { CallCause } from "./CallCause.ts"
 
 export interface OpenCall {
   readonly invocationId: ReceiptId
@@ -70,6 +71,8 @@ export interface CloseCall {
   readonly consumerId: ConsumerId
   /** Signed. Its cost is what is billed: at most what was held. */
   readonly receipt: Receipt
+  /** Only beside a receipt that says `error`. */
+  readonly cause?: CallCause | undefined
   readonly fee: Microcents
   /** What the opening said was held, where it is known: the store knows it, too, and is quicker where both agree. */
   readonly held?: Microcents | undefined

@@ -12,6 +12,7 @@ import { feeOf, zero } from "../shared/Microcents.ts"
 import { monotonicMs } from "../shared/Monotonic.ts"
 import { step } from "../shared/TraceSampler.ts"
 import { billedAmount } from "./Billing.ts"
+import { causeOf } from "./CallCause.ts"
 import { CallOverdue, settleAgain } from "./CallEndings.ts"
 import { CallStore, type Opened, type StoredAnswer } from "./CallStore.ts"
 import { CallTally } from "./CallTally.ts"
@@ -92,6 +93,7 @@ export const makeSettle = Effect.gen(function* () {
     const close = calls.close({
       consumerId: request.consumerId,
       receipt,
+      cause: causeOf(answer),
       fee: feeOf(cost),
       held: opened.held,
       priceVersion: tool.priceVersion,

@@ -58,6 +58,7 @@ export interface UpstreamAnswer {
 export interface UpstreamProblem {
   readonly kind:
     | "blocked_endpoint"
+    | "canceled"
     | "circuit_open"
     | "connection"
     | "http_status"

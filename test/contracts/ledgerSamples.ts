@@ -64,6 +64,7 @@ export interface Ending {
   readonly cost?: bigint | number
   readonly held?: bigint | number
   readonly status?: CloseCall["receipt"]["status"]
+  readonly cause?: CloseCall["cause"]
   readonly answer?: CloseCall["answer"]
   readonly usesFreeCall?: boolean
   readonly sign?: (receipt: Omit<CloseCall["receipt"], "signature">) => string
@@ -90,6 +91,7 @@ export const closingOf = Effect.fnUntraced(function* (call: OpenCall, ending: En
   const closing: CloseCall = {
     consumerId: call.consumerId,
     receipt: { ...unsigned, signature: ending.sign?.(unsigned) ?? (yield* (yield* Entropy).hex(32)) },
+    cause: ending.cause,
     fee: money(feeOf(cost)),
     held: ending.held === undefined ? saidOf(call) : money(ending.held),
     priceVersion: call.priceVersion,

@@ -15,6 +15,7 @@ import { ReceiptLog } from "../../domain/log/ReceiptLog.ts"
 import { Sequencer, SequencerBatchMax } from "../../domain/log/Sequencer.ts"
 import { canonical, type Receipt } from "../../domain/receipts/Receipt.ts"
 import { ReceiptSigner } from "../../domain/receipts/ReceiptSigner.ts"
+import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import { aReceiptId, atOnce, consumerWith } from "./ledgerSamples.ts"
 import type { LogPorts } from "./logPorts.ts"
 import { aListedTool, called } from "./meteringSamples.ts"
@@ -271,6 +272,31 @@ export const logContract = (name: string, ports: Layer.Layer<LogPorts>) => {
         })
         assert.match(without, /Leaf \d+ of log 1 belongs to no receipt/u)
         assert.strictEqual(yield* findingsOver({}), "")
+      })
+    )
+  })
+
+  it.layer(Layer.fresh(ports), LIVE)(`What the sequencer takes over ${name}`, (it) => {
+    it.effect("gives the sequencer the cause of an error, whether calls are closed alone or together", () =>
+      Effect.gen(function* () {
+        const store = yield* LogStore
+        const consumerId = yield* consumerWith(1_000_000)
+        const tool = yield* aListedTool(yield* aProvider(), "picky")
+        const endings = [
+          { status: "success", cause: undefined },
+          { status: "error", cause: undefined },
+          { status: "error", cause: "input_rejected" },
+          { status: "error", cause: "canceled" }
+        ] as const
+        const close = (n: number) => called(consumerId, tool, AT, { ...endings[n % 4]!, cost: 0 })
+        const alone = yield* Effect.forEach([0, 1, 2, 3], close)
+        const together = yield* atOnce(12, close)
+        const taken = yield* (yield* UnitOfWork).atomically(store.take(100))
+        const found = new Map(taken.map(({ cause, receipt }) => [receipt.receipt_id, [receipt.status, cause]]))
+        for (const [n, { receipt }] of [...alone, ...together].entries()) {
+          const { cause, status } = endings[n % 4]!
+          assert.deepStrictEqual(found.get(receipt.receipt_id), [status, cause])
+        }
       })
     )
   })

@@ -46,6 +46,23 @@ export const receiptsContract = (name: string, ports: Layer.Layer<MeteringPorts>
       })
     )
 
+    it.effect("shows an error with a cause as any other error, and lists it among them", () =>
+      Effect.gen(function* () {
+        const store = yield* ReceiptStore
+        const consumerId = yield* consumerWith(10_000)
+        const tool = yield* aListedTool(yield* aProvider(), "picky")
+        const ids: Array<ReceiptId> = []
+        for (const cause of [undefined, "input_rejected", "canceled"] as const) {
+          const { receipt } = yield* called(consumerId, tool, "2026-11-20T10:00:00.000Z", { cause, status: "error" })
+          assert.deepStrictEqual(Option.getOrThrow(yield* store.find(receipt.receipt_id)), receipt)
+          ids.unshift(receipt.receipt_id)
+        }
+        yield* calledOnce(consumerId, tool)
+        const owner: ReceiptOwner = { role: "consumer", ownerId: consumerId }
+        assert.deepStrictEqual(yield* idsOf(owner, { status: "error" }), { ids, next: undefined, total: 3 })
+      })
+    )
+
     it.effect("finds no receipt of a call that was never closed", () =>
       Effect.gen(function* () {
         assert.deepStrictEqual(yield* (yield* ReceiptStore).find(yield* aReceiptId), Option.none())

@@ -1,0 +1,17 @@
+/**
+ * Why a call ended in `error`, where the figures must tell it from a failure of the provider. It is kept beside the
+ * receipt, whose fields are closed.
+ */
+import type { UpstreamAnswer } from "./ToolUpstream.ts"
+
+/** `input_rejected`: the provider answered JSON-RPC -32602. `canceled`: a cancellation was passed to the provider. */
+export type CallCause = "input_rejected" | "canceled"
+
+/** JSON-RPC 2.0: "Invalid params". */
+const INVALID_PARAMS = -32_602
+
+export const causeOf = ({ problem, status }: UpstreamAnswer): CallCause | undefined => {
+  if (status !== "error") return undefined
+  if (problem?.kind === "canceled") return "canceled"
+  return problem?.kind === "json_rpc_error" && problem.rpcError?.code === INVALID_PARAMS ? "input_rejected" : undefined
+}
