@@ -52,7 +52,6 @@ SELECT create_distributed_table('unfit_outputs', 'consumer_id', colocate_with =>
 -- local: payment_events
 -- local: payouts
 -- local: proof_attempts
--- local: provider_consumers
 -- local: provider_proofs
 -- local: provider_scores
 -- local: provider_standings
@@ -61,4 +60,6 @@ SELECT create_distributed_table('unfit_outputs', 'consumer_id', colocate_with =>
 -- local: sla_daily
 -- local: sla_hourly
 -- local: submissions
+-- local: tool_figures
+-- local: trust_daily
 -- local: waitlist

@@ -23,6 +23,7 @@ import unfitOutputs from "./0017_unfit_outputs.ts"
 import settlingInOneGo from "./0018_settling_in_one_go.ts"
 import lots from "./0019_lots.ts"
 import refunds from "./0020_refunds.ts"
+import figures from "./0025_figures.ts"
 
 const migrations = {
   "0001_accounts_and_catalogue": accountsAndCatalogue,
@@ -44,7 +45,8 @@ const migrations = {
   "0017_unfit_outputs": unfitOutputs,
   "0018_settling_in_one_go": settlingInOneGo,
   "0019_lots": lots,
-  "0020_refunds": refunds
+  "0020_refunds": refunds,
+  "0025_figures": figures
 }
 
 export const names: ReadonlyArray<string> = Object.keys(migrations).toSorted()

@@ -40,13 +40,17 @@ const KEPT_MS = 2_500
 const measured = ({ badge: rated, details, trust_score: score }: Trust): HTMLElement =>
   figures([
     ["Trust score", `${score} of 100`, rated === "unrated" ? "not rated yet" : rated],
-    ["Calls in 30 days", count(details.total_calls_30d), `by ${plural(details.distinct_consumers_30d, "developer")}`],
+    [
+      "Counted calls in 30 days",
+      count(details.counted_calls_30d),
+      `of ${plural(details.distinct_consumers_30d, "paying consumer")}`
+    ],
     ["Succeeded", details.success_rate === null ? "–" : percent(details.success_rate)],
     ["95 of 100 within", milliseconds(details.p95_latency_ms)]
   ])
 
 const scoreOf = (trust: Trust): ReadonlyArray<Node> => [
-  trust.details.total_calls_30d === 0
+  trust.details.counted_calls_30d === 0
     ? el("p", {}, `A score of ${trust.trust_score} of 100, before anything is measured.`)
     : measured(trust),
   el(

@@ -10,6 +10,7 @@ import {
   isOpen,
   type Statement
 } from "../../domain/trust/Dispute.ts"
+import type { ConsumerRulings } from "../../domain/trust/ScoredDisputes.ts"
 import { type DisputeOwner, DisputeStore } from "../../domain/trust/DisputeStore.ts"
 import { pageOf } from "../../domain/shared/Page.ts"
 import { put } from "./MemoryUnitOfWork.ts"
@@ -83,7 +84,18 @@ export const layer = Layer.sync(DisputeStore, () => {
               DateTime.isGreaterThanOrEqualTo(one.createdAt, since)
           )
         )
-      )
+      ),
+    rulings: (providerId, since) =>
+      Effect.sync(() => {
+        const decided = all(
+          (one) =>
+            one.providerId === providerId &&
+            one.cost > 0n &&
+            (one.status === "resolved_refund" || one.status === "resolved_denied") &&
+            DateTime.isGreaterThanOrEqualTo(one.createdAt, since)
+        )
+        return [...Map.groupBy(decided, (one) => one.consumerId).values()].map(rulingsOf)
+      })
   })
 })
 
@@ -97,6 +109,17 @@ const tallyOf = (disputes: ReadonlyArray<Dispute>): DisputeTally => {
     upheld: count((one) => one.status === "resolved_refund"),
     denied: count((one) => one.status === "resolved_denied"),
     credited: count((one) => one.status === "resolved_credit")
+  }
+}
+
+const rulingsOf = (disputes: ReadonlyArray<Dispute>): ConsumerRulings => {
+  const refunds = disputes.filter((one) => one.status === "resolved_refund")
+  return {
+    consumerId: disputes[0]!.consumerId,
+    upheld: refunds.filter((one) => one.filedBy === "agent").length,
+    denied: disputes.filter((one) => one.status === "resolved_denied" && one.filedBy === "agent").length,
+    refundedCalls: refunds.filter((one) => one.outcome === "success").length,
+    refundedMicrocents: refunds.reduce((sum, one) => sum + (one.decision?.amount ?? 0n), 0n)
   }
 }
 

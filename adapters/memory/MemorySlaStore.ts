@@ -2,10 +2,17 @@
  * Hours of tools in memory.
  */
 import { DateTime, Effect, Layer, Option } from "effect"
-import type { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
+import type { ProviderId } from "../../domain/shared/Ids.ts"
 import { bounded } from "../../domain/trust/Latencies.ts"
+import {
+  addedDays,
+  PAID_CONSUMER_MICROCENTS_MIN,
+  PAID_CONSUMERS_READ_MAX,
+  type PaidCalls,
+  type PaidDay
+} from "../../domain/trust/PaidCalls.ts"
 import { added, type SlaHour } from "../../domain/trust/Sla.ts"
-import { type Pair, type ScoreOfDay, SlaStore, type Standing } from "../../domain/trust/SlaStore.ts"
+import { type Followed, type Pair, type ScoreOfDay, SlaStore, type Standing } from "../../domain/trust/SlaStore.ts"
 import { MemoryTables } from "./MemoryTables.ts"
 import { put } from "./MemoryUnitOfWork.ts"
 
@@ -14,15 +21,13 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const tables = yield* MemoryTables
     const hours = new Map<ProviderId, ReadonlyMap<string, SlaHour>>()
-    const seen = new Map<ProviderId, ReadonlyMap<ConsumerId, string>>()
+    const paid = new Map<ProviderId, ReadonlyMap<string, PaidDay>>()
     const changed = new Map<ProviderId, boolean>()
     const standings = new Map<ProviderId, Standing>()
     const scores = new Map<ProviderId, ReadonlyArray<ScoreOfDay>>()
 
-    const add = Effect.fnUntraced(function* (
-      given: ReadonlyArray<SlaHour>,
-      pairs: ReadonlyArray<Pair & { readonly date: string }>
-    ) {
+    // Reported calls are counted one by one: see `MemoryMarketFigures`.
+    const add = Effect.fnUntraced(function* ({ days, hours: given }: Followed) {
       for (const one of given) {
         const known = hours.get(one.providerId) ?? new Map<string, SlaHour>()
         const key = `${one.toolId} ${one.hour.epochMilliseconds}`
@@ -31,21 +36,16 @@ export const layer = Layer.effect(
         yield* put(hours, one.providerId, new Map(known).set(key, { ...sum, latencies: bounded(sum.latencies) }))
         yield* put(changed, one.providerId, true)
       }
-      for (const { consumerId, date, providerId } of pairs) {
-        const known = seen.get(providerId) ?? new Map<ConsumerId, string>()
-        if ((known.get(consumerId) ?? "") < date) yield* put(seen, providerId, new Map(known).set(consumerId, date))
+      for (const day of days) {
+        const known = paid.get(day.providerId) ?? new Map<string, PaidDay>()
+        const key = `${day.consumerId} ${day.date}`
+        const old = known.get(key)
+        yield* put(paid, day.providerId, new Map(known).set(key, old === undefined ? day : addedDays(old, day)))
       }
     })
 
     const known = (providerId: ProviderId, since: DateTime.Utc): ReadonlyArray<SlaHour> =>
       [...(hours.get(providerId)?.values() ?? [])].filter((one) => DateTime.isGreaterThanOrEqualTo(one.hour, since))
-
-    const isOne = ({ consumerId, providerId }: Pair): boolean => {
-      const provider = tables.providers.get(providerId)
-      const consumer = tables.consumers.get(consumerId)
-      if ((providerId as string) === consumerId) return true
-      return provider !== undefined && provider.email.toLowerCase() === consumer?.email.toLowerCase()
-    }
 
     const settle = Effect.fnUntraced(function* (standing: Standing, date: string) {
       const { providerId, score } = standing
@@ -71,16 +71,16 @@ export const layer = Layer.effect(
         const left = known.filter((one) => !goes(1, one.date < date))
         if (left.length < known.length) yield* put(scores, id, left)
       }
-      for (const [id, known] of seen) {
-        const left = [...known].filter(([, last]) => !goes(2, last < date))
-        if (left.length < known.size) yield* put(seen, id, new Map(left))
+      for (const [id, known] of paid) {
+        const left = [...known].filter(([, day]) => !goes(2, day.date < date))
+        if (left.length < known.size) yield* put(paid, id, new Map(left))
       }
       return 3 * limit - lefts.reduce((sum, left) => sum + left, 0)
     })
 
     return SlaStore.of({
       add,
-      selfDealing: (pairs) => Effect.sync(() => pairs.filter(isOne)),
+      selfDealing: (pairs) => Effect.sync(() => pairs.filter((pair) => isSelfDealing(tables, pair))),
       hours: (providerId, since) =>
         Effect.sync(() => known(providerId, since).filter((one) => one.toolId === undefined)),
       // Hours are at hand here: taking them together saves nothing.
@@ -89,8 +89,15 @@ export const layer = Layer.effect(
         Effect.sync(() => known(providerId, since).filter((one) => one.toolId !== undefined)),
       daysOfTool: (providerId, toolId, since) =>
         Effect.sync(() => known(providerId, since).filter((one) => one.toolId === toolId)),
-      consumers: (providerId, sinceDate) =>
-        Effect.sync(() => [...(seen.get(providerId)?.values() ?? [])].filter((date) => date >= sinceDate).length),
+      payers: (providerId, sinceDate) =>
+        Effect.sync(() => {
+          const days = [...(paid.get(providerId)?.values() ?? [])].filter(({ date }) => date >= sinceDate)
+          return [...Map.groupBy(days, ({ consumerId }) => consumerId).values()]
+            .map((ofConsumer) => paidCallsOf(ofConsumer.reduce(addedDays)))
+            .filter((one) => one.paidMicrocents >= PAID_CONSUMER_MICROCENTS_MIN)
+            .toSorted((a, b) => Number(b.paidMicrocents - a.paidMicrocents) || (a.consumerId < b.consumerId ? -1 : 1))
+            .slice(0, PAID_CONSUMERS_READ_MAX)
+        }),
       takeChanged: Effect.fnUntraced(function* (today, limit) {
         const taken = [...changed.keys()]
           .filter((providerId) => changed.get(providerId) === true || isOld(providerId, today))
@@ -110,3 +117,17 @@ export const layer = Layer.effect(
     })
   })
 )
+
+const paidCallsOf = ({ date: _, providerId: __, ...calls }: PaidDay): PaidCalls => calls
+
+/** The same account, or the same e-mail address. */
+export const isSelfDealing = (
+  tables: Pick<MemoryTables["Service"], "consumers" | "providers">,
+  { consumerId, providerId }: Pair
+): boolean => {
+  if ((providerId as string) === consumerId) return true
+  const provider = tables.providers.get(providerId)
+  return (
+    provider !== undefined && provider.email.toLowerCase() === tables.consumers.get(consumerId)?.email.toLowerCase()
+  )
+}

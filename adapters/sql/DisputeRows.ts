@@ -1,6 +1,8 @@
 /**
  * Rows of disputes, and the small integers in them (migration 0009).
  */
+import { type DateTime, Effect } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
 import type {
   DecidedBy,
   Dispute,
@@ -10,9 +12,10 @@ import type {
   Party
 } from "../../domain/trust/Dispute.ts"
 import { DisputeId } from "../../domain/trust/Dispute.ts"
+import type { ConsumerRulings } from "../../domain/trust/ScoredDisputes.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { Microcents, zero } from "../../domain/shared/Microcents.ts"
-import { toInstant } from "./Instants.ts"
+import { toDate, toInstant } from "./Instants.ts"
 import { receiptOfUuid, STATUS_CODE, wordOf } from "./LedgerCodes.ts"
 
 export interface DisputeRow {
@@ -111,4 +114,38 @@ export const tallyOf = (row: TallyRow): DisputeTally => ({
   upheld: Number(row.upheld),
   denied: Number(row.denied),
   credited: Number(row.credited)
+})
+
+interface RulingsRow {
+  readonly consumer_id: string
+  readonly upheld: bigint
+  readonly denied: bigint
+  readonly refunded_calls: bigint
+  readonly refunded: bigint
+}
+
+/** What was decided since then about paid calls of a provider, by consumer. */
+export const readRulings = (
+  sql: SqlClient.SqlClient,
+  providerId: ProviderId,
+  since: DateTime.Utc
+): Effect.Effect<ReadonlyArray<ConsumerRulings>, SqlError.SqlError> =>
+  Effect.map(
+    sql<RulingsRow>`
+      SELECT consumer_id, count(*) FILTER (WHERE status = 3 AND filed_by = ${FILED_BY_CODE.agent}) AS upheld,
+        count(*) FILTER (WHERE status = 4 AND filed_by = ${FILED_BY_CODE.agent}) AS denied,
+        count(*) FILTER (WHERE status = 3 AND outcome = ${STATUS_CODE.success}) AS refunded_calls,
+        coalesce(sum(paid) FILTER (WHERE status = 3), 0)::int8 AS refunded
+      FROM disputes
+      WHERE provider_id = ${providerId} AND created_at >= ${toDate(since)} AND cost > 0 AND status IN (3, 4)
+      GROUP BY consumer_id`,
+    (rows) => rows.map(toRulings)
+  )
+
+const toRulings = (row: RulingsRow): ConsumerRulings => ({
+  consumerId: row.consumer_id as ConsumerId,
+  upheld: Number(row.upheld),
+  denied: Number(row.denied),
+  refundedCalls: Number(row.refunded_calls),
+  refundedMicrocents: row.refunded
 })

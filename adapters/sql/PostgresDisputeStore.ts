@@ -10,6 +10,7 @@ import { pageOf, type PageRequest } from "../../domain/shared/Page.ts"
 import {
   type DisputeRow,
   FILED_BY_CODE,
+  readRulings,
   STATUS_CODES,
   TALLY_COLUMNS,
   type TallyRow,
@@ -131,7 +132,8 @@ export const layer = Layer.effect(
       due,
       filedBy,
       eraseWords,
-      against
+      against,
+      rulings: (providerId, since) => Effect.orDie(readRulings(sql, providerId, since))
     })
   })
 )

@@ -1,13 +1,16 @@
 /**
- * What is known of a provider besides its calls, in one statement: a round trip costs more than any of its parts.
+ * What is known of a provider besides its calls, in few statements: a round trip costs more than any of their parts.
  */
 import { Array as Arr, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import type { ProviderId } from "../../domain/shared/Ids.ts"
+import { countedCallsOf } from "../../domain/trust/PaidCalls.ts"
 import { type Evidence, ProviderEvidence } from "../../domain/trust/ProviderEvidence.ts"
+import { scoredDisputesOf } from "../../domain/trust/ScoredDisputes.ts"
 import type { ProofLevel } from "../../domain/trust/VerificationStore.ts"
-import { FILED_BY_CODE, TALLY_COLUMNS, type TallyRow, tallyOf } from "./DisputeRows.ts"
+import { FILED_BY_CODE, readRulings, TALLY_COLUMNS, type TallyRow, tallyOf } from "./DisputeRows.ts"
 import { toDate, toInstant } from "./Instants.ts"
+import { readPayers } from "./PaidCallRows.ts"
 import { HIGHEST_LEVEL_FIRST } from "./PostgresVerificationStore.ts"
 
 interface EvidenceRow extends TallyRow {
@@ -17,7 +20,7 @@ interface EvidenceRow extends TallyRow {
 }
 
 interface ScoreRow extends EvidenceRow {
-  readonly consumers: bigint
+  readonly calls: bigint
   readonly dates: ReadonlyArray<string>
   readonly scores: ReadonlyArray<number>
 }
@@ -55,16 +58,22 @@ export const layer = Layer.effect(
       const sinceDate = DateTime.formatIsoDateUtc(since)
       const scores = sql`FROM provider_scores WHERE provider_id = ${providerId} AND day >= ${sinceDate}::text::date
         ORDER BY day`
-      const rows = yield* read<ScoreRow>(
+      const whole = read<ScoreRow>(
         providerId,
         since,
-        sql`, (SELECT count(*) FROM provider_consumers
-            WHERE provider_id = ${providerId} AND last_seen >= ${sinceDate}::text::date) AS consumers,
+        sql`, (SELECT coalesce(sum(calls), 0)::int8 FROM sla_hourly
+            WHERE provider_id = ${providerId} AND tool_id = ${providerId} AND hour >= ${toDate(since)}) AS calls,
           ARRAY(SELECT to_char(day, 'YYYY-MM-DD') ${scores}) AS dates, ARRAY(SELECT score::int4 ${scores}) AS scores`
+      )
+      const [rows, payers, rulings] = yield* Effect.all(
+        [whole, readPayers(sql, providerId, sinceDate), readRulings(sql, providerId, DateTime.startOf(since, "day"))],
+        { concurrency: "unbounded" }
       )
       return Option.map(Arr.head(rows), (row) => ({
         ...toEvidence(row),
-        consumers: Number(row.consumers),
+        calls: Number(row.calls),
+        counted: countedCallsOf(payers, rulings),
+        scored: scoredDisputesOf(rulings),
         history: row.dates.map((date, at) => ({ date, score: row.scores[at]! }))
       }))
     }, Effect.orDie)

@@ -7,10 +7,11 @@ import type { Statement } from "effect/sql"
 import { ConsumerId, ProviderId, type ToolId } from "../../domain/shared/Ids.ts"
 import { bounded } from "../../domain/trust/Latencies.ts"
 import { added, type SlaHour } from "../../domain/trust/Sla.ts"
-import { type Pair, SlaStore, type Standing } from "../../domain/trust/SlaStore.ts"
+import { type Followed, type Pair, type ReportedCalls, SlaStore, type Standing } from "../../domain/trust/SlaStore.ts"
 import type { Badge } from "../../domain/trust/TrustScore.ts"
 import { column, OID } from "./Columns.ts"
 import { toDate, toInstant } from "./Instants.ts"
+import { addPaidDays, readPayers } from "./PaidCallRows.ts"
 
 interface HourRow extends CountsRow {
   readonly provider_id: string
@@ -22,6 +23,7 @@ interface CountsRow {
   readonly calls: bigint
   readonly successes: bigint
   readonly timeouts: bigint
+  readonly input_rejected: bigint
   readonly latency_ms: bigint
   readonly latencies: Uint8Array
 }
@@ -62,7 +64,7 @@ export const layer = Layer.effect(
           OID.int8
         )
       return sql`${whole((one) => one.calls)}, ${whole((one) => one.successes)}, ${whole((one) => one.timeouts)},
-        ${whole((one) => one.latencyMs)}, ${column(
+        ${whole((one) => one.inputRejected)}, ${whole((one) => one.latencyMs)}, ${column(
           hours.map((one) => bounded(one.latencies)),
           OID.bytea
         )}`
@@ -80,36 +82,43 @@ export const layer = Layer.effect(
       })
       const [sumProviders, sumAt, sumTools] = keysOf(sums)
       yield* sql`
-        INSERT INTO sla_hourly (provider_id, hour, tool_id, calls, successes, timeouts, latency_ms, latencies)
+        INSERT INTO sla_hourly (provider_id, hour, tool_id, calls, successes, timeouts, input_rejected, latency_ms,
+          latencies)
         SELECT * FROM unnest(${sumProviders}, ${sumAt}, ${sumTools}, ${countsOf(sums)})
         ON CONFLICT (provider_id, tool_id, hour) DO UPDATE SET calls = excluded.calls, successes = excluded.successes,
-          timeouts = excluded.timeouts, latency_ms = excluded.latency_ms, latencies = excluded.latencies`
+          timeouts = excluded.timeouts, input_rejected = excluded.input_rejected, latency_ms = excluded.latency_ms,
+          latencies = excluded.latencies`
     })
 
-    const add = Effect.fn("PostgresSlaStore.add")(function* (
-      hours: ReadonlyArray<SlaHour>,
-      seen: ReadonlyArray<Pair & { readonly date: string }>
-    ) {
-      yield* addHours(hours)
-      yield* sql`
-        INSERT INTO provider_consumers AS p (provider_id, consumer_id, last_seen)
-        SELECT provider_id, consumer_id, s.day::date FROM unnest(
-          ${column(
-            seen.map((one) => one.providerId),
-            OID.uuid
-          )}, ${column(
-            seen.map((one) => one.consumerId),
-            OID.uuid
-          )},
-          ${column(
-            seen.map((one) => one.date),
-            OID.text
-          )}) AS s (provider_id, consumer_id, day)
-        LEFT JOIN provider_consumers k USING (provider_id, consumer_id)
-        WHERE k.last_seen IS NULL OR k.last_seen < s.day::date
-        ON CONFLICT (provider_id, consumer_id) DO UPDATE SET last_seen = excluded.last_seen
-          WHERE p.last_seen < excluded.last_seen`
-      yield* touchAll([...new Set(hours.map((one) => one.providerId))])
+    /** All that is known of tools, however long ago: hours and days are forgotten. */
+    const addFigures = (hours: ReadonlyArray<SlaHour>, reported: ReadonlyArray<ReportedCalls>) => {
+      const days = hours.filter((one) => one.toolId !== undefined)
+      const tools = [...days.map((one) => one.toolId!), ...reported.map((one) => one.toolId)]
+      const whole = (of: (one: SlaHour) => number, ofReported: (one: ReportedCalls) => number = () => 0) =>
+        column(
+          [...days.map(of), ...reported.map(ofReported)].map((count) => BigInt(count)),
+          OID.int8
+        )
+      return sql`
+        INSERT INTO tool_figures AS t (tool_id, calls, successes, input_rejected, latency_ms, reported)
+        SELECT tool_id, sum(calls), sum(successes), sum(input_rejected), sum(latency_ms), sum(reported)
+        FROM unnest(${column(tools, OID.uuid)}, ${whole((one) => one.calls)}, ${whole((one) => one.successes)},
+          ${whole((one) => one.inputRejected)}, ${whole((one) => one.latencyMs)},
+          ${whole(
+            () => 0,
+            (one) => one.calls
+          )}) AS d (tool_id, calls, successes, input_rejected, latency_ms, reported)
+        GROUP BY tool_id ORDER BY tool_id
+        ON CONFLICT (tool_id) DO UPDATE SET calls = t.calls + excluded.calls,
+          successes = t.successes + excluded.successes, input_rejected = t.input_rejected + excluded.input_rejected,
+          latency_ms = t.latency_ms + excluded.latency_ms, reported = t.reported + excluded.reported`
+    }
+
+    const add = Effect.fn("PostgresSlaStore.add")(function* ({ days, hours, reported }: Followed) {
+      if (hours.length > 0) yield* addHours(hours)
+      if (days.length > 0) yield* addPaidDays(sql, days)
+      yield* addFigures(hours, reported)
+      if (hours.length > 0) yield* touchAll([...new Set(hours.map((one) => one.providerId))])
     }, Effect.orDie)
 
     const touchAll = (providerIds: ReadonlyArray<ProviderId>) => sql`
@@ -148,13 +157,13 @@ export const layer = Layer.effect(
         WITH counted AS MATERIALIZED (
           SELECT date_bin('1 day', hour, 'epoch') AS day, sum(calls)::int8 AS calls FROM sla_hourly WHERE ${asked} GROUP BY 1
         ), whole AS MATERIALIZED (
-          SELECT day, calls, successes, timeouts, latency_ms, latencies FROM sla_daily
+          SELECT day, calls, successes, timeouts, input_rejected, latency_ms, latencies FROM sla_daily
           WHERE ${ofProvider} AND day >= ${toDate(since)} AND (day, calls) IN (SELECT day, calls FROM counted)
         )
-        SELECT day AS hour, calls, successes, timeouts, latency_ms, latencies FROM whole
+        SELECT day AS hour, calls, successes, timeouts, input_rejected, latency_ms, latencies FROM whole
         UNION ALL
         SELECT h.* FROM counted c CROSS JOIN LATERAL (
-          SELECT hour, calls, successes, timeouts, latency_ms, latencies FROM sla_hourly
+          SELECT hour, calls, successes, timeouts, input_rejected, latency_ms, latencies FROM sla_hourly
           WHERE ${asked} AND hour >= c.day AND hour < c.day + interval '1 day' OFFSET 0) h
         WHERE c.day NOT IN (SELECT day FROM whole)`
       return rows.map((row) => toCounts(row, providerId, undefined))
@@ -164,10 +173,11 @@ export const layer = Layer.effect(
       if (days.length === 0) return
       const [providers, at] = keysOf(days)
       yield* sql`
-        INSERT INTO sla_daily AS d (provider_id, day, calls, successes, timeouts, latency_ms, latencies)
+        INSERT INTO sla_daily AS d (provider_id, day, calls, successes, timeouts, input_rejected, latency_ms, latencies)
         SELECT * FROM unnest(${providers}, ${at}, ${countsOf(days)})
         ON CONFLICT (provider_id, day) DO UPDATE SET calls = excluded.calls, successes = excluded.successes,
-          timeouts = excluded.timeouts, latency_ms = excluded.latency_ms, latencies = excluded.latencies
+          timeouts = excluded.timeouts, input_rejected = excluded.input_rejected, latency_ms = excluded.latency_ms,
+          latencies = excluded.latencies
         WHERE excluded.calls > d.calls`
     }, Effect.orDie)
 
@@ -186,13 +196,6 @@ export const layer = Layer.effect(
       const rows = yield* sql<HourRow>`
         SELECT * FROM sla_hourly WHERE provider_id = ${providerId} AND tool_id = ${toolId} AND hour >= ${toDate(since)}`
       return rows.map(toHour)
-    }, Effect.orDie)
-
-    const consumers = Effect.fn("PostgresSlaStore.consumers")(function* (providerId: ProviderId, sinceDate: string) {
-      const [row] = yield* sql<{ readonly count: bigint }>`
-        SELECT count(*) FROM provider_consumers
-        WHERE provider_id = ${providerId} AND last_seen >= ${sinceDate}::text::date`
-      return Number(row!.count)
     }, Effect.orDie)
 
     const takeChanged = Effect.fn("PostgresSlaStore.takeChanged")(function* (today: string, limit: number) {
@@ -241,7 +244,7 @@ export const layer = Layer.effect(
         yield* gone(sql`sla_hourly`, sql`hour < ${day}`, limit),
         yield* gone(sql`sla_daily`, sql`day < ${day}`, limit),
         yield* gone(sql`provider_scores`, sql`day < ${date}::text::date`, limit),
-        yield* gone(sql`provider_consumers`, sql`last_seen < ${date}::text::date`, limit)
+        yield* gone(sql`trust_daily`, sql`day < ${date}::text::date`, limit)
       ]
       return counts.reduce((sum, count) => sum + count, 0)
     }, Effect.orDie)
@@ -262,7 +265,7 @@ export const layer = Layer.effect(
       keepDays,
       toolDays,
       daysOfTool,
-      consumers,
+      payers: (providerId, sinceDate) => Effect.orDie(readPayers(sql, providerId, sinceDate)),
       takeChanged,
       touch: (providerId) => Effect.orDie(Effect.asVoid(touchAll([providerId]))),
       settle,
@@ -288,6 +291,7 @@ const toCounts = (row: CountsRow, providerId: ProviderId, toolId: ToolId | undef
   calls: Number(row.calls),
   successes: Number(row.successes),
   timeouts: Number(row.timeouts),
+  inputRejected: Number(row.input_rejected),
   latencyMs: Number(row.latency_ms),
   latencies: row.latencies
 })

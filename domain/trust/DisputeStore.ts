@@ -5,6 +5,7 @@ import { Context, type DateTime, type Effect, type Option } from "effect"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"
 import type { Dispute, DisputeId, DisputeStatus, DisputeTally } from "./Dispute.ts"
+import type { ConsumerRulings } from "./ScoredDisputes.ts"
 
 export type DisputeOwner =
   | { readonly role: "consumer"; readonly ownerId: ConsumerId }
@@ -39,5 +40,7 @@ export class DisputeStore extends Context.Service<
     eraseWords(owner: DisputeOwner): Effect.Effect<number>
     /** Filed by consumers against a provider since then. */
     against(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<DisputeTally>
+    /** Of the disputes filed since then that were refunded or denied, about calls that cost something: by consumer. */
+    rulings(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<ReadonlyArray<ConsumerRulings>>
   }
 >()("agent-tool-billing/domain/trust/DisputeStore") {}

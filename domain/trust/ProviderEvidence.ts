@@ -7,6 +7,8 @@ import { AccountStore } from "../accounts/AccountStore.ts"
 import type { ProviderId } from "../shared/Ids.ts"
 import type { DisputeTally } from "./Dispute.ts"
 import { DisputeStore } from "./DisputeStore.ts"
+import { countedCallsOf, type CountedCalls } from "./PaidCalls.ts"
+import { type ScoredDisputes, scoredDisputesOf } from "./ScoredDisputes.ts"
 import { type ScoreOfDay, SlaStore } from "./SlaStore.ts"
 import { type Verified, VerificationStore } from "./VerificationStore.ts"
 
@@ -18,8 +20,10 @@ export interface Evidence {
 }
 
 export interface ScoreEvidence extends Evidence {
-  /** How many were seen within the window. */
-  readonly consumers: number
+  /** Proxied calls within the window, free ones, too. */
+  readonly calls: number
+  readonly counted: CountedCalls
+  readonly scored: ScoredDisputes
   /** The newest last. */
   readonly history: ReadonlyArray<ScoreOfDay>
 }
@@ -54,15 +58,23 @@ export class ProviderEvidence extends Context.Service<
 
       const ofScore = Effect.fn("ProviderEvidence.ofScore")(function* (providerId: ProviderId, since: DateTime.Utc) {
         const sinceDate = DateTime.formatIsoDateUtc(since)
-        const { provider, ...rest } = yield* Effect.all(
+        const { hours, payers, provider, rulings, ...rest } = yield* Effect.all(
           {
             ...parts(providerId, since),
-            consumers: store.consumers(providerId, sinceDate),
+            hours: store.hours(providerId, since),
+            payers: store.payers(providerId, sinceDate),
+            rulings: disputes.rulings(providerId, DateTime.startOf(since, "day")),
             history: store.history(providerId, sinceDate)
           },
           { concurrency: "unbounded" }
         )
-        return Option.map(provider, ({ name }) => ({ name, ...rest }))
+        return Option.map(provider, ({ name }) => ({
+          name,
+          ...rest,
+          calls: hours.reduce((sum, hour) => sum + hour.calls, 0),
+          counted: countedCallsOf(payers, rulings),
+          scored: scoredDisputesOf(rulings)
+        }))
       })
 
       return ProviderEvidence.of({ ofSla, ofScore })

@@ -4,12 +4,14 @@
  */
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import type { SequencedReceipt } from "../log/LogStore.ts"
+import type { Receipt } from "../receipts/Receipt.ts"
 import type { ProviderId, ToolId } from "../shared/Ids.ts"
 import type { DisputeTally } from "./Dispute.ts"
-import { type Evidence, ProviderEvidence } from "./ProviderEvidence.ts"
 import { percentiles } from "./Latencies.ts"
+import { paidDaysOf } from "./PaidCalls.ts"
+import { ProviderEvidence, type ScoreEvidence } from "./ProviderEvidence.ts"
 import { hoursOf, type Sla, type SlaHour, slaOf, toolWindowStart, wholeDays, windowStart } from "./Sla.ts"
-import { type Pair, type ScoreOfDay, SlaStore, type Standing } from "./SlaStore.ts"
+import { type Pair, type ReportedCalls, SlaStore, type Standing } from "./SlaStore.ts"
 import { adviceOf, type TrustAdvice } from "./TrustAdvice.ts"
 import { type TrustEvidence, trustOf, type TrustScore, type VerificationLevel } from "./TrustScore.ts"
 import type { Verified } from "./VerificationStore.ts"
@@ -30,12 +32,11 @@ export interface ProviderSla {
   readonly verified: Verified
 }
 
-export interface ProviderScore extends ProviderSla {
-  readonly consumers: number
+export interface ProviderScore extends ScoreEvidence {
+  readonly providerId: ProviderId
   readonly level: VerificationLevel
   readonly trust: TrustScore
   readonly advice: TrustAdvice
-  readonly history: ReadonlyArray<ScoreOfDay>
 }
 
 /** Three times as long as anything is measured over. */
@@ -65,43 +66,34 @@ export class ProviderTrust extends Context.Service<
       const known = yield* ProviderEvidence
 
       const follow = Effect.fn("ProviderTrust.follow")(function* (batch: ReadonlyArray<SequencedReceipt>) {
-        const proxied = batch.filter(({ origin }) => origin === "proxy").map(({ receipt }) => receipt)
-        if (proxied.length === 0) return
+        const reported = reportedOf(batch)
+        // A cancellation that was passed on ended the call before the provider could.
+        const proxied = batch.filter(({ cause, origin }) => origin === "proxy" && cause !== "canceled")
+        if (proxied.length === 0 && reported.length === 0) return
         const pairs = new Map<string, Pair>(
-          proxied.map((one) => [
-            `${one.provider_id} ${one.agent_id}`,
-            { providerId: one.provider_id, consumerId: one.agent_id }
+          proxied.map(({ receipt }) => [
+            pairOf(receipt),
+            { providerId: receipt.provider_id, consumerId: receipt.agent_id }
           ])
         )
         const own = new Set(
           (yield* store.selfDealing([...pairs.values()])).map((pair) => `${pair.providerId} ${pair.consumerId}`)
         )
-        const counted = proxied.filter((one) => !own.has(`${one.provider_id} ${one.agent_id}`))
-        if (counted.length === 0) return
-        const seen = new Map(
-          counted
-            .toSorted((a, b) => (a.timestamp < b.timestamp ? -1 : 1))
-            .map((one) => [
-              `${one.provider_id} ${one.agent_id}`,
-              { providerId: one.provider_id, consumerId: one.agent_id, date: one.timestamp.slice(0, 10) }
-            ])
-        )
-        yield* store.add(hoursOf(counted), [...seen.values()])
+        const counted = proxied.filter(({ receipt }) => !own.has(pairOf(receipt)))
+        if (counted.length === 0 && reported.length === 0) return
+        yield* store.add({ hours: hoursOf(counted), days: paidDaysOf(counted), reported })
       })
 
       /** The evidence is read at the same time as the hours. */
-      const measured = Effect.fnUntraced(function* <A extends Evidence>(
-        providerId: ProviderId,
-        evidenceOf: (providerId: ProviderId, since: DateTime.Utc) => Effect.Effect<Option.Option<A>>
-      ) {
+      const sla = Effect.fn("ProviderTrust.sla")(function* (providerId: ProviderId) {
         const now = yield* DateTime.now
         const since = windowStart(now)
-        const [hours, found] = yield* Effect.all([store.hours(providerId, since), evidenceOf(providerId, since)], {
+        const [hours, found] = yield* Effect.all([store.hours(providerId, since), known.ofSla(providerId, since)], {
           concurrency: "unbounded"
         })
         const evidence = Option.getOrUndefined(found)
         if (evidence === undefined) return yield* new ProviderUnknown({ providerId })
-        return { ...evidence, providerId, hours, sla: slaOf(hours, now) }
+        return { ...evidence, providerId, sla: slaOf(hours, now) }
       })
 
       const slaOfTool = Effect.fn("ProviderTrust.slaOfTool")(function* (providerId: ProviderId, toolId: ToolId) {
@@ -110,25 +102,21 @@ export class ProviderTrust extends Context.Service<
         return slaOf(yield* store.daysOfTool(providerId, toolId, from), now, from)
       })
 
-      const scored = Effect.fnUntraced(function* (providerId: ProviderId) {
-        const found = yield* measured(providerId, known.ofScore)
-        const { consumers, disputes, sla, verified } = found
-        const evidence: TrustEvidence = {
-          level: verified.level,
-          calls: sla.calls,
-          consumers,
-          successRate: sla.calls === 0 ? undefined : sla.successes / sla.calls,
-          p95Ms: sla.p95Ms,
-          disputes
-        }
-        return { ...found, level: verified.level, trust: trustOf(evidence), advice: adviceOf(evidence) }
+      const score = Effect.fn("ProviderTrust.score")(function* (providerId: ProviderId) {
+        const found = yield* known.ofScore(providerId, windowStart(yield* DateTime.now))
+        const given = Option.getOrUndefined(found)
+        if (given === undefined) return yield* new ProviderUnknown({ providerId })
+        const { level } = given.verified
+        const evidence: TrustEvidence = { level, ...given.counted, disputes: given.scored }
+        return { ...given, providerId, level, trust: trustOf(evidence), advice: adviceOf(evidence) }
       })
 
       const refreshOne = Effect.fnUntraced(function* (providerId: ProviderId) {
-        const { hours, sla, trust } = yield* scored(providerId)
-        yield* store.keepDays(wholeDays(hours, sla.to))
-        const days = yield* store.toolDays(providerId, sla.from)
-        const date = DateTime.formatIsoDateUtc(yield* DateTime.now)
+        const now = yield* DateTime.now
+        const { trust } = yield* score(providerId)
+        yield* store.keepDays(wholeDays(yield* store.hours(providerId, windowStart(now)), now))
+        const days = yield* store.toolDays(providerId, windowStart(now))
+        const date = DateTime.formatIsoDateUtc(now)
         yield* store.settle({ providerId, score: trust.score, badge: trust.badge, p95OfTools: p95OfTools(days) }, date)
       })
 
@@ -146,8 +134,8 @@ export class ProviderTrust extends Context.Service<
 
       return ProviderTrust.of({
         follow,
-        sla: (providerId) => measured(providerId, known.ofSla),
-        score: Effect.fn("ProviderTrust.score")(scored),
+        sla,
+        score,
         slaOfTool,
         standings: store.standings,
         refresh,
@@ -156,6 +144,16 @@ export class ProviderTrust extends Context.Service<
     })
   )
 }
+
+const pairOf = (receipt: Receipt): string => `${receipt.provider_id} ${receipt.agent_id}`
+
+const reportedOf = (batch: ReadonlyArray<SequencedReceipt>): ReadonlyArray<ReportedCalls> =>
+  [
+    ...Map.groupBy(
+      batch.filter(({ origin }) => origin === "meter"),
+      ({ receipt }) => receipt.tool_id
+    )
+  ].map(([toolId, calls]) => ({ toolId, calls: calls.length }))
 
 const p95OfTools = (days: ReadonlyArray<SlaHour>): ReadonlyMap<ToolId, number> =>
   new Map(

@@ -2,11 +2,16 @@
  * What a provider's calls say about it: from the proxy's own traffic, hour by hour, over thirty days.
  */
 import { DateTime } from "effect"
-import type { Receipt } from "../receipts/Receipt.ts"
 import type { ProviderId, ToolId } from "../shared/Ids.ts"
 import { type Latencies, latenciesOf, merge, percentiles } from "./Latencies.ts"
+import type { TrustReceipt } from "./PaidCalls.ts"
 
 export const SLA_DAYS = 30
+/**
+ * Calls whose input the provider rejected leave the rates up to this share of all calls: a consumer's mistakes are not the
+ * provider's failures. The rest count as errors, so that a provider cannot pass its failures off as rejected input.
+ */
+export const INPUT_REJECTED_SHARE_MAX = 0.05
 const HOUR_MS = 3_600_000
 
 /** The calls of a provider in one hour or day, or those of one of its tools in one day. */
@@ -19,6 +24,8 @@ export interface SlaHour {
   readonly calls: number
   readonly successes: number
   readonly timeouts: number
+  readonly inputRejected: number
+  /** Without the calls whose input was rejected, as are the latencies. */
   readonly latencyMs: number
   readonly latencies: Latencies
 }
@@ -29,6 +36,7 @@ export interface SlaDay {
   readonly successes: number
   readonly errors: number
   readonly timeouts: number
+  readonly inputRejected: number
   /** Undefined on a day without calls. */
   readonly uptimePercent: number | undefined
   readonly p95Ms: number | undefined
@@ -39,9 +47,14 @@ export interface Sla {
   readonly to: DateTime.Utc
   readonly calls: number
   readonly successes: number
-  /** Whatever did not succeed and was no time-out. */
+  /** Calls that failed in any other way than by a time-out or for their input. */
   readonly errors: number
   readonly timeouts: number
+  /** Calls whose input the provider rejected. */
+  readonly inputRejected: number
+  /** Of all calls. */
+  readonly inputRejectedRate: number | undefined
+  /** Of the rated calls: see `ratedCalls`. */
   readonly uptimePercent: number | undefined
   readonly errorRate: number | undefined
   readonly averageMs: number | undefined
@@ -66,14 +79,16 @@ export const slaOf = (hours: ReadonlyArray<SlaHour>, now: DateTime.Utc, from = w
   const lengths = new Map([...byDate].map(([date, ofDay]) => [date, merge(ofDay.map((hour) => hour.latencies))]))
   const [p50Ms, p95Ms, p99Ms] = percentiles([...lengths.values()], [0.5, 0.95, 0.99])
   const sums = sumOf(hours)
+  const rated = ratedCalls(sums)
+  const timed = sums.calls - sums.inputRejected
   return {
     from,
     to: now,
     ...sums,
+    inputRejectedRate: sums.calls === 0 ? undefined : round(sums.inputRejected / sums.calls, 4),
     uptimePercent: percentOf(sums),
-    errorRate: sums.calls === 0 ? undefined : round((sums.calls - sums.successes) / sums.calls, 4),
-    averageMs:
-      sums.calls === 0 ? undefined : Math.round(hours.reduce((ms, hour) => ms + hour.latencyMs, 0) / sums.calls),
+    errorRate: rated === 0 ? undefined : round((rated - sums.successes) / rated, 4),
+    averageMs: timed === 0 ? undefined : Math.round(hours.reduce((ms, hour) => ms + hour.latencyMs, 0) / timed),
     p50Ms,
     p95Ms,
     p99Ms,
@@ -100,39 +115,56 @@ const sumOf = (hours: ReadonlyArray<SlaHour>) => {
   const calls = total((hour) => hour.calls)
   const successes = total((hour) => hour.successes)
   const timeouts = total((hour) => hour.timeouts)
-  return { calls, successes, timeouts, errors: calls - successes - timeouts }
+  const inputRejected = total((hour) => hour.inputRejected)
+  return { calls, successes, timeouts, inputRejected, errors: calls - successes - timeouts - inputRejected }
 }
 
+type Answered = Pick<SlaHour, "calls" | "inputRejected">
+
+/** How many calls leave the rates because their input was rejected; the share is rounded up to a whole call. */
+export const excusedCalls = ({ calls, inputRejected }: Answered): number =>
+  Math.min(inputRejected, Math.ceil(calls * INPUT_REJECTED_SHARE_MAX))
+
+/** What rates are shares of. */
+export const ratedCalls = (answered: Answered): number => answered.calls - excusedCalls(answered)
+
 /** Rounded down: 99.99 is not a hundred. */
-const percentOf = ({ calls, successes }: { readonly calls: number; readonly successes: number }): number | undefined =>
-  calls === 0 ? undefined : Math.floor((successes * 10_000) / calls) / 100
+const percentOf = (sums: Answered & Pick<SlaHour, "successes">): number | undefined => {
+  const rated = ratedCalls(sums)
+  return rated === 0 ? undefined : Math.floor((sums.successes * 10_000) / rated) / 100
+}
 
 const round = (value: number, places: number): number => Math.round(value * 10 ** places) / 10 ** places
 
 /** Calls as hours of their providers and days of their tools, to be added to what is there. */
-export const hoursOf = (receipts: ReadonlyArray<Receipt>): ReadonlyArray<SlaHour> => {
-  const ofProviders = Map.groupBy(receipts, (one) => `${one.provider_id} ${one.timestamp.slice(0, 13)}`)
-  const ofTools = Map.groupBy(receipts, (one) => `${one.tool_id} ${one.timestamp.slice(0, 10)}`)
+export const hoursOf = (calls: ReadonlyArray<TrustReceipt>): ReadonlyArray<SlaHour> => {
+  const ofProviders = Map.groupBy(calls, ({ receipt }) => `${receipt.provider_id} ${receipt.timestamp.slice(0, 13)}`)
+  const ofTools = Map.groupBy(calls, ({ receipt }) => `${receipt.tool_id} ${receipt.timestamp.slice(0, 10)}`)
   return [
-    ...[...ofProviders.values()].map((calls) =>
-      sumUp(calls, undefined, `${calls[0]!.timestamp.slice(0, 13)}:00:00.000Z`)
+    ...[...ofProviders.values()].map((ofHour) =>
+      sumUp(ofHour, undefined, `${ofHour[0]!.receipt.timestamp.slice(0, 13)}:00:00.000Z`)
     ),
-    ...[...ofTools.values()].map((calls) =>
-      sumUp(calls, calls[0]!.tool_id, `${calls[0]!.timestamp.slice(0, 10)}T00:00:00.000Z`)
+    ...[...ofTools.values()].map((ofDay) =>
+      sumUp(ofDay, ofDay[0]!.receipt.tool_id, `${ofDay[0]!.receipt.timestamp.slice(0, 10)}T00:00:00.000Z`)
     )
   ]
 }
 
-const sumUp = (calls: ReadonlyArray<Receipt>, toolId: ToolId | undefined, from: string): SlaHour => ({
-  providerId: calls[0]!.provider_id,
-  toolId,
-  hour: DateTime.makeUnsafe(from),
-  calls: calls.length,
-  successes: calls.filter(({ status }) => status === "success").length,
-  timeouts: calls.filter(({ status }) => status === "timeout").length,
-  latencyMs: calls.reduce((ms, { duration_ms }) => ms + duration_ms, 0),
-  latencies: latenciesOf(calls.map(({ duration_ms }) => duration_ms))
-})
+const sumUp = (calls: ReadonlyArray<TrustReceipt>, toolId: ToolId | undefined, from: string): SlaHour => {
+  // A rejection is quick and says nothing about how quick the tool is.
+  const lengths = calls.filter(({ cause }) => cause !== "input_rejected").map(({ receipt }) => receipt.duration_ms)
+  return {
+    providerId: calls[0]!.receipt.provider_id,
+    toolId,
+    hour: DateTime.makeUnsafe(from),
+    calls: calls.length,
+    successes: calls.filter(({ receipt }) => receipt.status === "success").length,
+    timeouts: calls.filter(({ receipt }) => receipt.status === "timeout").length,
+    inputRejected: calls.length - lengths.length,
+    latencyMs: lengths.reduce((sum, ms) => sum + ms, 0),
+    latencies: latenciesOf(lengths)
+  }
+}
 
 /** The days among these hours that are over, each taken together; not one of which only a part is given. */
 export const wholeDays = (hours: ReadonlyArray<SlaHour>, now: DateTime.Utc): ReadonlyArray<SlaHour> => {
@@ -148,6 +180,7 @@ export const added = (one: SlaHour, other: SlaHour): SlaHour => ({
   calls: one.calls + other.calls,
   successes: one.successes + other.successes,
   timeouts: one.timeouts + other.timeouts,
+  inputRejected: one.inputRejected + other.inputRejected,
   latencyMs: one.latencyMs + other.latencyMs,
   latencies: merge([one.latencies, other.latencies])
 })

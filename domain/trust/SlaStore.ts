@@ -3,6 +3,7 @@
  */
 import { Context, type DateTime, type Effect, type Option } from "effect"
 import type { ConsumerId, ProviderId, ToolId } from "../shared/Ids.ts"
+import type { PaidCalls, PaidDay } from "./PaidCalls.ts"
 import type { SlaHour } from "./Sla.ts"
 import type { Badge } from "./TrustScore.ts"
 
@@ -20,6 +21,18 @@ export interface Standing {
   readonly p95OfTools: ReadonlyMap<ToolId, number>
 }
 
+/** How many calls of a tool its provider or a consumer reported, instead of the proxy making them. */
+export interface ReportedCalls {
+  readonly toolId: ToolId
+  readonly calls: number
+}
+
+export interface Followed {
+  readonly hours: ReadonlyArray<SlaHour>
+  readonly days: ReadonlyArray<PaidDay>
+  readonly reported: ReadonlyArray<ReportedCalls>
+}
+
 export interface ScoreOfDay {
   /** `2026-11-20`. */
   readonly date: string
@@ -29,8 +42,11 @@ export interface ScoreOfDay {
 export class SlaStore extends Context.Service<
   SlaStore,
   {
-    /** Adds to what is there, inside a unit of work that nobody else is in. Marks the providers as changed. */
-    add(hours: ReadonlyArray<SlaHour>, seen: ReadonlyArray<Pair & { readonly date: string }>): Effect.Effect<void>
+    /**
+     * Adds to what is there, inside a unit of work that no other one runs beside: each hour and day is named once. Marks
+     * the providers of the hours as changed.
+     */
+    add(followed: Followed): Effect.Effect<void>
     /** Those pairs whose two ends are one: the same account, or the same e-mail address. */
     selfDealing(pairs: ReadonlyArray<Pair>): Effect.Effect<ReadonlyArray<Pair>>
     /** Of the provider as a whole. A kept day comes as one, where all of it is asked for and nothing was added since. */
@@ -41,8 +57,11 @@ export class SlaStore extends Context.Service<
     toolDays(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<ReadonlyArray<SlaHour>>
     /** Of one of them. */
     daysOfTool(providerId: ProviderId, toolId: ToolId, since: DateTime.Utc): Effect.Effect<ReadonlyArray<SlaHour>>
-    /** How many consumers were seen on that date or later. */
-    consumers(providerId: ProviderId, sinceDate: string): Effect.Effect<number>
+    /**
+     * The consumers that paid at least `PAID_CONSUMER_MICROCENTS_MIN` since that date, before refunds, each with all that is
+     * known since then: who paid the most first, at most `PAID_CONSUMERS_READ_MAX`.
+     */
+    payers(providerId: ProviderId, sinceDate: string): Effect.Effect<ReadonlyArray<PaidCalls>>
     /** Takes the marks of changed ones away; those that were settled before today besides. No more than that at once. */
     takeChanged(today: string, limit: number): Effect.Effect<ReadonlyArray<ProviderId>>
     /** Marks one: something else about it has changed. */
@@ -54,7 +73,7 @@ export class SlaStore extends Context.Service<
     /** The newest last. */
     history(providerId: ProviderId, sinceDate: string): Effect.Effect<ReadonlyArray<ScoreOfDay>>
     /**
-     * Forgets hours, days, scores and sightings of consumers that are all from before that day: of each kind at most
+     * Forgets hours, days, scores and days of pairs that are all from before that day: of each kind at most
      * `limit`, and how many they were in all.
      */
     prune(beforeDay: DateTime.Utc, limit: number): Effect.Effect<number>

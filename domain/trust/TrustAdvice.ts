@@ -50,7 +50,9 @@ const verificationAdvice = ({ level }: TrustEvidence): string | undefined => {
 
 /** The next step up, where there is one, and the weight of the sample, where that holds the figure back. */
 const joined = (step: string | undefined, { calls }: TrustEvidence): string => {
-  if (calls === 0) return "Nothing is measured yet: the calls of developers through the proxy make this figure."
+  if (calls === 0) {
+    return "Nothing is measured yet: this figure comes from calls of consumers that paid you at least $1 in 30 days."
+  }
   const share = Math.floor((calls / (calls + HALF_CONFIDENCE_CALLS)) * 100)
   const sample = `${calls} ${calls === 1 ? "call counts" : "calls count"} for ${share} % of it; the rest is drawn to the middle.`
   return step === undefined ? `As good as it gets, with few calls: ${sample}` : `${step} ${sample}`
@@ -72,7 +74,7 @@ const latencyStep = ({ p95Ms }: TrustEvidence): string | undefined => {
 }
 
 const disputesAdvice = ({ calls, disputes }: TrustEvidence): string | undefined => {
-  if (disputes.total === 0 || disputes.denied === disputes.total) return undefined
+  if (disputes.upheld === 0) return undefined
   const next = DISPUTE_POINTS.findLast(([, points]) => points > disputePoints(disputes, calls))
   const step =
     next === undefined ? "" : ` Below ${next[0] * 100} % of the calls it is worth ${next[1]}, without any ${MOST}.`
@@ -82,7 +84,10 @@ const disputesAdvice = ({ calls, disputes }: TrustEvidence): string | undefined 
 const badgeAdvice = (evidence: TrustEvidence): string | undefined => {
   const { calls, consumers, level } = evidence
   if (calls < RATED_CALLS_MIN || consumers < RATED_CONSUMERS_MIN) {
-    return `A badge needs ${RATED_CALLS_MIN} calls by ${RATED_CONSUMERS_MIN} developers in 30 days; there are ${calls} by ${consumers}.`
+    return (
+      `A badge needs ${RATED_CALLS_MIN} counted calls by ${RATED_CONSUMERS_MIN} consumers that paid you at least $1 each in ` +
+      `30 days; there are ${calls} by ${consumers}.`
+    )
   }
   const isProven = level === "domain" || level === "code"
   return trustOf({ ...evidence, level: "code" }).badge === "verified" && !isProven

@@ -3,7 +3,8 @@
  * sample says little: what is measured is drawn toward the middle until there are enough calls.
  */
 import { Schema } from "effect"
-import type { DisputeTally } from "./Dispute.ts"
+import type { CountedCalls } from "./PaidCalls.ts"
+import type { ScoredDisputes } from "./ScoredDisputes.ts"
 
 export const VerificationLevel = Schema.Literals(["unverified", "email", "domain", "code"])
 export type VerificationLevel = typeof VerificationLevel.Type
@@ -11,14 +12,9 @@ export type VerificationLevel = typeof VerificationLevel.Type
 export const Badge = Schema.Literals(["unrated", "basic", "trusted", "verified"])
 export type Badge = typeof Badge.Type
 
-export interface TrustEvidence {
+export interface TrustEvidence extends CountedCalls {
   readonly level: VerificationLevel
-  readonly calls: number
-  readonly consumers: number
-  /** From 0 to 1; undefined without calls. */
-  readonly successRate: number | undefined
-  readonly p95Ms: number | undefined
-  readonly disputes: DisputeTally
+  readonly disputes: ScoredDisputes
 }
 
 export interface TrustScore {
@@ -105,10 +101,9 @@ export const latencyPoints = (p95Ms: number | undefined): number => {
 }
 
 /** A dispute that was denied is nobody's fault but the filer's. */
-export const disputePoints = ({ denied, total }: DisputeTally, calls: number): number => {
-  if (total === 0) return 25
-  if (denied === total) return 24
-  const share = (total - denied) / Math.max(1, calls)
+export const disputePoints = ({ denied, upheld }: ScoredDisputes, calls: number): number => {
+  if (upheld === 0) return denied === 0 ? 25 : 24
+  const share = upheld / Math.max(1, calls)
   return DISPUTE_POINTS.find(([below]) => share < below)?.[1] ?? DISPUTE_POINTS_LEAST
 }
 
@@ -120,21 +115,28 @@ const badgeOf = (score: number, { calls, consumers, level }: TrustEvidence): Bad
   return earned === "verified" && level !== "domain" && level !== "code" ? "trusted" : earned
 }
 
-/** The formula in words, so that a person can do the sum with the figures of the SLA and the disputes. */
+/** The formula in words, so that a person can do the sum with the details of a score. */
 export const scoringGuide = {
   formula: "trust_score = verification + uptime + latency + disputes, each from 0 to 25",
   verification: "unverified 0, email 10, domain 20, code 25",
   uptime:
-    "by success rate over 30 days: 99.9 % and more 25, 99.5 % 23, 99 % 20, 98 % 17, 95 % 12, 90 % 8, below 3; then drawn " +
-    "toward the middle",
+    "by success rate over 30 days: 99.9% and more 25, 99.5% 23, 99% 20, 98% 17, 95% 12, 90% 8, below 3; then drawn toward " +
+    "the middle",
   latency:
     "by p95 over 30 days: up to 200 ms 25, 500 ms 22, 1000 ms 18, 2000 ms 14, 5000 ms 8, beyond 3; then drawn toward the middle",
   disputes:
-    "none 25; all of them denied 24; else by the share of calls disputed and not denied: below 1 % 20, 5 % 15, 10 % 8, else 2",
+    "about paid calls, filed in the last 30 days, and decided: none 25; all of them denied 24; else by upheld disputes / " +
+    "counted calls: below 1% 20, 5% 15, 10% 8, else 2. Open disputes and disputes about free calls do not count",
   confidence:
-    "calls / (calls + 100). Uptime and latency become 12.5 + (points - 12.5) * confidence, rounded; without calls they are 12.5",
+    "counted calls / (counted calls + 100). Uptime and latency become 12.5 + (points - 12.5) * confidence, rounded; without " +
+    "calls they are 12.5",
   badge:
-    "unrated below 100 calls or 3 consumers; then basic from 25, trusted from 50, verified from 75 with at least a verified domain",
+    "unrated below 100 counted calls or 3 counted consumers; then basic from 25, trusted from 50, verified from 75 with at " +
+    "least a verified domain. A provider whose tools are all free stays unrated",
   evidence:
-    "calls through the proxy alone; calls between a provider and a consumer of the same e-mail address do not count"
+    "a consumer counts once it paid the provider $1 in 30 days, net of refunds, for calls through the proxy. Counted calls " +
+    "are its paid calls without refunded ones, and its failed calls up to the same number. Rates are weighted by what was " +
+    "paid. Free calls, reported calls, passed cancellations, and calls between a provider and a consumer of the same e-mail " +
+    "address do not count. Input that the provider rejected does not count up to 5% of a consumer's calls, and counts as " +
+    "failed beyond"
 } as const

@@ -95,19 +95,21 @@ const slaHours = Effect.fnUntraced(function* ({ provider }: Members) {
   const now = (yield* DateTime.now).epochMilliseconds
   const calls = Math.max(1, Math.round(CALLS / (DAYS * 24)))
   const latencies = latenciesOf(Array.from({ length: calls }, (_, n) => 20 + ((n * 7_919) % 600)))
-  yield* store.add(
-    Array.from({ length: SLA_HOURS }, (_, hour) => ({
+  yield* store.add({
+    hours: Array.from({ length: SLA_HOURS }, (_, hour) => ({
       providerId: ProviderId.make(provider.id),
       toolId: undefined,
       hour: DateTime.makeUnsafe(Math.floor(now / HOUR_MS) * HOUR_MS - hour * HOUR_MS),
       calls,
       successes: calls - Math.floor(calls / 50),
       timeouts: 0,
+      inputRejected: 0,
       latencyMs: calls * 300,
       latencies
     })),
-    []
-  )
+    days: [],
+    reported: []
+  })
 })
 
 const looks = Effect.fnUntraced(function* (page: Page) {

@@ -252,4 +252,39 @@ export const disputeStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
         assert.deepStrictEqual([asProvider.total, asProvider.open], [1, 1])
       })
     )
+
+    it.effect("says what was decided about paid calls of a provider, by consumer", () =>
+      Effect.gen(function* () {
+        const store = yield* DisputeStore
+        const { consumerId, providerId } = aDispute()
+        const other = aDispute().consumerId
+        const given = [
+          [{ outcome: "success" }, "resolved_refund"],
+          [{ outcome: "error", cost: Microcents.make(300n) }, "resolved_refund"],
+          [{ outcome: "success", filedBy: "provider" }, "resolved_refund"],
+          [{}, "resolved_denied"],
+          [{ consumerId: other }, "resolved_denied"],
+          [{}, "resolved_credit"],
+          [{}, "filed"],
+          [{}, "under_review"],
+          [{ cost: zero, fee: zero }, "resolved_refund"],
+          [{ createdAt: at(-1) }, "resolved_refund"],
+          [{ providerId: aDispute().providerId }, "resolved_refund"]
+        ] as const
+        for (const [changes, status] of given) {
+          const one = aDispute({ consumerId, providerId, ...changes })
+          yield* store.insert(one)
+          if (status === "under_review") yield* store.update({ ...one, status })
+          else if (status !== "filed") yield* store.update(decided(one, status))
+        }
+        assert.sameDeepMembers(
+          [...(yield* store.rulings(providerId, at(0)))],
+          [
+            { consumerId, upheld: 2, denied: 1, refundedCalls: 2, refundedMicrocents: 1_300n },
+            { consumerId: other, upheld: 0, denied: 1, refundedCalls: 0, refundedMicrocents: 0n }
+          ]
+        )
+        assert.deepStrictEqual(yield* store.rulings(aDispute().providerId, at(0)), [])
+      })
+    )
   })

@@ -22,8 +22,9 @@ import { VerificationStore } from "../../domain/trust/VerificationStore.ts"
 import { memoryStores } from "../../src/layers/MemoryStores.ts"
 import { PostgresTest } from "../support/postgres.ts"
 import { aDispute, decided } from "./disputes.ts"
+import { money } from "./ledgerSamples.ts"
 import { aProvider } from "./samples.ts"
-import { anHour } from "./sla.ts"
+import { anHour, aPaidDay, followed } from "./sla.ts"
 import { aProof } from "./verification.ts"
 
 type Ports = AccountStore | DisputeStore | Entropy | ProviderEvidence | SlaStore | UnitOfWork | VerificationStore
@@ -55,7 +56,7 @@ export const providerEvidenceContract = (name: string, ports: Layer.Layer<Ports>
       const evidence = yield* ProviderEvidence
       const short = yield* evidence.ofSla(providerId, SINCE)
       const long = yield* evidence.ofScore(providerId, SINCE)
-      const shared = Option.map(long, ({ consumers: _, history: __, ...rest }) => rest)
+      const shared = Option.map(long, ({ calls: _, counted: __, history: ___, scored: ____, ...rest }) => rest)
       assert.deepStrictEqual(short, shared)
       return Option.getOrUndefined(long)
     })
@@ -72,7 +73,15 @@ export const providerEvidenceContract = (name: string, ports: Layer.Layer<Ports>
         const other = yield* aProvider()
         yield* (yield* DisputeStore).insert(aDispute({ providerId: other.id, createdAt: SINCE }))
         yield* (yield* VerificationStore).put(aProof({ providerId: other.id, verifiedAt: SINCE }))
-        const expected = { name, disputes: NOTHING, verified: UNVERIFIED, consumers: 0, history: [] }
+        const expected = {
+          name,
+          disputes: NOTHING,
+          verified: UNVERIFIED,
+          calls: 0,
+          counted: { consumers: 0, calls: 0, successRate: undefined, p95Ms: undefined },
+          scored: { upheld: 0, denied: 0 },
+          history: []
+        }
         assert.deepStrictEqual(yield* evidenceOf(id), expected)
       })
     )
@@ -98,8 +107,20 @@ export const providerEvidenceContract = (name: string, ports: Layer.Layer<Ports>
         yield* verification.put(aProof({ providerId: id, level: "domain", verifiedAt: SINCE }))
         yield* verification.put(aProof({ providerId: id, level: "code", verifiedAt: undefined }))
 
-        const seen = (date: string) => ({ providerId: id, consumerId: ConsumerId.make(randomUUID()), date })
-        yield* store.add([anHour({ providerId: id })], [seen("2026-11-09"), seen("2026-11-10"), seen("2026-11-11")])
+        const refunded = ConsumerId.make(randomUUID())
+        const disputed = aDispute({ ...filed, consumerId: refunded, outcome: "success", cost: money(1_500_000) })
+        yield* disputes.insert(disputed)
+        yield* disputes.update(decided(disputed, "resolved_refund"))
+        const days = ["2026-11-09", "2026-11-10", "2026-11-11"].map((date) => aPaidDay({ providerId: id, date }))
+        const poorer = aPaidDay({ providerId: id, date: "2026-11-11", consumerId: refunded })
+        const richer = {
+          ...poorer,
+          consumerId: ConsumerId.make(randomUUID()),
+          paidMicrocents: 6_000_000n,
+          failedCalls: 0,
+          inputRejected: 0
+        }
+        yield* store.add(followed([anHour({ providerId: id })], [...days, poorer, richer]))
         for (const [date, score] of [
           ["2026-11-09", 60],
           ["2026-11-10", 70],
@@ -110,9 +131,12 @@ export const providerEvidenceContract = (name: string, ports: Layer.Layer<Ports>
 
         assert.deepStrictEqual(yield* evidenceOf(id), {
           name,
-          disputes: { total: 5, open: 1, upheld: 1, denied: 2, credited: 1 },
+          disputes: { total: 6, open: 1, upheld: 2, denied: 2, credited: 1 },
           verified: { level: "domain", at: SINCE },
-          consumers: 2,
+          calls: 3,
+          // Two consumers paid $2 for 10 calls and had 2 failures, one paid $6 for 10 calls.
+          counted: { consumers: 3, calls: 34, successRate: 25 / 27, p95Ms: 6_000 },
+          scored: { upheld: 2, denied: 2 },
           history: [
             { date: "2026-11-10", score: 70 },
             { date: "2026-11-12", score: 71 }

@@ -14,7 +14,8 @@ import { ConsumerId, ProviderId, ToolId } from "../../domain/shared/Ids.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import { countOf, EXACT_CALLS_MAX, latenciesOf, lengthsIn } from "../../domain/trust/Latencies.ts"
 import { added, type SlaHour } from "../../domain/trust/Sla.ts"
-import { SlaStore } from "../../domain/trust/SlaStore.ts"
+import { type PaidDay, PAID_CONSUMER_MICROCENTS_MIN } from "../../domain/trust/PaidCalls.ts"
+import { type Followed, type ReportedCalls, SlaStore } from "../../domain/trust/SlaStore.ts"
 import { memoryStores } from "../../src/layers/MemoryStores.ts"
 import { PostgresTest } from "../support/postgres.ts"
 import { aConsumer, aProvider } from "./samples.ts"
@@ -46,10 +47,30 @@ export const anHour = (changes: Partial<SlaHour> = {}): SlaHour => ({
   calls: 3,
   successes: 2,
   timeouts: 1,
+  inputRejected: 0,
   latencyMs: 60_123,
   latencies: latenciesOf([61, 61, 60_001]),
   ...changes
 })
+
+export const aPaidDay = (changes: Partial<PaidDay> = {}): PaidDay => ({
+  providerId: aProviderId(),
+  consumerId: aConsumerId(),
+  date: "2026-11-20",
+  paidMicrocents: 2_000_000n,
+  paidCalls: 10,
+  failedCalls: 2,
+  inputRejected: 1,
+  upTo: [5, 6, 7, 8, 9],
+  longestMs: 6_000,
+  ...changes
+})
+
+export const followed = (
+  hours: ReadonlyArray<SlaHour>,
+  days: ReadonlyArray<PaidDay> = [],
+  reported: ReadonlyArray<ReportedCalls> = []
+): Followed => ({ hours, days, reported })
 
 export const slaStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
   it.layer(ports, LIVE)(`SlaStore over ${name}`, (it) => {
@@ -57,10 +78,10 @@ export const slaStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
       Effect.gen(function* () {
         const store = yield* SlaStore
         const hour = anHour()
-        const next = anHour({ ...hour, hour: hourAt(11), calls: 1, successes: 1, timeouts: 0 })
+        const next = anHour({ ...hour, hour: hourAt(11), calls: 2, successes: 1, timeouts: 0, inputRejected: 1 })
         const other = anHour({ ...hour, toolId: ToolId.make(randomUUID()) })
-        yield* store.add([hour, next, other, anHour()], [])
-        yield* store.add([hour], [])
+        yield* store.add(followed([hour, next, other, anHour()]))
+        yield* store.add(followed([hour]))
         const found = yield* store.hours(hour.providerId, hourAt(0))
         assert.strictEqual(found.length, 2)
         assert.deepStrictEqual(yield* store.toolDays(hour.providerId, hourAt(0)), [other])
@@ -80,8 +101,8 @@ export const slaStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
           latencies: latenciesOf([61, 61, 61, 61, 60_001, 60_001])
         })
         assert.deepStrictEqual(
-          (yield* store.hours(hour.providerId, hourAt(11))).map((one) => one.calls),
-          [1]
+          (yield* store.hours(hour.providerId, hourAt(11))).map((one) => [one.calls, one.inputRejected]),
+          [[2, 1]]
         )
         assert.deepStrictEqual(yield* store.hours(aProviderId(), hourAt(0)), [])
       })
@@ -96,22 +117,22 @@ export const slaStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
         const at = (text: string) => anHour({ providerId, hour: DateTime.makeUnsafe(text) })
         const old = [at("2025-01-01T05:00:00.000Z"), at("2025-01-01T06:00:00.000Z"), at("2025-01-02T00:00:00.000Z")]
         const young = at("2025-01-03T00:00:00.000Z")
-        const seen = (date: string) => ({ providerId, consumerId: aConsumerId(), date })
-        yield* store.add([...old, young], [seen("2025-01-01"), seen("2025-01-02"), seen("2025-01-03")])
+        const paid = (date: string) => aPaidDay({ providerId, date })
+        yield* store.add(followed([...old, young], [paid("2025-01-01"), paid("2025-01-02"), paid("2025-01-03")]))
         for (const date of ["2025-01-01", "2025-01-02", "2025-01-03"]) {
           yield* store.settle({ providerId, score: 50, badge: "basic", p95OfTools: new Map() }, date)
         }
         const left = Effect.all({
           hours: Effect.map(store.hours(providerId, long), (hours) => hours.length),
-          consumers: store.consumers(providerId, "2001-01-01"),
+          payers: Effect.map(store.payers(providerId, "2001-01-01"), (payers) => payers.length),
           scores: Effect.map(store.history(providerId, "2001-01-01"), (scores) => scores.length)
         })
         const before = DateTime.makeUnsafe("2025-01-03T00:00:00.000Z")
-        assert.deepStrictEqual(yield* left, { hours: 4, consumers: 3, scores: 3 })
+        assert.deepStrictEqual(yield* left, { hours: 4, payers: 3, scores: 3 })
         assert.strictEqual(yield* store.prune(before, 1), 3)
-        assert.deepStrictEqual(yield* left, { hours: 3, consumers: 2, scores: 2 })
+        assert.deepStrictEqual(yield* left, { hours: 3, payers: 2, scores: 2 })
         assert.strictEqual(yield* store.prune(before, 100), 4)
-        assert.deepStrictEqual(yield* left, { hours: 1, consumers: 1, scores: 1 })
+        assert.deepStrictEqual(yield* left, { hours: 1, payers: 1, scores: 1 })
         assert.strictEqual(yield* store.prune(before, 100), 0)
         assert.deepStrictEqual(yield* store.hours(providerId, long), [young])
       })
@@ -123,10 +144,10 @@ export const slaStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
         const many = (from: number) => latenciesOf(Array.from({ length: EXACT_CALLS_MAX / 2 }, (_, n) => from + n))
         const hour = anHour({ latencies: many(5_000) })
         const read = Effect.map(store.hours(hour.providerId, hourAt(0)), ([one]) => one!.latencies)
-        yield* store.add([hour], [])
-        yield* store.add([{ ...hour, latencies: many(10_000) }], [])
+        yield* store.add(followed([hour]))
+        yield* store.add(followed([{ ...hour, latencies: many(10_000) }]))
         assert.strictEqual(lengthsIn(yield* read), EXACT_CALLS_MAX)
-        yield* store.add([{ ...hour, latencies: many(20_000) }], [])
+        yield* store.add(followed([{ ...hour, latencies: many(20_000) }]))
         const bounded = yield* read
         assert.isBelow(lengthsIn(bounded), 400)
         assert.strictEqual(countOf(bounded), (EXACT_CALLS_MAX / 2) * 3)
@@ -155,7 +176,7 @@ export const slaStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
             .toSorted()
             .map(([date, ofDay]) => [date, { ...ofDay.reduce(added), hour: undefined }] as const)
         })
-        yield* store.add([hour, next, dayAfter, tool], [])
+        yield* store.add(followed([hour, next, dayAfter, tool]))
         const before = yield* allOf(0)
         const kept = { ...added(hour, next), hour: hourAt(0) }
         yield* store.keepDays([kept])
@@ -168,7 +189,7 @@ export const slaStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
         )
         assert.deepStrictEqual(yield* store.toolDays(hour.providerId, hourAt(0)), [tool])
 
-        yield* store.add([{ ...next, hour: hourAt(5) }], [])
+        yield* store.add(followed([{ ...next, hour: hourAt(5) }]))
         const after = yield* allOf(0)
         assert.strictEqual(after[0]![1].calls, before[0]![1].calls + 1)
         assert.deepStrictEqual(after[1], before[1])
@@ -181,23 +202,53 @@ export const slaStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("counts who called within the window, once each", () =>
+    it.effect("adds up what each consumer paid since a date, who paid the most first", () =>
       Effect.gen(function* () {
         const store = yield* SlaStore
         const providerId = aProviderId()
-        const [one, two] = [aConsumerId(), aConsumerId()]
-        const hours = [anHour({ providerId })]
-        yield* store.add(hours, [{ providerId, consumerId: one, date: "2026-11-01" }])
-        yield* store.add(hours, [
-          { providerId, consumerId: one, date: "2026-11-10" },
-          { providerId, consumerId: two, date: "2026-11-05" }
-        ])
-        yield* store.add(hours, [{ providerId, consumerId: one, date: "2026-10-01" }])
-        const countSince = (date: string) => store.consumers(providerId, date)
-        assert.deepStrictEqual(
-          [yield* countSince("2026-11-05"), yield* countSince("2026-11-06"), yield* countSince("2026-11-11")],
-          [2, 1, 0]
+        const [one, two, poor] = [aConsumerId(), aConsumerId(), aConsumerId()]
+        const day = (consumerId: ConsumerId, date: string, paidMicrocents: bigint) =>
+          aPaidDay({ providerId, consumerId, date, paidMicrocents })
+        yield* store.add(
+          followed(
+            [],
+            [
+              day(one, "2026-11-05", 700_000n),
+              day(two, "2026-11-05", 900_000n),
+              day(poor, "2026-11-05", PAID_CONSUMER_MICROCENTS_MIN - 1n),
+              aPaidDay()
+            ]
+          )
         )
+        yield* store.add(followed([], [day(one, "2026-11-05", 100_000n), day(two, "2026-11-06", 100_000n)]))
+        yield* store.add(
+          followed([], [{ ...day(one, "2026-11-07", 300_000n), upTo: [0, 0, 0, 0, 0], longestMs: 9_000 }])
+        )
+        const { date: _, providerId: __, ...calls } = aPaidDay({ consumerId: two })
+        const twice = { ...calls, paidCalls: 20, failedCalls: 4, inputRejected: 2, upTo: [10, 12, 14, 16, 18] }
+        assert.deepStrictEqual(yield* store.payers(providerId, "2026-11-05"), [
+          {
+            ...twice,
+            consumerId: one,
+            paidMicrocents: 1_100_000n,
+            paidCalls: 30,
+            failedCalls: 6,
+            inputRejected: 3,
+            longestMs: 9_000
+          },
+          { ...twice, paidMicrocents: 1_000_000n }
+        ])
+        assert.deepStrictEqual(yield* store.payers(providerId, "2026-11-06"), [])
+      })
+    )
+
+    it.effect("takes reported calls of tools, with or without hours", () =>
+      Effect.gen(function* () {
+        const store = yield* SlaStore
+        const hour = anHour({ toolId: ToolId.make(randomUUID()), hour: hourAt(0) })
+        yield* store.add(followed([hour], [], [{ toolId: hour.toolId!, calls: 3 }]))
+        yield* store.add(followed([], [], [{ toolId: ToolId.make(randomUUID()), calls: 3 }]))
+        assert.deepStrictEqual(yield* store.toolDays(hour.providerId, hourAt(0)), [hour])
       })
     )
 
@@ -227,7 +278,7 @@ export const slaStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
         const isAmong = (today: string) =>
           Effect.map(store.takeChanged(today, 10_000), (ids) => ids.includes(providerId))
         assert.isFalse(yield* isAmong("2026-11-20"))
-        yield* store.add([hour], [])
+        yield* store.add(followed([hour]))
         assert.isTrue(yield* isAmong("2026-11-20"))
         assert.isFalse(yield* isAmong("2026-11-20"))
         yield* store.touch(providerId)
@@ -255,10 +306,10 @@ export const slaStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
         const store = yield* SlaStore
         const { atomically } = yield* UnitOfWork
         const hour = anHour()
-        const seen = [{ providerId: hour.providerId, consumerId: aConsumerId(), date: "2026-11-20" }]
-        yield* Effect.exit(atomically(Effect.andThen(store.add([hour], seen), Effect.fail("no" as const))))
+        const given = followed([hour], [aPaidDay({ providerId: hour.providerId })])
+        yield* Effect.exit(atomically(Effect.andThen(store.add(given), Effect.fail("no" as const))))
         assert.deepStrictEqual(yield* store.hours(hour.providerId, hourAt(0)), [])
-        assert.strictEqual(yield* store.consumers(hour.providerId, "2026-11-01"), 0)
+        assert.deepStrictEqual(yield* store.payers(hour.providerId, "2026-11-01"), [])
       })
     )
   })

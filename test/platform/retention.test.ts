@@ -37,7 +37,7 @@ const PRUNED: Readonly<Record<string, number>> = {
   usage_hourly: USAGE_DAYS_BY_HOUR,
   sla_hourly: MEASURED_DAYS_KEPT,
   sla_daily: MEASURED_DAYS_KEPT,
-  provider_consumers: MEASURED_DAYS_KEPT,
+  trust_daily: MEASURED_DAYS_KEPT,
   provider_scores: MEASURED_DAYS_KEPT,
   health_history: HISTORY_DAYS_KEPT
 }

@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { adviceOf } from "../../domain/trust/TrustAdvice.ts"
 import { type TrustEvidence, trustOf } from "../../domain/trust/TrustScore.ts"
 
-const NO_DISPUTES = { total: 0, open: 0, upheld: 0, denied: 0, credited: 0 }
+const NO_DISPUTES = { upheld: 0, denied: 0 }
 const BEST: TrustEvidence = {
   level: "code",
   calls: 1_000_000,
@@ -49,13 +49,13 @@ describe("what would raise a score", () => {
   })
 
   it("is to contest, while disputes count, and which share is worth more", () => {
-    const disputes = { ...NO_DISPUTES, total: 30, upheld: 30 }
+    const disputes = { ...NO_DISPUTES, upheld: 30 }
     const [, percent, points] = /Below ([\d.]+) % of the calls it is worth (\d+)/u.exec(
       adviceFor({ calls: 1_000, disputes }).disputes!
     )!
-    const fewer = { ...NO_DISPUTES, total: (1_000 * Number(percent)) / 100 - 1, upheld: 1 }
+    const fewer = { ...NO_DISPUTES, upheld: (1_000 * Number(percent)) / 100 - 1 }
     assert.strictEqual(pointsOf({ calls: 1_000, disputes: fewer }).disputes, Number(points))
-    assert.isUndefined(adviceFor({ disputes: { ...NO_DISPUTES, total: 3, denied: 3 } }).disputes)
+    assert.isUndefined(adviceFor({ disputes: { ...NO_DISPUTES, denied: 3 } }).disputes)
   })
 
   it("is what a badge is missing", () => {

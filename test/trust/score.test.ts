@@ -21,7 +21,7 @@ import {
   uptimePoints
 } from "../../domain/trust/TrustScore.ts"
 
-const NO_DISPUTES = { total: 0, open: 0, upheld: 0, denied: 0, credited: 0 }
+const NO_DISPUTES = { upheld: 0, denied: 0 }
 const MUCH: TrustEvidence = {
   level: "code",
   calls: 1_000_000,
@@ -71,14 +71,14 @@ describe("the points", () => {
 
   it.each([
     [{}, 1_000, 25],
-    [{ total: 3, denied: 3 }, 1_000, 24],
-    [{ total: 3, denied: 2, upheld: 1 }, 1_000, 20],
-    [{ total: 10, upheld: 10 }, 1_000, 15],
-    [{ total: 49, upheld: 49 }, 1_000, 15],
-    [{ total: 50, upheld: 50 }, 1_000, 8],
-    [{ total: 99, open: 99 }, 1_000, 8],
-    [{ total: 100, open: 100 }, 1_000, 2],
-    [{ total: 1, open: 1 }, 0, 2]
+    [{ denied: 3 }, 1_000, 24],
+    [{ denied: 2, upheld: 1 }, 1_000, 20],
+    [{ upheld: 10 }, 1_000, 15],
+    [{ upheld: 49 }, 1_000, 15],
+    [{ upheld: 50 }, 1_000, 8],
+    [{ upheld: 99 }, 1_000, 8],
+    [{ upheld: 100 }, 1_000, 2],
+    [{ upheld: 1 }, 0, 2]
   ])("of disputes %o in %s calls are %s", (disputes, calls, points) => {
     assert.strictEqual(disputePoints({ ...NO_DISPUTES, ...disputes }, calls), points)
   })
@@ -107,7 +107,7 @@ describe("the score", () => {
       level: "unverified",
       successRate: 0,
       p95Ms: 9_999,
-      disputes: { ...NO_DISPUTES, total: 200_000, upheld: 200_000 }
+      disputes: { ...NO_DISPUTES, upheld: 200_000 }
     })
     assert.deepStrictEqual([bad.score, bad.badge], [8, "unrated"])
   })

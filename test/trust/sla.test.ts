@@ -14,7 +14,7 @@ import { everyCore } from "../support/metering/Core.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import { aBuyer, anOffer, buy, METER, numberAt, offerOf, problemOf } from "../support/metering/Shop.ts"
 import { type Answer, LIVE, send } from "../support/ServiceUnderTest.ts"
-import { file } from "../support/trust/Disputing.ts"
+import { file, respond } from "../support/trust/Disputing.ts"
 
 let reads = 0
 /** Never a cached answer. */
@@ -105,7 +105,9 @@ for (const [name, core] of everyCore) {
         assert.isTrue(days.length === 30 || days.length === 31)
         assert.strictEqual(valueAt(days.at(-1)!, "calls"), 30)
         const trust = yield* expecting(200, { path: trustPath(offer.provider.id) })
-        assert.strictEqual(at(trust, "details", "distinct_consumers_30d"), 3)
+        // Each of them paid less than a dollar.
+        assert.strictEqual(at(trust, "details", "distinct_consumers_30d"), 0)
+        assert.strictEqual(at(trust, "details", "total_calls_30d"), 30)
         assert.strictEqual(at(trust, "badge"), "unrated")
         const sum = ["verification", "uptime", "latency", "disputes"].reduce(
           (points, part) => points + numberAt(trust, "components", part),
@@ -185,7 +187,7 @@ for (const [name, core] of everyCore) {
       })
     )
 
-    it.effect("counts disputes, and the score says what they cost", () =>
+    it.effect("counts disputes, and the score those that were decided for the consumer", () =>
       Effect.gen(function* () {
         const { url } = yield* providing(fine)
         const offer = yield* anOffer(url)
@@ -193,10 +195,22 @@ for (const [name, core] of everyCore) {
         const bought = yield* buy(buyer, offer)
         yield* sequenceAll
         const before = yield* expecting(200, { path: trustPath(offer.provider.id) })
-        yield* file(buyer, textAt(bought, "meta", "receipt_id"))
+        const filed = yield* file(buyer, textAt(bought, "meta", "receipt_id"))
+        const open = yield* expecting(200, { path: trustPath(offer.provider.id) })
+        yield* respond(offer.provider, textAt(filed, "dispute_id"), { action: "accept" })
         const after = yield* expecting(200, { path: trustPath(offer.provider.id) })
-        assert.deepStrictEqual([at(before, "components", "disputes"), at(after, "components", "disputes")], [25, 2])
-        assert.strictEqual(at(after, "details", "total_disputes"), 1)
+        assert.deepStrictEqual(
+          [before, open, after].map((answer) => [
+            at(answer, "components", "disputes"),
+            at(answer, "details", "total_disputes"),
+            at(answer, "details", "counted_disputes_30d")
+          ]),
+          [
+            [25, 0, 0],
+            [25, 1, 0],
+            [2, 1, 1]
+          ]
+        )
         assert.strictEqual(numberAt(yield* expecting(200, { path: slaPath(offer.provider.id) }), "disputes"), 1)
       })
     )

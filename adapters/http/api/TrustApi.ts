@@ -54,6 +54,7 @@ const SlaDay = Schema.Struct({
   successful: Schema.Int,
   errors: Schema.Int,
   timeouts: Schema.Int,
+  input_rejected: Schema.Int,
   uptime: figure,
   p95_latency_ms: figure
 }).annotate({ identifier: "SlaDay" })
@@ -72,6 +73,8 @@ const Measured = {
   successful_calls_30d: Schema.Int,
   error_calls_30d: Schema.Int,
   timeout_calls_30d: Schema.Int,
+  input_rejected_calls_30d: Schema.Int,
+  input_rejected_rate_30d: figure,
   receipts_issued: Schema.Int
 }
 
@@ -108,12 +111,14 @@ const Trust = Schema.Struct({
     verification_level: VerificationLevel,
     verified_at: Schema.NullOr(Timestamp),
     total_calls_30d: Schema.Int,
+    counted_calls_30d: Schema.Int,
     distinct_consumers_30d: Schema.Int,
     success_rate: figure,
     p95_latency_ms: figure,
     total_disputes: Schema.Int,
     upheld_disputes: Schema.Int,
     denied_disputes: Schema.Int,
+    counted_disputes_30d: Schema.Int,
     confidence: Schema.Finite
   }).annotate({ identifier: "TrustDetails" }),
   history: Schema.Array(
@@ -188,7 +193,9 @@ export class TrustApi extends HttpApiGroup.make("trust")
         OpenApi.annotations({
           summary: "How a provider did",
           description:
-            "Thirty days of the proxy's own traffic, to the full hour. Calls that a provider made to itself are left out."
+            "Thirty days of the proxy's own traffic, to the full hour. Calls that a provider made to itself, reported calls and " +
+            "cancellations that were passed on are left out. Calls whose input the provider rejected (JSON-RPC -32602) leave " +
+            "uptime and error rate up to 5% of all calls; the rest count as errors in both."
         })
       ),
     HttpApiEndpoint.get("toolSla", "/api/v1/market/tools/:id/sla", {
@@ -201,8 +208,8 @@ export class TrustApi extends HttpApiGroup.make("trust")
         OpenApi.annotations({
           summary: "How a tool did",
           description:
-            "Thirty days (UTC) of the proxy's own traffic, today with them. Calls that a provider made to itself are left " +
-            "out. A tool that was withdrawn keeps its figures."
+            "Thirty days (UTC) of the proxy's own traffic, today with them, by the rules of a provider's SLA. A tool that was " +
+            "withdrawn keeps its figures."
         })
       ),
     HttpApiEndpoint.get("score", "/api/v1/market/providers/:id/trust", {
@@ -214,7 +221,9 @@ export class TrustApi extends HttpApiGroup.make("trust")
       .annotateMerge(
         OpenApi.annotations({
           summary: "How far to trust a provider",
-          description: "A score from 0 to 100 by a published formula, with everything that it was made of."
+          description:
+            "A score from 0 to 100 by a published formula, with everything that it was made of. Only consumers that paid the " +
+            "provider at least $1 in 30 days, net of refunds, count; `scoring_guide` has the details."
         })
       )
   )

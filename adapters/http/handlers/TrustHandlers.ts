@@ -25,7 +25,7 @@ const LEVELS = {
 }
 
 const BADGES = {
-  unrated: "Not enough calls, or calls of too few consumers, to say anything.",
+  unrated: "Too few paid calls, or too few consumers that paid at least $1 in 30 days, to rate the provider.",
   basic: "A score of 25 and more.",
   trusted: "A score of 50 and more.",
   verified: "A score of 75 and more, and at least a verified domain."
@@ -154,6 +154,8 @@ const measured = (figures: Sla) => ({
   successful_calls_30d: figures.successes,
   error_calls_30d: figures.errors,
   timeout_calls_30d: figures.timeouts,
+  input_rejected_calls_30d: figures.inputRejected,
+  input_rejected_rate_30d: figures.inputRejectedRate ?? null,
   receipts_issued: figures.calls
 })
 
@@ -173,11 +175,23 @@ const dayOf = (day: SlaDay) => ({
   successful: day.successes,
   errors: day.errors,
   timeouts: day.timeouts,
+  input_rejected: day.inputRejected,
   uptime: day.uptimePercent ?? null,
   p95_latency_ms: day.p95Ms ?? null
 })
 
-const scoreOf = ({ advice, consumers, disputes, history, name, providerId, sla, trust, verified }: ProviderScore) => ({
+const scoreOf = ({
+  advice,
+  calls,
+  counted,
+  disputes,
+  history,
+  name,
+  providerId,
+  scored,
+  trust,
+  verified
+}: ProviderScore) => ({
   provider_id: providerId,
   provider_name: name,
   trust_score: trust.score,
@@ -186,13 +200,15 @@ const scoreOf = ({ advice, consumers, disputes, history, name, providerId, sla, 
   details: {
     verification_level: verified.level,
     verified_at: instant(verified.at),
-    total_calls_30d: sla.calls,
-    distinct_consumers_30d: consumers,
-    success_rate: sla.calls === 0 ? null : Math.round((sla.successes / sla.calls) * 1e6) / 1e6,
-    p95_latency_ms: sla.p95Ms ?? null,
+    total_calls_30d: calls,
+    counted_calls_30d: counted.calls,
+    distinct_consumers_30d: counted.consumers,
+    success_rate: counted.successRate === undefined ? null : Math.round(counted.successRate * 1e6) / 1e6,
+    p95_latency_ms: counted.p95Ms ?? null,
     total_disputes: disputes.total,
     upheld_disputes: disputes.upheld,
     denied_disputes: disputes.denied,
+    counted_disputes_30d: scored.upheld,
     confidence: trust.confidence
   },
   history: history.map(({ date, score }) => ({ date, trust_score: score })),

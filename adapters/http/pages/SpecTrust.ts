@@ -1,11 +1,13 @@
 /**
  * The specification of trust: who a provider is, how it is scored, and how disputes are decided.
  */
+import { formatDollars } from "../../../domain/shared/Microcents.ts"
 import { MAIL_TOKEN_HOURS } from "../../../domain/trust/Challenge.ts"
 import { Resolution, type DecidedBy, DisputeReason, DisputeStatus } from "../../../domain/trust/Dispute.ts"
 import { ANSWER_DAYS, DECISION_DAYS, FILED_PER_DAY_MAX, FILING_DAYS_MAX } from "../../../domain/trust/DisputeFilings.ts"
 import { RECORD_PREFIX, REPOSITORY_FILE, WELL_KNOWN_PATH } from "../../../domain/trust/Proofs.ts"
-import { SLA_DAYS } from "../../../domain/trust/Sla.ts"
+import { PAID_CONSUMER_MICROCENTS_MIN } from "../../../domain/trust/PaidCalls.ts"
+import { INPUT_REJECTED_SHARE_MAX, SLA_DAYS } from "../../../domain/trust/Sla.ts"
 import {
   Badge,
   BADGES,
@@ -35,7 +37,7 @@ const LEVELS: Readonly<Record<VerificationLevel, string>> = {
 const BADGE_WORDS = (badge: Badge): string => {
   const least = BADGES.find(([, name]) => name === badge)?.[0]
   if (least === undefined) {
-    return `Fewer than ${RATED_CALLS_MIN} calls or ${RATED_CONSUMERS_MIN} consumers, or a score below ${BADGES.at(-1)![0]}`
+    return `Fewer than ${RATED_CALLS_MIN} counted calls or ${RATED_CONSUMERS_MIN} counted consumers, or a score below ${BADGES.at(-1)![0]}`
   }
   return `A score from ${least}${badge === "verified" ? ", with at least a verified domain; else `trusted`" : ""}`
 }
@@ -61,8 +63,15 @@ export const trustPart = (): SpecPart => ({
     heading("The score"),
     text("trust_score = verification + uptime + latency + disputes, each from 0 to 25"),
     said(
-      `Measured are the last ${SLA_DAYS} days of calls that this proxy made itself; calls between a provider and a consumer of the`,
-      "same e-mail address do not count."
+      `The score is computed from consumers that paid the provider at least ${formatDollars(PAID_CONSUMER_MICROCENTS_MIN)} within ${SLA_DAYS} days,`,
+      "net of refunds, for calls through the proxy. Other consumers do not count, so a score costs money to move in either direction."
+    ),
+    points(
+      "Counted calls are the paid calls of these consumers, without refunded ones, and their failed calls. The failed calls of a consumer count up to the number of its paid calls.",
+      "The success rate and the 95th percentile are weighted by what each consumer paid for a call on average.",
+      "Free calls, reported calls, cancellations that were passed on, and calls between a provider and a consumer of the same e-mail address do not count.",
+      `Input that the provider rejects (JSON-RPC -32602) does not count up to ${INPUT_REJECTED_SHARE_MAX * 100}% of a consumer's calls; the rest count as failed. The SLA applies the same rule to all calls through the proxy.`,
+      "A provider whose tools are all free has no paying consumers and stays `unrated`."
     ),
     listing(
       "Uptime, by success rate",
@@ -70,7 +79,7 @@ export const trustPart = (): SpecPart => ({
       [...UPTIME_POINTS.map(([least, given]) => [`${least} %`, String(given)]), ["below", String(UPTIME_POINTS_LEAST)]]
     ),
     listing(
-      "Latency, by the 95th percentile (element ⌈0.95 n⌉ of the sorted list)",
+      "Latency, by the 95th percentile of the counted paid calls",
       ["At most", "Points"],
       [
         ...LATENCY_POINTS.map(([most, given]) => [`${figure(most)} ms`, String(given)]),
@@ -78,10 +87,10 @@ export const trustPart = (): SpecPart => ({
       ]
     ),
     listing(
-      "Disputes, by their share of calls, the denied ones left out",
+      "Disputes about paid calls, filed within the window and decided, by the share of counted calls with an upheld dispute; open disputes do not count",
       ["Share", "Points"],
       [
-        ["none filed", "25"],
+        ["none", "25"],
         ["all of them denied", "24"],
         ...DISPUTE_POINTS.map(([below, given]) => [`below ${below * 100} %`, String(given)]),
         ["more", String(DISPUTE_POINTS_LEAST)]
@@ -89,7 +98,7 @@ export const trustPart = (): SpecPart => ({
     ),
     said("A small sample says little. Uptime and latency are drawn toward the middle:"),
     text(
-      `confidence = calls / (calls + ${HALF_CONFIDENCE_CALLS})\npoints     = round(${MIDDLE} + (points - ${MIDDLE}) × confidence)      ${MIDDLE} without calls`
+      `calls      = counted calls\nconfidence = calls / (calls + ${HALF_CONFIDENCE_CALLS})\npoints     = round(${MIDDLE} + (points - ${MIDDLE}) × confidence)      ${MIDDLE} without calls`
     ),
     listing(
       "Badges",

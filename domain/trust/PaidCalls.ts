@@ -1,0 +1,148 @@
+/**
+ * The calls that a trust score is made of: those of consumers that paid the provider, by day and consumer. Free calls,
+ * refunded calls and consumers that paid less than a dollar do not count, so that a score costs real money to move.
+ *
+ * What a fake reputation costs: each consumer must pay the provider $1 net of refunds within the window, every window
+ * again. Of that, 10% is the platform's fee and lost; the rest is the provider's own money, locked until its earnings
+ * mature. Rates are weighted by what was paid, so hiding failures takes a multiple of what honest consumers paid: to show
+ * 99% where honest consumers who paid $50 saw 90%, a provider must pass about $500 through its own accounts and loses $50.
+ * Lowering a competitor's score costs the same, and all of it goes to the competitor: failures count up to the number of
+ * calls that the same consumer paid for.
+ */
+import type { SequencedReceipt } from "../log/LogStore.ts"
+import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
+import { MICROCENTS_PER_DOLLAR } from "../shared/Microcents.ts"
+import type { ConsumerRulings } from "./ScoredDisputes.ts"
+import { excusedCalls } from "./Sla.ts"
+
+/** What a consumer must have paid a provider, net of refunds within the window, to count for its trust. */
+export const PAID_CONSUMER_MICROCENTS_MIN = MICROCENTS_PER_DOLLAR
+/** Of one provider, in one reading: those that paid the most. */
+export const PAID_CONSUMERS_READ_MAX = 5_000
+/** The steps of the latency points, in milliseconds: how long calls took is kept no finer. */
+export const LATENCY_STEPS_MS = [200, 500, 1_000, 2_000, 5_000] as const
+
+/** Proxied calls between a provider and a consumer, summed. */
+export interface PaidCalls {
+  readonly consumerId: ConsumerId
+  /** The cost of all of them, before refunds. */
+  readonly paidMicrocents: bigint
+  /** Calls that succeeded and cost something. */
+  readonly paidCalls: number
+  /** Calls that did not succeed, whatever they cost; without those whose input was rejected. */
+  readonly failedCalls: number
+  readonly inputRejected: number
+  /** For each step: how many of the paid calls took at most as long. */
+  readonly upTo: ReadonlyArray<number>
+  /** The longest of the paid calls. */
+  readonly longestMs: number
+}
+
+export interface PaidDay extends PaidCalls {
+  readonly providerId: ProviderId
+  /** `2026-11-20`, UTC. */
+  readonly date: string
+}
+
+/** What counts for a score. */
+export interface CountedCalls {
+  readonly consumers: number
+  /** Paid calls, and the failed ones that count beside them. */
+  readonly calls: number
+  /** From 0 to 1, weighted by what was paid; undefined without calls. */
+  readonly successRate: number | undefined
+  /** The step that 95% of the paid calls are within; beyond the last step, the longest call. */
+  readonly p95Ms: number | undefined
+}
+
+export type TrustReceipt = Pick<SequencedReceipt, "cause" | "receipt">
+
+/** Days of pairs, to be added to what is there. A pair whose calls were all free and successful leaves no trace. */
+export const paidDaysOf = (calls: ReadonlyArray<TrustReceipt>): ReadonlyArray<PaidDay> => {
+  const days = Map.groupBy(
+    calls,
+    ({ receipt }) => `${receipt.provider_id} ${receipt.agent_id} ${receipt.timestamp.slice(0, 10)}`
+  )
+  return [...days.values()].map(paidDayOf).filter(isTelling)
+}
+
+const paidDayOf = (calls: ReadonlyArray<TrustReceipt>): PaidDay => {
+  const { agent_id, provider_id, timestamp } = calls[0]!.receipt
+  const failed = calls.filter(({ receipt }) => receipt.status !== "success")
+  const rejected = failed.filter(({ cause }) => cause === "input_rejected").length
+  const lengths = calls
+    .filter(({ receipt }) => receipt.status === "success" && receipt.cost_microcents > 0n)
+    .map(({ receipt }) => receipt.duration_ms)
+  return {
+    providerId: provider_id,
+    consumerId: agent_id,
+    date: timestamp.slice(0, 10),
+    paidMicrocents: calls.reduce((sum, { receipt }) => sum + receipt.cost_microcents, 0n),
+    paidCalls: lengths.length,
+    failedCalls: failed.length - rejected,
+    inputRejected: rejected,
+    upTo: LATENCY_STEPS_MS.map((step) => lengths.filter((ms) => ms <= step).length),
+    longestMs: lengths.reduce((longest, ms) => Math.max(longest, ms), 0)
+  }
+}
+
+const isTelling = (day: PaidDay): boolean => day.paidMicrocents > 0n || day.failedCalls > 0 || day.inputRejected > 0
+
+export const addedDays = <A extends PaidCalls>(one: A, other: PaidCalls): A => ({
+  ...one,
+  paidMicrocents: one.paidMicrocents + other.paidMicrocents,
+  paidCalls: one.paidCalls + other.paidCalls,
+  failedCalls: one.failedCalls + other.failedCalls,
+  inputRejected: one.inputRejected + other.inputRejected,
+  upTo: one.upTo.map((calls, step) => calls + other.upTo[step]!),
+  longestMs: Math.max(one.longestMs, other.longestMs)
+})
+
+/** Of a window: its pairs' sums, and what was decided about their calls. */
+export const countedCallsOf = (
+  pairs: ReadonlyArray<PaidCalls>,
+  rulings: ReadonlyArray<ConsumerRulings>
+): CountedCalls => {
+  const refunds = new Map(rulings.map((one) => [one.consumerId, one]))
+  const weighed = pairs.flatMap((pair) => weigh(pair, refunds.get(pair.consumerId)))
+  const total = (of: (one: Weighed) => number): number => weighed.reduce((sum, one) => sum + of(one), 0)
+  const delivered = total((one) => one.price * one.delivered)
+  return {
+    consumers: weighed.length,
+    calls: total((one) => one.delivered + one.failed),
+    successRate: delivered === 0 ? undefined : delivered / (delivered + total((one) => one.price * one.failed)),
+    p95Ms: p95Of(weighed)
+  }
+}
+
+interface Weighed {
+  readonly pair: PaidCalls
+  /** Of a call, on average: what each of its calls weighs. */
+  readonly price: number
+  readonly delivered: number
+  readonly failed: number
+}
+
+/** Nothing, where the consumer has not paid enough. */
+const weigh = (pair: PaidCalls, ruled: ConsumerRulings | undefined): ReadonlyArray<Weighed> => {
+  const net = pair.paidMicrocents - (ruled?.refundedMicrocents ?? 0n)
+  if (net < PAID_CONSUMER_MICROCENTS_MIN) return []
+  const delivered = Math.max(0, pair.paidCalls - (ruled?.refundedCalls ?? 0))
+  const { failedCalls, inputRejected } = pair
+  const answered = { calls: pair.paidCalls + failedCalls + inputRejected, inputRejected }
+  const failed = failedCalls + inputRejected - excusedCalls(answered)
+  const price = delivered === 0 ? 0 : Number(net) / delivered
+  return [{ pair, price, delivered, failed: Math.min(failed, delivered) }]
+}
+
+const p95Of = (weighed: ReadonlyArray<Weighed>): number | undefined => {
+  const weightOf = (of: (pair: PaidCalls) => number): number =>
+    weighed.reduce((sum, { pair, price }) => sum + price * of(pair), 0)
+  const all = weightOf((pair) => pair.paidCalls)
+  if (all === 0) return undefined
+  const step = LATENCY_STEPS_MS.findIndex((_, at) => weightOf((pair) => pair.upTo[at]!) >= all * (0.95 - ROUNDING))
+  return LATENCY_STEPS_MS[step] ?? Math.max(...weighed.map(({ pair }) => pair.longestMs))
+}
+
+/** Sums of fractions may miss a whole number by a little. */
+const ROUNDING = 1e-9
