@@ -2,50 +2,71 @@
  * Figures of the market in memory: counted from the calls one by one.
  */
 import { Effect, Layer } from "effect"
-import { MarketFigures, type ToolFigures } from "../../domain/catalog/MarketFigures.ts"
+import { type CallCounts, figuresOf } from "../../domain/catalog/CallCounts.ts"
+import { MarketFigures } from "../../domain/catalog/MarketFigures.ts"
 import type { ToolId } from "../../domain/shared/Ids.ts"
 import { type ClosedCallRow, MemoryLedger } from "./MemoryLedger.ts"
+import { isSelfDealing } from "./MemorySlaStore.ts"
+import { MemoryTables } from "./MemoryTables.ts"
 
 export const layer = Layer.effect(
   MarketFigures,
-  Effect.map(MemoryLedger, (ledger) =>
-    MarketFigures.of({
+  Effect.gen(function* () {
+    const ledger = yield* MemoryLedger
+    const tables = yield* MemoryTables
+
+    const isCounted = ({ cause, origin, receipt }: ClosedCallRow): boolean =>
+      origin === "meter" ||
+      (cause !== "canceled" &&
+        !isSelfDealing(tables, { providerId: receipt.provider_id, consumerId: receipt.agent_id }))
+
+    return MarketFigures.of({
       ofTools: (ids) =>
         Effect.sync(() => {
           const asked = new Set<ToolId>(ids)
-          const calls = [...ledger.closedCalls.values()].filter(({ receipt }) => asked.has(receipt.tool_id))
+          const calls = [...ledger.closedCalls.values()].filter(
+            (call) => asked.has(call.receipt.tool_id) && isCounted(call)
+          )
           return new Map(
-            [...Map.groupBy(calls, ({ receipt }) => receipt.tool_id)].map(([id, ofTool]) => [id, figuresOf(ofTool)])
+            [...Map.groupBy(calls, ({ receipt }) => receipt.tool_id)].map(([id, ofTool]) => [
+              id,
+              figuresOf(countsOf(ofTool))
+            ])
           )
         }),
       totals: Effect.sync(() => {
         const calls = [...ledger.closedCalls.values()]
+        const counts = countsOf(calls.filter(isCounted))
+        const figures = figuresOf(counts)
         return {
-          invocations: calls.length,
-          successful: successes(calls),
+          invocations: counts.calls,
+          successful: counts.successes,
+          successPct: figures.uptimePct,
+          reported: counts.reported,
+          metered: calls.length,
           uniqueAgents: new Set(calls.map((call) => call.consumerId)).size,
           uniqueTools: new Set(calls.map(({ receipt }) => receipt.tool_id)).size,
           revenueMicrocents: calls.reduce((sum, { receipt }) => sum + receipt.cost_microcents, 0n),
-          avgLatencyMs: calls.length === 0 ? undefined : average(calls),
+          avgLatencyMs: figures.avgLatencyMs,
           freeCalls: [...ledger.freeCallsUsed.values()].reduce((sum, used) => sum + used, 0),
           lastInvocation: calls.reduce(newer, undefined)?.receipt.timestamp
         }
       })
     })
-  )
+  })
 )
 
 const newer = (newest: ClosedCallRow | undefined, call: ClosedCallRow): ClosedCallRow =>
   newest !== undefined && newest.receipt.receipt_id > call.receipt.receipt_id ? newest : call
 
-const successes = (calls: ReadonlyArray<ClosedCallRow>): number =>
-  calls.filter(({ receipt }) => receipt.status === "success").length
-
-const average = (calls: ReadonlyArray<ClosedCallRow>): number =>
-  Math.floor(calls.reduce((sum, { receipt }) => sum + receipt.duration_ms, 0) / calls.length)
-
-const figuresOf = (calls: ReadonlyArray<ClosedCallRow>): ToolFigures => ({
-  totalCalls: calls.length,
-  avgLatencyMs: average(calls),
-  uptimePct: Math.round((successes(calls) / calls.length) * 10_000) / 100
-})
+const countsOf = (calls: ReadonlyArray<ClosedCallRow>): CallCounts => {
+  const proxied = calls.filter(({ origin }) => origin === "proxy")
+  const timed = proxied.filter(({ cause }) => cause !== "input_rejected")
+  return {
+    calls: proxied.length,
+    successes: proxied.filter(({ receipt }) => receipt.status === "success").length,
+    inputRejected: proxied.length - timed.length,
+    latencyMs: timed.reduce((sum, { receipt }) => sum + receipt.duration_ms, 0),
+    reported: calls.length - proxied.length
+  }
+}

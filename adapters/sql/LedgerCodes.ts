@@ -45,7 +45,7 @@ export const NO_LOT = "1970-01-01"
 export const STATUS_CODE: Codes<ReceiptStatus> = { success: 1, error: 2, timeout: 3, rate_limited: 4 }
 
 /** In the receipts' status: an `error` whose cause is known. */
-const CAUSE_CODE: Codes<CallCause> = { input_rejected: 5, canceled: 6 }
+export const CAUSE_CODE: Codes<CallCause> = { input_rejected: 5, canceled: 6 }
 
 /** The status of a receipt, with the cause of its error, as `receipts.status` holds both. */
 export const statusCodeOf = (status: ReceiptStatus, cause: CallCause | undefined): number =>

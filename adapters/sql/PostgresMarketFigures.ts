@@ -1,27 +1,36 @@
 /**
- * Figures of the market from the hourly rollups that every settlement keeps; never from the calls one by one.
+ * Figures of the market: of proxied and reported calls from `tool_figures`, which the sequencer keeps, and the calls that
+ * still wait for it; of what was billed from the hourly rollups that every settlement keeps. Never from all calls one by one.
  */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { type CallCounts, figuresOf } from "../../domain/catalog/CallCounts.ts"
 import { MarketFigures, type MarketTotals, type ToolFigures } from "../../domain/catalog/MarketFigures.ts"
 import type { ToolId } from "../../domain/shared/Ids.ts"
+import { CAUSE_CODE, ORIGIN_CODE, STATUS_CODE } from "./LedgerCodes.ts"
 
-interface TotalsRow {
-  readonly invocations: bigint
-  readonly successful: bigint
+/** Looked up one by one, so a reading stays cheap while many calls are made: more than these are counted a second later. */
+const WAITING_READ_MAX = 1_000
+
+interface CountsRow {
+  readonly calls: bigint
+  readonly successes: bigint
+  readonly input_rejected: bigint
+  readonly latency_ms: bigint
+  readonly reported: bigint
+}
+
+interface ToolRow extends CountsRow {
+  readonly tool_id: ToolId
+}
+
+interface TotalsRow extends CountsRow {
+  readonly metered: bigint
   readonly agents: bigint
   readonly tools: bigint
   readonly revenue: bigint
-  readonly latency_ms: bigint
   readonly free_calls: bigint
   readonly last_call: Date | null
-}
-
-interface ToolRow {
-  readonly tool_id: ToolId
-  readonly calls: bigint
-  readonly successes: bigint
-  readonly latency_ms: bigint
 }
 
 export const layer = Layer.effect(
@@ -29,45 +38,79 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
+    const sums = sql.literal(
+      "coalesce(sum(calls), 0)::int8 AS calls, coalesce(sum(successes), 0)::int8 AS successes, " +
+        "coalesce(sum(input_rejected), 0)::int8 AS input_rejected, coalesce(sum(latency_ms), 0)::int8 AS latency_ms, " +
+        "coalesce(sum(reported), 0)::int8 AS reported"
+    )
+
+    const isProxied = sql`r.origin = ${ORIGIN_CODE.proxy}`
+
+    /** Rows like those of `tool_figures`. A receipt leaves `receipts_unlogged` in the transaction that counts it there. */
+    const waiting = sql`
+      SELECT r.tool_id, (${isProxied})::int AS calls, (${isProxied} AND r.status = ${STATUS_CODE.success})::int AS successes,
+        (${isProxied} AND r.status = ${CAUSE_CODE.input_rejected})::int AS input_rejected,
+        CASE WHEN ${isProxied} AND r.status <> ${CAUSE_CODE.input_rejected} THEN r.duration_ms ELSE 0 END AS latency_ms,
+        (NOT (${isProxied}))::int AS reported
+      FROM (SELECT receipt_id, consumer_id FROM receipts_unlogged LIMIT ${WAITING_READ_MAX}) w
+      CROSS JOIN LATERAL (SELECT * FROM receipts r
+        WHERE r.receipt_id = w.receipt_id AND r.consumer_id = w.consumer_id LIMIT 1) r
+      LEFT JOIN providers p ON p.id = r.provider_id
+      LEFT JOIN consumers c ON c.id = r.consumer_id
+      WHERE NOT (${isProxied}) OR (r.status <> ${CAUSE_CODE.canceled}
+        AND r.provider_id <> r.consumer_id AND lower(p.email) IS DISTINCT FROM lower(c.email))`
+
     const totals = Effect.gen(function* () {
       const [row] = yield* sql<TotalsRow>`
-        SELECT coalesce(sum(calls), 0)::int8 AS invocations, coalesce(sum(successes), 0)::int8 AS successful,
-          count(DISTINCT consumer_id) AS agents, count(DISTINCT tool_id) AS tools,
-          coalesce(sum(spend), 0)::int8 AS revenue, coalesce(sum(latency_ms), 0)::int8 AS latency_ms,
-          (SELECT coalesce(sum(used), 0)::int8 FROM free_tier_usage) AS free_calls,
+        SELECT f.*, u.*, (SELECT coalesce(sum(used), 0)::int8 FROM free_tier_usage) AS free_calls,
           (SELECT called_at FROM receipts ORDER BY receipt_id DESC LIMIT 1) AS last_call
-        FROM usage_hourly`
+        FROM (SELECT ${sums} FROM (
+            SELECT calls, successes, input_rejected, latency_ms, reported FROM tool_figures
+            UNION ALL
+            SELECT calls, successes, input_rejected, latency_ms, reported FROM (${waiting}) w) a) f,
+          (SELECT coalesce(sum(calls), 0)::int8 AS metered, count(DISTINCT consumer_id) AS agents,
+            count(DISTINCT tool_id) AS tools, coalesce(sum(spend), 0)::int8 AS revenue FROM usage_hourly) u`
       return totalsOf(row!)
     }).pipe(Effect.orDie)
 
     const ofTools = Effect.fnUntraced(function* (ids: ReadonlyArray<ToolId>) {
       if (ids.length === 0) return new Map<ToolId, ToolFigures>()
       const rows = yield* sql<ToolRow>`
-        SELECT u.tool_id, sum(u.calls)::int8 AS calls, sum(u.successes)::int8 AS successes,
-          sum(u.latency_ms)::int8 AS latency_ms
-        FROM tools t JOIN usage_hourly u ON u.provider_id = t.provider_id AND u.tool_id = t.id
-        WHERE t.id = ANY (${ids}::uuid[])
-        GROUP BY u.tool_id`
-      return new Map(rows.map((row) => [row.tool_id, figuresOf(row)]))
+        SELECT tool_id, ${sums} FROM (
+          SELECT tool_id, calls, successes, input_rejected, latency_ms, reported FROM tool_figures
+          WHERE tool_id = ANY (${ids}::uuid[])
+          UNION ALL
+          SELECT * FROM (${waiting}) w WHERE tool_id = ANY (${ids}::uuid[])) a
+        GROUP BY tool_id`
+      return new Map(rows.map((row) => [row.tool_id, figuresOf(countsOf(row))]))
     }, Effect.orDie)
 
     return MarketFigures.of({ totals, ofTools })
   })
 )
 
-const totalsOf = (row: TotalsRow): MarketTotals => ({
-  invocations: Number(row.invocations),
-  successful: Number(row.successful),
-  uniqueAgents: Number(row.agents),
-  uniqueTools: Number(row.tools),
-  revenueMicrocents: row.revenue,
-  avgLatencyMs: row.invocations === 0n ? undefined : Number(row.latency_ms / row.invocations),
-  freeCalls: Number(row.free_calls),
-  lastInvocation: row.last_call?.toISOString()
+const countsOf = (row: CountsRow): CallCounts => ({
+  calls: Number(row.calls),
+  successes: Number(row.successes),
+  inputRejected: Number(row.input_rejected),
+  latencyMs: Number(row.latency_ms),
+  reported: Number(row.reported)
 })
 
-const figuresOf = (row: ToolRow): ToolFigures => ({
-  totalCalls: Number(row.calls),
-  avgLatencyMs: Number(row.latency_ms / row.calls),
-  uptimePct: Math.round((Number(row.successes) / Number(row.calls)) * 10_000) / 100
-})
+const totalsOf = (row: TotalsRow): MarketTotals => {
+  const counts = countsOf(row)
+  const figures = figuresOf(counts)
+  return {
+    invocations: counts.calls,
+    successful: counts.successes,
+    successPct: figures.uptimePct,
+    reported: counts.reported,
+    metered: Number(row.metered),
+    uniqueAgents: Number(row.agents),
+    uniqueTools: Number(row.tools),
+    revenueMicrocents: row.revenue,
+    avgLatencyMs: figures.avgLatencyMs,
+    freeCalls: Number(row.free_calls),
+    lastInvocation: row.last_call?.toISOString()
+  }
+}

@@ -1,10 +1,14 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
+import { AccountStore } from "../../domain/accounts/AccountStore.ts"
 import { MarketFigures } from "../../domain/catalog/MarketFigures.ts"
-import { aToolId, consumerWith } from "./ledgerSamples.ts"
+import { aConsumerId, aToolId, consumerWith, money } from "./ledgerSamples.ts"
+import { ConsumerId } from "../../domain/shared/Ids.ts"
 import type { MeteringPorts } from "./meteringPorts.ts"
 import { aListedTool, called } from "./meteringSamples.ts"
-import { aProvider } from "./samples.ts"
+import { aConsumer, aProvider } from "./samples.ts"
+
+const AT = "2026-11-20T10:00:00.000Z"
 
 export const marketFiguresContract = (name: string, ports: Layer.Layer<MeteringPorts>) => {
   const market = () => it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })
@@ -15,6 +19,9 @@ export const marketFiguresContract = (name: string, ports: Layer.Layer<MeteringP
         assert.deepStrictEqual(yield* (yield* MarketFigures).totals, {
           invocations: 0,
           successful: 0,
+          successPct: undefined,
+          reported: 0,
+          metered: 0,
           uniqueAgents: 0,
           uniqueTools: 0,
           revenueMicrocents: 0n,
@@ -27,7 +34,7 @@ export const marketFiguresContract = (name: string, ports: Layer.Layer<MeteringP
   })
 
   market()(`MarketFigures over ${name}, of a market`, (it) => {
-    it.effect("count every call, and every agent and tool once", () =>
+    it.effect("count every proxied call, and every agent and tool once", () =>
       Effect.gen(function* () {
         const figures = yield* MarketFigures
         const [one, other] = [yield* consumerWith(10_000), yield* consumerWith(10_000)]
@@ -43,6 +50,9 @@ export const marketFiguresContract = (name: string, ports: Layer.Layer<MeteringP
         assert.deepStrictEqual(yield* figures.totals, {
           invocations: 5,
           successful: 4,
+          successPct: 80,
+          reported: 0,
+          metered: 5,
           uniqueAgents: 2,
           uniqueTools: 2,
           revenueMicrocents: 2_500n,
@@ -55,12 +65,86 @@ export const marketFiguresContract = (name: string, ports: Layer.Layer<MeteringP
         assert.deepStrictEqual(
           ofTools,
           new Map([
-            [a.toolId, { totalCalls: 3, avgLatencyMs: 123, uptimePct: 66.67 }],
-            [b.toolId, { totalCalls: 2, avgLatencyMs: 123, uptimePct: 100 }]
+            [a.toolId, { totalCalls: 3, reportedCalls: 0, avgLatencyMs: 123, uptimePct: 66.67 }],
+            [b.toolId, { totalCalls: 2, reportedCalls: 0, avgLatencyMs: 123, uptimePct: 100 }]
           ])
         )
         assert.deepStrictEqual([...(yield* figures.ofTools([b.toolId])).keys()], [b.toolId])
         assert.strictEqual((yield* figures.ofTools([])).size, 0)
+      })
+    )
+
+    it.effect("keep reported calls apart: they are billed, and no rate knows of them", () =>
+      Effect.gen(function* () {
+        const figures = yield* MarketFigures
+        const consumer = yield* consumerWith(10_000)
+        const provider = yield* aProvider()
+        const [tool, reportedOnly] = [yield* aListedTool(provider, "a"), yield* aListedTool(provider, "b")]
+        const before = yield* figures.totals
+        yield* called(consumer, tool, AT)
+        const reported = { origin: "meter" } as const
+        yield* called(consumer, tool, AT, { cost: 700 }, reported)
+        for (let n = 0; n < 3; n++) yield* called(consumer, tool, AT, { cost: 0, status: "error" }, reported)
+        yield* called(consumer, reportedOnly, AT, { cost: 0, status: "error" }, reported)
+        const totals = yield* figures.totals
+        assert.deepStrictEqual(
+          [
+            totals.invocations - before.invocations,
+            totals.successful - before.successful,
+            totals.reported - before.reported,
+            totals.metered - before.metered,
+            totals.revenueMicrocents - before.revenueMicrocents
+          ],
+          [1, 1, 5, 6, 1_700n]
+        )
+        assert.deepStrictEqual(
+          yield* figures.ofTools([tool.toolId, reportedOnly.toolId]),
+          new Map([
+            [tool.toolId, { totalCalls: 1, reportedCalls: 4, avgLatencyMs: 123, uptimePct: 100 }],
+            [reportedOnly.toolId, { totalCalls: 0, reportedCalls: 1, avgLatencyMs: undefined, uptimePct: undefined }]
+          ])
+        )
+      })
+    )
+
+    it.effect("leave out what a provider calls itself, and cancellations that were passed on", () =>
+      Effect.gen(function* () {
+        const figures = yield* MarketFigures
+        const provider = yield* aProvider()
+        const twin = { ...(yield* aConsumer()), id: yield* aConsumerId, email: provider.email.toUpperCase() }
+        yield* (yield* AccountStore).insertConsumer(twin)
+        const tool = yield* aListedTool(provider, "a")
+        const honest = yield* consumerWith(10_000)
+        const before = yield* figures.totals
+        yield* called(honest, tool, AT, { cost: 0, status: "timeout" })
+        yield* called(honest, tool, AT, { cost: 0, status: "error", cause: "canceled" })
+        for (const own of [twin.id, ConsumerId.make(provider.id)]) {
+          yield* called(own, tool, AT, { cost: 0 }, { holdAmount: money(0) })
+        }
+        const totals = yield* figures.totals
+        assert.deepStrictEqual([totals.invocations - before.invocations, totals.metered - before.metered], [1, 4])
+        assert.deepStrictEqual((yield* figures.ofTools([tool.toolId])).get(tool.toolId), {
+          totalCalls: 1,
+          reportedCalls: 0,
+          avgLatencyMs: 123,
+          uptimePct: 0
+        })
+      })
+    )
+
+    it.effect("forgive rejected input up to 5% of the calls, and take the rest for errors", () =>
+      Effect.gen(function* () {
+        const figures = yield* MarketFigures
+        const consumer = yield* consumerWith(100_000)
+        const tool = yield* aListedTool(yield* aProvider(), "a")
+        const rejected = { cost: 0, status: "error", cause: "input_rejected" } as const
+        const uptime = Effect.map(figures.ofTools([tool.toolId]), (all) => all.get(tool.toolId)?.uptimePct)
+        for (let n = 0; n < 19; n++) yield* called(consumer, tool, AT)
+        yield* called(consumer, tool, AT, rejected)
+        assert.strictEqual(yield* uptime, 100)
+        for (let n = 0; n < 20; n++) yield* called(consumer, tool, AT, rejected)
+        // 2 of 40 are forgiven: 19 of 38 succeeded.
+        assert.strictEqual(yield* uptime, 50)
       })
     )
   })

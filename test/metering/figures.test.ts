@@ -3,9 +3,13 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { at, expecting, listedTool, valueAt } from "../support/Market.ts"
+import { Sequencer } from "../../domain/log/Sequencer.ts"
+import { at, expecting, listedTool, type Member, unasked, valueAt } from "../support/Market.ts"
+import { json, rpcError } from "../support/mcp/ScriptedServer.ts"
+import { everyCore } from "../support/metering/Core.ts"
 import { later } from "../support/metering/Elsewhen.ts"
-import { aBuyer, anOffer, everyMarket, METER, numberAt, PRICE, RECEIPTS } from "../support/metering/Shop.ts"
+import { fine, providing } from "../support/metering/Provider.ts"
+import { aBuyer, anOffer, buy, everyMarket, METER, PRICE, RECEIPTS } from "../support/metering/Shop.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 
 const STATS = "/api/v1/market/stats"
@@ -28,38 +32,84 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("count every call, whoever reported it", () =>
+    it.effect("count proxied calls, and reported ones apart", () =>
       Effect.gen(function* () {
-        const offer = yield* anOffer("http://127.0.0.1:9/mcp", { free_tier_calls: 1 })
+        const server = yield* providing((seen, response, n) =>
+          n >= 3 ? void response.writeHead(500).end() : fine(seen, response, n)
+        )
+        const offer = yield* anOffer(server.url, { free_tier_calls: 1 })
         const other = yield* anOffer("http://127.0.0.1:9/mcp", { price_microcents: 1 })
         const [ann, bob] = [yield* aBuyer(), yield* aBuyer()]
-        const calls = [
-          [ann, offer, "success", 10],
-          [ann, offer, "success", 21],
-          [bob, offer, "error", 30],
-          [bob, other, "success", 100]
-        ] as const
-        for (const [{ key }, { toolId }, status, duration_ms] of calls) {
-          yield* expecting(201, { path: METER, key, json: { tool_id: toolId, status, duration_ms } })
+        for (const buyer of [ann, ann, bob]) yield* buy(buyer, offer)
+        for (const success of [true, false]) {
+          yield* expecting(201, { path: METER, key: bob.key, json: { tool_id: offer.toolId, success } })
         }
+        yield* expecting(201, { path: METER, key: bob.key, json: { tool_id: other.toolId, duration_ms: 100 } })
         const last = yield* expecting(200, { path: `${RECEIPTS}?limit=1`, key: bob.key })
-        const stats = yield* expecting(200, { path: STATS }).pipe(later("1 minute"))
-        assert.include(stats.json, {
-          total_tool_invocations: 4,
-          successful_calls: 3,
+        const { json: stats } = yield* expecting(200, { path: STATS }).pipe(later("1 minute"))
+        assert.include(stats, {
+          total_tool_invocations: 3,
+          successful_calls: 2,
+          reported_calls: 3,
           unique_agents: 2,
           unique_tools: 2,
           total_revenue_microcents: PRICE + 1,
-          avg_response_time_ms: 40,
           last_invocation: String(at(last, "receipts", 0, "timestamp"))
         })
-        assert.strictEqual(numberAt(stats, "free_tier_usage_pct"), 25)
+        // Two of six: the failed call used none up.
+        assert.strictEqual(valueAt(stats, "free_tier_usage_pct"), 33.33)
 
-        const listed = yield* listedTool(offer.provider, "echo").pipe(later("1 minute"))
-        assert.include(valueAt(listed, "stats"), { total_calls: 3, avg_latency_ms: 20, uptime_pct: 66.67 })
+        const figures = (toolName: string, provider: Member) =>
+          Effect.map(listedTool(provider, toolName).pipe(later("1 minute")), (tool) => valueAt(tool, "stats"))
+        assert.include(yield* figures("echo", offer.provider), {
+          total_calls: 3,
+          reported_calls: 2,
+          uptime_pct: 66.67
+        })
+        const unmeasured = { total_calls: 0, avg_latency_ms: null, uptime_pct: null }
+        assert.include(yield* figures("echo", other.provider), { ...unmeasured, reported_calls: 1 })
         const untouched = yield* anOffer("http://127.0.0.1:9/mcp")
-        const fresh = yield* listedTool(untouched.provider, "echo").pipe(later("1 minute"))
-        assert.include(valueAt(fresh, "stats"), { total_calls: 0, avg_latency_ms: null, uptime_pct: null })
+        assert.include(yield* figures("echo", untouched.provider), { ...unmeasured, reported_calls: 0 })
+      })
+    )
+  })
+}
+
+for (const [name, core] of everyCore) {
+  it.layer(core, LIVE)(`Figures over ${name}, with the sequencer in reach`, (it) => {
+    it.effect("are the same before and after calls have their place in the log", () =>
+      Effect.gen(function* () {
+        const server = yield* providing((seen, response, n) =>
+          n % 5 === 0 ? json(response, rpcError(seen, -32_602, "no")) : fine(seen, response, n)
+        )
+        const email = "one.person@example.org"
+        const offer = yield* anOffer(server.url, {}, { email })
+        const [buyer, own] = [yield* aBuyer(), yield* aBuyer(100, { email })]
+        const read = Effect.suspend(() =>
+          Effect.all([
+            Effect.map(expecting(200, { path: unasked(STATS) }), ({ json: stats }) => ({
+              ...(stats as object),
+              timestamp: undefined
+            })),
+            Effect.map(expecting(200, { path: unasked(`/api/v1/market/tools/${offer.toolId}`) }), (answer) =>
+              at(answer, "stats")
+            )
+          ])
+        )
+        const { sequence } = yield* Sequencer
+        for (let round = 0; round < 2; round++) {
+          for (let n = 0; n < 10; n++) yield* buy(buyer, offer)
+          yield* buy(own, offer)
+          yield* expecting(201, { path: METER, key: buyer.key, json: { tool_id: offer.toolId, success: false } })
+          const before = yield* read
+          assert.include(before[1], { total_calls: 10 * (round + 1), reported_calls: round + 1 })
+          while ((yield* sequence) > 0);
+          const after = yield* read
+          assert.deepStrictEqual(
+            [after[0], { ...(after[1] as object), p95_latency_ms: null }],
+            [before[0], { ...(before[1] as object), p95_latency_ms: null }]
+          )
+        }
       })
     )
   })

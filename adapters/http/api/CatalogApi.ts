@@ -111,6 +111,7 @@ const PriceList = Schema.Struct({
 const MarketStats = Schema.Struct({
   total_tool_invocations: Schema.Int,
   successful_calls: Schema.Int,
+  reported_calls: Schema.Int,
   unique_agents: Schema.Int,
   unique_tools: Schema.Int,
   tools_listed: Schema.Int,
@@ -255,7 +256,9 @@ export class CatalogApi extends HttpApiGroup.make("catalog")
       .annotateMerge(
         OpenApi.annotations({
           summary: "Figures of the whole market",
-          description: "Counts and sums over all accounts; nothing about any one of them."
+          description:
+            "Counts and totals over all accounts; nothing about any one of them. Calls and rates are of calls that the proxy " +
+            "made, without those of a provider to itself; reported calls are counted apart, and revenue is all that was billed."
         })
       ),
     HttpApiEndpoint.get("index", "/api/market", { success: MarketIndex, error: problems() })

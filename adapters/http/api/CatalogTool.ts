@@ -35,6 +35,7 @@ export const CatalogTool = Schema.Struct({
   }),
   stats: Schema.Struct({
     total_calls: Schema.Int,
+    reported_calls: Schema.Int,
     avg_latency_ms: Schema.NullOr(Schema.Finite),
     p95_latency_ms: Schema.NullOr(Schema.Finite),
     uptime_pct: Schema.NullOr(Schema.Finite)

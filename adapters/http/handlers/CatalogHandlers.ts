@@ -94,6 +94,7 @@ export const catalogRoutes = Effect.gen(function* () {
         body: {
           total_tool_invocations: totals.invocations,
           successful_calls: totals.successful,
+          reported_calls: totals.reported,
           unique_agents: totals.uniqueAgents,
           unique_tools: totals.uniqueTools,
           tools_listed: yield* catalog.count,
@@ -103,7 +104,7 @@ export const catalogRoutes = Effect.gen(function* () {
           total_revenue: formatDollars(totals.revenueMicrocents),
           avg_response_time_ms: totals.avgLatencyMs ?? null,
           free_tier_usage_pct:
-            totals.invocations === 0 ? null : Math.round((totals.freeCalls / totals.invocations) * 10_000) / 100,
+            totals.metered === 0 ? null : Math.round((totals.freeCalls / totals.metered) * 10_000) / 100,
           last_invocation: totals.lastInvocation ?? null,
           timestamp: format(yield* DateTime.now)
         }

@@ -92,6 +92,7 @@ const catalogTool = (
   },
   stats: {
     total_calls: stats?.totalCalls ?? 0,
+    reported_calls: stats?.reportedCalls ?? 0,
     avg_latency_ms: stats?.avgLatencyMs ?? null,
     p95_latency_ms: standing?.p95OfTools.get(tool.id) ?? null,
     uptime_pct: stats?.uptimePct ?? null

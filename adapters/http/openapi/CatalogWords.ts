@@ -13,7 +13,7 @@ const offeredBy = {
   badge: "unrated",
   trust_score: null
 }
-const soFar = { total_calls: 1_204, avg_latency_ms: 86, p95_latency_ms: 140, uptime_pct: 99.92 }
+const soFar = { total_calls: 1_204, reported_calls: 0, avg_latency_ms: 86, p95_latency_ms: 140, uptime_pct: 99.92 }
 
 /** An answer of a self-description, cut down to one property. */
 export const describing = (endpoint: string, description: string, property: string): Word => [
@@ -95,12 +95,16 @@ export const catalogWords: Words = {
   "CatalogTool.pricing": ["What a call costs."],
   model: ["How the provider charges.", "per_call"],
   price: ["The price of a call, for people.", "$0.0005"],
-  "CatalogTool.stats": ["How it has done, from metered calls.", soFar],
-  stats: ["How it has done, from metered calls."],
-  total_calls: ["Metered calls.", 1_204],
-  avg_latency_ms: ["The mean time of a call; null before the first one.", 86],
+  "CatalogTool.stats": ["How it has done, from proxied calls.", soFar],
+  stats: ["How it has done, from proxied calls."],
+  total_calls: ["Calls that the proxy made, without those of the provider to itself.", 1_204],
+  reported_calls: ["Calls that were reported to `POST /api/v1/market/meter`; they count for no other figure here.", 0],
+  avg_latency_ms: ["The mean time of a proxied call; null before the first one.", 86],
   p95_latency_ms: ["95 of 100 calls were at least this fast.", 140],
-  uptime_pct: ["The share of calls that the provider answered, in percent.", 99.92],
+  uptime_pct: [
+    "The share of proxied calls that succeeded, in percent, without calls whose input was rejected up to 5% of them.",
+    99.92
+  ],
 
   "ToolDetails.": ["All that is to be known of a tool."],
   "ToolDetails.id": ["The tool's id: what a call names.", TOOL_ID],
@@ -109,7 +113,7 @@ export const catalogWords: Words = {
   "ToolDetails.provider": ["Who offers it.", offeredBy],
   "ToolDetails.name": ["The provider's name."],
   "ToolDetails.pricing": ["What a call costs."],
-  "ToolDetails.stats": ["How it has done, from metered calls.", soFar],
+  "ToolDetails.stats": ["How it has done, from proxied calls.", soFar],
   "ToolDetails.max_cost_microcents": ["The most that one call may cost; null where a call costs its price."],
   "ToolDetails.timeout_ms": ["How long one attempt may take; null where the service's own limit holds."],
   price_history: ["Every price that it has had, the newest first."],
@@ -131,8 +135,9 @@ export const catalogWords: Words = {
   microcents_per_cent: ["How the unit of money is divided."],
 
   "MarketStats.": ["Figures of the whole market. Null where nothing was metered yet."],
-  total_tool_invocations: ["Metered calls of all tools.", 18_420],
-  successful_calls: ["Calls that succeeded.", 18_311],
+  total_tool_invocations: ["Calls of all tools that the proxy made, without those of providers to themselves.", 18_420],
+  successful_calls: ["Those that succeeded.", 18_311],
+  "MarketStats.reported_calls": ["Calls that were reported to `POST /api/v1/market/meter`.", 120],
   unique_agents: ["Consumers that called at least once.", 37],
   unique_tools: ["Tools that were called at least once.", 12],
   tools_listed: ["Tools in the catalogue.", 14],
@@ -140,8 +145,11 @@ export const catalogWords: Words = {
   total_revenue: ["What was billed, for people.", "$9.21"],
   total_revenue_cents: ["In whole cents, rounded toward zero.", 921],
   total_revenue_microcents: ["What was billed, exact.", 9_210_000],
-  avg_response_time_ms: ["The mean time of a call.", 91.4],
-  free_tier_usage_pct: ["The share of calls that a free tier covered, in percent.", 21.5],
+  avg_response_time_ms: ["The mean time of a proxied call.", 91.4],
+  free_tier_usage_pct: [
+    "The share of all metered calls, reported ones too, that a free tier covered, in percent.",
+    21.5
+  ],
   last_invocation: ["When the last call was metered.", "2026-11-20T09:29:58.412Z"],
 
   "MarketIndex.": ["What there is and where, for agents that arrive with nothing but the address."],

@@ -142,7 +142,7 @@ const liveFigures = ({ providers, tools, totals }: Facts): Html => {
     ["Providers", providers.toLocaleString("en-US")],
     ["Calls so far", totals.invocations.toLocaleString("en-US")],
     ["Paid for them", formatDollars(totals.revenueMicrocents)],
-    ["Succeeded", totals.invocations === 0 ? "–" : `${((totals.successful / totals.invocations) * 100).toFixed(1)} %`],
+    ["Succeeded", totals.successPct === undefined ? "–" : `${totals.successPct.toFixed(1)} %`],
     ["Answered in", totals.avgLatencyMs === undefined ? "–" : `${Math.round(totals.avgLatencyMs)} ms`]
   ]
   return html`<dl class="figures">

@@ -106,8 +106,8 @@ const figures = ({ pricing, stats }: ToolDetails): Html =>
     ${figure("Price", pricing.price, priceUnit(pricing))}
     ${figure("Free each month", freeCalls(pricing.free_tier_calls), "for every developer")}
     ${figure("Latency, p95", milliseconds(stats.p95_latency_ms), stats.p95_latency_ms === null ? "not measured yet" : "95 of 100 calls were faster")}
-    ${figure("Answered", percent(stats.uptime_pct), stats.uptime_pct === null ? "no calls yet" : "of all its calls")}
-    ${figure("Calls", count(stats.total_calls), "so far")}
+    ${figure("Answered", percent(stats.uptime_pct), stats.uptime_pct === null ? "no calls yet" : "of its calls through the proxy")}
+    ${figure("Calls", count(stats.total_calls), stats.reported_calls === 0 ? "through the proxy" : `and ${count(stats.reported_calls)} reported`)}
   </dl>`
 
 const figure = (name: string, value: string, note: string): Html =>
