@@ -55,10 +55,9 @@ export const layer = Layer.effect(
       FROM (SELECT receipt_id, consumer_id FROM receipts_unlogged LIMIT ${WAITING_READ_MAX}) w
       CROSS JOIN LATERAL (SELECT * FROM receipts r
         WHERE r.receipt_id = w.receipt_id AND r.consumer_id = w.consumer_id LIMIT 1) r
-      LEFT JOIN providers p ON p.id = r.provider_id
-      LEFT JOIN consumers c ON c.id = r.consumer_id
-      WHERE NOT (${isProxied}) OR (r.status <> ${CAUSE_CODE.canceled}
-        AND r.provider_id <> r.consumer_id AND lower(p.email) IS DISTINCT FROM lower(c.email))`
+      WHERE NOT (${isProxied}) OR (r.status <> ${CAUSE_CODE.canceled} AND r.provider_id <> r.consumer_id
+        AND ((SELECT lower(email) FROM providers WHERE id = r.provider_id)
+          = (SELECT lower(email) FROM consumers WHERE id = r.consumer_id)) IS NOT TRUE)`
 
     const totals = Effect.gen(function* () {
       const [row] = yield* sql<TotalsRow>`
