@@ -2,14 +2,15 @@
  * Attempts to bend the figures of a provider, from outside: to lift one's own without money, or to lower another's.
  */
 import { assert, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber, Schedule } from "effect"
 import { Sequencer } from "../../domain/log/Sequencer.ts"
 import { ProviderTrust } from "../../domain/trust/ProviderTrust.ts"
 import { at, expecting, type Member, textAt, unasked } from "../support/Market.ts"
 import { type Answer as Reply, json, rpcError } from "../support/mcp/ScriptedServer.ts"
+import { eventually } from "../support/mcp/upstream.ts"
 import { everyCore } from "../support/metering/Core.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
-import { aBuyer, anOffer, books, buy, METER, type Offer, offerOf } from "../support/metering/Shop.ts"
+import { aBuyer, anOffer, books, buy, METER, type Offer, offerOf, receiptsOf } from "../support/metering/Shop.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 import { file, respond } from "../support/trust/Disputing.ts"
 
@@ -133,6 +134,36 @@ for (const [name, core] of everyCore) {
           assert.strictEqual((yield* file(rival!, textAt(call, "meta", "receipt_id"))).status, 201)
         }
         assert.deepStrictEqual(yield* standingOf(offer.provider), before)
+      })
+    )
+
+    it.effect("100 hang-ups do not lower a score", () =>
+      Effect.gen(function* () {
+        const waiting: Array<() => void> = []
+        const { before, offer } = yield* rated((seen, response, n) => {
+          if (n <= 102) return fine(seen, response, n)
+          waiting.push(() => fine(seen, response, n))
+        })
+        const rivals = yield* consumers(5, 100)
+        yield* Effect.forEach(
+          rivals,
+          Effect.fnUntraced(function* (rival, round) {
+            const calls = yield* Effect.forEach(Array.from({ length: 20 }), () => Effect.forkChild(buy(rival, offer)))
+            yield* eventually(() => waiting.length === (round + 1) * 20)
+            yield* Fiber.interruptAll(calls)
+          })
+        )
+        assert.strictEqual(waiting.length, 100)
+        for (const answer of waiting) answer()
+        for (const rival of rivals) {
+          yield* receiptsOf(rival).pipe(
+            Effect.repeat({ until: ({ length }) => length === 20, schedule: Schedule.spaced("20 millis") })
+          )
+        }
+        const after = yield* standingOf(offer.provider)
+        assert.isAtLeast(Number(after.score), Number(before.score))
+        assert.isAtLeast(Number(after.successRate), Number(before.successRate))
+        assert.deepStrictEqual([after.badge, after.p95Ms], [before.badge, before.p95Ms])
       })
     )
 
