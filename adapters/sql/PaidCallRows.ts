@@ -19,7 +19,7 @@ interface PaidCallsRow {
   readonly failed_calls: bigint
   readonly input_rejected: bigint
   readonly up_to: ReadonlyArray<bigint>
-  readonly longest_ms: bigint
+  readonly longest_ms: number
 }
 
 /** A day's row is read, added to and written back by one statement: only one sequencer runs at a time. */
@@ -82,5 +82,5 @@ const toPaidCalls = (row: PaidCallsRow): PaidCalls => ({
   failedCalls: Number(row.failed_calls),
   inputRejected: Number(row.input_rejected),
   upTo: row.up_to.map(Number),
-  longestMs: Number(row.longest_ms)
+  longestMs: row.longest_ms
 })
