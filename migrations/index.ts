@@ -23,7 +23,7 @@ import unfitOutputs from "./0017_unfit_outputs.ts"
 import settlingInOneGo from "./0018_settling_in_one_go.ts"
 import lots from "./0019_lots.ts"
 import refunds from "./0020_refunds.ts"
-import figures from "./0025_figures.ts"
+import figures from "./0021_figures.ts"
 
 const migrations = {
   "0001_accounts_and_catalogue": accountsAndCatalogue,
@@ -46,7 +46,7 @@ const migrations = {
   "0018_settling_in_one_go": settlingInOneGo,
   "0019_lots": lots,
   "0020_refunds": refunds,
-  "0025_figures": figures
+  "0021_figures": figures
 }
 
 export const names: ReadonlyArray<string> = Object.keys(migrations).toSorted()

@@ -1,5 +1,5 @@
 /**
- * Migration 0025 takes over the calls that were followed before it: from the receipts, by the rules that hold from now on.
+ * Migration 0021 takes over the calls that were followed before it: from the receipts, by the rules that hold from now on.
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Layer } from "effect"
@@ -9,7 +9,7 @@ import { AccountStore } from "../../domain/accounts/AccountStore.ts"
 import { MarketFigures } from "../../domain/catalog/MarketFigures.ts"
 import { format } from "../../domain/shared/Timestamp.ts"
 import { SlaStore } from "../../domain/trust/SlaStore.ts"
-import figures from "../../migrations/0025_figures.ts"
+import figures from "../../migrations/0021_figures.ts"
 import { aConsumerId, consumerWith, money } from "../contracts/ledgerSamples.ts"
 import { postgresMetering } from "../contracts/meteringPorts.ts"
 import { aListedTool, called } from "../contracts/meteringSamples.ts"
@@ -18,7 +18,7 @@ import { aConsumer, aProvider } from "../contracts/samples.ts"
 const ports = PostgresSlaStore.layer.pipe(Layer.provideMerge(postgresMetering))
 const PRICE = 600_000
 
-it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })("Migration 0025", (it) => {
+it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })("Migration 0021", (it) => {
   it.effect("counts what the log has followed, and leaves the rest to the sequencer", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
