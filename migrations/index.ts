@@ -24,6 +24,8 @@ import settlingInOneGo from "./0018_settling_in_one_go.ts"
 import lots from "./0019_lots.ts"
 import refunds from "./0020_refunds.ts"
 import figures from "./0021_figures.ts"
+import priceNotice from "./0022_price_notice.ts"
+import defaultCaps from "./0023_default_caps.ts"
 
 const migrations = {
   "0001_accounts_and_catalogue": accountsAndCatalogue,
@@ -46,7 +48,9 @@ const migrations = {
   "0018_settling_in_one_go": settlingInOneGo,
   "0019_lots": lots,
   "0020_refunds": refunds,
-  "0021_figures": figures
+  "0021_figures": figures,
+  "0022_price_notice": priceNotice,
+  "0023_default_caps": defaultCaps
 }
 
 export const names: ReadonlyArray<string> = Object.keys(migrations).toSorted()

@@ -56,7 +56,7 @@ export const makeSettle = Effect.gen(function* () {
     const fits = tool.outputSchema === undefined ? undefined : yield* outputFits(entry, answer)
     const cost = billedAmount({
       status: answer.status,
-      policy: tool.billingPolicy,
+      policy: entry.billingPolicy,
       held: opened.held,
       price: entry.price,
       free: opened.free,
@@ -80,7 +80,7 @@ export const makeSettle = Effect.gen(function* () {
       signer.sign
     )
     // A success that the tool's policy does not charge is no free call used up either.
-    const usesFreeCall = answer.status === "success" && !(tool.billingPolicy === "valid_output" && fits !== true)
+    const usesFreeCall = answer.status === "success" && !(entry.billingPolicy === "valid_output" && fits !== true)
     const report: CallReport = {
       entry,
       receipt,
@@ -96,7 +96,7 @@ export const makeSettle = Effect.gen(function* () {
       cause: causeOf(answer),
       fee: feeOf(cost),
       held: opened.held,
-      priceVersion: tool.priceVersion,
+      priceVersion: entry.priceVersion,
       origin: "proxy",
       requestBytes: answer.requestBytes,
       responseBytes: answer.responseBytes,

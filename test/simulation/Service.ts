@@ -2,7 +2,7 @@
  * The service of the simulation: every endpoint that moves or shows something, on the whole core. Pages for people are left
  * out: they take most of the time of a start, and a simulation starts often.
  */
-import { Effect, Layer, Redacted } from "effect"
+import { Duration, Effect, Layer, Redacted } from "effect"
 import { RateLimiter } from "effect/persistence"
 import * as NodeDigest from "../../adapters/crypto/NodeDigest.ts"
 import * as NodeLogSigner from "../../adapters/crypto/NodeLogSigner.ts"
@@ -28,6 +28,7 @@ import * as BoundedRateLimiterStore from "../../adapters/memory/BoundedRateLimit
 import * as PdfInvoicePrinter from "../../adapters/pdf/PdfInvoicePrinter.ts"
 import { OperatorKey } from "../../domain/accounts/Authentication.ts"
 import { RateLimitPolicy } from "../../domain/accounts/RateLimitPolicy.ts"
+import { PriceNotice } from "../../domain/catalog/PriceNotice.ts"
 import { DefaultFreeTierCalls } from "../../domain/catalog/Pricing.ts"
 import { LogCheck } from "../../domain/log/LogCheck.ts"
 import { UpstreamLimits } from "../../domain/metering/UpstreamLimits.ts"
@@ -38,6 +39,7 @@ const RING = [Redacted.make("the secret of a simulated market, 32 characters")] 
 
 const settings = Layer.mergeAll(
   Layer.succeed(DefaultFreeTierCalls, 0),
+  Layer.succeed(PriceNotice, Duration.zero),
   Layer.succeed(OperatorKey, Redacted.make(OPERATOR)),
   Layer.succeed(UpstreamLimits, { timeoutMs: 10_000, retriesMax: 1, totalMs: 0 }),
   Layer.succeed(RateLimitPolicy, { defaultRpm: 6_000, ceilingRpm: 6_000, providerRpm: 6_000 }),

@@ -11,8 +11,10 @@ import type {
   CallConflict,
   CallInFlight,
   InsufficientFunds,
+  CapRequired,
   InvalidArguments,
-  PriceChanged
+  PriceChanged,
+  PriceVersionChanged
 } from "../../../domain/metering/CallRefusals.ts"
 import type { CallOverdue } from "../../../domain/metering/CallEndings.ts"
 import type { BudgetNotFound, TooManyBudgets } from "../../../domain/ledger/Budgets.ts"
@@ -57,6 +59,7 @@ export type Refusal =
   | CallInFlight
   | CallOverdue
   | CallTimeRefused
+  | CapRequired
   | CostTooHigh
   | CreditRefused
   | ExpiryInThePast
@@ -81,6 +84,7 @@ export type Refusal =
   | PaymentFailed
   | PaymentsNotConfigured
   | PriceChanged
+  | PriceVersionChanged
   | RateLimited
   | RouteNotFound
   | ToolAmbiguous
@@ -150,6 +154,14 @@ export const mapping: MappingOf<Refusal> = {
     status: 422,
     code: "VALIDATION_ERROR",
     details: [{ path: ["timestamp"], message: e.message }]
+  }),
+  CapRequired: (e) => ({
+    status: 422,
+    code: "CAP_REQUIRED",
+    extra: {
+      price_microcents: Number(e.priceMicrocents),
+      max_cost_microcents: Number(e.maxCostMicrocents)
+    }
   }),
   CostTooHigh: (e) => ({
     status: 422,
@@ -228,7 +240,17 @@ export const mapping: MappingOf<Refusal> = {
     code: "PRICE_CHANGED",
     extra: {
       price_microcents: Number(e.priceMicrocents),
-      max_cost_microcents: Number(e.maxCostMicrocents)
+      max_cost_microcents: Number(e.maxCostMicrocents),
+      price_version: e.priceVersion
+    }
+  }),
+  PriceVersionChanged: (e) => ({
+    status: 409,
+    code: "PRICE_CHANGED",
+    extra: {
+      price_microcents: Number(e.priceMicrocents),
+      max_cost_microcents: Number(e.maxCostMicrocents),
+      price_version: e.priceVersion
     }
   }),
   RateLimited: (e) => ({
