@@ -25,6 +25,9 @@ export const call = Effect.fnUntraced(function* (world: World, act: Call) {
   return answers.join(" ")
 })
 
+/** More than any tool's maximum: what is held is the maximum. */
+const AMPLE_CAP = 1_000_000_000_000
+
 const request = Effect.fnUntraced(function* (world: World, act: Call, buyer: Member, tool: OfferedTool) {
   const word = `word-${++world.facts.words}`
   const { reports } = act.provider
@@ -40,7 +43,11 @@ const request = Effect.fnUntraced(function* (world: World, act: Call, buyer: Mem
     call: {
       path: PROXY,
       key: buyer.key,
-      json: { tool_id: tool.id, input: { word } },
+      json: {
+        tool_id: tool.id,
+        input: { word },
+        ...(tool.terms.most === undefined ? {} : { max_cost_microcents: AMPLE_CAP })
+      },
       headers: act.keyed ? { "idempotency-key": `key-${word}` } : {}
     }
   }
