@@ -156,6 +156,7 @@ const replaceUpcoming = (
 ): ReadonlyArray<PriceVersion> =>
   history.map((price) =>
     isAfter(price, at) &&
+    isAfter(price, price.announcedAt) &&
     price.version !== inEffect.version &&
     price.version !== upcoming?.version &&
     price.replacedAt === undefined

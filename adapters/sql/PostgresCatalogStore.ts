@@ -59,7 +59,8 @@ export const layer = Layer.effect(
     // What the tool's row names no more will never be in effect.
     const replaceUpcoming = (toolId: string, at: DateTime.Utc) => sql`
       UPDATE tool_prices p SET replaced_at = ${toDate(at)} FROM tools t
-      WHERE t.id = ${toolId} AND p.tool_id = t.id AND p.effective_from > ${toDate(at)} AND p.replaced_at IS NULL
+      WHERE t.id = ${toolId} AND p.tool_id = t.id AND p.effective_from > ${toDate(at)}
+        AND p.effective_from > p.announced_at AND p.replaced_at IS NULL
         AND p.version <> t.price_version AND p.version IS DISTINCT FROM t.upcoming_version`
 
     const addVersion = (toolId: string, price: PriceVersion) => sql`

@@ -30,7 +30,9 @@ export const planPrices = (
   const versions: Array<PriceVersion> = []
   const add = (terms: Terms, effectiveFrom: DateTime.Utc): PriceVersion => {
     const version = lastVersion + versions.length + 1
-    const added = { ...terms, version, announcedAt: now, effectiveFrom, replacedAt: undefined }
+    // Announced before it is in effect, or in effect at once: by this the two are told apart for good.
+    const announcedAt = DateTime.isLessThanOrEqualTo(effectiveFrom, at) ? effectiveFrom : now
+    const added = { ...terms, version, announcedAt, effectiveFrom, replacedAt: undefined }
     versions.push(added)
     return added
   }
