@@ -24,6 +24,7 @@ import settlingInOneGo from "./0018_settling_in_one_go.ts"
 import lots from "./0019_lots.ts"
 import refunds from "./0020_refunds.ts"
 import figures from "./0021_figures.ts"
+import canceledCalls from "./0022_canceled_calls.ts"
 
 const migrations = {
   "0001_accounts_and_catalogue": accountsAndCatalogue,
@@ -46,7 +47,8 @@ const migrations = {
   "0018_settling_in_one_go": settlingInOneGo,
   "0019_lots": lots,
   "0020_refunds": refunds,
-  "0021_figures": figures
+  "0021_figures": figures,
+  "0022_canceled_calls": canceledCalls
 }
 
 export const names: ReadonlyArray<string> = Object.keys(migrations).toSorted()

@@ -3,7 +3,13 @@
  */
 import type { PricingModel } from "../../domain/accounts/Account.ts"
 import type { CatalogEntry } from "../../domain/catalog/CatalogStore.ts"
-import type { BillingPolicy, JsonSchemaObject, PriceVersion } from "../../domain/catalog/Tool.ts"
+import type {
+  BillingPolicy,
+  CanceledCallCosts,
+  JsonSchemaObject,
+  OnCancel,
+  PriceVersion
+} from "../../domain/catalog/Tool.ts"
 import { ProviderId, ToolId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
 import { toInstant } from "./Instants.ts"
@@ -26,6 +32,8 @@ export interface EntryRow {
   readonly max_cost_microcents: bigint | null
   readonly timeout_ms: number | null
   readonly idempotent: boolean
+  readonly on_cancel: OnCancel
+  readonly canceled_call_costs: CanceledCallCosts
   readonly created_at: Date
   readonly updated_at: Date
   readonly withdrawn_at: Date | null
@@ -38,7 +46,7 @@ export interface EntryRow {
 export const ENTRY_COLUMNS =
   "t.id, t.provider_id, t.tool_name, t.category, t.display_name, t.description, t.price_microcents, " +
   "t.free_tier_calls, t.effective_price_microcents, t.effective_free_tier_calls, t.price_version, t.input_schema, " +
-  "t.output_schema, t.billing_policy, t.max_cost_microcents, t.timeout_ms, t.idempotent, t.created_at, " +
+  "t.output_schema, t.billing_policy, t.max_cost_microcents, t.timeout_ms, t.idempotent, t.on_cancel, t.canceled_call_costs, t.created_at, " +
   "t.updated_at, t.withdrawn_at, p.name AS provider_name, p.endpoint_url, p.pricing_model"
 
 export interface PriceRow {
@@ -64,6 +72,8 @@ export const toEntry = (row: EntryRow): CatalogEntry => ({
     maxCost: toMicrocentsOrUndefined(row.max_cost_microcents),
     timeoutMs: row.timeout_ms ?? undefined,
     idempotent: row.idempotent,
+    onCancel: row.on_cancel,
+    canceledCallCosts: row.canceled_call_costs,
     createdAt: toInstant(row.created_at),
     updatedAt: toInstant(row.updated_at),
     priceVersion: row.price_version,

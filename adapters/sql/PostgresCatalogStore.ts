@@ -27,12 +27,14 @@ export const layer = Layer.effect(
           INSERT INTO tools AS t
             (id, provider_id, tool_name, category, display_name, description, price_microcents, free_tier_calls,
              effective_price_microcents, effective_free_tier_calls, price_version, input_schema, output_schema,
-             billing_policy, max_cost_microcents, timeout_ms, idempotent, search, created_at, updated_at)
+             billing_policy, max_cost_microcents, timeout_ms, idempotent, on_cancel, canceled_call_costs, search, created_at,
+             updated_at)
           VALUES (${id}, ${providerId}, ${declaration.toolName}, ${declaration.category}, ${declaration.displayName},
             ${declaration.description}, ${declaration.price ?? null}::int8, ${declaration.freeTierCalls ?? null}::int4,
             ${price}, ${freeTierCalls}, 1, ${jsonOrNull(declaration.inputSchema)}::json,
             ${jsonOrNull(declaration.outputSchema)}::json, ${declaration.billingPolicy},
             ${declaration.maxCost ?? null}::int8, ${declaration.timeoutMs ?? null}::int4, ${declaration.idempotent},
+            ${declaration.onCancel}, ${declaration.canceledCallCosts},
             array_to_tsvector(${lexemesOf(searchTokens)}::text[]), ${toDate(at)}, ${toDate(at)})
           ON CONFLICT (provider_id, tool_name) DO UPDATE SET
             category = excluded.category, display_name = excluded.display_name, description = excluded.description,
@@ -44,7 +46,8 @@ export const layer = Layer.effect(
                 = (excluded.effective_price_microcents, excluded.effective_free_tier_calls) THEN 0 ELSE 1 END,
             input_schema = excluded.input_schema, output_schema = excluded.output_schema,
             billing_policy = excluded.billing_policy, max_cost_microcents = excluded.max_cost_microcents,
-            timeout_ms = excluded.timeout_ms, idempotent = excluded.idempotent, search = excluded.search,
+            timeout_ms = excluded.timeout_ms, idempotent = excluded.idempotent,
+            on_cancel = excluded.on_cancel, canceled_call_costs = excluded.canceled_call_costs, search = excluded.search,
             updated_at = GREATEST(t.updated_at, excluded.updated_at), withdrawn_at = NULL
           RETURNING id, price_version, effective_price_microcents, effective_free_tier_calls, updated_at
         ), priced AS (

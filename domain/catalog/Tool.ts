@@ -23,6 +23,12 @@ export const Category = Schema.String.check(
  */
 export type BillingPolicy = "success" | "valid_output" | "attempt"
 
+/** What happens to a forwarded call whose caller goes away: it is finished, or the cancellation is passed to the provider. */
+export type OnCancel = "finish" | "pass"
+
+/** What a call costs whose cancellation was passed to the provider: its list price, at most what was held, or nothing. */
+export type CanceledCallCosts = "price" | "nothing"
+
 export type JsonSchemaObject = Readonly<Record<string, unknown>>
 
 /** What a provider says about a tool. Undefined means: the provider's or the platform's default. */
@@ -41,6 +47,8 @@ export interface ToolDeclaration {
   readonly timeoutMs: number | undefined
   /** Calling twice does no harm: a broken stream may be tried again. */
   readonly idempotent: boolean
+  readonly onCancel: OnCancel
+  readonly canceledCallCosts: CanceledCallCosts
 }
 
 export interface Tool extends ToolDeclaration {

@@ -7,7 +7,7 @@ import { MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
 import { Timestamp } from "../../../domain/shared/Timestamp.ts"
 import { Badge, VerificationLevel } from "../../../domain/trust/TrustScore.ts"
 import { Display } from "./Fields.ts"
-import { ToolBody } from "./ToolBody.ts"
+import { CanceledCallCostsWord, OnCancelWord, ToolBody } from "./ToolBody.ts"
 
 const JsonSchemaOrNull = Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))
 
@@ -59,6 +59,8 @@ export const ToolDetails = Schema.Struct({
   max_cost_microcents: Schema.NullOr(MicrocentsFromInt),
   timeout_ms: Schema.NullOr(Schema.Int),
   idempotent: Schema.Boolean,
+  on_cancel: OnCancelWord,
+  canceled_call_costs: CanceledCallCostsWord,
   price_history: Schema.Array(PriceSince),
   declaration: ToolBody
 }).annotate({ identifier: "ToolDetails" })

@@ -15,6 +15,9 @@ const FreeTierCalls = Schema.Int.check(
   Schema.isLessThanOrEqualTo(FREE_TIER_CALLS_MAX)
 )
 
+export const OnCancelWord = Schema.Literals(["finish", "pass"])
+export const CanceledCallCostsWord = Schema.Literals(["price", "nothing"])
+
 export const ToolBody = Schema.Struct({
   tool_name: ToolName,
   display_name: Schema.optionalKey(Text(200)),
@@ -36,7 +39,9 @@ export const ToolBody = Schema.Struct({
   timeout_ms: Schema.optionalKey(
     Schema.Int.check(Schema.isGreaterThanOrEqualTo(100), Schema.isLessThanOrEqualTo(TOOL_TIMEOUT_MS_MAX))
   ),
-  idempotent: Schema.optionalKey(Schema.Boolean)
+  idempotent: Schema.optionalKey(Schema.Boolean),
+  on_cancel: Schema.optionalKey(OnCancelWord),
+  canceled_call_costs: Schema.optionalKey(CanceledCallCostsWord)
 })
   .check(
     Schema.makeFilter((body) => {
@@ -76,7 +81,9 @@ export const toBody = (tool: ToolDeclaration): ToolBody => ({
   billing_policy: tool.billingPolicy,
   ...(tool.maxCost === undefined ? {} : { max_cost_microcents: tool.maxCost }),
   ...(tool.timeoutMs === undefined ? {} : { timeout_ms: tool.timeoutMs }),
-  idempotent: tool.idempotent
+  idempotent: tool.idempotent,
+  on_cancel: tool.onCancel,
+  canceled_call_costs: tool.canceledCallCosts
 })
 
 export const toDeclaration = (body: ToolBody): ToolDeclaration => {
@@ -93,6 +100,8 @@ export const toDeclaration = (body: ToolBody): ToolDeclaration => {
     billingPolicy: body.billing_policy ?? "success",
     maxCost: body.max_cost_microcents,
     timeoutMs: body.timeout_ms,
-    idempotent: body.idempotent ?? false
+    idempotent: body.idempotent ?? false,
+    onCancel: body.on_cancel ?? "finish",
+    canceledCallCosts: body.canceled_call_costs ?? "price"
   }
 }

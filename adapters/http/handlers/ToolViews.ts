@@ -55,6 +55,8 @@ export const makeToolViews: Effect.Effect<
       max_cost_microcents: tool.maxCost ?? null,
       timeout_ms: tool.timeoutMs ?? null,
       idempotent: tool.idempotent,
+      on_cancel: tool.onCancel,
+      canceled_call_costs: tool.canceledCallCosts,
       price_history: (yield* catalog.prices(tool.id)).map(priceSince),
       declaration: toBody(tool)
     }
