@@ -231,6 +231,10 @@ export class CallsApi extends HttpApiGroup.make("calls")
           description:
             "Holds the price, forwards the call, settles, and answers with the provider's own result and a " +
             "receipt. Only a success costs money, unless the tool's billing_policy says otherwise. `dry_run: true` quotes.\n\n" +
+            "A forwarded call runs to its end even if you disconnect, and is billed by its outcome, unless the tool's " +
+            "on_cancel says otherwise. With an `Idempotency-Key` its answer is then kept for 10 minutes; after that a " +
+            "replay is 410 with receipt, outcome and cost. An account has a maximum number of calls in flight; those " +
+            "that you no longer wait for count until they end.\n\n" +
             "With `Accept: text/event-stream` the answer of a tool that says how far it is becomes a stream: `progress` " +
             "events as they come, and last one `result` or `problem` with the body that the answer would have had."
         })
