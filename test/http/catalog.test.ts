@@ -78,6 +78,8 @@ for (const [store, layer] of everyService()) {
           },
           pricing: { model: "per_call", price_cents: 0, price_microcents: 100, price: "$0.0001", free_tier_calls: 0 },
           stats: { total_calls: 0, reported_calls: 0, avg_latency_ms: null, p95_latency_ms: null, uptime_pct: null },
+          on_cancel: "finish",
+          canceled_call_costs: "price",
           withdrawn_at: null
         })
         assert.strictEqual(at(answer, "tools", 0, "input_schema"), null)

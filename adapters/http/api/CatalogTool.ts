@@ -40,6 +40,8 @@ export const CatalogTool = Schema.Struct({
     p95_latency_ms: Schema.NullOr(Schema.Finite),
     uptime_pct: Schema.NullOr(Schema.Finite)
   }),
+  on_cancel: OnCancelWord,
+  canceled_call_costs: CanceledCallCostsWord,
   withdrawn_at: Schema.NullOr(Timestamp)
 }).annotate({ identifier: "CatalogTool" })
 export type CatalogTool = typeof CatalogTool.Type
@@ -59,8 +61,6 @@ export const ToolDetails = Schema.Struct({
   max_cost_microcents: Schema.NullOr(MicrocentsFromInt),
   timeout_ms: Schema.NullOr(Schema.Int),
   idempotent: Schema.Boolean,
-  on_cancel: OnCancelWord,
-  canceled_call_costs: CanceledCallCostsWord,
   price_history: Schema.Array(PriceSince),
   declaration: ToolBody
 }).annotate({ identifier: "ToolDetails" })

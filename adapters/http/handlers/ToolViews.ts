@@ -55,8 +55,6 @@ export const makeToolViews: Effect.Effect<
       max_cost_microcents: tool.maxCost ?? null,
       timeout_ms: tool.timeoutMs ?? null,
       idempotent: tool.idempotent,
-      on_cancel: tool.onCancel,
-      canceled_call_costs: tool.canceledCallCosts,
       price_history: (yield* catalog.prices(tool.id)).map(priceSince),
       declaration: toBody(tool)
     }
@@ -99,6 +97,8 @@ const catalogTool = (
     p95_latency_ms: standing?.p95OfTools.get(tool.id) ?? null,
     uptime_pct: stats?.uptimePct ?? null
   },
+  on_cancel: tool.onCancel,
+  canceled_call_costs: tool.canceledCallCosts,
   withdrawn_at: tool.withdrawnAt === undefined ? null : format(tool.withdrawnAt)
 })
 
