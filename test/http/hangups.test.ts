@@ -73,6 +73,8 @@ for (const [server, layer] of [
         )
         assert.strictEqual(ended, "gave up")
         assert.strictEqual(forwarded(slow.server), 1)
+        yield* Effect.sleep(100)
+        assert.strictEqual(slow.left(), 0, "the provider's work goes on")
         yield* slow.answer
         assert.deepStrictEqual(yield* paid, { balance: LOADED - PRICE, held: 0 })
       })
