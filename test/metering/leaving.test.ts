@@ -62,7 +62,7 @@ for (const [name, service] of everyCore) {
       })
     )
 
-    it.effect("does not lower the SLA before its call is forwarded either, and pays nothing then", () =>
+    it.effect("pays nothing before its call is forwarded", () =>
       Effect.gen(function* () {
         const slow = yield* slowProvider()
         const offer = yield* anOffer(slow.server.url)
