@@ -24,8 +24,9 @@ import settlingInOneGo from "./0018_settling_in_one_go.ts"
 import lots from "./0019_lots.ts"
 import refunds from "./0020_refunds.ts"
 import figures from "./0021_figures.ts"
-import priceNotice from "./0022_price_notice.ts"
-import defaultCaps from "./0023_default_caps.ts"
+import canceledCalls from "./0022_canceled_calls.ts"
+import priceNotice from "./0023_price_notice.ts"
+import defaultCaps from "./0024_default_caps.ts"
 
 const migrations = {
   "0001_accounts_and_catalogue": accountsAndCatalogue,
@@ -49,8 +50,9 @@ const migrations = {
   "0019_lots": lots,
   "0020_refunds": refunds,
   "0021_figures": figures,
-  "0022_price_notice": priceNotice,
-  "0023_default_caps": defaultCaps
+  "0022_canceled_calls": canceledCalls,
+  "0023_price_notice": priceNotice,
+  "0024_default_caps": defaultCaps
 }
 
 export const names: ReadonlyArray<string> = Object.keys(migrations).toSorted()

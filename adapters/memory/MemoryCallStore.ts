@@ -13,6 +13,7 @@ import {
   type OpenCall,
   type Opened
 } from "../../domain/metering/CallStore.ts"
+import { isLeft } from "../../domain/metering/LeftAnswers.ts"
 import { type ConsumerId, type ProviderId, ToolId } from "../../domain/shared/Ids.ts"
 import { Microcents, zero } from "../../domain/shared/Microcents.ts"
 import { format } from "../../domain/shared/Timestamp.ts"
@@ -73,6 +74,18 @@ export const layer = Layer.effect(
           for (const [key, row] of state.answers) {
             if (forgotten === limit) break
             if (row.keptAtMs < before.epochMilliseconds && state.answers.delete(key)) forgotten++
+          }
+          return forgotten
+        }),
+      forgetLeft: (before, limit) =>
+        Effect.sync(() => {
+          let forgotten = 0
+          for (const [key, { answer, ...row }] of state.answers) {
+            if (forgotten === limit) break
+            if (answer === undefined || !isLeft(answer) || answer.body === "") continue
+            if (row.keptAtMs >= before.epochMilliseconds) continue
+            state.answers.set(key, { ...row, answer: { ...answer, body: "" } })
+            forgotten++
           }
           return forgotten
         })

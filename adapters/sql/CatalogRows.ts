@@ -5,7 +5,7 @@ import { DateTime } from "effect"
 import type { PricingModel } from "../../domain/accounts/Account.ts"
 import { type CatalogEntry, entryOf } from "../../domain/catalog/CatalogStore.ts"
 import type { PriceVersion } from "../../domain/catalog/Terms.ts"
-import type { BillingPolicy, JsonSchemaObject } from "../../domain/catalog/Tool.ts"
+import type { BillingPolicy, CanceledCallCosts, JsonSchemaObject, OnCancel } from "../../domain/catalog/Tool.ts"
 import { ProviderId, ToolId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
 import { toInstant, toInstantOrUndefined } from "./Instants.ts"
@@ -34,6 +34,8 @@ export interface EntryRow {
   readonly max_cost_microcents: bigint | null
   readonly timeout_ms: number | null
   readonly idempotent: boolean
+  readonly on_cancel: OnCancel
+  readonly canceled_call_costs: CanceledCallCosts
   readonly created_at: Date
   readonly updated_at: Date
   readonly withdrawn_at: Date | null
@@ -66,7 +68,8 @@ export const ENTRY_COLUMNS =
   "t.free_tier_calls, t.effective_price_microcents, t.effective_free_tier_calls, " +
   "t.effective_max_cost_microcents, t.effective_billing_policy, t.price_version, t.price_versions, " +
   `t.price_announced_at, t.price_since, ${UPCOMING}, t.input_schema, ` +
-  "t.output_schema, t.billing_policy, t.max_cost_microcents, t.timeout_ms, t.idempotent, t.created_at, " +
+  "t.output_schema, t.billing_policy, t.max_cost_microcents, t.timeout_ms, t.idempotent, t.on_cancel, " +
+  "t.canceled_call_costs, t.created_at, " +
   "t.updated_at, t.withdrawn_at, p.name AS provider_name, p.endpoint_url, p.pricing_model"
 
 export interface PriceRow {
@@ -99,6 +102,8 @@ export const toEntry = (row: EntryRow): CatalogEntry =>
       outputSchema: row.output_schema ?? undefined,
       timeoutMs: row.timeout_ms ?? undefined,
       idempotent: row.idempotent,
+      onCancel: row.on_cancel,
+      canceledCallCosts: row.canceled_call_costs,
       createdAt: toInstant(row.created_at),
       updatedAt: toInstant(row.updated_at),
       withdrawnAt: row.withdrawn_at === null ? undefined : toInstant(row.withdrawn_at)

@@ -146,6 +146,18 @@ export const layer = Layer.effect(
       return Number(row!.forgotten)
     }, Effect.orDie)
 
+    const forgetLeft = Effect.fn("PostgresCallStore.forgetLeft")(function* (before: DateTime.Utc, limit: number) {
+      const [row] = yield* sql<{ readonly forgotten: bigint }>`
+        WITH forgotten AS (
+          UPDATE call_idempotency SET answer_body = '' WHERE ctid = ANY (ARRAY(
+            SELECT ctid FROM call_idempotency
+            WHERE answer_headers LIKE '{"left"%' AND answer_body <> '' AND created_at < ${DateTime.toDate(before)}
+            LIMIT ${limit} FOR UPDATE SKIP LOCKED
+          )) RETURNING 1
+        ) SELECT count(*) AS forgotten FROM forgotten`
+      return Number(row!.forgotten)
+    }, Effect.orDie)
+
     return CallStore.of({
       open,
       close: (call) => lane({ _tag: "Close", call }) as Effect.Effect<Closed>,
@@ -154,7 +166,8 @@ export const layer = Layer.effect(
       freeCallsByTool,
       fate,
       overdue,
-      forget
+      forget,
+      forgetLeft
     })
   })
 )

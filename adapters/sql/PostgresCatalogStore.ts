@@ -29,7 +29,7 @@ export const layer = Layer.effect(
            effective_price_microcents, effective_max_cost_microcents, effective_free_tier_calls,
            effective_billing_policy, price_version, price_versions, price_announced_at, price_since, upcoming_version,
            upcoming_from, input_schema, output_schema, billing_policy, max_cost_microcents, timeout_ms, idempotent,
-           search, created_at, updated_at)
+           on_cancel, canceled_call_costs, search, created_at, updated_at)
         VALUES (${id}, ${providerId}, ${declaration.toolName}, ${declaration.category}, ${declaration.displayName},
           ${declaration.description}, ${declaration.price ?? null}::int8, ${declaration.freeTierCalls ?? null}::int4,
           ${inEffect.price}, ${inEffect.maximum}, ${inEffect.freeTierCalls}, ${inEffect.billingPolicy},
@@ -38,6 +38,7 @@ export const layer = Layer.effect(
           ${jsonOrNull(declaration.inputSchema)}::json,
           ${jsonOrNull(declaration.outputSchema)}::json, ${declaration.billingPolicy},
           ${declaration.maxCost ?? null}::int8, ${declaration.timeoutMs ?? null}::int4, ${declaration.idempotent},
+          ${declaration.onCancel}, ${declaration.canceledCallCosts},
           array_to_tsvector(${lexemesOf(searchTokens)}::text[]), ${toDate(at)}, ${toDate(at)})
         ON CONFLICT (provider_id, tool_name) DO UPDATE SET
           category = excluded.category, display_name = excluded.display_name, description = excluded.description,
@@ -51,7 +52,8 @@ export const layer = Layer.effect(
           upcoming_from = excluded.upcoming_from, input_schema = excluded.input_schema,
           output_schema = excluded.output_schema, billing_policy = excluded.billing_policy,
           max_cost_microcents = excluded.max_cost_microcents, timeout_ms = excluded.timeout_ms,
-          idempotent = excluded.idempotent, search = excluded.search,
+          idempotent = excluded.idempotent, on_cancel = excluded.on_cancel,
+          canceled_call_costs = excluded.canceled_call_costs, search = excluded.search,
           updated_at = GREATEST(t.updated_at, excluded.updated_at), withdrawn_at = NULL
         RETURNING id`
     }

@@ -23,6 +23,12 @@ export const Category = Schema.String.check(
  */
 export type BillingPolicy = "success" | "valid_output" | "attempt"
 
+/** What happens to a forwarded call whose caller goes away: it is finished, or the cancellation is passed to the provider. */
+export type OnCancel = "finish" | "pass"
+
+/** What a call costs whose cancellation was passed to the provider: its list price, at most what was held, or nothing. */
+export type CanceledCallCosts = "price" | "nothing"
+
 export type JsonSchemaObject = Readonly<Record<string, unknown>>
 
 /** What a provider says about a tool. Undefined means: the provider's or the platform's default. */
@@ -41,6 +47,8 @@ export interface ToolDeclaration {
   readonly timeoutMs: number | undefined
   /** Calling twice does no harm: a broken stream may be tried again. */
   readonly idempotent: boolean
+  readonly onCancel: OnCancel
+  readonly canceledCallCosts: CanceledCallCosts
 }
 
 /** What a provider sends of a tool. An absent field stays as it is; `null` resets it to its default. */
@@ -60,7 +68,9 @@ const defaultsOf = (toolName: string): ToolDeclaration => ({
   billingPolicy: "success",
   maxCost: undefined,
   timeoutMs: undefined,
-  idempotent: false
+  idempotent: false,
+  onCancel: "finish",
+  canceledCallCosts: "price"
 })
 
 /** The declaration after the change; `known` is the one before, undefined for a new tool. */
@@ -83,7 +93,9 @@ export const applyChange = (known: ToolDeclaration | undefined, change: ToolChan
     billingPolicy: field("billingPolicy"),
     maxCost: field("maxCost"),
     timeoutMs: field("timeoutMs"),
-    idempotent: field("idempotent")
+    idempotent: field("idempotent"),
+    onCancel: field("onCancel"),
+    canceledCallCosts: field("canceledCallCosts")
   }
 }
 
@@ -111,5 +123,7 @@ export const declarationOf = ({ declared, ...tool }: Tool): ToolDeclaration => (
   inputSchema: tool.inputSchema,
   outputSchema: tool.outputSchema,
   timeoutMs: tool.timeoutMs,
-  idempotent: tool.idempotent
+  idempotent: tool.idempotent,
+  onCancel: tool.onCancel,
+  canceledCallCosts: tool.canceledCallCosts
 })

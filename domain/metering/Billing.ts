@@ -2,7 +2,7 @@
  * What a finished call costs. By default only a success costs money; a tool's published policy may say that output must
  * fit its schema, or that every attempt counts. A provider may report the actual cost, billed up to what was held.
  */
-import type { BillingPolicy } from "../catalog/Tool.ts"
+import type { BillingPolicy, CanceledCallCosts } from "../catalog/Tool.ts"
 import { Microcents, zero } from "../shared/Microcents.ts"
 import type { CallStatus, ToolResult } from "./ToolUpstream.ts"
 
@@ -29,6 +29,16 @@ export const billedAmount = (call: Delivered): Microcents => {
   if (call.free || !costsMoney(call)) return zero
   const wanted = reportedCost(call.result) ?? call.price
   return wanted < call.held ? wanted : call.held
+}
+
+/** Of a call whose cancellation was passed to the provider: what the tool publishes, and at most what was held. */
+export const canceledAmount = (
+  costs: CanceledCallCosts,
+  price: Microcents,
+  { free, held }: Pick<Delivered, "free" | "held">
+): Microcents => {
+  if (free || costs === "nothing") return zero
+  return price < held ? price : held
 }
 
 const costsMoney = (call: Delivered): boolean => {

@@ -1,9 +1,10 @@
 /**
- * How a call ends that did not end as it should: its settlement does not get through, or comes too late, or its caller is
- * gone.
+ * How a call ends that did not end as it should: its settlement does not get through or comes too late, or it was ended
+ * before the provider answered.
  */
 import { Cause, Effect, Schedule, Schema } from "effect"
 import { ReceiptId } from "../shared/Ids.ts"
+import type { CallProgress } from "./CallsInFlight.ts"
 import type { UpstreamAnswer } from "./ToolUpstream.ts"
 
 /** The sweeper came before the settlement: what the provider answered is neither billed nor delivered. */
@@ -28,18 +29,23 @@ export const settleAgain = <A>(closing: Effect.Effect<A>, cause: Cause.Cause<unk
     )
   )
 
-/** Nothing was delivered, and that is what is settled. */
-export const abandoned = (cause: Cause.Cause<unknown>, attempts: number): UpstreamAnswer => ({
+/** Of a call that ended before the provider answered: nothing was delivered, and that is what is settled. */
+export const withoutAnswer = (
+  cause: Cause.Cause<unknown>,
+  { canceled, forwarded, left }: CallProgress,
+  latencyMs: number
+): UpstreamAnswer => ({
   status: "error",
   result: undefined,
-  problem: {
-    kind: "connection",
-    message: Cause.hasInterruptsOnly(cause)
-      ? "The caller went away before the answer came."
-      : "The call could not be made."
-  },
-  attempts,
-  latencyMs: 0,
+  problem: Cause.hasInterruptsOnly(cause)
+    ? { kind: "canceled", message: canceled ? CANCELED : left ? LEFT_EARLY : STOPPED }
+    : { kind: "connection", message: "The call could not be made." },
+  attempts: forwarded,
+  latencyMs: forwarded > 0 ? Math.round(latencyMs) : 0,
   requestBytes: 0,
   responseBytes: 0
 })
+
+const CANCELED = "The call was canceled by its caller, and the cancellation was passed to the provider."
+const LEFT_EARLY = "The caller disconnected before the call was forwarded."
+const STOPPED = "The service was stopped before the provider answered."

@@ -4,6 +4,8 @@
 import { Effect, Schema } from "effect"
 import type { ConsumerId } from "../shared/Ids.ts"
 import { formatPrice, type Microcents, zero } from "../shared/Microcents.ts"
+import type { TooManyCallsInFlight } from "./CallsInFlight.ts"
+import type { AnswerNotKept } from "./LeftAnswers.ts"
 import type { CallIdempotency, CallStore, Opened, StoredAnswer } from "./CallStore.ts"
 import type { ToolAmbiguous, ToolNotFound, ToolWithdrawn } from "./ToolDirectory.ts"
 
@@ -101,6 +103,8 @@ export type CallRefused =
   | BudgetExceeded
   | CallConflict
   | CallInFlight
+  | TooManyCallsInFlight
+  | AnswerNotKept
 
 const IN_FLIGHT_RETRY_SECONDS = 1
 

@@ -152,5 +152,7 @@ export class CallStore extends Context.Service<
     overdue(now: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<OverdueCall>>
     /** Takes away at most `limit` stored answers from before, and their keys with them; says how many. */
     forget(before: DateTime.Utc, limit: number): Effect.Effect<number>
+    /** Takes the bodies of at most `limit` answers from before whose callers had left; their keys stay bound. */
+    forgetLeft(before: DateTime.Utc, limit: number): Effect.Effect<number>
   }
 >()("agent-tool-billing/domain/metering/CallStore") {}

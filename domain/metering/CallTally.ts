@@ -14,6 +14,9 @@ export type CallStep = "hold" | "forward" | "settle"
 export interface CallTally {
   count(origin: CallOrigin, status: CallStatus): void
   took(step: CallStep, ms: number): void
+  /** The caller of a forwarded call went away. */
+  left(): void
+  readonly leftCount: number
   read(): ReadonlyArray<{ readonly origin: CallOrigin; readonly status: CallStatus; readonly calls: number }>
   steps(): ReadonlyArray<{ readonly step: CallStep; readonly durations: Durations }>
 }
@@ -28,7 +31,14 @@ const noCalls = (): Record<CallStatus, number> => ({ success: 0, error: 0, timeo
 export const makeCallTally = (): CallTally => {
   const counts = { proxy: noCalls(), meter: noCalls() }
   const durations = { hold: new Histogram(), forward: new Histogram(), settle: new Histogram() }
+  let leftCount = 0
   return {
+    left: () => {
+      leftCount++
+    },
+    get leftCount() {
+      return leftCount
+    },
     count: (origin, status) => {
       counts[origin][status]++
     },

@@ -11,11 +11,13 @@ import { type ConsumerId, type ReceiptId, receiptIdOf } from "../shared/Ids.ts"
 import { type Microcents, zero } from "../shared/Microcents.ts"
 import { monotonicMs } from "../shared/Monotonic.ts"
 import { step, traceparentOf } from "../shared/TraceSampler.ts"
-import { abandoned, type CallOverdue } from "./CallEndings.ts"
+import { type CallOverdue, withoutAnswer } from "./CallEndings.ts"
 import { asBefore, type CallRefused, InvalidArguments, refusalOf } from "./CallRefusals.ts"
 import { type CallIdempotency, CallStore, type StoredAnswer } from "./CallStore.ts"
+import { type CallProgress, makeCallsInFlight } from "./CallsInFlight.ts"
 import { CallTally } from "./CallTally.ts"
 import { type Agreement, deadlineOf, holdFor, quotedHoldFor } from "./CallTerms.ts"
+import { asKept } from "./LeftAnswers.ts"
 import { type HeldCall, makeSettle } from "./Settlement.ts"
 import { ToolDirectory, type ToolReference } from "./ToolDirectory.ts"
 import { type ToolProgress, ToolUpstream, type UpstreamAnswer } from "./ToolUpstream.ts"
@@ -62,11 +64,19 @@ export class Metering extends Context.Service<
   {
     /** What the call would cost now. Nobody is called, nothing is held. */
     quote(request: CallRequest): Effect.Effect<CallQuote, CallRefused>
-    /** `render` makes the answer that is kept for replays; it is asked once, before the settlement. */
+    /**
+     * `render` makes the answer that is kept for replays; it is asked once, before the settlement. Interrupting it is the
+     * caller going away: before the call is forwarded it is voided, afterwards it runs to its end without the caller,
+     * unless the tool passes cancellations.
+     */
     call(
       request: CallRequest,
       render: (report: CallReport) => StoredAnswer
     ): Effect.Effect<CallOutcome, CallRefused | CallOverdue>
+    /** Waits until no call is in flight. */
+    readonly idle: Effect.Effect<void>
+    /** For a service that stops: cancels the calls that are in flight, and waits for their settlement. */
+    readonly cutOff: Effect.Effect<void>
   }
 >()("agent-tool-billing/domain/metering/Metering") {
   static readonly layer = Layer.effect(
@@ -80,6 +90,7 @@ export class Metering extends Context.Service<
       const limits = yield* UpstreamLimits
       const tally = yield* CallTally
       const settle = yield* makeSettle
+      const { cutOff, idle, run } = yield* makeCallsInFlight
       const clock = yield* Clock.Clock
 
       const callNow = Effect.fnUntraced(function* (request: CallRequest, render: (report: CallReport) => StoredAnswer) {
@@ -106,7 +117,12 @@ export class Metering extends Context.Service<
           deadlineAt: DateTime.addDuration(openedAt, deadlineOf(timeoutMs, limits)),
           idempotency: request.idempotency
         })
-        let forwarded = 0
+        const progress: CallProgress = {
+          passesCancel: tool.onCancel === "pass",
+          forwarded: 0,
+          left: false,
+          canceled: false
+        }
         const forward = Effect.withFiber((fiber) =>
           upstream.call({
             invocationId,
@@ -123,32 +139,42 @@ export class Metering extends Context.Service<
             maxCost: entry.maximum > entry.price ? holdAmount : undefined,
             traceparent: traceparentOf(fiber),
             onForwarded: (attempt) => {
-              forwarded = attempt
+              progress.forwarded = attempt
             },
             onProgress: request.onProgress
           })
         )
 
-        return yield* Effect.uninterruptibleMask((restore) =>
+        const held = Effect.uninterruptibleMask((restore) =>
           Effect.flatMap(
             step(opening, "Metering.hold"),
             (opened): Effect.Effect<CallOutcome, CallRefused | CallOverdue> => {
-              if (opened._tag !== "Opened") return refusalOf(opened, holdAmount)
+              if (opened._tag !== "Opened") return Effect.flatMap(refusalOf(opened, holdAmount), replayed)
               const heldMs = monotonicMs(clock)
               tally.took("hold", heldMs - opensMs)
               request.onHeld?.()
-              const held: HeldCall = { request, entry, invocationId, openedAt, opened, render }
+              const held: HeldCall = { request, entry, invocationId, openedAt, opened, progress, render }
               return Effect.flatMap(Effect.exit(restore(step(forward, "Metering.forward"))), (exit) => {
                 tally.took("forward", monotonicMs(clock) - heldMs)
                 return exit._tag === "Success"
                   ? settle(held, exit.value, true)
-                  : // The caller went away, or the adapter broke: nothing was delivered, and that is what is settled.
-                    Effect.andThen(settle(held, abandoned(exit.cause, forwarded), false), Effect.failCause(exit.cause))
+                  : // Canceled, or the adapter broke: that is what is settled.
+                    Effect.andThen(
+                      settle(held, withoutAnswer(exit.cause, progress, monotonicMs(clock) - heldMs), false),
+                      Effect.failCause(exit.cause)
+                    )
               })
             }
           )
         )
+        return yield* run(request.consumerId, progress, held)
       })
+
+      /** The answer is replayed as long as it is kept. */
+      const replayed = ({ answer }: { readonly answer: StoredAnswer }) =>
+        Effect.flatMap(DateTime.now, (now) =>
+          Effect.map(asKept(answer, now.epochMilliseconds), (kept) => ({ _tag: "Replayed" as const, answer: kept }))
+        )
 
       const call = (
         request: CallRequest,
@@ -156,7 +182,12 @@ export class Metering extends Context.Service<
       ): Effect.Effect<CallOutcome, CallRefused | CallOverdue> => {
         const { consumerId, idempotency } = request
         if (idempotency === undefined) return callNow(request, render)
-        return callNow(request, render).pipe(Effect.catch(asBefore(calls, consumerId, idempotency)))
+        const before = asBefore(calls, consumerId, idempotency)
+        return callNow(request, render).pipe(
+          Effect.catch((refusal) =>
+            refusal._tag === "AnswerNotKept" ? Effect.fail(refusal) : Effect.flatMap(before(refusal), replayed)
+          )
+        )
       }
 
       const quote = Effect.fn("Metering.quote")(function* (request: CallRequest) {
@@ -180,7 +211,7 @@ export class Metering extends Context.Service<
         if (violations.length > 0) return yield* new InvalidArguments({ violations })
       })
 
-      return Metering.of({ quote, call })
+      return Metering.of({ quote, call, idle, cutOff })
     })
   )
 }

@@ -6,16 +6,19 @@ import { Clock, DateTime, Effect } from "effect"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { JsonSchemas } from "../catalog/JsonSchemas.ts"
 import { issueReceipt } from "../receipts/IssueReceipt.ts"
+import type { Receipt } from "../receipts/Receipt.ts"
 import { ReceiptSigner } from "../receipts/ReceiptSigner.ts"
 import type { ReceiptId } from "../shared/Ids.ts"
 import { feeOf, zero } from "../shared/Microcents.ts"
 import { monotonicMs } from "../shared/Monotonic.ts"
 import { step } from "../shared/TraceSampler.ts"
-import { billedAmount } from "./Billing.ts"
+import { billedAmount, canceledAmount } from "./Billing.ts"
 import { causeOf } from "./CallCause.ts"
 import { CallOverdue, settleAgain } from "./CallEndings.ts"
 import { CallStore, type Opened, type StoredAnswer } from "./CallStore.ts"
+import type { CallProgress } from "./CallsInFlight.ts"
 import { CallTally } from "./CallTally.ts"
+import { LEFT_ANSWER_MS_MAX, leftAnswer, makeLeftAnswerQuota } from "./LeftAnswers.ts"
 import type { CallReport, CallRequest } from "./Metering.ts"
 import type { UpstreamAnswer } from "./ToolUpstream.ts"
 import { UnfitOutputs } from "./UnfitOutputs.ts"
@@ -27,6 +30,7 @@ export interface HeldCall {
   readonly invocationId: ReceiptId
   readonly openedAt: DateTime.Utc
   readonly opened: Extract<Opened, { readonly _tag: "Opened" }>
+  readonly progress: CallProgress
   readonly render: (report: CallReport) => StoredAnswer
 }
 
@@ -41,6 +45,7 @@ export const makeSettle = Effect.gen(function* () {
   const tally = yield* CallTally
   const unfit = yield* UnfitOutputs
   const clock = yield* Clock.Clock
+  const isKept = makeLeftAnswerQuota(clock)
 
   const outputFits = Effect.fnUntraced(function* ({ tool }: CatalogEntry, answer: UpstreamAnswer) {
     const output = answer.result?.["structuredContent"]
@@ -49,21 +54,39 @@ export const makeSettle = Effect.gen(function* () {
     return (yield* schemas.violations(tool.outputSchema, output)).length === 0
   })
 
-  /** `delivered`: somebody is there to be answered. */
-  return Effect.fnUntraced(function* (call: HeldCall, answer: UpstreamAnswer, delivered: boolean) {
-    const { entry, invocationId, opened, openedAt, request } = call
+  /** What replays of the call get; undefined where its key is free again, or it has none. */
+  const answerFor = (
+    { progress, request }: HeldCall,
+    receipt: Receipt,
+    answered: boolean,
+    rendered: StoredAnswer
+  ): StoredAnswer | undefined => {
+    if (request.idempotency === undefined) return undefined
+    // Never forwarded, or cut off by a stop of the service: nothing was delivered, and nothing is bound to the key.
+    if (!answered && !progress.canceled && receipt.cost_microcents === zero) return undefined
+    if (!answered || !progress.left) return rendered
+    const kept = isKept(request.consumerId, rendered.body.length)
+    return leftAnswer(rendered, receipt, kept ? Date.parse(receipt.created_at) + LEFT_ANSWER_MS_MAX : 0)
+  }
+
+  /** `answered`: the answer is the provider's own. */
+  return Effect.fnUntraced(function* (call: HeldCall, answer: UpstreamAnswer, answered: boolean) {
+    const { entry, invocationId, opened, openedAt, progress, request } = call
     const { provider, tool } = entry
     const fits = tool.outputSchema === undefined ? undefined : yield* outputFits(entry, answer)
-    const cost = billedAmount({
-      status: answer.status,
-      policy: entry.billingPolicy,
-      held: opened.held,
-      price: entry.price,
-      free: opened.free,
-      attempted: answer.attempts > 0,
-      result: answer.result,
-      outputFits: fits
-    })
+    const canceled = progress.canceled && !answered
+    const cost = canceled
+      ? canceledAmount(tool.canceledCallCosts, entry.price, opened)
+      : billedAmount({
+          status: answer.status,
+          policy: entry.billingPolicy,
+          held: opened.held,
+          price: entry.price,
+          free: opened.free,
+          attempted: answer.attempts > 0,
+          result: answer.result,
+          outputFits: fits
+        })
     const receipt = issueReceipt(
       {
         invocationId,
@@ -80,7 +103,9 @@ export const makeSettle = Effect.gen(function* () {
       signer.sign
     )
     // A success that the tool's policy does not charge is no free call used up either.
-    const usesFreeCall = answer.status === "success" && !(entry.billingPolicy === "valid_output" && fits !== true)
+    const usesFreeCall = canceled
+      ? tool.canceledCallCosts === "price"
+      : answer.status === "success" && !(entry.billingPolicy === "valid_output" && fits !== true)
     const report: CallReport = {
       entry,
       receipt,
@@ -103,8 +128,7 @@ export const makeSettle = Effect.gen(function* () {
       tokensInput: 0,
       tokensOutput: 0,
       usesFreeCall,
-      // Of a caller that went away and paid nothing, the key is free again: nothing was delivered to it.
-      answer: request.idempotency !== undefined && (delivered || cost > zero) ? rendered : undefined
+      answer: answerFor(call, receipt, answered, rendered)
     })
     // Before the settlement, so that there is no paid call of which it is not known.
     const closing =

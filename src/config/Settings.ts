@@ -248,6 +248,11 @@ export const settings = {
   ),
   UPSTREAM_TIMEOUT_MS: setting(whole(100, 60_000), "time for one attempt, where the tool says nothing else", "10000"),
   UPSTREAM_RETRIES: setting(whole(0, 5), "retries after a 5xx of the provider", "1"),
+  CALLS_IN_FLIGHT_MAX: setting(
+    whole(0, 100_000),
+    "forwarded calls that an account may have in flight on each node, those it no longer waits for included; 0: no limit",
+    "64"
+  ),
   DEFAULT_FREE_TIER_CALLS: setting(
     whole(0, 1_000_000_000),
     "free calls per consumer, tool and month where the provider set none",

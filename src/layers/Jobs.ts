@@ -8,6 +8,7 @@ import { CallStore } from "../../domain/metering/CallStore.ts"
 import { MeterKeyStore } from "../../domain/metering/MeterKeyStore.ts"
 import { UNFIT_DAYS_KEPT, UnfitOutputs } from "../../domain/metering/UnfitOutputs.ts"
 import { Usage } from "../../domain/metering/Usage.ts"
+import { LEFT_ANSWER_MS_MAX } from "../../domain/metering/LeftAnswers.ts"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
 import { Invoicing } from "../../domain/invoices/Invoicing.ts"
 import { Sequencer, SequencerBatchMax } from "../../domain/log/Sequencer.ts"
@@ -107,6 +108,8 @@ export const jobs = Layer.effectDiscard(
       const before = DateTime.subtract(yield* DateTime.now, { days: IDEMPOTENCY_DAYS_KEPT })
       yield* untilLittleIsLeft(idempotency.prune(before, PRUNED_AT_ONCE_MAX))
       yield* untilLittleIsLeft(calls.forget(before, PRUNED_AT_ONCE_MAX))
+      const leftBefore = DateTime.subtract(yield* DateTime.now, { milliseconds: LEFT_ANSWER_MS_MAX })
+      yield* untilLittleIsLeft(calls.forgetLeft(leftBefore, PRUNED_AT_ONCE_MAX))
       yield* untilLittleIsLeft(meterKeys.prune(before, PRUNED_AT_ONCE_MAX))
       const eventsBefore = DateTime.subtract(yield* DateTime.now, { days: PAYMENT_EVENT_DAYS_KEPT })
       yield* untilLittleIsLeft(loads.forgetEvents(eventsBefore, PRUNED_AT_ONCE_MAX))

@@ -31,6 +31,7 @@ import { PriceNotice } from "../../domain/catalog/PriceNotice.ts"
 import { DefaultFreeTierCalls } from "../../domain/catalog/Pricing.ts"
 import { LogHome } from "../../domain/log/Sequencer.ts"
 import { CheckoutReturn } from "../../domain/payments/Loads.ts"
+import { CallsInFlightMax } from "../../domain/metering/CallsInFlight.ts"
 import { CallTally, makeCallTally } from "../../domain/metering/CallTally.ts"
 import { ProviderSecrets } from "../../domain/metering/ProviderSecrets.ts"
 import { UpstreamLimits } from "../../domain/metering/UpstreamLimits.ts"
@@ -59,6 +60,7 @@ const references = (config: AppConfig) => {
     Layer.succeed(OperatorKey, config.OPERATOR_KEY),
     Layer.succeed(MetricsAccess, metricsAccess(config)),
     Layer.sync(CallTally, makeCallTally),
+    Layer.succeed(CallsInFlightMax, valueOf(config, "CALLS_IN_FLIGHT_MAX")),
     Layer.succeed(DefaultFreeTierCalls, valueOf(config, "DEFAULT_FREE_TIER_CALLS")),
     Layer.succeed(PriceNotice, priceNotice(config)),
     Layer.succeed(RateLimitPolicy, {

@@ -31,6 +31,7 @@ const ready = /ready at http:\/\/127\.0\.0\.1:(\d+)/u
 export const startService = (profile: string, dataDir: string): Promise<Running> =>
   startScript(["src/main.ts", "serve", "--port", "0", "--profile", profile, "--data-dir", dataDir], ready, {
     RATE_LIMIT_RPM: "0",
+    CALLS_IN_FLIGHT_MAX: "0",
     RATE_LIMIT_IP_RPM: "0",
     RATE_LIMIT_REGISTER_RPM: "0",
     LOG_LEVEL: "Warn"

@@ -2,6 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, type Layer } from "effect"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { CallStore, type StoredAnswer } from "../../domain/metering/CallStore.ts"
+import { leftAnswer } from "../../domain/metering/LeftAnswers.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import type { LedgerPorts } from "./ledgerPorts.ts"
 import {
@@ -220,6 +221,36 @@ export const idempotencyOfCallsContract = (name: string, ports: Layer.Layer<Ledg
           _tag: "InFlight",
           invocationId: billed.invocationId
         })
+      })
+    )
+
+    it.effect("removes the bodies of old answers whose callers had left, and keeps their keys bound", () =>
+      Effect.gen(function* () {
+        const calls = yield* CallStore
+        const consumerId = yield* consumerWith(100_000)
+        const openedAt = DateTime.makeUnsafe("2003-01-01T00:00:00.000Z")
+        const keys = yield* Effect.forEach(Array.from({ length: 4 }), () => aKey)
+        const answers = yield* Effect.forEach(keys, (idempotency, n) =>
+          Effect.gen(function* () {
+            const call = yield* aCall(consumerId, { idempotency, openedAt })
+            const { receipt } = yield* closingOf(call)
+            const stored = n === 0 ? answer : leftAnswer(answer, receipt, n === 3 ? 0 : 1)
+            yield* settled(call, { answer: stored })
+            return stored
+          })
+        )
+        assert.strictEqual(yield* calls.forgetLeft(openedAt, 10), 0, "they are not older")
+        const before = DateTime.add(openedAt, { minutes: 10 })
+        assert.strictEqual(yield* calls.forgetLeft(before, 1), 1)
+        assert.strictEqual(yield* calls.forgetLeft(before, 10), 1)
+        assert.strictEqual(yield* calls.forgetLeft(before, 10), 0)
+        const replays = yield* Effect.forEach(keys, (idempotency) =>
+          Effect.flatMap(aCall(consumerId, { idempotency }), calls.open)
+        )
+        assert.deepStrictEqual(
+          replays,
+          answers.map((one, n) => ({ _tag: "Replay" as const, answer: n === 0 ? one : { ...one, body: "" } }))
+        )
       })
     )
 

@@ -82,6 +82,8 @@ export const aDeclaration = (changes: Partial<ToolDeclaration> = {}): ToolDeclar
   maxCost: undefined,
   timeoutMs: undefined,
   idempotent: false,
+  onCancel: "finish",
+  canceledCallCosts: "price",
   ...changes
 })
 

@@ -16,6 +16,8 @@ const service = Effect.gen(function* () {
   const all = yield* Deferred.make<void>()
   let asked = 0
   return Dispatcher.of({
+    idle: Effect.void,
+    cutOff: Effect.void,
     dispatch: ({ path }) =>
       Effect.gen(function* () {
         if (++asked === TOGETHER) yield* Deferred.succeed(all, undefined)

@@ -86,6 +86,8 @@ for (const [store, layer] of everyService()) {
             p95_latency_ms: null,
             uptime_pct: null
           },
+          on_cancel: "finish",
+          canceled_call_costs: "price",
           withdrawn_at: null
         })
         assert.strictEqual(at(answer, "tools", 0, "input_schema"), null)

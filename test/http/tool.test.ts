@@ -35,7 +35,9 @@ const FULL = {
   billing_policy: "valid_output",
   max_cost_microcents: 9_000,
   timeout_ms: 2_500,
-  idempotent: true
+  idempotent: true,
+  on_cancel: "pass",
+  canceled_call_costs: "nothing"
 }
 
 for (const [store, layer] of everyService()) {

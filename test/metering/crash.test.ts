@@ -2,7 +2,7 @@
  * The service is killed between hold and settlement, and started again on the same data folder.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, Schedule } from "effect"
 import { dataFolder } from "../support/EmbeddedFolders.ts"
 import { ask, type Process, type Reply, serve } from "../support/metering/Process.ts"
 import { forwarded, slowProvider } from "../support/metering/Provider.ts"
@@ -78,7 +78,7 @@ describe("A service on a data folder", () => {
   )
 
   it.live(
-    "whose caller hangs up ends the provider's work and gives the hold back",
+    "whose caller hangs up runs the call to its end and charges it",
     () =>
       Effect.gen(function* () {
         const slow = yield* slowProvider()
@@ -87,12 +87,41 @@ describe("A service on a data folder", () => {
         const caller = yield* Effect.forkChild(ask(service, call))
         yield* eventually(() => forwarded(slow.server) === 1)
         yield* Fiber.interrupt(caller)
-        yield* eventually(() => slow.left() === 1)
-        assert.deepStrictEqual(yield* purse(service, key), { balance: 1_000_000, held: 0 })
-        const [receipt] = yield* receipts(service, key)
-        assert.include(receipt, { status: "error", cost_microcents: 0 })
+        yield* slow.answer
+        const [receipt] = yield* Effect.repeat(receipts(service, key), {
+          until: (all) => all.length === 1,
+          schedule: Schedule.spaced(20)
+        })
+        assert.include(receipt, { status: "success", cost_microcents: PRICE })
+        assert.deepStrictEqual(yield* purse(service, key), { balance: 1_000_000 - PRICE, held: 0 })
+        assert.strictEqual(slow.left(), 0)
       }),
     30_000
+  )
+
+  it.live(
+    "that is stopped settles a call whose caller hung up before",
+    () =>
+      Effect.gen(function* () {
+        const dataDir = yield* dataFolder
+        const slow = yield* slowProvider()
+        const first = yield* serve(dataDir)
+        const { call, key } = yield* aMarket(first, slow.server.url)
+        const caller = yield* Effect.forkChild(ask(first, call))
+        yield* eventually(() => forwarded(slow.server) === 1)
+        yield* Fiber.interrupt(caller)
+        const stopping = yield* Effect.forkChild(first.stop)
+        yield* Effect.sleep(500)
+        yield* slow.answer
+        yield* Fiber.join(stopping)
+
+        const second = yield* serve(dataDir)
+        assert.deepStrictEqual(yield* purse(second, key), { balance: 1_000_000 - PRICE, held: 0 })
+        const [receipt] = yield* receipts(second, key)
+        assert.include(receipt, { status: "success", cost_microcents: PRICE })
+        yield* second.stop
+      }),
+    120_000
   )
 
   it.live(

@@ -164,6 +164,8 @@ for (const [name, core] of everyCore) {
         assert.isAtLeast(Number(after.score), Number(before.score))
         assert.isAtLeast(Number(after.successRate), Number(before.successRate))
         assert.deepStrictEqual([after.badge, after.p95Ms], [before.badge, before.p95Ms])
+        const sla = yield* slaOf(offer.provider)
+        assert.deepStrictEqual([at(sla, "uptime_30d"), at(sla, "total_calls_30d")], [100, 202])
       })
     )
 

@@ -251,6 +251,10 @@ export class CallsApi extends HttpApiGroup.make("calls")
             "header `X-Max-Cost-Microcents`, else `default_cap_microcents` of the key, else of the account; without one it is " +
             "422 `CAP_REQUIRED`. Never is more held than the cap, and the provider is told it. Name the `price_version` of " +
             "a quote, and a call is refused rather than charged under another one.\n\n" +
+            "A forwarded call runs to its end even if you disconnect, and is billed by its outcome, unless the tool's " +
+            "on_cancel says otherwise. With an `Idempotency-Key` its answer is then kept for 10 minutes; after that a " +
+            "replay is 410 with receipt, outcome and cost. An account has a maximum number of calls in flight; those " +
+            "that you no longer wait for count until they end.\n\n" +
             "With `Accept: text/event-stream` the answer of a tool that says how far it is becomes a stream: `progress` " +
             "events as they come, and last one `result` or `problem` with the body that the answer would have had."
         })

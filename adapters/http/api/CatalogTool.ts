@@ -7,7 +7,7 @@ import { MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
 import { Timestamp } from "../../../domain/shared/Timestamp.ts"
 import { Badge, VerificationLevel } from "../../../domain/trust/TrustScore.ts"
 import { PriceSince, pricingFields } from "./PriceFields.ts"
-import { ToolBody } from "./ToolBody.ts"
+import { CanceledCallCostsWord, OnCancelWord, ToolBody } from "./ToolBody.ts"
 
 const JsonSchemaOrNull = Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))
 
@@ -35,6 +35,8 @@ export const CatalogTool = Schema.Struct({
     p95_latency_ms: Schema.NullOr(Schema.Finite),
     uptime_pct: Schema.NullOr(Schema.Finite)
   }),
+  on_cancel: OnCancelWord,
+  canceled_call_costs: CanceledCallCostsWord,
   withdrawn_at: Schema.NullOr(Timestamp)
 }).annotate({ identifier: "CatalogTool" })
 export type CatalogTool = typeof CatalogTool.Type

@@ -16,7 +16,7 @@ export const codesByStatus = {
   405: ["METHOD_NOT_ALLOWED"],
   408: ["REQUEST_TIMEOUT"],
   409: ["DUPLICATE", "IDEMPOTENCY_CONFLICT", "INSUFFICIENT_PLATFORM_FUNDS", "PRICE_CHANGED"],
-  410: ["TOOL_WITHDRAWN"],
+  410: ["TOOL_WITHDRAWN", "ANSWER_NOT_KEPT"],
   413: ["PAYLOAD_TOO_LARGE"],
   415: ["UNSUPPORTED_MEDIA_TYPE"],
   422: ["VALIDATION_ERROR", "BELOW_MINIMUM", "BLOCKED_ENDPOINT", "CAP_REQUIRED"],
@@ -99,6 +99,10 @@ const extras: Partial<Record<ProblemStatus, Schema.Struct.Fields>> = {
     )
   },
   410: {
+    cost_cents: FailedCall.cost_cents,
+    cost_microcents: FailedCall.cost_microcents,
+    receipt_id: FailedCall.receipt_id,
+    outcome: FailedCall.outcome,
     tool_id: Schema.optionalKey(Schema.String),
     withdrawn_at: Schema.optionalKey(Schema.String)
   },
@@ -114,7 +118,11 @@ const extras: Partial<Record<ProblemStatus, Schema.Struct.Fields>> = {
     tools: Schema.optionalKey(Schema.Tuple([])),
     tool_errors: Schema.optionalKey(Schema.Array(Schema.Struct({ tool_name: Schema.String, error: Schema.String })))
   },
-  429: RetryAfter,
+  429: {
+    ...RetryAfter,
+    limit: Schema.optionalKey(Schema.Literal("calls_in_flight")),
+    calls_in_flight_max: Schema.optionalKey(Schema.Int)
+  },
   502: { ...RetryAfter, ...FailedCall },
   503: { ...RetryAfter, ...FailedCall },
   504: FailedCall

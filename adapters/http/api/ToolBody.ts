@@ -18,6 +18,9 @@ const FreeTierCalls = Schema.Int.check(
 
 const resettable = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
+export const OnCancelWord = Schema.Literals(["finish", "pass"])
+export const CanceledCallCostsWord = Schema.Literals(["price", "nothing"])
+
 export const ToolBody = Schema.Struct({
   tool_name: ToolName,
   display_name: resettable(Text(200)),
@@ -39,7 +42,9 @@ export const ToolBody = Schema.Struct({
   timeout_ms: resettable(
     Schema.Int.check(Schema.isGreaterThanOrEqualTo(100), Schema.isLessThanOrEqualTo(TOOL_TIMEOUT_MS_MAX))
   ),
-  idempotent: resettable(Schema.Boolean)
+  idempotent: resettable(Schema.Boolean),
+  on_cancel: resettable(OnCancelWord),
+  canceled_call_costs: resettable(CanceledCallCostsWord)
 })
   .check(
     Schema.makeFilter((body) => {
@@ -79,7 +84,9 @@ export const toBody = (tool: ToolDeclaration): ToolBody => ({
   billing_policy: tool.billingPolicy,
   ...(tool.maxCost === undefined ? {} : { max_cost_microcents: tool.maxCost }),
   ...(tool.timeoutMs === undefined ? {} : { timeout_ms: tool.timeoutMs }),
-  idempotent: tool.idempotent
+  idempotent: tool.idempotent,
+  on_cancel: tool.onCancel,
+  canceled_call_costs: tool.canceledCallCosts
 })
 
 export const toChange = (body: ToolBody): ToolChange => ({
@@ -94,7 +101,9 @@ export const toChange = (body: ToolBody): ToolChange => ({
   billingPolicy: body.billing_policy,
   maxCost: body.max_cost_microcents,
   timeoutMs: body.timeout_ms,
-  idempotent: body.idempotent
+  idempotent: body.idempotent,
+  onCancel: body.on_cancel,
+  canceledCallCosts: body.canceled_call_costs
 })
 
 const priceOf = (body: ToolBody): Microcents | null | undefined => {

@@ -55,6 +55,12 @@ export const metricsRoutes = Effect.gen(function* () {
           .read()
           .map(({ calls: value, origin, status }) => ({ labels: { origin, outcome: status }, value }))
       },
+      one(
+        "atb_calls_left_total",
+        "Forwarded calls whose caller disconnected before they ended.",
+        "counter",
+        calls.leftCount
+      ),
       {
         name: "atb_call_step_duration_seconds",
         help: "How long the steps of proxied calls took: hold, forward to the provider, settle.",

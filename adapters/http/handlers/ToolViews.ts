@@ -101,6 +101,8 @@ const catalogTool = (
       p95_latency_ms: standing?.p95OfTools.get(tool.id) ?? null,
       uptime_pct: stats?.uptimePct ?? null
     },
+    on_cancel: tool.onCancel,
+    canceled_call_costs: tool.canceledCallCosts,
     withdrawn_at: tool.withdrawnAt === undefined ? null : format(tool.withdrawnAt)
   }
 }

@@ -65,6 +65,15 @@ export const catalogWords: Words = {
     5_000
   ],
   timeout_ms: ["How long one attempt may take.", 10_000],
+  on_cancel: [
+    "What happens to a forwarded call whose caller cancels it or disconnects. `finish` (default): it runs to its end and " +
+      "is billed by its outcome. `pass`: the cancellation is passed to the provider, and the call costs what " +
+      "`canceled_call_costs` says."
+  ],
+  canceled_call_costs: [
+    "What a call costs whose cancellation was passed to the provider: its list price, at most what was held, or nothing. " +
+      "It counts where `on_cancel` is `pass`."
+  ],
   idempotent: ["Calling twice does no harm, so a call that broke off may be sent again."],
 
   "RegisterTools.": ["Tools to put in or to change, judged one by one."],

@@ -4,7 +4,7 @@
 import { codesByStatus, type ProblemCode, type ProblemStatus, titles } from "../api/Problem.ts"
 import type { EndpointInfo } from "../api/Endpoints.ts"
 import type { Json } from "./OpenApiModel.ts"
-import { TOOL_ID } from "./SharedWords.ts"
+import { RECEIPT_ID, TOOL_ID } from "./SharedWords.ts"
 
 export interface Guidance {
   readonly message: string
@@ -96,6 +96,12 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
     message: "Its provider withdrew the tool search on 2026-11-20. Nothing was charged.",
     remedy: "Find another tool in `GET /api/market/catalog`. Receipts, usage and disputes of the old one stay.",
     extra: { tool_id: TOOL_ID, withdrawn_at: "2026-11-20T09:29:58.412Z" }
+  },
+  ANSWER_NOT_KEPT: {
+    message: "The answer of this call is no longer kept: its caller disconnected before it ended.",
+    remedy: "The call ended and is not repeated. Read its receipt; use a new `Idempotency-Key` for a new call.",
+    extra: { outcome: "success", cost_cents: 0, cost_microcents: 500, receipt_id: RECEIPT_ID },
+    places: ["POST /api/market/proxy"]
   },
   PAYLOAD_TOO_LARGE: {
     message: "The body is larger than 1048576 bytes, which is the most that this endpoint takes.",

@@ -42,6 +42,8 @@ export const sharedWords: Words = {
   "Problem.message": ["The same sentence as `detail`."],
   "Problem.request_id": ["Also in `X-Request-Id`; name it when you ask for help."],
   "Problem.details": ["Every field at fault, where there is more to say than one sentence."],
+  "Problem429.limit": ["Which limit it is, where it is not that of requests a minute.", "calls_in_flight"],
+  calls_in_flight_max: ["How many calls an account may have in flight, those it no longer waits for included.", 64],
   retry_after_seconds: ["How long to wait before asking again; also in `Retry-After`.", 3],
   minimum_cents: ["The least that is paid out, in whole cents.", 1_000],
   payout_balance_cents: ["What there is to pay out, in whole cents.", 420],

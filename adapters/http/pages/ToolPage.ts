@@ -13,6 +13,7 @@ import { jsonView } from "./JsonView.ts"
 import { sampleInput } from "./SampleInput.ts"
 import { copyable, type Site } from "./Site.ts"
 import {
+  canceledCalls,
   badges,
   count,
   freeCalls,
@@ -146,6 +147,8 @@ const terms = (tool: ToolDetails): Html => {
         : html`<dt>Given up after</dt>
             <dd>${milliseconds(timeoutMs)} an attempt</dd>`
     }
+    <dt>Canceled</dt>
+    <dd>${canceledCalls(tool)}</dd>
     ${
       tool.idempotent
         ? html`<dt>Repeated</dt>

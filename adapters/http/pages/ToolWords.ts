@@ -56,3 +56,12 @@ export const POLICIES: Readonly<Record<ToolDetails["billing_policy"], readonly [
   ],
   attempt: ["For every attempt", "A call that reached the provider costs its price, whatever came of it."]
 }
+
+/** What a caller pays that cancels a forwarded call, or disconnects. */
+export const canceledCalls = ({ canceled_call_costs: costs, on_cancel: onCancel }: ToolDetails): string => {
+  if (onCancel === "finish")
+    return "A forwarded call runs to its end and is billed by its outcome, even if you disconnect."
+  return costs === "price"
+    ? "A cancellation is passed to the provider. A forwarded call that you cancel costs its price."
+    : "A cancellation is passed to the provider. A forwarded call that you cancel costs nothing."
+}

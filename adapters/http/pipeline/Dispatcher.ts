@@ -5,6 +5,7 @@
 import { Cause, Context, Effect, Result } from "effect"
 import { Authentication, OperatorKey, type Unauthorized } from "../../../domain/accounts/Authentication.ts"
 import type { Principal } from "../../../domain/accounts/Principal.ts"
+import { Metering } from "../../../domain/metering/Metering.ts"
 import { Entropy } from "../../../domain/shared/Entropy.ts"
 import { Idempotency } from "../../../domain/shared/Idempotency.ts"
 import type { AccessRule } from "../api/Access.ts"
@@ -39,6 +40,10 @@ export class Dispatcher extends Context.Service<
   {
     /** Never fails: whatever goes wrong is an answer. */
     dispatch(request: WebRequest): Effect.Effect<WebAnswer>
+    /** Waits until no forwarded call is in flight: some outlive their requests, because their callers left. */
+    readonly idle: Effect.Effect<void>
+    /** For a server that stops: cancels the calls that are still in flight, and waits for their settlement. */
+    readonly cutOff: Effect.Effect<void>
   }
 >()("agent-tool-billing/adapters/http/Dispatcher") {}
 
@@ -47,6 +52,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, n
   const authentication = yield* Authentication
   const limits = yield* RateLimits
   const idempotency = yield* Idempotency
+  const { cutOff, idle } = yield* Metering
   const entropy = yield* Entropy
   const trusted = yield* TrustedProxyRanges
   const baseUrl = yield* BaseUrl
@@ -226,7 +232,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, n
     return answer
   }
 
-  return Dispatcher.of({ dispatch })
+  return Dispatcher.of({ dispatch, idle, cutOff })
 })
 
 /** Of whoever may come without one: whether one that is sent means anything. */

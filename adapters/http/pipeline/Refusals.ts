@@ -17,6 +17,8 @@ import type {
   PriceVersionChanged
 } from "../../../domain/metering/CallRefusals.ts"
 import type { CallOverdue } from "../../../domain/metering/CallEndings.ts"
+import type { TooManyCallsInFlight } from "../../../domain/metering/CallsInFlight.ts"
+import type { AnswerNotKept } from "../../../domain/metering/LeftAnswers.ts"
 import type { BudgetNotFound, TooManyBudgets } from "../../../domain/ledger/Budgets.ts"
 import type { PaymentFailed, PaymentsNotConfigured, UntrustedEvent } from "../../../domain/payments/PaymentGateway.ts"
 import type { CreditRefused, InvoiceNotFound, MonthNotOver } from "../../../domain/invoices/Invoicing.ts"
@@ -26,7 +28,7 @@ import type { GrantNotFound, TooManyGrants, UnknownProvider } from "../../../dom
 import type { NoGrant } from "../../../domain/metering/Reservations.ts"
 import type { ToolAmbiguous, ToolNotFound, ToolWithdrawn } from "../../../domain/metering/ToolDirectory.ts"
 import type { MetricsRefused } from "../../../domain/platform/MetricsAccess.ts"
-import { toCents } from "../../../domain/shared/Microcents.ts"
+import { Microcents, toCents } from "../../../domain/shared/Microcents.ts"
 import type { IdempotencyConflict } from "../../../domain/shared/Idempotency.ts"
 import type { IdempotencyInFlight } from "../../../domain/shared/IdempotencyStore.ts"
 import type {
@@ -51,6 +53,7 @@ export type Refusal =
   | TrustRefusal
   | FundsRefusal
   | AlreadyRegistered
+  | AnswerNotKept
   | BadRequest
   | BelowMinimum
   | BudgetExceeded
@@ -93,6 +96,7 @@ export type Refusal =
   | ToolsRefused
   | ToolWithdrawn
   | TooManyBudgets
+  | TooManyCallsInFlight
   | TooManyGrants
   | TooManyKeys
   | Unauthorized
@@ -114,6 +118,16 @@ export const mapping: MappingOf<Refusal> = {
   ...trustMapping,
   ...fundsMapping,
   AlreadyRegistered: () => ({ status: 409, code: "DUPLICATE" }),
+  AnswerNotKept: (e) => ({
+    status: 410,
+    code: "ANSWER_NOT_KEPT",
+    extra: {
+      outcome: e.outcome,
+      cost_cents: toCents(Microcents.make(e.costMicrocents)),
+      cost_microcents: Number(e.costMicrocents),
+      receipt_id: e.receiptId
+    }
+  }),
   BadRequest: () => ({ status: 400, code: "BAD_REQUEST" }),
   BelowMinimum: (e) => ({
     status: 422,
@@ -280,6 +294,17 @@ export const mapping: MappingOf<Refusal> = {
   }),
   MetricsRefused: () => ({ status: 401, code: "UNAUTHORIZED", headers: { "www-authenticate": "Bearer" } }),
   TooManyBudgets: () => ({ status: 422, code: "VALIDATION_ERROR" }),
+  TooManyCallsInFlight: (e) => ({
+    status: 429,
+    code: "RATE_LIMITED",
+    headers: {
+      "retry-after": String(e.retryAfterSeconds),
+      "x-ratelimit-limit": String(e.max),
+      "x-ratelimit-remaining": "0",
+      "x-ratelimit-reset": String(e.retryAfterSeconds)
+    },
+    extra: { retry_after_seconds: e.retryAfterSeconds, limit: "calls_in_flight", calls_in_flight_max: e.max }
+  }),
   TooManyGrants: () => ({ status: 422, code: "VALIDATION_ERROR" }),
   TooManyKeys: () => ({ status: 422, code: "VALIDATION_ERROR" }),
   Unauthorized: () => ({ status: 401, code: "UNAUTHORIZED", headers: { "www-authenticate": "Bearer" } }),

@@ -64,17 +64,19 @@ const SILENCE_MS = 180_000
 /** Requests of one connection that wait for their answers. Who sends more without reading any is hung up on. */
 const UNANSWERED_MAX = 100
 const IDLE_SWEEP = Duration.millis(50)
-/** For the settlement of calls that were cut off when the drain was over: their holds are given back. */
+/** For the settlement of calls that are canceled when the drain is over. */
 const SETTLE_WAIT_MAX = Duration.seconds(5)
+/** For requests whose connections were closed. */
+const CLOSING_WAIT_MAX = Duration.seconds(1)
 
 export const layer = (settings: ServerSettings) =>
   Layer.effect(
     ListeningAt,
     Effect.gen(function* () {
-      const { dispatch } = yield* Dispatcher
+      const dispatcher = yield* Dispatcher
+      const { dispatch } = dispatcher
       const context = yield* Effect.context<never>()
       const run = Effect.runForkWith(context)
-      /** Some outlive their connection: a call whose caller went away is settled all the same. */
       const running = new Set<Fiber.Fiber<WebAnswer>>()
       const connections = new WeakMap<Duplex, Connection>()
       const connectionOf = (socket: Duplex): Connection => {
@@ -135,7 +137,7 @@ export const layer = (settings: ServerSettings) =>
         refuseMalformed(socket, error, connections.get(socket)?.latest)
       })
       server.setTimeout(settings.silenceMs ?? SILENCE_MS)
-      yield* Effect.acquireRelease(listen(server, settings), () => close(server, running, settings.drain))
+      yield* Effect.acquireRelease(listen(server, settings), () => close(server, running, dispatcher, settings.drain))
       const address = server.address()
       return {
         host: settings.host,
@@ -152,17 +154,27 @@ const listen = (server: Server, { host, port }: ServerSettings) =>
     server.listen({ host, port, backlog: 1_024 }, () => resume(Effect.void))
   })
 
-/** New connections are refused at once; calls under way may end, bounded. */
-const close = (server: Server, running: ReadonlySet<Fiber.Fiber<WebAnswer>>, drain: Duration.Input) =>
+/**
+ * New connections are refused at once. Calls in flight may end, whether their callers wait or have left; those that are
+ * still in flight when the drain is over are canceled and settled.
+ */
+const close = (
+  server: Server,
+  running: ReadonlySet<Fiber.Fiber<WebAnswer>>,
+  { cutOff, idle }: Dispatcher["Service"],
+  drain: Duration.Input
+) =>
   Effect.callback<void>((resume) => {
     server.close(() => resume(Effect.void))
   }).pipe(
     Effect.race(closeIdleForever(server)),
     Effect.andThen(Effect.suspend(() => Fiber.awaitAll(running))),
+    Effect.andThen(idle),
     Effect.timeoutOption(drain),
+    // Before connections are closed: a caller must not seem to have left.
+    Effect.andThen(Effect.timeoutOption(cutOff, SETTLE_WAIT_MAX)),
     Effect.andThen(Effect.sync(() => server.closeAllConnections())),
-    Effect.andThen(Effect.suspend(() => Fiber.awaitAll(running))),
-    Effect.timeoutOption(Duration.sum(Duration.fromInputUnsafe(drain), SETTLE_WAIT_MAX))
+    Effect.andThen(Effect.suspend(() => Effect.timeoutOption(Fiber.awaitAll(running), CLOSING_WAIT_MAX)))
   )
 
 /** A connection that was kept alive becomes idle when its call ends: asked for again until all are gone. */

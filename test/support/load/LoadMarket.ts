@@ -14,6 +14,7 @@ export const OPEN_TO_LOAD = {
   RATE_LIMIT_RPM: "0",
   RATE_LIMIT_IP_RPM: "0",
   RATE_LIMIT_REGISTER_RPM: "0",
+  CALLS_IN_FLIGHT_MAX: "0",
   ALLOW_UPSTREAM: "loopback"
 }
 

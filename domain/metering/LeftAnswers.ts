@@ -1,0 +1,94 @@
+/**
+ * The answer of a call whose caller left, where the call had an Idempotency-Key: kept for a short time and up to a number
+ * of bytes per account. After that the key stays bound to the receipt, and a replay says what became of the call.
+ */
+import { type Clock, Effect, Schema } from "effect"
+import { ReceiptStatus } from "../receipts/Receipt.ts"
+import type { Receipt } from "../receipts/Receipt.ts"
+import { type ConsumerId, ReceiptId } from "../shared/Ids.ts"
+import { Microcents } from "../shared/Microcents.ts"
+import { monotonicMs } from "../shared/Monotonic.ts"
+import type { StoredAnswer } from "./CallStore.ts"
+
+export const LEFT_ANSWER_MS_MAX = 10 * 60_000
+/** Per account and node, over as long as they are kept. */
+export const LEFT_ANSWER_BYTES_MAX = 16 * 1024 * 1024
+
+export class AnswerNotKept extends Schema.TaggedError<AnswerNotKept>()("AnswerNotKept", {
+  receiptId: ReceiptId,
+  outcome: ReceiptStatus,
+  costMicrocents: Schema.BigInt
+}) {
+  override get message() {
+    return `The answer of this call is no longer kept: its caller disconnected before it ended. Outcome: ${this.outcome}. Cost: ${this.costMicrocents} microcents. See receipt ${this.receiptId}. Use a new Idempotency-Key for a new call.`
+  }
+}
+
+/** The first of the stored answer's headers, and never sent: until when it is kept, receipt, outcome and cost. */
+const MARK = "left"
+
+/** `keptUntilMs` 0: not at all. */
+export const leftAnswer = (rendered: StoredAnswer, receipt: Receipt, keptUntilMs: number): StoredAnswer => {
+  const mark = [keptUntilMs, receipt.receipt_id, receipt.status, receipt.cost_microcents].join(" ")
+  return keptUntilMs === 0
+    ? { status: rendered.status, headers: { [MARK]: mark }, body: "" }
+    : { ...rendered, headers: { [MARK]: mark, ...rendered.headers } }
+}
+
+/** Of a call whose caller had left. */
+export const isLeft = ({ headers }: StoredAnswer): boolean => headers[MARK] !== undefined
+
+/** What a replay gets of a stored answer. */
+export const asKept = (answer: StoredAnswer, nowMs: number): Effect.Effect<StoredAnswer, AnswerNotKept> => {
+  const { [MARK]: mark, ...headers } = answer.headers
+  if (mark === undefined) return Effect.succeed(answer)
+  const [untilMs, receiptId, outcome, cost] = mark.split(" ")
+  return nowMs < Number(untilMs)
+    ? Effect.succeed({ ...answer, headers })
+    : Effect.fail(
+        new AnswerNotKept({
+          receiptId: ReceiptId.make(receiptId!),
+          outcome: outcome as ReceiptStatus,
+          costMicrocents: Microcents.make(BigInt(cost!))
+        })
+      )
+}
+
+/** Bytes are counted in slices of time, so that an account costs a few numbers however many answers it leaves. */
+const SLICES = 10
+const SLICE_MS = LEFT_ANSWER_MS_MAX / SLICES
+
+interface Account {
+  readonly bytes: Array<number>
+  lastSlice: number
+}
+
+/** Whether an answer of that many bytes is kept, in turn for each. */
+export const makeLeftAnswerQuota = (clock: Clock.Clock) => {
+  const accounts = new Map<ConsumerId, Account>()
+  let prunedSlice = 0
+
+  const forgetOld = (slice: number): void => {
+    if (slice === prunedSlice) return
+    prunedSlice = slice
+    for (const [id, { lastSlice }] of accounts) if (slice - lastSlice > SLICES) accounts.delete(id)
+  }
+
+  return (consumerId: ConsumerId, bytes: number): boolean => {
+    const slice = Math.floor(monotonicMs(clock) / SLICE_MS)
+    forgetOld(slice)
+    let account = accounts.get(consumerId)
+    if (account === undefined) {
+      account = { bytes: Array.from({ length: SLICES + 1 }, () => 0), lastSlice: slice }
+      accounts.set(consumerId, account)
+    }
+    for (let each = Math.max(account.lastSlice + 1, slice - SLICES); each <= slice; each++) {
+      account.bytes[each % account.bytes.length] = 0
+    }
+    account.lastSlice = slice
+    const kept = account.bytes.reduce((sum, one) => sum + one, 0)
+    if (kept + bytes > LEFT_ANSWER_BYTES_MAX) return false
+    account.bytes[slice % account.bytes.length]! += bytes
+    return true
+  }
+}
