@@ -245,7 +245,9 @@ for (const [name, market] of everyMarket()) {
           billing_policy: "valid_output",
           max_cost_microcents: 5_000,
           timeout_ms: 2_000,
-          idempotent: true
+          idempotent: true,
+          on_cancel: "pass",
+          canceled_call_costs: "nothing"
         }
         const put = yield* putTools(provider, all)
         const id = String(at(put, "tools", 0, "id"))
@@ -266,7 +268,9 @@ for (const [name, market] of everyMarket()) {
           description: "",
           category: "other",
           billing_policy: "success",
-          idempotent: false
+          idempotent: false,
+          on_cancel: "finish",
+          canceled_call_costs: "price"
         })
         const reset = yield* expecting(200, { path: unasked(`/api/v1/market/tools/${id}`) })
         assert.deepStrictEqual(
