@@ -12,7 +12,6 @@ import type { CreditRefused, InvoiceNotFound, MonthNotOver } from "../../../doma
 import { type BelowMinimum, type NotOnboarded, PAYOUT_CENTS_MIN } from "../../../domain/payouts/Payouts.ts"
 import type { GrantNotFound, TooManyGrants, UnknownProvider } from "../../../domain/metering/Grants.ts"
 import type { MetricsRefused } from "../../../domain/platform/MetricsAccess.ts"
-import { Microcents, toCents } from "../../../domain/shared/Microcents.ts"
 import type { IdempotencyConflict } from "../../../domain/shared/Idempotency.ts"
 import type { IdempotencyInFlight } from "../../../domain/shared/IdempotencyStore.ts"
 import type {
