@@ -4,6 +4,7 @@
  */
 import { Context, Effect, Option } from "effect"
 import { InvoiceStore } from "../../domain/invoices/InvoiceStore.ts"
+import { ChargebackStore } from "../../domain/payments/ChargebackStore.ts"
 import { LoadStore } from "../../domain/payments/LoadStore.ts"
 import { PayoutStore } from "../../domain/payouts/PayoutStore.ts"
 import type { Receipt } from "../../domain/receipts/Receipt.ts"
@@ -30,6 +31,7 @@ export const feeOf = (cost: bigint): bigint => (cost > 0n && cost < 5n ? 1n : (c
 
 export const makeBooks = ({ facts, processor, stores }: World): Books => {
   const loads = Context.get(stores, LoadStore)
+  const chargebacks = Context.get(stores, ChargebackStore)
   const disputes = Context.get(stores, DisputeStore)
   const payouts = Context.get(stores, PayoutStore)
   const invoices = Context.get(stores, InvoiceStore)
@@ -68,7 +70,8 @@ export const makeBooks = ({ facts, processor, stores }: World): Books => {
   const addReversals = Effect.fnUntraced(function* (now: Balances) {
     for (const { amountCents, id, loadId } of processor.goneBack.values()) {
       const reversal = Option.getOrUndefined(yield* loads.reversal(id))
-      if (reversal?.state !== "taken") continue
+      const chargeback = Option.getOrUndefined(yield* chargebacks.find(id))
+      if (reversal?.state !== "taken" && chargeback?.funds !== "withdrawn") continue
       move(now, processor.checkouts.get(`cs_${loadId}`)!.consumerId, -BigInt(amountCents) * CENT)
       move(now, "processor", BigInt(amountCents) * CENT)
     }

@@ -3,6 +3,7 @@
  */
 import { Context, DateTime, Effect, Option } from "effect"
 import { GrantStore } from "../../domain/metering/GrantStore.ts"
+import { ChargebackStore } from "../../domain/payments/ChargebackStore.ts"
 import { LoadStore } from "../../domain/payments/LoadStore.ts"
 import { timeOf } from "./Acts.ts"
 import { wrong } from "./Asking.ts"
@@ -62,9 +63,11 @@ const paidIsLoaded = Effect.fnUntraced(function* ({ processor, stores }: World) 
     if (state === "paid" && load?.state !== "paid")
       return yield* wrong("what is paid is loaded", `${loadId}: ${load?.state}`)
   }
-  for (const { id, loadId, state } of processor.goneBack.values()) {
+  const chargebacks = Context.get(stores, ChargebackStore)
+  for (const { cause, id, loadId, state } of processor.goneBack.values()) {
     const reversal = Option.getOrUndefined(yield* loads.reversal(id))
-    if (reversal?.state !== state)
-      return yield* wrong("what went back is taken", `${id} of ${loadId}: ${reversal?.state}`)
+    const funds = Option.getOrUndefined(yield* chargebacks.find(id))?.funds
+    const found = cause === "refund" ? reversal?.state : funds === "withdrawn" ? "taken" : "returned"
+    if (found !== state) return yield* wrong("what went back is taken", `${id} of ${loadId}: ${found}`)
   }
 })

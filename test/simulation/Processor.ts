@@ -104,7 +104,7 @@ export class Processor {
     if (cause === "refund") {
       this.tell({ _tag: "PaymentRefunded", refundId: id, paymentId, amountCents, state: "settled" })
     } else {
-      this.tell({ _tag: "PaymentDisputed", disputeId: id, paymentId, amountCents, state: "open" })
+      this.tell({ _tag: "PaymentDisputed", disputeId: id, paymentId, amountCents, state: "opened" })
       this.tell({ _tag: "PaymentDisputed", disputeId: id, paymentId, amountCents, state: "withdrawn" })
     }
   }
@@ -136,6 +136,11 @@ export class Processor {
 
   readonly layer = Layer.succeed(PaymentGateway, {
     mode: "live",
+    paymentFee: () => Effect.succeed(0),
+    refund: ({ partId }) => Effect.succeed({ refundId: `re_${partId}`, state: "settled" as const }),
+    refundOf: () => Effect.undefined,
+    bookMode: "test",
+    book: Effect.succeed({ mode: "test" as const, accountId: "acct_simulated" }),
     checkout: ({ amountCents, consumerId, loadId }) =>
       this.asked(
         "checkouts",

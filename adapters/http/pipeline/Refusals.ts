@@ -29,6 +29,7 @@ import type {
 } from "./Failures.ts"
 import { callMapping, type CallRefusal } from "./CallRefusals.ts"
 import { fundsMapping, type FundsRefusal } from "./FundsRefusals.ts"
+import { paymentMapping, type PaymentRefusal } from "./PaymentRefusals.ts"
 import type { Problem } from "./Problems.ts"
 import { trustMapping, type TrustRefusal } from "./TrustRefusals.ts"
 
@@ -37,6 +38,7 @@ export type Refusal =
   | TrustRefusal
   | FundsRefusal
   | CallRefusal
+  | PaymentRefusal
   | AlreadyRegistered
   | BadRequest
   | BelowMinimum
@@ -84,6 +86,7 @@ export const mapping: MappingOf<Refusal> = {
   ...trustMapping,
   ...fundsMapping,
   ...callMapping,
+  ...paymentMapping,
   AlreadyRegistered: () => ({ status: 409, code: "DUPLICATE" }),
   BadRequest: () => ({ status: 400, code: "BAD_REQUEST" }),
   BelowMinimum: (e) => ({
