@@ -27,8 +27,8 @@ import figures from "./0021_figures.ts"
 import canceledCalls from "./0022_canceled_calls.ts"
 import priceNotice from "./0023_price_notice.ts"
 import defaultCaps from "./0024_default_caps.ts"
-import processor from "./0027_processor.ts"
-import withdrawals from "./0028_withdrawals.ts"
+import processor from "./0025_processor.ts"
+import withdrawals from "./0026_withdrawals.ts"
 
 const migrations = {
   "0001_accounts_and_catalogue": accountsAndCatalogue,
@@ -55,8 +55,8 @@ const migrations = {
   "0022_canceled_calls": canceledCalls,
   "0023_price_notice": priceNotice,
   "0024_default_caps": defaultCaps,
-  "0027_processor": processor,
-  "0028_withdrawals": withdrawals
+  "0025_processor": processor,
+  "0026_withdrawals": withdrawals
 }
 
 export const names: ReadonlyArray<string> = Object.keys(migrations).toSorted()
