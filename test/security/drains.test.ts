@@ -57,7 +57,11 @@ const spend = Effect.fnUntraced(function* (consumerId: ConsumerId, providerId: P
   yield* closed(call, cents)
 })
 
-const chargeBack = Effect.fnUntraced(function* (paymentId: string, amountCents: number, state: "withdrawn" | "reinstated") {
+const chargeBack = Effect.fnUntraced(function* (
+  paymentId: string,
+  amountCents: number,
+  state: "withdrawn" | "reinstated"
+) {
   const { apply } = yield* PaymentEvents
   const news = { _tag: "PaymentDisputed", disputeId: `dp_${paymentId}`, paymentId, amountCents, state } as const
   return yield* apply({ ...(yield* eventNow), ...news })
@@ -85,7 +89,11 @@ for (const [name, service] of coreWith(ScriptedGateway.layer, LIVE_RULES)) {
         yield* spend(thief, victim, 1_000)
         yield* spend(thief, accomplice, 4_000)
         for (const payment of payments) yield* chargeBack(payment, 1_000, "withdrawn")
-        assert.isAtLeast(Number(yield* earned(victim)), Number(fromCents(4_500)), "what the honest consumer paid is left")
+        assert.isAtLeast(
+          Number(yield* earned(victim)),
+          Number(fromCents(4_500)),
+          "what the honest consumer paid is left"
+        )
         yield* booksAreSound
         for (const payment of payments) yield* chargeBack(payment, 1_000, "reinstated")
         assert.strictEqual(yield* earned(victim), fromCents(5_400))
@@ -121,7 +129,10 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
     it.effect("leaves what its provider owes, however many claims there are", () =>
       Effect.gen(function* () {
         const providerId = yield* aSeller
-        yield* (yield* Onboarding).connect(providerId, { returnUrl: "https://a.example", refreshUrl: "https://a.example" })
+        yield* (yield* Onboarding).connect(providerId, {
+          returnUrl: "https://a.example",
+          refreshUrl: "https://a.example"
+        })
         const refunds = yield* Refunds
         const amounts = { cost: fromCents(100), fee: fromCents(0), frozen: fromCents(0) }
         for (let i = 0; i < 70; i++) {
