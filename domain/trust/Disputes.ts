@@ -131,6 +131,7 @@ export class Disputes extends Context.Service<
           ...stake,
           frozen: yield* refunds.freeze({ ...stake, subject: id }),
           unfit: yield* unfit.isNoted({ consumerId: receipt.agent_id, receiptId: receipt.receipt_id }),
+          cause: yield* receipts.causeOf(receipt.receipt_id),
           reason: filing.reason,
           filedBy,
           claim: { text: filing.text, evidence: filing.evidence },
