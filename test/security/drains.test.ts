@@ -3,11 +3,12 @@
  * overtakes what its provider owes, and a refund at the processor that finds the wallet held.
  */
 import { assert, it } from "@effect/vitest"
-import { DateTime, Effect, Layer } from "effect"
+import { DateTime, Effect, Layer, Option } from "effect"
 import { randomUUID } from "node:crypto"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { PlatformFunds } from "../../domain/ledger/PlatformFunds.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
+import { AccountFreezes } from "../../domain/payments/AccountFreezes.ts"
 import { ChargebackLiability } from "../../domain/payments/Chargebacks.ts"
 import { Loads } from "../../domain/payments/Loads.ts"
 import { PaymentEvents } from "../../domain/payments/PaymentEvents.ts"
@@ -119,6 +120,12 @@ for (const [name, service] of coreWith(ScriptedGateway.layer, LIVE_RULES)) {
         // The call times out and costs nothing.
         yield* closed(call, 0)
         assert.notStrictEqual((yield* opened(thief, accomplice, 2_000)).answer, "Opened", "its money was sent back")
+        // The job comes by: what the call gave back has paid the debt, and nothing keeps the account frozen.
+        yield* (yield* AccountFreezes).reviewAll
+        const standing = yield* (yield* Ledger).standing(thief)
+        assert.deepStrictEqual(standing, { availableMicrocents: 0n, owedMicrocents: 0n })
+        assert.isTrue(Option.isNone(yield* (yield* AccountFreezes).find(thief)))
+        yield* booksAreSound
       })
     )
   })
