@@ -171,6 +171,8 @@ export class Disputes extends Context.Service<
       const pay = Effect.fnUntraced(function* (dispute: Dispute, amount: Microcents) {
         const call = { ...dispute, subject: dispute.id }
         if (dispute.status === "resolved_refund") return amount === zero ? zero : yield* refunds.refund(call)
+        // The wallet before the provider's lots, as refunds lock them.
+        yield* ledger.lockedStanding(dispute.consumerId)
         yield* refunds.release(call)
         if (amount === zero) return zero
         const credit = { reference: `dispute:${dispute.id}`, consumerId: dispute.consumerId, amount }
