@@ -3,7 +3,7 @@
  * platform's part of refunds draw on it, and never on money that belongs to others.
  */
 import { Context, Effect, Layer, Schema } from "effect"
-import type { Microcents } from "../shared/Microcents.ts"
+import { formatDollars, type Microcents } from "../shared/Microcents.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { Ledger } from "./Ledger.ts"
 import type { DuplicateReference, InsufficientBalance, Posted } from "./LedgerStore.ts"
@@ -20,7 +20,7 @@ export class FundsTooLow extends Schema.TaggedError<FundsTooLow>()("FundsTooLow"
   availableMicrocents: Schema.BigInt
 }) {
   override get message() {
-    return `Platform funds are ${this.availableMicrocents} microcents and ${this.neededMicrocents} are needed. Record a deposit first.`
+    return `Insufficient platform funds: ${formatDollars(this.neededMicrocents)} is needed and ${formatDollars(this.availableMicrocents)} is available. Record a deposit first.`
   }
 }
 
@@ -33,7 +33,7 @@ export class NoSuchLoss extends Schema.TaggedError<NoSuchLoss>()("NoSuchLoss", {
   shortfallMicrocents: Schema.BigInt
 }) {
   override get message() {
-    return `Only recorded losses are covered: ${this.shortfallMicrocents} microcents are open and ${this.amountMicrocents} were to be covered.`
+    return `Only recorded losses can be covered: ${formatDollars(this.shortfallMicrocents)} is not covered, less than ${formatDollars(this.amountMicrocents)}.`
   }
 }
 

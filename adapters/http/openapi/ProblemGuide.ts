@@ -85,7 +85,7 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
     only: takesIdempotencyKey
   },
   INSUFFICIENT_PLATFORM_FUNDS: {
-    message: "Platform funds are 120000 microcents and 500000 are needed. Record a deposit first.",
+    message: "Insufficient platform funds: $0.50 is needed and $0.12 is available. Record a deposit first.",
     remedy: "Operators record deposits at `POST /api/v1/operator/funds`.",
     extra: { needed_microcents: 500_000, platform_funds_microcents: 120_000, platform_funds_cents: 12 },
     places: [
