@@ -159,7 +159,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("every endpoint", (it)
   )
 })
 
-it.layer(ServiceUnderTest.memory(), LIVE)("paths and queries", (it) => {
+it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("paths and queries", (it) => {
   it.effect("a path with nothing at it is a problem like any other, whatever it is called", () =>
     Effect.gen(function* () {
       const paths = [
