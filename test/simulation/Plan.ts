@@ -1,6 +1,7 @@
 /**
- * Steps from a seed: a market that is mostly calling, with everything else in between.
+ * Steps from a seed: a market that is mostly calling, with everything else in between, and rings that want to rob it.
  */
+import { schemeOf } from "./adversaries/Schemes.ts"
 import { type Random, randomFrom, weighted } from "./Random.ts"
 import type { Act, Behaviour, Call, Fault, Job, Step, ToolTerms } from "./Step.ts"
 
@@ -9,11 +10,23 @@ const HOUR = 3_600 * SECOND
 const ANY = 1_000_000
 /** As many again have one that never comes: less is asked of ports than it waits for. */
 const FAULTY_PERCENT = 35
+/** How many steps are moves of a ring. */
+const RING_PERCENT = 35
+const RING_FAULTY_PERCENT = 10
 
 export const planOf = (seed: number, steps: number): ReadonlyArray<Step> => {
   const random = randomFrom(seed)
   const plan: Array<Step> = OPENING.map((act) => ({ act, thenMs: 100 }))
-  while (plan.length < steps) plan.push(stepOf(random))
+  let scheme: ReadonlyArray<Step> = []
+  while (plan.length < steps) {
+    if (!random.percent(RING_PERCENT)) {
+      plan.push(stepOf(random))
+      continue
+    }
+    const [move, ...others] = scheme.length === 0 ? schemeOf(random) : scheme
+    plan.push(random.percent(RING_FAULTY_PERCENT) ? { ...move!, fault: faultOf(random) } : move!)
+    scheme = others
+  }
   return plan.slice(0, steps)
 }
 
@@ -92,7 +105,8 @@ const call = (random: Random): Call => ({
     [1, 5]
   ]),
   provider: behaviour(random),
-  ...(random.percent(6) ? { goesAwayAfterMs: random.below(5 * SECOND) } : {})
+  ...(random.percent(6) ? { goesAwayAfterMs: random.below(5 * SECOND) } : {}),
+  ...(random.percent(50) ? { cap: random.percent(70) ? 100 : random.below(120) } : {})
 })
 
 const job = (name: Job) => (): Act => ({ _tag: "Job", job: name })

@@ -36,10 +36,12 @@ import { core } from "../../src/layers/Core.ts"
 export const OPERATOR = "the operator's key of the simulation, 32 characters"
 const RING = [Redacted.make("the secret of a simulated market, 32 characters")] as const
 
+export const UPSTREAM_TIMEOUT_MS = 10_000
+
 const settings = Layer.mergeAll(
   Layer.succeed(DefaultFreeTierCalls, 0),
   Layer.succeed(OperatorKey, Redacted.make(OPERATOR)),
-  Layer.succeed(UpstreamLimits, { timeoutMs: 10_000, retriesMax: 1, totalMs: 0 }),
+  Layer.succeed(UpstreamLimits, { timeoutMs: UPSTREAM_TIMEOUT_MS, retriesMax: 1, totalMs: 0 }),
   Layer.succeed(RateLimitPolicy, { defaultRpm: 6_000, ceilingRpm: 6_000, providerRpm: 6_000 }),
   Layer.succeed(RateLimitSettings, { addressRpm: 0, registrationRpm: 0, keysLimited: false })
 )

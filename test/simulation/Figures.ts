@@ -1,0 +1,118 @@
+/**
+ * A provider's figures are its own doing: what is shown of it is held against its own outcomes, whoever called, hung up,
+ * reported or disputed. Outcomes are kept in `CallsThatWereLeft`, as the provider had them.
+ */
+import { Context, DateTime, Effect, Option } from "effect"
+import { MarketFigures } from "../../domain/catalog/MarketFigures.ts"
+import { ProviderId, ToolId } from "../../domain/shared/Ids.ts"
+import type { Dispute } from "../../domain/trust/Dispute.ts"
+import { DisputeStore } from "../../domain/trust/DisputeStore.ts"
+import { ProviderTrust } from "../../domain/trust/ProviderTrust.ts"
+import { windowStart } from "../../domain/trust/Sla.ts"
+import { wrong } from "./Asking.ts"
+import type { OfferedTool, Outcome } from "./Facts.ts"
+import type { World } from "./World.ts"
+
+const DAY_MS = 24 * 3_600_000
+/** Net, within the window: from then on a consumer counts. */
+const COUNTS_FROM_MICROCENTS = 1_000_000n
+const DISPUTE_POINTS_WITHOUT_FAULT = 24
+
+interface Tally {
+  successes: number
+  /** Of these it is known that they have been counted. */
+  placedSuccesses: number
+  failures: number
+}
+
+export const makeFigureChecks = (world: World) => {
+  const { facts, stores } = world
+  const figures = Context.get(stores, MarketFigures)
+  const disputes = Context.get(stores, DisputeStore)
+  const decided = new Map<string, Dispute>()
+
+  const tallyOf = (isCounted: (outcome: Outcome) => boolean): Tally => {
+    const tally = { successes: 0, placedSuccesses: 0, failures: 0 }
+    for (const [id, outcome] of facts.outcomes) {
+      if (!isCounted(outcome)) continue
+      if (outcome.status !== "success") tally.failures++
+      else {
+        tally.successes++
+        if (!facts.unplaced.has(id)) tally.placedSuccesses++
+      }
+    }
+    return tally
+  }
+
+  const uptimeIsTheToolsOwn = Effect.fnUntraced(function* (tool: OfferedTool) {
+    const shown = (yield* figures.ofTools([ToolId.make(tool.id)])).get(ToolId.make(tool.id))
+    if (shown === undefined || shown.uptimePct === undefined) return
+    const { failures, placedSuccesses } = tallyOf(({ receipt }) => receipt.tool_id === tool.id)
+    const least = failures === 0 ? 100 : (100 * placedSuccesses) / (placedSuccesses + failures)
+    if (shown.uptimePct < least - ROUNDING) {
+      return yield* wrong(
+        "figures are the provider's own",
+        `${tool.id} is shown with ${shown.uptimePct} %, not ${least} %`
+      )
+    }
+  })
+
+  const slaIsItsOwn = Effect.fnUntraced(function* (providerId: ProviderId, nowMs: number) {
+    const fromMs = windowStart(DateTime.makeUnsafe(nowMs)).epochMilliseconds
+    const { sla } = yield* world.service(ProviderTrust).sla(providerId).pipe(Effect.orDie)
+    const own = tallyOf(({ receipt }) => receipt.provider_id === providerId && Date.parse(receipt.timestamp) >= fromMs)
+    if (sla.calls - sla.successes > own.failures || sla.successes < own.placedSuccesses) {
+      const shown = `${sla.successes} of ${sla.calls}`
+      return yield* wrong(
+        "figures are the provider's own",
+        `the SLA of ${providerId} says ${shown}; ${own.placedSuccesses} succeeded, ${own.failures} failed`
+      )
+    }
+  })
+
+  const trustIsEarned = Effect.fnUntraced(function* (providerId: ProviderId, nowMs: number) {
+    const { consumers, trust } = yield* world.service(ProviderTrust).score(providerId).pipe(Effect.orDie)
+    const paid = new Map<string, bigint>()
+    for (const receipt of facts.receipts.values()) {
+      if (receipt.provider_id !== providerId || Date.parse(receipt.timestamp) < nowMs - 32 * DAY_MS) continue
+      paid.set(receipt.agent_id, (paid.get(receipt.agent_id) ?? 0n) + receipt.cost_microcents)
+    }
+    const counted = [...paid.values()].filter((amount) => amount >= COUNTS_FROM_MICROCENTS).length
+    if (consumers > counted) {
+      return yield* wrong("trust is earned", `${consumers} consumers count for ${providerId}, and ${counted} have paid`)
+    }
+    const upheld = [...decided.values()].filter(
+      (one) =>
+        one.providerId === providerId &&
+        one.cost > 0n &&
+        one.status !== "resolved_denied" &&
+        one.createdAt.epochMilliseconds > nowMs - 32 * DAY_MS
+    )
+    if (upheld.length === 0 && trust.components.disputes < DISPUTE_POINTS_WITHOUT_FAULT) {
+      return yield* wrong(
+        "trust is lost by decisions alone",
+        `${providerId} has ${trust.components.disputes} for its disputes`
+      )
+    }
+  })
+
+  const learnDecisions = Effect.gen(function* () {
+    for (const id of facts.disputes) {
+      const dispute = decided.has(id) ? undefined : Option.getOrUndefined(yield* disputes.find(id))
+      if (dispute?.decision !== undefined) decided.set(id, dispute)
+    }
+  })
+
+  return Effect.gen(function* () {
+    const nowMs = (yield* DateTime.now).epochMilliseconds
+    yield* learnDecisions
+    for (const tool of facts.tools) yield* uptimeIsTheToolsOwn(tool)
+    for (const { id } of facts.providers) {
+      yield* slaIsItsOwn(ProviderId.make(id), nowMs)
+      yield* trustIsEarned(ProviderId.make(id), nowMs)
+    }
+  })
+}
+
+/** Two decimals are shown. */
+const ROUNDING = 0.011
