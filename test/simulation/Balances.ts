@@ -81,8 +81,7 @@ export const makeBalanceChecks = ({ facts, stores }: World, books: Books) => {
 const OWN_ACCOUNTS = [
   "platform_fee",
   "processor",
-  "promo",
-  "adjustment",
+  "loss",
   "payout_clearing",
   "load_clearing",
   "refund_clearing",

@@ -7,8 +7,9 @@ import { InvoiceStore } from "../../domain/invoices/InvoiceStore.ts"
 import { LoadStore } from "../../domain/payments/LoadStore.ts"
 import { PayoutStore } from "../../domain/payouts/PayoutStore.ts"
 import type { Receipt } from "../../domain/receipts/Receipt.ts"
+import { ClaimStore } from "../../domain/refunds/ClaimStore.ts"
 import { ConsumerId } from "../../domain/shared/Ids.ts"
-import { isOpen } from "../../domain/trust/Dispute.ts"
+import { type Dispute, type DisputeId, isOpen } from "../../domain/trust/Dispute.ts"
 import { DisputeStore } from "../../domain/trust/DisputeStore.ts"
 import { wrong } from "./Asking.ts"
 import type { Violation } from "./Violation.ts"
@@ -33,9 +34,11 @@ export const makeBooks = ({ facts, processor, stores }: World): Books => {
   const disputes = Context.get(stores, DisputeStore)
   const payouts = Context.get(stores, PayoutStore)
   const invoices = Context.get(stores, InvoiceStore)
+  const claims = Context.get(stores, ClaimStore)
   /** What will not change any more, and what it was. */
   const settled: Balances = new Map()
   const known = new Set<string>()
+  const decided = new Map<DisputeId, Dispute>()
 
   const takeInLoads = Effect.gen(function* () {
     for (const { amountCents, consumerId, loadId, state } of processor.checkouts.values()) {
@@ -48,20 +51,31 @@ export const makeBooks = ({ facts, processor, stores }: World): Books => {
     }
   })
 
-  const takeInDisputes = Effect.gen(function* () {
+  /** What of a refund is outstanding is a claim, and moves with what is paid of it. */
+  const addRefund = Effect.fnUntraced(function* (now: Balances, { consumerId, cost, id, providerId }: Dispute) {
+    const fee = feeOf(cost)
+    let [toConsumer, fromProvider, fromPlatform]: [bigint, bigint, bigint] = [cost, cost - fee, fee]
+    for (const { amount, creditor, debtor, paid } of yield* claims.ofSubjects([id])) {
+      const open = amount - paid
+      if (creditor !== undefined) toConsumer -= open
+      if (debtor === undefined) fromPlatform -= open
+      else fromProvider -= open
+      if (creditor === undefined) fromPlatform += open
+    }
+    move(now, consumerId, toConsumer)
+    move(now, providerId, -fromProvider)
+    move(now, "platform_fee", -fromPlatform)
+  })
+
+  const addDisputes = Effect.fnUntraced(function* (now: Balances) {
     for (const id of facts.disputes) {
-      const dispute = known.has(id) ? undefined : Option.getOrUndefined(yield* disputes.find(id))
+      const dispute = decided.get(id) ?? Option.getOrUndefined(yield* disputes.find(id))
       if (dispute === undefined || isOpen(dispute)) continue
-      known.add(id)
-      const { consumerId, cost, decision, providerId, status } = dispute
-      if (status === "resolved_refund") {
-        move(settled, consumerId, cost)
-        move(settled, providerId, feeOf(cost) - cost)
-        move(settled, "platform_fee", -feeOf(cost))
-      } else if (status === "resolved_credit") {
-        move(settled, consumerId, decision!.amount)
-        move(settled, "promo", -decision!.amount)
-      }
+      decided.set(id, dispute)
+      if (dispute.status === "resolved_refund") yield* addRefund(now, dispute)
+      if (dispute.status !== "resolved_credit") continue
+      move(now, dispute.consumerId, dispute.decision!.amount)
+      move(now, "platform_fee", -dispute.decision!.amount)
     }
   })
 
@@ -98,7 +112,7 @@ export const makeBooks = ({ facts, processor, stores }: World): Books => {
       for (const { corrects, total } of items) {
         if (corrects === undefined) continue
         move(now, id, total)
-        move(now, "adjustment", -total)
+        move(now, "platform_fee", -total)
       }
     }
   })
@@ -111,8 +125,8 @@ export const makeBooks = ({ facts, processor, stores }: World): Books => {
     },
     expected: Effect.gen(function* () {
       yield* takeInLoads
-      yield* takeInDisputes
       const now = new Map(settled)
+      yield* addDisputes(now)
       yield* addReversals(now)
       yield* addPayouts(now)
       yield* addCreditNotes(now)

@@ -27,7 +27,7 @@ export const calm = Effect.fnUntraced(function* (world: World, check: Effect.Eff
       if (world.processor.news.size === before)
         return yield* wrong("news are taken", JSON.stringify([...world.processor.news]))
     }
-    for (const job of ["sweep", "reconcile", "payouts", "disputes", "sequence"] as const) {
+    for (const job of ["sweep", "reconcile", "payouts", "disputes", "claims", "sequence"] as const) {
       yield* alone(world, work(world, job))
       yield* check
     }

@@ -5,6 +5,7 @@
 import type { Budget } from "../../domain/ledger/BudgetStore.ts"
 import type { Hash } from "../../domain/log/MerkleTree.ts"
 import type { OpenCall } from "../../domain/metering/CallStore.ts"
+import type { Payout } from "../../domain/payouts/PayoutStore.ts"
 import type { Receipt } from "../../domain/receipts/Receipt.ts"
 import type { PayoutId, ReceiptId } from "../../domain/shared/Ids.ts"
 import type { DisputeId } from "../../domain/trust/Dispute.ts"
@@ -121,6 +122,8 @@ export interface Facts {
   /** Receipts that cannot be disputed again. */
   readonly refusedDisputes: Set<string>
   readonly payouts: Set<PayoutId>
+  /** Since the last look. */
+  readonly freshPayouts: Array<Payout>
   /** The newest tree that somebody was shown. */
   head: { readonly size: number; readonly root: Hash } | undefined
   /** Some invoice has perhaps been corrected. */
@@ -150,6 +153,7 @@ export const noFacts = (): Facts => ({
   disputes: new Set(),
   refusedDisputes: new Set(),
   payouts: new Set(),
+  freshPayouts: [],
   head: undefined,
   corrected: false,
   words: 0
@@ -171,5 +175,8 @@ export const listening =
     }
     if (port === "GrantStore" && method === "reserve") facts.reserved.push(args[0] as Reserved)
     if (port === "DisputeStore" && method === "insert") facts.disputes.add((args[0] as { readonly id: DisputeId }).id)
-    if (port === "PayoutStore" && method === "insert") facts.payouts.add((args[0] as { readonly id: PayoutId }).id)
+    if (port === "PayoutStore" && method === "insert") {
+      facts.payouts.add((args[0] as Payout).id)
+      if (answer === true) facts.freshPayouts.push(args[0] as Payout)
+    }
   }

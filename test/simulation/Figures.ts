@@ -16,7 +16,6 @@ import type { World } from "./World.ts"
 const DAY_MS = 24 * 3_600_000
 /** Net, within the window: from then on a consumer counts. */
 const COUNTS_FROM_MICROCENTS = 1_000_000n
-const DISPUTE_POINTS_WITHOUT_FAULT = 24
 
 interface Tally {
   successes: number
@@ -71,7 +70,7 @@ export const makeFigureChecks = (world: World) => {
   })
 
   const trustIsEarned = Effect.fnUntraced(function* (providerId: ProviderId, nowMs: number) {
-    const { consumers, trust } = yield* world.service(ProviderTrust).score(providerId).pipe(Effect.orDie)
+    const { consumers, sla, trust } = yield* world.service(ProviderTrust).score(providerId).pipe(Effect.orDie)
     const paid = new Map<string, bigint>()
     for (const receipt of facts.receipts.values()) {
       if (receipt.provider_id !== providerId || Date.parse(receipt.timestamp) < nowMs - 32 * DAY_MS) continue
@@ -87,11 +86,11 @@ export const makeFigureChecks = (world: World) => {
         one.cost > 0n &&
         one.status !== "resolved_denied" &&
         one.createdAt.epochMilliseconds > nowMs - 32 * DAY_MS
-    )
-    if (upheld.length === 0 && trust.components.disputes < DISPUTE_POINTS_WITHOUT_FAULT) {
+    ).length
+    if (trust.components.disputes < pointsFor(upheld, sla.calls)) {
       return yield* wrong(
         "trust is lost by decisions alone",
-        `${providerId} has ${trust.components.disputes} for its disputes`
+        `${providerId} has ${trust.components.disputes} points for ${upheld} upheld disputes of ${sla.calls} calls`
       )
     }
   })
@@ -116,3 +115,12 @@ export const makeFigureChecks = (world: World) => {
 
 /** Two decimals are shown. */
 const ROUNDING = 0.011
+
+/** As it is published. */
+const pointsFor = (upheld: number, calls: number): number => {
+  const share = upheld / Math.max(1, calls)
+  if (upheld === 0) return 24
+  if (share < 0.01) return 20
+  if (share < 0.05) return 15
+  return share < 0.1 ? 8 : 2
+}

@@ -9,6 +9,7 @@ import { Sweeper } from "../../domain/metering/Sweeper.ts"
 import { Reconciler } from "../../domain/payments/Reconciler.ts"
 import { Payouts } from "../../domain/payouts/Payouts.ts"
 import { IDEMPOTENCY_DAYS_KEPT } from "../../domain/shared/Idempotency.ts"
+import { Claims } from "../../domain/refunds/Claims.ts"
 import { Disputes } from "../../domain/trust/Disputes.ts"
 import { ProviderTrust } from "../../domain/trust/ProviderTrust.ts"
 import { wrong } from "./Asking.ts"
@@ -36,6 +37,8 @@ const round = Effect.fnUntraced(function* (world: World, job: Job) {
       return yield* world.service(Payouts).work
     case "disputes":
       return yield* world.service(Disputes).work
+    case "claims":
+      return yield* world.service(Claims).work
     case "reconcile":
       return yield* world.service(Reconciler).reconcile
     case "standings":

@@ -24,7 +24,7 @@ export const makeMaturityCheck = ({ facts, processor, terms }: World) => {
     let sum = 0n
     for (const { cost_microcents: cost, created_at } of receiptsOf(providerId)) {
       const settledAtMs = Date.parse(created_at)
-      const ageMs = atMs + SKEW_MS - Math.floor(settledAtMs / DAY_MS) * DAY_MS
+      const ageMs = atMs + SKEW_MS - settledAtMs
       const isNew = settledAtMs - joinedAtMs < (terms.newProviderDays - 1) * DAY_MS
       const delayDays = isNew ? terms.newProviderDelayDays : terms.payoutDelayDays
       const net = cost - feeOf(cost)

@@ -242,6 +242,7 @@ const ACTS: ReadonlyArray<readonly [number, (random: Random) => Act]> = [
   [40, job("sweep")],
   [25, job("payouts")],
   [20, job("disputes")],
+  [15, job("claims")],
   [20, job("reconcile")],
   [12, job("invoices")],
   [5, job("automatic")],

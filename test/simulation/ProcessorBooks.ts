@@ -45,8 +45,11 @@ export const makeProcessorBooks = ({ facts, processor, stores }: World) => {
     goneBack,
     paidOut,
     net: () => loaded(anybody) - goneBack(anybody) - paidOut(anybody),
-    /** What the processor's events can explain at most. */
-    lossesMax: () => sumOf(processor.goneBack.values(), ({ amountCents }) => amountCents),
+    /** Whether or not the service knows, and whether or not it came again. */
+    everGoneBack: (isWhose: (id: string) => boolean): bigint =>
+      sumOf(processor.goneBack.values(), (gone) => (isWhose(gone.consumerId) ? gone.amountCents : 0)),
+    /** What the processor kept for itself. */
+    fees: () => 0n,
     /** Paid out, while the service has not heard so: it still keeps the money for it. */
     outUnknown: Effect.gen(function* () {
       let sum = 0

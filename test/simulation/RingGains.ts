@@ -5,6 +5,7 @@
 import { Context, Effect, Option } from "effect"
 import { InvoiceStore } from "../../domain/invoices/InvoiceStore.ts"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
+import { ClaimStore } from "../../domain/refunds/ClaimStore.ts"
 import { ConsumerId } from "../../domain/shared/Ids.ts"
 import { DisputeStore } from "../../domain/trust/DisputeStore.ts"
 import type { Ring } from "./adversaries/Ring.ts"
@@ -13,11 +14,14 @@ import { feeOf } from "./Books.ts"
 import { makeProcessorBooks } from "./ProcessorBooks.ts"
 import type { World } from "./World.ts"
 
+const CENT = 10_000n
+
 export const makeRingCheck = (world: World) => {
-  const { facts, stores } = world
+  const { facts, stores, terms } = world
   const ledger = Context.get(stores, LedgerStore)
   const disputes = Context.get(stores, DisputeStore)
   const invoices = Context.get(stores, InvoiceStore)
+  const claims = Context.get(stores, ClaimStore)
   const books = makeProcessorBooks(world)
 
   /** For calls of others, less the platform's fee. */
@@ -55,6 +59,18 @@ export const makeRingCheck = (world: World) => {
     return sum
   })
 
+  /** Of platform funds, in its providers' place, within the limit that the operator set. */
+  const advancedTo = Effect.fnUntraced(function* ({ providers }: Ring) {
+    const limit = BigInt(terms.lossLimitCents) * CENT
+    if (limit === 0n) return 0n
+    const ids = new Set<string | undefined>(providers.map(({ id }) => id))
+    const all = yield* claims.ofSubjects([...facts.disputes])
+    const sum = all
+      .filter(({ creditor, debtor }) => creditor === undefined && ids.has(debtor))
+      .reduce((total, { amount, paid }) => total + amount - paid, 0n)
+    return sum < limit ? sum : limit
+  })
+
   return Effect.gen(function* () {
     for (const [number, ring] of facts.rings) {
       const isConsumer = (id: string) => ring.consumers.some((one) => one.id === id)
@@ -62,7 +78,7 @@ export const makeRingCheck = (world: World) => {
       const out = books.paidOut(isProvider) + books.goneBack(isConsumer)
       const into = books.loaded(isConsumer) + earnedFromOthers(ring)
       if (out <= into) continue
-      const allowed = into + (yield* lostTo(ring)) + (yield* givenTo(ring))
+      const allowed = into + (yield* lostTo(ring)) + (yield* givenTo(ring)) + (yield* advancedTo(ring))
       if (out > allowed) return yield* wrong("no ring gains", `ring ${number} took out ${out}, and may have ${allowed}`)
     }
   })

@@ -29,22 +29,34 @@ import * as PdfInvoicePrinter from "../../adapters/pdf/PdfInvoicePrinter.ts"
 import { OperatorKey } from "../../domain/accounts/Authentication.ts"
 import { RateLimitPolicy } from "../../domain/accounts/RateLimitPolicy.ts"
 import { DefaultFreeTierCalls } from "../../domain/catalog/Pricing.ts"
+import { CurrentEarningsPolicy } from "../../domain/payouts/EarningsPolicy.ts"
+import { RefundLossLimitCents } from "../../domain/refunds/Refunds.ts"
 import { LogCheck } from "../../domain/log/LogCheck.ts"
 import { UpstreamLimits } from "../../domain/metering/UpstreamLimits.ts"
 import { core } from "../../src/layers/Core.ts"
+import type { Terms } from "./Terms.ts"
 
 export const OPERATOR = "the operator's key of the simulation, 32 characters"
 const RING = [Redacted.make("the secret of a simulated market, 32 characters")] as const
 
 export const UPSTREAM_TIMEOUT_MS = 10_000
 
-const settings = Layer.mergeAll(
-  Layer.succeed(DefaultFreeTierCalls, 0),
-  Layer.succeed(OperatorKey, Redacted.make(OPERATOR)),
-  Layer.succeed(UpstreamLimits, { timeoutMs: UPSTREAM_TIMEOUT_MS, retriesMax: 1, totalMs: 0 }),
-  Layer.succeed(RateLimitPolicy, { defaultRpm: 6_000, ceilingRpm: 6_000, providerRpm: 6_000 }),
-  Layer.succeed(RateLimitSettings, { addressRpm: 0, registrationRpm: 0, keysLimited: false })
-)
+const settings = (terms: Terms) =>
+  Layer.mergeAll(
+    Layer.succeed(CurrentEarningsPolicy, {
+      delayDays: terms.payoutDelayDays,
+      newProviderDelayDays: terms.newProviderDelayDays,
+      newProviderDays: terms.newProviderDays,
+      reservePercent: terms.reservePercent,
+      reserveDays: terms.reserveDays
+    }),
+    Layer.succeed(RefundLossLimitCents, terms.lossLimitCents),
+    Layer.succeed(DefaultFreeTierCalls, 0),
+    Layer.succeed(OperatorKey, Redacted.make(OPERATOR)),
+    Layer.succeed(UpstreamLimits, { timeoutMs: UPSTREAM_TIMEOUT_MS, retriesMax: 1, totalMs: 0 }),
+    Layer.succeed(RateLimitPolicy, { defaultRpm: 6_000, ceilingRpm: 6_000, providerRpm: 6_000 }),
+    Layer.succeed(RateLimitSettings, { addressRpm: 0, registrationRpm: 0, keysLimited: false })
+  )
 
 const adapters = Layer.mergeAll(
   AjvJsonSchemas.layer,
@@ -82,11 +94,12 @@ const dispatcher = Layer.effect(
   Effect.flatMap(routes, (all) => make(all, NOTHING_HERE))
 ).pipe(Layer.provide([RateLimits.layer, HttpMetrics.layer]))
 
-export const service = dispatcher.pipe(
-  Layer.provideMerge(core),
-  Layer.provideMerge(LogCheck.layer),
-  Layer.provideMerge(adapters),
-  Layer.provide(settings)
-)
+export const serviceOn = (terms: Terms) =>
+  dispatcher.pipe(
+    Layer.provideMerge(core),
+    Layer.provideMerge(LogCheck.layer),
+    Layer.provideMerge(adapters),
+    Layer.provide(settings(terms))
+  )
 
-export type Services = Layer.Success<typeof service>
+export type Services = Layer.Success<ReturnType<typeof serviceOn>>

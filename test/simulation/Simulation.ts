@@ -7,6 +7,7 @@ import { doing, timeOf } from "./Acts.ts"
 import { makeAgreementCheck } from "./Agreements.ts"
 import { makeBalanceChecks } from "./Balances.ts"
 import { makeBooks } from "./Books.ts"
+import { makeClaimChecks } from "./ClaimsFirst.ts"
 import { Calendar } from "./Calendar.ts"
 import { makeLeftCheck } from "./CallsThatWereLeft.ts"
 import { calm } from "./Calm.ts"
@@ -80,6 +81,7 @@ export const simulate = ({
         yield* calm(world, checks.always)
         yield* checks.always
         yield* checks.whole
+        yield* checks.atTheEnd
       }).pipe(Effect.catchDefect(asViolation))
     )
     const digest = createHash("sha256").update(trace.join("\n")).digest("hex")
@@ -119,10 +121,12 @@ const makeChecks = (world: World, without: ReadonlyArray<string>) => {
           unless(holds(receipt, opened))
     )
   )
+  const claims = makeClaimChecks(world)
   const afterEach = [
     receipts,
     makeBalanceChecks(world, books),
     makeSolvencyCheck(world),
+    claims.afterEach,
     makeRingCheck(world),
     makeMaturityCheck(world),
     makeNewAccountCheck(world),
@@ -134,7 +138,8 @@ const makeChecks = (world: World, without: ReadonlyArray<string>) => {
       if (first !== undefined) return yield* first
       for (const check of afterEach) yield* unless(check)
     }),
-    whole: unless(makeWholeCheck(world))
+    whole: unless(makeWholeCheck(world)),
+    atTheEnd: unless(claims.atTheEnd)
   }
 }
 

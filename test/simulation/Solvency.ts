@@ -4,7 +4,7 @@
  */
 import { Context, Effect } from "effect"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
-import { ProviderId } from "../../domain/shared/Ids.ts"
+import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { wrong } from "./Asking.ts"
 import { makeProcessorBooks } from "./ProcessorBooks.ts"
 import type { World } from "./World.ts"
@@ -14,12 +14,27 @@ export const makeSolvencyCheck = (world: World) => {
   const ledger = Context.get(stores, LedgerStore)
   const books = makeProcessorBooks(world)
 
-  /** One by one: what one provider owes is no money of another. */
+  /** Lot by lot: what is below zero hides nothing that is above it. */
   const providerBalances = Effect.gen(function* () {
     let sum = 0n
-    for (const { id } of facts.providers) {
-      const { credits, debits } = yield* ledger.provider(ProviderId.make(id))
-      if (credits > debits) sum += credits - debits
+    for (const id of facts.providers.map((one) => ProviderId.make(one.id))) {
+      for (const { credits, debits } of yield* ledger.lots(id)) sum += positive(credits - debits)
+      const frozen = yield* ledger.balance("provider_frozen", id)
+      sum += positive(frozen.credits - frozen.debits)
+    }
+    return sum
+  })
+
+  /** Each consumer's debt counts as far as money of its own loads went back. */
+  const explainedLosses = Effect.gen(function* () {
+    let sum = 0n
+    for (const { id } of facts.consumers) {
+      const { owedMicrocents } = yield* ledger.standing(ConsumerId.make(id))
+      if (owedMicrocents > 0n)
+        sum += least(
+          owedMicrocents,
+          books.everGoneBack((one) => one === id)
+        )
     }
     return sum
   })
@@ -30,13 +45,12 @@ export const makeSolvencyCheck = (world: World) => {
     )
     const own = OWN_ACCOUNTS.reduce((sum, account) => sum + positive(totals.get(account)), 0n)
     const balances = positive(totals.get("wallet")) + own + (yield* providerBalances) - (yield* books.outUnknown)
-    const recorded = DEBTS.reduce((sum, account) => sum - (totals.get(account) ?? 0n), 0n)
-    const losses = recorded < books.lossesMax() ? recorded : books.lossesMax()
+    const losses = (yield* explainedLosses) + least(positive(-(totals.get("loss") ?? 0n)), books.fees())
     const unbacked = balances - books.net() - losses
     if (unbacked > 0n) {
       return yield* wrong(
         "every balance is backed",
-        `${unbacked} are not: balances of ${balances}, ${books.net()} at the processor, ${losses} of ${recorded} lost`
+        `${unbacked} are not: balances of ${balances}, ${books.net()} at the processor, ${losses} lost`
       )
     }
   })
@@ -44,15 +58,6 @@ export const makeSolvencyCheck = (world: World) => {
 
 const positive = (balance = 0n): bigint => (balance > 0n ? balance : 0n)
 
-const OWN_ACCOUNTS = [
-  "platform_fee",
-  "promo",
-  "adjustment",
-  "load_clearing",
-  "payout_clearing",
-  "refund_clearing",
-  "dispute_clearing"
-]
+const least = (one: bigint, other: bigint): bigint => (one < other ? one : other)
 
-/** Below zero as far as money was lost, and may be paid back. */
-const DEBTS = ["consumer_debt", "loss"]
+const OWN_ACCOUNTS = ["platform_fee", "load_clearing", "payout_clearing", "refund_clearing", "dispute_clearing"]

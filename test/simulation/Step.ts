@@ -113,6 +113,7 @@ export type Job =
   | "sweep"
   | "payouts"
   | "disputes"
+  | "claims"
   | "reconcile"
   | "invoices"
   | "automatic"

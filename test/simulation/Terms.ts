@@ -4,7 +4,7 @@
 import { randomFrom } from "./Random.ts"
 
 export interface Terms {
-  /** From the UTC day on which a call was settled, until what it earned can be paid out. */
+  /** Full days from when a call was settled, until what it earned can be paid out. */
   readonly payoutDelayDays: number
   /** The same, of a provider's first days. */
   readonly newProviderDelayDays: number

@@ -14,7 +14,7 @@ import { type Ports, portsThrough, type Stores } from "./Ports.ts"
 import { Processor } from "./Processor.ts"
 import { gatewayOf } from "./ProcessorGateway.ts"
 import { Providers } from "./Providers.ts"
-import { service, type Services } from "./Service.ts"
+import { serviceOn, type Services } from "./Service.ts"
 import * as SeededEntropy from "./SeededEntropy.ts"
 import { type Process, Switchboard } from "./Switchboard.ts"
 import type { Terms } from "./Terms.ts"
@@ -75,6 +75,7 @@ export const makeWorld = Effect.fnUntraced(function* (
   const entropy = yield* Layer.buildWithScope(SeededEntropy.layer(seed), scope)
   const outside = yield* Layer.buildWithScope(Layer.merge(gatewayOf(processor), providers.layer), scope)
   const ports: Context.Context<Ports> = Context.merge(plant(stores), outside)
+  const service = serviceOn(terms)
   const listener = listening(facts, () => clock.currentTimeMillisUnsafe())
   /** What somebody does, which may take longer than its step. */
   const underWay = new Set<{ readonly process: Process }>()
