@@ -2,17 +2,21 @@
  * Whom a provider owes a refund comes before the provider itself: nothing is paid out over a claim that was there before, and
  * nothing is left to a provider that owes.
  */
-import { Context, Effect } from "effect"
+import { Context, Effect, Option } from "effect"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import type { Payout } from "../../domain/payouts/PayoutStore.ts"
 import { ClaimStore } from "../../domain/refunds/ClaimStore.ts"
 import { ProviderId } from "../../domain/shared/Ids.ts"
+import type { DisputeId } from "../../domain/trust/Dispute.ts"
+import { DisputeStore } from "../../domain/trust/DisputeStore.ts"
 import { wrong } from "./Asking.ts"
 import type { World } from "./World.ts"
 
 export const makeClaimChecks = ({ facts, stores }: World) => {
   const claims = Context.get(stores, ClaimStore)
   const ledger = Context.get(stores, LedgerStore)
+  const disputes = Context.get(stores, DisputeStore)
+  const seen = new Set<DisputeId>()
 
   const isOver = Effect.fnUntraced(function* ({ createdAt, id, providerId }: Payout) {
     if ((yield* claims.owedBy(providerId)) === 0n) return
@@ -24,8 +28,26 @@ export const makeClaimChecks = ({ facts, stores }: World) => {
     }
   })
 
+  /** What was decided and not refunded at once is owed to the consumer. */
+  const restsAreOwed = Effect.gen(function* () {
+    for (const id of facts.disputes) {
+      const dispute = seen.has(id) ? undefined : Option.getOrUndefined(yield* disputes.find(id))
+      if (dispute?.decision === undefined) continue
+      seen.add(id)
+      if (dispute.status !== "resolved_refund") continue
+      const owed = (yield* claims.ofSubjects([id]))
+        .filter(({ creditor }) => creditor === dispute.consumerId)
+        .reduce((sum, { amount }) => sum + amount, 0n)
+      const { amount, refunded } = dispute.decision
+      if (refunded + owed !== dispute.cost || amount !== dispute.cost) {
+        return yield* wrong("claims are kept", `${id} over ${dispute.cost}: ${refunded} refunded, ${owed} owed`)
+      }
+    }
+  })
+
   return {
     afterEach: Effect.gen(function* () {
+      yield* restsAreOwed
       for (const payout of facts.freshPayouts.splice(0)) yield* isOver(payout)
     }),
     /** When all work is done. */

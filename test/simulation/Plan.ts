@@ -11,7 +11,7 @@ const ANY = 1_000_000
 /** As many again have one that never comes: less is asked of ports than it waits for. */
 const FAULTY_PERCENT = 35
 /** How many steps are moves of a ring. */
-const RING_PERCENT = 35
+const RING_PERCENT = 40
 const RING_FAULTY_PERCENT = 10
 
 export const planOf = (seed: number, steps: number): ReadonlyArray<Step> => {

@@ -19,7 +19,7 @@ import { makeReceiptChecks, type OfReceipt } from "./Receipts.ts"
 import { makeRingCheck } from "./RingGains.ts"
 import { makeSolvencyCheck } from "./Solvency.ts"
 import type { Step } from "./Step.ts"
-import { termsOf } from "./Terms.ts"
+import { type Terms, termsOf } from "./Terms.ts"
 import { Violation, violationIn } from "./Violation.ts"
 import { makeWholeCheck } from "./Whole.ts"
 import { makeWorld, type World } from "./World.ts"
@@ -39,7 +39,9 @@ export interface Run {
   /** Rules that are not held to: to see what is behind a fault that is known. */
   readonly without?: ReadonlyArray<string> | undefined
   /** A fault in the service itself, to see whether it is found. */
-  readonly plant?: (stores: Context.Context<Stores>) => Context.Context<Stores>
+  readonly plant?: ((stores: Context.Context<Stores>) => Context.Context<Stores>) | undefined
+  /** What the service goes by, where that is not what it is held to. */
+  readonly misread?: ((terms: Terms) => Terms) | undefined
 }
 
 export interface Outcome {
@@ -59,6 +61,7 @@ export interface Outcome {
 const WHOLE_CHECKED_EVERY = 25
 
 export const simulate = ({
+  misread = (terms) => terms,
   plan,
   plant = (stores) => stores,
   seed,
@@ -67,7 +70,14 @@ export const simulate = ({
 }: Run): Effect.Effect<Outcome> =>
   Effect.gen(function* () {
     const stores = yield* stage.stores
-    const world = yield* makeWorld(stores, seed, termsOf(seed), plant, stage.isAsynchronous)
+    const world = yield* makeWorld({
+      stores,
+      seed,
+      terms: termsOf(seed),
+      serviceTerms: misread(termsOf(seed)),
+      plant,
+      isAsynchronous: stage.isAsynchronous
+    })
     const trace: Array<string> = []
     let lives = 1
     const result = yield* Effect.result(

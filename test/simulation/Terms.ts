@@ -39,6 +39,7 @@ export const termsOf = (seed: number): Terms => {
   return {
     ...LIVE_DEFAULTS,
     payoutDelayDays: random.pick([1, 3, 7, 14]),
+    newProviderDelayDays: random.pick([1, 7, 30]),
     reservePercent: random.pick([0, 5, 10, 50]),
     reserveDays: random.pick([30, 90, 180]),
     priceNoticeHours: random.pick([1, 24, 72]),

@@ -57,14 +57,19 @@ export interface World {
   setCalendarBy(ms: number): Effect.Effect<void>
 }
 
-/** On stores that were made for it. */
-export const makeWorld = Effect.fnUntraced(function* (
-  stores: Context.Context<Stores>,
-  seed: number,
-  terms: Terms,
-  plant: (stores: Context.Context<Stores>) => Context.Context<Stores>,
-  isAsynchronous: boolean
-) {
+export interface Setting {
+  /** Fresh ones. */
+  readonly stores: Context.Context<Stores>
+  readonly seed: number
+  readonly terms: Terms
+  /** What the service goes by. */
+  readonly serviceTerms: Terms
+  readonly plant: (stores: Context.Context<Stores>) => Context.Context<Stores>
+  readonly isAsynchronous: boolean
+}
+
+export const makeWorld = Effect.fnUntraced(function* (setting: Setting) {
+  const { isAsynchronous, plant, seed, serviceTerms, stores, terms } = setting
   const scope = yield* Effect.scope
   const calendar = yield* Calendar
   const clock = yield* Clock.Clock
@@ -75,7 +80,7 @@ export const makeWorld = Effect.fnUntraced(function* (
   const entropy = yield* Layer.buildWithScope(SeededEntropy.layer(seed), scope)
   const outside = yield* Layer.buildWithScope(Layer.merge(gatewayOf(processor), providers.layer), scope)
   const ports: Context.Context<Ports> = Context.merge(plant(stores), outside)
-  const service = serviceOn(terms)
+  const service = serviceOn(serviceTerms)
   const listener = listening(facts, () => clock.currentTimeMillisUnsafe())
   /** What somebody does, which may take longer than its step. */
   const underWay = new Set<{ readonly process: Process }>()

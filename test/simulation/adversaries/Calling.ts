@@ -8,10 +8,16 @@ import type { ActOf } from "../Step.ts"
 import type { World } from "../World.ts"
 import { othersConsumers, othersTools, pair, ringOf, toolsOf } from "./Ring.ts"
 
+const DEAREST = 2
 const QUICK = { outcome: "success", latencyMs: 20 } as const
 
-export const buy = Effect.fnUntraced(function* (world: World, { ring, times, tool, who }: ActOf<"RingBuys">) {
-  const found = pair(world, ringOf(world, ring), who, tool)
+/** Among what it sells dearest: so a load is spent soon. */
+export const buy = Effect.fnUntraced(function* (world: World, { ring: number, times, tool, who }: ActOf<"RingBuys">) {
+  const ring = ringOf(world, number)
+  const dearest = toolsOf(world, ring)
+    .toSorted((a, b) => b.terms.price - a.terms.price)
+    .slice(0, DEAREST)
+  const found = pair(world, ring, who, tool, dearest)
   if (found === undefined) return "nobody"
   return yield* callOf(world, { keyed: false, times, provider: { ...QUICK, reports: 100 }, cap: 100 }, ...found)
 })

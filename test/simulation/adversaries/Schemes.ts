@@ -82,6 +82,29 @@ const carousel: Scheme = (of) => [
   ...cashesOut(of)
 ]
 
+const LONGER_THAN_NEW = 92 * DAY
+const LONGER_THAN_MATURING = 9 * DAY
+
+const waitFor = (ms: number): Step => after({ _tag: "Job", job: "sequence" }, ms)
+
+/** A provider that is no longer new is paid out sooner than its calls can be disputed. */
+const sleepers: Scheme = (of) => [
+  joins(of, 2, dear(of), dear(of)),
+  waitFor(LONGER_THAN_NEW),
+  loads(of),
+  ...buys(of, 4),
+  waitFor(LONGER_THAN_MATURING),
+  ...cashesOut(of),
+  disputes(of),
+  disputes(of),
+  ...buys(of, 2),
+  ...(of.random.percent(50) ? work("claims") : []),
+  waitFor(LONGER_THAN_MATURING),
+  ...cashesOut(of),
+  disputes(of),
+  ...buys(of, 1)
+]
+
 /** Spent and paid out, then taken back at the bank. */
 const chargebackScheme: Scheme = (of) => [
   joins(of, 2, dear(of)),
@@ -217,4 +240,14 @@ const withdrawals: Scheme = (of) => [
   ...cashesOut(of)
 ]
 
-const SCHEMES: ReadonlyArray<Scheme> = [carousel, chargebackScheme, twofold, baiting, hangUps, smearing, withdrawals]
+const SCHEMES: ReadonlyArray<Scheme> = [
+  carousel,
+  sleepers,
+  sleepers,
+  chargebackScheme,
+  twofold,
+  baiting,
+  hangUps,
+  smearing,
+  withdrawals
+]

@@ -1,0 +1,56 @@
+/**
+ * Faults that let somebody rob the others, planted one at a time under a service that is sound: by its ports or by its
+ * settings. Each was in the service once, or is what an attack would need. What is found is found by what clients and the
+ * processor saw: the books that explain every balance are left out of it.
+ */
+import { Context, Effect } from "effect"
+import { LedgerStore } from "../../../domain/ledger/LedgerStore.ts"
+import { TransferId } from "../../../domain/ledger/Transfer.ts"
+import { ClaimStore } from "../../../domain/refunds/ClaimStore.ts"
+import type { Plant } from "../Plants.ts"
+import type { Run } from "../Simulation.ts"
+
+export interface Robbery extends Pick<Run, "misread" | "plant"> {
+  readonly name: string
+  /** The rules that must find it: whichever is broken first. */
+  readonly rules: ReadonlyArray<string>
+}
+
+/** What the provider cannot pay is paid all the same, out of nothing. */
+const uncoveredRefund: Plant = (stores) => {
+  const claims = Context.get(stores, ClaimStore)
+  const ledger = Context.get(stores, LedgerStore)
+  return Context.add(stores, ClaimStore, {
+    ...claims,
+    insert: Effect.fnUntraced(function* (claim) {
+      const { amount, createdAt, creditor, id, subject } = claim
+      yield* claims.insert({ ...claim, paid: claim.amount })
+      if (creditor === undefined) return
+      const leg = { kind: "refund", debit: "loss", credit: "wallet", amount, consumerId: creditor } as const
+      const posting = { reference: `uncovered:${subject}:${id}`, legs: [leg], effectiveAt: createdAt }
+      yield* Effect.orDie(ledger.post({ ...posting, transferId: TransferId.make(id), recordedAt: createdAt }))
+    })
+  })
+}
+
+const forgottenClaim: Plant = (stores) =>
+  Context.add(stores, ClaimStore, { ...Context.get(stores, ClaimStore), insert: () => Effect.void })
+
+const uncollectedClaim: Plant = (stores) =>
+  Context.add(stores, ClaimStore, { ...Context.get(stores, ClaimStore), lockOpen: () => Effect.succeed([]) })
+
+export const robberies: ReadonlyArray<Robbery> = [
+  { name: "a refund that prints money", plant: uncoveredRefund, rules: ["every balance is backed"] },
+  { name: "a claim that is forgotten", plant: forgottenClaim, rules: ["claims are kept"] },
+  { name: "a claim that is not collected", plant: uncollectedClaim, rules: ["claims come first"] },
+  {
+    name: "earnings that are paid out at once",
+    misread: (terms) => ({ ...terms, payoutDelayDays: 0, newProviderDelayDays: 0 }),
+    rules: ["earnings mature"]
+  },
+  {
+    name: "a reserve that is not kept",
+    misread: (terms) => ({ ...terms, reservePercent: 0 }),
+    rules: ["earnings mature"]
+  }
+]
