@@ -26,7 +26,6 @@ interface Tally {
 
 export const makeFigureChecks = (world: World) => {
   const { facts, stores } = world
-  const figures = Context.get(stores, MarketFigures)
   const disputes = Context.get(stores, DisputeStore)
   const decided = new Map<string, Dispute>()
 
@@ -44,7 +43,8 @@ export const makeFigureChecks = (world: World) => {
   }
 
   const uptimeIsTheToolsOwn = Effect.fnUntraced(function* (tool: OfferedTool) {
-    const shown = (yield* figures.ofTools([ToolId.make(tool.id)])).get(ToolId.make(tool.id))
+    const id = ToolId.make(tool.id)
+    const shown = (yield* world.port(MarketFigures).ofTools([id])).get(id)
     if (shown === undefined || shown.uptimePct === undefined) return
     const { failures, placedSuccesses } = tallyOf(({ receipt }) => receipt.tool_id === tool.id)
     const least = failures === 0 ? 100 : (100 * placedSuccesses) / (placedSuccesses + failures)
@@ -70,15 +70,23 @@ export const makeFigureChecks = (world: World) => {
   })
 
   const trustIsEarned = Effect.fnUntraced(function* (providerId: ProviderId, nowMs: number) {
-    const { consumers, sla, trust } = yield* world.service(ProviderTrust).score(providerId).pipe(Effect.orDie)
+    const { counted, trust } = yield* world.service(ProviderTrust).score(providerId).pipe(Effect.orDie)
     const paid = new Map<string, bigint>()
-    for (const receipt of facts.receipts.values()) {
+    const add = (consumerId: string, amount: bigint) => paid.set(consumerId, (paid.get(consumerId) ?? 0n) + amount)
+    for (const { receipt } of facts.outcomes.values()) {
       if (receipt.provider_id !== providerId || Date.parse(receipt.timestamp) < nowMs - 32 * DAY_MS) continue
-      paid.set(receipt.agent_id, (paid.get(receipt.agent_id) ?? 0n) + receipt.cost_microcents)
+      add(receipt.agent_id, receipt.cost_microcents)
     }
-    const counted = [...paid.values()].filter((amount) => amount >= COUNTS_FROM_MICROCENTS).length
-    if (consumers > counted) {
-      return yield* wrong("trust is earned", `${consumers} consumers count for ${providerId}, and ${counted} have paid`)
+    for (const { consumerId, cost, createdAt, providerId: by, receiptId, status } of decided.values()) {
+      const isCounted = createdAt.epochMilliseconds > nowMs - 29 * DAY_MS && facts.outcomes.has(receiptId)
+      if (by === providerId && status === "resolved_refund" && isCounted) add(consumerId, -cost)
+    }
+    const payers = [...paid.values()].filter((amount) => amount >= COUNTS_FROM_MICROCENTS).length
+    if (counted.consumers > payers) {
+      return yield* wrong(
+        "trust is earned",
+        `${counted.consumers} consumers count for ${providerId}, and ${payers} have paid`
+      )
     }
     const upheld = [...decided.values()].filter(
       (one) =>
@@ -87,10 +95,10 @@ export const makeFigureChecks = (world: World) => {
         one.status !== "resolved_denied" &&
         one.createdAt.epochMilliseconds > nowMs - 32 * DAY_MS
     ).length
-    if (trust.components.disputes < pointsFor(upheld, sla.calls)) {
+    if (trust.components.disputes < pointsFor(upheld, counted.calls)) {
       return yield* wrong(
         "trust is lost by decisions alone",
-        `${providerId} has ${trust.components.disputes} points for ${upheld} upheld disputes of ${sla.calls} calls`
+        `${providerId} has ${trust.components.disputes} points for ${upheld} upheld disputes of ${counted.calls} calls`
       )
     }
   })

@@ -3,11 +3,14 @@
  * settings. Each was in the service once, or is what an attack would need. What is found is found by what clients and the
  * processor saw: the books that explain every balance are left out of it.
  */
-import { Context, Effect } from "effect"
+import { Context, Effect, Option } from "effect"
 import { LedgerStore } from "../../../domain/ledger/LedgerStore.ts"
 import { TransferId } from "../../../domain/ledger/Transfer.ts"
+import { LogStore } from "../../../domain/log/LogStore.ts"
 import { ClaimStore } from "../../../domain/refunds/ClaimStore.ts"
+import { ProviderEvidence, type ScoreEvidence } from "../../../domain/trust/ProviderEvidence.ts"
 import type { Plant } from "../Plants.ts"
+import type { Stores } from "../Ports.ts"
 import type { Run } from "../Simulation.ts"
 
 export interface Robbery extends Pick<Run, "misread" | "plant"> {
@@ -39,6 +42,38 @@ const forgottenClaim: Plant = (stores) =>
 const uncollectedClaim: Plant = (stores) =>
   Context.add(stores, ClaimStore, { ...Context.get(stores, ClaimStore), lockOpen: () => Effect.succeed([]) })
 
+/** Whoever reports a call is believed as if the proxy had made it. */
+const reportsAsCalls: Plant = (stores) => {
+  const log = Context.get(stores, LogStore)
+  return Context.add(stores, LogStore, {
+    ...log,
+    take: (limit) => Effect.map(log.take(limit), (batch) => batch.map((one) => ({ ...one, origin: "proxy" as const })))
+  })
+}
+
+const openDisputesCount: Plant = (stores) =>
+  changingScores(stores, (evidence) => ({
+    ...evidence,
+    scored: { ...evidence.scored, upheld: evidence.scored.upheld + evidence.disputes.open }
+  }))
+
+const freeCallersCount: Plant = (stores) =>
+  changingScores(stores, (evidence) => ({
+    ...evidence,
+    counted: { ...evidence.counted, consumers: evidence.counted.consumers + Math.min(1, evidence.calls) }
+  }))
+
+const changingScores = (
+  stores: Context.Context<Stores>,
+  change: (evidence: ScoreEvidence) => ScoreEvidence
+): Context.Context<Stores> => {
+  const evidence = Context.get(stores, ProviderEvidence)
+  return Context.add(stores, ProviderEvidence, {
+    ...evidence,
+    ofScore: (providerId, since) => Effect.map(evidence.ofScore(providerId, since), Option.map(change))
+  })
+}
+
 export const robberies: ReadonlyArray<Robbery> = [
   { name: "a refund that prints money", plant: uncoveredRefund, rules: ["every balance is backed"] },
   { name: "a claim that is forgotten", plant: forgottenClaim, rules: ["claims are kept"] },
@@ -52,5 +87,12 @@ export const robberies: ReadonlyArray<Robbery> = [
     name: "a reserve that is not kept",
     misread: (terms) => ({ ...terms, reservePercent: 0 }),
     rules: ["earnings mature"]
-  }
+  },
+  { name: "reports that count as calls", plant: reportsAsCalls, rules: ["figures are the provider's own"] },
+  {
+    name: "a dispute that counts while it is open",
+    plant: openDisputesCount,
+    rules: ["trust is lost by decisions alone"]
+  },
+  { name: "consumers that count and never paid", plant: freeCallersCount, rules: ["trust is earned"] }
 ]
