@@ -4,6 +4,7 @@
  * processor saw: the books that explain every balance are left out of it.
  */
 import { Context, Effect, Option } from "effect"
+import { CatalogStore } from "../../../domain/catalog/CatalogStore.ts"
 import { LedgerStore } from "../../../domain/ledger/LedgerStore.ts"
 import { TransferId } from "../../../domain/ledger/Transfer.ts"
 import { LogStore } from "../../../domain/log/LogStore.ts"
@@ -63,6 +64,19 @@ const freeCallersCount: Plant = (stores) =>
     counted: { ...evidence.counted, consumers: evidence.counted.consumers + Math.min(1, evidence.calls) }
   }))
 
+/** Every tool is canceled when its caller goes away, and costs nothing then: nobody has published that. */
+const hangUpsCancel: Plant = (stores) => {
+  const catalog = Context.get(stores, CatalogStore)
+  return Context.add(stores, CatalogStore, {
+    ...catalog,
+    find: (id) =>
+      Effect.map(
+        catalog.find(id),
+        Option.map((entry) => ({ ...entry, tool: { ...entry.tool, onCancel: "pass", canceledCallCosts: "nothing" } }))
+      )
+  })
+}
+
 const changingScores = (
   stores: Context.Context<Stores>,
   change: (evidence: ScoreEvidence) => ScoreEvidence
@@ -88,7 +102,16 @@ export const robberies: ReadonlyArray<Robbery> = [
     misread: (terms) => ({ ...terms, reservePercent: 0 }),
     rules: ["earnings mature"]
   },
-  { name: "reports that count as calls", plant: reportsAsCalls, rules: ["figures are the provider's own"] },
+  {
+    name: "work for nothing by hanging up",
+    plant: hangUpsCancel,
+    rules: ["a call that was left is settled by its outcome"]
+  },
+  {
+    name: "reports that count as calls",
+    plant: reportsAsCalls,
+    rules: ["figures are the provider's own", "trust is earned"]
+  },
   {
     name: "a dispute that counts while it is open",
     plant: openDisputesCount,
