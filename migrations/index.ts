@@ -25,6 +25,8 @@ import lots from "./0019_lots.ts"
 import refunds from "./0020_refunds.ts"
 import figures from "./0021_figures.ts"
 import canceledCalls from "./0022_canceled_calls.ts"
+import priceNotice from "./0023_price_notice.ts"
+import defaultCaps from "./0024_default_caps.ts"
 
 const migrations = {
   "0001_accounts_and_catalogue": accountsAndCatalogue,
@@ -48,7 +50,9 @@ const migrations = {
   "0019_lots": lots,
   "0020_refunds": refunds,
   "0021_figures": figures,
-  "0022_canceled_calls": canceledCalls
+  "0022_canceled_calls": canceledCalls,
+  "0023_price_notice": priceNotice,
+  "0024_default_caps": defaultCaps
 }
 
 export const names: ReadonlyArray<string> = Object.keys(migrations).toSorted()

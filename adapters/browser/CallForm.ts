@@ -99,18 +99,22 @@ const formOf = (tool: ToolDetails, all: ReadonlyArray<Argument>, outcome: HTMLEl
     submit: "Get a quote",
     send: (values) => asking<Quote>(values, { dry_run: true }, ({ quote }) => quoted(quote, tool)),
     also: {
-      submit: tool.pricing.price_microcents === 0 ? "Call" : `Call for ${tool.pricing.price}`,
+      submit: mostOf(tool) === 0 ? "Call" : `Call for ${tool.pricing.price}`,
       send: (values, idempotencyKey) =>
-        asking<CallDone>(values, { max_cost_microcents: mostOf(tool) }, delivered, idempotencyKey)
+        asking<CallDone>(
+          values,
+          { max_cost_microcents: mostOf(tool), price_version: tool.pricing.price_version },
+          delivered,
+          idempotencyKey
+        )
     }
   })
 }
 
-const mostOf = ({ max_cost_microcents: maxCost, pricing: { price_microcents: price } }: ToolDetails): number =>
-  Math.max(maxCost ?? 0, price)
+const mostOf = ({ pricing }: ToolDetails): number => pricing.max_cost_microcents
 
 const quoted = (quote: Quote["quote"], tool: ToolDetails): HTMLElement => {
-  const isFree = quote.cost_microcents === 0
+  const isFree = quote.cost_microcents === 0 && quote.hold_microcents === 0
   const most = mostOf(tool)
   return notice(
     quote.sufficient_funds ? "good" : "bad",

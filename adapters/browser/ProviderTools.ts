@@ -6,7 +6,7 @@ import { ask } from "./Api.ts"
 import { confirmed } from "./Confirm.ts"
 import { deed, saying } from "./Deed.ts"
 import { badge, button, el, empty, fill, notice } from "./Dom.ts"
-import { count, day, milliseconds, money } from "./Figures.ts"
+import { count, day, milliseconds } from "./Figures.ts"
 import { type Panel, panel } from "./Panel.ts"
 import { pages } from "./Pages.ts"
 import { keyOf } from "./Session.ts"
@@ -139,6 +139,10 @@ const detailsOf = (id: string): Promise<ToolDetails> => ask<ToolDetails>("GET", 
 
 const sentenceOf = (name: string, before: ToolDetails | undefined, current: ToolDetails | undefined): string => {
   const [then, now] = [before?.price_history[0], current?.price_history[0]]
+  const [planned, upcoming] = [before?.pricing.upcoming, current?.pricing.upcoming]
+  if (upcoming && upcoming.price_version !== planned?.price_version) {
+    return `${name} is saved. From ${day(upcoming.effective_from)} on: ${upcoming.price} a call and ${count(upcoming.free_tier_calls)} free ones a month. Until then it stays at ${now!.price} and ${count(now!.free_tier_calls)}.`
+  }
   if (then === undefined || now === undefined) return `${name} is listed.`
   return then.version === now.version
     ? `${name} is saved. Its price stays as it was.`
@@ -162,7 +166,16 @@ const toolTable = (all: ReadonlyArray<Tool>, doing: (tool: Tool) => ReadonlyArra
       { name: "Category", cell: (tool) => tool.category },
       {
         name: "Price",
-        cell: ({ pricing }) => (pricing.price_microcents === 0 ? "Free" : money(pricing.price_microcents)),
+        cell: ({ pricing }) => [
+          pricing.price,
+          pricing.upcoming === null
+            ? undefined
+            : el(
+                "div",
+                { class: "small muted" },
+                `${pricing.upcoming.price} from ${day(pricing.upcoming.effective_from)}`
+              )
+        ],
         isNumber: true
       },
       { name: "Free a month", cell: ({ pricing }) => count(pricing.free_tier_calls), isNumber: true },

@@ -36,8 +36,8 @@ const fieldsOf = (tool: Declaration | undefined): ReadonlyArray<Field> => [
     type: "number",
     optional: true,
     placeholder: "your default price",
-    value: dollarsOf(tool?.price_microcents),
-    hint: "Down to $0.000001. Another price makes a new price version, from then on; receipts keep theirs."
+    value: dollarsOf(tool?.price_microcents ?? undefined),
+    hint: "Down to $0.000001. A lower price applies at once, a higher one after the notice period; receipts keep theirs."
   },
   {
     name: "free_tier_calls",
@@ -45,7 +45,7 @@ const fieldsOf = (tool: Declaration | undefined): ReadonlyArray<Field> => [
     type: "number",
     optional: true,
     placeholder: "the platform's default",
-    value: textOf(tool?.free_tier_calls),
+    value: textOf(tool?.free_tier_calls ?? undefined),
     hint: "For each developer. 0 for none."
   },
   {
@@ -60,7 +60,7 @@ const fieldsOf = (tool: Declaration | undefined): ReadonlyArray<Field> => [
     label: "The most that one call may cost, in dollars",
     type: "number",
     optional: true,
-    value: dollarsOf(tool?.max_cost_microcents),
+    value: dollarsOf(tool?.max_cost_microcents ?? undefined),
     hint: "Only if you report what each call cost."
   },
   {
@@ -69,7 +69,7 @@ const fieldsOf = (tool: Declaration | undefined): ReadonlyArray<Field> => [
     type: "number",
     optional: true,
     placeholder: "the platform's default",
-    value: textOf(tool?.timeout_ms)
+    value: textOf(tool?.timeout_ms ?? undefined)
   },
   {
     name: "idempotent",
@@ -128,9 +128,10 @@ export const toolForm = (
 
 const declarationOf = (values: Values, tool: Declaration | undefined): Declaration => {
   const faults: Array<Fault> = []
-  const read = <A>(name: string, parse: (text: string) => A | undefined, message: string): Record<string, A> => {
+  // A field that is left out stays as it is; one that was emptied is reset.
+  const read = <A>(name: string, parse: (text: string) => A | undefined, message: string): Record<string, A | null> => {
     const text = values[name]!
-    if (text === "") return {}
+    if (text === "") return tool === undefined ? {} : { [name]: null }
     const value = parse(text)
     if (value === undefined) faults.push({ path: [name], message })
     return value === undefined ? {} : { [name]: value }

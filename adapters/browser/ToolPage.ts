@@ -7,7 +7,7 @@ import type { Schema } from "./Arguments.ts"
 import { callForm } from "./CallForm.ts"
 import { chart } from "./Chart.ts"
 import { button, el, empty, figures, fill, notice } from "./Dom.ts"
-import { count, milliseconds, moment, money, percent } from "./Figures.ts"
+import { count, milliseconds, moment, percent } from "./Figures.ts"
 
 /** What the server wrote stays below, for whoever wants the numbers. */
 const loaded = async (place: HTMLElement, load: () => Promise<void>): Promise<void> => {
@@ -87,10 +87,8 @@ const showCall = async (place: HTMLElement): Promise<void> => {
   if (tool.withdrawn_at !== null) return fill(place, notice("", "Its provider withdrew this tool a moment ago."))
   callForm(place, tool, JSON.parse(sample!) as Schema)
   // The page may have been kept for a minute; what the button says holds.
-  if (price !== String(tool.pricing.price_microcents)) {
-    place.prepend(
-      notice("", `Its price has changed a moment ago. A call costs ${money(tool.pricing.price_microcents)} now.`)
-    )
+  if (price !== tool.pricing.price) {
+    place.prepend(notice("", `Its price has changed a moment ago. A call costs ${tool.pricing.price} now.`))
   }
 }
 

@@ -2,6 +2,7 @@
  * The two eras of MCP over HTTP. Modern (2026-07-28): every request carries its version and its client, nothing is
  * remembered. Legacy (2025-11-25 and before): a handshake, perhaps a session, and a version that both settled on.
  */
+import { MAX_COST_FIELD } from "../../domain/metering/Billing.ts"
 import { notificationBody, requestBody } from "./JsonRpc.ts"
 import { headerText } from "./HeaderText.ts"
 
@@ -79,22 +80,29 @@ export const initializeBody = (id: number, version: string, client: ClientIdenti
 
 export const initializedBody: string = notificationBody("notifications/initialized")
 
-/** `meta`: the modern era's own. */
+/**
+ * `meta`: the modern era's own. `maxCost`, what may be charged for the call, stands in the body, which the signature
+ * covers.
+ */
 export const toolCallBody = (
   id: number,
   link: Link,
   meta: string,
   toolName: string,
   args: Readonly<Record<string, unknown>>,
-  wantsProgress = false
+  wantsProgress = false,
+  maxCost?: bigint
 ): string => {
   const named = `{"name":${JSON.stringify(toolName)},"arguments":${JSON.stringify(args)}`
-  if (wantsProgress) {
-    const token = `"progressToken":${id}`
-    const both = link.era === "modern" ? `{${token},${meta.slice(1)}` : `{${token}}`
-    return requestBody(id, "tools/call", `${named},"_meta":${both}}`)
+  if (!wantsProgress && maxCost === undefined) {
+    return requestBody(id, "tools/call", link.era === "modern" ? `${named},"_meta":${meta}}` : `${named}}`)
   }
-  return requestBody(id, "tools/call", link.era === "modern" ? `${named},"_meta":${meta}}` : `${named}}`)
+  const fields = [
+    ...(wantsProgress ? [`"progressToken":${id}`] : []),
+    ...(maxCost === undefined ? [] : [`"${MAX_COST_FIELD}":${maxCost}`]),
+    ...(link.era === "modern" ? [meta.slice(1, -1)] : [])
+  ]
+  return requestBody(id, "tools/call", `${named},"_meta":{${fields.join(",")}}}`)
 }
 
 /** A session id that may stand in a header; anything else is no session id. */

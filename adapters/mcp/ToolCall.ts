@@ -94,8 +94,17 @@ const callOver = Effect.fnUntraced(function* (
     if (parameters !== undefined) appendParameterHeaders(headers, parameters, call.arguments)
   }
   if (call.traceparent !== undefined) headers.push("traceparent", call.traceparent)
+  if (call.maxCost !== undefined) headers.push("x-market-max-cost-microcents", String(call.maxCost))
   const id = endpoint.nextId()
-  const body = toolCallBody(id, link, endpoint.meta, call.toolName, call.arguments, call.onProgress !== undefined)
+  const body = toolCallBody(
+    id,
+    link,
+    endpoint.meta,
+    call.toolName,
+    call.arguments,
+    call.onProgress !== undefined,
+    call.maxCost
+  )
   tally.link = link
   tally.requestBytes += Buffer.byteLength(body)
   const message: Message = { headers, body, id, link, timeoutMs, subject: call, onProgress: call.onProgress }

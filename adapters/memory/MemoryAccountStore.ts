@@ -17,6 +17,11 @@ export const layer = Layer.effect(
       findConsumer: (id) => Effect.sync(() => Option.fromNullishOr(consumers.get(id))),
       updateProvider: (provider) => put(providers, provider.id, provider),
       updateConsumer: (consumer) => put(consumers, consumer.id, consumer),
+      setDefaultCap: (id, defaultCap) =>
+        Effect.suspend(() => {
+          const consumer = consumers.get(id)
+          return consumer === undefined ? Effect.void : put(consumers, id, { ...consumer, defaultCap })
+        }),
       recordErasure: (erasure) =>
         Effect.suspend(() => (erasures.has(erasure.ownerId) ? Effect.void : put(erasures, erasure.ownerId, erasure))),
       erasureOf: (id) => Effect.sync(() => Option.fromNullishOr(erasures.get(id))),

@@ -7,10 +7,11 @@ import {
   type CatalogEntry,
   type CatalogFilter,
   CatalogStore,
+  entryOf,
   type ToolUpsert
 } from "../../domain/catalog/CatalogStore.ts"
 import { matches } from "../../domain/catalog/SearchTokens.ts"
-import type { PriceVersion } from "../../domain/catalog/Tool.ts"
+import { type PriceVersion, pricesAt, type ToolPrices } from "../../domain/catalog/Terms.ts"
 import { pageOf } from "../../domain/shared/Page.ts"
 import { MemoryTables, type ToolRow } from "./MemoryTables.ts"
 import { put } from "./MemoryUnitOfWork.ts"
@@ -20,9 +21,9 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const { providers, tools, toolsByName, toolsOfProvider } = yield* MemoryTables
 
-    const entryOf = ({ freeTierCalls, price, tool }: ToolRow): CatalogEntry => {
+    const toEntry = ({ prices, tool }: ToolRow): CatalogEntry => {
       const { endpointUrl, id, name, pricingModel } = providers.get(tool.providerId)!
-      return { tool, price, freeTierCalls, provider: { id, name, endpointUrl, pricingModel } }
+      return entryOf(tool, prices, { id, name, endpointUrl, pricingModel })
     }
 
     return CatalogStore.of({
@@ -43,7 +44,7 @@ export const layer = Layer.effect(
           id,
           toolName: declaration.toolName,
           action: knownId === undefined ? "created" : "updated",
-          priceVersion: row.tool.priceVersion
+          priceVersion: row.prices.inEffect.version
         }
       }),
 
@@ -51,25 +52,37 @@ export const layer = Layer.effect(
         const row = tools.get(id)
         if (row === undefined || row.tool.providerId !== providerId) return Option.none()
         const withdrawnAt = row.tool.withdrawnAt ?? at
-        yield* put(tools, id, { ...row, tool: { ...row.tool, withdrawnAt } })
+        const { upcoming } = row.prices
+        const prices =
+          upcoming !== undefined && isAfter(upcoming, at) ? { ...row.prices, upcoming: undefined } : row.prices
+        const history = replaceUpcoming(row.history, at, { ...row.prices, upcoming: undefined })
+        yield* put(tools, id, { ...row, tool: { ...row.tool, withdrawnAt }, prices, history })
         return Option.some(withdrawnAt)
+      }),
+
+      promote: Effect.fnUntraced(function* (now, limit) {
+        const due = [...tools.values()].filter((row) => pricesAt(row.prices, now.epochMilliseconds) !== row.prices)
+        for (const row of due.slice(0, limit)) {
+          yield* put(tools, row.tool.id, { ...row, prices: pricesAt(row.prices, now.epochMilliseconds) })
+        }
+        return Math.min(due.length, limit)
       }),
 
       countOf: (providerId) => Effect.sync(() => toolsOfProvider.get(providerId)?.size ?? 0),
 
-      find: (id) => Effect.sync(() => Option.map(Option.fromNullishOr(tools.get(id)), entryOf)),
+      find: (id) => Effect.sync(() => Option.map(Option.fromNullishOr(tools.get(id)), toEntry)),
 
       findOf: (providerId, toolName) =>
         Effect.sync(() => {
           const id = toolsOfProvider.get(providerId)?.get(toolName)
-          return id === undefined ? Option.none() : Option.some(entryOf(tools.get(id)!))
+          return id === undefined ? Option.none() : Option.some(toEntry(tools.get(id)!))
         }),
 
       findByName: (toolName, limit) =>
         Effect.sync(() => {
           const named = (toolsByName.get(toolName) ?? []).toSorted().map((id) => tools.get(id)!)
           const listed = named.filter(isListed)
-          return (listed.length > 0 ? listed : named).slice(0, limit).map(entryOf)
+          return (listed.length > 0 ? listed : named).slice(0, limit).map(toEntry)
         }),
 
       search: (filter, sort, { after, limit, offset }) =>
@@ -77,7 +90,7 @@ export const layer = Layer.effect(
           const found = [...tools.values()]
             .filter((row) => isAskedFor(row, filter))
             .map((row) => {
-              const entry = entryOf(row)
+              const entry = toEntry(row)
               return { entry, position: positionOf(entry, sort) }
             })
             .toSorted((a, b) => comparePositions(a.position, b.position, sort))
@@ -97,45 +110,59 @@ export const layer = Layer.effect(
 
       count: Effect.sync(() => [...tools.values()].filter(isListed).length),
 
-      prices: (id, limit) => Effect.sync(() => (tools.get(id)?.prices ?? []).toReversed().slice(0, limit))
+      prices: (id, limit) => Effect.sync(() => (tools.get(id)?.history ?? []).toReversed().slice(0, limit))
     })
   })
 )
 
 const isListed = ({ tool }: ToolRow): boolean => tool.withdrawnAt === undefined
 
-const isAskedFor = ({ price, searchTokens, tool }: ToolRow, filter: CatalogFilter): boolean =>
+const isAskedFor = ({ prices, searchTokens, tool }: ToolRow, filter: CatalogFilter): boolean =>
   (filter.category === undefined || tool.category === filter.category) &&
   (filter.providerId === undefined || tool.providerId === filter.providerId) &&
-  (filter.maxPrice === undefined || price <= filter.maxPrice) &&
+  (filter.maxPrice === undefined || prices.inEffect.maximum <= filter.maxPrice) &&
   (filter.state === "any" || (filter.state === "withdrawn") === (tool.withdrawnAt !== undefined)) &&
   matches(searchTokens, filter.tokens)
 
 const rowOf = (upsert: ToolUpsert, known: ToolRow | undefined): ToolRow => {
-  const { at, declaration, freeTierCalls, id, price, providerId, searchTokens } = upsert
-  const updatedAt = known === undefined ? at : later(known.tool.updatedAt, at)
-  const priced = known === undefined || known.price !== price || known.freeTierCalls !== freeTierCalls
-  const before = known?.prices ?? []
-  const version = before.length + 1
-  const prices: ReadonlyArray<PriceVersion> = priced
-    ? [...before, { version, price, freeTierCalls, effectiveFrom: updatedAt }]
-    : before
+  const { at, declaration, id, prices, providerId, searchTokens } = upsert
+  const { billingPolicy, freeTierCalls, maxCost, price, ...tool } = declaration
+  const before = replaceUpcoming(known?.history ?? [], at, prices)
+  const lastVersion = before.at(-1)?.version ?? 0
+  const added = [prices.inEffect, prices.upcoming].filter((one) => one !== undefined && one.version > lastVersion)
   return {
     tool: {
-      ...declaration,
+      ...tool,
+      declared: { billingPolicy, freeTierCalls, maxCost, price },
       id: known?.tool.id ?? id,
       providerId,
       createdAt: known?.tool.createdAt ?? at,
-      updatedAt,
-      priceVersion: prices.length,
+      updatedAt: known === undefined ? at : later(known.tool.updatedAt, at),
       withdrawnAt: undefined
     },
-    price,
-    freeTierCalls,
+    prices,
     searchTokens,
-    prices
+    history: [...before, ...(added as ReadonlyArray<PriceVersion>)]
   }
 }
+
+const isAfter = (price: PriceVersion, at: DateTime.Utc): boolean =>
+  price.effectiveFrom.epochMilliseconds > at.epochMilliseconds
+
+const replaceUpcoming = (
+  history: ReadonlyArray<PriceVersion>,
+  at: DateTime.Utc,
+  { inEffect, upcoming }: ToolPrices
+): ReadonlyArray<PriceVersion> =>
+  history.map((price) =>
+    isAfter(price, at) &&
+    isAfter(price, price.announcedAt) &&
+    price.version !== inEffect.version &&
+    price.version !== upcoming?.version &&
+    price.replacedAt === undefined
+      ? { ...price, replacedAt: at }
+      : price
+  )
 
 /** Two nodes' clocks may disagree: the history never goes backwards. */
 const later = (a: DateTime.Utc, b: DateTime.Utc): DateTime.Utc => (a.epochMilliseconds > b.epochMilliseconds ? a : b)

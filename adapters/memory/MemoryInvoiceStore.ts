@@ -53,7 +53,7 @@ export const layer = Layer.effect(
         toolName: calls.map((call) => call.receipt.tool_name).toSorted()[0]!,
         provider: tables.providers.get(receipt.provider_id)?.name ?? "",
         priceVersion,
-        unitPrice: row?.prices.find(({ version }) => version === priceVersion)?.price ?? 0n,
+        unitPrice: row?.history.find(({ version }) => version === priceVersion)?.price ?? 0n,
         calls: calls.length,
         billedCalls: billed,
         freeCalls: free,

@@ -32,7 +32,8 @@ export const layer = Layer.effect(
               const key = keys.get(id)!
               const owner = ownerOf(key)!
               const rateLimitRpm = "rateLimitRpm" in owner ? owner.rateLimitRpm : undefined
-              return { key, ownerName: owner.name, rateLimitRpm }
+              const defaultCap = "defaultCap" in owner ? owner.defaultCap : undefined
+              return { key, ownerName: owner.name, rateLimitRpm, defaultCap }
             })
           )
         ),
@@ -50,6 +51,14 @@ export const layer = Layer.effect(
         const revoked: ApiKey = { ...key, revokedAt: earlier(key.revokedAt, at) }
         yield* put(keys, id, revoked)
         return Option.some(revoked)
+      }),
+
+      setDefaultCap: Effect.fnUntraced(function* (ownerId, id, cap) {
+        const key = keys.get(id)
+        if (key === undefined || key.ownerId !== ownerId) return Option.none()
+        const changed: ApiKey = { ...key, defaultCap: cap }
+        yield* put(keys, id, changed)
+        return Option.some(changed)
       }),
 
       unlabel: (ownerId) =>

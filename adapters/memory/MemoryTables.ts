@@ -4,17 +4,16 @@
 import { Context, Layer } from "effect"
 import type { Consumer, Erasure, Provider } from "../../domain/accounts/Account.ts"
 import type { ApiKey } from "../../domain/accounts/ApiKey.ts"
-import type { PriceVersion, Tool } from "../../domain/catalog/Tool.ts"
+import type { PriceVersion, ToolPrices } from "../../domain/catalog/Terms.ts"
+import type { Tool } from "../../domain/catalog/Tool.ts"
 import type { ConsumerId, KeyId, ProviderId, ToolId } from "../../domain/shared/Ids.ts"
-import type { Microcents } from "../../domain/shared/Microcents.ts"
 
 export interface ToolRow {
   readonly tool: Tool
-  readonly price: Microcents
-  readonly freeTierCalls: number
+  readonly prices: ToolPrices
   readonly searchTokens: ReadonlyArray<string>
-  /** Newest last. */
-  readonly prices: ReadonlyArray<PriceVersion>
+  /** Every version, newest last. */
+  readonly history: ReadonlyArray<PriceVersion>
 }
 
 export class MemoryTables extends Context.Service<

@@ -19,7 +19,7 @@ export const catalogSearch = (sql: SqlClient.SqlClient, totals: CatalogTotals) =
   const conditions = ({ category, maxPrice, providerId, tokens }: CatalogFilter): ReadonlyArray<Statement.Fragment> => [
     ...(category === undefined ? [] : [isStorable(category) ? sql`t.category = ${category}` : sql`false`]),
     ...(providerId === undefined ? [] : [sql`t.provider_id = ${providerId}`]),
-    ...(maxPrice === undefined ? [] : [sql`t.effective_price_microcents <= ${maxPrice}`]),
+    ...(maxPrice === undefined ? [] : [sql`t.effective_max_cost_microcents <= ${maxPrice}`]),
     ...(tokens.length === 0 ? [] : [sql`t.search @@ ${prefixQueryOf(tokens)}::tsquery`])
   ]
 
@@ -41,9 +41,9 @@ export const catalogSearch = (sql: SqlClient.SqlClient, totals: CatalogTotals) =
       case "name":
         return [sql`(t.tool_name, t.id) > (${after.key}, ${after.id}::uuid)`]
       case "price":
-        return [sql`(t.effective_price_microcents, t.id) > (${BigInt(after.key)}, ${after.id}::uuid)`]
+        return [sql`(t.effective_max_cost_microcents, t.id) > (${BigInt(after.key)}, ${after.id}::uuid)`]
       case "price_desc":
-        return [sql`(t.effective_price_microcents, t.id) < (${BigInt(after.key)}, ${after.id}::uuid)`]
+        return [sql`(t.effective_max_cost_microcents, t.id) < (${BigInt(after.key)}, ${after.id}::uuid)`]
       case "newest":
         return [sql`t.id < ${after.id}::uuid`]
     }
@@ -85,7 +85,7 @@ const keyOf = ({ category, maxPrice, providerId, state = "listed", tokens }: Cat
 
 const ORDERS: Readonly<Record<CatalogSort, string>> = {
   name: "t.tool_name, t.id",
-  price: "t.effective_price_microcents, t.id",
-  price_desc: "t.effective_price_microcents DESC, t.id DESC",
+  price: "t.effective_max_cost_microcents, t.id",
+  price_desc: "t.effective_max_cost_microcents DESC, t.id DESC",
   newest: "t.id DESC"
 }

@@ -26,6 +26,7 @@ interface ConsumerRow {
   readonly email: string
   readonly use_case: string
   readonly rate_limit_rpm: number
+  readonly default_cap_microcents: bigint | null
   readonly created_at: Date
 }
 
@@ -54,9 +55,9 @@ export const layer = Layer.effect(
 
       insertConsumer: Effect.fn("PostgresAccountStore.insertConsumer")(
         (consumer) => sql`
-          INSERT INTO consumers (id, name, email, use_case, rate_limit_rpm, created_at)
+          INSERT INTO consumers (id, name, email, use_case, rate_limit_rpm, default_cap_microcents, created_at)
           VALUES (${consumer.id}, ${consumer.name}, ${consumer.email}, ${consumer.useCase}, ${consumer.rateLimitRpm},
-            ${toDate(consumer.createdAt)})`,
+            ${consumer.defaultCap ?? null}::int8, ${toDate(consumer.createdAt)})`,
         Effect.asVoid,
         Effect.orDie
       ),
@@ -86,6 +87,12 @@ export const layer = Layer.effect(
         (consumer) => sql`
           UPDATE consumers SET name = ${consumer.name}, email = ${consumer.email}, use_case = ${consumer.useCase},
             rate_limit_rpm = ${consumer.rateLimitRpm} WHERE id = ${consumer.id}`,
+        Effect.asVoid,
+        Effect.orDie
+      ),
+
+      setDefaultCap: Effect.fn("PostgresAccountStore.setDefaultCap")(
+        (id, cap) => sql`UPDATE consumers SET default_cap_microcents = ${cap ?? null}::int8 WHERE id = ${id}`,
         Effect.asVoid,
         Effect.orDie
       ),
@@ -131,6 +138,7 @@ const toConsumer = (row: ConsumerRow): Consumer => ({
   email: row.email,
   useCase: row.use_case,
   rateLimitRpm: row.rate_limit_rpm,
+  defaultCap: row.default_cap_microcents === null ? undefined : Microcents.make(row.default_cap_microcents),
   createdAt: toInstant(row.created_at)
 })
 

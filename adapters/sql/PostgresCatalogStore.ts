@@ -1,15 +1,16 @@
 /**
  * The catalogue in PostgreSQL.
  */
-import { Array as Arr, Effect, Layer, Option } from "effect"
+import { Array as Arr, type DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { CatalogStore, type ToolUpsert } from "../../domain/catalog/CatalogStore.ts"
+import type { PriceVersion } from "../../domain/catalog/Terms.ts"
 import type { JsonSchemaObject } from "../../domain/catalog/Tool.ts"
 import { ToolId } from "../../domain/shared/Ids.ts"
 import { ENTRY_COLUMNS, type EntryRow, type PriceRow, toEntry, toPriceVersion } from "./CatalogRows.ts"
 import { catalogSearch, isStorable } from "./CatalogSearch.ts"
 import { catalogTotals } from "./CatalogTotals.ts"
-import { toDate, toInstant } from "./Instants.ts"
+import { toDate, toDateOrNull, toInstant } from "./Instants.ts"
 import { lexemesOf } from "./SearchLexemes.ts"
 
 export const layer = Layer.effect(
@@ -19,62 +20,99 @@ export const layer = Layer.effect(
     const columns = sql.literal(ENTRY_COLUMNS)
     const totals = catalogTotals(sql)
 
-    // The row that is there stays locked until the end of the transaction, so its versions have no gap and no double:
-    // a version that is new gets its row in the history in the same statement.
-    const upsert = ({ at, declaration, freeTierCalls, id, price, providerId, searchTokens }: ToolUpsert) =>
-      sql<{ readonly id: string; readonly price_version: number }>`
-        WITH stored AS (
-          INSERT INTO tools AS t
-            (id, provider_id, tool_name, category, display_name, description, price_microcents, free_tier_calls,
-             effective_price_microcents, effective_free_tier_calls, price_version, input_schema, output_schema,
-             billing_policy, max_cost_microcents, timeout_ms, idempotent, on_cancel, canceled_call_costs, search, created_at,
-             updated_at)
-          VALUES (${id}, ${providerId}, ${declaration.toolName}, ${declaration.category}, ${declaration.displayName},
-            ${declaration.description}, ${declaration.price ?? null}::int8, ${declaration.freeTierCalls ?? null}::int4,
-            ${price}, ${freeTierCalls}, 1, ${jsonOrNull(declaration.inputSchema)}::json,
-            ${jsonOrNull(declaration.outputSchema)}::json, ${declaration.billingPolicy},
-            ${declaration.maxCost ?? null}::int8, ${declaration.timeoutMs ?? null}::int4, ${declaration.idempotent},
-            ${declaration.onCancel}, ${declaration.canceledCallCosts},
-            array_to_tsvector(${lexemesOf(searchTokens)}::text[]), ${toDate(at)}, ${toDate(at)})
-          ON CONFLICT (provider_id, tool_name) DO UPDATE SET
-            category = excluded.category, display_name = excluded.display_name, description = excluded.description,
-            price_microcents = excluded.price_microcents, free_tier_calls = excluded.free_tier_calls,
-            effective_price_microcents = excluded.effective_price_microcents,
-            effective_free_tier_calls = excluded.effective_free_tier_calls,
-            price_version = t.price_version + CASE
-              WHEN (t.effective_price_microcents, t.effective_free_tier_calls)
-                = (excluded.effective_price_microcents, excluded.effective_free_tier_calls) THEN 0 ELSE 1 END,
-            input_schema = excluded.input_schema, output_schema = excluded.output_schema,
-            billing_policy = excluded.billing_policy, max_cost_microcents = excluded.max_cost_microcents,
-            timeout_ms = excluded.timeout_ms, idempotent = excluded.idempotent,
-            on_cancel = excluded.on_cancel, canceled_call_costs = excluded.canceled_call_costs, search = excluded.search,
-            updated_at = GREATEST(t.updated_at, excluded.updated_at), withdrawn_at = NULL
-          RETURNING id, price_version, effective_price_microcents, effective_free_tier_calls, updated_at
-        ), priced AS (
-          INSERT INTO tool_prices (tool_id, version, price_microcents, free_tier_calls, effective_from)
-          SELECT id, price_version, effective_price_microcents, effective_free_tier_calls, updated_at FROM stored
-          ON CONFLICT (tool_id, version) DO NOTHING
-        )
-        SELECT id, price_version FROM stored`
+    // The provider's row is locked (`countOf`), so the versions that the prices were planned from are still the last.
+    const upsert = ({ at, declaration, id, prices, providerId, searchTokens }: ToolUpsert) => {
+      const { inEffect, lastVersion, upcoming } = prices
+      return sql<{ readonly id: string }>`
+        INSERT INTO tools AS t
+          (id, provider_id, tool_name, category, display_name, description, price_microcents, free_tier_calls,
+           effective_price_microcents, effective_max_cost_microcents, effective_free_tier_calls,
+           effective_billing_policy, price_version, price_versions, price_announced_at, price_since, upcoming_version,
+           upcoming_from, input_schema, output_schema, billing_policy, max_cost_microcents, timeout_ms, idempotent,
+           on_cancel, canceled_call_costs, search, created_at, updated_at)
+        VALUES (${id}, ${providerId}, ${declaration.toolName}, ${declaration.category}, ${declaration.displayName},
+          ${declaration.description}, ${declaration.price ?? null}::int8, ${declaration.freeTierCalls ?? null}::int4,
+          ${inEffect.price}, ${inEffect.maximum}, ${inEffect.freeTierCalls}, ${inEffect.billingPolicy},
+          ${inEffect.version}, ${lastVersion}, ${toDate(inEffect.announcedAt)}, ${toDate(inEffect.effectiveFrom)},
+          ${upcoming?.version ?? null}::int4, ${toDateOrNull(upcoming?.effectiveFrom)}::timestamptz,
+          ${jsonOrNull(declaration.inputSchema)}::json,
+          ${jsonOrNull(declaration.outputSchema)}::json, ${declaration.billingPolicy},
+          ${declaration.maxCost ?? null}::int8, ${declaration.timeoutMs ?? null}::int4, ${declaration.idempotent},
+          ${declaration.onCancel}, ${declaration.canceledCallCosts},
+          array_to_tsvector(${lexemesOf(searchTokens)}::text[]), ${toDate(at)}, ${toDate(at)})
+        ON CONFLICT (provider_id, tool_name) DO UPDATE SET
+          category = excluded.category, display_name = excluded.display_name, description = excluded.description,
+          price_microcents = excluded.price_microcents, free_tier_calls = excluded.free_tier_calls,
+          effective_price_microcents = excluded.effective_price_microcents,
+          effective_max_cost_microcents = excluded.effective_max_cost_microcents,
+          effective_free_tier_calls = excluded.effective_free_tier_calls,
+          effective_billing_policy = excluded.effective_billing_policy, price_version = excluded.price_version,
+          price_versions = excluded.price_versions, price_announced_at = excluded.price_announced_at,
+          price_since = excluded.price_since, upcoming_version = excluded.upcoming_version,
+          upcoming_from = excluded.upcoming_from, input_schema = excluded.input_schema,
+          output_schema = excluded.output_schema, billing_policy = excluded.billing_policy,
+          max_cost_microcents = excluded.max_cost_microcents, timeout_ms = excluded.timeout_ms,
+          idempotent = excluded.idempotent, on_cancel = excluded.on_cancel,
+          canceled_call_costs = excluded.canceled_call_costs, search = excluded.search,
+          updated_at = GREATEST(t.updated_at, excluded.updated_at), withdrawn_at = NULL
+        RETURNING id`
+    }
+
+    // What the tool's row names no more will never be in effect.
+    const replaceUpcoming = (toolId: string, at: DateTime.Utc) => sql`
+      UPDATE tool_prices p SET replaced_at = ${toDate(at)} FROM tools t
+      WHERE t.id = ${toolId} AND p.tool_id = t.id AND p.effective_from > ${toDate(at)}
+        AND p.effective_from > p.announced_at AND p.replaced_at IS NULL
+        AND p.version <> t.price_version AND p.version IS DISTINCT FROM t.upcoming_version`
+
+    const addVersion = (toolId: string, price: PriceVersion) => sql`
+      INSERT INTO tool_prices
+        (tool_id, version, price_microcents, max_cost_microcents, free_tier_calls, billing_policy, announced_at,
+         effective_from)
+      VALUES (${toolId}, ${price.version}, ${price.price}, ${price.maximum}, ${price.freeTierCalls},
+        ${price.billingPolicy}, ${toDate(price.announcedAt)}, ${toDate(price.effectiveFrom)})
+      ON CONFLICT (tool_id, version) DO NOTHING`
 
     const inTransaction = Effect.map(Effect.serviceOption(sql.transactionService), Option.isSome)
 
     return CatalogStore.of({
       upsert: Effect.fn("PostgresCatalogStore.upsert")(function* (tool) {
         const [stored] = yield* upsert(tool)
+        const { inEffect, upcoming } = tool.prices
+        yield* replaceUpcoming(stored!.id, tool.at)
+        yield* addVersion(stored!.id, inEffect)
+        if (upcoming !== undefined) yield* addVersion(stored!.id, upcoming)
         return {
           id: ToolId.make(stored!.id),
           toolName: tool.declaration.toolName,
           action: stored!.id === tool.id ? "created" : "updated",
-          priceVersion: stored!.price_version
+          priceVersion: inEffect.version
         } as const
       }, Effect.orDie),
 
-      withdraw: Effect.fn("PostgresCatalogStore.withdraw")(
-        (providerId, id, at) => sql<{ readonly withdrawn_at: Date }>`
-          UPDATE tools SET withdrawn_at = coalesce(withdrawn_at, ${toDate(at)})
-          WHERE id = ${id} AND provider_id = ${providerId} RETURNING withdrawn_at`,
-        Effect.map((rows) => Option.map(Arr.head(rows), (row) => toInstant(row.withdrawn_at))),
+      withdraw: Effect.fn("PostgresCatalogStore.withdraw")(function* (providerId, id, at) {
+        const rows = yield* sql<{ readonly withdrawn_at: Date }>`
+          UPDATE tools SET withdrawn_at = coalesce(withdrawn_at, ${toDate(at)}),
+            upcoming_version = CASE WHEN upcoming_from <= ${toDate(at)} THEN upcoming_version END,
+            upcoming_from = CASE WHEN upcoming_from <= ${toDate(at)} THEN upcoming_from END
+          WHERE id = ${id} AND provider_id = ${providerId} RETURNING withdrawn_at`
+        if (rows.length > 0) yield* replaceUpcoming(id, at)
+        return Option.map(Arr.head(rows), (row) => toInstant(row.withdrawn_at))
+      }, Effect.orDie),
+
+      promote: Effect.fn("PostgresCatalogStore.promote")(
+        (now, limit) => sql<{ readonly id: string }>`
+          WITH due AS (
+            SELECT id FROM tools WHERE upcoming_from <= ${toDate(now)} ORDER BY upcoming_from, id LIMIT ${limit}
+            FOR NO KEY UPDATE SKIP LOCKED
+          )
+          UPDATE tools t SET effective_price_microcents = u.price_microcents,
+            effective_max_cost_microcents = u.max_cost_microcents, effective_free_tier_calls = u.free_tier_calls,
+            effective_billing_policy = u.billing_policy, price_version = u.version, price_announced_at = u.announced_at,
+            price_since = u.effective_from, upcoming_version = NULL, upcoming_from = NULL
+          FROM due, tool_prices u WHERE t.id = due.id AND u.tool_id = t.id AND u.version = t.upcoming_version
+          RETURNING t.id`,
+        Effect.map((rows) => rows.length),
         Effect.orDie
       ),
 
@@ -129,7 +167,8 @@ export const layer = Layer.effect(
 
       prices: Effect.fn("PostgresCatalogStore.prices")(
         (id, limit) => sql<PriceRow>`
-          SELECT version, price_microcents, free_tier_calls, effective_from FROM tool_prices
+          SELECT version, price_microcents, max_cost_microcents, free_tier_calls, billing_policy, announced_at,
+            effective_from, replaced_at FROM tool_prices
           WHERE tool_id = ${id} ORDER BY version DESC LIMIT ${limit}`,
         Effect.map((rows) => rows.map(toPriceVersion)),
         Effect.orDie

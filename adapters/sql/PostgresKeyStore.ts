@@ -6,6 +6,7 @@ import { SqlClient } from "effect/sql"
 import { type ApiKey, DEAD_KEYS_SHOWN_MAX } from "../../domain/accounts/ApiKey.ts"
 import { KeyStore, type KeyWithOwner } from "../../domain/accounts/KeyStore.ts"
 import { ConsumerId, KeyId, ProviderId } from "../../domain/shared/Ids.ts"
+import { Microcents } from "../../domain/shared/Microcents.ts"
 import { toDate, toDateOrNull, toInstant, toInstantOrUndefined } from "./Instants.ts"
 
 interface KeyRow {
@@ -18,11 +19,13 @@ interface KeyRow {
   readonly created_at: Date
   readonly expires_at: Date | null
   readonly revoked_at: Date | null
+  readonly default_cap_microcents: bigint | null
 }
 
 interface KeyWithOwnerRow extends KeyRow {
   readonly owner_name: string
   readonly rate_limit_rpm: number | null
+  readonly owner_default_cap_microcents: bigint | null
 }
 
 export const layer = Layer.effect(
@@ -32,7 +35,7 @@ export const layer = Layer.effect(
 
     const columns = sql.literal(
       "k.id, k.consumer_id, k.provider_id, k.label, k.prefix, encode(k.hash, 'hex') AS hash, " +
-        "k.created_at, k.expires_at, k.revoked_at"
+        "k.created_at, k.expires_at, k.revoked_at, k.default_cap_microcents"
     )
 
     // A statement of its own: the next one must see what those that waited for this lock have committed.
@@ -51,18 +54,20 @@ export const layer = Layer.effect(
     return KeyStore.of({
       insert: Effect.fn("PostgresKeyStore.insert")(
         (key) => sql`
-          INSERT INTO api_keys (id, consumer_id, provider_id, label, prefix, hash, created_at, expires_at, revoked_at)
+          INSERT INTO api_keys (id, consumer_id, provider_id, label, prefix, hash, created_at, expires_at, revoked_at,
+            default_cap_microcents)
           VALUES (${key.id}, ${key.role === "consumer" ? key.ownerId : null}::uuid,
             ${key.role === "provider" ? key.ownerId : null}::uuid, ${key.label}, ${key.prefix},
             decode(${key.hash}, 'hex'), ${toDate(key.createdAt)}, ${toDateOrNull(key.expiresAt)}::timestamptz,
-            ${toDateOrNull(key.revokedAt)}::timestamptz)`,
+            ${toDateOrNull(key.revokedAt)}::timestamptz, ${key.defaultCap ?? null}::int8)`,
         Effect.asVoid,
         Effect.orDie
       ),
 
       findByHash: Effect.fn("PostgresKeyStore.findByHash")(
         (hash) => sql<KeyWithOwnerRow>`
-          SELECT ${columns}, COALESCE(c.name, p.name) AS owner_name, c.rate_limit_rpm
+          SELECT ${columns}, COALESCE(c.name, p.name) AS owner_name, c.rate_limit_rpm,
+            c.default_cap_microcents AS owner_default_cap_microcents
           FROM api_keys k LEFT JOIN consumers c ON c.id = k.consumer_id LEFT JOIN providers p ON p.id = k.provider_id
           WHERE k.hash = decode(${hash}, 'hex')`,
         Effect.map((rows) => Option.map(Arr.head(rows), toKeyWithOwner)),
@@ -89,6 +94,14 @@ export const layer = Layer.effect(
         Effect.orDie
       ),
 
+      setDefaultCap: Effect.fn("PostgresKeyStore.setDefaultCap")(
+        (ownerId, id, cap) => sql<KeyRow>`
+          UPDATE api_keys k SET default_cap_microcents = ${cap ?? null}::int8
+          WHERE k.id = ${id} AND k.owner_id = ${ownerId} RETURNING ${columns}`,
+        Effect.map((rows) => Option.map(Arr.head(rows), toKey)),
+        Effect.orDie
+      ),
+
       unlabel: Effect.fn("PostgresKeyStore.unlabel")(
         (ownerId) => sql`UPDATE api_keys SET label = '' WHERE owner_id = ${ownerId} AND label <> ''`,
         Effect.asVoid,
@@ -108,11 +121,13 @@ const toKey = (row: KeyRow): ApiKey => ({
   hash: row.hash,
   createdAt: toInstant(row.created_at),
   expiresAt: toInstantOrUndefined(row.expires_at),
-  revokedAt: toInstantOrUndefined(row.revoked_at)
+  revokedAt: toInstantOrUndefined(row.revoked_at),
+  defaultCap: row.default_cap_microcents === null ? undefined : Microcents.make(row.default_cap_microcents)
 })
 
 const toKeyWithOwner = (row: KeyWithOwnerRow): KeyWithOwner => ({
   key: toKey(row),
   ownerName: row.owner_name,
-  rateLimitRpm: row.rate_limit_rpm ?? undefined
+  rateLimitRpm: row.rate_limit_rpm ?? undefined,
+  defaultCap: row.owner_default_cap_microcents === null ? undefined : Microcents.make(row.owner_default_cap_microcents)
 })

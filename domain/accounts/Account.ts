@@ -25,6 +25,8 @@ export interface Consumer {
   readonly email: string
   readonly useCase: string
   readonly rateLimitRpm: number
+  /** The most that it pays for one usage-priced call where neither the call nor the key says anything. */
+  readonly defaultCap?: Microcents | undefined
   readonly createdAt: DateTime.Utc
 }
 

@@ -3,6 +3,7 @@
  */
 import { Context, type Effect, type Option } from "effect"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
+import type { Microcents } from "../shared/Microcents.ts"
 import type { Consumer, Erasure, Provider } from "./Account.ts"
 
 export class AccountStore extends Context.Service<
@@ -12,9 +13,10 @@ export class AccountStore extends Context.Service<
     insertConsumer(consumer: Consumer): Effect.Effect<void>
     findProvider(id: ProviderId): Effect.Effect<Option.Option<Provider>>
     findConsumer(id: ConsumerId): Effect.Effect<Option.Option<Consumer>>
-    /** Name, e-mail, use case, description, endpoint: what is written is the whole account as it is now. */
+    /** Name, e-mail, use case, description, endpoint: what is written is the whole account as it is now, but for the default cap. */
     updateProvider(provider: Provider): Effect.Effect<void>
     updateConsumer(consumer: Consumer): Effect.Effect<void>
+    setDefaultCap(id: ConsumerId, cap: Microcents | undefined): Effect.Effect<void>
     /** The first one of an account stays. */
     recordErasure(erasure: Erasure): Effect.Effect<void>
     erasureOf(ownerId: ConsumerId | ProviderId): Effect.Effect<Option.Option<Erasure>>

@@ -4,6 +4,7 @@
  */
 import type { DateTime } from "effect"
 import type { ConsumerId, KeyId, ProviderId } from "../shared/Ids.ts"
+import type { Microcents } from "../shared/Microcents.ts"
 
 export interface ApiKey {
   readonly id: KeyId
@@ -17,6 +18,8 @@ export interface ApiKey {
   readonly createdAt: DateTime.Utc
   readonly expiresAt: DateTime.Utc | undefined
   readonly revokedAt: DateTime.Utc | undefined
+  /** Of a consumer's key: the most that it pays for one usage-priced call that names no cap. Wins over the account's. */
+  readonly defaultCap?: Microcents | undefined
 }
 
 export const KEYS_PER_OWNER_MAX = 20

@@ -102,7 +102,7 @@ export class Authentication extends Context.Service<
   )
 }
 
-const toCached = ({ key, ownerName, rateLimitRpm }: KeyWithOwner, limits: RateLimits): Cached => {
+const toCached = ({ defaultCap, key, ownerName, rateLimitRpm }: KeyWithOwner, limits: RateLimits): Cached => {
   const revokedAtMs = key.revokedAt?.epochMilliseconds ?? Infinity
   const expiresAtMs = key.expiresAt?.epochMilliseconds ?? Infinity
   const shared = { name: ownerName, keyId: key.id, expiresAt: key.expiresAt }
@@ -115,7 +115,9 @@ const toCached = ({ key, ownerName, rateLimitRpm }: KeyWithOwner, limits: RateLi
             ...shared,
             role: "consumer",
             ownerId: key.ownerId as ConsumerId,
-            rateLimitRpm: rateLimitRpm ?? limits.defaultRpm
+            rateLimitRpm: rateLimitRpm ?? limits.defaultRpm,
+            defaultCap: key.defaultCap ?? defaultCap,
+            accountDefaultCap: defaultCap
           }
         : { ...shared, role: "provider", ownerId: key.ownerId as ProviderId, rateLimitRpm: limits.providerRpm }
   }

@@ -16,6 +16,7 @@ import { SubmissionStore } from "../platform/SubmissionStore.ts"
 import { WaitlistStore } from "../platform/WaitlistStore.ts"
 import { ChangeFeed } from "../shared/ChangeFeed.ts"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
+import { declarationOf } from "../catalog/Tool.ts"
 import type { PageRequest } from "../shared/Page.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { DisputeStore } from "../trust/DisputeStore.ts"
@@ -142,7 +143,7 @@ export class Erasure extends Context.Service<
         let after: PageRequest["after"]
         do {
           const page = yield* catalog.search(filter, "name", { limit: TOOLS_AT_ONCE, offset: 0, after })
-          for (const { freeTierCalls, price, tool } of page.items) {
+          for (const { prices, tool } of page.items) {
             const silent = {
               displayName: tool.toolName,
               description: "",
@@ -152,9 +153,8 @@ export class Erasure extends Context.Service<
             yield* catalog.upsert({
               id: tool.id,
               providerId,
-              declaration: { ...tool, ...silent },
-              price,
-              freeTierCalls,
+              declaration: { ...declarationOf(tool), ...silent },
+              prices,
               searchTokens: [],
               at: now
             })

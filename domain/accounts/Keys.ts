@@ -7,6 +7,7 @@ import { ChangeFeed } from "../shared/ChangeFeed.ts"
 import { Digest } from "../shared/Digest.ts"
 import { Entropy } from "../shared/Entropy.ts"
 import { KeyId } from "../shared/Ids.ts"
+import type { Microcents } from "../shared/Microcents.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import {
   type ApiKey,
@@ -33,6 +34,7 @@ export interface MintedKey {
 export interface KeyRequest {
   readonly label: string
   readonly expiresAt: DateTime.Utc | undefined
+  readonly defaultCap?: Microcents | undefined
 }
 
 export class KeyNotFound extends Schema.TaggedError<KeyNotFound>()("KeyNotFound", { keyId: Schema.String }) {
@@ -104,7 +106,8 @@ export class Keys extends Context.Service<
           hash: digest.sha256Hex(secret),
           createdAt: yield* DateTime.now,
           expiresAt: request.expiresAt,
-          revokedAt: undefined
+          revokedAt: undefined,
+          defaultCap: request.defaultCap
         }
         yield* store.insert(key)
         return { key, secret }
@@ -154,7 +157,11 @@ export class Keys extends Context.Service<
         if (current === undefined) return yield* new KeyNotFound({ keyId: id })
         yield* roomForOne(owner)
         const now = yield* DateTime.now
-        const minted = yield* mint(owner, { label: current.label, expiresAt: current.expiresAt })
+        const minted = yield* mint(owner, {
+          label: current.label,
+          expiresAt: current.expiresAt,
+          defaultCap: current.defaultCap
+        })
         const old = yield* revokeAt(owner, id, DateTime.add(now, { seconds: graceSeconds }))
         return { minted, old }
       }, atomically)

@@ -3,6 +3,7 @@
  */
 import type { DateTime } from "effect"
 import type { ConsumerId, KeyId, ProviderId } from "../shared/Ids.ts"
+import type { Microcents } from "../shared/Microcents.ts"
 
 export type Role = "consumer" | "provider" | "operator"
 
@@ -13,6 +14,9 @@ export type Principal =
       readonly name: string
       readonly keyId: KeyId
       readonly rateLimitRpm: number
+      /** Of the key, else of the account. */
+      readonly defaultCap?: Microcents | undefined
+      readonly accountDefaultCap?: Microcents | undefined
       readonly expiresAt: DateTime.Utc | undefined
     }
   | {

@@ -4,7 +4,7 @@
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { Catalog } from "../catalog/Catalog.ts"
 import type { ToolOutcome } from "../catalog/CatalogStore.ts"
-import type { ToolDeclaration } from "../catalog/Tool.ts"
+import type { ToolChange } from "../catalog/Tool.ts"
 import { Entropy } from "../shared/Entropy.ts"
 import { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
@@ -22,7 +22,7 @@ export interface ProviderApplication {
   readonly description: string
   readonly pricingModel: PricingModel
   readonly defaultPrice: Microcents
-  readonly tools: ReadonlyArray<ToolDeclaration>
+  readonly tools: ReadonlyArray<ToolChange>
 }
 
 export interface ConsumerApplication {

@@ -9,11 +9,20 @@ import { type ProviderId, ToolId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
-import { type CatalogEntry, type CatalogSort, CatalogStore, type ToolOutcome, type ToolState } from "./CatalogStore.ts"
+import {
+  type CatalogEntry,
+  type CatalogSort,
+  CatalogStore,
+  entryAt,
+  type ToolOutcome,
+  type ToolState
+} from "./CatalogStore.ts"
 import { JsonSchemas } from "./JsonSchemas.ts"
-import { DefaultFreeTierCalls, effectiveFreeTier, effectivePrice } from "./Pricing.ts"
+import { planPrices, PriceNotice } from "./PriceNotice.ts"
+import { DefaultFreeTierCalls, wantedTerms } from "./Pricing.ts"
 import { tokensOfQuery, tokensOfTool } from "./SearchTokens.ts"
-import type { PriceVersion, ToolDeclaration } from "./Tool.ts"
+import type { PriceVersion } from "./Terms.ts"
+import { applyChange, declarationOf, type ToolChange, type ToolDeclaration } from "./Tool.ts"
 
 export const TOOLS_PER_REQUEST_MAX = 50
 export const TOOLS_PER_PROVIDER_MAX = 1_000
@@ -21,6 +30,7 @@ export const TOOLS_PER_PROVIDER_MAX = 1_000
 export const PRICE_CHANGES_PER_DAY_MAX = 100
 const CANDIDATES_MAX = 20
 const PRICES_SHOWN_MAX = 100
+const PROMOTED_AT_ONCE_MAX = 1_000
 
 export interface CatalogQuery {
   readonly q: string | undefined
@@ -65,8 +75,11 @@ export interface Withdrawn {
 export class Catalog extends Context.Service<
   Catalog,
   {
-    /** Tool by tool: what is wrong with one does not stop the others. */
-    upsert(providerId: ProviderId, declarations: ReadonlyArray<ToolDeclaration>): Effect.Effect<UpsertResult>
+    /**
+     * Tool by tool: what is wrong with one does not stop the others. Only the fields that are sent change. Terms that
+     * are worse for consumers take effect after the notice period, also for a tool that was withdrawn.
+     */
+    upsert(providerId: ProviderId, changes: ReadonlyArray<ToolChange>): Effect.Effect<UpsertResult>
     /**
      * Out of the list, and called no more; whatever came of it stays. Again: nothing changes. An upsert lists it again.
      */
@@ -75,7 +88,10 @@ export class Catalog extends Context.Service<
     find(id: ToolId): Effect.Effect<Option.Option<CatalogEntry>>
     findOf(providerId: ProviderId, toolName: string): Effect.Effect<Option.Option<CatalogEntry>>
     findByName(toolName: string): Effect.Effect<ReadonlyArray<CatalogEntry>>
+    /** Newest first, without those that were replaced before they were in effect. */
     prices(id: ToolId): Effect.Effect<ReadonlyArray<PriceVersion>>
+    /** Searches and orders by the announced terms whose time has come; says of how many tools. */
+    readonly promote: Effect.Effect<number>
     readonly categories: Effect.Effect<ReadonlyArray<string>>
     readonly count: Effect.Effect<number>
   }
@@ -89,6 +105,7 @@ export class Catalog extends Context.Service<
       const feed = yield* ChangeFeed
       const entropy = yield* Entropy
       const defaultFreeTier = yield* DefaultFreeTierCalls
+      const notice = yield* PriceNotice
       const { atomically } = yield* UnitOfWork
 
       const checkSchema = (name: string, schema: ToolDeclaration["inputSchema"]) =>
@@ -99,90 +116,118 @@ export class Catalog extends Context.Service<
       /** With the change that is being made. */
       const changedTooOften = Effect.fnUntraced(function* (id: ToolId, at: DateTime.Utc) {
         const first = (yield* store.prices(id, PRICE_CHANGES_PER_DAY_MAX + 1)).at(PRICE_CHANGES_PER_DAY_MAX)
-        return first !== undefined && DateTime.isGreaterThan(first.effectiveFrom, DateTime.subtract(at, { days: 1 }))
+        return first !== undefined && DateTime.isGreaterThan(first.announcedAt, DateTime.subtract(at, { days: 1 }))
       })
+
+      const inEffectNow = <A>(found: Effect.Effect<A>, resolve: (found: A, at: EntryAt) => A) =>
+        Effect.flatMap(found, (value) =>
+          Effect.map(DateTime.now, (now) => resolve(value, (entry) => entryAt(entry, now.epochMilliseconds)))
+        )
+      const find = (id: ToolId) => one(store.find(id))
+      const one = (found: Effect.Effect<Option.Option<CatalogEntry>>) =>
+        inEffectNow(found, (entry, at) => Option.map(entry, at))
 
       const upsert = Effect.fn("Catalog.upsert")(function* (
         providerId: ProviderId,
-        declarations: ReadonlyArray<ToolDeclaration>
+        changes: ReadonlyArray<ToolChange>
       ) {
         const stored: Array<ToolOutcome> = []
         const refused: Array<RefusedTool> = []
-        if (declarations.length === 0) return { stored, refused }
+        if (changes.length === 0) return { stored, refused }
         const provider = yield* Effect.flatMap(accounts.findProvider(providerId), Effect.fromOption).pipe(Effect.orDie)
         const at = yield* DateTime.now
         let room = TOOLS_PER_PROVIDER_MAX - (yield* store.countOf(providerId))
-        const twice = namesTwice(declarations)
-        const one = Effect.fnUntraced(function* (declaration: ToolDeclaration) {
-          if (twice.has(declaration.toolName)) {
+        const twice = namesTwice(changes)
+        const upsertOne = Effect.fnUntraced(function* (change: ToolChange) {
+          if (twice.has(change.toolName)) {
             return yield* new ToolRefused({ reason: "this tool_name stands more than once in the request" })
           }
+          const known = Option.getOrUndefined(yield* store.findOf(providerId, change.toolName))
+          const declaration = applyChange(known === undefined ? undefined : declarationOf(known.tool), change)
           if (declaration.outputSchema === undefined && declaration.billingPolicy === "valid_output") {
             return yield* new ToolRefused({ reason: "billing_policy valid_output needs an output_schema" })
           }
           yield* checkSchema("input_schema", declaration.inputSchema)
           yield* checkSchema("output_schema", declaration.outputSchema)
+          const wanted = wantedTerms(declaration, provider, defaultFreeTier)
+          const prices = planPrices(known?.prices, wanted, at, notice)
           const outcome = yield* store.upsert({
             id: ToolId.make(yield* entropy.uuid),
             providerId,
             declaration,
-            price: effectivePrice(declaration.price, provider),
-            freeTierCalls: effectiveFreeTier(declaration.freeTierCalls, defaultFreeTier),
+            prices,
             searchTokens: tokensOfTool(declaration, provider.name),
             at
           })
           if (outcome.action === "created" && room-- <= 0) {
             return yield* new ToolRefused({ reason: `a provider has at most ${TOOLS_PER_PROVIDER_MAX} tools` })
           }
-          if (outcome.priceVersion > PRICE_CHANGES_PER_DAY_MAX && (yield* changedTooOften(outcome.id, at))) {
+          if (prices.lastVersion > PRICE_CHANGES_PER_DAY_MAX && (yield* changedTooOften(outcome.id, at))) {
             const reason = `the price of a tool changes at most ${PRICE_CHANGES_PER_DAY_MAX} times in 24 hours`
             return yield* new ToolRefused({ reason })
           }
           return outcome
         }, atomically)
 
-        for (const [index, declaration] of declarations.entries()) {
-          const result = yield* Effect.result(one(declaration))
+        for (const [index, change] of changes.entries()) {
+          const result = yield* Effect.result(upsertOne(change))
           if (Result.isSuccess(result)) {
             stored.push(result.success)
             yield* feed.publish({ topic: "catalog", id: result.success.id })
           } else {
-            refused.push({ index, tool_name: declaration.toolName, error: result.failure.message })
+            refused.push({ index, tool_name: change.toolName, error: result.failure.message })
           }
         }
         return { stored, refused }
       }, atomically)
 
       const withdraw = Effect.fn("Catalog.withdraw")(function* (providerId: ProviderId, id: ToolId) {
+        // Locks the provider's tools: no change of this one goes on beside.
+        yield* store.countOf(providerId)
         const since = yield* store.withdraw(providerId, id, yield* DateTime.now)
         if (Option.isNone(since)) return yield* new ToolNotYours({ id })
         yield* feed.publish({ topic: "catalog", id })
-        const entry = Option.getOrThrow(yield* store.find(id))
+        const entry = Option.getOrThrow(yield* find(id))
         return { entry, since: since.value }
       }, atomically)
 
       const search = Effect.fn("Catalog.search")((query: CatalogQuery) =>
-        store.search(
-          {
-            category: query.category,
-            providerId: query.providerId,
-            maxPrice: query.maxPrice,
-            state: query.state,
-            tokens: query.q === undefined ? [] : tokensOfQuery(query.q)
-          },
-          query.sort,
-          query.page
+        inEffectNow(
+          store.search(
+            {
+              category: query.category,
+              providerId: query.providerId,
+              maxPrice: query.maxPrice,
+              state: query.state,
+              tokens: query.q === undefined ? [] : tokensOfQuery(query.q)
+            },
+            query.sort,
+            query.page
+          ),
+          (page, at) => ({ ...page, items: page.items.map(at) })
         )
+      )
+
+      const prices = Effect.fn("Catalog.prices")((id: ToolId) =>
+        Effect.map(store.prices(id, PRICES_SHOWN_MAX), (versions) =>
+          versions.filter((version) => version.replacedAt === undefined)
+        )
+      )
+
+      const promote = Effect.flatMap(DateTime.now, (now) => store.promote(now, PROMOTED_AT_ONCE_MAX)).pipe(
+        Effect.withSpan("Catalog.promote")
       )
 
       return Catalog.of({
         upsert,
         withdraw,
         search,
-        find: (id) => store.find(id),
-        findOf: (providerId, toolName) => store.findOf(providerId, toolName),
-        findByName: (toolName) => store.findByName(toolName, CANDIDATES_MAX),
-        prices: (id) => store.prices(id, PRICES_SHOWN_MAX),
+        find,
+        findOf: (providerId, toolName) => one(store.findOf(providerId, toolName)),
+        findByName: (toolName) =>
+          inEffectNow(store.findByName(toolName, CANDIDATES_MAX), (entries, at) => entries.map(at)),
+        prices,
+        promote,
         categories: store.categories,
         count: store.count
       })
@@ -190,7 +235,9 @@ export class Catalog extends Context.Service<
   )
 }
 
-const namesTwice = (declarations: ReadonlyArray<ToolDeclaration>): ReadonlySet<string> => {
+type EntryAt = (entry: CatalogEntry) => CatalogEntry
+
+const namesTwice = (changes: ReadonlyArray<ToolChange>): ReadonlySet<string> => {
   const seen = new Set<string>()
-  return new Set(declarations.map((one) => one.toolName).filter((name) => seen.has(name) || (seen.add(name), false)))
+  return new Set(changes.map((one) => one.toolName).filter((name) => seen.has(name) || (seen.add(name), false)))
 }

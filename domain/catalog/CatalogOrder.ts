@@ -19,7 +19,7 @@ export const positionOf = (entry: CatalogEntry, sort: CatalogSort): Position => 
       return { key: entry.tool.toolName, id }
     case "price":
     case "price_desc":
-      return { key: String(entry.price).padStart(PRICE_DIGITS, "0"), id }
+      return { key: String(entry.maximum).padStart(PRICE_DIGITS, "0"), id }
     case "newest":
       return { key: id, id }
   }

@@ -6,7 +6,8 @@ import type { Provider } from "../accounts/Account.ts"
 import type { ProviderId, ToolId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"
-import type { PriceVersion, Tool, ToolDeclaration } from "./Tool.ts"
+import { type PriceVersion, pricesAt, termsOf, type Terms, type ToolPrices } from "./Terms.ts"
+import type { Tool, ToolDeclaration } from "./Tool.ts"
 
 export type CatalogSort = "name" | "price" | "price_desc" | "newest"
 
@@ -23,11 +24,12 @@ export interface CatalogFilter {
 
 export type ToolState = "listed" | "withdrawn" | "any"
 
-/** A tool as it is listed: with its effective price and who offers it. */
-export interface CatalogEntry {
+/** A tool as it is listed: with the terms in effect, what is announced, and who offers it. */
+export interface CatalogEntry extends Terms {
   readonly tool: Tool
-  readonly price: Microcents
-  readonly freeTierCalls: number
+  /** Counts the changes of terms; receipts keep the one that they were billed at. */
+  readonly priceVersion: number
+  readonly prices: ToolPrices
   readonly provider: Pick<Provider, "id" | "name" | "endpointUrl" | "pricingModel">
 }
 
@@ -36,8 +38,7 @@ export interface ToolUpsert {
   readonly id: ToolId
   readonly providerId: ProviderId
   readonly declaration: ToolDeclaration
-  readonly price: Microcents
-  readonly freeTierCalls: number
+  readonly prices: ToolPrices
   readonly searchTokens: ReadonlyArray<string>
   readonly at: DateTime.Utc
 }
@@ -46,18 +47,37 @@ export interface ToolOutcome {
   readonly id: ToolId
   readonly toolName: string
   readonly action: "created" | "updated"
+  /** The one in effect. */
   readonly priceVersion: number
+}
+
+export const entryOf = (tool: Tool, prices: ToolPrices, provider: CatalogEntry["provider"]): CatalogEntry => ({
+  ...termsOf(prices.inEffect),
+  tool,
+  priceVersion: prices.inEffect.version,
+  prices,
+  provider
+})
+
+/** With the terms that are in effect at that time. */
+export const entryAt = (entry: CatalogEntry, nowMs: number): CatalogEntry => {
+  const prices = pricesAt(entry.prices, nowMs)
+  return prices === entry.prices ? entry : entryOf(entry.tool, prices, entry.provider)
 }
 
 export class CatalogStore extends Context.Service<
   CatalogStore,
   {
     /**
-     * By provider and tool name. Another price or free tier than the newest version's makes a new version; a tool that
-     * was withdrawn is listed again.
+     * By provider and tool name, with the versions that `PriceNotice.planPrices` made of those that were there: new ones
+     * go into the history, and an announced one that is no longer among them is replaced. A tool that was withdrawn is
+     * listed again.
      */
     upsert(tool: ToolUpsert): Effect.Effect<ToolOutcome>
-    /** Since when it is withdrawn: now, or the first time if it was before. None: the provider has no such tool. */
+    /**
+     * Since when it is withdrawn: now, or the first time if it was before. None: the provider has no such tool. What is
+     * announced and not yet in effect is replaced by nothing.
+     */
     withdraw(providerId: ProviderId, id: ToolId, at: DateTime.Utc): Effect.Effect<Option.Option<DateTime.Utc>>
     /** Withdrawn ones too. Inside a unit of work the provider's row is locked until its end: nobody else adds tools of that provider meanwhile. */
     countOf(providerId: ProviderId): Effect.Effect<number>
@@ -71,7 +91,9 @@ export class CatalogStore extends Context.Service<
     readonly categories: Effect.Effect<ReadonlyArray<string>>
     /** Of listed tools. */
     readonly count: Effect.Effect<number>
-    /** Newest first, at most `limit`. */
+    /** Puts announced versions whose time has come among the columns that are searched and sorted by; says how many. */
+    promote(now: DateTime.Utc, limit: number): Effect.Effect<number>
+    /** Newest first, at most `limit`; replaced ones too. */
     prices(id: ToolId, limit: number): Effect.Effect<ReadonlyArray<PriceVersion>>
   }
 >()("agent-tool-billing/domain/catalog/CatalogStore") {}

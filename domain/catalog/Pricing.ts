@@ -1,14 +1,17 @@
 /**
- * What a call costs: the tool's price, else its provider's default, else nothing; and how many calls a month are free.
+ * What a provider asks for a call: the tool's price, else its provider's default, else nothing; at most the tool's
+ * maximum; and how many calls a month are free.
  */
 import { Context } from "effect"
 import type { PricingModel } from "../accounts/Account.ts"
 import { type Microcents, zero } from "../shared/Microcents.ts"
+import type { Terms } from "./Terms.ts"
+import type { ToolDeclaration } from "./Tool.ts"
 
 /** Calls per consumer, tool and calendar month (UTC) that are free where the provider said nothing. */
 export const DefaultFreeTierCalls = Context.Reference<number>(
   "agent-tool-billing/domain/catalog/DefaultFreeTierCalls",
-  { defaultValue: () => 100 }
+  { defaultValue: () => 0 }
 )
 
 export const FREE_TIER_CALLS_MAX = 1_000_000_000
@@ -18,5 +21,17 @@ export const effectivePrice = (
   provider: { readonly pricingModel: PricingModel; readonly defaultPrice: Microcents }
 ): Microcents => toolPrice ?? (provider.pricingModel === "free" ? zero : provider.defaultPrice)
 
-export const effectiveFreeTier = (declared: number | undefined, platformDefault: number): number =>
-  declared ?? platformDefault
+/** A maximum below the price means nothing: no call costs less for it. */
+export const wantedTerms = (
+  declared: Pick<ToolDeclaration, "billingPolicy" | "freeTierCalls" | "maxCost" | "price">,
+  provider: { readonly pricingModel: PricingModel; readonly defaultPrice: Microcents },
+  defaultFreeTierCalls: number
+): Terms => {
+  const price = effectivePrice(declared.price, provider)
+  return {
+    price,
+    maximum: declared.maxCost !== undefined && declared.maxCost > price ? declared.maxCost : price,
+    freeTierCalls: declared.freeTierCalls ?? defaultFreeTierCalls,
+    billingPolicy: declared.billingPolicy
+  }
+}

@@ -51,20 +51,79 @@ export interface ToolDeclaration {
   readonly canceledCallCosts: CanceledCallCosts
 }
 
-export interface Tool extends ToolDeclaration {
+/** What a provider sends of a tool. An absent field stays as it is; `null` resets it to its default. */
+export type ToolChange = Pick<ToolDeclaration, "toolName"> & {
+  readonly [Field in Exclude<keyof ToolDeclaration, "toolName">]?: ToolDeclaration[Field] | null | undefined
+}
+
+const defaultsOf = (toolName: string): ToolDeclaration => ({
+  toolName,
+  displayName: toolName,
+  description: "",
+  category: "other",
+  price: undefined,
+  freeTierCalls: undefined,
+  inputSchema: undefined,
+  outputSchema: undefined,
+  billingPolicy: "success",
+  maxCost: undefined,
+  timeoutMs: undefined,
+  idempotent: false,
+  onCancel: "finish",
+  canceledCallCosts: "price"
+})
+
+/** The declaration after the change; `known` is the one before, undefined for a new tool. */
+export const applyChange = (known: ToolDeclaration | undefined, change: ToolChange): ToolDeclaration => {
+  const defaults = defaultsOf(change.toolName)
+  const field = <F extends Exclude<keyof ToolDeclaration, "toolName">>(name: F): ToolDeclaration[F] => {
+    const sent = change[name] as ToolDeclaration[F] | null | undefined
+    if (sent === undefined) return (known ?? defaults)[name]
+    return sent ?? defaults[name]
+  }
+  return {
+    toolName: change.toolName,
+    displayName: field("displayName"),
+    description: field("description"),
+    category: field("category"),
+    price: field("price"),
+    freeTierCalls: field("freeTierCalls"),
+    inputSchema: field("inputSchema"),
+    outputSchema: field("outputSchema"),
+    billingPolicy: field("billingPolicy"),
+    maxCost: field("maxCost"),
+    timeoutMs: field("timeoutMs"),
+    idempotent: field("idempotent"),
+    onCancel: field("onCancel"),
+    canceledCallCosts: field("canceledCallCosts")
+  }
+}
+
+/** The four fields of a declaration that decide what a call costs. */
+type DeclaredTerms = "price" | "maxCost" | "freeTierCalls" | "billingPolicy"
+
+export interface Tool extends Omit<ToolDeclaration, DeclaredTerms> {
   readonly id: ToolId
   readonly providerId: ProviderId
   readonly createdAt: DateTime.Utc
   readonly updatedAt: DateTime.Utc
-  /** Counts the changes of price or free tier; receipts keep the one they were billed at. */
-  readonly priceVersion: number
+  /** As the provider last sent them. What is charged are the terms in effect, beside the tool in its catalog entry. */
+  readonly declared: Pick<ToolDeclaration, DeclaredTerms>
   /** Since when its provider offers it no more; undefined while it is listed. */
   readonly withdrawnAt: DateTime.Utc | undefined
 }
 
-export interface PriceVersion {
-  readonly version: number
-  readonly price: Microcents
-  readonly freeTierCalls: number
-  readonly effectiveFrom: DateTime.Utc
-}
+/** The whole declaration of a tool that is there. */
+export const declarationOf = ({ declared, ...tool }: Tool): ToolDeclaration => ({
+  toolName: tool.toolName,
+  displayName: tool.displayName,
+  description: tool.description,
+  category: tool.category,
+  ...declared,
+  inputSchema: tool.inputSchema,
+  outputSchema: tool.outputSchema,
+  timeoutMs: tool.timeoutMs,
+  idempotent: tool.idempotent,
+  onCancel: tool.onCancel,
+  canceledCallCosts: tool.canceledCallCosts
+})

@@ -8,6 +8,9 @@ import type { CallStatus, ToolResult } from "./ToolUpstream.ts"
 
 export const REPORTED_COST_FIELD = "market/cost_microcents"
 
+/** In the request's `_meta`: what may be charged for a usage-priced call. */
+export const MAX_COST_FIELD = "market/max_cost_microcents"
+
 export interface Delivered {
   readonly status: CallStatus
   readonly policy: BillingPolicy

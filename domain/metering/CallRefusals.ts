@@ -3,7 +3,7 @@
  */
 import { Effect, Schema } from "effect"
 import type { ConsumerId } from "../shared/Ids.ts"
-import { type Microcents, zero } from "../shared/Microcents.ts"
+import { formatPrice, type Microcents, zero } from "../shared/Microcents.ts"
 import type { TooManyCallsInFlight } from "./CallsInFlight.ts"
 import type { AnswerNotKept } from "./LeftAnswers.ts"
 import type { CallIdempotency, CallStore, Opened, StoredAnswer } from "./CallStore.ts"
@@ -11,10 +11,40 @@ import type { ToolAmbiguous, ToolNotFound, ToolWithdrawn } from "./ToolDirectory
 
 export class PriceChanged extends Schema.TaggedError<PriceChanged>()("PriceChanged", {
   priceMicrocents: Schema.BigInt,
+  maxCostMicrocents: Schema.BigInt,
+  priceVersion: Schema.Int
+}) {
+  override get message() {
+    return `This call costs ${this.priceMicrocents} microcents, more than your cap of ${this.maxCostMicrocents}.`
+  }
+}
+
+/** The caller named the price version that it was quoted, and another one is in effect. */
+export class PriceVersionChanged extends Schema.TaggedError<PriceVersionChanged>()("PriceVersionChanged", {
+  named: Schema.Int,
+  priceVersion: Schema.Int,
+  priceMicrocents: Schema.BigInt,
   maxCostMicrocents: Schema.BigInt
 }) {
   override get message() {
-    return `This call costs ${this.priceMicrocents} microcents, more than the ${this.maxCostMicrocents} that you allowed.`
+    return (
+      `You named price version ${this.named}, and version ${this.priceVersion} is in effect. Nothing was charged. ` +
+      "Get a new quote with `dry_run: true`."
+    )
+  }
+}
+
+export class CapRequired extends Schema.TaggedError<CapRequired>()("CapRequired", {
+  maxCostMicrocents: Schema.BigInt,
+  priceMicrocents: Schema.BigInt
+}) {
+  override get message() {
+    return (
+      `This tool is usage-priced: one call costs up to ${this.maxCostMicrocents} microcents ` +
+      `(${formatPrice(this.maxCostMicrocents)}). Set the most that you pay for this call: \`max_cost_microcents\` in the ` +
+      "body, or the header `X-Max-Cost-Microcents`; or set `default_cap_microcents` of your key or account with POST " +
+      "/api/v1/market/default-cap. Nothing was charged."
+    )
   }
 }
 
@@ -66,6 +96,8 @@ export type CallRefused =
   | ToolWithdrawn
   | ToolAmbiguous
   | PriceChanged
+  | PriceVersionChanged
+  | CapRequired
   | InvalidArguments
   | InsufficientFunds
   | BudgetExceeded

@@ -4,6 +4,7 @@
  */
 import { Cause, Context, DateTime, Duration, Effect, Exit, Layer, Schema } from "effect"
 import type { KeyOwner } from "../accounts/Principal.ts"
+import { Catalog } from "../catalog/Catalog.ts"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import type { Receipt } from "../receipts/Receipt.ts"
 import { Entropy } from "../shared/Entropy.ts"
@@ -22,6 +23,7 @@ import {
 import type { Reservation } from "./Grant.ts"
 import { MeterKeyStore } from "./MeterKeyStore.ts"
 import { makeBillReport } from "./ReportBilling.ts"
+import { termsOfReport } from "./ReportedTerms.ts"
 import { type NoGrant, Reservations } from "./Reservations.ts"
 import {
   type ToolAmbiguous,
@@ -111,6 +113,7 @@ export class DirectMetering extends Context.Service<
   static readonly layer = Layer.effect(
     DirectMetering,
     Effect.gen(function* () {
+      const catalog = yield* Catalog
       const directory = yield* ToolDirectory
       const calls = yield* CallStore
       const reservations = yield* Reservations
@@ -125,6 +128,8 @@ export class DirectMetering extends Context.Service<
           if (request.consumerId !== undefined && request.consumerId !== caller.ownerId) {
             return yield* new NotYours({ what: "call" })
           }
+          // The list price, as the proxy bills a call of which the provider reports no cost. A consumer's own word about
+          // the cost counts for nothing: it could only make a call cheaper than it was. It needs no cap either.
           const price = request.status === "success" ? entry.price : zero
           return { consumerId: caller.ownerId, price, freeTier: true, reservation: undefined }
         }
@@ -133,8 +138,7 @@ export class DirectMetering extends Context.Service<
           // A test call of its own: on its own account, and it costs nothing.
           return { consumerId: ConsumerId.make(caller.ownerId), price: zero, freeTier: false, reservation: undefined }
         }
-        const most =
-          entry.tool.maxCost !== undefined && entry.tool.maxCost > entry.price ? entry.tool.maxCost : entry.price
+        const most = entry.maximum
         const wanted = request.status === "success" ? (request.cost ?? entry.price) : zero
         if (wanted > most) return yield* new CostTooHigh({ costMicrocents: wanted, maxMicrocents: most })
         const reservation = yield* reservations.reserve({
@@ -153,8 +157,9 @@ export class DirectMetering extends Context.Service<
       ) {
         const now = yield* DateTime.now
         const calledAt = request.calledAt ?? now
-        const entry = yield* directory.find(request.tool, calledAt)
+        const listed = yield* directory.find(request.tool, calledAt)
         if (!isReportable(calledAt, now)) return yield* new CallTimeRefused({ calledAt: format(calledAt) })
+        const entry = yield* termsOfReport(catalog, listed, calledAt)
         const invocationId = receiptIdOf(yield* entropy.uuid)
         request.onNamed?.(invocationId)
         const agreed = yield* terms(request, entry, invocationId)

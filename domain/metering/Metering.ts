@@ -16,19 +16,17 @@ import { asBefore, type CallRefused, InvalidArguments, refusalOf } from "./CallR
 import { type CallIdempotency, CallStore, type StoredAnswer } from "./CallStore.ts"
 import { type CallProgress, makeCallsInFlight } from "./CallsInFlight.ts"
 import { CallTally } from "./CallTally.ts"
-import { deadlineOf, holdFor } from "./CallTerms.ts"
+import { type Agreement, deadlineOf, holdFor, quotedHoldFor } from "./CallTerms.ts"
 import { asKept } from "./LeftAnswers.ts"
 import { type HeldCall, makeSettle } from "./Settlement.ts"
 import { ToolDirectory, type ToolReference } from "./ToolDirectory.ts"
 import { type ToolProgress, ToolUpstream, type UpstreamAnswer } from "./ToolUpstream.ts"
 import { UpstreamLimits } from "./UpstreamLimits.ts"
 
-export interface CallRequest {
+export interface CallRequest extends Agreement {
   readonly consumerId: ConsumerId
   readonly tool: ToolReference
   readonly arguments: Readonly<Record<string, unknown>>
-  /** The most that the caller is willing to pay. */
-  readonly maxCost: Microcents | undefined
   readonly idempotency: CallIdempotency | undefined
   /** The call has its name, under which it may or may not come to a receipt. */
   readonly onNamed?: (invocationId: ReceiptId) => void
@@ -98,7 +96,7 @@ export class Metering extends Context.Service<
       const callNow = Effect.fnUntraced(function* (request: CallRequest, render: (report: CallReport) => StoredAnswer) {
         const entry = yield* directory.find(request.tool)
         const { tool, provider } = entry
-        const holdAmount = yield* holdFor(entry, request.maxCost)
+        const holdAmount = yield* holdFor(entry, request)
         if (tool.inputSchema !== undefined) yield* checkArguments(entry, request.arguments)
         const invocationId = receiptIdOf(yield* entropy.uuid)
         request.onNamed?.(invocationId)
@@ -111,7 +109,7 @@ export class Metering extends Context.Service<
           providerId: provider.id,
           toolId: tool.id,
           toolName: tool.toolName,
-          priceVersion: tool.priceVersion,
+          priceVersion: entry.priceVersion,
           holdAmount,
           freeTierCalls: holdAmount === zero ? 0 : entry.freeTierCalls,
           origin: "proxy",
@@ -138,6 +136,7 @@ export class Metering extends Context.Service<
             timeoutMs,
             retriesMax: limits.retriesMax,
             idempotent: tool.idempotent,
+            maxCost: entry.maximum > entry.price ? holdAmount : undefined,
             traceparent: traceparentOf(fiber),
             onForwarded: (attempt) => {
               progress.forwarded = attempt
@@ -193,7 +192,7 @@ export class Metering extends Context.Service<
 
       const quote = Effect.fn("Metering.quote")(function* (request: CallRequest) {
         const entry = yield* directory.find(request.tool)
-        const hold = yield* holdFor(entry, request.maxCost)
+        const hold = yield* quotedHoldFor(entry, request)
         yield* checkArguments(entry, request.arguments)
         const { availableMicrocents, freeCallsUsed } = yield* calls.standing(
           request.consumerId,

@@ -79,7 +79,7 @@ export const makeSettle = Effect.gen(function* () {
       ? canceledAmount(tool.canceledCallCosts, entry.price, opened)
       : billedAmount({
           status: answer.status,
-          policy: tool.billingPolicy,
+          policy: entry.billingPolicy,
           held: opened.held,
           price: entry.price,
           free: opened.free,
@@ -105,7 +105,7 @@ export const makeSettle = Effect.gen(function* () {
     // A success that the tool's policy does not charge is no free call used up either.
     const usesFreeCall = canceled
       ? tool.canceledCallCosts === "price"
-      : answer.status === "success" && !(tool.billingPolicy === "valid_output" && fits !== true)
+      : answer.status === "success" && !(entry.billingPolicy === "valid_output" && fits !== true)
     const report: CallReport = {
       entry,
       receipt,
@@ -121,7 +121,7 @@ export const makeSettle = Effect.gen(function* () {
       cause: causeOf(answer),
       fee: feeOf(cost),
       held: opened.held,
-      priceVersion: tool.priceVersion,
+      priceVersion: entry.priceVersion,
       origin: "proxy",
       requestBytes: answer.requestBytes,
       responseBytes: answer.responseBytes,

@@ -2,9 +2,9 @@
  * Tools and prices for the hot path: a bounded cache in front of the catalogue, forgotten tool by tool when one
  * changes, on every node.
  */
-import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
+import { Clock, Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { Catalog } from "../catalog/Catalog.ts"
-import type { CatalogEntry } from "../catalog/CatalogStore.ts"
+import { type CatalogEntry, entryAt } from "../catalog/CatalogStore.ts"
 import { ChangeFeed, onEachChange } from "../shared/ChangeFeed.ts"
 import { makeFreshCache } from "../shared/FreshCache.ts"
 import type { ProviderId, ToolId } from "../shared/Ids.ts"
@@ -55,7 +55,10 @@ const exists = (entries: Entries): boolean => entries.length > 0
 export class ToolDirectory extends Context.Service<
   ToolDirectory,
   {
-    /** `calledAt`: of a call that has been made; one from before the tool was withdrawn is a call of it all the same. */
+    /**
+     * With the terms in effect now: an announced change applies from its very time on, however old the cached entry is.
+     * `calledAt`: of a call that has been made; one from before the tool was withdrawn is a call of it all the same.
+     */
     find(
       reference: ToolReference,
       calledAt?: DateTime.Utc
@@ -67,6 +70,7 @@ export class ToolDirectory extends Context.Service<
     Effect.gen(function* () {
       const catalog = yield* Catalog
       const feed = yield* ChangeFeed
+      const clock = yield* Clock.Clock
       const byId = yield* makeFreshCache<Entries>({ entriesMax: DIRECTORY_ENTRIES_MAX, ttlMs: DIRECTORY_TTL_MS })
       const byName = yield* makeFreshCache<Entries>({ entriesMax: DIRECTORY_ENTRIES_MAX, ttlMs: DIRECTORY_TTL_MS })
 
@@ -77,6 +81,9 @@ export class ToolDirectory extends Context.Service<
         if (change.topic === "catalog") byId.forget(change.id)
         else byId.forgetAll()
       })
+
+      const offered = (entry: CatalogEntry, calledAt: DateTime.Utc | undefined) =>
+        offeredAt(clock.currentTimeMillisUnsafe(), entry, calledAt)
 
       const loadById = (id: ToolId) => Effect.suspend(() => Effect.map(catalog.find(id), Option.toArray))
 
@@ -131,12 +138,13 @@ export class ToolDirectory extends Context.Service<
   )
 }
 
-const offered = (
+const offeredAt = (
+  nowMs: number,
   entry: CatalogEntry,
   calledAt: DateTime.Utc | undefined
 ): Effect.Effect<CatalogEntry, ToolWithdrawn> => {
   const { id, toolName, withdrawnAt } = entry.tool
   return withdrawnAt === undefined || (calledAt !== undefined && DateTime.isLessThan(calledAt, withdrawnAt))
-    ? Effect.succeed(entry)
+    ? Effect.succeed(entryAt(entry, nowMs))
     : Effect.fail(new ToolWithdrawn({ tool: toolName, toolId: id, since: format(withdrawnAt) }))
 }

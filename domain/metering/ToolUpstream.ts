@@ -4,6 +4,7 @@
  */
 import { Context, type Effect } from "effect"
 import type { ConsumerId, ProviderId, ReceiptId, ToolId } from "../shared/Ids.ts"
+import type { Microcents } from "../shared/Microcents.ts"
 
 /** What the provider is told, and what the receipt says. */
 export type CallStatus = "success" | "error" | "timeout" | "rate_limited"
@@ -30,6 +31,8 @@ export interface UpstreamCall {
   /** Retries after a 5xx; at most `retriesMax`, never after a time-out or broken stream unless the tool is idempotent. */
   readonly retriesMax: number
   readonly idempotent: boolean
+  /** Of a usage-priced call: the most that may be charged for it. The provider is told. */
+  readonly maxCost?: Microcents | undefined
   /** Of our own trace, where the call is traced: the provider may go on with it. */
   readonly traceparent?: string | undefined
   /** Told the number of the attempt as the tool's own request goes out: for who is not there to hear the answer. */

@@ -38,8 +38,14 @@ export const fromCents = (cents: number): Microcents => Microcents.make(BigInt(c
 /** Whole cents, rounded toward zero: for people, never computed with. */
 export const toCents = (amount: bigint): number => Number(amount / MICROCENTS_PER_CENT)
 
-/** The platform's share, rounded half up to a microcent; the provider gets the rest. */
-export const feeOf = (amount: bigint): Microcents => ((amount * PLATFORM_FEE_BPS + 5_000n) / 10_000n) as Microcents
+/**
+ * The platform's share, rounded half up to a microcent, at least 1 microcent of anything above 0; the provider gets the
+ * rest. Otherwise a cost cut into parts of less than 5 microcents would cost no fee.
+ */
+export const feeOf = (amount: bigint): Microcents => {
+  const share = (amount * PLATFORM_FEE_BPS + 5_000n) / 10_000n
+  return (share === 0n && amount > 0n ? 1n : share) as Microcents
+}
 
 const group = (digits: string): string => digits.replace(/\B(?=(\d{3})+$)/gu, ",")
 

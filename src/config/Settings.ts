@@ -255,8 +255,14 @@ export const settings = {
   ),
   DEFAULT_FREE_TIER_CALLS: setting(
     whole(0, 1_000_000_000),
-    "free calls per consumer, tool and month where the provider said nothing",
-    "100"
+    "free calls per consumer, tool and month where the provider set none",
+    "0"
+  ),
+  PRICE_NOTICE_HOURS: setting(
+    whole(0, 2_160),
+    "hours between the announcement of a change that charges consumers more and the time it takes effect; a smaller " +
+      "free tier starts with the first month after them. 24, or 0 without `PAYMENTS=stripe`; 0: changes apply at once",
+    undefined
   ),
   RATE_LIMIT_RPM: setting(
     whole(0, 1_000_000),

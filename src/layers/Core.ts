@@ -3,6 +3,7 @@
  */
 import { Effect, Layer } from "effect"
 import { Authentication } from "../../domain/accounts/Authentication.ts"
+import { DefaultCaps } from "../../domain/accounts/DefaultCaps.ts"
 import { Erasure } from "../../domain/accounts/Erasure.ts"
 import { Keys } from "../../domain/accounts/Keys.ts"
 import { Registration } from "../../domain/accounts/Registration.ts"
@@ -84,6 +85,7 @@ const sequencing = Sequencer.layer.pipe(
 export const core = Layer.mergeAll(
   Registration.layer,
   Erasure.layer,
+  DefaultCaps.layer,
   Authentication.layer,
   Metering.layer,
   DirectMetering.layer,

@@ -3,6 +3,7 @@
  * next one comes all the same.
  */
 import { DateTime, Duration, Effect, Layer, Schedule } from "effect"
+import { Catalog } from "../../domain/catalog/Catalog.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
 import { MeterKeyStore } from "../../domain/metering/MeterKeyStore.ts"
 import { UNFIT_DAYS_KEPT, UnfitOutputs } from "../../domain/metering/UnfitOutputs.ts"
@@ -42,6 +43,7 @@ const INVOICES_EVERY = Duration.minutes(10)
 const HEALTH_EVERY = Duration.minutes(1)
 /** A service that is still warming up answers late: that is no sign of trouble. */
 const FIRST_HEALTH_AFTER = Duration.seconds(3)
+const PRICES_EVERY = Duration.seconds(5)
 const SWEEP_EVERY = Duration.seconds(5)
 const PRUNE_EVERY = Duration.hours(1)
 const PRUNED_AT_ONCE_MAX = 10_000
@@ -82,6 +84,7 @@ const untilLittleIsLeft = (round: Effect.Effect<number>) =>
 
 export const jobs = Layer.effectDiscard(
   Effect.gen(function* () {
+    const catalog = yield* Catalog
     const sweeper = yield* Sweeper
     const idempotency = yield* IdempotencyStore
     const calls = yield* CallStore
@@ -136,6 +139,7 @@ export const jobs = Layer.effectDiscard(
       Effect.catchTag(invoicing.closeLast, "MonthNotOver", () => Effect.void)
     )
     yield* every(RECONCILE_EVERY, "reconciler", reconciler.reconcile)
+    yield* every(PRICES_EVERY, "prices", catalog.promote)
     yield* every(SWEEP_EVERY, "sweeper", sweeper.sweep)
     yield* every(HEALTH_EVERY, "health history", history.sample(probes), FIRST_HEALTH_AFTER)
     yield* every(PRUNE_EVERY, "prune", prune)

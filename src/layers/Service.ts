@@ -4,7 +4,7 @@
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import type { Redacted } from "effect"
-import { Effect, Layer } from "effect"
+import { Duration, Effect, Layer } from "effect"
 import { RateLimiter } from "effect/persistence"
 import { limiterProbe } from "../../adapters/http/handlers/LimiterProbe.ts"
 import { BaseUrl } from "../../adapters/http/BaseUrl.ts"
@@ -27,6 +27,7 @@ import { OperatorKey } from "../../domain/accounts/Authentication.ts"
 import { MetricsAccess } from "../../domain/platform/MetricsAccess.ts"
 import { RateLimitPolicy } from "../../domain/accounts/RateLimitPolicy.ts"
 import { OutsideProbes } from "../../domain/platform/Health.ts"
+import { PriceNotice } from "../../domain/catalog/PriceNotice.ts"
 import { DefaultFreeTierCalls } from "../../domain/catalog/Pricing.ts"
 import { LogHome } from "../../domain/log/Sequencer.ts"
 import { CheckoutReturn } from "../../domain/payments/Loads.ts"
@@ -51,6 +52,7 @@ import { logSigner, signingSecrets } from "./Secrets.ts"
 
 /** Longer than any one attempt may take. */
 const UPSTREAM_TOTAL_MS = 65_000
+const PRICE_NOTICE_HOURS_DEFAULT = 24
 
 const references = (config: AppConfig) => {
   const rpm = valueOf(config, "RATE_LIMIT_RPM")
@@ -60,6 +62,7 @@ const references = (config: AppConfig) => {
     Layer.sync(CallTally, makeCallTally),
     Layer.succeed(CallsInFlightMax, valueOf(config, "CALLS_IN_FLIGHT_MAX")),
     Layer.succeed(DefaultFreeTierCalls, valueOf(config, "DEFAULT_FREE_TIER_CALLS")),
+    Layer.succeed(PriceNotice, priceNotice(config)),
     Layer.succeed(RateLimitPolicy, {
       defaultRpm: rpm === 0 ? valueOf(config, "RATE_LIMIT_RPM_MAX") : rpm,
       ceilingRpm: valueOf(config, "RATE_LIMIT_RPM_MAX"),
@@ -86,6 +89,10 @@ const references = (config: AppConfig) => {
     moneyPolicy(config)
   )
 }
+
+/** Simulated money needs no notice: who tries the service out wants to see a change at once. */
+const priceNotice = (config: AppConfig): Duration.Duration =>
+  Duration.hours(config.PRICE_NOTICE_HOURS ?? (config.PAYMENTS === "stripe" ? PRICE_NOTICE_HOURS_DEFAULT : 0))
 
 const baseUrlOf = (config: AppConfig): string =>
   config.BASE_URL ?? `http://${hostInUrl(valueOf(config, "HOST"))}:${valueOf(config, "PORT")}`

@@ -180,7 +180,7 @@ it.live.skipIf(!hasBrowser)(
       yield* fillIn(page, "to", "Rome")
       const before = forwarded(server)
       yield* press(page, "Call for $0.00125")
-      yield* shown(page, "#arguments [role=alert]", /more than the 1250 that you allowed/u)
+      yield* shown(page, "#arguments [role=alert]", /version 3 is in effect/u)
       assert.strictEqual(forwarded(server), before)
       assert.strictEqual(yield* balanceOf(url, key), 1_000_000)
 

@@ -1,12 +1,13 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Exit, type Layer, Option } from "effect"
 import { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
+import { termsOf } from "../../domain/catalog/Terms.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import { ProviderId, ToolId } from "../../domain/shared/Ids.ts"
 import { Microcents, MICROCENTS_MAX } from "../../domain/shared/Microcents.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import type { Ports } from "./ports.ts"
-import { aProvider, aTool, instant } from "./samples.ts"
+import { aProvider, aTool, instant, putTool, toolOf } from "./samples.ts"
 
 const price = Microcents.make
 
@@ -44,17 +45,16 @@ export const catalogContract = (name: string, ports: Layer.Layer<Ports>) =>
           const { endpointUrl, id, name, pricingModel } = provider
           const found = Option.getOrThrow(yield* store.find(tool.id))
           assert.deepStrictEqual(found, {
-            tool: {
-              ...tool.declaration,
+            tool: toolOf(tool.declaration, {
               id: tool.id,
               providerId: provider.id,
               createdAt: tool.at,
               updatedAt: tool.at,
-              priceVersion: 1,
               withdrawnAt: undefined
-            },
-            price: tool.price,
-            freeTierCalls: tool.freeTierCalls,
+            }),
+            ...termsOf(tool.prices.inEffect),
+            priceVersion: 1,
+            prices: tool.prices,
             provider: { id, name, endpointUrl, pricingModel }
           })
         }
@@ -77,92 +77,17 @@ export const catalogContract = (name: string, ports: Layer.Layer<Ports>) =>
           priceVersion: 1
         })
         const { tool } = Option.getOrThrow(yield* store.find(first.id))
-        assert.deepStrictEqual(tool, {
-          ...second.declaration,
-          id: first.id,
-          providerId: provider.id,
-          createdAt: first.at,
-          updatedAt: second.at,
-          priceVersion: 1,
-          withdrawnAt: undefined
-        })
+        assert.deepStrictEqual(
+          tool,
+          toolOf(second.declaration, {
+            id: first.id,
+            providerId: provider.id,
+            createdAt: first.at,
+            updatedAt: second.at,
+            withdrawnAt: undefined
+          })
+        )
         assert.isTrue(Option.isNone(yield* store.find(second.id)))
-      })
-    )
-
-    it.effect("makes a new price version when the price or the free tier is another one, and only then", () =>
-      Effect.gen(function* () {
-        const store = yield* CatalogStore
-        const provider = yield* aProvider()
-        const steps = [
-          { price: 100n, free: 10, day: "01", version: 1 },
-          { price: 100n, free: 10, day: "02", version: 1 },
-          { price: 101n, free: 10, day: "03", version: 2 },
-          { price: 101n, free: 0, day: "04", version: 3 },
-          { price: 100n, free: 10, day: "05", version: 4 },
-          { price: 100n, free: 10, day: "06", version: 4 }
-        ]
-        let id: ToolId | undefined
-        for (const { day, free, price, version } of steps) {
-          const at = instant(`2026-11-${day}T00:00:00.000Z`)
-          const outcome = yield* store.upsert(
-            yield* aTool(provider, {}, { price: Microcents.make(price), freeTierCalls: free, at })
-          )
-          id = outcome.id
-          assert.strictEqual(outcome.priceVersion, version)
-        }
-        const history = yield* store.prices(id!, 100)
-        assert.deepStrictEqual(history, [
-          { version: 4, price: price(100n), freeTierCalls: 10, effectiveFrom: instant("2026-11-05T00:00:00.000Z") },
-          { version: 3, price: price(101n), freeTierCalls: 0, effectiveFrom: instant("2026-11-04T00:00:00.000Z") },
-          { version: 2, price: price(101n), freeTierCalls: 10, effectiveFrom: instant("2026-11-03T00:00:00.000Z") },
-          { version: 1, price: price(100n), freeTierCalls: 10, effectiveFrom: instant("2026-11-01T00:00:00.000Z") }
-        ])
-        assert.deepStrictEqual(yield* store.prices(id!, 2), history.slice(0, 2))
-      })
-    )
-
-    it.effect("never lets the history of prices go backwards when clocks disagree", () =>
-      Effect.gen(function* () {
-        const store = yield* CatalogStore
-        const provider = yield* aProvider()
-        const [early, late] = [instant("2026-11-01T00:00:00.000Z"), instant("2026-11-02T00:00:00.000Z")]
-        yield* store.upsert(yield* aTool(provider, {}, { price: price(1n), at: late }))
-        const { id } = yield* store.upsert(yield* aTool(provider, {}, { price: price(2n), at: early }))
-        const history = yield* store.prices(id, 10)
-        assert.deepStrictEqual(
-          history.map((version) => version.effectiveFrom),
-          [late, late]
-        )
-      })
-    )
-
-    it.effect("counts one version per change, without a gap, when a tool is updated from all sides at once", () =>
-      Effect.gen(function* () {
-        const store = yield* CatalogStore
-        const provider = yield* aProvider()
-        const prices = Array.from({ length: 24 }, (_, n) => price(BigInt(n % 6)))
-        const outcomes = yield* Effect.forEach(
-          prices,
-          (price) => Effect.flatMap(aTool(provider, {}, { price }), store.upsert),
-          { concurrency: "unbounded" }
-        )
-        const ids = new Set(outcomes.map((outcome) => outcome.id))
-        assert.lengthOf(ids, 1)
-        assert.lengthOf(
-          outcomes.filter((outcome) => outcome.action === "created"),
-          1
-        )
-        const [id] = ids
-        const history = (yield* store.prices(id!, 100)).toReversed()
-        assert.deepStrictEqual(
-          history.map((one) => one.version),
-          history.map((_, n) => n + 1)
-        )
-        for (const [n, one] of history.entries()) assert.notStrictEqual(one.price, history[n - 1]?.price)
-        const entry = Option.getOrThrow(yield* store.find(id!))
-        assert.strictEqual(entry.tool.priceVersion, history.length)
-        assert.strictEqual(entry.price, history.at(-1)!.price)
       })
     )
 
@@ -247,7 +172,7 @@ export const catalogContract = (name: string, ports: Layer.Layer<Ports>) =>
         const ofProvider = { category: undefined, providerId: provider.id, maxPrice: undefined, tokens: [] }
         const unit = Effect.gen(function* () {
           yield* store.upsert(dropped)
-          yield* store.upsert(yield* aTool(provider, { toolName: "kept" }, { price: price(2n) }))
+          yield* putTool(provider, { toolName: "kept", price: price(2n) }, kept.at)
           assert.strictEqual(yield* store.count, before + 1)
           assert.strictEqual((yield* store.search(ofProvider, "name", page)).total, 2)
           return yield* Effect.fail("no")

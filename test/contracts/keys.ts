@@ -21,7 +21,7 @@ export const keysContract = (name: string, ports: Layer.Layer<Ports>) =>
         yield* store.insert(key)
         assert.deepStrictEqual(
           yield* store.findByHash(key.hash),
-          Option.some({ key, ownerName: "Curious", rateLimitRpm: 77 })
+          Option.some({ key, ownerName: "Curious", rateLimitRpm: 77, defaultCap: undefined })
         )
       })
     )
@@ -34,7 +34,7 @@ export const keysContract = (name: string, ports: Layer.Layer<Ports>) =>
         yield* store.insert(key)
         assert.deepStrictEqual(
           yield* store.findByHash(key.hash),
-          Option.some({ key, ownerName: "Weather", rateLimitRpm: undefined })
+          Option.some({ key, ownerName: "Weather", rateLimitRpm: undefined, defaultCap: undefined })
         )
       })
     )

@@ -2,7 +2,7 @@
  * The ports of accounts, catalogue, idempotency and change feed, once over memory and once over PostgreSQL: what every
  * contract suite and every test of a domain service runs on.
  */
-import { Clock, Layer, Redacted } from "effect"
+import { Clock, Duration, Layer, Redacted } from "effect"
 import * as NodeDigest from "../../adapters/crypto/NodeDigest.ts"
 import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
 import * as NodeSealer from "../../adapters/crypto/NodeSealer.ts"
@@ -21,8 +21,10 @@ import * as PostgresIdempotencyStore from "../../adapters/sql/PostgresIdempotenc
 import * as PostgresKeyStore from "../../adapters/sql/PostgresKeyStore.ts"
 import * as PostgresUnitOfWork from "../../adapters/sql/PostgresUnitOfWork.ts"
 import { Authentication } from "../../domain/accounts/Authentication.ts"
+import { DefaultCaps } from "../../domain/accounts/DefaultCaps.ts"
 import { Keys } from "../../domain/accounts/Keys.ts"
 import { Registration } from "../../domain/accounts/Registration.ts"
+import { PriceNotice } from "../../domain/catalog/PriceNotice.ts"
 import { Catalog } from "../../domain/catalog/Catalog.ts"
 import { Idempotency } from "../../domain/shared/Idempotency.ts"
 import type { AccountStore } from "../../domain/accounts/AccountStore.ts"
@@ -78,10 +80,12 @@ export const postgresNode = Layer.mergeAll(
 export const postgresPorts = Layer.orDie(postgresNode).pipe(Layer.provideMerge(PostgresTest.layer))
 
 /** The services of accounts, catalogue and idempotency, with the ports that they stand on. */
-export const withServices = <P, E, R>(ports: Layer.Layer<P | Ports, E, R>) =>
+export const withServices = <P, E, R>(ports: Layer.Layer<P | Ports, E, R>, notice = Duration.zero) =>
   Registration.layer.pipe(
     Layer.provideMerge(Layer.mergeAll(Authentication.layer, Catalog.layer, Idempotency.layer, Keys.layer)),
-    Layer.provideMerge(ports)
+    Layer.provideMerge(DefaultCaps.layer),
+    Layer.provideMerge(ports),
+    Layer.provide(Layer.succeed(PriceNotice, notice))
   )
 
 export const everyStore: ReadonlyArray<readonly [name: string, ports: Layer.Layer<Ports>]> = [

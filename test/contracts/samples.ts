@@ -1,17 +1,21 @@
 /**
  * Accounts, keys and tools for tests: complete, with an id of their own, changed where a test says so.
  */
-import { DateTime, Effect } from "effect"
+import { DateTime, Duration, Effect, Option } from "effect"
 import type { Consumer, Provider } from "../../domain/accounts/Account.ts"
 import { AccountStore } from "../../domain/accounts/AccountStore.ts"
 import type { ApiKey } from "../../domain/accounts/ApiKey.ts"
-import type { ToolUpsert } from "../../domain/catalog/CatalogStore.ts"
+import { CatalogStore, type ToolUpsert } from "../../domain/catalog/CatalogStore.ts"
+import { planPrices } from "../../domain/catalog/PriceNotice.ts"
+import { wantedTerms } from "../../domain/catalog/Pricing.ts"
 import { tokensOfTool } from "../../domain/catalog/SearchTokens.ts"
-import type { ToolDeclaration } from "../../domain/catalog/Tool.ts"
+import type { Terms } from "../../domain/catalog/Terms.ts"
+import type { Tool, ToolDeclaration } from "../../domain/catalog/Tool.ts"
 import { Digest } from "../../domain/shared/Digest.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import { ConsumerId, KeyId, ProviderId, ToolId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
+import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 
 export const instant = (iso: string): DateTime.Utc => DateTime.makeUnsafe(iso)
 
@@ -39,6 +43,7 @@ export const aConsumer = Effect.fnUntraced(function* (changes: Partial<Consumer>
     useCase: "Asking about the weather",
     rateLimitRpm: 120,
     createdAt: instant("2026-11-20T10:11:12.345Z"),
+    defaultCap: undefined,
     ...changes
   }
   yield* (yield* AccountStore).insertConsumer(consumer)
@@ -58,6 +63,7 @@ export const aKey = Effect.fnUntraced(function* (ownerId: ConsumerId | ProviderI
     createdAt: instant("2026-11-20T10:11:12.345Z"),
     expiresAt: undefined,
     revokedAt: undefined,
+    defaultCap: undefined,
     ...changes
   }
   return key
@@ -81,22 +87,50 @@ export const aDeclaration = (changes: Partial<ToolDeclaration> = {}): ToolDeclar
   ...changes
 })
 
-/** Not stored. Its tokens are those of the declaration. */
+type ToolChanges = Partial<ToolUpsert> & Partial<Pick<Terms, "price" | "freeTierCalls">>
+
+/** Not stored, with a first price version. Its tokens are those of the declaration. */
 export const aTool = Effect.fnUntraced(function* (
   provider: Provider,
   declaration: Partial<ToolDeclaration> = {},
-  changes: Partial<ToolUpsert> = {}
+  { freeTierCalls, price, ...changes }: ToolChanges = {}
 ) {
   const declared = aDeclaration(declaration)
+  const asked = { ...declared, price: price ?? declared.price, freeTierCalls: freeTierCalls ?? declared.freeTierCalls }
+  const at = changes.at ?? instant("2026-11-20T10:11:12.345Z")
   const upsert: ToolUpsert = {
     id: ToolId.make(yield* (yield* Entropy).uuid),
     providerId: provider.id,
     declaration: declared,
-    price: declared.price ?? provider.defaultPrice,
-    freeTierCalls: declared.freeTierCalls ?? 100,
+    prices: planPrices(undefined, wantedTerms(asked, provider, 100), at, Duration.zero),
     searchTokens: tokensOfTool(declared, provider.name),
-    at: instant("2026-11-20T10:11:12.345Z"),
+    at,
     ...changes
   }
   return upsert
 })
+
+/** Stored as the catalog does it: with versions planned from those that are there, while nobody else changes them. */
+export const putTool = Effect.fnUntraced(function* (
+  provider: Provider,
+  declaration: Partial<ToolDeclaration>,
+  at: DateTime.Utc,
+  notice: Duration.Duration = Duration.zero
+) {
+  const store = yield* CatalogStore
+  const { atomically } = yield* UnitOfWork
+  const unit = Effect.gen(function* () {
+    yield* store.countOf(provider.id)
+    const tool = yield* aTool(provider, declaration, { at })
+    const known = Option.getOrUndefined(yield* store.findOf(provider.id, tool.declaration.toolName))
+    const prices = planPrices(known?.prices, wantedTerms(tool.declaration, provider, 100), at, notice)
+    return { ...(yield* store.upsert({ ...tool, prices })), prices }
+  })
+  return yield* atomically(unit)
+})
+
+/** The tool that comes of a declaration. */
+export const toolOf = (
+  { billingPolicy, freeTierCalls, maxCost, price, ...rest }: ToolDeclaration,
+  kept: Pick<Tool, "createdAt" | "id" | "providerId" | "updatedAt" | "withdrawnAt">
+): Tool => ({ ...rest, declared: { billingPolicy, freeTierCalls, maxCost, price }, ...kept })

@@ -49,6 +49,8 @@ for (const [name, ports] of everyStore) {
             name: "Curious",
             keyId: key.id,
             rateLimitRpm: 77,
+            defaultCap: undefined,
+            accountDefaultCap: undefined,
             expiresAt
           })
         })
@@ -217,7 +219,12 @@ describe("Authentication's cache", () => {
       let asked = 0
       const knowsEveryKey = Layer.mock(KeyStore, {
         findByHash: (hash) =>
-          Effect.sync(() => (asked++, Option.some({ key: { ...key, hash }, ownerName: "", rateLimitRpm: 1 })))
+          Effect.sync(
+            () => (
+              asked++,
+              Option.some({ key: { ...key, hash }, ownerName: "", rateLimitRpm: 1, defaultCap: undefined })
+            )
+          )
       })
       const services = yield* Layer.build(
         Authentication.layer.pipe(Layer.provide(knowsEveryKey), Layer.provide(Layer.succeedContext(ports)))

@@ -65,13 +65,13 @@ for (const [name, ports] of everyStore) {
       Effect.gen(function* () {
         const catalog = yield* Catalog
         const provider = yield* aProvider({ defaultPrice: fromCents(3) })
-        const put = (price: Microcents | undefined) =>
-          Effect.map(catalog.upsert(provider.id, [aDeclaration({ price })]), ({ stored }) => stored[0]!)
-        const { id } = yield* put(undefined)
+        const put = (price: Microcents | null) =>
+          Effect.map(catalog.upsert(provider.id, [{ ...aDeclaration(), price }]), ({ stored }) => stored[0]!)
+        const { id } = yield* put(null)
         for (const [price, version] of [
           [Microcents.make(100n), 2],
           [Microcents.make(100n), 2],
-          [undefined, 3],
+          [null, 3],
           [fromCents(3), 3]
         ] as const) {
           yield* TestClock.adjust("1 second")

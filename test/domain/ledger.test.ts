@@ -92,8 +92,9 @@ it("a call's id and the id of its transfers are each other's, digit by digit", (
   assert.strictEqual(callOfTransfer(transferOfCall(id)), id)
 })
 
-it("provider's share and fee are the amount, exactly, and the fee is a tenth, half up", () => {
-  for (let n = 0n; n < 2_000n; n++) {
+it("provider's share and fee are the amount, exactly, and the fee is a tenth, half up, at least one", () => {
+  assert.deepStrictEqual([0n, 1n, 2n, 3n, 4n].map(feeOf), [0n, 1n, 1n, 1n, 1n])
+  for (let n = 5n; n < 2_000n; n++) {
     const fee = feeOf(n)
     assert.isTrue(fee * 10n <= n + 5n && fee * 10n > n - 5n && fee <= n, String(n))
   }

@@ -21,14 +21,15 @@ describe("Microcents", () => {
     const net = amount - fee
     assert.strictEqual(fee + net, amount)
     assert.isTrue(fee >= 0n && net >= 0n)
-    // A tenth, off by half a microcent at most.
+    // A tenth, off by half a microcent at most; of anything above 0 at least 1.
     const tenTimesOff = fee * 10n - amount
-    assert.isTrue(-5n < tenTimesOff && tenTimesOff <= 5n)
+    assert.isTrue((-5n < tenTimesOff && tenTimesOff <= 5n) || (amount < 5n && fee === 1n))
+    assert.strictEqual(fee === 0n, amount === 0n)
   })
 
-  it("rounds half a microcent of the fee up", () => {
+  it("rounds half a microcent of the fee up, and takes at least one", () => {
     const fees = [0n, 1n, 4n, 5n, 14n, 15n, 100n, MICROCENTS_MAX].map(feeOf)
-    assert.deepStrictEqual(fees, [0n, 0n, 0n, 1n, 1n, 2n, 10n, 900_719_925_474_099n])
+    assert.deepStrictEqual(fees, [0n, 1n, 1n, 1n, 1n, 2n, 10n, 900_719_925_474_099n])
   })
 
   it("dollars as people type them are exact, and anything else is no amount", () => {

@@ -61,7 +61,7 @@ for (const [name, ports] of everyStore) {
           const entries = yield* Effect.forEach(registered.tools, entryOf)
           const facts = entries.map(({ freeTierCalls, price, tool }) => [tool.toolName, price, freeTierCalls])
           assert.deepStrictEqual(facts, [
-            ["now", fromCents(5), 100],
+            ["now", fromCents(5), 0],
             ["tomorrow", fromCents(7), 0]
           ])
         })

@@ -16,6 +16,7 @@ import {
   unasked,
   valueAt
 } from "../support/Market.ts"
+import { fixedPrice } from "../support/Prices.ts"
 import { everyService, LIVE, send } from "../support/ServiceUnderTest.ts"
 
 const PRICING = "/api/v1/market/pricing"
@@ -76,8 +77,15 @@ for (const [store, layer] of everyService()) {
             badge: "unrated",
             trust_score: null
           },
-          pricing: { model: "per_call", price_cents: 0, price_microcents: 100, price: "$0.0001", free_tier_calls: 0 },
-          stats: { total_calls: 0, reported_calls: 0, avg_latency_ms: null, p95_latency_ms: null, uptime_pct: null },
+          pricing: fixedPrice(100, "$0.0001"),
+          stats: {
+            total_calls: 0,
+            reported_calls: 0,
+            avg_latency_ms: null,
+            avg_response_time_ms: null,
+            p95_latency_ms: null,
+            uptime_pct: null
+          },
           on_cancel: "finish",
           canceled_call_costs: "price",
           withdrawn_at: null
@@ -238,12 +246,15 @@ for (const [store, layer] of everyService()) {
           provider: "list Works",
           provider_id: one.id,
           pricing: {
-            model: "per_call",
+            ...fixedPrice(200, "$0.0002"),
             price_per_call_microcents: 200,
             price_per_call_cents: 0,
-            price_per_call: "$0.0002",
-            free_tier_calls: 100
-          }
+            price_per_call: "$0.0002"
+          },
+          price_cents: 0,
+          price: "$0.0002",
+          free_tier_limit: 0,
+          free_tier_remaining: 0
         })
         assert.strictEqual(at(answer, "pricing", 2, "provider_id"), two.id)
         assert.deepStrictEqual(

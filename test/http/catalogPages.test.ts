@@ -83,10 +83,11 @@ for (const [store, layer] of everyService()) {
         assert.notInclude(plain, "Given up after")
         const all = yield* page(`/catalog/${textAt(told, "tools", 1, "id")}`)
         for (const part of [
-          "$1.234567",
+          "up to $5.00",
+          "costs $1.234567",
           "by tokens used",
           "On a result that fits.",
-          "$5.00:",
+          "Usage-priced",
           "2.5 s an attempt",
           "Calling twice"
         ]) {

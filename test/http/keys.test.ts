@@ -53,6 +53,7 @@ for (const [store, layer] of everyService()) {
           role: "provider",
           status: "active",
           current: false,
+          default_cap_microcents: null,
           created_at: valueAt(newest, "created_at"),
           expires_at: "2199-01-01T00:00:00.000Z",
           revoked_at: null

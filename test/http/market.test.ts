@@ -109,6 +109,7 @@ for (const [store, layer] of everyService()) {
         assert.deepStrictEqual(nothing, {
           total_tool_invocations: 0,
           successful_calls: 0,
+          reported_calls: 0,
           unique_agents: 0,
           unique_tools: 0,
           tools_listed: 0,

@@ -5,6 +5,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { aProvider, expecting, listedTool, type Member, putTools, textAt, TOOLS, valueAt } from "../support/Market.ts"
+import { fixedPrice } from "../support/Prices.ts"
 import { PostgresTest } from "../support/postgres.ts"
 import { everyService, LIVE, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 import { connectedTo } from "../support/TestDatabases.ts"
@@ -34,13 +35,10 @@ for (const [store, layer] of everyService()) {
         ]
         for (const [n, [tool, microcents, shown]] of ways.entries()) {
           yield* putTools(provider, { tool_name: `w${n}`, ...tool })
-          assert.deepStrictEqual(valueAt(yield* listedTool(provider, `w${n}`), "pricing"), {
-            model: "per_call",
-            price_cents: Math.floor(microcents / 10_000),
-            price_microcents: microcents,
-            price: shown,
-            free_tier_calls: 100
-          })
+          assert.deepStrictEqual(
+            valueAt(yield* listedTool(provider, `w${n}`), "pricing"),
+            fixedPrice(microcents, shown)
+          )
         }
         for (const two of [
           { price_microcents: 1, price_cents_override: 1 },
@@ -52,11 +50,11 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("come with a free tier: none of a tool's own means the platform's, 0 means none", () =>
+    it.effect("come with a free tier only where the provider sets one", () =>
       Effect.gen(function* () {
         const provider = yield* aProvider()
         for (const [tool, calls] of [
-          [{}, 100],
+          [{}, 0],
           [{ free_tier_calls: 0 }, 0],
           [{ free_tier_calls: 10 }, 10],
           [{ pricing: { free_tier_calls: 3 } }, 3],
@@ -94,8 +92,8 @@ it.layer(ServiceUnderTest.postgres(), LIVE)("prices in the database", (it) => {
           JOIN tools t ON t.id = p.tool_id WHERE t.provider_id = ${provider.id} ORDER BY version`
       ).pipe(connectedTo(url))
       assert.deepStrictEqual(rows, [
-        { version: 1, price: "100", free: 100 },
-        { version: 2, price: "101", free: 100 },
+        { version: 1, price: "100", free: 0 },
+        { version: 2, price: "101", free: 0 },
         { version: 3, price: "101", free: 5 },
         { version: 4, price: "100", free: 5 }
       ])

@@ -75,8 +75,11 @@ for (const [store, layer] of everyService()) {
           {
             version: 1,
             price_microcents: 1_250,
-            price: "$0.00125",
+            max_cost_microcents: 9_000,
+            price: "up to $0.009",
+            usage_priced: true,
             free_tier_calls: 3,
+            billing_policy: "valid_output",
             effective_from: textAt(answer, "price_history", 0, "effective_from")
           }
         ])
@@ -101,8 +104,8 @@ for (const [store, layer] of everyService()) {
           history.map((one) => ["version", "price", "free_tier_calls"].map((field) => valueAt(one, field))),
           [
             [3, "Free", 5],
-            [2, "Free", 100],
-            [1, "$0.0001", 100]
+            [2, "Free", 0],
+            [1, "$0.0001", 0]
           ]
         )
         const since = history.map((one) => String(valueAt(one, "effective_from")))

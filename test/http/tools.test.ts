@@ -139,23 +139,23 @@ for (const [store, layer] of everyService()) {
     it.effect("are refused for what they must not be, by the field's name", () =>
       Effect.gen(function* () {
         const provider = yield* aProvider()
-        const amounts = ["500", 150.5, -1, 2 ** 53, 1e300, null, true, [1], {}]
+        const amounts = ["500", 150.5, -1, 2 ** 53, 1e300, true, [1], {}]
         const wrong: Readonly<Record<string, ReadonlyArray<unknown>>> = {
           tool_name: ["", " ", "a b", "ä", "x".repeat(129), "a|b", "a\nb", "<b>", null, 1],
-          display_name: ["x".repeat(201), null, 1],
-          description: ["x".repeat(4_001), null],
-          category: ["", "Upper", "-a", "a|b", "x".repeat(51), null],
+          display_name: ["x".repeat(201), 1],
+          description: ["x".repeat(4_001), 1],
+          category: ["", "Upper", "-a", "a|b", "x".repeat(51)],
           price_microcents: amounts,
           price_cents_override: [...amounts, 100_000_001],
           "pricing.price_cents": amounts,
           "pricing.free_tier_calls": amounts,
           free_tier_calls: [...amounts, 1_000_000_001],
           max_cost_microcents: amounts,
-          billing_policy: ["never", "", null, 1],
-          timeout_ms: [99, 60_001, "1000", 1.5, null],
-          idempotent: ["true", 1, null],
-          input_schema: [null, true, "object", 1, []],
-          output_schema: [null, true]
+          billing_policy: ["never", "", 1],
+          timeout_ms: [99, 60_001, "1000", 1.5],
+          idempotent: ["true", 1],
+          input_schema: [true, "object", 1, []],
+          output_schema: [true, 1]
         }
         for (const [field, values] of Object.entries(wrong)) {
           for (const value of values) {
@@ -209,8 +209,12 @@ for (const [store, layer] of everyService()) {
           const output = yield* refusalOf(provider, { tool_name: "s", output_schema: input_schema })
           assert.include(output, "output_schema")
         }
-        assert.include(yield* refusalOf(provider, { tool_name: "s", billing_policy: "valid_output" }), "output_schema")
+        assert.include(
+          yield* refusalOf(provider, { tool_name: "new", billing_policy: "valid_output" }),
+          "output_schema"
+        )
         yield* putTools(provider, { tool_name: "s", billing_policy: "valid_output", output_schema: {} })
+        assert.include(yield* refusalOf(provider, { tool_name: "s", output_schema: null }), "output_schema")
       })
     )
 

@@ -154,7 +154,13 @@ for (const [name, market] of everyMarket()) {
           provider_id: offer.provider.id,
           price_microcents: PRICE,
           price_cents: 1,
-          price: "$0.012345"
+          price: "up to $0.04",
+          max_cost_microcents: 40_000,
+          usage_priced: true,
+          price_version: 1,
+          billing_policy: "success",
+          free_tier_calls: 1,
+          upcoming: null
         }
         const free = yield* expecting(200, callOf(consumer, offer, dry, "a dry run has no key"))
         assert.deepStrictEqual(at(free, "quote"), {
@@ -169,7 +175,7 @@ for (const [name, market] of everyMarket()) {
         assert.strictEqual(forwarded(server), 0)
         assert.deepStrictEqual(yield* receiptsOf(consumer), [])
 
-        yield* expecting(200, callOf(consumer, offer, { input: dry.input }))
+        yield* expecting(200, callOf(consumer, offer, { input: dry.input, max_cost_microcents: 40_000 }))
         const paid = yield* expecting(200, callOf(consumer, offer, { ...dry, max_cost_microcents: 20_000 }))
         assert.deepStrictEqual(at(paid, "quote"), {
           ...expected,

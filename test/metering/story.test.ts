@@ -4,6 +4,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { dataFolder } from "../support/EmbeddedFolders.ts"
+import { fixedPrice } from "../support/Prices.ts"
 import { everythingServer, sdk1Server, sdk2Server } from "../support/mcp/RealServers.ts"
 import { ask, type Request, serve } from "../support/metering/Process.ts"
 
@@ -59,13 +60,7 @@ describe("An agent", () => {
         const found = yield* get("/api/market/catalog?q=adds%20numbers")
         const sum = at(found, "tools", 0)
         assert.strictEqual(at(sum, "tool_name"), "get-sum")
-        assert.deepStrictEqual(at(sum, "pricing"), {
-          model: "per_call",
-          price_cents: 1,
-          price_microcents: 12_345,
-          price: "$0.012345",
-          free_tier_calls: 1
-        })
+        assert.deepStrictEqual(at(sum, "pricing"), fixedPrice(12_345, "$0.012345", 1))
 
         const json = { tool_id: String(at(sum, "id")), input: { a: 2, b: 40 } }
         const call: Request = { path: "/api/market/proxy", key, json }

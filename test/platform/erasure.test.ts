@@ -107,9 +107,9 @@ for (const [name, core] of everyDisputedCore) {
         const listed = yield* Effect.flatMap(CatalogStore, (store) =>
           store.findOf(ProviderId.make(provider.id), offer.toolName)
         )
-        const { price, tool } = Option.getOrThrow(listed)
+        const { price, priceVersion, tool } = Option.getOrThrow(listed)
         assert.deepStrictEqual(
-          [tool.displayName, tool.description, tool.inputSchema, tool.category, price, tool.priceVersion],
+          [tool.displayName, tool.description, tool.inputSchema, tool.category, price, priceVersion],
           ["echo", "", undefined, "games", 12_345n, 1]
         )
         assert.isDefined(tool.withdrawnAt)

@@ -138,7 +138,7 @@ it.live.each([
       }
       assert.deepStrictEqual(walked, ["register", "load", "find", "quote", "call", "receipt", "verify"])
       assert.strictEqual(known(memory, "valid"), true)
-      assert.strictEqual(known(memory, "price_microcents"), 12_345)
+      assert.strictEqual(known(memory, "max_cost_microcents"), 12_345)
       assert.include(JSON.stringify(known(memory, "result")), "The sum of 21 and 21 is 42.")
       assert.strictEqual(pointed(known(memory, "receipt"), "/cost_microcents"), cost)
       const balance = yield* ask(service, {

@@ -14,6 +14,7 @@ import { connectedTo } from "../support/TestDatabases.ts"
 const INIT = "/api/v1/init"
 const HEALTH = "/api/v1/health"
 const OLD = 5
+const OLD_CONSUMER = "0193f9c4-1b20-7c55-8e01-6d2f90ab34ce"
 
 const onDatabase = <A, E>(work: Effect.Effect<A, E, SqlClient.SqlClient>) =>
   Effect.flatMap(PostgresTest, ({ url }) => work.pipe(connectedTo(url), Effect.orDie))
@@ -81,12 +82,27 @@ it.layer(ServiceUnderTest.postgres(), LIVE)("init", (it) => {
   it.effect("brings an old schema up to date, with the rows that are in it", () =>
     Effect.gen(function* () {
       yield* oldSchema
-      const consumer = yield* aConsumer()
+      yield* onDatabase(
+        Effect.flatMap(
+          SqlClient.SqlClient,
+          (sql) => sql`
+            INSERT INTO consumers (id, name, email, use_case, rate_limit_rpm, created_at)
+            VALUES (${OLD_CONSUMER}, 'Old', 'old@example.org', '', 60, now())`
+        )
+      )
       const health = yield* expecting(200, { path: HEALTH })
       assert.include(String(at(health, "checks", "schema", "message")), `version ${OLD}`)
       const answer = yield* expecting(200, { method: "POST", path: INIT })
       isUpToDate(answer)
       assert.deepStrictEqual(listAt(answer, "applied"), migrations.names.slice(OLD))
+      const kept = yield* onDatabase(
+        Effect.flatMap(
+          SqlClient.SqlClient,
+          (sql) => sql`SELECT name, default_cap_microcents AS cap FROM consumers WHERE id = ${OLD_CONSUMER}`
+        )
+      )
+      assert.deepStrictEqual(kept, [{ name: "Old", cap: null }])
+      const consumer = yield* aConsumer()
       yield* expecting(200, { path: "/api/v1/market/balance", key: consumer.key })
     })
   )

@@ -26,8 +26,8 @@ export interface Books {
 
 const CENT = 10_000n
 
-/** One tenth, rounded half up: written down here a second time. */
-export const feeOf = (cost: bigint): bigint => (cost + 5n) / 10n
+/** One tenth, rounded half up, at least 1 of anything above 0: written down here a second time. */
+export const feeOf = (cost: bigint): bigint => (cost > 0n && cost < 5n ? 1n : (cost + 5n) / 10n)
 
 export const makeBooks = ({ facts, processor, stores }: World): Books => {
   const loads = Context.get(stores, LoadStore)

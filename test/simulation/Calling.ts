@@ -15,7 +15,10 @@ import { nowMs, type World } from "./World.ts"
 export const call = Effect.fnUntraced(function* (world: World, act: Call) {
   const buyer = one(world.facts.consumers, act.who)
   const tool = one(world.facts.tools, act.tool)
-  return buyer === undefined || tool === undefined ? "nobody" : yield* callOf(world, act, buyer, tool)
+  if (buyer === undefined || tool === undefined) return "nobody"
+  // Usage-priced tools are not called without a cap.
+  const cap = act.cap ?? (maximumOf(tool.terms) > tool.terms.price ? 100 : undefined)
+  return yield* callOf(world, cap === undefined ? act : { ...act, cap }, buyer, tool)
 })
 
 export const callOf = Effect.fnUntraced(function* (

@@ -2,7 +2,7 @@
  * The service of the simulation: every endpoint that moves or shows something, on the whole core. Pages for people are left
  * out: they take most of the time of a start, and a simulation starts often.
  */
-import { Effect, Layer, Redacted } from "effect"
+import { Duration, Effect, Layer, Redacted } from "effect"
 import { RateLimiter } from "effect/persistence"
 import * as NodeDigest from "../../adapters/crypto/NodeDigest.ts"
 import * as NodeLogSigner from "../../adapters/crypto/NodeLogSigner.ts"
@@ -28,6 +28,7 @@ import * as BoundedRateLimiterStore from "../../adapters/memory/BoundedRateLimit
 import * as PdfInvoicePrinter from "../../adapters/pdf/PdfInvoicePrinter.ts"
 import { OperatorKey } from "../../domain/accounts/Authentication.ts"
 import { RateLimitPolicy } from "../../domain/accounts/RateLimitPolicy.ts"
+import { PriceNotice } from "../../domain/catalog/PriceNotice.ts"
 import { DefaultFreeTierCalls } from "../../domain/catalog/Pricing.ts"
 import { CurrentEarningsPolicy } from "../../domain/payouts/EarningsPolicy.ts"
 import { RefundLossLimitCents } from "../../domain/refunds/Refunds.ts"
@@ -52,6 +53,7 @@ const settings = (terms: Terms) =>
     }),
     Layer.succeed(RefundLossLimitCents, terms.lossLimitCents),
     Layer.succeed(DefaultFreeTierCalls, 0),
+    Layer.succeed(PriceNotice, Duration.hours(terms.priceNoticeHours)),
     Layer.succeed(OperatorKey, Redacted.make(OPERATOR)),
     Layer.succeed(UpstreamLimits, { timeoutMs: UPSTREAM_TIMEOUT_MS, retriesMax: 1, totalMs: 0 }),
     Layer.succeed(RateLimitPolicy, { defaultRpm: 6_000, ceilingRpm: 6_000, providerRpm: 6_000 }),

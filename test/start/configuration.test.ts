@@ -31,6 +31,7 @@ const WRONG: Readonly<Record<string, ReadonlyArray<string>>> = {
   OPERATOR_KEY: ["hunter2"],
   METRICS_TOKEN: ["hunter2"],
   DEFAULT_FREE_TIER_CALLS: ["-1", "1.5", "1000000001"],
+  PRICE_NOTICE_HOURS: ["-1", "1.5", "2161", "soon"],
   RATE_LIMIT_RPM: ["-1", "many"],
   RATE_LIMIT_RPM_MAX: ["0", "-1"],
   RATE_LIMIT_IP_RPM: ["-1"],
@@ -62,7 +63,7 @@ describe("the configuration", () => {
       [RATE_LIMIT_RPM, RATE_LIMIT_RPM_MAX, RATE_LIMIT_IP_RPM, RATE_LIMIT_REGISTER_RPM],
       [60, 6_000, 600, 30]
     )
-    assert.deepStrictEqual([rest.profile, rest.DATA_DIR, rest.DEFAULT_FREE_TIER_CALLS], ["embedded", "./data", 100])
+    assert.deepStrictEqual([rest.profile, rest.DATA_DIR, rest.DEFAULT_FREE_TIER_CALLS], ["embedded", "./data", 0])
     assert.isUndefined(rest.TRUST_PROXY)
   })
 

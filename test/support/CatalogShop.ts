@@ -58,7 +58,13 @@ export const catalogShop = Effect.gen(function* () {
     default_price_microcents: 20_000,
     tools: [
       { ...ROUTE, price_microcents: 900 },
-      { tool_name: "jam", category: "maps", description: "Says how long a road is closed.", billing_policy: "attempt" }
+      {
+        tool_name: "jam",
+        category: "maps",
+        description: "Says how long a road is closed.",
+        billing_policy: "attempt",
+        free_tier_calls: 100
+      }
     ]
   })
   yield* post(`${url}/api/market/tools`, { tools: [ROUTE] }, String(ada.body["api_key"]))

@@ -90,6 +90,7 @@ const Key = Schema.Struct({
   role: Schema.Literals(["consumer", "provider"]),
   status: Schema.Literals(["active", "revoked", "expired"]),
   current: Schema.Boolean,
+  default_cap_microcents: Schema.NullOr(MicrocentsFromInt),
   created_at: Timestamp,
   expires_at: Schema.NullOr(Timestamp),
   revoked_at: Schema.NullOr(Timestamp)
@@ -110,7 +111,8 @@ const RevokedKey = Schema.Struct({ revoked: Schema.Literal(true), key: Key }).an
 
 export const CreateKey = Schema.Struct({
   label: Schema.optionalKey(Text(KEY_LABEL_CHARS_MAX)),
-  expires_at: Schema.optionalKey(Instant)
+  expires_at: Schema.optionalKey(Instant),
+  default_cap_microcents: Schema.optionalKey(MicrocentsFromInt)
 }).annotate({ identifier: "CreateKey", examples: [{ label: "staging" }] })
 
 export const RotateKey = Schema.Struct({
@@ -120,6 +122,18 @@ export const RotateKey = Schema.Struct({
   )
 }).annotate({ identifier: "RotateKey", examples: [{ grace_seconds: 3_600 }] })
 
+export const SetDefaultCap = Schema.Struct({
+  default_cap_microcents: Schema.NullOr(MicrocentsFromInt),
+  key_id: Schema.optionalKey(KeyId)
+}).annotate({ identifier: "SetDefaultCap", examples: [{ default_cap_microcents: Microcents.make(50_000n) }] })
+
+const DefaultCap = Schema.Struct({
+  of: Schema.Literals(["account", "key"]),
+  key_id: Schema.NullOr(KeyId),
+  default_cap_microcents: Schema.NullOr(MicrocentsFromInt),
+  message: Schema.String
+}).annotate({ identifier: "DefaultCap" })
+
 const owner = ["consumer", "provider"] as const
 
 const WhoAmI = Schema.Struct({
@@ -128,6 +142,8 @@ const WhoAmI = Schema.Struct({
   name: Schema.String,
   key_id: KeyId,
   rate_limit_rpm: Schema.Int,
+  default_cap_microcents: Schema.NullOr(MicrocentsFromInt),
+  account_default_cap_microcents: Schema.NullOr(MicrocentsFromInt),
   key_expires_at: Schema.NullOr(Timestamp)
 }).annotate({ identifier: "WhoAmI" })
 
@@ -235,6 +251,22 @@ export class AccountsApi extends HttpApiGroup.make("accounts")
         OpenApi.annotations({
           summary: "Replace a key",
           description: "The old key works on for the grace time, a day if none is given."
+        })
+      ),
+    HttpApiEndpoint.post("setDefaultCap", "/api/v1/market/default-cap", {
+      headers: idempotencyHeader,
+      payload: SetDefaultCap,
+      success: DefaultCap,
+      error: problems(400, 401, 403, 404, 409, 413, 415, 422)
+    })
+      .annotate(Access, writeBy("consumer"))
+      .middleware(KeyAuth)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Set your default cap",
+          description:
+            "The most that you pay for one usage-priced call that names no cap itself: of the account, or of the key that you " +
+            "name, which goes before the account's. `null` takes it away. It says nothing about tools with a fixed price."
         })
       )
   )

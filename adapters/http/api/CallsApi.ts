@@ -11,6 +11,7 @@ import { Timestamp } from "../../../domain/shared/Timestamp.ts"
 import { Access, KeyAuth, readBy } from "./Access.ts"
 import { Cursor, Display, LimitUpTo, Offset } from "./Fields.ts"
 import { idempotencyHeader } from "./IdempotencyHeader.ts"
+import { UpcomingPrice } from "./PriceFields.ts"
 import { problems } from "./Problem.ts"
 
 export const USAGE_LIMIT_MAX = 200
@@ -24,6 +25,7 @@ export const ProxyCall = Schema.Struct({
   arguments: Schema.optionalKey(JsonObject),
   provider_id: Schema.optionalKey(ProviderId),
   max_cost_microcents: Schema.optionalKey(MicrocentsFromInt),
+  price_version: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))),
   dry_run: Schema.optionalKey(Schema.Boolean),
   metadata: Schema.optionalKey(JsonObject)
 })
@@ -36,6 +38,14 @@ export const ProxyCall = Schema.Struct({
     })
   )
   .annotate({ identifier: "ProxyCall", examples: [{ tool_name: "search", input: { q: "sea" } }] })
+
+const capHeaderField = {
+  "x-max-cost-microcents": Schema.optionalKey(
+    Schema.String.check(Schema.isPattern(/^\d{1,16}$/u)).annotate({
+      description: "The most that you pay for this call, where the body has no `max_cost_microcents`."
+    })
+  )
+}
 
 const CallMeta = Schema.Struct({
   tool: Schema.String,
@@ -68,6 +78,12 @@ const Quote = Schema.Struct({
     price_microcents: MicrocentsFromInt,
     price_cents: Schema.Int,
     price: Display,
+    max_cost_microcents: MicrocentsFromInt,
+    usage_priced: Schema.Boolean,
+    price_version: Schema.Int,
+    billing_policy: Schema.Literals(["success", "valid_output", "attempt"]),
+    free_tier_calls: Schema.Int,
+    upcoming: Schema.NullOr(UpcomingPrice),
     cost_microcents: MicrocentsFromInt,
     hold_microcents: MicrocentsFromInt,
     free_tier_remaining: Schema.NullOr(Schema.Int),
@@ -218,7 +234,7 @@ const FreeTierList = Schema.Struct({
 export class CallsApi extends HttpApiGroup.make("calls")
   .add(
     HttpApiEndpoint.post("proxy", "/api/market/proxy", {
-      headers: idempotencyHeader,
+      headers: { ...idempotencyHeader, ...capHeaderField },
       payload: ProxyCall,
       success: Schema.Union([CallResult, Quote]),
       error: problems(400, 401, 402, 403, 404, 409, 410, 413, 415, 422, 502, 504)
@@ -231,6 +247,10 @@ export class CallsApi extends HttpApiGroup.make("calls")
           description:
             "Holds the price, forwards the call, settles, and answers with the provider's own result and a " +
             "receipt. Only a success costs money, unless the tool's billing_policy says otherwise. `dry_run: true` quotes.\n\n" +
+            "A usage-priced call (its maximum is above its price) needs a cap: `max_cost_microcents` in the body, else the " +
+            "header `X-Max-Cost-Microcents`, else `default_cap_microcents` of the key, else of the account; without one it is " +
+            "422 `CAP_REQUIRED`. Never is more held than the cap, and the provider is told it. Name the `price_version` of " +
+            "a quote, and a call is refused rather than charged under another one.\n\n" +
             "A forwarded call runs to its end even if you disconnect, and is billed by its outcome, unless the tool's " +
             "on_cancel says otherwise. With an `Idempotency-Key` its answer is then kept for 10 minutes; after that a " +
             "replay is 410 with receipt, outcome and cost. An account has a maximum number of calls in flight; those " +

@@ -12,6 +12,7 @@ import { Access, KeyAuth, publicRead, readBy, uncached, writeBy } from "./Access
 import { CatalogTool, ToolDetails } from "./CatalogTool.ts"
 import { Display, MicrocentsQuery, pageQuery, Text } from "./Fields.ts"
 import { idempotencyHeader } from "./IdempotencyHeader.ts"
+import { pricingFields } from "./PriceFields.ts"
 import { problems } from "./Problem.ts"
 import { SelfDescription } from "./SelfDescription.ts"
 import { ToolBody } from "./ToolBody.ts"
@@ -87,12 +88,15 @@ const PriceLine = Schema.Struct({
   provider: Schema.String,
   provider_id: ProviderId,
   pricing: Schema.Struct({
-    model: Schema.Literals(["per_call", "per_token", "free"]),
+    ...pricingFields,
     price_per_call_microcents: MicrocentsFromInt,
     price_per_call_cents: Schema.Int,
-    price_per_call: Display,
-    free_tier_calls: Schema.Int
-  })
+    price_per_call: Display
+  }),
+  price_cents: Schema.Int,
+  price: Display,
+  free_tier_limit: Schema.Int,
+  free_tier_remaining: Schema.Int
 }).annotate({ identifier: "PriceLine" })
 
 const PriceList = Schema.Struct({
@@ -171,8 +175,12 @@ export class CatalogApi extends HttpApiGroup.make("catalog")
         OpenApi.annotations({
           summary: "Register or update tools",
           description:
-            "Upsert by tool_name. Another price or free tier makes a new price version; receipts keep theirs. A tool that was " +
-            "withdrawn is listed again."
+            "Upsert by tool_name. Of a tool that is registered already only the fields that you send change; `null` resets " +
+            "one to its default. A tool that was withdrawn is listed again.\n\n" +
+            "Another price, maximum, free tier or billing policy makes a new price version; receipts keep theirs. What is " +
+            "better for consumers takes effect at once. What charges them more is shown as `upcoming` and takes effect after " +
+            "the notice period (24 hours unless the operator says otherwise), a smaller free tier with the first month that " +
+            "begins after it. Another change replaces an upcoming one."
         })
       ),
     HttpApiEndpoint.get("ownTools", "/api/v1/market/tools", {
@@ -222,7 +230,8 @@ export class CatalogApi extends HttpApiGroup.make("catalog")
         OpenApi.annotations({
           summary: "Find tools",
           description:
-            "Every listed tool with its provider, its price and how it has done, filtered and sorted as you ask."
+            "Every listed tool with its provider, its price and how it has done, filtered and sorted as you ask. " +
+            "`max_price_microcents` and the orders by price go by the most that one call may cost."
         })
       ),
     HttpApiEndpoint.get("tool", "/api/v1/market/tools/:id", {

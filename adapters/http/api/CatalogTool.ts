@@ -6,7 +6,7 @@ import { ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
 import { MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
 import { Timestamp } from "../../../domain/shared/Timestamp.ts"
 import { Badge, VerificationLevel } from "../../../domain/trust/TrustScore.ts"
-import { Display } from "./Fields.ts"
+import { PriceSince, pricingFields } from "./PriceFields.ts"
 import { CanceledCallCostsWord, OnCancelWord, ToolBody } from "./ToolBody.ts"
 
 const JsonSchemaOrNull = Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))
@@ -26,17 +26,12 @@ export const CatalogTool = Schema.Struct({
     badge: Badge,
     trust_score: Schema.NullOr(Schema.Int)
   }),
-  pricing: Schema.Struct({
-    model: Schema.Literals(["per_call", "per_token", "free"]),
-    price_cents: Schema.Int,
-    price_microcents: MicrocentsFromInt,
-    price: Display,
-    free_tier_calls: Schema.Int
-  }),
+  pricing: Schema.Struct(pricingFields),
   stats: Schema.Struct({
     total_calls: Schema.Int,
     reported_calls: Schema.Int,
     avg_latency_ms: Schema.NullOr(Schema.Finite),
+    avg_response_time_ms: Schema.NullOr(Schema.Finite),
     p95_latency_ms: Schema.NullOr(Schema.Finite),
     uptime_pct: Schema.NullOr(Schema.Finite)
   }),
@@ -45,14 +40,6 @@ export const CatalogTool = Schema.Struct({
   withdrawn_at: Schema.NullOr(Timestamp)
 }).annotate({ identifier: "CatalogTool" })
 export type CatalogTool = typeof CatalogTool.Type
-
-const PriceSince = Schema.Struct({
-  version: Schema.Int,
-  price_microcents: MicrocentsFromInt,
-  price: Display,
-  free_tier_calls: Schema.Int,
-  effective_from: Timestamp
-}).annotate({ identifier: "PriceSince" })
 
 export const ToolDetails = Schema.Struct({
   ...CatalogTool.fields,

@@ -19,7 +19,7 @@ export const codesByStatus = {
   410: ["TOOL_WITHDRAWN", "ANSWER_NOT_KEPT"],
   413: ["PAYLOAD_TOO_LARGE"],
   415: ["UNSUPPORTED_MEDIA_TYPE"],
-  422: ["VALIDATION_ERROR", "BELOW_MINIMUM", "BLOCKED_ENDPOINT"],
+  422: ["VALIDATION_ERROR", "BELOW_MINIMUM", "BLOCKED_ENDPOINT", "CAP_REQUIRED"],
   429: ["RATE_LIMITED"],
   431: ["HEADERS_TOO_LARGE"],
   500: ["INTERNAL_ERROR"],
@@ -93,6 +93,7 @@ const extras: Partial<Record<ProblemStatus, Schema.Struct.Fields>> = {
     needed_microcents: Schema.optionalKey(Schema.Int),
     platform_funds_microcents: Schema.optionalKey(Schema.Int),
     platform_funds_cents: Schema.optionalKey(Schema.Int),
+    price_version: Schema.optionalKey(Schema.Int),
     candidates: Schema.optionalKey(
       Schema.Array(Schema.Struct({ tool_id: Schema.String, provider_id: Schema.String, provider: Schema.String }))
     )
@@ -107,6 +108,8 @@ const extras: Partial<Record<ProblemStatus, Schema.Struct.Fields>> = {
   },
   422: {
     ...FailedCall,
+    price_microcents: Schema.optionalKey(Schema.Int),
+    max_cost_microcents: Schema.optionalKey(Schema.Int),
     minimum_cents: Schema.optionalKey(Schema.Int),
     payout_balance_cents: Schema.optionalKey(Schema.Int),
     connect_url: Schema.optionalKey(Schema.String),

@@ -1,9 +1,10 @@
 /**
- * A tool as a provider declares it on the wire. The price may be written in three ways; only one at a time.
+ * A tool as a provider declares it on the wire. The price may be written in three ways; only one at a time. Of a tool
+ * that is registered already an absent field stays as it is, and `null` resets one to its default.
  */
 import { Schema } from "effect"
 import { FREE_TIER_CALLS_MAX } from "../../../domain/catalog/Pricing.ts"
-import { Category, type ToolDeclaration, ToolName } from "../../../domain/catalog/Tool.ts"
+import { Category, type ToolChange, type ToolDeclaration, ToolName } from "../../../domain/catalog/Tool.ts"
 import { fromCents, Microcents, MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
 import { Text, WholeCents } from "./Fields.ts"
 
@@ -15,33 +16,35 @@ const FreeTierCalls = Schema.Int.check(
   Schema.isLessThanOrEqualTo(FREE_TIER_CALLS_MAX)
 )
 
+const resettable = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+
 export const OnCancelWord = Schema.Literals(["finish", "pass"])
 export const CanceledCallCostsWord = Schema.Literals(["price", "nothing"])
 
 export const ToolBody = Schema.Struct({
   tool_name: ToolName,
-  display_name: Schema.optionalKey(Text(200)),
-  description: Schema.optionalKey(Text(4_000)),
-  category: Schema.optionalKey(Category),
-  price_cents_override: Schema.optionalKey(WholeCents),
-  price_microcents: Schema.optionalKey(MicrocentsFromInt),
-  pricing: Schema.optionalKey(
+  display_name: resettable(Text(200)),
+  description: resettable(Text(4_000)),
+  category: resettable(Category),
+  price_cents_override: resettable(WholeCents),
+  price_microcents: resettable(MicrocentsFromInt),
+  pricing: resettable(
     Schema.Struct({
-      price_cents: Schema.optionalKey(WholeCents),
-      free_tier_calls: Schema.optionalKey(FreeTierCalls)
+      price_cents: resettable(WholeCents),
+      free_tier_calls: resettable(FreeTierCalls)
     })
   ),
-  free_tier_calls: Schema.optionalKey(FreeTierCalls),
-  input_schema: Schema.optionalKey(JsonObject),
-  output_schema: Schema.optionalKey(JsonObject),
-  billing_policy: Schema.optionalKey(Schema.Literals(["success", "valid_output", "attempt"])),
-  max_cost_microcents: Schema.optionalKey(MicrocentsFromInt),
-  timeout_ms: Schema.optionalKey(
+  free_tier_calls: resettable(FreeTierCalls),
+  input_schema: resettable(JsonObject),
+  output_schema: resettable(JsonObject),
+  billing_policy: resettable(Schema.Literals(["success", "valid_output", "attempt"])),
+  max_cost_microcents: resettable(MicrocentsFromInt),
+  timeout_ms: resettable(
     Schema.Int.check(Schema.isGreaterThanOrEqualTo(100), Schema.isLessThanOrEqualTo(TOOL_TIMEOUT_MS_MAX))
   ),
-  idempotent: Schema.optionalKey(Schema.Boolean),
-  on_cancel: Schema.optionalKey(OnCancelWord),
-  canceled_call_costs: Schema.optionalKey(CanceledCallCostsWord)
+  idempotent: resettable(Schema.Boolean),
+  on_cancel: resettable(OnCancelWord),
+  canceled_call_costs: resettable(CanceledCallCostsWord)
 })
   .check(
     Schema.makeFilter((body) => {
@@ -86,22 +89,35 @@ export const toBody = (tool: ToolDeclaration): ToolBody => ({
   canceled_call_costs: tool.canceledCallCosts
 })
 
-export const toDeclaration = (body: ToolBody): ToolDeclaration => {
-  const cents = body.price_cents_override ?? body.pricing?.price_cents
-  return {
-    toolName: body.tool_name,
-    displayName: body.display_name ?? body.tool_name,
-    description: body.description ?? "",
-    category: body.category ?? "other",
-    price: body.price_microcents ?? (cents === undefined ? undefined : fromCents(cents)),
-    freeTierCalls: body.free_tier_calls ?? body.pricing?.free_tier_calls,
-    inputSchema: body.input_schema,
-    outputSchema: body.output_schema,
-    billingPolicy: body.billing_policy ?? "success",
-    maxCost: body.max_cost_microcents,
-    timeoutMs: body.timeout_ms,
-    idempotent: body.idempotent ?? false,
-    onCancel: body.on_cancel ?? "finish",
-    canceledCallCosts: body.canceled_call_costs ?? "price"
-  }
+export const toChange = (body: ToolBody): ToolChange => ({
+  toolName: body.tool_name,
+  displayName: body.display_name,
+  description: body.description,
+  category: body.category,
+  price: priceOf(body),
+  freeTierCalls: sentFirst(body.free_tier_calls, fromPricing(body.pricing, "free_tier_calls")),
+  inputSchema: body.input_schema,
+  outputSchema: body.output_schema,
+  billingPolicy: body.billing_policy,
+  maxCost: body.max_cost_microcents,
+  timeoutMs: body.timeout_ms,
+  idempotent: body.idempotent,
+  onCancel: body.on_cancel,
+  canceledCallCosts: body.canceled_call_costs
+})
+
+const priceOf = (body: ToolBody): Microcents | null | undefined => {
+  if (body.price_microcents !== undefined) return body.price_microcents
+  const cents = sentFirst(body.price_cents_override, fromPricing(body.pricing, "price_cents"))
+  return typeof cents === "number" ? fromCents(cents) : cents
 }
+
+/** `pricing: null` resets both of its fields. */
+const fromPricing = (
+  pricing: ToolBody["pricing"],
+  field: "free_tier_calls" | "price_cents"
+): number | null | undefined => (pricing === null ? null : pricing?.[field])
+
+/** `null` was sent; only undefined was not. */
+const sentFirst = <A>(one: A | null | undefined, other: A | null | undefined): A | null | undefined =>
+  one === undefined ? other : one

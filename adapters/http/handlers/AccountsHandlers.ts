@@ -3,6 +3,7 @@
  */
 import { DateTime, Effect } from "effect"
 import { type ApiKey, isLive } from "../../../domain/accounts/ApiKey.ts"
+import { DefaultCaps } from "../../../domain/accounts/DefaultCaps.ts"
 import { Keys, ROTATION_GRACE_SECONDS_DEFAULT } from "../../../domain/accounts/Keys.ts"
 import type { KeyOwner } from "../../../domain/accounts/Principal.ts"
 import { Registration } from "../../../domain/accounts/Registration.ts"
@@ -10,8 +11,9 @@ import type { KeyId } from "../../../domain/shared/Ids.ts"
 import { formatDollars, fromCents, zero } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 import { AccountsApi } from "../api/AccountsApi.ts"
-import { toDeclaration } from "../api/ToolBody.ts"
+import { toChange } from "../api/ToolBody.ts"
 import { BaseUrl } from "../BaseUrl.ts"
+import { ValidationFailed } from "../pipeline/Failures.ts"
 import { type Route, route } from "../pipeline/Route.ts"
 
 const { endpoints } = AccountsApi
@@ -19,6 +21,7 @@ const { endpoints } = AccountsApi
 export const accountsRoutes = Effect.gen(function* () {
   const registration = yield* Registration
   const keys = yield* Keys
+  const caps = yield* DefaultCaps
   const baseUrl = yield* BaseUrl
 
   const registerProvider = route(
@@ -32,7 +35,7 @@ export const accountsRoutes = Effect.gen(function* () {
           description: payload.description ?? "",
           pricingModel: payload.pricing_model ?? "per_call",
           defaultPrice: payload.default_price_microcents ?? fromCents(payload.default_price_cents ?? 0),
-          tools: (payload.tools ?? []).map(toDeclaration)
+          tools: (payload.tools ?? []).map(toChange)
         },
         caller
       )
@@ -101,6 +104,8 @@ export const accountsRoutes = Effect.gen(function* () {
         name: caller.name,
         key_id: caller.keyId,
         rate_limit_rpm: caller.rateLimitRpm,
+        default_cap_microcents: caller.role === "consumer" ? (caller.defaultCap ?? null) : null,
+        account_default_cap_microcents: caller.role === "consumer" ? (caller.accountDefaultCap ?? null) : null,
         key_expires_at: caller.expiresAt === undefined ? null : format(caller.expiresAt)
       }
     })
@@ -121,7 +126,15 @@ export const accountsRoutes = Effect.gen(function* () {
     Effect.fnUntraced(function* ({ as, payload }) {
       const caller = as("consumer", "provider")
       const show = yield* shownTo(caller)
-      const minted = yield* keys.create(caller, { label: payload.label ?? "", expiresAt: payload.expires_at })
+      if (caller.role === "provider" && payload.default_cap_microcents !== undefined) {
+        const message = "Only keys of consumers have a default cap"
+        return yield* new ValidationFailed({ faults: [{ path: ["default_cap_microcents"], message }] })
+      }
+      const minted = yield* keys.create(caller, {
+        label: payload.label ?? "",
+        expiresAt: payload.expires_at,
+        defaultCap: payload.default_cap_microcents
+      })
       return {
         status: 201,
         body: {
@@ -158,6 +171,30 @@ export const accountsRoutes = Effect.gen(function* () {
     })
   )
 
+  const setDefaultCap = route(
+    endpoints.setDefaultCap,
+    Effect.fnUntraced(function* ({ as, payload }) {
+      const { ownerId } = as("consumer")
+      const { default_cap_microcents: cap, key_id: keyId } = payload
+      if (keyId === undefined) yield* caps.setOfAccount(ownerId, cap ?? undefined)
+      else yield* caps.setOfKey(ownerId, keyId, cap ?? undefined)
+      const of = keyId === undefined ? ("account" as const) : ("key" as const)
+      return {
+        status: 200,
+        body: {
+          of,
+          key_id: keyId ?? null,
+          default_cap_microcents: cap,
+          message:
+            cap === null
+              ? `The ${of} has no default cap.`
+              : `Usage-priced calls of this ${of} that name no cap cost at most ${cap} microcents.`
+        }
+      }
+    }),
+    { closed: true }
+  )
+
   return [
     registerProvider,
     registerConsumer,
@@ -165,6 +202,7 @@ export const accountsRoutes = Effect.gen(function* () {
     listKeys,
     createKey,
     rotateKey,
+    setDefaultCap,
     route(endpoints.revokeKey, ({ as, params }) => revoke(as("consumer", "provider"), params.key_id)),
     route(endpoints.revokeKeyByQuery, ({ as, query }) => revoke(as("consumer", "provider"), query.key_id))
   ] satisfies ReadonlyArray<Route>
@@ -178,6 +216,7 @@ const shownTo = (caller: KeyOwner) =>
     role: key.role,
     status: statusOf(key, now.epochMilliseconds),
     current: key.id === caller.keyId,
+    default_cap_microcents: key.defaultCap ?? null,
     created_at: format(key.createdAt),
     expires_at: key.expiresAt === undefined ? null : format(key.expiresAt),
     revoked_at: key.revokedAt === undefined ? null : format(key.revokedAt)

@@ -53,14 +53,19 @@ const stepsFor = (payments: PaymentGateway["Service"]["mode"]): ReadonlyArray<St
       "Ask what the call would cost: nothing, while there are free calls. Nobody is called and nothing is charged.",
     route: "POST /api/market/proxy",
     body: { tool_id: "{tool_id}", input: "{arguments}", dry_run: true },
-    yields: { price_microcents: "/quote/price_microcents" }
+    yields: { price_version: "/quote/price_version", max_cost_microcents: "/quote/max_cost_microcents" }
   },
   {
     step: "call",
     description:
-      "Call it, for no more than its price. With an `Idempotency-Key` header it may be sent again without harm.",
+      "Call it, on the terms of the quote and for no more than its maximum. With an `Idempotency-Key` header it may be sent again without harm.",
     route: "POST /api/market/proxy",
-    body: { tool_id: "{tool_id}", input: "{arguments}", max_cost_microcents: "{price_microcents}" },
+    body: {
+      tool_id: "{tool_id}",
+      input: "{arguments}",
+      price_version: "{price_version}",
+      max_cost_microcents: "{max_cost_microcents}"
+    },
     yields: { result: "/result", receipt_id: "/meta/receipt_id" }
   },
   {

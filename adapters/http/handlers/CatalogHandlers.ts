@@ -5,13 +5,15 @@ import { DateTime, Effect, Option } from "effect"
 import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
 import type { CatalogEntry, CatalogSort } from "../../../domain/catalog/CatalogStore.ts"
+import { priceText } from "../../../domain/catalog/Terms.ts"
 import { MarketFigures } from "../../../domain/catalog/MarketFigures.ts"
 import { ToolNotFound } from "../../../domain/metering/ToolDirectory.ts"
-import { formatDollars, formatPrice, Microcents, toCents } from "../../../domain/shared/Microcents.ts"
+import { formatDollars, Microcents, toCents } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 import { CatalogApi } from "../api/CatalogApi.ts"
 import { pageFields, pageRequest } from "../pipeline/Cursor.ts"
 import { route } from "../pipeline/Route.ts"
+import { pricingView } from "./PriceViews.ts"
 import { makeToolViews } from "./ToolViews.ts"
 
 const { endpoints } = CatalogApi
@@ -115,19 +117,25 @@ export const catalogRoutes = Effect.gen(function* () {
   return [search, tool, pricing, stats]
 })
 
-const priceLine = ({ tool, price, freeTierCalls, provider }: CatalogEntry) => ({
-  tool_id: tool.id,
-  tool_name: tool.toolName,
-  display_name: tool.displayName,
-  description: tool.description,
-  category: tool.category,
-  provider: provider.name,
-  provider_id: provider.id,
-  pricing: {
-    model: provider.pricingModel,
-    price_per_call_microcents: price,
-    price_per_call_cents: toCents(price),
-    price_per_call: formatPrice(price),
-    free_tier_calls: freeTierCalls
+const priceLine = (entry: CatalogEntry) => {
+  const { price, provider, tool } = entry
+  return {
+    tool_id: tool.id,
+    tool_name: tool.toolName,
+    display_name: tool.displayName,
+    description: tool.description,
+    category: tool.category,
+    provider: provider.name,
+    provider_id: provider.id,
+    pricing: {
+      ...pricingView(entry),
+      price_per_call_microcents: price,
+      price_per_call_cents: toCents(price),
+      price_per_call: priceText(entry)
+    },
+    price_cents: toCents(price),
+    price: priceText(entry),
+    free_tier_limit: entry.freeTierCalls,
+    free_tier_remaining: entry.freeTierCalls
   }
-})
+}

@@ -2,18 +2,22 @@
  * The proxy over HTTP: the hot path. What it answers is written as text once, kept for replays and sent as it is.
  */
 import { Effect } from "effect"
+import type { CatalogEntry } from "../../../domain/catalog/CatalogStore.ts"
+import { isUsagePriced, priceText } from "../../../domain/catalog/Terms.ts"
 import { Metering } from "../../../domain/metering/Metering.ts"
 import type { ToolProgress } from "../../../domain/metering/ToolUpstream.ts"
 import { UpstreamLimits } from "../../../domain/metering/UpstreamLimits.ts"
 import type { ReceiptId } from "../../../domain/shared/Ids.ts"
 import { Digest } from "../../../domain/shared/Digest.ts"
-import { formatPrice, toCents } from "../../../domain/shared/Microcents.ts"
+import { toCents } from "../../../domain/shared/Microcents.ts"
 import { CallsApi } from "../api/CallsApi.ts"
 import { BaseUrl } from "../BaseUrl.ts"
+import { capHeader } from "../pipeline/CapHeader.ts"
 import { refuseRounded } from "../pipeline/ExactIntegers.ts"
 import { idempotencyKey } from "../pipeline/IdempotencyKey.ts"
 import { encodedRoute } from "../pipeline/Route.ts"
 import { callAnswer } from "./CallAnswer.ts"
+import { upcomingView } from "./PriceViews.ts"
 
 export const proxyRoutes = Effect.gen(function* () {
   const metering = yield* Metering
@@ -26,11 +30,14 @@ export const proxyRoutes = Effect.gen(function* () {
     Effect.fnUntraced(function* ({ as, clock, notes, payload, request, requestId, tell, text }) {
       const caller = as("consumer")
       yield* refuseRounded(text)
+      const cap = yield* capHeader(request)
       const call = {
         consumerId: caller.ownerId,
         tool: { toolId: payload.tool_id, toolName: payload.tool_name, providerId: payload.provider_id },
         arguments: payload.input ?? payload.arguments ?? {},
-        maxCost: payload.max_cost_microcents,
+        maxCost: payload.max_cost_microcents ?? cap,
+        defaultCap: caller.defaultCap,
+        priceVersion: payload.price_version,
         idempotency: undefined,
         onNamed: (invocationId: ReceiptId) => {
           notes.invocation_id = invocationId
@@ -66,6 +73,18 @@ export const proxyRoutes = Effect.gen(function* () {
   return [proxy]
 })
 
+/** Amounts as JSON numbers: this answer is written without a schema's encoder. */
+const upcomingOf = ({ prices }: CatalogEntry) => {
+  const upcoming = upcomingView(prices.upcoming)
+  return upcoming === null
+    ? null
+    : {
+        ...upcoming,
+        price_microcents: Number(upcoming.price_microcents),
+        max_cost_microcents: Number(upcoming.max_cost_microcents)
+      }
+}
+
 const quoteBody = ({
   entry,
   cost,
@@ -82,7 +101,13 @@ const quoteBody = ({
     provider_id: entry.provider.id,
     price_microcents: Number(entry.price),
     price_cents: toCents(entry.price),
-    price: formatPrice(entry.price),
+    price: priceText(entry),
+    max_cost_microcents: Number(entry.maximum),
+    usage_priced: isUsagePriced(entry),
+    price_version: entry.priceVersion,
+    billing_policy: entry.billingPolicy,
+    free_tier_calls: entry.freeTierCalls,
+    upcoming: upcomingOf(entry),
     cost_microcents: Number(cost),
     hold_microcents: Number(hold),
     free_tier_remaining: freeCallsLeft ?? null,

@@ -5,8 +5,8 @@ import { Effect } from "effect"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
 import type { CatalogEntry } from "../../../domain/catalog/CatalogStore.ts"
 import { MarketFigures, type ToolFigures } from "../../../domain/catalog/MarketFigures.ts"
-import type { PriceVersion } from "../../../domain/catalog/Tool.ts"
-import { formatPrice, toCents } from "../../../domain/shared/Microcents.ts"
+import { isUsagePriced } from "../../../domain/catalog/Terms.ts"
+import { declarationOf } from "../../../domain/catalog/Tool.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 import { ProviderTrust } from "../../../domain/trust/ProviderTrust.ts"
 import type { Standing } from "../../../domain/trust/SlaStore.ts"
@@ -14,6 +14,7 @@ import type { VerificationLevel } from "../../../domain/trust/TrustScore.ts"
 import { VerificationStore } from "../../../domain/trust/VerificationStore.ts"
 import type { CatalogTool, ToolDetails } from "../api/CatalogTool.ts"
 import { toBody } from "../api/ToolBody.ts"
+import { priceSince, pricingView } from "./PriceViews.ts"
 
 export interface ToolViews {
   readonly listed: (entries: ReadonlyArray<CatalogEntry>) => Effect.Effect<ReadonlyArray<CatalogTool>>
@@ -45,18 +46,24 @@ export const makeToolViews: Effect.Effect<
     )
   })
 
+  /** What is announced stands in `pricing.upcoming`. */
+  const effectiveSoFar = (entry: CatalogEntry) =>
+    Effect.map(catalog.prices(entry.tool.id), (versions) =>
+      versions.filter(({ version }) => version <= entry.priceVersion).map(priceSince)
+    )
+
   const whole = Effect.fnUntraced(function* (entry: CatalogEntry) {
     const [shown] = yield* listed([entry])
     const { tool } = entry
     return {
       ...shown!,
       output_schema: tool.outputSchema ?? null,
-      billing_policy: tool.billingPolicy,
-      max_cost_microcents: tool.maxCost ?? null,
+      billing_policy: entry.billingPolicy,
+      max_cost_microcents: isUsagePriced(entry) ? entry.maximum : null,
       timeout_ms: tool.timeoutMs ?? null,
       idempotent: tool.idempotent,
-      price_history: (yield* catalog.prices(tool.id)).map(priceSince),
-      declaration: toBody(tool)
+      price_history: yield* effectiveSoFar(entry),
+      declaration: toBody(declarationOf(tool))
     }
   })
 
@@ -64,48 +71,38 @@ export const makeToolViews: Effect.Effect<
 })
 
 const catalogTool = (
-  { tool, price, freeTierCalls, provider }: CatalogEntry,
+  entry: CatalogEntry,
   stats: ToolFigures | undefined,
   standing: Standing | undefined,
   level: VerificationLevel
-): CatalogTool => ({
-  id: tool.id,
-  tool_name: tool.toolName,
-  display_name: tool.displayName,
-  description: tool.description,
-  category: tool.category,
-  input_schema: tool.inputSchema ?? null,
-  provider: {
-    id: provider.id,
-    name: provider.name,
-    verified: level !== "unverified",
-    verification_level: level,
-    badge: standing?.badge ?? "unrated",
-    trust_score: standing?.score ?? null
-  },
-  pricing: {
-    model: provider.pricingModel,
-    price_cents: toCents(price),
-    price_microcents: price,
-    price: formatPrice(price),
-    free_tier_calls: freeTierCalls
-  },
-  stats: {
-    total_calls: stats?.totalCalls ?? 0,
-    reported_calls: stats?.reportedCalls ?? 0,
-    avg_latency_ms: stats?.avgLatencyMs ?? null,
-    p95_latency_ms: standing?.p95OfTools.get(tool.id) ?? null,
-    uptime_pct: stats?.uptimePct ?? null
-  },
-  on_cancel: tool.onCancel,
-  canceled_call_costs: tool.canceledCallCosts,
-  withdrawn_at: tool.withdrawnAt === undefined ? null : format(tool.withdrawnAt)
-})
-
-const priceSince = ({ effectiveFrom, freeTierCalls, price, version }: PriceVersion) => ({
-  version,
-  price_microcents: price,
-  price: formatPrice(price),
-  free_tier_calls: freeTierCalls,
-  effective_from: format(effectiveFrom)
-})
+): CatalogTool => {
+  const { provider, tool } = entry
+  return {
+    id: tool.id,
+    tool_name: tool.toolName,
+    display_name: tool.displayName,
+    description: tool.description,
+    category: tool.category,
+    input_schema: tool.inputSchema ?? null,
+    provider: {
+      id: provider.id,
+      name: provider.name,
+      verified: level !== "unverified",
+      verification_level: level,
+      badge: standing?.badge ?? "unrated",
+      trust_score: standing?.score ?? null
+    },
+    pricing: pricingView(entry),
+    stats: {
+      total_calls: stats?.totalCalls ?? 0,
+      reported_calls: stats?.reportedCalls ?? 0,
+      avg_latency_ms: stats?.avgLatencyMs ?? null,
+      avg_response_time_ms: stats?.avgLatencyMs ?? null,
+      p95_latency_ms: standing?.p95OfTools.get(tool.id) ?? null,
+      uptime_pct: stats?.uptimePct ?? null
+    },
+    on_cancel: tool.onCancel,
+    canceled_call_costs: tool.canceledCallCosts,
+    withdrawn_at: tool.withdrawnAt === undefined ? null : format(tool.withdrawnAt)
+  }
+}

@@ -3,10 +3,10 @@
  */
 import { Effect, Result, Schema, SchemaIssue } from "effect"
 import { Catalog, type RefusedTool } from "../../../domain/catalog/Catalog.ts"
-import type { ToolDeclaration } from "../../../domain/catalog/Tool.ts"
+import type { ToolChange } from "../../../domain/catalog/Tool.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 import { CatalogApi, RegisterToolsLenient } from "../api/CatalogApi.ts"
-import { toDeclaration, ToolBody } from "../api/ToolBody.ts"
+import { toChange, ToolBody } from "../api/ToolBody.ts"
 import { pageFields, pageRequest } from "../pipeline/Cursor.ts"
 import { NoToolRegistered } from "../pipeline/Failures.ts"
 import { route } from "../pipeline/Route.ts"
@@ -21,8 +21,8 @@ export const toolsRoutes = Effect.gen(function* () {
   const registerTools = route(
     CatalogApi.endpoints.registerTools,
     Effect.fnUntraced(function* ({ as, payload }) {
-      const { declarations, indexes, refused } = yield* judge(payload.tools)
-      const result = yield* catalog.upsert(as("provider").ownerId, declarations)
+      const { changes, indexes, refused } = yield* judge(payload.tools)
+      const result = yield* catalog.upsert(as("provider").ownerId, changes)
       const errors = [...refused, ...result.refused.map((tool) => ({ ...tool, index: indexes[tool.index]! }))].toSorted(
         (a, b) => a.index - b.index
       )
@@ -87,19 +87,19 @@ const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
 
 /** What can be read, with its place in the request, and why the rest cannot. */
 const judge = Effect.fnUntraced(function* (tools: ReadonlyArray<unknown>) {
-  const declarations: Array<ToolDeclaration> = []
+  const changes: Array<ToolChange> = []
   const indexes: Array<number> = []
   const refused: Array<RefusedTool> = []
   for (const [index, tool] of tools.entries()) {
     const result = yield* Effect.result(decodeTool(tool))
     if (Result.isSuccess(result)) {
-      declarations.push(toDeclaration(result.success))
+      changes.push(toChange(result.success))
       indexes.push(index)
     } else {
       refused.push({ index, tool_name: nameOf(tool), error: sentence(result.failure) })
     }
   }
-  return { declarations, indexes, refused }
+  return { changes, indexes, refused }
 })
 
 const nameOf = (tool: unknown): string =>

@@ -16,6 +16,7 @@ const key = {
   role: "consumer",
   status: "active",
   current: false,
+  default_cap_microcents: null,
   created_at: NOW,
   expires_at: null,
   revoked_at: null
@@ -67,6 +68,20 @@ export const accountWords: Words = {
   "WhoAmI.name": ["The account's name.", "Research agent"],
   key_expires_at: ["When the key that you sent ends by itself; null: never.", null],
 
+  default_cap_microcents: [
+    "The most that a usage-priced call costs that names no cap itself; null: none. A key's goes before the account's.",
+    50_000
+  ],
+  account_default_cap_microcents: ["The account's default cap, which counts for keys without their own.", null],
+  "SetDefaultCap.": ["A cap, and what it is for."],
+  "SetDefaultCap.key_id": ["The key that it is for; the whole account, if absent."],
+  "DefaultCap.": ["The cap as it is now."],
+  "DefaultCap.key_id": ["The key that it is for; null: the account.", null],
+  "DefaultCap.message": [
+    "What happened, in a sentence for people.",
+    "Usage-priced calls of this account that name no cap cost at most 50000 microcents."
+  ],
+  of: ["What the cap is for.", "account"],
   "Key.": ["A key as it is listed: never the secret itself."],
   key_id: ["The key's id.", KEY_ID],
   label: ["Your own name for it.", "staging"],

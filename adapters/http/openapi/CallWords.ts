@@ -25,7 +25,11 @@ export const callWords: Words = {
   "ProxyCall.tool_id": ["The tool. Goes before `tool_name`."],
   "ProxyCall.tool_name": ["The tool by name; where several providers offer one, `provider_id` says whose."],
   "ProxyCall.provider_id": ["Whose tool, where a name alone does not say."],
-  "ProxyCall.max_cost_microcents": ["Refuse the call if it would cost more."],
+  "ProxyCall.max_cost_microcents": [
+    "The most that you pay for this call. Below the list price: 409. A usage-priced call needs it, or a default."
+  ],
+  "ProxyCall.price_version": ["The version that you were quoted: under another one the call is refused with 409."],
+  "X-Max-Cost-Microcents": ["The same as `max_cost_microcents`, which goes before it.", "50000"],
   input: ["The tool's arguments."],
   arguments: ["The same as `input`, under the name that MCP uses."],
   dry_run: ["Answer with a quote and call nobody.", true],
@@ -47,6 +51,13 @@ export const callWords: Words = {
   attempts: ["How often the provider was asked.", 1],
   "Quote.": ["What the call would cost now."],
   quote: ["What the call would cost now."],
+  price_version: ["The terms by number. Name it in the call, and no other terms are charged.", 3],
+  usage_priced: [
+    "Whether the provider says what each call costs, up to `max_cost_microcents`: then a call needs a cap.",
+    false
+  ],
+  "Quote.max_cost_microcents": ["The most that one call costs.", 500],
+  "Quote.upcoming": ["Terms that are announced and not yet in effect; null where there are none.", null],
   hold_microcents: ["What would be reserved while it runs.", 500],
   "Quote.balance_microcents": ["Your balance now.", 5_000_000],
   balance_after_microcents: ["What would be left.", 4_999_500],

@@ -13,7 +13,14 @@ const offeredBy = {
   badge: "unrated",
   trust_score: null
 }
-const soFar = { total_calls: 1_204, reported_calls: 0, avg_latency_ms: 86, p95_latency_ms: 140, uptime_pct: 99.92 }
+const soFar = {
+  total_calls: 1_204,
+  reported_calls: 0,
+  avg_latency_ms: 86,
+  avg_response_time_ms: 86,
+  p95_latency_ms: 140,
+  uptime_pct: 99.92
+}
 
 /** An answer of a self-description, cut down to one property. */
 export const describing = (endpoint: string, description: string, property: string): Word => [
@@ -32,7 +39,9 @@ export const describing = (endpoint: string, description: string, property: stri
 ]
 
 export const catalogWords: Words = {
-  "ToolDeclaration.": ["A tool as its provider declares it. Name its price in one of the three ways, or in none."],
+  "ToolDeclaration.": [
+    "A tool as its provider declares it. Name its price in one of the three ways, or in none. What is absent stays as it is; null resets a field."
+  ],
   "ToolDeclaration.tool_name": ["The tool's name, exactly as your MCP server lists it."],
   display_name: ["The name for people; the tool's name, if absent.", "Paper search"],
   category: ["What it is filed under; `other`, if absent.", "search"],
@@ -47,7 +56,14 @@ export const catalogWords: Words = {
   ],
   output_schema: ["JSON Schema of the result.", { type: "object" }],
   billing_policy: ["What is charged for: a success, only output that fits `output_schema`, or every attempt."],
-  max_cost_microcents: ["The most that one call may cost, where the provider reports each call's own cost.", 5_000],
+  max_cost_microcents: [
+    "The most that one call costs. Above the price, the provider reports each call's own cost.",
+    500
+  ],
+  "ToolDeclaration.max_cost_microcents": [
+    "The most that one call may cost, where you report each call's own cost.",
+    5_000
+  ],
   timeout_ms: ["How long one attempt may take.", 10_000],
   on_cancel: [
     "What happens to a forwarded call whose caller cancels it or disconnects. `finish` (default): it runs to its end and " +
@@ -75,7 +91,7 @@ export const catalogWords: Words = {
   "catalog.catalog.q": ["Only tools that have words which begin like all of these, in names, category or description."],
   "catalog.catalog.category": ["Only tools of this category."],
   "catalog.catalog.provider_id": ["Only tools of this provider."],
-  "catalog.catalog.max_price_microcents": ["Only tools of which a call costs no more than this."],
+  "catalog.catalog.max_price_microcents": ["Only tools of which no call can cost more than this."],
   "catalog.catalog.sort": ["The order of the list; by name, if absent."],
   "catalog.ownTools.state": ["Only those that are listed, or only those that were withdrawn; all, if absent."],
   "OwnTools.": ["A page of the provider's own tools, by name."],
@@ -103,7 +119,15 @@ export const catalogWords: Words = {
   trust_score: ["0 to 100; null while there is too little evidence.", null],
   "CatalogTool.pricing": ["What a call costs."],
   model: ["How the provider charges.", "per_call"],
-  price: ["The price of a call, for people.", "$0.0005"],
+  price: ["The price of a call, for people; `up to` the maximum where it is usage-priced.", "$0.0005"],
+  free_tier_limit: ["The same as `free_tier_calls`, under the name that existing clients know.", 10],
+  "CatalogTool.free_tier_remaining": ["Free calls a month of a consumer that has used none.", 10],
+  "ToolDetails.free_tier_remaining": ["Free calls a month of a consumer that has used none.", 10],
+  "PriceLine.free_tier_remaining": ["Free calls a month of a consumer that has used none.", 10],
+  upcoming: ["Terms that are announced and not yet in effect; null where there are none.", null],
+  "UpcomingPrice.": ["Terms that are announced. Until they take effect, no call is charged by them."],
+  announced_at: ["When the provider made the change.", "2026-11-20T09:00:00.000Z"],
+  "UpcomingPrice.effective_from": ["From when on calls are charged by them.", "2026-11-21T09:00:00.000Z"],
   "CatalogTool.stats": ["How it has done, from proxied calls.", soFar],
   stats: ["How it has done, from proxied calls."],
   total_calls: ["Calls that the proxy made, without those of the provider to itself.", 1_204],
@@ -125,9 +149,9 @@ export const catalogWords: Words = {
   "ToolDetails.stats": ["How it has done, from proxied calls.", soFar],
   "ToolDetails.max_cost_microcents": ["The most that one call may cost; null where a call costs its price."],
   "ToolDetails.timeout_ms": ["How long one attempt may take; null where the service's own limit holds."],
-  price_history: ["Every price that it has had, the newest first."],
+  price_history: ["The terms that are and were in effect, the newest first."],
   "PriceSince.": ["A price, and since when. Receipts keep the one that they were billed at."],
-  "PriceSince.version": ["Counts the changes of price and free tier.", 1],
+  "PriceSince.version": ["The number of these terms.", 1],
   effective_from: ["Since when it holds.", "2026-11-02T08:00:00.000Z"],
   declaration: ["Send it to `POST /api/market/tools`, in `tools`, and the tool stays as it is; or change it first."],
 

@@ -88,8 +88,8 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
     ]
   },
   PRICE_CHANGED: {
-    message: "The call costs more than max_cost_microcents allows.",
-    remedy: "Read the new price and decide again.",
+    message: "This call costs 800 microcents, more than your cap of 500.",
+    remedy: "The list price is above your cap, or `price_version` is not in effect. Get a new quote and decide again.",
     places: ["POST /api/market/proxy"]
   },
   TOOL_WITHDRAWN: {
@@ -120,6 +120,14 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
     message: "A payout needs at least $10.00.",
     remedy: "Wait until more has come in.",
     places: ["POST /api/market/payouts"]
+  },
+  CAP_REQUIRED: {
+    message: "This tool is usage-priced: one call costs up to 50000 microcents ($0.05).",
+    remedy:
+      "Set the most that you pay: `max_cost_microcents` in the body or the header `X-Max-Cost-Microcents`; or a default for " +
+      "your key or account with `POST /api/v1/market/default-cap`.",
+    places: ["POST /api/market/proxy"],
+    extra: { price_microcents: 0, max_cost_microcents: 50_000 }
   },
   BLOCKED_ENDPOINT: {
     message: "The tool's address may not be called.",

@@ -7,7 +7,8 @@ import { Catalog } from "../../../domain/catalog/Catalog.ts"
 import type { CatalogEntry } from "../../../domain/catalog/CatalogStore.ts"
 import { MarketFigures, type MarketTotals } from "../../../domain/catalog/MarketFigures.ts"
 import { PaymentGateway } from "../../../domain/payments/PaymentGateway.ts"
-import { formatDollars, formatPrice } from "../../../domain/shared/Microcents.ts"
+import { priceText } from "../../../domain/catalog/Terms.ts"
+import { formatDollars } from "../../../domain/shared/Microcents.ts"
 import { publicRead } from "../api/Access.ts"
 import { BaseUrl } from "../BaseUrl.ts"
 import { pageRoute } from "../pipeline/Route.ts"
@@ -53,7 +54,7 @@ export const homeRoutes = Effect.gen(function* () {
 })
 
 /** With the five dollars that the steps load before they call it. */
-const isAffordable = ({ price }: CatalogEntry): boolean => price <= 5_000_000n
+const isAffordable = ({ maximum }: CatalogEntry): boolean => maximum <= 5_000_000n
 
 interface Facts {
   readonly baseUrl: string
@@ -156,13 +157,13 @@ const liveFigures = ({ providers, tools, totals }: Facts): Html => {
   </dl>`
 }
 
-const toolCard = ({ freeTierCalls, price, provider, tool }: CatalogEntry): Html =>
+const toolCard = ({ freeTierCalls, maximum, price, provider, tool }: CatalogEntry): Html =>
   html`<li class="card">
     <h3><a href="/catalog/${tool.id}">${tool.displayName}</a></h3>
     <p class="muted small">${provider.name}</p>
     <p>
-      <strong>${formatPrice(price)}</strong> a
-      call${freeTierCalls > 0 && price > 0n ? `, the first ${freeTierCalls.toLocaleString("en-US")} a month free` : ""}
+      <strong>${priceText({ maximum, price })}</strong> a
+      call${freeTierCalls > 0 && maximum > 0n ? `, the first ${freeTierCalls.toLocaleString("en-US")} a month free` : ""}
     </p>
   </li>`
 

@@ -4,7 +4,7 @@
 import { FREE_TIER_CALLS_MAX } from "../../../domain/catalog/Pricing.ts"
 import type { BillingPolicy } from "../../../domain/catalog/Tool.ts"
 import { BudgetPeriod } from "../../../domain/ledger/BudgetPeriod.ts"
-import { REPORTED_COST_FIELD } from "../../../domain/metering/Billing.ts"
+import { MAX_COST_FIELD, REPORTED_COST_FIELD } from "../../../domain/metering/Billing.ts"
 import { LOAD_CENTS_MAX, LOAD_CENTS_MIN } from "../../../domain/payments/Loads.ts"
 import { PAYOUT_CENTS_MIN } from "../../../domain/payouts/Payouts.ts"
 import { PayoutState } from "../../../domain/payouts/PayoutStore.ts"
@@ -45,10 +45,10 @@ export const moneyPart = (freeCallsByDefault: number): SpecPart => ({
     ),
     heading("The fee"),
     said(
-      `The platform keeps ${PLATFORM_FEE_BPS / 100n} % of what is billed, rounded half up to a microcent; the provider gets the rest.`,
+      `The platform keeps ${PLATFORM_FEE_BPS / 100n} % of what is billed, rounded half up to a microcent, at least 1 microcent of anything above 0; the provider gets the rest.`,
       "The consumer's debit is the provider's credit plus the fee, exactly, call by call."
     ),
-    text("fee = floor((amount × 1,000 + 5,000) / 10,000)"),
+    text("fee = max(1, floor((amount × 1,000 + 5,000) / 10,000)) for an amount above 0, else 0"),
     listing(
       "Examples in microcents",
       ["Billed", "Fee", "Provider"],
@@ -57,7 +57,7 @@ export const moneyPart = (freeCallsByDefault: number): SpecPart => ({
     heading("A call, in order"),
     ordered([
       "The key is authenticated, the rate limit counted, the tool and its price looked up.",
-      "`max_cost_microcents` below the list price: 409 `PRICE_CHANGED`.",
+      "A `price_version` that is not in effect, or a cap below the list price: 409 `PRICE_CHANGED`. A usage-priced call without a cap: 422 `CAP_REQUIRED`.",
       "The input is checked against the tool's `input_schema`: 422 where it does not fit. Nothing was charged up to here.",
       "The price is held against the balance and every budget that applies: 402 where it does not fit, and nothing is forwarded.",
       "The call is forwarded to the provider.",
@@ -65,7 +65,9 @@ export const moneyPart = (freeCallsByDefault: number): SpecPart => ({
       "Only then the caller is answered."
     ]),
     points(
-      "Held is the list price; for a tool with `max_cost_microcents` the larger of the two. The caller's `max_cost_microcents` lowers the hold down to the list price.",
+      "A tool with a maximum above its price is usage-priced: its provider reports what each call cost, up to the maximum. It reads `up to` that maximum wherever prices are shown, and the catalog sorts and filters by it. *Free* is a tool whose price and maximum are both 0.",
+      "Held is the price; of a usage-priced tool the caller's cap, or the maximum where that is lower. The cap is `max_cost_microcents` of the body, else the header `X-Max-Cost-Microcents`, else `default_cap_microcents` of the key, else of the account. Defaults count for usage-priced tools only. A quote needs no cap.",
+      `The provider is told the cap of a usage-priced call: in the header \`X-Market-Max-Cost-Microcents\`, and in \`_meta\`, as \`${MAX_COST_FIELD}\`, which the signature covers.`,
       "A balance never goes below zero, at any concurrency.",
       "A call whose process died is ended after its deadline: its receipt says `error`, its cost is 0, the hold is given back.",
       "`dry_run: true` answers the quote; nobody is called, nothing is held.",
@@ -79,8 +81,10 @@ export const moneyPart = (freeCallsByDefault: number): SpecPart => ({
     ),
     points(
       `A provider may report what a call cost in its result's \`_meta\`, as the integer \`${REPORTED_COST_FIELD}\`; billed is the smaller of that and what was held. Without it the list price is billed.`,
-      "The price of a call is the tool's own, else the provider's default, else 0. A changed price is a new version; a receipt keeps the one that it was billed at.",
-      `A tool may have free calls a consumer and calendar month (UTC), at most ${figure(FREE_TIER_CALLS_MAX)}; ${figure(freeCallsByDefault)} where the provider said nothing. A free call costs 0. A call that did not succeed uses none up.`,
+      "The price of a call is the tool's own, else the provider's default, else 0. Price, maximum, free tier and billing policy together are a price version; a receipt names the one that it was billed at.",
+      "A change that is better for consumers takes effect at once. One that charges them more in any case is announced as `upcoming` and takes effect after the notice period: 24 hours, unless the operator set another; a smaller free tier with the first month (UTC) that begins after it. What is better in the same change does not wait. Another change replaces an upcoming one. Withdrawing a tool cancels what is upcoming, and listing it again continues its history.",
+      "A call that names a `price_version` is charged under that version or not at all.",
+      `A tool may have free calls a consumer and calendar month (UTC), at most ${figure(FREE_TIER_CALLS_MAX)}; ${figure(freeCallsByDefault)} where the provider set none. A free call costs 0. A call that did not succeed uses none up.`,
       `A consumer may cap its spending with budgets (${codes(BudgetPeriod.literals)}, by the calendar of UTC): 402 \`BUDGET_EXCEEDED\` names the one that stands in the way.`
     ),
     heading("In and out"),

@@ -73,8 +73,8 @@ export const meteringPart = (): SpecPart => ({
       "`POST /api/v1/market/meter` records a call that did not pass through the proxy, and answers with its receipt."
     ),
     points(
-      "A consumer's key meters its own calls only, and is billed as the proxy would bill it, free calls included. What it says of the cost does not count.",
-      "A provider's key meters its own tools only. It bills a consumer within a grant of that consumer; without one: 403. The cost it names is at most the tool's `max_cost_microcents` or its price, whichever is larger; 422 above that.",
+      "A consumer's key meters its own calls only, and is billed as the proxy would bill it, free calls included. Billed is the list price: what it says of the cost does not count, and no cap is needed.",
+      "A provider's key meters its own tools only. It bills a consumer within a grant of that consumer; without one: 403. The cost it names is at most the tool's maximum; 422 above that. A call from before the last change of terms is billed at the better of then and now.",
       "A provider that names no consumer reports a test call of its own. It costs 0.",
       "A status other than `success` costs 0.",
       `\`timestamp\` lies within the last ${REPORT_DAYS_MAX} days and not in the future.`,

@@ -51,7 +51,7 @@ export const toolPage = (site: Site, tool: ToolDetails, baseUrl: string): Encode
         </section>
         <section aria-labelledby="cost-title">
           <h2 id="cost-title">What it costs</h2>
-          ${terms(tool)} ${priceHistory(tool)}
+          ${terms(tool)} ${announced(tool)} ${priceHistory(tool)}
         </section>
       </div>
       <section aria-labelledby="provider-title">
@@ -85,7 +85,7 @@ const calling = (tool: ToolDetails, baseUrl: string): Html =>
   html`<div
     id="call"
     data-tool="${tool.id}"
-    data-price="${String(tool.pricing.price_microcents)}"
+    data-price="${tool.pricing.price}"
     data-sample="${JSON.stringify(sampleInput(tool.input_schema))}"
   >
     <p>
@@ -122,17 +122,20 @@ const callCommand = (tool: ToolDetails, baseUrl: string): string =>
 
 const terms = (tool: ToolDetails): Html => {
   const [policy, meaning] = POLICIES[tool.billing_policy]
-  const { max_cost_microcents: maxCost, pricing, timeout_ms: timeoutMs } = tool
+  const { pricing, timeout_ms: timeoutMs } = tool
   return html`<dl class="facts">
     <dt>Price</dt>
     <dd>${pricing.price} ${priceUnit(pricing)}</dd>
     <dt>Charged</dt>
     <dd>${policy}. ${meaning}</dd>
     ${
-      maxCost === null
-        ? ""
-        : html`<dt>At most</dt>
-            <dd>${formatPrice(maxCost)}: its provider says what each call really cost, up to this.</dd>`
+      pricing.usage_priced
+        ? html`<dt>Usage-priced</dt>
+            <dd>
+              Its provider reports what each call cost, ${pricing.price}. A call needs a cap of yours; without a report
+              it costs ${formatPrice(pricing.price_microcents)}.
+            </dd>`
+        : ""
     }
     <dt>Free</dt>
     <dd>
@@ -155,6 +158,15 @@ const terms = (tool: ToolDetails): Html => {
   </dl>`
 }
 
+const announced = ({ pricing: { upcoming } }: ToolDetails): Html =>
+  upcoming === null
+    ? html``
+    : html`<p class="notice" id="upcoming-price">
+        From ${moment(upcoming.effective_from)} on: ${upcoming.price} a call,
+        ${upcoming.free_tier_calls === 0 ? "no free calls" : `${plural(upcoming.free_tier_calls, "free call")} each month`},
+        charged ${POLICIES[upcoming.billing_policy][0].toLowerCase()}.
+      </p>`
+
 const priceHistory = ({ price_history: history }: ToolDetails): Html =>
   html`<h3>Prices so far</h3>
     <div class="scroll" role="region" aria-label="Prices so far" tabindex="0">
@@ -164,6 +176,7 @@ const priceHistory = ({ price_history: history }: ToolDetails): Html =>
             <th scope="col">Since</th>
             <th scope="col" class="right">Price</th>
             <th scope="col" class="right">Free each month</th>
+            <th scope="col">Charged</th>
           </tr>
         </thead>
         <tbody>
@@ -173,6 +186,7 @@ const priceHistory = ({ price_history: history }: ToolDetails): Html =>
                 <td>${moment(since.effective_from)}</td>
                 <td class="right number">${since.price}</td>
                 <td class="right number">${count(since.free_tier_calls)}</td>
+                <td>${POLICIES[since.billing_policy][0]}</td>
               </tr>`
           )}
         </tbody>

@@ -45,8 +45,8 @@ export const percent = (value: number | null): string => (value === null ? "–"
 export const freeCalls = (calls: number): string => (calls === 0 ? "None" : plural(calls, "call"))
 
 /** Where it differs from tool to tool, by what the provider charges. */
-export const priceUnit = ({ model, price_microcents: price }: CatalogTool["pricing"]): string =>
-  price === 0n ? "" : model === "per_token" ? "a call, by tokens used" : "a call"
+export const priceUnit = ({ max_cost_microcents: maximum, model }: CatalogTool["pricing"]): string =>
+  maximum === 0n ? "" : model === "per_token" ? "a call, by tokens used" : "a call"
 
 export const POLICIES: Readonly<Record<ToolDetails["billing_policy"], readonly [name: string, meaning: string]>> = {
   success: ["On success", "A call that fails, is refused or does not answer in time costs nothing."],

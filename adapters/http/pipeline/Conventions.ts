@@ -58,7 +58,7 @@ export const preflight = (allow: ReadonlyArray<string>): WebAnswer => ({
   headers: {
     "access-control-allow-methods": allow.join(", "),
     "access-control-allow-headers":
-      "Authorization, Content-Type, Idempotency-Key, X-Request-Id, traceparent, MCP-Protocol-Version, Mcp-Session-Id",
+      "Authorization, Content-Type, Idempotency-Key, X-Max-Cost-Microcents, X-Request-Id, traceparent, MCP-Protocol-Version, Mcp-Session-Id",
     "access-control-max-age": "86400",
     allow: allow.join(", "),
     "cache-control": "no-store"

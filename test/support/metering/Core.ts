@@ -2,7 +2,7 @@
  * The service as in ServiceUnderTest, with its inside in reach: for what no request can do, such as sweeping now. No
  * background jobs run in it.
  */
-import { Effect, Layer, Logger, Redacted } from "effect"
+import { Duration, Effect, Layer, Logger, Redacted } from "effect"
 import { RateLimiter } from "effect/persistence"
 import * as NodeDigest from "../../../adapters/crypto/NodeDigest.ts"
 import * as NodeEntropy from "../../../adapters/crypto/NodeEntropy.ts"
@@ -21,6 +21,7 @@ import * as PdfInvoicePrinter from "../../../adapters/pdf/PdfInvoicePrinter.ts"
 import * as DryRunGateway from "../../../adapters/payments/DryRunGateway.ts"
 import type { PaymentGateway } from "../../../domain/payments/PaymentGateway.ts"
 import { RateLimitPolicy } from "../../../domain/accounts/RateLimitPolicy.ts"
+import { PriceNotice } from "../../../domain/catalog/PriceNotice.ts"
 import { DefaultFreeTierCalls } from "../../../domain/catalog/Pricing.ts"
 import { ProviderSecrets } from "../../../domain/metering/ProviderSecrets.ts"
 import {
@@ -50,6 +51,7 @@ const PROVIDER_SECRET = Redacted.make("a provider's")
 
 const settings = Layer.mergeAll(
   Layer.succeed(DefaultFreeTierCalls, 0),
+  Layer.succeed(PriceNotice, Duration.zero),
   Layer.succeed(UpstreamLimits, { timeoutMs: UPSTREAM_TIMEOUT_MS, retriesMax: 1, totalMs: 0 }),
   Layer.succeed(RateLimitPolicy, { defaultRpm: 6_000, ceilingRpm: 6_000, providerRpm: 6_000 }),
   Layer.succeed(RateLimitSettings, { addressRpm: 0, registrationRpm: 0, keysLimited: false }),

@@ -72,6 +72,11 @@ export const accountRows: Rows = {
     path: `${BUDGETS}/${marks.budget}`
   })),
 
+  "POST /api/v1/market/default-cap": row(consumers(200), () => ({
+    path: "/api/v1/market/default-cap",
+    json: { default_cap_microcents: 5 }
+  })),
+
   [`GET ${BALANCE}`]: row(consumers(200), BALANCE, {
     shows: { consumerOwner: ["consumerName", "consumerBalance", "budget"] }
   }),

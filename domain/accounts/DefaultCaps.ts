@@ -1,0 +1,54 @@
+/**
+ * The most that a consumer pays for one usage-priced call that names no cap of its own: of a key, else of the account.
+ */
+import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { ChangeFeed } from "../shared/ChangeFeed.ts"
+import type { ConsumerId, KeyId } from "../shared/Ids.ts"
+import type { Microcents } from "../shared/Microcents.ts"
+import { UnitOfWork } from "../shared/UnitOfWork.ts"
+import { AccountStore } from "./AccountStore.ts"
+import type { ApiKey } from "./ApiKey.ts"
+import { KeyNotFound } from "./Keys.ts"
+import { KeyStore } from "./KeyStore.ts"
+
+export class DefaultCaps extends Context.Service<
+  DefaultCaps,
+  {
+    /** Undefined: none. */
+    setOfAccount(consumerId: ConsumerId, cap: Microcents | undefined): Effect.Effect<void>
+    setOfKey(consumerId: ConsumerId, id: KeyId, cap: Microcents | undefined): Effect.Effect<ApiKey, KeyNotFound>
+  }
+>()("agent-tool-billing/domain/accounts/DefaultCaps") {
+  static readonly layer = Layer.effect(
+    DefaultCaps,
+    Effect.gen(function* () {
+      const accounts = yield* AccountStore
+      const keys = yield* KeyStore
+      const feed = yield* ChangeFeed
+      const { atomically } = yield* UnitOfWork
+
+      // Key by key: a change of the account's topic would make every node forget all keys and tools.
+      const setOfAccount = Effect.fn("DefaultCaps.setOfAccount")(function* (
+        consumerId: ConsumerId,
+        cap: Microcents | undefined
+      ) {
+        const known = yield* keys.ofOwner(consumerId, yield* DateTime.now)
+        yield* accounts.setDefaultCap(consumerId, cap)
+        yield* Effect.forEach(known, (key) => feed.publish({ topic: "key", id: key.hash }), { discard: true })
+      }, atomically)
+
+      const setOfKey = Effect.fn("DefaultCaps.setOfKey")(function* (
+        consumerId: ConsumerId,
+        id: KeyId,
+        cap: Microcents | undefined
+      ) {
+        const changed = yield* keys.setDefaultCap(consumerId, id, cap)
+        if (Option.isNone(changed)) return yield* new KeyNotFound({ keyId: id })
+        yield* feed.publish({ topic: "key", id: changed.value.hash })
+        return changed.value
+      }, atomically)
+
+      return DefaultCaps.of({ setOfAccount, setOfKey })
+    })
+  )
+}

@@ -1,0 +1,62 @@
+/**
+ * When a change of terms takes effect. What is better for consumers applies at once. What is worse is announced and
+ * applies after the notice period; a smaller free tier applies from the first month that begins after it.
+ */
+import { Context, DateTime, Duration } from "effect"
+import { better, noWorse, type PriceVersion, pricesAt, sameTerms, type Terms, type ToolPrices } from "./Terms.ts"
+
+/** Zero: every change applies at once. */
+export const PriceNotice = Context.Reference<Duration.Duration>("agent-tool-billing/domain/catalog/PriceNotice", {
+  defaultValue: () => Duration.hours(24)
+})
+
+/** The versions after a provider asked for these terms. `known` is undefined for a tool that was never listed. */
+export const planPrices = (
+  known: ToolPrices | undefined,
+  wanted: Terms,
+  now: DateTime.Utc,
+  notice: Duration.Duration
+): ToolPrices => {
+  if (known === undefined) {
+    const first = { ...wanted, version: 1, announcedAt: now, effectiveFrom: now, replacedAt: undefined }
+    return { inEffect: first, upcoming: undefined, lastVersion: 1 }
+  }
+  const { inEffect, lastVersion, upcoming } = pricesAt(known, now.epochMilliseconds)
+  if (sameTerms(wanted, inEffect)) return { inEffect, upcoming: undefined, lastVersion }
+  if (upcoming !== undefined && sameTerms(wanted, upcoming)) return { inEffect, upcoming, lastVersion }
+
+  // The clocks of two nodes may differ: the history never goes backwards.
+  const at = DateTime.max(now, inEffect.effectiveFrom)
+  const versions: Array<PriceVersion> = []
+  const add = (terms: Terms, effectiveFrom: DateTime.Utc): PriceVersion => {
+    const version = lastVersion + versions.length + 1
+    // Announced before it is in effect, or in effect at once: by this the two are told apart for good.
+    const announcedAt = DateTime.isLessThanOrEqualTo(effectiveFrom, at) ? effectiveFrom : now
+    const added = { ...terms, version, announcedAt, effectiveFrom, replacedAt: undefined }
+    versions.push(added)
+    return added
+  }
+
+  const from = effectiveFrom(inEffect, wanted, at, notice)
+  if (DateTime.isLessThanOrEqualTo(from, at)) {
+    return { inEffect: add(wanted, at), upcoming: undefined, lastVersion: lastVersion + 1 }
+  }
+  const atOnce = better(inEffect, wanted)
+  const inEffectNow = sameTerms(atOnce, inEffect) ? inEffect : add(atOnce, at)
+  // Less than what is announced already needs no longer notice than that.
+  const announced = upcoming !== undefined && noWorse(wanted, upcoming) ? upcoming.effectiveFrom : from
+  const next = add(wanted, DateTime.min(from, announced))
+  return { inEffect: inEffectNow, upcoming: next, lastVersion: lastVersion + versions.length }
+}
+
+const effectiveFrom = (inEffect: Terms, wanted: Terms, at: DateTime.Utc, notice: Duration.Duration): DateTime.Utc => {
+  if (Duration.isZero(notice) || noWorse(wanted, inEffect)) return at
+  const noticed = DateTime.addDuration(at, notice)
+  return wanted.freeTierCalls < inEffect.freeTierCalls ? monthFrom(noticed) : noticed
+}
+
+/** The first beginning of a calendar month (UTC) that is not before `at`. */
+const monthFrom = (at: DateTime.Utc): DateTime.Utc => {
+  const month = DateTime.startOf(at, "month")
+  return DateTime.Equivalence(month, at) ? at : DateTime.add(month, { months: 1 })
+}

@@ -1,0 +1,71 @@
+/**
+ * The terms of a tool: what a call costs, at most and by what policy, and how many calls a month are free. Each change
+ * is a price version with a number of its own and the time from which it is in effect.
+ */
+import type { DateTime } from "effect"
+import { formatPrice, type Microcents } from "../shared/Microcents.ts"
+import type { BillingPolicy } from "./Tool.ts"
+
+export interface Terms {
+  /** The list price: what a call costs unless the provider reports another amount. */
+  readonly price: Microcents
+  /** The most that one call may cost; never below the price. Above it, the tool is usage-priced. */
+  readonly maximum: Microcents
+  readonly freeTierCalls: number
+  readonly billingPolicy: BillingPolicy
+}
+
+export interface PriceVersion extends Terms {
+  readonly version: number
+  readonly announcedAt: DateTime.Utc
+  readonly effectiveFrom: DateTime.Utc
+  /** When another change took its place, or the tool was withdrawn, before it was in effect. It never applies. */
+  readonly replacedAt: DateTime.Utc | undefined
+}
+
+/** Versions of one tool. At most one is announced and not yet in effect. */
+export interface ToolPrices {
+  readonly inEffect: PriceVersion
+  readonly upcoming: PriceVersion | undefined
+  /** The highest number given out. A replaced version's number is not given out again: a caller may have named it. */
+  readonly lastVersion: number
+}
+
+export const isUsagePriced = ({ maximum, price }: Pick<Terms, "maximum" | "price">): boolean => maximum > price
+
+/** `$0.05`, `up to $900.00`, or `Free` where no call can cost anything. */
+export const priceText = (terms: Pick<Terms, "maximum" | "price">): string =>
+  isUsagePriced(terms) ? `up to ${formatPrice(terms.maximum)}` : formatPrice(terms.price)
+
+export const termsOf = ({ billingPolicy, freeTierCalls, maximum, price }: Terms): Terms => ({
+  price,
+  maximum,
+  freeTierCalls,
+  billingPolicy
+})
+
+/** An announced version is in effect from its very time on, on every node, whatever is stored or cached. */
+export const pricesAt = (prices: ToolPrices, nowMs: number): ToolPrices =>
+  prices.upcoming === undefined || prices.upcoming.effectiveFrom.epochMilliseconds > nowMs
+    ? prices
+    : { ...prices, inEffect: prices.upcoming, upcoming: undefined }
+
+export const sameTerms = (a: Terms, b: Terms): boolean => noWorse(a, b) && noWorse(b, a)
+
+/** No consumer pays more under `a` than under `b`, whatever its calls are. */
+export const noWorse = (a: Terms, b: Terms): boolean =>
+  a.price <= b.price &&
+  a.maximum <= b.maximum &&
+  a.freeTierCalls >= b.freeTierCalls &&
+  CHARGED[a.billingPolicy] <= CHARGED[b.billingPolicy]
+
+/** Term by term the better one for the consumer. */
+export const better = (a: Terms, b: Terms): Terms => ({
+  price: a.price < b.price ? a.price : b.price,
+  maximum: a.maximum < b.maximum ? a.maximum : b.maximum,
+  freeTierCalls: Math.max(a.freeTierCalls, b.freeTierCalls),
+  billingPolicy: CHARGED[a.billingPolicy] < CHARGED[b.billingPolicy] ? a.billingPolicy : b.billingPolicy
+})
+
+/** What is charged under a policy is also charged under every one of a higher rank. */
+const CHARGED: Readonly<Record<BillingPolicy, number>> = { valid_output: 0, success: 1, attempt: 2 }

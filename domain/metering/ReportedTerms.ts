@@ -1,0 +1,24 @@
+/**
+ * Under which terms a reported call is billed. A provider chooses the time that its report names, so a call from before
+ * the last change is billed term by term at the better of then and now: neither a late nor a backdated report charges
+ * more than either.
+ */
+import { DateTime, Effect } from "effect"
+import type { Catalog } from "../catalog/Catalog.ts"
+import type { CatalogEntry } from "../catalog/CatalogStore.ts"
+import { better, noWorse } from "../catalog/Terms.ts"
+
+export const termsOfReport = (
+  catalog: Catalog["Service"],
+  entry: CatalogEntry,
+  calledAt: DateTime.Utc
+): Effect.Effect<CatalogEntry> => {
+  if (DateTime.isGreaterThanOrEqualTo(calledAt, entry.prices.inEffect.effectiveFrom)) return Effect.succeed(entry)
+  return Effect.map(catalog.prices(entry.tool.id), (versions) => {
+    const before = versions.filter((version) => version.version < entry.priceVersion)
+    const then =
+      before.find((version) => DateTime.isLessThanOrEqualTo(version.effectiveFrom, calledAt)) ?? before.at(-1)
+    if (then === undefined) return entry
+    return { ...entry, ...better(then, entry), priceVersion: noWorse(then, entry) ? then.version : entry.priceVersion }
+  })
+}

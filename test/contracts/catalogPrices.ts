@@ -1,0 +1,171 @@
+/**
+ * Price versions of tools: kept with all their terms, announced for a time to come, promoted, replaced.
+ */
+import { assert, it } from "@effect/vitest"
+import { DateTime, Duration, Effect, type Layer, Option } from "effect"
+import { CatalogStore, entryAt } from "../../domain/catalog/CatalogStore.ts"
+import type { ToolId } from "../../domain/shared/Ids.ts"
+import { Microcents, MICROCENTS_MAX } from "../../domain/shared/Microcents.ts"
+import type { Ports } from "./ports.ts"
+import { aProvider, instant, putTool } from "./samples.ts"
+
+const price = Microcents.make
+
+export const catalogPricesContract = (name: string, ports: Layer.Layer<Ports>) =>
+  it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`CatalogStore's prices over ${name}`, (it) => {
+    it.effect("keeps every version of the terms, with its maximum and policy", () =>
+      Effect.gen(function* () {
+        const store = yield* CatalogStore
+        const provider = yield* aProvider()
+        const steps = [
+          { price: 100n, freeTierCalls: 10, day: "01", version: 1 },
+          { price: 100n, freeTierCalls: 10, day: "02", version: 1 },
+          { price: 101n, freeTierCalls: 10, day: "03", version: 2 },
+          { price: 101n, freeTierCalls: 0, day: "04", version: 3 },
+          { price: 101n, freeTierCalls: 0, maxCost: 500n, day: "05", version: 4 },
+          { price: 101n, freeTierCalls: 0, maxCost: 500n, billingPolicy: "attempt", day: "06", version: 5 },
+          { price: 101n, freeTierCalls: 0, maxCost: 500n, billingPolicy: "attempt", day: "07", version: 5 }
+        ] as const
+        let id: ToolId | undefined
+        for (const { day, version, ...terms } of steps) {
+          const maxCost = "maxCost" in terms ? price(terms.maxCost) : undefined
+          const declaration = { ...terms, price: price(terms.price), maxCost }
+          const put = yield* putTool(provider, declaration, instant(`2026-11-${day}T00:00:00.000Z`))
+          id = put.id
+          assert.strictEqual(put.prices.inEffect.version, version)
+        }
+        const history = yield* store.prices(id!, 100)
+        assert.deepStrictEqual(
+          history.map((one) => [one.version, one.price, one.maximum, one.freeTierCalls, one.billingPolicy]),
+          [
+            [5, 101n, 500n, 0, "attempt"],
+            [4, 101n, 500n, 0, "success"],
+            [3, 101n, 101n, 0, "success"],
+            [2, 101n, 101n, 10, "success"],
+            [1, 100n, 100n, 10, "success"]
+          ]
+        )
+        assert.deepStrictEqual(
+          history.map((one) => one.effectiveFrom),
+          ["06", "05", "04", "03", "01"].map((day) => instant(`2026-11-${day}T00:00:00.000Z`))
+        )
+        assert.deepStrictEqual(yield* store.prices(id!, 2), history.slice(0, 2))
+      })
+    )
+
+    it.effect("keeps announced terms beside those in effect, and promotes them when their time has come", () =>
+      Effect.gen(function* () {
+        const store = yield* CatalogStore
+        const provider = yield* aProvider()
+        const [start, due] = [instant("2026-11-01T00:00:00.000Z"), instant("2026-11-02T00:00:00.000Z")]
+        const { id } = yield* putTool(provider, { price: price(100n), freeTierCalls: 0 }, start)
+        const day = Duration.days(1)
+        const { prices } = yield* putTool(
+          provider,
+          { price: price(MICROCENTS_MAX), freeTierCalls: 0, billingPolicy: "attempt" },
+          start,
+          day
+        )
+        const entry = Option.getOrThrow(yield* store.find(id))
+        assert.deepStrictEqual(entry.prices, prices)
+        assert.deepStrictEqual(entry.prices.upcoming?.effectiveFrom, due)
+        assert.strictEqual(entry.price, 100n)
+        const filter = { category: undefined, providerId: provider.id, maxPrice: price(100n), tokens: [] }
+        const page = { limit: 1, offset: 0, after: undefined }
+        assert.strictEqual((yield* store.search(filter, "price", page)).total, 1)
+        assert.strictEqual(yield* store.promote(DateTime.subtract(due, { milliseconds: 1 }), 1_000), 0)
+        assert.strictEqual(yield* store.promote(due, 1_000), 1)
+        assert.strictEqual(yield* store.promote(due, 1_000), 0)
+        const promoted = Option.getOrThrow(yield* store.find(id))
+        assert.deepStrictEqual(promoted, entryAt(entry, due.epochMilliseconds))
+        assert.deepStrictEqual([promoted.price, promoted.billingPolicy], [MICROCENTS_MAX, "attempt"])
+        assert.strictEqual((yield* store.search(filter, "price", page)).total, 0)
+      })
+    )
+
+    it.effect("marks announced terms as replaced by another change and by a withdrawal, and reuses no number", () =>
+      Effect.gen(function* () {
+        const store = yield* CatalogStore
+        const provider = yield* aProvider()
+        const start = instant("2026-11-01T00:00:00.000Z")
+        const day = Duration.days(1)
+        const { id } = yield* putTool(provider, { price: price(100n) }, start)
+        yield* putTool(provider, { price: price(200n) }, start, day)
+        yield* putTool(provider, { price: price(300n) }, start, day)
+        const at = instant("2026-11-01T12:00:00.000Z")
+        yield* store.withdraw(provider.id, id, at)
+        const history = yield* store.prices(id, 10)
+        assert.deepStrictEqual(
+          history.map((one) => [one.version, one.price, one.replacedAt]),
+          [
+            [3, price(300n), at],
+            [2, price(200n), start],
+            [1, price(100n), undefined]
+          ]
+        )
+        assert.isUndefined(Option.getOrThrow(yield* store.find(id)).prices.upcoming)
+        const { prices } = yield* putTool(provider, { price: price(300n) }, at, day)
+        assert.deepStrictEqual([prices.upcoming?.version, prices.inEffect.price], [4, 100n])
+        assert.deepStrictEqual(prices.upcoming?.effectiveFrom, DateTime.addDuration(at, day))
+      })
+    )
+
+    it.effect("keeps announced terms whose time came before the withdrawal", () =>
+      Effect.gen(function* () {
+        const store = yield* CatalogStore
+        const provider = yield* aProvider()
+        const start = instant("2026-11-01T00:00:00.000Z")
+        const { id } = yield* putTool(provider, { price: price(100n) }, start)
+        yield* putTool(provider, { price: price(200n) }, start, Duration.days(1))
+        yield* store.withdraw(provider.id, id, instant("2026-11-03T00:00:00.000Z"))
+        assert.strictEqual(Option.getOrThrow(yield* store.find(id)).prices.upcoming?.price, 200n)
+        assert.isUndefined((yield* store.prices(id, 1))[0]?.replacedAt)
+      })
+    )
+
+    it.effect("never lets the history of prices go backwards when clocks disagree", () =>
+      Effect.gen(function* () {
+        const store = yield* CatalogStore
+        const provider = yield* aProvider()
+        const [early, late] = [instant("2026-11-01T00:00:00.000Z"), instant("2026-11-02T00:00:00.000Z")]
+        yield* putTool(provider, { price: price(1n) }, late)
+        const { id } = yield* putTool(provider, { price: price(2n) }, early)
+        const history = yield* store.prices(id, 10)
+        assert.deepStrictEqual(
+          history.map((version) => [version.effectiveFrom, version.replacedAt]),
+          [
+            [late, undefined],
+            [late, undefined]
+          ]
+        )
+      })
+    )
+
+    it.effect("counts one version per change, without a gap, when a tool is updated from all sides at once", () =>
+      Effect.gen(function* () {
+        const store = yield* CatalogStore
+        const provider = yield* aProvider()
+        const prices = Array.from({ length: 24 }, (_, n) => price(BigInt(n % 6)))
+        const at = instant("2026-11-01T00:00:00.000Z")
+        const outcomes = yield* Effect.forEach(prices, (one) => putTool(provider, { price: one }, at), {
+          concurrency: "unbounded"
+        })
+        const ids = new Set(outcomes.map((outcome) => outcome.id))
+        assert.lengthOf(ids, 1)
+        assert.lengthOf(
+          outcomes.filter((outcome) => outcome.action === "created"),
+          1
+        )
+        const [id] = ids
+        const history = (yield* store.prices(id!, 100)).toReversed()
+        assert.deepStrictEqual(
+          history.map((one) => one.version),
+          history.map((_, n) => n + 1)
+        )
+        for (const [n, one] of history.entries()) assert.notStrictEqual(one.price, history[n - 1]?.price)
+        const entry = Option.getOrThrow(yield* store.find(id!))
+        assert.strictEqual(entry.priceVersion, history.length)
+        assert.strictEqual(entry.price, history.at(-1)!.price)
+      })
+    )
+  })

@@ -1,0 +1,194 @@
+/**
+ * When a change of terms takes effect: what is better at once, what is worse after the notice period.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Duration, Schema } from "effect"
+import { planPrices } from "../../domain/catalog/PriceNotice.ts"
+import {
+  better,
+  noWorse,
+  type PriceVersion,
+  pricesAt,
+  priceText,
+  sameTerms,
+  type Terms
+} from "../../domain/catalog/Terms.ts"
+import { Microcents } from "../../domain/shared/Microcents.ts"
+import { instant } from "../contracts/samples.ts"
+
+const DAY = Duration.hours(24)
+const T0 = instant("2026-11-10T12:00:00.000Z")
+const T1 = DateTime.addDuration(T0, DAY)
+const hours = (n: number) => DateTime.add(T0, { hours: n })
+
+const terms = (price: bigint, more: Partial<Terms> = {}): Terms => ({
+  price: Microcents.make(price),
+  maximum: Microcents.make(price),
+  freeTierCalls: 0,
+  billingPolicy: "success",
+  ...more
+})
+const upTo = (maximum: bigint): Partial<Terms> => ({ maximum: Microcents.make(maximum) })
+const listed = (first: Terms) => planPrices(undefined, first, T0, DAY)
+const facts = (version: PriceVersion | undefined) =>
+  version === undefined
+    ? undefined
+    : [version.version, Number(version.price), DateTime.formatIso(version.effectiveFrom)]
+
+describe("A change of terms", () => {
+  it("applies at once to a tool that was never listed", () => {
+    const { inEffect, lastVersion, upcoming } = listed(terms(900_000_000n))
+    assert.deepStrictEqual([inEffect.version, lastVersion, upcoming], [1, 1, undefined])
+    assert.deepStrictEqual(inEffect.effectiveFrom, T0)
+  })
+
+  it("waits for the notice period where it charges more: price, maximum, or policy", () => {
+    const before = terms(10n, { ...upTo(100n), billingPolicy: "valid_output" })
+    for (const worse of [
+      { ...before, price: Microcents.make(11n) },
+      { ...before, ...upTo(101n) },
+      { ...before, billingPolicy: "success" },
+      { ...before, billingPolicy: "attempt" }
+    ] as const) {
+      const planned = planPrices(listed(before), worse, T0, DAY)
+      assert.isTrue(sameTerms(planned.inEffect, before))
+      assert.strictEqual(planned.inEffect.version, 1)
+      assert.isTrue(sameTerms(planned.upcoming!, worse))
+      assert.deepStrictEqual(planned.upcoming!.effectiveFrom, T1)
+      assert.strictEqual(pricesAt(planned, T1.epochMilliseconds - 1), planned)
+      assert.strictEqual(pricesAt(planned, T1.epochMilliseconds).inEffect, planned.upcoming)
+    }
+  })
+
+  it("applies at once where no consumer pays more for it", () => {
+    const before = terms(10n, { ...upTo(100n), billingPolicy: "attempt", freeTierCalls: 5 })
+    for (const nicer of [
+      { ...before, price: Microcents.make(9n) },
+      { ...before, ...upTo(99n) },
+      { ...before, freeTierCalls: 6 },
+      { ...before, billingPolicy: "valid_output" }
+    ] as const) {
+      const planned = planPrices(listed(before), nicer, hours(1), DAY)
+      assert.isTrue(sameTerms(planned.inEffect, nicer))
+      assert.deepStrictEqual([planned.inEffect.version, planned.upcoming], [2, undefined])
+      assert.deepStrictEqual(planned.inEffect.effectiveFrom, hours(1))
+    }
+  })
+
+  it("applies its better half at once and the worse one after the notice", () => {
+    const planned = planPrices(listed(terms(10n, upTo(100n))), terms(20n, upTo(50n)), T0, DAY)
+    assert.deepStrictEqual(facts(planned.inEffect)?.slice(0, 2), [2, 10])
+    assert.strictEqual(planned.inEffect.maximum, 50n)
+    assert.deepStrictEqual(facts(planned.upcoming), [3, 20, DateTime.formatIso(T1)])
+    assert.strictEqual(planned.lastVersion, 3)
+  })
+
+  it("cuts a free tier with the first month that begins after the notice", () => {
+    const before = terms(10n, { freeTierCalls: 100 })
+    const cut = (at: DateTime.Utc) => planPrices(listed(before), terms(10n, { freeTierCalls: 99 }), at, DAY)
+    for (const [at, from] of [
+      ["2026-11-10T12:00:00.000Z", "2026-12-01T00:00:00.000Z"],
+      ["2026-11-30T00:00:00.000Z", "2026-12-01T00:00:00.000Z"],
+      ["2026-11-30T00:00:00.001Z", "2027-01-01T00:00:00.000Z"],
+      ["2026-12-31T23:59:59.999Z", "2027-02-01T00:00:00.000Z"]
+    ] as const) {
+      assert.deepStrictEqual(cut(instant(at)).upcoming?.effectiveFrom, instant(from), at)
+      assert.strictEqual(cut(instant(at)).inEffect.freeTierCalls, 100)
+    }
+  })
+
+  it("replaces one that is announced, whose number is not given out again", () => {
+    const first = planPrices(listed(terms(10n)), terms(20n), T0, DAY)
+    const second = planPrices(first, terms(30n), hours(23), DAY)
+    assert.deepStrictEqual(facts(second.inEffect)?.slice(0, 2), [1, 10])
+    assert.deepStrictEqual(facts(second.upcoming), [3, 30, DateTime.formatIso(hours(47))])
+    const taken = planPrices(second, terms(10n), hours(24), DAY)
+    assert.deepStrictEqual([facts(taken.inEffect)?.[0], taken.upcoming, taken.lastVersion], [1, undefined, 3])
+    assert.strictEqual(planPrices(taken, terms(30n), hours(25), DAY).upcoming?.version, 4)
+  })
+
+  it("keeps its time when it is sent again, and when what is sent is less than what is announced", () => {
+    const first = planPrices(listed(terms(10n)), terms(30n), T0, DAY)
+    assert.deepStrictEqual(planPrices(first, terms(30n), hours(23), DAY), first)
+    const less = planPrices(first, terms(20n), hours(23), DAY)
+    assert.deepStrictEqual(facts(less.upcoming), [3, 20, DateTime.formatIso(T1)])
+  })
+
+  it("is in effect from its time on, whether or not it was promoted by then", () => {
+    const first = planPrices(listed(terms(10n)), terms(20n), T0, DAY)
+    const next = planPrices(first, terms(40n), hours(25), DAY)
+    assert.deepStrictEqual(facts(next.inEffect)?.slice(0, 2), [2, 20])
+    assert.deepStrictEqual(facts(next.upcoming), [3, 40, DateTime.formatIso(hours(49))])
+  })
+
+  it("applies at once, whatever it is, without a notice period", () => {
+    const planned = planPrices(
+      listed(terms(0n, { freeTierCalls: 100 })),
+      terms(900_000_000n, { billingPolicy: "attempt" }),
+      T0,
+      Duration.zero
+    )
+    assert.deepStrictEqual([planned.inEffect.version, planned.upcoming], [2, undefined])
+  })
+
+  const Change = Schema.Struct({
+    price: Schema.Literals([0, 10, 20, 30]),
+    above: Schema.Literals([0, 0, 5, 500]),
+    freeTierCalls: Schema.Literals([0, 5, 10]),
+    billingPolicy: Schema.Literals(["success", "valid_output", "attempt"]),
+    afterHours: Schema.Literals([0, 1, 12, 23, 24, 25, 400])
+  })
+
+  it.prop(
+    "never charges more than what was in effect or announced a notice period before",
+    { changes: Schema.Array(Change) },
+    ({ changes }) => {
+      let prices = listed(terms(10n, { freeTierCalls: 10 }))
+      let now = T0
+      const published: Array<{ readonly at: DateTime.Utc; readonly terms: Terms }> = [
+        { at: T0, terms: prices.inEffect }
+      ]
+      for (const { above, afterHours, billingPolicy, freeTierCalls, price } of changes) {
+        const later = DateTime.add(now, { hours: afterHours })
+        const before = pricesAt(prices, later.epochMilliseconds)
+        const old = published.filter(({ at }) =>
+          DateTime.isLessThanOrEqualTo(at, DateTime.subtractDuration(later, DAY))
+        )
+        // Whatever is in effect now was published a day ago, or is no worse than something that was.
+        if (DateTime.isGreaterThanOrEqualTo(later, T1)) {
+          assert.isTrue(old.some((one) => noWorse(before.inEffect, one.terms)))
+        }
+        now = later
+        const wanted = terms(BigInt(price), { ...upTo(BigInt(price + above)), freeTierCalls, billingPolicy })
+        prices = planPrices(prices, wanted, now, DAY)
+        assert.isTrue(noWorse(prices.inEffect, before.inEffect), "what applies at once is never worse")
+        assert.isTrue(sameTerms(prices.upcoming ?? prices.inEffect, wanted), "what was asked for is what comes")
+        assert.isAtLeast(prices.lastVersion, before.lastVersion)
+        published.push({ at: now, terms: prices.inEffect })
+        if (prices.upcoming !== undefined) published.push({ at: now, terms: prices.upcoming })
+      }
+    },
+    { arbitrary: { runs: 300 } }
+  )
+
+  it.prop("of two terms the better one is no worse than either", [Change, Change], ([a, b]) => {
+    const of = (change: typeof Change.Type) =>
+      terms(BigInt(change.price), {
+        ...upTo(BigInt(change.price + change.above)),
+        freeTierCalls: change.freeTierCalls,
+        billingPolicy: change.billingPolicy
+      })
+    const best = better(of(a), of(b))
+    assert.isTrue(noWorse(best, of(a)) && noWorse(best, of(b)))
+    assert.isTrue(best.maximum >= best.price)
+  })
+})
+
+describe("A price in words", () => {
+  it("is Free only where no call can cost anything", () => {
+    assert.strictEqual(priceText(terms(0n)), "Free")
+    assert.strictEqual(priceText(terms(0n, upTo(900_000_000n))), "up to $900.00")
+    assert.strictEqual(priceText(terms(12_345n, upTo(40_000n))), "up to $0.04")
+    assert.strictEqual(priceText(terms(12_345n)), "$0.012345")
+  })
+})
