@@ -7,6 +7,7 @@ CREATE EXTENSION IF NOT EXISTS citus;
 -- Keys that would lead from a table of the coordinator to a distributed one; the application holds them already.
 ALTER TABLE api_keys DROP CONSTRAINT api_keys_consumer_id_fkey;
 ALTER TABLE loads DROP CONSTRAINT loads_consumer_id_fkey;
+ALTER TABLE withdrawals DROP CONSTRAINT withdrawals_consumer_id_fkey;
 
 -- Small, read everywhere, written seldom: a copy on every worker.
 SELECT create_reference_table('providers');
@@ -33,7 +34,9 @@ SELECT create_distributed_table('unfit_outputs', 'consumer_id', colocate_with =>
 -- Of the coordinator: they grow with people, days and payments, not with calls.
 -- local: account_balances
 -- local: api_keys
+-- local: book
 -- local: catalog_tallies
+-- local: chargebacks
 -- local: claims
 -- local: disputes
 -- local: effect_sql_migrations
@@ -63,3 +66,5 @@ SELECT create_distributed_table('unfit_outputs', 'consumer_id', colocate_with =>
 -- local: tool_figures
 -- local: trust_daily
 -- local: waitlist
+-- local: withdrawal_parts
+-- local: withdrawals

@@ -27,6 +27,8 @@ import figures from "./0021_figures.ts"
 import canceledCalls from "./0022_canceled_calls.ts"
 import priceNotice from "./0023_price_notice.ts"
 import defaultCaps from "./0024_default_caps.ts"
+import processor from "./0025_processor.ts"
+import withdrawals from "./0026_withdrawals.ts"
 
 const migrations = {
   "0001_accounts_and_catalogue": accountsAndCatalogue,
@@ -52,7 +54,9 @@ const migrations = {
   "0021_figures": figures,
   "0022_canceled_calls": canceledCalls,
   "0023_price_notice": priceNotice,
-  "0024_default_caps": defaultCaps
+  "0024_default_caps": defaultCaps,
+  "0025_processor": processor,
+  "0026_withdrawals": withdrawals
 }
 
 export const names: ReadonlyArray<string> = Object.keys(migrations).toSorted()

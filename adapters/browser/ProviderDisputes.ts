@@ -42,7 +42,8 @@ const DECIDERS = {
   provider: "you",
   deadline: "your silence",
   operator: "the operator",
-  operator_deadline: "the operator's silence"
+  operator_deadline: "the operator's silence",
+  chargeback: "a chargeback of the payment"
 } as const
 
 const read = async (query: Readonly<Record<string, string>>): Promise<Disputes> =>

@@ -98,6 +98,7 @@ const open = (state: State, call: OpenCall): Opened => {
   const key = idempotency === undefined ? undefined : keyOf(call.consumerId, idempotency.keyHash)
   const earlier = idempotency === undefined ? undefined : earlierOf(state, call.consumerId, idempotency)
   if (earlier !== undefined) return earlier
+  if (state.frozen.has(call.consumerId)) return { _tag: "AccountFrozen" }
 
   const wallet = walletOf(state, call.consumerId)
   const tier = freeTierKey(call.consumerId, call.toolId, monthOf(call.openedAt))

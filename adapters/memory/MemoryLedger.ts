@@ -3,7 +3,8 @@
  * every build of the layer. Figures are changed by adding and taking away, never put back to what they were: a unit of
  * work may be undone while calls go on.
  */
-import { Context, Layer } from "effect"
+import { Context, type DateTime, Layer } from "effect"
+import type { Book } from "../../domain/ledger/Book.ts"
 import type { AccountKind } from "../../domain/ledger/Account.ts"
 import type { BudgetId, BudgetStanding } from "../../domain/ledger/BudgetStore.ts"
 import type { Transfer, TransferId } from "../../domain/ledger/Transfer.ts"
@@ -54,7 +55,10 @@ export interface BudgetRow extends Omit<BudgetStanding, "cap" | "spentMicrocents
 export class MemoryLedger extends Context.Service<
   MemoryLedger,
   {
+    /** None before the first posting. */
+    readonly book: { current: Book | undefined }
     readonly wallets: Map<ConsumerId, WalletRow>
+    readonly frozen: Map<ConsumerId, { readonly reason: string; readonly at: DateTime.Utc }>
     /** By account, owner and lot. Wallets are not among them. */
     readonly balances: Map<string, BalanceRow>
     /** Those of postings. */
@@ -77,7 +81,9 @@ export class MemoryLedger extends Context.Service<
   }
 >()("agent-tool-billing/adapters/memory/MemoryLedger") {
   static readonly layer = Layer.sync(MemoryLedger, () => ({
+    book: { current: undefined },
     wallets: new Map(),
+    frozen: new Map(),
     balances: new Map(),
     transfers: new Map(),
     references: new Map(),

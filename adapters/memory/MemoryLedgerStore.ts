@@ -1,8 +1,9 @@
 /**
  * The ledger on plain Maps. A posting is one step; a unit of work that fails takes it back by what it added.
  */
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Option } from "effect"
 import { availableIn } from "../../domain/ledger/Account.ts"
+import { isSameBook, WrongBook } from "../../domain/ledger/Book.ts"
 import {
   type ConsumerStanding,
   DuplicateReference,
@@ -30,7 +31,9 @@ export const layer = Layer.effect(
     }
 
     const post = Effect.fnUntraced(function* (posting: Posting) {
-      const { transferId, reference, legs } = posting
+      const { book, transferId, reference, legs } = posting
+      const found = state.book.current
+      if (found !== undefined && !isSameBook(found, book)) return yield* new WrongBook({ found, own: book })
       const known = byReference(reference)
       if (known.length > 0) {
         if (!sameContent(legs, known)) return yield* new DuplicateReference({ reference })
@@ -51,11 +54,13 @@ export const layer = Layer.effect(
       }
       yield* write(
         () => {
+          state.book.current = book
           for (const change of changes) apply(state, change, 1n)
           state.transfers.set(transferId, transfersOf(posting))
           state.references.set(reference, transferId)
         },
         () => {
+          state.book.current = found
           for (const change of changes) apply(state, change, -1n)
           state.transfers.delete(transferId)
           state.references.delete(reference)
@@ -66,6 +71,7 @@ export const layer = Layer.effect(
 
     return LedgerStore.of({
       post,
+      book: Effect.sync(() => Option.fromNullishOr(state.book.current)),
       wallet: (consumerId) => Effect.sync(() => ({ ...(state.wallets.get(consumerId) ?? EMPTY_WALLET) })),
       standing: (consumerId) => Effect.sync(() => standingOf(state, consumerId)),
       lockedStanding: (consumerId) => Effect.sync(() => standingOf(state, consumerId)),
@@ -88,7 +94,6 @@ export const layer = Layer.effect(
       transfers: (id) =>
         Effect.sync(() => state.transfers.get(id) ?? transfersOfCall(state.closedCalls.get(callOfTransfer(id)))),
       byReference: (reference) => Effect.sync(() => byReference(reference)),
-      hasReferences: (prefix) => Effect.sync(() => state.references.keys().some((one) => one.startsWith(prefix))),
       totals: Effect.sync(() => totalsOf(state)),
       audit: Effect.sync(() => auditOf(state))
     })

@@ -21,11 +21,45 @@ export const layer = Layer.sync(LoadStore, () => {
       Effect.sync(() => Option.fromNullishOr([...loads.values()].find((load) => load.paymentId === paymentId))),
     lock: find,
     update: (load) => put(loads, load.id, load),
-    isEmpty: Effect.sync(() => loads.size === 0),
     unsettled: (before, limit) =>
       Effect.sync(() =>
         [...loads.values()]
           .filter(({ state, updatedAt }) => isUnsettled(state) && DateTime.isLessThanOrEqualTo(updatedAt, before))
+          .toSorted((a, b) => a.updatedAt.epochMilliseconds - b.updatedAt.epochMilliseconds || (a.id < b.id ? -1 : 1))
+          .slice(0, limit)
+      ),
+    pendingOrPaidSince: (consumerId, since) =>
+      Effect.sync(() =>
+        [...loads.values()].filter(
+          (load) =>
+            load.consumerId === consumerId &&
+            (isUnsettled(load.state) || (load.paidAt !== undefined && DateTime.isGreaterThan(load.paidAt, since)))
+        )
+      ),
+    paidOf: (consumerId, limit) =>
+      Effect.sync(() =>
+        [...loads.values()]
+          .filter((load) => load.consumerId === consumerId && load.state === "paid")
+          .toSorted((a, b) => b.createdAt.epochMilliseconds - a.createdAt.epochMilliseconds || (a.id < b.id ? 1 : -1))
+          .slice(0, limit)
+          .map((load) => ({
+            load,
+            refundedCents: [...reversals.values()].reduce(
+              (sum, one) => (one.loadId === load.id && one.state === "taken" ? sum + one.amountCents : sum),
+              0
+            )
+          }))
+      ),
+    withoutFee: (paidSince, limit) =>
+      Effect.sync(() =>
+        [...loads.values()]
+          .filter(
+            ({ feeCents, paidAt, state }) =>
+              state === "paid" &&
+              feeCents === undefined &&
+              paidAt !== undefined &&
+              DateTime.isGreaterThanOrEqualTo(paidAt, paidSince)
+          )
           .toSorted((a, b) => a.updatedAt.epochMilliseconds - b.updatedAt.epochMilliseconds || (a.id < b.id ? -1 : 1))
           .slice(0, limit)
       ),

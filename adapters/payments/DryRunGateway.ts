@@ -8,10 +8,12 @@ import {
   PaymentFailed,
   PaymentGateway,
   PaymentsNotConfigured,
+  type Refunded,
   type Transferred
 } from "../../domain/payments/PaymentGateway.ts"
+import { DRY_RUN } from "../../domain/ledger/Book.ts"
 import { CURRENCY } from "../../domain/payments/Loads.ts"
-import type { LoadId, PayoutId } from "../../domain/shared/Ids.ts"
+import type { LoadId, PayoutId, WithdrawalPartId } from "../../domain/shared/Ids.ts"
 
 const ORDERS_KEPT_MAX = 10_000
 
@@ -19,6 +21,7 @@ export const layer = Layer.sync(PaymentGateway, () => {
   const checkouts = new Map<string, CheckoutStanding>()
   const payments = new Map<string, LoadId>()
   const transfers = new Map<PayoutId, Transferred>()
+  const refunds = new Map<WithdrawalPartId, Refunded & { readonly amountCents: number }>()
 
   const keep = <K, V>(map: Map<K, V>, key: K, value: V): V => {
     if (map.size >= ORDERS_KEPT_MAX) map.delete(map.keys().next().value!)
@@ -31,6 +34,8 @@ export const layer = Layer.sync(PaymentGateway, () => {
 
   return PaymentGateway.of({
     mode: "dry_run",
+    bookMode: DRY_RUN.mode,
+    book: Effect.succeed(DRY_RUN),
     checkout: ({ amountCents, loadId, successUrl }) =>
       Effect.gen(function* () {
         const sessionId = `dry_run_${loadId}`
@@ -49,6 +54,21 @@ export const layer = Layer.sync(PaymentGateway, () => {
         return known === undefined ? refused("checkout", "There is no such checkout") : Effect.succeed(known)
       }),
     loadOfPayment: (paymentId) => Effect.sync(() => payments.get(paymentId)),
+    paymentFee: () => Effect.succeed(0),
+    refund: ({ amountCents, partId }) =>
+      Effect.suspend(() => {
+        const known = refunds.get(partId)
+        if (known !== undefined && known.amountCents !== amountCents) {
+          return refused("refund", "This refund was ordered over another amount")
+        }
+        const made = known ?? keep(refunds, partId, { refundId: `dry_run_${partId}`, state: "settled", amountCents })
+        return Effect.succeed({ refundId: made.refundId, state: made.state })
+      }),
+    refundOf: (partId) =>
+      Effect.sync(() => {
+        const known = refunds.get(partId)
+        return known === undefined ? undefined : { refundId: known.refundId, state: known.state }
+      }),
     openPayee: ({ providerId }) => Effect.succeed(`dry_run_${providerId}`),
     onboard: (_accountId, { returnUrl }) =>
       Effect.map(DateTime.now, (now) => ({ url: returnUrl, expiresAt: DateTime.add(now, { minutes: 5 }) })),

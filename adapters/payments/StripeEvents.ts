@@ -7,11 +7,13 @@ import type {
   CheckoutStanding,
   PayeeStanding,
   PaymentEvent,
+  RefundState,
   Transferred
 } from "../../domain/payments/PaymentGateway.ts"
-import { LoadId, PayoutId } from "../../domain/shared/Ids.ts"
+import { LoadId, PayoutId, WithdrawalPartId } from "../../domain/shared/Ids.ts"
 
 const loadIdIn = Schema.decodeUnknownOption(LoadId)
+const partIdIn = Schema.decodeUnknownOption(WithdrawalPartId)
 const payoutIdIn = Schema.decodeUnknownOption(PayoutId)
 
 /** Undefined for a session that is none of ours. */
@@ -83,20 +85,31 @@ export const eventOf = (event: Stripe.Event): PaymentEvent => {
     case "refund.created":
     case "refund.updated":
     case "refund.failed": {
-      const { amount: amountCents, id: refundId, payment_intent, status } = event.data.object
+      const { amount, id: refundId, metadata, payment_intent, status } = event.data.object
       const paymentId = idOf(payment_intent)
       if (paymentId === undefined) return irrelevant
-      const state =
-        status === "succeeded" ? "settled" : status === "failed" || status === "canceled" ? "failed" : "pending"
-      return { ...base, _tag: "PaymentRefunded", refundId, paymentId, amountCents, state }
+      const state = refundStateOf(status)
+      const partId = Option.getOrUndefined(partIdIn(metadata?.["withdrawal_part"]))
+      return {
+        ...base,
+        _tag: "PaymentRefunded",
+        refundId,
+        paymentId,
+        amountCents: positiveCents(amount),
+        state,
+        partId
+      }
     }
+    case "charge.dispute.created":
     case "charge.dispute.funds_withdrawn":
-    case "charge.dispute.funds_reinstated": {
-      const { amount: amountCents, id: disputeId, payment_intent } = event.data.object
+    case "charge.dispute.funds_reinstated":
+    case "charge.dispute.closed": {
+      const { amount, balance_transactions, id: disputeId, payment_intent, status } = event.data.object
       const paymentId = idOf(payment_intent)
       if (paymentId === undefined) return irrelevant
-      const state = event.type === "charge.dispute.funds_withdrawn" ? "withdrawn" : "reinstated"
-      return { ...base, _tag: "PaymentDisputed", disputeId, paymentId, amountCents, state }
+      const state = disputeStateOf(event.type, status)
+      const fees = (balance_transactions ?? []).map(({ fee, id }) => ({ id, cents: wholeCents(fee) }))
+      return { ...base, _tag: "PaymentDisputed", disputeId, paymentId, amountCents: positiveCents(amount), state, fees }
     }
     case "transfer.reversed": {
       const payoutId = Option.getOrUndefined(payoutIdIn(event.data.object.transfer_group))
@@ -119,6 +132,31 @@ export const notificationOf = (event: Stripe.V2.Core.EventNotification): Payment
     typeof related.id === "string"
     ? { ...base, _tag: "PayeeChanged", accountId: related.id }
     : { ...base, _tag: "Irrelevant", type }
+}
+
+export const refundStateOf = (status: string | null | undefined): RefundState =>
+  status === "succeeded" ? "settled" : status === "failed" || status === "canceled" ? "failed" : "pending"
+
+type DisputeEvent = Extract<Stripe.Event.Type, `charge.dispute.${string}`>
+
+const disputeStateOf = (type: DisputeEvent, status: string) => {
+  if (type === "charge.dispute.created") return "opened"
+  if (type === "charge.dispute.funds_withdrawn") return "withdrawn"
+  if (type === "charge.dispute.funds_reinstated") return "reinstated"
+  // Besides lost there are won, warning_closed (an inquiry that came to nothing) and prevented.
+  return status === "lost" ? "lost" : "won"
+}
+
+/** What is no amount is no event that can be read. */
+export const wholeCents = (value: unknown): number => {
+  if (typeof value === "number" && Number.isSafeInteger(value)) return value
+  throw new TypeError("Expected whole cents")
+}
+
+const positiveCents = (value: unknown): number => {
+  const cents = wholeCents(value)
+  if (cents > 0) return cents
+  throw new TypeError("Expected an amount above zero")
 }
 
 const REQUIREMENTS_SHOWN_MAX = 50

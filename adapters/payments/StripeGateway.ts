@@ -11,8 +11,9 @@ import {
   PaymentsNotConfigured,
   UntrustedEvent
 } from "../../domain/payments/PaymentGateway.ts"
+import type { Book } from "../../domain/ledger/Book.ts"
 import { CURRENCY } from "../../domain/payments/Loads.ts"
-import { checkoutOf, eventOf, loadIdOf, notificationOf, payeeOf, transferredOf } from "./StripeEvents.ts"
+import { checkoutOf, eventOf, loadIdOf, notificationOf, payeeOf, refundStateOf, transferredOf } from "./StripeEvents.ts"
 
 export interface StripeSettings {
   readonly secretKey: Redacted.Redacted
@@ -37,6 +38,30 @@ export const make = (settings: StripeSettings): PaymentGateway["Service"] => {
   const ask = <A>(operation: string, request: () => Promise<A>): Effect.Effect<A, PaymentFailed> =>
     Effect.tryPromise({ try: request, catch: (error) => failureOf(operation, error) })
 
+  const mode = modeOf(Redacted.value(settings.secretKey))
+  let known: Book | undefined
+  const remember = (book: Book) =>
+    Effect.sync(() => {
+      known = book
+    })
+
+  const askForBook: Effect.Effect<Book, PaymentFailed> = ask("account", () => stripe.accounts.retrieveCurrent()).pipe(
+    Effect.flatMap(({ id }) =>
+      mode !== undefined && typeof id === "string" && id !== ""
+        ? Effect.succeed({ mode, accountId: id })
+        : Effect.fail(
+            new PaymentFailed({
+              operation: "account",
+              definite: true,
+              reason:
+                mode === undefined
+                  ? "STRIPE_SECRET_KEY is neither a test key (sk_test_...) nor a live key (sk_live_...)"
+                  : "its answer names no account"
+            })
+          )
+    )
+  )
+
   const ours = (operation: string, session: Stripe.Checkout.Session) => {
     const standing = checkoutOf(session)
     if (standing !== undefined) return Effect.succeed(standing)
@@ -46,6 +71,10 @@ export const make = (settings: StripeSettings): PaymentGateway["Service"] => {
 
   return PaymentGateway.of({
     mode: "live",
+
+    bookMode: mode,
+
+    book: Effect.suspend(() => (known === undefined ? Effect.tap(askForBook, remember) : Effect.succeed(known))),
 
     checkout: (order) =>
       ask("checkout", () =>
@@ -89,6 +118,30 @@ export const make = (settings: StripeSettings): PaymentGateway["Service"] => {
 
     loadOfPayment: (paymentId) =>
       ask("payment", () => stripe.paymentIntents.retrieve(paymentId)).pipe(Effect.map(loadIdOf)),
+
+    paymentFee: (paymentId) =>
+      ask("fee", () =>
+        stripe.paymentIntents.retrieve(paymentId, { expand: ["latest_charge.balance_transaction"] })
+      ).pipe(Effect.flatMap(feeOf)),
+
+    refund: ({ amountCents, partId, paymentId }) =>
+      ask("refund", () =>
+        stripe.refunds.create(
+          { payment_intent: paymentId, amount: amountCents, metadata: { withdrawal_part: partId } },
+          { idempotencyKey: `withdrawal_${partId}` }
+        )
+      ).pipe(Effect.flatMap(madeRefund)),
+
+    refundOf: (partId, paymentId) =>
+      ask("refund", () => stripe.refunds.list({ payment_intent: paymentId, limit: 100 })).pipe(
+        Effect.flatMap(({ data, has_more }) => {
+          const made = data.find(({ metadata }) => metadata?.["withdrawal_part"] === partId)
+          if (made !== undefined) return madeRefund(made)
+          return has_more
+            ? unreadable("refund", "the payment has more refunds than can be looked through")
+            : Effect.undefined
+        })
+      ),
 
     openPayee: ({ email, name, providerId }) =>
       ask("account", () =>
@@ -166,6 +219,30 @@ export const make = (settings: StripeSettings): PaymentGateway["Service"] => {
 
 export const layer = (settings: StripeSettings): Layer.Layer<PaymentGateway> =>
   Layer.sync(PaymentGateway, () => make(settings))
+
+const unreadable = (operation: string, reason: string) =>
+  Effect.fail(new PaymentFailed({ operation, definite: false, reason }))
+
+const madeRefund = (refund: Stripe.Refund) =>
+  typeof refund.id === "string" && refund.id !== ""
+    ? Effect.succeed({ refundId: refund.id, state: refundStateOf(refund.status) })
+    : unreadable("refund", "its answer is no refund")
+
+/** Undefined until the charge has been booked. */
+const feeOf = ({ latest_charge: charge }: Stripe.PaymentIntent): Effect.Effect<number | undefined, PaymentFailed> => {
+  if (charge === null || charge === undefined || typeof charge === "string") return Effect.undefined
+  const booked = charge.balance_transaction
+  if (booked === null || booked === undefined || typeof booked === "string") return Effect.undefined
+  if (booked.currency !== CURRENCY) return unreadable("fee", `it was booked in ${booked.currency}, not in ${CURRENCY}`)
+  return Number.isSafeInteger(booked.fee) && booked.fee >= 0
+    ? Effect.succeed(booked.fee)
+    : unreadable("fee", "its answer names no amount")
+}
+
+const modeOf = (secretKey: string): "test" | "live" | undefined => {
+  const kind = /_(?<mode>test|live)_/u.exec(secretKey)?.groups?.["mode"]
+  return kind === "test" || kind === "live" ? kind : undefined
+}
 
 /** Which of the two kinds an event is has to be known before its signature is checked; nothing else of it is used. */
 const isThin = (body: string): boolean => {

@@ -35,6 +35,8 @@ export const openedAs = (call: OpenCall, row: OpenRow): Opened => {
       return { _tag: "IdempotencyConflict" }
     case 6:
       return { _tag: "InFlight", invocationId: receiptOfUuid(row.detail!) }
+    case 7:
+      return { _tag: "AccountFrozen" }
     default:
       return {
         _tag: "Opened",

@@ -3,8 +3,9 @@
  * accounts, as the settlement of calls does; the reference is claimed by the transfers themselves.
  */
 import { PgClient } from "@effect/sql-pg"
-import { DateTime, Effect, Layer } from "effect"
+import { DateTime, Effect, Layer, Option } from "effect"
 import { type AccountKind, type Balance, MARKET_OWNER, type Wallet } from "../../domain/ledger/Account.ts"
+import { type Book, isSameBook, WrongBook } from "../../domain/ledger/Book.ts"
 import {
   type ConsumerStanding,
   DuplicateReference,
@@ -23,6 +24,11 @@ import { auditOf, totalsOf } from "./LedgerAudit.ts"
 
 /** Lanes above it belong to settlements. One row per account: who posts locks it, and reads the whole balance after. */
 const POSTING_LANE = 0
+
+interface BookRow {
+  readonly mode: Book["mode"]
+  readonly account_id: string | null
+}
 
 interface TransferRow {
   readonly transfer_id: string
@@ -44,8 +50,33 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
 
+    /** As it was last seen committed: it never changes after that, so later postings do not read it again. */
+    let known: Book | undefined
+
+    const openBook = Effect.fnUntraced(function* (own: Book) {
+      if (known !== undefined && isSameBook(known, own)) return
+      // Waits for another node that opens it at the same moment.
+      yield* sql`INSERT INTO book (mode, account_id, opened_at) VALUES (${own.mode}, ${own.accountId ?? null}, now())
+        ON CONFLICT DO NOTHING`
+      yield* sql`UPDATE book SET account_id = ${own.accountId ?? null} WHERE mode = ${own.mode} AND account_id IS NULL`
+      const found = Option.getOrThrow(yield* readBook)
+      if (!isSameBook(found, own)) return yield* new WrongBook({ found, own })
+      yield* sql.afterCommit(
+        Effect.sync(() => {
+          known = found
+        })
+      )
+    })
+
+    const readBook = Effect.map(sql<BookRow>`SELECT mode, account_id FROM book`, ([row]) =>
+      row === undefined
+        ? Option.none<Book>()
+        : Option.some<Book>({ mode: row.mode, accountId: row.account_id ?? undefined })
+    )
+
     const post = Effect.fn("PostgresLedgerStore.post")(
       function* (posting: Posting) {
+        yield* openBook(posting.book)
         const changes = changesOf(posting.legs)
         const wallets = changes.filter((change) => change.account === "wallet")
         const available = yield* lockWallets(wallets.map((wallet) => wallet.ownerId))
@@ -194,13 +225,6 @@ export const layer = Layer.effect(
       return rows.map(toTransfer)
     }, Effect.orDie)
 
-    /** In the order of an index that has no transfers of calls in it. */
-    const hasReferences = Effect.fn("PostgresLedgerStore.hasReferences")(function* (prefix: string) {
-      const rows = yield* sql`SELECT 1 FROM transfers WHERE reference IS NOT NULL AND starts_with(reference, ${prefix})
-        ORDER BY recorded_at LIMIT 1`
-      return rows.length > 0
-    }, Effect.orDie)
-
     const standing = Effect.fn("PostgresLedgerStore.standing")(function* (consumerId: ConsumerId) {
       const { credits, debits, held } = yield* wallet(consumerId)
       return standingOf(credits - debits - held, yield* sums("consumer_debt", consumerId))
@@ -213,6 +237,7 @@ export const layer = Layer.effect(
 
     return LedgerStore.of({
       post,
+      book: readBook.pipe(Effect.orDie, Effect.withSpan("PostgresLedgerStore.book")),
       wallet,
       standing,
       lockedStanding,
@@ -220,7 +245,6 @@ export const layer = Layer.effect(
       balance: (account, ownerId) => Effect.orDie(sums(account, ownerId)),
       transfers,
       byReference,
-      hasReferences,
       totals: totalsOf(sql).pipe(Effect.orDie, Effect.withSpan("PostgresLedgerStore.totals")),
       audit: auditOf(sql).pipe(Effect.orDie, Effect.withSpan("PostgresLedgerStore.audit"))
     })

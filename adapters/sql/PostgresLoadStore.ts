@@ -15,13 +15,16 @@ interface LoadRow {
   readonly session_id: string | null
   readonly checkout_url: string | null
   readonly payment_id: string | null
+  readonly fee_cents: number | null
   readonly created_at: Date
+  readonly paid_at: Date | null
   readonly updated_at: Date
 }
 
 interface ReversalRow {
   readonly reversal_id: string
   readonly load_id: string
+  readonly amount_cents: bigint
   readonly state: Reversal["state"]
 }
 
@@ -34,10 +37,11 @@ export const layer = Layer.effect(
 
     const insert = Effect.fn("PostgresLoadStore.insert")(function* (load: Load) {
       const rows = yield* sql`
-        INSERT INTO loads (load_id, consumer_id, amount_cents, state, session_id, checkout_url, payment_id, created_at,
-          updated_at)
+        INSERT INTO loads (load_id, consumer_id, amount_cents, state, session_id, checkout_url, payment_id, fee_cents,
+          created_at, paid_at, updated_at)
         VALUES (${load.id}, ${load.consumerId}, ${load.amountCents}, ${load.state}, ${load.sessionId ?? null},
-          ${load.checkoutUrl ?? null}, ${load.paymentId ?? null}, ${toDate(load.createdAt)}, ${toDate(load.updatedAt)})
+          ${load.checkoutUrl ?? null}, ${load.paymentId ?? null}, ${load.feeCents ?? null}, ${toDate(load.createdAt)},
+          ${load.paidAt === undefined ? null : toDate(load.paidAt)}, ${toDate(load.updatedAt)})
         ON CONFLICT (load_id) DO NOTHING RETURNING load_id`
       return rows.length === 1
     }, Effect.orDie)
@@ -45,6 +49,7 @@ export const layer = Layer.effect(
     const update = Effect.fn("PostgresLoadStore.update")(function* (load: Load) {
       yield* sql`UPDATE loads SET state = ${load.state}, session_id = ${load.sessionId ?? null},
           checkout_url = ${load.checkoutUrl ?? null}, payment_id = ${load.paymentId ?? null},
+          fee_cents = ${load.feeCents ?? null}, paid_at = ${load.paidAt === undefined ? null : toDate(load.paidAt)},
           updated_at = ${toDate(load.updatedAt)}
         WHERE load_id = ${load.id}`
     }, Effect.orDie)
@@ -56,11 +61,30 @@ export const layer = Layer.effect(
       return rows.map(toLoad)
     }, Effect.orDie)
 
-    const isEmpty = sql`SELECT 1 FROM loads LIMIT 1`.pipe(
-      Effect.map((rows) => rows.length === 0),
-      Effect.orDie,
-      Effect.withSpan("PostgresLoadStore.isEmpty")
-    )
+    const pendingOrPaidSince = Effect.fn("PostgresLoadStore.pendingOrPaidSince")(function* (
+      consumerId: ConsumerId,
+      since: DateTime.Utc
+    ) {
+      const rows = yield* sql<LoadRow>`SELECT * FROM loads
+        WHERE consumer_id = ${consumerId} AND (state IN ('opening', 'open') OR paid_at > ${toDate(since)})`
+      return rows.map(toLoad)
+    }, Effect.orDie)
+
+    const paidOf = Effect.fn("PostgresLoadStore.paidOf")(function* (consumerId: ConsumerId, limit: number) {
+      const rows = yield* sql<LoadRow & { readonly refunded_cents: bigint }>`
+        SELECT l.*, (SELECT coalesce(sum(r.amount_cents), 0)::int8 FROM load_reversals r
+          WHERE r.load_id = l.load_id AND r.state = 'taken') AS refunded_cents
+        FROM loads l WHERE l.consumer_id = ${consumerId} AND l.state = 'paid'
+        ORDER BY l.created_at DESC, l.load_id DESC LIMIT ${limit}`
+      return rows.map((row) => ({ load: toLoad(row), refundedCents: Number(row.refunded_cents) }))
+    }, Effect.orDie)
+
+    const withoutFee = Effect.fn("PostgresLoadStore.withoutFee")(function* (paidSince: DateTime.Utc, limit: number) {
+      const rows = yield* sql<LoadRow>`SELECT * FROM loads
+        WHERE state = 'paid' AND fee_cents IS NULL AND paid_at >= ${toDate(paidSince)}
+        ORDER BY updated_at, load_id LIMIT ${limit}`
+      return rows.map(toLoad)
+    }, Effect.orDie)
 
     const unsettledOf = Effect.fn("PostgresLoadStore.unsettledOf")(function* (consumerId: ConsumerId) {
       const [row] = yield* sql<{ readonly found: bigint }>`
@@ -73,12 +97,15 @@ export const layer = Layer.effect(
       return Option.map(Arr.head(rows), (row) => ({
         id: row.reversal_id,
         loadId: LoadId.make(row.load_id),
+        amountCents: Number(row.amount_cents),
         state: row.state
       }))
     }, Effect.orDie)
 
-    const putReversal = Effect.fn("PostgresLoadStore.putReversal")(function* ({ id, loadId, state }: Reversal) {
-      yield* sql`INSERT INTO load_reversals (reversal_id, load_id, state) VALUES (${id}, ${loadId}, ${state})
+    const putReversal = Effect.fn("PostgresLoadStore.putReversal")(function* (reversal: Reversal) {
+      const { amountCents, id, loadId, state } = reversal
+      yield* sql`INSERT INTO load_reversals (reversal_id, load_id, amount_cents, state)
+        VALUES (${id}, ${loadId}, ${BigInt(amountCents)}, ${state})
         ON CONFLICT (reversal_id) DO UPDATE SET state = excluded.state`
     }, Effect.orDie)
 
@@ -104,7 +131,9 @@ export const layer = Layer.effect(
       lock: (id) =>
         sql<LoadRow>`SELECT * FROM loads WHERE load_id = ${id} FOR UPDATE`.pipe(Effect.map(first), Effect.orDie),
       update,
-      isEmpty,
+      pendingOrPaidSince,
+      paidOf,
+      withoutFee,
       unsettled,
       unsettledOf,
       reversal,
@@ -123,6 +152,8 @@ const toLoad = (row: LoadRow): Load => ({
   sessionId: row.session_id ?? undefined,
   checkoutUrl: row.checkout_url ?? undefined,
   paymentId: row.payment_id ?? undefined,
+  feeCents: row.fee_cents ?? undefined,
   createdAt: toInstant(row.created_at),
+  paidAt: row.paid_at === null ? undefined : toInstant(row.paid_at),
   updatedAt: toInstant(row.updated_at)
 })

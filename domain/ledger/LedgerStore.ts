@@ -1,9 +1,10 @@
 /**
  * The port under the ledger. A posting is kept whole or not at all, in the unit of work around it where there is one.
  */
-import { Context, type Effect, Schema } from "effect"
+import { Context, type Effect, type Option, Schema } from "effect"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import { AccountKind, type Balance, type Wallet } from "./Account.ts"
+import type { Book, WrongBook } from "./Book.ts"
 import type { Lot } from "./Lots.ts"
 import type { Posting, Transfer, TransferId } from "./Transfer.ts"
 
@@ -71,8 +72,13 @@ export const DISCREPANCIES_SHOWN_MAX = 20
 export class LedgerStore extends Context.Service<
   LedgerStore,
   {
-    /** Expects a posting without fault. Rejected if it would leave an account or lot below zero: see `mayBeOverdrawn`. */
-    post(posting: Posting): Effect.Effect<Posted, InsufficientBalance | DuplicateReference>
+    /**
+     * Expects a posting without fault. Rejected if it would leave an account or lot below zero: see `mayBeOverdrawn`. The first
+     * one opens the book, which is checked in the posting's own transaction.
+     */
+    post(posting: Posting): Effect.Effect<Posted, InsufficientBalance | DuplicateReference | WrongBook>
+    /** Whose money the ledger holds; none before the first posting. */
+    readonly book: Effect.Effect<Option.Option<Book>>
     /** Of a consumer that never had money: all zero. */
     wallet(consumerId: ConsumerId): Effect.Effect<Wallet>
     /** As `standing`; it stays as it is until the unit of work around it ends. */
@@ -85,8 +91,6 @@ export class LedgerStore extends Context.Service<
     /** In the order of the legs; empty where the id is not known. */
     transfers(id: TransferId): Effect.Effect<ReadonlyArray<Transfer>>
     byReference(reference: string): Effect.Effect<ReadonlyArray<Transfer>>
-    /** Whether anything was posted whose reference begins so. */
-    hasReferences(prefix: string): Effect.Effect<boolean>
     /** Every account kind that has transfers, of one moment. */
     readonly totals: Effect.Effect<ReadonlyArray<AccountTotals>>
     /** Every figure recomputed from the transfers and the open calls of one moment. Reads the whole ledger. */

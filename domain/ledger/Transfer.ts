@@ -6,6 +6,7 @@ import { type DateTime, Schema } from "effect"
 import { type ConsumerId, type ProviderId, ReceiptId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import type { AccountKind } from "./Account.ts"
+import type { Book } from "./Book.ts"
 
 export const TransferKind = Schema.Literals([
   "call",
@@ -46,6 +47,8 @@ export interface Leg {
 
 /** Transfers that all happen or none, once per reference. */
 export interface Posting {
+  /** Whose money this node moves. A ledger that holds another's rejects the posting. */
+  readonly book: Book
   readonly transferId: TransferId
   /** Names what caused them, in the world of whoever posts: `stripe:cs_…`, `payout:…`. Unique. */
   readonly reference: string

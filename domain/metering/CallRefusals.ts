@@ -77,6 +77,15 @@ export class BudgetExceeded extends Schema.TaggedError<BudgetExceeded>()("Budget
   }
 }
 
+export class AccountFrozen extends Schema.TaggedError<AccountFrozen>()("AccountFrozen", {}) {
+  override get message() {
+    return (
+      "This account is frozen, so it cannot spend: a payment of it is disputed at the bank, or was charged back and the " +
+      "debt is not paid. GET /api/v1/market/balance shows the reason; POST /api/market/balance/load pays a debt."
+    )
+  }
+}
+
 export class CallConflict extends Schema.TaggedError<CallConflict>()("CallConflict", {}) {
   override get message() {
     return "This Idempotency-Key was used with another call before. Take a new key for a new call."
@@ -101,6 +110,7 @@ export type CallRefused =
   | InvalidArguments
   | InsufficientFunds
   | BudgetExceeded
+  | AccountFrozen
   | CallConflict
   | CallInFlight
   | TooManyCallsInFlight
@@ -114,7 +124,7 @@ export const refusalOf = (
   holdAmount: Microcents
 ): Effect.Effect<
   { readonly _tag: "Replayed"; readonly answer: StoredAnswer },
-  InsufficientFunds | BudgetExceeded | CallConflict | CallInFlight
+  InsufficientFunds | BudgetExceeded | AccountFrozen | CallConflict | CallInFlight
 > => {
   switch (opened._tag) {
     case "Replay":
@@ -132,6 +142,8 @@ export const refusalOf = (
           resetsAt: opened.resetsAt
         })
       )
+    case "AccountFrozen":
+      return Effect.fail(new AccountFrozen())
     case "IdempotencyConflict":
       return Effect.fail(new CallConflict())
     case "InFlight":

@@ -60,6 +60,8 @@ export type Opened =
       readonly leftMicrocents: bigint
       readonly resetsAt: string | undefined
     }
+  /** Nothing is held while the account is frozen, whatever the call costs. */
+  | { readonly _tag: "AccountFrozen" }
   | { readonly _tag: "Replay"; readonly answer: StoredAnswer }
   | { readonly _tag: "IdempotencyConflict" }
   | { readonly _tag: "InFlight"; readonly invocationId: ReceiptId }

@@ -14,6 +14,7 @@ import { format } from "../shared/Timestamp.ts"
 import type { CallOverdue } from "./CallEndings.ts"
 import { type CallIdempotency, CallStore, type StoredAnswer } from "./CallStore.ts"
 import {
+  type AccountFrozen,
   asBefore,
   type BudgetExceeded,
   CallConflict,
@@ -97,6 +98,7 @@ export type MeterRefused =
   | CallTimeRefused
   | InsufficientFunds
   | BudgetExceeded
+  | AccountFrozen
   | CallConflict
   | CallInFlight
   | CallOverdue

@@ -17,17 +17,28 @@ export interface Load {
   readonly checkoutUrl: string | undefined
   /** Of the processor: names the payment in refunds and card disputes. */
   readonly paymentId: string | undefined
+  /** What the processor kept of the payment; undefined until it has said so. */
+  readonly feeCents: number | undefined
   readonly createdAt: DateTime.Utc
+  /** When the wallet was credited. */
+  readonly paidAt: DateTime.Utc | undefined
   /** When it was last changed or asked about. */
   readonly updatedAt: DateTime.Utc
 }
 
-/** `taken`: out of the wallet. `returned` is final: it came again, or was never taken. */
+/** A refund. `taken`: out of the wallet. `returned` is final: it came again, or was never taken. */
 export interface Reversal {
-  /** The processor's id of the refund or card dispute. */
+  /** The processor's id of the refund. */
   readonly id: string
   readonly loadId: LoadId
+  readonly amountCents: number
   readonly state: "taken" | "returned"
+}
+
+export interface PaidLoad {
+  readonly load: Load
+  /** By refunds that were made at the processor; withdrawals are not among them. */
+  readonly refundedCents: number
 }
 
 export class LoadStore extends Context.Service<
@@ -40,10 +51,14 @@ export class LoadStore extends Context.Service<
     /** Nobody else changes it until the unit of work around it ends. */
     lock(id: LoadId): Effect.Effect<Option.Option<Load>>
     update(load: Load): Effect.Effect<void>
-    /** Whether there was never a load through a processor. */
-    readonly isEmpty: Effect.Effect<boolean>
     /** `opening` and `open` ones that nobody has changed or asked about since, the longest waiting first. */
     unsettled(before: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<Load>>
+    /** Of a consumer: `opening`, `open`, or paid after `since`. */
+    pendingOrPaidSince(consumerId: ConsumerId, since: DateTime.Utc): Effect.Effect<ReadonlyArray<Load>>
+    /** Paid ones of a consumer, the last one first. */
+    paidOf(consumerId: ConsumerId, limit: number): Effect.Effect<ReadonlyArray<PaidLoad>>
+    /** Paid since then, and what the processor kept of it is not known: the longest waiting first. */
+    withoutFee(paidSince: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<Load>>
     /** How many of a consumer's are `opening` or `open`. */
     unsettledOf(consumerId: ConsumerId): Effect.Effect<number>
     reversal(id: string): Effect.Effect<Option.Option<Reversal>>

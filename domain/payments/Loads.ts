@@ -1,6 +1,6 @@
 /**
- * Loading a balance. In dry run the money is invented and says so. Live, the consumer pays on the processor's page, and
- * the wallet is credited once the processor says that the money is there: by webhook, or when it is asked.
+ * Loading a balance. In a dry run the load is simulated and paid at once. Live, the consumer pays on the processor's page,
+ * and the wallet is credited once the processor reports the payment: by webhook, or when it is asked.
  */
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
@@ -10,9 +10,10 @@ import { IdempotencyConflict } from "../shared/Idempotency.ts"
 import { type ConsumerId, LoadId } from "../shared/Ids.ts"
 import { fromCents } from "../shared/Microcents.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
+import { AccountFreezes } from "./AccountFreezes.ts"
 import { type Load, LoadStore } from "./LoadStore.ts"
-import { type CheckoutStanding, type PaymentFailed, PaymentGateway, PaymentsNotConfigured } from "./PaymentGateway.ts"
-import { PRETENDED } from "./PretendedMoney.ts"
+import { type LoadLimitReached, makeLoadLimit } from "./LoadLimit.ts"
+import { type CheckoutStanding, type PaymentFailed, PaymentGateway } from "./PaymentGateway.ts"
 
 export const LOAD_CENTS_MIN = 100
 export const LOAD_CENTS_MAX = 100_000
@@ -65,7 +66,7 @@ export class Loads extends Context.Service<
   Loads,
   {
     readonly mode: PaymentGateway["Service"]["mode"]
-    load(request: LoadRequest): Effect.Effect<Loaded, PaymentsNotConfigured | PaymentFailed | IdempotencyConflict>
+    load(request: LoadRequest): Effect.Effect<Loaded, LoadLimitReached | PaymentFailed | IdempotencyConflict>
     /** Takes over what the processor says of a checkout; the wallet is credited once, however often it says so. */
     settle(checkout: CheckoutStanding): Effect.Effect<void>
     /** Orders the checkout of a load again: the same order, so the processor makes no second one. */
@@ -83,18 +84,26 @@ export class Loads extends Context.Service<
       const { atomically } = yield* UnitOfWork
       const returning = yield* CheckoutReturn
 
-      const pretend = Effect.fnUntraced(function* ({ amountCents, consumerId }: LoadRequest) {
-        if (!(yield* store.isEmpty)) {
-          return yield* new PaymentsNotConfigured({
-            what: "balances hold money that was paid, and none is pretended here"
-          })
-        }
+      const freezes = yield* AccountFreezes
+      const withinLimit = yield* makeLoadLimit
+
+      const simulate = Effect.fnUntraced(function* ({ amountCents, consumerId }: LoadRequest) {
+        const id = LoadId.make(yield* entropy.uuid)
+        const now = yield* DateTime.now
         const amount = fromCents(amountCents)
-        yield* ledger.load({ consumerId, amount, reference: `${PRETENDED}${yield* entropy.uuid}` }).pipe(Effect.orDie)
+        yield* withinLimit(consumerId, amountCents, now)
+        yield* store.insert({
+          ...freshLoad(id, consumerId, amountCents, now),
+          state: "paid",
+          paymentId: `dry_run_payment_${id}`,
+          feeCents: 0,
+          paidAt: now
+        })
+        yield* ledger.load({ consumerId, amount, reference: referenceOf(id) }).pipe(Effect.orDie)
         const { credits, debits } = yield* ledger.wallet(consumerId)
         const balance = credits - debits
         return { mode: "dry_run" as const, previousMicrocents: balance - amount, newMicrocents: balance }
-      })
+      }, atomically)
 
       const open = Effect.fn("Loads.open")(function* (load: Load) {
         const checkout = yield* gateway.checkout({
@@ -122,24 +131,21 @@ export class Loads extends Context.Service<
         )
       })
 
+      /** The limit is not asked again for a load that is known. */
+      const order = Effect.fnUntraced(function* (fresh: Load) {
+        const earlier = yield* store.find(fresh.id)
+        if (Option.isSome(earlier)) return { inserted: false, known: earlier.value }
+        yield* withinLimit(fresh.consumerId, fresh.amountCents, fresh.createdAt)
+        const inserted = yield* store.insert(fresh)
+        return { inserted, known: inserted ? fresh : Option.getOrElse(yield* store.find(fresh.id), () => fresh) }
+      }, atomically)
+
       const live = Effect.fnUntraced(function* ({ amountCents, consumerId, key }: LoadRequest) {
         const id = LoadId.make(
           key === undefined ? yield* entropy.uuid : uuidFrom(sha256Hex(`load\n${consumerId}\n${key}`))
         )
-        const now = yield* DateTime.now
-        const fresh: Load = {
-          id,
-          consumerId,
-          amountCents,
-          state: "opening",
-          sessionId: undefined,
-          checkoutUrl: undefined,
-          paymentId: undefined,
-          createdAt: now,
-          updatedAt: now
-        }
-        const inserted = yield* store.insert(fresh)
-        const known = inserted ? fresh : Option.getOrElse(yield* store.find(id), () => fresh)
+        const fresh = freshLoad(id, consumerId, amountCents, yield* DateTime.now)
+        const { inserted, known } = yield* order(fresh)
         if (known.amountCents !== amountCents) return yield* new IdempotencyConflict()
         const opened = known.checkoutUrl === undefined ? yield* open(known) : known
         return {
@@ -151,7 +157,7 @@ export class Loads extends Context.Service<
       })
 
       const load = Effect.fn("Loads.load")(function* (request: LoadRequest) {
-        return gateway.mode === "dry_run" ? yield* pretend(request) : yield* live(request)
+        return gateway.mode === "dry_run" ? yield* simulate(request) : yield* live(request)
       })
 
       const settle = Effect.fn("Loads.settle")(function* (checkout: CheckoutStanding) {
@@ -168,14 +174,18 @@ export class Loads extends Context.Service<
           const reference = referenceOf(load.id)
           const amount = fromCents(load.amountCents)
           yield* ledger.load({ consumerId: load.consumerId, amount, reference }).pipe(Effect.orDie)
+          // It may have paid the debt of a lost chargeback.
+          yield* freezes.review(load.consumerId)
         }
         const open = load.state === "opening" || load.state === "open"
+        const now = yield* DateTime.now
         yield* store.update({
           ...load,
           state: checkout.state === "paid" || open ? checkout.state : load.state,
           sessionId,
           paymentId: paymentId ?? load.paymentId,
-          updatedAt: yield* DateTime.now
+          paidAt: checkout.state === "paid" ? now : undefined,
+          updatedAt: now
         })
       }, atomically)
 
@@ -183,6 +193,20 @@ export class Loads extends Context.Service<
     })
   )
 }
+
+const freshLoad = (id: LoadId, consumerId: ConsumerId, amountCents: number, now: DateTime.Utc): Load => ({
+  id,
+  consumerId,
+  amountCents,
+  state: "opening",
+  sessionId: undefined,
+  checkoutUrl: undefined,
+  paymentId: undefined,
+  feeCents: undefined,
+  createdAt: now,
+  paidAt: undefined,
+  updatedAt: now
+})
 
 /** What was paid. */
 export const isAsOrdered = (load: Load, { amountCents, currency }: CheckoutStanding): boolean =>

@@ -9,6 +9,8 @@ import { Payouts } from "../payouts/Payouts.ts"
 import type { LoadId } from "../shared/Ids.ts"
 import { fromCents } from "../shared/Microcents.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
+import { Chargebacks } from "./Chargebacks.ts"
+import { Withdrawals } from "./Withdrawals.ts"
 import { isAsOrdered, Loads } from "./Loads.ts"
 import { LoadStore } from "./LoadStore.ts"
 import {
@@ -23,12 +25,11 @@ export const PAYMENT_EVENT_DAYS_KEPT = 90
 
 export type Received = "applied" | "repeated" | "ignored"
 
-/** Money of a load that went back to the payer, or came again after all. */
+/** A refund of a load that was made at the processor, or that failed after all. */
 interface ReversalNews {
   readonly id: string
   readonly paymentId: string
   readonly amountCents: number
-  readonly cause: "refund" | "dispute"
   readonly state: "taken" | "returned"
 }
 
@@ -50,6 +51,8 @@ export class PaymentEvents extends Context.Service<
       const gateway = yield* PaymentGateway
       const ledger = yield* Ledger
       const loads = yield* Loads
+      const chargebacks = yield* Chargebacks
+      const withdrawals = yield* Withdrawals
       const onboarding = yield* Onboarding
       const payouts = yield* Payouts
       const { atomically } = yield* UnitOfWork
@@ -77,14 +80,14 @@ export class PaymentEvents extends Context.Service<
         const movement = {
           consumerId: load.value.consumerId,
           amount: fromCents(news.amountCents),
-          cause: news.cause
+          cause: "refund" as const
         }
         if (news.state === "taken") {
-          yield* ledger.takeBack({ ...movement, reference: `${news.cause}:${news.id}` }).pipe(Effect.orDie)
+          yield* ledger.takeBack({ ...movement, reference: `refund:${news.id}` }).pipe(Effect.orDie)
         } else if (before !== undefined) {
-          yield* ledger.bringBack({ ...movement, reference: `${news.cause}:${news.id}:returned` }).pipe(Effect.orDie)
+          yield* ledger.bringBack({ ...movement, reference: `refund:${news.id}:returned` }).pipe(Effect.orDie)
         }
-        yield* store.putReversal({ id: news.id, loadId, state: news.state })
+        yield* store.putReversal({ id: news.id, loadId, amountCents: news.amountCents, state: news.state })
       })
 
       /** It was not what had been ordered, so nothing of it is in the wallet. */
@@ -95,10 +98,14 @@ export class PaymentEvents extends Context.Service<
         return checkout.state === "paid" && !isAsOrdered(load, checkout)
       })
 
-      const applyReversal = Effect.fnUntraced(function* (event: PaymentEvent, news: ReversalNews) {
-        const loadId = yield* loadOf(news.paymentId)
+      const ofLoad = Effect.fnUntraced(function* (
+        event: PaymentEvent,
+        paymentId: string,
+        effect: (loadId: LoadId) => Effect.Effect<void>
+      ) {
+        const loadId = yield* loadOf(paymentId)
         if (loadId === undefined || (yield* wasNeverCredited(loadId))) return "ignored"
-        return yield* once(event, reverse(loadId, news))
+        return yield* once(event, effect(loadId))
       })
 
       const apply = Effect.fn("PaymentEvents.apply")(function* (
@@ -109,16 +116,19 @@ export class PaymentEvents extends Context.Service<
             return yield* once(event, loads.settle(event.checkout))
           case "PaymentRefunded": {
             if (event.state === "pending") return "ignored"
-            const { amountCents, paymentId, refundId: id } = event
+            const { amountCents, partId, paymentId, refundId: id } = event
             const state = event.state === "settled" ? "taken" : "returned"
-            return yield* applyReversal(event, { id, paymentId, amountCents, cause: "refund", state })
+            const reversal = (loadId: LoadId) => reverse(loadId, { id, paymentId, amountCents, state })
+            return yield* ofLoad(event, paymentId, (loadId) =>
+              partId === undefined
+                ? reversal(loadId)
+                : Effect.flatMap(withdrawals.refunded(partId, id, event.state), (own) =>
+                    own ? Effect.void : reversal(loadId)
+                  )
+            )
           }
-          case "PaymentDisputed": {
-            if (event.state === "open") return "ignored"
-            const { amountCents, disputeId: id, paymentId } = event
-            const state = event.state === "withdrawn" ? "taken" : "returned"
-            return yield* applyReversal(event, { id, paymentId, amountCents, cause: "dispute", state })
-          }
+          case "PaymentDisputed":
+            return yield* ofLoad(event, event.paymentId, (loadId) => chargebacks.apply(loadId, event))
           case "PayeeChanged":
             yield* onboarding.refresh(event.accountId)
             return "applied"

@@ -3,7 +3,8 @@
  * the same id happens once. Nothing here is called inside a unit of work.
  */
 import { Context, type DateTime, type Effect, Schema } from "effect"
-import type { ConsumerId, LoadId, PayoutId, ProviderId } from "../shared/Ids.ts"
+import type { Book } from "../ledger/Book.ts"
+import type { ConsumerId, LoadId, PayoutId, ProviderId, WithdrawalPartId } from "../shared/Ids.ts"
 
 /** `definite`: the processor refused and nothing happened. Otherwise nobody knows, and the order may be sent again. */
 export class PaymentFailed extends Schema.TaggedError<PaymentFailed>()("PaymentFailed", {
@@ -88,24 +89,44 @@ export interface Transferred {
   readonly reversedCents: number
 }
 
+/** `settled`: the money goes back to the payer; `failed`: it does not after all, or never will. */
+export type RefundState = "pending" | "settled" | "failed"
+
+export interface RefundOrder {
+  readonly partId: WithdrawalPartId
+  readonly paymentId: string
+  readonly amountCents: number
+}
+
+export interface Refunded {
+  readonly refundId: string
+  readonly state: RefundState
+}
+
 /** What the processor tells by webhook, in the market's words. Money is only moved by what is said here. */
 export type PaymentEvent = { readonly eventId: string; readonly occurredAt: DateTime.Utc } & (
   | { readonly _tag: "CheckoutChanged"; readonly checkout: CheckoutStanding }
-  /** `settled`: the money went back to the payer; `failed`: it did not after all, or never will. */
   | {
       readonly _tag: "PaymentRefunded"
       readonly refundId: string
       readonly paymentId: string
       readonly amountCents: number
-      readonly state: "pending" | "settled" | "failed"
+      readonly state: RefundState
+      /** Of a refund that was ordered here, for a withdrawal. */
+      readonly partId?: WithdrawalPartId | undefined
     }
-  /** The payer's bank took the money back, or gave it again. */
+  /**
+   * A chargeback. `withdrawn`, `reinstated`: the money left the processor's balance, or came back. `won` also stands for one
+   * that the bank withdrew.
+   */
   | {
       readonly _tag: "PaymentDisputed"
       readonly disputeId: string
       readonly paymentId: string
       readonly amountCents: number
-      readonly state: "open" | "withdrawn" | "reinstated"
+      readonly state: "opened" | "withdrawn" | "reinstated" | "won" | "lost"
+      /** What the processor charged for it so far, each once. Below zero: given back. */
+      readonly fees?: ReadonlyArray<{ readonly id: string; readonly cents: number }> | undefined
     }
   | { readonly _tag: "PayeeChanged"; readonly accountId: string }
   | { readonly _tag: "TransferReversed"; readonly payoutId: PayoutId; readonly transfer: Transferred }
@@ -116,10 +137,23 @@ export class PaymentGateway extends Context.Service<
   PaymentGateway,
   {
     readonly mode: "dry_run" | "live"
+    /** Known without asking the processor; undefined where the key does not tell. */
+    readonly bookMode: Book["mode"] | undefined
+    /** Whose money it moves. Asked of the processor once; after that the answer is kept. */
+    readonly book: Effect.Effect<Book, PaymentFailed>
     readonly checkout: (order: CheckoutOrder) => Effect.Effect<Checkout, PaymentFailed>
     readonly checkoutStanding: (sessionId: string) => Effect.Effect<CheckoutStanding, PaymentFailed>
     /** The load that a payment belongs to; undefined for a payment that is not ours. */
     readonly loadOfPayment: (paymentId: string) => Effect.Effect<LoadId | undefined, PaymentFailed>
+    /** What the processor kept of a payment, in cents; undefined where it does not know yet. */
+    readonly paymentFee: (paymentId: string) => Effect.Effect<number | undefined, PaymentFailed>
+    /** Once per part of a withdrawal, however often it is asked for. */
+    readonly refund: (order: RefundOrder) => Effect.Effect<Refunded, PaymentFailed>
+    /** The refund that was made for a part, however long ago; undefined if there is none. */
+    readonly refundOf: (
+      partId: WithdrawalPartId,
+      paymentId: string
+    ) => Effect.Effect<Refunded | undefined, PaymentFailed>
     /** Twice for one provider: the same account. */
     readonly openPayee: (provider: {
       readonly providerId: ProviderId

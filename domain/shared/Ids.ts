@@ -32,6 +32,12 @@ export type GrantId = typeof GrantId.Type
 export const LoadId = Uuid.pipe(Schema.brand("LoadId"))
 export type LoadId = typeof LoadId.Type
 
+export const WithdrawalId = Uuid.pipe(Schema.brand("WithdrawalId"))
+export type WithdrawalId = typeof WithdrawalId.Type
+
+export const WithdrawalPartId = Uuid.pipe(Schema.brand("WithdrawalPartId"))
+export type WithdrawalPartId = typeof WithdrawalPartId.Type
+
 export const PayoutId = Uuid.pipe(Schema.brand("PayoutId"))
 export type PayoutId = typeof PayoutId.Type
 

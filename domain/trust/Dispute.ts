@@ -22,8 +22,18 @@ export type Resolution = typeof Resolution.Type
 export const DisputeStatus = Schema.Literals(["filed", "under_review", ...Resolution.literals])
 export type DisputeStatus = typeof DisputeStatus.Type
 
-/** Who decided: the receipt itself, the provider that accepted, its silence, the operator, or the operator's silence. */
-export const DecidedBy = Schema.Literals(["evidence", "provider", "deadline", "operator", "operator_deadline"])
+/**
+ * Who decided: the receipt itself, the provider that accepted, its silence, the operator, the operator's silence, or the bank
+ * with a chargeback of the payment.
+ */
+export const DecidedBy = Schema.Literals([
+  "evidence",
+  "provider",
+  "deadline",
+  "operator",
+  "operator_deadline",
+  "chargeback"
+])
 export type DecidedBy = typeof DecidedBy.Type
 
 export const Party = Schema.Literals(["agent", "provider"])

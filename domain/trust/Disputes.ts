@@ -16,6 +16,7 @@ import { type ConsumerId, type ProviderId, type ReceiptId } from "../shared/Ids.
 import { feeOf, type Microcents, zero } from "../shared/Microcents.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
+import { ChargebackRecoveries, type RecoveredByChargeback } from "../payments/ChargebackRecoveries.ts"
 import { Refunds } from "../refunds/Refunds.ts"
 import {
   type DecidedBy,
@@ -69,7 +70,10 @@ export class Disputes extends Context.Service<
     file(
       owner: DisputeOwner,
       filing: Filing
-    ): Effect.Effect<Dispute, NoSuchReceipt | NotAParty | FilingTooLate | AlreadyDisputed | TooManyDisputes>
+    ): Effect.Effect<
+      Dispute,
+      NoSuchReceipt | NotAParty | FilingTooLate | AlreadyDisputed | TooManyDisputes | RecoveredByChargeback
+    >
     /** Accepting refunds at once; contesting leaves the decision to the operator, for a time. */
     respond(
       providerId: ProviderId,
@@ -80,6 +84,8 @@ export class Disputes extends Context.Service<
       id: DisputeId,
       ruling: Ruling
     ): Effect.Effect<Dispute, DisputeNotFound | AlreadyDecided | CreditBeyondCost | FundsTooLow>
+    /** The payment was charged back, so the consumer has its money: denied, unless it is decided already. */
+    denyByChargeback(id: DisputeId): Effect.Effect<void>
     find(id: DisputeId): Effect.Effect<Dispute, DisputeNotFound>
     /** Of the operator, without an owner: everybody's. */
     list(
@@ -103,6 +109,7 @@ export class Disputes extends Context.Service<
       const refunds = yield* Refunds
       const unfit = yield* UnfitOutputs
       const entropy = yield* Entropy
+      const recoveries = yield* ChargebackRecoveries
       const { atomically } = yield* UnitOfWork
 
       const file = Effect.fn("Disputes.file")(function* (owner: DisputeOwner, filing: Filing) {
@@ -112,6 +119,9 @@ export class Disputes extends Context.Service<
         if (filedBy === undefined) return yield* new NotAParty({ receiptId: filing.receiptId })
         const now = yield* DateTime.now
         if (!isInTime(receipt, now)) return yield* new FilingTooLate({ calledAt: receipt.timestamp })
+        // A chargeback locks the wallet, too: it comes before all of this, or finds the dispute.
+        yield* ledger.lockedStanding(receipt.agent_id)
+        yield* recoveries.mayBeDisputed(receipt.agent_id, DateTime.makeUnsafe(receipt.created_at))
         const limit = limitOf(yield* store.filedBy(owner, DateTime.subtract(now, { days: 1 })))
         if (limit !== undefined) return yield* limit
         const id = DisputeId.make(yield* entropy.uuid)
@@ -209,6 +219,12 @@ export class Disputes extends Context.Service<
         return yield* decide(dispute, resolution, "operator", { amount: credited, note })
       }, atomically)
 
+      const denyByChargeback = Effect.fn("Disputes.denyByChargeback")(function* (id: DisputeId) {
+        const dispute = yield* locked(id)
+        if (!isOpen(dispute)) return
+        yield* decide(dispute, "resolved_denied", "chargeback", { amount: zero })
+      }, Effect.orDie)
+
       const decideAlone = Effect.fnUntraced(function* (id: DisputeId) {
         const dispute = yield* locked(id)
         const by = decidedByItself(dispute, yield* DateTime.now)
@@ -240,6 +256,7 @@ export class Disputes extends Context.Service<
         file,
         respond,
         resolve,
+        denyByChargeback,
         find,
         list: store.list,
         recordOf: Effect.fnUntraced(function* (dispute) {

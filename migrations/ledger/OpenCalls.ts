@@ -17,8 +17,8 @@ export const openCalls = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   // One call on its own, step by step. Codes: 0 opened, 1 opened free, 2 insufficient funds, 3 budget exceeded,
-  // 4 replay, 5 idempotency conflict, 6 in flight. p_again: this may have been done already, by a batch whose outcome
-  // nobody saw.
+  // 4 replay, 5 idempotency conflict, 6 in flight, 7 account frozen. p_again: this may have been done already, by a batch
+  // whose outcome nobody saw.
   yield* sql`CREATE OR REPLACE FUNCTION call_open_alone(
     p_again boolean, p_invocation uuid, p_consumer uuid, p_provider uuid, p_tool uuid, p_tool_name text,
     p_price_version int, p_hold int8, p_free_calls int, p_origin smallint, p_opened_at timestamptz,
@@ -31,8 +31,10 @@ export const openCalls = Effect.gen(function* () {
       v_month date := date_trunc('month', p_opened_at, 'UTC') AT TIME ZONE 'UTC';
       v_budget record;
       v_budget_ids uuid[];
+      v_frozen boolean;
     BEGIN
-      SELECT w.credits - w.debits - w.held INTO available FROM wallets w WHERE w.consumer_id = p_consumer;
+      SELECT w.credits - w.debits - w.held, w.frozen INTO available, v_frozen
+      FROM wallets w WHERE w.consumer_id = p_consumer;
 
       IF p_again THEN
         SELECT * INTO v_call FROM calls_open o WHERE o.invocation_id = p_invocation AND o.consumer_id = p_consumer;
@@ -67,6 +69,11 @@ export const openCalls = Effect.gen(function* () {
           END IF;
           RETURN;
         END IF;
+      END IF;
+
+      IF v_frozen THEN
+        code := 7;
+        RETURN;
       END IF;
 
       amount := p_hold;
@@ -123,7 +130,7 @@ export const openCalls = Effect.gen(function* () {
     END $$`
 
   // Any number of calls. Where a wallet covers all of its calls they are opened together; where anything is out of the
-  // ordinary (a budget, a known key, too little money, a batch sent again) that wallet's calls go one at a time, in order.
+  // ordinary (a budget, a freeze, a known key, too little money, a batch sent again) that wallet's calls go one at a time, in order.
   // Calls of one consumer, tool and month share a tier; p_ranks counts them within it. Answers for each wallet what was
   // available before, and for each call what call_open_alone answers; codes is null where all are 0.
   yield* sql`CREATE OR REPLACE FUNCTION calls_open_batch(
@@ -156,7 +163,7 @@ export const openCalls = Effect.gen(function* () {
       FOR v_try IN 1 .. 2 LOOP
         SELECT array_agg(l.consumer_id), array_agg(l.available), array_agg(l.alone), bool_or(l.alone)
         INTO v_locked, v_available, v_alone, v_some_alone
-        FROM (SELECT w.consumer_id, w.credits - w.debits - w.held AS available, w.budgeted OR p_again AS alone
+        FROM (SELECT w.consumer_id, w.credits - w.debits - w.held AS available, w.budgeted OR w.frozen OR p_again AS alone
           FROM wallets w WHERE w.consumer_id = ANY (p_wallets) ORDER BY w.consumer_id FOR NO KEY UPDATE) l;
         EXIT WHEN v_locked = p_wallets;
         INSERT INTO wallets (consumer_id) SELECT id FROM unnest(p_wallets) id ORDER BY id ON CONFLICT DO NOTHING;

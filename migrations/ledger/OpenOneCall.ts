@@ -20,7 +20,7 @@ export const openOneCall = Effect.gen(function* () {
     BEGIN
       IF p_key IS NULL AND p_free_calls = 0 AND p_hold > 0 AND NOT p_again THEN
         UPDATE wallets w SET held = w.held + p_hold
-        WHERE w.consumer_id = p_consumer AND NOT w.budgeted AND w.credits - w.debits - w.held >= p_hold
+        WHERE w.consumer_id = p_consumer AND NOT w.budgeted AND NOT w.frozen AND w.credits - w.debits - w.held >= p_hold
         RETURNING w.credits - w.debits - w.held INTO available;
         IF FOUND THEN
           INSERT INTO calls_open (invocation_id, consumer_id, provider_id, tool_id, held, opened_at, deadline_at,

@@ -11,7 +11,7 @@ export const settleCalls = Effect.gen(function* () {
 
   // Closings are sorted by receipt; a receipt that is there already, word for word, is answered as the first time: a batch
   // may be sent again. What they give back may be held by the openings. Where a wallet covers all of its openings they are
-  // opened together; where anything is out of the ordinary (a budget, a known key, too little money, a batch sent again)
+  // opened together; where anything is out of the ordinary (a budget, a freeze, a known key, too little money, a batch sent again)
   // that wallet's openings go one at a time, in order. Openings of one consumer, tool and month share a tier; p_ranks counts
   // them within it. p_receipts and p_invocations are null where there are none.
   //
@@ -62,7 +62,7 @@ export const settleCalls = Effect.gen(function* () {
         SELECT array_agg(l.consumer_id), array_agg(l.available), array_agg(l.alone),
           bool_or(l.alone OR l.available < p_debits[l.place] + p_held_changes[l.place])
         INTO v_locked, available, v_alone, v_unexpected
-        FROM (SELECT w.consumer_id, w.credits - w.debits - w.held AS available, w.budgeted OR p_again AS alone,
+        FROM (SELECT w.consumer_id, w.credits - w.debits - w.held AS available, w.budgeted OR w.frozen OR p_again AS alone,
             width_bucket(w.consumer_id, p_wallets) AS place
           FROM wallets w WHERE w.consumer_id = ANY (p_wallets) ORDER BY w.consumer_id FOR NO KEY UPDATE) l;
         EXIT WHEN v_locked = p_wallets OR p_invocations IS NULL;

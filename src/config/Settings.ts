@@ -196,8 +196,9 @@ export const settings = {
   ),
   PAYMENTS: setting(
     oneOf(["dry_run", "stripe"]),
-    "`dry_run`: loads are pretended and nobody is paid (memory and embedded do so by themselves); `stripe`. Production " +
-      "does not start without one of them",
+    "`dry_run`: money is simulated and nobody is paid (the default of memory and embedded); `stripe`. Production does not " +
+      "start without one of them. A database holds the money of one mode and one account at the processor, written down with " +
+      "its first movement; a node of another mode or account does not start on it",
     undefined
   ),
   STRIPE_SECRET_KEY: setting(redactedText, "needed with `PAYMENTS=stripe`", undefined, { secret: true }),
@@ -226,6 +227,18 @@ export const settings = {
     whole(0, 1_000_000_000),
     "what the platform advances from its own funds, in all, for refunds that providers cannot pay yet",
     "0"
+  ),
+  CHARGEBACK_LIABILITY: setting(
+    oneOf(["platform", "provider"]),
+    "what is charged back and no longer in the wallet: `platform`, a recorded loss; `provider`, first the providers' maturing " +
+      "earnings from that consumer since the load",
+    "platform"
+  ),
+  NEW_ACCOUNT_LOAD_CENTS_PER_DAY: setting(
+    whole(0, 100_000_000),
+    "the most that an account loads in 24 hours during its first 30 days, in cents, open checkouts included; 0: no limit. " +
+      "`100000` with `PAYMENTS=stripe`, no limit in a dry run",
+    undefined
   ),
   SMTP_URL: setting(
     redactedUrl(["smtp:", "smtps:"]),

@@ -15,6 +15,11 @@ import { PlatformFunds } from "../../domain/ledger/PlatformFunds.ts"
 import { SolvencyWatch } from "../../domain/ledger/SolvencyWatch.ts"
 import { ReceiptLog } from "../../domain/log/ReceiptLog.ts"
 import { ReceiptFollower, Sequencer } from "../../domain/log/Sequencer.ts"
+import { AccountFreezes } from "../../domain/payments/AccountFreezes.ts"
+import { Chargebacks } from "../../domain/payments/Chargebacks.ts"
+import { ChargebackRecoveries } from "../../domain/payments/ChargebackRecoveries.ts"
+import { ProcessorFees } from "../../domain/payments/ProcessorFees.ts"
+import { Withdrawals } from "../../domain/payments/Withdrawals.ts"
 import { Loads } from "../../domain/payments/Loads.ts"
 import { PaymentEvents } from "../../domain/payments/PaymentEvents.ts"
 import { Reconciler } from "../../domain/payments/Reconciler.ts"
@@ -60,8 +65,13 @@ const foundations = Layer.mergeAll(
   Idempotency.layer
 )
 
+const disputes = Disputes.layer.pipe(Layer.provide(ChargebackRecoveries.layer))
+
 const money = Layer.mergeAll(PaymentEvents.layer, Reconciler.layer, Earnings.layer, PayoutRequests.layer).pipe(
-  Layer.provideMerge(Layer.mergeAll(Loads.layer, Onboarding.layer, Payouts.layer))
+  Layer.provideMerge(
+    Layer.mergeAll(Loads.layer, Chargebacks.layer, Withdrawals.layer, Onboarding.layer, Payouts.layer)
+  ),
+  Layer.provideMerge(Layer.mergeAll(AccountFreezes.layer, ProcessorFees.layer, disputes))
 )
 
 const platform = Layer.mergeAll(PlatformStats.layer, Submissions.layer, Waitlist.layer, HealthHistory.layer).pipe(
@@ -97,7 +107,6 @@ export const core = Layer.mergeAll(
   ReceiptLog.layer,
   sequencing,
   Budgets.layer,
-  Disputes.layer,
   Verification.layer,
   platform
 ).pipe(Layer.provideMerge(directory))

@@ -12,9 +12,12 @@ import { LEFT_ANSWER_MS_MAX } from "../../domain/metering/LeftAnswers.ts"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
 import { Invoicing } from "../../domain/invoices/Invoicing.ts"
 import { Sequencer, SequencerBatchMax } from "../../domain/log/Sequencer.ts"
+import { AccountFreezes } from "../../domain/payments/AccountFreezes.ts"
 import { LoadStore } from "../../domain/payments/LoadStore.ts"
 import { PAYMENT_EVENT_DAYS_KEPT } from "../../domain/payments/PaymentEvents.ts"
 import { Reconciler } from "../../domain/payments/Reconciler.ts"
+import { ProcessorFees } from "../../domain/payments/ProcessorFees.ts"
+import { Withdrawals } from "../../domain/payments/Withdrawals.ts"
 import { Payouts } from "../../domain/payouts/Payouts.ts"
 import { SolvencyWatch } from "../../domain/ledger/SolvencyWatch.ts"
 import { Claims } from "../../domain/refunds/Claims.ts"
@@ -37,6 +40,9 @@ const CLAIMS_EVERY = Duration.seconds(5)
 const SOLVENCY_EVERY = Duration.minutes(1)
 const STANDINGS_EVERY = Duration.seconds(30)
 const PROOFS_EVERY = Duration.minutes(10)
+const WITHDRAWALS_EVERY = Duration.seconds(5)
+const FEES_EVERY = Duration.minutes(1)
+const FREEZES_EVERY = Duration.minutes(1)
 const RECONCILE_EVERY = Duration.minutes(1)
 const AUTOMATIC_PAYOUTS_EVERY = Duration.minutes(30)
 const INVOICES_EVERY = Duration.minutes(10)
@@ -94,6 +100,9 @@ export const jobs = Layer.effectDiscard(
     const loads = yield* LoadStore
     const payouts = yield* Payouts
     const reconciler = yield* Reconciler
+    const freezes = yield* AccountFreezes
+    const fees = yield* ProcessorFees
+    const withdrawals = yield* Withdrawals
     const disputes = yield* Disputes
     const claims = yield* Claims
     const solvency = yield* SolvencyWatch
@@ -138,6 +147,9 @@ export const jobs = Layer.effectDiscard(
       "invoices",
       Effect.catchTag(invoicing.closeLast, "MonthNotOver", () => Effect.void)
     )
+    yield* every(WITHDRAWALS_EVERY, "withdrawals", withdrawals.work)
+    yield* every(FEES_EVERY, "processor fees", fees.work)
+    yield* every(FREEZES_EVERY, "account freezes", freezes.reviewAll)
     yield* every(RECONCILE_EVERY, "reconciler", reconciler.reconcile)
     yield* every(PRICES_EVERY, "prices", catalog.promote)
     yield* every(SWEEP_EVERY, "sweeper", sweeper.sweep)

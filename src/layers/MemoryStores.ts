@@ -8,7 +8,9 @@ import * as MemoryCallStore from "../../adapters/memory/MemoryCallStore.ts"
 import * as MemoryCatalogStore from "../../adapters/memory/MemoryCatalogStore.ts"
 import * as MemoryChangeFeed from "../../adapters/memory/MemoryChangeFeed.ts"
 import * as MemoryClaimStore from "../../adapters/memory/MemoryClaimStore.ts"
+import * as MemoryChargebackStore from "../../adapters/memory/MemoryChargebackStore.ts"
 import * as MemoryDisputeStore from "../../adapters/memory/MemoryDisputeStore.ts"
+import * as MemoryFreezeStore from "../../adapters/memory/MemoryFreezeStore.ts"
 import * as MemoryGrantStore from "../../adapters/memory/MemoryGrantStore.ts"
 import * as MemoryHealthHistoryStore from "../../adapters/memory/MemoryHealthHistoryStore.ts"
 import * as MemoryIdempotencyStore from "../../adapters/memory/MemoryIdempotencyStore.ts"
@@ -32,6 +34,8 @@ import * as MemoryUpkeep from "../../adapters/memory/MemoryUpkeep.ts"
 import * as MemoryUnfitOutputs from "../../adapters/memory/MemoryUnfitOutputs.ts"
 import * as MemoryUsageStore from "../../adapters/memory/MemoryUsageStore.ts"
 import * as MemoryVerificationStore from "../../adapters/memory/MemoryVerificationStore.ts"
+import * as MemorySpendingByLot from "../../adapters/memory/MemorySpendingByLot.ts"
+import * as MemoryWithdrawalStore from "../../adapters/memory/MemoryWithdrawalStore.ts"
 import * as MemoryWaitlistStore from "../../adapters/memory/MemoryWaitlistStore.ts"
 import { ProviderEvidence } from "../../domain/trust/ProviderEvidence.ts"
 
@@ -42,7 +46,9 @@ const stores = Layer.mergeAll(
   MemoryCatalogStore.layer,
   MemoryChangeFeed.layer,
   MemoryClaimStore.layer,
+  MemoryChargebackStore.layer,
   MemoryDisputeStore.layer,
+  MemoryFreezeStore.layer,
   MemoryGrantStore.layer,
   MemoryHealthHistoryStore.layer,
   MemoryIdempotencyStore.layer,
@@ -64,6 +70,8 @@ const stores = Layer.mergeAll(
   MemoryUnfitOutputs.layer,
   MemoryUsageStore.layer,
   MemoryVerificationStore.layer,
+  MemorySpendingByLot.layer,
+  MemoryWithdrawalStore.layer,
   MemoryWaitlistStore.layer
 ).pipe(Layer.provide([MemoryTables.layer, MemoryLedger.layer]))
 

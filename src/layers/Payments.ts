@@ -1,19 +1,19 @@
 /**
- * Who moves the money: Stripe, or nobody. Stripe's library is large, and is loaded only where it is asked for.
+ * Who moves the money: Stripe, or nobody. Stripe's library is large, and is loaded only where it is asked for. A node does
+ * not start on a ledger of another mode or account.
  */
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Option } from "effect"
 import * as DryRunGateway from "../../adapters/payments/DryRunGateway.ts"
-import { onlyPaidMoney } from "../../domain/payments/PretendedMoney.ts"
+import { mayStartOn, WrongBook } from "../../domain/ledger/Book.ts"
+import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
+import { PaymentGateway } from "../../domain/payments/PaymentGateway.ts"
 import type { AppConfig } from "../config/AppConfig.ts"
 
-export const payments = (config: AppConfig) =>
+const gateway = (config: AppConfig) =>
   config.PAYMENTS === "stripe"
     ? Layer.unwrap(
         Effect.map(
-          Effect.andThen(
-            onlyPaidMoney,
-            Effect.promise(() => import("../../adapters/payments/StripeGateway.ts"))
-          ),
+          Effect.promise(() => import("../../adapters/payments/StripeGateway.ts")),
           (StripeGateway) =>
             StripeGateway.layer({
               secretKey: config.STRIPE_SECRET_KEY!,
@@ -23,3 +23,18 @@ export const payments = (config: AppConfig) =>
         )
       )
     : DryRunGateway.layer
+
+/** A processor that does not answer does not keep the node down: no posting is possible until it has said who it is. */
+const sameBook = Effect.gen(function* () {
+  const { book, bookMode } = yield* PaymentGateway
+  const found = yield* (yield* LedgerStore).book
+  if (bookMode !== undefined && Option.isSome(found) && found.value.mode !== bookMode) {
+    return yield* new WrongBook({ found: found.value, own: { mode: bookMode, accountId: undefined } })
+  }
+  const own = yield* Effect.result(book)
+  if (own._tag === "Success") return yield* mayStartOn(found, own.success)
+  if (own.failure.definite) return yield* own.failure
+  yield* Effect.logWarning(`Started without knowing the account at the payment processor. ${own.failure.message}`)
+})
+
+export const payments = (config: AppConfig) => Layer.effectDiscard(sameBook).pipe(Layer.provideMerge(gateway(config)))

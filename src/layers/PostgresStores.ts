@@ -9,7 +9,9 @@ import * as PostgresCallStore from "../../adapters/sql/PostgresCallStore.ts"
 import * as PostgresCatalogStore from "../../adapters/sql/PostgresCatalogStore.ts"
 import * as PostgresChangeFeed from "../../adapters/sql/PostgresChangeFeed.ts"
 import * as PostgresClaimStore from "../../adapters/sql/PostgresClaimStore.ts"
+import * as PostgresChargebackStore from "../../adapters/sql/PostgresChargebackStore.ts"
 import * as PostgresDisputeStore from "../../adapters/sql/PostgresDisputeStore.ts"
+import * as PostgresFreezeStore from "../../adapters/sql/PostgresFreezeStore.ts"
 import * as PostgresGrantStore from "../../adapters/sql/PostgresGrantStore.ts"
 import * as PostgresHealthHistoryStore from "../../adapters/sql/PostgresHealthHistoryStore.ts"
 import * as PostgresIdempotencyStore from "../../adapters/sql/PostgresIdempotencyStore.ts"
@@ -32,6 +34,8 @@ import * as PostgresUpkeep from "../../adapters/sql/PostgresUpkeep.ts"
 import * as PostgresUnfitOutputs from "../../adapters/sql/PostgresUnfitOutputs.ts"
 import * as PostgresUsageStore from "../../adapters/sql/PostgresUsageStore.ts"
 import * as PostgresVerificationStore from "../../adapters/sql/PostgresVerificationStore.ts"
+import * as PostgresSpendingByLot from "../../adapters/sql/PostgresSpendingByLot.ts"
+import * as PostgresWithdrawalStore from "../../adapters/sql/PostgresWithdrawalStore.ts"
 import * as PostgresWaitlistStore from "../../adapters/sql/PostgresWaitlistStore.ts"
 import * as migrations from "../../migrations/index.ts"
 
@@ -47,7 +51,9 @@ const stores = Layer.mergeAll(
   PostgresCatalogStore.layer,
   PostgresChangeFeed.layer,
   PostgresClaimStore.layer,
+  PostgresChargebackStore.layer,
   PostgresDisputeStore.layer,
+  PostgresFreezeStore.layer,
   PostgresGrantStore.layer,
   PostgresHealthHistoryStore.layer,
   PostgresIdempotencyStore.layer,
@@ -70,6 +76,8 @@ const stores = Layer.mergeAll(
   PostgresUnfitOutputs.layer,
   PostgresUsageStore.layer,
   PostgresVerificationStore.layer,
+  PostgresSpendingByLot.layer,
+  PostgresWithdrawalStore.layer,
   PostgresWaitlistStore.layer
 )
 

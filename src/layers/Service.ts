@@ -30,6 +30,8 @@ import { OutsideProbes } from "../../domain/platform/Health.ts"
 import { PriceNotice } from "../../domain/catalog/PriceNotice.ts"
 import { DefaultFreeTierCalls } from "../../domain/catalog/Pricing.ts"
 import { LogHome } from "../../domain/log/Sequencer.ts"
+import { ChargebackLiability } from "../../domain/payments/Chargebacks.ts"
+import { NewAccountLoadLimit } from "../../domain/payments/LoadLimit.ts"
 import { CheckoutReturn } from "../../domain/payments/Loads.ts"
 import { CallsInFlightMax } from "../../domain/metering/CallsInFlight.ts"
 import { CallTally, makeCallTally } from "../../domain/metering/CallTally.ts"
@@ -82,6 +84,8 @@ const references = (config: AppConfig) => {
       successUrl: `${baseUrlOf(config)}/developers/dashboard?load=success`,
       cancelUrl: `${baseUrlOf(config)}/developers/dashboard?load=cancelled`
     }),
+    Layer.succeed(ChargebackLiability, valueOf(config, "CHARGEBACK_LIABILITY")),
+    Layer.succeed(NewAccountLoadLimit, config.NEW_ACCOUNT_LOAD_CENTS_PER_DAY),
     Layer.succeed(LogHome, `${baseUrlOf(config).replace(/^https?:\/\//u, "")}/api/v1/market/log`),
     Layer.succeed(TrustedProxyRanges, parseTrustedProxies(listOf(config.TRUST_PROXY ?? ""))),
     Layer.succeed(RequestTimeoutMs, valueOf(config, "REQUEST_TIMEOUT_MS")),

@@ -41,8 +41,19 @@ const complete = (accountId: string) =>
     account.due = []
   })
 
-paymentGatewayContract("a dry run", DryRunGateway.layer, () => Effect.void)
-paymentGatewayContract("Stripe's double", over(), complete)
+const pay = (sessionId: string) =>
+  Effect.map(Double, (double) => {
+    double.pay(sessionId)
+    return double.state.sessions.get(sessionId)!.payment_intent!
+  })
+
+paymentGatewayContract(
+  "a dry run",
+  DryRunGateway.layer,
+  () => Effect.void,
+  (sessionId) => Effect.succeed(`payment of ${sessionId}`)
+)
+paymentGatewayContract("Stripe's double", over(), complete, pay)
 
 const LIVE = { timeout: "60 seconds", excludeTestServices: true } as const
 
@@ -108,6 +119,54 @@ it.layer(over(), LIVE)("Stripe", (it) => {
       const standing = yield* checkoutStanding(sessionId)
       assert.strictEqual(standing.state, "paid")
       assert.strictEqual(yield* loadOfPayment(standing.paymentId!), loadId)
+    })
+  )
+
+  it.effect("reads chargebacks from their opening to their end, with what they cost, and no nonsense", () =>
+    Effect.gen(function* () {
+      const { checkout, paymentFee, readEvent } = yield* PaymentGateway
+      const double = yield* Double
+      const { sessionId } = yield* checkout({
+        loadId: LoadId.make(randomUUID()),
+        consumerId: ConsumerId.make(randomUUID()),
+        amountCents: 1_000,
+        successUrl: "https://market.example/ok",
+        cancelUrl: "https://market.example/no"
+      })
+      const paymentId = yield* pay(sessionId)
+      double.state.feeOf = (cents) => Math.ceil(cents * 0.029) + 30
+      double.state.disputeFeeCents = 1_500
+      assert.strictEqual(yield* paymentFee(paymentId), 59)
+      const before = double.webhooks.sent.length
+      double.openDispute(paymentId)
+      double.dispute(paymentId)
+      double.dispute(paymentId, false)
+      const events = yield* Effect.forEach(double.webhooks.sent.slice(before), (event) =>
+        readEvent(event.body, double.webhooks.signatureOf(event))
+      )
+      assert.deepStrictEqual(
+        events.map((event) =>
+          event._tag === "PaymentDisputed"
+            ? [event.state, event.amountCents, event.paymentId, event.fees?.map(({ cents }) => cents)]
+            : event._tag
+        ),
+        [
+          ["opened", 1_000, paymentId, []],
+          ["withdrawn", 1_000, paymentId, [1_500]],
+          ["lost", 1_000, paymentId, [1_500]]
+        ]
+      )
+      for (const amount of [undefined, null, "1000", 10.5, -1, 0]) {
+        double.webhooks.snapshot("charge.dispute.created", { id: "dp_odd", payment_intent: paymentId, amount })
+        const event = double.webhooks.sent.at(-1)!
+        const error = yield* Effect.flip(readEvent(event.body, double.webhooks.signatureOf(event)))
+        assert.strictEqual(error._tag, "UntrustedEvent", String(amount))
+      }
+      for (const fee of [undefined, "59", 1.5, -1]) {
+        double.state.feeOf = () => fee as number
+        assert.isFalse((yield* Effect.flip(paymentFee(paymentId))).definite, String(fee))
+      }
+      double.state.feeOf = () => 0
     })
   )
 

@@ -1,6 +1,7 @@
 /**
  * `npm run bench [-- name]`: prints ratios of things measured in the same run; absolute figures mean nothing here.
  */
+import { against } from "./against.ts"
 import { books } from "./books.ts"
 import { catalog } from "./catalog.ts"
 import { dashboards } from "./dashboards.ts"
@@ -28,6 +29,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
     await proxy([64])
     summary()
   },
+  against,
   books,
   catalog,
   dashboards,

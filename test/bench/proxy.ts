@@ -28,14 +28,19 @@ const targetOf = (name: string, connections: number): number | undefined =>
 
 const ready = /ready at http:\/\/127\.0\.0\.1:(\d+)/u
 
-export const startService = (profile: string, dataDir: string): Promise<Running> =>
-  startScript(["src/main.ts", "serve", "--port", "0", "--profile", profile, "--data-dir", dataDir], ready, {
-    RATE_LIMIT_RPM: "0",
-    CALLS_IN_FLIGHT_MAX: "0",
-    RATE_LIMIT_IP_RPM: "0",
-    RATE_LIMIT_REGISTER_RPM: "0",
-    LOG_LEVEL: "Warn"
-  })
+const UNLIMITED = {
+  RATE_LIMIT_RPM: "0",
+  CALLS_IN_FLIGHT_MAX: "0",
+  RATE_LIMIT_IP_RPM: "0",
+  RATE_LIMIT_REGISTER_RPM: "0",
+  LOG_LEVEL: "Warn"
+}
+
+/** Of the tree in `cwd`. */
+export const startService = (profile: string, dataDir: string, cwd?: string): Promise<Running> => {
+  const args = ["src/main.ts", "serve", "--port", "0", "--profile", profile, "--data-dir", dataDir]
+  return startScript(args, ready, UNLIMITED, cwd)
+}
 
 const send = async <A>(port: number, path: string, body: unknown, key?: string): Promise<A> => {
   const response = await fetch(`http://127.0.0.1:${port}${path}`, {

@@ -49,16 +49,4 @@ export const referencesContract = (name: string, ports: Layer.Layer<LedgerPorts>
         assert.deepStrictEqual((yield* (yield* LedgerStore).audit).discrepancies, [])
       })
     )
-
-    it.effect("knows whether a kind of reference was ever used", () =>
-      Effect.gen(function* () {
-        const ledger = yield* Ledger
-        const { hasReferences } = yield* LedgerStore
-        const consumerId = yield* aConsumerId
-        assert.isFalse(yield* hasReferences(`50%_${consumerId}:`))
-        yield* ledger.load({ consumerId, amount: money(5_000), reference: `50%_${consumerId}:1` })
-        assert.isTrue(yield* hasReferences(`50%_${consumerId}:`))
-        assert.isFalse(yield* hasReferences(`50__${consumerId}:`))
-      })
-    )
   })

@@ -51,7 +51,9 @@ const aLoad = Effect.fnUntraced(function* (changes: Partial<Load> = {}) {
     sessionId: undefined,
     checkoutUrl: undefined,
     paymentId: undefined,
+    feeCents: undefined,
     createdAt: at(0),
+    paidAt: undefined,
     updatedAt: at(0),
     ...changes
   }
@@ -87,11 +89,17 @@ export const loadStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
         assert.strictEqual(kept.filter((one) => one).length, 1)
         assert.isFalse(yield* store.insert({ ...load, amountCents: 600 }))
         assert.deepStrictEqual(yield* store.find(load.id), Option.some(load))
-        const paid: Load = { ...load, state: "paid", sessionId: `cs_${load.id}`, paymentId: `pi_${load.id}` }
+        const paid: Load = {
+          ...load,
+          state: "paid",
+          sessionId: `cs_${load.id}`,
+          paymentId: `pi_${load.id}`,
+          feeCents: 45,
+          paidAt: at(3)
+        }
         yield* store.update(paid)
         assert.deepStrictEqual(yield* store.findByPayment(`pi_${load.id}`), Option.some(paid))
         assert.isTrue(Option.isNone(yield* store.findByPayment("pi_unknown")))
-        assert.isFalse(yield* store.isEmpty)
       })
     )
 
@@ -109,6 +117,24 @@ export const loadStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
         yield* store.update({ ...one, state: "paid" })
         assert.strictEqual(yield* store.unsettledOf(consumerId), 1)
         assert.strictEqual(yield* store.unsettledOf((yield* aConsumer()).id), 0)
+      })
+    )
+
+    it.effect("finds a consumer's loads that are pending, or paid since", () =>
+      Effect.gen(function* () {
+        const store = yield* LoadStore
+        const pending = yield* aLoad()
+        const { consumerId } = pending
+        const open = yield* aLoad({ consumerId, state: "open" })
+        const recent = yield* aLoad({ consumerId, state: "paid", paidAt: at(6) })
+        const others = [
+          yield* aLoad({ consumerId, state: "paid", paidAt: at(5) }),
+          yield* aLoad({ consumerId, state: "expired" }),
+          yield* aLoad()
+        ]
+        for (const load of [pending, open, recent, ...others]) yield* store.insert(load)
+        const found = (yield* store.pendingOrPaidSince(consumerId, at(5))).map(({ id }) => id)
+        assert.sameMembers([...found], [pending.id, open.id, recent.id])
       })
     )
 
@@ -148,7 +174,7 @@ export const loadStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
         const store = yield* LoadStore
         const load = yield* aLoad()
         yield* store.insert(load)
-        const reversal = { id: `re_${load.id}`, loadId: load.id, state: "taken" as const }
+        const reversal = { id: `re_${load.id}`, loadId: load.id, amountCents: 120, state: "taken" as const }
         assert.isTrue(Option.isNone(yield* store.reversal(reversal.id)))
         for (const state of ["taken", "returned"] as const) {
           yield* store.putReversal({ ...reversal, state })

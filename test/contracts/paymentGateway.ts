@@ -5,7 +5,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { randomUUID } from "node:crypto"
 import { PaymentGateway } from "../../domain/payments/PaymentGateway.ts"
-import { ConsumerId, LoadId, PayoutId, ProviderId } from "../../domain/shared/Ids.ts"
+import { ConsumerId, LoadId, PayoutId, ProviderId, WithdrawalPartId } from "../../domain/shared/Ids.ts"
 
 const aCheckout = (amountCents = 500) => ({
   loadId: LoadId.make(randomUUID()),
@@ -19,7 +19,9 @@ const aCheckout = (amountCents = 500) => ({
 export const paymentGatewayContract = <E, R>(
   name: string,
   gateway: Layer.Layer<PaymentGateway | R, E>,
-  ready: (accountId: string) => Effect.Effect<void, never, R>
+  ready: (accountId: string) => Effect.Effect<void, never, R>,
+  /** Pays a checkout over 500 cents; the payment's id. */
+  pay: (sessionId: string) => Effect.Effect<string, never, R>
 ) =>
   it.layer(gateway, { timeout: "30 seconds", excludeTestServices: true })(`PaymentGateway over ${name}`, (it) => {
     const aPayee = Effect.gen(function* () {
@@ -28,6 +30,11 @@ export const paymentGatewayContract = <E, R>(
       const accountId = yield* openPayee(provider)
       yield* ready(accountId)
       return { ...provider, accountId }
+    })
+
+    const aPayment = Effect.gen(function* () {
+      const { checkout } = yield* PaymentGateway
+      return yield* pay((yield* checkout(aCheckout())).sessionId)
     })
 
     const aTransfer = Effect.gen(function* () {
@@ -72,6 +79,33 @@ export const paymentGatewayContract = <E, R>(
         assert.deepStrictEqual([standing.accountId, standing.payoutsEnabled], [accountId, true])
         const urls = { returnUrl: "https://market.example/done", refreshUrl: "https://market.example/again" }
         assert.isNotEmpty((yield* onboard(accountId, urls)).url)
+      })
+    )
+
+    it.effect("a refund is made once, however often and however fast it is ordered", () =>
+      Effect.gen(function* () {
+        const { paymentFee, refund, refundOf } = yield* PaymentGateway
+        const paymentId = yield* aPayment
+        const order = { partId: WithdrawalPartId.make(randomUUID()), paymentId, amountCents: 300 }
+        assert.isUndefined(yield* refundOf(order.partId, paymentId))
+        const made = yield* Effect.all(
+          Array.from({ length: 8 }, () => refund(order)),
+          { concurrency: "unbounded" }
+        )
+        assert.strictEqual(new Set(made.map(({ refundId }) => refundId)).size, 1)
+        assert.deepStrictEqual(yield* refundOf(order.partId, paymentId), made[0])
+        assert.strictEqual((yield* Effect.flip(refund({ ...order, amountCents: 299 })))._tag, "PaymentFailed")
+        assert.isAtLeast((yield* paymentFee(paymentId))!, 0)
+      })
+    )
+
+    it.effect("says whose money it moves, and says the same again", () =>
+      Effect.gen(function* () {
+        const { book, bookMode } = yield* PaymentGateway
+        const first = yield* book
+        assert.isNotEmpty(first.accountId)
+        assert.strictEqual(first.mode, bookMode)
+        assert.deepStrictEqual(yield* book, first)
       })
     )
 

@@ -15,6 +15,7 @@ import { fine, providing } from "../support/metering/Provider.ts"
 
 class Double extends Context.Service<Double, StripeDouble>()("agent-tool-billing/test/StripeDouble") {}
 
+const OPERATOR_KEY = "the operator's key of the tests, 32 characters"
 const KEYS = { secretKey: "sk_test_double", webhookSecret: "whsec_double" }
 
 const double = Layer.effect(
@@ -38,6 +39,7 @@ const settings = ({ url }: StripeDouble) => ({
   PAYOUT_DELAY_DAYS_NEW: "0",
   RESERVE_PERCENT: "0",
   ALLOW_UPSTREAM: "loopback",
+  OPERATOR_KEY,
   DEFAULT_FREE_TIER_CALLS: "0"
 })
 
@@ -130,6 +132,107 @@ for (const [name, service] of services) {
         stripe.dispute(payment, true)
         yield* deliverAll
         assert.strictEqual(yield* balanceOf(agent), 5_000)
+      })
+    )
+
+    it.effect("an account with an open chargeback reads and loads, and spends and withdraws nothing", () =>
+      Effect.gen(function* () {
+        const stripe = yield* Double
+        const server = yield* providing(fine)
+        const provider = yield* aProvider({
+          endpoint_url: server.url,
+          tools: [{ tool_name: "search", price_microcents: 1_000_000 }]
+        })
+        const agent = yield* aConsumer()
+        const { key } = agent
+        const session = textAt(yield* load(agent), "session_id")
+        stripe.pay(session)
+        yield* deliverAll
+        const payment = stripe.state.sessions.get(session)!.payment_intent!
+        const call = { tool_name: "search", provider_id: provider.id, input: {} }
+        yield* expecting(200, { path: "/api/market/proxy", key, json: call })
+        stripe.openDispute(payment)
+        yield* deliverAll
+        const report = { tool_name: "search", provider_id: provider.id, status: "success", duration_ms: 5 }
+        for (const [path, json] of [
+          ["/api/market/proxy", call],
+          ["/api/v1/market/meter", report],
+          ["/api/v1/market/balance/withdraw", { amount_cents: 100 }]
+        ] as const) {
+          assert.strictEqual(at(yield* expecting(403, { path, key, json }), "code"), "ACCOUNT_FROZEN", path)
+        }
+        for (const path of ["/api/v1/market/balance", "/api/v1/market/whoami"]) {
+          const shown = yield* expecting(200, { path, key })
+          assert.strictEqual(at(shown, "frozen"), true)
+          assert.include(textAt(shown, "frozen_reason"), "disputed at the bank")
+        }
+        yield* load(agent)
+        yield* expecting(200, { path: "/api/v1/market/balance/withdraw", key })
+
+        const unfreeze = { path: `/api/v1/operator/consumers/${agent.id}/unfreeze`, method: "POST" }
+        yield* expecting(403, { ...unfreeze, key })
+        assert.strictEqual(at(yield* expecting(200, { ...unfreeze, key: OPERATOR_KEY }), "was_frozen"), true)
+        yield* expecting(200, { path: "/api/market/proxy", key, json: call })
+        const unknown = "/api/v1/operator/consumers/00000000-0000-4000-8000-000000000000/unfreeze"
+        yield* expecting(404, { path: unknown, method: "POST", key: OPERATOR_KEY })
+      })
+    )
+
+    it.effect("unspent funds go back to the card, and the webhook of that refund moves nothing more", () =>
+      Effect.gen(function* () {
+        const stripe = yield* Double
+        stripe.state.feeOf = (cents) => Math.ceil(cents * 0.029) + 30
+        const agent = yield* aConsumer()
+        const { key } = agent
+        const session = textAt(yield* load(agent), "session_id")
+        stripe.pay(session)
+        yield* deliverAll
+        const payment = stripe.state.sessions.get(session)!.payment_intent!
+        const path = "/api/v1/market/balance/withdraw"
+        const refunds = () => [...stripe.state.refunds.values()].filter((one) => one.payment_intent === payment)
+        // The answer is lost: it is asked for again, and not made again.
+        stripe.mishaps.push({ path: "/v1/refunds", kind: "500_after" })
+        const pending = yield* expecting(201, { path, key, json: { amount_cents: 2_000 } })
+        assert.deepStrictEqual([at(pending, "mode"), at(pending, "status")], ["live", "pending"])
+        assert.strictEqual(at(pending, "processor_fee_cents"), 70)
+        yield* Effect.gen(function* () {
+          const listed = yield* expecting(200, { path, key })
+          if (at(listed, "withdrawals", 0, "status") !== "paid") return yield* Effect.fail("not yet" as const)
+          return listed
+        }).pipe(Effect.delay("200 millis"), Effect.retry({ times: 150 }), Effect.orDie)
+        assert.deepStrictEqual(
+          refunds().map(({ amount }) => amount),
+          [1_930]
+        )
+        yield* deliverAll
+        assert.strictEqual(yield* balanceOf(agent), 3_000)
+        const more = yield* expecting(422, { path, key, json: { amount_cents: 3_001 } })
+        assert.deepStrictEqual([at(more, "code"), at(more, "withdrawable_cents")], ["NOT_WITHDRAWABLE", 3_000])
+        stripe.failRefund(refunds()[0]!.id)
+        yield* deliverAll
+        assert.strictEqual(yield* balanceOf(agent), 4_930)
+        stripe.state.feeOf = () => 0
+      })
+    )
+
+    it.effect("a new account loads no more than its limit in a day, in however many checkouts at once", () =>
+      Effect.gen(function* () {
+        const agent = yield* aConsumer()
+        const ask = send({ path: "/api/market/balance/load", key: agent.key, json: { amount_cents: 30_000 } })
+        const answers = yield* Effect.all(
+          Array.from({ length: 8 }, () => ask),
+          { concurrency: "unbounded" }
+        )
+        assert.strictEqual(answers.filter(({ status }) => status === 200).length, 3)
+        const refused = answers.find(({ status }) => status !== 200)!
+        assert.deepStrictEqual(
+          [refused.status, at(refused, "code"), at(refused, "limit_cents"), at(refused, "left_cents")],
+          [422, "LOAD_LIMIT_REACHED", 100_000, 10_000]
+        )
+        const waitHours = (Date.parse(textAt(refused, "retry_at")) - Date.now()) / 3_600_000
+        assert.isTrue(waitHours > 20 && waitHours <= 24, String(waitHours))
+        yield* expecting(200, { path: "/api/market/balance/load", key: agent.key, json: { amount_cents: 10_000 } })
+        yield* expecting(422, { path: "/api/market/balance/load", key: agent.key, json: { amount_cents: 100 } })
       })
     )
 

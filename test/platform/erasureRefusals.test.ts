@@ -48,7 +48,9 @@ for (const [name, core] of everyDisputedCore) {
           sessionId: `cs_${randomUUID()}`,
           checkoutUrl: undefined,
           paymentId: undefined,
+          feeCents: undefined,
           createdAt: now,
+          paidAt: undefined,
           updatedAt: now
         }
         yield* loads.insert(order)

@@ -4,7 +4,10 @@
  */
 import { Context, Effect, Option } from "effect"
 import { InvoiceStore } from "../../domain/invoices/InvoiceStore.ts"
+import { ChargebackStore } from "../../domain/payments/ChargebackStore.ts"
+import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { LoadStore } from "../../domain/payments/LoadStore.ts"
+import { isOpenPart, WithdrawalStore } from "../../domain/payments/WithdrawalStore.ts"
 import { PayoutStore } from "../../domain/payouts/PayoutStore.ts"
 import type { Receipt } from "../../domain/receipts/Receipt.ts"
 import { ClaimStore } from "../../domain/refunds/ClaimStore.ts"
@@ -12,6 +15,7 @@ import { ConsumerId } from "../../domain/shared/Ids.ts"
 import { type Dispute, type DisputeId, isOpen } from "../../domain/trust/Dispute.ts"
 import { DisputeStore } from "../../domain/trust/DisputeStore.ts"
 import { wrong } from "./Asking.ts"
+import { makeFeesKnown } from "./ProcessorFees.ts"
 import type { Violation } from "./Violation.ts"
 import type { World } from "./World.ts"
 
@@ -29,8 +33,13 @@ const CENT = 10_000n
 /** One tenth, rounded half up, at least 1 of anything above 0: written down here a second time. */
 export const feeOf = (cost: bigint): bigint => (cost > 0n && cost < 5n ? 1n : (cost + 5n) / 10n)
 
-export const makeBooks = ({ facts, processor, stores }: World): Books => {
+export const makeBooks = (world: World): Books => {
+  const { facts, processor, stores, terms } = world
+  const feesKnown = makeFeesKnown(world)
+  const ledger = Context.get(stores, LedgerStore)
+  const withdrawals = Context.get(stores, WithdrawalStore)
   const loads = Context.get(stores, LoadStore)
+  const chargebacks = Context.get(stores, ChargebackStore)
   const disputes = Context.get(stores, DisputeStore)
   const payouts = Context.get(stores, PayoutStore)
   const invoices = Context.get(stores, InvoiceStore)
@@ -82,9 +91,54 @@ export const makeBooks = ({ facts, processor, stores }: World): Books => {
   const addReversals = Effect.fnUntraced(function* (now: Balances) {
     for (const { amountCents, id, loadId } of processor.goneBack.values()) {
       const reversal = Option.getOrUndefined(yield* loads.reversal(id))
-      if (reversal?.state !== "taken") continue
-      move(now, processor.checkouts.get(`cs_${loadId}`)!.consumerId, -BigInt(amountCents) * CENT)
-      move(now, "processor", BigInt(amountCents) * CENT)
+      const chargeback = Option.getOrUndefined(yield* chargebacks.find(id))
+      if (reversal?.state !== "taken" && chargeback?.funds !== "withdrawn") continue
+      const out = BigInt(amountCents) * CENT
+      move(now, processor.checkouts.get(`cs_${loadId}`)!.consumerId, (yield* addLiable(now, id)) - out)
+      move(now, "processor", out)
+    }
+  })
+
+  /** Which earnings still matured when the bank took the money, only the posting knows. */
+  const addLiable = Effect.fnUntraced(function* (now: Balances, id: string) {
+    let sum = 0n
+    if (terms.chargebackLiability === "platform") return sum
+    for (const { amount, debit, providerId } of yield* ledger.byReference(`dispute:${id}`)) {
+      if (debit !== "provider") continue
+      move(now, providerId!, -amount)
+      sum += amount
+    }
+    return sum
+  })
+
+  const addFees = Effect.fnUntraced(function* (now: Balances) {
+    const { sum } = yield* feesKnown
+    move(now, "platform_fee", -sum)
+    move(now, "processor", sum)
+  })
+
+  const addWithdrawals = Effect.fnUntraced(function* (now: Balances) {
+    for (const id of facts.withdrawals) {
+      for (const part of Option.getOrUndefined(yield* withdrawals.find(id))?.parts ?? []) {
+        const made = processor.refunds.get(part.id)
+        const amount = BigInt(part.amountCents) * CENT
+        const fee = BigInt(part.feeCents) * CENT
+        const isMade = made !== undefined && made.amountCents === part.amountCents - part.feeCents
+        if (part.state === "paid" ? !isMade : part.state === "failed" && made?.state === "settled") {
+          return yield* wrong(
+            "withdrawals were refunded",
+            `${part.id} is ${part.state}, ${made?.state} at the processor`
+          )
+        }
+        if (part.state === "failed") continue
+        move(now, part.consumerId, part.state === "returned" ? -fee : -amount)
+        if (isOpenPart(part)) {
+          move(now, "refund_clearing", amount)
+          continue
+        }
+        move(now, "platform_fee", fee)
+        if (part.state === "paid") move(now, "processor", amount - fee)
+      }
     }
   })
 
@@ -128,6 +182,8 @@ export const makeBooks = ({ facts, processor, stores }: World): Books => {
       const now = new Map(settled)
       yield* addDisputes(now)
       yield* addReversals(now)
+      yield* addFees(now)
+      yield* addWithdrawals(now)
       yield* addPayouts(now)
       yield* addCreditNotes(now)
       return now

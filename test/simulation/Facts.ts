@@ -6,8 +6,9 @@ import type { Budget } from "../../domain/ledger/BudgetStore.ts"
 import type { Hash } from "../../domain/log/MerkleTree.ts"
 import type { OpenCall } from "../../domain/metering/CallStore.ts"
 import type { Payout } from "../../domain/payouts/PayoutStore.ts"
+import type { Withdrawal } from "../../domain/payments/WithdrawalStore.ts"
 import type { Receipt } from "../../domain/receipts/Receipt.ts"
-import type { PayoutId, ReceiptId } from "../../domain/shared/Ids.ts"
+import type { PayoutId, ReceiptId, WithdrawalId } from "../../domain/shared/Ids.ts"
 import type { DisputeId } from "../../domain/trust/Dispute.ts"
 import type { Member } from "../support/Market.ts"
 import type { Answer, Call } from "../support/ServiceUnderTest.ts"
@@ -122,6 +123,7 @@ export interface Facts {
   /** Receipts that cannot be disputed again. */
   readonly refusedDisputes: Set<string>
   readonly payouts: Set<PayoutId>
+  readonly withdrawals: Set<WithdrawalId>
   /** Since the last look. */
   readonly freshPayouts: Array<Payout>
   /** The newest tree that somebody was shown. */
@@ -153,6 +155,7 @@ export const noFacts = (): Facts => ({
   disputes: new Set(),
   refusedDisputes: new Set(),
   payouts: new Set(),
+  withdrawals: new Set(),
   freshPayouts: [],
   head: undefined,
   corrected: false,
@@ -175,6 +178,7 @@ export const listening =
     }
     if (port === "GrantStore" && method === "reserve") facts.reserved.push(args[0] as Reserved)
     if (port === "DisputeStore" && method === "insert") facts.disputes.add((args[0] as { readonly id: DisputeId }).id)
+    if (port === "WithdrawalStore" && method === "insert") facts.withdrawals.add((args[0] as Withdrawal).id)
     if (port === "PayoutStore" && method === "insert") {
       facts.payouts.add((args[0] as Payout).id)
       if (answer === true) facts.freshPayouts.push(args[0] as Payout)

@@ -40,8 +40,9 @@ export const takeBack = (world: World, { cause, percent, which }: ActOf<"TakeBac
   })
 
 export const bringBack = Effect.fnUntraced(function* (world: World, { which }: ActOf<"BringBack">) {
-  const gone = one([...world.processor.goneBack.values()], which)
-  if (gone !== undefined) world.processor.bringBack(gone, yield* nowMs)
+  const gone = one([...world.processor.goneBack.values(), ...world.processor.refunds.values()], which)
+  if (gone !== undefined && "partId" in gone) world.processor.returnRefund(gone)
+  else if (gone !== undefined) world.processor.bringBack(gone, yield* nowMs)
   return gone === undefined ? "nothing" : "returned"
 })
 

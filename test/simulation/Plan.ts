@@ -220,7 +220,7 @@ const ACTS: ReadonlyArray<readonly [number, (random: Random) => Act]> = [
     12,
     (random) => ({
       _tag: "Mood",
-      about: random.pick(["checkouts", "accounts", "transfers", "transfers"]),
+      about: random.pick(["checkouts", "accounts", "transfers", "transfers", "refunds"]),
       moods: Array.from({ length: 1 + random.below(3) }, () => random.pick(["refused", "lost"]))
     })
   ],
@@ -248,6 +248,10 @@ const ACTS: ReadonlyArray<readonly [number, (random: Random) => Act]> = [
   [5, job("automatic")],
   [3, job("prune")],
   [5, job("standings")],
+  [5, job("prices")],
+  [15, job("withdrawals")],
+  [15, job("fees")],
+  [5, job("freezes")],
   [8, () => ({ _tag: "Crash" })],
   [6, (random) => ({ _tag: "Skew", ms: random.below(4 * 60 * SECOND) - 2 * 60 * SECOND })],
   [5, () => ({ _tag: "MonthEnd" })]

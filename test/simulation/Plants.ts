@@ -2,7 +2,7 @@
  * Faults that the service might have, planted under its ports: each is one that a careless change could bring, strikes now
  * and then, and leaves debits equal to credits. A simulation that does not find them finds nothing.
  */
-import { Context, DateTime, Effect } from "effect"
+import { Context, DateTime, Effect, Option } from "effect"
 import { InvoiceStore } from "../../domain/invoices/InvoiceStore.ts"
 import { BudgetStore } from "../../domain/ledger/BudgetStore.ts"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
@@ -28,6 +28,7 @@ const doubleSettle: Plant = (stores) => {
       if (closed._tag !== "Closed" || !closed.now || amount === 0n || call.receipt.duration_ms % 4 > 0) return closed
       const at = DateTime.makeUnsafe(created_at)
       const again = {
+        book: Option.getOrThrow(yield* ledger.book),
         transferId: TransferId.make(`${id.slice(5, 13)}-0000-8000-8000-${id.slice(25)}`),
         reference: `again:${id}`,
         legs: [{ kind: "call", debit: "wallet", credit: "provider", amount, consumerId: call.consumerId, providerId }],

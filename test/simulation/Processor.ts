@@ -7,10 +7,12 @@ import {
   type CheckoutStanding,
   PaymentFailed,
   type PaymentEvent,
+  type Refunded,
+  type RefundOrder,
   type Transferred
 } from "../../domain/payments/PaymentGateway.ts"
 import type { Business, Mood } from "./Step.ts"
-import type { ConsumerId, LoadId, PayoutId } from "../../domain/shared/Ids.ts"
+import type { ConsumerId, LoadId, PayoutId, WithdrawalPartId } from "../../domain/shared/Ids.ts"
 
 export const SIGNATURE = "signed by the processor"
 
@@ -44,6 +46,16 @@ export interface Chargeback {
   endedAtMs: number | undefined
 }
 
+/** Ordered by the service, for a withdrawal. */
+export interface MadeRefund extends Refunded {
+  readonly partId: WithdrawalPartId
+  readonly ordered: Ordered
+  readonly amountCents: number
+  readonly madeAtMs: number
+  /** The event that said that the payer could not be given the money. */
+  readonly returnedBy: string | undefined
+}
+
 export interface MadeTransfer extends Transferred {
   readonly accountId: string
   readonly madeAtMs: number
@@ -65,6 +77,9 @@ export class Processor {
   readonly goneBack = new Map<string, GoneBack>()
   readonly chargebacks = new Map<string, Chargeback>()
   readonly transfers = new Map<PayoutId, MadeTransfer>()
+  readonly refunds = new Map<WithdrawalPartId, MadeRefund>()
+  /** Orders of the service to refund more of a payment than it knew to be left. */
+  readonly overdrawn: Array<string> = []
   /** Events that the service was handed, and when it first acknowledged each. */
   readonly heard = new Set<string>()
   readonly acknowledgedAtMs = new Map<string, number>()
@@ -153,7 +168,7 @@ export class Processor {
     const isOpen = [...this.chargebacks.values()].some((one) => one.ordered.loadId === loadId && one.state === "open")
     if (amountCents <= 0 || paymentId === undefined || isOpen) return undefined
     const id = `dispute_${loadId}_${this.goneBackOf(loadId).length}`
-    const openedBy = this.tell({ _tag: "PaymentDisputed", disputeId: id, paymentId, amountCents, state: "open" })
+    const openedBy = this.tell({ _tag: "PaymentDisputed", disputeId: id, paymentId, amountCents, state: "opened" })
     const opened: Chargeback = { id, ordered, amountCents, openedBy, state: "open", endedAtMs: undefined }
     this.chargebacks.set(id, opened)
     return opened
@@ -165,7 +180,9 @@ export class Processor {
     const { amountCents, id, ordered } = chargeback
     const { consumerId, loadId } = ordered
     const paymentId = ordered.paymentId!
-    const takenBy = this.tell({ _tag: "PaymentDisputed", disputeId: id, paymentId, amountCents, state: "withdrawn" })
+    const fees = [{ id: feeIdOf(id), cents: CHARGEBACK_FEE_CENTS }]
+    const news = { _tag: "PaymentDisputed", disputeId: id, paymentId, amountCents, state: "withdrawn", fees } as const
+    const takenBy = this.tell(news)
     const cause = "dispute"
     const state = "taken"
     this.goneBack.set(id, {
@@ -186,7 +203,9 @@ export class Processor {
     if (chargeback.state !== "withdrawn") return
     chargeback.state = result
     chargeback.endedAtMs = atMs
-    if (result === "won") this.bringBack(this.goneBack.get(chargeback.id)!, atMs)
+    if (result === "won") return this.bringBack(this.goneBack.get(chargeback.id)!, atMs)
+    const { amountCents, id, ordered } = chargeback
+    this.tell({ _tag: "PaymentDisputed", disputeId: id, paymentId: ordered.paymentId!, amountCents, state: "lost" })
   }
 
   bringBack(gone: GoneBack, atMs: number): void {
@@ -215,7 +234,48 @@ export class Processor {
 
   /** In cents, of a payment. What came again has gone back all the same: a bank does not take it a second time. */
   private leftOf({ amountCents, loadId }: Ordered): number {
-    return this.goneBackOf(loadId).reduce((sum, one) => sum - one.amountCents, amountCents)
+    const left = this.goneBackOf(loadId).reduce((sum, one) => sum - one.amountCents, amountCents)
+    return left - this.refundedOf(loadId)
+  }
+
+  /** By orders of the service, in cents. */
+  private refundedOf(loadId: LoadId): number {
+    const made = [...this.refunds.values()].filter((one) => one.ordered.loadId === loadId && one.state === "settled")
+    return made.reduce((sum, one) => sum + one.amountCents, 0)
+  }
+
+  /** Not of a payment that is disputed at the bank. */
+  order({ amountCents, partId, paymentId }: RefundOrder, madeAtMs: number): Effect.Effect<Refunded, PaymentFailed> {
+    const known = this.refunds.get(partId)
+    if (known !== undefined) return Effect.succeed(known)
+    const ordered = [...this.checkouts.values()].find((one) => one.paymentId === paymentId)
+    if (ordered === undefined) return refused("refund", "no such payment")
+    const { loadId } = ordered
+    const isKnown = ({ cause, takenBy }: GoneBack): boolean => cause === "refund" && this.acknowledgedAtMs.has(takenBy)
+    const knownGone = this.goneBackOf(loadId).filter((one) => isKnown(one) && one.state === "taken")
+    const gone = knownGone.reduce((sum, one) => sum + one.amountCents, this.refundedOf(loadId))
+    if (gone + amountCents > ordered.amountCents) {
+      this.overdrawn.push(`${amountCents} cents of ${paymentId} over ${ordered.amountCents}, after ${gone}`)
+    }
+    const isDisputed = [...this.chargebacks.values()].some(
+      (one) => one.ordered.loadId === loadId && one.state !== "won"
+    )
+    if (isDisputed) return refused("refund", "the payment is disputed")
+    if (amountCents > this.leftOf(ordered)) return refused("refund", "this much is not left of the payment")
+    const refundId = `re_${partId}`
+    const made = { refundId, partId, ordered, amountCents, madeAtMs, state: "settled", returnedBy: undefined } as const
+    this.refunds.set(partId, made)
+    this.tell({ _tag: "PaymentRefunded", refundId, paymentId, amountCents, state: "settled", partId })
+    return Effect.succeed(made)
+  }
+
+  /** The payer's bank did not take the money. */
+  returnRefund(made: MadeRefund): void {
+    const { amountCents, ordered, partId, refundId, state } = made
+    if (state === "failed") return
+    const news = { _tag: "PaymentRefunded", refundId, amountCents, state: "failed", partId } as const
+    const returnedBy = this.tell({ ...news, paymentId: ordered.paymentId! })
+    this.refunds.set(partId, { ...made, state: "failed", returnedBy })
   }
 
   reverse(payoutId: PayoutId, percent: number): void {
@@ -244,6 +304,13 @@ export class Processor {
     return event
   }
 }
+
+export const CHARGEBACK_FEE_CENTS = 1_500
+
+export const feeIdOf = (chargebackId: string): string => `fee_${chargebackId}`
+
+/** What it keeps of a payment. */
+export const paymentFeeCents = (amountCents: number): number => 30 + Math.floor((amountCents * 29) / 1_000)
 
 export const transferredOf = ({ amountCents, reversedCents, transferId }: MadeTransfer): Transferred => ({
   transferId,

@@ -4,13 +4,15 @@
  */
 import { Context, Effect, Option } from "effect"
 import { PayoutStore } from "../../domain/payouts/PayoutStore.ts"
-import type { GoneBack } from "./Processor.ts"
+import { isOpenPart, WithdrawalStore } from "../../domain/payments/WithdrawalStore.ts"
+import type { GoneBack, MadeRefund } from "./Processor.ts"
 import type { World } from "./World.ts"
 
 const CENT = 10_000n
 
 export const makeProcessorBooks = ({ facts, processor, stores }: World) => {
   const payouts = Context.get(stores, PayoutStore)
+  const withdrawals = Context.get(stores, WithdrawalStore)
 
   const toMicrocents = (cents: number): bigint => BigInt(cents) * CENT
 
@@ -33,6 +35,26 @@ export const makeProcessorBooks = ({ facts, processor, stores }: World) => {
   const goneBack = (isWhose: (id: string) => boolean): bigint =>
     sumOf(processor.goneBack.values(), (gone) => (isOut(gone) && isWhose(gone.consumerId) ? gone.amountCents : 0))
 
+  /** What the payer could not be given is there again once the service heard so. */
+  const isWithdrawn = ({ returnedBy }: MadeRefund): boolean =>
+    returnedBy === undefined || !processor.heard.has(returnedBy)
+
+  const withdrawn = (isWhose: (id: string) => boolean): bigint =>
+    sumOf(processor.refunds.values(), (made) =>
+      isWithdrawn(made) && isWhose(made.ordered.consumerId) ? made.amountCents : 0
+    )
+
+  const openParts = Effect.gen(function* () {
+    let sum = 0
+    for (const id of facts.withdrawals) {
+      for (const part of Option.getOrUndefined(yield* withdrawals.find(id))?.parts ?? []) {
+        const made = processor.refunds.get(part.id)
+        if (made !== undefined && isOpenPart(part) && isWithdrawn(made)) sum += made.amountCents
+      }
+    }
+    return sum
+  })
+
   const paidOut = (isWhose: (id: string) => boolean): bigint =>
     sumOf(processor.transfers.values(), ({ accountId, amountCents, reversedCents }) =>
       isWhose(accountId.slice("acct_".length)) ? amountCents - reversedCents : 0
@@ -44,15 +66,15 @@ export const makeProcessorBooks = ({ facts, processor, stores }: World) => {
     loaded,
     goneBack,
     paidOut,
-    net: () => loaded(anybody) - goneBack(anybody) - paidOut(anybody),
+    withdrawn,
+    /** Before what the processor kept for itself. */
+    net: () => loaded(anybody) - goneBack(anybody) - withdrawn(anybody) - paidOut(anybody),
     /** Whether or not the service knows, and whether or not it came again. */
     everGoneBack: (isWhose: (id: string) => boolean): bigint =>
       sumOf(processor.goneBack.values(), (gone) => (isWhose(gone.consumerId) ? gone.amountCents : 0)),
-    /** What the processor kept for itself. */
-    fees: () => 0n,
-    /** Paid out, while the service has not heard so: it still keeps the money for it. */
+    /** Paid out or refunded, while the service has not heard so: it still keeps the money for it. */
     outUnknown: Effect.gen(function* () {
-      let sum = 0
+      let sum = yield* openParts
       for (const id of facts.payouts) {
         const made = processor.transfers.get(id)
         if (made === undefined || processor.knownTransfers.has(id)) continue

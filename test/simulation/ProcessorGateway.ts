@@ -3,11 +3,31 @@
  */
 import { DateTime, Effect, Layer } from "effect"
 import { PaymentGateway, type PaymentEvent, UntrustedEvent } from "../../domain/payments/PaymentGateway.ts"
-import { type Processor, refused, SIGNATURE, transferredOf } from "./Processor.ts"
+import { paymentFeeCents, type Processor, refused, SIGNATURE, transferredOf } from "./Processor.ts"
 
 export const gatewayOf = (processor: Processor) =>
   Layer.succeed(PaymentGateway, {
     mode: "live",
+    bookMode: "test",
+    book: Effect.succeed({ mode: "test" as const, accountId: "acct_simulated" }),
+    paymentFee: (paymentId) =>
+      processor.asked(
+        "checkouts",
+        Effect.sync(() => {
+          const ordered = [...processor.checkouts.values()].find((one) => one.paymentId === paymentId)
+          return ordered === undefined ? undefined : paymentFeeCents(ordered.amountCents)
+        })
+      ),
+    refund: (order) =>
+      processor.asked(
+        "refunds",
+        Effect.flatMap(DateTime.now, (now) => processor.order(order, now.epochMilliseconds))
+      ),
+    refundOf: (partId) =>
+      processor.asked(
+        "refunds",
+        Effect.sync(() => processor.refunds.get(partId))
+      ),
     checkout: ({ amountCents, consumerId, loadId }) =>
       processor.asked(
         "checkouts",

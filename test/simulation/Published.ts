@@ -47,7 +47,7 @@ export class Published {
   confirm(change: Change, atMs: number): void {
     change.answeredAtMs = atMs
     for (const other of this.changes) {
-      const isBefore = other.answeredAtMs !== undefined && other.answeredAtMs <= change.sentAtMs
+      const isBefore = other !== change && other.answeredAtMs !== undefined && other.answeredAtMs <= change.sentAtMs
       const isReplaced = isBefore && (other.value > change.value || other.fromMs > atMs)
       if (isReplaced) other.untilMs = Math.min(other.untilMs, atMs)
     }

@@ -75,7 +75,7 @@ export const makeRingCheck = (world: World) => {
     for (const [number, ring] of facts.rings) {
       const isConsumer = (id: string) => ring.consumers.some((one) => one.id === id)
       const isProvider = (id: string) => ring.providers.some((one) => one.id === id)
-      const out = books.paidOut(isProvider) + books.goneBack(isConsumer)
+      const out = books.paidOut(isProvider) + books.goneBack(isConsumer) + books.withdrawn(isConsumer)
       const into = books.loaded(isConsumer) + earnedFromOthers(ring)
       if (out <= into) continue
       const allowed = into + (yield* lostTo(ring)) + (yield* givenTo(ring)) + (yield* advancedTo(ring))

@@ -30,6 +30,8 @@ import { OperatorKey } from "../../domain/accounts/Authentication.ts"
 import { RateLimitPolicy } from "../../domain/accounts/RateLimitPolicy.ts"
 import { PriceNotice } from "../../domain/catalog/PriceNotice.ts"
 import { DefaultFreeTierCalls } from "../../domain/catalog/Pricing.ts"
+import { ChargebackLiability } from "../../domain/payments/Chargebacks.ts"
+import { NewAccountLoadLimit } from "../../domain/payments/LoadLimit.ts"
 import { CurrentEarningsPolicy } from "../../domain/payouts/EarningsPolicy.ts"
 import { RefundLossLimitCents } from "../../domain/refunds/Refunds.ts"
 import { LogCheck } from "../../domain/log/LogCheck.ts"
@@ -51,6 +53,8 @@ const settings = (terms: Terms) =>
       reservePercent: terms.reservePercent,
       reserveDays: terms.reserveDays
     }),
+    Layer.succeed(NewAccountLoadLimit, terms.newAccountLoadCentsPerDay),
+    Layer.succeed(ChargebackLiability, terms.chargebackLiability),
     Layer.succeed(RefundLossLimitCents, terms.lossLimitCents),
     Layer.succeed(DefaultFreeTierCalls, 0),
     Layer.succeed(PriceNotice, Duration.hours(terms.priceNoticeHours)),

@@ -7,12 +7,14 @@ import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { wrong } from "./Asking.ts"
 import { makeProcessorBooks } from "./ProcessorBooks.ts"
+import { makeFeesKnown } from "./ProcessorFees.ts"
 import type { World } from "./World.ts"
 
 export const makeSolvencyCheck = (world: World) => {
   const { facts, stores } = world
   const ledger = Context.get(stores, LedgerStore)
   const books = makeProcessorBooks(world)
+  const feesKnown = makeFeesKnown(world)
 
   /** Lot by lot: what is below zero hides nothing that is above it. */
   const providerBalances = Effect.gen(function* () {
@@ -45,12 +47,14 @@ export const makeSolvencyCheck = (world: World) => {
     )
     const own = OWN_ACCOUNTS.reduce((sum, account) => sum + positive(totals.get(account)), 0n)
     const balances = positive(totals.get("wallet")) + own + (yield* providerBalances) - (yield* books.outUnknown)
-    const losses = (yield* explainedLosses) + least(positive(-(totals.get("loss") ?? 0n)), books.fees())
-    const unbacked = balances - books.net() - losses
+    const { sum: fees } = yield* feesKnown
+    const net = books.net() - fees
+    const losses = (yield* explainedLosses) + least(positive(-(totals.get("loss") ?? 0n)), fees)
+    const unbacked = balances - net - losses
     if (unbacked > 0n) {
       return yield* wrong(
         "every balance is backed",
-        `${unbacked} are not: balances of ${balances}, ${books.net()} at the processor, ${losses} lost`
+        `${unbacked} are not: balances of ${balances}, ${net} at the processor, ${losses} lost`
       )
     }
   })

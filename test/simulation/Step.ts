@@ -100,7 +100,7 @@ export interface ToolTerms {
   readonly maximum?: number
 }
 
-export type Business = "checkouts" | "accounts" | "transfers"
+export type Business = "checkouts" | "accounts" | "transfers" | "refunds"
 /** `lost`: it is done, and the answer does not come. */
 export type Mood = "refused" | "lost"
 
@@ -119,6 +119,10 @@ export type Job =
   | "automatic"
   | "prune"
   | "standings"
+  | "prices"
+  | "withdrawals"
+  | "fees"
+  | "freezes"
 
 export interface Fault {
   readonly kind: "error_before" | "error_after" | "late_before" | "late_after" | "crash_before" | "crash_after"

@@ -8,10 +8,11 @@ import {
   type PayeeStanding,
   PaymentFailed,
   PaymentGateway,
+  type Refunded,
   type Transferred,
   UntrustedEvent
 } from "../../domain/payments/PaymentGateway.ts"
-import type { LoadId, PayoutId } from "../../domain/shared/Ids.ts"
+import type { LoadId, PayoutId, WithdrawalPartId } from "../../domain/shared/Ids.ts"
 
 export type Mishap = "before" | "after" | "refuse" | "crash_before" | "crash_after"
 
@@ -21,11 +22,16 @@ export interface Script {
     readonly checkout: Array<Mishap>
     readonly transfer: Array<Mishap>
     readonly lookup: Array<Mishap>
+    readonly fee: Array<Mishap>
+    readonly refund: Array<Mishap>
   }
+  /** What the processor kept of a payment; 0 unless a test says otherwise. */
+  readonly fees: Map<string, number>
+  readonly refunds: Map<WithdrawalPartId, Refunded & { readonly amountCents: number }>
   readonly checkouts: Map<string, CheckoutStanding>
   readonly loadsOfPayments: Map<string, LoadId>
   readonly transfers: Map<PayoutId, Transferred>
-  readonly orders: { checkout: number; transfer: number }
+  readonly orders: { checkout: number; transfer: number; refund: number }
   readonly payees: Map<string, PayeeStanding>
 }
 
@@ -36,11 +42,13 @@ export class GatewayScript extends Context.Service<GatewayScript, Script>()(
 export const layer: Layer.Layer<PaymentGateway | GatewayScript> = Layer.effectContext(
   Effect.sync(() => {
     const script: Script = {
-      mishaps: { checkout: [], transfer: [], lookup: [] },
+      mishaps: { checkout: [], transfer: [], lookup: [], fee: [], refund: [] },
+      fees: new Map(),
+      refunds: new Map(),
       checkouts: new Map(),
       loadsOfPayments: new Map(),
       transfers: new Map(),
-      orders: { checkout: 0, transfer: 0 },
+      orders: { checkout: 0, transfer: 0, refund: 0 },
       payees: new Map()
     }
 
@@ -62,6 +70,8 @@ export const layer: Layer.Layer<PaymentGateway | GatewayScript> = Layer.effectCo
 
     const gateway = PaymentGateway.of({
       mode: "live",
+      bookMode: "test",
+      book: Effect.succeed({ mode: "test", accountId: "acct_scripted" }),
       checkout: ({ amountCents, loadId }) =>
         Effect.andThen(DateTime.now, (now) =>
           ordered("checkout", script.mishaps.checkout, () => {
@@ -85,6 +95,17 @@ export const layer: Layer.Layer<PaymentGateway | GatewayScript> = Layer.effectCo
         ordered("checkout", script.mishaps.lookup, () => script.checkouts.get(sessionId)!),
       loadOfPayment: (paymentId) =>
         ordered("payment", script.mishaps.lookup, () => script.loadsOfPayments.get(paymentId)),
+      paymentFee: (paymentId) => ordered("fee", script.mishaps.fee, () => script.fees.get(paymentId) ?? 0),
+      refund: ({ amountCents, partId }) =>
+        ordered("refund", script.mishaps.refund, () => {
+          const known = script.refunds.get(partId)
+          if (known !== undefined) return known
+          script.orders.refund++
+          const made = { refundId: `re_${partId}`, state: "settled" as const, amountCents }
+          script.refunds.set(partId, made)
+          return made
+        }),
+      refundOf: (partId) => ordered("refund", script.mishaps.lookup, () => script.refunds.get(partId)),
       openPayee: ({ providerId }) => Effect.succeed(`acct_${providerId}`),
       onboard: (accountId, { returnUrl }) =>
         Effect.map(DateTime.now, (now) => ({

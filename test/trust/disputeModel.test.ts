@@ -19,6 +19,7 @@ import { feeOf } from "../../domain/shared/Microcents.ts"
 import { type Dispute, isOpen } from "../../domain/trust/Dispute.ts"
 import { Disputes } from "../../domain/trust/Disputes.ts"
 import type { DisputeStore } from "../../domain/trust/DisputeStore.ts"
+import { ChargebackRecoveries } from "../../domain/payments/ChargebackRecoveries.ts"
 import { recovery } from "../../src/layers/Core.ts"
 import { everyLog, type LogPorts } from "../contracts/logPorts.ts"
 import { aCall, aProviderId, consumerWith, money, platformWith, settled } from "../contracts/ledgerSamples.ts"
@@ -139,6 +140,8 @@ const play = Effect.fnUntraced(function* (steps: number, seed: number, lookEvery
   return Map.groupBy(known.values(), ({ status }) => status)
 })
 
+const noChargebacks = Layer.succeed(ChargebackRecoveries, { mayBeDisputed: () => Effect.void })
+
 const [[, memory], [, postgres]] = everyLog as unknown as [
   readonly [string, Layer.Layer<Ports>],
   readonly [string, Layer.Layer<LogPorts>]
@@ -158,10 +161,17 @@ for (const [name, ports, steps, lookEvery] of [
     50
   ]
 ] as const) {
-  it.layer(Disputes.layer.pipe(Layer.provideMerge(recovery), Layer.provideMerge(ports as Layer.Layer<Ports>)), {
-    timeout: "120 seconds",
-    excludeTestServices: true
-  })(`Random disputes over ${name}`, (it) => {
+  it.layer(
+    Disputes.layer.pipe(
+      Layer.provide(noChargebacks),
+      Layer.provideMerge(recovery),
+      Layer.provideMerge(ports as Layer.Layer<Ports>)
+    ),
+    {
+      timeout: "120 seconds",
+      excludeTestServices: true
+    }
+  )(`Random disputes over ${name}`, (it) => {
     it.effect(
       "leave everybody with what is theirs",
       () =>

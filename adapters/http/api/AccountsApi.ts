@@ -144,7 +144,9 @@ const WhoAmI = Schema.Struct({
   rate_limit_rpm: Schema.Int,
   default_cap_microcents: Schema.NullOr(MicrocentsFromInt),
   account_default_cap_microcents: Schema.NullOr(MicrocentsFromInt),
-  key_expires_at: Schema.NullOr(Timestamp)
+  key_expires_at: Schema.NullOr(Timestamp),
+  frozen: Schema.Boolean,
+  frozen_reason: Schema.NullOr(Schema.String)
 }).annotate({ identifier: "WhoAmI" })
 
 export class AccountsApi extends HttpApiGroup.make("accounts")

@@ -6,7 +6,9 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { BudgetPeriod } from "../../../domain/ledger/BudgetPeriod.ts"
 import { BudgetId } from "../../../domain/ledger/BudgetStore.ts"
 import { LOAD_CENTS_MAX, LOAD_CENTS_MIN } from "../../../domain/payments/Loads.ts"
-import { ConsumerId, ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
+import { WITHDRAWAL_CENTS_MAX, WITHDRAWAL_CENTS_MIN } from "../../../domain/payments/Withdrawals.ts"
+import { WithdrawalPartState } from "../../../domain/payments/WithdrawalStore.ts"
+import { ConsumerId, LoadId, ProviderId, ToolId, WithdrawalId } from "../../../domain/shared/Ids.ts"
 import { MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
 import { Timestamp } from "../../../domain/shared/Timestamp.ts"
 import { Access, KeyAuth, publicRead, readBy, writeBy } from "./Access.ts"
@@ -43,6 +45,8 @@ const Balance = Schema.Struct({
   debt_microcents: MicrocentsFromInt,
   held_microcents: MicrocentsFromInt,
   available_microcents: MicrocentsFromInt,
+  frozen: Schema.Boolean,
+  frozen_reason: Schema.NullOr(Schema.String),
   budgets: Schema.Array(Budget),
   rate_limit_rpm: Schema.Int,
   load_balance_url: Schema.String
@@ -74,6 +78,34 @@ const LoadLive = Schema.Struct({
   amount: Display,
   message: Schema.String
 }).annotate({ identifier: "LoadLive" })
+
+export const WithdrawBalance = Schema.Struct({
+  amount_cents: Schema.Int.check(
+    Schema.isGreaterThanOrEqualTo(WITHDRAWAL_CENTS_MIN),
+    Schema.isLessThanOrEqualTo(WITHDRAWAL_CENTS_MAX)
+  )
+}).annotate({ identifier: "WithdrawBalance", examples: [{ amount_cents: 500 }] })
+
+const Withdrawal = Schema.Struct({
+  mode: Schema.Literals(["dry_run", "live"]),
+  withdrawal_id: WithdrawalId,
+  status: Schema.Literals(["pending", "paid", "partly_paid", "failed"]),
+  amount_cents: Schema.Int,
+  processor_fee_cents: Schema.Int,
+  refund_cents: Schema.Int,
+  created_at: Timestamp,
+  refunds: Schema.Array(
+    Schema.Struct({
+      load_id: LoadId,
+      status: WithdrawalPartState,
+      amount_cents: Schema.Int,
+      processor_fee_cents: Schema.Int,
+      refund_cents: Schema.Int,
+      refund_id: Schema.NullOr(Schema.String),
+      failure: Schema.NullOr(Schema.String)
+    }).annotate({ identifier: "WithdrawalRefund" })
+  )
+}).annotate({ identifier: "Withdrawal" })
 
 /** A sum may be below zero. One that a JSON integer cannot hold is never sent: 2^53 microcents are nine billion dollars. */
 const Sum = Schema.Int
@@ -120,6 +152,39 @@ export class MoneyApi extends HttpApiGroup.make("money")
           description:
             "Live, you get the address of the payment processor's page, and the balance grows once it says that you have " +
             "paid. In dry run the balance grows at once and nobody pays; the answer's mode says so."
+        })
+      ),
+    HttpApiEndpoint.post("withdraw", "/api/v1/market/balance/withdraw", {
+      headers: idempotencyHeader,
+      payload: WithdrawBalance,
+      success: Withdrawal.pipe(HttpApiSchema.status(201)),
+      error: problems(400, 401, 403, 409, 413, 415, 422, 502)
+    })
+      .annotate(Access, writeBy("consumer"))
+      .middleware(KeyAuth)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Withdraw unspent funds",
+          description:
+            "Refunds unspent funds to the payment methods that brought them, never more than each load brought. What the " +
+            "processor keeps of a payment is not refunded: `processor_fee_cents`. Credits cannot be withdrawn. In a dry run " +
+            "the refund is simulated; the answer's `mode` says so."
+        })
+      ),
+    HttpApiEndpoint.get("listWithdrawals", "/api/v1/market/balance/withdraw", {
+      success: Schema.Struct({
+        withdrawable_cents: Schema.Int,
+        withdrawals: Schema.Array(Withdrawal),
+        total: Schema.Int
+      }).annotate({ identifier: "Withdrawals" }),
+      error: problems(401, 403)
+    })
+      .annotate(Access, readBy("consumer"))
+      .middleware(KeyAuth)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "List your withdrawals",
+          description: "The last 100, newest first, with their state, and what can be withdrawn now."
         })
       ),
     HttpApiEndpoint.get("listBudgets", "/api/v1/market/budgets", {

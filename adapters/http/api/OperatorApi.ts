@@ -3,7 +3,7 @@
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { ProviderId } from "../../../domain/shared/Ids.ts"
+import { ConsumerId, ProviderId } from "../../../domain/shared/Ids.ts"
 import { Timestamp } from "../../../domain/shared/Timestamp.ts"
 import { Access, KeyAuth, readBy, writeBy } from "./Access.ts"
 import { idempotencyHeader } from "./IdempotencyHeader.ts"
@@ -93,6 +93,25 @@ export class OperatorApi extends HttpApiGroup.make("operator")
         OpenApi.annotations({
           summary: "Lift a provider's rolling reserve",
           description: "For the operator. `lifted: true` releases what is reserved and reserves nothing more."
+        })
+      ),
+    HttpApiEndpoint.post("unfreeze", "/api/v1/operator/consumers/:consumer_id/unfreeze", {
+      headers: idempotencyHeader,
+      params: { consumer_id: ConsumerId },
+      success: Schema.Struct({
+        consumer_id: ConsumerId,
+        frozen: Schema.Literal(false),
+        was_frozen: Schema.Boolean
+      }).annotate({ identifier: "Unfrozen" }),
+      error: problems(400, 401, 403, 404, 409, 413, 415)
+    })
+      .annotate(Access, writeBy("operator"))
+      .middleware(KeyAuth)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Unfreeze a consumer's account",
+          description:
+            "For the operator. Chargebacks that are known by now do not freeze the account again; a new one does. A debt stays."
         })
       )
   )

@@ -1,12 +1,13 @@
 /**
  * Registration and keys over HTTP.
  */
-import { DateTime, Effect } from "effect"
+import { DateTime, Effect, Option } from "effect"
 import { type ApiKey, isLive } from "../../../domain/accounts/ApiKey.ts"
 import { DefaultCaps } from "../../../domain/accounts/DefaultCaps.ts"
 import { Keys, ROTATION_GRACE_SECONDS_DEFAULT } from "../../../domain/accounts/Keys.ts"
 import type { KeyOwner } from "../../../domain/accounts/Principal.ts"
 import { Registration } from "../../../domain/accounts/Registration.ts"
+import { type Freeze, FreezeStore } from "../../../domain/payments/FreezeStore.ts"
 import type { KeyId } from "../../../domain/shared/Ids.ts"
 import { formatDollars, fromCents, zero } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
@@ -22,6 +23,7 @@ export const accountsRoutes = Effect.gen(function* () {
   const registration = yield* Registration
   const keys = yield* Keys
   const caps = yield* DefaultCaps
+  const freezes = yield* FreezeStore
   const baseUrl = yield* BaseUrl
 
   const registerProvider = route(
@@ -94,22 +96,28 @@ export const accountsRoutes = Effect.gen(function* () {
     })
   )
 
-  const whoAmI = route(endpoints.whoAmI, ({ as }) => {
-    const caller = as("consumer", "provider")
-    return Effect.succeed({
-      status: 200,
-      body: {
-        role: caller.role,
-        id: caller.ownerId,
-        name: caller.name,
-        key_id: caller.keyId,
-        rate_limit_rpm: caller.rateLimitRpm,
-        default_cap_microcents: caller.role === "consumer" ? (caller.defaultCap ?? null) : null,
-        account_default_cap_microcents: caller.role === "consumer" ? (caller.accountDefaultCap ?? null) : null,
-        key_expires_at: caller.expiresAt === undefined ? null : format(caller.expiresAt)
+  const whoAmI = route(
+    endpoints.whoAmI,
+    Effect.fnUntraced(function* ({ as }) {
+      const caller = as("consumer", "provider")
+      const freeze = caller.role === "consumer" ? yield* freezes.find(caller.ownerId) : Option.none<Freeze>()
+      return {
+        status: 200,
+        body: {
+          role: caller.role,
+          id: caller.ownerId,
+          name: caller.name,
+          key_id: caller.keyId,
+          rate_limit_rpm: caller.rateLimitRpm,
+          default_cap_microcents: caller.role === "consumer" ? (caller.defaultCap ?? null) : null,
+          account_default_cap_microcents: caller.role === "consumer" ? (caller.accountDefaultCap ?? null) : null,
+          key_expires_at: caller.expiresAt === undefined ? null : format(caller.expiresAt),
+          frozen: Option.isSome(freeze),
+          frozen_reason: Option.isSome(freeze) ? freeze.value.reason : null
+        }
       }
     })
-  })
+  )
 
   const listKeys = route(
     endpoints.listKeys,

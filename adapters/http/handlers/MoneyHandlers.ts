@@ -1,12 +1,15 @@
 /**
  * Balances, loads and the trial balance over HTTP.
  */
-import { DateTime, Effect } from "effect"
+import { DateTime, Effect, Option } from "effect"
 import { resetsAt } from "../../../domain/ledger/BudgetPeriod.ts"
 import { Budgets } from "../../../domain/ledger/Budgets.ts"
 import type { BudgetStanding } from "../../../domain/ledger/BudgetStore.ts"
 import { Ledger } from "../../../domain/ledger/Ledger.ts"
+import { FreezeStore } from "../../../domain/payments/FreezeStore.ts"
 import { Loads } from "../../../domain/payments/Loads.ts"
+import { Withdrawals } from "../../../domain/payments/Withdrawals.ts"
+import { isOpenPart, type Withdrawal } from "../../../domain/payments/WithdrawalStore.ts"
 import { formatDollars, fromCents, Microcents, toCents, zero } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 import { MoneyApi } from "../api/MoneyApi.ts"
@@ -19,7 +22,9 @@ const { endpoints } = MoneyApi
 export const moneyRoutes = Effect.gen(function* () {
   const ledger = yield* Ledger
   const loads = yield* Loads
+  const withdrawals = yield* Withdrawals
   const budgets = yield* Budgets
+  const freezes = yield* FreezeStore
   const baseUrl = yield* BaseUrl
 
   const balance = route(
@@ -28,6 +33,7 @@ export const moneyRoutes = Effect.gen(function* () {
       const caller = as("consumer")
       const wallet = yield* ledger.wallet(caller.ownerId)
       const { owedMicrocents } = yield* ledger.standing(caller.ownerId)
+      const freeze = Option.getOrUndefined(yield* freezes.find(caller.ownerId))
       const amount = wallet.credits - wallet.debits
       const now = yield* DateTime.now
       return {
@@ -42,6 +48,8 @@ export const moneyRoutes = Effect.gen(function* () {
           debt_microcents: Microcents.make(owedMicrocents),
           held_microcents: Microcents.make(wallet.held),
           available_microcents: Microcents.make(wallet.available),
+          frozen: freeze !== undefined,
+          frozen_reason: freeze?.reason ?? null,
           budgets: (yield* budgets.list(caller.ownerId)).map((budget) => showBudget(budget, now)),
           rate_limit_rpm: caller.rateLimitRpm,
           load_balance_url: `${baseUrl}/api/market/balance/load`
@@ -88,6 +96,40 @@ export const moneyRoutes = Effect.gen(function* () {
     }),
     // Live, the processor is asked: nothing outside may hang on a unit of work, so the load keeps its own key.
     { ownIdempotency: loads.mode === "live" }
+  )
+
+  const withdraw = route(
+    endpoints.withdraw,
+    Effect.fnUntraced(function* ({ as, payload, request }) {
+      const { repeated, withdrawal } = yield* withdrawals.request({
+        consumerId: as("consumer").ownerId,
+        amountCents: payload.amount_cents,
+        key: yield* idempotencyKey(request)
+      })
+      return {
+        status: 201,
+        headers: repeated ? { "idempotent-replay": "true" } : {},
+        body: showWithdrawal(withdrawals.mode, withdrawal)
+      }
+    }),
+    // The processor is asked: nothing outside may hang on a unit of work, so the withdrawal keeps its own key.
+    { ownIdempotency: true, closed: true }
+  )
+
+  const listWithdrawals = route(
+    endpoints.listWithdrawals,
+    Effect.fnUntraced(function* ({ as }) {
+      const { ownerId } = as("consumer")
+      const list = yield* withdrawals.list(ownerId)
+      return {
+        status: 200,
+        body: {
+          withdrawable_cents: yield* withdrawals.withdrawableCents(ownerId),
+          withdrawals: list.map((one) => showWithdrawal(withdrawals.mode, one)),
+          total: list.length
+        }
+      }
+    })
   )
 
   const trialBalance = route(
@@ -145,8 +187,37 @@ export const moneyRoutes = Effect.gen(function* () {
     })
   )
 
-  return [balance, load, listBudgets, setBudget, removeBudget, trialBalance]
+  return [balance, load, withdraw, listWithdrawals, listBudgets, setBudget, removeBudget, trialBalance]
 })
+
+const showWithdrawal = (mode: "dry_run" | "live", { amountCents, createdAt, id, parts }: Withdrawal) => {
+  const given = parts.filter(({ state }) => state !== "failed" && state !== "returned")
+  const feeCents = given.reduce((sum, part) => sum + part.feeCents, 0)
+  return {
+    mode,
+    withdrawal_id: id,
+    status: statusOf(parts),
+    amount_cents: amountCents,
+    processor_fee_cents: feeCents,
+    refund_cents: given.reduce((sum, part) => sum + part.amountCents, 0) - feeCents,
+    created_at: format(createdAt),
+    refunds: parts.map((part) => ({
+      load_id: part.loadId,
+      status: part.state,
+      amount_cents: part.amountCents,
+      processor_fee_cents: part.feeCents,
+      refund_cents: part.amountCents - part.feeCents,
+      refund_id: part.refundId ?? null,
+      failure: part.failure ?? null
+    }))
+  }
+}
+
+const statusOf = (parts: Withdrawal["parts"]): "pending" | "paid" | "partly_paid" | "failed" => {
+  if (parts.some(isOpenPart)) return "pending"
+  const paid = parts.filter(({ state }) => state === "paid").length
+  return paid === parts.length ? "paid" : paid > 0 ? "partly_paid" : "failed"
+}
 
 const showBudget = (budget: BudgetStanding, now: DateTime.Utc) => {
   const left = budget.cap - budget.spentMicrocents - budget.heldMicrocents

@@ -5,6 +5,8 @@ import { DateTime, Effect, Option } from "effect"
 import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
 import { PlatformFunds } from "../../../domain/ledger/PlatformFunds.ts"
 import { UnknownProvider } from "../../../domain/metering/Grants.ts"
+import { AccountFreezes } from "../../../domain/payments/AccountFreezes.ts"
+import { NotFound } from "../pipeline/Failures.ts"
 import { ProviderMoney } from "../../../domain/payouts/ProviderMoney.ts"
 import { Claims } from "../../../domain/refunds/Claims.ts"
 import { fromCents } from "../../../domain/shared/Microcents.ts"
@@ -19,6 +21,7 @@ export const operatorRoutes = Effect.gen(function* () {
   const claims = yield* Claims
   const money = yield* ProviderMoney
   const accounts = yield* AccountStore
+  const freezes = yield* AccountFreezes
 
   const standing = Effect.gen(function* () {
     const found = yield* funds.solvency
@@ -71,5 +74,16 @@ export const operatorRoutes = Effect.gen(function* () {
     { closed: true }
   )
 
-  return [solvency, moveFunds, setReserve]
+  const unfreeze = route(
+    endpoints.unfreeze,
+    Effect.fnUntraced(function* ({ params: { consumer_id } }) {
+      if (Option.isNone(yield* accounts.findConsumer(consumer_id))) {
+        return yield* new NotFound({ what: `Consumer ${consumer_id}` })
+      }
+      const wasFrozen = yield* freezes.unfreeze(consumer_id)
+      return { status: 200, body: { consumer_id, frozen: false as const, was_frozen: wasFrozen } }
+    })
+  )
+
+  return [solvency, moveFunds, setReserve, unfreeze]
 })

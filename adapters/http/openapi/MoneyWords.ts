@@ -14,6 +14,8 @@ export const moneyWords: Words = {
   "Balance.balance_microcents": ["The balance, exact.", 5_000_000],
   "Balance.held_microcents": ["Reserved by calls under way.", 500],
   available_microcents: ["What a new call may use: the balance less what is held.", 4_999_500],
+  frozen: ["Whether the account is frozen. A frozen account cannot call tools; it can read and load.", false],
+  frozen_reason: ["Why the account is frozen; null where it is not.", null],
   budgets: ["Your budgets."],
 
   "LoadBalance.": ["How much to load."],
@@ -29,6 +31,33 @@ export const moneyWords: Words = {
     "What happened, in a sentence for people.",
     "Dry run: the balance has grown and nobody has paid."
   ],
+
+  "WithdrawBalance.": ["How much to withdraw."],
+  "Withdrawal.": ["Unspent funds on their way back to the payment methods that brought them."],
+  "Withdrawal.mode": ["`dry_run`: the refund is simulated.", "live"],
+  withdrawal_id: ["The withdrawal.", BUDGET_ID],
+  "Withdrawal.status": ["`partly_paid`: some refunds failed; their money is in the balance again.", "paid"],
+  "Withdrawal.amount_cents": ["What left the balance.", 500],
+  processor_fee_cents: ["What the processor kept of the payment, pro rata. It is not refunded.", 45],
+  refund_cents: ["What goes back to the payment method.", 455],
+  refunds: ["One for each load that brought the money."],
+  "WithdrawalRefund.": ["A refund at the payment processor."],
+  load_id: ["The load that brought the money.", BUDGET_ID],
+  "WithdrawalRefund.status": [
+    "How far the refund is. `returned`: the processor could not deliver it after all.",
+    "paid"
+  ],
+  "WithdrawalRefund.amount_cents": ["What left the balance.", 500],
+  refund_id: ["The refund at the payment processor; null until it is made.", "re_1Nv0FG"],
+  "WithdrawalRefund.failure": ["Why the refund failed; null where it did not.", null],
+  "Withdrawals.": ["Your withdrawals."],
+  withdrawable_cents: ["What can be withdrawn now.", 2_000],
+  withdrawals: ["The withdrawals, newest first."],
+  limit_cents: ["The most that can be loaded in 24 hours, in cents.", 100_000],
+  left_cents: ["What of it can be loaded now, in cents.", 2_500],
+  retry_at: ["When the amount can be loaded.", "2026-11-21T09:29:58.412Z"],
+  chargeback_id: ["The chargeback at the payment processor.", "dp_1Nv0FG"],
+  owed_cents: ["The debt, in cents.", 1_200],
 
   "Budget.": ["A cap on your own spending."],
   "SetBudget.": ["A cap, and what it covers."],

@@ -36,6 +36,9 @@ export const operatorWords: Words = {
   "FundsMoved.solvency": ["The solvency after it."],
   "SetReserve.": ["Whether a provider's rolling reserve is lifted."],
   "SetReserve.lifted": ["`true`: nothing is reserved any more.", true],
+  "Unfrozen.": ["The account may spend again."],
+  was_frozen: ["Whether it was frozen.", true],
+  "Unfrozen.frozen": ["Always false.", false],
   "Reserve.": ["Whether a provider's rolling reserve is lifted."],
   "Reserve.lifted": ["`true`: nothing is reserved any more.", true],
 

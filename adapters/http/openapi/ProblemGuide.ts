@@ -41,6 +41,13 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
     message: "This needs a provider key; you sent a consumer key.",
     remedy: "Use a key of the role that the message names."
   },
+  ACCOUNT_FROZEN: {
+    message: "This account is frozen, so it cannot spend: a payment of it is disputed at the bank.",
+    remedy:
+      "`GET /api/v1/market/balance` shows the reason. Withdraw the dispute at your bank, or pay the debt with " +
+      "`POST /api/market/balance/load`.",
+    places: ["POST /api/market/proxy", "POST /api/v1/market/meter", "POST /api/v1/market/balance/withdraw"]
+  },
   NOT_FOUND: {
     message: "There is nothing here under this id.",
     remedy: "Check the path and the id. `GET /api/market` lists every endpoint."
@@ -128,6 +135,30 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
       "your key or account with `POST /api/v1/market/default-cap`.",
     places: ["POST /api/market/proxy"],
     extra: { price_microcents: 0, max_cost_microcents: 50_000 }
+  },
+  DEBT_OUTSTANDING: {
+    message: "This account owes $12.00.",
+    remedy: "Pay the debt with `POST /api/market/balance/load`.",
+    places: ["POST /api/v1/market/balance/withdraw"],
+    extra: { owed_cents: 1_200 }
+  },
+  RECOVERED_BY_CHARGEBACK: {
+    message: "This call cannot be disputed: the payment that covers it was charged back.",
+    remedy: "Nothing to do: the bank gave the money back. The call can be disputed again if the chargeback is won.",
+    places: ["POST /api/v1/market/disputes"],
+    extra: { chargeback_id: "dp_1Nv0FG" }
+  },
+  NOT_WITHDRAWABLE: {
+    message: "$50.00 cannot be withdrawn: $20.00 are unspent and can go back to the payment methods that brought them.",
+    remedy: "Ask for at most `withdrawable_cents`.",
+    places: ["POST /api/v1/market/balance/withdraw"],
+    extra: { withdrawable_cents: 2_000 }
+  },
+  LOAD_LIMIT_REACHED: {
+    message: "An account loads at most $1000.00 in 24 hours during its first 30 days.",
+    remedy: "Load at most `left_cents` now, or this amount from `retry_at`.",
+    places: ["POST /api/market/balance/load"],
+    extra: { limit_cents: 100_000, left_cents: 2_500, retry_at: "2026-11-21T09:29:58.412Z" }
   },
   BLOCKED_ENDPOINT: {
     message: "The tool's address may not be called.",

@@ -123,7 +123,8 @@ const DECIDERS: Readonly<Record<DecidedBy, string>> = {
   provider: "The provider accepted it, or filed it itself: refunded.",
   deadline: `No answer within ${ANSWER_DAYS} days: refunded.`,
   operator: `Anything else, with ${codes(Resolution.literals)}.`,
-  operator_deadline: `Contested, and no decision within ${DECISION_DAYS} days (\`decide_by\`): refunded.`
+  operator_deadline: `Contested, and no decision within ${DECISION_DAYS} days (\`decide_by\`): refunded.`,
+  chargeback: "The payment was charged back at the bank: denied, since the consumer has its money back from there."
 }
 
 export const disputesPart = (): SpecPart => ({

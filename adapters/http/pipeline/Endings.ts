@@ -1,8 +1,11 @@
 /**
- * How a request that did not succeed has ended: refused, for lack of the database, or by a defect.
+ * How a request that did not succeed has ended: refused, for lack of the database, or by a defect. A node that may not post
+ * to this ledger, or does not know yet whether it may, is as unavailable as one without a database.
  */
 import type { Cause } from "effect"
 import { SqlError } from "effect/sql"
+import { WrongBook } from "../../../domain/ledger/Book.ts"
+import { PaymentFailed } from "../../../domain/payments/PaymentGateway.ts"
 import { Overloaded } from "../../../domain/shared/Overloaded.ts"
 import type { Refusal } from "./Refusals.ts"
 
@@ -15,6 +18,8 @@ export const refusalIn = (cause: Cause.Cause<Refusal>): Refusal | undefined => {
 export const isDatabaseAway = (reason: Cause.Reason<unknown>): boolean =>
   reason._tag === "Die" &&
   (reason.defect instanceof Overloaded ||
+    reason.defect instanceof WrongBook ||
+    reason.defect instanceof PaymentFailed ||
     (SqlError.isSqlError(reason.defect) && (AWAY.has(reason.defect.reason._tag) || isClosed(reason.defect))))
 
 const AWAY: ReadonlySet<string> = new Set([

@@ -12,7 +12,6 @@ import type { CreditRefused, InvoiceNotFound, MonthNotOver } from "../../../doma
 import { type BelowMinimum, type NotOnboarded, PAYOUT_CENTS_MIN } from "../../../domain/payouts/Payouts.ts"
 import type { GrantNotFound, TooManyGrants, UnknownProvider } from "../../../domain/metering/Grants.ts"
 import type { MetricsRefused } from "../../../domain/platform/MetricsAccess.ts"
-import { Microcents, toCents } from "../../../domain/shared/Microcents.ts"
 import type { IdempotencyConflict } from "../../../domain/shared/Idempotency.ts"
 import type { IdempotencyInFlight } from "../../../domain/shared/IdempotencyStore.ts"
 import type {
@@ -30,6 +29,7 @@ import type {
 } from "./Failures.ts"
 import { callMapping, type CallRefusal } from "./CallRefusals.ts"
 import { fundsMapping, type FundsRefusal } from "./FundsRefusals.ts"
+import { paymentMapping, type PaymentRefusal } from "./PaymentRefusals.ts"
 import type { Problem } from "./Problems.ts"
 import { trustMapping, type TrustRefusal } from "./TrustRefusals.ts"
 
@@ -38,6 +38,7 @@ export type Refusal =
   | TrustRefusal
   | FundsRefusal
   | CallRefusal
+  | PaymentRefusal
   | AlreadyRegistered
   | BadRequest
   | BelowMinimum
@@ -85,6 +86,7 @@ export const mapping: MappingOf<Refusal> = {
   ...trustMapping,
   ...fundsMapping,
   ...callMapping,
+  ...paymentMapping,
   AlreadyRegistered: () => ({ status: 409, code: "DUPLICATE" }),
   BadRequest: () => ({ status: 400, code: "BAD_REQUEST" }),
   BelowMinimum: (e) => ({

@@ -16,12 +16,14 @@ const READY_WITHIN_MS = 30_000
 export const startScript = (
   args: ReadonlyArray<string>,
   ready: RegExp,
-  env: Readonly<Record<string, string>> = {}
+  env: Readonly<Record<string, string>> = {},
+  cwd = process.cwd()
 ): Promise<Running> =>
   new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [...args], {
       stdio: ["ignore", "pipe", "pipe"],
-      env: { ...process.env, ...env }
+      env: { ...process.env, ...env },
+      cwd
     })
     let output = ""
     const timer = setTimeout(() => fail("was not ready in time"), READY_WITHIN_MS)

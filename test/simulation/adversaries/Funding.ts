@@ -4,7 +4,7 @@
 import { Effect } from "effect"
 import { textAt } from "../../support/Market.ts"
 import { LOAD } from "../../support/metering/Shop.ts"
-import { asking, one } from "../Asking.ts"
+import { asking, askingUnderKey, one } from "../Asking.ts"
 import { handAll, PAYOUTS } from "../Money.ts"
 import type { ActOf } from "../Step.ts"
 import type { World } from "../World.ts"
@@ -40,5 +40,5 @@ export const withdraw = Effect.fnUntraced(function* (world: World, act: ActOf<"R
   if (balance.status !== 200) return String(balance.status)
   const cents = (balance.json as { readonly balance_cents: number }).balance_cents
   const json = { amount_cents: Math.max(1, Math.floor((cents * act.percent) / 100)) }
-  return String((yield* asking(world, { path: WITHDRAW, key: owner.key, json })).status)
+  return String((yield* askingUnderKey(world, { path: WITHDRAW, key: owner.key, json }, "withdrawal_id")).status)
 })

@@ -31,7 +31,8 @@ const uncoveredRefund: Plant = (stores) => {
       yield* claims.insert({ ...claim, paid: claim.amount })
       if (creditor === undefined) return
       const leg = { kind: "refund", debit: "loss", credit: "wallet", amount, consumerId: creditor } as const
-      const posting = { reference: `uncovered:${subject}:${id}`, legs: [leg], effectiveAt: createdAt }
+      const book = Option.getOrThrow(yield* ledger.book)
+      const posting = { book, reference: `uncovered:${subject}:${id}`, legs: [leg], effectiveAt: createdAt }
       yield* Effect.orDie(ledger.post({ ...posting, transferId: TransferId.make(id), recordedAt: createdAt }))
     })
   })

@@ -8,6 +8,7 @@ import { SqlClient } from "effect/sql"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import * as NodeEntropy from "../../../adapters/crypto/NodeEntropy.ts"
+import * as StripeGateway from "../../../adapters/payments/StripeGateway.ts"
 import * as PostgresLedgerStore from "../../../adapters/sql/PostgresLedgerStore.ts"
 import * as PostgresUnitOfWork from "../../../adapters/sql/PostgresUnitOfWork.ts"
 import { Ledger } from "../../../domain/ledger/Ledger.ts"
@@ -82,9 +83,21 @@ export const moreCalls = ({ heard }: Load) =>
     )
   })
 
-const books = Ledger.layer.pipe(Layer.provide([PostgresLedgerStore.layer, PostgresUnitOfWork.layer, NodeEntropy.layer]))
+const books = (double: StripeDouble) =>
+  Ledger.layer.pipe(
+    Layer.provide([
+      PostgresLedgerStore.layer,
+      PostgresUnitOfWork.layer,
+      NodeEntropy.layer,
+      StripeGateway.layer({
+        secretKey: Redacted.make(STRIPE.secretKey),
+        webhookSecret: Redacted.make(STRIPE.webhookSecret),
+        apiBase: double.url
+      })
+    ])
+  )
 
-/** As if all of them had paid: what a dry run loads does not go before a processor. */
+/** As if all of them had paid at the processor. */
 const loadAll = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const ledger = yield* Ledger
@@ -95,11 +108,12 @@ const loadAll = Effect.gen(function* () {
 })
 
 export const keptMarket = Effect.fnUntraced(function* (database: Redacted.Redacted) {
-  const settings = settingsOn(database)
+  const double = yield* stripeDouble
+  const settings = { ...settingsOn(database), ...withStripe(double) }
   const provider = yield* echoProvider
   const early = yield* behind(40, settings)
   const market = yield* loadMarket(early.url, provider, { cents: 0, tool: { price_microcents: PRICE } })
-  yield* loadAll.pipe(Effect.provide(books), connectedTo(database))
+  yield* loadAll.pipe(Effect.provide(books(double)), connectedTo(database))
   const lastMonth = yield* callLoad({ ...market, url: early.url, connections: CONNECTIONS })
   yield* until(
     "last month's calls",
@@ -111,8 +125,7 @@ export const keptMarket = Effect.fnUntraced(function* (database: Redacted.Redact
   const closed = yield* finished(["invoices", month], { settings })
   assert.match(closed.output, /: 9 documents made now/u, closed.problem)
 
-  const double = yield* stripeDouble
-  const { child, url } = yield* ready({ ...settings, ...withStripe(double) })
+  const { child, url } = yield* ready(settings)
   yield* posted(`${url}/api/market/connect`, {}, market.providerKey)
   for (const account of double.state.accounts.values()) account.complete = true
   yield* got(`${url}/api/market/connect`, market.providerKey)

@@ -80,6 +80,11 @@ export const accountRows: Rows = {
   [`GET ${BALANCE}`]: row(consumers(200), BALANCE, {
     shows: { consumerOwner: ["consumerName", "consumerBalance", "budget"] }
   }),
+  [`GET ${BALANCE}/withdraw`]: row(consumers(200), `${BALANCE}/withdraw`),
+  [`POST ${BALANCE}/withdraw`]: row(consumers(201), () => ({
+    path: `${BALANCE}/withdraw`,
+    json: { amount_cents: 100 }
+  })),
   "POST /api/market/balance/load": row(consumers(200), () => ({
     path: "/api/market/balance/load",
     json: { amount_cents: 500 }
@@ -106,6 +111,10 @@ export const accountRows: Rows = {
   "POST /api/v1/operator/funds": row(operators(200), (_, caller) => ({
     path: "/api/v1/operator/funds",
     json: { action: "deposit", amount_cents: 100, reference: `matrix ${caller}` }
+  })),
+  "POST /api/v1/operator/consumers/:consumer_id/unfreeze": row(operators(200), ({ consumer }) => ({
+    method: "POST",
+    path: `/api/v1/operator/consumers/${consumer.id}/unfreeze`
   })),
   "POST /api/v1/operator/providers/:provider_id/reserve": row(operators(200), ({ provider }) => ({
     path: `/api/v1/operator/providers/${provider.id}/reserve`,

@@ -1,13 +1,14 @@
 /**
  * What the double does for each request of Stripe's API.
  */
-import { nowSeconds, type State, type Transfer, type Account } from "./State.ts"
+import { nowSeconds, type Refund, type State, type Transfer, type Account } from "./State.ts"
 import { StripeRefusal } from "./Refusal.ts"
 import type { Webhooks } from "./Webhooks.ts"
 
 export interface Asked {
   readonly state: State
   readonly webhooks: Webhooks
+  readonly accountId: string
   readonly origin: string
   /** The parts of the path that the pattern left open. */
   readonly ids: ReadonlyArray<string>
@@ -168,12 +169,34 @@ const createReversal = ({ body, ids, state, webhooks }: Asked) => {
   return { id: state.id("trr"), object: "transfer_reversal", amount, transfer: transfer.id, created: nowSeconds() }
 }
 
+const paymentIntent = ({ ids, query, state }: Asked) => {
+  const payment = found(state.payments, ids[0], "payment_intent")
+  if (query.get("expand[0]") !== "latest_charge.balance_transaction") return payment
+  const balance_transaction = {
+    id: `txn_${payment.id}`,
+    object: "balance_transaction",
+    currency: payment.currency,
+    fee: state.feeOf(payment.amount)
+  }
+  return { ...payment, latest_charge: { id: `ch_${payment.id}`, object: "charge", balance_transaction } }
+}
+
 const createRefund = ({ body, state, webhooks }: Asked) => {
   const payment = found(state.payments, body.payment_intent, "payment_intent")
-  const refund = {
+  if ([...state.disputes.values()].some((one) => one.payment_intent === payment.id && one.status !== "won")) {
+    throw new StripeRefusal(400, "invalid_request_error", "This charge has been charged back", "charge_disputed")
+  }
+  const amount = body.amount === undefined ? payment.amount : amountOf(body.amount, "integer: amount")
+  const before = [...state.refunds.values()].filter(
+    (one) => one.payment_intent === payment.id && one.status !== "failed"
+  )
+  if (before.reduce((sum, one) => sum + one.amount, amount) > payment.amount) {
+    throw new StripeRefusal(400, "invalid_request_error", "More than is left of the charge")
+  }
+  const refund: Refund = {
     id: state.id("re"),
     object: "refund" as const,
-    amount: body.amount === undefined ? payment.amount : amountOf(body.amount, "integer: amount"),
+    amount,
     created: nowSeconds(),
     currency: payment.currency,
     metadata: body.metadata ?? {},
@@ -209,9 +232,17 @@ export const endpoints: ReadonlyArray<Endpoint> = [
       return session
     }
   ],
-  ["GET", /^\/v1\/payment_intents\/([^/]+)$/u, ({ ids, state }) => found(state.payments, ids[0], "payment_intent")],
+  ["GET", /^\/v1\/payment_intents\/([^/]+)$/u, paymentIntent],
   ["POST", /^\/v1\/refunds$/u, createRefund],
-  ["GET", /^\/v1\/refunds$/u, ({ query, state }) => list("/v1/refunds", [...state.refunds.values()], limitOf(query))],
+  [
+    "GET",
+    /^\/v1\/refunds$/u,
+    ({ query, state }) => {
+      const payment = query.get("payment_intent")
+      const all = [...state.refunds.values()].filter((one) => payment === null || one.payment_intent === payment)
+      return list("/v1/refunds", all, limitOf(query))
+    }
+  ],
   ["POST", /^\/v1\/transfers$/u, createTransfer],
   [
     "GET",
@@ -228,6 +259,7 @@ export const endpoints: ReadonlyArray<Endpoint> = [
   ],
   ["GET", /^\/v1\/transfers\/([^/]+)$/u, ({ ids, state }) => found(state.transfers, ids[0], "transfer")],
   ["POST", /^\/v1\/transfers\/([^/]+)\/reversals$/u, createReversal],
+  ["GET", /^\/v1\/account$/u, ({ accountId }) => ({ id: accountId, object: "account", livemode: false })],
   ["GET", /^\/v1\/balance$/u, () => ({ object: "balance", livemode: false, available: [], pending: [] })],
   ["POST", /^\/v2\/core\/accounts$/u, createAccount],
   [

@@ -1,7 +1,7 @@
 /**
  * The pages on which a person would pay, or complete an account.
  */
-import { nowSeconds, type Session, type State } from "./State.ts"
+import { type Dispute, nowSeconds, type Session, type State } from "./State.ts"
 import type { Webhooks } from "./Webhooks.ts"
 
 const page = (title: string, action: string, choices: ReadonlyArray<readonly [string, string]>): string =>
@@ -81,24 +81,38 @@ export const chooseOnboarding = (state: State, webhooks: Webhooks, token: string
   return link.returnUrl
 }
 
-export const dispute = (state: State, webhooks: Webhooks, paymentId: string, won: boolean | undefined): void => {
+const disputeOf = (state: State, paymentId: string): Dispute => {
   const payment = state.payments.get(paymentId)
   if (payment === undefined) throw new Error(`There is no payment ${paymentId}`)
   const known = [...state.disputes.values()].find((one) => one.payment_intent === paymentId)
-  const object = known ?? {
+  const object: Dispute = known ?? {
     id: state.id("dp"),
-    object: "dispute" as const,
+    object: "dispute",
     amount: payment.amount,
+    balance_transactions: [],
     created: nowSeconds(),
     currency: payment.currency,
     livemode: false,
     reason: "fraudulent",
-    status: "needs_response" as const,
+    status: "needs_response",
     payment_intent: paymentId
   }
   state.disputes.set(object.id, object)
-  if (won === undefined) webhooks.snapshot("charge.dispute.funds_withdrawn", object)
-  else {
+  return object
+}
+
+export const openDispute = (state: State, webhooks: Webhooks, paymentId: string): void => {
+  webhooks.snapshot("charge.dispute.created", disputeOf(state, paymentId))
+  state.save()
+}
+
+export const dispute = (state: State, webhooks: Webhooks, paymentId: string, won: boolean | undefined): void => {
+  const object = disputeOf(state, paymentId)
+  if (won === undefined) {
+    const fee = { id: state.id("txn"), fee: state.disputeFeeCents }
+    object.balance_transactions = [...object.balance_transactions, fee]
+    webhooks.snapshot("charge.dispute.funds_withdrawn", object)
+  } else {
     object.status = won ? "won" : "lost"
     if (won) webhooks.snapshot("charge.dispute.funds_reinstated", object)
     webhooks.snapshot("charge.dispute.closed", object)

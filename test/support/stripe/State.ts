@@ -37,7 +37,10 @@ export type Refund = Pick<
 export type Dispute = Pick<
   Stripe.Dispute,
   "id" | "object" | "amount" | "created" | "currency" | "livemode" | "reason" | "status"
-> & { payment_intent: string }
+> & {
+  payment_intent: string
+  balance_transactions: ReadonlyArray<{ readonly id: string; readonly fee: number }>
+}
 export type Transfer = Pick<
   Stripe.Transfer,
   | "id"
@@ -70,6 +73,8 @@ export class State {
   readonly accounts = new Map<string, Account>()
   readonly links = new Map<string, { readonly account: string; readonly returnUrl: string }>()
   readonly idempotency = new Map<string, Kept>()
+  feeOf: (amountCents: number) => number = () => 0
+  disputeFeeCents = 0
   private count = 0
   /** Two doubles never give one id. */
   private readonly name = randomBytes(4).toString("hex")

@@ -5,7 +5,15 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { endpoints } from "./Endpoints.ts"
 import { parseForm } from "./FormBody.ts"
-import { chooseOnboarding, choosePayment, dispute, onboardingPage, type PaymentChoice, paymentPage } from "./Pages.ts"
+import {
+  chooseOnboarding,
+  choosePayment,
+  dispute,
+  onboardingPage,
+  openDispute,
+  type PaymentChoice,
+  paymentPage
+} from "./Pages.ts"
 import { StripeRefusal } from "./Refusal.ts"
 import { State } from "./State.ts"
 import { Webhooks } from "./Webhooks.ts"
@@ -27,6 +35,11 @@ export interface Mishap {
 export interface DoubleOptions {
   readonly secretKey: string
   readonly webhookSecret: string
+  /** Whose key it is: `acct_double`, unless a test says otherwise. */
+  readonly accountId?: string
+  /** What it keeps of a payment, and charges for a dispute; nothing, unless a test says otherwise. */
+  readonly feeOf?: (amountCents: number) => number
+  readonly disputeFeeCents?: number
   readonly webhookUrl?: string
   readonly stateFile?: string
   readonly port?: number
@@ -43,6 +56,8 @@ export class StripeDouble {
   private constructor(options: DoubleOptions) {
     this.options = options
     this.state = new State(options.stateFile)
+    this.state.feeOf = options.feeOf ?? (() => 0)
+    this.state.disputeFeeCents = options.disputeFeeCents ?? 0
     this.webhooks = new Webhooks(this.state, options.webhookSecret, options.webhookUrl)
     this.server = createServer((request, response) => {
       this.answer(request, response).catch((error: unknown) => {
@@ -70,9 +85,23 @@ export class StripeDouble {
     choosePayment(this.state, this.webhooks, sessionId, choice)
   }
 
+  /** The payer disputes the payment at the bank. */
+  openDispute(paymentId: string): void {
+    openDispute(this.state, this.webhooks, paymentId)
+  }
+
   /** `won` undefined: the bank takes the money; true: it gives it back; false: it keeps it. */
   dispute(paymentId: string, won?: boolean): void {
     dispute(this.state, this.webhooks, paymentId, won)
+  }
+
+  /** A refund that was made turns out to be undeliverable. */
+  failRefund(refundId: string): void {
+    const refund = this.state.refunds.get(refundId)
+    if (refund === undefined) throw new Error(`There is no refund ${refundId}`)
+    refund.status = "failed"
+    this.webhooks.snapshot("refund.failed", refund)
+    this.state.save()
   }
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -136,7 +165,8 @@ export class StripeDouble {
       if (match === null) continue
       const body = url.pathname.startsWith("/v2/") ? (text === "" ? {} : JSON.parse(text)) : parseForm(text)
       const { state, webhooks } = this
-      return work({ state, webhooks, origin: this.url, ids: match.slice(1), query: url.searchParams, body })
+      const accountId = this.options.accountId ?? "acct_double"
+      return work({ state, webhooks, accountId, origin: this.url, ids: match.slice(1), query: url.searchParams, body })
     }
     throw new StripeRefusal(
       404,

@@ -1,0 +1,61 @@
+/**
+ * One book, one mode. The first movement of money writes down whose money the ledger holds: a dry run's, or that of one
+ * account at the payment processor, in test or in live mode. A posting of any other mode or account is rejected.
+ */
+import { Effect, type Option, Schema } from "effect"
+
+export const BookMode = Schema.Literals(["dry_run", "test", "live"])
+export type BookMode = typeof BookMode.Type
+
+export interface Book {
+  readonly mode: BookMode
+  /** At the payment processor. A ledger older than this record does not know it until the next posting. */
+  readonly accountId: string | undefined
+}
+
+export const DRY_RUN: Book = { mode: "dry_run", accountId: "dry_run" }
+
+const MONEY: Readonly<Record<BookMode, string>> = {
+  dry_run: "simulated money of a dry run",
+  test: "test money of the payment processor",
+  live: "live money of the payment processor"
+}
+
+const NODE: Readonly<Record<BookMode, string>> = {
+  dry_run: "a dry run",
+  test: "the payment processor in test mode",
+  live: "the payment processor in live mode"
+}
+
+const START: Readonly<Record<BookMode, string>> = {
+  dry_run: "Start with PAYMENTS=dry_run",
+  test: "Start with PAYMENTS=stripe and a test key (sk_test_...) of that account",
+  live: "Start with PAYMENTS=stripe and a live key (sk_live_...) of that account"
+}
+
+export class WrongBook extends Schema.TaggedError<WrongBook>()("WrongBook", {
+  found: Schema.Struct({ mode: BookMode, accountId: Schema.UndefinedOr(Schema.String) }),
+  own: Schema.Struct({ mode: BookMode, accountId: Schema.UndefinedOr(Schema.String) })
+}) {
+  override get message() {
+    const { found, own } = this
+    return (
+      `This database holds ${MONEY[found.mode]}${accountOf(found)}; this node is configured for ${NODE[own.mode]}` +
+      `${accountOf(own)}. ${START[found.mode]}, or use an empty database or data folder. The commands \`audit\` and ` +
+      `\`fsck\` read a restored backup without moving money.`
+    )
+  }
+}
+
+const accountOf = ({ accountId, mode }: Book): string =>
+  mode === "dry_run" || accountId === undefined ? "" : ` (account ${accountId})`
+
+/** Whether a node of `own` may post to a ledger of `found`. */
+export const isSameBook = (found: Book, own: Book): boolean =>
+  found.mode === own.mode && (found.accountId === undefined || found.accountId === own.accountId)
+
+/** Before a node starts. An empty ledger takes any mode. */
+export const mayStartOn = (found: Option.Option<Book>, own: Book): Effect.Effect<void, WrongBook> =>
+  found._tag === "Some" && !isSameBook(found.value, own)
+    ? Effect.fail(new WrongBook({ found: found.value, own }))
+    : Effect.void

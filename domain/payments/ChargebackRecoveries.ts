@@ -1,0 +1,51 @@
+/**
+ * No call is recovered twice. While a chargeback has the money of a load, the calls that were settled since that load was
+ * credited cannot be disputed: the consumer has its money back from the bank.
+ */
+import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
+import type { ConsumerId } from "../shared/Ids.ts"
+import { ChargebackStore } from "./ChargebackStore.ts"
+import { LoadStore } from "./LoadStore.ts"
+
+export class RecoveredByChargeback extends Schema.TaggedError<RecoveredByChargeback>()("RecoveredByChargeback", {
+  chargebackId: Schema.String
+}) {
+  override get message() {
+    return (
+      `This call cannot be disputed: the payment that covers it was charged back (${this.chargebackId}). It can be disputed ` +
+      `again if the chargeback is won.`
+    )
+  }
+}
+
+export class ChargebackRecoveries extends Context.Service<
+  ChargebackRecoveries,
+  {
+    /** Fails where a chargeback covers a call of this consumer that was settled then. */
+    mayBeDisputed(consumerId: ConsumerId, settledAt: DateTime.Utc): Effect.Effect<void, RecoveredByChargeback>
+  }
+>()("agent-tool-billing/domain/payments/ChargebackRecoveries") {
+  static readonly layer = Layer.effect(
+    ChargebackRecoveries,
+    Effect.gen(function* () {
+      const chargebacks = yield* ChargebackStore
+      const loads = yield* LoadStore
+
+      const mayBeDisputed = Effect.fn("ChargebackRecoveries.mayBeDisputed")(function* (
+        consumerId: ConsumerId,
+        settledAt: DateTime.Utc
+      ) {
+        for (const { funds, id, loadId } of yield* chargebacks.ofConsumer(consumerId)) {
+          if (funds !== "withdrawn") continue
+          const load = Option.getOrUndefined(yield* loads.find(loadId))
+          const creditedAt = load?.paidAt ?? load?.createdAt
+          if (creditedAt !== undefined && DateTime.isGreaterThanOrEqualTo(settledAt, creditedAt)) {
+            return yield* new RecoveredByChargeback({ chargebackId: id })
+          }
+        }
+      })
+
+      return ChargebackRecoveries.of({ mayBeDisputed })
+    })
+  )
+}

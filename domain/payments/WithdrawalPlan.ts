@@ -1,0 +1,40 @@
+/**
+ * From which loads a withdrawal is refunded, and what the processor keeps of each. The newest loads come first: what was
+ * loaded first was spent first. A pure function.
+ */
+import type { Load } from "./LoadStore.ts"
+
+export interface RefundableLoad {
+  readonly load: Load
+  /** What is left of it: without refunds, withdrawals and chargebacks of it. */
+  readonly leftCents: number
+}
+
+export interface PlannedPart {
+  readonly load: Load
+  readonly amountCents: number
+  readonly feeCents: number
+}
+
+/** Takes what fits, at most `amountCents`, from the loads in their order. */
+export const planWithdrawal = (
+  loads: ReadonlyArray<RefundableLoad>,
+  amountCents: number
+): ReadonlyArray<PlannedPart> => {
+  let missing = amountCents
+  return loads.flatMap(({ leftCents, load }) => {
+    const taken = Math.min(leftCents, missing)
+    const feeCents = keptOf(load, taken)
+    // The processor refunds whole cents above zero.
+    if (taken <= 0 || taken <= feeCents) return []
+    missing -= taken
+    return [{ load, amountCents: taken, feeCents }]
+  })
+}
+
+/** The processing fee of the load, pro rata, rounded up: the platform, which paid it, never loses. */
+const keptOf = ({ amountCents, feeCents = 0 }: Load, taken: number): number =>
+  Number((BigInt(feeCents) * BigInt(taken) + BigInt(amountCents) - 1n) / BigInt(amountCents))
+
+export const totalCents = (parts: ReadonlyArray<{ readonly amountCents: number }>): number =>
+  parts.reduce((sum, { amountCents }) => sum + amountCents, 0)

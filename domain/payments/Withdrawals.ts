@@ -1,0 +1,334 @@
+/**
+ * Withdrawals of unspent funds to the payment methods that brought them. The ledger reserves the money before the processor
+ * hears of it; each refund carries the id of its part, so it is made once; its result posts the money or gives it back. A
+ * crash between any two steps leaves a part that `work` takes up.
+ */
+import { Context, DateTime, Duration, Effect, Layer, Option, Schema } from "effect"
+import { Ledger } from "../ledger/Ledger.ts"
+import { intoWallet, legsOf } from "../ledger/Movements.ts"
+import type { Leg } from "../ledger/Transfer.ts"
+import { Digest } from "../shared/Digest.ts"
+import { Entropy } from "../shared/Entropy.ts"
+import { IdempotencyConflict } from "../shared/Idempotency.ts"
+import { type ConsumerId, type LoadId, WithdrawalId, WithdrawalPartId } from "../shared/Ids.ts"
+import { fromCents, toCents } from "../shared/Microcents.ts"
+import { UnitOfWork } from "../shared/UnitOfWork.ts"
+import { AccountFrozen } from "../metering/CallRefusals.ts"
+import { ChargebackStore } from "./ChargebackStore.ts"
+import { FreezeStore } from "./FreezeStore.ts"
+import { uuidFrom } from "./Loads.ts"
+import { LoadStore } from "./LoadStore.ts"
+import { PaymentFailed, PaymentGateway, type RefundState } from "./PaymentGateway.ts"
+import { ProcessorFees } from "./ProcessorFees.ts"
+import { planWithdrawal, type RefundableLoad, totalCents } from "./WithdrawalPlan.ts"
+import { isOpenPart, type Withdrawal, type WithdrawalPart, WithdrawalStore } from "./WithdrawalStore.ts"
+
+export const WITHDRAWAL_CENTS_MIN = 100
+export const WITHDRAWAL_CENTS_MAX = 10_000_000
+export const WITHDRAWALS_LISTED_MAX = 100
+/** The newest ones: what older loads brought is spent, or stays to be spent. */
+const LOADS_CONSIDERED_MAX = 200
+const WORKED_AT_ONCE_MAX = 50
+/** Longer than an attempt may take, so that one worker at a time has a part in hand. */
+const LEASE = Duration.minutes(2)
+const PAUSE_MAX_SECONDS = 3_600
+
+export class NotWithdrawable extends Schema.TaggedError<NotWithdrawable>()("NotWithdrawable", {
+  amountCents: Schema.Int,
+  withdrawableCents: Schema.Int
+}) {
+  override get message() {
+    return (
+      `${dollars(this.amountCents)} cannot be withdrawn: ${dollars(this.withdrawableCents)} are unspent and can go back to ` +
+      `the payment methods that brought them. Credits are spent, not withdrawn.`
+    )
+  }
+}
+
+export class DebtOutstanding extends Schema.TaggedError<DebtOutstanding>()("DebtOutstanding", {
+  owedCents: Schema.Int
+}) {
+  override get message() {
+    return `This account owes ${dollars(this.owedCents)}. Pay the debt with POST /api/market/balance/load before you withdraw.`
+  }
+}
+
+const dollars = (cents: number): string => `$${(cents / 100).toFixed(2)}`
+
+export interface WithdrawalRequest {
+  readonly consumerId: ConsumerId
+  readonly amountCents: number
+  /** The caller's idempotency key: the same one names the same withdrawal. */
+  readonly key: string | undefined
+}
+
+export type WithdrawalRefused = AccountFrozen | DebtOutstanding | NotWithdrawable | IdempotencyConflict | PaymentFailed
+
+export class Withdrawals extends Context.Service<
+  Withdrawals,
+  {
+    readonly mode: PaymentGateway["Service"]["mode"]
+    request(
+      request: WithdrawalRequest
+    ): Effect.Effect<{ readonly withdrawal: Withdrawal; readonly repeated: boolean }, WithdrawalRefused>
+    withdrawableCents(consumerId: ConsumerId): Effect.Effect<number>
+    list(consumerId: ConsumerId): Effect.Effect<ReadonlyArray<Withdrawal>>
+    /** Takes over what the processor reports of one of our refunds. False where the part is not known, or has failed. */
+    refunded(id: WithdrawalPartId, refundId: string, state: RefundState): Effect.Effect<boolean>
+    /** Goes on with what was left in the middle; says how many parts came to their end. */
+    readonly work: Effect.Effect<number>
+  }
+>()("agent-tool-billing/domain/payments/Withdrawals") {
+  static readonly layer = Layer.effect(
+    Withdrawals,
+    Effect.gen(function* () {
+      const store = yield* WithdrawalStore
+      const loads = yield* LoadStore
+      const chargebacks = yield* ChargebackStore
+      const freezes = yield* FreezeStore
+      const fees = yield* ProcessorFees
+      const ledger = yield* Ledger
+      const gateway = yield* PaymentGateway
+      const entropy = yield* Entropy
+      const { sha256Hex } = yield* Digest
+      const { atomically } = yield* UnitOfWork
+
+      const refundableLoads = Effect.fnUntraced(function* (consumerId: ConsumerId) {
+        const withdrawn = yield* store.withdrawnCents(consumerId)
+        const disputed = new Set<LoadId>(
+          (yield* chargebacks.ofConsumer(consumerId))
+            .filter(({ funds, state }) => funds === "withdrawn" || state !== "won")
+            .map(({ loadId }) => loadId)
+        )
+        const paid = yield* loads.paidOf(consumerId, LOADS_CONSIDERED_MAX)
+        return paid.flatMap(({ load, refundedCents }): ReadonlyArray<RefundableLoad> => {
+          const leftCents = load.amountCents - refundedCents - (withdrawn.get(load.id) ?? 0)
+          return leftCents <= 0 || load.paymentId === undefined || disputed.has(load.id) ? [] : [{ load, leftCents }]
+        })
+      })
+
+      const withdrawableOf = (refundable: ReadonlyArray<RefundableLoad>, availableMicrocents: bigint): number =>
+        totalCents(planWithdrawal(refundable, Math.max(0, toCents(availableMicrocents))))
+
+      const withdrawableCents = Effect.fn("Withdrawals.withdrawableCents")(function* (consumerId: ConsumerId) {
+        const { availableMicrocents, owedMicrocents } = yield* ledger.standing(consumerId)
+        if (owedMicrocents > 0n || Option.isSome(yield* freezes.find(consumerId))) return 0
+        return withdrawableOf(yield* refundableLoads(consumerId), availableMicrocents)
+      })
+
+      /** The processor is asked here, before the unit of work. */
+      const learnFees = Effect.fnUntraced(function* (consumerId: ConsumerId) {
+        for (const { load } of yield* refundableLoads(consumerId)) {
+          if (load.feeCents !== undefined) continue
+          if ((yield* fees.ofLoad(load)) === undefined) {
+            const reason = `the fee of a payment from ${DateTime.formatIso(load.createdAt)} is not known yet`
+            return yield* new PaymentFailed({ operation: "fee", definite: false, reason })
+          }
+        }
+      })
+
+      const reserve = Effect.fnUntraced(function* (id: WithdrawalId, { amountCents, consumerId }: WithdrawalRequest) {
+        // Locks the wallet: withdrawals of one consumer wait for each other.
+        const { availableMicrocents, owedMicrocents } = yield* ledger.lockedStanding(consumerId)
+        const known = yield* store.find(id)
+        if (Option.isSome(known)) return { withdrawal: known.value, repeated: true }
+        if (Option.isSome(yield* freezes.find(consumerId))) return yield* new AccountFrozen()
+        if (owedMicrocents > 0n) return yield* new DebtOutstanding({ owedCents: toCents(owedMicrocents + 9_999n) })
+        const refundable = (yield* refundableLoads(consumerId)).filter(({ load }) => load.feeCents !== undefined)
+        const planned = planWithdrawal(refundable, amountCents)
+        const withdrawable = withdrawableOf(refundable, availableMicrocents)
+        if (amountCents > withdrawable || totalCents(planned) !== amountCents) {
+          return yield* new NotWithdrawable({ amountCents, withdrawableCents: withdrawable })
+        }
+        const now = yield* DateTime.now
+        const parts = yield* Effect.forEach(planned, ({ amountCents: cents, feeCents, load }) =>
+          Effect.map(entropy.uuid, (uuid): WithdrawalPart => ({
+            id: WithdrawalPartId.make(uuid),
+            withdrawalId: id,
+            consumerId,
+            loadId: load.id,
+            paymentId: load.paymentId!,
+            amountCents: cents,
+            feeCents,
+            state: "requested",
+            refundId: undefined,
+            failure: undefined,
+            attempts: 0,
+            nextAttemptAt: now
+          }))
+        )
+        const withdrawal: Withdrawal = { id, consumerId, amountCents, createdAt: now, parts }
+        yield* store.insert(withdrawal)
+        const leg = { kind: "withdrawal", debit: "wallet", credit: "refund_clearing", consumerId } as const
+        yield* ledger.post({ reference: `withdraw:${id}`, legs: [{ ...leg, amount: fromCents(amountCents) }] })
+        return { withdrawal, repeated: false }
+      })
+
+      const request = Effect.fn("Withdrawals.request")(function* (asked: WithdrawalRequest) {
+        const { amountCents, consumerId, key } = asked
+        const id = WithdrawalId.make(
+          key === undefined ? yield* entropy.uuid : uuidFrom(sha256Hex(`withdrawal\n${consumerId}\n${key}`))
+        )
+        if (Option.isNone(yield* store.find(id))) yield* learnFees(consumerId)
+        const { repeated, withdrawal } = yield* atomically(reserve(id, asked)).pipe(
+          Effect.catchTags({
+            InsufficientBalance: ({ availableMicrocents }) =>
+              Effect.fail(new NotWithdrawable({ amountCents, withdrawableCents: toCents(availableMicrocents) })),
+            DuplicateReference: Effect.die
+          })
+        )
+        if (withdrawal.amountCents !== amountCents) return yield* new IdempotencyConflict()
+        if (!repeated) yield* Effect.forEach(withdrawal.parts, (part) => advance(part.id), { discard: true })
+        return { withdrawal: Option.getOrThrow(yield* store.find(id)), repeated }
+      })
+
+      /** Takes the part in hand, unless another worker has it or it has ended. */
+      const lease = Effect.fnUntraced(function* (id: WithdrawalPartId) {
+        const now = yield* DateTime.now
+        const found = Option.getOrUndefined(yield* store.lockPart(id))
+        if (found === undefined || !isOpenPart(found) || DateTime.isGreaterThan(found.nextAttemptAt, now)) {
+          return undefined
+        }
+        const taken: WithdrawalPart = {
+          ...found,
+          state: "refunding",
+          attempts: found.attempts + 1,
+          nextAttemptAt: DateTime.addDuration(now, LEASE)
+        }
+        yield* store.updatePart(taken)
+        return { taken, first: found.state === "requested" }
+      }, atomically)
+
+      /** A processor forgets an order's id after a while: before an order is given again, the first one is looked up. */
+      const order = Effect.fnUntraced(function* ({ taken, first }: { taken: WithdrawalPart; first: boolean }) {
+        const { amountCents, consumerId, feeCents, id, paymentId } = taken
+        const made = first
+          ? undefined
+          : yield* gateway
+              .refundOf(id, paymentId)
+              .pipe(Effect.mapError((error) => new PaymentFailed({ ...error, definite: false })))
+        if (made !== undefined) return made
+        // The bank may give the same money back: what was not ordered before is not ordered now.
+        if (Option.isSome(yield* freezes.find(consumerId))) {
+          return yield* new PaymentFailed({ operation: "refund", definite: true, reason: "the account is frozen" })
+        }
+        return yield* gateway.refund({ partId: id, paymentId, amountCents: amountCents - feeCents })
+      })
+
+      const end = (
+        id: WithdrawalPartId,
+        changed: (part: WithdrawalPart) => WithdrawalPart,
+        legsFor: (part: WithdrawalPart) => Effect.Effect<ReadonlyArray<Leg>>
+      ) =>
+        atomically(
+          Effect.gen(function* () {
+            const current = Option.getOrThrow(yield* store.lockPart(id))
+            if (!isOpenPart(current)) return current
+            const ended = changed(current)
+            yield* store.updatePart(ended)
+            const reference = `withdraw:${ended.withdrawalId}:${id}:${ended.state}`
+            yield* Effect.orDie(ledger.post({ reference, legs: yield* legsFor(ended) }))
+            return ended
+          })
+        )
+
+      const paid = (id: WithdrawalPartId, refundId: string) =>
+        end(
+          id,
+          (part) => ({ ...part, state: "paid", refundId }),
+          ({ amountCents, consumerId, feeCents }) => {
+            const from = { kind: "withdrawal", debit: "refund_clearing", consumerId } as const
+            return Effect.succeed(
+              legsOf(
+                { ...from, credit: "processor", amount: fromCents(amountCents - feeCents) },
+                { ...from, credit: "platform_fee", amount: fromCents(feeCents) }
+              )
+            )
+          }
+        )
+
+      const failed = (id: WithdrawalPartId, failure: string, refundId?: string) =>
+        end(
+          id,
+          (part) => ({ ...part, state: "failed", failure, refundId }),
+          ({ amountCents, consumerId }) =>
+            Effect.map(ledger.lockedStanding(consumerId), (standing) =>
+              intoWallet(
+                [{ kind: "withdrawal", debit: "refund_clearing", consumerId, amount: fromCents(amountCents) }],
+                standing
+              )
+            )
+        )
+
+      const unclear = Effect.fnUntraced(function* (id: WithdrawalPartId, error: PaymentFailed) {
+        const current = Option.getOrThrow(yield* store.lockPart(id))
+        if (!isOpenPart(current)) return current
+        yield* Effect.logWarning(`Refund ${id} is not clear after ${current.attempts} attempts: ${error.message}`)
+        const pauseSeconds = Math.min(PAUSE_MAX_SECONDS, 2 ** Math.min(current.attempts, 12))
+        const paused = { ...current, nextAttemptAt: DateTime.add(yield* DateTime.now, { seconds: pauseSeconds }) }
+        yield* store.updatePart(paused)
+        return paused
+      }, atomically)
+
+      /** One attempt; whether the part has ended. */
+      const advance = Effect.fn("Withdrawals.advance")(function* (id: WithdrawalPartId) {
+        const leased = yield* lease(id)
+        if (leased === undefined) return false
+        const part = yield* order(leased).pipe(
+          Effect.flatMap((made) =>
+            made.state === "failed"
+              ? failed(id, "the processor could not deliver the refund", made.refundId)
+              : paid(id, made.refundId)
+          ),
+          Effect.catchTag("PaymentFailed", (error) => (error.definite ? failed(id, error.reason) : unclear(id, error)))
+        )
+        return !isOpenPart(part)
+      })
+
+      /** The money came back to the processor's balance, and goes back to the wallet. */
+      const returned = Effect.fnUntraced(function* (part: WithdrawalPart) {
+        const { amountCents, consumerId, feeCents, id } = part
+        yield* store.updatePart({ ...part, state: "returned", failure: "the processor could not deliver the refund" })
+        const amount = fromCents(amountCents - feeCents)
+        const standing = yield* ledger.lockedStanding(consumerId)
+        const from = { kind: "withdrawal", consumerId } as const
+        const legs = [
+          { ...from, debit: "processor", credit: "refund_clearing", amount } as const,
+          ...intoWallet([{ ...from, debit: "refund_clearing", amount }], standing)
+        ]
+        yield* Effect.orDie(ledger.post({ reference: `withdraw:${part.withdrawalId}:${id}:returned`, legs }))
+      })
+
+      const refunded = Effect.fn("Withdrawals.refunded")(function* (
+        id: WithdrawalPartId,
+        refundId: string,
+        state: RefundState
+      ) {
+        const part = Option.getOrUndefined(yield* store.lockPart(id))
+        if (part === undefined) return false
+        if (state === "pending") return true
+        // It was given back to the wallet, and made all the same: then it is a refund like any other.
+        if (state === "settled" && part.state === "failed" && part.refundId !== refundId) return false
+        if (state === "settled") yield* paid(id, refundId)
+        else if (isOpenPart(part)) yield* failed(id, "the processor could not deliver the refund", refundId)
+        else if (part.state === "paid") yield* returned(part)
+        return true
+      }, atomically)
+
+      const work = Effect.gen(function* () {
+        const due = yield* store.due(yield* DateTime.now, WORKED_AT_ONCE_MAX)
+        const worked = yield* Effect.forEach(due, advance, { concurrency: 8 })
+        return worked.filter((ended) => ended).length
+      }).pipe(Effect.withSpan("Withdrawals.work"))
+
+      return Withdrawals.of({
+        mode: gateway.mode,
+        request,
+        withdrawableCents,
+        list: (consumerId) => store.list(consumerId, WITHDRAWALS_LISTED_MAX),
+        refunded,
+        work
+      })
+    })
+  )
+}

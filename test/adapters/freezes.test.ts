@@ -1,0 +1,34 @@
+import { Layer } from "effect"
+import * as MemoryBudgetStore from "../../adapters/memory/MemoryBudgetStore.ts"
+import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
+import * as MemoryCallStore from "../../adapters/memory/MemoryCallStore.ts"
+import * as MemoryFreezeStore from "../../adapters/memory/MemoryFreezeStore.ts"
+import { MemoryLedger } from "../../adapters/memory/MemoryLedger.ts"
+import * as MemoryLedgerStore from "../../adapters/memory/MemoryLedgerStore.ts"
+import * as MemoryUnitOfWork from "../../adapters/memory/MemoryUnitOfWork.ts"
+import * as PostgresFreezeStore from "../../adapters/sql/PostgresFreezeStore.ts"
+import { Ledger } from "../../domain/ledger/Ledger.ts"
+import { freezesContract } from "../contracts/freezes.ts"
+import { postgresLedgerNode } from "../contracts/ledgerPorts.ts"
+import { PostgresTest } from "../support/postgres.ts"
+
+freezesContract(
+  "memory",
+  Ledger.layer.pipe(
+    Layer.provideMerge(
+      Layer.mergeAll(
+        MemoryBudgetStore.layer,
+        MemoryCallStore.layer,
+        MemoryFreezeStore.layer,
+        MemoryLedgerStore.layer,
+        MemoryUnitOfWork.layer,
+        NodeEntropy.layer
+      ).pipe(Layer.provide(MemoryLedger.layer))
+    )
+  )
+)
+
+freezesContract(
+  "PostgreSQL",
+  Layer.merge(postgresLedgerNode, PostgresFreezeStore.layer).pipe(Layer.provideMerge(PostgresTest.layer))
+)

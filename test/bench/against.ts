@@ -1,0 +1,64 @@
+/**
+ * `npm run bench -- against <folder> [connections]`: the calls of this tree's service beside those of another tree's (a checkout with its
+ * packages installed), in turns of one run. Says for each profile what this tree makes of the other's calls a second.
+ */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { calling, prepare, startService } from "./proxy.ts"
+import { startScript } from "./support/Processes.ts"
+import { median, table } from "./support/Table.ts"
+import { inTurns, ratioOf, type Subject, type Turn } from "./support/Turns.ts"
+
+const TURNS = { turnMs: 4_000, rounds: 6, warmUpRounds: 2, restMs: 500 }
+const CONNECTIONS = [1, 64, 256]
+
+export const against = async (): Promise<void> => {
+  const other = process.argv[3]
+  if (other === undefined) throw new Error("Name the folder of the other tree: npm run bench -- against ../other")
+  const dataDir = mkdtempSync(join(tmpdir(), "atb-against-"))
+  const upstream = await startScript(["test/support/mcp/trivial-server.ts", "modern"], /^(\d+)/mu)
+  const started = await Promise.all(
+    (["embedded", "memory"] as const).flatMap((profile) =>
+      ([undefined, other] as const).map(async (cwd) => {
+        const tree = cwd === undefined ? "this" : "other"
+        const server = await startService(profile, join(dataDir, `${tree}-${profile}`), cwd)
+        return { tree, profile, server, market: await prepare(server.port, upstream.port) }
+      })
+    )
+  )
+  try {
+    const subjects = started.flatMap(({ market, profile, server, tree }): ReadonlyArray<Subject> => {
+      const many = { name: `${profile}, many wallets, ${tree}`, server, request: calling(market) }
+      return profile === "memory"
+        ? [many]
+        : [many, { name: `${profile}, one hot wallet, ${tree}`, server, request: calling(market, 1) }]
+    })
+    const asked = process.argv[4]
+    for (const connections of asked === undefined ? CONNECTIONS : [Number(asked)]) {
+      const measured = await inTurns(subjects, { ...TURNS, connections })
+      const pairs = [...measured].filter(([name]) => name.endsWith(", this"))
+      table(`This tree beside ${other}, ${connections} connections, medians of ${TURNS.rounds} turns`, [
+        ["", "calls/s", "of the other", "p50 ms", "other", "CPU µs/call", "other"],
+        ...pairs.map(([name, turns]) => row(name, turns, measured.get(name.replace(/this$/u, "other"))!))
+      ])
+    }
+  } finally {
+    await Promise.all([upstream, ...started.map(({ server }) => server)].map((server) => server.stop()))
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+}
+
+const row = (name: string, turns: ReadonlyArray<Turn>, others: ReadonlyArray<Turn>): ReadonlyArray<string> => {
+  const of = (all: ReadonlyArray<Turn>, figure: (turn: Turn) => number, digits: number) =>
+    median(all.map(figure)).toFixed(digits)
+  return [
+    name.replace(/, this$/u, ""),
+    of(turns, (turn) => turn.perSecond, 0),
+    ratioOf(turns, others).toFixed(3),
+    of(turns, (turn) => turn.p50Ms, 2),
+    of(others, (turn) => turn.p50Ms, 2),
+    of(turns, (turn) => turn.cpuMicros, 0),
+    of(others, (turn) => turn.cpuMicros, 0)
+  ]
+}

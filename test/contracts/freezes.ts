@@ -1,0 +1,86 @@
+/**
+ * What a frozen account can and cannot do: it opens no calls, alone or in a batch, and everything else goes on.
+ */
+import { assert, it } from "@effect/vitest"
+import { DateTime, Effect, type Layer, Option } from "effect"
+import { Ledger } from "../../domain/ledger/Ledger.ts"
+import { CallStore } from "../../domain/metering/CallStore.ts"
+import { FreezeStore } from "../../domain/payments/FreezeStore.ts"
+import { Entropy } from "../../domain/shared/Entropy.ts"
+import type { LedgerPorts } from "./ledgerPorts.ts"
+import { aCall, aConsumerId, closingOf, consumerWith, money, opened } from "./ledgerSamples.ts"
+
+const FREEZE = { reason: "A payment is disputed at the bank.", at: DateTime.makeUnsafe("2026-11-20T10:00:00.000Z") }
+
+export const freezesContract = (name: string, ports: Layer.Layer<LedgerPorts | FreezeStore>) =>
+  it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`Frozen accounts over ${name}`, (it) => {
+    it.effect("are frozen since the first freeze, for the last reason, until they are unfrozen", () =>
+      Effect.gen(function* () {
+        const store = yield* FreezeStore
+        const consumerId = yield* aConsumerId
+        assert.isTrue(Option.isNone(yield* store.find(consumerId)))
+        assert.isFalse(yield* store.unfreeze(consumerId))
+        yield* store.freeze(consumerId, FREEZE)
+        const later = { at: DateTime.add(FREEZE.at, { minutes: 5 }), reason: "another one" }
+        yield* store.freeze(consumerId, later)
+        assert.deepStrictEqual(yield* store.find(consumerId), Option.some({ at: FREEZE.at, reason: later.reason }))
+        assert.include(yield* store.frozen(undefined, 1_000), consumerId)
+        assert.notInclude(yield* store.frozen(consumerId, 1_000), consumerId)
+        assert.isTrue(yield* store.unfreeze(consumerId))
+        assert.isTrue(Option.isNone(yield* store.find(consumerId)))
+      })
+    )
+
+    it.effect("open no call, alone or among others, free or not, and nothing is held", () =>
+      Effect.gen(function* () {
+        const { open } = yield* CallStore
+        const store = yield* FreezeStore
+        const { hex } = yield* Entropy
+        const frozen = yield* consumerWith(10_000)
+        const other = yield* consumerWith(100_000)
+        yield* store.freeze(frozen, FREEZE)
+        for (const changes of [
+          {},
+          { holdAmount: money(0) },
+          { freeTierCalls: 5 },
+          { idempotency: { keyHash: yield* hex(32), requestHash: yield* hex(32) } }
+        ]) {
+          assert.deepStrictEqual(yield* open(yield* aCall(frozen, changes)), { _tag: "AccountFrozen" })
+        }
+        const calls = yield* Effect.forEach(Array.from({ length: 40 }), (_, n) => aCall(n % 2 === 0 ? frozen : other))
+        const answers = yield* Effect.forEach(calls, open, { concurrency: "unbounded" })
+        for (const [n, { _tag }] of answers.entries()) {
+          assert.strictEqual(_tag, n % 2 === 0 ? "AccountFrozen" : "Opened", String(n))
+        }
+        const wallet = yield* (yield* Ledger).wallet(frozen)
+        assert.deepStrictEqual([wallet.held, wallet.available], [0n, 10_000n])
+      })
+    )
+
+    it.effect("settle the calls that were open, replay answers, take loads, and call again once unfrozen", () =>
+      Effect.gen(function* () {
+        const { close, open } = yield* CallStore
+        const store = yield* FreezeStore
+        const ledger = yield* Ledger
+        const { hex } = yield* Entropy
+        const consumerId = yield* consumerWith(10_000)
+        const idempotency = { keyHash: yield* hex(32), requestHash: yield* hex(32) }
+        const kept = yield* aCall(consumerId, { idempotency })
+        yield* opened(kept)
+        const answer = { status: 200, headers: {}, body: "done" }
+        yield* close(yield* closingOf(kept, { cost: 1_000, answer }))
+        const underWay = yield* aCall(consumerId)
+        yield* opened(underWay)
+
+        yield* store.freeze(consumerId, FREEZE)
+        assert.deepStrictEqual(yield* open(yield* aCall(consumerId, { idempotency })), { _tag: "Replay", answer })
+        yield* close(yield* closingOf(underWay, { cost: 1_000 }))
+        yield* ledger.load({ consumerId, amount: money(500), reference: `load ${consumerId}` })
+        assert.deepInclude(yield* ledger.wallet(consumerId), { available: 8_500n, held: 0n })
+
+        yield* store.unfreeze(consumerId)
+        yield* opened(yield* aCall(consumerId))
+        assert.deepStrictEqual((yield* ledger.audit).discrepancies, [])
+      })
+    )
+  })

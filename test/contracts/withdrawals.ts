@@ -1,0 +1,188 @@
+/**
+ * What every store of chargebacks, withdrawals and paid loads holds to.
+ */
+import { assert, it } from "@effect/vitest"
+import { DateTime, Effect, type Layer, Option } from "effect"
+import { randomUUID } from "node:crypto"
+import type { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import { type Chargeback, ChargebackStore } from "../../domain/payments/ChargebackStore.ts"
+import { type Load, LoadStore } from "../../domain/payments/LoadStore.ts"
+import { type Withdrawal, type WithdrawalPart, WithdrawalStore } from "../../domain/payments/WithdrawalStore.ts"
+import type { Entropy } from "../../domain/shared/Entropy.ts"
+import { LoadId, WithdrawalId, WithdrawalPartId } from "../../domain/shared/Ids.ts"
+import type { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { atOnce } from "./ledgerSamples.ts"
+import { aConsumer } from "./samples.ts"
+
+export type WithdrawalPorts = AccountStore | ChargebackStore | Entropy | LoadStore | UnitOfWork | WithdrawalStore
+
+const at = (minute: number) => DateTime.makeUnsafe(Date.UTC(2026, 10, 20, 12, minute))
+
+const aPaidLoad = Effect.fnUntraced(function* (changes: Partial<Load> = {}) {
+  const id = LoadId.make(randomUUID())
+  const load: Load = {
+    id,
+    consumerId: changes.consumerId ?? (yield* aConsumer()).id,
+    amountCents: 500,
+    state: "paid",
+    sessionId: undefined,
+    checkoutUrl: undefined,
+    paymentId: `pi_${id}`,
+    feeCents: undefined,
+    createdAt: at(0),
+    paidAt: at(1),
+    updatedAt: at(1),
+    ...changes
+  }
+  yield* (yield* LoadStore).insert(load)
+  return load
+})
+
+const aWithdrawal = Effect.fnUntraced(function* (loads: ReadonlyArray<Load>, changes: Partial<WithdrawalPart> = {}) {
+  const id = WithdrawalId.make(randomUUID())
+  const { consumerId } = loads[0]!
+  const withdrawal: Withdrawal = {
+    id,
+    consumerId,
+    amountCents: loads.length * 100,
+    createdAt: at(2),
+    parts: loads.map((load) => ({
+      id: WithdrawalPartId.make(randomUUID()),
+      withdrawalId: id,
+      consumerId,
+      loadId: load.id,
+      paymentId: load.paymentId!,
+      amountCents: 100,
+      feeCents: 6,
+      state: "requested",
+      refundId: undefined,
+      failure: undefined,
+      attempts: 0,
+      nextAttemptAt: at(3),
+      ...changes
+    }))
+  }
+  const stored = yield* (yield* WithdrawalStore).insert(withdrawal)
+  assert.isTrue(stored)
+  return withdrawal
+})
+
+export const withdrawalContract = (name: string, ports: Layer.Layer<WithdrawalPorts>) =>
+  it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`Withdrawals over ${name}`, (it) => {
+    it.effect("are kept with their parts, once per id, and listed newest first", () =>
+      Effect.gen(function* () {
+        const store = yield* WithdrawalStore
+        const load = yield* aPaidLoad()
+        const other = yield* aPaidLoad({ consumerId: load.consumerId })
+        const withdrawal = yield* aWithdrawal([load, other])
+        assert.deepStrictEqual(yield* store.find(withdrawal.id), Option.some(withdrawal))
+        const again = yield* atOnce(8, () => store.insert({ ...withdrawal, amountCents: 7 }))
+        assert.isTrue(again.every((stored) => !stored))
+        const late = {
+          ...(yield* aWithdrawal([load])),
+          createdAt: at(9),
+          id: WithdrawalId.make(randomUUID()),
+          parts: []
+        }
+        yield* store.insert(late)
+        assert.strictEqual((yield* store.list(load.consumerId, 1))[0]!.id, late.id)
+        assert.lengthOf(yield* store.list(load.consumerId, 10), 3)
+        assert.deepStrictEqual(yield* store.list((yield* aPaidLoad()).consumerId, 10), [])
+      })
+    )
+
+    it.effect("have parts in every state, and what was withdrawn of a load is the sum of those that hold", () =>
+      Effect.gen(function* () {
+        const store = yield* WithdrawalStore
+        const load = yield* aPaidLoad()
+        const states = ["requested", "refunding", "paid", "failed", "returned"] as const
+        for (const state of states) {
+          const { parts } = yield* aWithdrawal([load])
+          const changed: WithdrawalPart = {
+            ...parts[0]!,
+            state,
+            refundId: `re_${parts[0]!.id}`,
+            failure: state === "failed" ? "no" : undefined,
+            attempts: 2,
+            nextAttemptAt: at(5)
+          }
+          yield* store.updatePart(changed)
+          assert.deepStrictEqual(yield* store.lockPart(changed.id), Option.some(changed))
+        }
+        assert.deepStrictEqual([...(yield* store.withdrawnCents(load.consumerId))], [[load.id, 300]])
+        assert.isTrue(Option.isNone(yield* store.lockPart(WithdrawalPartId.make(randomUUID()))))
+      })
+    )
+
+    it.effect("are due when their time has come, the longest waiting first, until they end", () =>
+      Effect.gen(function* () {
+        const store = yield* WithdrawalStore
+        const load = yield* aPaidLoad()
+        const [late, early, future, ended] = [
+          yield* aWithdrawal([load], { nextAttemptAt: at(2), state: "refunding" }),
+          yield* aWithdrawal([load], { nextAttemptAt: at(1) }),
+          yield* aWithdrawal([load], { nextAttemptAt: at(9) }),
+          yield* aWithdrawal([load], { nextAttemptAt: at(1), state: "paid" })
+        ]
+        const ids = [late, early, future, ended].map(({ parts }) => parts[0]!.id)
+        const due = (yield* store.due(at(5), 1_000)).filter((id) => ids.includes(id))
+        assert.deepStrictEqual(due, [ids[1], ids[0]])
+      })
+    )
+
+    it.effect("come from paid loads, newest first, less what was refunded of them", () =>
+      Effect.gen(function* () {
+        const loads = yield* LoadStore
+        const first = yield* aPaidLoad()
+        const { consumerId } = first
+        const second = yield* aPaidLoad({ consumerId, createdAt: at(4), feeCents: 12 })
+        yield* aPaidLoad({ consumerId, state: "open", paidAt: undefined, paymentId: undefined })
+        for (const [amountCents, state] of [
+          [70, "taken"],
+          [30, "taken"],
+          [90, "returned"]
+        ] as const) {
+          yield* loads.putReversal({ id: `re_${randomUUID()}`, loadId: first.id, amountCents, state })
+        }
+        assert.deepStrictEqual(yield* loads.paidOf(consumerId, 10), [
+          { load: second, refundedCents: 0 },
+          { load: first, refundedCents: 100 }
+        ])
+        const waiting = (yield* loads.withoutFee(at(1), 1_000)).map(({ id }) => id)
+        assert.isTrue(waiting.includes(first.id) && !waiting.includes(second.id))
+        assert.notInclude(
+          (yield* loads.withoutFee(at(2), 1_000)).map(({ id }) => id),
+          first.id
+        )
+      })
+    )
+
+    it.effect("stand beside chargebacks, which are kept and changed by their id, oldest first", () =>
+      Effect.gen(function* () {
+        const store = yield* ChargebackStore
+        const load = yield* aPaidLoad()
+        const chargeback: Chargeback = {
+          id: `dp_${load.id}`,
+          loadId: load.id,
+          consumerId: load.consumerId,
+          amountCents: 500,
+          state: "open",
+          funds: "none",
+          released: false,
+          openedAt: at(2),
+          updatedAt: at(2)
+        }
+        assert.isTrue(Option.isNone(yield* store.find(chargeback.id)))
+        yield* store.put({ ...chargeback, id: `dp_2_${load.id}`, openedAt: at(3) })
+        yield* store.put(chargeback)
+        const lost: Chargeback = { ...chargeback, state: "lost", funds: "withdrawn", released: true, updatedAt: at(7) }
+        yield* store.put(lost)
+        assert.deepStrictEqual(yield* store.find(chargeback.id), Option.some(lost))
+        const all = yield* store.ofConsumer(load.consumerId)
+        assert.deepStrictEqual(
+          all.map(({ id }) => id),
+          [chargeback.id, `dp_2_${load.id}`]
+        )
+      })
+    )
+  })
