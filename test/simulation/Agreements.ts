@@ -5,7 +5,8 @@
 import { Effect } from "effect"
 import type { Receipt } from "../../domain/receipts/Receipt.ts"
 import { wrong } from "./Asking.ts"
-import type { Asked, OpenedCall } from "./Facts.ts"
+import type { OpenedCall } from "./Facts.ts"
+import type { Chargeback } from "./Processor.ts"
 import type { Published } from "./Published.ts"
 import type { World } from "./World.ts"
 
@@ -26,20 +27,32 @@ export const makeAgreementCheck = ({ facts, processor, providers }: World) => {
   }
 
   /** From the opening of a bank's dispute on, once the service has said that it knows. */
-  const isSpentFreely = ({ agent_id, cost_microcents: cost, receipt_id: id }: Receipt, sentAtMs: number) => {
-    for (const { endedAtMs = Infinity, openedBy, ordered } of processor.chargebacks.values()) {
-      const knownAtMs = processor.acknowledgedAtMs.get(openedBy) ?? Infinity
-      if (ordered.consumerId === agent_id && sentAtMs > knownAtMs && sentAtMs < endedAtMs) {
-        return wrong("a chargeback freezes", `${id} over ${cost} was opened after the chargeback of ${agent_id}`)
-      }
+  const isSpentFreely = ({ agent_id, cost_microcents: cost, receipt_id: id }: Receipt, openedAtMs: number) => {
+    const word = providers.forwarded.get(id)?.word
+    for (const chargeback of processor.chargebacks.values()) {
+      if (chargeback.ordered.consumerId !== agent_id) continue
+      if (word === undefined ? !isReportedWhile(chargeback, openedAtMs) : !isSentWhile(chargeback, word, openedAtMs))
+        continue
+      return wrong("a chargeback freezes", `${id} over ${cost} was opened after the chargeback of ${agent_id}`)
     }
     return Effect.void
   }
 
+  const isSentWhile = (chargeback: Chargeback, word: string, openedAtMs: number): boolean => {
+    const { endedAfterWord = Infinity, endedAtMs = Infinity, openedBy } = chargeback
+    const number = Number(word.slice("word-".length))
+    const knownAfterWord = processor.acknowledgedAfterWord.get(openedBy) ?? Infinity
+    return number > knownAfterWord && number <= endedAfterWord && openedAtMs < endedAtMs
+  }
+
+  const isReportedWhile = ({ endedAtMs = Infinity, openedBy }: Chargeback, openedAtMs: number): boolean => {
+    const knownAtMs = processor.acknowledgedAtMs.get(openedBy) ?? Infinity
+    return openedAtMs - LATE_MS > knownAtMs && openedAtMs + LATE_MS < endedAtMs
+  }
+
   return Effect.fnUntraced(function* (receipt: Receipt, opened: OpenedCall) {
-    const asked: Asked | undefined = facts.asked.get(providers.forwarded.get(receipt.receipt_id)?.word ?? "")
     yield* isPaidAsAgreed(receipt, opened)
-    if (receipt.cost_microcents > 0n) yield* isSpentFreely(receipt, asked?.sentAtMs ?? opened.openedAtMs - LATE_MS)
+    if (receipt.cost_microcents > 0n) yield* isSpentFreely(receipt, opened.openedAtMs)
   })
 }
 

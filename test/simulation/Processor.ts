@@ -44,6 +44,7 @@ export interface Chargeback {
   readonly openedBy: string
   state: "open" | "withdrawn" | "won" | "lost"
   endedAtMs: number | undefined
+  endedAfterWord: number | undefined
 }
 
 /** Ordered by the service, for a withdrawal. */
@@ -93,10 +94,14 @@ export class Processor {
   readonly restricted = new Set<string>()
   private told = 0
   private readonly moods = new Map<Business, ReadonlyArray<Mood>>()
+  /** How many words of calls there were by when an event was first acknowledged. Clocks are set; this goes on. */
+  readonly acknowledgedAfterWord = new Map<string, number>()
   private readonly onMood: () => void
+  private readonly words: () => number
 
-  constructor(onMood: () => void) {
+  constructor(onMood: () => void, words: () => number) {
     this.onMood = onMood
+    this.words = words
   }
 
   expect(about: Business, moods: ReadonlyArray<Mood>): void {
@@ -169,7 +174,15 @@ export class Processor {
     if (amountCents <= 0 || paymentId === undefined || isOpen) return undefined
     const id = `dispute_${loadId}_${this.goneBackOf(loadId).length}`
     const openedBy = this.tell({ _tag: "PaymentDisputed", disputeId: id, paymentId, amountCents, state: "opened" })
-    const opened: Chargeback = { id, ordered, amountCents, openedBy, state: "open", endedAtMs: undefined }
+    const opened: Chargeback = {
+      id,
+      ordered,
+      amountCents,
+      openedBy,
+      state: "open",
+      endedAtMs: undefined,
+      endedAfterWord: undefined
+    }
     this.chargebacks.set(id, opened)
     return opened
   }
@@ -203,6 +216,7 @@ export class Processor {
     if (chargeback.state !== "withdrawn") return
     chargeback.state = result
     chargeback.endedAtMs = atMs
+    chargeback.endedAfterWord = this.words()
     if (result === "won") return this.bringBack(this.goneBack.get(chargeback.id)!, atMs)
     const { amountCents, id, ordered } = chargeback
     this.tell({ _tag: "PaymentDisputed", disputeId: id, paymentId: ordered.paymentId!, amountCents, state: "lost" })
@@ -225,6 +239,7 @@ export class Processor {
       const chargeback = this.chargebacks.get(id)!
       chargeback.state = "won"
       chargeback.endedAtMs ??= atMs
+      chargeback.endedAfterWord ??= this.words()
     }
   }
 
@@ -294,7 +309,9 @@ export class Processor {
   }
 
   acknowledge(newsId: string, atMs: number): void {
-    if (!this.acknowledgedAtMs.has(newsId)) this.acknowledgedAtMs.set(newsId, atMs)
+    if (this.acknowledgedAtMs.has(newsId)) return
+    this.acknowledgedAtMs.set(newsId, atMs)
+    this.acknowledgedAfterWord.set(newsId, this.words())
   }
 
   hear(event: PaymentEvent): PaymentEvent {

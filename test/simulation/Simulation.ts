@@ -16,6 +16,7 @@ import { makeMaturityCheck } from "./Maturity.ts"
 import { makeNewAccountCheck } from "./NewAccounts.ts"
 import type { Stores } from "./Ports.ts"
 import { makeReceiptChecks, type OfReceipt } from "./Receipts.ts"
+import { makeRecoveryCheck } from "./Recoveries.ts"
 import { makeRingCheck } from "./RingGains.ts"
 import { makeSolvencyCheck } from "./Solvency.ts"
 import type { Step } from "./Step.ts"
@@ -138,6 +139,7 @@ const makeChecks = (world: World, without: ReadonlyArray<string>) => {
     makeSolvencyCheck(world),
     claims.afterEach,
     makeRingCheck(world),
+    makeRecoveryCheck(world),
     makeMaturityCheck(world),
     makeNewAccountCheck(world),
     makeFigureChecks(world)

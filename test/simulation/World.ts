@@ -75,7 +75,10 @@ export const makeWorld = Effect.fnUntraced(function* (setting: Setting) {
   const clock = yield* Clock.Clock
   const facts = noFacts()
   const board = new Switchboard(isAsynchronous)
-  const processor = new Processor(() => board.disturb())
+  const processor = new Processor(
+    () => board.disturb(),
+    () => facts.words
+  )
   const providers = new Providers()
   const entropy = yield* Layer.buildWithScope(SeededEntropy.layer(seed), scope)
   const outside = yield* Layer.buildWithScope(Layer.merge(gatewayOf(processor), providers.layer), scope)
