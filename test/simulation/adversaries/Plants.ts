@@ -5,11 +5,16 @@
  */
 import { Context, Effect, Option } from "effect"
 import { CatalogStore } from "../../../domain/catalog/CatalogStore.ts"
+import { KeyStore } from "../../../domain/accounts/KeyStore.ts"
+import { ChargebackStore } from "../../../domain/payments/ChargebackStore.ts"
+import { FreezeStore } from "../../../domain/payments/FreezeStore.ts"
+import { WithdrawalStore } from "../../../domain/payments/WithdrawalStore.ts"
 import { LedgerStore } from "../../../domain/ledger/LedgerStore.ts"
 import { TransferId } from "../../../domain/ledger/Transfer.ts"
 import { LogStore } from "../../../domain/log/LogStore.ts"
 import { ClaimStore } from "../../../domain/refunds/ClaimStore.ts"
 import { ProviderEvidence, type ScoreEvidence } from "../../../domain/trust/ProviderEvidence.ts"
+import { Microcents } from "../../../domain/shared/Microcents.ts"
 import type { Plant } from "../Plants.ts"
 import type { Stores } from "../Ports.ts"
 import type { Run } from "../Simulation.ts"
@@ -78,6 +83,38 @@ const hangUpsCancel: Plant = (stores) => {
   })
 }
 
+/** Whoever names no cap is taken to agree to any maximum: so a tool that lists a price of 0 takes what it likes. */
+const capsForAll: Plant = (stores) => {
+  const keys = Context.get(stores, KeyStore)
+  return Context.add(stores, KeyStore, {
+    ...keys,
+    findByHash: (hash) =>
+      Effect.map(
+        keys.findByHash(hash),
+        Option.map((found) => ({ ...found, defaultCap: Microcents.make(1_000_000_000_000n) }))
+      )
+  })
+}
+
+const chargebackDoesNotFreeze: Plant = (stores) =>
+  Context.add(stores, FreezeStore, { ...Context.get(stores, FreezeStore), freeze: () => Effect.void })
+
+/** Whoever files a dispute is not asked whether the bank has given the money back. */
+const recoveredTwice: Plant = (stores) => {
+  const chargebacks = Context.get(stores, ChargebackStore)
+  return Context.add(stores, ChargebackStore, {
+    ...chargebacks,
+    ofConsumer: (id) =>
+      Effect.map(chargebacks.ofConsumer(id), (all) => all.map((one) => ({ ...one, funds: "none" as const })))
+  })
+}
+
+const withdrawnAgain: Plant = (stores) =>
+  Context.add(stores, WithdrawalStore, {
+    ...Context.get(stores, WithdrawalStore),
+    withdrawnCents: () => Effect.succeed(new Map())
+  })
+
 const changingScores = (
   stores: Context.Context<Stores>,
   change: (evidence: ScoreEvidence) => ScoreEvidence
@@ -102,6 +139,36 @@ export const robberies: ReadonlyArray<Robbery> = [
     name: "a reserve that is not kept",
     misread: (terms) => ({ ...terms, reservePercent: 0 }),
     rules: ["earnings mature"]
+  },
+  {
+    name: "a price that is raised at once",
+    misread: (terms) => ({ ...terms, priceNoticeHours: 0 }),
+    rules: ["nobody pays more than agreed"]
+  },
+  {
+    name: "a maximum that is charged unasked",
+    plant: capsForAll,
+    rules: ["nobody pays more than agreed"]
+  },
+  {
+    name: "a chargeback that freezes nothing",
+    plant: chargebackDoesNotFreeze,
+    rules: ["a chargeback freezes"]
+  },
+  {
+    name: "a call that is recovered twice",
+    plant: recoveredTwice,
+    rules: ["no call is recovered twice"]
+  },
+  {
+    name: "a load that is withdrawn again",
+    plant: withdrawnAgain,
+    rules: ["nobody withdraws more than it loaded"]
+  },
+  {
+    name: "loads without a limit",
+    misread: (terms) => ({ ...terms, newAccountLoadCentsPerDay: 0 }),
+    rules: ["a new account loads little"]
   },
   {
     name: "work for nothing by hanging up",
