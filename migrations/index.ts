@@ -29,6 +29,7 @@ import priceNotice from "./0023_price_notice.ts"
 import defaultCaps from "./0024_default_caps.ts"
 import processor from "./0025_processor.ts"
 import withdrawals from "./0026_withdrawals.ts"
+import canceledCallTerms from "./0027_canceled_call_terms.ts"
 
 const migrations = {
   "0001_accounts_and_catalogue": accountsAndCatalogue,
@@ -56,7 +57,8 @@ const migrations = {
   "0023_price_notice": priceNotice,
   "0024_default_caps": defaultCaps,
   "0025_processor": processor,
-  "0026_withdrawals": withdrawals
+  "0026_withdrawals": withdrawals,
+  "0027_canceled_call_terms": canceledCallTerms
 }
 
 export const names: ReadonlyArray<string> = Object.keys(migrations).toSorted()

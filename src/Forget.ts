@@ -6,6 +6,7 @@ import * as PostgresAccountStore from "../adapters/sql/PostgresAccountStore.ts"
 import * as PostgresBudgetStore from "../adapters/sql/PostgresBudgetStore.ts"
 import * as PostgresCatalogStore from "../adapters/sql/PostgresCatalogStore.ts"
 import * as PostgresChangeFeed from "../adapters/sql/PostgresChangeFeed.ts"
+import * as PostgresClaimStore from "../adapters/sql/PostgresClaimStore.ts"
 import * as PostgresDisputeStore from "../adapters/sql/PostgresDisputeStore.ts"
 import * as PostgresGrantStore from "../adapters/sql/PostgresGrantStore.ts"
 import * as PostgresKeyStore from "../adapters/sql/PostgresKeyStore.ts"
@@ -35,6 +36,7 @@ const erasure = (config: AppConfig) =>
       PostgresBudgetStore.layer,
       PostgresCatalogStore.layer,
       PostgresChangeFeed.layer,
+      PostgresClaimStore.layer,
       PostgresDisputeStore.layer,
       PostgresGrantStore.layer,
       PostgresKeyStore.layer,

@@ -16,6 +16,12 @@ const POLICIES = [
   ["attempt", "for every attempt"]
 ] as const
 
+const CANCELED = [
+  ["finish", "runs to its end and is billed by its outcome"],
+  ["price", "is canceled and costs its price"],
+  ["nothing", "is canceled and costs nothing"]
+] as const
+
 const fieldsOf = (tool: Declaration | undefined): ReadonlyArray<Field> => [
   ...(tool === undefined
     ? [{ name: "tool_name", label: "Name", placeholder: "search", hint: "As your MCP server lists it." }]
@@ -54,6 +60,14 @@ const fieldsOf = (tool: Declaration | undefined): ReadonlyArray<Field> => [
     type: "select",
     choices: POLICIES,
     value: tool?.billing_policy ?? "success"
+  },
+  {
+    name: "on_cancel",
+    label: "A forwarded call whose caller cancels or disconnects",
+    type: "select",
+    choices: CANCELED,
+    value: tool?.on_cancel === "pass" ? (tool.canceled_call_costs ?? "price") : "finish",
+    hint: "What charges more takes effect after the notice period."
   },
   {
     name: "max_cost_microcents",
@@ -128,9 +142,12 @@ export const toolForm = (
 
 const declarationOf = (values: Values, tool: Declaration | undefined): Declaration => {
   const faults: Array<Fault> = []
-  // A field that is left out stays as it is; one that was emptied is reset.
+  const before = new Map(tool === undefined ? [] : fieldsOf(tool).map(({ name, value }) => [name, value]))
+  const isChanged = (name: string): boolean => values[name] !== before.get(name)
+  // Only what was changed is sent: a field that is left out stays as it is. One that was emptied is reset.
   const read = <A>(name: string, parse: (text: string) => A | undefined, message: string): Record<string, A | null> => {
     const text = values[name]!
+    if (!isChanged(name)) return {}
     if (text === "") return tool === undefined ? {} : { [name]: null }
     const value = parse(text)
     if (value === undefined) faults.push({ path: [name], message })
@@ -148,12 +165,17 @@ const declarationOf = (values: Values, tool: Declaration | undefined): Declarati
     ...read("input_schema", objectOf, "This is no JSON object."),
     ...read("output_schema", objectOf, "This is no JSON object."),
     tool_name: tool?.tool_name ?? values["tool_name"]!,
-    billing_policy: values["billing_policy"] as (typeof POLICIES)[number][0],
-    idempotent: values["idempotent"] === "true"
+    ...(isChanged("billing_policy") ? { billing_policy: values["billing_policy"] } : {}),
+    ...(isChanged("on_cancel") ? cancellationOf(values["on_cancel"]!) : {}),
+    ...(isChanged("idempotent") ? { idempotent: values["idempotent"] === "true" } : {})
   }
   if (faults.length > 0) throw new Refused(422, { details: faults })
   return declared as Declaration
 }
+
+/** What a canceled call costs is not sent where calls run to their end: it stays as it is. */
+const cancellationOf = (canceled: string): object =>
+  canceled === "finish" ? { on_cancel: canceled } : { on_cancel: "pass", canceled_call_costs: canceled }
 
 /** The service names the tool, and then each field that it refuses: `search: category: Expected …; timeout_ms: …`. */
 const placed = (refused: Refused, toolName: string): Refused => {

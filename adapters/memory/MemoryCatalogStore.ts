@@ -126,14 +126,14 @@ const isAskedFor = ({ prices, searchTokens, tool }: ToolRow, filter: CatalogFilt
 
 const rowOf = (upsert: ToolUpsert, known: ToolRow | undefined): ToolRow => {
   const { at, declaration, id, prices, providerId, searchTokens } = upsert
-  const { billingPolicy, freeTierCalls, maxCost, price, ...tool } = declaration
+  const { billingPolicy, canceledCallCosts, freeTierCalls, maxCost, onCancel, price, ...tool } = declaration
   const before = replaceUpcoming(known?.history ?? [], at, prices)
   const lastVersion = before.at(-1)?.version ?? 0
   const added = [prices.inEffect, prices.upcoming].filter((one) => one !== undefined && one.version > lastVersion)
   return {
     tool: {
       ...tool,
-      declared: { billingPolicy, freeTierCalls, maxCost, price },
+      declared: { billingPolicy, canceledCallCosts, freeTierCalls, maxCost, onCancel, price },
       id: known?.tool.id ?? id,
       providerId,
       createdAt: known?.tool.createdAt ?? at,

@@ -29,6 +29,7 @@ export const layer = Layer.sync(ClaimStore, () => {
     ofSubjects: (subjects) =>
       Effect.sync(() => [...claims.values()].filter(({ subject }) => subjects.includes(subject)).toSorted(byAge)),
     owedBy: (debtor) => Effect.sync(() => outstanding((claim) => claim.debtor === debtor)),
+    owedTo: (creditor) => Effect.sync(() => outstanding((claim) => claim.creditor === creditor)),
     totals: Effect.sync(() => ({
       byProvidersMicrocents: outstanding(({ creditor, debtor }) => debtor !== undefined && creditor !== undefined),
       byPlatformMicrocents: outstanding(({ debtor }) => debtor === undefined),

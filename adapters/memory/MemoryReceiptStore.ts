@@ -11,6 +11,7 @@ export const layer = Layer.effect(
   Effect.map(MemoryLedger, (ledger) =>
     ReceiptStore.of({
       find: (id) => Effect.sync(() => Option.fromUndefinedOr(ledger.closedCalls.get(id)?.receipt)),
+      causeOf: (id) => Effect.sync(() => ledger.closedCalls.get(id)?.cause),
       list: (owner, filter, page) =>
         Effect.sync(() =>
           newestPage(

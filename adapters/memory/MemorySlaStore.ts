@@ -21,7 +21,7 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const tables = yield* MemoryTables
     const hours = new Map<ProviderId, ReadonlyMap<string, SlaHour>>()
-    const paid = new Map<ProviderId, ReadonlyMap<string, PaidDay>>()
+    const paid = new Map<ProviderId, Map<string, PaidDay>>()
     const changed = new Map<ProviderId, boolean>()
     const standings = new Map<ProviderId, Standing>()
     const scores = new Map<ProviderId, ReadonlyArray<ScoreOfDay>>()
@@ -37,10 +37,11 @@ export const layer = Layer.effect(
         yield* put(changed, one.providerId, true)
       }
       for (const day of days) {
-        const known = paid.get(day.providerId) ?? new Map<string, PaidDay>()
+        let known = paid.get(day.providerId)
+        if (known === undefined) yield* put(paid, day.providerId, (known = new Map()))
         const key = `${day.consumerId} ${day.date}`
         const old = known.get(key)
-        yield* put(paid, day.providerId, new Map(known).set(key, old === undefined ? day : addedDays(old, day)))
+        yield* put(known, key, old === undefined ? day : addedDays(old, day))
       }
     })
 

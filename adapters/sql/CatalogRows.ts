@@ -4,6 +4,7 @@
 import { DateTime } from "effect"
 import type { PricingModel } from "../../domain/accounts/Account.ts"
 import { type CatalogEntry, entryOf } from "../../domain/catalog/CatalogStore.ts"
+import type { Leaving } from "../../domain/catalog/Leaving.ts"
 import type { PriceVersion } from "../../domain/catalog/Terms.ts"
 import type { BillingPolicy, CanceledCallCosts, JsonSchemaObject, OnCancel } from "../../domain/catalog/Tool.ts"
 import { ProviderId, ToolId } from "../../domain/shared/Ids.ts"
@@ -23,6 +24,7 @@ export interface EntryRow {
   readonly effective_free_tier_calls: number
   readonly effective_max_cost_microcents: bigint
   readonly effective_billing_policy: BillingPolicy
+  readonly effective_leaving: Leaving
   readonly price_version: number
   readonly price_versions: number
   readonly price_announced_at: Date
@@ -51,6 +53,7 @@ interface UpcomingJson {
   readonly maximum: string
   readonly free_tier_calls: number
   readonly billing_policy: BillingPolicy
+  readonly leaving: Leaving
   readonly announced_ms: number
   readonly effective_ms: number
 }
@@ -58,7 +61,7 @@ interface UpcomingJson {
 const UPCOMING =
   "CASE WHEN t.upcoming_version IS NOT NULL THEN (SELECT json_build_object('version', u.version, " +
   "'price', u.price_microcents::text, 'maximum', u.max_cost_microcents::text, 'free_tier_calls', u.free_tier_calls, " +
-  "'billing_policy', u.billing_policy, 'announced_ms', (extract(epoch FROM u.announced_at) * 1000)::int8, " +
+  "'billing_policy', u.billing_policy, 'leaving', u.leaving, 'announced_ms', (extract(epoch FROM u.announced_at) * 1000)::int8, " +
   "'effective_ms', (extract(epoch FROM u.effective_from) * 1000)::int8) " +
   "FROM tool_prices u WHERE u.tool_id = t.id AND u.version = t.upcoming_version) END AS upcoming"
 
@@ -66,7 +69,7 @@ const UPCOMING =
 export const ENTRY_COLUMNS =
   "t.id, t.provider_id, t.tool_name, t.category, t.display_name, t.description, t.price_microcents, " +
   "t.free_tier_calls, t.effective_price_microcents, t.effective_free_tier_calls, " +
-  "t.effective_max_cost_microcents, t.effective_billing_policy, t.price_version, t.price_versions, " +
+  "t.effective_max_cost_microcents, t.effective_billing_policy, t.effective_leaving, t.price_version, t.price_versions, " +
   `t.price_announced_at, t.price_since, ${UPCOMING}, t.input_schema, ` +
   "t.output_schema, t.billing_policy, t.max_cost_microcents, t.timeout_ms, t.idempotent, t.on_cancel, " +
   "t.canceled_call_costs, t.created_at, " +
@@ -78,6 +81,7 @@ export interface PriceRow {
   readonly max_cost_microcents: bigint
   readonly free_tier_calls: number
   readonly billing_policy: BillingPolicy
+  readonly leaving: Leaving
   readonly announced_at: Date
   readonly effective_from: Date
   readonly replaced_at: Date | null
@@ -96,14 +100,14 @@ export const toEntry = (row: EntryRow): CatalogEntry =>
         price: toMicrocentsOrUndefined(row.price_microcents),
         maxCost: toMicrocentsOrUndefined(row.max_cost_microcents),
         freeTierCalls: row.free_tier_calls ?? undefined,
-        billingPolicy: row.billing_policy
+        billingPolicy: row.billing_policy,
+        onCancel: row.on_cancel,
+        canceledCallCosts: row.canceled_call_costs
       },
       inputSchema: row.input_schema ?? undefined,
       outputSchema: row.output_schema ?? undefined,
       timeoutMs: row.timeout_ms ?? undefined,
       idempotent: row.idempotent,
-      onCancel: row.on_cancel,
-      canceledCallCosts: row.canceled_call_costs,
       createdAt: toInstant(row.created_at),
       updatedAt: toInstant(row.updated_at),
       withdrawnAt: row.withdrawn_at === null ? undefined : toInstant(row.withdrawn_at)
@@ -115,6 +119,7 @@ export const toEntry = (row: EntryRow): CatalogEntry =>
         maximum: Microcents.make(row.effective_max_cost_microcents),
         freeTierCalls: row.effective_free_tier_calls,
         billingPolicy: row.effective_billing_policy,
+        leaving: row.effective_leaving,
         announcedAt: toInstant(row.price_announced_at),
         effectiveFrom: toInstant(row.price_since),
         replacedAt: undefined
@@ -136,6 +141,7 @@ const toUpcoming = (row: UpcomingJson): PriceVersion => ({
   maximum: Microcents.make(BigInt(row.maximum)),
   freeTierCalls: row.free_tier_calls,
   billingPolicy: row.billing_policy,
+  leaving: row.leaving,
   announcedAt: DateTime.makeUnsafe(row.announced_ms),
   effectiveFrom: DateTime.makeUnsafe(row.effective_ms),
   replacedAt: undefined
@@ -147,6 +153,7 @@ export const toPriceVersion = (row: PriceRow): PriceVersion => ({
   maximum: Microcents.make(row.max_cost_microcents),
   freeTierCalls: row.free_tier_calls,
   billingPolicy: row.billing_policy,
+  leaving: row.leaving,
   announcedAt: toInstant(row.announced_at),
   effectiveFrom: toInstant(row.effective_from),
   replacedAt: toInstantOrUndefined(row.replaced_at)

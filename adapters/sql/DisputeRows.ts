@@ -16,7 +16,8 @@ import type { ConsumerRulings } from "../../domain/trust/ScoredDisputes.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { Microcents, zero } from "../../domain/shared/Microcents.ts"
 import { toDate, toInstant } from "./Instants.ts"
-import { receiptOfUuid, STATUS_CODE, wordOf } from "./LedgerCodes.ts"
+import { causeOfCode, receiptOfUuid, STATUS_CODE, wordOf } from "./LedgerCodes.ts"
+import { STATUS_OF_CODE } from "./ReceiptQueries.ts"
 
 export interface DisputeRow {
   readonly dispute_id: string
@@ -79,7 +80,8 @@ export const toDispute = (row: DisputeRow): Dispute => ({
   fee: Microcents.make(row.fee),
   lot: row.settled_on,
   frozen: Microcents.make(row.frozen),
-  outcome: wordOf(STATUS_CODE, row.outcome),
+  outcome: STATUS_OF_CODE[row.outcome]!,
+  cause: causeOfCode(row.outcome),
   unfit: row.unfit,
   reason: row.reason as DisputeReason,
   filedBy: wordOf(FILED_BY_CODE, row.filed_by),

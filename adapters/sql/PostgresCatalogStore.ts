@@ -27,13 +27,13 @@ export const layer = Layer.effect(
         INSERT INTO tools AS t
           (id, provider_id, tool_name, category, display_name, description, price_microcents, free_tier_calls,
            effective_price_microcents, effective_max_cost_microcents, effective_free_tier_calls,
-           effective_billing_policy, price_version, price_versions, price_announced_at, price_since, upcoming_version,
-           upcoming_from, input_schema, output_schema, billing_policy, max_cost_microcents, timeout_ms, idempotent,
+           effective_billing_policy, effective_leaving, price_version, price_versions, price_announced_at, price_since,
+           upcoming_version, upcoming_from, input_schema, output_schema, billing_policy, max_cost_microcents, timeout_ms, idempotent,
            on_cancel, canceled_call_costs, search, created_at, updated_at)
         VALUES (${id}, ${providerId}, ${declaration.toolName}, ${declaration.category}, ${declaration.displayName},
           ${declaration.description}, ${declaration.price ?? null}::int8, ${declaration.freeTierCalls ?? null}::int4,
           ${inEffect.price}, ${inEffect.maximum}, ${inEffect.freeTierCalls}, ${inEffect.billingPolicy},
-          ${inEffect.version}, ${lastVersion}, ${toDate(inEffect.announcedAt)}, ${toDate(inEffect.effectiveFrom)},
+          ${inEffect.leaving}, ${inEffect.version}, ${lastVersion}, ${toDate(inEffect.announcedAt)}, ${toDate(inEffect.effectiveFrom)},
           ${upcoming?.version ?? null}::int4, ${toDateOrNull(upcoming?.effectiveFrom)}::timestamptz,
           ${jsonOrNull(declaration.inputSchema)}::json,
           ${jsonOrNull(declaration.outputSchema)}::json, ${declaration.billingPolicy},
@@ -46,7 +46,8 @@ export const layer = Layer.effect(
           effective_price_microcents = excluded.effective_price_microcents,
           effective_max_cost_microcents = excluded.effective_max_cost_microcents,
           effective_free_tier_calls = excluded.effective_free_tier_calls,
-          effective_billing_policy = excluded.effective_billing_policy, price_version = excluded.price_version,
+          effective_billing_policy = excluded.effective_billing_policy,
+          effective_leaving = excluded.effective_leaving, price_version = excluded.price_version,
           price_versions = excluded.price_versions, price_announced_at = excluded.price_announced_at,
           price_since = excluded.price_since, upcoming_version = excluded.upcoming_version,
           upcoming_from = excluded.upcoming_from, input_schema = excluded.input_schema,
@@ -67,10 +68,10 @@ export const layer = Layer.effect(
 
     const addVersion = (toolId: string, price: PriceVersion) => sql`
       INSERT INTO tool_prices
-        (tool_id, version, price_microcents, max_cost_microcents, free_tier_calls, billing_policy, announced_at,
-         effective_from)
+        (tool_id, version, price_microcents, max_cost_microcents, free_tier_calls, billing_policy, leaving,
+         announced_at, effective_from)
       VALUES (${toolId}, ${price.version}, ${price.price}, ${price.maximum}, ${price.freeTierCalls},
-        ${price.billingPolicy}, ${toDate(price.announcedAt)}, ${toDate(price.effectiveFrom)})
+        ${price.billingPolicy}, ${price.leaving}, ${toDate(price.announcedAt)}, ${toDate(price.effectiveFrom)})
       ON CONFLICT (tool_id, version) DO NOTHING`
 
     const inTransaction = Effect.map(Effect.serviceOption(sql.transactionService), Option.isSome)
@@ -108,8 +109,9 @@ export const layer = Layer.effect(
           )
           UPDATE tools t SET effective_price_microcents = u.price_microcents,
             effective_max_cost_microcents = u.max_cost_microcents, effective_free_tier_calls = u.free_tier_calls,
-            effective_billing_policy = u.billing_policy, price_version = u.version, price_announced_at = u.announced_at,
-            price_since = u.effective_from, upcoming_version = NULL, upcoming_from = NULL
+            effective_billing_policy = u.billing_policy, effective_leaving = u.leaving, price_version = u.version,
+            price_announced_at = u.announced_at, price_since = u.effective_from, upcoming_version = NULL,
+            upcoming_from = NULL
           FROM due, tool_prices u WHERE t.id = due.id AND u.tool_id = t.id AND u.version = t.upcoming_version
           RETURNING t.id`,
         Effect.map((rows) => rows.length),
@@ -167,8 +169,8 @@ export const layer = Layer.effect(
 
       prices: Effect.fn("PostgresCatalogStore.prices")(
         (id, limit) => sql<PriceRow>`
-          SELECT version, price_microcents, max_cost_microcents, free_tier_calls, billing_policy, announced_at,
-            effective_from, replaced_at FROM tool_prices
+          SELECT version, price_microcents, max_cost_microcents, free_tier_calls, billing_policy, leaving,
+            announced_at, effective_from, replaced_at FROM tool_prices
           WHERE tool_id = ${id} ORDER BY version DESC LIMIT ${limit}`,
         Effect.map((rows) => rows.map(toPriceVersion)),
         Effect.orDie

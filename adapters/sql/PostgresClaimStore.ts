@@ -62,6 +62,12 @@ export const layer = Layer.effect(
       return row!.owed
     }, Effect.orDie)
 
+    const owedTo = Effect.fn("PostgresClaimStore.owedTo")(function* (creditor: ConsumerId) {
+      const [row] = yield* sql<{ readonly owed: bigint }>`
+        SELECT coalesce(sum(amount - paid), 0)::int8 AS owed FROM claims WHERE creditor = ${creditor} AND paid < amount`
+      return row!.owed
+    }, Effect.orDie)
+
     const totals = Effect.gen(function* () {
       const [row] = yield* sql<ClaimTotals>`
         SELECT
@@ -86,6 +92,7 @@ export const layer = Layer.effect(
       debtors,
       ofSubjects,
       owedBy,
+      owedTo,
       totals,
       lockAdvanced
     })

@@ -18,7 +18,7 @@ import {
   toDispute
 } from "./DisputeRows.ts"
 import { toDate, toDateOrNull } from "./Instants.ts"
-import { STATUS_CODE, uuidOfReceipt } from "./LedgerCodes.ts"
+import { STATUS_CODE, statusCodeOf, uuidOfReceipt } from "./LedgerCodes.ts"
 
 const NEWEST = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 
@@ -37,7 +37,7 @@ export const layer = Layer.effect(
         INSERT INTO disputes (dispute_id, receipt_id, consumer_id, provider_id, cost, fee, settled_on, frozen, outcome,
           unfit, reason, filed_by, status, created_at, respond_by, claim_text, claim_evidence)
         VALUES (${dispute.id}, ${uuidOfReceipt(dispute.receiptId)}, ${dispute.consumerId}, ${dispute.providerId},
-          ${dispute.cost}, ${dispute.fee}, ${dispute.lot}::date, ${dispute.frozen}, ${STATUS_CODE[dispute.outcome]}, ${dispute.unfit}, ${dispute.reason},
+          ${dispute.cost}, ${dispute.fee}, ${dispute.lot}::date, ${dispute.frozen}, ${statusCodeOf(dispute.outcome, dispute.cause)}, ${dispute.unfit}, ${dispute.reason},
           ${FILED_BY_CODE[dispute.filedBy]}, ${STATUS_CODES[dispute.status]}, ${toDate(dispute.createdAt)},
           ${toDate(dispute.respondBy)}, ${dispute.claim.text ?? null}, ${dispute.claim.evidence ?? null})
         ON CONFLICT (receipt_id) WHERE status <> 4 DO NOTHING RETURNING dispute_id`

@@ -6,7 +6,7 @@ import { SqlClient } from "effect/sql"
 import { type ReceiptFilter, type ReceiptOwner, ReceiptStore } from "../../domain/receipts/ReceiptStore.ts"
 import type { ReceiptId } from "../../domain/shared/Ids.ts"
 import { pageOf, type PageRequest } from "../../domain/shared/Page.ts"
-import { uuidOfReceipt } from "./LedgerCodes.ts"
+import { causeOfCode, uuidOfReceipt } from "./LedgerCodes.ts"
 import { belongsTo, beyond, calledBefore, calledSince, hasStatus } from "./ReceiptQueries.ts"
 import { RECEIPT_COLUMNS, type ReceiptRow, toReceipt } from "./ReceiptRows.ts"
 
@@ -19,6 +19,12 @@ export const layer = Layer.effect(
     const find = Effect.fn("PostgresReceiptStore.find")(function* (id: ReceiptId) {
       const rows = yield* sql<ReceiptRow>`SELECT ${columns} FROM receipts r WHERE r.receipt_id = ${uuidOfReceipt(id)}`
       return Option.map(Arr.head(rows), toReceipt)
+    }, Effect.orDie)
+
+    const causeOf = Effect.fn("PostgresReceiptStore.causeOf")(function* (id: ReceiptId) {
+      const [row] = yield* sql<{ readonly status: number }>`
+        SELECT status FROM receipts WHERE receipt_id = ${uuidOfReceipt(id)}`
+      return row === undefined ? undefined : causeOfCode(row.status)
     }, Effect.orDie)
 
     const list = Effect.fn("PostgresReceiptStore.list")(function* (
@@ -44,6 +50,6 @@ export const layer = Layer.effect(
       }))
     }, Effect.orDie)
 
-    return ReceiptStore.of({ find, list })
+    return ReceiptStore.of({ find, causeOf, list })
   })
 )

@@ -12,6 +12,7 @@ import { GrantStore } from "../metering/GrantStore.ts"
 import { LoadStore } from "../payments/LoadStore.ts"
 import { PayeeStore } from "../payouts/PayeeStore.ts"
 import { PayoutStore } from "../payouts/PayoutStore.ts"
+import { ClaimStore } from "../refunds/ClaimStore.ts"
 import { SubmissionStore } from "../platform/SubmissionStore.ts"
 import { WaitlistStore } from "../platform/WaitlistStore.ts"
 import { ChangeFeed } from "../shared/ChangeFeed.ts"
@@ -70,6 +71,7 @@ export class Erasure extends Context.Service<
       const keys = yield* KeyStore
       const catalog = yield* CatalogStore
       const ledger = yield* LedgerStore
+      const claims = yield* ClaimStore
       const budgets = yield* BudgetStore
       const grants = yield* GrantStore
       const loads = yield* LoadStore
@@ -96,17 +98,18 @@ export class Erasure extends Context.Service<
         return filed.total + reviewed.total
       })
 
-      /** What is left once everything has come to its end; a consumer's wallet is locked from here on. */
+      /** What is left once everything has come to its end, refunds that are owed included; a consumer's wallet is locked from here on. */
       const leftOf = Effect.fnUntraced(function* (account: Account) {
         if (account.role === "provider") {
+          const owed = yield* claims.owedBy(account.ownerId)
           const balances = [
             ledger.balance("provider", account.ownerId),
             ledger.balance("provider_frozen", account.ownerId)
           ]
-          return (yield* Effect.all(balances)).reduce((sum, balance) => sum + balanceOf(balance), 0n)
+          return (yield* Effect.all(balances)).reduce((sum, balance) => sum + balanceOf(balance), 0n) - owed
         }
         const { availableMicrocents, owedMicrocents } = yield* ledger.lockedStanding(account.ownerId)
-        return availableMicrocents - owedMicrocents
+        return availableMicrocents - owedMicrocents + (yield* claims.owedTo(account.ownerId))
       })
 
       const underWay = Effect.fnUntraced(function* (account: Account) {

@@ -1,10 +1,11 @@
 /**
  * What a provider asks for a call: the tool's price, else its provider's default, else nothing; at most the tool's
- * maximum; and how many calls a month are free.
+ * maximum; how many calls a month are free; and what a canceled call costs.
  */
 import { Context } from "effect"
 import type { PricingModel } from "../accounts/Account.ts"
 import { type Microcents, zero } from "../shared/Microcents.ts"
+import { leavingOf } from "./Leaving.ts"
 import type { Terms } from "./Terms.ts"
 import type { ToolDeclaration } from "./Tool.ts"
 
@@ -23,7 +24,10 @@ export const effectivePrice = (
 
 /** A maximum below the price means nothing: no call costs less for it. */
 export const wantedTerms = (
-  declared: Pick<ToolDeclaration, "billingPolicy" | "freeTierCalls" | "maxCost" | "price">,
+  declared: Pick<
+    ToolDeclaration,
+    "billingPolicy" | "canceledCallCosts" | "freeTierCalls" | "maxCost" | "onCancel" | "price"
+  >,
   provider: { readonly pricingModel: PricingModel; readonly defaultPrice: Microcents },
   defaultFreeTierCalls: number
 ): Terms => {
@@ -32,6 +36,7 @@ export const wantedTerms = (
     price,
     maximum: declared.maxCost !== undefined && declared.maxCost > price ? declared.maxCost : price,
     freeTierCalls: declared.freeTierCalls ?? defaultFreeTierCalls,
-    billingPolicy: declared.billingPolicy
+    billingPolicy: declared.billingPolicy,
+    leaving: leavingOf(declared)
   }
 }

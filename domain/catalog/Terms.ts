@@ -1,9 +1,10 @@
 /**
- * The terms of a tool: what a call costs, at most and by what policy, and how many calls a month are free. Each change
- * is a price version with a number of its own and the time from which it is in effect.
+ * The terms of a tool: what a call costs, at most and by what policy, what a canceled call costs, and how many calls a
+ * month are free. Each change is a price version with a number of its own and the time from which it is in effect.
  */
 import type { DateTime } from "effect"
 import { formatPrice, type Microcents } from "../shared/Microcents.ts"
+import type { Leaving } from "./Leaving.ts"
 import type { BillingPolicy } from "./Tool.ts"
 
 export interface Terms {
@@ -13,6 +14,7 @@ export interface Terms {
   readonly maximum: Microcents
   readonly freeTierCalls: number
   readonly billingPolicy: BillingPolicy
+  readonly leaving: Leaving
 }
 
 export interface PriceVersion extends Terms {
@@ -37,11 +39,12 @@ export const isUsagePriced = ({ maximum, price }: Pick<Terms, "maximum" | "price
 export const priceText = (terms: Pick<Terms, "maximum" | "price">): string =>
   isUsagePriced(terms) ? `up to ${formatPrice(terms.maximum)}` : formatPrice(terms.price)
 
-export const termsOf = ({ billingPolicy, freeTierCalls, maximum, price }: Terms): Terms => ({
+export const termsOf = ({ billingPolicy, freeTierCalls, leaving, maximum, price }: Terms): Terms => ({
   price,
   maximum,
   freeTierCalls,
-  billingPolicy
+  billingPolicy,
+  leaving
 })
 
 /** An announced version is in effect from its very time on, on every node, whatever is stored or cached. */
@@ -57,15 +60,33 @@ export const noWorse = (a: Terms, b: Terms): boolean =>
   a.price <= b.price &&
   a.maximum <= b.maximum &&
   a.freeTierCalls >= b.freeTierCalls &&
-  CHARGED[a.billingPolicy] <= CHARGED[b.billingPolicy]
+  CHARGED[a.billingPolicy] <= CHARGED[b.billingPolicy] &&
+  leavesNoWorse(a, b)
 
-/** Term by term the better one for the consumer. */
-export const better = (a: Terms, b: Terms): Terms => ({
-  price: a.price < b.price ? a.price : b.price,
-  maximum: a.maximum < b.maximum ? a.maximum : b.maximum,
-  freeTierCalls: Math.max(a.freeTierCalls, b.freeTierCalls),
-  billingPolicy: CHARGED[a.billingPolicy] < CHARGED[b.billingPolicy] ? a.billingPolicy : b.billingPolicy
-})
+/**
+ * Term by term the better one for the consumer, and never worse than `a`. Where neither is the better one for callers
+ * that leave, those of `a` stay.
+ */
+export const better = (a: Terms, b: Terms): Terms => {
+  const best: Terms = {
+    price: a.price < b.price ? a.price : b.price,
+    maximum: a.maximum < b.maximum ? a.maximum : b.maximum,
+    freeTierCalls: Math.max(a.freeTierCalls, b.freeTierCalls),
+    billingPolicy: CHARGED[a.billingPolicy] < CHARGED[b.billingPolicy] ? a.billingPolicy : b.billingPolicy,
+    leaving: b.leaving
+  }
+  return leavesNoWorse(best, a) ? best : { ...best, leaving: a.leaving }
+}
+
+/**
+ * A canceled call costs its list price whatever its outcome is. But the outcome of a usage-priced call may cost up to
+ * the maximum, and so more than that.
+ */
+const leavesNoWorse = (a: Terms, b: Terms): boolean =>
+  a.leaving === "outcome" && b.leaving === "price" ? a.maximum <= b.price : LEFT[a.leaving] <= LEFT[b.leaving]
 
 /** What is charged under a policy is also charged under every one of a higher rank. */
 const CHARGED: Readonly<Record<BillingPolicy, number>> = { valid_output: 0, success: 1, attempt: 2 }
+
+/** What a caller pays that leaves, from the least to the most. */
+const LEFT: Readonly<Record<Leaving, number>> = { free: 0, outcome: 1, price: 2 }

@@ -99,8 +99,8 @@ export const applyChange = (known: ToolDeclaration | undefined, change: ToolChan
   }
 }
 
-/** The four fields of a declaration that decide what a call costs. */
-type DeclaredTerms = "price" | "maxCost" | "freeTierCalls" | "billingPolicy"
+/** The fields of a declaration that decide what a call costs. */
+type DeclaredTerms = "price" | "maxCost" | "freeTierCalls" | "billingPolicy" | "onCancel" | "canceledCallCosts"
 
 export interface Tool extends Omit<ToolDeclaration, DeclaredTerms> {
   readonly id: ToolId
@@ -123,7 +123,5 @@ export const declarationOf = ({ declared, ...tool }: Tool): ToolDeclaration => (
   inputSchema: tool.inputSchema,
   outputSchema: tool.outputSchema,
   timeoutMs: tool.timeoutMs,
-  idempotent: tool.idempotent,
-  onCancel: tool.onCancel,
-  canceledCallCosts: tool.canceledCallCosts
+  idempotent: tool.idempotent
 })

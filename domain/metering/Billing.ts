@@ -2,7 +2,8 @@
  * What a finished call costs. By default only a success costs money; a tool's published policy may say that output must
  * fit its schema, or that every attempt counts. A provider may report the actual cost, billed up to what was held.
  */
-import type { BillingPolicy, CanceledCallCosts } from "../catalog/Tool.ts"
+import type { Leaving } from "../catalog/Leaving.ts"
+import type { BillingPolicy } from "../catalog/Tool.ts"
 import { Microcents, zero } from "../shared/Microcents.ts"
 import type { CallStatus, ToolResult } from "./ToolUpstream.ts"
 
@@ -31,13 +32,13 @@ export const billedAmount = (call: Delivered): Microcents => {
   return wanted < call.held ? wanted : call.held
 }
 
-/** Of a call whose cancellation was passed to the provider: what the tool publishes, and at most what was held. */
+/** Of a call whose cancellation was passed to the provider: what the terms in effect say, and at most what was held. */
 export const canceledAmount = (
-  costs: CanceledCallCosts,
+  leaving: Leaving,
   price: Microcents,
   { free, held }: Pick<Delivered, "free" | "held">
 ): Microcents => {
-  if (free || costs === "nothing") return zero
+  if (free || leaving === "free") return zero
   return price < held ? price : held
 }
 

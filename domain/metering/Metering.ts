@@ -118,7 +118,7 @@ export class Metering extends Context.Service<
           idempotency: request.idempotency
         })
         const progress: CallProgress = {
-          passesCancel: tool.onCancel === "pass",
+          passesCancel: entry.leaving !== "outcome",
           forwarded: 0,
           left: false,
           canceled: false

@@ -76,7 +76,7 @@ export const makeSettle = Effect.gen(function* () {
     const fits = tool.outputSchema === undefined ? undefined : yield* outputFits(entry, answer)
     const canceled = progress.canceled && !answered
     const cost = canceled
-      ? canceledAmount(tool.canceledCallCosts, entry.price, opened)
+      ? canceledAmount(entry.leaving, entry.price, opened)
       : billedAmount({
           status: answer.status,
           policy: entry.billingPolicy,
@@ -104,7 +104,7 @@ export const makeSettle = Effect.gen(function* () {
     )
     // A success that the tool's policy does not charge is no free call used up either.
     const usesFreeCall = canceled
-      ? tool.canceledCallCosts === "price"
+      ? entry.leaving === "price"
       : answer.status === "success" && !(entry.billingPolicy === "valid_output" && fits !== true)
     const report: CallReport = {
       entry,

@@ -1,11 +1,12 @@
 /**
- * When a consumer's account is frozen: while a chargeback of one of its payments is open, and after one that was lost until
- * the debt is paid. The operator may unfreeze it before that.
+ * When a consumer's account is frozen: while a chargeback of one of its payments is open, after one that was lost until the
+ * debt is paid, and while calls hold money that was refunded meanwhile. The operator may unfreeze it before that.
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
-import { LedgerStore } from "../ledger/LedgerStore.ts"
+import { Ledger } from "../ledger/Ledger.ts"
+import { Entropy } from "../shared/Entropy.ts"
 import type { ConsumerId } from "../shared/Ids.ts"
-import { formatDollars } from "../shared/Microcents.ts"
+import { formatDollars, Microcents } from "../shared/Microcents.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { type Chargeback, ChargebackStore } from "./ChargebackStore.ts"
 import { type Freeze, FreezeStore } from "./FreezeStore.ts"
@@ -29,12 +30,24 @@ export class AccountFreezes extends Context.Service<
     Effect.gen(function* () {
       const freezes = yield* FreezeStore
       const chargebacks = yield* ChargebackStore
-      const ledger = yield* LedgerStore
+      const ledger = yield* Ledger
+      const entropy = yield* Entropy
       const { atomically } = yield* UnitOfWork
 
+      /** Calls held this money when the debt came about, and gave it back. What is owed still. */
+      const payDebt = Effect.fnUntraced(function* (consumerId: ConsumerId) {
+        const { availableMicrocents, owedMicrocents } = yield* ledger.lockedStanding(consumerId)
+        const amount = Microcents.make(availableMicrocents < owedMicrocents ? availableMicrocents : owedMicrocents)
+        if (amount <= 0n) return owedMicrocents
+        const leg = { kind: "adjustment", debit: "wallet", credit: "consumer_debt", consumerId, amount } as const
+        yield* Effect.orDie(ledger.post({ reference: `debt:${yield* entropy.uuid}`, legs: [leg] }))
+        return owedMicrocents - amount
+      })
+
       const review = Effect.fn("AccountFreezes.review")(function* (consumerId: ConsumerId) {
-        const { owedMicrocents } = yield* ledger.lockedStanding(consumerId)
-        const reason = reasonOf(yield* chargebacks.ofConsumer(consumerId), owedMicrocents)
+        const owed = yield* payDebt(consumerId)
+        const { held } = yield* ledger.wallet(consumerId)
+        const reason = reasonOf(yield* chargebacks.ofConsumer(consumerId), owed) ?? heldReason(owed, held)
         if (reason === undefined) yield* freezes.unfreeze(consumerId)
         else yield* freezes.freeze(consumerId, { reason, at: yield* DateTime.now })
       }, atomically)
@@ -66,6 +79,12 @@ export class AccountFreezes extends Context.Service<
     })
   )
 }
+
+/** What calls give back pays the debt first, so nothing of it is spent before. */
+const heldReason = (owedMicrocents: bigint, held: bigint): string | undefined =>
+  owedMicrocents > 0n && held > 0n
+    ? `A payment of this account was refunded while calls were under way, and ${formatDollars(owedMicrocents)} are owed. It is unfrozen when they have ended.`
+    : undefined
 
 /** Undefined: nothing freezes the account. */
 const reasonOf = (chargebacks: ReadonlyArray<Chargeback>, owedMicrocents: bigint): string | undefined => {

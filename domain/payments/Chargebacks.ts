@@ -73,6 +73,19 @@ export class Chargebacks extends Context.Service<
         }
       })
 
+      /** By other chargebacks of this consumer that stand: what a lot has beyond it is from other consumers. */
+      const takenBefore = Effect.fnUntraced(function* (consumerId: ConsumerId) {
+        const taken = new Map<string, bigint>()
+        for (const { funds, id } of yield* store.ofConsumer(consumerId)) {
+          if (funds !== "withdrawn") continue
+          for (const { amount, debit, lot, providerId } of yield* ledger.byReference(`dispute:${id}`)) {
+            if (debit !== "provider") continue
+            taken.set(`${providerId} ${lot}`, (taken.get(`${providerId} ${lot}`) ?? 0n) + amount)
+          }
+        }
+        return taken
+      })
+
       /** Of this consumer's calls since the load, without those that a dispute refunded; what still matures of it. */
       const liableParts = Effect.fnUntraced(function* (consumerId: ConsumerId, creditedAt: DateTime.Utc) {
         if (liability === "platform") return []
@@ -80,6 +93,7 @@ export class Chargebacks extends Context.Service<
           ({ receiptId }) => receiptId
         )
         const earned = yield* spending.since(consumerId, creditedAt, refunded)
+        const taken = yield* takenBefore(consumerId)
         const maturing = new Map<ProviderId, ReadonlyMap<string, bigint>>()
         const parts: Array<LiablePart> = []
         for (const { day, net, providerId } of earned) {
@@ -88,7 +102,9 @@ export class Chargebacks extends Context.Service<
             maturing.set(providerId, new Map(holdings.maturing.map((part) => [part.day, part.amount])))
           }
           const there = maturing.get(providerId)!.get(day) ?? 0n
-          if (there > 0n) parts.push({ providerId, day, amount: there < net ? there : net })
+          const left = net - (taken.get(`${providerId} ${day}`) ?? 0n)
+          const amount = there < left ? there : left
+          if (amount > 0n) parts.push({ providerId, day, amount })
         }
         return parts
       })

@@ -9,6 +9,7 @@ import { Payouts } from "../payouts/Payouts.ts"
 import type { LoadId } from "../shared/Ids.ts"
 import { fromCents } from "../shared/Microcents.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
+import { AccountFreezes } from "./AccountFreezes.ts"
 import { Chargebacks } from "./Chargebacks.ts"
 import { Withdrawals } from "./Withdrawals.ts"
 import { isAsOrdered, Loads } from "./Loads.ts"
@@ -50,6 +51,7 @@ export class PaymentEvents extends Context.Service<
       const store = yield* LoadStore
       const gateway = yield* PaymentGateway
       const ledger = yield* Ledger
+      const freezes = yield* AccountFreezes
       const loads = yield* Loads
       const chargebacks = yield* Chargebacks
       const withdrawals = yield* Withdrawals
@@ -84,6 +86,7 @@ export class PaymentEvents extends Context.Service<
         }
         if (news.state === "taken") {
           yield* ledger.takeBack({ ...movement, reference: `refund:${news.id}` }).pipe(Effect.orDie)
+          yield* freezes.review(movement.consumerId)
         } else if (before !== undefined) {
           yield* ledger.bringBack({ ...movement, reference: `refund:${news.id}:returned` }).pipe(Effect.orDie)
         }

@@ -45,9 +45,11 @@ export const earningStatesOf = (lots: ReadonlyArray<Lot>, terms: EarningTerms, n
     if (remaining <= 0n) continue
     const { day } = lot
     const kept = reserveOf(lot, remaining, terms)
-    const maturesOn = dayAfter(day, delayDaysOf(day, terms))
+    const delayDays = delayDaysOf(day, terms)
+    const maturesOn = dayAfter(day, delayDays)
     const reservedUntil = kept === 0n ? maturesOn : dayAfter(day, Math.max(terms.policy.reserveDays, 1))
-    if (today < maturesOn) {
+    // Without a delay there is nothing to wait for, whatever the clock of the node that settled said.
+    if (delayDays > 0 && today < maturesOn) {
       maturing.push({ day, amount: remaining })
       waits("maturing", maturesOn, remaining - (maturesOn < reservedUntil ? kept : 0n))
       if (maturesOn < reservedUntil) waits("reserved", reservedUntil, kept)

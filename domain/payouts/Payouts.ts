@@ -80,9 +80,15 @@ export class Payouts extends Context.Service<
       const { advance, reversed, work } = yield* makePayoutAttempts
       const { atomically } = yield* UnitOfWork
 
+      /** What is owed is not paid out, also where there are more claims than one collection pays. */
+      const payableOf = Effect.fnUntraced(function* (providerId: ProviderId, availableMicrocents: bigint) {
+        const left = availableMicrocents - (yield* claims.owedBy(providerId))
+        return left > 0n ? toCents(left) : 0
+      })
+
       const payableCents = Effect.fn("Payouts.payableCents")(function* (providerId: ProviderId) {
         const { availableMicrocents } = yield* money.holdings(providerId)
-        return toCents(availableMicrocents)
+        return yield* payableOf(providerId, availableMicrocents)
       })
 
       /** Undefined where another request was first. */
@@ -99,7 +105,7 @@ export class Payouts extends Context.Service<
 
       const draft = Effect.fnUntraced(function* (id: PayoutId, providerId: ProviderId, accountId: string) {
         const { available } = yield* money.holdings(providerId)
-        const amountCents = toCents(totalOfParts(available.slice(0, LOTS_PER_POSTING_MAX)))
+        const amountCents = yield* payableOf(providerId, totalOfParts(available.slice(0, LOTS_PER_POSTING_MAX)))
         if (amountCents < PAYOUT_CENTS_MIN) return yield* new BelowMinimum({ balanceCents: amountCents })
         const now = yield* DateTime.now
         const payout: Payout = {

@@ -2,6 +2,7 @@
  * Reading receipts. They are written by `CallStore.close`, in the transaction that settles the call.
  */
 import { Context, type Effect, type Option } from "effect"
+import type { CallCause } from "../metering/CallCause.ts"
 import type { ConsumerId, ProviderId, ReceiptId, ToolId } from "../shared/Ids.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"
 import type { Receipt, ReceiptStatus } from "./Receipt.ts"
@@ -23,6 +24,8 @@ export class ReceiptStore extends Context.Service<
   ReceiptStore,
   {
     find(id: ReceiptId): Effect.Effect<Option.Option<Receipt>>
+    /** Of a call that ended in `error` by its caller's doing. */
+    causeOf(id: ReceiptId): Effect.Effect<CallCause | undefined>
     /** Newest first: a consumer's calls, or the calls of a provider's tools. */
     list(owner: ReceiptOwner, filter: ReceiptFilter, page: PageRequest): Effect.Effect<Page<Receipt>>
   }

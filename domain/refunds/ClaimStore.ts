@@ -2,7 +2,7 @@
  * Where claims are kept.
  */
 import { Context, type Effect } from "effect"
-import type { ProviderId } from "../shared/Ids.ts"
+import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import type { Claim, ClaimId } from "./Claim.ts"
 
@@ -28,6 +28,8 @@ export class ClaimStore extends Context.Service<
     ofSubjects(subjects: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Claim>>
     /** What a provider owes in all. */
     owedBy(debtor: ProviderId): Effect.Effect<bigint>
+    /** What a consumer is owed in all. */
+    owedTo(creditor: ConsumerId): Effect.Effect<bigint>
     readonly totals: Effect.Effect<ClaimTotals>
     /** Until the unit of work around it ends nobody else reads what was advanced through this. */
     readonly lockAdvanced: Effect.Effect<bigint>

@@ -119,9 +119,11 @@ export class Refunds extends Context.Service<
 
       const refundOnce = Effect.fnUntraced(function* (call: CallToRefund) {
         const { consumerId, providerId, subject } = call
+        // The wallet before everything else, as claims and settlements lock it: in one order nobody waits in a circle.
+        const standing = yield* ledger.lockedStanding(consumerId)
         const plan = yield* planOf(call)
         if (plan.refunded > 0n) {
-          const legs = intoWallet(sourcesOf(plan, call), yield* ledger.lockedStanding(consumerId))
+          const legs = intoWallet(sourcesOf(plan, call), standing)
           yield* ledger.post({ reference: `dispute:${subject}`, legs })
         }
         yield* claim(plan.owedByProvider, call, { debtor: providerId, creditor: consumerId })

@@ -2,6 +2,7 @@
  * A dispute about one receipt, from filing to decision. Two parties, one amount at stake: what the call cost.
  */
 import { DateTime, Schema } from "effect"
+import type { CallCause } from "../metering/CallCause.ts"
 import type { ReceiptStatus } from "../receipts/Receipt.ts"
 import type { ConsumerId, ProviderId, ReceiptId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
@@ -69,6 +70,8 @@ export interface Dispute {
   readonly frozen: Microcents
   /** How the receipt says that the call ended. */
   readonly outcome: ReceiptStatus
+  /** Of a call that ended in `error` by its caller's doing: no evidence against the provider. */
+  readonly cause: CallCause | undefined
   /** Its output did not fit the tool's output schema. */
   readonly unfit: boolean
   readonly reason: DisputeReason
@@ -89,6 +92,10 @@ export const isOpen = ({ status }: Pick<Dispute, "status">): boolean => status =
 export const isPastDecision = ({ decideBy, status }: Dispute, now: DateTime.Utc): boolean =>
   status === "under_review" && decideBy !== undefined && DateTime.isLessThan(decideBy, now)
 
+/** By the provider, as the receipt says it. */
+export const isFailed = ({ cause, outcome }: Pick<Dispute, "cause" | "outcome">): boolean =>
+  cause === undefined && (outcome === "error" || outcome === "timeout")
+
 /**
  * What needs nobody to decide it, if anything does: the receipt, the output's misfit, the provider's own word, or the
  * silence of whoever had the say. Whoever does not decide does not hold up the money of others.
@@ -97,8 +104,7 @@ export const decidedByItself = (dispute: Dispute, now: DateTime.Utc): DecidedBy 
   if (isPastDecision(dispute, now)) return "operator_deadline"
   if (dispute.status !== "filed") return undefined
   if (dispute.filedBy === "provider") return "provider"
-  if (dispute.cost > 0n && (dispute.unfit || dispute.outcome === "error" || dispute.outcome === "timeout"))
-    return "evidence"
+  if (dispute.cost > 0n && (dispute.unfit || isFailed(dispute))) return "evidence"
   return DateTime.isLessThan(dispute.respondBy, now) ? "deadline" : undefined
 }
 

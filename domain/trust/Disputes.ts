@@ -131,6 +131,7 @@ export class Disputes extends Context.Service<
           ...stake,
           frozen: yield* refunds.freeze({ ...stake, subject: id }),
           unfit: yield* unfit.isNoted({ consumerId: receipt.agent_id, receiptId: receipt.receipt_id }),
+          cause: yield* receipts.causeOf(receipt.receipt_id),
           reason: filing.reason,
           filedBy,
           claim: { text: filing.text, evidence: filing.evidence },
@@ -170,6 +171,8 @@ export class Disputes extends Context.Service<
       const pay = Effect.fnUntraced(function* (dispute: Dispute, amount: Microcents) {
         const call = { ...dispute, subject: dispute.id }
         if (dispute.status === "resolved_refund") return amount === zero ? zero : yield* refunds.refund(call)
+        // The wallet before the provider's lots, as refunds lock them.
+        yield* ledger.lockedStanding(dispute.consumerId)
         yield* refunds.release(call)
         if (amount === zero) return zero
         const credit = { reference: `dispute:${dispute.id}`, consumerId: dispute.consumerId, amount }

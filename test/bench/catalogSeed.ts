@@ -53,9 +53,9 @@ export const seedCatalog = Effect.fnUntraced(function* (
       WITH stored AS (
         INSERT INTO tools (id, provider_id, tool_name, display_name, category, description, price_microcents,
           effective_price_microcents, effective_max_cost_microcents, effective_free_tier_calls, effective_billing_policy,
-          price_version, price_versions, price_announced_at, price_since, input_schema, billing_policy, idempotent,
+          effective_leaving, price_version, price_versions, price_announced_at, price_since, input_schema, billing_policy, idempotent,
           search, created_at, updated_at)
-        SELECT id, provider_id, tool_name, display_name, category, description, price, price, price, 100, 'success', 1, 1, ${at},
+        SELECT id, provider_id, tool_name, display_name, category, description, price, price, price, 100, 'success', 'outcome', 1, 1, ${at},
           ${at}, ${SCHEMA}::json,
           'success', false, array_to_tsvector(string_to_array(lexemes, ' ')), ${at}, ${at}
         FROM unnest(${batch.map((one) => one.id)}::uuid[], ${batch.map((one) => one.providerId)}::uuid[],
@@ -66,8 +66,9 @@ export const seedCatalog = Effect.fnUntraced(function* (
         RETURNING id, effective_price_microcents
       )
       INSERT INTO tool_prices (tool_id, version, price_microcents, max_cost_microcents, free_tier_calls, billing_policy,
-        announced_at, effective_from)
-      SELECT id, 1, effective_price_microcents, effective_price_microcents, 100, 'success', ${at}, ${at} FROM stored`
+        leaving, announced_at, effective_from)
+      SELECT id, 1, effective_price_microcents, effective_price_microcents, 100, 'success', 'outcome', ${at}, ${at}
+      FROM stored`
   }
   // Cleans the pending list too.
   yield* sql`VACUUM ANALYZE tools`

@@ -87,16 +87,16 @@ export const callStoreContract = (name: string, ports: Layer.Layer<LedgerPorts>)
       })
     )
 
-    it.effect("leaves out the part of a very small amount that is nothing", () =>
+    it.effect("leaves out the provider's part of the smallest amount, which is all fee", () =>
       Effect.gen(function* () {
         const store = yield* LedgerStore
         const consumerId = yield* consumerWith(10_000)
-        const small = yield* aCall(consumerId, { holdAmount: money(4) })
+        const small = yield* aCall(consumerId, { holdAmount: money(1) })
         yield* settled(small)
         const transfers = yield* store.transfers(transferOfCall(small.invocationId))
         assert.deepStrictEqual(
           transfers.map(({ leg, credit, amount }) => ({ leg, credit, amount })),
-          [{ leg: 1, credit: "provider", amount: money(4) }]
+          [{ leg: 2, credit: "platform_fee", amount: money(1) }]
         )
       })
     )

@@ -13,7 +13,7 @@ const price = Microcents.make
 
 export const catalogPricesContract = (name: string, ports: Layer.Layer<Ports>) =>
   it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`CatalogStore's prices over ${name}`, (it) => {
-    it.effect("keeps every version of the terms, with its maximum and policy", () =>
+    it.effect("keeps every version of the terms, with its maximum, policy and cost of canceled calls", () =>
       Effect.gen(function* () {
         const store = yield* CatalogStore
         const provider = yield* aProvider()
@@ -24,7 +24,10 @@ export const catalogPricesContract = (name: string, ports: Layer.Layer<Ports>) =
           { price: 101n, freeTierCalls: 0, day: "04", version: 3 },
           { price: 101n, freeTierCalls: 0, maxCost: 500n, day: "05", version: 4 },
           { price: 101n, freeTierCalls: 0, maxCost: 500n, billingPolicy: "attempt", day: "06", version: 5 },
-          { price: 101n, freeTierCalls: 0, maxCost: 500n, billingPolicy: "attempt", day: "07", version: 5 }
+          { price: 101n, freeTierCalls: 0, maxCost: 500n, billingPolicy: "attempt", day: "07", version: 5 },
+          { price: 101n, freeTierCalls: 0, canceledCallCosts: "nothing", day: "08", version: 6 },
+          { price: 101n, freeTierCalls: 0, canceledCallCosts: "nothing", onCancel: "pass", day: "09", version: 7 },
+          { price: 101n, freeTierCalls: 0, onCancel: "pass", day: "10", version: 8 }
         ] as const
         let id: ToolId | undefined
         for (const { day, version, ...terms } of steps) {
@@ -36,18 +39,28 @@ export const catalogPricesContract = (name: string, ports: Layer.Layer<Ports>) =
         }
         const history = yield* store.prices(id!, 100)
         assert.deepStrictEqual(
-          history.map((one) => [one.version, one.price, one.maximum, one.freeTierCalls, one.billingPolicy]),
+          history.map((one) => [
+            one.version,
+            one.price,
+            one.maximum,
+            one.freeTierCalls,
+            one.billingPolicy,
+            one.leaving
+          ]),
           [
-            [5, 101n, 500n, 0, "attempt"],
-            [4, 101n, 500n, 0, "success"],
-            [3, 101n, 101n, 0, "success"],
-            [2, 101n, 101n, 10, "success"],
-            [1, 100n, 100n, 10, "success"]
+            [8, 101n, 101n, 0, "success", "price"],
+            [7, 101n, 101n, 0, "success", "free"],
+            [6, 101n, 101n, 0, "success", "outcome"],
+            [5, 101n, 500n, 0, "attempt", "outcome"],
+            [4, 101n, 500n, 0, "success", "outcome"],
+            [3, 101n, 101n, 0, "success", "outcome"],
+            [2, 101n, 101n, 10, "success", "outcome"],
+            [1, 100n, 100n, 10, "success", "outcome"]
           ]
         )
         assert.deepStrictEqual(
           history.map((one) => one.effectiveFrom),
-          ["06", "05", "04", "03", "01"].map((day) => instant(`2026-11-${day}T00:00:00.000Z`))
+          ["10", "09", "08", "06", "05", "04", "03", "01"].map((day) => instant(`2026-11-${day}T00:00:00.000Z`))
         )
         assert.deepStrictEqual(yield* store.prices(id!, 2), history.slice(0, 2))
       })
@@ -62,14 +75,15 @@ export const catalogPricesContract = (name: string, ports: Layer.Layer<Ports>) =
         const day = Duration.days(1)
         const { prices } = yield* putTool(
           provider,
-          { price: price(MICROCENTS_MAX), freeTierCalls: 0, billingPolicy: "attempt" },
+          { price: price(MICROCENTS_MAX), freeTierCalls: 0, billingPolicy: "attempt", onCancel: "pass" },
           start,
           day
         )
         const entry = Option.getOrThrow(yield* store.find(id))
         assert.deepStrictEqual(entry.prices, prices)
         assert.deepStrictEqual(entry.prices.upcoming?.effectiveFrom, due)
-        assert.strictEqual(entry.price, 100n)
+        assert.deepStrictEqual([entry.price, entry.leaving], [100n, "outcome"])
+        assert.strictEqual(entry.tool.declared.onCancel, "pass")
         const filter = { category: undefined, providerId: provider.id, maxPrice: price(100n), tokens: [] }
         const page = { limit: 1, offset: 0, after: undefined }
         assert.strictEqual((yield* store.search(filter, "price", page)).total, 1)
@@ -78,7 +92,10 @@ export const catalogPricesContract = (name: string, ports: Layer.Layer<Ports>) =
         assert.strictEqual(yield* store.promote(due, 1_000), 0)
         const promoted = Option.getOrThrow(yield* store.find(id))
         assert.deepStrictEqual(promoted, entryAt(entry, due.epochMilliseconds))
-        assert.deepStrictEqual([promoted.price, promoted.billingPolicy], [MICROCENTS_MAX, "attempt"])
+        assert.deepStrictEqual(
+          [promoted.price, promoted.billingPolicy, promoted.leaving],
+          [MICROCENTS_MAX, "attempt", "price"]
+        )
         assert.strictEqual((yield* store.search(filter, "price", page)).total, 0)
       })
     )

@@ -52,6 +52,10 @@ export const claimStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
         assert.strictEqual(yield* store.owedBy(debtor), 1_000n)
         yield* store.setPaid(older.id, money(120))
         assert.strictEqual(yield* store.owedBy(debtor), 880n)
+        assert.deepStrictEqual(
+          [yield* store.owedTo(older.creditor!), yield* store.owedTo(newer.creditor!)],
+          [380n, 500n]
+        )
         assert.deepStrictEqual(yield* store.lockOpen(debtor, 1), [{ ...older, paid: money(120) }])
         yield* store.setPaid(older.id, older.amount)
         assert.deepStrictEqual(yield* store.lockOpen(debtor, 10), [newer])

@@ -43,6 +43,7 @@ export const aDispute = (changes: Partial<Dispute> = {}): Dispute => ({
   lot: "2026-11-20",
   frozen: changes.cost === undefined ? Microcents.make(450n) : zero,
   outcome: "success",
+  cause: undefined,
   unfit: false,
   reason: "quality",
   filedBy: "agent",
@@ -195,6 +196,7 @@ export const disputeStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
         const failed = aDispute({ outcome: "error", respondBy: at(51) })
         const unbilled = aDispute({ outcome: "timeout", cost: zero, fee: zero, respondBy: at(52) })
         const offered = aDispute({ filedBy: "provider", respondBy: at(53) })
+        const rejected = aDispute({ outcome: "error", cause: "input_rejected", respondBy: at(52) })
         const unfit = aDispute({ unfit: true, respondBy: at(54) })
         const unfitUnbilled = aDispute({ unfit: true, cost: zero, fee: zero, respondBy: at(55) })
         const contested = [
@@ -202,7 +204,7 @@ export const disputeStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
           aDispute({ respondBy: at(3) }),
           aDispute({ respondBy: at(2) })
         ]
-        const all = [late, patient, failed, unbilled, offered, unfit, unfitUnbilled, ...contested]
+        const all = [late, patient, failed, unbilled, offered, rejected, unfit, unfitUnbilled, ...contested]
         for (const one of all) yield* store.insert(one)
         const [waiting, undecided, over] = contested.map((one, n): Dispute => ({
           ...one,
@@ -218,6 +220,7 @@ export const disputeStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
         // Until the very moment, the operator may still decide.
         assert.deepStrictEqual(yield* dueAt(6), [late.id, failed.id, offered.id, unfit.id])
         assert.deepStrictEqual(yield* store.find(unfit.id), Option.some(unfit))
+        assert.deepStrictEqual(yield* store.find(rejected.id), Option.some(rejected))
         assert.deepStrictEqual(yield* dueAt(7), [late.id, undecided!.id, failed.id, offered.id, unfit.id])
         assert.deepStrictEqual(yield* dueAt(8), [late.id, undecided!.id, waiting!.id, failed.id, offered.id, unfit.id])
         assert.strictEqual((yield* store.due(at(6), 1)).length, 1)

@@ -131,6 +131,10 @@ export const putTool = Effect.fnUntraced(function* (
 
 /** The tool that comes of a declaration. */
 export const toolOf = (
-  { billingPolicy, freeTierCalls, maxCost, price, ...rest }: ToolDeclaration,
+  { billingPolicy, canceledCallCosts, freeTierCalls, maxCost, onCancel, price, ...rest }: ToolDeclaration,
   kept: Pick<Tool, "createdAt" | "id" | "providerId" | "updatedAt" | "withdrawnAt">
-): Tool => ({ ...rest, declared: { billingPolicy, freeTierCalls, maxCost, price }, ...kept })
+): Tool => ({
+  ...rest,
+  declared: { billingPolicy, canceledCallCosts, freeTierCalls, maxCost, onCancel, price },
+  ...kept
+})

@@ -26,6 +26,7 @@ const terms = (price: bigint, more: Partial<Terms> = {}): Terms => ({
   maximum: Microcents.make(price),
   freeTierCalls: 0,
   billingPolicy: "success",
+  leaving: "outcome",
   ...more
 })
 const upTo = (maximum: bigint): Partial<Terms> => ({ maximum: Microcents.make(maximum) })
@@ -42,13 +43,15 @@ describe("A change of terms", () => {
     assert.deepStrictEqual(inEffect.effectiveFrom, T0)
   })
 
-  it("waits for the notice period where it charges more: price, maximum, or policy", () => {
-    const before = terms(10n, { ...upTo(100n), billingPolicy: "valid_output" })
+  it("waits for the notice period where it charges more: price, maximum, policy, or canceled calls", () => {
+    const before = terms(10n, { ...upTo(100n), billingPolicy: "valid_output", leaving: "free" })
     for (const worse of [
       { ...before, price: Microcents.make(11n) },
       { ...before, ...upTo(101n) },
       { ...before, billingPolicy: "success" },
-      { ...before, billingPolicy: "attempt" }
+      { ...before, billingPolicy: "attempt" },
+      { ...before, leaving: "outcome" },
+      { ...before, leaving: "price" }
     ] as const) {
       const planned = planPrices(listed(before), worse, T0, DAY)
       assert.isTrue(sameTerms(planned.inEffect, before))
@@ -61,12 +64,14 @@ describe("A change of terms", () => {
   })
 
   it("applies at once where no consumer pays more for it", () => {
-    const before = terms(10n, { ...upTo(100n), billingPolicy: "attempt", freeTierCalls: 5 })
+    const before = terms(10n, { ...upTo(100n), billingPolicy: "attempt", freeTierCalls: 5, leaving: "price" })
     for (const nicer of [
       { ...before, price: Microcents.make(9n) },
       { ...before, ...upTo(99n) },
       { ...before, freeTierCalls: 6 },
-      { ...before, billingPolicy: "valid_output" }
+      { ...before, billingPolicy: "valid_output" },
+      { ...before, leaving: "free" },
+      { ...before, ...upTo(10n), leaving: "outcome" }
     ] as const) {
       const planned = planPrices(listed(before), nicer, hours(1), DAY)
       assert.isTrue(sameTerms(planned.inEffect, nicer))
@@ -81,6 +86,22 @@ describe("A change of terms", () => {
     assert.strictEqual(planned.inEffect.maximum, 50n)
     assert.deepStrictEqual(facts(planned.upcoming), [3, 20, DateTime.formatIso(T1)])
     assert.strictEqual(planned.lastVersion, 3)
+  })
+
+  it("waits for the notice period where a canceled call costs its price instead of what its outcome costs", () => {
+    for (const leaving of ["free", "outcome"] as const) {
+      const planned = planPrices(listed(terms(10n, { leaving })), terms(5n, { leaving: "price" }), T0, DAY)
+      assert.deepStrictEqual([planned.inEffect.price, planned.inEffect.leaving], [5n, leaving])
+      assert.strictEqual(planned.upcoming?.leaving, "price")
+      assert.deepStrictEqual(planned.upcoming?.effectiveFrom, T1)
+    }
+  })
+
+  it("waits for the notice period where an outcome may cost more than the price that a canceled call costs now", () => {
+    const before = terms(10n, { ...upTo(900n), leaving: "price" })
+    const planned = planPrices(listed(before), { ...before, ...upTo(11n), leaving: "outcome" }, T0, DAY)
+    assert.deepStrictEqual([planned.inEffect.maximum, planned.inEffect.leaving], [11n, "price"])
+    assert.deepStrictEqual([planned.upcoming?.leaving, planned.upcoming?.effectiveFrom], ["outcome", T1])
   })
 
   it("cuts a free tier with the first month that begins after the notice", () => {
@@ -136,8 +157,12 @@ describe("A change of terms", () => {
     above: Schema.Literals([0, 0, 5, 500]),
     freeTierCalls: Schema.Literals([0, 5, 10]),
     billingPolicy: Schema.Literals(["success", "valid_output", "attempt"]),
+    leaving: Schema.Literals(["free", "outcome", "price"]),
     afterHours: Schema.Literals([0, 1, 12, 23, 24, 25, 400])
   })
+
+  const wantedOf = ({ above, billingPolicy, freeTierCalls, leaving, price }: Omit<typeof Change.Type, "afterHours">) =>
+    terms(BigInt(price), { ...upTo(BigInt(price + above)), freeTierCalls, billingPolicy, leaving })
 
   it.prop(
     "never charges more than what was in effect or announced a notice period before",
@@ -148,7 +173,7 @@ describe("A change of terms", () => {
       const published: Array<{ readonly at: DateTime.Utc; readonly terms: Terms }> = [
         { at: T0, terms: prices.inEffect }
       ]
-      for (const { above, afterHours, billingPolicy, freeTierCalls, price } of changes) {
+      for (const { afterHours, ...change } of changes) {
         const later = DateTime.add(now, { hours: afterHours })
         const before = pricesAt(prices, later.epochMilliseconds)
         const old = published.filter(({ at }) =>
@@ -159,7 +184,7 @@ describe("A change of terms", () => {
           assert.isTrue(old.some((one) => noWorse(before.inEffect, one.terms)))
         }
         now = later
-        const wanted = terms(BigInt(price), { ...upTo(BigInt(price + above)), freeTierCalls, billingPolicy })
+        const wanted = wantedOf(change)
         prices = planPrices(prices, wanted, now, DAY)
         assert.isTrue(noWorse(prices.inEffect, before.inEffect), "what applies at once is never worse")
         assert.isTrue(sameTerms(prices.upcoming ?? prices.inEffect, wanted), "what was asked for is what comes")
@@ -171,16 +196,38 @@ describe("A change of terms", () => {
     { arbitrary: { runs: 300 } }
   )
 
-  it.prop("of two terms the better one is no worse than either", [Change, Change], ([a, b]) => {
-    const of = (change: typeof Change.Type) =>
-      terms(BigInt(change.price), {
-        ...upTo(BigInt(change.price + change.above)),
-        freeTierCalls: change.freeTierCalls,
-        billingPolicy: change.billingPolicy
-      })
-    const best = better(of(a), of(b))
-    assert.isTrue(noWorse(best, of(a)) && noWorse(best, of(b)))
+  it.prop("of two terms the better one is no worse than either", [Change, Change], ([one, other]) => {
+    const [a, b] = [wantedOf(one), wantedOf(other)]
+    const best = better(a, b)
+    assert.isTrue(noWorse(best, a))
+    // A usage-priced outcome and the list price: either may be more, and the first one's stays.
+    const isEither = best.leaving !== b.leaving && best.leaving !== "free"
+    assert.isTrue(noWorse(isEither ? { ...best, leaving: b.leaving } : best, b))
     assert.isTrue(best.maximum >= best.price)
+    if (isEither) assert.strictEqual(best.leaving, a.leaving)
+    if (isEither && best.leaving === "price") assert.isTrue(b.leaving === "outcome" && best.maximum > a.price)
+  })
+
+  it.prop(
+    "is worse, equal or better in an order: what is no worse than no worse terms is no worse",
+    [Change, Change, Change],
+    ([a, b, c]) => {
+      const [x, y, z] = [wantedOf(a), wantedOf(b), wantedOf(c)]
+      if (noWorse(x, y) && noWorse(y, z)) assert.isTrue(noWorse(x, z))
+    },
+    { arbitrary: { runs: 2_000 } }
+  )
+
+  /** What a canceled call costs a consumer under these terms, by the least and the most that its outcome could cost. */
+  const canceledCosts = ({ leaving, maximum, price }: Terms): readonly [failed: bigint, dearest: bigint] =>
+    ({ free: [0n, 0n], outcome: [0n, maximum], price: [price, price] } as const)[leaving]
+
+  it.prop("never makes a canceled call dearer at once, whatever its outcome would be", [Change, Change], ([a, b]) => {
+    const before = listed(wantedOf(a))
+    const { inEffect } = planPrices(before, wantedOf(b), T0, DAY)
+    const [failed, dearest] = canceledCosts(inEffect)
+    const [failedBefore, dearestBefore] = canceledCosts(before.inEffect)
+    assert.isTrue(failed <= failedBefore && dearest <= dearestBefore)
   })
 })
 

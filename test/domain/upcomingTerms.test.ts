@@ -55,6 +55,27 @@ for (const [name, ports] of everyStore) {
         })
     )
 
+    it.effect("decide what a canceled call costs from their millisecond on", () =>
+      Effect.gen(function* () {
+        const { change, id } = yield* listed(10n)
+        const leaving = Effect.gen(function* () {
+          const entry = yield* (yield* ToolDirectory).find({ toolId: id, toolName: undefined, providerId: undefined })
+          return [entry.leaving, entry.priceVersion]
+        })
+        yield* change({ onCancel: "pass" })
+        yield* TestClock.adjust(Duration.subtract(NOTICE, Duration.millis(1)))
+        assert.deepStrictEqual(yield* leaving, ["outcome", 1])
+        yield* TestClock.adjust(Duration.millis(1))
+        assert.deepStrictEqual(yield* leaving, ["price", 2])
+        yield* change({ canceledCallCosts: "nothing" })
+        assert.deepStrictEqual(yield* leaving, ["free", 3])
+        yield* change({ canceledCallCosts: null })
+        assert.deepStrictEqual(yield* leaving, ["free", 3])
+        yield* TestClock.adjust(NOTICE)
+        assert.deepStrictEqual(yield* leaving, ["price", 4])
+      })
+    )
+
     it.effect("of a provider whose default price was raised wait for the notice, too", () =>
       Effect.gen(function* () {
         const { catalog, change, id, provider } = yield* listed(10n)

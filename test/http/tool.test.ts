@@ -80,6 +80,8 @@ for (const [store, layer] of everyService()) {
             usage_priced: true,
             free_tier_calls: 3,
             billing_policy: "valid_output",
+            on_cancel: "pass",
+            canceled_call_costs: "nothing",
             effective_from: textAt(answer, "price_history", 0, "effective_from")
           }
         ])

@@ -159,6 +159,8 @@ for (const [name, market] of everyMarket()) {
           usage_priced: true,
           price_version: 1,
           billing_policy: "success",
+          on_cancel: "finish",
+          canceled_call_costs: "price",
           free_tier_calls: 1,
           upcoming: null
         }

@@ -12,6 +12,8 @@ export const fixedPrice = (microcents: number, shown: string, freeCalls = 0) => 
   free_tier_limit: freeCalls,
   free_tier_remaining: freeCalls,
   billing_policy: "success",
+  on_cancel: "finish",
+  canceled_call_costs: "price",
   price_version: 1,
   upcoming: null
 })

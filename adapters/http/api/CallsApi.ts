@@ -13,6 +13,7 @@ import { Cursor, Display, LimitUpTo, Offset } from "./Fields.ts"
 import { idempotencyHeader } from "./IdempotencyHeader.ts"
 import { UpcomingPrice } from "./PriceFields.ts"
 import { problems } from "./Problem.ts"
+import { CanceledCallCostsWord, OnCancelWord } from "./ToolBody.ts"
 
 export const USAGE_LIMIT_MAX = 200
 
@@ -82,6 +83,8 @@ const Quote = Schema.Struct({
     usage_priced: Schema.Boolean,
     price_version: Schema.Int,
     billing_policy: Schema.Literals(["success", "valid_output", "attempt"]),
+    on_cancel: OnCancelWord,
+    canceled_call_costs: CanceledCallCostsWord,
     free_tier_calls: Schema.Int,
     upcoming: Schema.NullOr(UpcomingPrice),
     cost_microcents: MicrocentsFromInt,

@@ -177,10 +177,11 @@ export class CatalogApi extends HttpApiGroup.make("catalog")
           description:
             "Upsert by tool_name. Of a tool that is registered already only the fields that you send change; `null` resets " +
             "one to its default. A tool that was withdrawn is listed again.\n\n" +
-            "Another price, maximum, free tier or billing policy makes a new price version; receipts keep theirs. What is " +
-            "better for consumers takes effect at once. What charges them more is shown as `upcoming` and takes effect after " +
-            "the notice period (24 hours unless the operator says otherwise), a smaller free tier with the first month that " +
-            "begins after it. Another change replaces an upcoming one."
+            "Another price, maximum, free tier, billing policy or cost of a canceled call (`on_cancel`, " +
+            "`canceled_call_costs`) makes a new price version; receipts keep theirs. What is better for consumers takes " +
+            "effect at once. What charges them more is shown as `upcoming` and takes effect after the notice period (24 " +
+            "hours unless the operator says otherwise), a smaller free tier with the first month that begins after it. " +
+            "Another change replaces an upcoming one."
         })
       ),
     HttpApiEndpoint.get("ownTools", "/api/v1/market/tools", {

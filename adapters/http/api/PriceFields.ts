@@ -5,6 +5,7 @@ import { Schema } from "effect"
 import { MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
 import { Timestamp } from "../../../domain/shared/Timestamp.ts"
 import { Display } from "./Fields.ts"
+import { CanceledCallCostsWord, OnCancelWord } from "./ToolBody.ts"
 
 const BillingPolicy = Schema.Literals(["success", "valid_output", "attempt"])
 
@@ -14,7 +15,9 @@ const terms = {
   price: Display,
   usage_priced: Schema.Boolean,
   free_tier_calls: Schema.Int,
-  billing_policy: BillingPolicy
+  billing_policy: BillingPolicy,
+  on_cancel: OnCancelWord,
+  canceled_call_costs: CanceledCallCostsWord
 }
 
 export const UpcomingPrice = Schema.Struct({

@@ -6,7 +6,7 @@ import type { Principal } from "../../../domain/accounts/Principal.ts"
 import { Claims, type SubjectClaims } from "../../../domain/refunds/Claims.ts"
 import { Microcents, zero } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
-import { type Dispute, isOpen, type Statement } from "../../../domain/trust/Dispute.ts"
+import { type Dispute, isFailed, isOpen, type Statement } from "../../../domain/trust/Dispute.ts"
 import { ANSWER_DAYS } from "../../../domain/trust/DisputeFilings.ts"
 import { Disputes } from "../../../domain/trust/Disputes.ts"
 import type { FilerRecord } from "../../../domain/trust/DisputeStore.ts"
@@ -103,9 +103,10 @@ const statement = (text: string | undefined, evidence: object | undefined): Stat
   evidence: evidence === undefined ? undefined : JSON.stringify(evidence)
 })
 
-const nextStep = ({ cost, filedBy, outcome, unfit }: Dispute): string => {
+const nextStep = (dispute: Dispute): string => {
+  const { cost, filedBy, outcome, unfit } = dispute
   if (filedBy === "provider") return "The money goes back to the consumer within seconds."
-  if (cost > zero && (outcome === "error" || outcome === "timeout")) {
+  if (cost > zero && isFailed(dispute)) {
     return `The receipt says that the call ended in ${outcome}, yet it was billed: the money comes back within seconds.`
   }
   if (cost > zero && unfit) {

@@ -2,6 +2,7 @@
  * Terms of a tool as the catalog, the price list, the tool page and a quote show them.
  */
 import type { CatalogEntry } from "../../../domain/catalog/CatalogStore.ts"
+import { cancellationOf } from "../../../domain/catalog/Leaving.ts"
 import { isUsagePriced, priceText, type PriceVersion, type Terms } from "../../../domain/catalog/Terms.ts"
 import { toCents } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
@@ -12,8 +13,14 @@ export const termsView = (terms: Terms) => ({
   price: priceText(terms),
   usage_priced: isUsagePriced(terms),
   free_tier_calls: terms.freeTierCalls,
-  billing_policy: terms.billingPolicy
+  billing_policy: terms.billingPolicy,
+  ...cancellationView(terms)
 })
+
+export const cancellationView = (terms: Pick<Terms, "leaving">) => {
+  const { canceledCallCosts, onCancel } = cancellationOf(terms.leaving)
+  return { on_cancel: onCancel, canceled_call_costs: canceledCallCosts }
+}
 
 export const pricingView = (entry: CatalogEntry) => ({
   model: entry.provider.pricingModel,

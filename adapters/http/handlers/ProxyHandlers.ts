@@ -17,7 +17,7 @@ import { refuseRounded } from "../pipeline/ExactIntegers.ts"
 import { idempotencyKey } from "../pipeline/IdempotencyKey.ts"
 import { encodedRoute } from "../pipeline/Route.ts"
 import { callAnswer } from "./CallAnswer.ts"
-import { upcomingView } from "./PriceViews.ts"
+import { cancellationView, upcomingView } from "./PriceViews.ts"
 
 export const proxyRoutes = Effect.gen(function* () {
   const metering = yield* Metering
@@ -106,6 +106,7 @@ const quoteBody = ({
     usage_priced: isUsagePriced(entry),
     price_version: entry.priceVersion,
     billing_policy: entry.billingPolicy,
+    ...cancellationView(entry),
     free_tier_calls: entry.freeTierCalls,
     upcoming: upcomingOf(entry),
     cost_microcents: Number(cost),

@@ -14,7 +14,7 @@ import type { VerificationLevel } from "../../../domain/trust/TrustScore.ts"
 import { VerificationStore } from "../../../domain/trust/VerificationStore.ts"
 import type { CatalogTool, ToolDetails } from "../api/CatalogTool.ts"
 import { toBody } from "../api/ToolBody.ts"
-import { priceSince, pricingView } from "./PriceViews.ts"
+import { cancellationView, priceSince, pricingView } from "./PriceViews.ts"
 
 export interface ToolViews {
   readonly listed: (entries: ReadonlyArray<CatalogEntry>) => Effect.Effect<ReadonlyArray<CatalogTool>>
@@ -101,8 +101,7 @@ const catalogTool = (
       p95_latency_ms: standing?.p95OfTools.get(tool.id) ?? null,
       uptime_pct: stats?.uptimePct ?? null
     },
-    on_cancel: tool.onCancel,
-    canceled_call_costs: tool.canceledCallCosts,
+    ...cancellationView(entry),
     withdrawn_at: tool.withdrawnAt === undefined ? null : format(tool.withdrawnAt)
   }
 }

@@ -72,7 +72,7 @@ export const catalogWords: Words = {
   ],
   canceled_call_costs: [
     "What a call costs whose cancellation was passed to the provider: its list price, at most what was held, or nothing. " +
-      "It counts where `on_cancel` is `pass`."
+      "It counts where `on_cancel` is `pass`; where that is `finish`, terms in effect say `price`."
   ],
   idempotent: ["Calling twice does no harm, so a call that broke off may be sent again."],
 

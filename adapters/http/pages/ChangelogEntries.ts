@@ -26,12 +26,24 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
       "receipted, verified and disputed; in memory, on an embedded PostgreSQL, or on one of your own.",
     parts: [
       {
+        title: "Protected money",
+        items: [
+          "Refunds move only money that is there; the rest is a claim that the provider's next earnings pay. The trial balance, `audit`, metrics and alerts show that nothing spendable is unbacked.",
+          "Earnings mature before they can be paid out, and a part stays in reserve: `GET /api/market/payouts` shows `maturing_cents`, `available_cents`, `reserved_cents` and `frozen_cents` with their dates.",
+          "A chargeback freezes the account from its opening (403 `ACCOUNT_FROZEN`); no call is recovered by both a dispute and a chargeback.",
+          "`POST /api/v1/market/balance/withdraw` refunds unspent paid funds to the payment methods that brought them.",
+          'Usage-priced tools read "up to $X" and need a cap (422 `CAP_REQUIRED`); price increases take effect after 24 hours of notice; a named `price_version` is kept or the call rejected.',
+          "A forwarded call runs to its end whether or not its caller waits; tools may publish `on_cancel: pass`. At most 64 calls of an account are in flight on a node.",
+          "Rates count proxied calls only; a consumer counts for trust once it paid $1 net; registering a tool again changes only what is sent; no free tier unless the provider sets one."
+        ]
+      },
+      {
         title: "Calls and money",
         items: [
           "`POST /api/market/proxy` holds the price, forwards over MCP in both eras of the protocol, settles, and answers with a receipt.",
           "Tools that take their time: with `Accept: text/event-stream` a call's answer is a stream of the provider's `progress`, and then the result.",
           "Balances that never go below zero, budgets, free tiers, versioned prices, quotes before the call.",
-          "Balances of a dry run are never paid out: the service does not start on them with payments, and pretends no load where one was paid.",
+          "One database holds a dry run, the processor's test mode or its live mode, never two of them: every posting checks it.",
           "Integers that JSON's readers would round are refused (422), in a tool's input too: what was sent is what is passed on.",
           "Loads, payouts and onboarding through Stripe or a dry run; monthly invoices, statements and credit notes as JSON, HTML and PDF.",
           "`POST /api/v1/market/meter` for calls past the proxy, within grants that consumers give and take back.",

@@ -81,7 +81,7 @@ export const moneyPart = (freeCallsByDefault: number): SpecPart => ({
     ),
     points(
       `A provider may report what a call cost in its result's \`_meta\`, as the integer \`${REPORTED_COST_FIELD}\`; billed is the smaller of that and what was held. Without it the list price is billed.`,
-      "The price of a call is the tool's own, else the provider's default, else 0. Price, maximum, free tier and billing policy together are a price version; a receipt names the one that it was billed at.",
+      "The price of a call is the tool's own, else the provider's default, else 0. Price, maximum, free tier, billing policy and what a canceled call costs together are a price version; a receipt names the one that it was billed at.",
       "A change that is better for consumers takes effect at once. One that charges them more in any case is announced as `upcoming` and takes effect after the notice period: 24 hours, unless the operator set another; a smaller free tier with the first month (UTC) that begins after it. What is better in the same change does not wait. Another change replaces an upcoming one. Withdrawing a tool cancels what is upcoming, and listing it again continues its history.",
       "A call that names a `price_version` is charged under that version or not at all.",
       `A tool may have free calls a consumer and calendar month (UTC), at most ${figure(FREE_TIER_CALLS_MAX)}; ${figure(freeCallsByDefault)} where the provider set none. A free call costs 0. A call that did not succeed uses none up.`,

@@ -14,6 +14,7 @@ import { sampleInput } from "./SampleInput.ts"
 import { copyable, type Site } from "./Site.ts"
 import {
   canceledCalls,
+  canceledCost,
   badges,
   count,
   freeCalls,
@@ -158,13 +159,14 @@ const terms = (tool: ToolDetails): Html => {
   </dl>`
 }
 
-const announced = ({ pricing: { upcoming } }: ToolDetails): Html =>
+const announced = ({ pricing: { upcoming, ...now } }: ToolDetails): Html =>
   upcoming === null
     ? html``
     : html`<p class="notice" id="upcoming-price">
         From ${moment(upcoming.effective_from)} on: ${upcoming.price} a call,
         ${upcoming.free_tier_calls === 0 ? "no free calls" : `${plural(upcoming.free_tier_calls, "free call")} each month`},
         charged ${POLICIES[upcoming.billing_policy][0].toLowerCase()}.
+        ${canceledCost(upcoming) === canceledCost(now) ? "" : canceledCalls(upcoming)}
       </p>`
 
 const priceHistory = ({ price_history: history }: ToolDetails): Html =>
@@ -177,6 +179,7 @@ const priceHistory = ({ price_history: history }: ToolDetails): Html =>
             <th scope="col" class="right">Price</th>
             <th scope="col" class="right">Free each month</th>
             <th scope="col">Charged</th>
+            <th scope="col">Canceled call</th>
           </tr>
         </thead>
         <tbody>
@@ -187,6 +190,7 @@ const priceHistory = ({ price_history: history }: ToolDetails): Html =>
                 <td class="right number">${since.price}</td>
                 <td class="right number">${count(since.free_tier_calls)}</td>
                 <td>${POLICIES[since.billing_policy][0]}</td>
+                <td>${canceledCost(since)}</td>
               </tr>`
           )}
         </tbody>

@@ -57,8 +57,13 @@ export const POLICIES: Readonly<Record<ToolDetails["billing_policy"], readonly [
   attempt: ["For every attempt", "A call that reached the provider costs its price, whatever came of it."]
 }
 
-/** What a caller pays that cancels a forwarded call, or disconnects. */
-export const canceledCalls = ({ canceled_call_costs: costs, on_cancel: onCancel }: ToolDetails): string => {
+type Cancellation = Pick<ToolDetails, "canceled_call_costs" | "on_cancel">
+
+/** What a caller pays that cancels a forwarded call, or disconnects: in short, for tables. */
+export const canceledCost = ({ canceled_call_costs: costs, on_cancel: onCancel }: Cancellation): string =>
+  onCancel === "finish" ? "By outcome" : costs === "price" ? "Its price" : "Nothing"
+
+export const canceledCalls = ({ canceled_call_costs: costs, on_cancel: onCancel }: Cancellation): string => {
   if (onCancel === "finish")
     return "A forwarded call runs to its end and is billed by its outcome, even if you disconnect."
   return costs === "price"

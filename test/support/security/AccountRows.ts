@@ -116,10 +116,11 @@ export const accountRows: Rows = {
     method: "POST",
     path: `/api/v1/operator/consumers/${consumer.id}/unfreeze`
   })),
-  "POST /api/v1/operator/providers/:provider_id/reserve": row(operators(200), ({ provider }) => ({
-    path: `/api/v1/operator/providers/${provider.id}/reserve`,
-    json: { lifted: true }
-  })),
+  "POST /api/v1/operator/providers/:provider_id/reserve": row(
+    operators(200),
+    ({ provider }) => ({ path: `/api/v1/operator/providers/${provider.id}/reserve`, json: { lifted: true } }),
+    { touches: { operator: ["providerOwner"] } }
+  ),
 
   [`GET ${INVOICES}`]: row(accounts(200), INVOICES, { shows: ownDocuments }),
   [`GET ${INVOICES}/:id`]: row(

@@ -1,0 +1,162 @@
+/**
+ * Attacks on money that belongs to others: a chargeback that takes more than its consumer's calls brought, a payout that
+ * overtakes what its provider owes, and a refund at the processor that finds the wallet held.
+ */
+import { assert, it } from "@effect/vitest"
+import { DateTime, Effect, Layer, Option } from "effect"
+import { randomUUID } from "node:crypto"
+import { Ledger } from "../../domain/ledger/Ledger.ts"
+import { PlatformFunds } from "../../domain/ledger/PlatformFunds.ts"
+import { CallStore } from "../../domain/metering/CallStore.ts"
+import { AccountFreezes } from "../../domain/payments/AccountFreezes.ts"
+import { ChargebackLiability } from "../../domain/payments/Chargebacks.ts"
+import { Loads } from "../../domain/payments/Loads.ts"
+import { PaymentEvents } from "../../domain/payments/PaymentEvents.ts"
+import { Onboarding } from "../../domain/payouts/Onboarding.ts"
+import { Payouts } from "../../domain/payouts/Payouts.ts"
+import { Claims } from "../../domain/refunds/Claims.ts"
+import { Refunds } from "../../domain/refunds/Refunds.ts"
+import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
+import { fromCents } from "../../domain/shared/Microcents.ts"
+import { aCall, closingOf } from "../contracts/ledgerSamples.ts"
+import { clearingIsEmpty } from "../payments/Books.ts"
+import { aConsumer, aProvider } from "../support/Market.ts"
+import { coreWith, LIVE_RULES } from "../support/metering/Core.ts"
+import * as ScriptedGateway from "../support/ScriptedGateway.ts"
+import { LIVE } from "../support/ServiceUnderTest.ts"
+
+let events = 0
+const eventNow = Effect.map(DateTime.now, (occurredAt) => ({ eventId: `evt_drain_${++events}`, occurredAt }))
+
+const paidLoad = Effect.fnUntraced(function* (consumerId: ConsumerId, cents: number) {
+  const loaded = yield* (yield* Loads).load({ consumerId, amountCents: cents, key: undefined })
+  if (loaded.mode !== "live") return yield* Effect.die("not live")
+  const { checkouts, loadsOfPayments } = yield* ScriptedGateway.GatewayScript
+  const paymentId = `pi_${loaded.sessionId}`
+  const checkout = { ...checkouts.get(loaded.sessionId)!, paymentId, state: "paid" as const }
+  checkouts.set(loaded.sessionId, checkout)
+  loadsOfPayments.set(paymentId, checkout.loadId)
+  yield* (yield* Loads).settle(checkout)
+  return paymentId
+})
+
+const aBuyer = Effect.map(aConsumer(), ({ id }) => ConsumerId.make(id))
+const aSeller = Effect.map(aProvider(), ({ id }) => ProviderId.make(id))
+
+const opened = Effect.fnUntraced(function* (consumerId: ConsumerId, providerId: ProviderId, cents: number) {
+  const call = yield* aCall(consumerId, { providerId, holdAmount: fromCents(cents), openedAt: yield* DateTime.now })
+  return { call, answer: (yield* (yield* CallStore).open(call))._tag }
+})
+
+const closed = Effect.fnUntraced(function* (call: Parameters<typeof closingOf>[0], cents: number) {
+  yield* (yield* CallStore).close(yield* closingOf(call, { cost: fromCents(cents) }))
+})
+
+const spend = Effect.fnUntraced(function* (consumerId: ConsumerId, providerId: ProviderId, cents: number) {
+  const { answer, call } = yield* opened(consumerId, providerId, cents)
+  assert.strictEqual(answer, "Opened")
+  yield* closed(call, cents)
+})
+
+const chargeBack = Effect.fnUntraced(function* (
+  paymentId: string,
+  amountCents: number,
+  state: "withdrawn" | "reinstated"
+) {
+  const { apply } = yield* PaymentEvents
+  const news = { _tag: "PaymentDisputed", disputeId: `dp_${paymentId}`, paymentId, amountCents, state } as const
+  return yield* apply({ ...(yield* eventNow), ...news })
+})
+
+const earned = (providerId: ProviderId) =>
+  Effect.flatMap(Ledger, (ledger) => Effect.map(ledger.provider(providerId), ({ balance }) => balance))
+
+const booksAreSound = Effect.gen(function* () {
+  yield* clearingIsEmpty
+  assert.strictEqual((yield* (yield* PlatformFunds).solvency).unbackedMicrocents, 0n)
+})
+
+for (const [name, service] of coreWith(ScriptedGateway.layer, LIVE_RULES)) {
+  const liable = service.pipe(Layer.provide(Layer.succeed(ChargebackLiability, "provider")))
+  it.layer(liable, LIVE)(`Drains over ${name}`, (it) => {
+    it.effect("several chargebacks take from a provider no more than this consumer's calls brought it", () =>
+      Effect.gen(function* () {
+        const [honest, thief] = [yield* aBuyer, yield* aBuyer]
+        const [victim, accomplice] = [yield* aSeller, yield* aSeller]
+        yield* paidLoad(honest, 5_000)
+        yield* spend(honest, victim, 5_000)
+        const payments = []
+        for (let i = 0; i < 5; i++) payments.push(yield* paidLoad(thief, 1_000))
+        yield* spend(thief, victim, 1_000)
+        yield* spend(thief, accomplice, 4_000)
+        for (const payment of payments) yield* chargeBack(payment, 1_000, "withdrawn")
+        assert.isAtLeast(
+          Number(yield* earned(victim)),
+          Number(fromCents(4_500)),
+          "what the honest consumer paid is left"
+        )
+        yield* booksAreSound
+        for (const payment of payments) yield* chargeBack(payment, 1_000, "reinstated")
+        assert.strictEqual(yield* earned(victim), fromCents(5_400))
+        yield* booksAreSound
+      })
+    )
+
+    it.effect("a wallet that is held while its load is refunded has nothing to spend afterwards", () =>
+      Effect.gen(function* () {
+        const thief = yield* aBuyer
+        const accomplice = yield* aSeller
+        const paymentId = yield* paidLoad(thief, 2_000)
+        const { call } = yield* opened(thief, accomplice, 2_000)
+        const { apply } = yield* PaymentEvents
+        yield* apply({
+          ...(yield* eventNow),
+          _tag: "PaymentRefunded",
+          refundId: `re_${paymentId}`,
+          paymentId,
+          amountCents: 2_000,
+          state: "settled"
+        })
+        // The call times out and costs nothing.
+        yield* closed(call, 0)
+        assert.notStrictEqual((yield* opened(thief, accomplice, 2_000)).answer, "Opened", "its money was sent back")
+        // The job comes by: what the call gave back has paid the debt, and nothing keeps the account frozen.
+        yield* (yield* AccountFreezes).reviewAll
+        const standing = yield* (yield* Ledger).standing(thief)
+        assert.deepStrictEqual(standing, { availableMicrocents: 0n, owedMicrocents: 0n })
+        assert.isTrue(Option.isNone(yield* (yield* AccountFreezes).find(thief)))
+        yield* booksAreSound
+      })
+    )
+  })
+}
+
+for (const [name, service] of coreWith(ScriptedGateway.layer)) {
+  it.layer(service, LIVE)(`A payout over ${name}`, (it) => {
+    it.effect("leaves what its provider owes, however many claims there are", () =>
+      Effect.gen(function* () {
+        const providerId = yield* aSeller
+        yield* (yield* Onboarding).connect(providerId, {
+          returnUrl: "https://a.example",
+          refreshUrl: "https://a.example"
+        })
+        const refunds = yield* Refunds
+        const amounts = { cost: fromCents(100), fee: fromCents(0), frozen: fromCents(0) }
+        for (let i = 0; i < 70; i++) {
+          const consumerId = yield* aBuyer
+          yield* refunds.refund({ subject: randomUUID(), providerId, consumerId, lot: "2026-10-01", ...amounts })
+        }
+        const reference = `${providerId} earned`
+        yield* (yield* PlatformFunds).deposit({ amount: fromCents(7_500), reference })
+        const owner = { providerId }
+        yield* (yield* Ledger).adjust({ owner, direction: "credit", amount: fromCents(7_500), reference })
+        const paid = yield* Effect.result((yield* Payouts).request(providerId))
+        const outCents = paid._tag === "Success" && paid.success.mode === "live" ? paid.success.payout.amountCents : 0
+        assert.isAtMost(outCents, 500)
+        yield* (yield* Claims).work
+        assert.strictEqual(yield* (yield* Claims).owedBy(providerId), 0n)
+        yield* booksAreSound
+      })
+    )
+  })
+}

@@ -1,0 +1,32 @@
+/**
+ * An account that is erased while a refund is owed to it or by it: the claim must not be lost.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { randomUUID } from "node:crypto"
+import { Erasure } from "../../domain/accounts/Erasure.ts"
+import { Refunds } from "../../domain/refunds/Refunds.ts"
+import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
+import { fromCents } from "../../domain/shared/Microcents.ts"
+import { aConsumer, aProvider } from "../support/Market.ts"
+import { everyCore } from "../support/metering/Core.ts"
+import { LIVE } from "../support/ServiceUnderTest.ts"
+
+for (const [name, service] of everyCore) {
+  it.layer(service, LIVE)(`Erasure beside claims over ${name}`, (it) => {
+    it.effect("is refused to whoever owes a refund, or is owed one", () =>
+      Effect.gen(function* () {
+        const providerId = ProviderId.make((yield* aProvider()).id)
+        const consumerId = ConsumerId.make((yield* aConsumer()).id)
+        const amounts = { cost: fromCents(100), fee: fromCents(0), frozen: fromCents(0) }
+        const refund = { subject: randomUUID(), providerId, consumerId, lot: "2026-10-01", ...amounts }
+        assert.strictEqual(yield* (yield* Refunds).refund(refund), 0n)
+        const { erase } = yield* Erasure
+        for (const ownerId of [providerId, consumerId]) {
+          const refused = yield* Effect.flip(erase({ ownerId, by: "operator", leaveMoney: false }))
+          assert.strictEqual(refused._tag, "MoneyLeft")
+        }
+      })
+    )
+  })
+}
