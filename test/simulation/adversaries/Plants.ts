@@ -4,6 +4,7 @@
  * processor saw: the books that explain every balance are left out of it.
  */
 import { Context, Effect, Option } from "effect"
+import { CatalogStore } from "../../../domain/catalog/CatalogStore.ts"
 import { KeyStore } from "../../../domain/accounts/KeyStore.ts"
 import { ChargebackStore } from "../../../domain/payments/ChargebackStore.ts"
 import { FreezeStore } from "../../../domain/payments/FreezeStore.ts"
@@ -68,6 +69,23 @@ const freeCallersCount: Plant = (stores) =>
     ...evidence,
     counted: { ...evidence.counted, consumers: evidence.counted.consumers + Math.min(1, evidence.calls) }
   }))
+
+/** Every tool is canceled when its caller goes away, and costs nothing then: nobody has published that. */
+const hangUpsCancel: Plant = (stores) => {
+  const catalog = Context.get(stores, CatalogStore)
+  return Context.add(stores, CatalogStore, {
+    ...catalog,
+    find: (id) =>
+      Effect.map(
+        catalog.find(id),
+        Option.map((entry) => ({
+          ...entry,
+          leaving: "free" as const,
+          prices: { ...entry.prices, inEffect: { ...entry.prices.inEffect, leaving: "free" as const } }
+        }))
+      )
+  })
+}
 
 /** Whoever names no cap is taken to agree to any maximum: so a tool that lists a price of 0 takes what it likes. */
 const capsForAll: Plant = (stores) => {
@@ -155,6 +173,11 @@ export const robberies: ReadonlyArray<Robbery> = [
     name: "loads without a limit",
     misread: (terms) => ({ ...terms, newAccountLoadCentsPerDay: 0 }),
     rules: ["a new account loads little"]
+  },
+  {
+    name: "work for nothing by hanging up",
+    plant: hangUpsCancel,
+    rules: ["a call that was left is settled by its outcome"]
   },
   {
     name: "reports that count as calls",
