@@ -2,6 +2,7 @@
  * Who does what: each act as something that can be begun in a world, and a word about how it went.
  */
 import { DateTime, Effect } from "effect"
+import { moving } from "./adversaries/Moves.ts"
 import * as Calling from "./Calling.ts"
 import * as Disputing from "./Disputing.ts"
 import * as Joining from "./Joining.ts"
@@ -89,6 +90,8 @@ export const doing = (world: World, act: Act): Effect.Effect<string, Violation> 
       )
     case "MonthEnd":
       return Effect.succeed("")
+    default:
+      return moving(world, act)
   }
 }
 

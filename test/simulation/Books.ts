@@ -5,13 +5,17 @@
 import { Context, Effect, Option } from "effect"
 import { InvoiceStore } from "../../domain/invoices/InvoiceStore.ts"
 import { ChargebackStore } from "../../domain/payments/ChargebackStore.ts"
+import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { LoadStore } from "../../domain/payments/LoadStore.ts"
+import { isOpenPart, WithdrawalStore } from "../../domain/payments/WithdrawalStore.ts"
 import { PayoutStore } from "../../domain/payouts/PayoutStore.ts"
 import type { Receipt } from "../../domain/receipts/Receipt.ts"
+import { ClaimStore } from "../../domain/refunds/ClaimStore.ts"
 import { ConsumerId } from "../../domain/shared/Ids.ts"
-import { isOpen } from "../../domain/trust/Dispute.ts"
+import { type Dispute, type DisputeId, isOpen } from "../../domain/trust/Dispute.ts"
 import { DisputeStore } from "../../domain/trust/DisputeStore.ts"
 import { wrong } from "./Asking.ts"
+import { makeFeesKnown } from "./ProcessorFees.ts"
 import type { Violation } from "./Violation.ts"
 import type { World } from "./World.ts"
 
@@ -29,15 +33,21 @@ const CENT = 10_000n
 /** One tenth, rounded half up, at least 1 of anything above 0: written down here a second time. */
 export const feeOf = (cost: bigint): bigint => (cost > 0n && cost < 5n ? 1n : (cost + 5n) / 10n)
 
-export const makeBooks = ({ facts, processor, stores }: World): Books => {
+export const makeBooks = (world: World): Books => {
+  const { facts, processor, stores, terms } = world
+  const feesKnown = makeFeesKnown(world)
+  const ledger = Context.get(stores, LedgerStore)
+  const withdrawals = Context.get(stores, WithdrawalStore)
   const loads = Context.get(stores, LoadStore)
   const chargebacks = Context.get(stores, ChargebackStore)
   const disputes = Context.get(stores, DisputeStore)
   const payouts = Context.get(stores, PayoutStore)
   const invoices = Context.get(stores, InvoiceStore)
+  const claims = Context.get(stores, ClaimStore)
   /** What will not change any more, and what it was. */
   const settled: Balances = new Map()
   const known = new Set<string>()
+  const decided = new Map<DisputeId, Dispute>()
 
   const takeInLoads = Effect.gen(function* () {
     for (const { amountCents, consumerId, loadId, state } of processor.checkouts.values()) {
@@ -50,20 +60,31 @@ export const makeBooks = ({ facts, processor, stores }: World): Books => {
     }
   })
 
-  const takeInDisputes = Effect.gen(function* () {
+  /** What of a refund is outstanding is a claim, and moves with what is paid of it. */
+  const addRefund = Effect.fnUntraced(function* (now: Balances, { consumerId, cost, id, providerId }: Dispute) {
+    const fee = feeOf(cost)
+    let [toConsumer, fromProvider, fromPlatform]: [bigint, bigint, bigint] = [cost, cost - fee, fee]
+    for (const { amount, creditor, debtor, paid } of yield* claims.ofSubjects([id])) {
+      const open = amount - paid
+      if (creditor !== undefined) toConsumer -= open
+      if (debtor === undefined) fromPlatform -= open
+      else fromProvider -= open
+      if (creditor === undefined) fromPlatform += open
+    }
+    move(now, consumerId, toConsumer)
+    move(now, providerId, -fromProvider)
+    move(now, "platform_fee", -fromPlatform)
+  })
+
+  const addDisputes = Effect.fnUntraced(function* (now: Balances) {
     for (const id of facts.disputes) {
-      const dispute = known.has(id) ? undefined : Option.getOrUndefined(yield* disputes.find(id))
+      const dispute = decided.get(id) ?? Option.getOrUndefined(yield* disputes.find(id))
       if (dispute === undefined || isOpen(dispute)) continue
-      known.add(id)
-      const { consumerId, cost, decision, providerId, status } = dispute
-      if (status === "resolved_refund") {
-        move(settled, consumerId, cost)
-        move(settled, providerId, feeOf(cost) - cost)
-        move(settled, "platform_fee", -feeOf(cost))
-      } else if (status === "resolved_credit") {
-        move(settled, consumerId, decision!.amount)
-        move(settled, "promo", -decision!.amount)
-      }
+      decided.set(id, dispute)
+      if (dispute.status === "resolved_refund") yield* addRefund(now, dispute)
+      if (dispute.status !== "resolved_credit") continue
+      move(now, dispute.consumerId, dispute.decision!.amount)
+      move(now, "platform_fee", -dispute.decision!.amount)
     }
   })
 
@@ -72,8 +93,52 @@ export const makeBooks = ({ facts, processor, stores }: World): Books => {
       const reversal = Option.getOrUndefined(yield* loads.reversal(id))
       const chargeback = Option.getOrUndefined(yield* chargebacks.find(id))
       if (reversal?.state !== "taken" && chargeback?.funds !== "withdrawn") continue
-      move(now, processor.checkouts.get(`cs_${loadId}`)!.consumerId, -BigInt(amountCents) * CENT)
-      move(now, "processor", BigInt(amountCents) * CENT)
+      const out = BigInt(amountCents) * CENT
+      move(now, processor.checkouts.get(`cs_${loadId}`)!.consumerId, (yield* addLiable(now, id)) - out)
+      move(now, "processor", out)
+    }
+  })
+
+  /** Which earnings still matured when the bank took the money, only the posting knows. */
+  const addLiable = Effect.fnUntraced(function* (now: Balances, id: string) {
+    let sum = 0n
+    if (terms.chargebackLiability === "platform") return sum
+    for (const { amount, debit, providerId } of yield* ledger.byReference(`dispute:${id}`)) {
+      if (debit !== "provider") continue
+      move(now, providerId!, -amount)
+      sum += amount
+    }
+    return sum
+  })
+
+  const addFees = Effect.fnUntraced(function* (now: Balances) {
+    const { sum } = yield* feesKnown
+    move(now, "platform_fee", -sum)
+    move(now, "processor", sum)
+  })
+
+  const addWithdrawals = Effect.fnUntraced(function* (now: Balances) {
+    for (const id of facts.withdrawals) {
+      for (const part of Option.getOrUndefined(yield* withdrawals.find(id))?.parts ?? []) {
+        const made = processor.refunds.get(part.id)
+        const amount = BigInt(part.amountCents) * CENT
+        const fee = BigInt(part.feeCents) * CENT
+        const isMade = made !== undefined && made.amountCents === part.amountCents - part.feeCents
+        if (part.state === "paid" ? !isMade : part.state === "failed" && made?.state === "settled") {
+          return yield* wrong(
+            "withdrawals were refunded",
+            `${part.id} is ${part.state}, ${made?.state} at the processor`
+          )
+        }
+        if (part.state === "failed") continue
+        move(now, part.consumerId, part.state === "returned" ? -fee : -amount)
+        if (isOpenPart(part)) {
+          move(now, "refund_clearing", amount)
+          continue
+        }
+        move(now, "platform_fee", fee)
+        if (part.state === "paid") move(now, "processor", amount - fee)
+      }
     }
   })
 
@@ -101,7 +166,7 @@ export const makeBooks = ({ facts, processor, stores }: World): Books => {
       for (const { corrects, total } of items) {
         if (corrects === undefined) continue
         move(now, id, total)
-        move(now, "adjustment", -total)
+        move(now, "platform_fee", -total)
       }
     }
   })
@@ -114,9 +179,11 @@ export const makeBooks = ({ facts, processor, stores }: World): Books => {
     },
     expected: Effect.gen(function* () {
       yield* takeInLoads
-      yield* takeInDisputes
       const now = new Map(settled)
+      yield* addDisputes(now)
       yield* addReversals(now)
+      yield* addFees(now)
+      yield* addWithdrawals(now)
       yield* addPayouts(now)
       yield* addCreditNotes(now)
       return now

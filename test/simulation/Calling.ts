@@ -7,6 +7,7 @@ import { at, type Member, textAt } from "../support/Market.ts"
 import { GRANTS, METER, PROXY } from "../support/metering/Shop.ts"
 import type { Answer, Call as Request } from "../support/ServiceUnderTest.ts"
 import { askAgain, asking, lately, one, undisturbed, wrong } from "./Asking.ts"
+import { maximumOf } from "./Joining.ts"
 import type { OfferedTool, Sent } from "./Facts.ts"
 import type { ActOf, Call } from "./Step.ts"
 import { nowMs, type World } from "./World.ts"
@@ -15,30 +16,57 @@ export const call = Effect.fnUntraced(function* (world: World, act: Call) {
   const buyer = one(world.facts.consumers, act.who)
   const tool = one(world.facts.tools, act.tool)
   if (buyer === undefined || tool === undefined) return "nobody"
+  // Usage-priced tools are not called without a cap.
+  const cap = act.cap ?? (maximumOf(tool.terms) > tool.terms.price ? 100 : undefined)
+  return yield* callOf(world, cap === undefined ? act : { ...act, cap }, buyer, tool)
+})
+
+export const callOf = Effect.fnUntraced(function* (
+  world: World,
+  act: Omit<Call, "_tag" | "who" | "tool">,
+  buyer: Member,
+  tool: OfferedTool
+) {
   const requests: Array<Sent> = []
   for (let n = 0; n < act.times; n++) {
     requests.push(act.keyed && n > 0 ? requests[0]! : yield* request(world, act, buyer, tool))
   }
   const sending = Effect.forEach(requests, (sent) => send(world, sent), { concurrency: "unbounded" })
   if (act.goesAwayAfterMs === undefined) return (yield* sending).join(" ")
-  const answers = yield* Effect.raceFirst(sending, Effect.as(Effect.sleep(act.goesAwayAfterMs), ["went away"]))
-  return answers.join(" ")
+  const leaving = Effect.map(Effect.sleep(act.goesAwayAfterMs), () => {
+    for (const { word } of requests) world.facts.asked.get(word)!.left = true
+    return ["went away"]
+  })
+  return (yield* Effect.raceFirst(sending, leaving)).join(" ")
 })
 
-/** More than any tool's maximum: what is held is the maximum. */
-const AMPLE_CAP = 1_000_000_000_000
-
-const request = Effect.fnUntraced(function* (world: World, act: Call, buyer: Member, tool: OfferedTool) {
+const request = Effect.fnUntraced(function* (
+  world: World,
+  { cap, keyed, provider }: Pick<Call, "cap" | "keyed" | "provider">,
+  buyer: Member,
+  tool: OfferedTool
+) {
   const word = `word-${++world.facts.words}`
-  const { reports } = act.provider
+  const { reports } = provider
+  const most = maximumOf(tool.terms)
   world.providers.behaviours.set(word, {
-    ...act.provider,
-    reportedMicrocents: reports === undefined ? undefined : Math.floor((tool.prices.at(-1)! * reports) / 100)
+    ...provider,
+    reportedMicrocents: reports === undefined ? undefined : Math.floor((most * reports) / 100)
+  })
+  const capMicrocents = cap === undefined ? undefined : Math.floor((most * cap) / 100)
+  const sentAtMs = yield* nowMs
+  world.facts.asked.set(word, {
+    tool,
+    sentAtMs,
+    cap: capMicrocents === undefined ? undefined : BigInt(capMicrocents),
+    disturbancesBefore: world.board.disturbancesBefore,
+    life: world.lives(),
+    left: false
   })
   const sent: Sent = {
     word,
     by: buyer,
-    sentAtMs: yield* nowMs,
+    sentAtMs,
     answered: undefined,
     call: {
       path: PROXY,
@@ -46,9 +74,9 @@ const request = Effect.fnUntraced(function* (world: World, act: Call, buyer: Mem
       json: {
         tool_id: tool.id,
         input: { word },
-        ...(tool.terms.most === undefined ? {} : { max_cost_microcents: AMPLE_CAP })
+        ...(capMicrocents === undefined ? {} : { max_cost_microcents: capMicrocents })
       },
-      headers: act.keyed ? { "idempotency-key": `key-${word}` } : {}
+      headers: keyed ? { "idempotency-key": `key-${word}` } : {}
     }
   }
   world.facts.sent.push(sent)
@@ -63,6 +91,8 @@ export const again = Effect.fnUntraced(function* (world: World, act: ActOf<"Agai
   if (!act.changed) return yield* send(world, sent)
   const word = `word-${++world.facts.words}`
   world.providers.behaviours.set(word, { outcome: "success", latencyMs: 10, reportedMicrocents: undefined })
+  const before = world.facts.asked.get(sent.word)!
+  world.facts.asked.set(word, { ...before, sentAtMs: yield* nowMs, life: world.lives(), left: false })
   const json = { ...(sent.call.json as object), input: { word } }
   return yield* send(world, { ...sent, word, call: { ...sent.call, json }, answered: undefined })
 })

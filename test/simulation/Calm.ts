@@ -4,6 +4,7 @@
 import { Context, DateTime, Effect, Option } from "effect"
 import { GrantStore } from "../../domain/metering/GrantStore.ts"
 import { ChargebackStore } from "../../domain/payments/ChargebackStore.ts"
+import { isOpenPart, WithdrawalStore } from "../../domain/payments/WithdrawalStore.ts"
 import { LoadStore } from "../../domain/payments/LoadStore.ts"
 import { timeOf } from "./Acts.ts"
 import { wrong } from "./Asking.ts"
@@ -15,6 +16,17 @@ import type { World } from "./World.ts"
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const ROUNDS = 3
+const JOBS = [
+  "sweep",
+  "reconcile",
+  "payouts",
+  "withdrawals",
+  "fees",
+  "freezes",
+  "disputes",
+  "claims",
+  "sequence"
+] as const
 
 export const calm = Effect.fnUntraced(function* (world: World, check: Effect.Effect<void, Violation>) {
   world.processor.cheerUp()
@@ -28,12 +40,13 @@ export const calm = Effect.fnUntraced(function* (world: World, check: Effect.Eff
       if (world.processor.news.size === before)
         return yield* wrong("news are taken", JSON.stringify([...world.processor.news]))
     }
-    for (const job of ["sweep", "reconcile", "payouts", "disputes", "sequence"] as const) {
+    for (const job of JOBS) {
       yield* alone(world, work(world, job))
       yield* check
     }
     yield* world.pass(2 * HOUR)
   }
+  yield* feesAreKnown(world)
   yield* world.pass(yield* timeOf({ _tag: "MonthEnd" }))
   yield* alone(world, work(world, "invoices"))
   yield* check
@@ -45,6 +58,7 @@ export const calm = Effect.fnUntraced(function* (world: World, check: Effect.Eff
   if (world.facts.unplaced.size > 0)
     return yield* wrong("in the log", `${world.facts.unplaced.size} receipts have no place`)
   yield* paidIsLoaded(world)
+  yield* withdrawalsEnded(world)
 })
 
 const alone = <A>(world: World, doing: Effect.Effect<A, Violation>) =>
@@ -54,6 +68,25 @@ const alone = <A>(world: World, doing: Effect.Effect<A, Violation>) =>
     }),
     world.pass(1_000)
   )
+
+/** They are asked for in the first month; nobody asked while a longer time passed at once. */
+const feesAreKnown = Effect.fnUntraced(function* ({ processor, stores }: World) {
+  const loads = Context.get(stores, LoadStore)
+  const since = DateTime.subtract(yield* DateTime.now, { days: 29 })
+  for (const { loadId } of processor.checkouts.values()) {
+    const load = Option.getOrUndefined(yield* loads.find(loadId))
+    if (load?.paidAt === undefined || DateTime.isLessThan(load.paidAt, since)) continue
+    if (load.feeCents === undefined) return yield* wrong("fees are known", `not that of ${loadId}`)
+  }
+})
+
+const withdrawalsEnded = Effect.fnUntraced(function* ({ facts, stores }: World) {
+  const withdrawals = Context.get(stores, WithdrawalStore)
+  for (const id of facts.withdrawals) {
+    const open = Option.getOrUndefined(yield* withdrawals.find(id))?.parts.find(isOpenPart)
+    if (open !== undefined) return yield* wrong("everything ends", `withdrawal ${id}: ${open.id} is ${open.state}`)
+  }
+})
 
 /** What was paid was acknowledged by now, and nothing that was acknowledged is lost. */
 const paidIsLoaded = Effect.fnUntraced(function* ({ processor, stores }: World) {

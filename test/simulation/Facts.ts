@@ -5,21 +5,43 @@
 import type { Budget } from "../../domain/ledger/BudgetStore.ts"
 import type { Hash } from "../../domain/log/MerkleTree.ts"
 import type { OpenCall } from "../../domain/metering/CallStore.ts"
+import type { Payout } from "../../domain/payouts/PayoutStore.ts"
+import type { Withdrawal } from "../../domain/payments/WithdrawalStore.ts"
 import type { Receipt } from "../../domain/receipts/Receipt.ts"
-import type { PayoutId, ReceiptId } from "../../domain/shared/Ids.ts"
+import type { PayoutId, ReceiptId, WithdrawalId } from "../../domain/shared/Ids.ts"
 import type { DisputeId } from "../../domain/trust/Dispute.ts"
 import type { Member } from "../support/Market.ts"
 import type { Answer, Call } from "../support/ServiceUnderTest.ts"
+import type { Ring } from "./adversaries/Ring.ts"
 import { type Capped, countHeld, type Reserved } from "./Caps.ts"
 import type { Listener } from "./Ports.ts"
+import type { Published } from "./Published.ts"
 import type { ToolTerms } from "./Step.ts"
 
 export interface OfferedTool {
   readonly id: string
+  readonly name: string
   readonly provider: Member
-  readonly terms: ToolTerms
+  /** As they were sent last. */
+  terms: ToolTerms
   /** By version, from 1 on. */
   readonly prices: Array<number>
+  readonly price: Published
+  readonly maximum: Published
+  /** 1 where failures are charged, too. */
+  readonly attempts: Published
+}
+
+/** What a caller agreed to when it sent a call. */
+export interface Asked {
+  readonly tool: OfferedTool
+  readonly sentAtMs: number
+  readonly cap: bigint | undefined
+  /** Of the switchboard and of the process when it was sent: see `CallsThatWereLeft`. */
+  readonly disturbancesBefore: number
+  readonly life: number
+  /** The caller went away before the answer came. */
+  left: boolean
 }
 
 /** A request that may be sent again, letter by letter. */
@@ -48,6 +70,8 @@ export interface OpenedCall {
   readonly call: OpenCall
   readonly held: bigint
   readonly free: boolean
+  /** By the clock, whatever time its report gives. */
+  readonly openedAtMs: number
 }
 
 /** Said to a client: it holds from then on. */
@@ -55,6 +79,12 @@ export interface Acknowledged {
   readonly receiptId: ReceiptId
   readonly costMicrocents: number
   readonly status: string
+}
+
+/** How a proxied call ended, by its provider. */
+export interface Outcome {
+  readonly receipt: Receipt
+  readonly status: Receipt["status"]
 }
 
 export interface Facts {
@@ -75,16 +105,27 @@ export interface Facts {
   /** In grants, for calls that may or may not have been billed. */
   readonly reserved: Array<Reserved>
   readonly sent: Array<Sent>
+  /** By the word of the request. */
+  readonly asked: Map<string, Asked>
+  readonly rings: Map<number, Ring>
+  /** When each account asked to be registered. */
+  readonly joinedAtMs: Map<string, number>
   readonly keyed: Array<Keyed>
   readonly acknowledged: Array<Acknowledged>
   /** Until they are known to be closed. */
   readonly pending: Map<ReceiptId, OpenedCall>
   readonly receipts: Map<ReceiptId, Receipt>
+  readonly outcomes: Map<ReceiptId, Outcome>
   /** Receipts of which it is not known that they are in the log, and those that must be there by now. */
   readonly unplaced: Set<ReceiptId>
   readonly due: Set<ReceiptId>
   readonly disputes: Set<DisputeId>
+  /** Receipts that cannot be disputed again. */
+  readonly refusedDisputes: Set<string>
   readonly payouts: Set<PayoutId>
+  readonly withdrawals: Set<WithdrawalId>
+  /** Since the last look. */
+  readonly freshPayouts: Array<Payout>
   /** The newest tree that somebody was shown. */
   head: { readonly size: number; readonly root: Hash } | undefined
   /** Some invoice has perhaps been corrected. */
@@ -101,14 +142,21 @@ export const noFacts = (): Facts => ({
   budgets: [],
   reserved: [],
   sent: [],
+  asked: new Map(),
+  rings: new Map(),
+  joinedAtMs: new Map(),
   keyed: [],
   acknowledged: [],
   pending: new Map(),
   receipts: new Map(),
+  outcomes: new Map(),
   unplaced: new Set(),
   due: new Set(),
   disputes: new Set(),
+  refusedDisputes: new Set(),
   payouts: new Set(),
+  withdrawals: new Set(),
+  freshPayouts: [],
   head: undefined,
   corrected: false,
   words: 0
@@ -122,7 +170,7 @@ export const listening =
       const opened = answer as { readonly _tag: string; readonly held: bigint; readonly free: boolean }
       const call = args[0] as OpenCall
       if (opened._tag !== "Opened") return
-      facts.pending.set(call.invocationId, { call, held: opened.held, free: opened.free })
+      facts.pending.set(call.invocationId, { call, held: opened.held, free: opened.free, openedAtMs: nowMs() })
       countHeld(facts, call, opened.held)
     }
     if (port === "BudgetStore" && method === "create" && answer === true) {
@@ -130,5 +178,9 @@ export const listening =
     }
     if (port === "GrantStore" && method === "reserve") facts.reserved.push(args[0] as Reserved)
     if (port === "DisputeStore" && method === "insert") facts.disputes.add((args[0] as { readonly id: DisputeId }).id)
-    if (port === "PayoutStore" && method === "insert") facts.payouts.add((args[0] as { readonly id: PayoutId }).id)
+    if (port === "WithdrawalStore" && method === "insert") facts.withdrawals.add((args[0] as Withdrawal).id)
+    if (port === "PayoutStore" && method === "insert") {
+      facts.payouts.add((args[0] as Payout).id)
+      if (answer === true) facts.freshPayouts.push(args[0] as Payout)
+    }
   }

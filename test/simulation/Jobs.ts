@@ -2,13 +2,18 @@
  * The service's background work, one round at a time and when the plan says so, as its jobs would do it.
  */
 import { Cause, DateTime, Effect } from "effect"
+import { Catalog } from "../../domain/catalog/Catalog.ts"
 import { Invoicing } from "../../domain/invoices/Invoicing.ts"
 import { Sequencer } from "../../domain/log/Sequencer.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
+import { AccountFreezes } from "../../domain/payments/AccountFreezes.ts"
+import { ProcessorFees } from "../../domain/payments/ProcessorFees.ts"
 import { Reconciler } from "../../domain/payments/Reconciler.ts"
+import { Withdrawals } from "../../domain/payments/Withdrawals.ts"
 import { Payouts } from "../../domain/payouts/Payouts.ts"
 import { IDEMPOTENCY_DAYS_KEPT } from "../../domain/shared/Idempotency.ts"
+import { Claims } from "../../domain/refunds/Claims.ts"
 import { Disputes } from "../../domain/trust/Disputes.ts"
 import { ProviderTrust } from "../../domain/trust/ProviderTrust.ts"
 import { wrong } from "./Asking.ts"
@@ -36,10 +41,20 @@ const round = Effect.fnUntraced(function* (world: World, job: Job) {
       return yield* world.service(Payouts).work
     case "disputes":
       return yield* world.service(Disputes).work
+    case "claims":
+      return yield* world.service(Claims).work
     case "reconcile":
       return yield* world.service(Reconciler).reconcile
     case "standings":
       return yield* Effect.as(world.service(ProviderTrust).refresh, "refreshed")
+    case "prices":
+      return yield* world.service(Catalog).promote
+    case "withdrawals":
+      return yield* world.service(Withdrawals).work
+    case "fees":
+      return yield* world.service(ProcessorFees).work
+    case "freezes":
+      return yield* world.service(AccountFreezes).reviewAll
     case "automatic":
       return yield* world.service(Payouts).payAutomatically
     case "prune": {

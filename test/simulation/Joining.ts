@@ -6,6 +6,7 @@ import { consumerBody, CONSUMERS, KEYS, providerBody, PROVIDERS, textAt, TOOLS }
 import type { Answer } from "../support/ServiceUnderTest.ts"
 import { asking, askingUnderKey, one, wrong } from "./Asking.ts"
 import type { OfferedTool } from "./Facts.ts"
+import { Published } from "./Published.ts"
 import type { ActOf, ToolTerms } from "./Step.ts"
 import { nowMs, type World } from "./World.ts"
 
@@ -15,39 +16,78 @@ const PROVIDERS_MAX = 4
 const BUDGETS = "/api/v1/market/budgets"
 /** It may have been carried out late, and the clock been set meanwhile. */
 const KNOWN_EVERYWHERE_AFTER_MS = 10 * 60_000
+const HOUR_MS = 3_600_000
 
 export const joinAsConsumer = Effect.fnUntraced(function* (world: World) {
-  if (world.facts.consumers.length >= CONSUMERS_MAX) return "enough"
-  const answer = yield* asking(world, { path: CONSUMERS, json: consumerBody() })
-  if (answer.status === 201) {
-    world.facts.consumers.push({ id: textAt(answer, "consumer_id"), key: textAt(answer, "api_key") })
-  }
-  return String(answer.status)
+  if (world.facts.consumers.length >= CONSUMERS_MAX + membersOf(world, "consumers")) return "enough"
+  return (yield* registerConsumer(world)).status
 })
 
 export const joinAsProvider = Effect.fnUntraced(function* (world: World, { tools }: ActOf<"Provider">) {
-  if (world.facts.providers.length >= PROVIDERS_MAX) return "enough"
-  const declared = tools.map((terms, n) => declaration(`tool_${n}`, terms))
-  const answer = yield* asking(world, { path: PROVIDERS, json: providerBody({ tools: declared }) })
-  if (answer.status === 201) {
-    const provider = { id: textAt(answer, "provider_id"), key: textAt(answer, "api_key") }
-    world.facts.providers.push(provider)
-    for (const [n, terms] of tools.entries()) {
-      const tool: OfferedTool = { id: textAt(answer, "tools", n, "id"), provider, terms, prices: [terms.price] }
-      world.facts.tools.push(tool)
-    }
-  }
-  return String(answer.status)
+  if (world.facts.providers.length >= PROVIDERS_MAX + membersOf(world, "providers")) return "enough"
+  return (yield* registerProvider(world, tools)).status
 })
 
-/** Whether or not the answer came, the next call shows which price holds: see `Receipts`. */
+/** Of rings: they come on top of the others. */
+const membersOf = ({ facts }: World, role: "consumers" | "providers"): number =>
+  [...facts.rings.values()].reduce((sum, ring) => sum + ring[role].length, 0)
+
+export const registerConsumer = Effect.fnUntraced(function* (world: World) {
+  const sentAtMs = yield* nowMs
+  const answer = yield* asking(world, { path: CONSUMERS, json: consumerBody() })
+  if (answer.status !== 201) return { status: String(answer.status), member: undefined }
+  const member = { id: textAt(answer, "consumer_id"), key: textAt(answer, "api_key") }
+  world.facts.consumers.push(member)
+  world.facts.joinedAtMs.set(member.id, sentAtMs)
+  return { status: "201", member }
+})
+
+export const registerProvider = Effect.fnUntraced(function* (world: World, tools: ReadonlyArray<ToolTerms>) {
+  const sentAtMs = yield* nowMs
+  const declared = tools.map((terms, n) => declaration(`tool_${n}`, terms))
+  const answer = yield* asking(world, { path: PROVIDERS, json: providerBody({ tools: declared }) })
+  if (answer.status !== 201) return { status: String(answer.status), member: undefined }
+  const provider = { id: textAt(answer, "provider_id"), key: textAt(answer, "api_key") }
+  world.facts.providers.push(provider)
+  world.facts.joinedAtMs.set(provider.id, sentAtMs)
+  const published = (value: number) => new Published(value, sentAtMs, world.terms.priceNoticeHours * HOUR_MS)
+  for (const [n, terms] of tools.entries()) {
+    const tool: OfferedTool = {
+      id: textAt(answer, "tools", n, "id"),
+      name: `tool_${n}`,
+      provider,
+      terms,
+      prices: [terms.price],
+      price: published(terms.price),
+      maximum: published(maximumOf(terms)),
+      attempts: published(attemptsOf(terms))
+    }
+    world.facts.tools.push(tool)
+  }
+  return { status: "201", member: provider }
+})
+
 export const price = Effect.fnUntraced(function* (world: World, act: ActOf<"Price">) {
   const tool = one(world.facts.tools, act.tool)
-  if (tool === undefined) return "nobody"
-  const name = `tool_${world.facts.tools.filter(({ provider }) => provider === tool.provider).indexOf(tool)}`
-  const json = { tools: [declaration(name, { ...tool.terms, price: act.price })] }
-  tool.prices.push(act.price)
-  return String((yield* asking(world, { path: TOOLS, key: tool.provider.key, json })).status)
+  return tool === undefined ? "nobody" : yield* changeTerms(world, tool, { price: act.price })
+})
+
+/** Whether or not the answer came, the next call shows which terms hold: see `Receipts`. */
+export const changeTerms = Effect.fnUntraced(function* (world: World, tool: OfferedTool, changes: Partial<ToolTerms>) {
+  const terms = { ...tool.terms, ...changes }
+  const sentAtMs = yield* nowMs
+  tool.prices.push(terms.price)
+  tool.terms = terms
+  const sent = [
+    [tool.price, tool.price.send(terms.price, sentAtMs)],
+    [tool.maximum, tool.maximum.send(maximumOf(terms), sentAtMs)],
+    [tool.attempts, tool.attempts.send(attemptsOf(terms), sentAtMs)]
+  ] as const
+  const json = { tools: [declaration(tool.name, terms)] }
+  const { status } = yield* asking(world, { path: TOOLS, key: tool.provider.key, json })
+  const answeredAtMs = yield* nowMs
+  if (status === 201) for (const [published, change] of sent) published.confirm(change, answeredAtMs)
+  return String(status)
 })
 
 export const budget = Effect.fnUntraced(function* (world: World, { cap, period, who }: ActOf<"Budget">) {
@@ -86,10 +126,16 @@ const overRotated = Effect.fnUntraced(function* (world: World, which: number) {
     : "over"
 })
 
-const declaration = (name: string, { freeCalls, most, policy, price }: ToolTerms) => ({
+const declaration = (name: string, terms: ToolTerms) => ({
   tool_name: name,
-  price_microcents: price,
-  free_tier_calls: freeCalls,
-  billing_policy: policy,
-  ...(most === undefined ? {} : { max_cost_microcents: Math.floor((price * most) / 100) })
+  price_microcents: terms.price,
+  free_tier_calls: terms.freeCalls,
+  billing_policy: terms.policy,
+  ...(terms.most === undefined && terms.maximum === undefined ? {} : { max_cost_microcents: maximumOf(terms) })
 })
+
+/** The most that a call may cost. */
+export const maximumOf = ({ maximum, most = 100, price }: ToolTerms): number =>
+  Math.max(price, maximum ?? Math.floor((price * most) / 100))
+
+const attemptsOf = ({ policy }: ToolTerms): number => (policy === "attempt" ? 1 : 0)

@@ -5,14 +5,14 @@ import { Effect } from "effect"
 import { listAt, valueAt } from "../support/Market.ts"
 import { LOAD } from "../support/metering/Shop.ts"
 import { asking, askingUnderKey, one } from "./Asking.ts"
-import { SIGNATURE } from "./Processor.ts"
+import { type News, SIGNATURE } from "./Processor.ts"
 import type { ActOf } from "./Step.ts"
 import { OPERATOR } from "./Service.ts"
-import type { World } from "./World.ts"
+import { nowMs, type World } from "./World.ts"
 
 const WEBHOOK = "/api/webhooks/stripe"
-const CONNECT = "/api/market/connect"
-const PAYOUTS = "/api/market/payouts"
+export const CONNECT = "/api/market/connect"
+export const PAYOUTS = "/api/market/payouts"
 const INVOICES = "/api/v1/market/invoices"
 
 export const load = Effect.fnUntraced(function* (world: World, { cents, keyed, who }: ActOf<"Load">) {
@@ -39,24 +39,35 @@ export const takeBack = (world: World, { cause, percent, which }: ActOf<"TakeBac
     return ordered === undefined ? "nothing" : cause
   })
 
-export const bringBack = (world: World, { which }: ActOf<"BringBack">) =>
-  Effect.sync(() => {
-    const gone = one([...world.processor.goneBack.values()], which)
-    if (gone !== undefined) world.processor.bringBack(gone)
-    return gone === undefined ? "nothing" : "returned"
-  })
+export const bringBack = Effect.fnUntraced(function* (world: World, { which }: ActOf<"BringBack">) {
+  const gone = one([...world.processor.goneBack.values(), ...world.processor.refunds.values()], which)
+  if (gone !== undefined && "partId" in gone) world.processor.returnRefund(gone)
+  else if (gone !== undefined) world.processor.bringBack(gone, yield* nowMs)
+  return gone === undefined ? "nothing" : "returned"
+})
 
 /** Sent again until it is acknowledged; an acknowledgement may be lost too. */
 export const webhook = Effect.fnUntraced(function* (world: World, { answerLost, copies, which }: ActOf<"Webhook">) {
   const news = one([...world.processor.news.values()], which)
-  if (news === undefined) return "nothing"
+  return news === undefined ? "nothing" : yield* hand(world, news, copies, answerLost)
+})
+
+/** All that it has to tell, in order. */
+export const handAll = Effect.fnUntraced(function* (world: World) {
+  for (const news of world.processor.news.values()) yield* hand(world, news)
+})
+
+const hand = Effect.fnUntraced(function* (world: World, news: News, copies = 1, answerLost = false) {
   const headers = { "stripe-signature": SIGNATURE, "content-type": "application/json" }
   const answers = yield* Effect.forEach(
     Array.from({ length: copies }),
     () => asking(world, { path: WEBHOOK, body: news.body, headers }),
     { concurrency: "unbounded" }
   )
-  if (!answerLost && answers.some(({ status }) => status === 200)) world.processor.news.delete(news.id)
+  if (answers.some(({ status }) => status === 200)) {
+    world.processor.acknowledge(news.id, yield* nowMs)
+    if (!answerLost) world.processor.news.delete(news.id)
+  }
   return answers.map(({ status }) => status).join(" ")
 })
 

@@ -1,6 +1,7 @@
 /**
- * Steps from a seed: a market that is mostly calling, with everything else in between.
+ * Steps from a seed: a market that is mostly calling, with everything else in between, and rings that want to rob it.
  */
+import { schemeOf } from "./adversaries/Schemes.ts"
 import { type Random, randomFrom, weighted } from "./Random.ts"
 import type { Act, Behaviour, Call, Fault, Job, Step, ToolTerms } from "./Step.ts"
 
@@ -9,11 +10,23 @@ const HOUR = 3_600 * SECOND
 const ANY = 1_000_000
 /** As many again have one that never comes: less is asked of ports than it waits for. */
 const FAULTY_PERCENT = 35
+/** How many steps are moves of a ring. */
+const RING_PERCENT = 40
+const RING_FAULTY_PERCENT = 10
 
 export const planOf = (seed: number, steps: number): ReadonlyArray<Step> => {
   const random = randomFrom(seed)
   const plan: Array<Step> = OPENING.map((act) => ({ act, thenMs: 100 }))
-  while (plan.length < steps) plan.push(stepOf(random))
+  let scheme: ReadonlyArray<Step> = []
+  while (plan.length < steps) {
+    if (!random.percent(RING_PERCENT)) {
+      plan.push(stepOf(random))
+      continue
+    }
+    const [move, ...others] = scheme.length === 0 ? schemeOf(random) : scheme
+    plan.push(random.percent(RING_FAULTY_PERCENT) ? { ...move!, fault: faultOf(random) } : move!)
+    scheme = others
+  }
   return plan.slice(0, steps)
 }
 
@@ -92,7 +105,8 @@ const call = (random: Random): Call => ({
     [1, 5]
   ]),
   provider: behaviour(random),
-  ...(random.percent(6) ? { goesAwayAfterMs: random.below(5 * SECOND) } : {})
+  ...(random.percent(6) ? { goesAwayAfterMs: random.below(5 * SECOND) } : {}),
+  ...(random.percent(50) ? { cap: random.percent(70) ? 100 : random.below(120) } : {})
 })
 
 const job = (name: Job) => (): Act => ({ _tag: "Job", job: name })
@@ -206,7 +220,7 @@ const ACTS: ReadonlyArray<readonly [number, (random: Random) => Act]> = [
     12,
     (random) => ({
       _tag: "Mood",
-      about: random.pick(["checkouts", "accounts", "transfers", "transfers"]),
+      about: random.pick(["checkouts", "accounts", "transfers", "transfers", "refunds"]),
       moods: Array.from({ length: 1 + random.below(3) }, () => random.pick(["refused", "lost"]))
     })
   ],
@@ -228,11 +242,16 @@ const ACTS: ReadonlyArray<readonly [number, (random: Random) => Act]> = [
   [40, job("sweep")],
   [25, job("payouts")],
   [20, job("disputes")],
+  [15, job("claims")],
   [20, job("reconcile")],
   [12, job("invoices")],
   [5, job("automatic")],
   [3, job("prune")],
   [5, job("standings")],
+  [5, job("prices")],
+  [15, job("withdrawals")],
+  [15, job("fees")],
+  [5, job("freezes")],
   [8, () => ({ _tag: "Crash" })],
   [6, (random) => ({ _tag: "Skew", ms: random.below(4 * 60 * SECOND) - 2 * 60 * SECOND })],
   [5, () => ({ _tag: "MonthEnd" })]

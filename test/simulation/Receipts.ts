@@ -15,9 +15,13 @@ import { format } from "../../domain/shared/Timestamp.ts"
 import { wrong } from "./Asking.ts"
 import type { Books } from "./Books.ts"
 import type { OpenedCall } from "./Facts.ts"
+import type { Violation } from "./Violation.ts"
 import type { World } from "./World.ts"
 
-export const makeReceiptChecks = (world: World, books: Books) => {
+export type OfReceipt = (receipt: Receipt, opened: OpenedCall) => Effect.Effect<void, Violation>
+
+/** `others`: what else is checked of each receipt when it is first seen. */
+export const makeReceiptChecks = (world: World, books: Books, others: ReadonlyArray<OfReceipt>) => {
   const { facts, providers, stores } = world
   const calls = Context.get(stores, CallStore)
   const receipts = Context.get(stores, ReceiptStore)
@@ -44,6 +48,7 @@ export const makeReceiptChecks = (world: World, books: Books) => {
       yield* billedOnce(receipt, opened)
       yield* freeAreCounted(opened, receipt)
       books.bill(receipt)
+      for (const holds of others) yield* holds(receipt, opened)
     }
   })
 
@@ -68,7 +73,9 @@ export const makeReceiptChecks = (world: World, books: Books) => {
   const holdToDelivery = Effect.fnUntraced(function* (receipt: Receipt, { call, free, held }: OpenedCall) {
     const { cost_microcents: cost, receipt_id: id, status } = receipt
     const forwarded = providers.forwarded.get(id)
-    const terms = facts.tools.find((tool) => tool.id === receipt.tool_id)?.terms
+    const tool = facts.tools.find((one) => one.id === receipt.tool_id)
+    // From when on they are charged is a matter of `Agreements`.
+    const chargesAttempts = tool !== undefined && tool.attempts.most() > 0
     if (cost > held) return yield* wrong("at most what was held", `${id} costs ${cost} of ${held}`)
     if (call.origin === "meter") return undefined
     if (status === "success" && forwarded?.status !== "success") {
@@ -78,7 +85,7 @@ export const makeReceiptChecks = (world: World, books: Books) => {
     const reported = forwarded?.reportedMicrocents
     // Of a failure it is not known whether the report came through.
     const due = reported === undefined ? [price] : status === "success" ? [BigInt(reported)] : [BigInt(reported), price]
-    const charged = status === "success" || (terms?.policy === "attempt" && cost > 0n)
+    const charged = status === "success" || (chargesAttempts && cost > 0n)
     const expected = charged && !free ? due.map((one) => (one < held ? one : held)) : [0n]
     if (!expected.includes(cost)) return yield* wrong("what was agreed", `${id} (${status}) costs ${cost}: ${expected}`)
   })

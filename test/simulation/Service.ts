@@ -30,21 +30,39 @@ import { OperatorKey } from "../../domain/accounts/Authentication.ts"
 import { RateLimitPolicy } from "../../domain/accounts/RateLimitPolicy.ts"
 import { PriceNotice } from "../../domain/catalog/PriceNotice.ts"
 import { DefaultFreeTierCalls } from "../../domain/catalog/Pricing.ts"
+import { ChargebackLiability } from "../../domain/payments/Chargebacks.ts"
+import { NewAccountLoadLimit } from "../../domain/payments/LoadLimit.ts"
+import { CurrentEarningsPolicy } from "../../domain/payouts/EarningsPolicy.ts"
+import { RefundLossLimitCents } from "../../domain/refunds/Refunds.ts"
 import { LogCheck } from "../../domain/log/LogCheck.ts"
 import { UpstreamLimits } from "../../domain/metering/UpstreamLimits.ts"
 import { core } from "../../src/layers/Core.ts"
+import type { Terms } from "./Terms.ts"
 
 export const OPERATOR = "the operator's key of the simulation, 32 characters"
 const RING = [Redacted.make("the secret of a simulated market, 32 characters")] as const
 
-const settings = Layer.mergeAll(
-  Layer.succeed(DefaultFreeTierCalls, 0),
-  Layer.succeed(PriceNotice, Duration.zero),
-  Layer.succeed(OperatorKey, Redacted.make(OPERATOR)),
-  Layer.succeed(UpstreamLimits, { timeoutMs: 10_000, retriesMax: 1, totalMs: 0 }),
-  Layer.succeed(RateLimitPolicy, { defaultRpm: 6_000, ceilingRpm: 6_000, providerRpm: 6_000 }),
-  Layer.succeed(RateLimitSettings, { addressRpm: 0, registrationRpm: 0, keysLimited: false })
-)
+export const UPSTREAM_TIMEOUT_MS = 10_000
+
+const settings = (terms: Terms) =>
+  Layer.mergeAll(
+    Layer.succeed(CurrentEarningsPolicy, {
+      delayDays: terms.payoutDelayDays,
+      newProviderDelayDays: terms.newProviderDelayDays,
+      newProviderDays: terms.newProviderDays,
+      reservePercent: terms.reservePercent,
+      reserveDays: terms.reserveDays
+    }),
+    Layer.succeed(NewAccountLoadLimit, terms.newAccountLoadCentsPerDay),
+    Layer.succeed(ChargebackLiability, terms.chargebackLiability),
+    Layer.succeed(RefundLossLimitCents, terms.lossLimitCents),
+    Layer.succeed(DefaultFreeTierCalls, 0),
+    Layer.succeed(PriceNotice, Duration.hours(terms.priceNoticeHours)),
+    Layer.succeed(OperatorKey, Redacted.make(OPERATOR)),
+    Layer.succeed(UpstreamLimits, { timeoutMs: UPSTREAM_TIMEOUT_MS, retriesMax: 1, totalMs: 0 }),
+    Layer.succeed(RateLimitPolicy, { defaultRpm: 6_000, ceilingRpm: 6_000, providerRpm: 6_000 }),
+    Layer.succeed(RateLimitSettings, { addressRpm: 0, registrationRpm: 0, keysLimited: false })
+  )
 
 const adapters = Layer.mergeAll(
   AjvJsonSchemas.layer,
@@ -82,11 +100,12 @@ const dispatcher = Layer.effect(
   Effect.flatMap(routes, (all) => make(all, NOTHING_HERE))
 ).pipe(Layer.provide([RateLimits.layer, HttpMetrics.layer]))
 
-export const service = dispatcher.pipe(
-  Layer.provideMerge(core),
-  Layer.provideMerge(LogCheck.layer),
-  Layer.provideMerge(adapters),
-  Layer.provide(settings)
-)
+export const serviceOn = (terms: Terms) =>
+  dispatcher.pipe(
+    Layer.provideMerge(core),
+    Layer.provideMerge(LogCheck.layer),
+    Layer.provideMerge(adapters),
+    Layer.provide(settings(terms))
+  )
 
-export type Services = Layer.Success<typeof service>
+export type Services = Layer.Success<ReturnType<typeof serviceOn>>

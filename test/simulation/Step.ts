@@ -2,6 +2,8 @@
  * What may happen next, as plain data. Who it happens to is a number that is taken modulo however many there are when its
  * turn comes: so any steps of a plan can be left out and the rest still means something.
  */
+import type { Move } from "./adversaries/Move.ts"
+
 export interface Step {
   readonly act: Act
   /** Goes wrong at a port while the act is under way, unless fewer things are asked of ports. */
@@ -63,6 +65,8 @@ export type Act =
   /** The node's clock is put right, or wrong, by so much against the world's. */
   | { readonly _tag: "Skew"; readonly ms: number }
   | { readonly _tag: "MonthEnd" }
+  /** Of somebody who means to gain by it. */
+  | Move
 
 export type ActOf<Tag extends Act["_tag"]> = Extract<Act, { readonly _tag: Tag }>
 
@@ -75,12 +79,14 @@ export interface Call {
   readonly times: number
   readonly provider: Behaviour
   readonly goesAwayAfterMs?: number
+  /** What the caller agrees to pay at most, in percent of the tool's maximum; the list price without one. */
+  readonly cap?: number
 }
 
 export interface Behaviour {
   readonly outcome: "success" | "tool_error" | "unreachable" | "rate_limited"
   readonly latencyMs: number
-  /** What the provider says that the call cost, in percent of the list price. */
+  /** What the provider says that the call cost, in percent of the tool's maximum. */
   readonly reports?: number
 }
 
@@ -90,9 +96,11 @@ export interface ToolTerms {
   readonly policy: "success" | "attempt"
   /** In percent of the price. */
   readonly most?: number
+  /** In microcents: of a tool whose price is 0, say. */
+  readonly maximum?: number
 }
 
-export type Business = "checkouts" | "accounts" | "transfers"
+export type Business = "checkouts" | "accounts" | "transfers" | "refunds"
 /** `lost`: it is done, and the answer does not come. */
 export type Mood = "refused" | "lost"
 
@@ -105,11 +113,16 @@ export type Job =
   | "sweep"
   | "payouts"
   | "disputes"
+  | "claims"
   | "reconcile"
   | "invoices"
   | "automatic"
   | "prune"
   | "standings"
+  | "prices"
+  | "withdrawals"
+  | "fees"
+  | "freezes"
 
 export interface Fault {
   readonly kind: "error_before" | "error_after" | "late_before" | "late_after" | "crash_before" | "crash_after"

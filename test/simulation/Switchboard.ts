@@ -42,6 +42,8 @@ export class Switchboard {
   /** What was struck by one, and how often. */
   readonly struck = new Map<string, number>()
   private late = 0
+  /** Questions that are being carried out and then fail: whoever waits for the same answer fails with them. */
+  private failing = 0
   /** Whether a unit of work is waited for as a whole: where its beginning and its end take the machine's time. */
   private readonly countsUnits: boolean
   private armed: Fault | undefined
@@ -58,7 +60,7 @@ export class Switchboard {
 
   /** To be asked when something begins: one that is still late by then may yet be felt. */
   get disturbancesBefore(): number {
-    return this.isLate ? this.disturbances - 1 : this.disturbances
+    return this.isLate || this.failing > 0 ? this.disturbances - 1 : this.disturbances
   }
 
   wasDisturbedSince(before: number): boolean {
@@ -98,7 +100,7 @@ export class Switchboard {
         case "error_before":
           return failed(false)
         case "error_after":
-          return Effect.flatMap(carriedOut, () => failed(true))
+          return this.failingLater(Effect.flatMap(carriedOut, () => failed(true)))
         case "late_before":
           return Effect.andThen(
             this.lateBy(fault.ms),
@@ -159,6 +161,13 @@ export class Switchboard {
         process.dead = true
         return never
       })
+    })
+  }
+
+  private failingLater<A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> {
+    return Effect.suspend(() => {
+      this.failing++
+      return Effect.onExit(effect, () => Effect.sync(() => this.failing--))
     })
   }
 

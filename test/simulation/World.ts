@@ -12,10 +12,12 @@ import { exchange } from "./Exchange.ts"
 import { type Facts, listening, noFacts } from "./Facts.ts"
 import { type Ports, portsThrough, type Stores } from "./Ports.ts"
 import { Processor } from "./Processor.ts"
+import { gatewayOf } from "./ProcessorGateway.ts"
 import { Providers } from "./Providers.ts"
-import { service, type Services } from "./Service.ts"
+import { serviceOn, type Services } from "./Service.ts"
 import * as SeededEntropy from "./SeededEntropy.ts"
 import { type Process, Switchboard } from "./Switchboard.ts"
+import type { Terms } from "./Terms.ts"
 import type { Violation } from "./Violation.ts"
 
 const BEGINNING = Date.parse("2026-11-20T10:00:00.000Z")
@@ -29,6 +31,7 @@ interface Running {
 
 export interface World {
   readonly facts: Facts
+  readonly terms: Terms
   readonly processor: Processor
   readonly providers: Providers
   readonly board: Switchboard
@@ -45,6 +48,8 @@ export interface World {
   begin<A, E>(doing: Effect.Effect<A, E>, ended: (exit: Exit.Exit<A, E>) => void): Effect.Effect<void>
   underWay(): number
   readonly kill: Effect.Effect<void>
+  /** How many processes there were. */
+  lives(): number
   /** Another process, where the one before is dead. */
   readonly revive: Effect.Effect<boolean>
   readonly pass: (ms: number) => Effect.Effect<void>
@@ -52,23 +57,33 @@ export interface World {
   setCalendarBy(ms: number): Effect.Effect<void>
 }
 
-/** On stores that were made for it. */
-export const makeWorld = Effect.fnUntraced(function* (
-  stores: Context.Context<Stores>,
-  seed: number,
-  plant: (stores: Context.Context<Stores>) => Context.Context<Stores>,
-  isAsynchronous: boolean
-) {
+export interface Setting {
+  /** Fresh ones. */
+  readonly stores: Context.Context<Stores>
+  readonly seed: number
+  readonly terms: Terms
+  /** What the service goes by. */
+  readonly serviceTerms: Terms
+  readonly plant: (stores: Context.Context<Stores>) => Context.Context<Stores>
+  readonly isAsynchronous: boolean
+}
+
+export const makeWorld = Effect.fnUntraced(function* (setting: Setting) {
+  const { isAsynchronous, plant, seed, serviceTerms, stores, terms } = setting
   const scope = yield* Effect.scope
   const calendar = yield* Calendar
   const clock = yield* Clock.Clock
   const facts = noFacts()
   const board = new Switchboard(isAsynchronous)
-  const processor = new Processor(() => board.disturb())
+  const processor = new Processor(
+    () => board.disturb(),
+    () => facts.words
+  )
   const providers = new Providers()
   const entropy = yield* Layer.buildWithScope(SeededEntropy.layer(seed), scope)
-  const outside = yield* Layer.buildWithScope(Layer.merge(processor.layer, providers.layer), scope)
+  const outside = yield* Layer.buildWithScope(Layer.merge(gatewayOf(processor), providers.layer), scope)
   const ports: Context.Context<Ports> = Context.merge(plant(stores), outside)
+  const service = serviceOn(serviceTerms)
   const listener = listening(facts, () => clock.currentTimeMillisUnsafe())
   /** What somebody does, which may take longer than its step. */
   const underWay = new Set<{ readonly process: Process }>()
@@ -88,6 +103,7 @@ export const makeWorld = Effect.fnUntraced(function* (
     return running
   })
   let running = yield* start()
+  let lives = 1
 
   const begin = Effect.fnUntraced(function* <A, E>(doing: Effect.Effect<A, E>, ended: (exit: Exit.Exit<A, E>) => void) {
     const { process } = running
@@ -132,11 +148,13 @@ export const makeWorld = Effect.fnUntraced(function* (
     // What it had going must not keep the next one waiting.
     yield* Effect.forkDetach(Scope.close(running.scope, Exit.void))
     running = yield* start()
+    lives++
     return true
   })
 
   const world: World = {
     facts,
+    terms,
     processor,
     providers,
     board,
@@ -147,6 +165,7 @@ export const makeWorld = Effect.fnUntraced(function* (
     send: (call) => Effect.suspend(() => exchange(Context.get(running.services, Dispatcher), call)),
     begin,
     underWay: () => underWay.size,
+    lives: () => lives,
     kill: Effect.sync(() => {
       running.process.dead = true
     }),

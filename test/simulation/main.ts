@@ -19,6 +19,7 @@ const { values } = parseArgs({
     steps: { type: "string", default: "1000" },
     on: { type: "string", default: "memory" },
     only: { type: "string" },
+    without: { type: "string" },
     trace: { type: "boolean", default: false }
   }
 })
@@ -26,6 +27,9 @@ const { values } = parseArgs({
 const seedFirst = values.seed === undefined ? randomInt(2 ** 31) : Number(values.seed)
 const stepsInAll = Number(values.steps)
 const only = values.only?.split(",").map(Number)
+
+/** Rules, as they are named in failures. */
+const without = values.without?.split(",").map((rule) => rule.trim())
 
 const again = ({ plan, seed, stage }: Run, kept: ReadonlyArray<number>): string =>
   `npm run simulate -- --seed ${seed} --steps ${plan.length} --on ${stage.name} --only ${kept.join(",")}`
@@ -47,7 +51,7 @@ const tell = Effect.fnUntraced(function* (run: Run, outcome: Outcome) {
 const play = Effect.gen(function* () {
   const stage = values.on === "postgres" ? yield* temporaryPostgresStage : memory
   for (let left = stepsInAll, seed = seedFirst; left > 0; left -= STEPS_AT_ONCE_MAX, seed++) {
-    const whole: Run = { seed, plan: planOf(seed, Math.min(left, STEPS_AT_ONCE_MAX)), stage }
+    const whole: Run = { seed, plan: planOf(seed, Math.min(left, STEPS_AT_ONCE_MAX)), stage, without }
     const run = only === undefined ? whole : keeping(whole, only)
     const outcome = yield* simulate(run)
     yield* tell(run, outcome)

@@ -1,0 +1,14 @@
+/**
+ * A ring changes the terms of what it offers, after somebody has seen them.
+ */
+import { Effect } from "effect"
+import { one } from "../Asking.ts"
+import { changeTerms } from "../Joining.ts"
+import type { ActOf } from "../Step.ts"
+import type { World } from "../World.ts"
+import { ringOf, toolsOf } from "./Ring.ts"
+
+export const bait = Effect.fnUntraced(function* (world: World, { ring, terms, tool }: ActOf<"RingBaits">) {
+  const offered = one(toolsOf(world, ringOf(world, ring)), tool)
+  return offered === undefined ? "nobody" : yield* changeTerms(world, offered, terms)
+})

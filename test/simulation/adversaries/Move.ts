@@ -1,0 +1,70 @@
+/**
+ * What the members of a ring may do next, as plain data. A ring is some accounts of one owner: whatever one of them gains,
+ * all have gained.
+ */
+import type { ToolTerms } from "../Step.ts"
+
+export type Move =
+  | {
+      readonly _tag: "RingJoins"
+      readonly ring: number
+      readonly consumers: number
+      readonly tools: ReadonlyArray<ToolTerms>
+    }
+  /** Ordered, paid and told: of each of its consumers, or of one. */
+  | { readonly _tag: "RingLoads"; readonly ring: number; readonly who: number; readonly cents: number }
+  /** From itself, so many times at once. */
+  | {
+      readonly _tag: "RingBuys"
+      readonly ring: number
+      readonly who: number
+      readonly tool: number
+      readonly times: number
+    }
+  | { readonly _tag: "RingCashesOut"; readonly ring: number }
+  /** About its own calls, the newest first; its providers accept at once. */
+  | { readonly _tag: "RingDisputes"; readonly ring: number; readonly times: number; readonly accepts: boolean }
+  /** About a load, at the payer's bank. */
+  | {
+      readonly _tag: "RingChargesBack"
+      readonly ring: number
+      readonly which: number
+      readonly stage: "open" | "withdraw" | "win" | "lose"
+      readonly told: boolean
+    }
+  | { readonly _tag: "RingWithdraws"; readonly ring: number; readonly who: number; readonly percent: number }
+  /** Changes what it offers. */
+  | {
+      readonly _tag: "RingBaits"
+      readonly ring: number
+      readonly tool: number
+      readonly terms: Partial<ToolTerms>
+    }
+  /** Somebody honest, who goes by what is published, calls one of its tools. */
+  | {
+      readonly _tag: "RingServes"
+      readonly ring: number
+      readonly who: number
+      readonly tool: number
+      readonly reports: number
+      readonly fails: boolean
+      readonly capped: boolean
+    }
+  /** Calls somebody else's tool and goes away before the answer comes. */
+  | {
+      readonly _tag: "RingLeaves"
+      readonly ring: number
+      readonly who: number
+      readonly tool: number
+      readonly times: number
+      readonly afterMs: number
+      readonly latencyMs: number
+    }
+  /** Reports failures of somebody else's tool, or disputes calls of it. */
+  | {
+      readonly _tag: "RingSmears"
+      readonly ring: number
+      readonly tool: number
+      readonly by: "reports" | "disputes"
+      readonly times: number
+    }

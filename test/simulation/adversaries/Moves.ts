@@ -1,0 +1,40 @@
+/**
+ * Each move of a ring as something that can be begun in a world, and a word about how it went.
+ */
+import type { Effect } from "effect"
+import type { Violation } from "../Violation.ts"
+import type { World } from "../World.ts"
+import { bait } from "./Baiting.ts"
+import { buy, leave, serve } from "./Calling.ts"
+import { chargeBack } from "./ChargingBack.ts"
+import { disputeOwn, smear } from "./Disputing.ts"
+import { cashOut, load, withdraw } from "./Funding.ts"
+import { join } from "./Joining.ts"
+import type { Move } from "./Move.ts"
+
+export const moving = (world: World, move: Move): Effect.Effect<string, Violation> => {
+  switch (move._tag) {
+    case "RingJoins":
+      return join(world, move)
+    case "RingLoads":
+      return load(world, move)
+    case "RingBuys":
+      return buy(world, move)
+    case "RingCashesOut":
+      return cashOut(world, move)
+    case "RingDisputes":
+      return disputeOwn(world, move)
+    case "RingChargesBack":
+      return chargeBack(world, move)
+    case "RingWithdraws":
+      return withdraw(world, move)
+    case "RingBaits":
+      return bait(world, move)
+    case "RingServes":
+      return serve(world, move)
+    case "RingLeaves":
+      return leave(world, move)
+    case "RingSmears":
+      return smear(world, move)
+  }
+}

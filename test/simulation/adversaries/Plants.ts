@@ -1,0 +1,193 @@
+/**
+ * Faults that let somebody rob the others, planted one at a time under a service that is sound: by its ports or by its
+ * settings. Each was in the service once, or is what an attack would need. What is found is found by what clients and the
+ * processor saw: the books that explain every balance are left out of it.
+ */
+import { Context, Effect, Option } from "effect"
+import { CatalogStore } from "../../../domain/catalog/CatalogStore.ts"
+import { KeyStore } from "../../../domain/accounts/KeyStore.ts"
+import { ChargebackStore } from "../../../domain/payments/ChargebackStore.ts"
+import { FreezeStore } from "../../../domain/payments/FreezeStore.ts"
+import { WithdrawalStore } from "../../../domain/payments/WithdrawalStore.ts"
+import { LedgerStore } from "../../../domain/ledger/LedgerStore.ts"
+import { TransferId } from "../../../domain/ledger/Transfer.ts"
+import { LogStore } from "../../../domain/log/LogStore.ts"
+import { ClaimStore } from "../../../domain/refunds/ClaimStore.ts"
+import { ProviderEvidence, type ScoreEvidence } from "../../../domain/trust/ProviderEvidence.ts"
+import { Microcents } from "../../../domain/shared/Microcents.ts"
+import type { Plant } from "../Plants.ts"
+import type { Stores } from "../Ports.ts"
+import type { Run } from "../Simulation.ts"
+
+export interface Robbery extends Pick<Run, "misread" | "plant"> {
+  readonly name: string
+  /** The rules that must find it: whichever is broken first. */
+  readonly rules: ReadonlyArray<string>
+}
+
+/** What the provider cannot pay is paid all the same, out of nothing. */
+const uncoveredRefund: Plant = (stores) => {
+  const claims = Context.get(stores, ClaimStore)
+  const ledger = Context.get(stores, LedgerStore)
+  return Context.add(stores, ClaimStore, {
+    ...claims,
+    insert: Effect.fnUntraced(function* (claim) {
+      const { amount, createdAt, creditor, id, subject } = claim
+      yield* claims.insert({ ...claim, paid: claim.amount })
+      if (creditor === undefined) return
+      const leg = { kind: "refund", debit: "loss", credit: "wallet", amount, consumerId: creditor } as const
+      const book = Option.getOrThrow(yield* ledger.book)
+      const posting = { book, reference: `uncovered:${subject}:${id}`, legs: [leg], effectiveAt: createdAt }
+      yield* Effect.orDie(ledger.post({ ...posting, transferId: TransferId.make(id), recordedAt: createdAt }))
+    })
+  })
+}
+
+const forgottenClaim: Plant = (stores) =>
+  Context.add(stores, ClaimStore, { ...Context.get(stores, ClaimStore), insert: () => Effect.void })
+
+const uncollectedClaim: Plant = (stores) =>
+  Context.add(stores, ClaimStore, { ...Context.get(stores, ClaimStore), lockOpen: () => Effect.succeed([]) })
+
+/** Whoever reports a call is believed as if the proxy had made it. */
+const reportsAsCalls: Plant = (stores) => {
+  const log = Context.get(stores, LogStore)
+  return Context.add(stores, LogStore, {
+    ...log,
+    take: (limit) => Effect.map(log.take(limit), (batch) => batch.map((one) => ({ ...one, origin: "proxy" as const })))
+  })
+}
+
+const openDisputesCount: Plant = (stores) =>
+  changingScores(stores, (evidence) => ({
+    ...evidence,
+    scored: { ...evidence.scored, upheld: evidence.scored.upheld + evidence.disputes.open }
+  }))
+
+const freeCallersCount: Plant = (stores) =>
+  changingScores(stores, (evidence) => ({
+    ...evidence,
+    counted: { ...evidence.counted, consumers: evidence.counted.consumers + Math.min(1, evidence.calls) }
+  }))
+
+/** Every tool is canceled when its caller goes away, and costs nothing then: nobody has published that. */
+const hangUpsCancel: Plant = (stores) => {
+  const catalog = Context.get(stores, CatalogStore)
+  return Context.add(stores, CatalogStore, {
+    ...catalog,
+    find: (id) =>
+      Effect.map(
+        catalog.find(id),
+        Option.map((entry) => ({
+          ...entry,
+          leaving: "free" as const,
+          prices: { ...entry.prices, inEffect: { ...entry.prices.inEffect, leaving: "free" as const } }
+        }))
+      )
+  })
+}
+
+/** Whoever names no cap is taken to agree to any maximum: so a tool that lists a price of 0 takes what it likes. */
+const capsForAll: Plant = (stores) => {
+  const keys = Context.get(stores, KeyStore)
+  return Context.add(stores, KeyStore, {
+    ...keys,
+    findByHash: (hash) =>
+      Effect.map(
+        keys.findByHash(hash),
+        Option.map((found) => ({ ...found, defaultCap: Microcents.make(1_000_000_000_000n) }))
+      )
+  })
+}
+
+const chargebackDoesNotFreeze: Plant = (stores) =>
+  Context.add(stores, FreezeStore, { ...Context.get(stores, FreezeStore), freeze: () => Effect.void })
+
+/** Whoever files a dispute is not asked whether the bank has given the money back. */
+const recoveredTwice: Plant = (stores) => {
+  const chargebacks = Context.get(stores, ChargebackStore)
+  return Context.add(stores, ChargebackStore, {
+    ...chargebacks,
+    ofConsumer: (id) =>
+      Effect.map(chargebacks.ofConsumer(id), (all) => all.map((one) => ({ ...one, funds: "none" as const })))
+  })
+}
+
+const withdrawnAgain: Plant = (stores) =>
+  Context.add(stores, WithdrawalStore, {
+    ...Context.get(stores, WithdrawalStore),
+    withdrawnCents: () => Effect.succeed(new Map())
+  })
+
+const changingScores = (
+  stores: Context.Context<Stores>,
+  change: (evidence: ScoreEvidence) => ScoreEvidence
+): Context.Context<Stores> => {
+  const evidence = Context.get(stores, ProviderEvidence)
+  return Context.add(stores, ProviderEvidence, {
+    ...evidence,
+    ofScore: (providerId, since) => Effect.map(evidence.ofScore(providerId, since), Option.map(change))
+  })
+}
+
+export const robberies: ReadonlyArray<Robbery> = [
+  { name: "a refund that prints money", plant: uncoveredRefund, rules: ["every balance is backed"] },
+  { name: "a claim that is forgotten", plant: forgottenClaim, rules: ["claims are kept"] },
+  { name: "a claim that is not collected", plant: uncollectedClaim, rules: ["claims come first"] },
+  {
+    name: "earnings that are paid out at once",
+    misread: (terms) => ({ ...terms, payoutDelayDays: 0, newProviderDelayDays: 0 }),
+    rules: ["earnings mature"]
+  },
+  {
+    name: "a reserve that is not kept",
+    misread: (terms) => ({ ...terms, reservePercent: 0 }),
+    rules: ["earnings mature"]
+  },
+  {
+    name: "a price that is raised at once",
+    misread: (terms) => ({ ...terms, priceNoticeHours: 0 }),
+    rules: ["nobody pays more than agreed"]
+  },
+  {
+    name: "a maximum that is charged unasked",
+    plant: capsForAll,
+    rules: ["nobody pays more than agreed"]
+  },
+  {
+    name: "a chargeback that freezes nothing",
+    plant: chargebackDoesNotFreeze,
+    rules: ["a chargeback freezes"]
+  },
+  {
+    name: "a call that is recovered twice",
+    plant: recoveredTwice,
+    rules: ["no call is recovered twice"]
+  },
+  {
+    name: "a load that is withdrawn again",
+    plant: withdrawnAgain,
+    rules: ["nobody withdraws more than it loaded"]
+  },
+  {
+    name: "loads without a limit",
+    misread: (terms) => ({ ...terms, newAccountLoadCentsPerDay: 0 }),
+    rules: ["a new account loads little"]
+  },
+  {
+    name: "work for nothing by hanging up",
+    plant: hangUpsCancel,
+    rules: ["a call that was left is settled by its outcome"]
+  },
+  {
+    name: "reports that count as calls",
+    plant: reportsAsCalls,
+    rules: ["figures are the provider's own", "trust is earned"]
+  },
+  {
+    name: "a dispute that counts while it is open",
+    plant: openDisputesCount,
+    rules: ["trust is lost by decisions alone"]
+  },
+  { name: "consumers that count and never paid", plant: freeCallersCount, rules: ["trust is earned"] }
+]
