@@ -63,14 +63,18 @@ export const makeCallsInFlight = Effect.gen(function* () {
     else counts.set(consumerId, left)
   }
 
-  /** Before anything was sent, or where the tool passes cancellations, the caller takes the call with it. */
-  const leave = (fiber: Fiber.Fiber<unknown, unknown>, progress: CallProgress): Effect.Effect<void> => {
+  /** Before anything was sent, or where the tool passes cancellations, a caller that leaves takes the call with it. */
+  const goesOn = (progress: CallProgress): boolean => {
+    const again = progress.left
     progress.left = true
-    if (progress.forwarded > 0) {
-      tally.left()
-      if (!progress.passesCancel) return Effect.void
-      progress.canceled = true
-    }
+    if (progress.forwarded === 0) return false
+    if (!again) tally.left()
+    if (progress.passesCancel) progress.canceled = true
+    return !progress.passesCancel
+  }
+
+  const leave = (fiber: Fiber.Fiber<unknown, unknown>, progress: CallProgress): Effect.Effect<void> => {
+    if (goesOn(progress)) return Effect.void
     fiber.interruptUnsafe()
     return Effect.asVoid(Fiber.await(fiber))
   }
@@ -109,5 +113,30 @@ export const makeCallsInFlight = Effect.gen(function* () {
       })
     )
 
-  return { run, idle, cutOff }
+  /**
+   * In the caller's own fiber, which costs a call no fiber of its own: the caller must not interrupt it, but ask `leave`, and
+   * interrupt it only if that says no.
+   */
+  const runHere = <A, E>(
+    consumerId: ConsumerId,
+    progress: CallProgress,
+    call: Effect.Effect<A, E>,
+    attend: (leave: () => boolean) => void
+  ): Effect.Effect<A, E | TooManyCallsInFlight> =>
+    Effect.withFiber<A, E | TooManyCallsInFlight>((fiber) => {
+      const count = counts.get(consumerId) ?? 0
+      if (count >= max && max > 0) {
+        return Effect.fail(new TooManyCallsInFlight({ max, retryAfterSeconds: RETRY_AFTER_SECONDS }))
+      }
+      counts.set(consumerId, count + 1)
+      running.add(fiber)
+      attend(() => goesOn(progress))
+      return Effect.onExit(call, () => {
+        running.delete(fiber)
+        release(consumerId)
+        return Effect.void
+      })
+    })
+
+  return { run, runHere, idle, cutOff }
 })

@@ -32,6 +32,11 @@ export interface CallRequest extends Agreement {
   readonly onNamed?: (invocationId: ReceiptId) => void
   /** The hold stands; the provider is asked next. */
   readonly onHeld?: () => void
+  /**
+   * For a caller that gives the call a fiber of its own: it never interrupts that fiber before it has asked the function it
+   * is given here, which says whether the call goes on without it.
+   */
+  readonly attend?: ((leave: () => boolean) => void) | undefined
   /** How far the tool says that it is, for callers that want to know. */
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined
 }
@@ -90,7 +95,7 @@ export class Metering extends Context.Service<
       const limits = yield* UpstreamLimits
       const tally = yield* CallTally
       const settle = yield* makeSettle
-      const { cutOff, idle, run } = yield* makeCallsInFlight
+      const { cutOff, idle, run, runHere } = yield* makeCallsInFlight
       const clock = yield* Clock.Clock
 
       const callNow = Effect.fnUntraced(function* (request: CallRequest, render: (report: CallReport) => StoredAnswer) {
@@ -167,7 +172,10 @@ export class Metering extends Context.Service<
             }
           )
         )
-        return yield* run(request.consumerId, progress, held)
+        const { attend, consumerId } = request
+        return yield* attend === undefined
+          ? run(consumerId, progress, held)
+          : runHere(consumerId, progress, held, attend)
       })
 
       /** The answer is replayed as long as it is kept. */

@@ -43,6 +43,7 @@ export const proxyRoutes = Effect.gen(function* () {
           notes.invocation_id = invocationId
         },
         onHeld: () => clock.restart(totalMs),
+        attend: clock.attend,
         onProgress:
           tell === undefined
             ? undefined

@@ -15,6 +15,8 @@ export interface RequestClock {
   pause(): void
   /** What follows has the request's time for itself, and so much more if somebody else is waited for in it. */
   restart(extraMs: number): void
+  /** When the caller goes away, or its time is up, the work is not interrupted if this says that it goes on. */
+  attend(goesOn: () => boolean): void
 }
 
 /** How long a stop waits for work whose caller was told that it is late. What then is not done, the sweeper ends. */
@@ -36,15 +38,19 @@ export const makeInTime = Effect.gen(function* () {
       // Taken now: a fiber that has ended has none.
       const { context } = caller
       let resume: ((exit: Effect.Effect<A, E>) => void) | undefined
+      let goesOn: (() => boolean) | undefined
       const deadline: Deadline = deadlines.start(timeoutMs, () => {
         late.add(worker)
-        worker.interruptUnsafe()
+        if (goesOn?.() !== true) worker.interruptUnsafe()
         resume?.(Effect.fail(tooLate()))
       })
       const worker: Fiber.Fiber<A, E> = Effect.runForkWith(context)(
         work({
           pause: () => deadline.restart(Number.POSITIVE_INFINITY),
-          restart: (extraMs) => deadline.restart(timeoutMs + extraMs)
+          restart: (extraMs) => deadline.restart(timeoutMs + extraMs),
+          attend: (asked) => {
+            goesOn = asked
+          }
         })
       )
       const ended = worker.pollUnsafe()
@@ -59,7 +65,11 @@ export const makeInTime = Effect.gen(function* () {
           if (late.size > 0 && late.delete(worker)) return failedUnseen(exit, context)
           resumeCaller(exit)
         })
-        return Fiber.interrupt(worker)
+        return Effect.suspend(() => {
+          if (goesOn?.() !== true) return Fiber.interrupt(worker)
+          late.add(worker)
+          return Effect.void
+        })
       })
     })
 })
