@@ -1,6 +1,7 @@
 /**
- * `npm run bench -- against <folder> [connections]`: the calls of this tree's service beside those of another tree's (a checkout with its
- * packages installed), in turns of one run. Says for each profile what this tree makes of the other's calls a second.
+ * `npm run bench -- against <folder> [connections]`: the calls of this tree's service beside those of another tree's (a
+ * checkout with its packages installed), in turns. Says for each profile how many calls a second this tree serves relative
+ * to the other. One start of a service differs from the next by a tenth, so that both are started anew several times.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -8,22 +9,43 @@ import { join } from "node:path"
 import { calling, prepare, startService } from "./proxy.ts"
 import { startScript } from "./support/Processes.ts"
 import { median, table } from "./support/Table.ts"
-import { inTurns, ratioOf, type Subject, type Turn } from "./support/Turns.ts"
+import { inSittings, inTurns, ratioOf, type Subject, type Turn } from "./support/Turns.ts"
 
-const TURNS = { turnMs: 4_000, rounds: 6, warmUpRounds: 2, restMs: 500 }
+const SITTINGS = 5
+const TURNS = { turnMs: 2_000, rounds: 4, warmUpRounds: 2, restMs: 200 }
 const CONNECTIONS = [1, 64, 256]
 
 export const against = async (): Promise<void> => {
   const other = process.argv[3]
   if (other === undefined) throw new Error("Name the folder of the other tree: npm run bench -- against ../other")
-  const dataDir = mkdtempSync(join(tmpdir(), "atb-against-"))
+  const asked = process.argv[4]
   const upstream = await startScript(["test/support/mcp/trivial-server.ts", "modern"], /^(\d+)/mu)
+  try {
+    for (const connections of asked === undefined ? CONNECTIONS : [Number(asked)]) {
+      const measured = await inSittings(SITTINGS, () => sit(other, upstream.port, connections))
+      const pairs = [...measured].filter(([name]) => name.endsWith(", this"))
+      table(`This tree beside ${other}, ${connections} connections, medians of ${SITTINGS} starts`, [
+        ["", "calls/s", "of the other", "p50 ms", "other", "CPU µs/call", "other"],
+        ...pairs.map(([name, turns]) => row(name, turns, measured.get(name.replace(/this$/u, "other"))!))
+      ])
+    }
+  } finally {
+    await upstream.stop()
+  }
+}
+
+const sit = async (
+  other: string,
+  upstreamPort: number,
+  connections: number
+): Promise<ReadonlyMap<string, ReadonlyArray<Turn>>> => {
+  const dataDir = mkdtempSync(join(tmpdir(), "atb-against-"))
   const started = await Promise.all(
     (["embedded", "memory"] as const).flatMap((profile) =>
       ([undefined, other] as const).map(async (cwd) => {
         const tree = cwd === undefined ? "this" : "other"
         const server = await startService(profile, join(dataDir, `${tree}-${profile}`), cwd)
-        return { tree, profile, server, market: await prepare(server.port, upstream.port) }
+        return { tree, profile, server, market: await prepare(server.port, upstreamPort) }
       })
     )
   )
@@ -34,17 +56,9 @@ export const against = async (): Promise<void> => {
         ? [many]
         : [many, { name: `${profile}, one hot wallet, ${tree}`, server, request: calling(market, 1) }]
     })
-    const asked = process.argv[4]
-    for (const connections of asked === undefined ? CONNECTIONS : [Number(asked)]) {
-      const measured = await inTurns(subjects, { ...TURNS, connections })
-      const pairs = [...measured].filter(([name]) => name.endsWith(", this"))
-      table(`This tree beside ${other}, ${connections} connections, medians of ${TURNS.rounds} turns`, [
-        ["", "calls/s", "of the other", "p50 ms", "other", "CPU µs/call", "other"],
-        ...pairs.map(([name, turns]) => row(name, turns, measured.get(name.replace(/this$/u, "other"))!))
-      ])
-    }
+    return await inTurns(subjects, { ...TURNS, connections })
   } finally {
-    await Promise.all([upstream, ...started.map(({ server }) => server)].map((server) => server.stop()))
+    await Promise.all(started.map(({ server }) => server.stop()))
     rmSync(dataDir, { recursive: true, force: true })
   }
 }
