@@ -2,14 +2,13 @@
  * The books outside the call itself: loads, credits, corrections, and the proof that it all adds up. What calls move is written
  * with their settlement (CallStore), into the same accounts; refunds of calls are in domain/refunds.
  */
-import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
-import { PaymentGateway } from "../payments/PaymentGateway.ts"
+import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { Entropy } from "../shared/Entropy.ts"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { availableIn, type Balance, balanceOf, MARKET_OWNER, type Wallet } from "./Account.ts"
-import { DRY_RUN } from "./Book.ts"
+import { ownBook } from "./BookGuard.ts"
 import {
   type AccountTotals,
   type Audit,
@@ -118,9 +117,7 @@ export class Ledger extends Context.Service<
       const store = yield* LedgerStore
       const entropy = yield* Entropy
       const { atomically } = yield* UnitOfWork
-      // Without a gateway no money comes from outside or goes there.
-      const gateway = Option.getOrUndefined(yield* Effect.serviceOption(PaymentGateway))
-      const book = gateway === undefined ? Effect.succeed(DRY_RUN) : Effect.orDie(gateway.book)
+      const { book } = yield* ownBook
 
       const post = Effect.fn("Ledger.post")(function* (posting: Posting) {
         const { reference, legs } = posting
@@ -130,7 +127,7 @@ export class Ledger extends Context.Service<
         const effectiveAt = posting.effectiveAt ?? recordedAt
         const transferId = TransferId.make(yield* entropy.uuid)
         return yield* store
-          .post({ book: yield* book, transferId, reference, legs, effectiveAt, recordedAt })
+          .post({ book: yield* Effect.orDie(book), transferId, reference, legs, effectiveAt, recordedAt })
           .pipe(Effect.catchTag("WrongBook", Effect.die))
       })
 

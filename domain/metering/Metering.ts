@@ -6,6 +6,7 @@ import { Clock, Context, DateTime, Effect, Layer } from "effect"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { JsonSchemas } from "../catalog/JsonSchemas.ts"
 import type { Receipt } from "../receipts/Receipt.ts"
+import { BookGuard } from "../ledger/BookGuard.ts"
 import { Entropy } from "../shared/Entropy.ts"
 import { type ConsumerId, type ReceiptId, receiptIdOf } from "../shared/Ids.ts"
 import { type Microcents, zero } from "../shared/Microcents.ts"
@@ -94,6 +95,7 @@ export class Metering extends Context.Service<
       const entropy = yield* Entropy
       const limits = yield* UpstreamLimits
       const tally = yield* CallTally
+      const book = yield* BookGuard
       const settle = yield* makeSettle
       const { cutOff, idle, run, runHere } = yield* makeCallsInFlight
       const clock = yield* Clock.Clock
@@ -150,6 +152,9 @@ export class Metering extends Context.Service<
           })
         )
 
+        const guarded = ({ held }: HeldCall["opened"]) =>
+          held === zero || book.isConfirmed() ? forward : Effect.andThen(book.confirm, forward)
+
         const held = Effect.uninterruptibleMask((restore) =>
           Effect.flatMap(
             step(opening, "Metering.hold"),
@@ -159,7 +164,7 @@ export class Metering extends Context.Service<
               tally.took("hold", heldMs - opensMs)
               request.onHeld?.()
               const held: HeldCall = { request, entry, invocationId, openedAt, opened, progress, render }
-              return Effect.flatMap(Effect.exit(restore(step(forward, "Metering.forward"))), (exit) => {
+              return Effect.flatMap(Effect.exit(restore(step(guarded(opened), "Metering.forward"))), (exit) => {
                 tally.took("forward", monotonicMs(clock) - heldMs)
                 return exit._tag === "Success"
                   ? settle(held, exit.value, true)

@@ -3,6 +3,7 @@
  */
 import { DateTime, Duration, Effect } from "effect"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
+import { BookGuard } from "../ledger/BookGuard.ts"
 import { issueReceipt } from "../receipts/IssueReceipt.ts"
 import { ReceiptSigner } from "../receipts/ReceiptSigner.ts"
 import type { ConsumerId, ReceiptId } from "../shared/Ids.ts"
@@ -34,6 +35,7 @@ export interface ReportedCall {
 /** Made once, and not for every call: Settlement.ts says why. */
 export const makeBillReport = Effect.gen(function* () {
   const calls = yield* CallStore
+  const book = yield* BookGuard
   const signer = yield* ReceiptSigner
   const tally = yield* CallTally
 
@@ -64,6 +66,8 @@ export const makeBillReport = Effect.gen(function* () {
       idempotency: request.idempotency
     })
     if (opened._tag !== "Opened") return yield* refusalOf(opened, price)
+    // Of another node's money: the hold is left to the sweeper, which voids it.
+    if (opened.held > zero && !book.isConfirmed()) yield* book.confirm
     if (reservation !== undefined) yield* inTime(reservation)
     const cost = opened.free ? zero : price
     const receipt = issueReceipt(

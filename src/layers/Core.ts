@@ -9,6 +9,7 @@ import { Keys } from "../../domain/accounts/Keys.ts"
 import { Registration } from "../../domain/accounts/Registration.ts"
 import { Catalog } from "../../domain/catalog/Catalog.ts"
 import { Invoicing } from "../../domain/invoices/Invoicing.ts"
+import { BookGuard } from "../../domain/ledger/BookGuard.ts"
 import { Budgets } from "../../domain/ledger/Budgets.ts"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { PlatformFunds } from "../../domain/ledger/PlatformFunds.ts"
@@ -62,7 +63,8 @@ const foundations = Layer.mergeAll(
   recovery,
   Grants.layer,
   Reservations.layer,
-  Idempotency.layer
+  Idempotency.layer,
+  BookGuard.layer
 )
 
 const disputes = Disputes.layer.pipe(Layer.provide(ChargebackRecoveries.layer))

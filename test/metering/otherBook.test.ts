@@ -1,0 +1,68 @@
+/**
+ * A node of another mode that was started before the first movement of money: it must not spend the money that the others
+ * receive from then on.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import type { Book } from "../../domain/ledger/Book.ts"
+import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
+import { TransferId } from "../../domain/ledger/Transfer.ts"
+import { Entropy } from "../../domain/shared/Entropy.ts"
+import { ConsumerId } from "../../domain/shared/Ids.ts"
+import { Microcents } from "../../domain/shared/Microcents.ts"
+import { OPENED_AT } from "../contracts/ledgerSamples.ts"
+import { aConsumer, type Member } from "../support/Market.ts"
+import { everyCore } from "../support/metering/Core.ts"
+import { fine, forwarded, providing } from "../support/metering/Provider.ts"
+import { anOffer, buy, METER, purseOf, receiptsOf } from "../support/metering/Shop.ts"
+import { LIVE, send } from "../support/ServiceUnderTest.ts"
+
+const LIVE_BOOK: Book = { mode: "live", accountId: "acct_1" }
+const LOADED = 1_000_000
+
+/** As a node in live mode posts it. */
+const loadedElsewhere = Effect.fnUntraced(function* (consumer: Member) {
+  const { uuid } = yield* Entropy
+  yield* (yield* LedgerStore).post({
+    book: LIVE_BOOK,
+    transferId: TransferId.make(yield* uuid),
+    reference: `load:${yield* uuid}`,
+    legs: [
+      {
+        kind: "load",
+        debit: "processor",
+        credit: "wallet",
+        amount: Microcents.make(BigInt(LOADED)),
+        consumerId: ConsumerId.make(consumer.id)
+      }
+    ],
+    effectiveAt: OPENED_AT,
+    recordedAt: OPENED_AT
+  })
+})
+
+for (const [name, core] of everyCore) {
+  it.layer(core, LIVE)(`A dry-run node on a ledger of live money over ${name}`, (it) => {
+    it.effect("forwards no paid call, takes no report, and charges nothing", () =>
+      Effect.gen(function* () {
+        const provider = yield* providing(fine)
+        const offer = yield* anOffer(provider.url)
+        const free = yield* anOffer(provider.url, { tool_name: "free", price_microcents: 0 })
+        const consumer = yield* aConsumer()
+        yield* loadedElsewhere(consumer)
+        for (let again = 0; again < 2; again++) {
+          const answer = yield* buy(consumer, offer)
+          assert.strictEqual(answer.status, 503, answer.text)
+        }
+        assert.strictEqual(forwarded(provider), 0)
+        assert.deepStrictEqual(yield* purseOf(consumer), { balance: LOADED, held: 0, available: LOADED })
+        for (const { cost_microcents } of yield* receiptsOf(consumer)) assert.strictEqual(cost_microcents, 0)
+
+        const report = { tool_id: offer.toolId, status: "success", duration_ms: 1 }
+        assert.strictEqual((yield* send({ path: METER, key: consumer.key, json: report })).status, 503)
+        assert.strictEqual((yield* purseOf(consumer)).balance, LOADED)
+        assert.strictEqual((yield* buy(consumer, free)).status, 200)
+      })
+    )
+  })
+}
