@@ -140,19 +140,21 @@ export class Switchboard {
         process.dead = true
         return lost
       }
+      let isOpen = false
       const whole = raw(
         Effect.suspend(() => {
-          this.unitsOpen++
+          if (outer === undefined && !isOpen) {
+            isOpen = true
+            this.unitsOpen++
+          }
           unit.lost = false
-          return effect.pipe(
-            Effect.provideService(CurrentUnit, unit),
-            Effect.flatMap(commit),
-            Effect.onExit(() => Effect.sync(() => this.unitsOpen--))
-          )
+          return effect.pipe(Effect.provideService(CurrentUnit, unit), Effect.flatMap(commit))
         })
       )
       if (outer !== undefined) return whole
       return Effect.flatMap(Effect.exit(this.countsUnits ? this.counted(whole) : whole), (exit) => {
+        // After its commit: a check between the two would see some of its documents and not the others.
+        if (isOpen) this.unitsOpen--
         if (process.dead) return never
         if (exit._tag === "Failure") return exit
         if (fault?.kind === "error_after") return lost

@@ -127,8 +127,8 @@ export const makeWorld = Effect.fnUntraced(function* (setting: Setting) {
     while (quiet < TURNS_OF_QUIET) {
       yield* turn
       quiet = board.asking === 0 ? quiet + 1 : 0
-      // Somebody may be waiting for a lock that somebody holds who waits for time to pass.
-      if (isAsynchronous && board.isLate && performance.now() > givesUpAtMs) return
+      // A question may wait for a lock that an open unit of work holds, which itself waits for time to pass.
+      if (isAsynchronous && board.isLate && board.unitsOpen > 0 && performance.now() > givesUpAtMs) return
     }
   })
 
