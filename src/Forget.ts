@@ -18,6 +18,7 @@ import * as PostgresSubmissionStore from "../adapters/sql/PostgresSubmissionStor
 import * as PostgresUnitOfWork from "../adapters/sql/PostgresUnitOfWork.ts"
 import * as PostgresVerificationStore from "../adapters/sql/PostgresVerificationStore.ts"
 import * as PostgresWaitlistStore from "../adapters/sql/PostgresWaitlistStore.ts"
+import * as PostgresWithdrawalStore from "../adapters/sql/PostgresWithdrawalStore.ts"
 import * as NodeEntropy from "../adapters/crypto/NodeEntropy.ts"
 import { Erasure, ERASED_BY_CHARS_MAX } from "../domain/accounts/Erasure.ts"
 import type { AppConfig } from "./config/AppConfig.ts"
@@ -47,7 +48,8 @@ const erasure = (config: AppConfig) =>
       PostgresSubmissionStore.layer,
       PostgresUnitOfWork.layer,
       PostgresVerificationStore.layer,
-      PostgresWaitlistStore.layer
+      PostgresWaitlistStore.layer,
+      PostgresWithdrawalStore.layer
     ]),
     Layer.provide([database(config), NodeEntropy.layer])
   )

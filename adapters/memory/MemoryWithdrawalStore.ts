@@ -44,6 +44,8 @@ export const layer = Layer.sync(WithdrawalStore, () => {
       ),
     lockPart: (id) => Effect.sync(() => Option.fromNullishOr(parts.get(id))),
     updatePart: (part) => put(parts, part.id, part),
+    hasOpen: (consumerId) =>
+      Effect.sync(() => parts.values().some((part) => part.consumerId === consumerId && isOpenPart(part))),
     due: (now, limit) =>
       Effect.sync(() =>
         [...parts.values()]

@@ -101,6 +101,12 @@ export const layer = Layer.effect(
       return rows.map((row) => WithdrawalPartId.make(row.part_id))
     }, Effect.orDie)
 
+    const hasOpen = Effect.fn("PostgresWithdrawalStore.hasOpen")(function* (consumerId: ConsumerId) {
+      const rows = yield* sql`SELECT FROM withdrawal_parts
+        WHERE consumer_id = ${consumerId} AND state IN ('requested', 'refunding') LIMIT 1`
+      return rows.length > 0
+    }, Effect.orDie)
+
     const withdrawnCents = Effect.fn("PostgresWithdrawalStore.withdrawnCents")(function* (consumerId: ConsumerId) {
       const rows = yield* sql<{ readonly load_id: string; readonly cents: bigint }>`
         SELECT load_id, sum(amount_cents)::int8 AS cents FROM withdrawal_parts
@@ -108,7 +114,7 @@ export const layer = Layer.effect(
       return new Map(rows.map((row) => [LoadId.make(row.load_id), Number(row.cents)]))
     }, Effect.orDie)
 
-    return WithdrawalStore.of({ insert, find, list, lockPart, updatePart, due, withdrawnCents })
+    return WithdrawalStore.of({ insert, find, list, lockPart, updatePart, due, hasOpen, withdrawnCents })
   })
 )
 

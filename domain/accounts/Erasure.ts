@@ -10,6 +10,7 @@ import { LedgerStore } from "../ledger/LedgerStore.ts"
 import { isLive as isLiveGrant } from "../metering/Grant.ts"
 import { GrantStore } from "../metering/GrantStore.ts"
 import { LoadStore } from "../payments/LoadStore.ts"
+import { WithdrawalStore } from "../payments/WithdrawalStore.ts"
 import { PayeeStore } from "../payouts/PayeeStore.ts"
 import { PayoutStore } from "../payouts/PayoutStore.ts"
 import { ClaimStore } from "../refunds/ClaimStore.ts"
@@ -75,6 +76,7 @@ export class Erasure extends Context.Service<
       const budgets = yield* BudgetStore
       const grants = yield* GrantStore
       const loads = yield* LoadStore
+      const withdrawals = yield* WithdrawalStore
       const payees = yield* PayeeStore
       const payouts = yield* PayoutStore
       const submissions = yield* SubmissionStore
@@ -119,6 +121,8 @@ export class Erasure extends Context.Service<
         } else {
           counts.push(["open calls", (yield* ledger.wallet(account.ownerId)).held > 0n ? 1 : 0])
           counts.push(["loads that may still be paid", yield* loads.unsettledOf(account.ownerId)])
+          // The processor may not be able to deliver it: then the money comes back to the account.
+          counts.push(["a withdrawal under way", (yield* withdrawals.hasOpen(account.ownerId)) ? 1 : 0])
         }
         return counts.filter(([, count]) => count > 0).map(([what]) => what)
       })

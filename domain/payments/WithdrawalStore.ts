@@ -51,6 +51,8 @@ export class WithdrawalStore extends Context.Service<
     updatePart(part: WithdrawalPart): Effect.Effect<void>
     /** Open ones whose next attempt is due, the longest waiting first. */
     due(now: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<WithdrawalPartId>>
+    /** Whether a part is still under way. */
+    hasOpen(consumerId: ConsumerId): Effect.Effect<boolean>
     /** What was withdrawn of each load, or is being withdrawn. */
     withdrawnCents(consumerId: ConsumerId): Effect.Effect<ReadonlyMap<LoadId, number>>
   }

@@ -39,7 +39,7 @@ export class NotWithdrawable extends Schema.TaggedError<NotWithdrawable>()("NotW
 }) {
   override get message() {
     return (
-      `${dollars(this.amountCents)} cannot be withdrawn: ${dollars(this.withdrawableCents)} are unspent and can go back to ` +
+      `${dollars(this.amountCents)} cannot be withdrawn: ${dollars(this.withdrawableCents)} is unspent and can go back to ` +
       `the payment methods that brought them. Credits are spent, not withdrawn.`
     )
   }

@@ -95,7 +95,9 @@ export const withdrawalContract = (name: string, ports: Layer.Layer<WithdrawalPo
       Effect.gen(function* () {
         const store = yield* WithdrawalStore
         const load = yield* aPaidLoad()
-        const states = ["requested", "refunding", "paid", "failed", "returned"] as const
+        const states = ["paid", "failed", "returned", "requested", "refunding"] as const
+        const openStates: ReadonlySet<string> = new Set(["requested", "refunding"])
+        assert.isFalse(yield* store.hasOpen(load.consumerId))
         for (const state of states) {
           const { parts } = yield* aWithdrawal([load])
           const changed: WithdrawalPart = {
@@ -106,7 +108,9 @@ export const withdrawalContract = (name: string, ports: Layer.Layer<WithdrawalPo
             attempts: 2,
             nextAttemptAt: at(5)
           }
+          assert.isTrue(yield* store.hasOpen(load.consumerId))
           yield* store.updatePart(changed)
+          assert.strictEqual(yield* store.hasOpen(load.consumerId), openStates.has(state))
           assert.deepStrictEqual(yield* store.lockPart(changed.id), Option.some(changed))
         }
         assert.deepStrictEqual([...(yield* store.withdrawnCents(load.consumerId))], [[load.id, 300]])

@@ -6,8 +6,9 @@ import { DateTime, Effect, Result } from "effect"
 import { randomUUID } from "node:crypto"
 import { AccountStore } from "../../domain/accounts/AccountStore.ts"
 import { LoadStore } from "../../domain/payments/LoadStore.ts"
+import { WithdrawalStore } from "../../domain/payments/WithdrawalStore.ts"
 import { PayoutStore } from "../../domain/payouts/PayoutStore.ts"
-import { ConsumerId, LoadId, PayoutId, ProviderId } from "../../domain/shared/Ids.ts"
+import { ConsumerId, LoadId, PayoutId, ProviderId, WithdrawalId, WithdrawalPartId } from "../../domain/shared/Ids.ts"
 import { aConsumer, aProvider, expecting } from "../support/Market.ts"
 import { BALANCE } from "../support/metering/Shop.ts"
 import { aPair, filed, ordered, refusalOf } from "../support/security/Erasable.ts"
@@ -56,6 +57,32 @@ for (const [name, core] of everyDisputedCore) {
         yield* loads.insert(order)
         assert.include((yield* refusalOf(consumer)).message, "loads that may still be paid")
         yield* loads.update({ ...order, state: "expired" })
+
+        const withdrawals = yield* WithdrawalStore
+        const withdrawalId = WithdrawalId.make(randomUUID())
+        const part = {
+          id: WithdrawalPartId.make(randomUUID()),
+          withdrawalId,
+          consumerId: ConsumerId.make(consumer.id),
+          loadId: order.id,
+          paymentId: "pi_1",
+          amountCents: 100,
+          feeCents: 0,
+          state: "refunding" as const,
+          refundId: undefined,
+          failure: undefined,
+          attempts: 1,
+          nextAttemptAt: now
+        }
+        yield* withdrawals.insert({
+          id: withdrawalId,
+          consumerId: part.consumerId,
+          amountCents: 100,
+          createdAt: now,
+          parts: [part]
+        })
+        assert.include((yield* refusalOf(consumer)).message, "a withdrawal under way")
+        yield* withdrawals.updatePart({ ...part, state: "paid" })
 
         const payouts = yield* PayoutStore
         const payout = {

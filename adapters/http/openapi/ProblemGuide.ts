@@ -149,7 +149,7 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
     extra: { chargeback_id: "dp_1Nv0FG" }
   },
   NOT_WITHDRAWABLE: {
-    message: "$50.00 cannot be withdrawn: $20.00 are unspent and can go back to the payment methods that brought them.",
+    message: "$50.00 cannot be withdrawn: $20.00 is unspent and can go back to the payment methods that brought them.",
     remedy: "Ask for at most `withdrawable_cents`.",
     places: ["POST /api/v1/market/balance/withdraw"],
     extra: { withdrawable_cents: 2_000 }
