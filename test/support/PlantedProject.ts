@@ -30,12 +30,23 @@ export const lint = Effect.fnUntraced(function* (files: Files) {
 
 /** Everything that a test run over these files prints, under the reporter of this project's runs. */
 export const testRun = Effect.fnUntraced(function* (files: Files) {
+  const folder = yield* plantedSuite(files)
+  return yield* run(folder, process.execPath, tool("vitest/vitest.mjs"), "run")
+}, Effect.scoped)
+
+/** The same under `npm run test:ci`, which may repeat a file. */
+export const repeatingTestRun = Effect.fnUntraced(function* (files: Files) {
+  const folder = yield* plantedSuite(files)
+  return yield* ended(folder, process.execPath, join(projectRoot, "test/support/suite/main.ts"))
+}, Effect.scoped)
+
+const plantedSuite = Effect.fnUntraced(function* (files: Files) {
   const reporter = JSON.stringify(join(projectRoot, "test/support/ClosingLine.ts"))
   const config = `export default { cacheDir: ".cache", test: { reporters: [${reporter}] } }\n`
   const folder = yield* planted({ ...files, "vitest.config.mjs": config })
   yield* linkPackages(folder)
-  return yield* run(folder, process.execPath, tool("vitest/vitest.mjs"), "run")
-}, Effect.scoped)
+  return folder
+})
 
 export const compile = Effect.fnUntraced(function* (files: Files) {
   const folder = yield* planted(files)
@@ -79,10 +90,18 @@ const planted = (files: Files) =>
 
 /** What it printed; that it found something makes it exit with an error. */
 const run = (cwd: string, file: string, ...args: ReadonlyArray<string>): Effect.Effect<string> =>
+  Effect.map(ended(cwd, file, ...args), ({ output }) => output)
+
+interface Ended {
+  readonly code: number
+  readonly output: string
+}
+
+const ended = (cwd: string, file: string, ...args: ReadonlyArray<string>): Effect.Effect<Ended> =>
   Effect.callback((resume) => {
     const env = { PATH: process.env["PATH"] }
-    const child = execFile(file, args, { cwd, env, maxBuffer: OUTPUT_BYTES_MAX }, (_, stdout) =>
-      resume(Effect.succeed(stdout))
+    const child = execFile(file, args, { cwd, env, maxBuffer: OUTPUT_BYTES_MAX }, (error, output) =>
+      resume(Effect.succeed({ code: error === null ? 0 : Number(error.code), output }))
     )
     return Effect.sync(() => child.kill())
   })
