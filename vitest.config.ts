@@ -5,6 +5,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/globalSetup.ts"],
+    setupFiles: ["test/support/propertySeed.ts"],
     reporters: ["default", "./test/support/ClosingLine.ts"],
     pool: "forks",
     // A worker goes on to its next file with the modules that it has loaded; tests leave nothing behind in them. A process
