@@ -16,8 +16,8 @@ export default defineConfig({
     // Many tests wait, for a deadline or a process: two cores bear four workers.
     maxWorkers: 4,
     // What merely has to happen may take long on a busy machine; tests of time have bounds of their own.
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    testTimeout: 120_000,
+    hookTimeout: 240_000,
     teardownTimeout: 30_000
   }
 })

@@ -29,19 +29,22 @@ const takeAfterEverything = Effect.fnUntraced(function* (heard: Queue.Dequeue<Ch
   }
 })
 
+/** Of a machine with other work; a quiet one takes some milliseconds. */
+const HEARD_WITHIN = "20 seconds"
+
 /** Lost connections are what these tests are about: no need to be warned of each. */
 const quietly = Layer.succeed(References.MinimumLogLevel, "Error")
 
 it.layer(Layer.provideMerge(PostgresTest.layer, quietly), { timeout: "60 seconds", excludeTestServices: true })(
   "ChangeFeed over PostgreSQL alone",
   (it) => {
-    it.effect("tells the other nodes of a database within a second, and its own at once", () =>
+    it.effect("tells the other nodes of a database soon, and its own at once", () =>
       Effect.gen(function* () {
         const [here, there] = [yield* aNode, yield* aNode]
         const [heardHere, heardThere] = [yield* listenTo(here), yield* listenTo(there)]
         yield* here.publish({ topic: "key", id: "k" })
         assert.deepStrictEqual(yield* Queue.takeAll(heardHere), [{ topic: "key", id: "k" }])
-        const told = yield* Effect.timeout(Queue.take(heardThere), "1 second")
+        const told = yield* Effect.timeout(Queue.take(heardThere), HEARD_WITHIN)
         assert.deepStrictEqual(told, { topic: "key", id: "k" })
       })
     )
@@ -53,10 +56,13 @@ it.layer(Layer.provideMerge(PostgresTest.layer, quietly), { timeout: "60 seconds
         const heard = yield* listenTo(there)
         for (let round = 0; round < 3; round++) {
           yield* sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${sql.literal(listeners)}`
-          assert.deepStrictEqual(yield* Effect.timeout(Queue.take(heard), "1 second"), { topic: "everything", id: "" })
+          assert.deepStrictEqual(yield* Effect.timeout(Queue.take(heard), HEARD_WITHIN), {
+            topic: "everything",
+            id: ""
+          })
           yield* untilListening(2)
           yield* here.publish({ topic: "catalog", id: `round ${round}` })
-          const { change, everything } = yield* Effect.timeout(takeAfterEverything(heard), "2 seconds")
+          const { change, everything } = yield* Effect.timeout(takeAfterEverything(heard), HEARD_WITHIN)
           assert.deepStrictEqual(change, { topic: "catalog", id: `round ${round}` })
           assert.isAtLeast(everything, 1, "once more when the connection is back")
         }
@@ -72,7 +78,7 @@ it.layer(Layer.provideMerge(PostgresTest.layer, quietly), { timeout: "60 seconds
         yield* allowConnections(false)
         yield* asAdmin((sql) => sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ${database}`)
         for (let n = 0; n < 5; n++) {
-          const told = yield* Effect.timeout(Queue.take(heard), "500 millis")
+          const told = yield* Effect.timeout(Queue.take(heard), HEARD_WITHIN)
           assert.deepStrictEqual(told, { topic: "everything", id: "" })
         }
         yield* allowConnections(true)
@@ -91,14 +97,17 @@ it.layer(Layer.provideMerge(PostgresTest.layer, quietly), { timeout: "60 seconds
           const node = yield* Effect.provideService(aNode, PgClient.PgClient, throughIt as PgClient.PgClient)
           const heard = yield* listenTo(node)
           way.freeze()
-          assert.deepStrictEqual(yield* Effect.timeout(Queue.take(heard), "6 seconds"), { topic: "everything", id: "" })
+          assert.deepStrictEqual(yield* Effect.timeout(Queue.take(heard), "60 seconds"), {
+            topic: "everything",
+            id: ""
+          })
           yield* untilListening(2)
           const other = yield* aNode
           yield* other.publish({ topic: "key", id: "k" })
-          const { change } = yield* Effect.timeout(takeAfterEverything(heard), "5 seconds")
+          const { change } = yield* Effect.timeout(takeAfterEverything(heard), HEARD_WITHIN)
           assert.deepStrictEqual(change, { topic: "key", id: "k" })
         }),
-      30_000
+      120_000
     )
 
     it.effect("is not ready without a connection: its layer fails", () =>

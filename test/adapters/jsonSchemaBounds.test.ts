@@ -93,7 +93,7 @@ it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas's budget", (it) => {
         yield* TestClock.adjust("1 second")
         yield* schemas.check(small)
       }),
-    60_000
+    180_000
   )
 })
 

@@ -15,7 +15,8 @@ import { aCall, atOnce, closingOf, consumerWith, settled } from "../contracts/le
 import { PostgresTest } from "../support/postgres.ts"
 import { aWay } from "../support/TcpWay.ts"
 
-const SILENCE_MS = 700
+/** Long enough for what a busy machine answers. */
+const SILENCE_MS = 3_000
 
 const overAWay = Effect.gen(function* () {
   const database = new URL(Redacted.value((yield* PostgresTest).url))

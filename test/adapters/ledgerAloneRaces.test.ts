@@ -73,7 +73,7 @@ it.layer(postgresLedgerPorts, { timeout: "60 seconds", excludeTestServices: true
         assert.strictEqual((yield* (yield* CallStore).standing(consumerId, free.toolId, OPENED_AT)).freeCallsUsed, 12)
         assert.deepStrictEqual((yield* (yield* LedgerStore).audit).discrepancies, [])
       }),
-    60_000
+    180_000
   )
 
   it.effect("open exactly as many calls as the balance pays for, whichever node they come to", () =>

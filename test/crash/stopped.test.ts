@@ -19,7 +19,7 @@ import { connectedTo } from "../support/TestDatabases.ts"
 const CONNECTIONS = 64
 const GRACE_MS = 5_000
 /** For what follows the grace: late settlements, closing the log, the pool and the process. */
-const SLACK_MS = 15_000
+const SLACK_MS = 45_000
 
 const aService = Effect.gen(function* () {
   const { url } = yield* PostgresTest

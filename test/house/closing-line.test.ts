@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { testRun } from "../support/PlantedProject.ts"
 
-const TIMEOUT_MS = 60_000
+const TIMEOUT_MS = 180_000
 
 const file = (...tests: ReadonlyArray<string>): string =>
   [`import { beforeAll, describe, it } from "vitest"`, `const no = () => { throw new Error("no") }`, ...tests].join(

@@ -24,9 +24,12 @@ const placesOf = (name: string, from: string): ReadonlyArray<string> => {
   return ["", ...folders].map((folder) => `${folder === "" ? "" : `${folder}/`}node_modules/${name}`)
 }
 
+/** `1.2.3`, or another package under this name: `npm:typescript@7.0.2`. */
+const EXACT = /^(npm:(@[\w-]+\/)?[\w-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/u
+
 describe("package.json", () => {
   it("pins every version exactly", () => {
-    const loose = Object.entries(dependencies).filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/u.test(version))
+    const loose = Object.entries(dependencies).filter(([, version]) => !EXACT.test(version))
     assert.deepStrictEqual(loose, [])
   })
 

@@ -11,7 +11,7 @@ import { PostgresTest } from "../support/postgres.ts"
 import { temporaryPostgres } from "../support/TemporaryPostgres.ts"
 import { connectedTo } from "../support/TestDatabases.ts"
 
-const TIMEOUT_MS = 60_000
+const TIMEOUT_MS = 180_000
 
 describe("a test's database", () => {
   it.layer(PostgresTest.layer)("is migrated, also under a test's clock", (it) => {

@@ -4,7 +4,7 @@ import { globSync } from "node:fs"
 import { projectRoot, repeatingTestRun } from "../support/PlantedProject.ts"
 import { filesToRepeat, mayBeRepeated, NEVER_REPEATED, REPEATS_MAX, wordsOf } from "../support/suite/Repeats.ts"
 
-const TIMEOUT_MS = 120_000
+const TIMEOUT_MS = 180_000
 
 const testFiles = globSync("test/**/*.test.ts", { cwd: projectRoot })
 

@@ -24,9 +24,11 @@ import { eventually } from "../support/mcp/upstream.ts"
 import { postgresConfig, wholeService } from "../support/ServiceConfig.ts"
 import { type Answer, type Call, LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 
-const TIMEOUT_MS = 1_000
-/** A sweep, and what a busy machine takes. */
-const SLACK_MS = 3_000
+/** Of every request: long enough for one that a busy machine answers. */
+const TIMEOUT_MS = 3_000
+/** A deadline that does not hold is never over. */
+const ANSWERED_WITHIN_MS = 10 * TIMEOUT_MS
+const LONGER_MS = 2 * TIMEOUT_MS
 
 const service = ServiceUnderTest.over(
   Layer.unwrap(
@@ -51,7 +53,7 @@ const isLate = (answer: Answer, says: string): void => {
 const inTime = Effect.fnUntraced(function* (call: Call) {
   const startedAt = performance.now()
   const answer = yield* send(call)
-  assert.isBelow(performance.now() - startedAt, TIMEOUT_MS + SLACK_MS, call.path)
+  assert.isBelow(performance.now() - startedAt, ANSWERED_WITHIN_MS, call.path)
   return answer
 })
 
@@ -83,15 +85,14 @@ it.layer(service, LIVE)("while the database is silent", (it) => {
         { path: CONSUMERS, json: consumerBody(), headers: { "idempotency-key": "while it was silent" } },
         { path: TOOLS, key: provider.key, json: { tools: [{ tool_name: "x" }] } }
       ]
-      for (const call of reads) {
-        const answer = yield* inTime(call)
-        isLate(answer, call.path)
-        assert.include(textAt(answer, "message"), "Try again")
-      }
-      for (const call of writes) {
-        const answer = yield* inTime(call)
-        isLate(answer, call.path)
-        assert.include(textAt(answer, "message"), "same Idempotency-Key")
+      for (const [calls, advice] of [
+        [reads, "Try again"],
+        [writes, "same Idempotency-Key"]
+      ] as const) {
+        for (const answer of yield* Effect.forEach(calls, inTime, { concurrency: "unbounded" })) {
+          isLate(answer, advice)
+          assert.include(textAt(answer, "message"), advice)
+        }
       }
       // Many at once wait for connections that nobody gives back: they too are answered in time.
       const crowd = yield* Effect.all(
@@ -111,7 +112,7 @@ it.layer(service, LIVE)("while the database is silent", (it) => {
   it.effect("a client that takes its time for its body is not what the deadline is for", () =>
     Effect.gen(function* () {
       const waiting = yield* Effect.forkChild(send({ path: CONSUMERS, body: "endless" }))
-      yield* Effect.sleep(`${TIMEOUT_MS + SLACK_MS} millis`)
+      yield* Effect.sleep(LONGER_MS)
       assert.isUndefined(waiting.pollUnsafe())
       yield* Fiber.interrupt(waiting)
     })
@@ -128,13 +129,13 @@ it.layer(service, LIVE)("a call whose settlement the database does not answer", 
       const calling = yield* Effect.forkChild(send(keyed))
       yield* eventually(() => forwarded(slow.server) === 1)
       // The provider may take its own time: the request's deadline does not cut it.
-      yield* Effect.sleep(`${TIMEOUT_MS + SLACK_MS} millis`)
+      yield* Effect.sleep(LONGER_MS)
       assert.isUndefined(calling.pollUnsafe())
       yield* link.freeze
       yield* slow.answer
       const startedAt = performance.now()
       const late = yield* Fiber.join(calling)
-      assert.isBelow(performance.now() - startedAt, TIMEOUT_MS + SLACK_MS)
+      assert.isBelow(performance.now() - startedAt, ANSWERED_WITHIN_MS)
       isLate(late, "the call")
       for (const word of ["settled", "same Idempotency-Key", "nothing is charged twice"]) {
         assert.include(textAt(late, "message"), word)
@@ -165,7 +166,7 @@ it.layer(service, LIVE)("a call whose settlement the database does not answer", 
       yield* Effect.repeat(receiptsOf(consumer), {
         until: (receipts) => receipts.length === 2,
         schedule: Schedule.spaced("100 millis")
-      }).pipe(Effect.timeout("20 seconds"))
+      }).pipe(Effect.timeout("50 seconds"))
       const [abandoned] = yield* receiptsOf(consumer)
       assert.deepStrictEqual([abandoned?.status, abandoned?.cost_microcents], ["error", 0])
       assert.deepStrictEqual(yield* purseOf(consumer), { balance: before, held: 0, available: before })

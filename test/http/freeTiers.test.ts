@@ -36,5 +36,5 @@ it.live(
       assert.deepStrictEqual(others, [])
       assert.deepInclude(tier, { tool_name: "some", provider: "Seller", free_tier_calls: 3, used: 2, left: 1 })
     }).pipe(Effect.scoped),
-  { timeout: 60_000 }
+  { timeout: 180_000 }
 )

@@ -30,7 +30,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("Redocly's recommended 
   it.effect(
     "find nothing to warn of",
     () => Effect.map(redocly(document), (complaints) => assert.deepStrictEqual(complaints, [])),
-    60_000
+    180_000
   )
 
   it.effect(
@@ -45,7 +45,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("Redocly's recommended 
         const rules = (yield* redocly(spoilt)).map((complaint) => complaint.rule)
         assert.includeMembers(rules, ["operation-summary", "no-invalid-media-type-examples", "no-unused-components"])
       }),
-    60_000
+    180_000
   )
 })
 

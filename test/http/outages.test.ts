@@ -54,12 +54,9 @@ it.layer(linkedService, LIVE)("while the database is away", (it) => {
       yield* putTools(provider, { tool_name: "one" })
       const well = yield* expecting(200, { path: HEALTH })
       assert.deepStrictEqual([at(well, "status"), at(well, "provider_count"), at(well, "tool_count")], ["ok", 1, 1])
-      for (const [way, seconds] of [
-        [link.cut, 3],
-        [link.freeze, 4]
-      ] as const) {
+      for (const way of [link.cut, link.freeze]) {
         yield* way
-        const sick = yield* within(seconds, { path: HEALTH })
+        const sick = yield* within(30, { path: HEALTH })
         assert.strictEqual(sick.status, 503)
         assert.strictEqual(sick.headers["cache-control"], "no-store")
         assert.deepStrictEqual(
@@ -91,7 +88,7 @@ it.layer(linkedService, LIVE)("while the database is away", (it) => {
       for (const way of [link.cut, link.refuse("57P03"), link.refuse("53300")]) {
         yield* way
         for (const call of calls) {
-          const answer = yield* within(10, call)
+          const answer = yield* within(30, call)
           assert.strictEqual(answer.status, 503, `${call.path}: ${answer.text}`)
           assert.strictEqual(at(answer, "code"), "UNAVAILABLE")
           assert.isAbove(Number(answer.headers["retry-after"]), 0)

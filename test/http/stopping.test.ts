@@ -5,6 +5,7 @@ import { assert, it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { connect } from "node:net"
 import { layer as nodeServer, ListeningAt } from "../../adapters/http/server/NodeServer.ts"
+import { eventually } from "../support/mcp/upstream.ts"
 import { memoryConfig, wholeService } from "../support/ServiceConfig.ts"
 
 const DRAIN_MS = 10_000
@@ -33,7 +34,7 @@ it.live("a client that never rests is told to go elsewhere, and the server ends 
     )
     const { port } = Context.get(yield* Layer.buildWithScope(layer, scope), ListeningAt)
     const client = restless(port)
-    for (let n = 0; n < 200 && client.heard() === ""; n++) yield* Effect.sleep(10)
+    yield* eventually(() => client.heard() !== "")
     assert.match(client.heard(), /\r\nconnection: keep-alive\r\n/iu)
     const startedAt = performance.now()
     yield* Scope.close(scope, Exit.void)

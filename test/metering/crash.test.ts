@@ -96,7 +96,7 @@ describe("A service on a data folder", () => {
         assert.deepStrictEqual(yield* purse(service, key), { balance: 1_000_000 - PRICE, held: 0 })
         assert.strictEqual(slow.left(), 0)
       }),
-    30_000
+    180_000
   )
 
   it.live(

@@ -115,7 +115,7 @@ describe("An agent", () => {
         const balances = Object.fromEntries(accounts.map((one) => [one["account"], Number(one["balance_microcents"])]))
         assert.include(balances, { wallet: 937_655, provider: 56_110, platform_fee: 6_235 })
       }),
-    90_000
+    180_000
   )
 
   it.live(
@@ -161,6 +161,6 @@ describe("An agent", () => {
         const balance = yield* ask(service, { path: "/api/v1/market/balance", key })
         assert.strictEqual(at(balance.json, "balance_microcents"), 1_000_000 - 9 * 1_000)
       }),
-    30_000
+    180_000
   )
 })

@@ -157,7 +157,7 @@ for (const [name, market] of everyMarket()) {
           }
           yield* books
         }).pipe(when(NOW)),
-      { arbitrary: { runs: 12 }, timeout: 30_000 }
+      { arbitrary: { runs: 12 }, timeout: 180_000 }
     )
 
     it.effect("names the ten tools that were called most, and counts the calls of all", () =>

@@ -15,7 +15,7 @@ const HEALTH = "/api/v1/health"
 /** Of one check. */
 const LIMIT_MS = 2_000
 /** What a busy machine takes. */
-const SLACK_MS = 5_000
+const SLACK_MS = 18_000
 const NAMES = ["background", "database", "rate_limits", "schema"]
 
 const linkedService = ServiceUnderTest.over(
@@ -95,7 +95,7 @@ it.layer(linkedService, LIVE)("the health of a service on PostgreSQL", (it) => {
         return yield* send({ path: HEALTH })
       })
       // On a busy machine the second may end too early, or be longer than a check may take.
-      const slow = yield* Effect.repeat(slowed, { until: (answer) => at(answer, "status") === "degraded", times: 4 })
+      const slow = yield* Effect.repeat(slowed, { until: (answer) => at(answer, "status") === "degraded", times: 9 })
       assert.deepStrictEqual([at(slow, "status"), checkOf(slow, "database")], ["degraded", "degraded"], slow.text)
       assert.strictEqual(slow.status, 200)
       assert.isAtLeast(Number(at(slow, "checks", "database", "latency_ms")), 500)

@@ -147,5 +147,5 @@ it.live.each([
       })
       assert.strictEqual(pointed(balance.json, "/balance_microcents"), 1_000_000 - cost)
     }),
-  60_000
+  180_000
 )

@@ -99,7 +99,7 @@ it.layer(DatabaseLink.layer.pipe(Layer.provideMerge(PostgresTest.layerDatabase))
           )
         )
       }),
-    { timeout: 90_000 }
+    { timeout: 180_000 }
   )
 
   it.effect(
@@ -145,6 +145,6 @@ it.layer(DatabaseLink.layer.pipe(Layer.provideMerge(PostgresTest.layerDatabase))
           assert.deepStrictEqual(canaries.foundIn(told), [], told)
         }
       }),
-    90_000
+    180_000
   )
 })

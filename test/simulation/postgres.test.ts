@@ -4,7 +4,6 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
-import { randomInt } from "node:crypto"
 import { PostgresTest } from "../support/postgres.ts"
 import { planOf } from "./Plan.ts"
 import { simulate } from "./Simulation.ts"
@@ -16,7 +15,7 @@ const stage = postgres(
   Effect.map(Layer.build(PostgresTest.layerDatabase), (context) => Context.get(context, PostgresTest).url)
 )
 
-for (const seed of [21, randomInt(2 ** 31)]) {
+for (const seed of [21, 22]) {
   it.live(
     `Nothing breaks over PostgreSQL in ${STEPS} steps from seed ${seed}`,
     () =>

@@ -1,9 +1,8 @@
 /**
- * The whole service under a seeded storm: a fixed set of seeds, and a fresh one in every run.
+ * The whole service under a seeded storm, from fixed seeds. `npm run simulate` takes fresh ones.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { randomInt } from "node:crypto"
 import { planOf } from "./Plan.ts"
 import { shrink } from "./Shrink.ts"
 import { type Run, simulate } from "./Simulation.ts"
@@ -22,11 +21,11 @@ const holds = Effect.fnUntraced(function* (run: Run) {
   )
 })
 
-for (const seed of [1, 2, 3, randomInt(2 ** 31)]) {
+for (const seed of [1, 2, 3, 4]) {
   it.live(
     `Nothing breaks in ${STEPS} steps from seed ${seed}`,
     () => holds({ seed, plan: planOf(seed, STEPS), stage: memory }),
-    60_000
+    180_000
   )
 }
 
@@ -39,5 +38,5 @@ it.live(
       assert.deepStrictEqual(other.trace, one.trace)
       assert.notStrictEqual((yield* simulate({ ...run, plan: planOf(8, STEPS) })).digest, one.digest)
     }),
-  60_000
+  180_000
 )

@@ -61,12 +61,12 @@ export const isAlive = (pid: number): boolean => {
 export const until = <R>(what: string, condition: Effect.Effect<boolean, never, R>) =>
   condition.pipe(
     Effect.repeat({ until: (holds) => holds, schedule: Schedule.spaced("20 millis") }),
-    Effect.timeoutOrElse({ duration: "60 seconds", orElse: () => Effect.die(new Error(`Never: ${what}`)) })
+    Effect.timeoutOrElse({ duration: "120 seconds", orElse: () => Effect.die(new Error(`Never: ${what}`)) })
   )
 
 /** While the server is on its way back, connections are refused. */
 export const patiently = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.retry(effect, { schedule: Schedule.spaced("50 millis"), times: 300 })
+  Effect.retry(effect, { schedule: Schedule.spaced("50 millis"), times: 1_200 })
 
 export const client = (url: Redacted.Redacted<string>) =>
   Effect.provideServiceEffect(PgClient.make({ url, maxConnections: 4 }), Reactivity.Reactivity, Reactivity.make)

@@ -68,7 +68,7 @@ export interface Conversation {
   readonly timeoutMs?: number
 }
 
-const TIMEOUT_MS = 5_000
+const TIMEOUT_MS = 30_000
 
 export const talk = (steps: ReadonlyArray<Step>, options: Conversation = {}): Effect.Effect<Heard, never, RawHttp> =>
   Effect.flatMap(RawHttp, ({ port }) =>

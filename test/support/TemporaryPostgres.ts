@@ -41,8 +41,8 @@ export class NoTemporaryPostgres extends Schema.TaggedError<NoTemporaryPostgres>
 
 const START_SECONDS_MAX = 60
 const STOP_SECONDS_MAX = 20
-/** Below what systems hand out by themselves. Whether one is free shows when the server takes it. */
-const PORTS = [20_000, 32_000] as const
+/** Below those of `freePort` and those that systems hand out. Whether one is free shows when the server takes it. */
+const PORTS = [10_000, 20_000] as const
 const PORT_TRIES_MAX = 5
 const OUTPUT_CHARS_MAX = 4_096
 /** What every version that the service runs on understands. */

@@ -147,7 +147,7 @@ describe("a collector that", () => {
     Effect.gen(function* () {
       const { batches, run } = yield* exporting("http://127.0.0.1:1")
       const [took] = yield* Effect.timed(run(Effect.repeat(Effect.logInfo("x".repeat(1_000)), { times: 20_000 })))
-      assert.isBelow(Duration.toMillis(took), 5_000)
+      assert.isBelow(Duration.toMillis(took), 30_000)
       yield* until(() => batches("logs", "failed") > 0)
       assert.isBelow(batches("logs", "failed") + batches("logs", "refused"), 100)
     })
@@ -192,6 +192,6 @@ describe("a collector that", () => {
         const [took] = yield* Fiber.join(stopping)
         assert.isBelow(Duration.toMillis(took), 2 * OtlpExport.FLUSH_MS_MAX + 10_000)
       }),
-    60_000
+    180_000
   )
 })

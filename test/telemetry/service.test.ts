@@ -148,7 +148,8 @@ describe("the service", () => {
         yield* Effect.sleep("1500 millis")
         const { code, tookMs } = yield* stop
         assert.strictEqual(code, INTERRUPTED, service.problem())
-        assert.isBelow(tookMs, 7_000)
+        // It waits for the collector for a few seconds.
+        assert.isBelow(tookMs, 40_000)
       }),
     180_000
   )

@@ -23,10 +23,8 @@ describe("a caller who goes away", () => {
         const upstream = yield* makeUpstream()
         const fiber = yield* Effect.forkChild(upstream.call(slow(url)))
         yield* eventually(() => seen.calls.length === 1)
-        const before = performance.now()
         yield* Fiber.interrupt(fiber)
-        // The tool would take five seconds.
-        assert.isBelow(performance.now() - before, 2_500)
+        // Not cancelled, it would go on for longer than this waits.
         yield* eventually(() => seen.cancelled === 1)
       })
     )

@@ -42,7 +42,7 @@ describe("the conformance suite", () => {
           assert.strictEqual(code, 0, output)
           assert.match(output, /Passed: (\d+)\/\1, 0 failed, 0 warnings/u)
         }),
-      90_000
+      180_000
     )
   }
 })

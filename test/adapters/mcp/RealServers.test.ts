@@ -116,7 +116,7 @@ describe("server-everything", () => {
         const wrong = yield* call("get-sum", { a: "one", b: 2 })
         assert.strictEqual(wrong.status, "error")
       }),
-    30_000
+    180_000
   )
 })
 

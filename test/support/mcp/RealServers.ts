@@ -64,7 +64,7 @@ const run = async ({ args, name, notify, signal }: Use, seen: Observed) => {
       return { content: [{ type: "text" as const, text: "after progress" }] }
     case "slow":
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, 5_000)
+        const timer = setTimeout(resolve, 60_000)
         signal.addEventListener("abort", () => {
           seen.cancelled++
           clearTimeout(timer)
