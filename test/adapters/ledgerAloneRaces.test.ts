@@ -23,6 +23,7 @@ import {
 } from "../contracts/ledgerSamples.ts"
 import { lossyStream } from "../support/LossyStream.ts"
 import { PostgresTest } from "../support/postgres.ts"
+import { untilAnotherWaits } from "../support/LockWaiter.ts"
 
 const NODES = 3
 
@@ -150,7 +151,7 @@ it.layer(postgresLedgerPorts, { timeout: "60 seconds", excludeTestServices: true
             Effect.gen(function* () {
               yield* sql`SELECT 1 FROM wallets WHERE consumer_id = ${id} FOR UPDATE`
               const waiting = yield* Effect.forkChild(step)
-              yield* Effect.sleep("200 millis")
+              yield* untilAnotherWaits
               yield* change(id)
               return waiting
             })

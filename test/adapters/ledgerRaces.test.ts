@@ -20,6 +20,7 @@ import {
 } from "../contracts/ledgerSamples.ts"
 import { letRace } from "../support/LedgerRacers.ts"
 import { PostgresTest } from "../support/postgres.ts"
+import { untilAnotherWaits } from "../support/LockWaiter.ts"
 
 it.layer(postgresLedgerPorts, { timeout: "60 seconds", excludeTestServices: true })("Over PostgreSQL", (it) => {
   it.effect(
@@ -95,7 +96,7 @@ it.layer(postgresLedgerPorts, { timeout: "60 seconds", excludeTestServices: true
           yield* sql`UPDATE wallets SET held = held + 600 WHERE consumer_id = ${consumerId}`
           yield* sql`UPDATE free_tier_usage SET used = 3 WHERE consumer_id = ${consumerId}`
           const opening = yield* Effect.forkChild(Effect.flatMap(aCall(consumerId, terms), calls.open))
-          yield* Effect.sleep("200 millis")
+          yield* untilAnotherWaits
           return opening
         })
       )

@@ -6,6 +6,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
+import { until } from "../support/EmbeddedFolders.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import { finished, json, post, ready, temporaryFolder } from "../support/ServiceProcess.ts"
 import { PostgresTest } from "../support/postgres.ts"
@@ -166,10 +167,12 @@ it.layer(PostgresTest.layer, { timeout: "300 seconds", excludeTestServices: true
 /** A node that begins the log anew, at the same address. */
 const sameLogAgain = Effect.fnUntraced(function* (settings: Readonly<Record<string, string>>) {
   const started = yield* ready({ ...settings })
-  for (let tries = 0; tries < 100; tries++) {
-    const answer = yield* json(`${started.url}/api/v1/market/log`)
-    if (((answer.body["logs"] as ReadonlyArray<Record<string, number>>)[0]?.["tree_size"] ?? 0) >= 3) break
-    yield* Effect.sleep("100 millis")
-  }
+  yield* until(
+    "the log has its receipts again",
+    Effect.map(
+      json(`${started.url}/api/v1/market/log`),
+      ({ body }) => ((body["logs"] as ReadonlyArray<Record<string, number>>)[0]?.["tree_size"] ?? 0) >= 3
+    )
+  )
   return started
 })

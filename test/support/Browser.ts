@@ -32,6 +32,9 @@ export const browserWith = (args: ReadonlyArray<string>): Effect.Effect<Browser,
 
 export const browser = browserWith([])
 
+/** Of a step in a page, on a busy machine. */
+const STEP_MS_MAX = 120_000
+
 export interface Opened {
   readonly page: Page
   /** Console errors, failed requests, refusals by the page's own policy. */
@@ -52,6 +55,7 @@ export const open = Effect.fnUntraced(function* (opened: Browser, url: string, {
     ),
     (made) => Effect.promise(() => made.close())
   )
+  context.setDefaultTimeout(STEP_MS_MAX)
   const page = yield* Effect.promise(() => context.newPage())
   const complaints: Array<string> = []
   const asked: Array<string> = []

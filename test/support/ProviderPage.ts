@@ -32,7 +32,7 @@ export const seen = (page: Page, selector: string) =>
 
 /** Waits until it says so. */
 export const says = (page: Page, selector: string, text: string) =>
-  Effect.promise(() => page.locator(selector).filter({ hasText: text }).first().waitFor({ timeout: 30_000 }))
+  Effect.promise(() => page.locator(selector).filter({ hasText: text }).first().waitFor({ timeout: 120_000 }))
 
 export const press = (page: Page, within: string, name: string) =>
   Effect.promise(() => page.locator(within).getByRole("button", { name, exact: true }).first().click())

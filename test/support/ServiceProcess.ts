@@ -29,7 +29,7 @@ export interface StartOptions {
 }
 
 /** Node keeps there what it has compiled: tests start the service again and again. */
-const COMPILED = join(import.meta.dirname, "../../node_modules/.cache/compiled")
+export const COMPILED = join(import.meta.dirname, "../../node_modules/.cache/compiled")
 
 const READY_SECONDS_MAX = 120
 const EXIT_SECONDS_MAX = 60

@@ -10,7 +10,7 @@ export const SLOW = { timeout: 180_000 }
 export const shown = (page: Page, selector: string, pattern: RegExp) =>
   promise(async () => {
     const found = page.locator(selector).filter({ hasText: pattern })
-    await found.first().waitFor({ timeout: 20_000 })
+    await found.first().waitFor({ timeout: 120_000 })
     return found.first().innerText()
   })
 export const press = (page: Page, name: string | RegExp) => promise(() => page.getByRole("button", { name }).click())

@@ -19,8 +19,6 @@ export interface Campaign {
   readonly port: number
   readonly seed: number
   readonly requests: number
-  /** It ends then, whatever is left of the requests. */
-  readonly secondsMax: number
   readonly urls: ReadonlyArray<string>
   readonly crowd: Crowd
   readonly register: (role: "consumer" | "provider") => Promise<string>
@@ -55,7 +53,6 @@ export const campaign = async (plan: Campaign): Promise<Campaigned> => {
   const statuses = new Map<number, number>()
   const asked = new Map(operations.map((one) => [titleOf(one), { asked: 0, succeeded: 0 }]))
   const faults: Array<string> = []
-  const endsAt = performance.now() + plan.secondsMax * 1_000
   let begun = 0
   let done = 0
   let refused = 0
@@ -78,7 +75,7 @@ export const campaign = async (plan: Campaign): Promise<Campaigned> => {
   }
 
   const work = async (): Promise<void> => {
-    while (begun < plan.requests && performance.now() < endsAt && faults.length < FAULTS_KEPT_MAX) {
+    while (begun < plan.requests && faults.length < FAULTS_KEPT_MAX) {
       const n = begun++
       for (const role of plan.crowd.lacks()) plan.crowd.join(await plan.register(role))
       if (n % NOISE_EVERY === 0) {

@@ -6,6 +6,7 @@ import { spawn } from "node:child_process"
 import { join } from "node:path"
 import { kill } from "../EmbeddedFolders.ts"
 import { freePort } from "../FreePort.ts"
+import { COMPILED } from "../ServiceProcess.ts"
 
 export interface Process {
   readonly url: string
@@ -19,9 +20,12 @@ const READY_SECONDS_MAX = 120
 const MAIN = join(import.meta.dirname, "../../../src/main.ts")
 
 /** Without what the test runner puts there, such as a BASE_URL of its own. */
-const cleanEnvironment = Object.fromEntries(
-  ["PATH", "HOME", "TMPDIR"].flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]))
-)
+const cleanEnvironment = {
+  ...Object.fromEntries(
+    ["PATH", "HOME", "TMPDIR"].flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]))
+  ),
+  NODE_COMPILE_CACHE: COMPILED
+}
 
 /** Ended with the scope, unless it was before. */
 export const serve = Effect.fnUntraced(function* (dataDir: string, settings: Readonly<Record<string, string>> = {}) {
@@ -30,7 +34,7 @@ export const serve = Effect.fnUntraced(function* (dataDir: string, settings: Rea
     profile: "embedded",
     "data-dir": dataDir,
     port: String(port),
-    "shutdown-grace-ms": "3000",
+    "shutdown-grace-ms": "20000",
     ...settings
   }
   const child = yield* Effect.acquireRelease(
