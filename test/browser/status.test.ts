@@ -61,19 +61,22 @@ const barsOf = (page: Page, check: string) =>
     )
   )
 
-const reloaded = (page: Page, wanted: string) =>
+const reloaded = (page: Page, ...wanted: ReadonlyArray<string>) =>
   Effect.promise(async () => {
     await page.reload()
     return page.innerText("main")
   }).pipe(
-    Effect.repeat({ until: (text) => text.includes(wanted), schedule: Schedule.spaced("500 millis") }),
+    Effect.repeat({
+      until: (text) => wanted.every((one) => text.includes(one)),
+      schedule: Schedule.spaced("500 millis")
+    }),
     Effect.timeoutOrElse({
-      duration: "30 seconds",
-      orElse: () => Effect.die(new Error(`The page never said: ${wanted}`))
+      duration: "100 seconds",
+      orElse: () => Effect.die(new Error(`The page never said: ${wanted.join(", ")}`))
     })
   )
 
-const MINUTE = 60_000
+const MINUTE = 120_000
 
 it.layer(linked, { timeout: "60 seconds", excludeTestServices: true })("the page /status", (it) => {
   it.effect.skipIf(!hasBrowser)(
@@ -84,9 +87,8 @@ it.layer(linked, { timeout: "60 seconds", excludeTestServices: true })("the page
         const { url } = yield* started
         const opened = yield* browser
         const { asked, complaints, page } = yield* open(opened, `${url}/status`)
-        // The first sample of today comes soon after the start.
-        const text = yield* reloaded(page, "on record")
-        assert.include(text, "Everything works")
+        // The first sample of today comes soon after the start; a busy machine may be slow to answer a check.
+        const text = yield* reloaded(page, "on record", "Everything works")
         assert.strictEqual(yield* Effect.promise(() => page.title()), "Status · Agent Tool Billing")
 
         const service = yield* barsOf(page, "service")
@@ -110,7 +112,9 @@ it.layer(linked, { timeout: "60 seconds", excludeTestServices: true })("the page
         )
         // Four of the service, three of the database, one of the limits, one of the check with the bad name.
         const table = yield* Effect.promise(() => page.innerText("[aria-label='Days that were not all good']"))
-        assert.strictEqual(table.trim().split("\n").length - 1, 4 + 3 + 1 + 1)
+        const today = service[89]!.words.split(":")[0]!
+        const rows = table.split("\n").filter((row) => row.trim() !== "" && !row.includes(today))
+        assert.strictEqual(rows.length - 1, 4 + 3 + 1 + 1)
 
         // The name of a check is text, whatever it is.
         assert.include(text, EVIL)

@@ -9,11 +9,11 @@ import { eventually } from "../support/mcp/upstream.ts"
 import { memoryConfig, wholeService } from "../support/ServiceConfig.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 
-const SILENCE_MS = 3_000
-/** A tenth of the silence that is borne, and all of them together more than that. */
-const PAUSE_MS = 300
-const PAUSES = 12
-const READ_BYTES = 1_000_000
+const SILENCE_MS = 2_000
+/** Each a tenth of the silence that is borne, and all of them together four times as long. */
+const PAUSE_MS = 200
+const PAUSES = 40
+const READ_BYTES = 300_000
 const UNANSWERED_MAX = 100
 /** Some megabytes with the answers of one connection: more than the buffers on the way hold. */
 const LARGE = "GET /api/openapi.json HTTP/1.1\r\nhost: a\r\n\r\n"
@@ -32,10 +32,11 @@ const connection = Effect.flatMap(ListeningAt, ({ port }) =>
 )
 
 const readingFrom = (socket: Socket) => {
-  const heard = { answers: 0, bytes: 0, isClosed: false }
+  const heard = { answers: 0, bytes: 0, isClosed: false, pauseAtBytes: Number.POSITIVE_INFINITY }
   socket.on("close", () => (heard.isClosed = true))
   socket.on("data", (chunk: Buffer) => {
     heard.bytes += chunk.length
+    if (heard.bytes >= heard.pauseAtBytes) socket.pause()
     heard.answers += chunk.toString("latin1").split("HTTP/1.1 200").length - 1
   })
   return heard
@@ -71,11 +72,11 @@ it.layer(server, LIVE)("a client", (it) => {
       for (const socket of [deaf, slow]) socket.pause().write(LARGE.repeat(UNANSWERED_MAX))
       for (let n = 0; n < PAUSES; n++) {
         yield* Effect.sleep(PAUSE_MS)
-        const enough = before.bytes + READ_BYTES
+        before.pauseAtBytes = before.bytes + READ_BYTES
         slow.resume()
-        yield* eventually(() => before.bytes >= enough)
-        slow.pause()
+        yield* eventually(() => slow.isPaused())
       }
+      before.pauseAtBytes = Number.POSITIVE_INFINITY
       slow.resume()
       yield* eventually(() => before.answers === UNANSWERED_MAX)
       // What the kernel holds for it is still read; then the end is seen.

@@ -46,6 +46,7 @@ const timed = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 it.layer(linkedService, LIVE)("the health of a service on PostgreSQL", (it) => {
   it.effect("is ok, part by part, and is never cached", () =>
     Effect.gen(function* () {
+      yield* untilReady
       const answer = yield* expecting(200, { path: HEALTH })
       assert.strictEqual(at(answer, "status"), "ok")
       assert.deepStrictEqual(Object.keys(at(answer, "checks") as object).toSorted(), NAMES)
@@ -145,14 +146,14 @@ it.live("a service whose Redis is gone is degraded, and goes on", (ctx) =>
     const redis = yield* redisServer
     const layer = Layer.fresh(ServiceUnderTest.over(wholeService(memoryConfig({ REDIS_URL: redis.url }))))
     const service = Context.get(yield* Layer.build(layer), ServiceUnderTest)
-    assert.strictEqual(at(yield* service.send({ path: HEALTH }), "status"), "ok")
+    const healthOnce = (holds: (answer: Answer) => boolean) =>
+      Effect.repeat(service.send({ path: HEALTH }), { until: holds, schedule: Schedule.spaced("50 millis") })
+    // Any part is degraded for a moment where a busy machine is slow to check it.
+    yield* healthOnce((answer) => at(answer, "status") === "ok")
     yield* redis.signal("SIGKILL")
-    const answer = yield* Effect.repeat(service.send({ path: HEALTH }), {
-      until: (heard) => at(heard, "status") !== "ok",
-      schedule: Schedule.spaced("50 millis")
-    })
+    const answer = yield* healthOnce((heard) => checkOf(heard, "rate_limits") === "down")
     assert.deepStrictEqual([answer.status, at(answer, "status")], [200, "degraded"])
-    assert.deepStrictEqual([checkOf(answer, "rate_limits"), checkOf(answer, "database")], ["down", "ok"])
+    assert.strictEqual(checkOf(answer, "database"), "ok")
     assert.strictEqual((yield* service.send({ path: "/readyz" })).status, 200)
   })
 )

@@ -153,7 +153,7 @@ describe("a stream", () => {
           if (!keepOpen) setTimeout(() => response.end(), 20)
         }
       })
-      const upstream = yield* makeUpstream({ socketsMax: 1, lingerMs: 100 })
+      const upstream = yield* makeUpstream({ socketsMax: 1, lingerMs: 5_000 })
       for (let n = 0; n < 5; n++) yield* upstream.call(upstreamCall(server.url))
       assert.strictEqual(new Set(server.seen.map(({ socket }) => socket)).size, 1)
       assert.strictEqual(closedEarly, 0)

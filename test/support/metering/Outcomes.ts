@@ -112,7 +112,8 @@ export const outcomes: ReadonlyArray<Outcome> = [
   {
     name: "silence, then a result, of an idempotent tool",
     onCall: first(silence, answering(fitting)),
-    tool: { ...quick, idempotent: true },
+    // Long enough for the second attempt, on a busy machine.
+    tool: { timeout_ms: 2_000, idempotent: true },
     ...success,
     attempts: 2
   },
