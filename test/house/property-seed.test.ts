@@ -1,21 +1,30 @@
 import { assert, it } from "@effect/vitest"
-import { Random, Schema } from "effect"
-import { Effect } from "effect"
+import { Effect, Random, Schema } from "effect"
+import { globSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { projectRoot } from "../support/PlantedProject.ts"
 import { PROPERTY_SEED } from "../support/propertySeed.ts"
 
 const drawn: Array<ReadonlyArray<string>> = []
 
-for (const time of ["one time", "another time"]) {
+for (const time of ["once", "and again"]) {
   const texts: Array<string> = []
   drawn.push(texts)
-  it.prop(`a property draws values ${time}`, { text: Schema.String }, ({ text }) => void texts.push(text))
+  it.prop(`a property draws values, ${time}`, { text: Schema.String }, ({ text }) => void texts.push(text))
 }
 
-it("and they are the same values", () => {
+it("a property draws the same values every time", () => {
   assert.isAbove(drawn[0]!.length, 50)
   assert.deepStrictEqual(drawn[0], drawn[1])
 })
 
-it.effect("they follow from the seed of the run", () =>
+it.effect("a property that names no seed takes the one of the run", () =>
   Effect.map(Random.nextInt, (seed) => assert.strictEqual(seed, PROPERTY_SEED))
 )
+
+it("no test draws numbers of its own", () => {
+  const drawing = globSync("test/**/*.test.ts", { cwd: projectRoot }).filter((path) =>
+    /\b(?:Math\.random|randomInt|getRandomValues)\b/u.test(readFileSync(join(projectRoot, path), "utf8"))
+  )
+  assert.deepStrictEqual(drawing, ["test/house/code-rules.test.ts", "test/house/property-seed.test.ts"])
+})

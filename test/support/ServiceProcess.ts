@@ -32,7 +32,7 @@ export interface StartOptions {
 export const COMPILED = join(import.meta.dirname, "../../node_modules/.cache/compiled")
 
 const READY_SECONDS_MAX = 120
-const EXIT_SECONDS_MAX = 60
+const EXIT_SECONDS_MAX = 120
 
 /** Leads a process group of its own, as a shell's job does; whatever is left of it in the end is killed. */
 export const start = Effect.fnUntraced(function* (

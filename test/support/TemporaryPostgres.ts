@@ -39,7 +39,7 @@ export class NoTemporaryPostgres extends Schema.TaggedError<NoTemporaryPostgres>
   }
 }
 
-const START_SECONDS_MAX = 60
+const START_SECONDS_MAX = 180
 const STOP_SECONDS_MAX = 20
 /** Below those of `freePort` and those that systems hand out. Whether one is free shows when the server takes it. */
 const PORTS = [10_000, 20_000] as const

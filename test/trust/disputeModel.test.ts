@@ -4,7 +4,6 @@
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Layer } from "effect"
-import { randomInt } from "node:crypto"
 import * as PostgresClaimStore from "../../adapters/sql/PostgresClaimStore.ts"
 import * as PostgresDisputeStore from "../../adapters/sql/PostgresDisputeStore.ts"
 import * as PostgresLedgerStore from "../../adapters/sql/PostgresLedgerStore.ts"
@@ -30,8 +29,9 @@ type Ports = LogPorts | DisputeStore | ClaimStore | LedgerStore | PayeeStore
 const START = Date.parse("2026-11-20T10:00:00.000Z")
 const LOADED = 1_000_000_000n
 const PARTIES = 6
+const SEED = 1
 
-/** From a seed, so that a run that fails can be made again. */
+/** From a seed: chance decides neither what is tried nor whether all outcomes are reached. */
 const randomFrom = (seed: number) => {
   let state = seed >>> 0
   return (below: number): number => {
@@ -176,16 +176,13 @@ for (const [name, ports, steps, lookEvery] of [
       "leave everybody with what is theirs",
       () =>
         Effect.gen(function* () {
-          const seed = randomInt(2 ** 31)
-          const ended = yield* play(steps, seed, lookEvery).pipe(
-            Effect.tapCause(() => Effect.logError(`The seed was ${seed}`))
-          )
+          const ended = yield* play(steps, SEED, lookEvery)
           // It was not an idle game.
           assert.isAbove(ended.get("resolved_refund")?.length ?? 0, 2)
           if (steps >= 10_000)
             for (const status of ["resolved_denied", "resolved_credit"] as const) assert.isTrue(ended.has(status))
         }),
-      { timeout: 120_000 }
+      { timeout: 240_000 }
     )
   })
 }
