@@ -62,7 +62,7 @@ export class PackedPackage extends Context.Service<
         typeCheck: (compilerOptions) =>
           Effect.andThen(
             write("tsconfig.json", JSON.stringify({ compilerOptions, include: ["*.ts"] })),
-            run(app, process.execPath, join(projectRoot, "node_modules/typescript/bin/tsc"), "-p", ".")
+            run(app, process.execPath, join(projectRoot, "node_modules/@typescript/native/bin/tsc"), "-p", ".")
           )
       })
     })
