@@ -107,7 +107,7 @@ it.layer(Layer.provideMerge(PostgresTest.layer, quietly), { timeout: "60 seconds
           const { change } = yield* Effect.timeout(takeAfterEverything(heard), HEARD_WITHIN)
           assert.deepStrictEqual(change, { topic: "key", id: "k" })
         }),
-      120_000
+      240_000
     )
 
     it.effect("is not ready without a connection: its layer fails", () =>

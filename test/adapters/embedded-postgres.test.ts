@@ -19,7 +19,7 @@ import {
   write
 } from "../support/EmbeddedFolders.ts"
 
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: 240_000 })
 
 let template: Template
 beforeAll(async () => {

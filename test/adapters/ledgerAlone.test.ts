@@ -236,7 +236,7 @@ it.layer(Databases.layer, { timeout: "120 seconds", excludeTestServices: true })
     "is answered, written and refused as in a batch",
     [Story],
     ([story]) => Effect.asVoid(livedTwice(story)),
-    { arbitrary: { runs: RUNS }, timeout: 120_000 }
+    { arbitrary: { runs: RUNS }, timeout: 240_000 }
   )
 
   it.effect("did travel alone there and in company here", () =>

@@ -21,7 +21,7 @@ const modelled = (name: keyof typeof RUNS, ports: Layer.Layer<LedgerPorts>) =>
           assert.deepStrictEqual(yield* Effect.forEach(history, live), [...answers])
           assert.deepStrictEqual(yield* purses, modelled)
         }),
-      { arbitrary: { runs: RUNS[name] }, timeout: 120_000 }
+      { arbitrary: { runs: RUNS[name] }, timeout: 240_000 }
     )
 
     it.effect.prop(
@@ -39,7 +39,7 @@ const modelled = (name: keyof typeof RUNS, ports: Layer.Layer<LedgerPorts>) =>
           assert.isTrue((yield* ledger.trialBalance).balanced)
           assert.deepStrictEqual((yield* ledger.audit).discrepancies, [])
         }),
-      { arbitrary: { runs: RUNS[name] }, timeout: 120_000 }
+      { arbitrary: { runs: RUNS[name] }, timeout: 240_000 }
     )
   })
 

@@ -43,5 +43,5 @@ it.live.skipIf(!hasBrowser)(
         assert.strictEqual(await calls.filter({ hasText: "Disputed" }).count(), A_DAY + 1)
       })
     }).pipe(Effect.scoped),
-  { timeout: 120_000 }
+  { timeout: 240_000 }
 )

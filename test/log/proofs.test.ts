@@ -252,6 +252,6 @@ it.layer(memory, { timeout: "120 seconds", excludeTestServices: true })("A forge
         assert.strictEqual(tried, 8 * Buffer.byteLength(text + proof.text + key))
         assert.isTrue((yield* Effect.promise(() => verifyReceipt(text, proof.text, key))).valid)
       }),
-    { timeout: 120_000 }
+    { timeout: 240_000 }
   )
 })

@@ -121,7 +121,7 @@ describe("A service on a data folder", () => {
         assert.include(receipt, { status: "success", cost_microcents: PRICE })
         yield* second.stop
       }),
-    120_000
+    240_000
   )
 
   it.live(

@@ -49,7 +49,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
           )
           yield* clearingIsEmpty
         }),
-      120_000
+      240_000
     )
   })
 }

@@ -53,7 +53,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
           )
           yield* clearingIsEmpty
         }),
-      120_000
+      240_000
     )
 
     it.effect("is credited once, however many say at the same moment that it is paid", () =>

@@ -40,14 +40,14 @@ for (const [name, plant, rules] of plants) {
         const withoutIt = yield* simulate({ ...keeping(run, kept), plant: (stores) => stores })
         assert.strictEqual(withoutIt.violation, undefined)
       }),
-    120_000
+    240_000
   )
 }
 
 for (const [name, plant, rules] of furtherPlants) {
-  it.live(`Finds ${name}`, () => found(plant, rules), 120_000)
+  it.live(`Finds ${name}`, () => found(plant, rules), 240_000)
 }
 
 for (const [name, plant, rules] of latePlants) {
-  it.live(`Finds ${name}`, () => found(plant, rules, LATE_STEPS), 120_000)
+  it.live(`Finds ${name}`, () => found(plant, rules, LATE_STEPS), 240_000)
 }

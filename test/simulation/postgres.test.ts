@@ -27,6 +27,6 @@ for (const seed of [21, 22]) {
           `npm run simulate -- --on postgres --seed ${seed} --steps ${STEPS}: ${violation?.message}`
         )
       }),
-    120_000
+    240_000
   )
 }

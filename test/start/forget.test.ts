@@ -58,6 +58,6 @@ it.layer(PostgresTest.layer, { timeout: "300 seconds", excludeTestServices: true
           assert.strictEqual(check.code, 0, check.problem)
         }
       }),
-    120_000
+    240_000
   )
 })

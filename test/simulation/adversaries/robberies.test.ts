@@ -30,4 +30,4 @@ const found = Effect.fnUntraced(function* ({ misread, name, plant, rules }: Robb
   assert.fail(`${name} was not found in ${SEEDS.length * STEPS} steps`)
 })
 
-for (const robbery of robberies) it.live(`Finds ${robbery.name}`, () => found(robbery), 120_000)
+for (const robbery of robberies) it.live(`Finds ${robbery.name}`, () => found(robbery), 240_000)
