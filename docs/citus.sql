@@ -11,6 +11,7 @@ ALTER TABLE withdrawals DROP CONSTRAINT withdrawals_consumer_id_fkey;
 
 -- Small, read everywhere, written seldom: a copy on every worker.
 SELECT create_reference_table('providers');
+SELECT create_reference_table('provider_handles');
 SELECT create_reference_table('tools');
 SELECT create_reference_table('tool_prices');
 
@@ -29,6 +30,7 @@ SELECT create_distributed_table('receipt_log_places', 'consumer_id', colocate_wi
 SELECT create_distributed_table('transfers', 'consumer_id', colocate_with => 'consumers');
 SELECT create_distributed_table('usage_hourly', 'consumer_id', colocate_with => 'consumers');
 SELECT create_distributed_table('invoice_usage', 'consumer_id', colocate_with => 'consumers');
+SELECT create_distributed_table('tool_name_pins', 'consumer_id', colocate_with => 'consumers');
 SELECT create_distributed_table('unfit_outputs', 'consumer_id', colocate_with => 'consumers');
 
 -- Of the coordinator: they grow with people, days and payments, not with calls.

@@ -30,6 +30,8 @@ import defaultCaps from "./0024_default_caps.ts"
 import processor from "./0025_processor.ts"
 import withdrawals from "./0026_withdrawals.ts"
 import canceledCallTerms from "./0027_canceled_call_terms.ts"
+import providerHandles from "./0028_provider_handles.ts"
+import toolNamePins from "./0029_tool_name_pins.ts"
 
 const migrations = {
   "0001_accounts_and_catalogue": accountsAndCatalogue,
@@ -58,7 +60,9 @@ const migrations = {
   "0024_default_caps": defaultCaps,
   "0025_processor": processor,
   "0026_withdrawals": withdrawals,
-  "0027_canceled_call_terms": canceledCallTerms
+  "0027_canceled_call_terms": canceledCallTerms,
+  "0028_provider_handles": providerHandles,
+  "0029_tool_name_pins": toolNamePins
 }
 
 export const names: ReadonlyArray<string> = Object.keys(migrations).toSorted()

@@ -9,9 +9,11 @@ import * as PostgresChangeFeed from "../adapters/sql/PostgresChangeFeed.ts"
 import * as PostgresClaimStore from "../adapters/sql/PostgresClaimStore.ts"
 import * as PostgresDisputeStore from "../adapters/sql/PostgresDisputeStore.ts"
 import * as PostgresGrantStore from "../adapters/sql/PostgresGrantStore.ts"
+import * as PostgresHandleStore from "../adapters/sql/PostgresHandleStore.ts"
 import * as PostgresKeyStore from "../adapters/sql/PostgresKeyStore.ts"
 import * as PostgresLedgerStore from "../adapters/sql/PostgresLedgerStore.ts"
 import * as PostgresLoadStore from "../adapters/sql/PostgresLoadStore.ts"
+import * as PostgresNamePinStore from "../adapters/sql/PostgresNamePinStore.ts"
 import * as PostgresPayeeStore from "../adapters/sql/PostgresPayeeStore.ts"
 import * as PostgresPayoutStore from "../adapters/sql/PostgresPayoutStore.ts"
 import * as PostgresSubmissionStore from "../adapters/sql/PostgresSubmissionStore.ts"
@@ -40,9 +42,11 @@ const erasure = (config: AppConfig) =>
       PostgresClaimStore.layer,
       PostgresDisputeStore.layer,
       PostgresGrantStore.layer,
+      PostgresHandleStore.layer,
       PostgresKeyStore.layer,
       PostgresLedgerStore.layer,
       PostgresLoadStore.layer,
+      PostgresNamePinStore.layer,
       PostgresPayeeStore.layer,
       PostgresPayoutStore.layer,
       PostgresSubmissionStore.layer,

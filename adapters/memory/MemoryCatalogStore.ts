@@ -19,11 +19,11 @@ import { put } from "./MemoryUnitOfWork.ts"
 export const layer = Layer.effect(
   CatalogStore,
   Effect.gen(function* () {
-    const { providers, tools, toolsByName, toolsOfProvider } = yield* MemoryTables
+    const { handles, providers, tools, toolsByName, toolsOfProvider } = yield* MemoryTables
 
     const toEntry = ({ prices, tool }: ToolRow): CatalogEntry => {
-      const { endpointUrl, id, name, pricingModel } = providers.get(tool.providerId)!
-      return entryOf(tool, prices, { id, name, endpointUrl, pricingModel })
+      const { endpointUrl, handle, id, name, pricingModel } = providers.get(tool.providerId)!
+      return entryOf(tool, prices, { id, handle, name, endpointUrl, pricingModel })
     }
 
     return CatalogStore.of({
@@ -75,6 +75,14 @@ export const layer = Layer.effect(
       findOf: (providerId, toolName) =>
         Effect.sync(() => {
           const id = toolsOfProvider.get(providerId)?.get(toolName)
+          return id === undefined ? Option.none() : Option.some(toEntry(tools.get(id)!))
+        }),
+
+      findQualified: (handle, toolName) =>
+        Effect.sync(() => {
+          const row = handles.get(handle)
+          const owner = row === undefined || row.retired || row.erased ? undefined : row.providerId
+          const id = owner === undefined ? undefined : toolsOfProvider.get(owner)?.get(toolName)
           return id === undefined ? Option.none() : Option.some(toEntry(tools.get(id)!))
         }),
 

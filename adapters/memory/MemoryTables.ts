@@ -3,6 +3,7 @@
  */
 import { Context, Layer } from "effect"
 import type { Consumer, Erasure, Provider } from "../../domain/accounts/Account.ts"
+import type { HandleClaim } from "../../domain/accounts/HandleStore.ts"
 import type { ApiKey } from "../../domain/accounts/ApiKey.ts"
 import type { PriceVersion, ToolPrices } from "../../domain/catalog/Terms.ts"
 import type { Tool } from "../../domain/catalog/Tool.ts"
@@ -16,11 +17,17 @@ export interface ToolRow {
   readonly history: ReadonlyArray<PriceVersion>
 }
 
+export interface HandleRow extends HandleClaim {
+  readonly retired: boolean
+  readonly erased: boolean
+}
+
 export class MemoryTables extends Context.Service<
   MemoryTables,
   {
     readonly providers: Map<ProviderId, Provider>
     readonly consumers: Map<ConsumerId, Consumer>
+    readonly handles: Map<string, HandleRow>
     readonly erasures: Map<ConsumerId | ProviderId, Erasure>
     readonly keys: Map<KeyId, ApiKey>
     readonly keysByHash: Map<string, KeyId>
@@ -33,6 +40,7 @@ export class MemoryTables extends Context.Service<
   static readonly layer = Layer.sync(MemoryTables, () => ({
     providers: new Map(),
     consumers: new Map(),
+    handles: new Map(),
     erasures: new Map(),
     keys: new Map(),
     keysByHash: new Map(),

@@ -41,6 +41,7 @@ export interface EntryRow {
   readonly created_at: Date
   readonly updated_at: Date
   readonly withdrawn_at: Date | null
+  readonly provider_handle: string
   readonly provider_name: string
   readonly endpoint_url: string
   readonly pricing_model: PricingModel
@@ -73,7 +74,7 @@ export const ENTRY_COLUMNS =
   `t.price_announced_at, t.price_since, ${UPCOMING}, t.input_schema, ` +
   "t.output_schema, t.billing_policy, t.max_cost_microcents, t.timeout_ms, t.idempotent, t.on_cancel, " +
   "t.canceled_call_costs, t.created_at, " +
-  "t.updated_at, t.withdrawn_at, p.name AS provider_name, p.endpoint_url, p.pricing_model"
+  "t.updated_at, t.withdrawn_at, p.handle AS provider_handle, p.name AS provider_name, p.endpoint_url, p.pricing_model"
 
 export interface PriceRow {
   readonly version: number
@@ -129,6 +130,7 @@ export const toEntry = (row: EntryRow): CatalogEntry =>
     },
     {
       id: ProviderId.make(row.provider_id),
+      handle: row.provider_handle,
       name: row.provider_name,
       endpointUrl: row.endpoint_url,
       pricingModel: row.pricing_model

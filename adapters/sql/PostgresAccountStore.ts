@@ -11,6 +11,7 @@ import { toDate, toInstant } from "./Instants.ts"
 
 interface ProviderRow {
   readonly id: string
+  readonly handle: string
   readonly name: string
   readonly email: string
   readonly endpoint_url: string
@@ -46,8 +47,8 @@ export const layer = Layer.effect(
       insertProvider: Effect.fn("PostgresAccountStore.insertProvider")(
         (provider) => sql`
           INSERT INTO providers
-            (id, name, email, endpoint_url, description, pricing_model, default_price_microcents, created_at)
-          VALUES (${provider.id}, ${provider.name}, ${provider.email}, ${provider.endpointUrl}, ${provider.description},
+            (id, handle, name, email, endpoint_url, description, pricing_model, default_price_microcents, created_at)
+          VALUES (${provider.id}, ${provider.handle}, ${provider.name}, ${provider.email}, ${provider.endpointUrl}, ${provider.description},
             ${provider.pricingModel}, ${provider.defaultPrice}, ${toDate(provider.createdAt)})`,
         Effect.asVoid,
         Effect.orDie
@@ -76,7 +77,7 @@ export const layer = Layer.effect(
 
       updateProvider: Effect.fn("PostgresAccountStore.updateProvider")(
         (provider) => sql`
-          UPDATE providers SET name = ${provider.name}, email = ${provider.email}, endpoint_url = ${provider.endpointUrl},
+          UPDATE providers SET handle = ${provider.handle}, name = ${provider.name}, email = ${provider.email}, endpoint_url = ${provider.endpointUrl},
             description = ${provider.description}, pricing_model = ${provider.pricingModel},
             default_price_microcents = ${provider.defaultPrice} WHERE id = ${provider.id}`,
         Effect.asVoid,
@@ -123,6 +124,7 @@ export const layer = Layer.effect(
 
 const toProvider = (row: ProviderRow): Provider => ({
   id: ProviderId.make(row.id),
+  handle: row.handle,
   name: row.name,
   email: row.email,
   endpointUrl: row.endpoint_url,

@@ -140,6 +140,15 @@ export const layer = Layer.effect(
         return Option.map(Arr.head(rows), toEntry)
       }, Effect.orDie),
 
+      findQualified: Effect.fn("PostgresCatalogStore.findQualified")(function* (handle, toolName) {
+        if (!isStorable(handle) || !isStorable(toolName)) return Option.none()
+        const rows = yield* sql<EntryRow>`
+          SELECT ${columns} FROM provider_handles h JOIN tools t ON t.provider_id = h.provider_id
+          JOIN providers p ON p.id = t.provider_id
+          WHERE h.handle = ${handle} AND NOT h.retired AND t.tool_name = ${toolName}`
+        return Option.map(Arr.head(rows), toEntry)
+      }, Effect.orDie),
+
       findByName: Effect.fn("PostgresCatalogStore.findByName")(function* (toolName, limit) {
         if (!isStorable(toolName)) return []
         const named = (state: Statement.Fragment) => sql<EntryRow>`

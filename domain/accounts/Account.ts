@@ -5,11 +5,14 @@
 import type { DateTime } from "effect"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
+import { suffixed } from "./Handle.ts"
 
 export type PricingModel = "per_call" | "per_token" | "free"
 
 export interface Provider {
   readonly id: ProviderId
+  /** Unique, and part of its tools' qualified names. */
+  readonly handle: string
   readonly name: string
   readonly email: string
   readonly endpointUrl: string
@@ -54,6 +57,7 @@ export const erasedConsumer = (consumer: Consumer): Consumer => ({
 
 export const erasedProvider = (provider: Provider): Provider => ({
   ...provider,
+  handle: suffixed("erased", provider.id, 12),
   name: ERASED_NAME,
   email: erasedEmail(provider.id),
   endpointUrl: "https://erased.invalid/",

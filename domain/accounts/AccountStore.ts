@@ -13,7 +13,7 @@ export class AccountStore extends Context.Service<
     insertConsumer(consumer: Consumer): Effect.Effect<void>
     findProvider(id: ProviderId): Effect.Effect<Option.Option<Provider>>
     findConsumer(id: ConsumerId): Effect.Effect<Option.Option<Consumer>>
-    /** Name, e-mail, use case, description, endpoint: what is written is the whole account as it is now, but for the default cap. */
+    /** Handle, name, e-mail, use case, description, endpoint: what is written is the whole account as it is now, but for the default cap. */
     updateProvider(provider: Provider): Effect.Effect<void>
     updateConsumer(consumer: Consumer): Effect.Effect<void>
     setDefaultCap(id: ConsumerId, cap: Microcents | undefined): Effect.Effect<void>

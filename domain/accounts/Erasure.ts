@@ -9,6 +9,7 @@ import { balanceOf } from "../ledger/Account.ts"
 import { LedgerStore } from "../ledger/LedgerStore.ts"
 import { isLive as isLiveGrant } from "../metering/Grant.ts"
 import { GrantStore } from "../metering/GrantStore.ts"
+import { NamePinStore } from "../metering/NamePinStore.ts"
 import { LoadStore } from "../payments/LoadStore.ts"
 import { WithdrawalStore } from "../payments/WithdrawalStore.ts"
 import { PayeeStore } from "../payouts/PayeeStore.ts"
@@ -33,6 +34,7 @@ import {
 import { AccountStore } from "./AccountStore.ts"
 import { isLive } from "./ApiKey.ts"
 import { AccountNotFound, MoneyLeft, MoneyUnderWay } from "./ErasureRefusals.ts"
+import { HandleStore } from "./HandleStore.ts"
 import { KeyStore } from "./KeyStore.ts"
 
 export const ERASED_BY_CHARS_MAX = 200
@@ -69,6 +71,8 @@ export class Erasure extends Context.Service<
     Erasure,
     Effect.gen(function* () {
       const accounts = yield* AccountStore
+      const handles = yield* HandleStore
+      const pins = yield* NamePinStore
       const keys = yield* KeyStore
       const catalog = yield* CatalogStore
       const ledger = yield* LedgerStore
@@ -141,6 +145,7 @@ export class Erasure extends Context.Service<
           if (isLiveGrant(grant, now)) yield* grants.revoke(consumer.id, grant.id, now)
         }
         for (const budget of yield* budgets.list(consumer.id, now)) yield* budgets.remove(consumer.id, budget.id)
+        yield* pins.removeAll(consumer.id)
         yield* accounts.updateConsumer(erasedConsumer(consumer))
       })
 
@@ -176,6 +181,7 @@ export class Erasure extends Context.Service<
         yield* proofs.remove(provider.id)
         const payee = Option.getOrUndefined(yield* payees.find(provider.id))
         if (payee?.automatic === true) yield* payees.putAutomatic(provider.id, false, now)
+        yield* handles.erase(provider.id)
         yield* accounts.updateProvider(erasedProvider(provider))
       })
 

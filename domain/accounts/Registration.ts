@@ -11,12 +11,15 @@ import type { Microcents } from "../shared/Microcents.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import type { Consumer, PricingModel, Provider } from "./Account.ts"
 import { AccountStore } from "./AccountStore.ts"
+import { type HandleRefusal, Handles } from "./Handles.ts"
 import { Keys, type MintedKey } from "./Keys.ts"
 import type { Principal } from "./Principal.ts"
 import { RateLimitPolicy } from "./RateLimitPolicy.ts"
 
 export interface ProviderApplication {
   readonly name: string
+  /** Absent: derived from the name. */
+  readonly handle?: string | undefined
   readonly email: string
   readonly endpointUrl: string
   readonly description: string
@@ -61,7 +64,7 @@ export class Registration extends Context.Service<
       caller: Principal | undefined
     ): Effect.Effect<
       { readonly provider: Provider; readonly minted: MintedKey; readonly tools: ReadonlyArray<ToolOutcome> },
-      AlreadyRegistered | ToolsRefused
+      AlreadyRegistered | ToolsRefused | HandleRefusal
     >
     consumer(
       application: ConsumerApplication,
@@ -74,6 +77,7 @@ export class Registration extends Context.Service<
     Effect.gen(function* () {
       const accounts = yield* AccountStore
       const catalog = yield* Catalog
+      const handles = yield* Handles
       const keys = yield* Keys
       const entropy = yield* Entropy
       const limits = yield* RateLimitPolicy
@@ -90,9 +94,11 @@ export class Registration extends Context.Service<
           }
         }
         const { tools: declarations, ...profile } = application
+        const id = ProviderId.make(yield* entropy.uuid)
         const provider: Provider = {
-          id: ProviderId.make(yield* entropy.uuid),
           ...profile,
+          id,
+          handle: yield* handles.give(id, application.handle, application.name),
           createdAt: yield* DateTime.now
         }
         yield* accounts.insertProvider(provider)

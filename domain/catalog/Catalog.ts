@@ -3,6 +3,8 @@
  */
 import { Context, DateTime, Effect, Layer, Option, Result, Schema } from "effect"
 import { AccountStore } from "../accounts/AccountStore.ts"
+import { splitQualified } from "../accounts/Handle.ts"
+import { HandleStore } from "../accounts/HandleStore.ts"
 import { ChangeFeed } from "../shared/ChangeFeed.ts"
 import { Entropy } from "../shared/Entropy.ts"
 import { type ProviderId, ToolId } from "../shared/Ids.ts"
@@ -87,6 +89,7 @@ export class Catalog extends Context.Service<
     search(query: CatalogQuery): Effect.Effect<Page<CatalogEntry>>
     find(id: ToolId): Effect.Effect<Option.Option<CatalogEntry>>
     findOf(providerId: ProviderId, toolName: string): Effect.Effect<Option.Option<CatalogEntry>>
+    findQualified(handle: string, toolName: string): Effect.Effect<Option.Option<CatalogEntry>>
     findByName(toolName: string): Effect.Effect<ReadonlyArray<CatalogEntry>>
     /** Newest first, without those that were replaced before they were in effect. */
     prices(id: ToolId): Effect.Effect<ReadonlyArray<PriceVersion>>
@@ -101,6 +104,7 @@ export class Catalog extends Context.Service<
     Effect.gen(function* () {
       const store = yield* CatalogStore
       const accounts = yield* AccountStore
+      const handles = yield* HandleStore
       const schemas = yield* JsonSchemas
       const feed = yield* ChangeFeed
       const entropy = yield* Entropy
@@ -112,6 +116,15 @@ export class Catalog extends Context.Service<
         schema === undefined
           ? Effect.void
           : Effect.mapError(schemas.check(schema), (error) => new ToolRefused({ reason: `${name} ${error.message}` }))
+
+      /** A tool named `acme/echo` would be taken for the tool `echo` of the provider with the handle `acme`. */
+      const checkName = Effect.fnUntraced(function* (providerId: ProviderId, toolName: string) {
+        const handle = splitQualified(toolName)?.handle
+        const owner = handle === undefined ? undefined : Option.getOrUndefined(yield* handles.ownerOf(handle))
+        if (owner === undefined || owner === providerId) return
+        const reason = `a tool_name cannot begin with \`${handle}/\`: \`${handle}\` is the handle of another provider`
+        return yield* new ToolRefused({ reason })
+      })
 
       /** With the change that is being made. */
       const changedTooOften = Effect.fnUntraced(function* (id: ToolId, at: DateTime.Utc) {
@@ -143,6 +156,7 @@ export class Catalog extends Context.Service<
             return yield* new ToolRefused({ reason: "this tool_name stands more than once in the request" })
           }
           const known = Option.getOrUndefined(yield* store.findOf(providerId, change.toolName))
+          if (known === undefined) yield* checkName(providerId, change.toolName)
           const declaration = applyChange(known === undefined ? undefined : declarationOf(known.tool), change)
           if (declaration.outputSchema === undefined && declaration.billingPolicy === "valid_output") {
             return yield* new ToolRefused({ reason: "billing_policy valid_output needs an output_schema" })
@@ -224,6 +238,7 @@ export class Catalog extends Context.Service<
         search,
         find,
         findOf: (providerId, toolName) => one(store.findOf(providerId, toolName)),
+        findQualified: (handle, toolName) => one(store.findQualified(handle, toolName)),
         findByName: (toolName) =>
           inEffectNow(store.findByName(toolName, CANDIDATES_MAX), (entries, at) => entries.map(at)),
         prices,

@@ -30,7 +30,7 @@ export interface CatalogEntry extends Terms {
   /** Counts the changes of terms; receipts keep the one that they were billed at. */
   readonly priceVersion: number
   readonly prices: ToolPrices
-  readonly provider: Pick<Provider, "id" | "name" | "endpointUrl" | "pricingModel">
+  readonly provider: Pick<Provider, "id" | "handle" | "name" | "endpointUrl" | "pricingModel">
 }
 
 export interface ToolUpsert {
@@ -84,6 +84,8 @@ export class CatalogStore extends Context.Service<
     /** Whether it is listed or not. */
     find(id: ToolId): Effect.Effect<Option.Option<CatalogEntry>>
     findOf(providerId: ProviderId, toolName: string): Effect.Effect<Option.Option<CatalogEntry>>
+    /** By the handle that its provider has, or had before; not by one that was retired. */
+    findQualified(handle: string, toolName: string): Effect.Effect<Option.Option<CatalogEntry>>
     /** Every provider's tool of that name, at most `limit`, oldest first; withdrawn ones only where none is listed. */
     findByName(toolName: string, limit: number): Effect.Effect<ReadonlyArray<CatalogEntry>>
     search(filter: CatalogFilter, sort: CatalogSort, page: PageRequest): Effect.Effect<Page<CatalogEntry>>

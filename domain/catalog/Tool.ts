@@ -12,6 +12,13 @@ export const ToolName = Schema.String.check(
   })
 )
 
+/** Of a tool that is called: bare, or after its provider's handle as `handle/tool_name`. */
+export const ToolNameSent = Schema.String.check(
+  Schema.isPattern(/^[A-Za-z0-9_./-]{1,161}$/u, {
+    message: "Expected a tool name: letters, digits, `_`, `-`, `.` or `/`, such as `acme/echo`"
+  })
+)
+
 export const Category = Schema.String.check(
   Schema.isPattern(/^[a-z0-9][a-z0-9 _-]{0,49}$/u, {
     message: "Expected 1 to 50 lowercase letters, digits, spaces, `_` or `-`"

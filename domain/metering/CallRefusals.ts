@@ -7,7 +7,7 @@ import { formatPrice, type Microcents, zero } from "../shared/Microcents.ts"
 import type { TooManyCallsInFlight } from "./CallsInFlight.ts"
 import type { AnswerNotKept } from "./LeftAnswers.ts"
 import type { CallIdempotency, CallStore, Opened, StoredAnswer } from "./CallStore.ts"
-import type { ToolAmbiguous, ToolNotFound, ToolWithdrawn } from "./ToolDirectory.ts"
+import type { ToolUnresolved } from "./ToolDirectory.ts"
 
 export class PriceChanged extends Schema.TaggedError<PriceChanged>()("PriceChanged", {
   priceMicrocents: Schema.BigInt,
@@ -101,9 +101,7 @@ export class CallInFlight extends Schema.TaggedError<CallInFlight>()("CallInFlig
 }
 
 export type CallRefused =
-  | ToolNotFound
-  | ToolWithdrawn
-  | ToolAmbiguous
+  | ToolUnresolved
   | PriceChanged
   | PriceVersionChanged
   | CapRequired

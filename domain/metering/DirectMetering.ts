@@ -26,13 +26,7 @@ import { MeterKeyStore } from "./MeterKeyStore.ts"
 import { makeBillReport } from "./ReportBilling.ts"
 import { termsOfReport } from "./ReportedTerms.ts"
 import { type NoGrant, Reservations } from "./Reservations.ts"
-import {
-  type ToolAmbiguous,
-  ToolDirectory,
-  type ToolNotFound,
-  type ToolWithdrawn,
-  type ToolReference
-} from "./ToolDirectory.ts"
+import { ToolDirectory, type ToolReference, type ToolUnresolved } from "./ToolDirectory.ts"
 import type { CallStatus } from "./ToolUpstream.ts"
 
 export interface MeterRequest {
@@ -89,9 +83,7 @@ export class CallTimeRefused extends Schema.TaggedError<CallTimeRefused>()("Call
 }
 
 export type MeterRefused =
-  | ToolNotFound
-  | ToolWithdrawn
-  | ToolAmbiguous
+  | ToolUnresolved
   | NotYours
   | NoGrant
   | CostTooHigh

@@ -14,7 +14,9 @@ import { CallStore, type StoredAnswer } from "./CallStore.ts"
 import { CallTally } from "./CallTally.ts"
 import type { Metered, MeterRequest } from "./DirectMetering.ts"
 import type { Reservation } from "./Grant.ts"
+import { NamePins } from "./NamePins.ts"
 import { OPENED_WITHIN } from "./Reservations.ts"
+import { pinOf } from "./ToolDirectory.ts"
 
 const SETTLE_WITHIN = Duration.seconds(30)
 
@@ -38,6 +40,12 @@ export const makeBillReport = Effect.gen(function* () {
   const book = yield* BookGuard
   const signer = yield* ReceiptSigner
   const tally = yield* CallTally
+  const pins = yield* NamePins
+
+  const pinning = ({ tool }: MeterRequest, entry: CatalogEntry) => {
+    const pin = pinOf(tool, entry)
+    return (pin === undefined ? undefined : pins.pinning(pin)) ?? Effect.void
+  }
 
   return Effect.fnUntraced(function* ({
     request,
@@ -85,6 +93,7 @@ export const makeBillReport = Effect.gen(function* () {
       yield* DateTime.now,
       signer.sign
     )
+    if (request.status === "success") yield* pinning(request, entry)
     const metered = { entry, receipt, availableMicrocents: opened.availableMicrocents + opened.held - cost }
     const answer = render(metered)
     const closed = yield* calls.close({

@@ -20,6 +20,8 @@ import type { CallProgress } from "./CallsInFlight.ts"
 import { CallTally } from "./CallTally.ts"
 import { LEFT_ANSWER_MS_MAX, leftAnswer, makeLeftAnswerQuota } from "./LeftAnswers.ts"
 import type { CallReport, CallRequest } from "./Metering.ts"
+import { NamePins } from "./NamePins.ts"
+import { pinOf } from "./ToolDirectory.ts"
 import type { UpstreamAnswer } from "./ToolUpstream.ts"
 import { UnfitOutputs } from "./UnfitOutputs.ts"
 
@@ -44,6 +46,7 @@ export const makeSettle = Effect.gen(function* () {
   const signer = yield* ReceiptSigner
   const tally = yield* CallTally
   const unfit = yield* UnfitOutputs
+  const pins = yield* NamePins
   const clock = yield* Clock.Clock
   const isKept = makeLeftAnswerQuota(clock)
 
@@ -135,9 +138,12 @@ export const makeSettle = Effect.gen(function* () {
       fits === false && cost > zero
         ? Effect.andThen(unfit.note({ consumerId: request.consumerId, receiptId: invocationId }, openedAt), close)
         : close
+    const pin = answer.status === "success" ? pinOf(request.tool, entry) : undefined
+    const pinning = pin === undefined ? undefined : pins.pinning(pin)
+    const ending = pinning === undefined ? closing : Effect.andThen(pinning, closing)
     const closesMs = monotonicMs(clock)
     const closed = yield* step(
-      Effect.catchCause(closing, (cause) => settleAgain(closing, cause)),
+      Effect.catchCause(ending, (cause) => settleAgain(ending, cause)),
       "Metering.settle"
     )
     tally.took("settle", monotonicMs(clock) - closesMs)

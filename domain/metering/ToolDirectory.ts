@@ -1,17 +1,21 @@
 /**
  * Tools and prices for the hot path: a bounded cache in front of the catalogue, forgotten tool by tool when one
- * changes, on every node.
+ * changes, on every node. A tool is named by its id, by its qualified name `handle/tool_name`, or by its bare name, which
+ * an account's pin decides before anything that other providers list.
  */
 import { Clock, Context, DateTime, Effect, Layer, Option, Schema } from "effect"
+import { qualifiedName, splitQualified } from "../accounts/Handle.ts"
 import { Catalog } from "../catalog/Catalog.ts"
 import { type CatalogEntry, entryAt } from "../catalog/CatalogStore.ts"
 import { ChangeFeed, onEachChange } from "../shared/ChangeFeed.ts"
 import { makeFreshCache } from "../shared/FreshCache.ts"
-import type { ProviderId, ToolId } from "../shared/Ids.ts"
+import type { ConsumerId, ProviderId, ToolId } from "../shared/Ids.ts"
 import { format } from "../shared/Timestamp.ts"
+import { NamePins, type TooManyPins } from "./NamePins.ts"
 
 export const DIRECTORY_ENTRIES_MAX = 50_000
 export const DIRECTORY_TTL_MS = 30_000
+const CANDIDATES_NAMED_MAX = 5
 
 export class ToolNotFound extends Schema.TaggedError<ToolNotFound>()("ToolNotFound", { tool: Schema.String }) {
   override get message() {
@@ -22,30 +26,54 @@ export class ToolNotFound extends Schema.TaggedError<ToolNotFound>()("ToolNotFou
 export class ToolWithdrawn extends Schema.TaggedError<ToolWithdrawn>()("ToolWithdrawn", {
   tool: Schema.String,
   toolId: Schema.String,
-  since: Schema.String
+  since: Schema.String,
+  pinned: Schema.Boolean
 }) {
   override get message() {
-    return `Its provider withdrew the tool ${this.tool} on ${this.since.slice(0, 10)}. Nothing was charged.`
+    const withdrawn = `Its provider withdrew the tool ${this.tool} on ${this.since.slice(0, 10)}. Nothing was charged.`
+    return this.pinned
+      ? `${withdrawn} Your account's calls of this name stay with this tool. To call another provider's, send its qualified name \`handle/tool_name\`.`
+      : withdrawn
   }
 }
 
 export class ToolAmbiguous extends Schema.TaggedError<ToolAmbiguous>()("ToolAmbiguous", {
   toolName: Schema.String,
   candidates: Schema.Array(
-    Schema.Struct({ tool_id: Schema.String, provider_id: Schema.String, provider: Schema.String })
+    Schema.Struct({
+      qualified_name: Schema.String,
+      tool_id: Schema.String,
+      provider_id: Schema.String,
+      provider: Schema.String
+    })
   )
 }) {
   override get message() {
-    return `Several providers offer a tool named ${this.toolName}: say which, with provider_id or tool_id.`
+    const names = this.candidates.slice(0, CANDIDATES_NAMED_MAX).map((one) => `\`${one.qualified_name}\``)
+    return (
+      `Several providers list a tool named \`${this.toolName}\`. Send the qualified name of one as \`tool_name\`: ` +
+      `${names.join(", ")}. Nothing was charged.`
+    )
   }
 }
 
 export interface ToolReference {
   /** Wins over the name. */
   readonly toolId: ToolId | undefined
+  /** Qualified or bare. */
   readonly toolName: string | undefined
   readonly providerId: ProviderId | undefined
+  /** Whose pins decide what a bare name means. */
+  readonly account?: ConsumerId | undefined
 }
+
+/** What a success of the call pins: undefined unless it named the tool by its bare name alone. */
+export const pinOf = ({ account, providerId, toolId, toolName }: ToolReference, { tool }: CatalogEntry) =>
+  account === undefined || toolId !== undefined || providerId !== undefined || toolName !== tool.toolName
+    ? undefined
+    : { consumerId: account, toolName, toolId: tool.id }
+
+export type ToolUnresolved = ToolNotFound | ToolWithdrawn | ToolAmbiguous | TooManyPins
 
 type Entries = ReadonlyArray<CatalogEntry>
 
@@ -59,16 +87,14 @@ export class ToolDirectory extends Context.Service<
      * With the terms in effect now: an announced change applies from its very time on, however old the cached entry is.
      * `calledAt`: of a call that has been made; one from before the tool was withdrawn is a call of it all the same.
      */
-    find(
-      reference: ToolReference,
-      calledAt?: DateTime.Utc
-    ): Effect.Effect<CatalogEntry, ToolNotFound | ToolWithdrawn | ToolAmbiguous>
+    find(reference: ToolReference, calledAt?: DateTime.Utc): Effect.Effect<CatalogEntry, ToolUnresolved>
   }
 >()("agent-tool-billing/domain/metering/ToolDirectory") {
   static readonly layer = Layer.effect(
     ToolDirectory,
     Effect.gen(function* () {
       const catalog = yield* Catalog
+      const pins = yield* NamePins
       const feed = yield* ChangeFeed
       const clock = yield* Clock.Clock
       const byId = yield* makeFreshCache<Entries>({ entriesMax: DIRECTORY_ENTRIES_MAX, ttlMs: DIRECTORY_TTL_MS })
@@ -82,41 +108,73 @@ export class ToolDirectory extends Context.Service<
         else byId.forgetAll()
       })
 
-      const offered = (entry: CatalogEntry, calledAt: DateTime.Utc | undefined) =>
-        offeredAt(clock.currentTimeMillisUnsafe(), entry, calledAt)
+      const offered = (entry: CatalogEntry, calledAt: DateTime.Utc | undefined, pinned = false) =>
+        offeredAt(clock.currentTimeMillisUnsafe(), entry, calledAt, pinned)
 
       const loadById = (id: ToolId) => Effect.suspend(() => Effect.map(catalog.find(id), Option.toArray))
 
-      const findById = (id: ToolId, calledAt: DateTime.Utc | undefined) =>
+      const findById = (id: ToolId, calledAt: DateTime.Utc | undefined, pinned = false) =>
         Effect.flatMapEager(
           byId.readThrough(id, loadById(id), exists),
           ([entry]): Effect.Effect<CatalogEntry, ToolNotFound | ToolWithdrawn> =>
-            entry === undefined ? Effect.fail(new ToolNotFound({ tool: id })) : offered(entry, calledAt)
+            entry === undefined ? Effect.fail(new ToolNotFound({ tool: id })) : offered(entry, calledAt, pinned)
         )
 
-      const findByName = Effect.fnUntraced(function* (
+      /** What is kept has a space in its key: no tool's name has one. */
+      const readOne = (key: string, load: () => Effect.Effect<Option.Option<CatalogEntry>>) =>
+        Effect.mapEager(
+          byName.readThrough(
+            key,
+            Effect.suspend(() => Effect.map(load(), Option.toArray)),
+            exists
+          ),
+          ([entry]) => entry
+        )
+
+      const findOf = (providerId: ProviderId, toolName: string) =>
+        readOne(`${providerId} ${toolName}`, () => catalog.findOf(providerId, toolName))
+
+      const findQualified = (name: string) => {
+        const parts = splitQualified(name)
+        return parts === undefined
+          ? Effect.undefined
+          : readOne(`/ ${name}`, () => catalog.findQualified(parts.handle, parts.toolName))
+      }
+
+      const findOfProvider = Effect.fnUntraced(function* (
+        providerId: ProviderId,
         toolName: string,
-        providerId: ProviderId | undefined,
         calledAt: DateTime.Utc | undefined
       ) {
-        const entries =
-          providerId === undefined
-            ? yield* byName.readThrough(
-                toolName,
-                Effect.suspend(() => catalog.findByName(toolName)),
-                exists
-              )
-            : yield* byName.readThrough(
-                `${providerId} ${toolName}`,
-                Effect.suspend(() => Effect.map(catalog.findOf(providerId, toolName), Option.toArray)),
-                exists
-              )
+        const own = yield* findOf(providerId, toolName)
+        if (own !== undefined) return yield* offered(own, calledAt)
+        const qualified = yield* findQualified(toolName)
+        if (qualified?.provider.id === providerId) return yield* offered(qualified, calledAt)
+        return yield* new ToolNotFound({ tool: toolName })
+      })
+
+      const findListed = Effect.fnUntraced(function* (
+        toolName: string,
+        account: ConsumerId | undefined,
+        calledAt: DateTime.Utc | undefined
+      ) {
+        const qualified = yield* findQualified(toolName)
+        if (qualified !== undefined) return yield* offered(qualified, calledAt)
+        const entries = yield* byName.readThrough(
+          toolName,
+          Effect.suspend(() => catalog.findByName(toolName)),
+          exists
+        )
         const [first] = entries
         if (first === undefined) return yield* new ToolNotFound({ tool: toolName })
+        // Asked after the entries were read: a pin that was made on another node before they changed is found.
+        const pinned = account === undefined ? undefined : yield* pins.find(account, toolName)
+        if (pinned !== undefined) return yield* findById(pinned, calledAt, true)
         if (entries.length === 1 || first.tool.withdrawnAt !== undefined) return yield* offered(first, calledAt)
         return yield* new ToolAmbiguous({
           toolName,
           candidates: entries.map((entry) => ({
+            qualified_name: qualifiedName(entry.provider.handle, entry.tool.toolName),
             tool_id: entry.tool.id,
             provider_id: entry.provider.id,
             provider: entry.provider.name
@@ -124,13 +182,23 @@ export class ToolDirectory extends Context.Service<
         })
       })
 
+      const findByName = (
+        toolName: string,
+        { account, providerId }: ToolReference,
+        calledAt: DateTime.Utc | undefined
+      ): Effect.Effect<CatalogEntry, ToolUnresolved> => {
+        if (providerId !== undefined) return findOfProvider(providerId, toolName, calledAt)
+        const pinned = account === undefined ? undefined : pins.cached(account, toolName)
+        return pinned === undefined ? findListed(toolName, account, calledAt) : findById(pinned, calledAt, true)
+      }
+
       return ToolDirectory.of({
-        find: ({ toolId, toolName, providerId }, calledAt) =>
-          Effect.suspend(() =>
-            toolId !== undefined
-              ? findById(toolId, calledAt)
-              : toolName !== undefined
-                ? findByName(toolName, providerId, calledAt)
+        find: (reference, calledAt) =>
+          Effect.suspend((): Effect.Effect<CatalogEntry, ToolUnresolved> =>
+            reference.toolId !== undefined
+              ? findById(reference.toolId, calledAt)
+              : reference.toolName !== undefined
+                ? findByName(reference.toolName, reference, calledAt)
                 : Effect.fail(new ToolNotFound({ tool: "without a name" }))
           )
       })
@@ -141,10 +209,11 @@ export class ToolDirectory extends Context.Service<
 const offeredAt = (
   nowMs: number,
   entry: CatalogEntry,
-  calledAt: DateTime.Utc | undefined
+  calledAt: DateTime.Utc | undefined,
+  pinned: boolean
 ): Effect.Effect<CatalogEntry, ToolWithdrawn> => {
   const { id, toolName, withdrawnAt } = entry.tool
   return withdrawnAt === undefined || (calledAt !== undefined && DateTime.isLessThan(calledAt, withdrawnAt))
     ? Effect.succeed(entryAt(entry, nowMs))
-    : Effect.fail(new ToolWithdrawn({ tool: toolName, toolId: id, since: format(withdrawnAt) }))
+    : Effect.fail(new ToolWithdrawn({ tool: toolName, toolId: id, since: format(withdrawnAt), pinned }))
 }

@@ -5,6 +5,7 @@ import { Effect, Layer } from "effect"
 import { Authentication } from "../../domain/accounts/Authentication.ts"
 import { DefaultCaps } from "../../domain/accounts/DefaultCaps.ts"
 import { Erasure } from "../../domain/accounts/Erasure.ts"
+import { Handles } from "../../domain/accounts/Handles.ts"
 import { Keys } from "../../domain/accounts/Keys.ts"
 import { Registration } from "../../domain/accounts/Registration.ts"
 import { Catalog } from "../../domain/catalog/Catalog.ts"
@@ -30,6 +31,7 @@ import { PayoutRequests } from "../../domain/payouts/PayoutRequests.ts"
 import { Payouts } from "../../domain/payouts/Payouts.ts"
 import { DirectMetering } from "../../domain/metering/DirectMetering.ts"
 import { Grants } from "../../domain/metering/Grants.ts"
+import { NamePins } from "../../domain/metering/NamePins.ts"
 import { Metering } from "../../domain/metering/Metering.ts"
 import { Reservations } from "../../domain/metering/Reservations.ts"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
@@ -58,6 +60,7 @@ export const recovery = Layer.merge(SolvencyWatch.layer, Refunds.layer).pipe(
 )
 
 const foundations = Layer.mergeAll(
+  Handles.layer,
   Keys.layer,
   Catalog.layer,
   recovery,
@@ -81,7 +84,7 @@ const platform = Layer.mergeAll(PlatformStats.layer, Submissions.layer, Waitlist
   Layer.provideMerge(Heartbeats.layer)
 )
 
-const directory = ToolDirectory.layer.pipe(Layer.provideMerge(foundations))
+const directory = ToolDirectory.layer.pipe(Layer.provideMerge(NamePins.layer), Layer.provideMerge(foundations))
 
 /** Whatever goes into the log is followed, in the same unit of work, by what is measured of providers. */
 const sequencing = Sequencer.layer.pipe(

@@ -12,6 +12,7 @@ import * as MemoryChargebackStore from "../../adapters/memory/MemoryChargebackSt
 import * as MemoryDisputeStore from "../../adapters/memory/MemoryDisputeStore.ts"
 import * as MemoryFreezeStore from "../../adapters/memory/MemoryFreezeStore.ts"
 import * as MemoryGrantStore from "../../adapters/memory/MemoryGrantStore.ts"
+import * as MemoryHandleStore from "../../adapters/memory/MemoryHandleStore.ts"
 import * as MemoryHealthHistoryStore from "../../adapters/memory/MemoryHealthHistoryStore.ts"
 import * as MemoryIdempotencyStore from "../../adapters/memory/MemoryIdempotencyStore.ts"
 import * as MemoryInvoiceStore from "../../adapters/memory/MemoryInvoiceStore.ts"
@@ -23,6 +24,7 @@ import * as MemoryLogStore from "../../adapters/memory/MemoryLogStore.ts"
 import * as MemoryPayeeStore from "../../adapters/memory/MemoryPayeeStore.ts"
 import * as MemoryPayoutStore from "../../adapters/memory/MemoryPayoutStore.ts"
 import * as MemoryMeterKeyStore from "../../adapters/memory/MemoryMeterKeyStore.ts"
+import * as MemoryNamePinStore from "../../adapters/memory/MemoryNamePinStore.ts"
 import * as MemoryMarketFigures from "../../adapters/memory/MemoryMarketFigures.ts"
 import * as MemoryPlatformFigures from "../../adapters/memory/MemoryPlatformFigures.ts"
 import * as MemoryReceiptStore from "../../adapters/memory/MemoryReceiptStore.ts"
@@ -50,6 +52,7 @@ const stores = Layer.mergeAll(
   MemoryDisputeStore.layer,
   MemoryFreezeStore.layer,
   MemoryGrantStore.layer,
+  MemoryHandleStore.layer.pipe(Layer.provide(MemoryVerificationStore.layer)),
   MemoryHealthHistoryStore.layer,
   MemoryIdempotencyStore.layer,
   MemoryInvoiceStore.layer,
@@ -59,6 +62,7 @@ const stores = Layer.mergeAll(
   MemoryLogStore.layer,
   MemoryMarketFigures.layer,
   MemoryMeterKeyStore.layer,
+  MemoryNamePinStore.layer,
   MemoryPayeeStore.layer,
   MemoryPayoutStore.layer,
   MemoryPlatformFigures.layer,

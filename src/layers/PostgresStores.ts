@@ -13,6 +13,7 @@ import * as PostgresChargebackStore from "../../adapters/sql/PostgresChargebackS
 import * as PostgresDisputeStore from "../../adapters/sql/PostgresDisputeStore.ts"
 import * as PostgresFreezeStore from "../../adapters/sql/PostgresFreezeStore.ts"
 import * as PostgresGrantStore from "../../adapters/sql/PostgresGrantStore.ts"
+import * as PostgresHandleStore from "../../adapters/sql/PostgresHandleStore.ts"
 import * as PostgresHealthHistoryStore from "../../adapters/sql/PostgresHealthHistoryStore.ts"
 import * as PostgresIdempotencyStore from "../../adapters/sql/PostgresIdempotencyStore.ts"
 import * as PostgresInvoiceStore from "../../adapters/sql/PostgresInvoiceStore.ts"
@@ -23,6 +24,7 @@ import * as PostgresLogStore from "../../adapters/sql/PostgresLogStore.ts"
 import * as PostgresPayeeStore from "../../adapters/sql/PostgresPayeeStore.ts"
 import * as PostgresPayoutStore from "../../adapters/sql/PostgresPayoutStore.ts"
 import * as PostgresMeterKeyStore from "../../adapters/sql/PostgresMeterKeyStore.ts"
+import * as PostgresNamePinStore from "../../adapters/sql/PostgresNamePinStore.ts"
 import * as PostgresMarketFigures from "../../adapters/sql/PostgresMarketFigures.ts"
 import * as PostgresPlatformFigures from "../../adapters/sql/PostgresPlatformFigures.ts"
 import * as PostgresProviderEvidence from "../../adapters/sql/PostgresProviderEvidence.ts"
@@ -55,6 +57,7 @@ const stores = Layer.mergeAll(
   PostgresDisputeStore.layer,
   PostgresFreezeStore.layer,
   PostgresGrantStore.layer,
+  PostgresHandleStore.layer,
   PostgresHealthHistoryStore.layer,
   PostgresIdempotencyStore.layer,
   PostgresInvoiceStore.layer,
@@ -64,6 +67,7 @@ const stores = Layer.mergeAll(
   PostgresLogStore.layer,
   PostgresMarketFigures.layer,
   PostgresMeterKeyStore.layer,
+  PostgresNamePinStore.layer,
   PostgresPayeeStore.layer,
   PostgresPayoutStore.layer,
   PostgresPlatformFigures.layer,

@@ -42,7 +42,7 @@ export const catalogContract = (name: string, ports: Layer.Layer<Ports>) =>
             action: "created",
             priceVersion: 1
           })
-          const { endpointUrl, id, name, pricingModel } = provider
+          const { endpointUrl, handle, id, name, pricingModel } = provider
           const found = Option.getOrThrow(yield* store.find(tool.id))
           assert.deepStrictEqual(found, {
             tool: toolOf(tool.declaration, {
@@ -55,7 +55,7 @@ export const catalogContract = (name: string, ports: Layer.Layer<Ports>) =>
             ...termsOf(tool.prices.inEffect),
             priceVersion: 1,
             prices: tool.prices,
-            provider: { id, name, endpointUrl, pricingModel }
+            provider: { id, handle, name, endpointUrl, pricingModel }
           })
         }
         const schema = Option.getOrThrow(yield* store.find(full.id)).tool.inputSchema

@@ -3,6 +3,7 @@
  */
 import { DateTime, Duration, Effect, Option } from "effect"
 import type { Consumer, Provider } from "../../domain/accounts/Account.ts"
+import { suffixed } from "../../domain/accounts/Handle.ts"
 import { AccountStore } from "../../domain/accounts/AccountStore.ts"
 import type { ApiKey } from "../../domain/accounts/ApiKey.ts"
 import { CatalogStore, type ToolUpsert } from "../../domain/catalog/CatalogStore.ts"
@@ -20,8 +21,10 @@ import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 export const instant = (iso: string): DateTime.Utc => DateTime.makeUnsafe(iso)
 
 export const aProvider = Effect.fnUntraced(function* (changes: Partial<Provider> = {}) {
+  const id = ProviderId.make(yield* (yield* Entropy).uuid)
   const provider: Provider = {
-    id: ProviderId.make(yield* (yield* Entropy).uuid),
+    id,
+    handle: suffixed("weather-works", id, 12),
     name: "Weather Works",
     email: "owner@example.com",
     endpointUrl: "https://example.com/mcp",

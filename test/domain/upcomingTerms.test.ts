@@ -9,6 +9,7 @@ import { AccountStore } from "../../domain/accounts/AccountStore.ts"
 import { Catalog } from "../../domain/catalog/Catalog.ts"
 import { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
 import { termsOfReport } from "../../domain/metering/ReportedTerms.ts"
+import { NamePins } from "../../domain/metering/NamePins.ts"
 import { ToolDirectory } from "../../domain/metering/ToolDirectory.ts"
 import { fromCents, Microcents } from "../../domain/shared/Microcents.ts"
 import { everyStore, withServices } from "../contracts/ports.ts"
@@ -18,7 +19,10 @@ const NOTICE = Duration.seconds(10)
 const price = Microcents.make
 
 for (const [name, ports] of everyStore) {
-  const services = ToolDirectory.layer.pipe(Layer.provideMerge(withServices(ports, NOTICE)))
+  const services = ToolDirectory.layer.pipe(
+    Layer.provideMerge(NamePins.layer),
+    Layer.provideMerge(withServices(ports, NOTICE))
+  )
   it.layer(services, { timeout: "60 seconds" })(`Announced terms over ${name}`, (it) => {
     const listed = Effect.fnUntraced(function* (first: bigint) {
       const catalog = yield* Catalog

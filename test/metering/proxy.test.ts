@@ -16,6 +16,7 @@ import {
   problemOf,
   PROXY,
   purseOf,
+  qualifiedNameOf,
   receiptsOf
 } from "../support/metering/Shop.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
@@ -71,40 +72,54 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("with a tool_name that several providers offer needs provider_id: 409 names the candidates", () =>
-      Effect.gen(function* () {
-        const [one, other] = [
-          yield* resulting({ content: [], from: "one" }),
-          yield* resulting({ content: [], from: "other" })
-        ]
-        const tool = { tool_name: `shared-${name.toLowerCase()}` }
-        const first = yield* anOffer(one.url, tool, { name: "First" })
-        const byName = { tool_id: undefined, tool_name: first.toolName }
-        const consumer = yield* aBuyer()
-        const alone = yield* expecting(200, callOf(consumer, first, byName))
-        assert.strictEqual(at(alone, "result", "from"), "one")
-
-        const second = yield* anOffer(other.url, tool, { name: "Second" })
-        const refused = yield* buy(consumer, first, byName)
-        assert.deepStrictEqual(problemOf(refused), [409, "DUPLICATE"])
-        assert.sameDeepMembers(
-          [...listAt(refused, "candidates")],
-          [
-            { tool_id: first.toolId, provider_id: first.provider.id, provider: "First" },
-            { tool_id: second.toolId, provider_id: second.provider.id, provider: "Second" }
+    it.effect(
+      "with a tool_name that several providers list, and that the account never called, is 409 with the qualified names",
+      () =>
+        Effect.gen(function* () {
+          const [one, other] = [
+            yield* resulting({ content: [], from: "one" }),
+            yield* resulting({ content: [], from: "other" })
           ]
-        )
-        const named = yield* expecting(200, callOf(consumer, first, { ...byName, provider_id: second.provider.id }))
-        assert.strictEqual(at(named, "result", "from"), "other")
-        const nobody = yield* aProvider()
-        assert.deepStrictEqual(problemOf(yield* buy(consumer, first, { ...byName, provider_id: nobody.id })), [
-          404,
-          "NOT_FOUND"
-        ])
+          const tool = { tool_name: `shared-${name.toLowerCase()}` }
+          const first = yield* anOffer(one.url, tool, { name: "First" })
+          const byName = { tool_id: undefined, tool_name: first.toolName }
+          const consumer = yield* aBuyer()
+          const alone = yield* expecting(200, callOf(consumer, first, byName))
+          assert.strictEqual(at(alone, "result", "from"), "one")
 
-        const misleading = { tool_id: first.toolId, tool_name: "no-such-tool", provider_id: second.provider.id }
-        assert.strictEqual(at(yield* expecting(200, callOf(consumer, first, misleading)), "result", "from"), "one")
-      })
+          const second = yield* anOffer(other.url, tool, { name: "Second" })
+          const newcomer = yield* aBuyer()
+          const refused = yield* buy(newcomer, first, byName)
+          assert.deepStrictEqual(problemOf(refused), [409, "DUPLICATE"])
+          assert.sameDeepMembers(
+            [...listAt(refused, "candidates")],
+            [
+              {
+                qualified_name: yield* qualifiedNameOf(first),
+                tool_id: first.toolId,
+                provider_id: first.provider.id,
+                provider: "First"
+              },
+              {
+                qualified_name: yield* qualifiedNameOf(second),
+                tool_id: second.toolId,
+                provider_id: second.provider.id,
+                provider: "Second"
+              }
+            ]
+          )
+          assert.include(textAt(refused, "message"), `\`${yield* qualifiedNameOf(second)}\``)
+          const named = yield* expecting(200, callOf(consumer, first, { ...byName, provider_id: second.provider.id }))
+          assert.strictEqual(at(named, "result", "from"), "other")
+          const nobody = yield* aProvider()
+          assert.deepStrictEqual(problemOf(yield* buy(consumer, first, { ...byName, provider_id: nobody.id })), [
+            404,
+            "NOT_FOUND"
+          ])
+
+          const misleading = { tool_id: first.toolId, tool_name: "no-such-tool", provider_id: second.provider.id }
+          assert.strictEqual(at(yield* expecting(200, callOf(consumer, first, misleading)), "result", "from"), "one")
+        })
     )
 
     it.effect("needs a tool and takes its input once", () =>
@@ -149,6 +164,7 @@ for (const [name, market] of everyMarket()) {
         const expected = {
           tool: "echo",
           tool_name: "echo",
+          qualified_name: yield* qualifiedNameOf(offer),
           tool_id: offer.toolId,
           provider: "Weather Works",
           provider_id: offer.provider.id,

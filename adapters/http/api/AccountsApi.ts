@@ -3,6 +3,7 @@
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Handle } from "../../../domain/accounts/Handle.ts"
 import { KEY_LABEL_CHARS_MAX, ROTATION_GRACE_SECONDS_MAX } from "../../../domain/accounts/Keys.ts"
 import { TOOLS_PER_REQUEST_MAX } from "../../../domain/catalog/Catalog.ts"
 import { EndpointUrl } from "../../../domain/shared/EndpointUrl.ts"
@@ -17,6 +18,7 @@ import { ToolBody } from "./ToolBody.ts"
 
 export const RegisterProvider = Schema.Struct({
   name: Name(200),
+  handle: Schema.optionalKey(Handle),
   email: Email,
   endpoint_url: EndpointUrl.annotateKey({ format: "uri" }),
   description: Schema.optionalKey(Text(4_000)),
@@ -37,6 +39,7 @@ export const RegisterProvider = Schema.Struct({
     examples: [
       {
         name: "Ada Tools",
+        handle: "ada-tools",
         email: "ada@example.org",
         endpoint_url: "https://tools.example.org/mcp",
         default_price_microcents: Microcents.make(500n),
@@ -60,11 +63,12 @@ export const RegisterConsumer = Schema.Struct({
 const RegisteredProvider = Schema.Struct({
   registered: Schema.Literal(true),
   provider_id: ProviderId,
+  handle: Schema.String,
   name: Schema.String,
   api_key: Schema.String,
   api_key_prefix: Schema.String,
   tools_registered: Schema.Int,
-  tools: Schema.Array(Schema.Struct({ id: ToolId, tool_name: Schema.String })),
+  tools: Schema.Array(Schema.Struct({ id: ToolId, tool_name: Schema.String, qualified_name: Schema.String })),
   message: Schema.String,
   next_steps: Schema.Array(Schema.String)
 }).annotate({ identifier: "RegisteredProvider" })
@@ -139,6 +143,7 @@ const owner = ["consumer", "provider"] as const
 const WhoAmI = Schema.Struct({
   role: Schema.Literals(["consumer", "provider"]),
   id: Schema.String,
+  handle: Schema.NullOr(Schema.String),
   name: Schema.String,
   key_id: KeyId,
   rate_limit_rpm: Schema.Int,

@@ -3,7 +3,7 @@
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { ToolName } from "../../../domain/catalog/Tool.ts"
+import { ToolNameSent } from "../../../domain/catalog/Tool.ts"
 import { ReceiptStatus } from "../../../domain/receipts/Receipt.ts"
 import { ProviderId, ReceiptId, ToolId } from "../../../domain/shared/Ids.ts"
 import { MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
@@ -21,7 +21,7 @@ const JsonObject = Schema.Record(Schema.String, Schema.Json)
 
 export const ProxyCall = Schema.Struct({
   tool_id: Schema.optionalKey(ToolId),
-  tool_name: Schema.optionalKey(ToolName),
+  tool_name: Schema.optionalKey(ToolNameSent),
   input: Schema.optionalKey(JsonObject),
   arguments: Schema.optionalKey(JsonObject),
   provider_id: Schema.optionalKey(ProviderId),
@@ -38,7 +38,7 @@ export const ProxyCall = Schema.Struct({
         : undefined
     })
   )
-  .annotate({ identifier: "ProxyCall", examples: [{ tool_name: "search", input: { q: "sea" } }] })
+  .annotate({ identifier: "ProxyCall", examples: [{ tool_name: "ada-tools/search", input: { q: "sea" } }] })
 
 const capHeaderField = {
   "x-max-cost-microcents": Schema.optionalKey(
@@ -73,6 +73,7 @@ const Quote = Schema.Struct({
   quote: Schema.Struct({
     tool: Schema.String,
     tool_name: Schema.String,
+    qualified_name: Schema.String,
     tool_id: ToolId,
     provider: Schema.String,
     provider_id: ProviderId,

@@ -47,7 +47,12 @@ const RegisteredTools = Schema.Struct({
   registered: Schema.Int,
   errors: Schema.Int,
   tools: Schema.Array(
-    Schema.Struct({ id: ToolId, tool_name: Schema.String, action: Schema.Literals(["created", "updated"]) })
+    Schema.Struct({
+      id: ToolId,
+      tool_name: Schema.String,
+      qualified_name: Schema.String,
+      action: Schema.Literals(["created", "updated"])
+    })
   ),
   tool_errors: Schema.Array(Schema.Struct({ tool_name: Schema.String, error: Schema.String })),
   message: Schema.String
@@ -82,11 +87,13 @@ const CatalogPage = Schema.Struct({
 const PriceLine = Schema.Struct({
   tool_id: ToolId,
   tool_name: Schema.String,
+  qualified_name: Schema.String,
   display_name: Schema.String,
   description: Schema.String,
   category: Schema.String,
   provider: Schema.String,
   provider_id: ProviderId,
+  provider_handle: Schema.String,
   pricing: Schema.Struct({
     ...pricingFields,
     price_per_call_microcents: MicrocentsFromInt,

@@ -14,12 +14,14 @@ const JsonSchemaOrNull = Schema.NullOr(Schema.Record(Schema.String, Schema.Unkno
 export const CatalogTool = Schema.Struct({
   id: ToolId,
   tool_name: Schema.String,
+  qualified_name: Schema.String,
   display_name: Schema.String,
   description: Schema.String,
   category: Schema.String,
   input_schema: JsonSchemaOrNull,
   provider: Schema.Struct({
     id: ProviderId,
+    handle: Schema.String,
     name: Schema.String,
     verified: Schema.Boolean,
     verification_level: VerificationLevel,

@@ -3,7 +3,7 @@
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { ToolName } from "../../../domain/catalog/Tool.ts"
+import { ToolNameSent } from "../../../domain/catalog/Tool.ts"
 import { GRANT_TOOLS_MAX } from "../../../domain/metering/Grants.ts"
 import { Receipt, ReceiptStatus } from "../../../domain/receipts/Receipt.ts"
 import { ConsumerId, GrantId, ProviderId, ReceiptId, ToolId } from "../../../domain/shared/Ids.ts"
@@ -19,7 +19,7 @@ const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0), Schema.isLessTh
 
 export const MeteredCall = Schema.Struct({
   tool_id: Schema.optionalKey(ToolId),
-  tool_name: Schema.optionalKey(ToolName),
+  tool_name: Schema.optionalKey(ToolNameSent),
   agent_id: Schema.optionalKey(ConsumerId),
   consumer_id: Schema.optionalKey(ConsumerId),
   status: Schema.optionalKey(ReceiptStatus),
@@ -43,7 +43,10 @@ export const MeteredCall = Schema.Struct({
         : undefined
     })
   )
-  .annotate({ identifier: "MeteredCall", examples: [{ tool_name: "search", success: true, duration_ms: 42 }] })
+  .annotate({
+    identifier: "MeteredCall",
+    examples: [{ tool_name: "ada-tools/search", success: true, duration_ms: 42 }]
+  })
 
 const EventText = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200))
 
@@ -104,7 +107,7 @@ export class MeteringApi extends HttpApiGroup.make("metering")
     HttpApiEndpoint.post("meter", "/api/v1/market/meter", {
       headers: idempotencyHeader,
       payload: Schema.Union([MeteredEvent, MeteredCall]).annotate({
-        examples: [{ tool_name: "search", success: true }]
+        examples: [{ tool_name: "ada-tools/search", success: true }]
       }),
       success: Metered.pipe(HttpApiSchema.status(201)),
       error: problems(400, 401, 402, 403, 404, 409, 410, 413, 415, 422)

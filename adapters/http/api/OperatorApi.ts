@@ -3,6 +3,7 @@
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Handle } from "../../../domain/accounts/Handle.ts"
 import { ConsumerId, ProviderId } from "../../../domain/shared/Ids.ts"
 import { Timestamp } from "../../../domain/shared/Timestamp.ts"
 import { Access, KeyAuth, readBy, writeBy } from "./Access.ts"
@@ -50,6 +51,30 @@ export const SetReserve = Schema.Struct({ lifted: Schema.Boolean }).annotate({
   examples: [{ lifted: true }]
 })
 
+export const SetHandle = Schema.Struct({
+  handle: Handle,
+  retire_previous: Schema.optionalKey(Schema.Boolean)
+}).annotate({ identifier: "SetHandle", examples: [{ handle: "ada-tools" }] })
+
+const ProviderHandle = Schema.Struct({
+  provider_id: ProviderId,
+  handle: Schema.String,
+  previous_handle: Schema.String,
+  previous_retired: Schema.Boolean
+}).annotate({ identifier: "ProviderHandle" })
+
+const HandleImitations = Schema.Struct({
+  imitations: Schema.Array(
+    Schema.Struct({
+      handle: Schema.String,
+      provider_id: ProviderId,
+      imitates: Schema.String,
+      imitated_provider_id: ProviderId
+    })
+  ),
+  total: Schema.Int
+}).annotate({ identifier: "HandleImitations" })
+
 export class OperatorApi extends HttpApiGroup.make("operator")
   .add(
     HttpApiEndpoint.get("solvency", "/api/v1/operator/solvency", { success: Solvency, error: problems(401, 403) })
@@ -93,6 +118,37 @@ export class OperatorApi extends HttpApiGroup.make("operator")
         OpenApi.annotations({
           summary: "Lift a provider's rolling reserve",
           description: "For the operator. `lifted: true` releases what is reserved and reserves nothing more."
+        })
+      ),
+    HttpApiEndpoint.post("setHandle", "/api/v1/operator/providers/:provider_id/handle", {
+      headers: idempotencyHeader,
+      params: { provider_id: ProviderId },
+      payload: SetHandle,
+      success: ProviderHandle,
+      error: problems(400, 401, 403, 404, 409, 413, 415, 422)
+    })
+      .annotate(Access, writeBy("operator"))
+      .middleware(KeyAuth)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Give a provider another handle",
+          description:
+            "For the operator. The previous handle is given to no other provider. It still resolves to this provider, so " +
+            "that calls which name it go on working, unless `retire_previous` is true."
+        })
+      ),
+    HttpApiEndpoint.get("imitations", "/api/v1/operator/handles/imitations", {
+      success: HandleImitations,
+      error: problems(401, 403)
+    })
+      .annotate(Access, readBy("operator"))
+      .middleware(KeyAuth)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "List handles that imitate a verified provider's",
+          description:
+            "For the operator. Such a handle was given before the imitated provider was verified; it is refused afterwards. " +
+            "At most 100, by handle."
         })
       ),
     HttpApiEndpoint.post("unfreeze", "/api/v1/operator/consumers/:consumer_id/unfreeze", {

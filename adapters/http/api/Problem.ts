@@ -111,7 +111,14 @@ const extras: Partial<Record<ProblemStatus, Schema.Struct.Fields>> = {
     platform_funds_cents: Schema.optionalKey(Schema.Int),
     price_version: Schema.optionalKey(Schema.Int),
     candidates: Schema.optionalKey(
-      Schema.Array(Schema.Struct({ tool_id: Schema.String, provider_id: Schema.String, provider: Schema.String }))
+      Schema.Array(
+        Schema.Struct({
+          qualified_name: Schema.String,
+          tool_id: Schema.String,
+          provider_id: Schema.String,
+          provider: Schema.String
+        })
+      )
     )
   },
   410: {

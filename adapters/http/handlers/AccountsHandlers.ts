@@ -4,11 +4,13 @@
 import { DateTime, Effect, Option } from "effect"
 import { type ApiKey, isLive } from "../../../domain/accounts/ApiKey.ts"
 import { DefaultCaps } from "../../../domain/accounts/DefaultCaps.ts"
+import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
+import { qualifiedName } from "../../../domain/accounts/Handle.ts"
 import { Keys, ROTATION_GRACE_SECONDS_DEFAULT } from "../../../domain/accounts/Keys.ts"
 import type { KeyOwner } from "../../../domain/accounts/Principal.ts"
 import { Registration } from "../../../domain/accounts/Registration.ts"
 import { type Freeze, FreezeStore } from "../../../domain/payments/FreezeStore.ts"
-import type { KeyId } from "../../../domain/shared/Ids.ts"
+import type { KeyId, ProviderId } from "../../../domain/shared/Ids.ts"
 import { formatDollars, fromCents, zero } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 import { AccountsApi } from "../api/AccountsApi.ts"
@@ -25,6 +27,10 @@ export const accountsRoutes = Effect.gen(function* () {
   const caps = yield* DefaultCaps
   const freezes = yield* FreezeStore
   const baseUrl = yield* BaseUrl
+  const accounts = yield* AccountStore
+
+  const handleOf = (id: ProviderId) =>
+    Effect.map(accounts.findProvider(id), (found) => Option.getOrUndefined(found)?.handle ?? null)
 
   const registerProvider = route(
     endpoints.registerProvider,
@@ -32,6 +38,7 @@ export const accountsRoutes = Effect.gen(function* () {
       const { provider, minted, tools } = yield* registration.provider(
         {
           name: payload.name,
+          handle: payload.handle,
           email: payload.email,
           endpointUrl: payload.endpoint_url,
           description: payload.description ?? "",
@@ -46,11 +53,16 @@ export const accountsRoutes = Effect.gen(function* () {
         body: {
           registered: true as const,
           provider_id: provider.id,
+          handle: provider.handle,
           name: provider.name,
           api_key: minted.secret,
           api_key_prefix: minted.key.prefix,
           tools_registered: tools.length,
-          tools: tools.map((tool) => ({ id: tool.id, tool_name: tool.toolName })),
+          tools: tools.map((tool) => ({
+            id: tool.id,
+            tool_name: tool.toolName,
+            qualified_name: qualifiedName(provider.handle, tool.toolName)
+          })),
           message: "Keep the api_key: it is shown only now.",
           next_steps: [
             `Put tools and prices in with POST ${baseUrl}/api/market/tools`,
@@ -106,6 +118,7 @@ export const accountsRoutes = Effect.gen(function* () {
         body: {
           role: caller.role,
           id: caller.ownerId,
+          handle: caller.role === "provider" ? yield* handleOf(caller.ownerId) : null,
           name: caller.name,
           key_id: caller.keyId,
           rate_limit_rpm: caller.rateLimitRpm,

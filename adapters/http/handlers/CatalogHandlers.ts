@@ -3,6 +3,7 @@
  */
 import { DateTime, Effect, Option } from "effect"
 import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
+import { qualifiedName } from "../../../domain/accounts/Handle.ts"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
 import type { CatalogEntry, CatalogSort } from "../../../domain/catalog/CatalogStore.ts"
 import { priceText } from "../../../domain/catalog/Terms.ts"
@@ -122,11 +123,13 @@ const priceLine = (entry: CatalogEntry) => {
   return {
     tool_id: tool.id,
     tool_name: tool.toolName,
+    qualified_name: qualifiedName(provider.handle, tool.toolName),
     display_name: tool.displayName,
     description: tool.description,
     category: tool.category,
     provider: provider.name,
     provider_id: provider.id,
+    provider_handle: provider.handle,
     pricing: {
       ...pricingView(entry),
       price_per_call_microcents: price,

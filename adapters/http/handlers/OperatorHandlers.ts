@@ -3,6 +3,7 @@
  */
 import { DateTime, Effect, Option } from "effect"
 import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
+import { Handles } from "../../../domain/accounts/Handles.ts"
 import { PlatformFunds } from "../../../domain/ledger/PlatformFunds.ts"
 import { UnknownProvider } from "../../../domain/metering/Grants.ts"
 import { AccountFreezes } from "../../../domain/payments/AccountFreezes.ts"
@@ -22,6 +23,7 @@ export const operatorRoutes = Effect.gen(function* () {
   const money = yield* ProviderMoney
   const accounts = yield* AccountStore
   const freezes = yield* AccountFreezes
+  const handles = yield* Handles
 
   const standing = Effect.gen(function* () {
     const found = yield* funds.solvency
@@ -85,5 +87,32 @@ export const operatorRoutes = Effect.gen(function* () {
     })
   )
 
-  return [solvency, moveFunds, setReserve, unfreeze]
+  const setHandle = route(
+    endpoints.setHandle,
+    Effect.fnUntraced(function* ({ params: { provider_id }, payload: { handle, retire_previous = false } }) {
+      const { previous } = yield* handles.reassign({
+        providerId: provider_id,
+        handle,
+        retirePrevious: retire_previous
+      })
+      const previous_retired = retire_previous && previous !== handle
+      return { status: 200, body: { provider_id, handle, previous_handle: previous, previous_retired } }
+    }),
+    { closed: true }
+  )
+
+  const imitations = route(
+    endpoints.imitations,
+    Effect.fnUntraced(function* () {
+      const found = (yield* handles.imitations).map((one) => ({
+        handle: one.handle,
+        provider_id: one.providerId,
+        imitates: one.imitates,
+        imitated_provider_id: one.imitatedProviderId
+      }))
+      return { status: 200, body: { imitations: found, total: found.length } }
+    })
+  )
+
+  return [solvency, moveFunds, setReserve, setHandle, imitations, unfreeze]
 })

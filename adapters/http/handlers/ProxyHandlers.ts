@@ -2,6 +2,7 @@
  * The proxy over HTTP: the hot path. What it answers is written as text once, kept for replays and sent as it is.
  */
 import { Effect } from "effect"
+import { qualifiedName } from "../../../domain/accounts/Handle.ts"
 import type { CatalogEntry } from "../../../domain/catalog/CatalogStore.ts"
 import { isUsagePriced, priceText } from "../../../domain/catalog/Terms.ts"
 import { Metering } from "../../../domain/metering/Metering.ts"
@@ -33,7 +34,12 @@ export const proxyRoutes = Effect.gen(function* () {
       const cap = yield* capHeader(request)
       const call = {
         consumerId: caller.ownerId,
-        tool: { toolId: payload.tool_id, toolName: payload.tool_name, providerId: payload.provider_id },
+        tool: {
+          toolId: payload.tool_id,
+          toolName: payload.tool_name,
+          providerId: payload.provider_id,
+          account: caller.ownerId
+        },
         arguments: payload.input ?? payload.arguments ?? {},
         maxCost: payload.max_cost_microcents ?? cap,
         defaultCap: caller.defaultCap,
@@ -97,6 +103,7 @@ const quoteBody = ({
   quote: {
     tool: entry.tool.displayName,
     tool_name: entry.tool.toolName,
+    qualified_name: qualifiedName(entry.provider.handle, entry.tool.toolName),
     tool_id: entry.tool.id,
     provider: entry.provider.name,
     provider_id: entry.provider.id,

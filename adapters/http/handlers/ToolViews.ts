@@ -2,6 +2,7 @@
  * Tools as the catalogue shows them, to programs and on pages: with who offers them and how they have done.
  */
 import { Effect } from "effect"
+import { qualifiedName } from "../../../domain/accounts/Handle.ts"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
 import type { CatalogEntry } from "../../../domain/catalog/CatalogStore.ts"
 import { MarketFigures, type ToolFigures } from "../../../domain/catalog/MarketFigures.ts"
@@ -80,12 +81,14 @@ const catalogTool = (
   return {
     id: tool.id,
     tool_name: tool.toolName,
+    qualified_name: qualifiedName(provider.handle, tool.toolName),
     display_name: tool.displayName,
     description: tool.description,
     category: tool.category,
     input_schema: tool.inputSchema ?? null,
     provider: {
       id: provider.id,
+      handle: provider.handle,
       name: provider.name,
       verified: level !== "unverified",
       verification_level: level,

@@ -2,6 +2,8 @@
  * Tools put in by their provider, judged one by one; and taken out again.
  */
 import { Effect, Result, Schema, SchemaIssue } from "effect"
+import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
+import { qualifiedName } from "../../../domain/accounts/Handle.ts"
 import { Catalog, type RefusedTool } from "../../../domain/catalog/Catalog.ts"
 import type { ToolChange } from "../../../domain/catalog/Tool.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
@@ -16,23 +18,31 @@ const OWN_TOOLS = "tools"
 
 export const toolsRoutes = Effect.gen(function* () {
   const catalog = yield* Catalog
+  const accounts = yield* AccountStore
   const views = yield* makeToolViews
 
   const registerTools = route(
     CatalogApi.endpoints.registerTools,
     Effect.fnUntraced(function* ({ as, payload }) {
       const { changes, indexes, refused } = yield* judge(payload.tools)
-      const result = yield* catalog.upsert(as("provider").ownerId, changes)
+      const { ownerId } = as("provider")
+      const result = yield* catalog.upsert(ownerId, changes)
       const errors = [...refused, ...result.refused.map((tool) => ({ ...tool, index: indexes[tool.index]! }))].toSorted(
         (a, b) => a.index - b.index
       )
       if (result.stored.length === 0) return yield* new NoToolRegistered({ tools: errors })
+      const { handle } = yield* Effect.flatMap(accounts.findProvider(ownerId), Effect.fromOption).pipe(Effect.orDie)
       return {
         status: 201,
         body: {
           registered: result.stored.length,
           errors: errors.length,
-          tools: result.stored.map((tool) => ({ id: tool.id, tool_name: tool.toolName, action: tool.action })),
+          tools: result.stored.map((tool) => ({
+            id: tool.id,
+            tool_name: tool.toolName,
+            qualified_name: qualifiedName(handle, tool.toolName),
+            action: tool.action
+          })),
           tool_errors: errors.map(({ tool_name, error }) => ({ tool_name, error })),
           message:
             errors.length === 0

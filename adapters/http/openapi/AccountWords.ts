@@ -25,6 +25,11 @@ const key = {
 export const accountWords: Words = {
   "RegisterProvider.": ["An MCP server and the tools that it offers."],
   "RegisterProvider.name": ["Your name, or your company's, as agents will read it."],
+  "RegisterProvider.handle": [
+    "Your handle, the first part of your tools' qualified names: 3 to 32 lowercase letters, digits and single dashes. " +
+      "Derived from the name, if absent. Only the operator can change it later.",
+    "ada-tools"
+  ],
   "RegisterProvider.description": ["What your tools are good for."],
   "RegisterProvider.tools": ["Tools to put into the catalogue at once; more can follow with `POST /api/market/tools`."],
   endpoint_url: [
@@ -45,6 +50,7 @@ export const accountWords: Words = {
 
   "RegisteredProvider.": ["The provider is registered. `api_key` is shown only here."],
   "RegisteredProvider.id": ["The tool's id.", TOOL_ID],
+  "RegisteredProvider.handle": ["Your handle.", "ada-tools"],
   "RegisteredProvider.name": ["The name as it was kept.", "Ada Tools"],
   "RegisteredProvider.api_key": ["Your key. Only its hash is kept: store it now.", PROVIDER_KEY],
   "RegisteredProvider.api_key_prefix": ["How the key is listed from now on.", "atb_p_01234567"],
@@ -65,6 +71,7 @@ export const accountWords: Words = {
 
   "WhoAmI.": ["The account behind the key, and what the key may do."],
   "WhoAmI.id": ["The account's id.", CONSUMER_ID],
+  "WhoAmI.handle": ["A provider's handle; null for a consumer.", null],
   "WhoAmI.name": ["The account's name.", "Research agent"],
   key_expires_at: ["When the key that you sent ends by itself; null: never.", null],
 

@@ -23,8 +23,13 @@ const receipt = {
 export const callWords: Words = {
   "ProxyCall.": ["Which tool, with what, and for how much at most."],
   "ProxyCall.tool_id": ["The tool. Goes before `tool_name`."],
-  "ProxyCall.tool_name": ["The tool by name; where several providers offer one, `provider_id` says whose."],
-  "ProxyCall.provider_id": ["Whose tool, where a name alone does not say."],
+  "ProxyCall.tool_name": [
+    "The tool by its qualified name `handle/tool_name`, or by its bare name. Your account's first successful call of a " +
+      "bare name pins it: later calls of that name go to the same tool or, once that is withdrawn, are 410. A name " +
+      "without a pin goes to the only listed tool of that name; where there are several, the call is 409.",
+    "ada-tools/search"
+  ],
+  "ProxyCall.provider_id": ["Whose tool the bare name means. No pin is used or made."],
   "ProxyCall.max_cost_microcents": [
     "The most that you pay for this call. Below the list price: 409. A usage-priced call needs it, or a default."
   ],

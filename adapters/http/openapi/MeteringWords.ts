@@ -6,7 +6,11 @@ import type { Words } from "./Vocabulary.ts"
 export const meteringWords: Words = {
   "MeteredCall.": ["A call that did not pass through the proxy."],
   "MeteredCall.tool_id": ["The tool. Goes before `tool_name`."],
-  "MeteredCall.tool_name": ["The tool by name."],
+  "MeteredCall.tool_name": [
+    "The tool by its qualified name `handle/tool_name`, or by its bare name. A consumer's bare name means what it means " +
+      "to the proxy; a provider's means its own tool.",
+    "ada-tools/search"
+  ],
   "MeteredCall.agent_id": ["Who is billed, where a provider reports; absent: its own test call, at no cost."],
   "MeteredCall.consumer_id": ["The same as `agent_id`."],
   "MeteredCall.status": ["How the call ended. Only a success costs money."],

@@ -1,6 +1,7 @@
 /**
  * Words of solvency, platform funds and reserves.
  */
+import { PROVIDER_ID } from "./SharedWords.ts"
 import type { Words } from "./Vocabulary.ts"
 
 export const operatorWords: Words = {
@@ -36,6 +37,19 @@ export const operatorWords: Words = {
   "FundsMoved.solvency": ["The solvency after it."],
   "SetReserve.": ["Whether a provider's rolling reserve is lifted."],
   "SetReserve.lifted": ["`true`: nothing is reserved any more.", true],
+  "SetHandle.": ["The handle that a provider gets."],
+  "SetHandle.handle": ["The new handle. It must be free, and must not imitate a verified provider's.", "ada-tools"],
+  "SetHandle.retire_previous": ["`true`: the previous handle no longer resolves. By default it still does.", false],
+  "ProviderHandle.": ["The handle that the provider has now."],
+  "ProviderHandle.handle": ["The new handle.", "ada-tools"],
+  previous_handle: ["The handle before. It is given to no other provider.", "ada"],
+  previous_retired: ["Whether the previous handle was retired.", false],
+  "HandleImitations.": ["Handles that look like the handle of a verified provider."],
+  "HandleImitations.handle": ["The handle that imitates.", "ada-t00ls"],
+  "HandleImitations.provider_id": ["The provider that has it.", "0193f9c2-7d5e-7a7b-9d3e-2f1a6b7c8d9f"],
+  imitations: ["One row for each pair."],
+  imitates: ["The verified provider's handle.", "ada-tools"],
+  imitated_provider_id: ["The verified provider.", PROVIDER_ID],
   "Unfrozen.": ["The account may spend again."],
   was_frozen: ["Whether it was frozen.", true],
   "Unfrozen.frozen": ["Always false.", false],

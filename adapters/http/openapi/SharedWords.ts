@@ -16,6 +16,12 @@ export const sharedWords: Words = {
   agent_id: ["The same as `consumer_id`, under the name that existing clients know.", CONSUMER_ID],
   tool_id: ["The tool.", TOOL_ID],
   tool_name: ["The tool's name, as MCP knows it.", "search"],
+  qualified_name: [
+    "The tool's qualified name, `handle/tool_name`: it names this tool to every account, for good.",
+    "ada-tools/search"
+  ],
+  handle: ["The provider's handle: unique, and the first part of its tools' qualified names.", "ada-tools"],
+  provider_handle: ["The provider's handle.", "ada-tools"],
   receipt_id: ["The receipt of the call.", RECEIPT_ID],
   name: ["A name for people.", "Ada Tools"],
   description: ["What it is, for people.", "Full-text search over public papers"],

@@ -38,6 +38,14 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
         ]
       },
       {
+        title: "Names",
+        items: [
+          "A bare `tool_name` is pinned to the tool of your account's first successful call of it. A provider that lists a tool of the same name later changes nothing; once the tool is withdrawn, the name answers 410. Names that accounts called before are pinned already.",
+          "Every provider has a unique handle (`handle` at registration, else derived from the name), and every tool a qualified name, `handle/tool_name`, that works in the proxy, in quotes and in metering. A name without a pin that several providers list is 409 with their qualified names.",
+          "Handles that look like a verified provider's are refused, and no handle is given to a second provider. `POST /api/v1/operator/providers/:provider_id/handle` gives a provider another one."
+        ]
+      },
+      {
         title: "Calls and money",
         items: [
           "`POST /api/market/proxy` holds the price, forwards over MCP in both eras of the protocol, settles, and answers with a receipt.",

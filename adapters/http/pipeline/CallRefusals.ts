@@ -16,6 +16,7 @@ import type { TooManyCallsInFlight } from "../../../domain/metering/CallsInFligh
 import type { AnswerNotKept } from "../../../domain/metering/LeftAnswers.ts"
 import type { CallTimeRefused, CostTooHigh, NotYours } from "../../../domain/metering/DirectMetering.ts"
 import type { NoGrant } from "../../../domain/metering/Reservations.ts"
+import type { TooManyPins } from "../../../domain/metering/NamePins.ts"
 import type { ToolAmbiguous, ToolNotFound, ToolWithdrawn } from "../../../domain/metering/ToolDirectory.ts"
 import { Microcents, toCents } from "../../../domain/shared/Microcents.ts"
 import type { MappingOf } from "./Refusals.ts"
@@ -34,6 +35,7 @@ export type CallRefusal =
   | PriceChanged
   | PriceVersionChanged
   | TooManyCallsInFlight
+  | TooManyPins
   | ToolAmbiguous
   | ToolNotFound
   | ToolWithdrawn
@@ -144,6 +146,11 @@ export const callMapping: MappingOf<CallRefusal> = {
       "x-ratelimit-reset": String(e.retryAfterSeconds)
     },
     extra: { retry_after_seconds: e.retryAfterSeconds, limit: "calls_in_flight", calls_in_flight_max: e.max }
+  }),
+  TooManyPins: (e) => ({
+    status: 422,
+    code: "VALIDATION_ERROR",
+    details: [{ path: ["tool_name"], message: e.message }]
   }),
   ToolAmbiguous: (e) => ({ status: 409, code: "DUPLICATE", extra: { candidates: e.candidates } }),
   ToolNotFound: () => ({ status: 404, code: "NOT_FOUND" }),

@@ -3,6 +3,7 @@
  * HTTP.
  */
 import type { AlreadyRegistered, ToolsRefused } from "../../../domain/accounts/Registration.ts"
+import type { HandleRefusal } from "../../../domain/accounts/Handles.ts"
 import type { ToolNotYours } from "../../../domain/catalog/Catalog.ts"
 import type { Unauthorized } from "../../../domain/accounts/Authentication.ts"
 import type { ExpiryInThePast, KeyNotFound, LastKey, TooManyKeys } from "../../../domain/accounts/Keys.ts"
@@ -46,6 +47,7 @@ export type Refusal =
   | CreditRefused
   | ExpiryInThePast
   | GrantNotFound
+  | HandleRefusal
   | IdempotencyConflict
   | IdempotencyInFlight
   | InvoiceNotFound
@@ -106,6 +108,12 @@ export const mapping: MappingOf<Refusal> = {
     details: [{ path: ["expires_at"], message: e.message }]
   }),
   GrantNotFound: () => ({ status: 404, code: "NOT_FOUND" }),
+  HandleRefused: (e) => ({
+    status: 422,
+    code: "VALIDATION_ERROR",
+    details: [{ path: ["handle"], message: e.message }]
+  }),
+  HandleTaken: () => ({ status: 409, code: "DUPLICATE" }),
   IdempotencyConflict: () => ({ status: 409, code: "IDEMPOTENCY_CONFLICT" }),
   IdempotencyInFlight: (e) => ({
     status: 409,

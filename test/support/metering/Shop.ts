@@ -4,7 +4,18 @@
 import { assert } from "@effect/vitest"
 import { Effect, type Layer, type Schema } from "effect"
 import type { Source } from "../../../src/config/AppConfig.ts"
-import { aConsumer, aProvider, at, expecting, listAt, type Member, putTools, textAt, valueAt } from "../Market.ts"
+import {
+  aConsumer,
+  aProvider,
+  at,
+  expecting,
+  listAt,
+  listedTool,
+  type Member,
+  putTools,
+  textAt,
+  valueAt
+} from "../Market.ts"
 import { type Answer, type Call, everyService, send, type ServiceUnderTest } from "../ServiceUnderTest.ts"
 
 export const PROXY = "/api/market/proxy"
@@ -48,6 +59,10 @@ export const offerOf = Effect.fnUntraced(function* (provider: Member, tool: Fiel
   }
   return offer
 })
+
+/** As the catalog shows it. */
+export const qualifiedNameOf = ({ provider, toolName }: Offer) =>
+  Effect.map(listedTool(provider, toolName), (tool) => String(valueAt(tool, "qualified_name")))
 
 export const load = (consumer: Member, cents: number, headers: Readonly<Record<string, string>> = {}) =>
   send({ path: LOAD, key: consumer.key, json: { amount_cents: cents }, headers })

@@ -121,6 +121,15 @@ export const accountRows: Rows = {
     ({ provider }) => ({ path: `/api/v1/operator/providers/${provider.id}/reserve`, json: { lifted: true } }),
     { touches: { operator: ["providerOwner"] } }
   ),
+  "POST /api/v1/operator/providers/:provider_id/handle": row(
+    operators(200),
+    ({ provider }) => ({
+      path: `/api/v1/operator/providers/${provider.id}/handle`,
+      json: { handle: `owner-${provider.id.slice(-12)}` }
+    }),
+    { touches: { operator: ["providerOwner"] } }
+  ),
+  "GET /api/v1/operator/handles/imitations": row(operators(200), "/api/v1/operator/handles/imitations"),
 
   [`GET ${INVOICES}`]: row(accounts(200), INVOICES, { shows: ownDocuments }),
   [`GET ${INVOICES}/:id`]: row(

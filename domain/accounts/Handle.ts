@@ -1,0 +1,90 @@
+/**
+ * A provider's handle: its unique name in qualified tool names, `handle/tool_name`. These are the rules that need no
+ * store: its form, the words that are reserved, what two handles look alike, and what is derived from a provider's name.
+ */
+import { Schema } from "effect"
+
+export const HANDLE_CHARS_MIN = 3
+export const HANDLE_CHARS_MAX = 32
+
+/** Dashes only between other characters, one at a time. */
+const FORM = /^(?=.{3,32}$)[a-z0-9]+(?:-[a-z0-9]+)*$/u
+
+export const Handle = Schema.String.check(
+  Schema.isPattern(FORM, {
+    message: "Expected 3 to 32 lowercase letters, digits and single dashes, with no dash at the start or end"
+  })
+)
+
+export const isHandle = (text: string): boolean => FORM.test(text)
+
+const RESERVED: ReadonlyArray<string> =
+  `about abuse account accounts admin administrator agent agents agent-tool-billing all anonymous api app apps auth billing
+  blog catalog catalogue changelog cdn config consumer consumers contact dashboard dev developer developers dispute
+  disputes docs documentation erased example examples ftp guest health help home host info internal invoice invoices
+  legal llms localhost login logout mail mailer-daemon market marketplace mcp me metrics money moderator network news
+  nobody noreply no-reply null official openapi operator owner pay payment payments payout payouts ping platform policy
+  postmaster pricing privacy provider providers public receipt receipts refund refunds register robots root sales
+  secure security self service services settings signin signup sla spec staff static stats status support
+  sysadmin system team terms test tool tools trust undefined unverified user users verification verified verify wallet
+  webhook webhooks webmaster well-known whoami www`.split(/\s+/u)
+
+const LOOKS_LIKE: Readonly<Record<string, string>> = {
+  "0": "o",
+  "1": "l",
+  "2": "z",
+  "3": "e",
+  "4": "a",
+  "5": "s",
+  "6": "g",
+  "7": "t",
+  "8": "b",
+  "9": "g",
+  i: "l"
+}
+
+/**
+ * What is left of a handle for a reader who is in a hurry: without separators, digits as the letters that they look
+ * like, `rn` and `vv` as `m` and `w`, repeated characters once. Two handles with one skeleton imitate each other.
+ */
+export const skeletonOf = (handle: string): string =>
+  handle
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]/gu, "")
+    .replaceAll(/[0-9i]/gu, (character) => LOOKS_LIKE[character]!)
+    .replaceAll("rn", "m")
+    .replaceAll("vv", "w")
+    .replaceAll(/(.)\1+/gu, "$1")
+
+const RESERVED_SKELETONS: ReadonlySet<string> = new Set(RESERVED.map(skeletonOf))
+
+/** Given to accounts that were erased, and to no other. */
+export const ERASED_PREFIX = "erased-"
+
+export const isReserved = (handle: string): boolean =>
+  RESERVED_SKELETONS.has(skeletonOf(handle)) || handle.startsWith(ERASED_PREFIX)
+
+/** What a provider's name comes to as a handle; undefined where it comes to none. */
+export const slugOf = (name: string): string | undefined => {
+  const plain = name.normalize("NFKD").replaceAll(/\p{M}/gu, "").toLowerCase()
+  const slug = shortened(plain.replaceAll(/[^a-z0-9]+/gu, "-"), HANDLE_CHARS_MAX)
+  return slug.length < HANDLE_CHARS_MIN ? undefined : slug
+}
+
+/** With the last digits of the provider's id, which are random. */
+export const suffixed = (slug: string, providerId: string, digits: number): string => {
+  const suffix = providerId.replaceAll("-", "").slice(-digits)
+  return `${shortened(slug, HANDLE_CHARS_MAX - digits - 1)}-${suffix}`
+}
+
+export const qualifiedName = (handle: string, toolName: string): string => `${handle}/${toolName}`
+
+/** Undefined: it is no qualified name. A tool's own name may have slashes in it, too. */
+export const splitQualified = (name: string): { readonly handle: string; readonly toolName: string } | undefined => {
+  const slash = name.indexOf("/")
+  if (slash < HANDLE_CHARS_MIN || slash === name.length - 1) return undefined
+  const handle = name.slice(0, slash)
+  return isHandle(handle) ? { handle, toolName: name.slice(slash + 1) } : undefined
+}
+
+const shortened = (slug: string, chars: number): string => slug.replace(/^-+/u, "").slice(0, chars).replace(/-+$/u, "")

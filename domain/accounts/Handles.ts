@@ -1,0 +1,123 @@
+/**
+ * Giving handles to providers: the one that was asked for, one derived from the name, or another one by the operator.
+ */
+import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
+import { ChangeFeed } from "../shared/ChangeFeed.ts"
+import type { ProviderId } from "../shared/Ids.ts"
+import { UnitOfWork } from "../shared/UnitOfWork.ts"
+import { ProviderUnknown } from "../trust/ProviderTrust.ts"
+import { AccountStore } from "./AccountStore.ts"
+import { isReserved, skeletonOf, slugOf, suffixed } from "./Handle.ts"
+import { HandleStore, type Imitation } from "./HandleStore.ts"
+
+const IMITATIONS_SHOWN_MAX = 100
+const NEUTRAL = "provider"
+
+export class HandleTaken extends Schema.TaggedError<HandleTaken>()("HandleTaken", { handle: Schema.String }) {
+  override get message() {
+    return `The handle \`${this.handle}\` is taken, or was used before. Choose another handle.`
+  }
+}
+
+export class HandleRefused extends Schema.TaggedError<HandleRefused>()("HandleRefused", {
+  handle: Schema.String,
+  reason: Schema.Literals(["reserved", "imitates"]),
+  like: Schema.UndefinedOr(Schema.String)
+}) {
+  override get message() {
+    return this.reason === "reserved"
+      ? `The handle \`${this.handle}\` is reserved. Choose another handle.`
+      : `The handle \`${this.handle}\` looks like \`${this.like}\`, the handle of a verified provider. Choose another handle.`
+  }
+}
+
+export interface HandleOrder {
+  readonly providerId: ProviderId
+  readonly handle: string
+  /** The handle that it had until now no longer resolves. */
+  readonly retirePrevious: boolean
+}
+
+export interface Reassigned {
+  readonly handle: string
+  readonly previous: string
+}
+
+export class Handles extends Context.Service<
+  Handles,
+  {
+    /** For a provider that is being registered; the caller's unit of work decides whether it stays. */
+    give(providerId: ProviderId, asked: string | undefined, name: string): Effect.Effect<string, HandleRefusal>
+    /**
+     * Another handle. The previous one stays with this provider for good, and resolves to it unless it is retired: calls
+     * that name it go on working.
+     */
+    reassign(order: HandleOrder): Effect.Effect<Reassigned, HandleRefusal | ProviderUnknown>
+    /** Of providers that had their handle before the imitated one was verified. */
+    readonly imitations: Effect.Effect<ReadonlyArray<Imitation>>
+  }
+>()("agent-tool-billing/domain/accounts/Handles") {
+  static readonly layer = Layer.effect(
+    Handles,
+    Effect.gen(function* () {
+      const store = yield* HandleStore
+      const accounts = yield* AccountStore
+      const feed = yield* ChangeFeed
+      const { atomically } = yield* UnitOfWork
+
+      const refusalOf = Effect.fnUntraced(function* (handle: string, providerId: ProviderId) {
+        if (isReserved(handle)) return new HandleRefused({ handle, reason: "reserved", like: undefined })
+        const like = Option.getOrUndefined(yield* store.imitated(skeletonOf(handle), providerId))
+        return like === undefined ? undefined : new HandleRefused({ handle, reason: "imitates", like })
+      })
+
+      const isClaimed = Effect.fnUntraced(function* (handle: string, providerId: ProviderId) {
+        if (yield* store.beginsToolName(handle, providerId)) return false
+        return yield* store.claim({ handle, skeleton: skeletonOf(handle), providerId, at: yield* DateTime.now })
+      })
+
+      const claim = Effect.fnUntraced(function* (handle: string, providerId: ProviderId) {
+        const known = Option.getOrUndefined(yield* store.ownerOf(handle))
+        if (known !== undefined && known !== providerId) return yield* new HandleTaken({ handle })
+        const refusal = yield* refusalOf(handle, providerId)
+        if (refusal !== undefined) return yield* refusal
+        if (!(yield* isClaimed(handle, providerId))) return yield* new HandleTaken({ handle })
+        return handle
+      })
+
+      /** A name that is reserved or a verified provider's leaves no trace in the handle. */
+      const derive = Effect.fnUntraced(function* (providerId: ProviderId, name: string) {
+        const slug = slugOf(name) ?? NEUTRAL
+        const neutral = [6, 12, 20].map((digits) => suffixed(NEUTRAL, providerId, digits))
+        const own = [slug, suffixed(slug, providerId, 6), suffixed(slug, providerId, 12)]
+        const candidates = (yield* refusalOf(slug, providerId)) === undefined ? [...own, ...neutral] : neutral
+        for (const handle of candidates) {
+          const refused = (yield* refusalOf(handle, providerId)) !== undefined
+          if (!refused && (yield* isClaimed(handle, providerId))) return handle
+        }
+        return yield* Effect.die(new Error(`No handle is left for provider ${providerId}`))
+      })
+
+      const reassign = Effect.fn("Handles.reassign")(function* (order: HandleOrder) {
+        const { handle, providerId, retirePrevious } = order
+        const provider = Option.getOrUndefined(yield* accounts.findProvider(providerId))
+        if (provider === undefined || Option.isSome(yield* accounts.erasureOf(providerId))) {
+          return yield* new ProviderUnknown({ providerId })
+        }
+        yield* claim(handle, providerId)
+        if (retirePrevious && provider.handle !== handle) yield* store.retire(provider.handle)
+        yield* accounts.updateProvider({ ...provider, handle })
+        yield* feed.publish({ topic: "account", id: providerId })
+        return { handle, previous: provider.handle }
+      }, atomically)
+
+      return Handles.of({
+        give: (providerId, asked, name) => (asked === undefined ? derive(providerId, name) : claim(asked, providerId)),
+        reassign,
+        imitations: store.imitations(IMITATIONS_SHOWN_MAX)
+      })
+    })
+  )
+}
+
+export type HandleRefusal = HandleTaken | HandleRefused

@@ -1,0 +1,151 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, type Layer, Option } from "effect"
+import { skeletonOf } from "../../domain/accounts/Handle.ts"
+import { HandleStore } from "../../domain/accounts/HandleStore.ts"
+import { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
+import { Entropy } from "../../domain/shared/Entropy.ts"
+import { ProviderId } from "../../domain/shared/Ids.ts"
+import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { VerificationStore } from "../../domain/trust/VerificationStore.ts"
+import type { Ports } from "./ports.ts"
+import { aProvider, aTool, instant } from "./samples.ts"
+
+const AT = instant("2026-11-20T12:00:00.000Z")
+
+let handles = 0
+/** Letters alone: no two of them look alike. */
+const aHandle = (): string => `handle-${[...String(++handles)].map((digit) => "abcdfhjkmn"[Number(digit)]).join("x")}`
+
+const claimed = Effect.fnUntraced(function* (providerId: ProviderId, handle: string) {
+  return yield* (yield* HandleStore).claim({ handle, skeleton: skeletonOf(handle), providerId, at: AT })
+})
+
+export const verify = Effect.fnUntraced(function* (providerId: ProviderId) {
+  yield* (yield* VerificationStore).put({
+    providerId,
+    level: "domain",
+    subject: "example.com",
+    tokenHash: undefined,
+    tokenSealed: undefined,
+    expiresAt: undefined,
+    verifiedAt: AT,
+    checkedAt: AT,
+    missed: 0,
+    missingSince: undefined
+  })
+})
+
+const anId = Effect.map(
+  Effect.flatMap(Entropy, ({ uuid }) => uuid),
+  (id) => ProviderId.make(id)
+)
+
+export const handlesContract = (name: string, ports: Layer.Layer<Ports>) =>
+  it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`HandleStore over ${name}`, (it) => {
+    it.effect("gives a handle to one provider, who may claim it again", () =>
+      Effect.gen(function* () {
+        const store = yield* HandleStore
+        const [first, second] = [yield* anId, yield* anId]
+        const handle = aHandle()
+        assert.deepStrictEqual(yield* store.ownerOf(handle), Option.none())
+        assert.isTrue(yield* claimed(first, handle))
+        assert.isFalse(yield* claimed(second, handle))
+        assert.isTrue(yield* claimed(first, handle))
+        assert.deepStrictEqual(yield* store.ownerOf(handle), Option.some(first))
+      })
+    )
+
+    it.effect("gives nothing in a unit of work that fails", () =>
+      Effect.gen(function* () {
+        const { atomically } = yield* UnitOfWork
+        const handle = aHandle()
+        const first = yield* anId
+        yield* Effect.exit(atomically(Effect.andThen(claimed(first, handle), Effect.fail("no"))))
+        assert.isTrue(yield* claimed(yield* anId, handle))
+      })
+    )
+
+    it.effect("resolves every handle of a provider to its tools, but not a retired one", () =>
+      Effect.gen(function* () {
+        const [store, catalog] = [yield* HandleStore, yield* CatalogStore]
+        const provider = yield* aProvider()
+        const tool = yield* aTool(provider, { toolName: "maps/route" })
+        yield* catalog.upsert(tool)
+        const [old, current] = [aHandle(), aHandle()]
+        for (const handle of [old, current]) yield* claimed(provider.id, handle)
+        const found = (handle: string, toolName = "maps/route") =>
+          Effect.map(
+            catalog.findQualified(handle, toolName),
+            Option.map((entry) => entry.tool.id)
+          )
+        for (const handle of [old, current]) assert.deepStrictEqual(yield* found(handle), Option.some(tool.id))
+        assert.deepStrictEqual(yield* found(current, "route"), Option.none())
+        assert.deepStrictEqual(yield* found(aHandle()), Option.none())
+
+        yield* store.retire(old)
+        assert.deepStrictEqual(yield* found(old), Option.none())
+        assert.deepStrictEqual(yield* store.ownerOf(old), Option.some(provider.id))
+        assert.isFalse(yield* claimed(yield* anId, old))
+        assert.isTrue(yield* claimed(provider.id, old))
+        assert.deepStrictEqual(yield* found(old), Option.some(tool.id))
+      })
+    )
+
+    it.effect("finds what a handle imitates among verified providers' handles in use", () =>
+      Effect.gen(function* () {
+        const store = yield* HandleStore
+        const [original, imitator] = [yield* anId, yield* anId]
+        const handle = aHandle()
+        const imitation = handle.replace("handle", "h4nd1e")
+        const skeleton = skeletonOf(handle)
+        assert.strictEqual(skeletonOf(imitation), skeleton)
+        yield* claimed(original, handle)
+        yield* claimed(imitator, imitation)
+        assert.deepStrictEqual(yield* store.imitated(skeleton, imitator), Option.none())
+        yield* verify(original)
+        assert.deepStrictEqual(yield* store.imitated(skeleton, imitator), Option.some(handle))
+        assert.deepStrictEqual(yield* store.imitated(skeleton, original), Option.none())
+        const listed = (yield* store.imitations(1_000)).filter((one) => one.providerId === imitator)
+        const expected = { handle: imitation, providerId: imitator, imitates: handle, imitatedProviderId: original }
+        assert.deepStrictEqual(listed, [expected])
+        yield* store.retire(imitation)
+        const left = (yield* store.imitations(1_000)).filter((one) => one.providerId === imitator)
+        assert.deepStrictEqual(left, [])
+        yield* store.retire(handle)
+        assert.deepStrictEqual(yield* store.imitated(skeleton, imitator), Option.none())
+      })
+    )
+
+    it.effect("knows which handles begin another provider's tool names", () =>
+      Effect.gen(function* () {
+        const store = yield* HandleStore
+        const catalog = yield* CatalogStore
+        const provider = yield* aProvider()
+        const handle = aHandle()
+        const tool = yield* aTool(provider, { toolName: `${handle}/echo` })
+        yield* catalog.upsert(tool)
+        const other = yield* anId
+        assert.isTrue(yield* store.beginsToolName(handle, other))
+        assert.isFalse(yield* store.beginsToolName(handle, provider.id))
+        assert.isFalse(yield* store.beginsToolName(handle.slice(0, -1), other))
+        yield* catalog.withdraw(provider.id, tool.id, AT)
+        assert.isTrue(yield* store.beginsToolName(handle, other))
+      })
+    )
+
+    it.effect("erases the words of an account's handles, and gives them to no other account", () =>
+      Effect.gen(function* () {
+        const [store, catalog] = [yield* HandleStore, yield* CatalogStore]
+        const provider = yield* aProvider()
+        yield* catalog.upsert(yield* aTool(provider, { toolName: "echo" }))
+        const handle = aHandle()
+        yield* claimed(provider.id, handle)
+        yield* verify(provider.id)
+        yield* store.erase(provider.id)
+        assert.deepStrictEqual(yield* store.ownerOf(handle), Option.none())
+        assert.deepStrictEqual(yield* catalog.findQualified(handle, "echo"), Option.none())
+        assert.deepStrictEqual(yield* store.imitated(skeletonOf(handle), yield* anId), Option.none())
+        for (const id of [yield* anId, provider.id]) assert.isFalse(yield* claimed(id, handle))
+      })
+    )
+  })
