@@ -198,5 +198,5 @@ const curl = (tool: ToolDetails, input: unknown): string =>
     `curl ${location.origin}/api/market/proxy`,
     `-H "Authorization: Bearer $CONSUMER_KEY"`,
     `-H 'Content-Type: application/json'`,
-    `-d '${JSON.stringify({ tool_id: tool.id, input }, null, 2).replaceAll("'", `'\\''`)}'`
+    `-d '${JSON.stringify({ tool_name: tool.qualified_name, input }, null, 2).replaceAll("'", `'\\''`)}'`
   ].join(" \\\n  ")

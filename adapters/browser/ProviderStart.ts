@@ -45,7 +45,7 @@ export const start = (providerId: string, told: (hasCalls: boolean, isDone: bool
           ". To see a call arrive yourself, ",
           el("a", { href: "/developers/register" }, "register as a developer"),
           " and call it with that key:",
-          command(callOf(tools.tools[0]?.tool_name ?? "search", providerId))
+          command(callOf(tools.tools[0]?.qualified_name ?? "<your handle>/search"))
         ]
       },
       {
@@ -79,6 +79,6 @@ const stepOf = ({ how, isDone, title }: Step): HTMLElement =>
     isDone ? undefined : el("div", {}, ...how)
   )
 
-const callOf = (tool: string, providerId: string): string =>
+const callOf = (tool: string): string =>
   `curl ${location.origin}/api/market/proxy -H "Authorization: Bearer $CONSUMER_KEY" -H 'content-type: application/json' ` +
-  `-d '${JSON.stringify({ tool_name: tool, provider_id: providerId, input: {} })}'`
+  `-d '${JSON.stringify({ tool_name: tool, input: {} })}'`

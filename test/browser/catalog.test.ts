@@ -96,7 +96,7 @@ it.live.skipIf(!hasBrowser)(
         await page.waitForURL(`**/catalog/${routeId}`)
       })
       // Its page too says without a script what there is to know, and has a command to copy.
-      assert.include(yield* textOf(page, "#call"), `"tool_id": "${routeId}"`)
+      assert.include(yield* textOf(page, "#call"), '/maps/route"')
       assert.include(yield* textOf(page, "main"), "$0.0009")
       assert.deepStrictEqual(complaints, [])
       assert.isTrue(asked.every((one) => one.startsWith(url) || one.startsWith("data:")))

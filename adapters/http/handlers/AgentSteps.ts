@@ -42,17 +42,17 @@ const stepsFor = (payments: PaymentGateway["Service"]["mode"]): ReadonlyArray<St
   {
     step: "find",
     description:
-      "Find a tool. `q` searches, `sort` orders; each tool comes with its price and the schema of its input.",
+      "Find a tool. `q` searches, `sort` orders; each tool comes with its price and the schema of its input. Call it by its `qualified_name`, which names this tool for good.",
     route: "GET /api/market/catalog",
     url: "/api/market/catalog?sort=price&limit=10",
-    yields: { tool_id: "/tools/0/id", input_schema: "/tools/0/input_schema" }
+    yields: { tool_name: "/tools/0/qualified_name", input_schema: "/tools/0/input_schema" }
   },
   {
     step: "quote",
     description:
       "Ask what the call would cost: nothing, while there are free calls. Nobody is called and nothing is charged.",
     route: "POST /api/market/proxy",
-    body: { tool_id: "{tool_id}", input: "{arguments}", dry_run: true },
+    body: { tool_name: "{tool_name}", input: "{arguments}", dry_run: true },
     yields: { price_version: "/quote/price_version", max_cost_microcents: "/quote/max_cost_microcents" }
   },
   {
@@ -61,7 +61,7 @@ const stepsFor = (payments: PaymentGateway["Service"]["mode"]): ReadonlyArray<St
       "Call it, on the terms of the quote and for no more than its maximum. With an `Idempotency-Key` header it may be sent again without harm.",
     route: "POST /api/market/proxy",
     body: {
-      tool_id: "{tool_id}",
+      tool_name: "{tool_name}",
       input: "{arguments}",
       price_version: "{price_version}",
       max_cost_microcents: "{max_cost_microcents}"

@@ -66,7 +66,9 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
   },
   DUPLICATE: {
     message: "That is there already, or would leave nothing behind.",
-    remedy: "Read the message: what you wanted is there already, or you would lock yourself out.",
+    remedy:
+      "Read the message: what you wanted is there already, the handle is taken, or you would lock yourself out. Where a " +
+      "bare `tool_name` is listed by several providers, send one of the qualified names in `candidates`.",
     places: [
       "POST /api/market/register-provider",
       "POST /api/market/register-consumer",
@@ -74,6 +76,7 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
       "DELETE /api/v1/market/keys/:key_id",
       "POST /api/market/proxy",
       "POST /api/v1/market/meter",
+      "POST /api/v1/operator/providers/:provider_id/handle",
       "POST /api/v1/market/disputes",
       "POST /api/v1/market/disputes/:id/respond",
       "POST /api/v1/market/disputes/:id/resolve"
@@ -101,7 +104,9 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
   },
   TOOL_WITHDRAWN: {
     message: "Its provider withdrew the tool search on 2026-11-20. Nothing was charged.",
-    remedy: "Find another tool in `GET /api/market/catalog`. Receipts, usage and disputes of the old one stay.",
+    remedy:
+      "Find another tool in `GET /api/market/catalog`, and call it by its qualified name or id: the bare name stays with " +
+      "this one. Receipts, usage and disputes of the old one stay.",
     extra: { tool_id: TOOL_ID, withdrawn_at: "2026-11-20T09:29:58.412Z" }
   },
   ANSWER_NOT_KEPT: {

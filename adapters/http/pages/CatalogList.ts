@@ -142,6 +142,7 @@ const item = (tool: CatalogTool): Html =>
     <div>
       <h2><a href="/catalog/${tool.id}">${nameOf(tool)}</a></h2>
       <p class="by">
+        <code>${tool.qualified_name}</code> by
         <a href="/catalog?provider_id=${tool.provider.id}">${tool.provider.name}</a> ${badges(tool.provider)}
       </p>
       <p class="about">

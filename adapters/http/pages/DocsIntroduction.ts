@@ -9,6 +9,7 @@ import type { OpenApiDocument } from "../openapi/OpenApiModel.ts"
 import { exampleProblem, guide, statuses } from "../openapi/ProblemGuide.ts"
 import { BODY_BYTES_MAX, JSON_DEPTH_MAX } from "../pipeline/RequestBody.ts"
 import { codesIn, statusBadge } from "./DocsEndpoint.ts"
+import { names } from "./DocsNames.ts"
 import { firstSteps } from "./DocsSteps.ts"
 import { breakable, type Html, html, prose } from "./Html.ts"
 import { jsonView } from "./JsonView.ts"
@@ -26,6 +27,7 @@ export interface DocsFacts {
 export const parts = [
   ["start", "Begin in five minutes"],
   ["keys", "Keys"],
+  ["names", "How tools are named"],
   ["money", "How money is written"],
   ["idempotency", "Sending a request again"],
   ["errors", "Errors"],
@@ -39,6 +41,7 @@ export const introduction = (document: OpenApiDocument, facts: DocsFacts): Reado
   const bodies: Readonly<Record<PartId, Html>> = {
     start: firstSteps(document),
     keys,
+    names,
     money,
     idempotency,
     errors: errors(document),

@@ -1,6 +1,7 @@
 /**
  * The first minutes as commands: each works as it stands, one after the other, in one shell.
  */
+import { qualifiedName } from "../../../domain/accounts/Handle.ts"
 import type { CatalogEntry } from "../../../domain/catalog/CatalogStore.ts"
 import { singleQuoted } from "./CurlExample.ts"
 import { sampleInput } from "./SampleInput.ts"
@@ -20,7 +21,8 @@ export const developerSteps = (
   tool: CatalogEntry | undefined,
   isLive: boolean
 ): ReadonlyArray<Step> => {
-  const call = { tool_id: tool?.tool.id ?? "<id of a tool>", input: sampleInput(tool?.tool.inputSchema ?? null) }
+  const name = tool === undefined ? "<handle>/<tool>" : qualifiedName(tool.provider.handle, tool.tool.toolName)
+  const call = { tool_name: name, input: sampleInput(tool?.tool.inputSchema ?? null) }
   const as = (path: string, body: object) =>
     `curl -s ${baseUrl}${path} -H "Authorization: Bearer $KEY" ${JSON_TYPE} -d ${singleQuoted(JSON.stringify(body))}`
   return [

@@ -30,7 +30,9 @@ export const toolPage = (site: Site, tool: ToolDetails, baseUrl: string): Encode
   site({
     title: nameOf(tool),
     description:
-      tool.description === "" ? `What ${tool.tool_name} costs, and how to call it.` : shortened(tool.description, 160),
+      tool.description === ""
+        ? `What ${tool.qualified_name} costs, and how to call it.`
+        : shortened(tool.description, 160),
     path: `/catalog/${tool.id}`,
     style: toolStyle,
     module: "ToolPage",
@@ -39,7 +41,7 @@ export const toolPage = (site: Site, tool: ToolDetails, baseUrl: string): Encode
       <p class="crumb"><a href="/catalog">Catalogue</a></p>
       <h1 class="title">${nameOf(tool)}</h1>
       <p class="by">
-        <code>${tool.tool_name}</code> by
+        <code>${tool.qualified_name}</code> by
         <a href="/catalog?provider_id=${tool.provider.id}">${tool.provider.name}</a> ${badges(tool.provider)} in
         <a href="/catalog?${new URLSearchParams({ category: tool.category }).toString()}">${tool.category}</a>
       </p>
@@ -119,7 +121,10 @@ const figure = (name: string, value: string, note: string): Html =>
   </div>`
 
 const callCommand = (tool: ToolDetails, baseUrl: string): string =>
-  commandOf(`${baseUrl}/api/market/proxy`, "consumer", { tool_id: tool.id, input: sampleInput(tool.input_schema) })
+  commandOf(`${baseUrl}/api/market/proxy`, "consumer", {
+    tool_name: tool.qualified_name,
+    input: sampleInput(tool.input_schema)
+  })
 
 const terms = (tool: ToolDetails): Html => {
   const [policy, meaning] = POLICIES[tool.billing_policy]
