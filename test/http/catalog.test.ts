@@ -65,12 +65,14 @@ for (const [store, layer] of everyService()) {
         assert.deepStrictEqual<unknown>(tool, {
           id: valueAt(tool, "id"),
           tool_name: "fields.d",
+          qualified_name: "fields-works/fields.d",
           display_name: "fields.d",
           description: "",
           category: "weather",
           input_schema: { type: "object" },
           provider: {
             id: one.id,
+            handle: "fields-works",
             name: "fields Works",
             verified: false,
             verification_level: "unverified",
@@ -240,11 +242,13 @@ for (const [store, layer] of everyService()) {
         assert.deepStrictEqual<unknown>(line, {
           tool_id: valueAt(line, "tool_id"),
           tool_name: "list.b",
+          qualified_name: "list-works/list.b",
           display_name: "Übersetzung",
           description: "of a page",
           category: "text",
           provider: "list Works",
           provider_id: one.id,
+          provider_handle: "list-works",
           pricing: {
             ...fixedPrice(200, "$0.0002"),
             price_per_call_microcents: 200,

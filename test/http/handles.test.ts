@@ -61,6 +61,17 @@ for (const [name, market] of everyMarket({ OPERATOR_KEY })) {
         const id = String(valueAt(listed, "id"))
         const details = yield* expecting(200, { path: unasked(`${OWN_TOOLS}/${id}`) })
         assert.strictEqual(at(details, "qualified_name"), "chosen-one/echo")
+        const encoded = encodeURIComponent("chosen-one/maps/route")
+        const byName = yield* expecting(200, { path: unasked(`${OWN_TOOLS}/${encoded}`) })
+        assert.strictEqual(at(byName, "qualified_name"), "chosen-one/maps/route")
+        const sla = yield* expecting(200, { path: unasked(`${OWN_TOOLS}/${encoded}/sla`) })
+        assert.strictEqual(at(sla, "tool_id"), at(byName, "id"))
+        assert.include((yield* expecting(200, { path: unasked(`/catalog/${encoded}`) })).text, "chosen-one/maps/route")
+        for (const unknown of ["chosen-one%2Fnone", "nobody-here%2Fecho", "chosen-one", "none"]) {
+          for (const path of [`${OWN_TOOLS}/${unknown}`, `${OWN_TOOLS}/${unknown}/sla`, `/catalog/${unknown}`]) {
+            assert.strictEqual((yield* send({ path: unasked(path) })).status, 404, path)
+          }
+        }
         const prices = yield* expecting(200, { path: unasked("/api/v1/market/pricing?limit=100") })
         const line = listAt(prices, "pricing").find((one) => valueAt(one, "tool_id") === id)
         assert.deepStrictEqual(

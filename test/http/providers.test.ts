@@ -36,14 +36,17 @@ for (const [store, layer] of everyService()) {
         assert.match(String(key), /^atb_p_[0-9a-f]{64}[0-9a-f]{8}$/u)
         assert.isTrue(isChecked(String(key)))
         assert.isNotEmpty(steps)
+        assert.match(String(rest["handle"]), /^weather-works(?:-[0-9a-f]{6})?$/u)
         assert.deepStrictEqual(rest, {
           registered: true,
+          handle: rest["handle"],
           name: "Weather Works",
           api_key_prefix: String(key).slice(0, 14),
           tools_registered: 2,
           tools: listAt(answer, "tools").map((tool, n) => ({
             id: valueAt(tool, "id"),
-            tool_name: tools[n]!.tool_name
+            tool_name: tools[n]!.tool_name,
+            qualified_name: `${String(rest["handle"])}/${tools[n]!.tool_name}`
           })),
           message: rest["message"]
         })

@@ -41,7 +41,7 @@ for (const [store, layer] of everyService()) {
   it.layer(layer, LIVE)(`tools over ${store}`, (it) => {
     it.effect("are created, then updated under the same id", () =>
       Effect.gen(function* () {
-        const provider = yield* aProvider()
+        const provider = yield* aProvider({ handle: "named-here" })
         const first = yield* putTools(provider, { tool_name: "a" }, { tool_name: "b" })
         const { message, ...rest } = first.json as Record<string, unknown>
         assert.isString(message)
@@ -51,8 +51,8 @@ for (const [store, layer] of everyService()) {
           registered: 2,
           errors: 0,
           tools: [
-            { id: ids[0], tool_name: "a", action: "created" },
-            { id: ids[1], tool_name: "b", action: "created" }
+            { id: ids[0], tool_name: "a", qualified_name: "named-here/a", action: "created" },
+            { id: ids[1], tool_name: "b", qualified_name: "named-here/b", action: "created" }
           ],
           tool_errors: []
         })

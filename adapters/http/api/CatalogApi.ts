@@ -10,7 +10,7 @@ import { Microcents, MicrocentsFromInt } from "../../../domain/shared/Microcents
 import { Timestamp } from "../../../domain/shared/Timestamp.ts"
 import { Access, KeyAuth, publicRead, readBy, uncached, writeBy } from "./Access.ts"
 import { CatalogTool, ToolDetails } from "./CatalogTool.ts"
-import { Display, MicrocentsQuery, pageQuery, Text } from "./Fields.ts"
+import { Display, MicrocentsQuery, pageQuery, Text, ToolIdOrName } from "./Fields.ts"
 import { idempotencyHeader } from "./IdempotencyHeader.ts"
 import { pricingFields } from "./PriceFields.ts"
 import { problems } from "./Problem.ts"
@@ -243,7 +243,7 @@ export class CatalogApi extends HttpApiGroup.make("catalog")
         })
       ),
     HttpApiEndpoint.get("tool", "/api/v1/market/tools/:id", {
-      params: { id: ToolId },
+      params: { id: ToolIdOrName },
       success: ToolDetails,
       error: problems(404)
     })

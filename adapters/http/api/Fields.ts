@@ -98,3 +98,10 @@ export const pageQuery = {
 
 /** Two-place display text such as `$12.34`, or `Free`. */
 export const Display = Schema.String
+
+/** In a path the slash of a qualified name is sent as `%2F`. */
+export const ToolIdOrName = Schema.String.check(
+  Schema.isPattern(/^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[a-z0-9-]{3,32}\/[A-Za-z0-9_./-]{1,128})$/u, {
+    message: "Expected the tool's id, a UUID in lower case, or its qualified name with the slash as %2F"
+  })
+)

@@ -7,7 +7,7 @@ import { ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
 import { Timestamp } from "../../../domain/shared/Timestamp.ts"
 import { Badge, VerificationLevel } from "../../../domain/trust/TrustScore.ts"
 import { Access, KeyAuth, publicRead, readBy } from "./Access.ts"
-import { Text } from "./Fields.ts"
+import { Text, ToolIdOrName } from "./Fields.ts"
 import { problems } from "./Problem.ts"
 import { SelfDescription } from "./SelfDescription.ts"
 
@@ -199,7 +199,7 @@ export class TrustApi extends HttpApiGroup.make("trust")
         })
       ),
     HttpApiEndpoint.get("toolSla", "/api/v1/market/tools/:id/sla", {
-      params: { id: ToolId },
+      params: { id: ToolIdOrName },
       success: ToolSla,
       error: problems(404)
     })

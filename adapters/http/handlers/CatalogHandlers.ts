@@ -1,19 +1,19 @@
 /**
  * The catalogue, the price list and the market's figures over HTTP.
  */
-import { DateTime, Effect, Option } from "effect"
+import { DateTime, Effect } from "effect"
 import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
 import { qualifiedName } from "../../../domain/accounts/Handle.ts"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
 import type { CatalogEntry, CatalogSort } from "../../../domain/catalog/CatalogStore.ts"
 import { priceText } from "../../../domain/catalog/Terms.ts"
 import { MarketFigures } from "../../../domain/catalog/MarketFigures.ts"
-import { ToolNotFound } from "../../../domain/metering/ToolDirectory.ts"
 import { formatDollars, Microcents, toCents } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 import { CatalogApi } from "../api/CatalogApi.ts"
 import { pageFields, pageRequest } from "../pipeline/Cursor.ts"
 import { route } from "../pipeline/Route.ts"
+import { namedTool } from "./NamedTool.ts"
 import { pricingView } from "./PriceViews.ts"
 import { makeToolViews } from "./ToolViews.ts"
 
@@ -54,9 +54,7 @@ export const catalogRoutes = Effect.gen(function* () {
   const tool = route(
     endpoints.tool,
     Effect.fnUntraced(function* ({ params }) {
-      const entry = Option.getOrUndefined(yield* catalog.find(params.id))
-      if (entry === undefined) return yield* new ToolNotFound({ tool: params.id })
-      return { status: 200, body: yield* views.whole(entry) }
+      return { status: 200, body: yield* views.whole(yield* namedTool(catalog, params.id)) }
     })
   )
 

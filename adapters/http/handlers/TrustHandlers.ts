@@ -1,9 +1,8 @@
 /**
  * Verification, SLA and trust over HTTP.
  */
-import { type DateTime, Effect, Option, Redacted } from "effect"
+import { type DateTime, Effect, Redacted } from "effect"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
-import { ToolNotFound } from "../../../domain/metering/ToolDirectory.ts"
 import { ProviderSecrets } from "../../../domain/metering/ProviderSecrets.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 import { type ProviderScore, ProviderTrust } from "../../../domain/trust/ProviderTrust.ts"
@@ -13,6 +12,7 @@ import type { Challenge } from "../../../domain/trust/Challenge.ts"
 import { Verification } from "../../../domain/trust/Verification.ts"
 import { TrustApi, VERIFY_PATH } from "../api/TrustApi.ts"
 import { route } from "../pipeline/Route.ts"
+import { namedTool } from "./NamedTool.ts"
 import { describe } from "./SelfDescriptions.ts"
 
 const { endpoints } = TrustApi
@@ -113,8 +113,7 @@ export const trustRoutes = Effect.gen(function* () {
   const toolSla = route(
     endpoints.toolSla,
     Effect.fnUntraced(function* ({ params }) {
-      const entry = Option.getOrUndefined(yield* catalog.find(params.id))
-      if (entry === undefined) return yield* new ToolNotFound({ tool: params.id })
+      const entry = yield* namedTool(catalog, params.id)
       const { id, providerId, toolName } = entry.tool
       const figures = yield* trust.slaOfTool(providerId, id)
       return {

@@ -88,6 +88,8 @@ export const catalogWords: Words = {
   action: ["Whether the name was new."],
   tool_errors: ["The tools that were refused, and why.", []],
 
+  "catalog.tool.id": ["The tool's id, or its qualified name with the slash as `%2F`.", "ada-tools/search"],
+  "trust.toolSla.id": ["The tool's id, or its qualified name with the slash as `%2F`.", "ada-tools/search"],
   "catalog.catalog.q": ["Only tools that have words which begin like all of these, in names, category or description."],
   "catalog.catalog.category": ["Only tools of this category."],
   "catalog.catalog.provider_id": ["Only tools of this provider."],

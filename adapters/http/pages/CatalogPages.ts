@@ -1,12 +1,12 @@
 /**
  * The catalogue for people: the list, and a page for every tool.
  */
-import { Effect, Option, Schema } from "effect"
+import { Effect, Option } from "effect"
 import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
-import { ToolId } from "../../../domain/shared/Ids.ts"
 import { publicRead } from "../api/Access.ts"
 import { BaseUrl } from "../BaseUrl.ts"
+import { namedTool } from "../handlers/NamedTool.ts"
 import { makeToolViews } from "../handlers/ToolViews.ts"
 import { pageRoute } from "../pipeline/Route.ts"
 import { catalogPage } from "./CatalogList.ts"
@@ -14,8 +14,6 @@ import { questionOf, TOOLS_PER_PAGE } from "./CatalogQuestion.ts"
 import { html } from "./Html.ts"
 import { makeSite, notFoundPage } from "./Site.ts"
 import { toolPage } from "./ToolPage.ts"
-
-const toolIdOf = Schema.decodeUnknownOption(ToolId)
 
 export const catalogPageRoutes = Effect.gen(function* () {
   const site = yield* makeSite
@@ -60,8 +58,7 @@ export const catalogPageRoutes = Effect.gen(function* () {
     publicRead,
     "A tool, for people",
     Effect.fnUntraced(function* ({ params }) {
-      const id = toolIdOf(params["id"])
-      const entry = Option.isNone(id) ? Option.none() : yield* catalog.find(id.value)
+      const entry = yield* Effect.option(namedTool(catalog, params["id"] ?? ""))
       return Option.isNone(entry) ? unknown : toolPage(site, yield* views.whole(entry.value), baseUrl)
     })
   )
