@@ -2,7 +2,8 @@
  * `npm run test:ci`: runs all tests. If a few files failed that may be repeated, runs each of them once more, alone, and
  * names those that then passed as flaky. Ends with the counts of both; the exit code is 1 if any test failed.
  */
-import { spawnSync } from "node:child_process"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -10,21 +11,31 @@ import { RESULT_FILE } from "../ClosingLine.ts"
 import { filesToRepeat, withRepeats } from "./Repeats.ts"
 import { closingLine, failuresIn, type RunResult } from "./RunResult.ts"
 
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const
 const NO_RESULT: RunResult = { files: [], strayErrors: 1 }
 
-/** In the project of the working directory. */
-const run = (paths: ReadonlyArray<string>): RunResult => {
+let isEnding = false
+
+/** In the project of the working directory. A signal that asks this process to end is passed on. */
+const run = async (paths: ReadonlyArray<string>): Promise<RunResult> => {
   const folder = mkdtempSync(join(tmpdir(), "agent-tool-billing-run-"))
   const file = join(folder, "result.json")
+  const child = spawn(process.execPath, ["node_modules/vitest/vitest.mjs", "run", ...paths], {
+    stdio: "inherit",
+    env: { ...process.env, [RESULT_FILE]: file }
+  })
+  const passOn = (signal: NodeJS.Signals) => {
+    isEnding = true
+    child.kill(signal)
+  }
+  for (const signal of SIGNALS) process.on(signal, passOn)
   try {
-    const { status } = spawnSync(process.execPath, ["node_modules/vitest/vitest.mjs", "run", ...paths], {
-      stdio: "inherit",
-      env: { ...process.env, [RESULT_FILE]: file }
-    })
+    const [code] = (await once(child, "close")) as [code: number | null]
     const result = readResult(file)
     // Vitest knows of failures that its reporters do not, such as a worker that does not end.
-    return status !== 0 && failuresIn(result) === 0 ? { ...result, strayErrors: 1 } : result
+    return code !== 0 && failuresIn(result) === 0 ? { ...result, strayErrors: 1 } : result
   } finally {
+    for (const signal of SIGNALS) process.off(signal, passOn)
     rmSync(folder, { recursive: true, force: true })
   }
 }
@@ -37,11 +48,12 @@ const readResult = (file: string): RunResult => {
   }
 }
 
-const whole = run([])
+const whole = await run([])
 const alone = new Map<string, RunResult>()
 for (const path of filesToRepeat(whole)) {
+  if (isEnding) break
   console.log(`\n${path} failed. It is run once more, alone.`)
-  alone.set(path, run([path]))
+  alone.set(path, await run([path]))
 }
 const { flaky, result } = withRepeats(whole, alone)
 for (const path of flaky) console.log(`flaky: ${path} failed in the whole run and passed alone`)
