@@ -45,7 +45,14 @@ export const textMatching = (pattern: string, chance: Chance): string => {
     const char = pattern[at++]!
     if (char === "^" || char === "$") return ""
     if (char === "(") {
-      if (pattern[at] === "?") throw new Error(`No generator for the group in ${pattern}`)
+      const isLookahead = pattern.startsWith("?=", at)
+      if (isLookahead || pattern.startsWith("?:", at)) at += 2
+      else if (pattern[at] === "?") throw new Error(`No generator for the group in ${pattern}`)
+      // What a lookahead asks for, such as a length, is left to chance.
+      if (isLookahead) {
+        at = pattern.indexOf(")", at) + 1
+        return ""
+      }
       const text = alternatives()
       at++
       return text
@@ -70,6 +77,7 @@ export const textMatching = (pattern: string, chance: Chance): string => {
   }
 
   const counts = (): readonly [min: number, max: number] => {
+    if (pattern[at] === "+" || pattern[at] === "*") return [pattern[at++] === "+" ? 1 : 0, Number.POSITIVE_INFINITY]
     if (pattern[at] === "?") {
       at++
       return [0, 1]
