@@ -8,15 +8,17 @@ export const HANDLE_CHARS_MIN = 3
 export const HANDLE_CHARS_MAX = 32
 
 /** Dashes only between other characters, one at a time. */
-const FORM = /^(?=.{3,32}$)[a-z0-9]+(?:-[a-z0-9]+)*$/u
+const FORM = /^[a-z0-9]+(?:-[a-z0-9]+)*$/u
+const message = "Expected 3 to 32 lowercase letters, digits and single dashes, with no dash at the start or end"
 
 export const Handle = Schema.String.check(
-  Schema.isPattern(FORM, {
-    message: "Expected 3 to 32 lowercase letters, digits and single dashes, with no dash at the start or end"
-  })
+  Schema.isMinLength(HANDLE_CHARS_MIN, { message }),
+  Schema.isMaxLength(HANDLE_CHARS_MAX, { message }),
+  Schema.isPattern(FORM, { message })
 )
 
-export const isHandle = (text: string): boolean => FORM.test(text)
+export const isHandle = (text: string): boolean =>
+  text.length >= HANDLE_CHARS_MIN && text.length <= HANDLE_CHARS_MAX && FORM.test(text)
 
 const RESERVED: ReadonlyArray<string> =
   `about abuse account accounts admin administrator agent agents agent-tool-billing all anonymous api app apps auth billing
