@@ -2,7 +2,8 @@
  * The configuration of a start: flags before environment before `.env`, checked whole, every fault named in one go.
  */
 import { Redacted, Result, Schema } from "effect"
-import { listOf, type SettingName, settings, type SettingValue } from "./Settings.ts"
+import { type SettingName, settings, type SettingValue } from "./Settings.ts"
+import { listOf } from "./SettingValues.ts"
 
 type Values = { readonly [N in SettingName]: SettingValue<N> | undefined }
 

@@ -2,9 +2,22 @@
  * Every setting there is: its name, what it means, how its text is read, and what holds without it. The README's table
  * and `config` are made from this list.
  */
-import { Redacted, Result, Schema, SchemaGetter } from "effect"
-import { parseTrustedProxies } from "../../adapters/http/pipeline/ClientAddress.ts"
-import { parsePolicy } from "../../adapters/mcp/AddressGuard.ts"
+import type { Schema } from "effect"
+import {
+  collector,
+  headers,
+  httpUrl,
+  oneOf,
+  proxies,
+  ratio,
+  redactedText,
+  redactedUrl,
+  secret,
+  seed,
+  text,
+  upstream,
+  whole
+} from "./SettingValues.ts"
 
 export interface Setting<A, F extends string | undefined> {
   readonly schema: Schema.ConstraintDecoder<A>
@@ -20,140 +33,6 @@ const setting = <A, const F extends string | undefined>(
   fallback: F,
   options: { readonly secret?: boolean } = {}
 ): Setting<A, F> => ({ schema, meaning, fallback, secret: options.secret ?? false })
-
-const whole = (min: number, max: number) => {
-  const message = `Expected an integer between ${min} and ${max}`
-  return Schema.String.check(Schema.isPattern(/^\d{1,12}$/u, { message })).pipe(
-    Schema.decodeTo(Schema.Int.check(Schema.makeFilter((n: number) => (n >= min && n <= max ? undefined : message))), {
-      decode: SchemaGetter.transform((text: string) => Number(text)),
-      encode: SchemaGetter.transform((value: number) => String(value))
-    })
-  )
-}
-
-const oneOf = <const L extends ReadonlyArray<string>>(values: L) => Schema.Literals(values)
-
-const text = Schema.String.check(Schema.isNonEmpty({ message: "Expected a text that is not empty" }))
-
-const SECRET_CHARS_MIN = 32
-
-const secret = Schema.String.check(
-  Schema.isMinLength(SECRET_CHARS_MIN, {
-    message: `Expected at least ${SECRET_CHARS_MIN} characters, for instance from \`openssl rand -hex 32\``
-  })
-).pipe(
-  Schema.decodeTo(Schema.Redacted(Schema.String), {
-    decode: SchemaGetter.transform((value: string) => Redacted.make(value)),
-    encode: SchemaGetter.transform((value: Redacted.Redacted) => Redacted.value(value))
-  })
-)
-
-const seed = Schema.String.check(
-  Schema.isPattern(/^[0-9a-f]{64}$/u, { message: "Expected 64 lowercase hex digits, from `openssl rand -hex 32`" })
-).pipe(
-  Schema.decodeTo(Schema.Redacted(Schema.String), {
-    decode: SchemaGetter.transform((value: string) => Redacted.make(value)),
-    encode: SchemaGetter.transform((value: Redacted.Redacted) => Redacted.value(value))
-  })
-)
-
-const redactedText = text.pipe(
-  Schema.decodeTo(Schema.Redacted(Schema.String), {
-    decode: SchemaGetter.transform((value: string) => Redacted.make(value)),
-    encode: SchemaGetter.transform((value: Redacted.Redacted) => Redacted.value(value))
-  })
-)
-
-const httpUrl = text.check(
-  Schema.makeFilter((value: string) => {
-    const url = URL.parse(value)
-    return url !== null && (url.protocol === "http:" || url.protocol === "https:") && !value.endsWith("/")
-      ? undefined
-      : "Expected an http or https URL without a slash at the end"
-  })
-)
-
-const urlOf = (protocols: ReadonlyArray<string>) =>
-  text.check(
-    Schema.makeFilter((value: string) =>
-      protocols.includes(URL.parse(value)?.protocol ?? "")
-        ? undefined
-        : `Expected a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`
-    )
-  )
-
-const redactedUrl = (protocols: ReadonlyArray<string>) =>
-  urlOf(protocols).pipe(
-    Schema.decodeTo(Schema.Redacted(Schema.String), {
-      decode: SchemaGetter.transform((value: string) => Redacted.make(value)),
-      encode: SchemaGetter.transform((value: Redacted.Redacted) => Redacted.value(value))
-    })
-  )
-
-const collector = redactedText.check(
-  Schema.makeFilter((value: Redacted.Redacted) => {
-    const url = URL.parse(Redacted.value(value))
-    if (url === null || !/^https?:$/u.test(url.protocol) || Redacted.value(value).endsWith("/")) {
-      return "Expected an http or https URL without a slash at the end"
-    }
-    if (url.search !== "" || url.hash !== "") return "Expected a URL without a query or a fragment"
-    return url.username === "" && url.password === ""
-      ? undefined
-      : "Expected a URL without a password: see OTLP_HEADERS"
-  })
-)
-
-const HEADER_FIELD = /^(?<name>[\w!#$%&'*+.^`|~-]+)\s*=\s*(?<value>[\x21-\x7e][\x20-\x7e]*)$/u
-
-const headers = redactedText.check(
-  Schema.makeFilter((value: Redacted.Redacted) =>
-    listOf(Redacted.value(value)).every((field) => HEADER_FIELD.test(field))
-      ? undefined
-      : "Expected headers as name=value, comma-separated"
-  )
-)
-
-const ratio = Schema.String.check(
-  Schema.isPattern(/^(?:0|1|0\.\d{1,6}|1\.0{1,6})$/u, { message: "Expected a number between 0 and 1" })
-).pipe(
-  Schema.decodeTo(Schema.Number, {
-    decode: SchemaGetter.transform((value: string) => Number(value)),
-    encode: SchemaGetter.transform((value: number) => String(value))
-  })
-)
-
-const proxies = Schema.String.check(
-  Schema.makeFilter((value: string) => {
-    try {
-      parseTrustedProxies(listOf(value))
-      return undefined
-    } catch (error) {
-      return error instanceof Error ? error.message : "Expected addresses or CIDR ranges"
-    }
-  })
-)
-
-const upstream = Schema.String.check(
-  Schema.makeFilter((value: string) => {
-    const policy = parsePolicy(value)
-    return Result.isSuccess(policy) ? undefined : policy.failure.message
-  })
-)
-
-export const listOf = (value: string): ReadonlyArray<string> =>
-  value
-    .split(",")
-    .map((part) => part.trim())
-    .filter((part) => part !== "")
-
-/** Of a list that was checked. */
-export const headersOf = (value: string): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    listOf(value).map((field) => {
-      const { name = "", value: text = "" } = HEADER_FIELD.exec(field)?.groups ?? {}
-      return [name.toLowerCase(), text.trim()]
-    })
-  )
 
 export const settings = {
   PROFILE: setting(

@@ -9,7 +9,7 @@ import * as NoMailer from "../../adapters/mail/NoMailer.ts"
 import * as OutboxMailer from "../../adapters/mail/OutboxMailer.ts"
 import { makeGuardedFetch } from "../../adapters/mcp/GuardedFetch.ts"
 import { type AppConfig, valueOf } from "../config/AppConfig.ts"
-import { listOf } from "../config/Settings.ts"
+import { listOf } from "../config/SettingValues.ts"
 import { upstreamPolicy } from "./UpstreamPolicy.ts"
 
 const CONNECT_TIMEOUT_MS = 3_000

@@ -9,7 +9,7 @@ import * as OtlpExport from "../../adapters/telemetry/OtlpExport.ts"
 import { makeTelemetryTally, TelemetryTally } from "../../domain/platform/TelemetryTally.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import { type AppConfig, valueOf } from "../config/AppConfig.ts"
-import { headersOf } from "../config/Settings.ts"
+import { headersOf } from "../config/SettingValues.ts"
 import { level, lines } from "./Logging.ts"
 
 /** For the service. */

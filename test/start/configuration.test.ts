@@ -7,7 +7,8 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describeConfig, readConfig, type Source } from "../../src/config/AppConfig.ts"
 import { commands, helpText, parseArguments, readDotEnv } from "../../src/config/Arguments.ts"
-import { headersOf, settings } from "../../src/config/Settings.ts"
+import { settings } from "../../src/config/Settings.ts"
+import { headersOf } from "../../src/config/SettingValues.ts"
 
 const SECRET = "0123456789abcdef0123456789abcdef"
 const SEED = "1".repeat(64)
@@ -21,7 +22,7 @@ const faultsOf = (source: Source): ReadonlyArray<string> => {
 }
 
 const WRONG: Readonly<Record<string, ReadonlyArray<string>>> = {
-  PROFILE: ["moon", "MEMORY"],
+  PROFILE: ["moon", "mem"],
   PORT: ["http", "-1", "65536", "3000.0", "0x50", " 80", "1e3"],
   BASE_URL: ["ftp://example.org", "example.org", "https://example.org/", "/"],
   DATABASE_URL: ["mysql://user:hunter2@db/x", "db", "/var/run"],
@@ -38,7 +39,7 @@ const WRONG: Readonly<Record<string, ReadonlyArray<string>>> = {
   RATE_LIMIT_REGISTER_RPM: ["-1"],
   TRUST_PROXY: ["the office", "10.0.0.0/33", "10.0.0.1,", "300.1.1.1"].filter((value) => value !== "10.0.0.1,"),
   REDIS_URL: ["http://user:hunter2@redis", "localhost"],
-  LOG_LEVEL: ["loud", "info"],
+  LOG_LEVEL: ["loud", "informational"],
   LOG_FORMAT: ["xml"],
   OTLP_URL: [
     "grpc://hunter2@collector:4317",
@@ -65,6 +66,19 @@ describe("the configuration", () => {
     )
     assert.deepStrictEqual([rest.profile, rest.DATA_DIR, rest.DEFAULT_FREE_TIER_CALLS], ["embedded", "./data", 0])
     assert.isUndefined(rest.TRUST_PROXY)
+  })
+
+  it("takes the values of an enumeration in any case", () => {
+    for (const LOG_LEVEL of ["info", "INFO", "Info", " info "]) {
+      assert.strictEqual(config({ LOG_LEVEL }).LOG_LEVEL, "Info")
+    }
+    for (const PROFILE of ["memory", "Memory", "MEMORY"]) assert.strictEqual(config({ PROFILE }).profile, "memory")
+    const given = config({ PAYMENTS: "DRY_RUN", LOG_FORMAT: "JSON", CHARGEBACK_LIABILITY: "Provider" })
+    assert.deepStrictEqual(
+      [given.PAYMENTS, given.LOG_FORMAT, given.CHARGEBACK_LIABILITY],
+      ["dry_run", "json", "provider"]
+    )
+    assert.include(faultsOf({ PAYMENTS: "cash" }).join("\n"), "PAYMENTS=cash: Expected one of dry_run, stripe")
   })
 
   it("takes what OpenTelemetry calls its collector, behind our own name for it", () => {

@@ -1,0 +1,152 @@
+/**
+ * How the text of a setting is read, and what is said of a text that is no value of it.
+ */
+import { Redacted, Result, Schema, SchemaGetter } from "effect"
+import { parseTrustedProxies } from "../../adapters/http/pipeline/ClientAddress.ts"
+import { parsePolicy } from "../../adapters/mcp/AddressGuard.ts"
+
+export const whole = (min: number, max: number) => {
+  const message = `Expected an integer between ${min} and ${max}`
+  return Schema.String.check(Schema.isPattern(/^\d{1,12}$/u, { message })).pipe(
+    Schema.decodeTo(Schema.Int.check(Schema.makeFilter((n: number) => (n >= min && n <= max ? undefined : message))), {
+      decode: SchemaGetter.transform((text: string) => Number(text)),
+      encode: SchemaGetter.transform((value: number) => String(value))
+    })
+  )
+}
+
+/** In any case: `DRY_RUN` is `dry_run`. */
+export const oneOf = <const L extends ReadonlyArray<string>>(values: L) => {
+  const byName = new Map(values.map((value): [string, L[number]] => [value.toLowerCase(), value]))
+  const message = `Expected one of ${values.join(", ")}`
+  return Schema.String.check(
+    Schema.makeFilter((value: string) => (byName.has(value.trim().toLowerCase()) ? undefined : message))
+  ).pipe(
+    Schema.decodeTo(Schema.Literals(values), {
+      decode: SchemaGetter.transform((value: string) => byName.get(value.trim().toLowerCase())!),
+      encode: SchemaGetter.transform((value: L[number]): string => value)
+    })
+  )
+}
+
+export const text = Schema.String.check(Schema.isNonEmpty({ message: "Expected a text that is not empty" }))
+
+const SECRET_CHARS_MIN = 32
+
+export const secret = Schema.String.check(
+  Schema.isMinLength(SECRET_CHARS_MIN, {
+    message: `Expected at least ${SECRET_CHARS_MIN} characters, for instance from \`openssl rand -hex 32\``
+  })
+).pipe(
+  Schema.decodeTo(Schema.Redacted(Schema.String), {
+    decode: SchemaGetter.transform((value: string) => Redacted.make(value)),
+    encode: SchemaGetter.transform((value: Redacted.Redacted) => Redacted.value(value))
+  })
+)
+
+export const seed = Schema.String.check(
+  Schema.isPattern(/^[0-9a-f]{64}$/u, { message: "Expected 64 lowercase hex digits, from `openssl rand -hex 32`" })
+).pipe(
+  Schema.decodeTo(Schema.Redacted(Schema.String), {
+    decode: SchemaGetter.transform((value: string) => Redacted.make(value)),
+    encode: SchemaGetter.transform((value: Redacted.Redacted) => Redacted.value(value))
+  })
+)
+
+export const redactedText = text.pipe(
+  Schema.decodeTo(Schema.Redacted(Schema.String), {
+    decode: SchemaGetter.transform((value: string) => Redacted.make(value)),
+    encode: SchemaGetter.transform((value: Redacted.Redacted) => Redacted.value(value))
+  })
+)
+
+export const httpUrl = text.check(
+  Schema.makeFilter((value: string) => {
+    const url = URL.parse(value)
+    return url !== null && (url.protocol === "http:" || url.protocol === "https:") && !value.endsWith("/")
+      ? undefined
+      : "Expected an http or https URL without a slash at the end"
+  })
+)
+
+const urlOf = (protocols: ReadonlyArray<string>) =>
+  text.check(
+    Schema.makeFilter((value: string) =>
+      protocols.includes(URL.parse(value)?.protocol ?? "")
+        ? undefined
+        : `Expected a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`
+    )
+  )
+
+export const redactedUrl = (protocols: ReadonlyArray<string>) =>
+  urlOf(protocols).pipe(
+    Schema.decodeTo(Schema.Redacted(Schema.String), {
+      decode: SchemaGetter.transform((value: string) => Redacted.make(value)),
+      encode: SchemaGetter.transform((value: Redacted.Redacted) => Redacted.value(value))
+    })
+  )
+
+export const collector = redactedText.check(
+  Schema.makeFilter((value: Redacted.Redacted) => {
+    const url = URL.parse(Redacted.value(value))
+    if (url === null || !/^https?:$/u.test(url.protocol) || Redacted.value(value).endsWith("/")) {
+      return "Expected an http or https URL without a slash at the end"
+    }
+    if (url.search !== "" || url.hash !== "") return "Expected a URL without a query or a fragment"
+    return url.username === "" && url.password === ""
+      ? undefined
+      : "Expected a URL without a password: see OTLP_HEADERS"
+  })
+)
+
+const HEADER_FIELD = /^(?<name>[\w!#$%&'*+.^`|~-]+)\s*=\s*(?<value>[\x21-\x7e][\x20-\x7e]*)$/u
+
+export const headers = redactedText.check(
+  Schema.makeFilter((value: Redacted.Redacted) =>
+    listOf(Redacted.value(value)).every((field) => HEADER_FIELD.test(field))
+      ? undefined
+      : "Expected headers as name=value, comma-separated"
+  )
+)
+
+export const ratio = Schema.String.check(
+  Schema.isPattern(/^(?:0|1|0\.\d{1,6}|1\.0{1,6})$/u, { message: "Expected a number between 0 and 1" })
+).pipe(
+  Schema.decodeTo(Schema.Number, {
+    decode: SchemaGetter.transform((value: string) => Number(value)),
+    encode: SchemaGetter.transform((value: number) => String(value))
+  })
+)
+
+export const proxies = Schema.String.check(
+  Schema.makeFilter((value: string) => {
+    try {
+      parseTrustedProxies(listOf(value))
+      return undefined
+    } catch (error) {
+      return error instanceof Error ? error.message : "Expected addresses or CIDR ranges"
+    }
+  })
+)
+
+export const upstream = Schema.String.check(
+  Schema.makeFilter((value: string) => {
+    const policy = parsePolicy(value)
+    return Result.isSuccess(policy) ? undefined : policy.failure.message
+  })
+)
+
+export const listOf = (value: string): ReadonlyArray<string> =>
+  value
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "")
+
+/** Of a list that was checked. */
+export const headersOf = (value: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    listOf(value).map((field) => {
+      const { name = "", value: text = "" } = HEADER_FIELD.exec(field)?.groups ?? {}
+      return [name.toLowerCase(), text.trim()]
+    })
+  )
