@@ -2,9 +2,11 @@
  * The service on its socket, until it is stopped or gives up.
  */
 import { Console, Deferred, Effect, Layer } from "effect"
+import { parseTrustedProxies } from "../adapters/http/pipeline/ClientAddress.ts"
 import { portToListenOn } from "../adapters/http/server/FreePort.ts"
 import { ListeningAt, layer as nodeServer } from "../adapters/http/server/NodeServer.ts"
 import { type AppConfig, valueOf } from "./config/AppConfig.ts"
+import { listOf } from "./config/SettingValues.ts"
 import { Fatal } from "./layers/Fatal.ts"
 import { service } from "./layers/Service.ts"
 import { telemetry } from "./layers/Telemetry.ts"
@@ -24,7 +26,9 @@ const serveOn = (config: AppConfig) =>
       nodeServer({
         host: valueOf(config, "HOST"),
         port: valueOf(config, "PORT"),
-        drain: valueOf(config, "SHUTDOWN_GRACE_MS")
+        drain: valueOf(config, "SHUTDOWN_GRACE_MS"),
+        connectionsPerAddressMax: valueOf(config, "CONNECTIONS_PER_ADDRESS_MAX"),
+        trustedProxies: parseTrustedProxies(listOf(config.TRUST_PROXY ?? ""))
       }).pipe(Layer.provide(service(config)), Layer.provideMerge(Fatal.layer))
     )
   )

@@ -165,6 +165,12 @@ export const settings = {
   RATE_LIMIT_IP_RPM: setting(whole(0, 10_000_000), "requests a minute of an address; 0: no limit", "600"),
   RATE_LIMIT_REGISTER_RPM: setting(whole(0, 1_000_000), "registrations a minute of an address; 0: no limit", "30"),
   TRUST_PROXY: setting(proxies, "addresses and CIDR ranges whose forwarded-for header is believed", undefined),
+  CONNECTIONS_PER_ADDRESS_MAX: setting(
+    whole(0, 10_000),
+    "open connections of one address (of an IPv6 address: of its /64) on each node; further ones replace idle ones. " +
+      "Addresses in TRUST_PROXY are exempt; 0: no limit",
+    "1000"
+  ),
   REDIS_URL: setting(redactedUrl(["redis:", "rediss:"]), "shares rate limits between nodes", undefined, {
     secret: true
   }),

@@ -12,7 +12,10 @@ import { layer as nodeServer, ListeningAt, type ServerSettings } from "../../ada
 import type { Source } from "../../src/config/AppConfig.ts"
 import { memoryConfig, wholeService } from "./ServiceConfig.ts"
 
-type Limits = Pick<ServerSettings, "connectionsMax">
+type Limits = Pick<
+  ServerSettings,
+  "connectionsMax" | "connectionsPerAddressMax" | "requestMs" | "silenceMs" | "trustedProxies"
+>
 
 export class RawHttp extends Context.Service<RawHttp, { readonly port: number }>()(
   "agent-tool-billing/test/support/RawHttp"

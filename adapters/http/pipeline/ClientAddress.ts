@@ -47,7 +47,7 @@ export const networkOf = (address: string): string =>
         .join(":")}::/64`
     : address
 
-const isTrusted = (address: string, trusted: TrustedProxies): boolean => {
+export const isTrusted = (address: string, trusted: TrustedProxies): boolean => {
   if (!ipaddr.isValid(address)) return false
   const parsed = ipaddr.process(address)
   return trusted.some(([range, bits]) => range.kind() === parsed.kind() && parsed.match(range, bits))

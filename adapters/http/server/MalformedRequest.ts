@@ -23,9 +23,32 @@ export const refuseMalformed = (socket: Duplex, error: NodeJS.ErrnoException, be
   if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy()
   if (before === undefined || before.outgoing.writableFinished) return lastWords(socket, problemOf(error))
   if (before.outgoing.writableEnded) return void socket.destroy()
-  if (!before.incoming.complete) return lastWords(socket, problemOf(error))
+  if (!before.incoming.complete) {
+    // Answered already, while its body was still coming.
+    if (before.outgoing.headersSent) return void socket.destroy()
+    return lastWords(socket, problemOf(error))
+  }
   before.outgoing.once("finish", () => lastWords(socket, problemOf(error)))
 }
+
+/** For a connection that there is no room for: nothing of it is read. */
+export const refuseConnection = (socket: Duplex, why: "address_full" | "server_full"): void =>
+  lastWords(socket, {
+    ...(why === "address_full"
+      ? {
+          status: 429,
+          code: "RATE_LIMITED",
+          message:
+            "Too many open connections from your address. Reuse connections, or close some. Retry after 1 second."
+        }
+      : {
+          status: 503,
+          code: "UNAVAILABLE",
+          message: "The service has as many open connections as it can serve. Retry after 1 second."
+        }),
+    headers: { "retry-after": "1" },
+    extra: { retry_after_seconds: 1 }
+  })
 
 /** What the parser lets pass and is refused all the same: a line without a version, and HTTP/1.1 without a Host. */
 export const refusalOf = ({ headers, httpVersion, httpVersionMajor }: IncomingMessage): WebAnswer | undefined => {

@@ -4,15 +4,18 @@
  */
 import { Context, Duration, Effect, Fiber, Layer, Schema } from "effect"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
-import { plainAddress } from "../pipeline/ClientAddress.ts"
-import { PayloadTooLarge } from "../pipeline/Failures.ts"
+import { plainAddress, type TrustedProxies } from "../pipeline/ClientAddress.ts"
 import { Dispatcher } from "../pipeline/Dispatcher.ts"
 import type { WebAnswer, WebRequest } from "../pipeline/WebRequest.ts"
 import { makeAnswerLane } from "./AnswerLane.ts"
 import { makeCompression } from "./Compression.ts"
+import { Connections } from "./Connections.ts"
 import { isStreaming, sayLast, sayOnTheWay } from "./EventStream.ts"
-import { type Exchange, refusalOf, refuseMalformed } from "./MalformedRequest.ts"
+import { readBody } from "./IncomingBody.ts"
+import { refusalOf, refuseConnection, refuseMalformed } from "./MalformedRequest.ts"
+import { send } from "./Sending.ts"
 
 export interface ServerSettings {
   readonly host: string
@@ -21,8 +24,14 @@ export interface ServerSettings {
   readonly drain: Duration.Input
   /** After so long without a byte in either direction a connection is given up. */
   readonly silenceMs?: number
-  /** Those beyond are hung up on at once. */
+  /** Of all addresses together. */
   readonly connectionsMax?: number
+  /** 0: as many as of all addresses. */
+  readonly connectionsPerAddressMax?: number
+  /** Proxies of ours: their connections count toward no address. */
+  readonly trustedProxies?: TrustedProxies
+  /** For a request to come in whole, its body included. */
+  readonly requestMs?: number
 }
 
 export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
@@ -43,11 +52,6 @@ export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotList
   }
 }
 
-interface Connection {
-  latest: Exchange | undefined
-  unanswered: number
-}
-
 /** Where the service listens; with port 0 the system chose the port. */
 export class ListeningAt extends Context.Service<ListeningAt, { readonly host: string; readonly port: number }>()(
   "agent-tool-billing/adapters/http/ListeningAt"
@@ -55,9 +59,14 @@ export class ListeningAt extends Context.Service<ListeningAt, { readonly host: s
 
 /** Each costs some tens of kilobytes; more than this no one node serves well. */
 export const CONNECTIONS_MAX = 10_000
+export const CONNECTIONS_PER_ADDRESS_MAX = 1_000
+/** Accepted beyond, so that one of them can take the place of an idle one. */
+const CONNECTIONS_SPARE = 256
 const HEADER_BYTES_MAX = 32_768
 const HEADERS_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 60_000
+/** How often connections are looked at for requests that take too long to come. */
+const CHECKING_INTERVAL_MS = 5_000
 const KEEP_ALIVE_TIMEOUT_MS = 65_000
 /** Longer than any request may take. Whoever reads nothing of his answer for so long is gone, or means no good. */
 const SILENCE_MS = 180_000
@@ -78,14 +87,12 @@ export const layer = (settings: ServerSettings) =>
       const context = yield* Effect.context<never>()
       const run = Effect.runForkWith(context)
       const running = new Set<Fiber.Fiber<WebAnswer>>()
-      const connections = new WeakMap<Duplex, Connection>()
-      const connectionOf = (socket: Duplex): Connection => {
-        const known = connections.get(socket)
-        if (known !== undefined) return known
-        const first: Connection = { latest: undefined, unanswered: 0 }
-        connections.set(socket, first)
-        return first
-      }
+      const max = settings.connectionsMax ?? CONNECTIONS_MAX
+      const connections = new Connections({
+        max,
+        perAddressMax: settings.connectionsPerAddressMax ?? CONNECTIONS_PER_ADDRESS_MAX,
+        trusted: settings.trustedProxies ?? []
+      })
       /** Whatever still comes on these is not read: the parser complains of every piece of it. */
       const malformed = new WeakSet<Duplex>()
       const compression = makeCompression()
@@ -99,11 +106,13 @@ export const layer = (settings: ServerSettings) =>
         }
       }
       const inTurn = makeAnswerLane()
+      const requestMs = settings.requestMs ?? REQUEST_TIMEOUT_MS
       const server = createServer(
         {
           maxHeaderSize: HEADER_BYTES_MAX,
-          headersTimeout: HEADERS_TIMEOUT_MS,
-          requestTimeout: REQUEST_TIMEOUT_MS,
+          headersTimeout: Math.min(HEADERS_TIMEOUT_MS, requestMs),
+          requestTimeout: requestMs,
+          connectionsCheckingInterval: Math.min(CHECKING_INTERVAL_MS, requestMs),
           keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
           noDelay: true,
           // Refused here, in the form of other problems.
@@ -112,10 +121,11 @@ export const layer = (settings: ServerSettings) =>
         (incoming, outgoing) => {
           const refused = refusalOf(incoming)
           if (refused !== undefined) return send(server, incoming, outgoing, refused)
-          const connection = connectionOf(incoming.socket)
-          if (connection.unanswered === UNANSWERED_MAX) return void incoming.socket.destroy()
-          connection.latest = { incoming, outgoing }
-          connection.unanswered++
+          const connection = connections.of(incoming.socket)
+          if (connection === undefined || connection.unanswered === UNANSWERED_MAX) {
+            return void incoming.socket.destroy()
+          }
+          connections.began(connection, { incoming, outgoing })
           const fiber = run(dispatch(toWebRequest(incoming, outgoing)))
           running.add(fiber)
           fiber.addObserver((exit) => {
@@ -125,16 +135,22 @@ export const layer = (settings: ServerSettings) =>
             else inTurn(() => sendOrHangUp(incoming, outgoing, exit.value))
           })
           outgoing.on("close", () => {
-            connection.unanswered--
+            connections.answered(connection)
             if (!outgoing.writableFinished) fiber.interruptUnsafe()
           })
         }
       )
-      server.maxConnections = settings.connectionsMax ?? CONNECTIONS_MAX
+      server.maxConnections = max + CONNECTIONS_SPARE
+      server.on("connection", (socket: Socket) => {
+        const admission = connections.open(socket)
+        if (admission === "admitted") return
+        malformed.add(socket)
+        refuseConnection(socket, admission)
+      })
       server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
         if (malformed.has(socket)) return
         malformed.add(socket)
-        refuseMalformed(socket, error, connections.get(socket)?.latest)
+        refuseMalformed(socket, error, connections.of(socket)?.latest)
       })
       server.setTimeout(settings.silenceMs ?? SILENCE_MS)
       yield* Effect.acquireRelease(listen(server, settings), () => close(server, running, dispatcher, settings.drain))
@@ -194,52 +210,3 @@ const toWebRequest = (incoming: IncomingMessage, outgoing: ServerResponse): WebR
     tell: (headers, event) => sayOnTheWay(outgoing, headers, event)
   }
 }
-
-const readBody = (incoming: IncomingMessage, bytesMax: number): Effect.Effect<Uint8Array, PayloadTooLarge> =>
-  Effect.callback((resume) => {
-    if (Number(incoming.headers["content-length"] ?? 0) > bytesMax) {
-      return resume(Effect.fail(new PayloadTooLarge({ bytesMax })))
-    }
-    const chunks: Array<Buffer> = []
-    let byteCount = 0
-    const onData = (chunk: Buffer) => {
-      byteCount += chunk.length
-      if (byteCount <= bytesMax) return void chunks.push(chunk)
-      stop()
-      incoming.pause()
-      resume(Effect.fail(new PayloadTooLarge({ bytesMax })))
-    }
-    // Nothing comes after the end: taking the listeners off again would only cost.
-    const onEnd = () => {
-      resume(Effect.succeed(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
-    }
-    const onGone = () => {
-      stop()
-      resume(Effect.interrupt)
-    }
-    const stop = () => {
-      incoming.off("data", onData).off("end", onEnd).off("error", onGone).off("aborted", onGone)
-    }
-    incoming.on("data", onData).on("end", onEnd).on("error", onGone).on("aborted", onGone)
-    return Effect.sync(stop)
-  })
-
-const send = (server: Server, incoming: IncomingMessage, outgoing: ServerResponse, answer: WebAnswer): void => {
-  if (outgoing.destroyed || outgoing.headersSent) return
-  const length = typeof answer.body === "string" ? Buffer.byteLength(answer.body) : answer.body.length
-  // A body that was never read would be taken for the next request on this connection.
-  const unread = !incoming.complete && hasBody(incoming)
-  outgoing.writeHead(answer.status, {
-    ...answer.headers,
-    ...(answer.status === 204 ? {} : { "content-length": length }),
-    // A client that is told so brings its next request elsewhere; one that is kept busy would never become idle.
-    ...(unread || !server.listening ? { connection: "close" } : {})
-  })
-  if (incoming.method === "HEAD" || answer.status === 204) outgoing.end()
-  // As many bytes as characters are ASCII, which costs less to write.
-  else if (typeof answer.body === "string") outgoing.end(answer.body, length === answer.body.length ? "latin1" : "utf8")
-  else outgoing.end(answer.body)
-}
-
-const hasBody = (incoming: IncomingMessage): boolean =>
-  incoming.headers["transfer-encoding"] !== undefined || Number(incoming.headers["content-length"] ?? 0) > 0

@@ -1,0 +1,54 @@
+/**
+ * Answers on their way out. Where the request's body has not come to its end the connection closes after the answer, but
+ * not at once: a client that is still sending would see a broken connection instead of the answer. What it goes on to send
+ * is read and dropped, up to a number of bytes and for a bounded time.
+ */
+import type { IncomingMessage, Server, ServerResponse } from "node:http"
+import type { WebAnswer } from "../pipeline/WebRequest.ts"
+import { hasBody } from "./IncomingBody.ts"
+
+/** Dropped after an answer. Node's `fetch` sees the answer to any body up to this. */
+export const DROPPED_BYTES_MAX = 32 * 1024 * 1024
+const DROPPING_MS_MAX = 10_000
+/** A client that sends nothing for so long has heard the answer, or waits for the end of the connection. */
+const DROPPING_SILENCE_MS_MAX = 1_000
+
+export const send = (server: Server, incoming: IncomingMessage, outgoing: ServerResponse, answer: WebAnswer): void => {
+  if (outgoing.destroyed || outgoing.headersSent) return
+  const length = typeof answer.body === "string" ? Buffer.byteLength(answer.body) : answer.body.length
+  // A body that was never read would be taken for the next request on this connection.
+  const unread = !incoming.complete && hasBody(incoming)
+  outgoing.writeHead(answer.status, {
+    ...answer.headers,
+    ...(answer.status === 204 ? {} : { "content-length": length }),
+    // A client that is told so brings its next request elsewhere; one that is kept busy would never become idle.
+    ...(unread || !server.listening ? { connection: "close" } : {})
+  })
+  if (unread) return sendWhileItSends(incoming, outgoing, answer)
+  if (incoming.method === "HEAD" || answer.status === 204) outgoing.end()
+  // As many bytes as characters are ASCII, which costs less to write.
+  else if (typeof answer.body === "string") outgoing.end(answer.body, length === answer.body.length ? "latin1" : "utf8")
+  else outgoing.end(answer.body)
+}
+
+/** The answer is complete by its length; ending it would close the connection. */
+const sendWhileItSends = (incoming: IncomingMessage, outgoing: ServerResponse, { body, status }: WebAnswer): void => {
+  if (incoming.method === "HEAD" || status === 204 || body.length === 0) outgoing.flushHeaders()
+  else outgoing.write(body)
+  let droppedBytes = 0
+  const end = () => {
+    clearTimeout(time)
+    clearTimeout(silence)
+    incoming.off("data", onData).off("end", end).off("close", end)
+    if (!outgoing.writableEnded) outgoing.end()
+  }
+  const onData = (chunk: Buffer) => {
+    silence.refresh()
+    droppedBytes += chunk.length
+    if (droppedBytes > DROPPED_BYTES_MAX) end()
+  }
+  const time = setTimeout(end, DROPPING_MS_MAX)
+  const silence = setTimeout(end, DROPPING_SILENCE_MS_MAX)
+  incoming.on("data", onData).on("end", end).on("close", end)
+  incoming.resume()
+}
