@@ -1,22 +1,31 @@
 /**
- * JSON Schema by Ajv, for schemas and values from strangers. A check whose cost is known to be small runs as it is; any
- * other one is watched and ended when its time is up, and a schema that runs out of time again and again is not tried
- * any more for a while: nobody can keep the service busy with a regular expression.
+ * JSON Schema by Ajv, for schemas and values from strangers. A check whose cost is known to be small runs as it is. Any
+ * other one counts toward the budgets of its provider and of the process; one that may be long is watched and ended when
+ * its time is up, and a schema that runs out of time again and again is not tried any more for a while.
  */
 import { Clock, Effect, Layer } from "effect"
 import { hash } from "node:crypto"
-import { InvalidJsonSchema, JsonSchemas, type SchemaViolation } from "../../domain/catalog/JsonSchemas.ts"
+import {
+  InvalidJsonSchema,
+  JsonSchemas,
+  SchemaBudgetSpent,
+  type SchemaUse,
+  type SchemaViolation
+} from "../../domain/catalog/JsonSchemas.ts"
 import type { JsonSchemaObject } from "../../domain/catalog/Tool.ts"
-import { boundedCache } from "./BoundedCache.ts"
+import type { ProviderId } from "../../domain/shared/Ids.ts"
 import { compile, type CompiledSchema, compileProblem, draftProblem } from "./CompiledSchema.ts"
-import { compileBudget } from "./CompileBudget.ts"
+import { type Held, ownedCache } from "./OwnedCache.ts"
+import { schemaBudgets, type SchemaWork } from "./SchemaBudgets.ts"
 import { stepsOfCheck } from "./SchemaCost.ts"
 import { schemaProblem } from "./SchemaText.ts"
 import { isStackOverflow, runWatched } from "./Watchdog.ts"
 
-const KEPT = { entriesMax: 5_000, weightMax: 16 * 1024 * 1024 }
+/** Of memory, about, for all compiled schemas together. */
+export const COMPILED_BYTES_MAX = 128 * 1024 * 1024
 const COMPILE_MS_MAX = 2_000
-/** Steps of a few nanoseconds: a few milliseconds. */
+/** Steps of a few nanoseconds: what takes fewer is not counted, what takes more is watched. */
+const UNCOUNTED_STEPS_MAX = 20_000
 const UNWATCHED_STEPS_MAX = 1_000_000
 const CHECK_MS_MAX = 100
 const OUT_OF_TIME_MAX = 3
@@ -28,65 +37,105 @@ interface Kept {
   outOfTimeSinceMs: number
 }
 
-export const layer = Layer.sync(JsonSchemas, () => {
-  const budget = compileBudget()
-  const kept = boundedCache<Kept>(KEPT)
-  // The same object comes again with every call of its tool: then its text need not be made.
-  const keys = new WeakMap<JsonSchemaObject, string>()
+export const layer = Layer.effect(
+  JsonSchemas,
+  Effect.gen(function* () {
+    const clock = yield* Clock.Clock
+    const budgets = schemaBudgets()
+    const cache = ownedCache<Kept>(COMPILED_BYTES_MAX)
+    // The same object comes again with every call of its tool: then its text need not be made.
+    const known = new WeakMap<JsonSchemaObject, Held<Kept>>()
 
-  const find = (schema: JsonSchemaObject): Kept | undefined => {
-    const key = keys.get(schema)
-    return key === undefined ? undefined : kept.get(key)
-  }
+    const refused = (providerId: ProviderId, work: SchemaWork): Effect.Effect<void, SchemaBudgetSpent> => {
+      const why = budgets.refusal(providerId, work, clock.currentTimeMillisUnsafe())
+      return why === undefined ? Effect.void : Effect.fail(new SchemaBudgetSpent(why))
+    }
 
-  const load = Effect.fnUntraced(function* (schema: JsonSchemaObject) {
-    const text = JSON.stringify(schema)
-    const key = hash("sha256", text, "hex")
-    keys.set(schema, key)
-    const known = kept.get(key)
-    if (known !== undefined) return known
-    const startedAt = performance.now()
-    const made = yield* Effect.try({
-      try: () => runWatched(() => draftProblem(schema) ?? compile(schema), COMPILE_MS_MAX),
-      catch: (cause) => new InvalidJsonSchema({ problem: compileProblem(cause) })
-    })
-    budget.spend(performance.now() - startedAt)
-    if (made._tag === "OutOfTime") return yield* new InvalidJsonSchema({ problem: "it takes too long to compile" })
-    if (typeof made.value === "string") return yield* new InvalidJsonSchema({ problem: made.value })
-    const fresh: Kept = { compiled: made.value, outOfTime: 0, outOfTimeSinceMs: 0 }
-    kept.set(key, fresh, text.length)
-    return fresh
-  })
-
-  const now = Effect.map(Clock.Clock, (clock) => clock.currentTimeMillisUnsafe())
-
-  return JsonSchemas.of({
-    check: Effect.fn("AjvJsonSchemas.check")(function* (schema) {
-      const problem = schemaProblem(schema)
-      if (problem !== undefined) return yield* new InvalidJsonSchema({ problem })
-      if (budget.isSpent(yield* now)) {
-        return yield* new InvalidJsonSchema({
-          problem: "too many schemas are being compiled; send it again in a while"
-        })
+    /** By the processor: on a busy machine a thread waits, which is nobody's work. */
+    const spending = <A>(providerId: ProviderId, work: SchemaWork, task: () => A): A => {
+      const before = process.threadCpuUsage()
+      try {
+        return task()
+      } finally {
+        const { system, user } = process.threadCpuUsage(before)
+        budgets.spend(providerId, work, (system + user) / 1_000, clock.currentTimeMillisUnsafe())
       }
-      yield* load(schema)
-    }),
+    }
 
-    violations: Effect.fnUntraced(function* (schema, value) {
-      const found = find(schema) ?? (yield* Effect.orDie(load(schema)))
-      return checked(found, value, yield* now)
+    const load = Effect.fnUntraced(function* (schema: JsonSchemaObject, providerId: ProviderId) {
+      const text = JSON.stringify(schema)
+      const key = hash("sha256", text, "hex")
+      const before = cache.get(providerId, key)
+      if (before?.value !== undefined) {
+        known.set(schema, before)
+        return before.value
+      }
+      yield* refused(providerId, "compile")
+      const made = yield* Effect.try({
+        try: () =>
+          spending(providerId, "compile", () =>
+            runWatched(() => draftProblem(schema) ?? compile(schema, text.length), COMPILE_MS_MAX)
+          ),
+        catch: (cause) => new InvalidJsonSchema({ problem: compileProblem(cause) })
+      })
+      // Others first: one request may bring many schemas.
+      yield* nextTurn
+      if (made._tag === "OutOfTime") return yield* new InvalidJsonSchema({ problem: "it takes too long to compile" })
+      if (typeof made.value === "string") return yield* new InvalidJsonSchema({ problem: made.value })
+      const kept: Kept = { compiled: made.value, outOfTime: 0, outOfTimeSinceMs: 0 }
+      known.set(schema, cache.set(providerId, key, kept, made.value.bytes))
+      return kept
+    })
+
+    const checked = (
+      kept: Kept,
+      value: unknown,
+      { of, providerId }: SchemaUse
+    ): Effect.Effect<ReadonlyArray<SchemaViolation>, SchemaBudgetSpent> => {
+      const { compiled } = kept
+      const steps = stepsOfCheck(compiled.cost, value, UNWATCHED_STEPS_MAX)
+      if (steps <= UNCOUNTED_STEPS_MAX) return Effect.succeed(compiled.violations(value))
+      return Effect.map(refused(providerId, of), () =>
+        spending(providerId, of, () =>
+          steps <= UNWATCHED_STEPS_MAX
+            ? compiled.violations(value)
+            : watched(kept, value, clock.currentTimeMillisUnsafe())
+        )
+      )
+    }
+
+    return JsonSchemas.of({
+      check: Effect.fn("AjvJsonSchemas.check")(function* (schema, providerId) {
+        const problem = schemaProblem(schema)
+        if (problem !== undefined) return yield* new InvalidJsonSchema({ problem })
+        yield* load(schema, providerId)
+      }),
+
+      violations: (schema, value, use) => {
+        const held = known.get(schema)
+        if (held?.value !== undefined) {
+          cache.use(held)
+          return checked(held.value, value, use)
+        }
+        return load(schema, use.providerId).pipe(
+          Effect.catchTag("InvalidJsonSchema", Effect.die),
+          Effect.flatMap((kept) => checked(kept, value, use))
+        )
+      }
     })
   })
+)
+
+const nextTurn = Effect.callback<void>((resume) => {
+  setImmediate(() => resume(Effect.void))
 })
 
-const checked = (schema: Kept, value: unknown, nowMs: number): ReadonlyArray<SchemaViolation> => {
-  const { cost, violations } = schema.compiled
-  if (stepsOfCheck(cost, value, UNWATCHED_STEPS_MAX) <= UNWATCHED_STEPS_MAX) return violations(value)
-  if (nowMs - schema.outOfTimeSinceMs >= OUT_OF_TIME_WINDOW_MS) schema.outOfTime = 0
-  if (schema.outOfTime >= OUT_OF_TIME_MAX) return tooCostly
-  const watched = runOrOverflow(() => violations(value))
-  if (watched._tag === "Done") return watched.value
-  if (schema.outOfTime++ === 0) schema.outOfTimeSinceMs = nowMs
+const watched = (kept: Kept, value: unknown, nowMs: number): ReadonlyArray<SchemaViolation> => {
+  if (nowMs - kept.outOfTimeSinceMs >= OUT_OF_TIME_WINDOW_MS) kept.outOfTime = 0
+  if (kept.outOfTime >= OUT_OF_TIME_MAX) return tooCostly
+  const ended = runOrOverflow(() => kept.compiled.violations(value))
+  if (ended._tag === "Done") return ended.value
+  if (kept.outOfTime++ === 0) kept.outOfTimeSinceMs = nowMs
   return tooCostly
 }
 

@@ -18,7 +18,9 @@ export interface SchemaCost {
 const NOTHING: SchemaCost = { parts: 0, patterns: 0, pattern: { factor: 0, degree: 0 }, comparesItems: false }
 const UNBOUNDED: SchemaCost = { ...NOTHING, parts: Infinity }
 
-export const costOfSchema = (root: unknown): SchemaCost => {
+/** `patternCost` where a pattern runs on another engine than V8's. */
+export const costOfSchema = (root: unknown, patternCost: (pattern: string) => PatternCost = costOf): SchemaCost => {
+  const costOfPattern = (pattern: string): SchemaCost => ({ ...NOTHING, patterns: 1, pattern: patternCost(pattern) })
   const known = new Map<unknown, SchemaCost>()
   const visit = (part: unknown): SchemaCost => {
     if (typeof part !== "object" || part === null) return { ...NOTHING, parts: 1 }
@@ -74,8 +76,6 @@ export const stepsOfCheck = (cost: SchemaCost, value: unknown, limit: number): n
     cost.parts * weight * (cost.comparesItems ? weight : 1) + (asked === 0 ? 0 : asked * stepsOf(cost.pattern, longest))
   )
 }
-
-const costOfPattern = (pattern: string): SchemaCost => ({ ...NOTHING, patterns: 1, pattern: costOf(pattern) })
 
 const add = (a: SchemaCost, b: SchemaCost): SchemaCost => ({
   parts: a.parts + b.parts,

@@ -19,7 +19,7 @@ import {
   type ToolOutcome,
   type ToolState
 } from "./CatalogStore.ts"
-import { JsonSchemas } from "./JsonSchemas.ts"
+import { type InvalidJsonSchema, JsonSchemas, type SchemaBudgetSpent } from "./JsonSchemas.ts"
 import { planPrices, PriceNotice } from "./PriceNotice.ts"
 import { DefaultFreeTierCalls, wantedTerms } from "./Pricing.ts"
 import { tokensOfQuery, tokensOfTool } from "./SearchTokens.ts"
@@ -112,10 +112,13 @@ export class Catalog extends Context.Service<
       const notice = yield* PriceNotice
       const { atomically } = yield* UnitOfWork
 
-      const checkSchema = (name: string, schema: ToolDeclaration["inputSchema"]) =>
+      const checkSchema = (name: string, schema: ToolDeclaration["inputSchema"], providerId: ProviderId) =>
         schema === undefined
           ? Effect.void
-          : Effect.mapError(schemas.check(schema), (error) => new ToolRefused({ reason: `${name} ${error.message}` }))
+          : Effect.mapError(
+              schemas.check(schema, providerId),
+              (error) => new ToolRefused({ reason: reasonOf(name, error) })
+            )
 
       /** A tool named `acme/echo` would be taken for the tool `echo` of the provider with the handle `acme`. */
       const checkName = Effect.fnUntraced(function* (providerId: ProviderId, toolName: string) {
@@ -161,8 +164,8 @@ export class Catalog extends Context.Service<
           if (declaration.outputSchema === undefined && declaration.billingPolicy === "valid_output") {
             return yield* new ToolRefused({ reason: "billing_policy valid_output needs an output_schema" })
           }
-          yield* checkSchema("input_schema", declaration.inputSchema)
-          yield* checkSchema("output_schema", declaration.outputSchema)
+          yield* checkSchema("input_schema", declaration.inputSchema, providerId)
+          yield* checkSchema("output_schema", declaration.outputSchema, providerId)
           const wanted = wantedTerms(declaration, provider, defaultFreeTier)
           const prices = planPrices(known?.prices, wanted, at, notice)
           const outcome = yield* store.upsert({
@@ -249,6 +252,13 @@ export class Catalog extends Context.Service<
     })
   )
 }
+
+const reasonOf = (name: string, error: InvalidJsonSchema | SchemaBudgetSpent): string =>
+  error._tag === "InvalidJsonSchema"
+    ? `${name} ${error.message}`
+    : `${name} was not checked: ${
+        error.of === "provider" ? "your schemas have" : "the schemas of all providers have"
+      } used up their processing time for now. Send this tool again in ${error.retryAfterSeconds} s`
 
 type EntryAt = (entry: CatalogEntry) => CatalogEntry
 

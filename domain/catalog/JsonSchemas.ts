@@ -3,6 +3,7 @@
  * bounds their size and depth, follows no remote reference, and bounds the time of a check.
  */
 import { Context, type Effect, Schema } from "effect"
+import type { ProviderId } from "../shared/Ids.ts"
 import type { JsonSchemaObject } from "./Tool.ts"
 
 export const JSON_SCHEMA_BYTES_MAX = 65_536
@@ -16,6 +17,26 @@ export class InvalidJsonSchema extends Schema.TaggedError<InvalidJsonSchema>()("
   }
 }
 
+/** Work on schemas takes processor time from everybody: a provider has so much of it, and so has the process. */
+export class SchemaBudgetSpent extends Schema.TaggedError<SchemaBudgetSpent>()("SchemaBudgetSpent", {
+  of: Schema.Literals(["provider", "process"]),
+  waitMs: Schema.Number
+}) {
+  get retryAfterSeconds(): number {
+    return Math.max(1, Math.ceil(this.waitMs / 1_000))
+  }
+  override get message() {
+    const whose = this.of === "provider" ? "of this tool's provider have" : "of all tools have"
+    return `The schemas ${whose} used up their processing time on this node. Nothing was charged. Retry after ${this.retryAfterSeconds} s.`
+  }
+}
+
+/** Who pays for the work with its budget, and whether consumers or the provider sent the value. */
+export interface SchemaUse {
+  readonly providerId: ProviderId
+  readonly of: "input" | "output"
+}
+
 export interface SchemaViolation {
   /** Path into the value, outermost first. */
   readonly path: ReadonlyArray<string>
@@ -25,8 +46,12 @@ export interface SchemaViolation {
 export class JsonSchemas extends Context.Service<
   JsonSchemas,
   {
-    check(schema: JsonSchemaObject): Effect.Effect<void, InvalidJsonSchema>
+    check(schema: JsonSchemaObject, providerId: ProviderId): Effect.Effect<void, InvalidJsonSchema | SchemaBudgetSpent>
     /** Empty if the value fits. The schema has passed `check`; it is compiled once and kept, bounded. */
-    violations(schema: JsonSchemaObject, value: unknown): Effect.Effect<ReadonlyArray<SchemaViolation>>
+    violations(
+      schema: JsonSchemaObject,
+      value: unknown,
+      use: SchemaUse
+    ): Effect.Effect<ReadonlyArray<SchemaViolation>, SchemaBudgetSpent>
   }
 >()("agent-tool-billing/domain/catalog/JsonSchemas") {}

@@ -2,6 +2,7 @@
  * Why a call is not made. None of these has changed anything.
  */
 import { Effect, Schema } from "effect"
+import type { SchemaBudgetSpent } from "../catalog/JsonSchemas.ts"
 import type { ConsumerId } from "../shared/Ids.ts"
 import { formatPrice, type Microcents, zero } from "../shared/Microcents.ts"
 import type { TooManyCallsInFlight } from "./CallsInFlight.ts"
@@ -106,6 +107,7 @@ export type CallRefused =
   | PriceVersionChanged
   | CapRequired
   | InvalidArguments
+  | SchemaBudgetSpent
   | InsufficientFunds
   | BudgetExceeded
   | AccountFrozen

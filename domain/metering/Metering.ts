@@ -218,9 +218,12 @@ export class Metering extends Context.Service<
         return { entry, cost: free ? zero : entry.price, hold: free ? zero : hold, freeCallsLeft, availableMicrocents }
       })
 
-      const checkArguments = Effect.fnUntraced(function* ({ tool }: CatalogEntry, given: CallRequest["arguments"]) {
+      const checkArguments = Effect.fnUntraced(function* (
+        { provider, tool }: CatalogEntry,
+        given: CallRequest["arguments"]
+      ) {
         if (tool.inputSchema === undefined) return
-        const violations = yield* schemas.violations(tool.inputSchema, given)
+        const violations = yield* schemas.violations(tool.inputSchema, given, { providerId: provider.id, of: "input" })
         if (violations.length > 0) return yield* new InvalidArguments({ violations })
       })
 

@@ -2,7 +2,7 @@
  * The last step of a call: what its answer costs by the tool's policy, the receipt that says so, and the durable closing
  * that makes both true.
  */
-import { Clock, DateTime, Effect } from "effect"
+import { Clock, DateTime, Effect, Schedule } from "effect"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { JsonSchemas } from "../catalog/JsonSchemas.ts"
 import { issueReceipt } from "../receipts/IssueReceipt.ts"
@@ -36,6 +36,9 @@ export interface HeldCall {
   readonly render: (report: CallReport) => StoredAnswer
 }
 
+/** Seconds. */
+const OUTPUT_RECHECKS_MAX = 5
+
 /**
  * Made once, and not for every call: the hidden class of a generator's objects is its own, lives long, and holds on to
  * whatever the generator closes over. As a closure of each call it made a sixth of all that calls allocate outlive them.
@@ -54,7 +57,13 @@ export const makeSettle = Effect.gen(function* () {
     const output = answer.result?.["structuredContent"]
     if (tool.outputSchema === undefined || answer.result === undefined) return undefined
     if (output === undefined) return false
-    return (yield* schemas.violations(tool.outputSchema, output)).length === 0
+    const check = schemas.violations(tool.outputSchema, output, { providerId: tool.providerId, of: "output" })
+    // The processing time of the provider's own schemas is spent: given a while, the output counts as one that does not fit.
+    const violations = yield* Effect.retry(check, {
+      schedule: Schedule.spaced("1 second"),
+      times: OUTPUT_RECHECKS_MAX
+    }).pipe(Effect.orElseSucceed(() => undefined))
+    return violations?.length === 0
   })
 
   /** What replays of the call get; undefined where its key is free again, or it has none. */

@@ -2,10 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import * as AjvJsonSchemas from "../../adapters/jsonschema/AjvJsonSchemas.ts"
-import { boundedCache } from "../../adapters/jsonschema/BoundedCache.ts"
-import { compileBudget } from "../../adapters/jsonschema/CompileBudget.ts"
+import { ownedCache } from "../../adapters/jsonschema/OwnedCache.ts"
+import { workBudget } from "../../adapters/jsonschema/WorkBudget.ts"
 import { JsonSchemas } from "../../domain/catalog/JsonSchemas.ts"
 import type { JsonSchemaObject } from "../../domain/catalog/Tool.ts"
+import type { ProviderId } from "../../domain/shared/Ids.ts"
+import { asInput, someProvider } from "../support/SchemaUses.ts"
 
 /** Takes a while to compile, and is another one for every `n`. */
 const large = (n: number): JsonSchemaObject => ({
@@ -62,77 +64,144 @@ it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas", (it) => {
       Effect.gen(function* () {
         const schemas = yield* JsonSchemas
         const schema = JSON.parse(JSON.stringify(Object.fromEntries(keywords))) as JsonSchemaObject
-        const checked = yield* Effect.result(schemas.check(schema))
-        if (checked._tag === "Failure") return assert.isAbove(checked.failure.problem.length, 0)
-        assert.isArray(yield* schemas.violations(schema, value))
+        const checked = yield* Effect.result(schemas.check(schema, someProvider()))
+        if (checked._tag === "Failure") return assert.isAbove(checked.failure.message.length, 0)
+        assert.isArray(yield* schemas.violations(schema, value, asInput()))
       }),
     { arbitrary: { runs: 500 } }
   )
 })
 
-it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas's budget", (it) => {
+it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas's budgets", (it) => {
+  /** Until it is refused for lack of time; what it was refused with. */
+  const compilingUntilRefused = Effect.fnUntraced(function* (providerOf: () => ProviderId, first: number) {
+    const schemas = yield* JsonSchemas
+    for (let n = first; n < first + 10_000; n++) {
+      const result = yield* Effect.result(schemas.check(large(n), providerOf()))
+      if (result._tag === "Failure" && result.failure._tag === "SchemaBudgetSpent") return result.failure
+    }
+    return yield* Effect.die(new Error("It was never refused"))
+  })
+
   it.effect(
-    "ends after some seconds of compiling, and comes back with time",
+    "end for a provider that goes on compiling, and for no other; time gives it back",
     () =>
       Effect.gen(function* () {
         const schemas = yield* JsonSchemas
-        let problem: string | undefined
-        const startedAt = performance.now()
-        for (let n = 0; n < 10_000 && problem === undefined; n++) {
-          const result = yield* Effect.result(schemas.check(large(n)))
-          // One that a busy machine takes too long for is refused for itself, and counts like the others.
-          if (result._tag === "Failure" && !result.failure.message.includes("too long"))
-            problem = result.failure.message
-        }
-        const ms = performance.now() - startedAt
-        assert.match(problem!, /too many schemas are being compiled/u)
-        assert.isAbove(ms, 4_500)
+        const [greedy, other] = [someProvider(), someProvider()]
+        const refused = yield* compilingUntilRefused(() => greedy, 0)
+        assert.strictEqual(refused.of, "provider")
+        assert.isAtLeast(refused.retryAfterSeconds, 1)
         const small = { title: "a small one" }
-        assert.strictEqual((yield* Effect.flip(schemas.check(small))).message, problem)
-        assert.deepStrictEqual(yield* schemas.violations({ type: "number" }, 1), [], "calls go on")
-        yield* TestClock.adjust("1 second")
-        yield* schemas.check(small)
+        assert.strictEqual((yield* Effect.flip(schemas.check(small, greedy)))._tag, "SchemaBudgetSpent")
+        assert.strictEqual(
+          (yield* Effect.flip(schemas.violations(small, 1, asInput(greedy))))._tag,
+          "SchemaBudgetSpent"
+        )
+        yield* schemas.check(small, other)
+        assert.deepStrictEqual(yield* schemas.violations({ type: "number" }, 1, asInput(other)), [])
+        yield* TestClock.adjust(`${refused.waitMs + 1_000} millis`)
+        yield* schemas.check(small, greedy)
+      }),
+    60_000
+  )
+
+  it.effect(
+    "end for all where many providers go on compiling; what is compiled goes on being checked",
+    () =>
+      Effect.gen(function* () {
+        const schemas = yield* JsonSchemas
+        const calm = asInput()
+        const known = { type: "number" }
+        yield* schemas.check(known, calm.providerId)
+        const refused = yield* compilingUntilRefused(someProvider, 20_000)
+        assert.strictEqual(refused.of, "process")
+        assert.deepStrictEqual(yield* schemas.violations(known, 1, calm), [])
       }),
     180_000
   )
 })
 
-describe("CompileBudget", () => {
-  it("is a burst of five seconds, which half of the time that passes gives back", () => {
-    const budget = compileBudget()
+it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas's budgets of checks", (it) => {
+  it.effect("end for a provider whose checks take long, on the call path too, and for no other", () =>
+    Effect.gen(function* () {
+      const schemas = yield* JsonSchemas
+      const use = asInput()
+      // RE2 has no lookaheads: V8 tries every way.
+      const hostile = (n: number): JsonSchemaObject => ({ title: `${n}`, pattern: "^(?=(a|a)*$)" })
+      const text = `${"a".repeat(40)}!`
+      let refusal: string | undefined
+      for (let n = 0; n < 200 && refusal === undefined; n++) {
+        const result = yield* Effect.result(schemas.violations(hostile(n), text, use))
+        if (result._tag === "Failure") refusal = result.failure.message
+        else assert.match(result.success[0]!.message, /could not be checked/u)
+      }
+      assert.match(refusal!, /tool's provider have used up their processing time.*Retry after \d+ s/u)
+      assert.deepStrictEqual(yield* schemas.violations({ type: "string" }, text, use), [], "what costs little goes on")
+      assert.lengthOf(yield* schemas.violations(hostile(0), text, asInput()), 1)
+    })
+  )
+
+  it.effect("are not touched by what a backtracking engine would not come to an end with", () =>
+    Effect.gen(function* () {
+      const schemas = yield* JsonSchemas
+      const use = asInput()
+      for (let n = 0; n < 200; n++) {
+        const schema = { title: `${n}`, type: "string", pattern: "^(a|a)*$" }
+        const found = yield* schemas.violations(schema, `${"a".repeat(40)}!`, use)
+        assert.deepStrictEqual(
+          found.map(({ message }) => message),
+          ['must match pattern "^(a|a)*$"']
+        )
+        assert.deepStrictEqual(yield* schemas.violations(schema, "a".repeat(40), use), [])
+      }
+    })
+  )
+})
+
+describe("WorkBudget", () => {
+  it("is a burst, which a share of the time that passes gives back", () => {
+    const budget = workBudget({ burstMs: 5_000, share: 0.5 })
     budget.spend(4_999)
-    assert.isFalse(budget.isSpent(1_000_000))
+    assert.strictEqual(budget.waitMs(1_000_000), 0)
     budget.spend(4_999)
-    assert.isTrue(budget.isSpent(1_000_000))
-    assert.isTrue(budget.isSpent(1_009_996))
-    assert.isFalse(budget.isSpent(1_009_998))
-    assert.isFalse(budget.isSpent(1_000_000), "a clock that steps back gives nothing and takes nothing")
+    assert.strictEqual(budget.waitMs(1_000_000), 9_997)
+    assert.isAbove(budget.waitMs(1_009_996), 0)
+    assert.strictEqual(budget.waitMs(1_009_998), 0)
+    assert.strictEqual(budget.waitMs(1_000_000), 0, "a clock that steps back gives nothing and takes nothing")
   })
 })
 
-describe("BoundedCache", () => {
-  const bounds = { entriesMax: 3, weightMax: 10 }
-
-  it("drops what was not used for longest, past so many entries", () => {
-    const cache = boundedCache<number>(bounds)
-    for (const [n, key] of ["a", "b", "c"].entries()) cache.set(key, n, 1)
-    cache.get("a")
-    cache.set("d", 3, 1)
+describe("OwnedCache", () => {
+  it("drops what its owner has not used for longest", () => {
+    const cache = ownedCache<number>(3)
+    const [a] = ["a", "b", "c"].map((key, n) => cache.set("one", key, n, 1))
+    cache.use(a!)
+    cache.set("one", "d", 3, 1)
     assert.deepStrictEqual(
-      ["a", "b", "c", "d"].map((key) => cache.get(key)),
+      ["a", "b", "c", "d"].map((key) => cache.get("one", key)?.value),
       [0, undefined, 2, 3]
     )
+    assert.strictEqual(cache.weight(), 3)
   })
 
-  it("drops past so much weight, but keeps at least the newest", () => {
-    const cache = boundedCache<string>(bounds)
-    cache.set("a", "a", 6)
-    cache.set("a", "a again", 4)
-    cache.set("b", "b", 6)
-    assert.deepStrictEqual([cache.get("a"), cache.get("b")], ["a again", "b"])
-    cache.set("c", "c", 1)
-    assert.deepStrictEqual([cache.get("a"), cache.get("b"), cache.get("c")], [undefined, "b", "c"])
-    cache.set("d", "d", 99)
-    assert.deepStrictEqual([cache.get("b"), cache.get("c"), cache.get("d")], [undefined, undefined, "d"])
+  it("drops of the owner that keeps the most, and lets go of what it drops", () => {
+    const cache = ownedCache<string>(10)
+    const kept = cache.set("small", "x", "x", 2)
+    for (let n = 0; n < 100; n++) cache.set("large", `${n}`, "y", 3)
+    assert.strictEqual(kept.value, "x")
+    assert.strictEqual(cache.weight(), 8)
+    const held = cache.get("large", "99")!
+    cache.set("large", "100", "y", 8)
+    assert.isUndefined(held.value)
+    assert.deepStrictEqual([cache.get("small", "x")?.value, cache.get("large", "100")?.value], ["x", "y"])
+  })
+
+  it("keeps one that is heavier than all may be, until another comes", () => {
+    const cache = ownedCache<string>(10)
+    cache.set("a", "x", "x", 99)
+    assert.strictEqual(cache.get("a", "x")?.value, "x")
+    cache.set("b", "y", "y", 1)
+    assert.deepStrictEqual([cache.get("a", "x"), cache.get("b", "y")?.value], [undefined, "y"])
   })
 })

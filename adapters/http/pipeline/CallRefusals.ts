@@ -11,6 +11,7 @@ import type {
   PriceChanged,
   PriceVersionChanged
 } from "../../../domain/metering/CallRefusals.ts"
+import type { SchemaBudgetSpent } from "../../../domain/catalog/JsonSchemas.ts"
 import type { CallOverdue } from "../../../domain/metering/CallEndings.ts"
 import type { TooManyCallsInFlight } from "../../../domain/metering/CallsInFlight.ts"
 import type { AnswerNotKept } from "../../../domain/metering/LeftAnswers.ts"
@@ -34,6 +35,7 @@ export type CallRefusal =
   | InvalidArguments
   | PriceChanged
   | PriceVersionChanged
+  | SchemaBudgetSpent
   | TooManyCallsInFlight
   | TooManyPins
   | ToolAmbiguous
@@ -135,6 +137,12 @@ export const callMapping: MappingOf<CallRefusal> = {
       max_cost_microcents: Number(e.maxCostMicrocents),
       price_version: e.priceVersion
     }
+  }),
+  SchemaBudgetSpent: (e) => ({
+    status: 503,
+    code: "UNAVAILABLE",
+    headers: { "retry-after": String(e.retryAfterSeconds) },
+    extra: { retry_after_seconds: e.retryAfterSeconds }
   }),
   TooManyCallsInFlight: (e) => ({
     status: 429,

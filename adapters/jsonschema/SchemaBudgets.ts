@@ -1,0 +1,60 @@
+/**
+ * The processor time that schemas may take, per provider and of the process. A provider's compiling, its checks of inputs
+ * and its checks of outputs have budgets of their own: consumers cause the second, and must not spend the others with it.
+ */
+import type { SchemaBudgetSpent } from "../../domain/catalog/JsonSchemas.ts"
+import { type WorkBounds, workBudget, type WorkBudget } from "./WorkBudget.ts"
+
+export type SchemaWork = "compile" | "input" | "output"
+
+const PER_PROVIDER: Readonly<Record<SchemaWork, WorkBounds>> = {
+  compile: { burstMs: 2_500, share: 0.1 },
+  input: { burstMs: 500, share: 0.2 },
+  output: { burstMs: 500, share: 0.2 }
+}
+
+const OF_PROCESS: Readonly<Record<SchemaWork, WorkBounds>> = {
+  compile: { burstMs: 5_000, share: 0.5 },
+  input: { burstMs: 2_000, share: 0.4 },
+  output: { burstMs: 2_000, share: 0.4 }
+}
+
+/** Those of them that have spent nothing are forgotten first. */
+const PROVIDERS_MAX = 2_000
+
+export interface SchemaBudgets {
+  /** Undefined if the work may be done now. */
+  refusal(owner: string, work: SchemaWork, nowMs: number): Pick<SchemaBudgetSpent, "of" | "waitMs"> | undefined
+  spend(owner: string, work: SchemaWork, durationMs: number, nowMs: number): void
+}
+
+export const schemaBudgets = (): SchemaBudgets => {
+  const process: Readonly<Record<SchemaWork, WorkBudget>> = {
+    compile: workBudget(OF_PROCESS.compile),
+    input: workBudget(OF_PROCESS.input),
+    output: workBudget(OF_PROCESS.output)
+  }
+  // In the order of their last spending.
+  const providers = new Map<string, WorkBudget>()
+
+  return {
+    refusal: (owner, work, nowMs) => {
+      const ownMs = providers.get(`${work} ${owner}`)?.waitMs(nowMs) ?? 0
+      if (ownMs > 0) return { of: "provider", waitMs: ownMs }
+      const waitMs = process[work].waitMs(nowMs)
+      return waitMs > 0 ? { of: "process", waitMs } : undefined
+    },
+    spend: (owner, work, durationMs, nowMs) => {
+      const key = `${work} ${owner}`
+      const own = providers.get(key) ?? workBudget(PER_PROVIDER[work])
+      // From now on time gives back.
+      own.waitMs(nowMs)
+      process[work].waitMs(nowMs)
+      own.spend(durationMs)
+      process[work].spend(durationMs)
+      providers.delete(key)
+      providers.set(key, own)
+      if (providers.size > PROVIDERS_MAX) providers.delete(providers.keys().next().value!)
+    }
+  }
+}
