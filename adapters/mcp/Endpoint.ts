@@ -3,6 +3,7 @@
  */
 import { Effect } from "effect"
 import { Pool } from "undici"
+import type { AnswerBytes } from "./AnswerBytes.ts"
 import { CircuitBreaker } from "./CircuitBreaker.ts"
 import { guardedConnector, type GuardOptions } from "./GuardedConnector.ts"
 import type { HmacKey } from "./Hmac.ts"
@@ -22,6 +23,7 @@ export interface EndpointShared {
   readonly guard: GuardOptions
   readonly begin: (exchange: HttpExchange) => void
   readonly epochMs: () => number
+  readonly answerBytes: AnswerBytes
 }
 
 export interface Message {
@@ -39,6 +41,8 @@ export interface Message {
 
 export class Endpoint implements ExchangeHost {
   readonly options: McpUpstreamOptions
+  readonly provider: string
+  readonly answerBytes: AnswerBytes
   readonly dispatcher: Pool
   readonly circuit: CircuitBreaker
   readonly meta: string
@@ -58,7 +62,9 @@ export class Endpoint implements ExchangeHost {
   private readonly key: HmacKey
   private lastId = 0
 
-  constructor(url: URL, key: HmacKey, shared: EndpointShared) {
+  constructor(url: URL, provider: string, key: HmacKey, shared: EndpointShared) {
+    this.provider = provider
+    this.answerBytes = shared.answerBytes
     this.shared = shared
     this.options = shared.options
     this.key = key
@@ -157,6 +163,7 @@ export class Endpoint implements ExchangeHost {
       id,
       link,
       timeoutMs,
+      consumer: message.subject?.consumerId ?? "",
       onProgress
     }
     const exchange = new HttpExchange(request, this.options, this, done)

@@ -65,7 +65,7 @@ export class Endpoints {
     if (parsed === null || (parsed.protocol !== "http:" && parsed.protocol !== "https:")) return "not_a_url"
     if (this.count >= this.shared.options.endpointsMax && !this.makeRoom()) return "no_room"
     const signingKey = signatureKey(this.shared.options.signingSecretOf(providerId))
-    const endpoint = new Endpoint(parsed, signingKey, this.shared)
+    const endpoint = new Endpoint(parsed, providerId, signingKey, this.shared)
     const known = { endpoint, sessions: new Sessions(endpoint, this.nowMs, this.scope) }
     const providers = this.known.get(url) ?? new Map<ProviderId, KnownEndpoint>()
     providers.set(providerId, known)

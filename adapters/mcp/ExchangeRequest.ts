@@ -1,6 +1,7 @@
 /**
  * What an HTTP exchange with an MCP server is given, and whom it tells.
  */
+import type { AnswerBytes } from "./AnswerBytes.ts"
 import type { Dispatcher } from "undici"
 import type { ToolProgress } from "../../domain/metering/ToolUpstream.ts"
 import type { ServerRequest } from "./JsonRpc.ts"
@@ -16,6 +17,8 @@ export interface ExchangeRequest {
   readonly id: number | undefined
   readonly link: Link | undefined
   readonly timeoutMs: number
+  /** Who is billed for the call; empty for what is nobody's call. */
+  readonly consumer: string
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined
 }
 
@@ -27,6 +30,8 @@ export interface ExchangeOptions {
 /** What an exchange belongs to. */
 export interface ExchangeHost {
   readonly dispatcher: Dispatcher
+  readonly provider: string
+  readonly answerBytes: AnswerBytes
   /** undici is done with the request: it holds neither a socket nor a place in the queue any more. */
   released(): void
   serverAsked(asked: ServerRequest, link: Link | undefined): void

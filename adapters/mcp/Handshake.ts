@@ -126,6 +126,7 @@ const verdictOf = (reply: Reply): "modern" | "legacy" | "again" | Reply => {
     case "blocked":
     case "connection":
     case "overloaded":
+    case "no_room":
       return reply
     default:
       return "legacy"

@@ -7,6 +7,7 @@
  */
 import type { IncomingHttpHeaders } from "node:http"
 import type { Dispatcher } from "undici"
+import { type AnswerReader, UNCOUNTED_BYTES } from "./AnswerBytes.ts"
 import { faultOf } from "./ExchangeFault.ts"
 import type { ExchangeHost, ExchangeOptions, ExchangeRequest } from "./ExchangeRequest.ts"
 import { answerTo, errorOf, messagesOf, type RpcAnswer, type RpcError, serverRequestOf } from "./JsonRpc.ts"
@@ -16,10 +17,12 @@ import { rawResult } from "./RawResult.ts"
 import { fault, type Reply } from "./Reply.ts"
 import { ServerSentEvents } from "./ServerSentEvents.ts"
 
-export class HttpExchange implements Dispatcher.DispatchHandler {
+export class HttpExchange implements Dispatcher.DispatchHandler, AnswerReader {
   /** Whether the server may have seen the request. */
   sent = false
 
+  readonly provider: string
+  readonly consumer: string
   private readonly request: ExchangeRequest
   private readonly options: ExchangeOptions
   private readonly host: ExchangeHost
@@ -43,6 +46,8 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.options = options
     this.host = host
     this.done = done
+    this.provider = host.provider
+    this.consumer = request.consumer
     this.timer = setTimeout(onDeadline, request.timeoutMs, this)
   }
 
@@ -57,6 +62,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   cancel(): void {
     if (this.settled) return
     this.settled = true
+    this.letGo()
     clearTimeout(this.timer)
     this.controller?.abort(stopped)
   }
@@ -101,6 +107,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.bytes += chunk.length
     if (this.bytes > this.options.responseBodyBytesMax) return this.stop(this.tooLarge())
     if (this.settled) return
+    if (this.bytes > UNCOUNTED_BYTES && !this.host.answerBytes.take(this, chunk.length)) return this.giveUp()
     if (this.reading === "json") this.chunks.push(chunk)
     else this.events?.push(chunk)
   }
@@ -118,6 +125,10 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     if (this.status >= 300) this.settle(this.statusReply(undefined))
     else if (this.reading === "events") this.settle(this.streamEnded())
     else this.settle(faultOf(error, this.status !== 0, this.bytes))
+  }
+
+  giveUp(): void {
+    this.stop(fault("no_room", "The service has no room for an answer of this size at the moment", this.bytes))
   }
 
   private onEvent(event: string, data: string): void {
@@ -199,7 +210,17 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   private settle(reply: Reply): void {
     this.settled = true
     clearTimeout(this.timer)
-    this.done(reply)
+    const release =
+      this.bytes > UNCOUNTED_BYTES && this.consumer !== "" ? this.host.answerBytes.settling(this) : undefined
+    this.letGo()
+    this.done(release === undefined ? reply : released(reply, release))
+  }
+
+  /** What is not handed on need not be kept until undici lets go of the exchange. */
+  private letGo(): void {
+    this.host.answerBytes.give(this)
+    this.chunks = []
+    this.events = undefined
   }
 
   private stop(reply: Reply): void {
@@ -212,6 +233,13 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.released = true
     this.host.released()
   }
+}
+
+/** Only a result is held on to; of anything else nothing is left. */
+const released = (reply: Reply, release: () => void): Reply => {
+  if (reply.kind === "result") return { ...reply, release }
+  release()
+  return reply
 }
 
 /** A server that floods its stream with questions gets this many answers. */

@@ -13,6 +13,7 @@ import {
   type UpstreamProblem
 } from "../../domain/metering/ToolUpstream.ts"
 import { monotonicMs } from "../../domain/shared/Monotonic.ts"
+import { AnswerBytes } from "./AnswerBytes.ts"
 import { Endpoints } from "./Endpoints.ts"
 import { makeLane } from "./DispatchLane.ts"
 import { type McpUpstreamOptions, type McpUpstreamSettings, withDefaults } from "./McpUpstreamOptions.ts"
@@ -27,7 +28,11 @@ export const make = Effect.fnUntraced(function* (settings: McpUpstreamSettings) 
   const nowMs = () => monotonicMs(clock)
   const epochMs = () => clock.currentTimeMillisUnsafe()
   const guard = { policy: options.policy, resolve: options.resolve, connectTimeoutMs: options.connectTimeoutMs }
-  const endpoints = new Endpoints({ options, guard, begin: makeLane(), epochMs }, nowMs, scope)
+  const endpoints = new Endpoints(
+    { options, guard, begin: makeLane(), epochMs, answerBytes: new AnswerBytes(options.answerBytesMax) },
+    nowMs,
+    scope
+  )
   const context = { nowMs, scope }
   yield* Effect.addFinalizer(() => endpoints.close)
 
@@ -57,13 +62,15 @@ export const make = Effect.fnUntraced(function* (settings: McpUpstreamSettings) 
     const healthy = isHealthy(reply)
     if (healthy === true) circuit.succeeded()
     else if (healthy === false) circuit.failed(endedMs)
-    const asked = reply.kind !== "blocked" && reply.kind !== "overloaded" && reply.kind !== "unusable"
-    return answerOf(
+    const asked =
+      reply.kind !== "blocked" && reply.kind !== "overloaded" && reply.kind !== "unusable" && reply.kind !== "no_room"
+    const answer = answerOf(
       outcomeOf(reply, tally.link?.era, epochMs),
       asked ? tally.attempt : tally.attempt - 1,
       Math.round(endedMs - startedMs),
       tally
     )
+    return reply.kind === "result" && reply.release !== undefined ? { ...answer, release: reply.release } : answer
   })
 
   return ToolUpstream.of({ call })

@@ -31,6 +31,8 @@ export interface McpUpstreamOptions {
   readonly lingerMs: number
   readonly responseBodyBytesMax: number
   readonly responseHeaderBytesMax: number
+  /** Of all large answers that are read or wait for the settlement of their calls. */
+  readonly answerBytesMax: number
   /** Per provider endpoint: sockets, and requests sent or waiting for a socket. */
   readonly socketsMax: number
   readonly inFlightMax: number
@@ -66,6 +68,7 @@ const defaults: Omit<McpUpstreamOptions, "signingSecretOf"> = {
   lingerMs: 250,
   responseBodyBytesMax: 5 * 1024 * 1024,
   responseHeaderBytesMax: 16 * 1024,
+  answerBytesMax: 64 * 1024 * 1024,
   socketsMax: 256,
   inFlightMax: 1_024,
   exclusiveSessionsMax: 16,

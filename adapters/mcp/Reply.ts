@@ -11,6 +11,8 @@ export type FaultKind =
   | "malformed"
   /** Not sent: too much is under way already. */
   | "overloaded"
+  /** Given up while it was read: too many bytes of answers are held already. */
+  | "no_room"
   /** Not sent: the tool's own definition forbids it. */
   | "unusable"
 
@@ -23,6 +25,8 @@ export type Reply =
       readonly text: string | undefined
       readonly sessionId: string | undefined
       readonly bytes: number
+      /** Of a large answer: to be called when nothing of it is held any more. */
+      readonly release?: () => void
     }
   /** The JSON-RPC error of the request, under a status that is no failure by itself. */
   | { readonly kind: "rpc_error"; readonly error: RpcError; readonly status: number; readonly bytes: number }

@@ -15,6 +15,8 @@ export interface Outcome {
   readonly problem: UpstreamProblem | undefined
 }
 
+const NO_ROOM_RETRY_SECONDS = 1
+
 export const outcomeOf = (reply: Reply, era: Link["era"] | undefined, epochMs: () => number): Outcome => {
   switch (reply.kind) {
     case "result":
@@ -36,6 +38,8 @@ export const outcomeOf = (reply: Reply, era: Link["era"] | undefined, epochMs: (
     case "too_large":
     case "overloaded":
       return failed({ kind: reply.kind, message: reply.message })
+    case "no_room":
+      return failed({ kind: "overloaded", message: reply.message, retryAfterSeconds: NO_ROOM_RETRY_SECONDS })
     case "malformed":
     case "unusable":
       return failed({ kind: "malformed_answer", message: reply.message })
@@ -57,6 +61,7 @@ export const isHealthy = (reply: Reply): boolean | undefined => {
   switch (reply.kind) {
     case "blocked":
     case "overloaded":
+    case "no_room":
     case "unusable":
       return undefined
     case "connection":

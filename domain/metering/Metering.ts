@@ -167,7 +167,7 @@ export class Metering extends Context.Service<
               return Effect.flatMap(Effect.exit(restore(step(guarded(opened), "Metering.forward"))), (exit) => {
                 tally.took("forward", monotonicMs(clock) - heldMs)
                 return exit._tag === "Success"
-                  ? settle(held, exit.value, true)
+                  ? releasing(exit.value, settle(held, exit.value, true))
                   : // Canceled, or the adapter broke: that is what is settled.
                     Effect.andThen(
                       settle(held, withoutAnswer(exit.cause, progress, monotonicMs(clock) - heldMs), false),
@@ -231,3 +231,7 @@ export class Metering extends Context.Service<
     })
   )
 }
+
+/** A large answer counts toward what the service holds until its call is settled. */
+const releasing = <A, E>({ release }: UpstreamAnswer, settled: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  release === undefined ? settled : Effect.onExit(settled, () => Effect.sync(release))

@@ -37,7 +37,7 @@ export interface HeldCall {
 }
 
 /** Seconds. */
-const OUTPUT_RECHECKS_MAX = 5
+const OUTPUT_RECHECKS_MAX = 2
 
 /**
  * Made once, and not for every call: the hidden class of a generator's objects is its own, lives long, and holds on to

@@ -56,6 +56,8 @@ export interface UpstreamAnswer {
   readonly latencyMs: number
   readonly requestBytes: number
   readonly responseBytes: number
+  /** Of a large answer: says that nothing of it is held any more. */
+  readonly release?: () => void
 }
 
 export interface UpstreamProblem {

@@ -140,6 +140,12 @@ export const settings = {
   ),
   UPSTREAM_TIMEOUT_MS: setting(whole(100, 60_000), "time for one attempt, where the tool says nothing else", "10000"),
   UPSTREAM_RETRIES: setting(whole(0, 5), "retries after a 5xx of the provider", "1"),
+  ANSWER_BYTES_IN_FLIGHT_MAX: setting(
+    whole(16_777_216, 17_179_869_184),
+    "bytes of providers' large answers that a node holds at once, until their calls are settled; calls beyond are " +
+      "answered with 503 and not charged",
+    "67108864"
+  ),
   CALLS_IN_FLIGHT_MAX: setting(
     whole(0, 100_000),
     "forwarded calls that an account may have in flight on each node, those it no longer waits for included; 0: no limit",

@@ -126,7 +126,8 @@ const secrets = (config: AppConfig) =>
         McpUpstream.layer({
           policy: upstreamPolicy(config),
           signingSecretOf: secretOf,
-          totalDeadlineMs: UPSTREAM_TOTAL_MS
+          totalDeadlineMs: UPSTREAM_TOTAL_MS,
+          answerBytesMax: valueOf(config, "ANSWER_BYTES_IN_FLIGHT_MAX")
         })
       )
     })

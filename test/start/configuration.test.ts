@@ -38,6 +38,7 @@ const WRONG: Readonly<Record<string, ReadonlyArray<string>>> = {
   RATE_LIMIT_IP_RPM: ["-1"],
   RATE_LIMIT_REGISTER_RPM: ["-1"],
   TRUST_PROXY: ["the office", "10.0.0.0/33", "10.0.0.1,", "300.1.1.1"].filter((value) => value !== "10.0.0.1,"),
+  ANSWER_BYTES_IN_FLIGHT_MAX: ["-1", "16777215", "64MB"],
   CONNECTIONS_PER_ADDRESS_MAX: ["-1", "10001", "many"],
   REDIS_URL: ["http://user:hunter2@redis", "localhost"],
   LOG_LEVEL: ["loud", "informational"],

@@ -3,6 +3,7 @@
  * them, `result` or `problem`.
  */
 import type { ServerResponse } from "node:http"
+import { unreadAnswers } from "./Sending.ts"
 import { EVENT_STREAM, type ServerSentEvent, type WebAnswer } from "../pipeline/WebRequest.ts"
 
 /** Of a client that does not read: what is said on the way is not worth more memory. */
@@ -28,7 +29,10 @@ export const sayOnTheWay = (
 }
 
 export const sayLast = (outgoing: ServerResponse, answer: WebAnswer): void => {
-  if (!outgoing.destroyed) outgoing.end(written(lastEvent(answer)))
+  if (outgoing.destroyed) return
+  const last = written(lastEvent(answer))
+  unreadAnswers.add(outgoing, last.length)
+  outgoing.end(last)
 }
 
 /** Proxies that would gather an answer before they pass it on are asked not to. */

@@ -13,6 +13,35 @@ const DROPPING_MS_MAX = 10_000
 /** A client that sends nothing for so long has heard the answer, or waits for the end of the connection. */
 const DROPPING_SILENCE_MS_MAX = 1_000
 
+/** Of large answers that their clients have not read yet. Beyond, the one that has waited longest is given up. */
+export const UNREAD_ANSWERS_BYTES_MAX = 64 * 1024 * 1024
+const LARGE_BYTES = 65_536
+
+class UnreadAnswers {
+  private readonly waiting = new Map<ServerResponse, number>()
+  private bytes = 0
+
+  add(outgoing: ServerResponse, bytes: number): void {
+    if (bytes <= LARGE_BYTES) return
+    this.waiting.set(outgoing, bytes)
+    this.bytes += bytes
+    outgoing.once("close", () => this.remove(outgoing))
+    for (const oldest of this.waiting.keys()) {
+      if (this.bytes <= UNREAD_ANSWERS_BYTES_MAX || oldest === outgoing) return
+      this.remove(oldest)
+      oldest.destroy()
+    }
+  }
+
+  private remove(outgoing: ServerResponse): void {
+    this.bytes -= this.waiting.get(outgoing) ?? 0
+    this.waiting.delete(outgoing)
+  }
+}
+
+/** Of the process: its memory is what is bounded. */
+export const unreadAnswers = new UnreadAnswers()
+
 export const send = (server: Server, incoming: IncomingMessage, outgoing: ServerResponse, answer: WebAnswer): void => {
   if (outgoing.destroyed || outgoing.headersSent) return
   const length = typeof answer.body === "string" ? Buffer.byteLength(answer.body) : answer.body.length
@@ -24,6 +53,7 @@ export const send = (server: Server, incoming: IncomingMessage, outgoing: Server
     // A client that is told so brings its next request elsewhere; one that is kept busy would never become idle.
     ...(unread || !server.listening ? { connection: "close" } : {})
   })
+  unreadAnswers.add(outgoing, length)
   if (unread) return sendWhileItSends(incoming, outgoing, answer)
   if (incoming.method === "HEAD" || answer.status === 204) outgoing.end()
   // As many bytes as characters are ASCII, which costs less to write.
