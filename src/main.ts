@@ -65,6 +65,8 @@ const program = Effect.gen(function* () {
   const config = yield* Effect.fromResult(readConfig([flags, process.env, dotEnv]))
   if (command === "config") return yield* Console.log(describeConfig(config))
   if (command !== "serve") return yield* Effect.provide(onDatabase(command, given, config), logging(config))
+  const { stopWithLauncher } = yield* Effect.promise(() => import("./StopWithLauncher.ts"))
+  yield* stopWithLauncher(process.env)
   const { serve } = yield* Effect.promise(() => import("./Serve.ts"))
   return yield* serve(config)
 }).pipe(

@@ -21,6 +21,7 @@ import type { Refusal } from "./Refusals.ts"
 import { makeReadCache } from "./ReadCache.ts"
 import { type LimitHeaders, RateLimits } from "./RateLimits.ts"
 import { aboutRequest, makeRequestTraces, noting, type RequestNotes } from "./RequestNotes.ts"
+import { makeProblemLog } from "./ProblemLog.ts"
 import { parseQuery } from "./Query.ts"
 import { parseJson, readText } from "./RequestBody.ts"
 import { makeInTime, type RequestClock } from "./RequestTimeout.ts"
@@ -62,6 +63,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, n
   const cached = yield* makeReadCache
   const inTime = yield* makeInTime
   const maybeTraced = yield* makeRequestTraces
+  const logProblem = yield* makeProblemLog
   const { find, unrouted } = makeRouting(routes, nothingHere, baseUrl)
   for (const route of routes) meters.set(route, metrics.meterOf(route.method, route.path))
 
@@ -168,12 +170,16 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, n
       const counted = yield* Effect.result(noting(notes, limits.address(clientAddress(request, trusted))))
       if (Result.isFailure(counted)) {
         const refused = toAnswer(problemOf(counted.failure, baseUrl), requestId, request.path)
-        return told(startedMs, dress(refused, requestId, extra))
+        const problem = dress(refused, requestId, extra)
+        yield* logProblem(notes, problem, startedMs)
+        return told(startedMs, problem)
       }
       const answer = dress(unrouted(request, method, requestId), requestId, { ...extra, ...counted.success })
+      if (answer.status >= 400) yield* logProblem(notes, answer, startedMs)
       return told(startedMs, answer)
     }
     const answer = yield* maybeTraced(notes, traceparent, answerFound(request, method, found, notes, extra))
+    if (answer.status >= 400) yield* logProblem(notes, answer, startedMs)
     return told(startedMs, answer, meters.get(found.handler))
   })
 

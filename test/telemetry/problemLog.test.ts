@@ -1,0 +1,51 @@
+/**
+ * Every answer with 4xx or 5xx leaves a line, and a flood of them a bounded number of lines and a count.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect, Logger } from "effect"
+import { TestClock } from "effect/testing"
+import { LINES_PER_SECOND_MAX, makeProblemLog } from "../../adapters/http/pipeline/ProblemLog.ts"
+import { aboutRequest } from "../../adapters/http/pipeline/RequestNotes.ts"
+import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+
+it.layer(ServiceUnderTest.memory(), LIVE)("a refused request", (it) => {
+  it.effect("leaves a line with method, route, status, code and request id, and nothing of what was sent", () =>
+    Effect.gen(function* () {
+      const headers = { "x-request-id": "request-7", "x-canary": "canary" }
+      const refused = yield* send({ path: "/api/v1/market/keys?canary=1", key: "canary", headers })
+      assert.strictEqual(refused.status, 401)
+      const [line = ""] = refused.log.split("\n").filter((one) => one.includes("answered with a problem"))
+      for (const said of ["request-7", "GET", "/api/v1/market/keys", "401", "UNAUTHORIZED"]) assert.include(line, said)
+      assert.notInclude(refused.log, "canary")
+      const nothing = yield* send({ path: "/canary" })
+      assert.match(nothing.log, /unmatched/u)
+      assert.notInclude(nothing.log, "canary")
+    })
+  )
+
+  it.effect("is the only one that does", () =>
+    Effect.gen(function* () {
+      assert.notInclude((yield* send({ path: "/livez" })).log, "answered with")
+    })
+  )
+})
+
+it.effect("a flood of problems is told by some lines a second and a count", () =>
+  Effect.gen(function* () {
+    const lines: Array<string> = []
+    const logger = Logger.map(Logger.formatLogFmt, (line) => lines.push(line))
+    yield* Effect.gen(function* () {
+      const log = yield* makeProblemLog
+      const answer = { status: 429, headers: {}, body: '{"code":"RATE_LIMITED"}' }
+      const notes = aboutRequest("id", "GET", "/api/market")
+      for (let n = 0; n < 1_000; n++) yield* log(notes, answer, performance.now())
+      assert.lengthOf(lines, LINES_PER_SECOND_MAX)
+      yield* TestClock.adjust("1 second")
+      assert.lengthOf(lines, LINES_PER_SECOND_MAX + 1)
+      assert.include(lines.at(-1), `${1_000 - LINES_PER_SECOND_MAX} more requests`)
+      yield* TestClock.adjust("10 seconds")
+      yield* log(notes, answer, performance.now())
+      assert.lengthOf(lines, LINES_PER_SECOND_MAX + 2)
+    }).pipe(Effect.provide(Logger.layer([logger])))
+  })
+)
