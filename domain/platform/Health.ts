@@ -2,7 +2,8 @@
  * Whether the service works: every part is asked, each within its own time. Down is only what the service cannot do
  * without; with any other fault, or an answer that comes late, it is degraded and goes on.
  */
-import { Clock, Context, DateTime, Duration, Effect, Exit, Layer } from "effect"
+import { Clock, Context, DateTime, Duration, Effect, Exit, Layer, Option } from "effect"
+import { diskProbe, DiskWatch, type PartBroken } from "./DiskWatch.ts"
 import { giveUpAfter } from "./GiveUpAfter.ts"
 import { Heartbeats } from "./Heartbeats.ts"
 import { SchemaKeeper } from "./SchemaKeeper.ts"
@@ -17,8 +18,8 @@ export interface Probe {
   readonly limitMs: number
   /** An answer that takes longer is a sign of trouble. */
   readonly slowMs: number
-  /** What is wrong though it works, in a sentence; undefined if nothing is. A defect: it does not work. */
-  readonly ask: Effect.Effect<string | undefined>
+  /** What is wrong though it works, in a sentence; undefined if nothing is. A failure says why it does not work. */
+  readonly ask: Effect.Effect<string | undefined, PartBroken>
 }
 
 export interface Check {
@@ -60,6 +61,7 @@ export class Health extends Context.Service<
       const schema = yield* SchemaKeeper
       const heartbeats = yield* Heartbeats
       const startedAt = yield* DateTime.now
+      const disk = yield* DiskWatch
 
       const own: ReadonlyArray<Probe> = [
         {
@@ -69,6 +71,7 @@ export class Health extends Context.Service<
           slowMs: SLOW_MS,
           ask: Effect.as(store.ping, undefined)
         },
+        diskProbe(disk),
         {
           name: "schema",
           critical: false,
@@ -120,7 +123,9 @@ const judge = Effect.fnUntraced(function* ({ ask, limitMs, name, slowMs }: Probe
   const latencyMs = Math.round(Number((yield* Clock.monotonicTimeNanos) - startNanos) / 1_000) / 1_000
   if (Exit.isFailure(exit)) {
     yield* Effect.logWarning(`The health check of ${name} failed`, exit.cause)
-    const message = latencyMs >= limitMs ? `No answer within ${limitMs} ms.` : "It does not work at the moment."
+    const broken = Option.getOrUndefined(Exit.findErrorOption(exit))
+    const message =
+      broken?.message ?? (latencyMs >= limitMs ? `No answer within ${limitMs} ms.` : "It does not work at the moment.")
     return { name, status: "down", latencyMs, message }
   }
   if (exit.value !== undefined) return { name, status: "degraded", latencyMs, message: exit.value }

@@ -3,6 +3,7 @@
  * whose libraries are large are loaded only where they are asked for: a start spends most of its time on loading.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
+import { statfs } from "node:fs/promises"
 import type { Redacted } from "effect"
 import { Duration, Effect, Layer } from "effect"
 import { RateLimiter } from "effect/persistence"
@@ -26,6 +27,7 @@ import { EmbeddedPostgres } from "../../adapters/sql/embedded/EmbeddedPostgres.t
 import { OperatorKey } from "../../domain/accounts/Authentication.ts"
 import { MetricsAccess } from "../../domain/platform/MetricsAccess.ts"
 import { RateLimitPolicy } from "../../domain/accounts/RateLimitPolicy.ts"
+import { DiskWatch, makeDiskWatch } from "../../domain/platform/DiskWatch.ts"
 import { OutsideProbes } from "../../domain/platform/Health.ts"
 import { PriceNotice } from "../../domain/catalog/PriceNotice.ts"
 import { DefaultFreeTierCalls } from "../../domain/catalog/Pricing.ts"
@@ -62,6 +64,9 @@ const references = (config: AppConfig) => {
     Layer.succeed(OperatorKey, config.OPERATOR_KEY),
     Layer.succeed(MetricsAccess, metricsAccess(config)),
     Layer.sync(CallTally, makeCallTally),
+    Layer.sync(DiskWatch, () =>
+      makeDiskWatch(config.profile === "embedded" ? freeBytesAt(valueOf(config, "DATA_DIR")) : undefined)
+    ),
     Layer.succeed(CallsInFlightMax, valueOf(config, "CALLS_IN_FLIGHT_MAX")),
     Layer.succeed(DefaultFreeTierCalls, valueOf(config, "DEFAULT_FREE_TIER_CALLS")),
     Layer.succeed(PriceNotice, priceNotice(config)),
@@ -93,6 +98,13 @@ const references = (config: AppConfig) => {
     moneyPolicy(config)
   )
 }
+
+/** A disk that cannot be looked at is no full one. */
+const freeBytesAt = (folder: string): Effect.Effect<number> =>
+  Effect.tryPromise(() => statfs(folder)).pipe(
+    Effect.map(({ bavail, bsize }) => bavail * bsize),
+    Effect.orElseSucceed(() => Number.POSITIVE_INFINITY)
+  )
 
 /** Simulated money needs no notice: who tries the service out wants to see a change at once. */
 const priceNotice = (config: AppConfig): Duration.Duration =>

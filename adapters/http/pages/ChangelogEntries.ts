@@ -26,6 +26,16 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
       "receipted, verified and disputed; in memory, on an embedded PostgreSQL, or on one of your own.",
     parts: [
       {
+        title: "Available",
+        items: [
+          "Open connections are limited per address (`CONNECTIONS_PER_ADDRESS_MAX`, 1,000); where room is short, idle ones are closed first. A body that is too large is read on to a bound, so that clients see the 413.",
+          "JSON Schema patterns run in linear time. Work on schemas is budgeted per provider and per process; beyond its budget a provider's tools answer 503 and nothing is charged.",
+          "Large answers of providers are bounded in memory (`ANSWER_BYTES_IN_FLIGHT_MAX`, 64 MiB); a call beyond is 503 and not charged.",
+          "A full disk is a failed `disk` check of `/api/v1/health`, and `/readyz` answers 503. Every 4xx and 5xx leaves an INFO line, sampled when there are many.",
+          "`npm start` stops with npm, its embedded database included. Enumerations in the configuration are taken in any case."
+        ]
+      },
+      {
         title: "Protected money",
         items: [
           "Refunds move only money that is there; the rest is a claim that the provider's next earnings pay. The trial balance, `audit`, metrics and alerts show that nothing spendable is unbacked.",

@@ -32,6 +32,7 @@ const NAMES: Readonly<Record<string, string>> = {
   [WHOLE_SERVICE]: "The whole service",
   background: "Background work",
   database: "Database",
+  disk: "Disk",
   rate_limits: "Rate limits",
   schema: "Database schema"
 }

@@ -2,10 +2,11 @@
  * One request from arrival to answer, in the order of the contract: address limit, key, role, key limit, parameters,
  * body, effect. Everything that the service serves passes here, so every answer keeps the same conventions.
  */
-import { Cause, Context, Effect, Result } from "effect"
+import { Cause, Clock, Context, Effect, Result } from "effect"
 import { Authentication, OperatorKey, type Unauthorized } from "../../../domain/accounts/Authentication.ts"
 import type { Principal } from "../../../domain/accounts/Principal.ts"
 import { Metering } from "../../../domain/metering/Metering.ts"
+import { DiskWatch } from "../../../domain/platform/DiskWatch.ts"
 import { Entropy } from "../../../domain/shared/Entropy.ts"
 import { Idempotency } from "../../../domain/shared/Idempotency.ts"
 import type { AccessRule } from "../api/Access.ts"
@@ -13,7 +14,7 @@ import { BaseUrl } from "../BaseUrl.ts"
 import { clientAddress, type TrustedProxies } from "./ClientAddress.ts"
 import { acceptableRequestId, acceptableTraceparent, cacheControl, crossOrigin, dress, varyOf } from "./Conventions.ts"
 import { NotInTime, WrongRole } from "./Failures.ts"
-import { isDatabaseAway, refusalIn } from "./Endings.ts"
+import { isDatabaseAway, isDiskFull, refusalIn } from "./Endings.ts"
 import { HttpMetrics, type RouteMeter } from "./HttpMetrics.ts"
 import { idempotencyKey } from "./IdempotencyKey.ts"
 import { internalError, problemOf, toAnswer, unavailable } from "./Problems.ts"
@@ -59,6 +60,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, n
   const baseUrl = yield* BaseUrl
   const operatorKey = yield* OperatorKey
   const metrics = yield* HttpMetrics
+  const disk = yield* DiskWatch
   const meters = new Map<Route, RouteMeter>()
   const cached = yield* makeReadCache
   const inTime = yield* makeInTime
@@ -210,6 +212,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, n
       // A caller that went away interrupts; there is nobody left to answer.
       if (Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.interrupt
       yield* noting(notes, Effect.logError("A request ended in a defect", exit.cause))
+      if (isDiskFull(exit.cause)) disk.refusedAtMs = yield* Clock.currentTimeMillis
       const problem = exit.cause.reasons.some(isDatabaseAway) ? unavailable : internalError
       return dress(toAnswer(problem, requestId, request.path), requestId, { ...extra, ...noted.limit })
     }

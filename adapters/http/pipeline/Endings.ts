@@ -22,6 +22,15 @@ export const isDatabaseAway = (reason: Cause.Reason<unknown>): boolean =>
     reason.defect instanceof PaymentFailed ||
     (SqlError.isSqlError(reason.defect) && (AWAY.has(reason.defect.reason._tag) || isClosed(reason.defect))))
 
+/** SQLSTATE 53100. */
+export const isDiskFull = ({ reasons }: Cause.Cause<unknown>): boolean =>
+  reasons.some(
+    (reason) => reason._tag === "Die" && SqlError.isSqlError(reason.defect) && sqlStateOf(reason.defect) === "53100"
+  )
+
+const sqlStateOf = ({ reason: { cause } }: SqlError.SqlError): string =>
+  typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : ""
+
 const AWAY: ReadonlySet<string> = new Set([
   "ConnectionError",
   "ConnectionTimeoutError",
@@ -30,5 +39,4 @@ const AWAY: ReadonlySet<string> = new Set([
 ])
 
 /** It answers, but only that it starts or stops (SQLSTATE 57P..), or is out of connections, memory or disk (53...). */
-const isClosed = ({ reason: { cause } }: SqlError.SqlError): boolean =>
-  typeof cause === "object" && cause !== null && "code" in cause && /^(?:57P|53)/u.test(String(cause.code))
+const isClosed = (error: SqlError.SqlError): boolean => /^(?:57P|53)/u.test(sqlStateOf(error))

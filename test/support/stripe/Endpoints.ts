@@ -46,7 +46,8 @@ const amountOf = (text: unknown, what: string): number => {
   return amount
 }
 
-const createSession = ({ body, origin, state }: Asked) => {
+const createSession = ({ body, origin, state, webhooks }: Asked) => {
+  webhooks.learnFrom(body.success_url)
   const id = state.id("cs_test")
   const price = body.line_items?.[0]?.price_data
   if (body.mode !== "payment" || price === undefined) {
@@ -118,7 +119,8 @@ export const accountShown = ({ complete, due, ...account }: Account) => ({
   }
 })
 
-const createLink = ({ body, origin, state }: Asked) => {
+const createLink = ({ body, origin, state, webhooks }: Asked) => {
+  webhooks.learnFrom(body.use_case?.account_onboarding?.return_url)
   const account = found(state.accounts, body.account, "account")
   const token = state.id("link")
   const returnUrl: string = body.use_case?.account_onboarding?.return_url ?? origin

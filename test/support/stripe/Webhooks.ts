@@ -22,6 +22,8 @@ export class Webhooks {
   dropNext = 0
   copies = 1
   private readonly state: State
+  /** Told of every delivery, and of those that were given up. */
+  say: (line: string) => void = () => {}
   private readonly secret: string
   private url: string | undefined
 
@@ -29,6 +31,17 @@ export class Webhooks {
     this.state = state
     this.secret = secret
     this.url = url
+  }
+
+  /** To the service that opened a checkout or an onboarding here: it says where its payers come back to. */
+  followReturns = false
+
+  learnFrom(returnUrl: unknown): void {
+    const origin = typeof returnUrl === "string" ? URL.parse(returnUrl)?.origin : undefined
+    const url = `${origin}/api/webhooks/stripe`
+    if (!this.followReturns || origin === undefined || url === this.url) return
+    this.url = url
+    this.say(`Webhooks go to ${url}.`)
   }
 
   goTo(url: string): void {
@@ -88,8 +101,17 @@ export class Webhooks {
   private async insist(event: Event): Promise<void> {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const status = await this.deliver(event).catch(() => 0)
-      if (status >= 200 && status < 300) return
+      if (status >= 200 && status < 300) return this.say(`Delivered ${event.type} to ${this.url}.`)
+      const why = status === 0 ? "nothing answers there" : `it answered ${status}`
+      this.say(`Cannot deliver ${event.type} to ${this.url}: ${why}.${hintOf(status)}`)
       await new Promise((resolve) => setTimeout(resolve, 100 * 2 ** attempt).unref())
     }
   }
 }
+
+const hintOf = (status: number): string =>
+  status === 0
+    ? " Set WEBHOOK_URL to the address of your service, with the path /api/webhooks/stripe."
+    : status === 400 || status === 401
+      ? " Start the service with the STRIPE_WEBHOOK_SECRET of this double."
+      : ""

@@ -7,8 +7,10 @@ import { StripeDouble } from "./StripeDouble.ts"
 const double = await StripeDouble.start({
   secretKey: process.env["STRIPE_SECRET_KEY"] ?? "sk_test_double",
   webhookSecret: process.env["STRIPE_WEBHOOK_SECRET"] ?? "whsec_double",
-  webhookUrl: process.env["WEBHOOK_URL"] ?? "http://127.0.0.1:3000/api/webhooks/stripe",
+  ...(process.env["WEBHOOK_URL"] === undefined ? {} : { webhookUrl: process.env["WEBHOOK_URL"] }),
   port: Number(process.env["STRIPE_DOUBLE_PORT"] ?? 12_111),
   ...(process.env["STATE_FILE"] === undefined ? {} : { stateFile: process.env["STATE_FILE"] })
 })
+double.webhooks.followReturns = process.env["WEBHOOK_URL"] === undefined
+double.webhooks.say = (line) => void process.stdout.write(`${line}\n`)
 process.stdout.write(`A double of Stripe at ${double.url}. No money moves here.\n`)

@@ -1,0 +1,46 @@
+/**
+ * A full disk, seen by what is free or by a database that refuses to write, is said by health.
+ */
+import { assert, it } from "@effect/vitest"
+import { Cause, Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { SqlError } from "effect/sql"
+import { isDiskFull } from "../../adapters/http/pipeline/Endings.ts"
+import { DISK_FREE_BYTES_MIN, diskProbe, makeDiskWatch } from "../../domain/platform/DiskWatch.ts"
+import { overall } from "../../domain/platform/Health.ts"
+
+const MIB = 1_048_576
+
+it.effect("too little room is a fault that says how much there is", () =>
+  Effect.gen(function* () {
+    let free = DISK_FREE_BYTES_MIN
+    const { ask, critical, name } = diskProbe(makeDiskWatch(Effect.sync(() => free)))
+    assert.isUndefined(yield* ask)
+    free = 3 * MIB
+    const broken = yield* Effect.flip(ask)
+    assert.match(broken.message, /disk of DATA_DIR is full: 3 MiB are free/u)
+    assert.strictEqual(overall([{ name, critical }], [{ name, status: "down" }]), "down")
+    free = DISK_FREE_BYTES_MIN
+    assert.isUndefined(yield* ask)
+  })
+)
+
+it.effect("a database that refused to write is a fault for half a minute", () =>
+  Effect.gen(function* () {
+    const disk = makeDiskWatch()
+    const { ask } = diskProbe(disk)
+    assert.isUndefined(yield* ask)
+    disk.refusedAtMs = 0
+    assert.match((yield* Effect.flip(ask)).message, /refuses to write: its disk is full/u)
+    yield* TestClock.adjust("31 seconds")
+    assert.isUndefined(yield* ask)
+  })
+)
+
+it("only SQLSTATE 53100 is a full disk", () => {
+  const failing = (code: string) =>
+    Cause.die(new SqlError.SqlError({ reason: new SqlError.UnknownError({ cause: { code } }) }))
+  assert.isTrue(isDiskFull(failing("53100")))
+  assert.isFalse(isDiskFull(failing("53200")))
+  assert.isFalse(isDiskFull(Cause.die(new Error("53100"))))
+})
