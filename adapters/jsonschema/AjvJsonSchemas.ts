@@ -95,13 +95,15 @@ export const layer = Layer.effect(
       const { compiled } = kept
       const steps = stepsOfCheck(compiled.cost, value, UNWATCHED_STEPS_MAX)
       if (steps <= UNCOUNTED_STEPS_MAX) return Effect.succeed(compiled.violations(value))
-      return Effect.map(refused(providerId, of), () =>
-        spending(providerId, of, () =>
-          steps <= UNWATCHED_STEPS_MAX
-            ? compiled.violations(value)
-            : watched(kept, value, clock.currentTimeMillisUnsafe())
-        )
-      )
+      return Effect.map(refused(providerId, of), () => {
+        const nowMs = clock.currentTimeMillisUnsafe()
+        if (steps <= UNWATCHED_STEPS_MAX) return spending(providerId, of, () => compiled.violations(value))
+        const before = kept.outOfTime
+        const found = spending(providerId, of, () => watched(kept, value, nowMs))
+        // Whatever the processor was given to: everybody waited for so long.
+        if (kept.outOfTime > before) budgets.spend(providerId, of, CHECK_MS_MAX, nowMs)
+        return found
+      })
     }
 
     return JsonSchemas.of({
