@@ -139,11 +139,13 @@ const delivered = ({ meta, result }: CallDone): HTMLElement =>
     "div",
     {},
     notice(
-      "good",
+      meta.outcome === "success" ? "good" : "bad",
       el(
         "p",
         {},
-        `Done in ${milliseconds(meta.latency_ms)} for ${meta.cost_microcents === 0 ? "nothing" : money(meta.cost_microcents)}. `,
+        meta.outcome === "success"
+          ? `Done in ${milliseconds(meta.latency_ms)} for ${meta.cost_microcents === 0 ? "nothing" : money(meta.cost_microcents)}. `
+          : `The tool answered with an error of its own. ${costOf(meta.cost_microcents)} `,
         `Your balance: ${money(meta.remaining_balance_microcents)}`,
         meta.free_tier_remaining === null ? "." : ` and ${plural(meta.free_tier_remaining, "free call")} this month.`,
         receiptButton(meta.receipt_id)
@@ -152,25 +154,13 @@ const delivered = ({ meta, result }: CallDone): HTMLElement =>
     resultView(result)
   )
 
-/** A call that reached the provider and did not succeed: it has a receipt, and often a result. */
+/** A call that was forwarded and got no result: it has a receipt. */
 const failed = (error: Refused): HTMLElement => {
-  const { cost_microcents: cost, receipt_id: receiptId, result } = error.body
-  return el(
-    "div",
-    {},
-    notice(
-      "bad",
-      el(
-        "p",
-        {},
-        error.message,
-        cost === 0 ? " It cost nothing." : ` It cost ${money(Number(cost))}.`,
-        receiptButton(String(receiptId))
-      )
-    ),
-    typeof result === "object" && result !== null ? resultView(result as Schema) : undefined
-  )
+  const { cost_microcents: cost, receipt_id: receiptId } = error.body
+  return notice("bad", el("p", {}, `${error.message} ${costOf(Number(cost))}`, receiptButton(String(receiptId))))
 }
+
+const costOf = (microcents: number): string => (microcents === 0 ? "It cost nothing." : `It cost ${money(microcents)}.`)
 
 const receiptButton = (receiptId: string): Child => [" ", button("Receipt", () => openReceipt(receiptId), "plain tiny")]
 

@@ -154,6 +154,21 @@ for (const [server, layer] of [
       })
     )
 
+    it.effect("gets a tool's own error as the result", () =>
+      Effect.gen(function* () {
+        const failing = inSteps((seen) => result(seen, { ...text("no such city"), isError: true }))
+        const { call, key, url } = yield* aMarket(failing)
+        const told = yield* call(EVENTS).pipe(Effect.flatMap((response) => Effect.promise(() => read(response))))
+        assert.deepStrictEqual(
+          told.map((one) => one.event),
+          ["progress", "progress", "result"]
+        )
+        const last = told[2]!.data
+        assert.deepStrictEqual([at(last, "result", "isError"), at(last, "meta", "outcome")], [true, "error"])
+        assert.deepStrictEqual(yield* purseOf(url, key), { balance: LOADED, held: 0 })
+      })
+    )
+
     it.effect("is answered as everybody where nothing is said on the way", () =>
       Effect.gen(function* () {
         const { call } = yield* aMarket((seen, response) => json(response, result(seen, text("at once"))))

@@ -82,6 +82,9 @@ const checkAnswer = (outcome: Outcome, policy: string, offer: Offer, answer: Ans
   assert.strictEqual(String(body("latency_ms")), headers["x-market-latency"])
   if (outcome.status === 200) {
     assert.strictEqual(body("remaining_balance_microcents"), 1_000_000 - cost)
+    assert.strictEqual(body("outcome"), outcome.receipt, seen)
+    assert.strictEqual(at(answer, "result", "isError") === true, outcome.receipt === "error", seen)
+    assert.isUndefined(at(answer, "error"), seen)
     return
   }
   assert.strictEqual(at(answer, "code"), outcome.code, seen)

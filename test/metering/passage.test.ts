@@ -63,14 +63,14 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("numbers come back as they were written, also of an isError result and in an event stream", () =>
+    it.effect("numbers come back as they were written, also in an isError result and in an event stream", () =>
       Effect.gen(function* () {
         const result = `{"content":[],"isError":true,"structuredContent":[0.10000000000000000001,1E40,-0,7.0]}`
         const server = yield* providing((seen, response) => {
           const body = `data: {"jsonrpc":"2.0","id":${seen.id},"result":${result}}\n\n`
           response.writeHead(200, { "content-type": "text/event-stream" }).end(body)
         })
-        const { text } = yield* expecting(502, callOf(yield* aBuyer(), yield* anOffer(server.url)))
+        const { text } = yield* expecting(200, callOf(yield* aBuyer(), yield* anOffer(server.url)))
         assert.include(
           text,
           `"result":{"content":[],"isError":true,"structuredContent":[0.10000000000000000001,1E40,-0,7.0]`

@@ -173,21 +173,20 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect(
-      "of a call that the provider failed gives the same failure again: the call was made, and has its receipt",
-      () =>
-        Effect.gen(function* () {
-          const server = yield* resulting({ content: [], isError: true })
-          const offer = yield* anOffer(server.url, { billing_policy: "attempt" })
-          const consumer = yield* aBuyer()
-          const first = yield* expecting(502, callOf(consumer, offer, {}, "failed"))
-          const again = yield* expecting(502, callOf(consumer, offer, {}, "failed"))
-          assert.isTrue(isReplay(again))
-          assert.strictEqual(at(again, "receipt_id"), at(first, "receipt_id"))
-          assert.deepStrictEqual(ownHeaders(again), ownHeaders(first))
-          assert.strictEqual(forwarded(server), 1)
-          assert.strictEqual((yield* purseOf(consumer)).balance, 1_000_000 - PRICE)
-        })
+    it.effect("of a call whose tool answered with an error gives the same answer again, and charges once", () =>
+      Effect.gen(function* () {
+        const server = yield* resulting({ content: [], isError: true })
+        const offer = yield* anOffer(server.url, { billing_policy: "attempt" })
+        const consumer = yield* aBuyer()
+        const first = yield* expecting(200, callOf(consumer, offer, {}, "failed"))
+        const again = yield* expecting(200, callOf(consumer, offer, {}, "failed"))
+        assert.isTrue(isReplay(again))
+        assert.strictEqual(again.text, first.text)
+        assert.strictEqual(at(again, "meta", "outcome"), "error")
+        assert.deepStrictEqual(ownHeaders(again), ownHeaders(first))
+        assert.strictEqual(forwarded(server), 1)
+        assert.strictEqual((yield* purseOf(consumer)).balance, 1_000_000 - PRICE)
+      })
     )
 
     it.effect("is not burnt by what changed nothing: a refused call may be sent again", () =>

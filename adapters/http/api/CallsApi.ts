@@ -63,7 +63,8 @@ const CallMeta = Schema.Struct({
   free_tier_remaining: Schema.NullOr(Schema.Int),
   receipt_id: ReceiptId,
   invocation_id: ReceiptId,
-  attempts: Schema.Int
+  attempts: Schema.Int,
+  outcome: Schema.Literals(["success", "error"])
 }).annotate({ identifier: "CallMeta" })
 
 const CallResult = Schema.Struct({ result: JsonObject, meta: CallMeta }).annotate({ identifier: "CallResult" })
@@ -251,6 +252,8 @@ export class CallsApi extends HttpApiGroup.make("calls")
           description:
             "Holds the price, forwards the call, settles, and answers with the provider's own result and a " +
             "receipt. Only a success costs money, unless the tool's billing_policy says otherwise. `dry_run: true` quotes.\n\n" +
+            "An error of the tool itself (a result with `isError`) is an answer: 200 with the result and `meta.outcome: " +
+            '"error"`. A provider that fails as a server is 502 `PROVIDER_ERROR`, one that is too slow 504.\n\n' +
             "A usage-priced call (its maximum is above its price) needs a cap: `max_cost_microcents` in the body, else the " +
             "header `X-Max-Cost-Microcents`, else `default_cap_microcents` of the key, else of the account; without one it is " +
             "422 `CAP_REQUIRED`. Never is more held than the cap, and the provider is told it. Name the `price_version` of " +

@@ -83,8 +83,7 @@ const FailedCall = {
   outcome: Schema.optionalKey(ReceiptStatus),
   problem: Schema.optionalKey(Schema.String),
   provider_status: Schema.optionalKey(Schema.Int),
-  provider_error: Schema.optionalKey(Schema.Unknown),
-  result: Schema.optionalKey(Schema.Unknown)
+  provider_error: Schema.optionalKey(Schema.Unknown)
 }
 
 /** What problems of a status may say besides; which code brings which is in the mapping of the pipeline. */

@@ -58,7 +58,8 @@ const stepsFor = (payments: PaymentGateway["Service"]["mode"]): ReadonlyArray<St
   {
     step: "call",
     description:
-      "Call it, on the terms of the quote and for no more than its maximum. With an `Idempotency-Key` header it may be sent again without harm.",
+      "Call it, on the terms of the quote and for no more than its maximum. With an `Idempotency-Key` header it may be sent again without harm. " +
+      "`outcome` is `error` where the tool itself answered with an error: the result says which.",
     route: "POST /api/market/proxy",
     body: {
       tool_name: "{tool_name}",
@@ -66,7 +67,7 @@ const stepsFor = (payments: PaymentGateway["Service"]["mode"]): ReadonlyArray<St
       price_version: "{price_version}",
       max_cost_microcents: "{max_cost_microcents}"
     },
-    yields: { result: "/result", receipt_id: "/meta/receipt_id" }
+    yields: { result: "/result", outcome: "/meta/outcome", receipt_id: "/meta/receipt_id" }
   },
   {
     step: "receipt",

@@ -1,16 +1,20 @@
 /**
  * How a finished call looks on the wire: the provider's own result with what it cost, or a problem that says what
- * happened; with the same headers either way.
+ * happened; with the same headers either way. A result with `isError` is an answer of the tool: a client that got a 5xx
+ * for it would send the call again.
  */
 import type { CallReport } from "../../../domain/metering/Metering.ts"
 import type { StoredAnswer } from "../../../domain/metering/CallStore.ts"
-import type { UpstreamProblem } from "../../../domain/metering/ToolUpstream.ts"
+import type { UpstreamAnswer } from "../../../domain/metering/ToolUpstream.ts"
 import { formatPrice, toCents } from "../../../domain/shared/Microcents.ts"
 import type { ProblemCode, ProblemStatus } from "../api/Problem.ts"
 import { titles } from "../api/Problem.ts"
 
 export const callAnswer = (report: CallReport, baseUrl: string, requestId: string): StoredAnswer =>
-  report.answer.status === "success" ? delivered(report, baseUrl) : undelivered(report, baseUrl, requestId)
+  hasResult(report.answer) ? delivered(report, baseUrl) : undelivered(report, baseUrl, requestId)
+
+const hasResult = ({ problem, result, status }: UpstreamAnswer): boolean =>
+  status === "success" || (problem === undefined && result !== undefined)
 
 const delivered = (report: CallReport, baseUrl: string): StoredAnswer => ({
   status: 200,
@@ -20,8 +24,8 @@ const delivered = (report: CallReport, baseUrl: string): StoredAnswer => ({
 
 const undelivered = (report: CallReport, baseUrl: string, requestId: string): StoredAnswer => {
   const { status, code } = problemCode(report)
-  const message = sentence(report)
   const problem = report.answer.problem
+  const message = problem?.message ?? "The provider gave no result."
   const retryAfterSeconds =
     problem?.retryAfterSeconds === undefined ? undefined : Math.max(1, problem.retryAfterSeconds)
   return {
@@ -33,7 +37,7 @@ const undelivered = (report: CallReport, baseUrl: string, requestId: string): St
       "x-request-id": requestId,
       ...(retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) })
     },
-    body: withResult(report, {
+    body: JSON.stringify({
       type: `urn:agent-tool-billing:problem:${code.toLowerCase().replaceAll("_", "-")}`,
       title: titles[status],
       status,
@@ -62,11 +66,6 @@ const undelivered = (report: CallReport, baseUrl: string, requestId: string): St
 /** As the provider wrote it. */
 const resultText = ({ answer }: CallReport): string => answer.resultText ?? JSON.stringify(answer.result)
 
-const withResult = (report: CallReport, problem: Readonly<Record<string, unknown>>): string => {
-  const body = JSON.stringify(problem)
-  return report.answer.result === undefined ? body : `${body.slice(0, -1)},"result":${resultText(report)}}`
-}
-
 const problemCode = ({ answer }: CallReport): { readonly status: ProblemStatus; readonly code: ProblemCode } => {
   if (answer.status === "timeout") return { status: 504, code: "PROXY_TIMEOUT" }
   if (answer.problem?.kind === "circuit_open" || answer.problem?.kind === "overloaded") {
@@ -74,12 +73,6 @@ const problemCode = ({ answer }: CallReport): { readonly status: ProblemStatus; 
   }
   if (answer.problem?.kind === "blocked_endpoint") return { status: 422, code: "BLOCKED_ENDPOINT" }
   return { status: 502, code: "PROVIDER_ERROR" }
-}
-
-const sentence = ({ answer, entry }: CallReport): string => {
-  const problem: UpstreamProblem | undefined = answer.problem
-  if (problem !== undefined) return problem.message
-  return `${entry.tool.toolName} answered with an error of its own; see result.`
 }
 
 const meta = (report: CallReport) => {
@@ -99,7 +92,8 @@ const meta = (report: CallReport) => {
     free_tier_remaining: report.freeCallsLeft ?? null,
     receipt_id: receipt.receipt_id,
     invocation_id: receipt.receipt_id,
-    attempts: answer.attempts
+    attempts: answer.attempts,
+    outcome: answer.status
   }
 }
 

@@ -39,9 +39,13 @@ export const callWords: Words = {
   arguments: ["The same as `input`, under the name that MCP uses."],
   dry_run: ["Answer with a quote and call nobody.", true],
   metadata: ["Anything of yours to keep with the call."],
-  "CallResult.": ["The provider's own result, and what it cost."],
+  "CallResult.": ["The tool's result, also where it says `isError`, and what the call cost."],
   result: ["The provider's result, untouched.", { content: [{ type: "text", text: "3 papers found" }] }],
   meta: ["What the call was, and what it cost."],
+  "CallMeta.outcome": [
+    "`success`, or `error` where the tool answered with an error of its own: a result with `isError`.",
+    "success"
+  ],
   "CallMeta.": ["What the call was, and what it cost."],
   tool: ["The tool's name for people.", "Paper search"],
   cost: ["What it cost, for people.", "$0.0005"],

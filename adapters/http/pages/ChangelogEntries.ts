@@ -36,6 +36,12 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
         ]
       },
       {
+        title: "Compatible clients",
+        items: [
+          "A tool's own error is an answer: `isError` results are 200 with the provider's result and `meta.outcome: \"error\"`; 502 means that a provider failed as a server."
+        ]
+      },
+      {
         title: "Protected money",
         items: [
           "Refunds move only money that is there; the rest is a claim that the provider's next earnings pay. The trial balance, `audit`, metrics and alerts show that nothing spendable is unbacked.",

@@ -70,6 +70,7 @@ export const moneyPart = (freeCallsByDefault: number): SpecPart => ({
       `The provider is told the cap of a usage-priced call: in the header \`X-Market-Max-Cost-Microcents\`, and in \`_meta\`, as \`${MAX_COST_FIELD}\`, which the signature covers.`,
       "A balance never goes below zero, at any concurrency.",
       "A call whose process died is ended after its deadline: its receipt says `error`, its cost is 0, the hold is given back.",
+      "A tool's own error (a result with `isError`) is an answer: 200 with the provider's result, `meta.outcome: \"error\"`, and a receipt that says `error`; it costs what the billing policy says. A provider that fails as a server (a JSON-RPC error, an HTTP error, a network fault, an answer that cannot be read) is 502 `PROVIDER_ERROR`; no answer in time is 504 `PROXY_TIMEOUT`.",
       "`dry_run: true` answers the quote; nobody is called, nothing is held.",
       "A caller whose `Accept` names `text/event-stream` may be answered by one: 200, a `progress` event (`progress`, and `total` and `message` where the provider gives them) as often as the provider says how far it is, and last one `result` or `problem` with the body that the answer would have had. A stream begins with the first `progress`; where none comes before the answer, the answer is the usual one, and so is a replay of it. Progress is not paid for: words of it that are longer than a line are cut off."
     ),

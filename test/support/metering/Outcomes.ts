@@ -26,6 +26,8 @@ const ATTEMPT: Outcome["pays"] = ["attempt"]
 
 const success = { status: 200, receipt: "success", attempts: 1, pays: ALL } as const
 const failure = { status: 502, code: "PROVIDER_ERROR", receipt: "error", attempts: 1, pays: ATTEMPT } as const
+/** The tool's own: an answer, with the result. */
+const toolError = { status: 200, receipt: "error", attempts: 1, pays: ATTEMPT } as const
 const timeout = { status: 504, code: "PROXY_TIMEOUT", receipt: "timeout", attempts: 1, pays: ATTEMPT } as const
 const quick = { timeout_ms: 500 }
 
@@ -65,11 +67,11 @@ export const outcomes: ReadonlyArray<Outcome> = [
     ...success,
     pays: ["success", "attempt"]
   },
-  { name: "result with isError", onCall: answering({ ...text("no such city"), isError: true }), ...failure },
+  { name: "result with isError", onCall: answering({ ...text("no such city"), isError: true }), ...toolError },
   {
     name: "result with isError whose structuredContent fits",
     onCall: answering({ ...fitting, isError: true }),
-    ...failure
+    ...toolError
   },
   {
     name: "JSON-RPC error under 200",
@@ -99,7 +101,7 @@ export const outcomes: ReadonlyArray<Outcome> = [
   {
     name: "status 502, then a result with isError",
     onCall: first(status(502), answering({ ...text("no"), isError: true })),
-    ...failure,
+    ...toolError,
     attempts: 2
   },
   {
