@@ -26,6 +26,7 @@ export type ReceiptVerdict =
         | "wrong_checkpoint"
         | "not_in_tree"
         | "witness_missing"
+        | "unsupported"
       readonly message: string
     }
 
@@ -54,6 +55,9 @@ const PREFIX = "agent-tool-billing/receipt/v1\n"
 const ED25519 = 1
 const COSIGNATURE = 4
 const SIGNATURES_MAX = 32
+/** Of a receipt, a proof, a note, and of base64 in them: far more than any has. */
+const TEXT_CHARS_MAX = 1_048_576
+const BASE64_CHARS_MAX = 65_536
 const TEXTS = [
   "agent_id",
   "created_at",
@@ -67,20 +71,39 @@ const TEXTS = [
 ]
 const NUMBERS = ["cost_microcents", "duration_ms"]
 
-/** `receipt` as text or as parsed JSON, bare or inside `{receipt}`; `proof` as the service serves it. */
+/**
+ * `receipt` as text or as parsed JSON, bare or inside `{receipt}`; `proof` as the service serves it. Whatever is given, the
+ * answer is a verdict: the promise is never rejected.
+ */
 export const verifyReceipt = async (
   receipt: unknown,
   proof: string,
   vkey: string,
   options: VerifyOptions = {}
 ): Promise<ReceiptVerdict> => {
+  try {
+    return await verdictOn(receipt, proof, vkey, options)
+  } catch {
+    return refused("unsupported", "This cannot be checked here: Ed25519 in WebCrypto is missing or refused the key.")
+  }
+}
+
+const verdictOn = async (
+  receipt: unknown,
+  proof: unknown,
+  vkey: unknown,
+  options: { readonly witnesses?: unknown; readonly checkpoint?: unknown } | null
+): Promise<ReceiptVerdict> => {
   const key = await parseKey(vkey, ED25519)
   if (key === undefined) return refused("bad_key", "The log's key is not a C2SP vkey of an Ed25519 key.")
   const canonical = canonicalReceipt(receipt)
   if (canonical === undefined) {
-    return refused("bad_receipt", "This is no receipt: it has exactly eleven fields, nine texts and two integers.")
+    return refused(
+      "bad_receipt",
+      "This is no receipt: it has exactly eleven fields, nine texts and two integers, and its id is `rcpt_` and at least 16 hex digits."
+    )
   }
-  const parsed = parseProof(proof)
+  const parsed = isShortText(proof) ? parseProof(proof) : undefined
   const note = parsed === undefined ? undefined : parseNote(parsed.checkpoint)
   const tree = note === undefined ? undefined : parseTree(note.text)
   if (parsed === undefined || note === undefined || tree === undefined) {
@@ -96,15 +119,19 @@ export const verifyReceipt = async (
     return refused("not_in_tree", "The proof does not lead from this receipt to the signed root.")
   }
 
-  const seen = options.checkpoint === undefined ? note : parseNote(options.checkpoint)
+  const { checkpoint, witnesses = [] } = options ?? {}
+  const seen = checkpoint === undefined ? note : isShortText(checkpoint) ? parseNote(checkpoint) : undefined
   if (seen?.text !== note.text) {
     return refused("wrong_checkpoint", "The witnesses' checkpoint is of another tree than the proof's.")
   }
-  for (const one of options.witnesses ?? []) {
+  if (!Array.isArray(witnesses)) return refused("bad_key", "The witnesses are not a list of C2SP vkeys.")
+  const names: Array<string> = []
+  for (const one of witnesses as ReadonlyArray<unknown>) {
     const witness = await parseKey(one, COSIGNATURE)
-    if (witness === undefined) return refused("bad_key", `${one} is not a C2SP vkey of a witness.`)
+    if (witness === undefined) return refused("bad_key", `Key ${names.length + 1} of the witnesses is not a C2SP vkey.`)
     if (!(await isCosigned(seen, witness)))
       return refused("witness_missing", `${witness.name} has not signed this root.`)
+    names.push(witness.name)
   }
   return {
     valid: true,
@@ -112,7 +139,7 @@ export const verifyReceipt = async (
     origin: tree.origin,
     leafIndex: parsed.index,
     treeSize: tree.size,
-    witnesses: (options.witnesses ?? []).map((one) => one.split("+")[0]!)
+    witnesses: names
   }
 }
 
@@ -124,15 +151,27 @@ const refused = (reason: Exclude<ReceiptVerdict["reason"], "ok">, message: strin
 
 /** RFC 8785: the names sorted, no spaces. Undefined unless it is exactly a receipt. */
 const canonicalReceipt = (given: unknown): string | undefined => {
-  const parsed = typeof given === "string" ? parseJson(given) : given
-  const receipt = isRecord(parsed) && isRecord(parsed["receipt"]) ? parsed["receipt"] : parsed
-  if (!isRecord(receipt)) return undefined
   const names = [...TEXTS, ...NUMBERS].toSorted()
-  if (Object.keys(receipt).toSorted().join() !== names.join()) return undefined
-  if (!TEXTS.every((name) => typeof receipt[name] === "string")) return undefined
+  const receipt = snapshotOf(typeof given === "string" ? parseJson(given) : given)
+  if (receipt === undefined || Object.keys(receipt).toSorted().join() !== names.join()) return undefined
+  if (!TEXTS.every((name) => isShortText(receipt[name]))) return undefined
   if (!NUMBERS.every((name) => Number.isSafeInteger(receipt[name]))) return undefined
+  if (!/^rcpt_[0-9a-f]{16,}$/u.test(String(receipt["receipt_id"]))) return undefined
   return JSON.stringify(Object.fromEntries(names.map((name) => [name, receipt[name]])))
 }
+
+/** A copy, read once: an object may answer differently the second time, or throw. */
+const snapshotOf = (given: unknown): Readonly<Record<string, unknown>> | undefined => {
+  try {
+    if (!isRecord(given)) return undefined
+    const inner = given["receipt"]
+    return { ...(isRecord(inner) ? inner : given) }
+  } catch {
+    return undefined
+  }
+}
+
+const isShortText = (value: unknown): value is string => typeof value === "string" && value.length <= TEXT_CHARS_MAX
 
 const parseJson = (text: string): unknown => {
   try {
@@ -180,7 +219,8 @@ const parseTree = (text: string) => {
   return /^(?:0|[1-9]\d{0,15})$/u.test(size!) ? { origin, size: Number(size), root: bytes } : undefined
 }
 
-const parseKey = async (vkey: string, kind: number): Promise<Key | undefined> => {
+const parseKey = async (vkey: unknown, kind: number): Promise<Key | undefined> => {
+  if (!isShortText(vkey)) return undefined
   const [name, id, ...rest] = vkey.trim().split("+")
   const bytes = fromBase64(rest.join("+"))
   if (!name || bytes?.length !== 33 || bytes[0] !== kind) return undefined
@@ -255,6 +295,7 @@ const concat = (...parts: ReadonlyArray<Bytes>): Bytes => {
 
 /** Undefined unless it is written in the one way that stands for these bytes. */
 const fromBase64 = (text: string): Bytes | undefined => {
+  if (text.length > BASE64_CHARS_MAX) return undefined
   if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/u.test(text)) return undefined
   const bytes = Uint8Array.from(atob(text), (char) => char.charCodeAt(0))
   return btoa(String.fromCharCode(...bytes)) === text ? bytes : undefined

@@ -28,18 +28,17 @@ const verify = async (): Promise<void> => {
     ...(key.trim() === "" ? ["the log's key"] : [])
   ]
   if (missing.length > 0) return show("waiting", "Not yet.", `Still needed: ${missing.join(", ")}.`)
-  try {
-    // A text area gives lines an end that a copied proof may have lost.
-    const found = await verifyReceipt(receipt, `${proof.replaceAll("\r\n", "\n").replace(/\n*$/u, "")}\n`, key.trim())
-    if (!found.valid) return show("invalid", "Not valid.", found.message)
-    show(
+  // A text area gives lines an end that a copied proof may have lost.
+  const found = await verifyReceipt(receipt, `${proof.replaceAll("\r\n", "\n").replace(/\n*$/u, "")}\n`, key.trim())
+  if (found.valid) {
+    return show(
       "valid",
       "Valid.",
       `This receipt is number ${(found.leafIndex + 1).toLocaleString()} of ${found.treeSize.toLocaleString()} in ${found.origin}.`
     )
-  } catch {
-    show("invalid", "This browser cannot tell.", isSecureContext ? WITHOUT_ED25519 : WITHOUT_TLS)
   }
+  if (found.reason !== "unsupported") return show("invalid", "Not valid.", found.message)
+  show("invalid", "This browser cannot tell.", isSecureContext ? WITHOUT_ED25519 : WITHOUT_TLS)
 }
 
 /** A receipt is JSON, a proof says so in its first line, a key has its name and two pluses. */

@@ -2,6 +2,7 @@
  * The closed calls of an owner as the memory stores of receipts and usage read them.
  */
 import type { ReceiptOwner } from "../../domain/receipts/ReceiptStore.ts"
+import { isIssuedReceiptId } from "../../domain/shared/Ids.ts"
 import { pageOf, type Page, type PageRequest } from "../../domain/shared/Page.ts"
 import type { ClosedCallRow, MemoryLedger } from "./MemoryLedger.ts"
 
@@ -20,9 +21,7 @@ export const newestPage = <A>(
   const idOf = (call: ClosedCallRow): string => call.receipt.receipt_id
   const sorted = calls.toSorted((a, b) => (idOf(a) < idOf(b) ? 1 : -1))
   const beyond =
-    after === undefined
-      ? sorted
-      : sorted.filter((call) => /^rcpt_[0-9a-f]{32}$/u.test(after.id) && idOf(call) < after.id)
+    after === undefined ? sorted : sorted.filter((call) => isIssuedReceiptId(after.id) && idOf(call) < after.id)
   const page = pageOf(beyond.slice(offset, offset + limit + 1), limit, calls.length, (last) => ({
     key: "",
     id: idOf(last)

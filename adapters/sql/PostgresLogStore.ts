@@ -9,6 +9,7 @@ import { leafTile, TILE_WIDTH, type TilePlace } from "../../domain/log/Tiles.ts"
 import type { ReceiptId } from "../../domain/shared/Ids.ts"
 import { column, OID } from "./Columns.ts"
 import { causeOfCode, ORIGIN_CODE, uuidOfReceipt, wordOf } from "./LedgerCodes.ts"
+import { hasReceiptId } from "./ReceiptQueries.ts"
 import { RECEIPT_COLUMNS, type ReceiptRow, toReceipt } from "./ReceiptRows.ts"
 
 interface LogRow {
@@ -130,7 +131,7 @@ export const layer = Layer.effect(
         JOIN receipts r ON r.receipt_id = p.receipt_id AND r.consumer_id = p.consumer_id
         JOIN receipt_logs l ON l.number = p.log
         JOIN receipt_log_tiles t ON t.log = p.log AND t.level = 0 AND t.tile = p.leaf / ${TILE_WIDTH}
-        WHERE p.receipt_id = ${uuidOfReceipt(id)}`
+        WHERE ${hasReceiptId(sql, "p.receipt_id", id)}`
       return Option.map(Arr.head(rows), (row) => {
         const index = Number(row.leaf)
         return { receipt: toReceipt(row), index, log: toLog(row), tile: { ...leafTile(index), hashes: row.hashes } }

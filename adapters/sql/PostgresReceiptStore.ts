@@ -6,8 +6,8 @@ import { SqlClient } from "effect/sql"
 import { type ReceiptFilter, type ReceiptOwner, ReceiptStore } from "../../domain/receipts/ReceiptStore.ts"
 import type { ReceiptId } from "../../domain/shared/Ids.ts"
 import { pageOf, type PageRequest } from "../../domain/shared/Page.ts"
-import { causeOfCode, uuidOfReceipt } from "./LedgerCodes.ts"
-import { belongsTo, beyond, calledBefore, calledSince, hasStatus } from "./ReceiptQueries.ts"
+import { causeOfCode } from "./LedgerCodes.ts"
+import { belongsTo, beyond, calledBefore, calledSince, hasReceiptId, hasStatus } from "./ReceiptQueries.ts"
 import { RECEIPT_COLUMNS, type ReceiptRow, toReceipt } from "./ReceiptRows.ts"
 
 export const layer = Layer.effect(
@@ -17,13 +17,14 @@ export const layer = Layer.effect(
     const columns = sql.literal(RECEIPT_COLUMNS)
 
     const find = Effect.fn("PostgresReceiptStore.find")(function* (id: ReceiptId) {
-      const rows = yield* sql<ReceiptRow>`SELECT ${columns} FROM receipts r WHERE r.receipt_id = ${uuidOfReceipt(id)}`
+      const rows =
+        yield* sql<ReceiptRow>`SELECT ${columns} FROM receipts r WHERE ${hasReceiptId(sql, "r.receipt_id", id)}`
       return Option.map(Arr.head(rows), toReceipt)
     }, Effect.orDie)
 
     const causeOf = Effect.fn("PostgresReceiptStore.causeOf")(function* (id: ReceiptId) {
       const [row] = yield* sql<{ readonly status: number }>`
-        SELECT status FROM receipts WHERE receipt_id = ${uuidOfReceipt(id)}`
+        SELECT status FROM receipts WHERE ${hasReceiptId(sql, "receipt_id", id)}`
       return row === undefined ? undefined : causeOfCode(row.status)
     }, Effect.orDie)
 

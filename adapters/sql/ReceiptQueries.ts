@@ -6,7 +6,7 @@ import { DateTime } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import type { ReceiptStatus } from "../../domain/receipts/Receipt.ts"
 import type { ReceiptOwner } from "../../domain/receipts/ReceiptStore.ts"
-import type { ReceiptId } from "../../domain/shared/Ids.ts"
+import { isIssuedReceiptId, type ReceiptId } from "../../domain/shared/Ids.ts"
 import type { Position } from "../../domain/shared/Page.ts"
 import { codesOfStatus, uuidOfReceipt } from "./LedgerCodes.ts"
 
@@ -42,10 +42,12 @@ export const calledBefore = (sql: SqlClient.SqlClient, until: DateTime.Utc): Sta
 /** Newest first: what comes after a position has smaller ids. Anything that is no receipt's id ends the list. */
 export const beyond = (sql: SqlClient.SqlClient, after: Position | undefined): ReadonlyArray<Statement.Fragment> => {
   if (after === undefined) return []
-  return isReceiptId(after.id) ? [sql`r.receipt_id < ${uuidOfReceipt(after.id)}::uuid`] : [sql`false`]
+  return isIssuedReceiptId(after.id) ? [sql`r.receipt_id < ${uuidOfReceipt(after.id)}::uuid`] : [sql`false`]
 }
 
-const isReceiptId = (text: string): text is ReceiptId => /^rcpt_[0-9a-f]{32}$/u.test(text)
+/** Nothing is stored under an id that was not issued here, so nothing is found. */
+export const hasReceiptId = (sql: SqlClient.SqlClient, column: string, id: ReceiptId): Statement.Fragment =>
+  isIssuedReceiptId(id) ? sql`${sql.literal(column)} = ${uuidOfReceipt(id)}` : sql`false`
 
 const smallestIdAt = (epochMs: number): string => {
   const hex = Math.max(0, epochMs).toString(16).padStart(12, "0")

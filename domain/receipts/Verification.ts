@@ -2,6 +2,7 @@
  * Is this receipt ours and unchanged? Stateless: nothing but the receipt and the key ring. The first reason that
  * applies is the one that is given.
  */
+import { isReceiptId } from "../shared/Ids.ts"
 import { canonical, SIGNED_FIELDS } from "./Receipt.ts"
 
 export type VerificationReason =
@@ -21,14 +22,14 @@ export interface Verdict {
   readonly canonical: string
 }
 
-const RECEIPT_ID = /^rcpt_[0-9a-f]{32}$/u
 const SIGNATURE = /^[0-9a-f]{64}$/u
 
+/** Answers any value with a verdict; it throws for none. */
 export const verifyReceipt = (
   candidate: unknown,
   verify: (canonical: string, signatureHex: string) => boolean
 ): Verdict => {
-  const fields = isRecord(candidate) ? candidate : {}
+  const fields = fieldsOf(candidate)
   const missing = SIGNED_FIELDS.filter((name) => !hasRightType(name, fields[name])) as Array<string>
   const signature = fields["signature"]
   const text = missing.length > 0 ? "" : canonicalOf(fields)
@@ -41,12 +42,26 @@ export const verifyReceipt = (
   })
   if (missing.length > 0 || !isText(signature)) return verdict("missing_fields")
   if (SIGNED_FIELDS.some((name) => String(fields[name]).includes("|"))) return verdict("ambiguous_fields")
-  if (!RECEIPT_ID.test(String(fields["receipt_id"]))) return verdict("bad_receipt_id")
+  if (!isReceiptId(String(fields["receipt_id"]))) return verdict("bad_receipt_id")
   if (!SIGNATURE.test(signature)) return verdict("bad_signature_format")
   return verdict(verify(text, signature) ? "ok" : "signature_mismatch")
 }
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+type Fields = Readonly<Partial<Record<string, unknown>>>
+
+/** Each field is read once: a getter may throw, or give another value the second time. */
+const fieldsOf = (candidate: unknown): Fields =>
+  Object.fromEntries([...SIGNED_FIELDS, "signature"].map((name) => [name, fieldOf(candidate, name)]))
+
+const fieldOf = (candidate: unknown, name: string): unknown => {
+  try {
+    return isRecord(candidate) ? candidate[name] : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const isRecord = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
 const isText = (value: unknown): value is string => typeof value === "string" && value !== ""
@@ -54,7 +69,7 @@ const isText = (value: unknown): value is string => typeof value === "string" &&
 const hasRightType = (name: (typeof SIGNED_FIELDS)[number], value: unknown): boolean =>
   name === "cost_microcents" ? Number.isInteger(value) : isText(value)
 
-const canonicalOf = (fields: Readonly<Record<string, unknown>>): string =>
+const canonicalOf = (fields: Fields): string =>
   canonical({
     receipt_id: String(fields["receipt_id"]),
     tool_id: String(fields["tool_id"]),

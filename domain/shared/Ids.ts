@@ -18,10 +18,18 @@ export type ToolId = typeof ToolId.Type
 export const KeyId = Uuid.pipe(Schema.brand("KeyId"))
 export type KeyId = typeof KeyId.Type
 
+/** Ours have 32 digits; other issuers of the format that `/api/v1/verify` checks have as few as 16. */
+const receiptId = /^rcpt_[0-9a-f]{16,}$/u
+
 export const ReceiptId = Schema.String.check(
-  Schema.isPattern(/^rcpt_[0-9a-f]{32}$/u, { message: "Expected rcpt_ and 32 lowercase hex digits" })
+  Schema.isPattern(receiptId, { message: "Expected rcpt_ and at least 16 lowercase hex digits" })
 ).pipe(Schema.brand("ReceiptId"))
 export type ReceiptId = typeof ReceiptId.Type
+
+export const isReceiptId = (text: string): text is ReceiptId => receiptId.test(text)
+
+/** Only ids of this form are ever stored. */
+export const isIssuedReceiptId = (text: string): text is ReceiptId => /^rcpt_[0-9a-f]{32}$/u.test(text)
 
 /** A call's id from a fresh UUID; well formed by construction, so the hot path does not check it again. */
 export const receiptIdOf = (uuid: string): ReceiptId => `rcpt_${uuid.replaceAll("-", "")}` as ReceiptId

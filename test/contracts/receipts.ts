@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
 import { type ReceiptFilter, type ReceiptOwner, ReceiptStore } from "../../domain/receipts/ReceiptStore.ts"
-import { ConsumerId, type ReceiptId } from "../../domain/shared/Ids.ts"
+import { ConsumerId, ReceiptId } from "../../domain/shared/Ids.ts"
 import type { PageRequest } from "../../domain/shared/Page.ts"
 import { aReceiptId, consumerWith, money } from "./ledgerSamples.ts"
 import type { MeteringPorts } from "./meteringPorts.ts"
@@ -66,6 +66,18 @@ export const receiptsContract = (name: string, ports: Layer.Layer<MeteringPorts>
     it.effect("finds no receipt of a call that was never closed", () =>
       Effect.gen(function* () {
         assert.deepStrictEqual(yield* (yield* ReceiptStore).find(yield* aReceiptId), Option.none())
+      })
+    )
+
+    it.effect("finds nothing under an id of another length, even one that begins or ends like one that is there", () =>
+      Effect.gen(function* () {
+        const store = yield* ReceiptStore
+        const consumerId = yield* consumerWith(10_000)
+        const id = yield* calledOnce(consumerId, yield* aListedTool(yield* aProvider(), "search"))
+        for (const other of [id.slice(0, 21), id.slice(0, -1), `${id}0`, `${id}${id.slice(5)}`]) {
+          assert.deepStrictEqual(yield* store.find(ReceiptId.make(other)), Option.none(), other)
+          assert.isUndefined(yield* store.causeOf(ReceiptId.make(other)), other)
+        }
       })
     )
 

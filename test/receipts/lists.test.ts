@@ -82,7 +82,19 @@ for (const [name, market] of everyMarket()) {
     it.effect("that do not exist are 404, whatever their id looks like", () =>
       Effect.gen(function* () {
         const made = `rcpt_${"0".repeat(32)}`
-        for (const id of [made, made.slice(1), `${made}0`, made.toUpperCase(), "x", "%00", "..%2f", "rcpt_'--"]) {
+        const short = made.slice(0, "rcpt_".length + 16)
+        for (const id of [
+          made,
+          short,
+          `${short}/proof`,
+          made.slice(1),
+          `${made}0`,
+          made.toUpperCase(),
+          "x",
+          "%00",
+          "..%2f",
+          "rcpt_'--"
+        ]) {
           assert.deepStrictEqual(problemOf(yield* send({ path: `${RECEIPTS}/${id}` })), [404, "NOT_FOUND"], id)
         }
       })

@@ -3,6 +3,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { createHmac } from "node:crypto"
 import { at, expecting, textAt } from "../support/Market.ts"
 import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 
@@ -142,8 +143,8 @@ it.layer(knowing, LIVE)("The verdict on a receipt", (it) => {
       for (const receipt_id of [
         "x",
         "rcpt_",
-        id.slice(0, -1),
-        `${id}0`,
+        `rcpt_${"0".repeat(15)}`,
+        `${id}-0`,
         id.toUpperCase(),
         id.replace("rcpt", "RCPT"),
         `${id.slice(0, -1)}g`,
@@ -171,6 +172,18 @@ it.layer(knowing, LIVE)("The verdict on a receipt", (it) => {
       }
       for (const signature of ["0".repeat(64), `${good.slice(0, -1)}c`, good.split("").toReversed().join("")]) {
         assert.deepStrictEqual(yield* verdictOn({ ...RECEIPT, signature }), refused("signature_mismatch", CANONICAL))
+      }
+    })
+  )
+
+  it.effect("is ok for a signed id of 16 digits or more: clients in the field hold such receipts", () =>
+    Effect.gen(function* () {
+      for (const digits of [16, 17, 31, 32, 33, 64, 1_000]) {
+        const unsigned = { ...RECEIPT, receipt_id: `rcpt_${"0123456789abcdef".repeat(63).slice(0, digits)}` }
+        const signature = createHmac("sha256", SECRET).update(canonicalOf(unsigned)).digest("hex")
+        const verdict = yield* verdictOn({ ...unsigned, signature })
+        assert.deepStrictEqual(verdict, { valid: true, reason: "ok", checked: checked(canonicalOf(unsigned)) })
+        assert.strictEqual((yield* verdictOn(unsigned))["reason"], "signature_mismatch")
       }
     })
   )

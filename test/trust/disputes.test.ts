@@ -41,6 +41,15 @@ for (const [name, core] of everyDisputedCore) {
       })
     )
 
+    it.effect("of a receipt that was not issued here are 404, however many digits its id has", () =>
+      Effect.gen(function* () {
+        const { buyer, receiptId } = yield* sold
+        for (const id of ["rcpt_0123456789abcdef", receiptId.slice(0, 21), `${receiptId}0`]) {
+          assert.deepStrictEqual(problemOf(yield* file(buyer, id)), [404, "NOT_FOUND"], id)
+        }
+      })
+    )
+
     it.effect("show their parties everything, and everybody else how they stand", () =>
       Effect.gen(function* () {
         const { buyer, id, offer } = yield* filed

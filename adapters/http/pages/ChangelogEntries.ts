@@ -38,7 +38,8 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
       {
         title: "Compatible clients",
         items: [
-          "A tool's own error is an answer: `isError` results are 200 with the provider's result and `meta.outcome: \"error\"`; 502 means that a provider failed as a server."
+          "A tool's own error is an answer: `isError` results are 200 with the provider's result and `meta.outcome: \"error\"`; 502 means that a provider failed as a server.",
+          "Receipt ids of 16 or more digits are read wherever an id is: verify, fetch, proof, dispute, the offline verifier. Both `verifyReceipt` functions of the package answer any value with a verdict."
         ]
       },
       {

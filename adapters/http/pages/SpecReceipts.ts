@@ -27,7 +27,7 @@ const CHECKED = {
 export const checkSignature = createHmac("sha256", CHECK_SECRET).update(canonical(CHECKED)).digest("hex")
 
 const MEANINGS: Readonly<Record<keyof Receipt, string>> = {
-  receipt_id: "`rcpt_` and 32 lowercase hex digits. The call's own id, too.",
+  receipt_id: "`rcpt_` and 16 or more lowercase hex digits; ours have 32. The call's own id, too.",
   tool_id: "UUID of the tool.",
   tool_name: "The tool's name when it was called. Not signed.",
   agent_id: "UUID of the consumer that is billed.",
@@ -53,7 +53,7 @@ const REASONS: Readonly<Record<VerificationReason, string>> = {
     "A signed field or the signature is absent or not of the right type: texts not empty, the amount an integer, nothing " +
     "converted. `missing` lists them in signed order, then `signature`; a body that is no object misses all eight.",
   ambiguous_fields: "A signed field has a `|` in it.",
-  bad_receipt_id: "`receipt_id` is not `rcpt_` and 32 lowercase hex digits.",
+  bad_receipt_id: "`receipt_id` is not `rcpt_` and at least 16 lowercase hex digits.",
   bad_signature_format: "`signature` is not 64 lowercase hex digits.",
   signature_mismatch: "No secret of the issuer made this signature for these fields. Compared in constant time.",
   ok: "It is the issuer's, and unchanged."
