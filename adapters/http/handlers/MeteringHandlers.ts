@@ -7,7 +7,7 @@ import { DirectMetering, type Metered } from "../../../domain/metering/DirectMet
 import type { CallStatus } from "../../../domain/metering/ToolUpstream.ts"
 import { Digest } from "../../../domain/shared/Digest.ts"
 import { toCents } from "../../../domain/shared/Microcents.ts"
-import { type MeteredCall, MeteringApi } from "../api/MeteringApi.ts"
+import { type MeteredCall, type MeteredEvent, MeteringApi } from "../api/MeteringApi.ts"
 import { BaseUrl } from "../BaseUrl.ts"
 import { idempotencyKey } from "../pipeline/IdempotencyKey.ts"
 import { encodedRoute } from "../pipeline/Route.ts"
@@ -26,9 +26,7 @@ export const meteringRoutes = Effect.gen(function* () {
     Effect.fnUntraced(function* ({ as, notes, payload, request, text }) {
       const caller = as("consumer", "provider")
       const call = "data" in payload ? payload.data : payload
-      const key =
-        (yield* idempotencyKey(request)) ??
-        ("data" in payload ? `cloudevent\n${payload.source}\n${payload.id}` : undefined)
+      const key = (yield* idempotencyKey(request)) ?? ("data" in payload ? eventKey(payload) : undefined)
       const idempotency: CallIdempotency | undefined =
         key === undefined
           ? undefined
@@ -67,6 +65,13 @@ export const meteringRoutes = Effect.gen(function* () {
 
   return [meter, route(endpoints.describeMeter, () => describe("/api/v1/market/meter"))]
 })
+
+/**
+ * Where source or id have a line break, they cannot be told apart: such an event is named by its JSON. The plain form stays
+ * for all others, whose keys may be stored already.
+ */
+const eventKey = ({ id, source }: typeof MeteredEvent.Type): string =>
+  `cloudevent\n${`${source}${id}`.includes("\n") ? JSON.stringify([source, id]) : `${source}\n${id}`}`
 
 const statusOf = (call: typeof MeteredCall.Type): CallStatus =>
   call.status ?? (call.success === false ? "error" : "success")
