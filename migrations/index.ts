@@ -32,6 +32,7 @@ import withdrawals from "./0026_withdrawals.ts"
 import canceledCallTerms from "./0027_canceled_call_terms.ts"
 import providerHandles from "./0028_provider_handles.ts"
 import toolNamePins from "./0029_tool_name_pins.ts"
+import edge from "./0034_edge.ts"
 
 const migrations = {
   "0001_accounts_and_catalogue": accountsAndCatalogue,
@@ -62,7 +63,8 @@ const migrations = {
   "0026_withdrawals": withdrawals,
   "0027_canceled_call_terms": canceledCallTerms,
   "0028_provider_handles": providerHandles,
-  "0029_tool_name_pins": toolNamePins
+  "0029_tool_name_pins": toolNamePins,
+  "0034_edge": edge
 }
 
 export const names: ReadonlyArray<string> = Object.keys(migrations).toSorted()

@@ -16,22 +16,27 @@ const loadIdIn = Schema.decodeUnknownOption(LoadId)
 const partIdIn = Schema.decodeUnknownOption(WithdrawalPartId)
 const payoutIdIn = Schema.decodeUnknownOption(PayoutId)
 
-/** Undefined for a session that is none of ours. */
+/** Undefined for a session that is none of ours; of a paid one the amount has to be readable. */
 export const checkoutOf = (session: Stripe.Checkout.Session): CheckoutStanding | undefined => {
+  const sessionId = nameIn(session.id)
+  const isPaid = session.payment_status === "paid"
   const loadId = Option.getOrUndefined(loadIdIn(session.client_reference_id))
   if (loadId === undefined) return undefined
   return {
     loadId,
-    sessionId: session.id,
-    state: session.payment_status === "paid" ? "paid" : session.status === "expired" ? "expired" : "open",
-    amountCents: session.amount_total ?? 0,
-    currency: session.currency ?? "",
+    sessionId,
+    state: isPaid ? "paid" : session.status === "expired" ? "expired" : "open",
+    amountCents: isPaid ? wholeCents(session.amount_total) : (session.amount_total ?? 0),
+    currency: isPaid ? nameIn(session.currency) : (session.currency ?? ""),
     paymentId: idOf(session.payment_intent)
   }
 }
 
-export const loadIdOf = (payment: Stripe.PaymentIntent): LoadId | undefined =>
-  Option.getOrUndefined(loadIdIn(payment.metadata["load_id"]))
+/** Undefined for a payment that is none of ours. */
+export const loadIdOf = ({ id, metadata }: Stripe.PaymentIntent): LoadId | undefined => {
+  nameIn(id)
+  return Option.getOrUndefined(loadIdIn(metadata["load_id"]))
+}
 
 export const payeeOf = (account: Stripe.V2.Core.Account): PayeeStanding => {
   const capability = account.configuration?.recipient?.capabilities?.stripe_balance?.stripe_transfers?.status
@@ -44,7 +49,7 @@ export const payeeOf = (account: Stripe.V2.Core.Account): PayeeStanding => {
   const currentlyDue = due(["currently_due", "past_due"])
   const payoutsEnabled = capability === "active" && account.closed !== true
   return {
-    accountId: account.id,
+    accountId: nameIn(account.id),
     status: payoutsEnabled
       ? "complete"
       : capability === "restricted" || capability === "rejected" || capability === "unsupported"
@@ -62,15 +67,16 @@ export const payeeOf = (account: Stripe.V2.Core.Account): PayeeStanding => {
   }
 }
 
-export const transferredOf = (transfer: Stripe.Transfer): Transferred => ({
-  transferId: transfer.id,
-  amountCents: transfer.amount,
-  reversedCents: transfer.amount_reversed
-})
+export const transferredOf = (transfer: Stripe.Transfer): Transferred => {
+  const amountCents = positiveCents(transfer.amount)
+  const reversedCents = wholeCents(transfer.amount_reversed)
+  if (reversedCents < 0 || reversedCents > amountCents) throw new TypeError("Expected a part of the amount")
+  return { transferId: nameIn(transfer.id), amountCents, reversedCents }
+}
 
 /** A snapshot event: it carries the object as it was. */
 export const eventOf = (event: Stripe.Event): PaymentEvent => {
-  const base = { eventId: event.id, occurredAt: DateTime.makeUnsafe(event.created * 1_000) }
+  const base = { eventId: nameIn(event.id), occurredAt: DateTime.makeUnsafe(event.created * 1_000) }
   const irrelevant = { ...base, _tag: "Irrelevant", type: event.type } as const
   switch (event.type) {
     case "checkout.session.completed":
@@ -85,7 +91,7 @@ export const eventOf = (event: Stripe.Event): PaymentEvent => {
     case "refund.created":
     case "refund.updated":
     case "refund.failed": {
-      const { amount, id: refundId, metadata, payment_intent, status } = event.data.object
+      const { amount, id, metadata, payment_intent, status } = event.data.object
       const paymentId = idOf(payment_intent)
       if (paymentId === undefined) return irrelevant
       const state = refundStateOf(status)
@@ -93,7 +99,7 @@ export const eventOf = (event: Stripe.Event): PaymentEvent => {
       return {
         ...base,
         _tag: "PaymentRefunded",
-        refundId,
+        refundId: nameIn(id),
         paymentId,
         amountCents: positiveCents(amount),
         state,
@@ -104,12 +110,20 @@ export const eventOf = (event: Stripe.Event): PaymentEvent => {
     case "charge.dispute.funds_withdrawn":
     case "charge.dispute.funds_reinstated":
     case "charge.dispute.closed": {
-      const { amount, balance_transactions, id: disputeId, payment_intent, status } = event.data.object
+      const { amount, balance_transactions, id, payment_intent, status } = event.data.object
       const paymentId = idOf(payment_intent)
       if (paymentId === undefined) return irrelevant
       const state = disputeStateOf(event.type, status)
-      const fees = (balance_transactions ?? []).map(({ fee, id }) => ({ id, cents: wholeCents(fee) }))
-      return { ...base, _tag: "PaymentDisputed", disputeId, paymentId, amountCents: positiveCents(amount), state, fees }
+      const fees = (balance_transactions ?? []).map((one) => ({ id: nameIn(one.id), cents: wholeCents(one.fee) }))
+      return {
+        ...base,
+        _tag: "PaymentDisputed",
+        disputeId: nameIn(id),
+        paymentId,
+        amountCents: positiveCents(amount),
+        state,
+        fees
+      }
     }
     case "transfer.reversed": {
       const payoutId = Option.getOrUndefined(payoutIdIn(event.data.object.transfer_group))
@@ -123,7 +137,7 @@ export const eventOf = (event: Stripe.Event): PaymentEvent => {
 
 /** A thin event: it says what changed, and the object is asked for. */
 export const notificationOf = (event: Stripe.V2.Core.EventNotification): PaymentEvent => {
-  const base = { eventId: event.id, occurredAt: DateTime.makeUnsafe(event.created) }
+  const base = { eventId: nameIn(event.id), occurredAt: DateTime.makeUnsafe(event.created) }
   const related = "related_object" in event ? event.related_object : undefined
   const type: string = event.type
   return type.startsWith("v2.core.account") &&
@@ -151,6 +165,12 @@ const disputeStateOf = (type: DisputeEvent, status: string) => {
 export const wholeCents = (value: unknown): number => {
   if (typeof value === "number" && Number.isSafeInteger(value)) return value
   throw new TypeError("Expected whole cents")
+}
+
+/** An id, an address, a currency: text that is there. */
+export const nameIn = (value: unknown): string => {
+  if (typeof value === "string" && value !== "") return value
+  throw new TypeError("Expected text")
 }
 
 const positiveCents = (value: unknown): number => {

@@ -3,17 +3,21 @@
  * carries an idempotency key made of our id, so that it happens once however often it is sent; the package's own retries
  * are off, because whoever orders decides when to ask again.
  */
-import { DateTime, Effect, Layer, Redacted } from "effect"
+import { Clock, DateTime, Effect, Layer, Redacted } from "effect"
 import { Stripe } from "stripe"
 import {
+  type CheckoutStanding,
   PaymentFailed,
   PaymentGateway,
   PaymentsNotConfigured,
+  type Refunded,
   UntrustedEvent
 } from "../../domain/payments/PaymentGateway.ts"
 import type { Book } from "../../domain/ledger/Book.ts"
 import { CURRENCY } from "../../domain/payments/Loads.ts"
-import { checkoutOf, eventOf, loadIdOf, notificationOf, payeeOf, refundStateOf, transferredOf } from "./StripeEvents.ts"
+import { checkoutOf, loadIdOf, nameIn, payeeOf, refundStateOf, transferredOf } from "./StripeEvents.ts"
+import { objectsOnly } from "./StripeHttp.ts"
+import { faultOf, readWebhook } from "./StripeWebhook.ts"
 
 export interface StripeSettings {
   readonly secretKey: Redacted.Redacted
@@ -24,6 +28,8 @@ export interface StripeSettings {
 }
 
 const ATTEMPT_TIMEOUT_MS = 10_000
+/** The package's time-out counts from the last byte: an answer that trickles in would never end. */
+const ATTEMPT_TOTAL_MS = 20_000
 const REASON_CHARS_MAX = 300
 
 export const make = (settings: StripeSettings): PaymentGateway["Service"] => {
@@ -31,12 +37,27 @@ export const make = (settings: StripeSettings): PaymentGateway["Service"] => {
     maxNetworkRetries: 0,
     timeout: ATTEMPT_TIMEOUT_MS,
     telemetry: false,
+    httpClient: objectsOnly(),
     appInfo: { name: "agent-tool-billing" },
     ...placeOf(settings.apiBase)
   })
 
   const ask = <A>(operation: string, request: () => Promise<A>): Effect.Effect<A, PaymentFailed> =>
-    Effect.tryPromise({ try: request, catch: (error) => failureOf(operation, error) })
+    Effect.tryPromise({ try: request, catch: (error) => failureOf(operation, error) }).pipe(
+      Effect.timeoutOrElse({
+        duration: ATTEMPT_TOTAL_MS,
+        orElse: () => unreadable(operation, "its answer took too long")
+      })
+    )
+
+  /** `read` throws where the answer is not what Stripe documents: then what became of the order is not known. */
+  const askFor = <A, B>(operation: string, request: () => Promise<A>, read: (answer: A) => B) =>
+    Effect.flatMap(ask(operation, request), (answer) =>
+      Effect.try({
+        try: () => read(answer),
+        catch: () => new PaymentFailed({ operation, definite: false, reason: "its answer could not be read" })
+      })
+    )
 
   const mode = modeOf(Redacted.value(settings.secretKey))
   let known: Book | undefined
@@ -52,7 +73,7 @@ export const make = (settings: StripeSettings): PaymentGateway["Service"] => {
         : Effect.fail(
             new PaymentFailed({
               operation: "account",
-              definite: true,
+              definite: mode === undefined,
               reason:
                 mode === undefined
                   ? "STRIPE_SECRET_KEY is neither a test key (sk_test_...) nor a live key (sk_live_...)"
@@ -62,11 +83,10 @@ export const make = (settings: StripeSettings): PaymentGateway["Service"] => {
     )
   )
 
-  const ours = (operation: string, session: Stripe.Checkout.Session) => {
-    const standing = checkoutOf(session)
+  const ours = (sessionId: string, standing: CheckoutStanding | undefined) => {
     if (standing !== undefined) return Effect.succeed(standing)
-    const reason = `${session.id} is no checkout of this service`
-    return Effect.fail(new PaymentFailed({ operation, definite: true, reason }))
+    const reason = `${sessionId} is no checkout of this service`
+    return Effect.fail(new PaymentFailed({ operation: "checkout", definite: true, reason }))
   }
 
   return PaymentGateway.of({
@@ -77,47 +97,43 @@ export const make = (settings: StripeSettings): PaymentGateway["Service"] => {
     book: Effect.suspend(() => (known === undefined ? Effect.tap(askForBook, remember) : Effect.succeed(known))),
 
     checkout: (order) =>
-      ask("checkout", () =>
-        stripe.checkout.sessions.create(
-          {
-            mode: "payment",
-            client_reference_id: order.loadId,
-            success_url: order.successUrl,
-            cancel_url: order.cancelUrl,
-            line_items: [
-              {
-                quantity: 1,
-                price_data: {
-                  currency: CURRENCY,
-                  unit_amount: order.amountCents,
-                  product_data: { name: "Balance for tool calls" }
+      askFor(
+        "checkout",
+        () =>
+          stripe.checkout.sessions.create(
+            {
+              mode: "payment",
+              client_reference_id: order.loadId,
+              success_url: order.successUrl,
+              cancel_url: order.cancelUrl,
+              line_items: [
+                {
+                  quantity: 1,
+                  price_data: {
+                    currency: CURRENCY,
+                    unit_amount: order.amountCents,
+                    product_data: { name: "Balance for tool calls" }
+                  }
                 }
-              }
-            ],
-            metadata: { load_id: order.loadId, consumer_id: order.consumerId },
-            payment_intent_data: { metadata: { load_id: order.loadId, consumer_id: order.consumerId } }
-          },
-          { idempotencyKey: `load_${order.loadId}` }
-        )
-      ).pipe(
-        Effect.flatMap((session) =>
-          typeof session.url === "string"
-            ? Effect.succeed({
-                sessionId: session.id,
-                url: session.url,
-                expiresAt: DateTime.makeUnsafe(session.expires_at * 1_000)
-              })
-            : Effect.fail(new PaymentFailed({ operation: "checkout", definite: true, reason: "it gave no page" }))
-        )
+              ],
+              metadata: { load_id: order.loadId, consumer_id: order.consumerId },
+              payment_intent_data: { metadata: { load_id: order.loadId, consumer_id: order.consumerId } }
+            },
+            { idempotencyKey: `load_${order.loadId}` }
+          ),
+        ({ expires_at, id, url }) => ({
+          sessionId: nameIn(id),
+          url: nameIn(url),
+          expiresAt: DateTime.makeUnsafe(expires_at * 1_000)
+        })
       ),
 
     checkoutStanding: (sessionId) =>
-      ask("checkout", () => stripe.checkout.sessions.retrieve(sessionId)).pipe(
-        Effect.flatMap((session) => ours("checkout", session))
+      askFor("checkout", () => stripe.checkout.sessions.retrieve(sessionId), checkoutOf).pipe(
+        Effect.flatMap((standing) => ours(sessionId, standing))
       ),
 
-    loadOfPayment: (paymentId) =>
-      ask("payment", () => stripe.paymentIntents.retrieve(paymentId)).pipe(Effect.map(loadIdOf)),
+    loadOfPayment: (paymentId) => askFor("payment", () => stripe.paymentIntents.retrieve(paymentId), loadIdOf),
 
     paymentFee: (paymentId) =>
       ask("fee", () =>
@@ -125,74 +141,95 @@ export const make = (settings: StripeSettings): PaymentGateway["Service"] => {
       ).pipe(Effect.flatMap(feeOf)),
 
     refund: ({ amountCents, partId, paymentId }) =>
-      ask("refund", () =>
-        stripe.refunds.create(
-          { payment_intent: paymentId, amount: amountCents, metadata: { withdrawal_part: partId } },
-          { idempotencyKey: `withdrawal_${partId}` }
-        )
-      ).pipe(Effect.flatMap(madeRefund)),
+      askFor(
+        "refund",
+        () =>
+          stripe.refunds.create(
+            { payment_intent: paymentId, amount: amountCents, metadata: { withdrawal_part: partId } },
+            { idempotencyKey: `withdrawal_${partId}` }
+          ),
+        madeRefund
+      ),
 
     refundOf: (partId, paymentId) =>
-      ask("refund", () => stripe.refunds.list({ payment_intent: paymentId, limit: 100 })).pipe(
-        Effect.flatMap(({ data, has_more }) => {
+      askFor(
+        "refund",
+        () => stripe.refunds.list({ payment_intent: paymentId, limit: 100 }),
+        ({ data, has_more }) => {
           const made = data.find(({ metadata }) => metadata?.["withdrawal_part"] === partId)
-          if (made !== undefined) return madeRefund(made)
-          return has_more
-            ? unreadable("refund", "the payment has more refunds than can be looked through")
-            : Effect.undefined
-        })
+          return { made: made === undefined ? undefined : madeRefund(made), isWhole: !has_more }
+        }
+      ).pipe(
+        Effect.flatMap(({ isWhole, made }) =>
+          made !== undefined || isWhole
+            ? Effect.succeed(made)
+            : unreadable("refund", "the payment has more refunds than can be looked through")
+        )
       ),
 
     openPayee: ({ email, name, providerId }) =>
-      ask("account", () =>
-        stripe.v2.core.accounts.create(
-          {
-            contact_email: email,
-            display_name: name,
-            dashboard: "express",
-            configuration: {
-              recipient: { capabilities: { stripe_balance: { stripe_transfers: { requested: true } } } }
+      askFor(
+        "account",
+        () =>
+          stripe.v2.core.accounts.create(
+            {
+              contact_email: email,
+              display_name: name,
+              dashboard: "express",
+              configuration: {
+                recipient: { capabilities: { stripe_balance: { stripe_transfers: { requested: true } } } }
+              },
+              defaults: { responsibilities: { fees_collector: "application", losses_collector: "application" } },
+              metadata: { provider_id: providerId }
             },
-            defaults: { responsibilities: { fees_collector: "application", losses_collector: "application" } },
-            metadata: { provider_id: providerId }
-          },
-          { idempotencyKey: `payee_${providerId}` }
-        )
-      ).pipe(Effect.map((account) => account.id)),
+            { idempotencyKey: `payee_${providerId}` }
+          ),
+        (account) => nameIn(account.id)
+      ),
 
     onboard: (accountId, { refreshUrl, returnUrl }) =>
-      ask("account link", () =>
-        stripe.v2.core.accountLinks.create({
-          account: accountId,
-          use_case: {
-            type: "account_onboarding",
-            account_onboarding: { refresh_url: refreshUrl, return_url: returnUrl }
-          }
-        })
-      ).pipe(Effect.map((link) => ({ url: link.url, expiresAt: DateTime.makeUnsafe(link.expires_at) }))),
+      askFor(
+        "account link",
+        () =>
+          stripe.v2.core.accountLinks.create({
+            account: accountId,
+            use_case: {
+              type: "account_onboarding",
+              account_onboarding: { refresh_url: refreshUrl, return_url: returnUrl }
+            }
+          }),
+        (link) => ({ url: nameIn(link.url), expiresAt: DateTime.makeUnsafe(nameIn(link.expires_at)) })
+      ),
 
     payee: (accountId) =>
-      ask("account", () =>
-        stripe.v2.core.accounts.retrieve(accountId, { include: ["configuration.recipient", "requirements"] })
-      ).pipe(Effect.map(payeeOf)),
+      askFor(
+        "account",
+        () => stripe.v2.core.accounts.retrieve(accountId, { include: ["configuration.recipient", "requirements"] }),
+        payeeOf
+      ),
 
     transfer: ({ accountId, amountCents, payoutId, providerId }) =>
-      ask("transfer", () =>
-        stripe.transfers.create(
-          {
-            amount: amountCents,
-            currency: CURRENCY,
-            destination: accountId,
-            transfer_group: payoutId,
-            metadata: { payout_id: payoutId, provider_id: providerId }
-          },
-          { idempotencyKey: `payout_${payoutId}` }
-        )
-      ).pipe(Effect.map(transferredOf)),
+      askFor(
+        "transfer",
+        () =>
+          stripe.transfers.create(
+            {
+              amount: amountCents,
+              currency: CURRENCY,
+              destination: accountId,
+              transfer_group: payoutId,
+              metadata: { payout_id: payoutId, provider_id: providerId }
+            },
+            { idempotencyKey: `payout_${payoutId}` }
+          ),
+        transferredOf
+      ),
 
     transferOf: (payoutId) =>
-      ask("transfer", () => stripe.transfers.list({ transfer_group: payoutId, limit: 1 })).pipe(
-        Effect.map(({ data: [transfer] }) => (transfer === undefined ? undefined : transferredOf(transfer)))
+      askFor(
+        "transfer",
+        () => stripe.transfers.list({ transfer_group: payoutId, limit: 1 }),
+        ({ data: [transfer] }) => (transfer === undefined ? undefined : transferredOf(transfer))
       ),
 
     readEvent: (body, signature) => {
@@ -200,19 +237,12 @@ export const make = (settings: StripeSettings): PaymentGateway["Service"] => {
         return Effect.fail(new PaymentsNotConfigured({ what: "its events cannot be checked (STRIPE_WEBHOOK_SECRET)" }))
       }
       const secret = Redacted.value(settings.webhookSecret)
-      return Effect.try({
-        try: () =>
-          isThin(body)
-            ? notificationOf(stripe.parseEventNotification(body, signature, secret))
-            : eventOf(stripe.webhooks.constructEvent(body, signature, secret)),
-        catch: (error) =>
-          new UntrustedEvent({
-            reason:
-              error instanceof Stripe.errors.StripeSignatureVerificationError
-                ? "its signature is not the processor's, or too old"
-                : "it cannot be read"
-          })
-      })
+      return Effect.flatMap(Clock.currentTimeMillis, (nowMs) =>
+        Effect.try({
+          try: () => readWebhook(stripe, secret, body, signature, nowMs),
+          catch: (error) => new UntrustedEvent({ reason: faultOf(error) })
+        })
+      )
     }
   })
 }
@@ -223,10 +253,10 @@ export const layer = (settings: StripeSettings): Layer.Layer<PaymentGateway> =>
 const unreadable = (operation: string, reason: string) =>
   Effect.fail(new PaymentFailed({ operation, definite: false, reason }))
 
-const madeRefund = (refund: Stripe.Refund) =>
-  typeof refund.id === "string" && refund.id !== ""
-    ? Effect.succeed({ refundId: refund.id, state: refundStateOf(refund.status) })
-    : unreadable("refund", "its answer is no refund")
+const madeRefund = (refund: Stripe.Refund): Refunded => ({
+  refundId: nameIn(refund.id),
+  state: refundStateOf(refund.status)
+})
 
 /** Undefined until the charge has been booked. */
 const feeOf = ({ latest_charge: charge }: Stripe.PaymentIntent): Effect.Effect<number | undefined, PaymentFailed> => {
@@ -242,12 +272,6 @@ const feeOf = ({ latest_charge: charge }: Stripe.PaymentIntent): Effect.Effect<n
 const modeOf = (secretKey: string): "test" | "live" | undefined => {
   const kind = /_(?<mode>test|live)_/u.exec(secretKey)?.groups?.["mode"]
   return kind === "test" || kind === "live" ? kind : undefined
-}
-
-/** Which of the two kinds an event is has to be known before its signature is checked; nothing else of it is used. */
-const isThin = (body: string): boolean => {
-  const event: unknown = JSON.parse(body)
-  return typeof event === "object" && event !== null && "object" in event && event.object === "v2.core.event"
 }
 
 const placeOf = (apiBase: string | undefined) => {

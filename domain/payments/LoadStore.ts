@@ -5,8 +5,11 @@
 import { Context, type DateTime, type Effect, type Option } from "effect"
 import type { ConsumerId, LoadId } from "../shared/Ids.ts"
 
-/** `opening`: ordered, and the processor has perhaps not heard of it. `paid` is final; the others may still become it. */
-export type LoadState = "opening" | "open" | "paid" | "expired" | "failed"
+/**
+ * `opening`: ordered, and the processor has perhaps not heard of it. `mismatched`: another amount or currency was paid than
+ * was ordered, and nothing was credited. `paid` is final; the others may still become it.
+ */
+export type LoadState = "opening" | "open" | "paid" | "expired" | "failed" | "mismatched"
 
 export interface Load {
   readonly id: LoadId

@@ -2,7 +2,7 @@
  * Loading a balance. In a dry run the load is simulated and paid at once. Live, the consumer pays on the processor's page,
  * and the wallet is credited once the processor reports the payment: by webhook, or when it is asked.
  */
-import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
 import { Digest } from "../shared/Digest.ts"
 import { Entropy } from "../shared/Entropy.ts"
@@ -30,6 +30,28 @@ export const CheckoutReturn = Context.Reference<{ readonly successUrl: string; r
   }
 )
 
+/** Payments since the start of this process that were not what was ordered. */
+export interface MismatchTally {
+  count(): void
+  readonly mismatched: number
+}
+
+export const makeMismatchTally = (): MismatchTally => {
+  let mismatched = 0
+  return {
+    count: () => {
+      mismatched++
+    },
+    get mismatched() {
+      return mismatched
+    }
+  }
+}
+
+export const MismatchTally = Context.Reference<MismatchTally>("agent-tool-billing/domain/payments/MismatchTally", {
+  defaultValue: makeMismatchTally
+})
+
 export interface LoadRequest {
   readonly consumerId: ConsumerId
   readonly amountCents: number
@@ -49,18 +71,6 @@ export type Loaded =
       readonly sessionId: string
       readonly repeated: boolean
     }
-
-/** What the processor was paid is not what was ordered: for a person to look at, never credited by itself. */
-export class UnexpectedPayment extends Schema.TaggedError<UnexpectedPayment>()("UnexpectedPayment", {
-  loadId: LoadId,
-  expectedCents: Schema.Int,
-  paidCents: Schema.Int,
-  currency: Schema.String
-}) {
-  override get message() {
-    return `Load ${this.loadId} was ordered over ${this.expectedCents} cents, but ${this.paidCents} ${this.currency} were paid. Nothing was credited.`
-  }
-}
 
 export class Loads extends Context.Service<
   Loads,
@@ -86,6 +96,7 @@ export class Loads extends Context.Service<
 
       const freezes = yield* AccountFreezes
       const withinLimit = yield* makeLoadLimit
+      const tally = yield* MismatchTally
 
       const simulate = Effect.fnUntraced(function* ({ amountCents, consumerId }: LoadRequest) {
         const id = LoadId.make(yield* entropy.uuid)
@@ -160,17 +171,32 @@ export class Loads extends Context.Service<
         return gateway.mode === "dry_run" ? yield* simulate(request) : yield* live(request)
       })
 
+      /** For a person to look at: asking again would find the same, so neither webhook nor reconciler comes back to it. */
+      const mismatch = Effect.fnUntraced(function* (load: Load, checkout: CheckoutStanding) {
+        const { amountCents, currency, paymentId, sessionId } = checkout
+        if (load.state === "mismatched") return
+        tally.count()
+        yield* Effect.logError(
+          `Load ${load.id} was ordered over ${load.amountCents} cents ${CURRENCY}, but ${amountCents} cents ${currency} were ` +
+            `paid as ${paymentId ?? sessionId}. Nothing was credited.`
+        )
+        yield* store.update({
+          ...load,
+          state: "mismatched",
+          sessionId,
+          paymentId: paymentId ?? load.paymentId,
+          updatedAt: yield* DateTime.now
+        })
+      })
+
       const settle = Effect.fn("Loads.settle")(function* (checkout: CheckoutStanding) {
         const found = yield* store.lock(checkout.loadId)
         if (Option.isNone(found)) return yield* Effect.logWarning(`There is no load ${checkout.loadId} here`)
         const load = found.value
         if (load.state === "paid") return
-        const { amountCents: paidCents, currency, paymentId, sessionId } = checkout
+        const { paymentId, sessionId } = checkout
+        if (checkout.state === "paid" && !isAsOrdered(load, checkout)) return yield* mismatch(load, checkout)
         if (checkout.state === "paid") {
-          if (!isAsOrdered(load, checkout)) {
-            const expectedCents = load.amountCents
-            return yield* Effect.die(new UnexpectedPayment({ loadId: load.id, expectedCents, paidCents, currency }))
-          }
           const reference = referenceOf(load.id)
           const amount = fromCents(load.amountCents)
           yield* ledger.load({ consumerId: load.consumerId, amount, reference }).pipe(Effect.orDie)

@@ -96,6 +96,7 @@ export class PaymentEvents extends Context.Service<
       /** It was not what had been ordered, so nothing of it is in the wallet. */
       const wasNeverCredited = Effect.fnUntraced(function* (loadId: LoadId) {
         const load = Option.getOrUndefined(yield* store.find(loadId))
+        if (load?.state === "mismatched") return true
         if (load?.sessionId === undefined || load.state === "paid") return false
         const checkout = yield* gateway.checkoutStanding(load.sessionId)
         return checkout.state === "paid" && !isAsOrdered(load, checkout)

@@ -47,9 +47,11 @@ export const makePayoutAttempts = Effect.gen(function* () {
   /** A processor forgets an order's id after a while: before an order is given again, it is asked for the first one. */
   const order = Effect.fnUntraced(function* (payout: Payout, first: boolean) {
     const made = first ? undefined : yield* gateway.transferOf(payout.id).pipe(Effect.mapError(unknownYet))
-    if (made !== undefined) return made
     const { accountId, amountCents, id: payoutId, providerId } = payout
-    return yield* gateway.transfer({ payoutId, providerId, accountId, amountCents })
+    const transfer = made ?? (yield* gateway.transfer({ payoutId, providerId, accountId, amountCents }))
+    if (transfer.amountCents === amountCents) return transfer
+    const reason = `transfer ${transfer.transferId} is over ${transfer.amountCents} cents, the payout over ${amountCents}`
+    return yield* new PaymentFailed({ operation: "transfer", definite: false, reason })
   })
 
   /** The market's own accounts, which every payout touches, are locked last and for as short as can be. */
@@ -117,9 +119,9 @@ export const makePayoutAttempts = Effect.gen(function* () {
   }).pipe(Effect.withSpan("Payouts.work"))
 
   const reversed = Effect.fn("Payouts.reversed")(function* (id: PayoutId, transfer: Transferred) {
-    const { reversedCents } = transfer
     const found = Option.getOrUndefined(yield* store.lock(id))
     if (found === undefined || found.state === "failed") return
+    const reversedCents = Math.min(transfer.reversedCents, found.amountCents)
     // What is taken back was made: the news of that may still be on its way.
     const payout = isOpen(found) ? yield* paid(id, transfer) : found
     const moreCents = reversedCents - payout.reversedCents

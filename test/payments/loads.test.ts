@@ -147,10 +147,33 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
           _tag: "CheckoutChanged" as const,
           checkout: { ...load.checkout, state: "paid" as const, amountCents: CENTS - 1 }
         })
-        assert.strictEqual((yield* Effect.exit((yield* PaymentEvents).apply(paid)))._tag, "Failure")
-        assert.strictEqual(yield* worthCents(load.consumerId), 0)
-        const kept = Option.getOrThrow(yield* (yield* LoadStore).find(load.checkout.loadId))
-        assert.strictEqual(kept.state, "open")
+        const { apply } = yield* PaymentEvents
+        const stateNow = Effect.gen(function* () {
+          return Option.getOrThrow(yield* (yield* LoadStore).find(load.checkout.loadId)).state
+        })
+        for (const again of [
+          paid,
+          { ...paid, eventId: `again_${paid.eventId}` },
+          { ...paid, eventId: `eur_${paid.eventId}`, checkout: { ...paid.checkout, currency: "eur" } }
+        ]) {
+          assert.strictEqual(yield* apply(again), "applied")
+          assert.strictEqual(yield* worthCents(load.consumerId), 0)
+          assert.strictEqual(yield* stateNow, "mismatched")
+        }
+        // The reconciler asks no more, and goes on with the others.
+        const { checkouts } = yield* ScriptedGateway.GatewayScript
+        checkouts.set(load.checkout.sessionId, paid.checkout)
+        const other = yield* aLoad
+        checkouts.set(other.checkout.sessionId, { ...other.checkout, state: "paid", amountCents: CENTS + 1 })
+        const third = yield* aLoad
+        checkouts.set(third.checkout.sessionId, { ...third.checkout, state: "paid" })
+        yield* later("11 minutes")((yield* Reconciler).reconcile)
+        assert.strictEqual(yield* worthCents(other.consumerId), 0)
+        assert.strictEqual(yield* worthCents(third.consumerId), CENTS)
+        // What is paid as ordered after all is credited.
+        yield* apply(newsOf(load).completedPaid)
+        assert.deepStrictEqual([yield* worthCents(load.consumerId), yield* stateNow], [CENTS, "paid"])
+        yield* clearingIsEmpty
       })
     )
 

@@ -7,6 +7,7 @@ import { performance } from "node:perf_hooks"
 import { SolvencyWatch } from "../../../domain/ledger/SolvencyWatch.ts"
 import { CallTally } from "../../../domain/metering/CallTally.ts"
 import { giveUpAfter } from "../../../domain/platform/GiveUpAfter.ts"
+import { MismatchTally } from "../../../domain/payments/Loads.ts"
 import { Health } from "../../../domain/platform/Health.ts"
 import { Heartbeats } from "../../../domain/platform/Heartbeats.ts"
 import { admit, MetricsAccess } from "../../../domain/platform/MetricsAccess.ts"
@@ -31,6 +32,7 @@ export const metricsRoutes = Effect.gen(function* () {
   const heartbeats = yield* Heartbeats
   const telemetry = yield* TelemetryTally
   const solvency = yield* SolvencyWatch
+  const payments = yield* MismatchTally
   const { startedAt } = yield* Health
 
   const asked = Effect.gen(function* () {
@@ -67,6 +69,12 @@ export const metricsRoutes = Effect.gen(function* () {
         type: "histogram",
         samples: calls.steps().flatMap(({ durations, step }) => durationSamples({ step }, durations))
       },
+      one(
+        "atb_payments_mismatched_total",
+        "Payments over another amount or currency than was ordered. None of them was credited.",
+        "counter",
+        payments.mismatched
+      ),
       one("atb_database_up", "Whether the database answered just now.", "gauge", known === undefined ? 0 : 1),
       {
         name: "atb_database_answer_seconds",
