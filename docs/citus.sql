@@ -57,6 +57,7 @@ SELECT create_distributed_table('unfit_outputs', 'consumer_id', colocate_with =>
 -- local: payment_events
 -- local: payouts
 -- local: proof_attempts
+-- local: mailed_addresses
 -- local: provider_proofs
 -- local: provider_scores
 -- local: provider_standings

@@ -12,6 +12,8 @@ export const layer = Layer.sync(VerificationStore, () => {
   const proofs = new Map<string, Proof>()
   const attempts = new Map<string, { readonly since: DateTime.Utc; readonly attempts: number }>()
 
+  const mails = new Map<string, ReadonlyArray<DateTime.Utc>>()
+
   const find = (providerId: ProviderId, level: ProofLevel) =>
     Effect.sync(() => Option.fromUndefinedOr(proofs.get(`${providerId} ${level}`)))
 
@@ -57,6 +59,17 @@ export const layer = Layer.sync(VerificationStore, () => {
       const counted = goesOn ? { ...before, attempts: before.attempts + 1 } : { since: now, attempts: 1 }
       yield* put(attempts, key, counted)
       return counted.attempts
+    }),
+    mailed: Effect.fnUntraced(function* (addressHash, now, since, max) {
+      const lately = (mails.get(addressHash) ?? []).filter((sent) => DateTime.isGreaterThan(sent, since))
+      if (lately.length >= max) return lately.reduce(DateTime.min)
+      yield* put(mails, addressHash, [...lately, now])
+      return undefined
+    }),
+    forgetMailed: Effect.fnUntraced(function* (before, limit) {
+      const old = [...mails].filter(([, sent]) => sent.every((one) => DateTime.isLessThan(one, before))).slice(0, limit)
+      for (const [addressHash] of old) yield* remove(mails, addressHash)
+      return old.length
     })
   })
 })

@@ -82,6 +82,37 @@ export const layer = Layer.effect(
       return row!.attempts
     }, Effect.orDie)
 
+    /** One statement decides: the row's lock orders those who mail at once. */
+    const mailed = Effect.fn("PostgresVerificationStore.mailed")(function* (
+      addressHash: string,
+      now: DateTime.Utc,
+      since: DateTime.Utc,
+      max: number
+    ) {
+      const counted = yield* sql`
+        INSERT INTO mailed_addresses AS m (address_hash, sent, last_sent)
+        VALUES (decode(${addressHash}, 'hex'), ARRAY[${toDate(now)}::timestamptz], ${toDate(now)})
+        ON CONFLICT (address_hash) DO UPDATE SET last_sent = excluded.last_sent,
+          sent = ARRAY(SELECT s FROM unnest(m.sent) s WHERE s > ${toDate(since)}) || excluded.sent
+        WHERE (SELECT count(*) FROM unnest(m.sent) s WHERE s > ${toDate(since)}) < ${max}
+        RETURNING 1 AS counted`
+      if (counted.length > 0) return undefined
+      const [row] = yield* sql<{ readonly first: Date | null }>`
+        SELECT (SELECT min(s) FROM unnest(sent) s WHERE s > ${toDate(since)}) AS first FROM mailed_addresses
+        WHERE address_hash = decode(${addressHash}, 'hex')`
+      return toInstantOrUndefined(row?.first ?? null) ?? now
+    }, Effect.orDie)
+
+    const forgetMailed = Effect.fn("PostgresVerificationStore.forgetMailed")(
+      (before: DateTime.Utc, limit: number) => sql`
+        DELETE FROM mailed_addresses WHERE address_hash IN (
+          SELECT address_hash FROM mailed_addresses WHERE last_sent < ${toDate(before)}
+          ORDER BY last_sent LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+        RETURNING 1 AS forgotten`,
+      Effect.map((rows) => rows.length),
+      Effect.orDie
+    )
+
     const first = (rows: ReadonlyArray<ProofRow>) => Option.map(Arr.head(rows), toProof)
 
     return VerificationStore.of({
@@ -104,7 +135,9 @@ export const layer = Layer.effect(
       levels,
       verified: (providerId) => Effect.map(levels([providerId]), (all) => all.get(providerId) ?? UNVERIFIED),
       due,
-      attempt
+      attempt,
+      mailed,
+      forgetMailed
     })
   })
 )

@@ -13,6 +13,7 @@ import { Sealer } from "../shared/Sealer.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { type Challenge, letter, MAIL_TOKEN_HOURS, publication } from "./Challenge.ts"
 import { Mailer, type MailFailed, type MailNotConfigured } from "./Mailer.ts"
+import { makeMailLimit, type TooManyMails } from "./MailLimit.ts"
 import { ProofReader } from "./ProofReader.ts"
 import { ownsEndpoint, recordName, repositoryOf, tokenIn, tokenInRepository } from "./Proofs.ts"
 import { SlaStore } from "./SlaStore.ts"
@@ -66,7 +67,10 @@ export class Verification extends Context.Service<
     verify(
       providerId: ProviderId,
       asked: Asked
-    ): Effect.Effect<VerificationAnswer, SubjectRefused | TooManyAttempts | MailFailed | MailNotConfigured>
+    ): Effect.Effect<
+      VerificationAnswer,
+      SubjectRefused | TooManyAttempts | TooManyMails | MailFailed | MailNotConfigured
+    >
     /** Looks again at published proofs that were not looked at for a day; how many. */
     readonly recheck: Effect.Effect<number>
   }
@@ -78,6 +82,7 @@ export class Verification extends Context.Service<
       const accounts = yield* AccountStore
       const standings = yield* SlaStore
       const mailer = yield* Mailer
+      const withinMailLimit = yield* makeMailLimit
       const reader = yield* ProofReader
       const entropy = yield* Entropy
       const sealer = yield* Sealer
@@ -133,6 +138,7 @@ export class Verification extends Context.Service<
           )
         }
         yield* limited(providerId, "mail", MAILS_PER_HOUR_MAX)
+        yield* withinMailLimit(mailbox)
         const fresh = yield* entropy.hex(TOKEN_BYTES)
         const expiresAt = DateTime.add(yield* DateTime.now, { hours: MAIL_TOKEN_HOURS })
         yield* store.put({ ...anew(providerId, "email", mailbox), tokenHash: sha256Hex(fresh), expiresAt })

@@ -46,5 +46,17 @@ export class VerificationStore extends Context.Service<
     due(before: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<Proof>>
     /** Counts one more attempt of a kind within the time since then; how many that makes. */
     attempt(providerId: ProviderId, kind: string, now: DateTime.Utc, since: DateTime.Utc): Effect.Effect<number>
+    /**
+     * Counts one more mail to an address, unless `max` went to it since then: in that case the answer is when the first of
+     * those was sent. `addressHash`: SHA-256, hex.
+     */
+    mailed(
+      addressHash: string,
+      now: DateTime.Utc,
+      since: DateTime.Utc,
+      max: number
+    ): Effect.Effect<DateTime.Utc | undefined>
+    /** Forgets at most `limit` addresses that no mail went to since then; says how many. */
+    forgetMailed(before: DateTime.Utc, limit: number): Effect.Effect<number>
   }
 >()("agent-tool-billing/domain/trust/VerificationStore") {}

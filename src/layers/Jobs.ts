@@ -24,6 +24,7 @@ import { Claims } from "../../domain/refunds/Claims.ts"
 import { Disputes } from "../../domain/trust/Disputes.ts"
 import { ProviderTrust } from "../../domain/trust/ProviderTrust.ts"
 import { Verification } from "../../domain/trust/Verification.ts"
+import { VerificationStore } from "../../domain/trust/VerificationStore.ts"
 import { OutsideProbes } from "../../domain/platform/Health.ts"
 import { HealthHistory } from "../../domain/platform/HealthHistory.ts"
 import { Heartbeats } from "../../domain/platform/Heartbeats.ts"
@@ -108,6 +109,7 @@ export const jobs = Layer.effectDiscard(
     const solvency = yield* SolvencyWatch
     const trust = yield* ProviderTrust
     const verification = yield* Verification
+    const proofs = yield* VerificationStore
     const sequencer = yield* Sequencer
     const history = yield* HealthHistory
     const usage = yield* Usage
@@ -124,6 +126,8 @@ export const jobs = Layer.effectDiscard(
       yield* untilLittleIsLeft(loads.forgetEvents(eventsBefore, PRUNED_AT_ONCE_MAX))
       const unfitBefore = DateTime.subtract(yield* DateTime.now, { days: UNFIT_DAYS_KEPT })
       yield* untilLittleIsLeft(unfit.prune(unfitBefore, PRUNED_AT_ONCE_MAX))
+      const mailedBefore = DateTime.subtract(yield* DateTime.now, { days: 1 })
+      yield* untilLittleIsLeft(proofs.forgetMailed(mailedBefore, PRUNED_AT_ONCE_MAX))
       yield* history.prune
       yield* untilLittleIsLeft(usage.rollUp)
       yield* untilLittleIsLeft(trust.prune)

@@ -3,7 +3,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Option } from "effect"
-import { randomUUID } from "node:crypto"
+import { createHash, randomUUID } from "node:crypto"
 import * as MemoryUnitOfWork from "../../adapters/memory/MemoryUnitOfWork.ts"
 import * as MemoryVerificationStore from "../../adapters/memory/MemoryVerificationStore.ts"
 import * as PostgresUnitOfWork from "../../adapters/sql/PostgresUnitOfWork.ts"
@@ -28,6 +28,7 @@ export const everyVerification: ReadonlyArray<readonly [name: string, ports: Lay
 
 const LIVE = { timeout: "60 seconds", excludeTestServices: true } as const
 const at = (minute: number) => DateTime.makeUnsafe(Date.UTC(2026, 10, 20, 12, minute))
+const anAddressHash = () => createHash("sha256").update(randomUUID()).digest("hex")
 const aProviderId = () => ProviderId.make(randomUUID())
 
 export const aProof = (changes: Partial<Proof> = {}): Proof => ({
@@ -134,6 +135,44 @@ export const verificationStoreContract = (name: string, ports: Layer.Layer<Ports
         assert.strictEqual(yield* attempt(5), 21)
         assert.strictEqual(yield* attempt(5, "mail"), 1)
         assert.strictEqual(yield* attempt(11), 1)
+      })
+    )
+
+    it.effect("counts mails to an address over the time since then, and says when the first of them was sent", () =>
+      Effect.gen(function* () {
+        const { mailed } = yield* VerificationStore
+        const [one, other] = [anAddressHash(), anAddressHash()]
+        const mail = (hash: string, minute: number) => mailed(hash, at(minute), at(minute - 10), 3)
+        for (const minute of [20, 21, 25]) assert.isUndefined(yield* mail(one, minute))
+        for (const minute of [26, 29]) assert.deepStrictEqual(yield* mail(one, minute), at(20))
+        assert.isUndefined(yield* mail(other, 29))
+        // At 30 the first is no longer within the time, and what was refused was not counted.
+        assert.isUndefined(yield* mail(one, 30))
+        assert.deepStrictEqual(yield* mail(one, 30), at(21))
+        assert.isUndefined(yield* mail(one, 59))
+      })
+    )
+
+    it.effect("lets no more mails through than that, however many ask at once", () =>
+      Effect.gen(function* () {
+        const { mailed } = yield* VerificationStore
+        const hash = anAddressHash()
+        const answers = yield* atOnce(32, () => mailed(hash, at(5), at(0), 5))
+        assert.strictEqual(answers.filter((answer) => answer === undefined).length, 5)
+      })
+    )
+
+    it.effect("forgets addresses that no mail went to lately, not more at once than it is told", () =>
+      Effect.gen(function* () {
+        const { forgetMailed, mailed } = yield* VerificationStore
+        yield* forgetMailed(at(59), 1_000)
+        const [old, renewed] = [[anAddressHash(), anAddressHash(), anAddressHash()], anAddressHash()]
+        for (const hash of [...old, renewed]) yield* mailed(hash, at(1), at(0), 5)
+        yield* mailed(renewed, at(9), at(0), 5)
+        assert.strictEqual(yield* forgetMailed(at(5), 2), 2)
+        assert.strictEqual(yield* forgetMailed(at(5), 2), 1)
+        assert.strictEqual(yield* forgetMailed(at(5), 2), 0)
+        assert.deepStrictEqual(yield* mailed(renewed, at(10), at(0), 2), at(1))
       })
     )
   })

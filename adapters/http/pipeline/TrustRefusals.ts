@@ -19,6 +19,7 @@ import type {
 } from "../../../domain/trust/DisputeRefusals.ts"
 import type { MailFailed, MailNotConfigured } from "../../../domain/trust/Mailer.ts"
 import type { ProviderUnknown } from "../../../domain/trust/ProviderTrust.ts"
+import { MAILS_PER_DAY_MAX, type TooManyMails } from "../../../domain/trust/MailLimit.ts"
 import type { SubjectRefused, TooManyAttempts } from "../../../domain/trust/Verification.ts"
 import type { MappingOf } from "./Refusals.ts"
 
@@ -39,6 +40,7 @@ export type TrustRefusal =
   | ReceiptUnknown
   | SubjectRefused
   | TooManyAttempts
+  | TooManyMails
   | TooManyDisputes
   | TreeSizeUnknown
 
@@ -79,6 +81,12 @@ export const trustMapping: MappingOf<TrustRefusal> = {
     status: 429,
     code: "RATE_LIMITED",
     headers: { "retry-after": String(e.retryAfterSeconds), "x-ratelimit-limit": String(e.limit) },
+    extra: { retry_after_seconds: e.retryAfterSeconds }
+  }),
+  TooManyMails: (e) => ({
+    status: 429,
+    code: "RATE_LIMITED",
+    headers: { "retry-after": String(e.retryAfterSeconds), "x-ratelimit-limit": String(MAILS_PER_DAY_MAX) },
     extra: { retry_after_seconds: e.retryAfterSeconds }
   }),
   TooManyDisputes: (e) => ({
