@@ -121,7 +121,7 @@ const guardedResolve = (policy: EgressPolicy, resolve: Resolve = systemResolve) 
   }
 }
 
-const systemResolve: Resolve = (hostname, callback) =>
+export const systemResolve: Resolve = (hostname, callback) =>
   systemLookup(hostname, { all: true, order: "verbatim" }, (error, addresses) => callback(error, addresses ?? []))
 
 const isDialled = (policy: EgressPolicy, hostname: string, socket: Socket): boolean =>

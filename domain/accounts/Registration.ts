@@ -10,6 +10,7 @@ import { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import type { Consumer, PricingModel, Provider } from "./Account.ts"
+import { EndpointGuard, type EndpointBlocked } from "./EndpointGuard.ts"
 import { AccountStore } from "./AccountStore.ts"
 import { type HandleRefusal, Handles } from "./Handles.ts"
 import { Keys, type MintedKey } from "./Keys.ts"
@@ -64,7 +65,7 @@ export class Registration extends Context.Service<
       caller: Principal | undefined
     ): Effect.Effect<
       { readonly provider: Provider; readonly minted: MintedKey; readonly tools: ReadonlyArray<ToolOutcome> },
-      AlreadyRegistered | ToolsRefused | HandleRefusal
+      AlreadyRegistered | EndpointBlocked | ToolsRefused | HandleRefusal
     >
     consumer(
       application: ConsumerApplication,
@@ -83,7 +84,9 @@ export class Registration extends Context.Service<
       const limits = yield* RateLimitPolicy
       const { atomically } = yield* UnitOfWork
 
-      const provider = Effect.fn("Registration.provider")(function* (
+      const endpoints = yield* EndpointGuard
+
+      const insertProvider = Effect.fnUntraced(function* (
         application: ProviderApplication,
         caller: Principal | undefined
       ) {
@@ -107,6 +110,14 @@ export class Registration extends Context.Service<
         if (refused.length > 0) return yield* new ToolsRefused({ tools: refused })
         return { provider, minted, tools: stored }
       }, atomically)
+
+      const provider = Effect.fn("Registration.provider")(function* (
+        application: ProviderApplication,
+        caller: Principal | undefined
+      ) {
+        yield* endpoints.check(application.endpointUrl)
+        return yield* insertProvider(application, caller)
+      })
 
       const consumer = Effect.fn("Registration.consumer")(function* (
         application: ConsumerApplication,

@@ -34,7 +34,7 @@ import { DefaultFreeTierCalls } from "../../domain/catalog/Pricing.ts"
 import { LogHome } from "../../domain/log/Sequencer.ts"
 import { ChargebackLiability } from "../../domain/payments/Chargebacks.ts"
 import { NewAccountLoadLimit } from "../../domain/payments/LoadLimit.ts"
-import { CheckoutReturn } from "../../domain/payments/Loads.ts"
+import { CheckoutReturn, makeMismatchTally, MismatchTally } from "../../domain/payments/Loads.ts"
 import { CallsInFlightMax } from "../../domain/metering/CallsInFlight.ts"
 import { CallTally, makeCallTally } from "../../domain/metering/CallTally.ts"
 import { ProviderSecrets } from "../../domain/metering/ProviderSecrets.ts"
@@ -49,6 +49,8 @@ import { metricsAccess } from "./MetricsAccess.ts"
 import { moneyPolicy } from "./MoneyPolicy.ts"
 import { memoryStores } from "./MemoryStores.ts"
 import { payments } from "./Payments.ts"
+import { registeredEndpoints } from "../../adapters/mcp/RegisteredEndpoints.ts"
+import { EndpointGuard } from "../../domain/accounts/EndpointGuard.ts"
 import { upstreamPolicy } from "./UpstreamPolicy.ts"
 import { postgresStores } from "./PostgresStores.ts"
 import { evidence } from "./Evidence.ts"
@@ -56,6 +58,7 @@ import { logSigner, signingSecrets } from "./Secrets.ts"
 
 /** Longer than any one attempt may take. */
 const UPSTREAM_TOTAL_MS = 65_000
+const ENDPOINT_CHECK_MS = 1_000
 const PRICE_NOTICE_HOURS_DEFAULT = 24
 
 const references = (config: AppConfig) => {
@@ -67,6 +70,7 @@ const references = (config: AppConfig) => {
     Layer.sync(DiskWatch, () =>
       makeDiskWatch(config.profile === "embedded" ? freeBytesAt(valueOf(config, "DATA_DIR")) : undefined)
     ),
+    Layer.sync(MismatchTally, makeMismatchTally),
     Layer.succeed(CallsInFlightMax, valueOf(config, "CALLS_IN_FLIGHT_MAX")),
     Layer.succeed(DefaultFreeTierCalls, valueOf(config, "DEFAULT_FREE_TIER_CALLS")),
     Layer.succeed(PriceNotice, priceNotice(config)),
@@ -80,6 +84,9 @@ const references = (config: AppConfig) => {
       registrationRpm: valueOf(config, "RATE_LIMIT_REGISTER_RPM"),
       keysLimited: rpm > 0
     }),
+    Layer.sync(EndpointGuard, () =>
+      registeredEndpoints({ policy: upstreamPolicy(config), connectTimeoutMs: ENDPOINT_CHECK_MS })
+    ),
     Layer.succeed(UpstreamLimits, {
       timeoutMs: valueOf(config, "UPSTREAM_TIMEOUT_MS"),
       retriesMax: valueOf(config, "UPSTREAM_RETRIES"),

@@ -28,6 +28,7 @@ const aService = Effect.fnUntraced(function* (double: StripeDouble) {
     RECEIPT_SIGNING_SECRET: "a secret of the tests, 32 characters or more",
     LOG_SIGNING_KEY: "0".repeat(64),
     PAYMENTS: "stripe",
+    ALLOW_UPSTREAM: "loopback",
     STRIPE_SECRET_KEY: KEYS.secretKey,
     STRIPE_WEBHOOK_SECRET: KEYS.webhookSecret,
     STRIPE_API_BASE: double.url,

@@ -4,6 +4,7 @@
  */
 import type { AlreadyRegistered, ToolsRefused } from "../../../domain/accounts/Registration.ts"
 import type { HandleRefusal } from "../../../domain/accounts/Handles.ts"
+import type { EndpointBlocked } from "../../../domain/accounts/EndpointGuard.ts"
 import type { ToolNotYours } from "../../../domain/catalog/Catalog.ts"
 import type { Unauthorized } from "../../../domain/accounts/Authentication.ts"
 import type { ExpiryInThePast, KeyNotFound, LastKey, TooManyKeys } from "../../../domain/accounts/Keys.ts"
@@ -45,6 +46,7 @@ export type Refusal =
   | BelowMinimum
   | BudgetNotFound
   | CreditRefused
+  | EndpointBlocked
   | ExpiryInThePast
   | GrantNotFound
   | HandleRefusal
@@ -101,6 +103,11 @@ export const mapping: MappingOf<Refusal> = {
     status: 422,
     code: "VALIDATION_ERROR",
     details: [{ path: ["amount_microcents"], message: e.message }]
+  }),
+  EndpointBlocked: (e) => ({
+    status: 422,
+    code: "BLOCKED_ENDPOINT",
+    details: [{ path: ["endpoint_url"], message: e.message }]
   }),
   ExpiryInThePast: (e) => ({
     status: 422,

@@ -166,16 +166,6 @@ export const outcomes: ReadonlyArray<Outcome> = [
   },
   { name: "question back", onCall: answering({ resultType: "input_required", inputRequests: {} }), ...failure },
   { name: "task that it has only begun", onCall: answering({ task: { taskId: "t", status: "working" } }), ...failure },
-  {
-    name: "address in a private network",
-    endpoint: "http://10.1.2.3:8080/mcp",
-    onCall: silence,
-    ...failure,
-    status: 422,
-    code: "BLOCKED_ENDPOINT",
-    attempts: 0,
-    pays: []
-  },
   { name: "address where nobody listens", endpoint: "http://127.0.0.1:9/mcp", onCall: silence, ...failure },
   {
     name: "answer after eight failures in a row",
