@@ -213,6 +213,7 @@ for (const [store, layer] of everyService()) {
 const NEED_NO_KEY = [
   "/api/v1/verify",
   "/api/v1/market/billing/provider-summary",
+  "/api/market/billing/provider-summary",
   "/api/v1/market/providers/verify",
   "/api/v1/market/invoices/run",
   "/api/webhooks/stripe",

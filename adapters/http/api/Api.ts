@@ -19,6 +19,9 @@ import { TrustApi } from "./TrustApi.ts"
 import { SubmissionsApi } from "./SubmissionsApi.ts"
 
 export const API_VERSION = "0.4.0"
+/** What `version` is the version of: the market's index has a number of its own. */
+export const API_VERSION_OF = "the platform API under /api/v1, and the trust layer"
+export const MARKET_VERSION_OF = "the market API under /api/market"
 
 export class Api extends HttpApi.make("agent-tool-billing")
   .add(AccountsApi)

@@ -139,6 +139,7 @@ const MarketStats = Schema.Struct({
 const MarketIndex = Schema.Struct({
   name: Schema.String,
   version: Schema.Literal("0.3.0"),
+  version_of: Schema.String,
   description: Schema.String,
   base_url: Schema.String,
   flow: Schema.Array(Schema.String),

@@ -164,21 +164,26 @@ export const SetAutomatic = Schema.Struct({ enabled: Schema.Boolean }).annotate(
   examples: [{ enabled: true }]
 })
 
+/** On both paths: clients of the open specification ask the one under /api/market. */
+const providerSummary = <const I extends string>(identifier: I, path: `/${string}`) =>
+  HttpApiEndpoint.post(identifier, path, {
+    payload: AskSummary,
+    success: ProviderSummary,
+    error: problems(400, 401, 403, 413, 415, 422)
+  })
+    .annotate(Access, readBy("provider"))
+    .middleware(KeyAuth)
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "What you earned",
+        description: "Gross, fee and net of a period, by tool and by week; the totals are the sums of their parts."
+      })
+    )
+
 export class PayoutsApi extends HttpApiGroup.make("payouts")
   .add(
-    HttpApiEndpoint.post("providerSummary", "/api/v1/market/billing/provider-summary", {
-      payload: AskSummary,
-      success: ProviderSummary,
-      error: problems(400, 401, 403, 413, 415, 422)
-    })
-      .annotate(Access, readBy("provider"))
-      .middleware(KeyAuth)
-      .annotateMerge(
-        OpenApi.annotations({
-          summary: "What you earned",
-          description: "Gross, fee and net of a period, by tool and by week; the totals are the sums of their parts."
-        })
-      ),
+    providerSummary("providerSummary", "/api/v1/market/billing/provider-summary"),
+    providerSummary("providerSummaryMarket", "/api/market/billing/provider-summary"),
     HttpApiEndpoint.post("connect", "/api/market/connect", {
       headers: idempotencyHeader,
       payload: ConnectBody,

@@ -14,6 +14,7 @@ const Condition = Schema.Literals(["ok", "degraded", "down"])
 const PlatformIndex = Schema.Struct({
   name: Schema.String,
   version: Version,
+  version_of: Schema.String,
   description: Schema.String,
   base_url: Schema.String,
   endpoints: Texts,
@@ -23,6 +24,7 @@ const PlatformIndex = Schema.Struct({
     endpoints: Texts,
     trust_layer: Schema.Struct({
       version: Version,
+      version_of: Schema.String,
       endpoints: Texts,
       verification_levels: Texts,
       trust_badges: Texts
@@ -48,6 +50,7 @@ const PlatformIndex = Schema.Struct({
 const PlatformStatus = Schema.Struct({
   status: Condition,
   version: Version,
+  version_of: Schema.String,
   name: Schema.String,
   uptime: Schema.Int,
   timestamp: Timestamp,
@@ -60,6 +63,7 @@ const PlatformStatus = Schema.Struct({
 const HealthBody = Schema.Struct({
   status: Condition,
   version: Version,
+  version_of: Schema.String,
   uptime_s: Schema.Int,
   timestamp: Timestamp,
   checks: Schema.Record(
@@ -129,6 +133,7 @@ const Step = Schema.Struct({
 const AgentsDocument = Schema.Struct({
   name: Schema.String,
   version: Version,
+  version_of: Schema.String,
   description: Schema.String,
   base_url: Schema.String,
   authentication: Schema.Struct({

@@ -27,6 +27,23 @@ const OneReceipt = Schema.Struct({
   })
 }).annotate({ identifier: "OneReceipt" })
 
+/** Of any issuer that signs this format: what is checked, and the fields of a receipt that are not signed. */
+const ReceiptToVerify = Schema.Struct({
+  receipt_id: ReceiptId,
+  tool_id: Schema.String,
+  tool_name: Schema.optionalKey(Schema.String),
+  agent_id: Schema.String,
+  provider_id: Schema.String,
+  timestamp: Schema.String,
+  duration_ms: Schema.optionalKey(Schema.Int),
+  cost_microcents: Schema.Int,
+  status: Schema.String,
+  signature: Receipt.fields.signature,
+  created_at: Schema.optionalKey(Schema.String)
+}).annotate({ identifier: "ReceiptToVerify" })
+
+const WrappedReceipt = Schema.Struct({ receipt: ReceiptToVerify }).annotate({ identifier: "WrappedReceipt" })
+
 const Verification = Schema.Struct({
   receipt: Schema.Json,
   verification: Schema.Struct({
@@ -80,7 +97,7 @@ export class ReceiptsApi extends HttpApiGroup.make("receipts")
         })
       ),
     HttpApiEndpoint.post("verify", "/api/v1/verify", {
-      payload: Schema.Json,
+      payload: Schema.Union([ReceiptToVerify, WrappedReceipt]),
       success: Verification,
       error: problems(400, 413, 415)
     })

@@ -9,7 +9,7 @@ import { PaymentGateway } from "../../../domain/payments/PaymentGateway.ts"
 import { RECEIPT_ALGORITHM, SIGNED_FIELDS } from "../../../domain/receipts/Receipt.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 import { publicRead } from "../api/Access.ts"
-import { API_VERSION } from "../api/Api.ts"
+import { API_VERSION, API_VERSION_OF, MARKET_VERSION_OF } from "../api/Api.ts"
 import { CatalogApi } from "../api/CatalogApi.ts"
 import { PlatformApi } from "../api/PlatformApi.ts"
 import { BaseUrl } from "../BaseUrl.ts"
@@ -85,6 +85,7 @@ export const indexRoutes = Effect.fnUntraced(function* (others: ReadonlyArray<Ro
       body: {
         name: NAME,
         version: "0.3.0" as const,
+        version_of: MARKET_VERSION_OF,
         description: DESCRIPTION,
         base_url: baseUrl,
         flow: FLOW,
@@ -101,6 +102,7 @@ export const indexRoutes = Effect.fnUntraced(function* (others: ReadonlyArray<Ro
       body: {
         name: NAME,
         version: API_VERSION,
+        version_of: API_VERSION_OF,
         description: DESCRIPTION,
         base_url: baseUrl,
         endpoints: namesOf(routes().filter((one) => !isMarket(one))),
@@ -110,6 +112,7 @@ export const indexRoutes = Effect.fnUntraced(function* (others: ReadonlyArray<Ro
           endpoints: namesOf(routes().filter(isMarket)),
           trust_layer: {
             version: API_VERSION,
+            version_of: API_VERSION_OF,
             endpoints: namesOf(routes().filter(isTrust)),
             verification_levels: VERIFICATION_LEVELS,
             trust_badges: TRUST_BADGES
@@ -144,6 +147,7 @@ export const indexRoutes = Effect.fnUntraced(function* (others: ReadonlyArray<Ro
         body: {
           status: report.status,
           version: API_VERSION,
+          version_of: API_VERSION_OF,
           name: NAME,
           uptime: report.uptimeSeconds,
           timestamp: format(report.at),
@@ -162,6 +166,7 @@ export const indexRoutes = Effect.fnUntraced(function* (others: ReadonlyArray<Ro
       body: {
         name: NAME,
         version: API_VERSION,
+        version_of: API_VERSION_OF,
         description: DESCRIPTION,
         base_url: baseUrl,
         authentication: {

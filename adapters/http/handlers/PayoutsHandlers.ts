@@ -15,7 +15,7 @@ import { format } from "../../../domain/shared/Timestamp.ts"
 import { PayoutsApi } from "../api/PayoutsApi.ts"
 import { BaseUrl } from "../BaseUrl.ts"
 import { idempotencyKey } from "../pipeline/IdempotencyKey.ts"
-import { route } from "../pipeline/Route.ts"
+import { type Input, route } from "../pipeline/Route.ts"
 
 const { endpoints } = PayoutsApi
 
@@ -29,49 +29,49 @@ export const payoutsRoutes = Effect.gen(function* () {
   const claims = yield* Claims
   const baseUrl = yield* BaseUrl
 
-  const summary = route(
-    endpoints.providerSummary,
-    Effect.fnUntraced(function* ({ as, payload }) {
-      const caller = as("provider")
-      const period = payload.period ?? "30d"
-      const { byTool, byWeek, total } = yield* earnings.summary(caller.ownerId, period)
-      const { balance } = yield* ledger.provider(caller.ownerId)
-      const last = (yield* payouts.history(caller.ownerId)).find((payout) => payout.state === "paid")
-      const shown = show(total)
-      return {
-        status: 200,
-        body: {
-          provider: { id: caller.ownerId, name: caller.name },
-          period,
-          platform_fee_rate: "10%" as const,
-          earnings: {
-            gross_revenue_cents: shown.gross_cents,
-            gross_revenue_microcents: shown.gross_microcents,
-            gross_revenue: formatDollars(total.grossMicrocents),
-            platform_fee_cents: shown.platform_fee_cents,
-            platform_fee_microcents: shown.platform_fee_microcents,
-            platform_fee: formatDollars(total.feeMicrocents),
-            net_earnings_cents: shown.net_cents,
-            net_earnings_microcents: shown.net_microcents,
-            net_earnings: formatDollars(total.netMicrocents)
-          },
-          payout: {
-            pending_balance_cents: toCents(balance),
-            pending_balance_microcents: Number(balance),
-            pending_balance: formatDollars(balance),
-            last_payout_date: last?.paidAt === undefined ? null : format(last.paidAt),
-            last_payout_cents: last?.amountCents ?? null
-          },
-          by_tool: byTool.map((tool) => ({ tool: tool.toolId, tool_name: tool.toolName, ...show(tool) })),
-          by_week: byWeek.map((week) => ({ week_of: week.weekOf, ...show(week) })),
+  const summary = Effect.fnUntraced(function* ({
+    as,
+    payload
+  }: Pick<Input<typeof endpoints.providerSummary>, "as" | "payload">) {
+    const caller = as("provider")
+    const period = payload.period ?? "30d"
+    const { byTool, byWeek, total } = yield* earnings.summary(caller.ownerId, period)
+    const { balance } = yield* ledger.provider(caller.ownerId)
+    const last = (yield* payouts.history(caller.ownerId)).find((payout) => payout.state === "paid")
+    const shown = show(total)
+    return {
+      status: 200,
+      body: {
+        provider: { id: caller.ownerId, name: caller.name },
+        period,
+        platform_fee_rate: "10%" as const,
+        earnings: {
           gross_revenue_cents: shown.gross_cents,
+          gross_revenue_microcents: shown.gross_microcents,
+          gross_revenue: formatDollars(total.grossMicrocents),
           platform_fee_cents: shown.platform_fee_cents,
+          platform_fee_microcents: shown.platform_fee_microcents,
+          platform_fee: formatDollars(total.feeMicrocents),
           net_earnings_cents: shown.net_cents,
-          total_calls: total.calls
-        }
+          net_earnings_microcents: shown.net_microcents,
+          net_earnings: formatDollars(total.netMicrocents)
+        },
+        payout: {
+          pending_balance_cents: toCents(balance),
+          pending_balance_microcents: Number(balance),
+          pending_balance: formatDollars(balance),
+          last_payout_date: last?.paidAt === undefined ? null : format(last.paidAt),
+          last_payout_cents: last?.amountCents ?? null
+        },
+        by_tool: byTool.map((tool) => ({ tool: tool.toolId, tool_name: tool.toolName, ...show(tool) })),
+        by_week: byWeek.map((week) => ({ week_of: week.weekOf, ...show(week) })),
+        gross_revenue_cents: shown.gross_cents,
+        platform_fee_cents: shown.platform_fee_cents,
+        net_earnings_cents: shown.net_cents,
+        total_calls: total.calls
       }
-    })
-  )
+    }
+  })
 
   const connect = route(
     endpoints.connect,
@@ -195,7 +195,15 @@ export const payoutsRoutes = Effect.gen(function* () {
     })
   )
 
-  return [summary, connect, connection, request, list, automatic]
+  return [
+    route(endpoints.providerSummary, summary),
+    route(endpoints.providerSummaryMarket, summary),
+    connect,
+    connection,
+    request,
+    list,
+    automatic
+  ]
 })
 
 const show = (sums: EarningsSums) => ({

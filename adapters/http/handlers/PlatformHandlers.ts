@@ -6,7 +6,7 @@ import { Health } from "../../../domain/platform/Health.ts"
 import { PlatformStats } from "../../../domain/platform/PlatformStats.ts"
 import { SchemaKeeper } from "../../../domain/platform/SchemaKeeper.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
-import { API_VERSION } from "../api/Api.ts"
+import { API_VERSION, API_VERSION_OF } from "../api/Api.ts"
 import { PlatformApi } from "../api/PlatformApi.ts"
 import { RateLimits } from "../pipeline/RateLimits.ts"
 import { route } from "../pipeline/Route.ts"
@@ -33,6 +33,7 @@ export const platformRoutes = Effect.gen(function* () {
         body: {
           status: report.status,
           version: API_VERSION,
+          version_of: API_VERSION_OF,
           uptime_s: report.uptimeSeconds,
           timestamp: format(report.at),
           checks: Object.fromEntries(

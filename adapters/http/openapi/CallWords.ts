@@ -116,6 +116,11 @@ export const callWords: Words = {
   errors: ["Calls that failed.", 7],
 
   "Receipt.": ["Exactly the eleven fields of the public receipt; seven of them are signed."],
+  "ReceiptToVerify.": ["A receipt: the seven signed fields and the signature; more fields may stand beside them."],
+  "ReceiptToVerify.receipt_id": ["The receipt's id: `rcpt_` and 16 or more lowercase hex digits.", RECEIPT_ID],
+  "ReceiptToVerify.timestamp": ["When the call was made, byte for byte as it was signed.", NOW],
+  "ReceiptToVerify.status": ["How the call ended.", "success"],
+  "WrappedReceipt.": ["A receipt in `receipt`, as `GET /api/v1/market/receipts/{id}` shows it."],
   "Receipt.timestamp": ["When the call was made; signed, and returned byte for byte.", NOW],
   signature: ["HMAC-SHA256 over the seven signed fields, in lowercase hex.", SIGNATURE],
   "receipts.find.id": ["The receipt's id.", RECEIPT_ID],

@@ -123,9 +123,18 @@ export const catalogWords: Words = {
   model: ["How the provider charges.", "per_call"],
   price: ["The price of a call, for people; `up to` the maximum where it is usage-priced.", "$0.0005"],
   free_tier_limit: ["The same as `free_tier_calls`, under the name that existing clients know.", 10],
-  "CatalogTool.free_tier_remaining": ["Free calls a month of a consumer that has used none.", 10],
-  "ToolDetails.free_tier_remaining": ["Free calls a month of a consumer that has used none.", 10],
-  "PriceLine.free_tier_remaining": ["Free calls a month of a consumer that has used none.", 10],
+  "CatalogTool.free_tier_remaining": [
+    "Free calls a month of a consumer that has used none: this list is the same for everyone. What you have left: a quote, or `GET /api/v1/market/free-tiers`.",
+    10
+  ],
+  "ToolDetails.free_tier_remaining": [
+    "Free calls a month of a consumer that has used none: this list is the same for everyone. What you have left: a quote, or `GET /api/v1/market/free-tiers`.",
+    10
+  ],
+  "PriceLine.free_tier_remaining": [
+    "Free calls a month of a consumer that has used none: this list is the same for everyone. What you have left: a quote, or `GET /api/v1/market/free-tiers`.",
+    10
+  ],
   upcoming: ["Terms that are announced and not yet in effect; null where there are none.", null],
   "UpcomingPrice.": ["Terms that are announced. Until they take effect, no call is charged by them."],
   announced_at: ["When the provider made the change.", "2026-11-20T09:00:00.000Z"],

@@ -56,6 +56,7 @@ export const platformWords: Words = {
       endpoints: { "GET /api/market/catalog": "Find tools" },
       trust_layer: {
         version: "0.4.0",
+        version_of: "the platform API under /api/v1, and the trust layer",
         endpoints: { "POST /api/v1/verify": "Verify a receipt" },
         verification_levels: { unverified: "Nothing is proved yet." },
         trust_badges: { unrated: "Too little evidence to rate." }

@@ -5,9 +5,9 @@ import { Schema } from "effect"
 import type { OpenApi } from "effect/http-api"
 import type { EndpointInfo } from "../api/Endpoints.ts"
 import { type ProblemCode, type ProblemStatus, titles } from "../api/Problem.ts"
-import { callStream } from "./CallStream.ts"
 import { annotatedExample, composedExample } from "./Examples.ts"
 import { type Content, type Header, type JsonSchema, nameOfRef, type Reference, type Response } from "./OpenApiModel.ts"
+import { otherMedia, otherProblem } from "./OtherMedia.ts"
 import { codesAt, exampleProblem, guide, isProblemStatus, takesIdempotencyKey } from "./ProblemGuide.ts"
 import { tidy } from "./TidySchema.ts"
 
@@ -69,6 +69,10 @@ export const responsesOf = (
         response.content?.[PROBLEM_TYPE] !== undefined && isProblemStatus(status)
           ? problemResponse(status, codesAt(status, endpoint))
           : undefined
+      const own = otherProblem(operation.operationId, status)
+      if (problem !== undefined && Object.keys(own).length > 0) {
+        return [statusText, { ...problem, content: { ...own, ...problem.content } }]
+      }
       if (successes.length === 0 && problem !== undefined) {
         const name = [status, ...Object.keys(problem.content[PROBLEM_TYPE]?.examples ?? {})].join("_")
         shared.set(name, problem)
@@ -119,7 +123,7 @@ const successResponse = (
     successes.map(annotatedExample).find((found) => found !== undefined) ??
     composedExample(schema, components, operationId, String(status))
   const isCall = endpoint.endpoint.identifier === "proxy"
-  const content: Content = { [type]: { schema, example }, ...(isCall ? callStream(example) : {}) }
+  const content: Content = { [type]: { schema, example }, ...otherMedia(operationId, status, example) }
   return {
     description: meaningsOf(schema, components).join(" Or: ") || (status === 201 ? "Created." : "Done."),
     headers: headersFor(

@@ -29,7 +29,8 @@ export const sharedWords: Words = {
   next_steps: ["What to do next, one step each.", ["Find a tool in GET /api/market/catalog"]],
   timestamp: ["When this was said: UTC, milliseconds.", NOW],
   created_at: ["When it was made.", NOW],
-  version: ["The version of this interface."],
+  version: ["The version of what `version_of` names."],
+  version_of: ["What `version` is the version of.", "the platform API under /api/v1, and the trust layer"],
 
   limit: ["The most items that this page could hold.", 50],
   offset: ["How many items were left out before this page.", 0],

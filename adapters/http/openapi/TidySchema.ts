@@ -19,10 +19,15 @@ export const tidy = (schema: JsonSchema, closed: boolean): JsonSchema => {
     ...(items === undefined ? {} : { items: inner(items) }),
     ...(anyOf === undefined ? {} : { anyOf: anyOf.map(inner) }),
     ...(typeof additionalProperties === "object" ? { additionalProperties: inner(additionalProperties) } : {}),
-    ...(additionalProperties === false && closed ? { additionalProperties } : {})
+    ...(additionalProperties === false && closed ? { additionalProperties } : {}),
+    ...(isFreeForm(schema) ? { additionalProperties: true } : {})
   }
   return integerOfQuery(withoutSafeBounds(onlyChoice(absorb(own, (allOf ?? []).map(inner)))))
 }
+
+/** Said, and not left out: generators of typed clients take an object that names no fields for one that has none. */
+const isFreeForm = ({ additionalProperties, properties, type }: JsonSchema): boolean =>
+  type === "object" && properties === undefined && typeof additionalProperties !== "object"
 
 /** As `Fields.ts` notes it down: digits in a query are an integer to a client. */
 interface Annotated extends JsonSchema {

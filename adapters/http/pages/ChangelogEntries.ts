@@ -39,6 +39,8 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
         title: "Compatible clients",
         items: [
           "A tool's own error is an answer: `isError` results are 200 with the provider's result and `meta.outcome: \"error\"`; 502 means that a provider failed as a server.",
+          "`POST /api/market/billing/provider-summary` beside the path under `/api/v1`; `version_of` says what a `version` is the version of.",
+          "OpenAPI: free-form objects are declared as such, the body of verify is typed, every media type is declared; clients generated with openapi-typescript and openapi-fetch work without casts.",
           "Receipt ids of 16 or more digits are read wherever an id is: verify, fetch, proof, dispute, the offline verifier. Both `verifyReceipt` functions of the package answer any value with a verdict.",
           "Endpoints that the proxy may not call are refused at registration (422 `BLOCKED_ENDPOINT`); at most 5 mails in 24 hours go to one address, whoever asks.",
           "CloudEvents whose sources or ids have line breaks are told apart; a payment over another amount than was ordered is credited to nobody, alerted and asked about no more; malformed answers of the payment processor are retried, and webhooks signed more than 300 s in the future are refused."

@@ -94,6 +94,10 @@ export const accountRows: Rows = {
     path: "/api/v1/market/billing/provider-summary",
     json: {}
   })),
+  "POST /api/market/billing/provider-summary": row(providers(200), () => ({
+    path: "/api/market/billing/provider-summary",
+    json: {}
+  })),
   "GET /api/market/connect": row(providers(200), "/api/market/connect"),
   // Nobody is paid in a dry run, so nobody needs an account for it.
   "POST /api/market/connect": row(providers(503), () => ({ path: "/api/market/connect", json: {} })),
