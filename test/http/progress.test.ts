@@ -156,9 +156,9 @@ for (const [server, layer] of [
 
     it.effect("gets a tool's own error as the result", () =>
       Effect.gen(function* () {
-        const failing = inSteps((seen) => result(seen, { ...text("no such city"), isError: true }))
-        const { call, key, url } = yield* aMarket(failing)
-        const told = yield* call(EVENTS).pipe(Effect.flatMap((response) => Effect.promise(() => read(response))))
+        const { goOn, onCall } = inSteps((seen) => result(seen, { ...text("no such city"), isError: true }))
+        const { call, key, url } = yield* aMarket(onCall)
+        const told = yield* call(EVENTS).pipe(Effect.flatMap((response) => Effect.promise(() => read(response, goOn))))
         assert.deepStrictEqual(
           told.map((one) => one.event),
           ["progress", "progress", "result"]
