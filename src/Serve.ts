@@ -8,13 +8,14 @@ import { ListeningAt, layer as nodeServer } from "../adapters/http/server/NodeSe
 import { type AppConfig, valueOf } from "./config/AppConfig.ts"
 import { listOf } from "./config/SettingValues.ts"
 import { Fatal } from "./layers/Fatal.ts"
+import { nodeClock } from "./layers/NodeClock.ts"
 import { service } from "./layers/Service.ts"
 import { telemetry } from "./layers/Telemetry.ts"
 import { welcome } from "./Welcome.ts"
 
 export const serve = Effect.fnUntraced(function* (given: AppConfig) {
   const config = { ...given, PORT: yield* portToListenOn(valueOf(given, "HOST"), valueOf(given, "PORT")) }
-  return yield* Effect.provide(serveOn(config), telemetry(config))
+  return yield* Effect.provide(serveOn(config), telemetry(config).pipe(Layer.provideMerge(nodeClock(config))))
 })
 
 const serveOn = (config: AppConfig) =>

@@ -4,11 +4,12 @@
  * needs when it is asked for: most of the time of a short one would go into loading the service.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { Console, Effect } from "effect"
+import { Console, Effect, Layer } from "effect"
 import { existsSync, readFileSync } from "node:fs"
 import { type AppConfig, describeConfig, readConfig } from "./config/AppConfig.ts"
 import { type Arguments, helpText, parseArguments, readDotEnv } from "./config/Arguments.ts"
 import { logging } from "./layers/Logging.ts"
+import { nodeClock } from "./layers/NodeClock.ts"
 import { sentenceOf } from "./StartFailure.ts"
 
 type OnDatabase = Exclude<Arguments["command"], "config" | "help" | "serve" | "verify" | "witness">
@@ -64,7 +65,9 @@ const program = Effect.gen(function* () {
   // The one place where the environment is read: from here on there is only the configuration.
   const config = yield* Effect.fromResult(readConfig([flags, process.env, dotEnv]))
   if (command === "config") return yield* Console.log(describeConfig(config))
-  if (command !== "serve") return yield* Effect.provide(onDatabase(command, given, config), logging(config))
+  if (command !== "serve") {
+    return yield* Effect.provide(onDatabase(command, given, config), Layer.merge(logging(config), nodeClock(config)))
+  }
   const { stopWithLauncher } = yield* Effect.promise(() => import("./StopWithLauncher.ts"))
   yield* stopWithLauncher(process.env)
   const { serve } = yield* Effect.promise(() => import("./Serve.ts"))

@@ -5,6 +5,7 @@
 import { Context, DateTime, Duration, Effect, Layer, Option, Schema } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
 import { type FundsTooLow, fundsTooLow } from "../ledger/PlatformFunds.ts"
+import { DatabaseTime } from "../shared/CorrectedClock.ts"
 import { Entropy } from "../shared/Entropy.ts"
 import { ConsumerId, InvoiceId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
@@ -68,6 +69,7 @@ export class Invoicing extends Context.Service<
       const ledger = yield* Ledger
       const entropy = yield* Entropy
       const { atomically } = yield* UnitOfWork
+      const database = yield* DatabaseTime
 
       const withId = Effect.fnUntraced(function* (document: Omit<DraftInvoice, "id">) {
         return { ...document, id: InvoiceId.make(yield* entropy.uuid) }
@@ -89,7 +91,7 @@ export class Invoicing extends Context.Service<
 
       const close = Effect.fn("Invoicing.close")(function* (month: Month) {
         const span = spanOf(month)
-        const now = yield* DateTime.now
+        const now = yield* database.now
         if (DateTime.isLessThan(now, DateTime.addDuration(span.end, AFTER_MONTH_END))) {
           return yield* new MonthNotOver({ month, openCalls: 0 })
         }
@@ -113,7 +115,7 @@ export class Invoicing extends Context.Service<
       })
 
       const closeLast = Effect.gen(function* () {
-        const last = monthBefore(yield* DateTime.now)
+        const last = monthBefore(yield* database.now)
         if (yield* store.isComplete(last)) return Option.none<Closed>()
         return Option.some(yield* close(last))
       }).pipe(Effect.withSpan("Invoicing.closeLast"))

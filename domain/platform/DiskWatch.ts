@@ -2,8 +2,9 @@
  * Whether there is room on the disk: what is free where this node's database is, and whether a database refused to write
  * because its disk was full.
  */
-import { Clock, Context, Effect, Schema } from "effect"
+import { Clock, Context, Effect } from "effect"
 import type { Probe } from "./Health.ts"
+import { PartDown } from "./PartDown.ts"
 
 /** Below, PostgreSQL may stop in the middle of its work. */
 export const DISK_FREE_BYTES_MIN = 128 * 1024 * 1024
@@ -25,13 +26,6 @@ export const DiskWatch = Context.Reference<DiskWatch>("agent-tool-billing/domain
   defaultValue: () => makeDiskWatch()
 })
 
-/** A part that does not work, in a sentence for operators. */
-export class PartBroken extends Schema.TaggedError<PartBroken>()("PartBroken", { problem: Schema.String }) {
-  override get message() {
-    return this.problem
-  }
-}
-
 export const diskProbe = (disk: DiskWatch): Probe => ({
   name: "disk",
   critical: true,
@@ -39,12 +33,12 @@ export const diskProbe = (disk: DiskWatch): Probe => ({
   slowMs: 500,
   ask: Effect.gen(function* () {
     if ((yield* Clock.currentTimeMillis) - disk.refusedAtMs < REFUSAL_MS) {
-      return yield* new PartBroken({ problem: "The database refuses to write: its disk is full. Free space on it." })
+      return yield* new PartDown({ problem: "The database refuses to write: its disk is full. Free space on it." })
     }
     const free = disk.freeBytes === undefined ? Number.POSITIVE_INFINITY : yield* disk.freeBytes
     if (free >= DISK_FREE_BYTES_MIN) return undefined
     const [mib, least] = [free, DISK_FREE_BYTES_MIN].map((bytes) => Math.floor(bytes / 1_048_576))
-    return yield* new PartBroken({
+    return yield* new PartDown({
       problem: `The disk of DATA_DIR is full: ${mib} MiB are free, and at least ${least} MiB are needed. Free space on it.`
     })
   })

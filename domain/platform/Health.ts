@@ -2,10 +2,12 @@
  * Whether the service works: every part is asked, each within its own time. Down is only what the service cannot do
  * without; with any other fault, or an answer that comes late, it is degraded and goes on.
  */
-import { Clock, Context, DateTime, Duration, Effect, Exit, Layer, Option } from "effect"
-import { diskProbe, DiskWatch, type PartBroken } from "./DiskWatch.ts"
+import { Cause, Clock, Context, DateTime, Duration, Effect, Exit, Layer, Option } from "effect"
+import { CorrectedClock } from "../shared/CorrectedClock.ts"
+import { diskProbe, DiskWatch } from "./DiskWatch.ts"
 import { giveUpAfter } from "./GiveUpAfter.ts"
 import { Heartbeats } from "./Heartbeats.ts"
+import { PartDown } from "./PartDown.ts"
 import { SchemaKeeper } from "./SchemaKeeper.ts"
 import { StoreWatch } from "./StoreWatch.ts"
 
@@ -19,7 +21,7 @@ export interface Probe {
   /** An answer that takes longer is a sign of trouble. */
   readonly slowMs: number
   /** What is wrong though it works, in a sentence; undefined if nothing is. A failure says why it does not work. */
-  readonly ask: Effect.Effect<string | undefined, PartBroken>
+  readonly ask: Effect.Effect<string | undefined, PartDown>
 }
 
 export interface Check {
@@ -60,8 +62,20 @@ export class Health extends Context.Service<
       const store = yield* StoreWatch
       const schema = yield* SchemaKeeper
       const heartbeats = yield* Heartbeats
+      const corrected = yield* CorrectedClock
       const startedAt = yield* DateTime.now
       const disk = yield* DiskWatch
+
+      const clock: Probe = {
+        name: "clock",
+        critical: true,
+        limitMs: 1_000,
+        slowMs: SLOW_MS,
+        ask: Effect.suspend(() => {
+          const problem = corrected?.fault()
+          return problem === undefined ? Effect.succeed(corrected?.jobsWaitFor()) : new PartDown({ problem })
+        })
+      }
 
       const own: ReadonlyArray<Probe> = [
         {
@@ -72,6 +86,8 @@ export class Health extends Context.Service<
           ask: Effect.as(store.ping, undefined)
         },
         diskProbe(disk),
+        // Without a database there is no other clock to agree with.
+        ...(corrected === undefined ? [] : [clock]),
         {
           name: "schema",
           critical: false,
@@ -122,10 +138,10 @@ const judge = Effect.fnUntraced(function* ({ ask, limitMs, name, slowMs }: Probe
   const exit = yield* Effect.exit(giveUpAfter(Duration.millis(limitMs))(ask))
   const latencyMs = Math.round(Number((yield* Clock.monotonicTimeNanos) - startNanos) / 1_000) / 1_000
   if (Exit.isFailure(exit)) {
+    const known = Option.getOrUndefined(Cause.findErrorOption(exit.cause))
+    if (known instanceof PartDown) return { name, status: "down", latencyMs, message: known.problem }
     yield* Effect.logWarning(`The health check of ${name} failed`, exit.cause)
-    const broken = Option.getOrUndefined(Exit.findErrorOption(exit))
-    const message =
-      broken?.message ?? (latencyMs >= limitMs ? `No answer within ${limitMs} ms.` : "It does not work at the moment.")
+    const message = latencyMs >= limitMs ? `No answer within ${limitMs} ms.` : "It does not work at the moment."
     return { name, status: "down", latencyMs, message }
   }
   if (exit.value !== undefined) return { name, status: "degraded", latencyMs, message: exit.value }

@@ -1,8 +1,8 @@
 /**
- * Background work of a node. Every round is safe on any number of nodes at once; a round that fails is logged and the
- * next one comes all the same.
+ * Background work of a node. Every round is safe on any number of nodes at once; a round that fails, or does not end in
+ * time, is logged and the next one comes all the same. While the node's clock is wrong no round begins.
  */
-import { DateTime, Duration, Effect, Layer, Schedule } from "effect"
+import { Cause, DateTime, Duration, Effect, Layer, Schedule, Schema } from "effect"
 import { Catalog } from "../../domain/catalog/Catalog.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
 import { MeterKeyStore } from "../../domain/metering/MeterKeyStore.ts"
@@ -25,9 +25,11 @@ import { Disputes } from "../../domain/trust/Disputes.ts"
 import { ProviderTrust } from "../../domain/trust/ProviderTrust.ts"
 import { Verification } from "../../domain/trust/Verification.ts"
 import { VerificationStore } from "../../domain/trust/VerificationStore.ts"
+import { giveUpAfter } from "../../domain/platform/GiveUpAfter.ts"
 import { OutsideProbes } from "../../domain/platform/Health.ts"
 import { HealthHistory } from "../../domain/platform/HealthHistory.ts"
 import { Heartbeats } from "../../domain/platform/Heartbeats.ts"
+import { CorrectedClock } from "../../domain/shared/CorrectedClock.ts"
 import { IDEMPOTENCY_DAYS_KEPT } from "../../domain/shared/Idempotency.ts"
 import { traced, TraceSampler } from "../../domain/shared/TraceSampler.ts"
 import { IdempotencyStore } from "../../domain/shared/IdempotencyStore.ts"
@@ -58,18 +60,34 @@ const PRUNED_AT_ONCE_MAX = 10_000
 const PRUNE_ROUNDS_MAX = 1_000
 const PRUNE_PAUSE = Duration.seconds(1)
 
+/** A round that takes longer hangs on something, such as a connection whose peer has vanished. */
+const ROUND_LIMIT = Duration.minutes(2)
+/** One batch of the log: a second or two. */
+const SEQUENCE_LIMIT = Duration.seconds(20)
+/** Rounds that ask somebody else about one thing after another, or read a large part of the books. */
+const LONG_ROUND_LIMIT = Duration.minutes(10)
+const INVOICES_LIMIT = Duration.minutes(30)
+const PRUNE_LIMIT = Duration.hours(1)
+
+interface Job {
+  readonly name: string
+  readonly interval: Duration.Duration
+  readonly limit?: Duration.Duration
+  readonly after?: Duration.Duration
+}
+
 const every = Effect.fnUntraced(function* (
-  interval: Duration.Duration,
-  name: string,
-  round: Effect.Effect<unknown>,
-  after = Duration.zero
+  { after = Duration.zero, interval, limit = ROUND_LIMIT, name }: Job,
+  round: Effect.Effect<unknown>
 ) {
   const { beat } = yield* Heartbeats
   const sampler = yield* TraceSampler
+  const clock = yield* CorrectedClock
   const sampled = Effect.suspend(() => (sampler.takes(false) ? traced(round, `job ${name}`) : round))
+  const comesThrough = Effect.andThen(within(limit)(sampled), beat(name, interval))
   yield* beat(name, interval)
-  yield* sampled.pipe(
-    Effect.andThen(beat(name, interval)),
+  // A job that waits is late after a while, and its node says why: see the health check `clock`.
+  yield* Effect.suspend(() => (clock?.jobsWaitFor() === undefined ? comesThrough : Effect.void)).pipe(
     Effect.catchCause((cause) =>
       Effect.andThen(
         Effect.logWarning(`The job ${name} failed; it runs again`, cause),
@@ -82,9 +100,26 @@ const every = Effect.fnUntraced(function* (
   )
 })
 
+class TooLong extends Schema.TaggedError<TooLong>()("TooLong", { seconds: Schema.Number }) {
+  override get message() {
+    return `It did not end within ${this.seconds} s`
+  }
+}
+
+const within =
+  (limit: Duration.Duration) =>
+  <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A> =>
+    effect.pipe(
+      giveUpAfter(limit),
+      Effect.mapError((error) =>
+        Cause.isTimeoutError(error) ? new TooLong({ seconds: Duration.toSeconds(limit) }) : error
+      ),
+      Effect.orDie
+    )
+
 /** A service that was down for long, or is new to this, has much to clear away: in batches, with pauses for the calls. */
 const untilLittleIsLeft = (round: Effect.Effect<number>) =>
-  Effect.repeat(round, {
+  Effect.repeat(within(ROUND_LIMIT)(round), {
     until: (count) => count < PRUNED_AT_ONCE_MAX,
     schedule: Schedule.spaced(PRUNE_PAUSE).pipe(Schedule.upTo({ times: PRUNE_ROUNDS_MAX }))
   })
@@ -138,26 +173,30 @@ export const jobs = Layer.effectDiscard(
     })
 
     const batchMax = yield* SequencerBatchMax
-    yield* every(SEQUENCE_EVERY, "log", Effect.repeat(sequencer.sequence, { while: (taken) => taken === batchMax }))
-    yield* every(PAYOUTS_EVERY, "payouts", payouts.work)
-    yield* every(DISPUTES_EVERY, "disputes", disputes.work)
-    yield* every(CLAIMS_EVERY, "claims", claims.work)
-    yield* every(SOLVENCY_EVERY, "solvency", solvency.check)
-    yield* every(STANDINGS_EVERY, "standings", trust.refresh)
-    yield* every(PROOFS_EVERY, "proofs", verification.recheck)
-    yield* every(AUTOMATIC_PAYOUTS_EVERY, "automatic payouts", onTheFirst)
+    // Each batch has its own limit: a long backlog is no hang.
+    const batch = within(SEQUENCE_LIMIT)(sequencer.sequence)
     yield* every(
-      INVOICES_EVERY,
-      "invoices",
+      { name: "log", interval: SEQUENCE_EVERY, limit: PRUNE_LIMIT },
+      Effect.repeat(batch, { while: (taken) => taken === batchMax })
+    )
+    yield* every({ name: "payouts", interval: PAYOUTS_EVERY }, payouts.work)
+    yield* every({ name: "disputes", interval: DISPUTES_EVERY }, disputes.work)
+    yield* every({ name: "claims", interval: CLAIMS_EVERY }, claims.work)
+    yield* every({ name: "solvency", interval: SOLVENCY_EVERY, limit: LONG_ROUND_LIMIT }, solvency.check)
+    yield* every({ name: "standings", interval: STANDINGS_EVERY, limit: LONG_ROUND_LIMIT }, trust.refresh)
+    yield* every({ name: "proofs", interval: PROOFS_EVERY, limit: LONG_ROUND_LIMIT }, verification.recheck)
+    yield* every({ name: "automatic payouts", interval: AUTOMATIC_PAYOUTS_EVERY, limit: LONG_ROUND_LIMIT }, onTheFirst)
+    yield* every(
+      { name: "invoices", interval: INVOICES_EVERY, limit: INVOICES_LIMIT },
       Effect.catchTag(invoicing.closeLast, "MonthNotOver", () => Effect.void)
     )
-    yield* every(WITHDRAWALS_EVERY, "withdrawals", withdrawals.work)
-    yield* every(FEES_EVERY, "processor fees", fees.work)
-    yield* every(FREEZES_EVERY, "account freezes", freezes.reviewAll)
-    yield* every(RECONCILE_EVERY, "reconciler", reconciler.reconcile)
-    yield* every(PRICES_EVERY, "prices", catalog.promote)
-    yield* every(SWEEP_EVERY, "sweeper", sweeper.sweep)
-    yield* every(HEALTH_EVERY, "health history", history.sample(probes), FIRST_HEALTH_AFTER)
-    yield* every(PRUNE_EVERY, "prune", prune)
+    yield* every({ name: "withdrawals", interval: WITHDRAWALS_EVERY }, withdrawals.work)
+    yield* every({ name: "processor fees", interval: FEES_EVERY, limit: LONG_ROUND_LIMIT }, fees.work)
+    yield* every({ name: "account freezes", interval: FREEZES_EVERY, limit: LONG_ROUND_LIMIT }, freezes.reviewAll)
+    yield* every({ name: "reconciler", interval: RECONCILE_EVERY, limit: LONG_ROUND_LIMIT }, reconciler.reconcile)
+    yield* every({ name: "prices", interval: PRICES_EVERY }, catalog.promote)
+    yield* every({ name: "sweeper", interval: SWEEP_EVERY }, sweeper.sweep)
+    yield* every({ name: "health history", interval: HEALTH_EVERY, after: FIRST_HEALTH_AFTER }, history.sample(probes))
+    yield* every({ name: "prune", interval: PRUNE_EVERY, limit: PRUNE_LIMIT }, prune)
   })
 )

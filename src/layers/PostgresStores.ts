@@ -2,7 +2,7 @@
  * Every store on one PostgreSQL, its schema brought up to date first.
  */
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { Layer, type Redacted } from "effect"
+import { Duration, Layer, type Redacted } from "effect"
 import * as PostgresAccountStore from "../../adapters/sql/PostgresAccountStore.ts"
 import * as PostgresBudgetStore from "../../adapters/sql/PostgresBudgetStore.ts"
 import * as PostgresCallStore from "../../adapters/sql/PostgresCallStore.ts"
@@ -30,6 +30,7 @@ import * as PostgresPlatformFigures from "../../adapters/sql/PostgresPlatformFig
 import * as PostgresProviderEvidence from "../../adapters/sql/PostgresProviderEvidence.ts"
 import * as PostgresReceiptStore from "../../adapters/sql/PostgresReceiptStore.ts"
 import * as PostgresSlaStore from "../../adapters/sql/PostgresSlaStore.ts"
+import * as PostgresTime from "../../adapters/sql/PostgresTime.ts"
 import * as PostgresSubmissionStore from "../../adapters/sql/PostgresSubmissionStore.ts"
 import * as PostgresUnitOfWork from "../../adapters/sql/PostgresUnitOfWork.ts"
 import * as PostgresUpkeep from "../../adapters/sql/PostgresUpkeep.ts"
@@ -82,14 +83,24 @@ const stores = Layer.mergeAll(
   PostgresVerificationStore.layer,
   PostgresSpendingByLot.layer,
   PostgresWithdrawalStore.layer,
-  PostgresWaitlistStore.layer
+  PostgresWaitlistStore.layer,
+  PostgresTime.layer
 )
 
 /** A node that hangs, or is cut off, in the middle of a transaction must not keep what it has locked: wallets, say. */
 const startupParameters = { idle_in_transaction_session_timeout: "20s" }
 
+/** The peer of a connection that waits for an answer may have vanished: the first probe goes out after this long. */
+const KEEP_ALIVE = Duration.seconds(10)
+
 export const client = ({ url, connectionsMax }: Database) =>
-  PgClient.layer({ url, maxConnections: connectionsMax, applicationName: "agent-tool-billing", startupParameters })
+  PgClient.layer({
+    url,
+    maxConnections: connectionsMax,
+    applicationName: "agent-tool-billing",
+    keepAlive: KEEP_ALIVE,
+    startupParameters
+  })
 
 export const postgresStores = (database: Database) =>
   stores.pipe(Layer.provide(Layer.effectDiscard(migrations.run)), Layer.provideMerge(client(database)))

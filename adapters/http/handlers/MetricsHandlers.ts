@@ -13,6 +13,7 @@ import { Heartbeats } from "../../../domain/platform/Heartbeats.ts"
 import { admit, MetricsAccess } from "../../../domain/platform/MetricsAccess.ts"
 import { type StoreBacklog, StoreWatch } from "../../../domain/platform/StoreWatch.ts"
 import { TelemetryTally } from "../../../domain/platform/TelemetryTally.ts"
+import { CorrectedClock } from "../../../domain/shared/CorrectedClock.ts"
 import { BOUNDS_S, type Durations } from "../../../domain/shared/Histogram.ts"
 import { monotonicNowMs } from "../../../domain/shared/Monotonic.ts"
 import { uncached } from "../api/Access.ts"
@@ -34,6 +35,7 @@ export const metricsRoutes = Effect.gen(function* () {
   const solvency = yield* SolvencyWatch
   const payments = yield* MismatchTally
   const { startedAt } = yield* Health
+  const clock = yield* CorrectedClock
 
   const asked = Effect.gen(function* () {
     const startedMs = yield* monotonicNowMs
@@ -88,6 +90,12 @@ export const metricsRoutes = Effect.gen(function* () {
         type: "gauge",
         samples: (known?.connections ?? []).map(({ count, state }) => ({ labels: { state }, value: count }))
       },
+      one(
+        "atb_clock_skew_seconds",
+        "The clock of this node minus the clock of the database.",
+        "gauge",
+        (clock?.skewMs() ?? 0) / 1_000
+      ),
       ...backlogMetrics(known?.backlog),
       ...solvencyMetrics(yield* solvency.last),
       // The label is not `job`: Prometheus has one of that name, and would rename ours.

@@ -98,6 +98,8 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
           "Indexes, `/.well-known/agents.json` and `/llms.txt`: an agent needs nothing but the address.",
           "Health with a time limit for every part, `/livez`, `/readyz`, `/metrics`, counts, waitlist, feedback, applications, `POST /api/v1/init`.",
           "OpenAPI 3.1 and the documentation, made from the contract that the service runs on.",
+          "Time for money comes from the database: a node whose clock is more than 2 seconds off is not ready and runs no background jobs.",
+          "Every round of a background job has a time limit, so that a database connection that hangs stops nothing for long.",
           "Rate limits in memory or shared through Redis; a deadline for every request.",
           "`METRICS_TOKEN` guards `/metrics`; production shows it to nobody without one.",
           "Traces and logs to an OpenTelemetry collector, `traceparent` with sampled calls to providers, a Grafana dashboard and alerts: `docs/operations.md`.",

@@ -1,0 +1,101 @@
+/**
+ * The node's clock, corrected to the database's. Between two readings of the database's clock the monotonic clock counts on:
+ * a machine clock that is wrong, or jumps, changes nothing that the service records or decides.
+ */
+import { type Clock, Context, DateTime, Effect } from "effect"
+import { monotonicMs } from "./Monotonic.ts"
+
+/** One reading of the database's clock, with the monotonic time at which it was asked and had answered. */
+export interface TimeReading {
+  readonly databaseMs: number
+  readonly askedMs: number
+  readonly answeredMs: number
+}
+
+export interface CorrectedClock {
+  readonly clock: Clock.Clock
+  correct(reading: TimeReading): void
+  /** The machine's clock minus the database's; undefined before the first reading. */
+  skewMs(): number | undefined
+  /** Why this node must not serve; undefined if nothing is wrong. */
+  fault(): string | undefined
+  /** Why background jobs must wait: a fault, or a database clock that jumped a moment ago. */
+  jobsWaitFor(): string | undefined
+}
+
+/** A node whose clock is further off than this is not ready and runs no jobs. */
+export const SKEW_MS_MAX = 2_000
+/** A jump of the database's clock must last this long before jobs, which delete and pay, act on it. */
+const JUMP_LASTS_MS_MIN = 60_000
+/** The database's milliseconds are rounded, and so are ours. */
+const RESOLUTION_MS = 1
+
+/** Undefined where there is no database to correct to: the clock of the fiber is the time. */
+export const CorrectedClock = Context.Reference<CorrectedClock | undefined>(
+  "agent-tool-billing/domain/shared/CorrectedClock",
+  { defaultValue: () => undefined }
+)
+
+/** The database's time, read now. Without a database, the time of the fiber's clock. */
+export const DatabaseTime = Context.Reference<{ readonly now: Effect.Effect<DateTime.Utc> }>(
+  "agent-tool-billing/domain/shared/DatabaseTime",
+  { defaultValue: () => ({ now: DateTime.now }) }
+)
+
+export const makeCorrectedClock = (machine: Clock.Clock): CorrectedClock => {
+  /** Unix time minus monotonic time. */
+  let offsetMs = machine.currentTimeMillisUnsafe() - monotonicMs(machine)
+  let isRead = false
+  let jump: { readonly byMs: number; readonly atMs: number } | undefined
+
+  const nowMs = () => Math.floor(offsetMs + monotonicMs(machine))
+  const nowNanos = () => BigInt(Math.floor((offsetMs + monotonicMs(machine)) * 1_000)) * 1_000n
+  const skewMs = () => (isRead ? machine.currentTimeMillisUnsafe() - nowMs() : undefined)
+
+  const fault = () => {
+    const skew = skewMs()
+    if (skew === undefined) return "The database's clock has not been read yet."
+    if (Math.abs(skew) <= SKEW_MS_MAX) return undefined
+    const side = skew > 0 ? "ahead of" : "behind"
+    return (
+      `This node's clock is ${seconds(skew)} s ${side} the database's; at most ${seconds(SKEW_MS_MAX)} s are allowed. ` +
+      "Synchronize it (NTP); the node then becomes ready by itself."
+    )
+  }
+
+  return {
+    clock: {
+      currentTimeMillisUnsafe: nowMs,
+      currentTimeMillis: Effect.sync(nowMs),
+      currentTimeNanosUnsafe: nowNanos,
+      currentTimeNanos: Effect.sync(nowNanos),
+      monotonicTimeNanosUnsafe: () => machine.monotonicTimeNanosUnsafe(),
+      monotonicTimeNanos: machine.monotonicTimeNanos,
+      sleep: (duration) => machine.sleep(duration)
+    },
+    correct: ({ answeredMs, askedMs, databaseMs }) => {
+      const read = databaseMs - (askedMs + answeredMs) / 2
+      const errorMs = (answeredMs - askedMs) / 2 + RESOLUTION_MS
+      const byMs = read - offsetMs
+      // A slow answer tells little: what agrees with it within its own error stays as it is.
+      if (isRead && Math.abs(byMs) <= errorMs) return
+      if (isRead && Math.abs(byMs) > errorMs + SKEW_MS_MAX) jump = { byMs, atMs: answeredMs }
+      offsetMs = read
+      isRead = true
+    },
+    skewMs,
+    fault,
+    jobsWaitFor: () => {
+      const wrong = fault()
+      if (wrong !== undefined || jump === undefined) return wrong
+      const agoMs = monotonicMs(machine) - jump.atMs
+      if (agoMs >= JUMP_LASTS_MS_MIN) return undefined
+      return (
+        `The database's clock jumped by ${seconds(jump.byMs)} s. Background jobs wait until ` +
+        `${seconds(JUMP_LASTS_MS_MIN)} s have passed, in case it is set back.`
+      )
+    }
+  }
+}
+
+const seconds = (ms: number): string => String(Math.round(Math.abs(ms) / 100) / 10)
