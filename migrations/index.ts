@@ -33,6 +33,7 @@ import canceledCallTerms from "./0027_canceled_call_terms.ts"
 import providerHandles from "./0028_provider_handles.ts"
 import toolNamePins from "./0029_tool_name_pins.ts"
 import edge from "./0034_edge.ts"
+import monthParts from "./0030_month_parts.ts"
 
 const migrations = {
   "0001_accounts_and_catalogue": accountsAndCatalogue,
@@ -64,7 +65,8 @@ const migrations = {
   "0027_canceled_call_terms": canceledCallTerms,
   "0028_provider_handles": providerHandles,
   "0029_tool_name_pins": toolNamePins,
-  "0034_edge": edge
+  "0034_edge": edge,
+  "0030_month_parts": monthParts
 }
 
 export const names: ReadonlyArray<string> = Object.keys(migrations).toSorted()

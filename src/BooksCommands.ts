@@ -1,7 +1,7 @@
 /**
  * `invoices` and `payouts`: what the service does by itself on its schedule, done now and by hand.
  */
-import { Console, DateTime, Effect, Layer, Result, Schema } from "effect"
+import { Console, Effect, Layer, Result, Schema } from "effect"
 import * as NodeDigest from "../adapters/crypto/NodeDigest.ts"
 import * as NodeEntropy from "../adapters/crypto/NodeEntropy.ts"
 import * as PostgresAccountStore from "../adapters/sql/PostgresAccountStore.ts"
@@ -14,6 +14,7 @@ import * as PostgresUnitOfWork from "../adapters/sql/PostgresUnitOfWork.ts"
 import { Month } from "../domain/invoices/Invoice.ts"
 import { amountText } from "../domain/invoices/InvoiceText.ts"
 import { Invoicing, monthBefore } from "../domain/invoices/Invoicing.ts"
+import { DatabaseTime } from "../domain/shared/CorrectedClock.ts"
 import { Payouts } from "../domain/payouts/Payouts.ts"
 import type { AppConfig } from "./config/AppConfig.ts"
 import { ArgumentsInvalid } from "./config/Arguments.ts"
@@ -40,12 +41,15 @@ const services = (config: AppConfig) =>
 
 const NO_BOOKS = Console.log("The memory profile keeps no books.")
 
-export const closeMonth = (config: AppConfig, given: string | undefined) =>
+export const closeMonth = (config: AppConfig, given: string | undefined, supplement: boolean) =>
   config.profile === "memory"
     ? NO_BOOKS
     : Effect.gen(function* () {
-        const month = given === undefined ? monthBefore(yield* DateTime.now) : yield* monthOf(given)
-        const { agrees, documents, issued, ledger } = yield* (yield* Invoicing).close(month)
+        const invoicing = yield* Invoicing
+        const month = given === undefined ? monthBefore(yield* (yield* DatabaseTime).now) : yield* monthOf(given)
+        const { agrees, documents, issued, ledger } = supplement
+          ? yield* invoicing.supplement(month)
+          : yield* invoicing.close(month)
         yield* Console.log(
           `${month}: ${issued} documents made now, ${documents} in all, over ${amountText(ledger)} of calls. ` +
             (agrees ? "Invoices, statements and ledger agree." : "Invoices, statements and ledger do NOT agree.")

@@ -16,7 +16,7 @@ type OnDatabase = Exclude<Arguments["command"], "config" | "help" | "serve" | "v
 
 const onDatabase = Effect.fnUntraced(function* (
   command: OnDatabase,
-  { forget: options, subject }: Arguments,
+  { forget: options, subject, supplement }: Arguments,
   config: AppConfig
 ) {
   switch (command) {
@@ -34,7 +34,7 @@ const onDatabase = Effect.fnUntraced(function* (
     }
     case "invoices": {
       const { closeMonth } = yield* Effect.promise(() => import("./BooksCommands.ts"))
-      return yield* closeMonth(config, subject)
+      return yield* closeMonth(config, subject, supplement === true)
     }
     case "payouts": {
       const { workOnPayouts } = yield* Effect.promise(() => import("./BooksCommands.ts"))

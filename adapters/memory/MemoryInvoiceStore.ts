@@ -21,6 +21,12 @@ import { type ClosedCallRow, MemoryLedger } from "./MemoryLedger.ts"
 import { MemoryTables } from "./MemoryTables.ts"
 import { put, write } from "./MemoryUnitOfWork.ts"
 
+/** What documents were made for. */
+interface Part {
+  readonly seen: ReadonlySet<unknown>
+  readonly documents: ReadonlySet<InvoiceId>
+}
+
 export const layer = Layer.effect(
   InvoiceStore,
   Effect.gen(function* () {
@@ -29,12 +35,17 @@ export const layer = Layer.effect(
     const invoices = new Map<InvoiceId, Invoice>()
     const counters = new Map<string, number>()
     const completed = new Map<Month, DateTime.Utc>()
+    /** Of months that were reopened: what the parts before have in them. */
+    const covered = new Map<Month, Part>()
 
-    const callsIn = ({ end, start }: MonthSpan): ReadonlyArray<ClosedCallRow> =>
+    const allCallsIn = ({ end, start }: MonthSpan): ReadonlyArray<ClosedCallRow> =>
       [...ledger.closedCalls.values()].filter(
         ({ consumerId, receipt }) =>
           tables.consumers.has(consumerId) && receipt.created_at >= format(start) && receipt.created_at < format(end)
       )
+
+    const callsIn = (span: MonthSpan): ReadonlyArray<ClosedCallRow> =>
+      allCallsIn(span).filter((call) => covered.get(span.month)?.seen.has(call) !== true)
 
     const ownerOf = (role: InvoiceOwner["role"], id: string): InvoiceOwner => {
       const account =
@@ -63,10 +74,11 @@ export const layer = Layer.effect(
       }
     }
 
-    const movementsOf = (role: InvoiceOwner["role"], ownerId: string, { end, start }: MonthSpan) => {
+    const movementsOf = (role: InvoiceOwner["role"], ownerId: string, { end, month, start }: MonthSpan) => {
       const account = role === "consumer" ? "wallet" : "provider"
       const sums = new Map<Movement["kind"], bigint>()
       for (const transfer of [...ledger.transfers.values()].flat()) {
+        if (covered.get(month)?.seen.has(transfer) === true) continue
         const owner = role === "consumer" ? transfer.consumerId : transfer.providerId
         const isOut = transfer.debit === account || (role === "provider" && transfer.debit === "provider_frozen")
         const touches = (isOut || transfer.credit === account) && transfer.kind !== "freeze"
@@ -91,13 +103,19 @@ export const layer = Layer.effect(
         lines: lines.toSorted(
           (a, b) => compare(a.toolName, b.toolName) || compare(a.toolId, b.toolId) || a.priceVersion - b.priceVersion
         ),
-        movements: movementsOf(role, id, span)
+        movements: movementsOf(role, id, span),
+        isSupplement: covered.has(span.month)
       }
     }
 
     const isTold = (month: Month, { id, role }: InvoiceOwner): boolean =>
       [...invoices.values()].some(
-        (one) => one.month === month && one.owner.id === id && one.owner.role === role && one.corrects === undefined
+        (one) =>
+          one.month === month &&
+          one.owner.id === id &&
+          one.owner.role === role &&
+          one.corrects === undefined &&
+          covered.get(month)?.documents.has(one.id) !== true
       )
 
     const pending = (span: MonthSpan, limit: number): ReadonlyArray<OwnerMonth> => {
@@ -142,6 +160,35 @@ export const layer = Layer.effect(
       return made
     })
 
+    /** Calls and transfers that were there when the month was complete. */
+    const toldOf = new Map<Month, ReadonlySet<unknown>>()
+
+    const complete = Effect.fnUntraced(function* (month: Month, at: DateTime.Utc) {
+      const seen = new Set<unknown>([...ledger.closedCalls.values(), ...[...ledger.transfers.values()].flat()])
+      yield* put(toldOf, month, seen)
+      yield* put(completed, month, at)
+    })
+
+    const reopen = Effect.fnUntraced(function* (span: MonthSpan) {
+      const { month } = span
+      const seen = toldOf.get(month)
+      const at = completed.get(month)
+      if (seen === undefined || at === undefined) return false
+      const documents = new Set([...invoices.values()].filter((one) => one.month === month).map(({ id }) => id))
+      const before = covered.get(month)
+      yield* put(covered, month, { seen, documents })
+      if (pending(span, 1).length > 0) {
+        yield* write(
+          () => completed.delete(month),
+          () => completed.set(month, at)
+        )
+        return true
+      }
+      if (before === undefined) covered.delete(month)
+      else covered.set(month, before)
+      return false
+    })
+
     const totalOf = (month: Month, kind: Invoice["kind"]): bigint =>
       [...invoices.values()].reduce(
         (sum, one) => (one.month === month && one.kind === kind ? sum + one.total : sum),
@@ -157,11 +204,12 @@ export const layer = Layer.effect(
       pending: (span, limit) => Effect.sync(() => pending(span, limit)),
       finalise,
       isComplete: (month) => Effect.sync(() => completed.has(month)),
-      complete: (month, at) => put(completed, month, at),
+      reopen,
+      complete,
       sums: (span) =>
         Effect.sync(() => ({
           documents: [...invoices.values()].filter(({ month }) => month === span.month).length,
-          ledger: callsIn(span).reduce((sum, { receipt }) => sum + receipt.cost_microcents, 0n),
+          ledger: allCallsIn(span).reduce((sum, { receipt }) => sum + receipt.cost_microcents, 0n),
           invoices: totalOf(span.month, "invoice"),
           statements: totalOf(span.month, "statement")
         })),

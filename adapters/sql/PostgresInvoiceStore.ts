@@ -38,29 +38,47 @@ export const layer = Layer.effect(
 
     const lockMonth = Effect.fnUntraced(function* (month: Month) {
       yield* sql`INSERT INTO invoice_months (month) VALUES (${month}) ON CONFLICT DO NOTHING`
-      const [row] = yield* sql<{ readonly staged: boolean }>`
-        SELECT staged_at IS NOT NULL AS staged FROM invoice_months WHERE month = ${month} FOR UPDATE`
-      return row!.staged
+      const [row] = yield* sql<{ readonly staged: boolean; readonly complete: boolean; readonly part: number }>`
+        SELECT staged_at IS NOT NULL AS staged, completed_at IS NOT NULL AS complete, part
+        FROM invoice_months WHERE month = ${month} FOR UPDATE`
+      return row!
     })
 
     const stage = Effect.fn("PostgresInvoiceStore.stage")(
       function* (span: MonthSpan) {
-        if (yield* lockMonth(span.month)) return
-        yield* stageMonth(sql, span)
+        const { part, staged } = yield* lockMonth(span.month)
+        if (staged) return
+        yield* stageMonth(sql, span, part)
         yield* sql`UPDATE invoice_months SET staged_at = now() WHERE month = ${span.month}`
       },
       sql.withTransaction,
       Effect.orDie
     )
 
+    const reopen = Effect.fn("PostgresInvoiceStore.reopen")(
+      function* (span: MonthSpan) {
+        const { complete, part } = yield* lockMonth(span.month)
+        if (!complete) return false
+        yield* stageMonth(sql, span, part + 1)
+        const left = yield* sql`SELECT FROM invoice_pending WHERE month = ${span.month} LIMIT 1`
+        if (left.length === 0) return false
+        yield* sql`UPDATE invoice_months SET part = ${part + 1}, staged_at = now(), completed_at = NULL
+          WHERE month = ${span.month}`
+        return true
+      },
+      sql.withTransaction,
+      Effect.orDie
+    )
+
     const pending = Effect.fn("PostgresInvoiceStore.pending")(function* ({ month }: MonthSpan, limit: number) {
-      const owners = yield* sql<OwnerRow>`
-        SELECT p.role, p.owner_id, coalesce(c.name, v.name, '') AS name, coalesce(c.email, v.email, '') AS email
+      const owners = yield* sql<OwnerRow & { readonly part: number }>`
+        SELECT p.role, p.owner_id, (SELECT part FROM invoice_months WHERE month = ${month}) AS part, coalesce(c.name, v.name, '') AS name, coalesce(c.email, v.email, '') AS email
         FROM invoice_pending p
         LEFT JOIN consumers c ON p.role = ${ROLE.consumer} AND c.id = p.owner_id
         LEFT JOIN providers v ON p.role = ${ROLE.provider} AND v.id = p.owner_id
         WHERE p.month = ${month} ORDER BY p.role, p.owner_id LIMIT ${limit}`
       if (owners.length === 0) return []
+      const { part } = owners[0]!
       const idsOf = (role: number) =>
         column(
           owners.filter((owner) => owner.role === role).map((owner) => owner.owner_id),
@@ -71,19 +89,20 @@ export const layer = Layer.effect(
           SELECT ${ROLE.consumer}::int2 AS role, consumer_id AS owner_id, tool_id, provider_id, price_version,
             min(tool_name) AS tool_name, sum(calls)::int8 AS calls, sum(billed)::int8 AS billed, sum(free)::int8 AS free,
             sum(failed)::int8 AS failed, sum(amount)::int8 AS amount, sum(fee)::int8 AS fee
-          FROM invoice_usage WHERE month = ${month} AND consumer_id = ANY (${idsOf(ROLE.consumer)})
+          FROM invoice_usage WHERE month = ${month} AND part = ${part} AND consumer_id = ANY (${idsOf(ROLE.consumer)})
           GROUP BY 1, 2, 3, 4, 5
           UNION ALL
           SELECT ${ROLE.provider}::int2, provider_id, tool_id, provider_id, price_version,
             min(tool_name), sum(calls)::int8, sum(billed)::int8, sum(free)::int8, sum(failed)::int8, sum(amount)::int8,
             sum(fee)::int8
-          FROM invoice_usage WHERE month = ${month} AND provider_id = ANY (${idsOf(ROLE.provider)})
+          FROM invoice_usage WHERE month = ${month} AND part = ${part} AND provider_id = ANY (${idsOf(ROLE.provider)})
           GROUP BY 1, 2, 3, 4, 5
         ) u JOIN providers v ON v.id = u.provider_id
         LEFT JOIN tool_prices t ON t.tool_id = u.tool_id AND t.version = u.price_version
         ORDER BY u.tool_name COLLATE "C", u.tool_id, u.price_version`
       const movements = yield* sql<MovementRow>`
-        SELECT role, owner_id, kind, amount FROM invoice_movements WHERE month = ${month} AND amount <> 0
+        SELECT role, owner_id, kind, amount FROM invoice_movements WHERE month = ${month} AND part = ${part}
+          AND amount <> 0
           AND ((role = ${ROLE.consumer} AND owner_id = ANY (${idsOf(ROLE.consumer)}))
             OR (role = ${ROLE.provider} AND owner_id = ANY (${idsOf(ROLE.provider)})))
         ORDER BY kind`
@@ -94,7 +113,8 @@ export const layer = Layer.effect(
         return {
           owner: ownerOf(owner),
           lines: linesOf(linesBy.get(key) ?? []),
-          movements: movementsOf(movementsBy.get(key) ?? [])
+          movements: movementsOf(movementsBy.get(key) ?? []),
+          isSupplement: part > 1
         }
       })
     }, Effect.orDie)
@@ -107,20 +127,21 @@ export const layer = Layer.effect(
       return Number(row!.count) - many + 1
     })
 
-    const known = Effect.fnUntraced(function* (month: Month, drafts: ReadonlyArray<DraftInvoice>) {
+    const known = Effect.fnUntraced(function* (month: Month, part: number, drafts: ReadonlyArray<DraftInvoice>) {
       const owners = column(
         drafts.map((draft) => draft.owner.id),
         OID.uuid
       )
       const rows = yield* sql<{ readonly kind: string; readonly owner_id: string }>`
-        SELECT kind, owner_id FROM invoices WHERE month = ${month} AND owner_id = ANY (${owners}) AND corrects IS NULL`
+        SELECT kind, owner_id FROM invoices
+        WHERE month = ${month} AND part = ${part} AND owner_id = ANY (${owners}) AND corrects IS NULL`
       return new Set(rows.map((row) => `${row.kind} ${row.owner_id}`))
     })
 
     const finalise = Effect.fn("PostgresInvoiceStore.finalise")(
       function* (month: Month, drafts: ReadonlyArray<DraftInvoice>, issuedAt: DateTime.Utc) {
-        yield* lockMonth(month)
-        const there = yield* known(month, drafts)
+        const { part } = yield* lockMonth(month)
+        const there = yield* known(month, part, drafts)
         const fresh = drafts.filter(
           (draft) => draft.corrects !== undefined || !there.has(`${draft.kind} ${draft.owner.id}`)
         )
@@ -132,7 +153,7 @@ export const layer = Layer.effect(
             made.push({ ...draft, number: numberIn(series, next++), issuedAt: format(issuedAt) })
           }
         }
-        if (made.length > 0) yield* insert(made)
+        if (made.length > 0) yield* insert(made, part)
         const done = drafts.filter((draft) => draft.corrects === undefined)
         yield* sql`DELETE FROM invoice_pending WHERE month = ${month} AND owner_id = ANY (${column(
           done.map((draft) => draft.owner.id),
@@ -147,9 +168,9 @@ export const layer = Layer.effect(
       Effect.orDie
     )
 
-    const insert = (made: ReadonlyArray<Invoice>) => sql`
-      INSERT INTO invoices (invoice_id, number, kind, month, owner_id, corrects, total, document)
-      SELECT * FROM unnest(
+    const insert = (made: ReadonlyArray<Invoice>, part: number) => sql`
+      INSERT INTO invoices (part, invoice_id, number, kind, month, owner_id, corrects, total, document)
+      SELECT ${part}::int4, fresh.* FROM unnest(
         ${column(
           made.map((one) => one.id),
           OID.uuid
@@ -177,7 +198,7 @@ export const layer = Layer.effect(
         )}, ${column(
           made.map((one) => written(one)),
           OID.text
-        )})`
+        )}) fresh`
 
     const sums = Effect.fn("PostgresInvoiceStore.sums")(function* ({ end, month, start }: MonthSpan) {
       const [row] = yield* sql<{
@@ -229,6 +250,7 @@ export const layer = Layer.effect(
     return InvoiceStore.of({
       openCallsBefore,
       stage,
+      reopen,
       pending,
       finalise,
       isComplete,

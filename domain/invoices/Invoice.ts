@@ -81,8 +81,9 @@ export type Invoice = typeof Invoice.Type
 /** Without what it gets when it is finalised. */
 export type DraftInvoice = Omit<Invoice, "number" | "issuedAt">
 
-/** All that happened to an owner in a month. */
+/** All that happened to an owner in a month; in a supplement, what its earlier documents left out. */
 export interface OwnerMonth {
+  readonly isSupplement: boolean
   readonly owner: InvoiceOwner
   readonly lines: ReadonlyArray<InvoiceLine>
   readonly movements: ReadonlyArray<Movement>
@@ -91,12 +92,13 @@ export interface OwnerMonth {
 /** The documents that are due to it, in the order in which they get their numbers. */
 export const documentsOf = (
   month: Month,
-  { lines, movements, owner }: OwnerMonth
+  { isSupplement, lines, movements, owner }: OwnerMonth
 ): ReadonlyArray<Omit<DraftInvoice, "id">> => {
   const total = lines.reduce((sum, line) => sum + line.amount, 0n)
   const fee = lines.reduce((sum, line) => sum + line.fee, 0n)
   const refunded = movements.reduce((sum, { amount, kind }) => (kind === "refund" ? sum + amount : sum), 0n)
-  const base = { month, owner, lines, movements }
+  const reason = isSupplement ? { reason: `Supplement: recorded after ${month} was closed.` } : {}
+  const base = { month, owner, lines, movements, ...reason }
   if (owner.role === "provider") return [{ ...base, kind: "statement", total, fee, net: total - fee + refunded }]
   const others = movements.filter(({ kind }) => kind !== "refund")
   return [

@@ -29,6 +29,11 @@ export class InvoiceStore extends Context.Service<
     openCallsBefore(instant: DateTime.Utc): Effect.Effect<number>
     /** Sums the month's calls up, once and for good. Expects that the month is over and no call of it is open. */
     stage(span: MonthSpan): Effect.Effect<void>
+    /**
+     * Of a month that is complete: sums up what was recorded in it and is in no document, so that documents are made for
+     * that. False where there is nothing; the month stays complete.
+     */
+    reopen(span: MonthSpan): Effect.Effect<boolean>
     /** Owners who have something to be told and have not been told, in a fixed order. */
     pending(span: MonthSpan, limit: number): Effect.Effect<ReadonlyArray<OwnerMonth>>
     /**

@@ -54,6 +54,8 @@ export class Invoicing extends Context.Service<
     close(month: Month): Effect.Effect<Closed, MonthNotOver>
     /** The month before this one, unless it is closed already. */
     readonly closeLast: Effect.Effect<Option.Option<Closed>, MonthNotOver>
+    /** Of a month that was closed too early: makes documents for what its documents left out. */
+    supplement(month: Month): Effect.Effect<Closed, MonthNotOver>
     /** Gives a part of an invoice back to the consumer, at the platform's cost. */
     correct(
       id: InvoiceId,
@@ -89,19 +91,23 @@ export class Invoicing extends Context.Service<
         }
       })
 
-      const close = Effect.fn("Invoicing.close")(function* (month: Month) {
-        const span = spanOf(month)
+      const mustBeOver = Effect.fnUntraced(function* ({ end, month }: MonthSpan) {
         const now = yield* database.now
-        if (DateTime.isLessThan(now, DateTime.addDuration(span.end, AFTER_MONTH_END))) {
+        if (DateTime.isLessThan(now, DateTime.addDuration(end, AFTER_MONTH_END))) {
           return yield* new MonthNotOver({ month, openCalls: 0 })
         }
+        const openCalls = yield* store.openCallsBefore(end)
+        if (openCalls > 0) return yield* new MonthNotOver({ month, openCalls })
+      })
+
+      const close = Effect.fn("Invoicing.close")(function* (month: Month) {
+        const span = spanOf(month)
         let issued = 0
         if (!(yield* store.isComplete(month))) {
-          const openCalls = yield* store.openCallsBefore(span.end)
-          if (openCalls > 0) return yield* new MonthNotOver({ month, openCalls })
+          yield* mustBeOver(span)
           yield* store.stage(span)
           issued = yield* issue(span)
-          yield* store.complete(month, now)
+          yield* store.complete(month, yield* database.now)
         }
         const sums = yield* store.sums(span)
         const agrees = sums.ledger === sums.invoices && sums.ledger === sums.statements
@@ -112,6 +118,13 @@ export class Invoicing extends Context.Service<
           )
         }
         return { ...sums, issued, agrees }
+      })
+
+      const supplement = Effect.fn("Invoicing.supplement")(function* (month: Month) {
+        const span = spanOf(month)
+        yield* mustBeOver(span)
+        if (yield* store.isComplete(month)) yield* store.reopen(span)
+        return yield* close(month)
       })
 
       const closeLast = Effect.gen(function* () {
@@ -144,7 +157,7 @@ export class Invoicing extends Context.Service<
         return made!
       }, atomically)
 
-      return Invoicing.of({ close, closeLast, correct })
+      return Invoicing.of({ close, closeLast, supplement, correct })
     })
   )
 }

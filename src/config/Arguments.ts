@@ -13,7 +13,9 @@ export const commands = {
   fsck: "prove the log again from the receipts, and the balances from the transfers, and end",
   verify: "check a receipt offline: `verify receipt.json receipt.tlog-proof --vkey …`",
   witness: "follow a log, check that it only grows, and sign its checkpoints: `witness --help`",
-  invoices: "make the documents of a month (`invoices 2026-10`; the last one if none is named) and end",
+  invoices:
+    "make the documents of a month (`invoices 2026-10`; the last one if none is named) and end; `--supplement` for a month " +
+    "that was closed too early",
   payouts: "go on with payouts that were left in the middle, once, and end",
   forget: "erase an account's personal data: `forget <account id> --by <who>`, with `--leave-money` despite a balance",
   config: "print the configuration, without secrets, and end",
@@ -34,6 +36,8 @@ export interface Arguments {
   /** What the command is about, where it may be told: the month of `invoices`, the account of `forget`. */
   readonly subject?: string
   readonly forget?: ForgetOptions
+  /** Of `invoices`: also for what was recorded after the month was closed. */
+  readonly supplement?: boolean
   readonly flags: Source
   /** The words behind a command that reads them itself. */
   readonly rest?: ReadonlyArray<string>
@@ -61,6 +65,7 @@ export const parseArguments = (argv: ReadonlyArray<string>): Result.Result<Argum
   const hasSubject = command === "invoices" || command === "forget"
   const subject = hasSubject && rest[0]?.startsWith("--") === false ? rest.shift() : undefined
   const forget = command === "forget" ? takeForgetOptions(rest) : undefined
+  const supplement = command === "invoices" && take(rest, "--supplement", 1) !== undefined
   const flags: Record<string, string> = {}
   while (rest.length > 0) {
     const word = rest.shift()!
@@ -76,7 +81,8 @@ export const parseArguments = (argv: ReadonlyArray<string>): Result.Result<Argum
     command,
     flags,
     ...(subject === undefined ? {} : { subject }),
-    ...(forget === undefined ? {} : { forget })
+    ...(forget === undefined ? {} : { forget }),
+    ...(supplement ? { supplement } : {})
   })
 }
 
@@ -101,14 +107,15 @@ const splitOnce = (word: string): readonly [string, string | undefined] => {
   return at === -1 ? [word, undefined] : [word.slice(0, at), word.slice(at + 1)]
 }
 
-/** Takes its own flags out of the words: what is left are settings. */
+/** Takes a flag of the command's own out of the words: what is left are settings. */
+const take = (words: Array<string>, flag: string, count: number): ReadonlyArray<string> | undefined => {
+  const at = words.indexOf(flag)
+  return at === -1 ? undefined : words.splice(at, count)
+}
+
 const takeForgetOptions = (words: Array<string>): ForgetOptions => {
-  const take = (flag: string, count: number): ReadonlyArray<string> | undefined => {
-    const at = words.indexOf(flag)
-    return at === -1 ? undefined : words.splice(at, count)
-  }
-  const leaveMoney = take("--leave-money", 1) !== undefined
-  const by = take("--by", 2)?.[1]
+  const leaveMoney = take(words, "--leave-money", 1) !== undefined
+  const by = take(words, "--by", 2)?.[1]
   return { leaveMoney, ...(by === undefined ? {} : { by }) }
 }
 

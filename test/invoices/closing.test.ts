@@ -156,6 +156,40 @@ for (const [name, service] of everyCore) {
       })
     )
 
+    it.effect("that was closed too early gets documents for the rest, once", () =>
+      Effect.gen(function* () {
+        const { after, during, month } = aMonth()
+        const offer = yield* anOffer((yield* providing(fine)).url)
+        const [early, both, late] = [yield* aBuyer(), yield* aBuyer(), yield* aBuyer()]
+        yield* during(Effect.forEach([early, both], (buyer) => send(callOf(buyer, offer))))
+        // As a node did whose clock was ahead: the month goes on.
+        yield* after(close(month))
+        yield* during(Effect.forEach([both, both, late], (buyer) => send(callOf(buyer, offer))))
+        const { supplement } = yield* Invoicing
+        assert.strictEqual((yield* Effect.flip(during(supplement(month))))._tag, "MonthNotOver")
+        assert.isFalse((yield* after(close(month))).agrees, "closing it again changes nothing")
+        const closed = yield* after(supplement(month))
+        assert.deepStrictEqual([closed.agrees, closed.issued, closed.ledger], [true, 3, BigInt(5 * PRICE)])
+        const totals = (id: string) =>
+          Effect.map(documentsOf(id), (documents) => documents.map(({ kind, reason, total }) => [kind, total, reason]))
+        const again = `Supplement: recorded after ${month} was closed.`
+        assert.deepStrictEqual(yield* totals(early.id), [["invoice", BigInt(PRICE), undefined]])
+        assert.deepStrictEqual(yield* totals(both.id), [
+          ["invoice", BigInt(PRICE), undefined],
+          ["invoice", BigInt(2 * PRICE), again]
+        ])
+        assert.deepStrictEqual(yield* totals(late.id), [["invoice", BigInt(PRICE), again]])
+        assert.deepStrictEqual(yield* totals(offer.provider.id), [
+          ["statement", BigInt(2 * PRICE), undefined],
+          ["statement", BigInt(3 * PRICE), again]
+        ])
+        const documents = (yield* Effect.forEach([early, both, late], ({ id }) => documentsOf(id))).flat()
+        assert.deepStrictEqual(countsOf(documents, `INV-${month.slice(0, 4)}`), [1, 2, 3, 4])
+        const repeated = yield* after(supplement(month))
+        assert.deepStrictEqual([repeated.agrees, repeated.issued], [true, 0])
+      })
+    )
+
     it.effect("waits until it is over, and until its last call has ended", () =>
       Effect.gen(function* () {
         const { after, during, month } = aMonth()
