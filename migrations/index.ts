@@ -34,6 +34,7 @@ import providerHandles from "./0028_provider_handles.ts"
 import toolNamePins from "./0029_tool_name_pins.ts"
 import edge from "./0034_edge.ts"
 import monthParts from "./0030_month_parts.ts"
+import logStops from "./0031_log_stops.ts"
 
 const migrations = {
   "0001_accounts_and_catalogue": accountsAndCatalogue,
@@ -66,7 +67,8 @@ const migrations = {
   "0028_provider_handles": providerHandles,
   "0029_tool_name_pins": toolNamePins,
   "0034_edge": edge,
-  "0030_month_parts": monthParts
+  "0030_month_parts": monthParts,
+  "0031_log_stops": logStops
 }
 
 export const names: ReadonlyArray<string> = Object.keys(migrations).toSorted()

@@ -32,6 +32,10 @@ const onDatabase = Effect.fnUntraced(function* (
       const { fsck } = yield* Effect.promise(() => import("./Fsck.ts"))
       return yield* fsck(config)
     }
+    case "begin-log": {
+      const { beginLog } = yield* Effect.promise(() => import("./BeginLog.ts"))
+      return yield* beginLog(config)
+    }
     case "invoices": {
       const { closeMonth } = yield* Effect.promise(() => import("./BooksCommands.ts"))
       return yield* closeMonth(config, subject, supplement === true)

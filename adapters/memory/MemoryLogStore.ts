@@ -62,6 +62,7 @@ export const layer = Layer.effect(
     return LogStore.of({
       logs: Effect.sync(() => [...logs.values()]),
       begin,
+      stop: (log, stopped, signedNote) => Effect.asVoid(put(logs, log, { ...logs.get(log)!, stopped, signedNote })),
       lock: Effect.sync(() => Option.fromUndefinedOr([...logs.values()].at(-1))),
       waiting: Effect.sync(() => ledger.unlogged.length > 0),
       take,

@@ -20,6 +20,9 @@ interface LogRow {
   readonly size: bigint
   readonly root: Uint8Array
   readonly checkpoint: string
+  readonly stopped: string | null
+  readonly signed_note: string | null
+  readonly statement: string | null
 }
 
 interface PlaceRow {
@@ -37,8 +40,9 @@ export const layer = Layer.effect(
 
     const begin = Effect.fn("PostgresLogStore.begin")(function* (log: NewLog) {
       const rows = yield* sql`
-        INSERT INTO receipt_logs (number, origin, public_key, salt_key, size, root, checkpoint)
-        VALUES (${log.number}, ${log.origin}, ${log.publicKey}, ${log.saltKey}, 0, ${log.root}, ${log.checkpoint})
+        INSERT INTO receipt_logs (number, origin, public_key, salt_key, size, root, checkpoint, statement)
+        VALUES (${log.number}, ${log.origin}, ${log.publicKey}, ${log.saltKey}, 0, ${log.root}, ${log.checkpoint},
+          ${log.statement ?? null})
         ON CONFLICT (number) DO NOTHING RETURNING number`
       return rows.length === 1
     }, Effect.orDie)
@@ -157,6 +161,11 @@ export const layer = Layer.effect(
       ),
       begin,
       lock,
+      stop: (log, reason, signedNote) =>
+        sql`UPDATE receipt_logs SET stopped = ${reason}, signed_note = ${signedNote} WHERE number = ${log}`.pipe(
+          Effect.asVoid,
+          Effect.orDie
+        ),
       waiting: sql<{ readonly waiting: boolean }>`SELECT EXISTS (SELECT FROM receipts_unlogged) AS waiting`.pipe(
         Effect.map(([row]) => row!.waiting),
         Effect.orDie
@@ -177,7 +186,10 @@ const toLog = (row: LogRow): Log => ({
   saltKey: row.salt_key,
   size: Number(row.size),
   root: row.root,
-  checkpoint: row.checkpoint
+  checkpoint: row.checkpoint,
+  stopped: row.stopped ?? undefined,
+  signedNote: row.signed_note ?? undefined,
+  statement: row.statement ?? undefined
 })
 
 const toPlace = ({ leaf, log }: PlaceRow) => ({ log, index: Number(leaf) })

@@ -22,10 +22,15 @@ export interface NewLog {
   readonly root: Hash
   /** The signed note of the tree as it stands. */
   readonly checkpoint: string
+  /** Of a log that follows a stopped one: the signed statement that says so. */
+  readonly statement?: string | undefined
 }
 
 export interface Log extends NewLog {
   readonly size: number
+  /** Why it takes no more receipts, and what was signed last: its tree is not the one that was signed. */
+  readonly stopped?: string | undefined
+  readonly signedNote?: string | undefined
 }
 
 /** The key of a log's notes: its name is the log's origin. */
@@ -77,6 +82,8 @@ export class LogStore extends Context.Service<
     begin(log: NewLog): Effect.Effect<boolean>
     /** The open log, locked for the unit of work around; none while another one holds it. */
     readonly lock: Effect.Effect<Option.Option<Log>>
+    /** For good, on every node: its tree is not the one that was signed. */
+    stop(log: number, reason: string, signedNote: string): Effect.Effect<void>
     /** Whether any receipt has no place yet: read without a lock, so that an idle log costs nothing. */
     readonly waiting: Effect.Effect<boolean>
     /** Takes receipts that have no place yet, for the unit of work around. */

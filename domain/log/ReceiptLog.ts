@@ -101,7 +101,8 @@ export class ReceiptLog extends Context.Service<
       const noteOf = (log: Log, size: number, root: Hash): string | undefined =>
         size === log.size
           ? log.checkpoint
-          : sameHash(log.publicKey, signer.publicKey)
+          : // Of a log that is stopped nothing more is signed: its tree may be another one.
+            log.stopped === undefined && sameHash(log.publicKey, signer.publicKey)
             ? signedCheckpoint(sha256, noteKeyOf(log), { size, root }, signer.sign)
             : undefined
 

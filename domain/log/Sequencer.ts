@@ -1,7 +1,8 @@
 /**
  * Gives every receipt its place in the log, in batches, soon after it was issued. Any number of nodes may run it: the
  * log's lock lets one at a time through. Signing comes before the commit, and a note is shown to nobody before its tree is
- * kept: a crash leaves neither a gap nor a second tree of the same size.
+ * kept: a crash leaves neither a gap nor a second tree of the same size. A tree that did not grow out of the last one that
+ * this node knows to be signed stops the log: the database lost a part of it.
  */
 import { Context, Effect, Layer, Option } from "effect"
 import { Digest } from "../shared/Digest.ts"
@@ -11,8 +12,10 @@ import { commitmentOf, saltOf } from "./Commitment.ts"
 import { LogSigner } from "./LogSigner.ts"
 import { type Log, LogStore, noteKeyOf, type SequencedReceipt } from "./LogStore.ts"
 import { sameHash } from "./MerkleProof.ts"
-import { emptyRoot, type Hash, leafHash } from "./MerkleTree.ts"
+import { type Hash, leafHash } from "./MerkleTree.ts"
+import { newLog } from "./NewLog.ts"
 import { signedCheckpoint } from "./SignedNote.ts"
+import { contradiction, SignedTreeFile, treeOf } from "./SignedTrees.ts"
 import { edgeOf, grow } from "./Tiles.ts"
 
 /** Where the logs are served, without scheme and without a slash at the end; a log's number behind it is its origin. */
@@ -32,7 +35,6 @@ export const SequencerBatchMax = Context.Reference<number>("agent-tool-billing/d
 })
 /** Hashed at once: some milliseconds, so that calls are not kept waiting. */
 const HASHED_AT_ONCE = 256
-const SALT_KEY_BYTES = 32
 
 export class Sequencer extends Context.Service<
   Sequencer,
@@ -52,17 +54,13 @@ export class Sequencer extends Context.Service<
       const follow = yield* ReceiptFollower
       const batchMax = yield* SequencerBatchMax
       const { sha256 } = yield* Digest
+      const file = yield* SignedTreeFile
+      /** The note of the last tree that is known to be signed. */
+      let signed = yield* file.read
+      let isChecked = false
       let standing: "unknown" | "ours" | "another's" = "unknown"
 
       const isOurs = (log: Log): boolean => sameHash(log.publicKey, signer.publicKey)
-
-      const begin = Effect.fnUntraced(function* (number: number) {
-        const log = { origin: `${home}/${number}`, publicKey: signer.publicKey }
-        const root = emptyRoot(sha256)
-        const saltKey = fromHex(yield* entropy.hex(SALT_KEY_BYTES))
-        const checkpoint = signedCheckpoint(sha256, noteKeyOf(log), { size: 0, root }, signer.sign)
-        yield* store.begin({ ...log, number, saltKey, root, checkpoint })
-      })
 
       /** A key that was replaced is an old configuration's: it must not take the log back from its successor. */
       const settle: Effect.Effect<void> = Effect.gen(function* () {
@@ -78,7 +76,7 @@ export class Sequencer extends Context.Service<
             "This node's log signing key was replaced by another: it puts no receipts into the log."
           )
         }
-        yield* begin(logs.length + 1)
+        yield* store.begin(yield* newLog({ sha256, entropy, signer, home }, logs.length + 1))
         // Another node may have been quicker.
         return yield* settle
       })
@@ -93,13 +91,44 @@ export class Sequencer extends Context.Service<
         return leaves
       })
 
+      const remember = Effect.fnUntraced(function* (note: string) {
+        if (note === signed) return
+        signed = note
+        yield* file.write(note)
+      })
+
+      /** A note of another log: one that is closed, or one that this database does not have. */
+      const faultOf = Effect.fnUntraced(function* (log: Log) {
+        const note = signed
+        if (note === undefined || note === log.checkpoint) return undefined
+        const origin = treeOf(note)?.origin
+        if (origin === log.origin) return yield* contradiction(sha256, note, log, store.tiles)
+        const logs = yield* store.logs
+        if (origin !== undefined && logs.some((one) => one.origin === origin)) return undefined
+        return `the database has no log ${origin}, of which a tree was signed`
+      })
+
+      const stop = Effect.fnUntraced(function* (log: Log, reason: string) {
+        yield* store.stop(log.number, reason, signed ?? "")
+        yield* Effect.logError(
+          `The log ${log.origin} is stopped: ${reason}. Restore the database if you can; if not, begin a new log with ` +
+            "`begin-log`."
+        )
+      })
+
       const appendBatch = Effect.gen(function* () {
         const log = Option.getOrUndefined(yield* store.lock)
-        if (log === undefined || !isOurs(log)) return 0
+        if (log === undefined || !isOurs(log) || log.stopped !== undefined) return NOTHING
+        const fault = yield* faultOf(log)
+        isChecked = true
+        if (fault !== undefined) {
+          yield* stop(log, fault)
+          return NOTHING
+        }
         // Hashing is this process's work, the rest the store's: in two halves, each has something to do meanwhile.
         const half = Math.ceil(batchMax / 2)
         const first = yield* store.take(half)
-        if (first.length === 0) return 0
+        if (first.length === 0) return { taken: 0, note: log.checkpoint }
         const [firstLeaves, second] = yield* Effect.all(
           [leavesOf(log, first), first.length < half ? Effect.succeed([]) : store.take(batchMax - half)],
           { concurrency: 2 }
@@ -111,12 +140,16 @@ export class Sequencer extends Context.Service<
         const checkpoint = signedCheckpoint(sha256, noteKeyOf(log), { size, root }, signer.sign)
         const receipts = taken.map(({ receipt }) => receipt)
         yield* store.append({ log: log.number, firstIndex: log.size, receipts, tiles, size, root, checkpoint })
-        return taken.length
+        return { taken: taken.length, note: checkpoint }
       })
 
       const sequence = Effect.gen(function* () {
         if (standing === "unknown") yield* settle
-        return standing === "ours" && (yield* store.waiting) ? yield* unitOfWork.atomically(appendBatch) : 0
+        if (standing !== "ours" || (isChecked && !(yield* store.waiting))) return 0
+        const { note, taken } = yield* unitOfWork.atomically(appendBatch)
+        // After the commit: a tree whose commit failed was shown to nobody, and another one may follow it.
+        if (note !== undefined) yield* remember(note)
+        return taken
       })
 
       return Sequencer.of({ sequence })
@@ -124,4 +157,4 @@ export class Sequencer extends Context.Service<
   )
 }
 
-const fromHex = (text: string): Uint8Array => Uint8Array.from(text.match(/../gu)!, (byte) => Number.parseInt(byte, 16))
+const NOTHING: { readonly taken: number; readonly note: string | undefined } = { taken: 0, note: undefined }

@@ -3,6 +3,7 @@
  * without; with any other fault, or an answer that comes late, it is degraded and goes on.
  */
 import { Cause, Clock, Context, DateTime, Duration, Effect, Exit, Layer, Option } from "effect"
+import { LogStore } from "../log/LogStore.ts"
 import { CorrectedClock } from "../shared/CorrectedClock.ts"
 import { diskProbe, DiskWatch } from "./DiskWatch.ts"
 import { giveUpAfter } from "./GiveUpAfter.ts"
@@ -62,6 +63,7 @@ export class Health extends Context.Service<
       const store = yield* StoreWatch
       const schema = yield* SchemaKeeper
       const heartbeats = yield* Heartbeats
+      const log = yield* LogStore
       const corrected = yield* CorrectedClock
       const startedAt = yield* DateTime.now
       const disk = yield* DiskWatch
@@ -98,6 +100,16 @@ export class Health extends Context.Service<
               ? `The schema is at version ${version}, this release wants ${expected}. POST /api/v1/init brings it up to date.`
               : undefined
           )
+        },
+        {
+          name: "log",
+          critical: false,
+          limitMs: 2_000,
+          slowMs: SLOW_MS,
+          ask: Effect.map(log.logs, (logs) => {
+            const open = logs.at(-1)
+            return open?.stopped === undefined ? undefined : `The log ${open.origin} is stopped: ${open.stopped}.`
+          })
         },
         {
           name: "background",

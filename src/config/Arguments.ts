@@ -11,6 +11,7 @@ export const commands = {
   migrate: "bring the database schema up to date and end",
   audit: "recompute every balance from the transfers and end",
   fsck: "prove the log again from the receipts, and the balances from the transfers, and end",
+  "begin-log": "begin a new log after the database lost a part of the old one, with a signed statement, and end",
   verify: "check a receipt offline: `verify receipt.json receipt.tlog-proof --vkey …`",
   witness: "follow a log, check that it only grows, and sign its checkpoints: `witness --help`",
   invoices:

@@ -54,6 +54,7 @@ import { EndpointGuard } from "../../domain/accounts/EndpointGuard.ts"
 import { upstreamPolicy } from "./UpstreamPolicy.ts"
 import { postgresStores } from "./PostgresStores.ts"
 import { evidence } from "./Evidence.ts"
+import { baseUrlOf, logHome, logState } from "./LogState.ts"
 import { logSigner, signingSecrets } from "./Secrets.ts"
 
 /** Longer than any one attempt may take. */
@@ -98,7 +99,8 @@ const references = (config: AppConfig) => {
     }),
     Layer.succeed(ChargebackLiability, valueOf(config, "CHARGEBACK_LIABILITY")),
     Layer.succeed(NewAccountLoadLimit, config.NEW_ACCOUNT_LOAD_CENTS_PER_DAY),
-    Layer.succeed(LogHome, `${baseUrlOf(config).replace(/^https?:\/\//u, "")}/api/v1/market/log`),
+    Layer.succeed(LogHome, logHome(config)),
+    logState(config),
     Layer.succeed(TrustedProxyRanges, parseTrustedProxies(listOf(config.TRUST_PROXY ?? ""))),
     Layer.succeed(RequestTimeoutMs, valueOf(config, "REQUEST_TIMEOUT_MS")),
     Layer.succeed(BaseUrl, baseUrlOf(config)),
@@ -116,11 +118,6 @@ const freeBytesAt = (folder: string): Effect.Effect<number> =>
 /** Simulated money needs no notice: who tries the service out wants to see a change at once. */
 const priceNotice = (config: AppConfig): Duration.Duration =>
   Duration.hours(config.PRICE_NOTICE_HOURS ?? (config.PAYMENTS === "stripe" ? PRICE_NOTICE_HOURS_DEFAULT : 0))
-
-const baseUrlOf = (config: AppConfig): string =>
-  config.BASE_URL ?? `http://${hostInUrl(valueOf(config, "HOST"))}:${valueOf(config, "PORT")}`
-
-const hostInUrl = (host: string): string => (host.includes(":") ? `[${host}]` : host)
 
 const redisStore = (url: Redacted.Redacted) =>
   Layer.unwrap(

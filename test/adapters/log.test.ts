@@ -1,5 +1,9 @@
 import { logContract, logSignerContract } from "../contracts/log.ts"
+import { logTailContract } from "../contracts/logTails.ts"
 import { everyLog } from "../contracts/logPorts.ts"
 
-for (const [name, ports] of everyLog) logContract(name, ports)
+for (const [name, ports] of everyLog) {
+  logContract(name, ports)
+  logTailContract(name, ports)
+}
 logSignerContract()

@@ -12,7 +12,7 @@ import { PostgresTest } from "../support/postgres.ts"
 import { ready } from "../support/ServiceProcess.ts"
 
 const EVIL = `<img src=x onerror="document.title='owned'">'"&`
-const CHECKS = ["background", "database", "disk", "rate_limits", "schema", "service"]
+const CHECKS = ["background", "database", "disk", "log", "rate_limits", "schema", "service"]
 
 const daysAgo = (days: number) =>
   Effect.map(DateTime.now, (now) => DateTime.formatIso(DateTime.subtract(now, { days })).slice(0, 10))

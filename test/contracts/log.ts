@@ -8,6 +8,7 @@ import * as NodeDigest from "../../adapters/crypto/NodeDigest.ts"
 import * as NodeLogSigner from "../../adapters/crypto/NodeLogSigner.ts"
 import * as NodeReceiptSigner from "../../adapters/crypto/NodeReceiptSigner.ts"
 import { LogCheck } from "../../domain/log/LogCheck.ts"
+import { LogSuccession } from "../../domain/log/LogSuccession.ts"
 import { LogSigner } from "../../domain/log/LogSigner.ts"
 import { LogStore } from "../../domain/log/LogStore.ts"
 import { rootOfInclusion } from "../../domain/log/MerkleProof.ts"
@@ -22,7 +23,7 @@ import type { LogPorts } from "./logPorts.ts"
 import { aListedTool, called } from "./meteringSamples.ts"
 import { aProvider } from "./samples.ts"
 
-const LIVE = { timeout: "120 seconds", excludeTestServices: true } as const
+export const LIVE = { timeout: "120 seconds", excludeTestServices: true } as const
 const BATCH_MAX = 1_024
 /** Together more than one batch, and across several tiles. */
 const EACH = Math.ceil((BATCH_MAX * 1.2) / 8)
@@ -33,16 +34,16 @@ const signers = (seed: string) =>
   Layer.mergeAll(NodeLogSigner.layer(Redacted.make(seed.repeat(32))), NodeReceiptSigner.layer(SECRET), NodeDigest.layer)
 
 /** Of one node, with its own key; every build of it is another node on the same store. */
-const aNode = <A, E>(use: Effect.Effect<A, E, Sequencer | ReceiptLog | LogCheck>, seed = "5e") =>
+export const aNode = <A, E, R>(use: Effect.Effect<A, E, R>, seed = "5e") =>
   Effect.provide(
     use,
-    Layer.fresh(Layer.mergeAll(Sequencer.layer, ReceiptLog.layer, LogCheck.layer)).pipe(
+    Layer.fresh(Layer.mergeAll(Sequencer.layer, ReceiptLog.layer, LogCheck.layer, LogSuccession.layer)).pipe(
       Layer.provide(Layer.fresh(signers(seed))),
       Layer.provide(Layer.succeed(SequencerBatchMax, BATCH_MAX))
     )
   )
 
-const sequenceAll = Effect.gen(function* () {
+export const sequenceAll = Effect.gen(function* () {
   const { sequence } = yield* Sequencer
   let total = 0
   for (let taken = yield* sequence; taken > 0; taken = yield* sequence) total += taken
@@ -54,7 +55,7 @@ const sha256 = (bytes: Uint8Array) => hash("sha256", bytes, "buffer")
 const check = Effect.flatMap(LogCheck, (one) => one.check)
 
 /** Finished calls of one consumer, each with its receipt. */
-const receipts = Effect.fnUntraced(function* (count: number) {
+export const receipts = Effect.fnUntraced(function* (count: number) {
   const consumerId = yield* consumerWith(1_000_000)
   const tool = yield* aListedTool(yield* aProvider(), "logged")
   const signer = yield* Effect.provide(ReceiptSigner, NodeReceiptSigner.layer(SECRET))

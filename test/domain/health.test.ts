@@ -7,6 +7,7 @@ import { TestClock } from "effect/testing"
 import { type Condition, Health, overall, type Probe } from "../../domain/platform/Health.ts"
 import { Heartbeats } from "../../domain/platform/Heartbeats.ts"
 import { SchemaKeeper } from "../../domain/platform/SchemaKeeper.ts"
+import { LogStore } from "../../domain/log/LogStore.ts"
 import { StoreWatch } from "../../domain/platform/StoreWatch.ts"
 
 interface Parts {
@@ -17,6 +18,7 @@ interface Parts {
 const healthOf = ({ ping = Effect.void, schema = { version: 3, expected: 3 } }: Parts = {}) =>
   Health.layer.pipe(
     Layer.provideMerge(Heartbeats.layer),
+    Layer.provide(Layer.mock(LogStore, { logs: Effect.succeed([]) })),
     Layer.provide(Layer.succeed(StoreWatch, { ping, connections: Effect.succeed([]), backlog: Effect.never })),
     Layer.provide(
       Layer.succeed(SchemaKeeper, {
@@ -72,6 +74,7 @@ describe("health", () => {
         [
           ["database", "ok"],
           ["schema", "ok"],
+          ["log", "ok"],
           ["background", "ok"],
           ["extra", "ok"]
         ]

@@ -16,6 +16,7 @@ import {
 import { type HealthSamples, HealthHistoryStore } from "../../domain/platform/HealthHistoryStore.ts"
 import { Heartbeats } from "../../domain/platform/Heartbeats.ts"
 import { SchemaKeeper } from "../../domain/platform/SchemaKeeper.ts"
+import { LogStore } from "../../domain/log/LogStore.ts"
 import { StoreWatch } from "../../domain/platform/StoreWatch.ts"
 import { memoryStores } from "../../src/layers/MemoryStores.ts"
 
@@ -44,6 +45,7 @@ const historyOn = Effect.gen(function* () {
   const layer = HealthHistory.layer.pipe(
     Layer.provide(Health.layer),
     Layer.provide(Heartbeats.layer),
+    Layer.provide(Layer.mock(LogStore, { logs: Effect.succeed([]) })),
     Layer.provideMerge(store),
     Layer.provide(
       Layer.succeed(StoreWatch, { ping: orAway(Effect.void), connections: Effect.succeed([]), backlog: Effect.never })
@@ -87,7 +89,7 @@ describe("the record", () => {
         yield* sample(squeaks)
         assert.deepStrictEqual(
           (yield* read(1)).map(({ name }) => name),
-          [WHOLE_SERVICE, "background", "database", "limits", "schema"]
+          [WHOLE_SERVICE, "background", "database", "limits", "log", "schema"]
         )
         assert.deepStrictEqual(yield* outcomesOf(1, WHOLE_SERVICE), [[1, 2, 0]])
         assert.deepStrictEqual(yield* outcomesOf(1, "database"), [[3, 0, 0]])
@@ -141,7 +143,7 @@ describe("the record", () => {
         // Once: what was kept has gone to the store and is not sent again.
         yield* sample()
         assert.deepStrictEqual(yield* outcomesOf(1, "database"), [[3, 0, 3]])
-        assert.deepStrictEqual(yield* Ref.get(written), [4, 4, 4])
+        assert.deepStrictEqual(yield* Ref.get(written), [5, 5, 5])
       }).pipe(Effect.provide(layer))
     })
   )
@@ -149,7 +151,7 @@ describe("the record", () => {
   it.effect("keeps no more than its bound of what it could not store, and of that the newest", () =>
     Effect.gen(function* () {
       const { away, layer } = yield* historyOn
-      const days = UNSTORED_ROWS_MAX / 4 + 10
+      const days = UNSTORED_ROWS_MAX / 5 + 10
       yield* Effect.gen(function* () {
         yield* Ref.set(away, "fails")
         for (let n = 0; n < days; n++) {
@@ -162,7 +164,7 @@ describe("the record", () => {
         const kept = service!.days.map(({ down, ok }) => down + ok)
         assert.strictEqual(
           kept.reduce((a, b) => a + b, 0),
-          UNSTORED_ROWS_MAX / 4
+          UNSTORED_ROWS_MAX / 5
         )
         assert.deepStrictEqual([kept[0], kept[10], kept[11], kept.at(-1)], [0, 0, 1, 1])
       }).pipe(Effect.provide(layer))
@@ -178,7 +180,7 @@ describe("the record", () => {
         yield* TestClock.adjust(`${24 * HISTORY_DAYS_KEPT} hours`)
         assert.strictEqual(yield* history.prune, 0)
         yield* TestClock.adjust(DAY)
-        assert.strictEqual(yield* history.prune, 4)
+        assert.strictEqual(yield* history.prune, 5)
         assert.deepStrictEqual(yield* (yield* HealthHistoryStore).since("1970-01-01"), [])
       }).pipe(Effect.provide(layer))
     })

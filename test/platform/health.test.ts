@@ -16,7 +16,7 @@ const HEALTH = "/api/v1/health"
 const LIMIT_MS = 2_000
 /** What a busy machine takes. */
 const SLACK_MS = 18_000
-const NAMES = ["background", "database", "disk", "rate_limits", "schema"]
+const NAMES = ["background", "database", "disk", "log", "rate_limits", "schema"]
 
 const linkedService = ServiceUnderTest.over(
   Layer.unwrap(Effect.map(DatabaseLink, ({ url }) => wholeService(postgresConfig(url))))

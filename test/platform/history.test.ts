@@ -12,7 +12,7 @@ import { postgresConfig, wholeService } from "../support/ServiceConfig.ts"
 import { everyService, LIVE, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 
 const PATH = "/api/v1/status/history"
-const NAMES = ["service", "background", "database", "disk", "rate_limits", "schema"]
+const NAMES = ["service", "background", "database", "disk", "log", "rate_limits", "schema"]
 
 /** The job's first round comes soon after the start. */
 const recorded = expecting(200, { path: PATH }).pipe(

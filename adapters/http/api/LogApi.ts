@@ -20,6 +20,8 @@ const OneLog = Schema.Struct({
   origin: Schema.String,
   vkey: Schema.String,
   open: Schema.Boolean,
+  stopped: Schema.optionalKey(Schema.String),
+  statement: Schema.optionalKey(Schema.String),
   tree_size: Schema.Int,
   root_hash: Schema.String,
   checkpoint_url: Schema.String,
@@ -80,7 +82,8 @@ export class LogApi extends HttpApiGroup.make("log")
       .annotateMerge(
         OpenApi.annotations({
           summary: "List the logs",
-          description: "One for each signing key there ever was, oldest first; the last one takes new receipts."
+          description:
+            "Oldest first; the last one takes new receipts. A new signing key begins a new log, and so does the operator after a log was stopped."
         })
       ),
     HttpApiEndpoint.get("checkpoint", "/api/v1/market/log/checkpoint", {

@@ -43,6 +43,15 @@ export const logWords: Words = {
   "Log.": ["One log: its key, its size, where to read it."],
   "Log.log": ["Its number.", 1],
   open: ["Whether it takes new receipts.", true],
+  stopped: [
+    "Why it takes no more receipts: its tree is not the last one that was signed.",
+    "the database has 1200 receipts of it, and a tree of 1204 receipts was signed"
+  ],
+  statement: [
+    "Of a log that follows a stopped one: a signed note that names the log before, the last tree that was signed of it, and " +
+      "the tree that is left.",
+    `agent-tool-billing/log-succession/v1\nlog: ${ORIGIN}\n…`
+  ],
   checkpoint_url: ["Where its newest signed root is.", `https://${ORIGIN}/checkpoint`],
   tiles_url: ["Where its tiles are.", `https://${ORIGIN}/tile/`],
   log: ["The number of a log.", 1],

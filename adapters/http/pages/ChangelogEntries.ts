@@ -99,6 +99,8 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
           "Health with a time limit for every part, `/livez`, `/readyz`, `/metrics`, counts, waitlist, feedback, applications, `POST /api/v1/init`.",
           "OpenAPI 3.1 and the documentation, made from the contract that the service runs on.",
           "Time for money comes from the database: a node whose clock is more than 2 seconds off is not ready and runs no background jobs.",
+          "A month that was closed too early is repaired with `invoices 2026-10 --supplement`.",
+          "A node remembers the last tree of the log that it signed and signs no smaller or different one; `begin-log` begins a new log with a statement that names the old one.",
           "Every round of a background job has a time limit, so that a database connection that hangs stops nothing for long.",
           "Rate limits in memory or shared through Redis; a deadline for every request.",
           "`METRICS_TOKEN` guards `/metrics`; production shows it to nobody without one.",

@@ -1,0 +1,47 @@
+/**
+ * The last signed tree of the log in a file, which outlives the process and is no part of the database.
+ */
+import { Effect, FileSystem, Layer, Path, Schema } from "effect"
+import { SignedTreeFile, treeOf } from "../../domain/log/SignedTrees.ts"
+
+export class LogStateUnusable extends Schema.TaggedError<LogStateUnusable>()("LogStateUnusable", {
+  file: Schema.String,
+  problem: Schema.String
+}) {
+  override get message() {
+    return `The last signed tree of the log in ${this.file} (LOG_STATE_FILE) cannot be used: ${this.problem}.`
+  }
+}
+
+export const layer = (file: string) =>
+  Layer.effect(
+    SignedTreeFile,
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const path = yield* Path.Path
+      const refuse = (error: { readonly message: string }) => new LogStateUnusable({ file, problem: error.message })
+
+      yield* Effect.mapError(fs.makeDirectory(path.dirname(file), { recursive: true }), refuse)
+      const isThere = yield* Effect.mapError(fs.exists(file), refuse)
+      const first = isThere ? yield* Effect.mapError(fs.readFileString(file), refuse) : undefined
+      if (first !== undefined && treeOf(first) === undefined) {
+        return yield* new LogStateUnusable({ file, problem: "it holds no signed checkpoint" })
+      }
+
+      /** Written aside and moved: a crash leaves the old note or the new one. */
+      const write = (note: string) =>
+        Effect.scoped(
+          Effect.gen(function* () {
+            const draft = yield* fs.open(`${file}.new`, { flag: "w" })
+            yield* draft.writeAll(new TextEncoder().encode(note))
+            yield* draft.sync
+            yield* fs.rename(`${file}.new`, file)
+          })
+        ).pipe(
+          // The process still remembers it, and the log must go on while the disk is full.
+          Effect.catch((error) => Effect.logWarning(`The last signed tree could not be kept in ${file}`, error))
+        )
+
+      return { read: Effect.succeed(first), write }
+    })
+  )

@@ -1,0 +1,155 @@
+/**
+ * A log whose database lost its tail: no node that remembers what was signed signs a smaller tree or another one, the log is
+ * stopped for every node, and a successor begins with a statement that names the old log.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer, Option } from "effect"
+import { hash } from "node:crypto"
+import { LogSuccession } from "../../domain/log/LogSuccession.ts"
+import { toBase64 } from "../../domain/log/Base64.ts"
+import { type Log, LogStore } from "../../domain/log/LogStore.ts"
+import { ReceiptLog } from "../../domain/log/ReceiptLog.ts"
+import { parseKey, parseNote } from "../../domain/log/SignedNote.ts"
+import { SignedTreeFile } from "../../domain/log/SignedTrees.ts"
+import { aNode, LIVE, receipts, sequenceAll } from "./log.ts"
+import type { LogPorts } from "./logPorts.ts"
+
+const sha256 = (bytes: Uint8Array) => hash("sha256", bytes, "buffer")
+
+const lastLog = Effect.flatMap(LogStore, (store) => Effect.map(store.logs, (logs) => logs.at(-1)!))
+
+/** The store as it is after a restore: the log's row is an earlier one. What stops it is kept. */
+const restorable = Effect.gen(function* () {
+  const store = yield* LogStore
+  const state: { restored: Log | undefined; isOlderThanStop: boolean } = { restored: undefined, isOlderThanStop: false }
+  const seen = (log: Log): Log =>
+    state.restored?.number === log.number
+      ? { ...state.restored, ...(state.isOlderThanStop ? {} : { stopped: log.stopped, signedNote: log.signedNote }) }
+      : log
+  const service = LogStore.of({
+    ...store,
+    logs: Effect.map(store.logs, (logs) => logs.map(seen)),
+    lock: Effect.map(store.lock, Option.map(seen))
+  })
+  return { state, service }
+})
+
+const aFile = () => {
+  const state: { note: string | undefined } = { note: undefined }
+  return {
+    state,
+    file: { read: Effect.sync(() => state.note), write: (note: string) => Effect.sync(() => void (state.note = note)) }
+  }
+}
+
+export const logTailContract = (name: string, ports: Layer.Layer<LogPorts>) => {
+  it.layer(Layer.fresh(ports), LIVE)(`A log that lost its tail, over ${name}`, (it) => {
+    it.effect("is stopped by the node that signed more, and by one that only kept the note", () =>
+      Effect.gen(function* () {
+        const { service, state } = yield* restorable
+        const { file, state: kept } = aFile()
+        const store = yield* LogStore
+        const restored = yield* aNode(
+          Effect.gen(function* () {
+            yield* receipts(3)
+            assert.strictEqual(yield* sequenceAll, 3)
+            const before = yield* lastLog
+            yield* receipts(2)
+            assert.strictEqual(yield* sequenceAll, 2)
+            assert.strictEqual(kept.note, (yield* lastLog).checkpoint)
+            state.restored = before
+            yield* receipts(1)
+            assert.strictEqual(yield* sequenceAll, 0)
+            return before
+          })
+        ).pipe(Effect.provideService(LogStore, service), Effect.provideService(SignedTreeFile, file))
+        const reason = "the database has 3 receipts of it, and a tree of 5 receipts was signed"
+        const stopped = yield* lastLog
+        assert.deepStrictEqual([stopped.stopped, stopped.signedNote], [reason, kept.note])
+
+        // A node that knows nothing of it is held by the same stop, and proves nothing that would need a signature.
+        const proof = Effect.flatMap(ReceiptLog, (log) =>
+          Effect.flatMap(store.scan(undefined, 1), ([first]) => log.prove(first!.receipt.receipt_id, 4))
+        )
+        const [taken, refused] = yield* aNode(Effect.all([sequenceAll, Effect.flip(proof)]))
+        assert.deepStrictEqual([taken, refused._tag], [0, "TreeSizeUnknown"])
+
+        // A restore that is older than the stop: the note in the file outlived the process.
+        yield* store.stop(restored.number, "", "")
+        state.isOlderThanStop = true
+        const restarted = aNode(sequenceAll).pipe(
+          Effect.provideService(LogStore, service),
+          Effect.provideService(SignedTreeFile, file)
+        )
+        assert.strictEqual(yield* restarted, 0)
+        assert.strictEqual((yield* lastLog).stopped, reason)
+      })
+    )
+
+    it.effect("is followed by a log that says so, signed", () =>
+      Effect.gen(function* () {
+        const old = yield* lastLog
+        const begun = yield* aNode(Effect.flatMap(LogSuccession, ({ begin }) => begin))
+        const log = yield* lastLog
+        assert.deepStrictEqual([log.number, log.origin, log.statement], [old.number + 1, begun.origin, begun.statement])
+        const key = yield* aNode(Effect.flatMap(ReceiptLog, ({ logs }) => Effect.map(logs, (all) => all.at(-1)!.key)))
+        const note = parseNote(begun.statement)!
+        assert.deepStrictEqual(
+          note.signatures.map((one) => one.name),
+          [parseKey(sha256, key)!.name]
+        )
+        for (const line of [
+          `log: ${log.origin}`,
+          `previous: ${old.origin}`,
+          `kept: ${old.size} ${toBase64(old.root)}`,
+          `reason: ${old.stopped}`
+        ]) {
+          assert.include(note.text.split("\n"), line)
+        }
+        assert.match(note.text, /^signed: \S+ 5 \S+$/mu)
+        assert.strictEqual(
+          (yield* Effect.flip(aNode(Effect.flatMap(LogSuccession, ({ begin }) => begin))))._tag,
+          "LogNotStopped"
+        )
+        assert.strictEqual(yield* aNode(sequenceAll), 1, "what waited has its place in the new log")
+      })
+    )
+
+    it.effect("is stopped where another tree of the same or a larger size took its place", () =>
+      Effect.gen(function* () {
+        const { service, state } = yield* restorable
+        yield* aNode(
+          Effect.gen(function* () {
+            yield* receipts(2)
+            assert.strictEqual(yield* sequenceAll, 2)
+            const signed = yield* lastLog
+            state.restored = { ...signed, root: signed.root.map((byte) => byte ^ 1), checkpoint: "another" }
+            yield* receipts(1)
+            assert.strictEqual(yield* sequenceAll, 0)
+          })
+        ).pipe(Effect.provideService(LogStore, service))
+        assert.match((yield* lastLog).stopped ?? "", /did not grow out of the tree of 3 receipts/u)
+      })
+    )
+
+    it.effect("goes on where other nodes made it grow", () =>
+      Effect.gen(function* () {
+        yield* aNode(Effect.flatMap(LogSuccession, ({ begin }) => begin))
+        const other = aNode(sequenceAll)
+        yield* aNode(
+          Effect.gen(function* () {
+            for (const count of [1, 2, 5, 300, 7]) {
+              yield* receipts(count)
+              yield* sequenceAll
+              yield* receipts(count)
+              assert.strictEqual(yield* other, count)
+            }
+            yield* receipts(1)
+            assert.strictEqual(yield* sequenceAll, 1)
+          })
+        )
+        assert.isUndefined((yield* lastLog).stopped)
+      })
+    )
+  })
+}
