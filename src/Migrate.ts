@@ -2,6 +2,7 @@
  * `migrate`: brings the schema up to date and says what was applied.
  */
 import { Console, Effect } from "effect"
+import { checkDatabase } from "../adapters/sql/DatabaseCheck.ts"
 import * as migrations from "../migrations/index.ts"
 import type { AppConfig } from "./config/AppConfig.ts"
 import { database } from "./layers/Database.ts"
@@ -10,6 +11,7 @@ export const migrate = (config: AppConfig) =>
   config.profile === "memory"
     ? Console.log("The memory profile has no schema.")
     : Effect.gen(function* () {
+        yield* checkDatabase
         const applied = yield* migrations.run
         yield* Console.log(
           applied.length === 0

@@ -4,15 +4,33 @@
 export const sentenceOf = (error: { readonly _tag?: string; readonly message: string }): string => {
   switch (error._tag) {
     case "SqlError":
-      return `The database of DATABASE_URL cannot be used: ${root(error)}. Is it running, and are address, user and password right?`
-    case "RedisError":
-      return `The Redis of REDIS_URL cannot be used: ${root(error)}. Is it running, and is the address right?`
+      return `The database of DATABASE_URL cannot be used: ${root(error)}. ${adviceOn(codeIn(error))}`
     default:
       return error.message === "" ? root(error) : error.message
   }
 }
 
+/** By SQLSTATE, or by the code of a socket that did not connect. */
+const adviceOn = (code: string): string => {
+  if (code === "28P01") return "Check user and password in DATABASE_URL."
+  if (code === "28000") return "Check the user in DATABASE_URL, and what pg_hba.conf allows it."
+  if (code === "3D000") return "Create it, or correct its name in DATABASE_URL."
+  if (code === "42501") return "Grant the role of DATABASE_URL what it lacks, or make it the owner of the schema."
+  if (code.startsWith("53")) return "It is out of connections, memory or disk."
+  if (code.startsWith("57P")) return "It is starting or stopping: try again."
+  return "Is it running, and are address, user and password right?"
+}
+
 const CAUSES_MAX = 10
+
+const codeIn = (error: object): string => {
+  let inner: unknown = error
+  for (let n = 0; n < CAUSES_MAX && typeof inner === "object" && inner !== null; n++) {
+    if ("code" in inner && typeof inner.code === "string") return inner.code
+    inner = "reason" in inner ? inner.reason : "cause" in inner ? inner.cause : undefined
+  }
+  return ""
+}
 
 /** Libraries wrap failures in failures: the innermost message says what happened. */
 const root = (error: object): string => {

@@ -1,23 +1,20 @@
 /**
- * The library's rate limiter store in Redis, which nodes share. It is asked, but not waited for: a Redis that is away or
- * silent must not hold up the service.
+ * The library's rate limiter store in Redis, which nodes share. It is asked, but not waited for: while Redis is away or
+ * silent, also at the start, this node counts by itself in the store that it is given, and goes over to Redis once it answers.
  */
 import * as NodeRedis from "@effect/platform-node/NodeRedis"
-import { Duration, Effect, Layer, Redacted } from "effect"
+import { Context, Duration, Effect, Exit, Layer, Logger, Redacted, Schedule, Scope } from "effect"
 import { RateLimiter } from "effect/persistence"
+import { RateLimitStanding } from "../../domain/platform/RateLimitStanding.ts"
 
 const WAIT_MAX = Duration.millis(500)
+const WAIT_AT_START_MAX = Duration.seconds(3)
+/** While Redis does not answer it is asked that often, and not on every request. */
+const ASK_AGAIN_AFTER_MS = 1_000
+const CONNECT_AGAIN = Schedule.spaced("1 second")
+const AWAY = "Redis does not answer: each node counts rate limits by itself."
 
-const bounded = Layer.effect(
-  RateLimiter.RateLimiterStore,
-  Effect.map(RateLimiter.RateLimiterStore, (library) =>
-    RateLimiter.RateLimiterStore.of({
-      ...library,
-      tokenBucket: (options) =>
-        Effect.timeoutOrElse(library.tokenBucket(options), { duration: WAIT_MAX, orElse: () => noAnswer })
-    })
-  )
-)
+type Store = RateLimiter.RateLimiterStore["Service"]
 
 const noAnswer = Effect.suspend(() =>
   Effect.fail(
@@ -39,8 +36,69 @@ const closedInTime = Layer.effectDiscard(
   )
 )
 
-export const layer = (url: Redacted.Redacted) =>
-  Layer.merge(bounded.pipe(Layer.provide(RateLimiter.layerStoreRedis())), closedInTime).pipe(
+const connected = (url: Redacted.Redacted) =>
+  Layer.merge(RateLimiter.layerStoreRedis(), closedInTime).pipe(
     // Without a connection a command fails at once instead of waiting for one.
-    Layer.provide(NodeRedis.layer({ url: Redacted.value(url), disableOfflineQueue: true }))
+    Layer.provide(NodeRedis.layer({ url: Redacted.value(url), disableOfflineQueue: true })),
+    // The client complains of every attempt to connect; what matters is said below, once.
+    Layer.provide(Logger.layer([]))
+  )
+
+export const layer = (url: Redacted.Redacted) =>
+  Layer.effectContext(
+    Effect.gen(function* () {
+      const own = yield* RateLimiter.RateLimiterStore
+      const scope = yield* Effect.scope
+      let shared: Store | undefined
+      let awaySinceMs: number | undefined
+
+      const found = (store: Store) =>
+        Effect.suspend(() => {
+          shared = store
+          const wasAway = awaySinceMs !== undefined
+          awaySinceMs = undefined
+          return wasAway ? Effect.logInfo("Redis answers: nodes count rate limits together again") : Effect.void
+        })
+      const lost = Effect.suspend(() => {
+        const isNews = awaySinceMs === undefined
+        awaySinceMs = performance.now()
+        return isNews ? Effect.logWarning(`The rate limiter's ${AWAY}`) : Effect.void
+      })
+
+      const connect = Effect.gen(function* () {
+        // Of its own: what a failed attempt leaves behind is closed at once.
+        const attempt = yield* Scope.fork(scope)
+        const context = yield* Layer.buildWithScope(Layer.fresh(connected(url)), attempt).pipe(
+          Effect.onError((cause) => Scope.close(attempt, Exit.failCause(cause)))
+        )
+        yield* found(Context.get(context, RateLimiter.RateLimiterStore))
+      })
+      const first = yield* Effect.exit(Effect.timeout(connect, WAIT_AT_START_MAX))
+      if (first._tag === "Failure") {
+        yield* lost
+        yield* Effect.forkScoped(Effect.retry(connect, CONNECT_AGAIN))
+      }
+
+      const store: Store = {
+        ...own,
+        tokenBucket: (options) =>
+          Effect.suspend(() => {
+            if (shared === undefined) return own.tokenBucket(options)
+            if (awaySinceMs !== undefined && performance.now() - awaySinceMs < ASK_AGAIN_AFTER_MS) {
+              return own.tokenBucket(options)
+            }
+            const asked = shared
+            return Effect.timeoutOrElse(asked.tokenBucket(options), {
+              duration: WAIT_MAX,
+              orElse: () => noAnswer
+            }).pipe(
+              Effect.tap(() => (awaySinceMs === undefined ? Effect.void : found(asked))),
+              Effect.catchTag("RateLimiterError", () => Effect.andThen(lost, own.tokenBucket(options)))
+            )
+          })
+      }
+      return Context.make(RateLimiter.RateLimiterStore, store).pipe(
+        Context.add(RateLimitStanding, { problem: () => (awaySinceMs === undefined ? undefined : AWAY) })
+      )
+    })
   )

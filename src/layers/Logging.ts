@@ -2,10 +2,11 @@
  * Lines on the process's output, in the form and from the level that the configuration asks for.
  */
 import { Layer, Logger, References } from "effect"
+import { fewOfAKind } from "../../adapters/telemetry/FewOfAKind.ts"
 import { type AppConfig, valueOf } from "../config/AppConfig.ts"
 
 export const lines = (config: AppConfig) =>
-  valueOf(config, "LOG_FORMAT") === "json" ? Logger.consoleJson : Logger.consolePretty()
+  fewOfAKind(valueOf(config, "LOG_FORMAT") === "json" ? Logger.consoleJson : Logger.consolePretty())
 
 export const level = (config: AppConfig) => Layer.succeed(References.MinimumLogLevel, valueOf(config, "LOG_LEVEL"))
 

@@ -2,7 +2,8 @@
  * Every store on one PostgreSQL, its schema brought up to date first.
  */
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { Duration, Layer, type Redacted } from "effect"
+import { Duration, Effect, Layer, type Redacted } from "effect"
+import { checkDatabase } from "../../adapters/sql/DatabaseCheck.ts"
 import * as PostgresAccountStore from "../../adapters/sql/PostgresAccountStore.ts"
 import * as PostgresBudgetStore from "../../adapters/sql/PostgresBudgetStore.ts"
 import * as PostgresCallStore from "../../adapters/sql/PostgresCallStore.ts"
@@ -103,4 +104,7 @@ export const client = ({ url, connectionsMax }: Database) =>
   })
 
 export const postgresStores = (database: Database) =>
-  stores.pipe(Layer.provide(Layer.effectDiscard(migrations.run)), Layer.provideMerge(client(database)))
+  stores.pipe(
+    Layer.provide(Layer.effectDiscard(Effect.andThen(checkDatabase, migrations.run))),
+    Layer.provideMerge(client(database))
+  )

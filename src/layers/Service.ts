@@ -128,7 +128,13 @@ const redisStore = (url: Redacted.Redacted) =>
   )
 
 const rateLimiter = (redisUrl: Redacted.Redacted | undefined) =>
-  RateLimiter.layer.pipe(Layer.provide(redisUrl === undefined ? BoundedRateLimiterStore.layer : redisStore(redisUrl)))
+  RateLimiter.layer.pipe(
+    Layer.provideMerge(
+      redisUrl === undefined
+        ? BoundedRateLimiterStore.layer
+        : redisStore(redisUrl).pipe(Layer.provide(BoundedRateLimiterStore.layer))
+    )
+  )
 
 /** First signs, all of them verify. A profile without a database makes a secret for as long as it lives. */
 const secrets = (config: AppConfig) =>

@@ -2,12 +2,16 @@
  * Limits that several nodes count together, in a real Redis.
  */
 import { assert, it } from "@effect/vitest"
-import { Context, Effect, Layer } from "effect"
-import { NO_REDIS, isRedisHere, redisServer } from "../support/RedisServer.ts"
+import { Context, Effect, Layer, Schedule } from "effect"
+import { freePort } from "../support/FreePort.ts"
+import { NO_REDIS, isRedisHere, redisServer, redisServerOn } from "../support/RedisServer.ts"
 import { memoryConfig, wholeService } from "../support/ServiceConfig.ts"
 import { type Call, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 
 const CALL: Call = { path: "/api/market" }
+let asked = 0
+/** From another address each time, which has a limit of its own. */
+const health = (): Call => ({ path: "/api/v1/health", from: `198.51.100.${++asked % 250}` })
 
 const node = (settings: Readonly<Record<string, string>>) =>
   Effect.map(Layer.build(Layer.fresh(ServiceUnderTest.over(wholeService(memoryConfig(settings))))), (context) =>
@@ -41,7 +45,7 @@ for (const [way, end] of [
   ["away", "SIGKILL"],
   ["silent", "SIGSTOP"]
 ] as const) {
-  it.live(`requests pass, and soon, while the Redis is ${way}, and the service ends`, (ctx) =>
+  it.live(`a node counts by itself, and soon, while the Redis is ${way}, and the service ends`, (ctx) =>
     Effect.gen(function* () {
       if (!isRedisHere()) return ctx.skip(NO_REDIS)
       const redis = yield* redisServer
@@ -49,21 +53,47 @@ for (const [way, end] of [
       assert.strictEqual((yield* send(CALL)).status, 200)
       assert.strictEqual((yield* send(CALL)).status, 429)
       yield* redis.signal(end)
-      for (let n = 0; n < 3; n++) {
+      const logs: Array<string> = []
+      for (const status of [200, 429, 429]) {
         const answer = yield* Effect.timeoutOrElse(send(CALL), {
           duration: "10 seconds",
           orElse: () => Effect.die(new Error(`A request waits for a Redis that is ${way}`))
         })
-        assert.strictEqual(answer.status, 200)
-        assert.include(answer.log, "rate limiter")
+        assert.strictEqual(answer.status, status)
+        logs.push(answer.log)
       }
+      assert.lengthOf(logs.join("\n").match(/Redis does not answer/gu) ?? [], 1, "it says so once")
+      assert.include((yield* send(health())).text, "Redis does not answer: each node counts rate limits by itself.")
     })
   )
 }
 
-it.live("a service whose Redis is not there at its start does not start", () =>
+it.live("a node whose Redis is not there at its start counts by itself, and goes over to it once it is", (ctx) =>
   Effect.gen(function* () {
-    const exit = yield* Effect.exit(node({ RATE_LIMIT_IP_RPM: "1", REDIS_URL: "redis://127.0.0.1:1" }))
-    assert.strictEqual(exit._tag, "Failure")
+    if (!isRedisHere()) return ctx.skip(NO_REDIS)
+    const port = yield* freePort
+    const settings = { RATE_LIMIT_IP_RPM: "2", REDIS_URL: `redis://127.0.0.1:${port}` }
+    const [one, other] = [yield* node(settings), yield* node(settings)]
+    assert.deepStrictEqual(
+      yield* Effect.forEach([one, one, one, other], ({ send }) => Effect.map(send(CALL), ({ status }) => status)),
+      [200, 200, 429, 200]
+    )
+    const degraded = (text: string) => text.includes("Redis does not answer")
+    assert.isTrue(degraded((yield* one.send(health())).text))
+    yield* redisServerOn(port)
+    yield* Effect.forEach([one, other], ({ send }) =>
+      Effect.repeat(
+        Effect.suspend(() => send(health())),
+        {
+          until: ({ status, text }) => status === 200 && !degraded(text),
+          schedule: Schedule.spaced("100 millis")
+        }
+      ).pipe(Effect.timeout("60 seconds"))
+    )
+    const from = "203.0.113.9"
+    const statuses = yield* Effect.forEach([one, other, one], ({ send }) =>
+      Effect.map(send({ ...CALL, from }), ({ status }) => status)
+    )
+    assert.deepStrictEqual(statuses, [200, 200, 429], "together")
   })
 )

@@ -12,12 +12,11 @@ export const NO_REDIS = "there is no redis-server on this machine (Debian and Ub
 
 export const isRedisHere = (): boolean => spawnSync("redis-server", ["--version"]).status === 0
 
-export const redisServer = Effect.gen(function* () {
+export const redisServerOn = Effect.fnUntraced(function* (port: number) {
   const folder = yield* Effect.acquireRelease(
     Effect.promise(() => mkdtemp(join(tmpdir(), "agent-tool-billing-redis-"))),
     (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
   )
-  const port = yield* freePort
   const server = yield* Effect.acquireRelease(
     Effect.sync(() => spawn("redis-server", argumentsOf(folder, port), { stdio: ["ignore", "pipe", "inherit"] })),
     stop
@@ -28,6 +27,8 @@ export const redisServer = Effect.gen(function* () {
     signal: (name: NodeJS.Signals) => Effect.sync(() => void server.kill(name))
   }
 })
+
+export const redisServer = Effect.flatMap(freePort, redisServerOn)
 
 const argumentsOf = (folder: string, port: number) =>
   ["--bind 127.0.0.1", `--port ${port}`, `--dir ${folder}`, "--save ''", "--appendonly no"].flatMap((option) => {

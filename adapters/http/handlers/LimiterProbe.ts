@@ -1,14 +1,14 @@
 /**
- * Whether rate limits are counted. If not, requests pass all the same: the service is degraded, not down.
+ * Whether rate limits are counted, and by all nodes together where they should be. If not, requests pass all the same: the service is degraded, not down.
  */
 import { Effect } from "effect"
 import type { Probe } from "../../../domain/platform/Health.ts"
 import type { RateLimits } from "../pipeline/RateLimits.ts"
 
-export const limiterProbe = ({ probe }: RateLimits["Service"]): Probe => ({
+export const limiterProbe = ({ probe, standing }: RateLimits["Service"]): Probe => ({
   name: "rate_limits",
   critical: false,
   limitMs: 1_000,
   slowMs: 250,
-  ask: Effect.as(probe, undefined)
+  ask: Effect.map(probe, () => standing.problem())
 })

@@ -101,6 +101,7 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
           "Time for money comes from the database: a node whose clock is more than 2 seconds off is not ready and runs no background jobs.",
           "A month that was closed too early is repaired with `invoices 2026-10 --supplement`.",
           "A node remembers the last tree of the log that it signed and signs no smaller or different one; `begin-log` begins a new log with a statement that names the old one.",
+          "A node starts while Redis is away and counts rate limits by itself until Redis answers; the start checks the database's encoding and its role's rights.",
           "Every round of a background job has a time limit, so that a database connection that hangs stops nothing for long.",
           "Rate limits in memory or shared through Redis; a deadline for every request.",
           "`METRICS_TOKEN` guards `/metrics`; production shows it to nobody without one.",

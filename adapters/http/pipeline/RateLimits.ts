@@ -5,6 +5,7 @@
 import { Context, Duration, Effect, Layer } from "effect"
 import { RateLimiter } from "effect/persistence"
 import type { Principal } from "../../../domain/accounts/Principal.ts"
+import { RateLimitStanding } from "../../../domain/platform/RateLimitStanding.ts"
 import { networkOf } from "./ClientAddress.ts"
 import { RateLimited } from "./Failures.ts"
 
@@ -34,6 +35,7 @@ export class RateLimits extends Context.Service<
     key(principal: Principal): Effect.Effect<LimitHeaders, RateLimited>
     /** Dies where the counter's store does not count. */
     readonly probe: Effect.Effect<void>
+    readonly standing: { readonly problem: () => string | undefined }
   }
 >()("agent-tool-billing/adapters/http/RateLimits") {
   static readonly layer = Layer.effect(
@@ -41,6 +43,7 @@ export class RateLimits extends Context.Service<
     Effect.gen(function* () {
       const limiter = yield* RateLimiter.RateLimiter
       const settings = yield* RateLimitSettings
+      const standing = yield* RateLimitStanding
 
       const consume = (key: string, limit: number): Effect.Effect<LimitHeaders, RateLimited> =>
         limit <= 0
@@ -57,6 +60,7 @@ export class RateLimits extends Context.Service<
             )
 
       return RateLimits.of({
+        standing,
         address: (address) => consume(`address:${networkOf(address)}`, settings.addressRpm),
         registration: (address) => consume(`register:${networkOf(address)}`, settings.registrationRpm),
         key: (principal) =>

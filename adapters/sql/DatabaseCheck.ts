@@ -1,0 +1,64 @@
+/**
+ * Whether a database can hold the service's data: its encoding, that it is no standby, and what its role may do. Asked before
+ * the schema is touched, so that the reason is named and not the first statement that fails.
+ */
+import { Effect, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+
+export class DatabaseUnfit extends Schema.TaggedError<DatabaseUnfit>()("DatabaseUnfit", { problem: Schema.String }) {
+  override get message() {
+    return `The database of DATABASE_URL cannot be used: ${this.problem}`
+  }
+}
+
+interface Standing {
+  readonly name: string
+  readonly encoding: string
+  readonly role: string
+  readonly schema: string | null
+  readonly may_create: boolean
+  readonly is_standby: boolean
+  /** Tables that the role may not read and change. */
+  readonly closed: ReadonlyArray<string>
+}
+
+const TABLES_NAMED_MAX = 5
+
+export const checkDatabase = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [standing] = yield* sql<Standing>`
+    SELECT current_database()::text AS name, current_setting('server_encoding') AS encoding, current_user::text AS role,
+      current_schema()::text AS schema, pg_is_in_recovery() AS is_standby,
+      coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS may_create,
+      ARRAY(SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema()
+        AND NOT has_table_privilege(format('%I.%I', schemaname, tablename), 'SELECT')
+        OR schemaname = current_schema()
+        AND NOT has_table_privilege(format('%I.%I', schemaname, tablename), 'INSERT')
+        ORDER BY 1) AS closed`
+  const problem = problemOf(standing!)
+  if (problem !== undefined) return yield* new DatabaseUnfit({ problem })
+})
+
+export const problemOf = ({
+  closed,
+  encoding,
+  is_standby,
+  may_create,
+  name,
+  role,
+  schema
+}: Standing): string | undefined => {
+  if (encoding !== "UTF8") {
+    return `"${name}" has the encoding ${encoding}, and UTF8 is required. Create one with \`CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0\`.`
+  }
+  if (is_standby) return `"${name}" is on a standby, which is read-only. Name the primary.`
+  if (schema === null) {
+    return `the role "${role}" may use none of the schemas in its search_path. Grant it USAGE and CREATE on one.`
+  }
+  if (!may_create) {
+    return `the role "${role}" may not create tables in the schema "${schema}", which migrations need. Run \`GRANT CREATE ON SCHEMA ${schema} TO ${role}\`.`
+  }
+  return closed.length === 0
+    ? undefined
+    : `the role "${role}" may not read and write the tables ${closed.slice(0, TABLES_NAMED_MAX).join(", ")}${closed.length > TABLES_NAMED_MAX ? " and others" : ""}. Make it their owner or grant it SELECT, INSERT, UPDATE and DELETE.`
+}

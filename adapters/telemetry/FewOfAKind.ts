@@ -1,0 +1,44 @@
+/**
+ * Warnings and errors of one kind, a few at a time: an outage fails every request and every job, and thousands of lines that
+ * say the same hide the one that says why.
+ */
+import { Logger } from "effect"
+
+export const OF_A_KIND_MAX = 3
+const WINDOW_MS = 30_000
+/** Kinds are fixed texts, with a name or a number in some. */
+const KINDS_MAX = 1_000
+
+interface Kind {
+  sinceMs: number
+  count: number
+}
+
+export const fewOfAKind = <Output>(
+  logger: Logger.Logger<unknown, Output>
+): Logger.Logger<unknown, Output | undefined> => {
+  const kinds = new Map<string, Kind>()
+  return Logger.make((options) => {
+    if (options.logLevel !== "Warn" && options.logLevel !== "Error") return logger.log(options)
+    const parts = Array.isArray(options.message) ? options.message : [options.message]
+    const text = String(parts[0])
+    const nowMs = options.date.getTime()
+    const known = kinds.get(text)
+    const isOver = known === undefined || Math.abs(nowMs - known.sinceMs) >= WINDOW_MS
+    const kind = isOver ? { sinceMs: nowMs, count: 0 } : known
+    const leftOut = isOver && known !== undefined ? known.count - OF_A_KIND_MAX : 0
+    if (isOver) {
+      if (kinds.size >= KINDS_MAX) kinds.delete(kinds.keys().next().value!)
+      kinds.set(text, kind)
+    }
+    kind.count++
+    if (kind.count > OF_A_KIND_MAX) return undefined
+    const note =
+      kind.count === OF_A_KIND_MAX
+        ? ` (further lines like this are left out for ${WINDOW_MS / 1_000} s)`
+        : leftOut > 0
+          ? ` (${leftOut} lines like this were left out before)`
+          : ""
+    return logger.log(note === "" ? options : { ...options, message: [`${text}${note}`, ...parts.slice(1)] })
+  })
+}

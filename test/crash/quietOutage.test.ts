@@ -1,0 +1,64 @@
+/**
+ * An outage of the database under load leaves lines that say what is the matter, and not one for every request.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer, Redacted } from "effect"
+import { DatabaseLink } from "../support/DatabaseLink.ts"
+import { until } from "../support/EmbeddedFolders.ts"
+import { callLoad } from "../support/load/CallLoad.ts"
+import { echoProvider } from "../support/load/EchoProvider.ts"
+import { loadMarket, OPEN_TO_LOAD } from "../support/load/LoadMarket.ts"
+import { PostgresTest } from "../support/postgres.ts"
+import { ready } from "../support/ServiceProcess.ts"
+import { LIVE } from "../support/ServiceUnderTest.ts"
+
+const OUTAGE_MS = 5_000
+/** Of more than a dozen jobs, of requests and of the change feed, a few each. */
+const EVENTS_MAX = 120
+
+it.layer(DatabaseLink.layer.pipe(Layer.provideMerge(PostgresTest.layerDatabase)), LIVE)("an outage", (it) => {
+  it.effect(
+    "leaves a few lines of each kind",
+    () =>
+      Effect.gen(function* () {
+        const link = yield* DatabaseLink
+        const node = yield* ready({
+          ...OPEN_TO_LOAD,
+          DATABASE_URL: Redacted.value(link.url),
+          DATABASE_CONNECTIONS_MAX: "4",
+          RECEIPT_SIGNING_SECRET: "a secret of the tests, 32 characters or more",
+          LOG_SIGNING_KEY: "901e7000".repeat(8),
+          PAYMENTS: "dry_run",
+          LOG_FORMAT: "json"
+        })
+        const market = yield* loadMarket(node.url, yield* echoProvider)
+        const load = yield* callLoad({ ...market, url: node.url, connections: 64 })
+        const answered = (status: number) => load.heard.statuses.get(status) ?? 0
+        yield* until(
+          "calls are answered",
+          Effect.sync(() => answered(200) > 64)
+        )
+        yield* link.cut
+        yield* Effect.sleep(OUTAGE_MS)
+        yield* until(
+          "many are told that it is unavailable",
+          Effect.sync(() => answered(503) > 200)
+        )
+        yield* link.mend
+        const before = answered(200)
+        yield* until(
+          "calls are answered again",
+          Effect.sync(() => answered(200) > before + 64)
+        )
+        yield* load.stop
+        const events = node
+          .output()
+          .split("\n")
+          .filter((line) => line.startsWith("{") && /"level":"(?:WARN|ERROR)"/u.test(line))
+        assert.isAtLeast(events.length, 1, "it says something")
+        assert.isAtMost(events.length, EVENTS_MAX, events.slice(0, 20).join("\n"))
+        assert.include(node.output(), "further lines like this are left out")
+      }),
+    180_000
+  )
+})
