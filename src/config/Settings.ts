@@ -67,9 +67,7 @@ export const settings = {
   ),
   LOG_STATE_FILE: setting(
     text,
-    "where this node remembers the last tree of the log that it signed, so that it signs no smaller one after the database " +
-      "lost its tail: a file on a disk that outlives the node and the database. `DATA_DIR/log-signed-tree` when embedded; " +
-      "without one a node remembers as long as it runs",
+    "keeps the last signed tree of the log, on a disk that outlives the database; `DATA_DIR/log-signed-tree` when embedded",
     undefined
   ),
   OPERATOR_KEY: setting(secret, "enables the operator's endpoints", undefined, { secret: true }),
