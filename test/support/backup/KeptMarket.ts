@@ -107,10 +107,27 @@ const loadAll = Effect.gen(function* () {
   }
 })
 
+/** The service goes by the database's clock: last month it is only where the database says so. */
+const clockBehind = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`CREATE FUNCTION public.clock_timestamp() RETURNS timestamptz LANGUAGE sql
+    AS $$ SELECT pg_catalog.clock_timestamp() - interval '40 days' $$`
+  yield* sql`DO $$ BEGIN
+    EXECUTE format('ALTER DATABASE %I SET search_path = public, pg_catalog', current_database());
+  END $$`
+})
+
+const clockRight = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`DO $$ BEGIN EXECUTE format('ALTER DATABASE %I RESET search_path', current_database()); END $$`
+  yield* sql`DROP FUNCTION public.clock_timestamp()`
+})
+
 export const keptMarket = Effect.fnUntraced(function* (database: Redacted.Redacted) {
   const double = yield* stripeDouble
   const settings = { ...settingsOn(database), ...withStripe(double) }
   const provider = yield* echoProvider
+  yield* clockBehind.pipe(connectedTo(database))
   const early = yield* behind(40, settings)
   const market = yield* loadMarket(early.url, provider, { cents: 0, tool: { price_microcents: PRICE } })
   yield* loadAll.pipe(Effect.provide(books(double)), connectedTo(database))
@@ -121,6 +138,7 @@ export const keptMarket = Effect.fnUntraced(function* (database: Redacted.Redact
   )
   yield* lastMonth.stop
   yield* kill(early.child, "SIGTERM")
+  yield* clockRight.pipe(connectedTo(database))
   const month = new Date(Date.now() - 40 * 86_400_000).toISOString().slice(0, 7)
   const closed = yield* finished(["invoices", month], { settings })
   assert.match(closed.output, /: 9 documents made now/u, closed.problem)
