@@ -93,6 +93,16 @@ export const layer = Layer.effect(
           return (listed.length > 0 ? listed : named).slice(0, limit).map(toEntry)
         }),
 
+      namesNear: (toolName, providerId, limit) =>
+        Effect.sync(() => {
+          const rows = [...tools.values()].filter(
+            (row) => isListed(row) && (providerId === undefined || row.tool.providerId === providerId)
+          )
+          const names = [...new Set(rows.map(({ tool }) => tool.toolName))].toSorted(compareCodePoints)
+          const before = names.filter((name) => name < toolName).slice(-limit)
+          return [...before, ...names.filter((name) => name >= toolName).slice(0, limit)]
+        }),
+
       search: (filter, sort, { after, limit, offset }) =>
         Effect.sync(() => {
           const found = [...tools.values()]

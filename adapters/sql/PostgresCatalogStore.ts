@@ -159,6 +159,18 @@ export const layer = Layer.effect(
         return rows.map(toEntry)
       }, Effect.orDie),
 
+      // Rows are limited, not names: many providers may list the same one.
+      namesNear: Effect.fn("PostgresCatalogStore.namesNear")(function* (toolName, providerId, limit) {
+        if (!isStorable(toolName)) return []
+        const listed = sql`t.withdrawn_at IS NULL ${providerId === undefined ? sql`` : sql`AND t.provider_id = ${providerId}`}`
+        const rows = yield* sql<{ readonly tool_name: string }>`
+          (SELECT t.tool_name FROM tools t WHERE t.tool_name >= ${toolName} AND ${listed} ORDER BY t.tool_name LIMIT ${limit})
+          UNION
+          (SELECT t.tool_name FROM tools t WHERE t.tool_name < ${toolName} AND ${listed} ORDER BY t.tool_name DESC LIMIT ${limit})
+          ORDER BY tool_name`
+        return rows.map((row) => row.tool_name)
+      }, Effect.orDie),
+
       search: catalogSearch(sql, totals),
 
       // One step through the index per category instead of one per tool.

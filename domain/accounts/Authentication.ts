@@ -17,7 +17,7 @@ export const KEY_CACHE_ENTRIES_MAX = 50_000
 export const KEY_CACHE_TTL_MS = 30_000
 
 export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthorized", {
-  reason: Schema.Literals(["missing", "malformed", "unknown", "expired", "revoked"])
+  reason: Schema.Literals(["missing", "no_scheme", "other_scheme", "malformed", "unknown", "expired", "revoked"])
 }) {
   override get message() {
     return messages[this.reason]
@@ -26,6 +26,9 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthoriz
 
 const messages = {
   missing: "This endpoint needs a key: send it as `Authorization: Bearer <key>`.",
+  no_scheme:
+    "The Authorization header has no scheme: put `Bearer` before the key, as in `Authorization: Bearer <key>`.",
+  other_scheme: "The Authorization header has another scheme than `Bearer`: send `Authorization: Bearer <key>`.",
   malformed: "This is not a key of ours: its checksum does not fit. Was it copied whole?",
   unknown: "This key is not known here.",
   expired: "This key has expired. Create another one with a key that still works.",

@@ -9,6 +9,7 @@ import { ChangeFeed } from "../shared/ChangeFeed.ts"
 import { Entropy } from "../shared/Entropy.ts"
 import { type ProviderId, ToolId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
+import { nearestName } from "../shared/NearestName.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import {
@@ -31,6 +32,8 @@ export const TOOLS_PER_PROVIDER_MAX = 1_000
 /** Each is kept for good: receipts name the version that they were priced by. */
 export const PRICE_CHANGES_PER_DAY_MAX = 100
 const CANDIDATES_MAX = 20
+/** Names on either side that a misspelled one is compared with. */
+const NEIGHBORS_MAX = 200
 const PRICES_SHOWN_MAX = 100
 const PROMOTED_AT_ONCE_MAX = 1_000
 
@@ -91,6 +94,8 @@ export class Catalog extends Context.Service<
     findOf(providerId: ProviderId, toolName: string): Effect.Effect<Option.Option<CatalogEntry>>
     findQualified(handle: string, toolName: string): Effect.Effect<Option.Option<CatalogEntry>>
     findByName(toolName: string): Effect.Effect<ReadonlyArray<CatalogEntry>>
+    /** The listed name that a misspelled one most likely means; of one provider's tools, if it is named. */
+    nearestName(toolName: string, providerId: ProviderId | undefined): Effect.Effect<string | undefined>
     /** Newest first, without those that were replaced before they were in effect. */
     prices(id: ToolId): Effect.Effect<ReadonlyArray<PriceVersion>>
     /** Searches and orders by the announced terms whose time has come; says of how many tools. */
@@ -244,6 +249,8 @@ export class Catalog extends Context.Service<
         findQualified: (handle, toolName) => one(store.findQualified(handle, toolName)),
         findByName: (toolName) =>
           inEffectNow(store.findByName(toolName, CANDIDATES_MAX), (entries, at) => entries.map(at)),
+        nearestName: (toolName, providerId) =>
+          Effect.map(store.namesNear(toolName, providerId, NEIGHBORS_MAX), (names) => nearestName(toolName, names)),
         prices,
         promote,
         categories: store.categories,

@@ -88,6 +88,8 @@ export class CatalogStore extends Context.Service<
     findQualified(handle: string, toolName: string): Effect.Effect<Option.Option<CatalogEntry>>
     /** Every provider's tool of that name, at most `limit`, oldest first; withdrawn ones only where none is listed. */
     findByName(toolName: string, limit: number): Effect.Effect<ReadonlyArray<CatalogEntry>>
+    /** Names of listed tools next to this one in their order, each once: at most `limit` on either side. */
+    namesNear(toolName: string, providerId: ProviderId | undefined, limit: number): Effect.Effect<ReadonlyArray<string>>
     search(filter: CatalogFilter, sort: CatalogSort, page: PageRequest): Effect.Effect<Page<CatalogEntry>>
     /** Of listed tools; sorted, without the empty one. */
     readonly categories: Effect.Effect<ReadonlyArray<string>>

@@ -8,7 +8,7 @@ import type { Microcents } from "../shared/Microcents.ts"
 /** As MCP names tools; it also stands in headers and receipts, so it is plain ASCII. */
 export const ToolName = Schema.String.check(
   Schema.isPattern(/^[A-Za-z0-9_./-]{1,128}$/u, {
-    message: "Expected 1 to 128 letters, digits, `_`, `-`, `.` or `/`"
+    message: "must be 1 to 128 letters, digits, `_`, `-`, `.` or `/`"
   })
 )
 
@@ -21,7 +21,7 @@ export const ToolNameSent = Schema.String.check(
 
 export const Category = Schema.String.check(
   Schema.isPattern(/^[a-z0-9][a-z0-9 _-]{0,49}$/u, {
-    message: "Expected 1 to 50 lowercase letters, digits, spaces, `_` or `-`"
+    message: "must be 1 to 50 lowercase letters, digits, spaces, `_` or `-`"
   })
 )
 

@@ -11,7 +11,7 @@ export type InvoiceKind = typeof InvoiceKind.Type
 
 /** A calendar month, UTC: `2026-11`. */
 export const Month = Schema.String.check(
-  Schema.isPattern(/^20\d{2}-(0[1-9]|1[0-2])$/u, { message: "Expected a month such as 2026-11" })
+  Schema.isPattern(/^20\d{2}-(0[1-9]|1[0-2])$/u, { message: "must be a month such as 2026-11" })
 ).pipe(Schema.brand("Month"))
 export type Month = typeof Month.Type
 

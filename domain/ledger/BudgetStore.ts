@@ -3,13 +3,11 @@
  * opened and count when they are closed (CallStore); every budget that covers a call must have room for it.
  */
 import { Context, type DateTime, type Effect, Schema } from "effect"
-import type { ConsumerId, ProviderId, ToolId } from "../shared/Ids.ts"
+import { type ConsumerId, type ProviderId, type ToolId, Uuid } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import type { BudgetPeriod } from "./BudgetPeriod.ts"
 
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u
-
-export const BudgetId = Schema.String.check(Schema.isPattern(uuid)).pipe(Schema.brand("BudgetId"))
+export const BudgetId = Uuid.pipe(Schema.brand("BudgetId"))
 export type BudgetId = typeof BudgetId.Type
 
 export interface Budget {

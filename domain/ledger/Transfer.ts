@@ -3,7 +3,7 @@
  * together share an id and all happen or none; they are never changed or taken away, only answered by others.
  */
 import { type DateTime, Schema } from "effect"
-import { type ConsumerId, type ProviderId, ReceiptId } from "../shared/Ids.ts"
+import { type ConsumerId, type ProviderId, ReceiptId, Uuid } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import type { AccountKind } from "./Account.ts"
 import type { Book } from "./Book.ts"
@@ -26,9 +26,7 @@ export const TransferKind = Schema.Literals([
 ])
 export type TransferKind = typeof TransferKind.Type
 
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u
-
-export const TransferId = Schema.String.check(Schema.isPattern(uuid)).pipe(Schema.brand("TransferId"))
+export const TransferId = Uuid.pipe(Schema.brand("TransferId"))
 export type TransferId = typeof TransferId.Type
 
 /** One movement, from the account that is debited to the one that is credited. */

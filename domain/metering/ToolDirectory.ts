@@ -17,9 +17,14 @@ export const DIRECTORY_ENTRIES_MAX = 50_000
 export const DIRECTORY_TTL_MS = 30_000
 const CANDIDATES_NAMED_MAX = 5
 
-export class ToolNotFound extends Schema.TaggedError<ToolNotFound>()("ToolNotFound", { tool: Schema.String }) {
+export class ToolNotFound extends Schema.TaggedError<ToolNotFound>()("ToolNotFound", {
+  tool: Schema.String,
+  /** The name of a listed tool that may be meant. */
+  nearest: Schema.optional(Schema.String)
+}) {
   override get message() {
-    return `There is no tool ${this.tool}. GET /api/market/catalog lists what there is.`
+    const guess = this.nearest === undefined ? "" : ` Did you mean \`${this.nearest}\`?`
+    return `There is no tool \`${this.tool}\`.${guess} GET /api/market/catalog lists all tools.`
   }
 }
 
@@ -141,6 +146,11 @@ export class ToolDirectory extends Context.Service<
           : readOne(`/ ${name}`, () => catalog.findQualified(parts.handle, parts.toolName))
       }
 
+      const unknown = (toolName: string, providerId: ProviderId | undefined) =>
+        Effect.flatMap(catalog.nearestName(toolName, providerId), (nearest) =>
+          Effect.fail(new ToolNotFound({ tool: toolName, nearest }))
+        )
+
       const findOfProvider = Effect.fnUntraced(function* (
         providerId: ProviderId,
         toolName: string,
@@ -150,7 +160,7 @@ export class ToolDirectory extends Context.Service<
         if (own !== undefined) return yield* offered(own, calledAt)
         const qualified = yield* findQualified(toolName)
         if (qualified?.provider.id === providerId) return yield* offered(qualified, calledAt)
-        return yield* new ToolNotFound({ tool: toolName })
+        return yield* unknown(toolName, providerId)
       })
 
       const findListed = Effect.fnUntraced(function* (
@@ -166,7 +176,7 @@ export class ToolDirectory extends Context.Service<
           exists
         )
         const [first] = entries
-        if (first === undefined) return yield* new ToolNotFound({ tool: toolName })
+        if (first === undefined) return yield* unknown(toolName, undefined)
         // Asked after the entries were read: a pin that was made on another node before they changed is found.
         const pinned = account === undefined ? undefined : yield* pins.find(account, toolName)
         if (pinned !== undefined) return yield* findById(pinned, calledAt, true)

@@ -157,7 +157,7 @@ export class Loads extends Context.Service<
         )
         const fresh = freshLoad(id, consumerId, amountCents, yield* DateTime.now)
         const { inserted, known } = yield* order(fresh)
-        if (known.amountCents !== amountCents) return yield* new IdempotencyConflict()
+        if (known.amountCents !== amountCents) return yield* new IdempotencyConflict({ reason: "other_request" })
         const opened = known.checkoutUrl === undefined ? yield* open(known) : known
         return {
           mode: "live" as const,

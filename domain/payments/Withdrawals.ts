@@ -177,7 +177,7 @@ export class Withdrawals extends Context.Service<
             DuplicateReference: Effect.die
           })
         )
-        if (withdrawal.amountCents !== amountCents) return yield* new IdempotencyConflict()
+        if (withdrawal.amountCents !== amountCents) return yield* new IdempotencyConflict({ reason: "other_request" })
         if (!repeated) yield* Effect.forEach(withdrawal.parts, (part) => advance(part.id), { discard: true })
         return { withdrawal: Option.getOrThrow(yield* store.find(id)), repeated }
       })

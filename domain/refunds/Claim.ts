@@ -3,12 +3,10 @@
  * earns; what the platform owes of its fee, as soon as it has funds.
  */
 import { type DateTime, Schema } from "effect"
-import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
+import { type ConsumerId, type ProviderId, Uuid } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u
-
-export const ClaimId = Schema.String.check(Schema.isPattern(uuid)).pipe(Schema.brand("ClaimId"))
+export const ClaimId = Uuid.pipe(Schema.brand("ClaimId"))
 export type ClaimId = typeof ClaimId.Type
 
 export interface Claim {

@@ -20,6 +20,6 @@ const isEndpoint = (text: string): boolean => {
 export const EndpointUrl = Schema.String.check(
   Schema.isMaxLength(ENDPOINT_URL_CHARS_MAX),
   Schema.makeFilter((text: string) =>
-    isEndpoint(text) ? undefined : "Expected an http or https URL without credentials"
+    isEndpoint(text) ? undefined : "must be an http or https URL without credentials"
   )
 ).pipe(Schema.annotateEncoded({ format: "uri" }))

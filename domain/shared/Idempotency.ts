@@ -11,10 +11,20 @@ import { UnitOfWork } from "./UnitOfWork.ts"
 export const IDEMPOTENCY_KEY_CHARS_MAX = 255
 export const IDEMPOTENCY_DAYS_KEPT = 30
 
-export class IdempotencyConflict extends Schema.TaggedError<IdempotencyConflict>()("IdempotencyConflict", {}) {
+export class IdempotencyConflict extends Schema.TaggedError<IdempotencyConflict>()("IdempotencyConflict", {
+  /** `answered_once`: the answer showed a secret, and who asks again cannot be told from somebody else. */
+  reason: Schema.Literals(["other_request", "answered_once"])
+}) {
   override get message() {
-    return "This Idempotency-Key was used with another request before. Take a new key for a new request."
+    return messages[this.reason]
   }
+}
+
+const messages = {
+  other_request: "This Idempotency-Key was used with another request before. Take a new key for a new request.",
+  answered_once:
+    "This Idempotency-Key was used from your address before. Nothing was created now: the answer showed an API key, which is " +
+    "shown once. Send a new Idempotency-Key to register another account."
 }
 
 export interface IdempotentRequest {
@@ -22,6 +32,8 @@ export interface IdempotentRequest {
   readonly key: string
   /** All that makes this request differ from another one: method, path and body. */
   readonly request: string
+  /** Its answer is not stored: asked again, it fails. */
+  readonly isAnsweredOnce?: boolean
 }
 
 export interface Once {
@@ -54,14 +66,19 @@ export class Idempotency extends Context.Service<
         const requestHash = sha256Hex(request.request)
         const claimed = yield* store.claim({ scope: request.scope, keyHash, requestHash, at: yield* DateTime.now })
         if (claimed._tag === "Known") {
-          if (claimed.requestHash !== requestHash) return yield* new IdempotencyConflict()
+          if (request.isAnsweredOnce === true) return yield* new IdempotencyConflict({ reason: "answered_once" })
+          if (claimed.requestHash !== requestHash) return yield* new IdempotencyConflict({ reason: "other_request" })
           const answer = sealer.open(claimed.sealedAnswer, keyHash)
           // Sealed with a secret that was taken away since: the key is used up, its answer cannot be shown again.
-          if (Option.isNone(answer)) return yield* new IdempotencyConflict()
+          if (Option.isNone(answer)) return yield* new IdempotencyConflict({ reason: "other_request" })
           return { answer: answer.value, replayed: true }
         }
         const answer = yield* effect
-        yield* store.complete(request.scope, keyHash, sealer.seal(answer, keyHash))
+        yield* store.complete(
+          request.scope,
+          keyHash,
+          sealer.seal(request.isAnsweredOnce === true ? "" : answer, keyHash)
+        )
         return { answer, replayed: false }
       }, atomically)
 

@@ -4,7 +4,8 @@
 import { Schema } from "effect"
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u
-const Uuid = Schema.String.check(Schema.isPattern(uuid, { message: "Expected a UUID in lower case" }))
+/** The form of every id that is a UUID. */
+export const Uuid = Schema.String.check(Schema.isPattern(uuid, { message: "must be a UUID in lower case" }))
 
 export const ProviderId = Uuid.pipe(Schema.brand("ProviderId"))
 export type ProviderId = typeof ProviderId.Type
@@ -22,7 +23,7 @@ export type KeyId = typeof KeyId.Type
 const receiptId = /^rcpt_[0-9a-f]{16,}$/u
 
 export const ReceiptId = Schema.String.check(
-  Schema.isPattern(receiptId, { message: "Expected rcpt_ and at least 16 lowercase hex digits" })
+  Schema.isPattern(receiptId, { message: "must be `rcpt_` and at least 16 lowercase hex digits" })
 ).pipe(Schema.brand("ReceiptId"))
 export type ReceiptId = typeof ReceiptId.Type
 

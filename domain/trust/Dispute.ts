@@ -4,14 +4,10 @@
 import { DateTime, Schema } from "effect"
 import type { CallCause } from "../metering/CallCause.ts"
 import type { ReceiptStatus } from "../receipts/Receipt.ts"
-import type { ConsumerId, ProviderId, ReceiptId } from "../shared/Ids.ts"
+import { type ConsumerId, type ProviderId, type ReceiptId, Uuid } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u
-
-export const DisputeId = Schema.String.check(Schema.isPattern(uuid, { message: "Expected a UUID in lower case" })).pipe(
-  Schema.brand("DisputeId")
-)
+export const DisputeId = Uuid.pipe(Schema.brand("DisputeId"))
 export type DisputeId = typeof DisputeId.Type
 
 export const DisputeReason = Schema.Literals(["tool_error", "overcharge", "timeout", "quality", "other"])

@@ -226,7 +226,7 @@ export class Verification extends Context.Service<
         const repository = repositoryOf(asked.repositoryUrl ?? "")
         if (repository !== undefined) return yield* byPublication(providerId, "code", repository)
         const why =
-          "Expected a repository such as https://github.com/owner/name, on github.com, gitlab.com or bitbucket.org."
+          "`repo_url` must be a repository such as https://github.com/owner/name, on github.com, gitlab.com or bitbucket.org."
         return yield* new SubjectRefused({ field: "repo_url", why })
       })
 

@@ -56,7 +56,7 @@ it.live.skipIf(!hasBrowser)(
       const declared = Effect.gen(function* () {
         const own = yield* got(`${url}/api/v1/market/tools`, seller.key)
         const [tool] = own["tools"] as ReadonlyArray<{ readonly id: string }>
-        return (yield* got(`${url}/api/v1/market/tools/${tool!.id}?read=${++reads}`, seller.key))["declaration"]
+        return (yield* got(`${url}/api/v1/market/tools/${tool!.id}?utm_read=${++reads}`, seller.key))["declaration"]
       })
       const sends = Effect.fnUntraced(function* (
         canceled: string,

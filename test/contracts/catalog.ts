@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Effect, Exit, type Layer, Option } from "effect"
+import { DateTime, Effect, Exit, type Layer, Option } from "effect"
 import { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
 import { termsOf } from "../../domain/catalog/Terms.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
@@ -119,6 +119,35 @@ export const catalogContract = (name: string, ports: Layer.Layer<Ports>) =>
           assert.deepStrictEqual(yield* store.findByName(stranger, 3), [])
           assert.deepStrictEqual(yield* store.findOf(tools[0]!.providerId, stranger), Option.none())
         }
+      })
+    )
+
+    it.effect("finds the listed names next to one, each once, in order, a bounded number on either side", () =>
+      Effect.gen(function* () {
+        const store = yield* CatalogStore
+        const [one, two] = [yield* aProvider(), yield* aProvider()]
+        const prefix = `near.${one.id}`
+        const near = (name: string, limit: number, providerId = one.id) =>
+          store
+            .namesNear(`${prefix}.${name}`, providerId, limit)
+            .pipe(Effect.map((names) => names.map((found) => found.slice(prefix.length + 1))))
+        for (const name of ["a", "b", "d", "e"])
+          yield* store.upsert(yield* aTool(one, { toolName: `${prefix}.${name}` }))
+        const gone = yield* aTool(one, { toolName: `${prefix}.c` })
+        yield* store.upsert(gone)
+        yield* store.withdraw(one.id, gone.id, yield* DateTime.now)
+        for (const name of ["b", "f"]) yield* store.upsert(yield* aTool(two, { toolName: `${prefix}.${name}` }))
+        assert.deepStrictEqual(yield* near("c", 10), ["a", "b", "d", "e"])
+        assert.deepStrictEqual(yield* near("c", 1), ["b", "d"])
+        assert.deepStrictEqual(yield* near("d", 1), ["b", "d"])
+        assert.deepStrictEqual(yield* near("c", 10, two.id), ["b", "f"])
+        const ofAll = yield* store.namesNear(`${prefix}.c`, undefined, 4)
+        assert.includeMembers(
+          [...ofAll],
+          ["a", "b", "d", "e", "f"].map((name) => `${prefix}.${name}`)
+        )
+        assert.lengthOf(new Set(ofAll), ofAll.length)
+        for (const stranger of ["", "\0", "\ud800"]) assert.isArray(yield* store.namesNear(stranger, undefined, 3))
       })
     )
 

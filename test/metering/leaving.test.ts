@@ -36,7 +36,7 @@ let reads = 0
 const slaOf = Effect.fnUntraced(function* (provider: Member) {
   const { sequence } = yield* Sequencer
   while ((yield* sequence) > 0);
-  const answer = yield* expecting(200, { path: `/api/v1/market/providers/${provider.id}/sla?read=${++reads}` })
+  const answer = yield* expecting(200, { path: `/api/v1/market/providers/${provider.id}/sla?utm_read=${++reads}` })
   return [at(answer, "total_calls_30d"), at(answer, "successful_calls_30d"), at(answer, "uptime_30d")]
 })
 

@@ -35,7 +35,7 @@ const committed = Effect.fnUntraced(function* (url: string) {
 })
 
 const isAllThere = Effect.fnUntraced(function* (url: string, key: string, tools: number) {
-  const catalog = yield* json(`${url}/api/market/catalog?unasked=${performance.now()}`)
+  const catalog = yield* json(`${url}/api/market/catalog?utm_read=${performance.now()}`)
   assert.deepStrictEqual([catalog.status, catalog.body["total"]], [200, tools])
   const headers = { authorization: `Bearer ${key}` }
   const who = yield* json(`${url}/api/v1/market/whoami`, { headers })

@@ -80,7 +80,7 @@ const isQuirk = (request: WebRequest, answer: Answer): boolean =>
   request.path === "/api/v1/verify" && (answer.status === 400 || answer.status === 405)
 
 const Problem = Schema.Struct({
-  type: Schema.String.check(Schema.isPattern(/^urn:agent-tool-billing:problem:[a-z-]+$/u)),
+  type: Schema.String.check(Schema.isPattern(/^https?:\/\/[^#]+\/docs#error-[A-Z_]+$/u)),
   title: Schema.NonEmptyString,
   status: Schema.Int,
   detail: Schema.NonEmptyString,
@@ -108,6 +108,7 @@ const problemFaults = (request: WebRequest, { headers, json, status }: Answer): 
   const rules: ReadonlyArray<readonly [holds: boolean, rule: string]> = [
     [headers["content-type"] === "application/problem+json", "its content type is application/problem+json"],
     [headers["cache-control"] === "no-store", "a problem is not stored"],
+    [problem.type.endsWith(`#error-${problem.code}`), "its type is its code's entry in the docs"],
     [problem.status === status, "its status is the answer's"],
     [codes.includes(problem.code), `its code is one of ${codes.join(", ")}`],
     [problem.instance === request.path, "its instance is the path"],

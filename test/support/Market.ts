@@ -49,7 +49,7 @@ export const putTools = (provider: Member, ...tools: ReadonlyArray<Readonly<Reco
 let asked = 0
 
 /** A public read that nobody has asked for before, so that no cache knows the answer. */
-export const unasked = (path: string): string => `${path}${path.includes("?") ? "&" : "?"}unasked=${++asked}`
+export const unasked = (path: string): string => `${path}${path.includes("?") ? "&" : "?"}utm_read=${++asked}`
 
 /** A provider's only tool of that name, as the catalogue shows it. */
 export const listedTool = (provider: Member, toolName: string) =>

@@ -18,9 +18,9 @@ import { file, respond } from "../support/trust/Disputing.ts"
 
 let reads = 0
 /** Never a cached answer. */
-const slaPath = (id: string) => `/api/v1/market/providers/${id}/sla?read=${++reads}`
-const toolPath = (id: string) => `/api/v1/market/tools/${id}/sla?read=${++reads}`
-const trustPath = (id: string) => `/api/v1/market/providers/${id}/trust?read=${++reads}`
+const slaPath = (id: string) => `/api/v1/market/providers/${id}/sla?utm_read=${++reads}`
+const toolPath = (id: string) => `/api/v1/market/tools/${id}/sla?utm_read=${++reads}`
+const trustPath = (id: string) => `/api/v1/market/providers/${id}/trust?utm_read=${++reads}`
 
 const untimed = ({ json }: Answer) => ({ ...(json as object), period_end: undefined })
 

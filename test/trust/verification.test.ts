@@ -20,7 +20,7 @@ let reads = 0
 
 /** Never a cached answer. */
 const levelOf = (provider: Member) =>
-  Effect.map(send({ path: `/api/v1/market/providers/${provider.id}/trust?read=${++reads}` }), (answer) =>
+  Effect.map(send({ path: `/api/v1/market/providers/${provider.id}/trust?utm_read=${++reads}` }), (answer) =>
     at(answer, "details", "verification_level")
   )
 

@@ -26,6 +26,8 @@ export interface AccessRule {
   readonly cacheable: boolean
   /** Takes an `Idempotency-Key`; effect and record are one unit of work. */
   readonly idempotent: boolean
+  /** Its answer shows a new API key: it is not stored for an anonymous caller, whose address others share. */
+  readonly showsKey: boolean
   /** Anybody may read it, and whoever sends a key may see more. */
   readonly keyOptional: boolean
   /** Asked by machines that watch the service: never refused for being asked too often. */
@@ -43,6 +45,7 @@ const rule = (overrides: Partial<AccessRule>): AccessRule => ({
   registration: false,
   cacheable: false,
   idempotent: false,
+  showsKey: false,
   keyOptional: false,
   unlimited: false,
   openWithoutOperator: false,
@@ -55,6 +58,7 @@ export const uncachedWithKey = rule({ keyOptional: true })
 export const probe = rule({ unlimited: true })
 export const publicWrite = rule({ idempotent: true })
 export const registration = rule({ registration: true, idempotent: true })
+export const accountRegistration = rule({ registration: true, idempotent: true, showsKey: true })
 export const readBy = (...roles: ReadonlyArray<Role>): AccessRule => rule({ roles })
 export const writeBy = (...roles: ReadonlyArray<Role>): AccessRule => rule({ roles, idempotent: true })
 export const operatorIfConfigured = rule({ roles: ["operator"], openWithoutOperator: true })

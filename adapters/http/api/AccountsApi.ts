@@ -10,7 +10,7 @@ import { EndpointUrl } from "../../../domain/shared/EndpointUrl.ts"
 import { ConsumerId, KeyId, ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
 import { Microcents, MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
 import { Timestamp } from "../../../domain/shared/Timestamp.ts"
-import { Access, KeyAuth, readBy, registration, writeBy } from "./Access.ts"
+import { Access, accountRegistration, KeyAuth, readBy, writeBy } from "./Access.ts"
 import { Display, Email, Instant, Name, Text, WholeCents } from "./Fields.ts"
 import { idempotencyHeader } from "./IdempotencyHeader.ts"
 import { problems } from "./Problem.ts"
@@ -30,7 +30,7 @@ export const RegisterProvider = Schema.Struct({
   .check(
     Schema.makeFilter((body) =>
       body.default_price_cents !== undefined && body.default_price_microcents !== undefined
-        ? "Expected one default price: default_price_cents or default_price_microcents"
+        ? "Send one default price: `default_price_cents` or `default_price_microcents`."
         : undefined
     )
   )
@@ -171,7 +171,7 @@ export class AccountsApi extends HttpApiGroup.make("accounts")
       success: RegisteredProvider.pipe(HttpApiSchema.status(201)),
       error: problems(400, 401, 409, 413, 415, 422)
     })
-      .annotate(Access, registration)
+      .annotate(Access, accountRegistration)
       .annotateMerge(
         OpenApi.annotations({
           summary: "Register a provider",
@@ -184,7 +184,7 @@ export class AccountsApi extends HttpApiGroup.make("accounts")
       success: RegisteredConsumer.pipe(HttpApiSchema.status(201)),
       error: problems(400, 401, 409, 413, 415, 422)
     })
-      .annotate(Access, registration)
+      .annotate(Access, accountRegistration)
       .annotateMerge(
         OpenApi.annotations({
           summary: "Register a consumer",

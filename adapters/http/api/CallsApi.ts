@@ -32,9 +32,9 @@ export const ProxyCall = Schema.Struct({
 })
   .check(
     Schema.makeFilter((body) => {
-      if (body.tool_id === undefined && body.tool_name === undefined) return "Expected tool_id or tool_name"
+      if (body.tool_id === undefined && body.tool_name === undefined) return "Send `tool_id` or `tool_name`."
       return body.input !== undefined && body.arguments !== undefined
-        ? "Expected the input once: either input or arguments"
+        ? "Send the input once: either `input` or `arguments`."
         : undefined
     })
   )

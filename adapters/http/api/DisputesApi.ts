@@ -20,7 +20,7 @@ const Evidence = Schema.Record(Schema.String, Schema.Json).check(
   Schema.makeFilter((evidence) =>
     JSON.stringify(evidence).length <= EVIDENCE_CHARS_MAX
       ? undefined
-      : `Expected at most ${EVIDENCE_CHARS_MAX} characters of JSON`
+      : `must have at most ${EVIDENCE_CHARS_MAX} characters of JSON`
   )
 )
 
@@ -34,7 +34,7 @@ export const FileDispute = Schema.Struct({
     Schema.makeFilter((filing) =>
       filing.reason !== "other" || (filing.description ?? "").trim() !== ""
         ? undefined
-        : { path: ["description"], issue: "Expected a description: the reason is `other`" }
+        : { path: ["description"], issue: "`description` is required where `reason` is `other`." }
     )
   )
   .annotate({
@@ -57,7 +57,7 @@ export const AnswerDispute = Schema.Struct({
     Schema.makeFilter((answer) =>
       answer.action === "accept" || (answer.message ?? "").trim() !== ""
         ? undefined
-        : { path: ["message"], issue: "Expected the reason why you contest it" }
+        : { path: ["message"], issue: "`message` is required where `action` is `contest`: say why." }
     )
   )
   .annotate({

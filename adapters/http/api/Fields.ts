@@ -8,7 +8,7 @@ import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, PAGE_OFFSET_MAX } from "../../../do
 /** Text for people: trimmed, not blank, bounded. */
 export const Name = (charsMax: number) =>
   Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(charsMax)).pipe(
-    Schema.decodeTo(Schema.String.check(Schema.isNonEmpty({ message: "Expected a text that is not blank" })), {
+    Schema.decodeTo(Schema.String.check(Schema.isNonEmpty({ message: "must not be blank" })), {
       decode: SchemaGetter.transform((text: string) => text.trim()),
       encode: SchemaGetter.transform((text: string) => text)
     })
@@ -22,7 +22,7 @@ const EMAIL =
 /** Trimmed and in lower case; with a dot in the domain and no doubled, leading or trailing one. */
 export const Email = Schema.String.check(Schema.isMaxLength(254)).pipe(
   Schema.decodeTo(
-    Schema.String.check(Schema.isPattern(EMAIL, { message: "Expected an e-mail address such as ada@example.org" })),
+    Schema.String.check(Schema.isPattern(EMAIL, { message: "must be an e-mail address such as ada@example.org" })),
     {
       decode: SchemaGetter.transform((text: string) => text.trim().toLowerCase()),
       encode: SchemaGetter.transform((text: string) => text)
@@ -34,7 +34,7 @@ export const Email = Schema.String.check(Schema.isMaxLength(254)).pipe(
 export const WholeCents = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0), Schema.isLessThanOrEqualTo(100_000_000))
 
 const RFC_3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/u
-const INSTANT_EXPECTED = "Expected an instant such as 2026-11-20T10:11:12Z"
+const INSTANT_EXPECTED = "must be a time such as 2026-11-20T10:11:12Z"
 
 /** A point in time that a caller names: ISO 8601. */
 export const Instant = Schema.String.check(Schema.isPattern(RFC_3339, { message: INSTANT_EXPECTED })).pipe(
@@ -47,12 +47,15 @@ export const Instant = Schema.String.check(Schema.isPattern(RFC_3339, { message:
   Schema.annotateEncoded({ format: "date-time" })
 )
 
+/** So long that no number that somebody means is refused for its length. */
+const LIMIT_DIGITS_MAX = 100
+
 /** A query value: digits only, so that `-1`, `1e3`, `0x10`, ` 5` and `5.0` are refused. */
 const Digits = (charsMax: number, message: string) =>
   Schema.String.check(Schema.isPattern(new RegExp(`^\\d{1,${charsMax}}$`, "u"), { message }))
 
 const bounded = (min: number, max: number) => {
-  const message = `Expected a plain integer between ${min} and ${max}`
+  const message = `must be an integer between ${min} and ${max}, in digits only`
   return Digits(Math.max(10, String(max).length), message).pipe(
     Schema.decodeTo(
       Schema.Int.check(Schema.makeFilter((value: number) => (value >= min && value <= max ? undefined : message))),
@@ -76,17 +79,27 @@ export const MicrocentsQuery = bounded(0, Number.MAX_SAFE_INTEGER).pipe(
   })
 )
 
-export const Limit = bounded(0, PAGE_LIMIT_MAX).pipe(
-  Schema.annotateEncoded({ description: `At most ${PAGE_LIMIT_MAX} items; ${PAGE_LIMIT_DEFAULT} if absent.` })
-)
+const LIMIT_EXPECTED = "must be an integer of at least 1, in digits only"
+
+/** How many items a page has at most: whoever asks for more than there may be gets as many as there may be. */
 export const LimitUpTo = (max: number) =>
-  bounded(0, max).pipe(
-    Schema.annotateEncoded({ description: `At most ${max} items; ${PAGE_LIMIT_DEFAULT} if absent.` })
+  Digits(LIMIT_DIGITS_MAX, LIMIT_EXPECTED).pipe(
+    Schema.decodeTo(Schema.Int.check(Schema.makeFilter((value: number) => (value >= 1 ? undefined : LIMIT_EXPECTED))), {
+      decode: SchemaGetter.transform((text: string) => Math.min(Number(text), max)),
+      encode: SchemaGetter.transform((value: number) => String(value))
+    }),
+    Schema.annotateEncoded({
+      "x-integer": { minimum: 1 },
+      description: `Items a page: ${PAGE_LIMIT_DEFAULT} if absent. More than ${max} counts as ${max}.`
+    })
   )
+export const Limit = LimitUpTo(PAGE_LIMIT_MAX)
 export const Offset = bounded(0, PAGE_OFFSET_MAX).pipe(
   Schema.annotateEncoded({ description: "How many items to leave out. A cursor stays right while items are added." })
 )
-export const Cursor = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{1,600}$/u)).annotate({
+export const Cursor = Schema.String.check(
+  Schema.isPattern(/^[A-Za-z0-9_-]{1,600}$/u, { message: "must be the `next_cursor` of the page before" })
+).annotate({
   description: "`next_cursor` of the page before."
 })
 

@@ -79,7 +79,9 @@ export const CreditInvoice = Schema.Struct({ amount_microcents: MicrocentsFromIn
 
 /** With `.html` or `.pdf` behind the id: as a page, as a file. */
 const DocumentName = Schema.String.check(
-  Schema.isPattern(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(\.html|\.pdf)?$/u)
+  Schema.isPattern(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(\.html|\.pdf)?$/u, {
+    message: "must be a UUID in lower case, with or without `.html` or `.pdf` at its end"
+  })
 )
 
 export class InvoicesApi extends HttpApiGroup.make("invoices")

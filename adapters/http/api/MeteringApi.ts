@@ -12,6 +12,7 @@ import { Timestamp } from "../../../domain/shared/Timestamp.ts"
 import { Access, KeyAuth, publicRead, readBy, writeBy } from "./Access.ts"
 import { Instant } from "./Fields.ts"
 import { idempotencyHeader } from "./IdempotencyHeader.ts"
+import { takesOtherFields } from "./OtherFields.ts"
 import { problems } from "./Problem.ts"
 import { SelfDescription } from "./SelfDescription.ts"
 
@@ -34,12 +35,12 @@ export const MeteredCall = Schema.Struct({
 })
   .check(
     Schema.makeFilter((body) => {
-      if (body.tool_id === undefined && body.tool_name === undefined) return "Expected tool_id or tool_name"
+      if (body.tool_id === undefined && body.tool_name === undefined) return "Send `tool_id` or `tool_name`."
       if (body.agent_id !== undefined && body.consumer_id !== undefined && body.agent_id !== body.consumer_id) {
-        return "Expected agent_id and consumer_id to name the same consumer"
+        return "`agent_id` and `consumer_id` must name the same consumer."
       }
       return body.success !== undefined && body.status !== undefined && body.success !== (body.status === "success")
-        ? "Expected success and status to agree"
+        ? "`success` and `status` contradict each other: send one of them."
         : undefined
     })
   )
@@ -50,6 +51,9 @@ export const MeteredCall = Schema.Struct({
 
 const EventText = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200))
 
+/** Attributes that we do not read, and extensions: CloudEvents 1.0 names them in lowercase letters and digits. */
+const CLOUDEVENTS_ATTRIBUTE = /^[a-z0-9]+$/u
+
 export const MeteredEvent = Schema.Struct({
   specversion: Schema.Literal("1.0"),
   id: EventText,
@@ -58,6 +62,7 @@ export const MeteredEvent = Schema.Struct({
   data: MeteredCall
 }).annotate({
   identifier: "MeteredEvent",
+  ...takesOtherFields(CLOUDEVENTS_ATTRIBUTE),
   description: "A CloudEvents 1.0 envelope; source and id are its idempotency key."
 })
 

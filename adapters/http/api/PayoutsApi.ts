@@ -64,7 +64,7 @@ const WebUrl = Schema.String.check(
     const url = URL.parse(text)
     return url !== null && (url.protocol === "https:" || url.protocol === "http:")
       ? undefined
-      : "Expected an http or https URL"
+      : "must be an http or https URL"
   })
 )
 
@@ -97,7 +97,7 @@ const Connection = Schema.Struct({
   automatic_payouts: Schema.Boolean
 }).annotate({ identifier: "Connection" })
 
-const Empty = Schema.Record(Schema.String, Schema.Unknown).annotate({ identifier: "NoContent", examples: [{}] })
+const Empty = Schema.Record(Schema.String, Schema.Never).annotate({ identifier: "NoContent", examples: [{}] })
 
 const PayoutMade = Schema.Struct({
   mode: Schema.Literal("live"),

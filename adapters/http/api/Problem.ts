@@ -66,6 +66,10 @@ export const titles: Record<ProblemStatus, string> = {
   504: "Provider timed out"
 }
 
+/** Where the docs say what a code means and what to do. */
+export const problemType = (baseUrl: string, code: ProblemCode): string => `${baseUrl}/docs#${problemAnchor(code)}`
+export const problemAnchor = (code: ProblemCode): string => `error-${code}`
+
 const Fault = Schema.Struct({
   path: Schema.Array(Schema.Union([Schema.String, Schema.Int])),
   message: Schema.String
@@ -178,6 +182,6 @@ const problemSchema = (status: ProblemStatus) => {
   return known
 }
 
-/** The errors that an endpoint may answer with; 429, 500 and 503 may come from any. */
+/** The errors that an endpoint may answer with; 422 (an unknown query parameter), 429, 500 and 503 may come from any. */
 export const problems = (...statuses: ReadonlyArray<ProblemStatus>) =>
-  [...new Set<ProblemStatus>([...statuses, 429, 500, 503])].toSorted((a, b) => a - b).map(problemSchema)
+  [...new Set<ProblemStatus>([...statuses, 422, 429, 500, 503])].toSorted((a, b) => a - b).map(problemSchema)

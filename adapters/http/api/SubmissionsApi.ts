@@ -8,13 +8,18 @@ import { WAITLIST_SOURCE_CHARS_MAX } from "../../../domain/platform/Waitlist.ts"
 import { Access, publicRead, registration } from "./Access.ts"
 import { Email, Name, Text } from "./Fields.ts"
 import { idempotencyHeader } from "./IdempotencyHeader.ts"
+import { takesOtherFields } from "./OtherFields.ts"
 import { problems } from "./Problem.ts"
 import { SelfDescription } from "./SelfDescription.ts"
 
 export const JoinWaitlist = Schema.Struct({
   email: Email,
   source: Schema.optionalKey(Text(WAITLIST_SOURCE_CHARS_MAX))
-}).annotate({ identifier: "JoinWaitlist", examples: [{ email: "ada@example.org", source: "docs" }] })
+}).annotate({
+  identifier: "JoinWaitlist",
+  ...takesOtherFields(),
+  examples: [{ email: "ada@example.org", source: "docs" }]
+})
 
 const Joined = Schema.Struct({ message: Schema.String, email: Schema.String, id: Schema.String }).annotate({
   identifier: "WaitlistJoined"
@@ -42,7 +47,7 @@ const WebAddress = Text(2_000).check(
     const protocol = URL.parse(value)?.protocol
     return value === "" || protocol === "http:" || protocol === "https:"
       ? undefined
-      : "Expected an http or https address"
+      : "must be an http or https address"
   })
 )
 
@@ -62,12 +67,13 @@ export const GiveFeedback = Schema.Struct({
   .check(
     Schema.makeFilter((body) =>
       isEmpty(body.walls) && isEmpty(body.needs) && isBlank(body.message)
-        ? "Expected something to say: at least one of walls, needs and message"
+        ? "Send at least one of `walls`, `needs` and `message`."
         : undefined
     )
   )
   .annotate({
     identifier: "GiveFeedback",
+    ...takesOtherFields(),
     examples: [
       {
         agent_name: "Research agent",
@@ -91,6 +97,7 @@ export const Apply = Schema.Struct({
   availability: Schema.optionalKey(Text(500))
 }).annotate({
   identifier: "Apply",
+  ...takesOtherFields(),
   examples: [
     {
       name: "Ada",

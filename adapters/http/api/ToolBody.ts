@@ -50,10 +50,10 @@ export const ToolBody = Schema.Struct({
     Schema.makeFilter((body) => {
       const prices = [body.price_cents_override, body.price_microcents, body.pricing?.price_cents]
       if (prices.filter((price) => price !== undefined).length > 1) {
-        return "Expected one price: price_cents_override, price_microcents or pricing.price_cents"
+        return "Send one price: `price_cents_override`, `price_microcents` or `pricing.price_cents`."
       }
       return body.free_tier_calls !== undefined && body.pricing?.free_tier_calls !== undefined
-        ? "Expected free_tier_calls once: either beside pricing or inside it"
+        ? "Send `free_tier_calls` once: either beside `pricing` or inside it."
         : undefined
     })
   )

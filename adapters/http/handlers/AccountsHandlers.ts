@@ -148,7 +148,7 @@ export const accountsRoutes = Effect.gen(function* () {
       const caller = as("consumer", "provider")
       const show = yield* shownTo(caller)
       if (caller.role === "provider" && payload.default_cap_microcents !== undefined) {
-        const message = "Only keys of consumers have a default cap"
+        const message = "Only a consumer's key has a default cap: leave `default_cap_microcents` out."
         return yield* new ValidationFailed({ faults: [{ path: ["default_cap_microcents"], message }] })
       }
       const minted = yield* keys.create(caller, {
@@ -212,8 +212,7 @@ export const accountsRoutes = Effect.gen(function* () {
               : `Usage-priced calls of this ${of} that name no cap cost at most ${cap} microcents.`
         }
       }
-    }),
-    { closed: true }
+    })
   )
 
   return [

@@ -8,7 +8,7 @@ import type { StoredAnswer } from "../../../domain/metering/CallStore.ts"
 import type { UpstreamAnswer } from "../../../domain/metering/ToolUpstream.ts"
 import { formatPrice, toCents } from "../../../domain/shared/Microcents.ts"
 import type { ProblemCode, ProblemStatus } from "../api/Problem.ts"
-import { titles } from "../api/Problem.ts"
+import { problemType, titles } from "../api/Problem.ts"
 
 export const callAnswer = (report: CallReport, baseUrl: string, requestId: string): StoredAnswer =>
   hasResult(report.answer) ? delivered(report, baseUrl) : undelivered(report, baseUrl, requestId)
@@ -38,7 +38,7 @@ const undelivered = (report: CallReport, baseUrl: string, requestId: string): St
       ...(retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) })
     },
     body: JSON.stringify({
-      type: `urn:agent-tool-billing:problem:${code.toLowerCase().replaceAll("_", "-")}`,
+      type: problemType(baseUrl, code),
       title: titles[status],
       status,
       detail: message,

@@ -91,8 +91,7 @@ export const disputesRoutes = Effect.gen(function* () {
     Effect.fnUntraced(function* ({ params, payload: { amount_microcents: amount, note, resolution } }) {
       const resolved = yield* disputes.resolve(params.id, { resolution, note, amount })
       return { status: 200, body: yield* withClaims(resolved) }
-    }),
-    { closed: true }
+    })
   )
 
   return [file, list, find, respond, resolve]

@@ -35,8 +35,7 @@ export const grantsRoutes = Effect.gen(function* () {
         expiresAt: payload.expires_at
       })
       return { status: 201, body: { grant: show(grant, yield* DateTime.now) } }
-    }),
-    { closed: true }
+    })
   )
 
   const takeBack = Effect.fnUntraced(function* (consumerId: ConsumerId, id: GrantId) {

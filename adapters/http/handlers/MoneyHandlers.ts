@@ -113,7 +113,7 @@ export const moneyRoutes = Effect.gen(function* () {
       }
     }),
     // The processor is asked: nothing outside may hang on a unit of work, so the withdrawal keeps its own key.
-    { ownIdempotency: true, closed: true }
+    { ownIdempotency: true }
   )
 
   const listWithdrawals = route(
@@ -175,8 +175,7 @@ export const moneyRoutes = Effect.gen(function* () {
         period: payload.period ?? "month"
       })
       return { status: 201, body: { budget: showBudget(budget, yield* DateTime.now) } }
-    }),
-    { closed: true }
+    })
   )
 
   const removeBudget = route(

@@ -60,8 +60,7 @@ export const operatorRoutes = Effect.gen(function* () {
           ? funds.withdraw(movement)
           : funds.coverLosses(movement)
       return { status: 200, body: { action, amount_cents, reference, repeated, solvency: yield* standing } }
-    }),
-    { closed: true }
+    })
   )
 
   const setReserve = route(
@@ -72,8 +71,7 @@ export const operatorRoutes = Effect.gen(function* () {
       }
       yield* money.setReserveLifted(provider_id, lifted)
       return { status: 200, body: { provider_id, lifted } }
-    }),
-    { closed: true }
+    })
   )
 
   const unfreeze = route(
@@ -97,8 +95,7 @@ export const operatorRoutes = Effect.gen(function* () {
       })
       const previous_retired = retire_previous && previous !== handle
       return { status: 200, body: { provider_id, handle, previous_handle: previous, previous_retired } }
-    }),
-    { closed: true }
+    })
   )
 
   const imitations = route(

@@ -1,7 +1,7 @@
 /**
  * Tools put in by their provider, judged one by one; and taken out again.
  */
-import { Effect, Result, Schema, SchemaIssue } from "effect"
+import { Effect, Result } from "effect"
 import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
 import { qualifiedName } from "../../../domain/accounts/Handle.ts"
 import { Catalog, type RefusedTool } from "../../../domain/catalog/Catalog.ts"
@@ -10,7 +10,8 @@ import { format } from "../../../domain/shared/Timestamp.ts"
 import { CatalogApi, RegisterToolsLenient } from "../api/CatalogApi.ts"
 import { toChange, ToolBody } from "../api/ToolBody.ts"
 import { pageFields, pageRequest } from "../pipeline/Cursor.ts"
-import { NoToolRegistered } from "../pipeline/Failures.ts"
+import { payloadDecoder } from "../pipeline/Decoding.ts"
+import { type Fault, NoToolRegistered } from "../pipeline/Failures.ts"
 import { route } from "../pipeline/Route.ts"
 import { makeToolViews } from "./ToolViews.ts"
 
@@ -92,21 +93,23 @@ export const toolsRoutes = Effect.gen(function* () {
   return [registerTools, ownTools, withdraw]
 })
 
-const decodeTool = Schema.decodeUnknownEffect(ToolBody, { errors: "all" })
-const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
+const decodeTool = payloadDecoder(ToolBody)
+/** Of what is wrong with one tool. */
+const SENTENCES_MAX = 5
 
 /** What can be read, with its place in the request, and why the rest cannot. */
 const judge = Effect.fnUntraced(function* (tools: ReadonlyArray<unknown>) {
   const changes: Array<ToolChange> = []
   const indexes: Array<number> = []
-  const refused: Array<RefusedTool> = []
+  const refused: Array<RefusedTool & { readonly faults: ReadonlyArray<Fault> }> = []
   for (const [index, tool] of tools.entries()) {
     const result = yield* Effect.result(decodeTool(tool))
     if (Result.isSuccess(result)) {
-      changes.push(toChange(result.success))
+      changes.push(toChange(result.success as ToolBody))
       indexes.push(index)
     } else {
-      refused.push({ index, tool_name: nameOf(tool), error: sentence(result.failure) })
+      const { faults } = result.failure
+      refused.push({ index, tool_name: nameOf(tool), error: sentences(faults), faults })
     }
   }
   return { changes, indexes, refused }
@@ -117,10 +120,7 @@ const nameOf = (tool: unknown): string =>
     ? tool.tool_name.slice(0, 128)
     : ""
 
-const sentence = (error: Schema.SchemaError): string =>
-  formatIssues(error.issue)
-    .issues.map((issue) => {
-      const path = (issue.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".")
-      return path === "" ? issue.message : `${path}: ${issue.message}`
-    })
-    .join("; ")
+const sentences = (faults: ReadonlyArray<Fault>): string => {
+  const said = faults.slice(0, SENTENCES_MAX).map(({ message }) => message)
+  return faults.length > SENTENCES_MAX ? `${said.join(" ")} (${faults.length - SENTENCES_MAX} more.)` : said.join(" ")
+}

@@ -1,10 +1,12 @@
 /**
  * Every problem code: what it says, and what a caller can do about it. A code without a row does not compile.
  */
-import { codesByStatus, type ProblemCode, type ProblemStatus, titles } from "../api/Problem.ts"
+import { codesByStatus, type ProblemCode, type ProblemStatus, problemType, titles } from "../api/Problem.ts"
 import type { EndpointInfo } from "../api/Endpoints.ts"
 import type { Json } from "./OpenApiModel.ts"
 import { RECEIPT_ID, TOOL_ID } from "./SharedWords.ts"
+
+const EXAMPLE_BASE_URL = "https://billing.example.org"
 
 export interface Guidance {
   readonly message: string
@@ -21,7 +23,7 @@ export const takesIdempotencyKey = ({ endpoint }: EndpointInfo): boolean => endp
 
 export const guide: Readonly<Record<ProblemCode, Guidance>> = {
   BAD_REQUEST: {
-    message: "limit: Expected a plain integer between 0 and 100",
+    message: "`offset` must be an integer between 0 and 1000000, in digits only; `-1` was sent.",
     remedy: "Correct the query parameter or the JSON that the message names."
   },
   UNAUTHORIZED: {
@@ -124,9 +126,13 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
     remedy: "Send JSON with `Content-Type: application/json`."
   },
   VALIDATION_ERROR: {
-    message: "email: Expected an e-mail address such as ada@example.org",
-    remedy: "Correct every field that `details` names.",
-    extra: { details: [{ path: ["email"], message: "Expected an e-mail address such as ada@example.org" }] }
+    message: "`email` must be an e-mail address such as ada@example.org; `ada` was sent.",
+    remedy: "Correct every field and query parameter that `details` names: unknown ones are not ignored.",
+    extra: {
+      details: [
+        { path: ["email"], message: "`email` must be an e-mail address such as ada@example.org; `ada` was sent." }
+      ]
+    }
   },
   BELOW_MINIMUM: {
     message: "A payout needs at least $10.00.",
@@ -218,7 +224,7 @@ export const codesAt = (status: ProblemStatus, endpoint: EndpointInfo): Readonly
   })
 
 export const exampleProblem = (status: ProblemStatus, code: ProblemCode): Json => ({
-  type: `urn:agent-tool-billing:problem:${code.toLowerCase().replaceAll("_", "-")}`,
+  type: problemType(EXAMPLE_BASE_URL, code),
   title: titles[status],
   status,
   detail: guide[code].message,

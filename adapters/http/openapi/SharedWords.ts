@@ -57,5 +57,5 @@ export const sharedWords: Words = {
   load_balance_url: ["Where to load the balance.", "https://billing.example.org/api/market/balance/load"],
   "Fault.": ["One field at fault."],
   "Fault.path": ["Where it is: names and indexes from the body's root.", ["tools", 0, "price_microcents"]],
-  "Fault.message": ["What was expected there.", "Expected an integer"]
+  "Fault.message": ["What is wrong there, and what is expected.", "`amount_cents` is required."]
 }

@@ -1,14 +1,33 @@
 /**
  * JSON Schema as Effect writes it, made plainer for readers and code generators without meaning anything else, and said
- * as the service behaves: fields that the contract does not know are ignored on the way in, but where they would be limits,
- * and may be added on the way out.
+ * as the service behaves: fields that the contract does not know are rejected on the way in, and may be added on the way out.
  */
+import { SchemaAST } from "effect"
+import { allEndpoints } from "../api/Endpoints.ts"
+import { otherFieldsOf, wireOf } from "../api/OtherFields.ts"
 import type { JsonSchema } from "./OpenApiModel.ts"
 
-/** The only bodies that carry exactly the fields listed: of those that are sent, routes with `closed`. */
-const CLOSED: ReadonlySet<string> = new Set(["Receipt", "GiveGrant", "SetBudget", "ResolveDispute"])
+/** Of what is answered the only one that carries exactly the fields listed. */
+const CLOSED_ANSWER = "Receipt"
 
-export const tidyComponent = (name: string, schema: JsonSchema): JsonSchema => tidy(schema, CLOSED.has(name))
+export const tidyComponent = (name: string, schema: JsonSchema): JsonSchema =>
+  tidy(schema, name === CLOSED_ANSWER || closedBodies().has(name))
+
+let known: ReadonlySet<string> | undefined
+
+/** Bodies that are sent, and what they are made of, but where other fields are taken. */
+const closedBodies = (): ReadonlySet<string> =>
+  (known ??= new Set(allEndpoints().flatMap(({ payload }) => (payload === undefined ? [] : closedNames(payload.ast)))))
+
+const closedNames = (ast: SchemaAST.AST): ReadonlyArray<string> => {
+  const wire = wireOf(ast)
+  if (SchemaAST.isUnion(wire)) return wire.types.flatMap(closedNames)
+  if (SchemaAST.isArrays(wire)) return wire.rest.flatMap(closedNames)
+  if (!SchemaAST.isObjects(wire)) return []
+  const name = SchemaAST.resolveIdentifier(ast)
+  const inner = wire.propertySignatures.flatMap(({ type }) => closedNames(type))
+  return name === undefined || otherFieldsOf(ast) !== undefined ? inner : [name, ...inner]
+}
 
 export const tidy = (schema: JsonSchema, closed: boolean): JsonSchema => {
   const { additionalProperties, properties, items, anyOf, allOf, ...rest } = schema as Annotated
@@ -31,7 +50,7 @@ const isFreeForm = ({ additionalProperties, properties, type }: JsonSchema): boo
 
 /** As `Fields.ts` notes it down: digits in a query are an integer to a client. */
 interface Annotated extends JsonSchema {
-  readonly "x-integer"?: { readonly minimum: number; readonly maximum: number; readonly default?: number }
+  readonly "x-integer"?: { readonly minimum: number; readonly maximum?: number; readonly default?: number }
 }
 
 const mapValues = <A, B>(record: Readonly<Record<string, A>>, f: (value: A) => B): Record<string, B> =>

@@ -4,7 +4,7 @@
 import { KEYS_PER_OWNER_MAX } from "../../../domain/accounts/ApiKey.ts"
 import { IDEMPOTENCY_DAYS_KEPT } from "../../../domain/shared/Idempotency.ts"
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "../../../domain/shared/Page.ts"
-import { codesByStatus } from "../api/Problem.ts"
+import { codesByStatus, problemAnchor } from "../api/Problem.ts"
 import type { OpenApiDocument } from "../openapi/OpenApiModel.ts"
 import { exampleProblem, guide, statuses } from "../openapi/ProblemGuide.ts"
 import { BODY_BYTES_MAX, JSON_DEPTH_MAX } from "../pipeline/RequestBody.ts"
@@ -151,7 +151,7 @@ const errors = (document: OpenApiDocument): Html => {
             .filter((code) => possible.has(code))
             .map(
               (code) =>
-                html` <tr role="row" id="error-${code}">
+                html` <tr role="row" id="${problemAnchor(code)}">
                   <th role="rowheader" scope="row">${statusBadge(String(status))} <code>${breakable(code)}</code></th>
                   <td role="cell">${prose(guide[code].remedy)}</td>
                 </tr>`

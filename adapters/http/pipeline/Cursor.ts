@@ -16,7 +16,7 @@ export const decodeCursor = (list: string, cursor: string): Effect.Effect<Positi
   const text = Base64Url.decodeString(cursor)
   const stored = Result.isSuccess(text) ? decode(text.success) : Option.none()
   if (Option.isNone(stored) || stored.value[0] !== list) {
-    return Effect.fail(new BadRequest({ reason: "cursor: Expected the next_cursor of this same list" }))
+    return Effect.fail(new BadRequest({ reason: "`cursor` must be the `next_cursor` of this same list." }))
   }
   return Effect.succeed({ key: stored.value[1], id: stored.value[2] })
 }
@@ -33,7 +33,7 @@ export const pageRequest = (
   const offset = query.offset ?? 0
   if (query.cursor === undefined) return Effect.succeed({ limit, offset, after: undefined })
   if (query.offset !== undefined) {
-    return Effect.fail(new BadRequest({ reason: "offset: Expected either a cursor or an offset, not both" }))
+    return Effect.fail(new BadRequest({ reason: "Send either `cursor` or `offset`, not both." }))
   }
   return Effect.map(decodeCursor(list, query.cursor), (after) => ({ limit, offset, after }))
 }

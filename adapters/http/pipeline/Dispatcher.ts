@@ -3,7 +3,7 @@
  * body, effect. Everything that the service serves passes here, so every answer keeps the same conventions.
  */
 import { Cause, Clock, Context, Effect, Result } from "effect"
-import { Authentication, OperatorKey, type Unauthorized } from "../../../domain/accounts/Authentication.ts"
+import { Authentication, OperatorKey, Unauthorized } from "../../../domain/accounts/Authentication.ts"
 import type { Principal } from "../../../domain/accounts/Principal.ts"
 import { Metering } from "../../../domain/metering/Metering.ts"
 import { DiskWatch } from "../../../domain/platform/DiskWatch.ts"
@@ -23,13 +23,12 @@ import { makeReadCache } from "./ReadCache.ts"
 import { type LimitHeaders, RateLimits } from "./RateLimits.ts"
 import { aboutRequest, makeRequestTraces, noting, type RequestNotes } from "./RequestNotes.ts"
 import { makeProblemLog } from "./ProblemLog.ts"
-import { parseQuery } from "./Query.ts"
 import { parseJson, readText } from "./RequestBody.ts"
 import { makeInTime, type RequestClock } from "./RequestTimeout.ts"
 import type { EncodedReply, Route } from "./Route.ts"
 import { type Found, makeRouting } from "./Routing.ts"
 import { teller } from "./Telling.ts"
-import { bearer, header, json, type WebAnswer, type WebRequest } from "./WebRequest.ts"
+import { bearer, bearerFault, header, json, type WebAnswer, type WebRequest } from "./WebRequest.ts"
 
 /** Whose forwarded-for headers are believed. */
 export const TrustedProxyRanges = Context.Reference<TrustedProxies>(
@@ -75,7 +74,13 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, n
   ): Effect.Effect<Principal | undefined, Unauthorized | WrongRole> => {
     const roles = rule.openWithoutOperator && operatorKey === undefined ? [] : rule.roles
     const credential = bearer(request)
-    if (roles.length === 0 && (credential === "" || !usesKey(rule))) return Effect.undefined
+    if (roles.length === 0 && !usesKey(rule)) return Effect.undefined
+    if (credential === "") {
+      const fault = bearerFault(request)
+      if (roles.length > 0) return Effect.fail(new Unauthorized({ reason: fault ?? "missing" }))
+      // Whoever may come without a key is told only of a header that was meant to be one.
+      return fault === "no_scheme" ? Effect.fail(new Unauthorized({ reason: fault })) : Effect.undefined
+    }
     return Effect.flatMap(authentication.authenticate(credential), (caller) =>
       roles.length > 0 && !roles.includes(caller.role)
         ? Effect.fail(new WrongRole({ role: caller.role, needed: roles }))
@@ -93,7 +98,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, n
     const route = found.handler
     return yield* route.answer({
       params: route.decodeParams === undefined ? undefined : yield* route.decodeParams(found.params),
-      query: route.decodeQuery === undefined ? undefined : yield* route.decodeQuery(yield* parseQuery(request.query)),
+      query: route.decodeQuery === undefined ? undefined : yield* route.decodeQuery(request.query),
       payload: undefined,
       caller: undefined,
       request,
@@ -128,8 +133,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, n
       return { ...(yield* cached(`${request.path}?${request.query}`, read)), replayed: false }
     }
     const params = route.decodeParams === undefined ? undefined : yield* route.decodeParams(found.params)
-    const query =
-      route.decodeQuery === undefined ? undefined : yield* route.decodeQuery(yield* parseQuery(request.query))
+    const query = route.decodeQuery === undefined ? undefined : yield* route.decodeQuery(request.query)
     let text = ""
     if (route.takesBody) {
       clock.pause()
@@ -154,7 +158,12 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, n
     if (key === undefined) return { ...(yield* answer), replayed: false }
     const scope = caller === undefined ? `address:${address}` : `${caller.role}:${caller.ownerId}`
     const once = yield* idempotency.once(
-      { scope, key, request: `${request.method} ${request.path}?${request.query}\n${text}` },
+      {
+        scope,
+        key,
+        request: `${request.method} ${request.path}?${request.query}\n${text}`,
+        isAnsweredOnce: route.rule.showsKey && caller === undefined
+      },
       Effect.map(answer, (reply) => JSON.stringify(reply))
     )
     return { ...(JSON.parse(once.answer) as EncodedReply), replayed: once.replayed }
@@ -171,7 +180,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, n
     if (found === undefined) {
       const counted = yield* Effect.result(noting(notes, limits.address(clientAddress(request, trusted))))
       if (Result.isFailure(counted)) {
-        const refused = toAnswer(problemOf(counted.failure, baseUrl), requestId, request.path)
+        const refused = toAnswer(problemOf(counted.failure, baseUrl), requestId, request.path, baseUrl)
         const problem = dress(refused, requestId, extra)
         yield* logProblem(notes, problem, startedMs)
         return told(startedMs, problem)
@@ -214,7 +223,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, n
       yield* noting(notes, Effect.logError("A request ended in a defect", exit.cause))
       if (isDiskFull(exit.cause)) disk.refusedAtMs = yield* Clock.currentTimeMillis
       const problem = exit.cause.reasons.some(isDatabaseAway) ? unavailable : internalError
-      return dress(toAnswer(problem, requestId, request.path), requestId, { ...extra, ...noted.limit })
+      return dress(toAnswer(problem, requestId, request.path, baseUrl), requestId, { ...extra, ...noted.limit })
     }
     if (exit._tag === "Failure" || refusal !== undefined) {
       const quirks = found.handler.quirks
@@ -222,7 +231,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, n
         const bad = json(400, quirks.badRequest, { "cache-control": "no-store" })
         return dress(bad, requestId, { ...extra, ...noted.limit })
       }
-      const answer = toAnswer(problemOf(refusal!, baseUrl), requestId, request.path)
+      const answer = toAnswer(problemOf(refusal!, baseUrl), requestId, request.path, baseUrl)
       return dress(answer, requestId, { ...extra, ...noted.limit })
     }
     const reply = exit.value

@@ -4,6 +4,7 @@
  */
 import { Effect } from "effect"
 import { type Fault, ValidationFailed } from "./Failures.ts"
+import { subjectOf } from "./FaultSentences.ts"
 
 const LONG_DIGITS = /\d{16}/u
 const INTEGER = /^-?\d+$/u
@@ -32,7 +33,10 @@ const roundedIn = (value: unknown, path: ReadonlyArray<string | number>): Readon
   if (value instanceof Rounded) {
     const { source } = value
     const shown = source.length > SHOWN_CHARS_MAX ? `${source.slice(0, SHOWN_CHARS_MAX)}…` : source
-    return [{ path, message: `Expected no integer beyond 2^53 - 1, got ${shown}: send it as text` }]
+    const subject = subjectOf(path, "The body")
+    return [
+      { path, message: `${subject} must be no integer beyond 2^53 - 1; \`${shown}\` was sent. Send it as a string.` }
+    ]
   }
   if (Array.isArray(value)) return value.flatMap((item, index) => roundedIn(item, [...path, index]))
   if (typeof value !== "object" || value === null) return []

@@ -3,11 +3,8 @@
  */
 import { Schema } from "effect"
 
-export class BadRequest extends Schema.TaggedError<BadRequest>()("BadRequest", { reason: Schema.String }) {
-  override get message() {
-    return this.reason
-  }
-}
+/** More than these of one request are not listed. */
+export const FAULTS_MAX = 100
 
 export const Fault = Schema.Struct({
   path: Schema.Array(Schema.Union([Schema.String, Schema.Int])),
@@ -15,21 +12,48 @@ export const Fault = Schema.Struct({
 })
 export type Fault = typeof Fault.Type
 
+export class BadRequest extends Schema.TaggedError<BadRequest>()("BadRequest", {
+  reason: Schema.String,
+  faults: Schema.optionalKey(Schema.Array(Fault))
+}) {
+  override get message() {
+    return this.reason
+  }
+}
+
 export class ValidationFailed extends Schema.TaggedError<ValidationFailed>()("ValidationFailed", {
   faults: Schema.Array(Fault)
 }) {
   override get message() {
-    const [first] = this.faults
-    if (first === undefined) return "The request is not valid."
-    const more = this.faults.length - 1
-    const where = first.path.length === 0 ? "the body" : first.path.join(".")
-    return `${where}: ${first.message}${more > 0 ? ` (and ${more} more, see details)` : ""}`
+    return firstOf(this.faults)
   }
+}
+
+/** An id in the path that has not the form of one: there is nothing under it. */
+export class PathRefused extends Schema.TaggedError<PathRefused>()("PathRefused", { faults: Schema.Array(Fault) }) {
+  override get message() {
+    return firstOf(this.faults)
+  }
+}
+
+const firstOf = (faults: ReadonlyArray<Fault>): string => {
+  const [first] = faults
+  if (first === undefined) return "The request is not valid."
+  const more = faults.length - 1
+  return more === 0 ? first.message : `${first.message} (${more} more: see \`details\`.)`
 }
 
 /** All the tools of a request were refused: nothing was changed. */
 export class NoToolRegistered extends Schema.TaggedError<NoToolRegistered>()("NoToolRegistered", {
-  tools: Schema.Array(Schema.Struct({ index: Schema.Int, tool_name: Schema.String, error: Schema.String }))
+  tools: Schema.Array(
+    Schema.Struct({
+      index: Schema.Int,
+      tool_name: Schema.String,
+      error: Schema.String,
+      /** Of one that could not be read, by the tool's own fields. */
+      faults: Schema.optionalKey(Schema.Array(Fault))
+    })
+  )
 }) {
   override get message() {
     return `No tool was registered: ${this.tools.map((tool) => `${tool.tool_name}: ${tool.error}`).join("; ")}`

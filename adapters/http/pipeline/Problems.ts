@@ -1,7 +1,7 @@
 /**
  * A refusal as the problem that goes out (RFC 9457), and the problems that are nobody's refusal.
  */
-import { type ProblemCode, type ProblemStatus, titles } from "../api/Problem.ts"
+import { type ProblemCode, type ProblemStatus, problemType, titles } from "../api/Problem.ts"
 import type { Fault } from "./Failures.ts"
 import { mapping, type Refusal } from "./Refusals.ts"
 import type { WebAnswer } from "./WebRequest.ts"
@@ -39,11 +39,11 @@ export const unavailable: Problem = {
   extra: { retry_after_seconds: 2 }
 }
 
-export const toAnswer = (problem: Problem, requestId: string, instance: string): WebAnswer => ({
+export const toAnswer = (problem: Problem, requestId: string, instance: string, baseUrl: string): WebAnswer => ({
   status: problem.status,
   headers: { "content-type": "application/problem+json", "cache-control": "no-store", ...problem.headers },
   body: JSON.stringify({
-    type: `urn:agent-tool-billing:problem:${problem.code.toLowerCase().replaceAll("_", "-")}`,
+    type: problemType(baseUrl, problem.code),
     title: titles[problem.status],
     status: problem.status,
     detail: problem.message,

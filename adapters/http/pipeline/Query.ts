@@ -1,16 +1,39 @@
 /**
- * The query of a request as plain text by name.
+ * The query of a request as plain text by name. A parameter that an endpoint does not know is rejected: ignored, a misspelled
+ * filter would show everything.
  */
 import { Effect } from "effect"
-import { BadRequest } from "./Failures.ts"
+import { BadRequest, FAULTS_MAX, ValidationFailed } from "./Failures.ts"
+import { unknownName } from "./KnownFields.ts"
 
-/** Each parameter once: of a doubled one nobody can tell which was meant. */
-export const parseQuery = (query: string): Effect.Effect<Readonly<Record<string, string>>, BadRequest> => {
+export type QueryValues = Readonly<Record<string, string>>
+
+/** Of campaigns, put behind links by others. */
+const IGNORED = /^utm_/u
+
+/** Each parameter once: of a doubled one nobody can tell which was meant. `known` undefined: a page takes any, and the first of a name. */
+export const parseQuery = (
+  query: string,
+  known: ReadonlySet<string> | undefined
+): Effect.Effect<QueryValues, BadRequest | ValidationFailed> => {
   if (query === "") return Effect.succeed({})
   const values: Record<string, string> = {}
+  const unknown = new Set<string>()
+  let doubled: string | undefined
   for (const [name, value] of new URLSearchParams(query)) {
-    if (Object.hasOwn(values, name)) return Effect.fail(new BadRequest({ reason: `${name}: given more than once` }))
-    Object.defineProperty(values, name, { value, enumerable: true })
+    if (IGNORED.test(name)) continue
+    if (known?.has(name) === false) unknown.add(name)
+    else if (Object.hasOwn(values, name)) doubled ??= name
+    else Object.defineProperty(values, name, { value, enumerable: true })
+  }
+  if (unknown.size > 0) {
+    const faults = [...unknown]
+      .slice(0, FAULTS_MAX)
+      .map((name) => ({ path: [name], message: unknownName("query parameter", name, known!) }))
+    return Effect.fail(new ValidationFailed({ faults }))
+  }
+  if (doubled !== undefined && known !== undefined) {
+    return Effect.fail(new BadRequest({ reason: `\`${doubled}\` is there more than once. Send it once.` }))
   }
   return Effect.succeed(values)
 }

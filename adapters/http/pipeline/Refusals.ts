@@ -16,18 +16,20 @@ import type { GrantNotFound, TooManyGrants, UnknownProvider } from "../../../dom
 import type { MetricsRefused } from "../../../domain/platform/MetricsAccess.ts"
 import type { IdempotencyConflict } from "../../../domain/shared/Idempotency.ts"
 import type { IdempotencyInFlight } from "../../../domain/shared/IdempotencyStore.ts"
-import type {
-  BadRequest,
-  MethodNotAllowed,
-  NoToolRegistered,
-  NotFound,
-  NotInTime,
-  PayloadTooLarge,
-  RateLimited,
-  RouteNotFound,
-  UnsupportedMediaType,
-  ValidationFailed,
-  WrongRole
+import {
+  type BadRequest,
+  FAULTS_MAX,
+  type MethodNotAllowed,
+  type NoToolRegistered,
+  type NotFound,
+  type NotInTime,
+  type PathRefused,
+  type PayloadTooLarge,
+  type RateLimited,
+  type RouteNotFound,
+  type UnsupportedMediaType,
+  type ValidationFailed,
+  type WrongRole
 } from "./Failures.ts"
 import { callMapping, type CallRefusal } from "./CallRefusals.ts"
 import { fundsMapping, type FundsRefusal } from "./FundsRefusals.ts"
@@ -62,6 +64,7 @@ export type Refusal =
   | NotFound
   | NotInTime
   | NotOnboarded
+  | PathRefused
   | PayloadTooLarge
   | PaymentFailed
   | PaymentsNotConfigured
@@ -83,6 +86,11 @@ export type MappingOf<Refusals extends { readonly _tag: string }> = {
   readonly [R in Refusals as R["_tag"]]: (refusal: R, baseUrl: string) => Omit<Problem, "message">
 }
 
+const faultsOfTool = ({ error, faults, index, tool_name: name }: NoToolRegistered["tools"][number]) =>
+  faults === undefined
+    ? [{ path: ["tools", index], message: `${name}: ${error}` }]
+    : faults.map(({ message, path }) => ({ path: ["tools", index, ...path], message }))
+
 /** A database that is silent is asked again a little later. */
 const LATE_RETRY_AFTER_SECONDS = 5
 
@@ -92,7 +100,11 @@ export const mapping: MappingOf<Refusal> = {
   ...callMapping,
   ...paymentMapping,
   AlreadyRegistered: () => ({ status: 409, code: "DUPLICATE" }),
-  BadRequest: () => ({ status: 400, code: "BAD_REQUEST" }),
+  BadRequest: (e) => ({
+    status: 400,
+    code: "BAD_REQUEST",
+    ...(e.faults === undefined ? {} : { details: e.faults })
+  }),
   BelowMinimum: (e) => ({
     status: 422,
     code: "BELOW_MINIMUM",
@@ -136,7 +148,7 @@ export const mapping: MappingOf<Refusal> = {
   NoToolRegistered: (e) => ({
     status: 422,
     code: "VALIDATION_ERROR",
-    details: e.tools.map((tool) => ({ path: ["tools", tool.index], message: `${tool.tool_name}: ${tool.error}` })),
+    details: e.tools.flatMap(faultsOfTool).slice(0, FAULTS_MAX),
     extra: {
       registered: 0,
       errors: e.tools.length,
@@ -156,6 +168,7 @@ export const mapping: MappingOf<Refusal> = {
     code: "VALIDATION_ERROR",
     extra: { connect_url: `${baseUrl}/api/market/connect` }
   }),
+  PathRefused: (e) => ({ status: 404, code: "NOT_FOUND", details: e.faults }),
   PayloadTooLarge: () => ({ status: 413, code: "PAYLOAD_TOO_LARGE", headers: { connection: "close" } }),
   PaymentFailed: () => ({ status: 502, code: "PROVIDER_ERROR" }),
   PaymentsNotConfigured: () => ({ status: 503, code: "NOT_CONFIGURED" }),

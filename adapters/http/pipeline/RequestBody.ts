@@ -3,6 +3,7 @@
  */
 import { Effect } from "effect"
 import { BadRequest, type Fault, type PayloadTooLarge, UnsupportedMediaType, ValidationFailed } from "./Failures.ts"
+import { subjectOf } from "./FaultSentences.ts"
 import { header, type WebRequest } from "./WebRequest.ts"
 
 export interface BodyRules {
@@ -120,7 +121,7 @@ const SUSPICIOUS_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/u
 const unstorable = (value: unknown, path: ReadonlyArray<string | number>): ReadonlyArray<Fault> => {
   if (typeof value === "string") {
     return value.includes("\0") || !value.isWellFormed()
-      ? [{ path, message: "Expected text without NUL characters and unpaired surrogates" }]
+      ? [{ path, message: `${subjectOf(path, "The body")} must have no NUL characters and no unpaired surrogates.` }]
       : []
   }
   if (Array.isArray(value)) return value.flatMap((item, index) => unstorable(item, [...path, index]))

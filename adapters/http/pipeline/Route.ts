@@ -2,11 +2,13 @@
  * Joins an endpoint of the contract to the function that answers it: decoders and encoders come from the endpoint's
  * own schemas and are built once.
  */
-import { Context, Effect, Exit, Schema, SchemaIssue, type SchemaAST, SchemaParser } from "effect"
+import { Context, Effect, Schema } from "effect"
 import { type HttpApiEndpoint, OpenApi } from "effect/http-api"
 import type { Principal, Role } from "../../../domain/accounts/Principal.ts"
 import { Access, type AccessRule } from "../api/Access.ts"
-import { BadRequest, type Fault, type NotInTime, RouteNotFound, ValidationFailed } from "./Failures.ts"
+import { type Decoding, decodingOf, documentQuery } from "./Decoding.ts"
+import type { NotInTime } from "./Failures.ts"
+import { parseQuery } from "./Query.ts"
 import type { Refusal } from "./Refusals.ts"
 import type { RequestNotes } from "./RequestNotes.ts"
 import type { RequestClock } from "./RequestTimeout.ts"
@@ -55,7 +57,7 @@ export interface Quirks {
 }
 
 /** What the dispatcher needs to know of a route. */
-export interface Route {
+export interface Route extends Decoding {
   readonly method: string
   readonly path: string
   /** As indexes write it, where the router is told otherwise. */
@@ -70,10 +72,6 @@ export interface Route {
   readonly ownIdempotency: boolean
   /** What a caller is told for whom the answer comes too late. */
   readonly late: NotInTime["kind"]
-  /** Undefined where the endpoint declares none: nothing is spent on them then. */
-  readonly decodeParams: ((params: unknown) => Effect.Effect<unknown, RouteNotFound>) | undefined
-  readonly decodeQuery: ((query: unknown) => Effect.Effect<unknown, BadRequest>) | undefined
-  decodePayload(body: unknown): Effect.Effect<unknown, ValidationFailed>
   /** The whole answer: handler, then the success schema of its status. */
   answer(input: Decoded & Omit<Input<HttpApiEndpoint.ConstraintRequest>, "as">): Effect.Effect<EncodedReply, Refusal>
 }
@@ -92,8 +90,6 @@ export interface RouteOptions {
   readonly quirks?: Quirks
   readonly ownIdempotency?: boolean
   readonly late?: NotInTime["kind"]
-  /** Refuses fields that there are not: left out of account, a misspelled limit would be none. */
-  readonly closed?: boolean
 }
 
 /** The handler answers with a value; the success schema of its status writes it. */
@@ -127,9 +123,6 @@ export const encodedRoute = <const E extends HttpApiEndpoint.ConstraintRequest>(
 ): Route => {
   const endpoint = endpoint_ as unknown as HttpApiEndpoint.Top
   const payload = options?.lenientPayload ?? endpoint.payload.get("application/json")?.schemas[0]
-  const decodeParams = decoder(endpoint.params)
-  const decodeQuery = decoder(endpoint.query)
-  const decodePayload = decoder(payload, options?.closed === true ? { onExcessProperty: "error" } : {})
   const rule = Context.get(endpoint.annotations as Context.Context<never>, Access)
   return {
     method: endpoint.method,
@@ -141,16 +134,7 @@ export const encodedRoute = <const E extends HttpApiEndpoint.ConstraintRequest>(
     quirks: options?.quirks,
     ownIdempotency: options?.ownIdempotency ?? false,
     late: options?.late ?? (endpoint.method === "GET" ? "read" : "write"),
-    decodeParams:
-      endpoint.params === undefined
-        ? undefined
-        : (params) => Effect.mapErrorEager(decodeParams(params), () => new RouteNotFound({ path: endpoint.path })),
-    decodeQuery:
-      endpoint.query === undefined
-        ? undefined
-        : (query) => Effect.mapErrorEager(decodeQuery(query), (error) => new BadRequest({ reason: namesOf(error) })),
-    decodePayload: (body) =>
-      Effect.mapErrorEager(decodePayload(body), (error) => new ValidationFailed({ faults: faultsOf(error) })),
+    ...decodingOf(endpoint, payload),
     answer: (input) => {
       const as = (...roles: ReadonlyArray<Role>) => {
         if (input.caller === undefined || !roles.includes(input.caller.role)) {
@@ -178,7 +162,7 @@ export const pageRoute = (
 ): Route => ({
   ...documentRoute(path, rule, Effect.die(new Error("Asked without its question")), summary),
   decodeParams: Effect.succeed,
-  decodeQuery: Effect.succeed,
+  decodeQuery: (query) => parseQuery(query, undefined),
   answer: ({ params, query }) => page({ params, query } as PageQuestion)
 })
 
@@ -199,31 +183,15 @@ export const documentRoute = (
   ownIdempotency: false,
   late: "read",
   decodeParams: undefined,
-  decodeQuery: undefined,
+  decodeQuery: documentQuery(path),
   decodePayload: () => Effect.undefined,
   answer: () => document
 })
 
-type Decode = (input: unknown) => Effect.Effect<unknown, Schema.SchemaError>
+type Encode = (value: unknown) => Effect.Effect<unknown, Schema.SchemaError>
 
-const decoder = (schema: Schema.Top | undefined, options: SchemaAST.ParseOptions = {}): Decode =>
-  schema === undefined ? () => Effect.undefined : decodeWithAllFaults(schema, options)
-
-/** Gathering every fault costs even where there is none: it is done only for what the quick way has refused. */
-const decodeWithAllFaults = (schema: Schema.Top, options: SchemaAST.ParseOptions): Decode => {
-  const quick = SchemaParser.decodeUnknownEffect(schema, options) as (
-    input: unknown
-  ) => Effect.Effect<unknown, SchemaIssue.Issue>
-  const thorough = Schema.decodeUnknownEffect(schema, { ...options, errors: "all" }) as Decode
-  return (input) => {
-    const done = quick(input)
-    // No schema of the contract waits for anything: what fits is known at once.
-    return Exit.isExit(done) && Exit.isSuccess(done) ? Effect.succeed(done.value) : thorough(input)
-  }
-}
-
-const encodersByStatus = (endpoint: HttpApiEndpoint.Top): ReadonlyMap<number, Decode> =>
-  new Map([...endpoint.success].map((schema) => [statusOf(schema), Schema.encodeUnknownEffect(schema) as Decode]))
+const encodersByStatus = (endpoint: HttpApiEndpoint.Top): ReadonlyMap<number, Encode> =>
+  new Map([...endpoint.success].map((schema) => [statusOf(schema), Schema.encodeUnknownEffect(schema) as Encode]))
 
 /** As `HttpApiSchema.status` notes it down. */
 const statusOf = (schema: Schema.Top): number => {
@@ -231,23 +199,3 @@ const statusOf = (schema: Schema.Top): number => {
     Schema.resolveAnnotations(schema)?.["httpApiStatus"] ?? Schema.resolveAnnotationsKey(schema)?.["httpApiStatus"]
   return typeof noted === "number" ? noted : 200
 }
-
-const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
-
-const namesOf = (error: Schema.SchemaError): string =>
-  faultsOf(error)
-    .map((fault) => `${fault.path.join(".")}: ${fault.message}`)
-    .join("; ")
-
-const FAULTS_MAX = 100
-
-const faultsOf = (error: Schema.SchemaError): ReadonlyArray<Fault> =>
-  formatIssues(error.issue)
-    .issues.slice(0, FAULTS_MAX)
-    .map((issue) => ({
-      path: (issue.path ?? []).map((segment) => {
-        const key = typeof segment === "object" ? segment.key : segment
-        return typeof key === "number" ? key : String(key)
-      }),
-      message: issue.message
-    }))

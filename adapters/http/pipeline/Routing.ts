@@ -55,7 +55,7 @@ export const makeRouting = (routes: ReadonlyArray<Route>, nothingHere: EncodedRe
       allow.length > 1
         ? new MethodNotAllowed({ method: request.method, path: request.path, allow })
         : new RouteNotFound({ path: request.path })
-    return toAnswer(problemOf(refusal, baseUrl), requestId, request.path)
+    return toAnswer(problemOf(refusal, baseUrl), requestId, request.path, baseUrl)
   }
 
   return { find, unrouted }

@@ -45,6 +45,13 @@ export const bearer = (request: WebRequest): string => {
   return authorization !== undefined && /^bearer /iu.test(authorization) ? authorization.slice(7).trim() : ""
 }
 
+/** Why `Authorization` names no key, where it is there. */
+export const bearerFault = (request: WebRequest): "no_scheme" | "other_scheme" | undefined => {
+  const authorization = header(request, "authorization")?.trim() ?? ""
+  if (authorization === "" || /^bearer(?: |$)/iu.test(authorization)) return undefined
+  return authorization.includes(" ") ? "other_scheme" : "no_scheme"
+}
+
 /** Browsers name HTML first; whoever asks for JSON, or says nothing, is a machine. */
 export const wantsPage = (request: WebRequest): boolean => /^\s*text\/html\b/iu.test(header(request, "accept") ?? "")
 

@@ -19,58 +19,71 @@ export interface Exchange {
  * Says what is wrong and closes. A whole request before the broken bytes is answered first: a refusal in its place would
  * be taken for its own.
  */
-export const refuseMalformed = (socket: Duplex, error: NodeJS.ErrnoException, before: Exchange | undefined): void => {
+export const refuseMalformed = (
+  socket: Duplex,
+  error: NodeJS.ErrnoException,
+  before: Exchange | undefined,
+  baseUrl: string
+): void => {
+  const last = () => lastWords(socket, problemOf(error), baseUrl)
   if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy()
-  if (before === undefined || before.outgoing.writableFinished) return lastWords(socket, problemOf(error))
+  if (before === undefined || before.outgoing.writableFinished) return last()
   if (before.outgoing.writableEnded) return void socket.destroy()
   if (!before.incoming.complete) {
     // Answered already, while its body was still coming.
     if (before.outgoing.headersSent) return void socket.destroy()
-    return lastWords(socket, problemOf(error))
+    return last()
   }
-  before.outgoing.once("finish", () => lastWords(socket, problemOf(error)))
+  before.outgoing.once("finish", last)
 }
 
 /** For a connection that there is no room for: nothing of it is read. */
-export const refuseConnection = (socket: Duplex, why: "address_full" | "server_full"): void =>
-  lastWords(socket, {
-    ...(why === "address_full"
-      ? {
-          status: 429,
-          code: "RATE_LIMITED",
-          message:
-            "Too many open connections from your address. Reuse connections, or close some. Retry after 1 second."
-        }
-      : {
-          status: 503,
-          code: "UNAVAILABLE",
-          message: "The service has as many open connections as it can serve. Retry after 1 second."
-        }),
-    headers: { "retry-after": "1" },
-    extra: { retry_after_seconds: 1 }
-  })
+export const refuseConnection = (socket: Duplex, why: "address_full" | "server_full", baseUrl: string): void =>
+  lastWords(
+    socket,
+    {
+      ...(why === "address_full"
+        ? {
+            status: 429,
+            code: "RATE_LIMITED",
+            message:
+              "Too many open connections from your address. Reuse connections, or close some. Retry after 1 second."
+          }
+        : {
+            status: 503,
+            code: "UNAVAILABLE",
+            message: "The service has as many open connections as it can serve. Retry after 1 second."
+          }),
+      headers: { "retry-after": "1" },
+      extra: { retry_after_seconds: 1 }
+    },
+    baseUrl
+  )
 
 /** What the parser lets pass and is refused all the same: a line without a version, and HTTP/1.1 without a Host. */
-export const refusalOf = ({ headers, httpVersion, httpVersionMajor }: IncomingMessage): WebAnswer | undefined => {
+export const refusalOf = (
+  { headers, httpVersion, httpVersionMajor }: IncomingMessage,
+  baseUrl: string
+): WebAnswer | undefined => {
   if (httpVersionMajor < 1)
-    return answerOf(badRequest("The request names no version of HTTP. HTTP/1.1 is spoken here."))
+    return answerOf(badRequest("The request names no version of HTTP. HTTP/1.1 is spoken here."), baseUrl)
   return headers.host === undefined && httpVersion === "1.1"
-    ? answerOf(badRequest("The request names no Host, which HTTP/1.1 asks for."))
+    ? answerOf(badRequest("The request names no Host, which HTTP/1.1 asks for."), baseUrl)
     : undefined
 }
 
-const lastWords = (socket: Duplex, problem: Problem): void => {
+const lastWords = (socket: Duplex, problem: Problem, baseUrl: string): void => {
   if (!socket.writable) return void socket.destroy()
-  const { body, headers, status } = answerOf(problem)
+  const { body, headers, status } = answerOf(problem, baseUrl)
   const head = Object.entries({ ...headers, "content-length": Buffer.byteLength(body) })
   const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...head.map(([name, value]) => `${name}: ${value}`)]
   socket.end(`${lines.join("\r\n")}\r\n\r\n${body as string}`, () => socket.destroy())
 }
 
 /** Where it was meant to go is not known, or not to be believed. */
-const answerOf = (problem: Problem): WebAnswer => {
+const answerOf = (problem: Problem, baseUrl: string): WebAnswer => {
   const requestId = randomUUID()
-  return dress(toAnswer(problem, requestId, "/"), requestId, { connection: "close" })
+  return dress(toAnswer(problem, requestId, "/", baseUrl), requestId, { connection: "close" })
 }
 
 const badRequest = (message: string): Problem => ({ status: 400, code: "BAD_REQUEST", message })

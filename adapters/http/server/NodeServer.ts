@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { plainAddress, type TrustedProxies } from "../pipeline/ClientAddress.ts"
+import { BaseUrl } from "../BaseUrl.ts"
 import { Dispatcher } from "../pipeline/Dispatcher.ts"
 import type { WebAnswer, WebRequest } from "../pipeline/WebRequest.ts"
 import { makeAnswerLane } from "./AnswerLane.ts"
@@ -84,6 +85,7 @@ export const layer = (settings: ServerSettings) =>
     Effect.gen(function* () {
       const dispatcher = yield* Dispatcher
       const { dispatch } = dispatcher
+      const baseUrl = yield* BaseUrl
       const context = yield* Effect.context<never>()
       const run = Effect.runForkWith(context)
       const running = new Set<Fiber.Fiber<WebAnswer>>()
@@ -119,7 +121,7 @@ export const layer = (settings: ServerSettings) =>
           requireHostHeader: false
         },
         (incoming, outgoing) => {
-          const refused = refusalOf(incoming)
+          const refused = refusalOf(incoming, baseUrl)
           if (refused !== undefined) return send(server, incoming, outgoing, refused)
           const connection = connections.of(incoming.socket)
           if (connection === undefined || connection.unanswered === UNANSWERED_MAX) {
@@ -145,12 +147,12 @@ export const layer = (settings: ServerSettings) =>
         const admission = connections.open(socket)
         if (admission === "admitted") return
         malformed.add(socket)
-        refuseConnection(socket, admission)
+        refuseConnection(socket, admission, baseUrl)
       })
       server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
         if (malformed.has(socket)) return
         malformed.add(socket)
-        refuseMalformed(socket, error, connections.of(socket)?.latest)
+        refuseMalformed(socket, error, connections.of(socket)?.latest, baseUrl)
       })
       server.setTimeout(settings.silenceMs ?? SILENCE_MS)
       yield* Effect.acquireRelease(listen(server, settings), () => close(server, running, dispatcher, settings.drain))

@@ -133,7 +133,7 @@ let reads = 0
 
 /** Every account of the market in sums, balanced; never a cached answer. */
 export const books = Effect.gen(function* () {
-  const answer = yield* expecting(200, { path: `${TRIAL_BALANCE}?read=${++reads}` })
+  const answer = yield* expecting(200, { path: `${TRIAL_BALANCE}?utm_read=${++reads}` })
   assert.strictEqual(at(answer, "balanced"), true, answer.text)
   assert.strictEqual(at(answer, "total_credits_microcents"), at(answer, "total_debits_microcents"))
   assert.strictEqual(at(answer, "unbacked_microcents"), 0, answer.text)

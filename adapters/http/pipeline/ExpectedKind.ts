@@ -1,0 +1,103 @@
+/**
+ * What JSON has to be for a schema, in words: "an integer between 100 and 100000", "one of `day`, `month`, `total`". Never the
+ * name of a type of ours.
+ */
+import { SchemaAST } from "effect"
+import { wireOf } from "../api/OtherFields.ts"
+
+export const kindOf = (ast: SchemaAST.AST): string => {
+  const wire = wireOf(ast)
+  const limits = limitsOf(wire)
+  const { expected } = limits
+  if (expected !== undefined) return expected
+  switch (wire._tag) {
+    case "String":
+      return `a string${rangeText(limits.lengthMin, limits.lengthMax, "character")}`
+    case "Number":
+      return `${limits.isInteger ? "an integer" : "a number"}${betweenText(limits.min, limits.max)}`
+    case "Boolean":
+      return "`true` or `false`"
+    case "Null":
+      return "`null`"
+    case "Literal":
+      return `\`${String(wire.literal)}\``
+    case "Arrays":
+      return `an array${rangeText(limits.lengthMin, limits.lengthMax, "item")}`
+    case "Objects":
+      return "an object"
+    case "Union":
+      return choiceOf(wire)
+    default:
+      return "JSON"
+  }
+}
+
+const choiceOf = ({ types }: SchemaAST.Union): string => {
+  const literals = types.filter(SchemaAST.isLiteral).map(kindOf)
+  const kinds = new Set(types.filter((type) => !SchemaAST.isLiteral(type)).map(kindOf))
+  const literal = literals.length > 1 ? [`one of ${literals.join(", ")}`] : literals
+  return [...literal, ...kinds].join(" or ")
+}
+
+interface Limits {
+  /** As the first check that has a message says it. */
+  expected?: string
+  isInteger: boolean
+  min?: number
+  max?: number
+  lengthMin?: number
+  lengthMax?: number
+}
+
+/** Of a check that says itself what it wants. */
+export const messageOf = (annotations: { readonly message?: unknown } | undefined): string | undefined =>
+  typeof annotations?.message === "string" ? annotations.message : undefined
+
+const MUST_BE = "must be "
+
+const limitsOf = ({ checks }: SchemaAST.AST): Limits => {
+  const limits: Limits = { isInteger: false }
+  for (const check of (checks ?? []).flatMap(flat)) {
+    const message = messageOf(check.annotations)
+    if (message?.startsWith(MUST_BE) === true) limits.expected ??= message.slice(MUST_BE.length)
+    Object.assign(limits, limitOf(check.annotations))
+  }
+  return limits
+}
+
+const flat = (check: SchemaAST.Check<unknown>): ReadonlyArray<SchemaAST.Check<unknown>> =>
+  check._tag === "FilterGroup" ? check.checks.flatMap(flat) : [check]
+
+/** As Effect's own checks note it down. */
+const limitOf = (annotations: SchemaAST.Check<unknown>["annotations"]): Partial<Limits> => {
+  const noted = annotations?.["representation"] as
+    | { readonly id: string; readonly payload?: Readonly<Record<string, number>> }
+    | undefined
+  const { maxLength, maximum, minLength, minimum } = noted?.payload ?? {}
+  switch (noted?.id) {
+    case "effect/schema/isInt":
+      return { isInteger: true }
+    case "effect/schema/isGreaterThanOrEqualTo":
+      return minimum === undefined ? {} : { min: minimum }
+    case "effect/schema/isLessThanOrEqualTo":
+      return maximum === undefined ? {} : { max: maximum }
+    case "effect/schema/isMinLength":
+      return minLength === undefined ? {} : { lengthMin: minLength }
+    case "effect/schema/isMaxLength":
+      return maxLength === undefined ? {} : { lengthMax: maxLength }
+    default:
+      return {}
+  }
+}
+
+const betweenText = (min: number | undefined, max: number | undefined): string => {
+  if (min !== undefined && max !== undefined) return ` between ${min} and ${max}`
+  if (min !== undefined) return ` of at least ${min}`
+  return max === undefined ? "" : ` of at most ${max}`
+}
+
+const rangeText = (min: number | undefined, max: number | undefined, unit: string): string => {
+  if (min !== undefined && max !== undefined) return ` of ${min} to ${max} ${unit}s`
+  if (min !== undefined) return ` of at least ${min} ${unit}${min === 1 ? "" : "s"}`
+  return max === undefined ? "" : ` of at most ${max} ${unit}${max === 1 ? "" : "s"}`
+}

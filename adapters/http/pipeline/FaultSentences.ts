@@ -1,0 +1,115 @@
+/**
+ * What is wrong with a value, in sentences for whoever sent it: the field, what it must be, and what was sent. A message of a
+ * schema's check begins with "must" and goes on from the field's name, or is a sentence of its own. The names of our own types
+ * are never shown.
+ */
+import { Result, Schema, type SchemaAST, SchemaIssue, SchemaParser } from "effect"
+import { kindOf, messageOf } from "./ExpectedKind.ts"
+import { type Fault, FAULTS_MAX } from "./Failures.ts"
+import { meantMember } from "./KnownFields.ts"
+
+type Path = ReadonlyArray<string | number>
+
+const CHARS_SHOWN_MAX = 60
+
+/** `whole`: what the value is called that holds the fields. */
+export const faultsOf = (issue: SchemaIssue.Issue, whole: string): ReadonlyArray<Fault> => {
+  const faults = new Map<string, Fault>()
+  for (const { path, predicate, sent } of faultsAt(issue, [], undefined)) {
+    const message = sentenceOf(subjectOf(path, whole), predicate, sent)
+    faults.set(`${path.join("\n")}\n${message}`, { path, message })
+    if (faults.size === FAULTS_MAX) break
+  }
+  return [...faults.values()]
+}
+
+/** `tools[1].price_microcents` */
+export const subjectOf = (path: Path, whole: string): string => {
+  const [first, ...others] = path.map((part) => String(part).slice(0, CHARS_SHOWN_MAX))
+  if (first === undefined) return whole
+  return `\`${others.reduce((name, part) => (/^\d+$/u.test(part) ? `${name}[${part}]` : `${name}.${part}`), first)}\``
+}
+
+interface Found {
+  readonly path: Path
+  readonly predicate: string
+  /** Absent where the sentence says nothing of it. */
+  readonly sent?: string | undefined
+}
+
+/** `ast`: what the value at the path was to be. */
+const faultsAt = (issue: SchemaIssue.Issue, path: Path, ast: SchemaAST.AST | undefined): ReadonlyArray<Found> => {
+  switch (issue._tag) {
+    case "Pointer":
+      return faultsAt(issue.issue, [...path, ...issue.path.map(keyOf)], undefined)
+    case "Encoding":
+      return faultsAt(issue.issue, path, issue.ast)
+    case "Filter":
+      return faultsAt(issue.issue, path, ast).map((found) => {
+        const message = messageOf(issue.filter.annotations) ?? found.predicate
+        return { ...found, predicate: message }
+      })
+    case "Composite":
+      return issue.issues.flatMap((one) => faultsAt(one, path, issue.ast))
+    case "AnyOf":
+      return faultsOfUnion(issue, path)
+    case "MissingKey":
+      return [{ path, predicate: "is required." }]
+    case "InvalidType":
+      return [{ path, predicate: `must be ${kindOf(issue.ast)}`, sent: shown(issue, '"') }]
+    case "InvalidValue": {
+      const predicate = messageOf(issue.annotations) ?? (ast === undefined ? "is not valid" : `must be ${kindOf(ast)}`)
+      return [{ path, predicate, sent: shown(issue) }]
+    }
+    default:
+      return [{ path, predicate: "is not valid", sent: shown(issue) }]
+  }
+}
+
+/** Of several objects that it could be, what is wrong with the one that it is meant to be. */
+const faultsOfUnion = (issue: SchemaIssue.AnyOf, path: Path): ReadonlyArray<Found> => {
+  if (issue.issues.length === 0) return [{ path, predicate: `must be ${kindOf(issue.ast)}`, sent: shown(issue) }]
+  const index = meantMember(issue.ast.types)(issue.input)
+  const meant = index === undefined ? undefined : issue.ast.types[index]
+  const own = issue.issues.filter((one) => meant !== undefined && "ast" in one && one.ast === meant)
+  if (own.length > 0) return own.flatMap((one) => faultsAt(one, path, undefined))
+  if (meant !== undefined) return faultsAsIf(meant, issue.input, path)
+  return issue.issues.slice(0, 1).flatMap((one) => faultsAt(one, path, undefined))
+}
+
+/** It was not even tried, because one of its constants is another. */
+const faultsAsIf = (ast: SchemaAST.AST, value: unknown, path: Path): ReadonlyArray<Found> => {
+  const schema = Schema.make<Schema.Decoder<unknown>>(ast)
+  const result = SchemaParser.decodeUnknownResult(schema, { errors: "all", reportInput: true })(value)
+  return Result.isFailure(result) ? faultsAt(result.failure, path, undefined) : []
+}
+
+const keyOf = (key: PropertyKey): string | number => (typeof key === "number" ? key : String(key))
+
+const sentenceOf = (subject: string, predicate: string, sent: string | undefined): string => {
+  if (predicate === "is required.") return `${subject} is required.`
+  if (/^[A-Z`]/u.test(predicate)) return predicate
+  const said = `${capital(subject)} ${predicate}`
+  return sent === undefined ? `${said}.` : `${said}; ${sent} was sent.`
+}
+
+const capital = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
+
+/** Only of what can be said in a few letters. */
+/** `quote`: where it matters that a string was sent, which may look like something else. */
+const shown = (issue: SchemaIssue.Issue, quote = ""): string | undefined => {
+  if (!SchemaIssue.hasInput(issue)) return undefined
+  const { input } = issue
+  switch (typeof input) {
+    case "string":
+      if (input.trim() === "") return input === "" ? "an empty string" : "a blank string"
+      return `\`${quote}${input.length > CHARS_SHOWN_MAX ? `${input.slice(0, CHARS_SHOWN_MAX)}…` : input}${quote}\``
+    case "number":
+    case "boolean":
+      return `\`${input}\``
+    case "object":
+      return input === null ? "`null`" : Array.isArray(input) ? "an array" : "an object"
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,52 @@
+import { assert, it } from "@effect/vitest"
+import { nearestName } from "../../domain/shared/NearestName.ts"
+
+const FIELDS = ["tool_id", "tool_name", "input", "max_cost_microcents", "dry_run", "expires_at", "amount_cents"]
+
+it.each([
+  ["dry_runn", "dry_run"],
+  ["dryrun", "dry_run"],
+  ["dryRun", "dry_run"],
+  ["dry-run", "dry_run"],
+  ["DRY_RUN", "dry_run"],
+  ["dyr_run", "dry_run"],
+  ["max_cost_microcent", "max_cost_microcents"],
+  ["maxCostMicrocents", "max_cost_microcents"],
+  ["max_cost", "max_cost_microcents"],
+  ["expires_in_days", "expires_at"],
+  ["expiresInDays", "expires_at"],
+  ["amount", "amount_cents"],
+  ["imput", "input"],
+  ["tool", "tool_id"],
+  ["toolname", "tool_name"]
+])("%s means %s", (name, known) => {
+  assert.strictEqual(nearestName(name, FIELDS), known)
+})
+
+it.each([
+  "",
+  "x",
+  "no",
+  "color",
+  "__proto__",
+  "constructor",
+  "_",
+  "\0",
+  "\ud800",
+  "x".repeat(129),
+  "zzzzzzzzzzzzzzzzzz"
+])("nothing is near %s", (name) => {
+  assert.isUndefined(nearestName(name, FIELDS))
+})
+
+it("prefers the nearest, then the first", () => {
+  assert.strictEqual(nearestName("echp", ["each", "echo", "echa"]), "echo")
+  assert.strictEqual(nearestName("echo", ["each", "echo"]), "echo")
+  assert.isUndefined(nearestName("anything", []))
+})
+
+it("looks at long names of others no longer than at short ones", () => {
+  const others = Array.from({ length: 400 }, (_, n) => `${"a".repeat(124)}${n}`)
+  assert.strictEqual(nearestName(`${"a".repeat(124)}77x`, others), `${"a".repeat(124)}77`)
+  assert.isUndefined(nearestName("b".repeat(128), others))
+})
