@@ -92,6 +92,28 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("a protected endpoint"
     })
   )
 
+  it.effect("says what a header lacks that was meant to carry a key, without repeating the key", () =>
+    Effect.gen(function* () {
+      const { consumer: key } = yield* aKeyOfEachRole
+      const said = (authorization: string, path: string = KEYS) =>
+        Effect.map(expecting(401, { path, headers: { authorization } }), (answer) => {
+          assert.notInclude(answer.text, key)
+          return textAt(answer, "message")
+        })
+      assert.include(yield* said(key), "has no scheme: put `Bearer` before the key")
+      assert.include(yield* said(`Bearer${key}`), "has no scheme")
+      for (const other of [`Basic ${Buffer.from(key).toString("base64")}`, `Token ${key}`]) {
+        assert.include(yield* said(other), "another scheme than `Bearer`")
+      }
+      for (const none of ["Bearer", "Bearer ", ""]) assert.include(yield* said(none), "needs a key")
+      // Where a key is optional, what was meant to be one is not taken for none.
+      const dispute = "/api/v1/market/disputes/00000000-0000-4000-8000-000000000000"
+      assert.include(yield* said(key, dispute), "has no scheme")
+      yield* expecting(404, { path: dispute, headers: { authorization: "Basic eDp5" } })
+      yield* expecting(404, { path: dispute, headers: { authorization: "none" } })
+    })
+  )
+
   it.effect("takes a bearer key however `Bearer` is written, and no other scheme", () =>
     Effect.gen(function* () {
       const { consumer: key } = yield* aKeyOfEachRole

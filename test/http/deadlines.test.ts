@@ -82,7 +82,7 @@ it.layer(service, LIVE)("while the database is silent", (it) => {
       ]
       const writes: ReadonlyArray<Call> = [
         { path: CONSUMERS, json: consumerBody() },
-        { path: CONSUMERS, json: consumerBody(), headers: { "idempotency-key": "while it was silent" } },
+        { path: KEYS, key: consumer.key, json: {}, headers: { "idempotency-key": "while it was silent" } },
         { path: TOOLS, key: provider.key, json: { tools: [{ tool_name: "x" }] } }
       ]
       for (const [calls, advice] of [

@@ -145,16 +145,16 @@ for (const [name, market] of everyMarket()) {
           "IDEMPOTENCY_CONFLICT"
         ])
         assert.strictEqual(forwarded(slow.server), 1)
-        for (const [path, json] of [
-          [LOAD, { amount_cents: 100 }],
-          [METER, { tool_id: offer.toolId }]
+        for (const [path, json, other] of [
+          [LOAD, { amount_cents: 100 }, { amount_cents: 200 }],
+          [METER, { tool_id: offer.toolId }, { duration_ms: 1 }]
         ] as const) {
           const headers = { "idempotency-key": `key of ${path}` }
           assert.isBelow((yield* send({ path, key: consumer.key, json, headers })).status, 300)
           const changed = yield* send({
             path,
             key: consumer.key,
-            json: { ...json, amount_cents: 200, duration_ms: 1 },
+            json: { ...json, ...other },
             headers
           })
           assert.deepStrictEqual(problemOf(changed), [409, "IDEMPOTENCY_CONFLICT"])

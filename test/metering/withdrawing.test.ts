@@ -82,7 +82,7 @@ for (const [name, market] of everyMarket()) {
           const timestamp = new Date(since + ms).toISOString()
           return send({ path: METER, key: consumer.key, json: { ...tool, success: true, timestamp } })
         }
-        for (const tool of [{ tool_id: toolId }, { tool_name: "reported", provider_id: provider.id }]) {
+        for (const tool of [{ tool_id: toolId }, { tool_name: "reported" }]) {
           const made = yield* report(-1, tool)
           assert.strictEqual(made.status, 201, made.text)
           assert.deepStrictEqual(problemOf(yield* report(0, tool)), GONE)

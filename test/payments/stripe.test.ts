@@ -153,7 +153,7 @@ for (const [name, service] of services) {
         yield* expecting(200, { path: "/api/market/proxy", key, json: call })
         stripe.openDispute(payment)
         yield* deliverAll
-        const report = { tool_name: "search", provider_id: provider.id, status: "success", duration_ms: 5 }
+        const report = { tool_name: "search", status: "success", duration_ms: 5 }
         for (const [path, json] of [
           ["/api/market/proxy", call],
           ["/api/v1/market/meter", report],

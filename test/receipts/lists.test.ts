@@ -156,7 +156,7 @@ for (const [name, market] of everyMarket()) {
           "status=ok",
           "tool_id=x",
           "limit=-1",
-          "limit=101",
+          "limit=0",
           "offset=1.5",
           "cursor=%21"
         ]) {

@@ -9,7 +9,7 @@ export const idempotencyHeader = {
     Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(IDEMPOTENCY_KEY_CHARS_MAX)).annotate({
       description:
         "Same key and body: the stored answer again, with `Idempotent-Replay: true`, and nothing is done " +
-        "twice. Same key, another body: 409."
+        "twice. Same key, another body: 409. A registration without an API key is not repeated: 409."
     })
   )
 }

@@ -39,7 +39,9 @@ export const sharedWords: Words = {
   cursor: ["`next_cursor` of the page before.", "WyJjYXRhbG9nOm5hbWUiLCJzZWFyY2giLCIwMTkzIl0"],
   "Idempotency-Key": ["Makes the request safe to send again.", "0193fa01-5c7d-7b31-a2f4-0c9d8e7f6a5b"],
 
-  "Problem.type": ["Names the kind of problem (RFC 9457). Branch on `code`, which says the same in one word."],
+  "Problem.type": [
+    "The address of the code's entry in the docs (RFC 9457). Branch on `code`, which says the same in one word."
+  ],
   "Problem.title": ["The kind of problem, for people; the same text for every problem of a status."],
   "Problem.status": ["The HTTP status, repeated."],
   "Problem.detail": ["What is wrong with this very request."],

@@ -47,6 +47,15 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
         ]
       },
       {
+        title: "Strict requests",
+        items: [
+          'Unknown body fields and unknown query parameters of the API are 422 with the nearest known name: "Unknown field `dry_runn`. Did you mean `dry_run`?" Free-form objects (`input`, `arguments`, `metadata`, `evidence`, JSON Schemas) and CloudEvents extensions stay free; `utm_*` parameters are ignored. `POST /api/v1/verify`, webhooks, waitlist, feedback and applications take any field.',
+          "`limit` above its maximum counts as the maximum; `limit=0` is 400.",
+          "Error messages name the field, what it must be and what was sent. `type` is the address of the code's entry in the docs. An unknown tool name is answered with the nearest listed one.",
+          "A repeated `Idempotency-Key` of an anonymous registration is 409: nothing is created and no API key is shown."
+        ]
+      },
+      {
         title: "Protected money",
         items: [
           "Refunds move only money that is there; the rest is a claim that the provider's next earnings pay. The trial balance, `audit`, metrics and alerts show that nothing spendable is unbacked.",

@@ -118,6 +118,10 @@ const idempotency = html`<p>
     </li>
     <li><strong>Same key, another request:</strong> 409 <code>IDEMPOTENCY_CONFLICT</code>.</li>
     <li>
+      <strong>A registration without a key:</strong> its answer shows an API key, so it is not repeated. The second
+      request is 409 and creates nothing; send a new key to register another account.
+    </li>
+    <li>
       <strong>The first one is still under way:</strong> the second waits for it, or gets 409 with
       <code>Retry-After</code>.
     </li>
@@ -132,7 +136,13 @@ const errors = (document: OpenApiDocument): Html => {
   const possible = new Set<string>([...BEFORE_ANY_ENDPOINT, ...codesIn(document)])
   return html`<p>
       Whatever goes wrong is answered as <code>application/problem+json</code> (RFC 9457). Branch on <code>code</code>,
-      show <code>message</code>, and name <code>request_id</code> when you ask for help.
+      show <code>message</code>, and name <code>request_id</code> when you ask for help. <code>type</code> is the
+      address of the code's entry in this table; <code>details</code> lists every fault with its path.
+    </p>
+    <p>
+      Unknown body fields and query parameters are rejected with 422 and the nearest known name, so a typo never costs
+      money. Free-form objects such as <code>input</code> and <code>metadata</code> take any field, and
+      <code>utm_*</code> parameters are ignored.
     </p>
     <pre><code>${jsonView(exampleProblem(422, "VALIDATION_ERROR"))}</code></pre>
     <table class="codes" role="table">

@@ -53,6 +53,7 @@ export const idempotencyPart = (): SpecPart => ({
     points(
       "Same key, same method, path and body: the stored answer again, with `Idempotent-Replay: true`. Nothing is done or charged twice.",
       "Same key, another request: 409 `IDEMPOTENCY_CONFLICT`.",
+      "An anonymous registration is not repeated, because its answer shows an API key: 409, and nothing is created.",
       "While the first is under way, the second waits for it or is answered 409 with `Retry-After`.",
       "An attempt that failed and changed nothing leaves the key free.",
       `Kept for at least ${IDEMPOTENCY_DAYS_KEPT} days.`,
@@ -67,7 +68,12 @@ export const errorsPart = (): SpecPart => ({
   body: [
     said(
       "`application/problem+json` (RFC 9457) that also carries `error`, `code`, `message`, `request_id`, and `details` where there",
-      "is more to say: every field at fault with its path. Branch on `code`."
+      "is more to say: every field at fault with its path. Branch on `code`; `type` is the address of the code's entry in the docs."
+    ),
+    points(
+      "Unknown body fields and unknown query parameters are 422 `VALIDATION_ERROR`, with the nearest known name. Nothing is ignored but `utm_*` parameters.",
+      "Free: `input`, `arguments`, `metadata`, `evidence`, JSON Schemas, attributes of a CloudEvents envelope, and the bodies of `POST /api/v1/verify`, webhooks, waitlist, feedback and apply.",
+      "A known query parameter with a bad value is 400, and so is one that is there twice. A `limit` above its maximum counts as the maximum."
     ),
     text(jsonText(exampleProblem(422, "VALIDATION_ERROR"))),
     listing(

@@ -28,7 +28,7 @@ import { makeInTime, type RequestClock } from "./RequestTimeout.ts"
 import type { EncodedReply, Route } from "./Route.ts"
 import { type Found, makeRouting } from "./Routing.ts"
 import { teller } from "./Telling.ts"
-import { bearer, bearerFault, header, json, type WebAnswer, type WebRequest } from "./WebRequest.ts"
+import { bearer, bearerFault, header, isBareKey, json, type WebAnswer, type WebRequest } from "./WebRequest.ts"
 
 /** Whose forwarded-for headers are believed. */
 export const TrustedProxyRanges = Context.Reference<TrustedProxies>(
@@ -76,10 +76,9 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, n
     const credential = bearer(request)
     if (roles.length === 0 && !usesKey(rule)) return Effect.undefined
     if (credential === "") {
-      const fault = bearerFault(request)
-      if (roles.length > 0) return Effect.fail(new Unauthorized({ reason: fault ?? "missing" }))
-      // Whoever may come without a key is told only of a header that was meant to be one.
-      return fault === "no_scheme" ? Effect.fail(new Unauthorized({ reason: fault })) : Effect.undefined
+      // Whoever may come without a key is told only of a key that was sent wrongly.
+      if (roles.length === 0 && !isBareKey(request)) return Effect.undefined
+      return Effect.fail(new Unauthorized({ reason: bearerFault(request) ?? "missing" }))
     }
     return Effect.flatMap(authentication.authenticate(credential), (caller) =>
       roles.length > 0 && !roles.includes(caller.role)

@@ -45,6 +45,10 @@ export const bearer = (request: WebRequest): string => {
   return authorization !== undefined && /^bearer /iu.test(authorization) ? authorization.slice(7).trim() : ""
 }
 
+/** Whether an `Authorization` without a scheme is one of our keys. */
+export const isBareKey = (request: WebRequest): boolean =>
+  (header(request, "authorization")?.trim() ?? "").startsWith("atb_")
+
 /** Why `Authorization` names no key, where it is there. */
 export const bearerFault = (request: WebRequest): "no_scheme" | "other_scheme" | undefined => {
   const authorization = header(request, "authorization")?.trim() ?? ""
