@@ -177,17 +177,14 @@ const declarationOf = (values: Values, tool: Declaration | undefined): Declarati
 const cancellationOf = (canceled: string): object =>
   canceled === "finish" ? { on_cancel: canceled } : { on_cancel: "pass", canceled_call_costs: canceled }
 
-/** The service names the tool, and then each field that it refuses: `search: category: Expected …; timeout_ms: …`. */
+/** Faults are at `tools.0.<field>`; what only the catalog can judge is at `tools.0`, and its message begins with the field. */
 const placed = (refused: Refused, toolName: string): Refused => {
-  const faults = refused.faults.flatMap(({ message }) =>
-    message
-      .replace(`${toolName}: `, "")
-      .split("; ")
-      .map((one): Fault => {
-        const [, name = "", words = one] = /^(\w+)(?:\.[\w.]+)?:? (.*)$/su.exec(one) ?? []
-        return { path: [name], message: words }
-      })
-  )
+  const faults = refused.faults.map(({ message, path: [, , field] }): Fault => {
+    if (typeof field === "string") return { path: [field], message }
+    const said = message.replace(`${toolName}: `, "")
+    const [, name = "", words = said] = /^(\w+)(?:\.[\w.]+)?:? (.*)$/su.exec(said) ?? []
+    return { path: [name], message: words }
+  })
   return new Refused(refused.status, { detail: refused.message, code: refused.code, details: faults })
 }
 

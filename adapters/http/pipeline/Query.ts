@@ -11,7 +11,7 @@ export type QueryValues = Readonly<Record<string, string>>
 /** Of campaigns, put behind links by others. */
 const IGNORED = /^utm_/u
 
-/** Each parameter once: of a doubled one nobody can tell which was meant. `known` undefined: a page takes any, and the first of a name. */
+/** Each parameter once: of a doubled one nobody can tell which was meant. `known` undefined: a page takes any. */
 export const parseQuery = (
   query: string,
   known: ReadonlySet<string> | undefined
@@ -32,7 +32,7 @@ export const parseQuery = (
       .map((name) => ({ path: [name], message: unknownName("query parameter", name, known!) }))
     return Effect.fail(new ValidationFailed({ faults }))
   }
-  if (doubled !== undefined && known !== undefined) {
+  if (doubled !== undefined) {
     return Effect.fail(new BadRequest({ reason: `\`${doubled}\` is there more than once. Send it once.` }))
   }
   return Effect.succeed(values)
