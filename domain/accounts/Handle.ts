@@ -9,7 +9,7 @@ export const HANDLE_CHARS_MAX = 32
 
 /** Dashes only between other characters, one at a time. */
 const FORM = /^[a-z0-9]+(?:-[a-z0-9]+)*$/u
-const message = "Expected 3 to 32 lowercase letters, digits and single dashes, with no dash at the start or end"
+const message = "must be 3 to 32 lowercase letters, digits and single dashes, with no dash at the start or end"
 
 export const Handle = Schema.String.check(
   Schema.isMinLength(HANDLE_CHARS_MIN, { message }),

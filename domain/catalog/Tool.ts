@@ -15,7 +15,7 @@ export const ToolName = Schema.String.check(
 /** Of a tool that is called: bare, or after its provider's handle as `handle/tool_name`. */
 export const ToolNameSent = Schema.String.check(
   Schema.isPattern(/^[A-Za-z0-9_./-]{1,161}$/u, {
-    message: "Expected a tool name: letters, digits, `_`, `-`, `.` or `/`, such as `acme/echo`"
+    message: "must be a tool name: letters, digits, `_`, `-`, `.` or `/`, such as `acme/echo`"
   })
 )
 
