@@ -32,9 +32,9 @@ import withdrawals from "./0026_withdrawals.ts"
 import canceledCallTerms from "./0027_canceled_call_terms.ts"
 import providerHandles from "./0028_provider_handles.ts"
 import toolNamePins from "./0029_tool_name_pins.ts"
-import edge from "./0034_edge.ts"
 import monthParts from "./0030_month_parts.ts"
 import logStops from "./0031_log_stops.ts"
+import edge from "./0032_edge.ts"
 
 const migrations = {
   "0001_accounts_and_catalogue": accountsAndCatalogue,
@@ -66,9 +66,9 @@ const migrations = {
   "0027_canceled_call_terms": canceledCallTerms,
   "0028_provider_handles": providerHandles,
   "0029_tool_name_pins": toolNamePins,
-  "0034_edge": edge,
   "0030_month_parts": monthParts,
-  "0031_log_stops": logStops
+  "0031_log_stops": logStops,
+  "0032_edge": edge
 }
 
 export const names: ReadonlyArray<string> = Object.keys(migrations).toSorted()
