@@ -39,8 +39,8 @@ const MONTH = "2026-03" as Month
 const fill = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const provider = randomUUID()
-  yield* sql`INSERT INTO providers (id, name, email, endpoint_url, description, pricing_model, default_price_microcents, created_at)
-    VALUES (${provider}, 'Bench', 'bench@example.org', 'http://127.0.0.1:9/', '', 'per_call', 0, now())`
+  yield* sql`INSERT INTO providers (id, name, email, endpoint_url, description, pricing_model, default_price_microcents, created_at, handle)
+    VALUES (${provider}, 'Bench', 'bench@example.org', 'http://127.0.0.1:9/', '', 'per_call', 0, now(), 'seeded')`
   yield* sql`INSERT INTO consumers (id, name, email, use_case, rate_limit_rpm, created_at)
     SELECT gen_random_uuid(), 'Agent ' || n, 'agent' || n || '@example.org', '', 60, now()
     FROM generate_series(1, ${CONSUMERS}) n`
@@ -89,9 +89,9 @@ const payouts = Effect.fnUntraced(function* (double: StripeDouble) {
   const payees = yield* PayeeStore
   const { request } = yield* Payouts
   const rows = yield* sql<{ readonly id: string }>`
-    INSERT INTO providers (id, name, email, endpoint_url, description, pricing_model, default_price_microcents, created_at)
-    SELECT gen_random_uuid(), 'Paid', 'paid@example.org', 'http://127.0.0.1:9/', '', 'per_call', 0, now()
-    FROM generate_series(1, ${PAYOUTS}) RETURNING id`
+    INSERT INTO providers (id, name, email, endpoint_url, description, pricing_model, default_price_microcents, created_at, handle)
+    SELECT gen_random_uuid(), 'Paid', 'paid@example.org', 'http://127.0.0.1:9/', '', 'per_call', 0, now(), 'paid-' || n
+    FROM generate_series(1, ${PAYOUTS}) n RETURNING id`
   const now = yield* DateTime.now
   for (const { id } of rows) {
     const providerId = ProviderId.make(id)

@@ -26,8 +26,8 @@ export const seedCatalog = Effect.fnUntraced(function* (
   }))
   for (const batch of batches(providers)) {
     yield* sql`
-      INSERT INTO providers (id, name, email, endpoint_url, description, pricing_model, default_price_microcents, created_at)
-      SELECT id, name, 'seed@example.com', 'https://example.com/mcp', '', 'per_call', 0, ${at}
+      INSERT INTO providers (id, name, email, endpoint_url, description, pricing_model, default_price_microcents, created_at, handle)
+      SELECT id, name, 'seed@example.com', 'https://example.com/mcp', '', 'per_call', 0, ${at}, 'seed-' || substr(md5(id::text), 1, 20)
       FROM unnest(${batch.map((one) => one.id)}::uuid[], ${batch.map((one) => one.name)}::text[]) AS seed(id, name)`
   }
   // The index would be brought up to date word by word; like this, in batches.

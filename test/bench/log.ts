@@ -52,8 +52,8 @@ const fill = Effect.fnUntraced(function* (from: number, count: number) {
 
 const prepare = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
-  yield* sql`INSERT INTO providers (id, name, email, endpoint_url, description, pricing_model, default_price_microcents, created_at)
-    VALUES (${provider}, 'Bench', 'bench@example.org', 'http://127.0.0.1:9/', '', 'per_call', 0, now())`
+  yield* sql`INSERT INTO providers (id, name, email, endpoint_url, description, pricing_model, default_price_microcents, created_at, handle)
+    VALUES (${provider}, 'Bench', 'bench@example.org', 'http://127.0.0.1:9/', '', 'per_call', 0, now(), 'seeded')`
   yield* sql`INSERT INTO consumers (id, name, email, use_case, rate_limit_rpm, created_at)
     SELECT gen_random_uuid(), 'Agent ' || n, 'agent' || n || '@example.org', '', 60, now() FROM generate_series(1, 1000) n`
   yield* sql`CREATE TABLE bench_consumers AS SELECT row_number() OVER () - 1 AS n, id FROM consumers`

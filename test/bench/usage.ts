@@ -49,8 +49,8 @@ const rowsOf = (consumerId: ConsumerId, provider: string) => {
 const fill = Effect.fnUntraced(function* (consumerId: ConsumerId) {
   const sql = yield* PgClient.PgClient
   const provider = randomUUID()
-  yield* sql`INSERT INTO providers (id, name, email, endpoint_url, description, pricing_model, default_price_microcents, created_at)
-    VALUES (${provider}, 'Bench', 'bench@example.org', 'http://127.0.0.1:9/', '', 'per_call', 0, now())`
+  yield* sql`INSERT INTO providers (id, name, email, endpoint_url, description, pricing_model, default_price_microcents, created_at, handle)
+    VALUES (${provider}, 'Bench', 'bench@example.org', 'http://127.0.0.1:9/', '', 'per_call', 0, now(), 'seeded')`
   const folder = yield* readableFolder
   const nowMs = Date.now()
   const rowOf = rowsOf(consumerId, provider)

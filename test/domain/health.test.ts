@@ -73,6 +73,7 @@ describe("health", () => {
         report.checks.map(({ name, status }) => [name, status]),
         [
           ["database", "ok"],
+          ["disk", "ok"],
           ["schema", "ok"],
           ["log", "ok"],
           ["background", "ok"],

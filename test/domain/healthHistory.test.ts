@@ -70,6 +70,8 @@ const squeaks: Probe = {
 }
 
 const DAY = "24 hours"
+/** The service as a whole, background, database, disk, log, schema. */
+const CHECKS = 6
 
 const read = (days: number) => Effect.flatMap(HealthHistory, (history) => history.read(days))
 const sample = (...others: ReadonlyArray<Probe>) => Effect.flatMap(HealthHistory, (history) => history.sample(others))
@@ -89,7 +91,7 @@ describe("the record", () => {
         yield* sample(squeaks)
         assert.deepStrictEqual(
           (yield* read(1)).map(({ name }) => name),
-          [WHOLE_SERVICE, "background", "database", "limits", "log", "schema"]
+          [WHOLE_SERVICE, "background", "database", "disk", "limits", "log", "schema"]
         )
         assert.deepStrictEqual(yield* outcomesOf(1, WHOLE_SERVICE), [[1, 2, 0]])
         assert.deepStrictEqual(yield* outcomesOf(1, "database"), [[3, 0, 0]])
@@ -143,7 +145,7 @@ describe("the record", () => {
         // Once: what was kept has gone to the store and is not sent again.
         yield* sample()
         assert.deepStrictEqual(yield* outcomesOf(1, "database"), [[3, 0, 3]])
-        assert.deepStrictEqual(yield* Ref.get(written), [5, 5, 5])
+        assert.deepStrictEqual(yield* Ref.get(written), [CHECKS, CHECKS, CHECKS])
       }).pipe(Effect.provide(layer))
     })
   )
@@ -151,7 +153,7 @@ describe("the record", () => {
   it.effect("keeps no more than its bound of what it could not store, and of that the newest", () =>
     Effect.gen(function* () {
       const { away, layer } = yield* historyOn
-      const days = UNSTORED_ROWS_MAX / 5 + 10
+      const days = UNSTORED_ROWS_MAX / CHECKS + 10
       yield* Effect.gen(function* () {
         yield* Ref.set(away, "fails")
         for (let n = 0; n < days; n++) {
@@ -164,7 +166,7 @@ describe("the record", () => {
         const kept = service!.days.map(({ down, ok }) => down + ok)
         assert.strictEqual(
           kept.reduce((a, b) => a + b, 0),
-          UNSTORED_ROWS_MAX / 5
+          UNSTORED_ROWS_MAX / CHECKS
         )
         assert.deepStrictEqual([kept[0], kept[10], kept[11], kept.at(-1)], [0, 0, 1, 1])
       }).pipe(Effect.provide(layer))
@@ -180,7 +182,7 @@ describe("the record", () => {
         yield* TestClock.adjust(`${24 * HISTORY_DAYS_KEPT} hours`)
         assert.strictEqual(yield* history.prune, 0)
         yield* TestClock.adjust(DAY)
-        assert.strictEqual(yield* history.prune, 5)
+        assert.strictEqual(yield* history.prune, CHECKS)
         assert.deepStrictEqual(yield* (yield* HealthHistoryStore).since("1970-01-01"), [])
       }).pipe(Effect.provide(layer))
     })

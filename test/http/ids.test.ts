@@ -67,7 +67,8 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("an id that has not th
     Effect.gen(function* () {
       const keys = yield* aKeyOfEachRole
       let asked = 0
-      for (const endpoint of everyBody()) {
+      // Verify answers any body with a verdict.
+      for (const endpoint of everyBody().filter(({ path }) => path !== "/api/v1/verify")) {
         for (const { fields, path: place } of objectsOfBody(document, endpoint.path, endpoint.method)) {
           for (const name of fields.filter((field) => field.endsWith("_id") && place[0] !== "data")) {
             for (const id of [...WRONG, 7, null]) {

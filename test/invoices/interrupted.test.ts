@@ -28,8 +28,8 @@ const services = Invoicing.layer.pipe(
 const fill = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const provider = randomUUID()
-  yield* sql`INSERT INTO providers (id, name, email, endpoint_url, description, pricing_model, default_price_microcents, created_at)
-    VALUES (${provider}, 'Many', 'many@example.org', 'http://127.0.0.1:9/', '', 'per_call', 0, now())`
+  yield* sql`INSERT INTO providers (id, name, email, endpoint_url, description, pricing_model, default_price_microcents, created_at, handle)
+    VALUES (${provider}, 'Many', 'many@example.org', 'http://127.0.0.1:9/', '', 'per_call', 0, now(), 'seeded')`
   yield* sql`INSERT INTO consumers (id, name, email, use_case, rate_limit_rpm, created_at)
     SELECT gen_random_uuid(), 'Agent ' || n, 'agent@example.org', '', 60, now() FROM generate_series(1, ${CONSUMERS}) n`
   yield* sql`WITH made AS (

@@ -89,8 +89,9 @@ describe("An agent", () => {
         })
         assert.isNumber(at(weather.json, "result", "structuredContent", "temperature"))
         assert.strictEqual(at(weather.json, "meta", "cost_microcents"), 50_000)
-        const broken = yield* post(502, { path: call.path, key, json: { tool_name: BROKEN.tool_name } })
-        assert.strictEqual(at(broken.json, "cost_microcents"), 0)
+        const broken = yield* post(200, { path: call.path, key, json: { tool_name: BROKEN.tool_name } })
+        assert.strictEqual(at(broken.json, "meta", "outcome"), "error")
+        assert.strictEqual(at(broken.json, "meta", "cost_microcents"), 0)
 
         const link = /^<(?<url>[^>]+)>; rel="receipt"$/u.exec(paid.headers.get("link") ?? "")?.groups?.["url"]
         const fetched = yield* get(new URL(link!).pathname)
@@ -155,7 +156,8 @@ describe("An agent", () => {
           assert.deepStrictEqual(structured, { temperature: 21.5, tags: ["a"] })
           assert.strictEqual(at((yield* call("progress")).json, "result", "content", 0, "text"), "after progress")
           const failed = yield* call("fail")
-          assert.strictEqual(failed.status, 502)
+          assert.strictEqual(failed.status, 200)
+          assert.strictEqual(at(failed.json, "meta", "outcome"), "error")
           assert.strictEqual(at(failed.json, "result", "content", 0, "text"), "it did not work")
         }
         const balance = yield* ask(service, { path: "/api/v1/market/balance", key })

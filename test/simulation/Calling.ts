@@ -108,7 +108,7 @@ const send = Effect.fnUntraced(function* (world: World, sent: Sent) {
   if (keyed && (sent.answered ??= answer.text) !== answer.text) {
     return yield* wrong("same answer", `${sent.word} was answered with ${sent.answered}, then with ${answer.text}`)
   }
-  acknowledge(world, answer, "success", ["meta"])
+  acknowledge(world, answer, String(at(answer, "meta", "outcome")), ["meta"])
   return "200"
 })
 

@@ -115,6 +115,6 @@ export const Display = Schema.String
 /** In a path the slash of a qualified name is sent as `%2F`. */
 export const ToolIdOrName = Schema.String.check(
   Schema.isPattern(/^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[a-z0-9-]{3,32}\/[A-Za-z0-9_./-]{1,128})$/u, {
-    message: "Expected the tool's id, a UUID in lower case, or its qualified name with the slash as %2F"
+    message: "must be a UUID in lower case, the tool's id, or its qualified name with the slash as %2F"
   })
 )

@@ -38,8 +38,11 @@ export const tidy = (schema: JsonSchema, closed: boolean): JsonSchema => {
     ...(items === undefined ? {} : { items: inner(items) }),
     ...(anyOf === undefined ? {} : { anyOf: anyOf.map(inner) }),
     ...(typeof additionalProperties === "object" ? { additionalProperties: inner(additionalProperties) } : {}),
-    ...(additionalProperties === false && closed ? { additionalProperties } : {}),
-    ...(isFreeForm(schema) ? { additionalProperties: true } : {})
+    ...(additionalProperties === false && closed
+      ? { additionalProperties }
+      : isFreeForm(schema)
+        ? { additionalProperties: true }
+        : {})
   }
   return integerOfQuery(withoutSafeBounds(onlyChoice(absorb(own, (allOf ?? []).map(inner)))))
 }
