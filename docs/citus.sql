@@ -61,6 +61,7 @@ SELECT create_distributed_table('unfit_outputs', 'consumer_id', colocate_with =>
 -- local: provider_proofs
 -- local: provider_scores
 -- local: provider_standings
+-- local: proxied_consumers
 -- local: receipt_log_tiles
 -- local: receipt_logs
 -- local: sla_daily

@@ -35,6 +35,7 @@ import toolNamePins from "./0029_tool_name_pins.ts"
 import monthParts from "./0030_month_parts.ts"
 import logStops from "./0031_log_stops.ts"
 import edge from "./0032_edge.ts"
+import marketFigures from "./0033_market_figures.ts"
 
 const migrations = {
   "0001_accounts_and_catalogue": accountsAndCatalogue,
@@ -68,7 +69,8 @@ const migrations = {
   "0029_tool_name_pins": toolNamePins,
   "0030_month_parts": monthParts,
   "0031_log_stops": logStops,
-  "0032_edge": edge
+  "0032_edge": edge,
+  "0033_market_figures": marketFigures
 }
 
 export const names: ReadonlyArray<string> = Object.keys(migrations).toSorted()

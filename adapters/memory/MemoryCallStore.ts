@@ -10,6 +10,7 @@ import {
   type CloseCall,
   type Closed,
   type Earlier,
+  isFreeProxiedCall,
   type OpenCall,
   type Opened
 } from "../../domain/metering/CallStore.ts"
@@ -137,7 +138,8 @@ const open = (state: State, call: OpenCall): Opened => {
   }
 }
 
-const close = (state: State, { answer, usesFreeCall, ...closing }: CloseCall): Closed => {
+const close = (state: State, call: CloseCall): Closed => {
+  const { answer, free: _, usesFreeCall, ...closing } = call
   const { consumerId, receipt, fee } = closing
   const row = state.openCalls.get(receipt.receipt_id)
   const wallet = walletOf(state, consumerId)
@@ -170,7 +172,7 @@ const close = (state: State, { answer, usesFreeCall, ...closing }: CloseCall): C
     const tier = freeTierKey(consumerId, receipt.tool_id, monthOf(row.call.openedAt))
     state.freeCallsUsed.set(tier, state.freeCallsUsed.get(tier)! - 1)
   }
-  keep(state, closing)
+  keep(state, { ...closing, isFreeCall: isFreeProxiedCall(call) })
   const { idempotency } = row.call
   if (idempotency !== undefined) {
     const key = keyOf(consumerId, idempotency.keyHash)

@@ -36,7 +36,10 @@ export interface OpenCallRow {
 }
 
 /** A closed call; its two transfers follow from its receipt and fee. */
-export type ClosedCallRow = Omit<CloseCall, "answer" | "usesFreeCall">
+export type ClosedCallRow = Omit<CloseCall, "answer" | "free" | "usesFreeCall"> & {
+  /** Whether the proxy made the call and the free tier covered it. */
+  readonly isFreeCall: boolean
+}
 
 export interface AnswerRow {
   readonly requestHash: string

@@ -26,7 +26,11 @@ export const layer = Layer.effect(
       write(
         () => ledger.unlogged.splice(0, limit),
         (taken) => ledger.unlogged.unshift(...taken)
-      ).pipe(Effect.map((taken) => taken.map(({ cause, origin, receipt }) => ({ cause, origin, receipt }))))
+      ).pipe(
+        Effect.map((taken) =>
+          taken.map(({ cause, isFreeCall, origin, receipt }) => ({ cause, isFreeCall, origin, receipt }))
+        )
+      )
 
     const append = Effect.fnUntraced(function* ({
       checkpoint,

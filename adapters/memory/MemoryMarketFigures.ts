@@ -36,31 +36,34 @@ export const layer = Layer.effect(
         }),
       totals: Effect.sync(() => {
         const calls = [...ledger.closedCalls.values()]
-        const counts = countsOf(calls.filter(isCounted))
+        const counted = calls.filter(isCounted)
+        const proxied = counted.filter(isProxied)
+        const counts = countsOf(counted)
         const figures = figuresOf(counts)
         return {
           invocations: counts.calls,
           successful: counts.successes,
           successPct: figures.uptimePct,
           reported: counts.reported,
-          metered: calls.length,
-          uniqueAgents: new Set(calls.map((call) => call.consumerId)).size,
-          uniqueTools: new Set(calls.map(({ receipt }) => receipt.tool_id)).size,
+          uniqueAgents: new Set(proxied.map((call) => call.consumerId)).size,
+          uniqueTools: new Set(proxied.map(({ receipt }) => receipt.tool_id)).size,
           revenueMicrocents: calls.reduce((sum, { receipt }) => sum + receipt.cost_microcents, 0n),
           avgLatencyMs: figures.avgLatencyMs,
-          freeCalls: [...ledger.freeCallsUsed.values()].reduce((sum, used) => sum + used, 0),
-          lastInvocation: calls.reduce(newer, undefined)?.receipt.timestamp
+          freeCalls: proxied.filter(({ isFreeCall }) => isFreeCall).length,
+          lastInvocation: proxied
+            .map(({ receipt }) => receipt.timestamp)
+            .toSorted()
+            .at(-1)
         }
       })
     })
   })
 )
 
-const newer = (newest: ClosedCallRow | undefined, call: ClosedCallRow): ClosedCallRow =>
-  newest !== undefined && newest.receipt.receipt_id > call.receipt.receipt_id ? newest : call
+const isProxied = ({ origin }: ClosedCallRow): boolean => origin === "proxy"
 
 const countsOf = (calls: ReadonlyArray<ClosedCallRow>): CallCounts => {
-  const proxied = calls.filter(({ origin }) => origin === "proxy")
+  const proxied = calls.filter(isProxied)
   const timed = proxied.filter(({ cause }) => cause !== "input_rejected")
   return {
     calls: proxied.length,

@@ -6,7 +6,7 @@ import { DateTime } from "effect"
 import type { CloseCall, Closed, OpenCall, Opened } from "../../domain/metering/CallStore.ts"
 import { placeholders } from "./CallBatch.ts"
 import { count, hexOrNull, openedAs, type OpenRow } from "./CallRows.ts"
-import { ORIGIN_CODE, statusCodeOf, uuidOfReceipt } from "./LedgerCodes.ts"
+import { ORIGIN_CODE, receiptOriginOf, statusCodeOf, uuidOfReceipt } from "./LedgerCodes.ts"
 
 const { bool, bytea, int2, int4, int8, text, timestamptz, uuid } = PgTypes
 
@@ -51,7 +51,7 @@ export const closeParams = (call: CloseCall): ReadonlyArray<PgTypes.Parameter> =
     int2(statusCodeOf(receipt.status, call.cause)),
     bytea(Buffer.from(receipt.signature, "hex")),
     int4(call.priceVersion),
-    int2(ORIGIN_CODE[call.origin]),
+    int2(receiptOriginOf(call)),
     int4(count(call.requestBytes)),
     int4(count(call.responseBytes)),
     int4(count(call.tokensInput)),

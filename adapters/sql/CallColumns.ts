@@ -6,7 +6,7 @@ import type { CloseCall, OpenCall } from "../../domain/metering/CallStore.ts"
 import { format } from "../../domain/shared/Timestamp.ts"
 import { count, hexOrNull } from "./CallRows.ts"
 import { column, OID } from "./Columns.ts"
-import { ORIGIN_CODE, statusCodeOf, uuidOfReceipt } from "./LedgerCodes.ts"
+import { ORIGIN_CODE, receiptOriginOf, statusCodeOf, uuidOfReceipt } from "./LedgerCodes.ts"
 
 /** Sorted, as the function wants them; an item names its wallet by its place, counted from 1. */
 export interface Wallets {
@@ -29,7 +29,7 @@ const CLOSES: Columns<CloseCall> = [
   [OID.int2, ({ cause, receipt }) => statusCodeOf(receipt.status, cause)],
   [OID.bytea, ({ receipt }) => Buffer.from(receipt.signature, "hex")],
   [OID.int4, ({ priceVersion }) => priceVersion],
-  [OID.int2, ({ origin }) => ORIGIN_CODE[origin]],
+  [OID.int2, receiptOriginOf],
   [OID.int4, ({ requestBytes }) => count(requestBytes)],
   [OID.int4, ({ responseBytes }) => count(responseBytes)],
   [OID.int4, ({ tokensInput }) => count(tokensInput)],

@@ -3,7 +3,7 @@ import type { AccountKind } from "../../domain/ledger/Account.ts"
 import type { BudgetPeriod } from "../../domain/ledger/BudgetPeriod.ts"
 import { callOfTransfer, transferOfCall, type TransferKind } from "../../domain/ledger/Transfer.ts"
 import type { CallCause } from "../../domain/metering/CallCause.ts"
-import type { OpenCall } from "../../domain/metering/CallStore.ts"
+import { type CloseCall, isFreeProxiedCall, type OpenCall } from "../../domain/metering/CallStore.ts"
 import type { ReceiptStatus } from "../../domain/receipts/Receipt.ts"
 
 type Codes<Word extends string> = Readonly<Record<Word, number>>
@@ -61,6 +61,17 @@ export const codesOfStatus = (status: ReceiptStatus): ReadonlyArray<number> =>
   status === "error" ? [STATUS_CODE.error, ...Object.values(CAUSE_CODE)] : [STATUS_CODE[status]]
 
 export const ORIGIN_CODE: Codes<OpenCall["origin"]> = { proxy: 1, meter: 2 }
+
+/** The origin of a receipt: of a proxied call that the free tier covered. */
+export const FREE_PROXY_CODE = 3
+
+/** The origin of a receipt, with whether the free tier covered the call, as `receipts.origin` holds both. */
+export const receiptOriginOf = (call: CloseCall): number =>
+  isFreeProxiedCall(call) ? FREE_PROXY_CODE : ORIGIN_CODE[call.origin]
+
+/** The word of a receipt's origin. */
+export const originOfCode = (code: number): OpenCall["origin"] =>
+  code === FREE_PROXY_CODE ? "proxy" : wordOf(ORIGIN_CODE, code)
 
 export const PERIOD_CODE: Codes<BudgetPeriod> = { day: 1, month: 2, total: 3 }
 

@@ -8,7 +8,7 @@ import { type Appended, type Log, LogStore, type NewLog } from "../../domain/log
 import { leafTile, TILE_WIDTH, type TilePlace } from "../../domain/log/Tiles.ts"
 import type { ReceiptId } from "../../domain/shared/Ids.ts"
 import { column, OID } from "./Columns.ts"
-import { causeOfCode, ORIGIN_CODE, uuidOfReceipt, wordOf } from "./LedgerCodes.ts"
+import { causeOfCode, FREE_PROXY_CODE, originOfCode, uuidOfReceipt } from "./LedgerCodes.ts"
 import { hasReceiptId } from "./ReceiptQueries.ts"
 import { RECEIPT_COLUMNS, type ReceiptRow, toReceipt } from "./ReceiptRows.ts"
 
@@ -71,7 +71,8 @@ export const layer = Layer.effect(
         ORDER BY r.receipt_id`
       return rows.map((row) => ({
         receipt: toReceipt(row),
-        origin: wordOf(ORIGIN_CODE, row.origin),
+        origin: originOfCode(row.origin),
+        isFreeCall: row.origin === FREE_PROXY_CODE,
         cause: causeOfCode(row.status)
       }))
     }, Effect.orDie)

@@ -1,13 +1,14 @@
 /**
- * Figures of the market: of proxied and reported calls from `tool_figures`, which the sequencer keeps, and the calls that
- * still wait for it; of what was billed from the hourly rollups that every settlement keeps. Never from all calls one by one.
+ * Figures of the market: of proxied and reported calls from `tool_figures` and `proxied_consumers`, which the sequencer
+ * keeps, and the calls that still wait for it; of revenue from the hourly rollups that every settlement keeps. Never from
+ * all calls one by one.
  */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type CallCounts, figuresOf } from "../../domain/catalog/CallCounts.ts"
 import { MarketFigures, type MarketTotals, type ToolFigures } from "../../domain/catalog/MarketFigures.ts"
 import type { ToolId } from "../../domain/shared/Ids.ts"
-import { CAUSE_CODE, ORIGIN_CODE, STATUS_CODE } from "./LedgerCodes.ts"
+import { CAUSE_CODE, FREE_PROXY_CODE, ORIGIN_CODE, STATUS_CODE } from "./LedgerCodes.ts"
 
 /** Looked up one by one, so a reading stays cheap while many calls are made: more than these are counted a second later. */
 const WAITING_READ_MAX = 1_000
@@ -25,7 +26,6 @@ interface ToolRow extends CountsRow {
 }
 
 interface TotalsRow extends CountsRow {
-  readonly metered: bigint
   readonly agents: bigint
   readonly tools: bigint
   readonly revenue: bigint
@@ -44,14 +44,15 @@ export const layer = Layer.effect(
         "coalesce(sum(reported), 0)::int8 AS reported"
     )
 
-    const isProxied = sql`r.origin = ${ORIGIN_CODE.proxy}`
+    const isProxied = sql`r.origin <> ${ORIGIN_CODE.meter}`
 
     /** Rows like those of `tool_figures`. A receipt leaves `receipts_unlogged` in the transaction that counts it there. */
     const waiting = sql`
       SELECT r.tool_id, (${isProxied})::int AS calls, (${isProxied} AND r.status = ${STATUS_CODE.success})::int AS successes,
         (${isProxied} AND r.status = ${CAUSE_CODE.input_rejected})::int AS input_rejected,
         CASE WHEN ${isProxied} AND r.status <> ${CAUSE_CODE.input_rejected} THEN r.duration_ms ELSE 0 END AS latency_ms,
-        (NOT (${isProxied}))::int AS reported
+        (NOT (${isProxied}))::int AS reported, (r.origin = ${FREE_PROXY_CODE})::int AS free_calls,
+        CASE WHEN ${isProxied} THEN r.called_at END AS last_called_at, CASE WHEN ${isProxied} THEN r.consumer_id END AS consumer_id
       FROM (SELECT receipt_id, consumer_id FROM receipts_unlogged LIMIT ${WAITING_READ_MAX}) w
       CROSS JOIN LATERAL (SELECT * FROM receipts r
         WHERE r.receipt_id = w.receipt_id AND r.consumer_id = w.consumer_id LIMIT 1) r
@@ -61,14 +62,18 @@ export const layer = Layer.effect(
 
     const totals = Effect.gen(function* () {
       const [row] = yield* sql<TotalsRow>`
-        SELECT f.*, u.*, (SELECT coalesce(sum(used), 0)::int8 FROM free_tier_usage) AS free_calls,
-          (SELECT called_at FROM receipts ORDER BY receipt_id DESC LIMIT 1) AS last_call
-        FROM (SELECT ${sums} FROM (
-            SELECT calls, successes, input_rejected, latency_ms, reported FROM tool_figures
+        WITH waiting AS MATERIALIZED (${waiting}),
+          counted AS (
+            SELECT tool_id, calls, successes, input_rejected, latency_ms, reported, free_calls, last_called_at
+            FROM tool_figures
             UNION ALL
-            SELECT calls, successes, input_rejected, latency_ms, reported FROM (${waiting}) w) a) f,
-          (SELECT coalesce(sum(calls), 0)::int8 AS metered, count(DISTINCT consumer_id) AS agents,
-            count(DISTINCT tool_id) AS tools, coalesce(sum(spend), 0)::int8 AS revenue FROM usage_hourly) u`
+            SELECT tool_id, calls, successes, input_rejected, latency_ms, reported, free_calls, last_called_at FROM waiting)
+        SELECT ${sums}, count(DISTINCT tool_id) FILTER (WHERE calls > 0) AS tools,
+          coalesce(sum(free_calls), 0)::int8 AS free_calls, max(last_called_at) AS last_call,
+          (SELECT count(*) FROM proxied_consumers) + (SELECT count(DISTINCT w.consumer_id) FROM waiting w
+            WHERE NOT EXISTS (SELECT FROM proxied_consumers p WHERE p.consumer_id = w.consumer_id)) AS agents,
+          (SELECT coalesce(sum(spend), 0)::int8 FROM usage_hourly) AS revenue
+        FROM counted`
       return totalsOf(row!)
     }).pipe(Effect.orDie)
 
@@ -79,7 +84,8 @@ export const layer = Layer.effect(
           SELECT tool_id, calls, successes, input_rejected, latency_ms, reported FROM tool_figures
           WHERE tool_id = ANY (${ids}::uuid[])
           UNION ALL
-          SELECT * FROM (${waiting}) w WHERE tool_id = ANY (${ids}::uuid[])) a
+          SELECT tool_id, calls, successes, input_rejected, latency_ms, reported FROM (${waiting}) w
+          WHERE tool_id = ANY (${ids}::uuid[])) a
         GROUP BY tool_id`
       return new Map(rows.map((row) => [row.tool_id, figuresOf(countsOf(row))]))
     }, Effect.orDie)
@@ -104,7 +110,6 @@ const totalsOf = (row: TotalsRow): MarketTotals => {
     successful: counts.successes,
     successPct: figures.uptimePct,
     reported: counts.reported,
-    metered: Number(row.metered),
     uniqueAgents: Number(row.agents),
     uniqueTools: Number(row.tools),
     revenueMicrocents: row.revenue,

@@ -7,7 +7,7 @@ import type { Statement } from "effect/sql"
 import { ConsumerId, ProviderId, type ToolId } from "../../domain/shared/Ids.ts"
 import { bounded } from "../../domain/trust/Latencies.ts"
 import { added, type SlaHour } from "../../domain/trust/Sla.ts"
-import { type Followed, type Pair, type ReportedCalls, SlaStore, type Standing } from "../../domain/trust/SlaStore.ts"
+import { type Followed, type Pair, SlaStore, type Standing, type ToolCalls } from "../../domain/trust/SlaStore.ts"
 import type { Badge } from "../../domain/trust/TrustScore.ts"
 import { column, OID } from "./Columns.ts"
 import { toDate, toInstant } from "./Instants.ts"
@@ -90,34 +90,59 @@ export const layer = Layer.effect(
           latencies = excluded.latencies`
     })
 
-    /** All that is known of tools, however long ago: hours and days are forgotten. */
-    const addFigures = (hours: ReadonlyArray<SlaHour>, reported: ReadonlyArray<ReportedCalls>) => {
+    /** All that is known of tools and their consumers, however long ago: hours and days are forgotten. */
+    const addFigures = ({ consumers, hours, tools }: Followed) => {
       const days = hours.filter((one) => one.toolId !== undefined)
-      const tools = [...days.map((one) => one.toolId!), ...reported.map((one) => one.toolId)]
-      const whole = (of: (one: SlaHour) => number, ofReported: (one: ReportedCalls) => number = () => 0) =>
-        column(
-          [...days.map(of), ...reported.map(ofReported)].map((count) => BigInt(count)),
+      const both = <A>(ofDay: (one: SlaHour) => A, ofTool: (one: ToolCalls) => A, oid: number) =>
+        column([...days.map(ofDay), ...tools.map(ofTool)], oid)
+      const ofDays = (of: (one: SlaHour) => number) =>
+        both(
+          (one) => BigInt(of(one)),
+          () => 0n,
           OID.int8
         )
+      const ofTools = (of: (one: ToolCalls) => number) =>
+        both(
+          () => 0n,
+          (one) => BigInt(of(one)),
+          OID.int8
+        )
+      const ids = both(
+        (one) => one.toolId!,
+        (one) => one.toolId,
+        OID.uuid
+      )
+      const lastCalls = both(
+        () => null,
+        ({ lastCalledAt }) => (lastCalledAt === undefined ? null : Date.parse(lastCalledAt)),
+        OID.timestamptz
+      )
       return sql`
-        INSERT INTO tool_figures AS t (tool_id, calls, successes, input_rejected, latency_ms, reported)
-        SELECT tool_id, sum(calls), sum(successes), sum(input_rejected), sum(latency_ms), sum(reported)
-        FROM unnest(${column(tools, OID.uuid)}, ${whole((one) => one.calls)}, ${whole((one) => one.successes)},
-          ${whole((one) => one.inputRejected)}, ${whole((one) => one.latencyMs)},
-          ${whole(
-            () => 0,
-            (one) => one.calls
-          )}) AS d (tool_id, calls, successes, input_rejected, latency_ms, reported)
+        WITH seen AS (
+          INSERT INTO proxied_consumers SELECT id FROM unnest(${column(consumers, OID.uuid)}) AS id ORDER BY id
+          ON CONFLICT DO NOTHING
+        )
+        INSERT INTO tool_figures AS t (tool_id, calls, successes, input_rejected, latency_ms, reported, free_calls,
+          last_called_at)
+        SELECT tool_id, sum(calls), sum(successes), sum(input_rejected), sum(latency_ms), sum(reported), sum(free_calls),
+          max(last_called_at)
+        FROM unnest(${ids}, ${ofDays((one) => one.calls)}, ${ofDays((one) => one.successes)},
+          ${ofDays((one) => one.inputRejected)}, ${ofDays((one) => one.latencyMs)},
+          ${ofTools((one) => one.reported)}, ${ofTools((one) => one.freeCalls)}, ${lastCalls})
+          AS d (tool_id, calls, successes, input_rejected, latency_ms, reported, free_calls, last_called_at)
         GROUP BY tool_id ORDER BY tool_id
         ON CONFLICT (tool_id) DO UPDATE SET calls = t.calls + excluded.calls,
           successes = t.successes + excluded.successes, input_rejected = t.input_rejected + excluded.input_rejected,
-          latency_ms = t.latency_ms + excluded.latency_ms, reported = t.reported + excluded.reported`
+          latency_ms = t.latency_ms + excluded.latency_ms, reported = t.reported + excluded.reported,
+          free_calls = t.free_calls + excluded.free_calls,
+          last_called_at = greatest(t.last_called_at, excluded.last_called_at)`
     }
 
-    const add = Effect.fn("PostgresSlaStore.add")(function* ({ days, hours, reported }: Followed) {
+    const add = Effect.fn("PostgresSlaStore.add")(function* (followed: Followed) {
+      const { days, hours } = followed
       if (hours.length > 0) yield* addHours(hours)
       if (days.length > 0) yield* addPaidDays(sql, days)
-      yield* addFigures(hours, reported)
+      yield* addFigures(followed)
       if (hours.length > 0) yield* touchAll([...new Set(hours.map((one) => one.providerId))])
     }, Effect.orDie)
 

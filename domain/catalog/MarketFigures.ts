@@ -22,13 +22,14 @@ export interface MarketTotals {
   /** Of the rated calls: see `ratedCalls`. */
   readonly successPct: number | undefined
   readonly reported: number
-  /** Proxied, reported and canceled calls, also of providers to themselves. */
-  readonly metered: number
+  /** Consumers that the counted proxied calls were made for, and the tools that were called. */
   readonly uniqueAgents: number
   readonly uniqueTools: number
   readonly revenueMicrocents: bigint
   readonly avgLatencyMs: number | undefined
+  /** Of the invocations, those that a free tier covered. */
   readonly freeCalls: number
+  /** When the newest of the invocations began. */
   readonly lastInvocation: string | undefined
 }
 

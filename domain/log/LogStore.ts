@@ -55,6 +55,8 @@ export interface Appended {
 export interface SequencedReceipt {
   readonly receipt: Receipt
   readonly origin: OpenCall["origin"]
+  /** Whether the proxy made the call and the free tier covered it. */
+  readonly isFreeCall: boolean
   /** Why it says `error`, where that is no failure of the provider. */
   readonly cause: CallCause | undefined
 }

@@ -84,6 +84,8 @@ export interface CloseCall {
   readonly responseBytes: number
   readonly tokensInput: number
   readonly tokensOutput: number
+  /** Whether the opening found the call inside the free tier: for figures only, the store decides what is charged. */
+  readonly free?: boolean | undefined
   /** Of a call inside the free tier: whether it uses up a free call. A success does, unless this says otherwise. */
   readonly usesFreeCall?: boolean | undefined
   /**
@@ -92,6 +94,10 @@ export interface CloseCall {
    */
   readonly answer: StoredAnswer | undefined
 }
+
+/** For the figures: whether the proxy made the call and the free tier covered it. */
+export const isFreeProxiedCall = ({ free, origin, receipt, usesFreeCall }: CloseCall): boolean =>
+  origin === "proxy" && free === true && (usesFreeCall ?? receipt.status === "success")
 
 export type Closed =
   /** `now`: by this closing, and not by another one with the same receipt before it. */

@@ -139,6 +139,7 @@ export const makeSettle = Effect.gen(function* () {
       responseBytes: answer.responseBytes,
       tokensInput: 0,
       tokensOutput: 0,
+      free: opened.free,
       usesFreeCall,
       answer: answerFor(call, receipt, answered, rendered)
     })

@@ -11,7 +11,7 @@ import { percentiles } from "./Latencies.ts"
 import { paidDaysOf } from "./PaidCalls.ts"
 import { ProviderEvidence, type ScoreEvidence } from "./ProviderEvidence.ts"
 import { hoursOf, type Sla, type SlaHour, slaOf, toolWindowStart, wholeDays, windowStart } from "./Sla.ts"
-import { type Pair, type ReportedCalls, SlaStore, type Standing } from "./SlaStore.ts"
+import { type Pair, SlaStore, type Standing, type ToolCalls } from "./SlaStore.ts"
 import { adviceOf, type TrustAdvice } from "./TrustAdvice.ts"
 import { type TrustEvidence, trustOf, type TrustScore, type VerificationLevel } from "./TrustScore.ts"
 import type { Verified } from "./VerificationStore.ts"
@@ -66,7 +66,7 @@ export class ProviderTrust extends Context.Service<
       const known = yield* ProviderEvidence
 
       const follow = Effect.fn("ProviderTrust.follow")(function* (batch: ReadonlyArray<SequencedReceipt>) {
-        const reported = reportedOf(batch)
+        const reported = batch.filter(({ origin }) => origin === "meter")
         // A cancellation that was passed on ended the call before the provider could.
         const proxied = batch.filter(({ cause, origin }) => origin === "proxy" && cause !== "canceled")
         if (proxied.length === 0 && reported.length === 0) return
@@ -81,7 +81,12 @@ export class ProviderTrust extends Context.Service<
         )
         const counted = proxied.filter(({ receipt }) => !own.has(pairOf(receipt)))
         if (counted.length === 0 && reported.length === 0) return
-        yield* store.add({ hours: hoursOf(counted), days: paidDaysOf(counted), reported })
+        yield* store.add({
+          hours: hoursOf(counted),
+          days: paidDaysOf(counted),
+          tools: toolCallsOf([...counted, ...reported]),
+          consumers: [...new Set(counted.map(({ receipt }) => receipt.agent_id))]
+        })
       })
 
       /** The evidence is read at the same time as the hours. */
@@ -147,13 +152,23 @@ export class ProviderTrust extends Context.Service<
 
 const pairOf = (receipt: Receipt): string => `${receipt.provider_id} ${receipt.agent_id}`
 
-const reportedOf = (batch: ReadonlyArray<SequencedReceipt>): ReadonlyArray<ReportedCalls> =>
-  [
-    ...Map.groupBy(
-      batch.filter(({ origin }) => origin === "meter"),
-      ({ receipt }) => receipt.tool_id
-    )
-  ].map(([toolId, calls]) => ({ toolId, calls: calls.length }))
+const toolCallsOf = (calls: ReadonlyArray<SequencedReceipt>): ReadonlyArray<ToolCalls> =>
+  [...Map.groupBy(calls, ({ receipt }) => receipt.tool_id)].map(([toolId, ofTool]) => {
+    const proxied = ofTool.filter(({ origin }) => origin === "proxy")
+    return {
+      toolId,
+      reported: ofTool.length - proxied.length,
+      freeCalls: proxied.filter(({ isFreeCall }) => isFreeCall).length,
+      lastCalledAt: newestOf(proxied)
+    }
+  })
+
+/** Timestamps of one format and time zone sort as text. */
+const newestOf = (calls: ReadonlyArray<SequencedReceipt>): string | undefined =>
+  calls.reduce<string | undefined>(
+    (newest, { receipt }) => (newest === undefined || receipt.timestamp > newest ? receipt.timestamp : newest),
+    undefined
+  )
 
 const p95OfTools = (days: ReadonlyArray<SlaHour>): ReadonlyMap<ToolId, number> =>
   new Map(

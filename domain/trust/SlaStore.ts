@@ -21,16 +21,23 @@ export interface Standing {
   readonly p95OfTools: ReadonlyMap<ToolId, number>
 }
 
-/** How many calls of a tool its provider or a consumer reported, instead of the proxy making them. */
-export interface ReportedCalls {
+/** What the figures of a tool take from a batch beside its hours. */
+export interface ToolCalls {
   readonly toolId: ToolId
-  readonly calls: number
+  /** Calls that its provider or a consumer reported, instead of the proxy making them. */
+  readonly reported: number
+  /** Proxied calls that the free tier covered. */
+  readonly freeCalls: number
+  /** When the newest proxied call began; undefined without one. */
+  readonly lastCalledAt: string | undefined
 }
 
 export interface Followed {
   readonly hours: ReadonlyArray<SlaHour>
   readonly days: ReadonlyArray<PaidDay>
-  readonly reported: ReadonlyArray<ReportedCalls>
+  readonly tools: ReadonlyArray<ToolCalls>
+  /** Those that the proxied calls were made for. */
+  readonly consumers: ReadonlyArray<ConsumerId>
 }
 
 export interface ScoreOfDay {

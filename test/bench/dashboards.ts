@@ -108,7 +108,8 @@ const slaHours = Effect.fnUntraced(function* ({ provider }: Members) {
       latencies
     })),
     days: [],
-    reported: []
+    tools: [],
+    consumers: []
   })
 })
 

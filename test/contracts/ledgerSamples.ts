@@ -66,6 +66,7 @@ export interface Ending {
   readonly status?: CloseCall["receipt"]["status"]
   readonly cause?: CloseCall["cause"]
   readonly answer?: CloseCall["answer"]
+  readonly free?: boolean
   readonly usesFreeCall?: boolean
   readonly sign?: (receipt: Omit<CloseCall["receipt"], "signature">) => string
 }
@@ -100,6 +101,7 @@ export const closingOf = Effect.fnUntraced(function* (call: OpenCall, ending: En
     responseBytes: 3_000,
     tokensInput: 40,
     tokensOutput: 50,
+    free: ending.free,
     usesFreeCall: ending.usesFreeCall,
     answer: ending.answer
   }
@@ -120,8 +122,8 @@ export const opened = Effect.fnUntraced(function* (call: OpenCall) {
 
 /** Opens and closes, which must both succeed. */
 export const settled = Effect.fnUntraced(function* (call: OpenCall, ending: Ending = {}) {
-  yield* opened(call)
-  const closing = yield* closingOf(call, ending)
+  const { free } = yield* opened(call)
+  const closing = yield* closingOf(call, { free, ...ending })
   const answer = yield* (yield* CallStore).close(closing)
   return answer._tag === "Closed" ? closing : yield* Effect.die(new Error(`Not closed: ${answer._tag}`))
 })

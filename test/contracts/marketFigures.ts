@@ -1,14 +1,23 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { AccountStore } from "../../domain/accounts/AccountStore.ts"
-import { MarketFigures } from "../../domain/catalog/MarketFigures.ts"
-import { aConsumerId, aToolId, consumerWith, money } from "./ledgerSamples.ts"
+import { MarketFigures, type MarketTotals } from "../../domain/catalog/MarketFigures.ts"
+import { aConsumerId, aToolId, atOnce, consumerWith } from "./ledgerSamples.ts"
 import { ConsumerId } from "../../domain/shared/Ids.ts"
 import type { MeteringPorts } from "./meteringPorts.ts"
 import { aListedTool, called } from "./meteringSamples.ts"
 import { aConsumer, aProvider } from "./samples.ts"
 
 const AT = "2026-11-20T10:00:00.000Z"
+const LATER = "2026-11-21T10:00:00.000Z"
+
+const movedFields = ({ freeCalls, invocations, lastInvocation, uniqueAgents, uniqueTools }: MarketTotals) => ({
+  freeCalls,
+  invocations,
+  lastInvocation,
+  uniqueAgents,
+  uniqueTools
+})
 
 export const marketFiguresContract = (name: string, ports: Layer.Layer<MeteringPorts>) => {
   const market = () => it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })
@@ -21,7 +30,6 @@ export const marketFiguresContract = (name: string, ports: Layer.Layer<MeteringP
           successful: 0,
           successPct: undefined,
           reported: 0,
-          metered: 0,
           uniqueAgents: 0,
           uniqueTools: 0,
           revenueMicrocents: 0n,
@@ -45,20 +53,19 @@ export const marketFiguresContract = (name: string, ports: Layer.Layer<MeteringP
         yield* called(one, a, "2026-11-20T12:00:00.000Z", { cost: 0, status: "error" })
         yield* called(one, a, "2026-11-20T12:00:00.000Z", { cost: 500 })
         yield* called(other, b, "2026-11-20T13:00:00.000Z", { cost: 0 }, { freeTierCalls: 1 })
-        // Reported later than it was called: the last one is the one that came last.
+        // Settled last, though another call began later.
         yield* called(other, b, "2026-11-20T11:00:00.000Z")
         assert.deepStrictEqual(yield* figures.totals, {
           invocations: 5,
           successful: 4,
           successPct: 80,
           reported: 0,
-          metered: 5,
           uniqueAgents: 2,
           uniqueTools: 2,
           revenueMicrocents: 2_500n,
           avgLatencyMs: 123,
           freeCalls: 1,
-          lastInvocation: "2026-11-20T11:00:00.000Z"
+          lastInvocation: "2026-11-20T13:00:00.000Z"
         })
 
         const ofTools = yield* figures.ofTools([a.toolId, b.toolId, never.toolId, yield* aToolId])
@@ -92,10 +99,9 @@ export const marketFiguresContract = (name: string, ports: Layer.Layer<MeteringP
             totals.invocations - before.invocations,
             totals.successful - before.successful,
             totals.reported - before.reported,
-            totals.metered - before.metered,
             totals.revenueMicrocents - before.revenueMicrocents
           ],
-          [1, 1, 5, 6, 1_700n]
+          [1, 1, 5, 1_700n]
         )
         assert.deepStrictEqual(
           yield* figures.ofTools([tool.toolId, reportedOnly.toolId]),
@@ -104,6 +110,34 @@ export const marketFiguresContract = (name: string, ports: Layer.Layer<MeteringP
             [reportedOnly.toolId, { totalCalls: 0, reportedCalls: 1, avgLatencyMs: undefined, uptimePct: undefined }]
           ])
         )
+      })
+    )
+
+    it.effect("count consumers, tools, free calls and the newest call of proxied calls only", () =>
+      Effect.gen(function* () {
+        const figures = yield* MarketFigures
+        const provider = yield* aProvider()
+        const [tool, reportedOnly] = [yield* aListedTool(provider, "a"), yield* aListedTool(provider, "b")]
+        const [consumer, reporting] = [yield* consumerWith(10_000), yield* consumerWith(10_000)]
+        const tier = { freeTierCalls: 3 }
+        yield* called(consumer, tool, AT, { cost: 0 }, tier)
+        const before = movedFields(yield* figures.totals)
+        for (const one of [consumer, reporting]) {
+          yield* called(one, tool, LATER, { cost: 0 }, { ...tier, origin: "meter" })
+          yield* called(one, reportedOnly, LATER, { cost: 0 }, { ...tier, origin: "meter" })
+        }
+        assert.deepStrictEqual(movedFields(yield* figures.totals), before)
+        yield* called(reporting, tool, AT, { cost: 0 }, tier)
+        yield* called(reporting, tool, AT, { cost: 0, usesFreeCall: false }, tier)
+        yield* called(reporting, tool, AT, { cost: 0, status: "error" }, tier)
+        // Two of the thirteen are used already, one of them by a report.
+        yield* atOnce(12, () => called(reporting, tool, AT, { cost: 0 }, { freeTierCalls: 13 }))
+        assert.deepStrictEqual(movedFields(yield* figures.totals), {
+          ...before,
+          invocations: before.invocations + 15,
+          uniqueAgents: before.uniqueAgents + 1,
+          freeCalls: before.freeCalls + 12
+        })
       })
     )
 
@@ -119,10 +153,14 @@ export const marketFiguresContract = (name: string, ports: Layer.Layer<MeteringP
         yield* called(honest, tool, AT, { cost: 0, status: "timeout" })
         yield* called(honest, tool, AT, { cost: 0, status: "error", cause: "canceled" })
         for (const own of [twin.id, ConsumerId.make(provider.id)]) {
-          yield* called(own, tool, AT, { cost: 0 }, { holdAmount: money(0) })
+          yield* called(own, tool, LATER, { cost: 0 }, { freeTierCalls: 1 })
         }
-        const totals = yield* figures.totals
-        assert.deepStrictEqual([totals.invocations - before.invocations, totals.metered - before.metered], [1, 4])
+        assert.deepStrictEqual(movedFields(yield* figures.totals), {
+          ...movedFields(before),
+          invocations: before.invocations + 1,
+          uniqueAgents: before.uniqueAgents + 1,
+          uniqueTools: before.uniqueTools + 1
+        })
         assert.deepStrictEqual((yield* figures.ofTools([tool.toolId])).get(tool.toolId), {
           totalCalls: 1,
           reportedCalls: 0,

@@ -15,7 +15,7 @@ import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import { countOf, EXACT_CALLS_MAX, latenciesOf, lengthsIn } from "../../domain/trust/Latencies.ts"
 import { added, type SlaHour } from "../../domain/trust/Sla.ts"
 import { type PaidDay, PAID_CONSUMER_MICROCENTS_MIN } from "../../domain/trust/PaidCalls.ts"
-import { type Followed, type ReportedCalls, SlaStore } from "../../domain/trust/SlaStore.ts"
+import { type Followed, SlaStore, type ToolCalls } from "../../domain/trust/SlaStore.ts"
 import { memoryStores } from "../../src/layers/MemoryStores.ts"
 import { PostgresTest } from "../support/postgres.ts"
 import { aConsumer, aProvider } from "./samples.ts"
@@ -69,8 +69,8 @@ export const aPaidDay = (changes: Partial<PaidDay> = {}): PaidDay => ({
 export const followed = (
   hours: ReadonlyArray<SlaHour>,
   days: ReadonlyArray<PaidDay> = [],
-  reported: ReadonlyArray<ReportedCalls> = []
-): Followed => ({ hours, days, reported })
+  tools: ReadonlyArray<ToolCalls> = []
+): Followed => ({ hours, days, tools, consumers: [] })
 
 export const slaStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
   it.layer(ports, LIVE)(`SlaStore over ${name}`, (it) => {
@@ -246,8 +246,14 @@ export const slaStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
       Effect.gen(function* () {
         const store = yield* SlaStore
         const hour = anHour({ toolId: ToolId.make(randomUUID()), hour: hourAt(0) })
-        yield* store.add(followed([hour], [], [{ toolId: hour.toolId!, calls: 3 }]))
-        yield* store.add(followed([], [], [{ toolId: ToolId.make(randomUUID()), calls: 3 }]))
+        const reported = (toolId: ToolId): ToolCalls => ({
+          toolId,
+          reported: 3,
+          freeCalls: 0,
+          lastCalledAt: undefined
+        })
+        yield* store.add(followed([hour], [], [reported(hour.toolId!)]))
+        yield* store.add(followed([], [], [reported(ToolId.make(randomUUID()))]))
         assert.deepStrictEqual(yield* store.toolDays(hour.providerId, hourAt(0)), [hour])
       })
     )

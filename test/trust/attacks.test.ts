@@ -10,7 +10,17 @@ import { type Answer as Reply, json, rpcError } from "../support/mcp/ScriptedSer
 import { eventually } from "../support/mcp/upstream.ts"
 import { everyCore } from "../support/metering/Core.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
-import { aBuyer, anOffer, books, buy, METER, type Offer, offerOf, receiptsOf } from "../support/metering/Shop.ts"
+import {
+  aBuyer,
+  anOffer,
+  books,
+  buy,
+  GRANTS,
+  METER,
+  type Offer,
+  offerOf,
+  receiptsOf
+} from "../support/metering/Shop.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 import { file, respond } from "../support/trust/Disputing.ts"
 
@@ -190,6 +200,36 @@ for (const [name, core] of everyCore) {
         assert.strictEqual(Number(at(after, "reported_calls")) - Number(at(market, "reported_calls")), 95)
         assert.strictEqual(at(yield* slaOf(offer.provider), "uptime_30d"), 100)
       })
+    )
+
+    it.effect(
+      "500 reported calls of a granted consumer move no figure of the market but revenue and reported calls",
+      () =>
+        Effect.gen(function* () {
+          const server = yield* providing(fine)
+          const offer = yield* anOffer(server.url, { ...PAID, free_tier_calls: 2 })
+          for (const consumer of yield* consumers(2, 100)) yield* buyTimes(3, consumer, offer)
+          const figures = Effect.map(expecting(200, { path: unasked(STATS) }), (stats) =>
+            ["unique_agents", "unique_tools", "free_tier_usage_pct", "last_invocation", "total_tool_invocations"].map(
+              (name) => [name, at(stats, name)]
+            )
+          )
+          const before = yield* figures
+          const own = yield* aBuyer(0)
+          const attacker = yield* anOffer(server.url, { price_microcents: 1, free_tier_calls: 600 })
+          const grant = { provider_id: attacker.provider.id, cap_microcents: 1_000_000 }
+          yield* expecting(201, { path: GRANTS, key: own.key, json: grant })
+          const byProvider = { key: attacker.provider.key, json: { tool_id: attacker.toolId, agent_id: own.id } }
+          const byConsumer = { key: own.key, json: { tool_id: offer.toolId } }
+          const reports = Array.from({ length: 500 }, (_, n) => (n < 2 ? byConsumer : byProvider))
+          yield* Effect.forEach(reports, (report) => expecting(201, { path: METER, ...report }), {
+            concurrency: 4,
+            discard: true
+          })
+          assert.deepStrictEqual(yield* figures, before)
+          yield* sequenceAll
+          assert.deepStrictEqual(yield* figures, before)
+        })
     )
 
     it.effect(

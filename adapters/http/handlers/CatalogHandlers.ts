@@ -105,7 +105,7 @@ export const catalogRoutes = Effect.gen(function* () {
           total_revenue: formatDollars(totals.revenueMicrocents),
           avg_response_time_ms: totals.avgLatencyMs ?? null,
           free_tier_usage_pct:
-            totals.metered === 0 ? null : Math.round((totals.freeCalls / totals.metered) * 10_000) / 100,
+            totals.invocations === 0 ? null : Math.round((totals.freeCalls / totals.invocations) * 10_000) / 100,
           last_invocation: totals.lastInvocation ?? null,
           timestamp: format(yield* DateTime.now)
         }

@@ -178,12 +178,15 @@ export const catalogWords: Words = {
   platform_fee_bps: ["The same in hundredths of a percent."],
   microcents_per_cent: ["How the unit of money is divided."],
 
-  "MarketStats.": ["Figures of the whole market. Null where nothing was metered yet."],
-  total_tool_invocations: ["Calls of all tools that the proxy made, without those of providers to themselves.", 18_420],
+  "MarketStats.": ["Figures of the whole market. Reported calls count in `reported_calls` and in the revenue only."],
+  total_tool_invocations: [
+    "Calls that the proxy made, without those of providers to themselves and cancellations that were passed on.",
+    18_420
+  ],
   successful_calls: ["Those that succeeded.", 18_311],
   "MarketStats.reported_calls": ["Calls that were reported to `POST /api/v1/market/meter`.", 120],
-  unique_agents: ["Consumers that called at least once.", 37],
-  unique_tools: ["Tools that were called at least once.", 12],
+  unique_agents: ["Consumers with at least one call in `total_tool_invocations`.", 37],
+  unique_tools: ["Tools with at least one call in `total_tool_invocations`.", 12],
   tools_listed: ["Tools in the catalogue.", 14],
   providers: ["Registered providers.", 5],
   total_revenue: ["What was billed, for people.", "$9.21"],
@@ -191,10 +194,13 @@ export const catalogWords: Words = {
   total_revenue_microcents: ["What was billed, exact.", 9_210_000],
   avg_response_time_ms: ["The mean time of a proxied call.", 91.4],
   free_tier_usage_pct: [
-    "The share of all metered calls, reported ones too, that a free tier covered, in percent.",
+    "The share of `total_tool_invocations` that a free tier covered, in percent. Null before the first such call.",
     21.5
   ],
-  last_invocation: ["When the last call was metered.", "2026-11-20T09:29:58.412Z"],
+  last_invocation: [
+    "When the newest call in `total_tool_invocations` began. Null before the first such call.",
+    "2026-11-20T09:29:58.412Z"
+  ],
 
   "MarketIndex.": ["What there is and where, for agents that arrive with nothing but the address."],
   "MarketIndex.name": ["The service's name.", "Agent Tool Billing"],
