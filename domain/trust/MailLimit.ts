@@ -6,6 +6,7 @@ import { Digest } from "../shared/Digest.ts"
 import { VerificationStore } from "./VerificationStore.ts"
 
 export const MAILS_PER_DAY_MAX = 5
+export const MAILED_DAYS_KEPT = 1
 
 export class TooManyMails extends Schema.TaggedError<TooManyMails>()("TooManyMails", {
   retryAfterSeconds: Schema.Int

@@ -24,6 +24,7 @@ import { Claims } from "../../domain/refunds/Claims.ts"
 import { Disputes } from "../../domain/trust/Disputes.ts"
 import { ProviderTrust } from "../../domain/trust/ProviderTrust.ts"
 import { Verification } from "../../domain/trust/Verification.ts"
+import { MAILED_DAYS_KEPT } from "../../domain/trust/MailLimit.ts"
 import { VerificationStore } from "../../domain/trust/VerificationStore.ts"
 import { giveUpAfter } from "../../domain/platform/GiveUpAfter.ts"
 import { OutsideProbes } from "../../domain/platform/Health.ts"
@@ -161,7 +162,7 @@ export const jobs = Layer.effectDiscard(
       yield* untilLittleIsLeft(loads.forgetEvents(eventsBefore, PRUNED_AT_ONCE_MAX))
       const unfitBefore = DateTime.subtract(yield* DateTime.now, { days: UNFIT_DAYS_KEPT })
       yield* untilLittleIsLeft(unfit.prune(unfitBefore, PRUNED_AT_ONCE_MAX))
-      const mailedBefore = DateTime.subtract(yield* DateTime.now, { days: 1 })
+      const mailedBefore = DateTime.subtract(yield* DateTime.now, { days: MAILED_DAYS_KEPT })
       yield* untilLittleIsLeft(proofs.forgetMailed(mailedBefore, PRUNED_AT_ONCE_MAX))
       yield* history.prune
       yield* untilLittleIsLeft(usage.rollUp)

@@ -247,7 +247,8 @@ for (const [name, market] of everyMarket()) {
           free_tier_remaining: null,
           receipt_id: receiptId,
           invocation_id: receiptId,
-          attempts: 1
+          attempts: 1,
+          outcome: "success"
         })
         assert.strictEqual(valueAt(answer.json, "result", "content", 0, "text"), "fine")
       })

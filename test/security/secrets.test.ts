@@ -132,7 +132,8 @@ it.layer(DatabaseLink.layer.pipe(Layer.provideMerge(PostgresTest.layerDatabase))
         for (const [args, given, code] of [
           [["config"], working, 0],
           [["serve"], working, 1],
-          [["serve"], { ...working, PROFILE: "memory" }, 1],
+          // It starts without Redis, and says so; the port is the database's.
+          [["serve", "--port", wrongPassword.port], { ...working, PROFILE: "memory" }, 1],
           [["serve"], { ...working, REDIS_URL: "", DATABASE_URL: wrongPassword.href }, 1],
           [["serve"], { ...working, ...spoilt }, 1],
           [["audit"], working, 1],
