@@ -46,8 +46,12 @@ export const layer = Layer.effect(
     // The same object comes again with every call of its tool: then its text need not be made.
     const known = new WeakMap<JsonSchemaObject, Held<Kept>>()
 
-    const refused = (providerId: ProviderId, work: SchemaWork): Effect.Effect<void, SchemaBudgetSpent> => {
-      const why = budgets.refusal(providerId, work, clock.currentTimeMillisUnsafe())
+    const refused = (
+      providerId: ProviderId,
+      work: SchemaWork,
+      bounds: "own" | "all" = "all"
+    ): Effect.Effect<void, SchemaBudgetSpent> => {
+      const why = budgets.refusal(providerId, work, bounds, clock.currentTimeMillisUnsafe())
       return why === undefined ? Effect.void : Effect.fail(new SchemaBudgetSpent(why))
     }
 
@@ -95,7 +99,8 @@ export const layer = Layer.effect(
       const { compiled } = kept
       const steps = stepsOfCheck(compiled.cost, value, UNWATCHED_STEPS_MAX)
       if (steps <= UNCOUNTED_STEPS_MAX) return Effect.succeed(compiled.violations(value))
-      return Effect.map(refused(providerId, of), () => {
+      // Where others have spent the time of the process, a short check still runs: refusing it costs money that is not theirs.
+      return Effect.map(refused(providerId, of, steps <= UNWATCHED_STEPS_MAX ? "own" : "all"), () => {
         const nowMs = clock.currentTimeMillisUnsafe()
         if (steps <= UNWATCHED_STEPS_MAX) return spending(providerId, of, () => compiled.violations(value))
         const before = kept.outOfTime

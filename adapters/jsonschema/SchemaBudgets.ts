@@ -23,8 +23,13 @@ const OF_PROCESS: Readonly<Record<SchemaWork, WorkBounds>> = {
 const PROVIDERS_MAX = 2_000
 
 export interface SchemaBudgets {
-  /** Undefined if the work may be done now. */
-  refusal(owner: string, work: SchemaWork, nowMs: number): Pick<SchemaBudgetSpent, "of" | "waitMs"> | undefined
+  /** Undefined if the work may be done now. `own`: whatever others have spent. */
+  refusal(
+    owner: string,
+    work: SchemaWork,
+    bounds: "own" | "all",
+    nowMs: number
+  ): Pick<SchemaBudgetSpent, "of" | "waitMs"> | undefined
   spend(owner: string, work: SchemaWork, durationMs: number, nowMs: number): void
 }
 
@@ -38,9 +43,10 @@ export const schemaBudgets = (): SchemaBudgets => {
   const providers = new Map<string, WorkBudget>()
 
   return {
-    refusal: (owner, work, nowMs) => {
+    refusal: (owner, work, bounds, nowMs) => {
       const ownMs = providers.get(`${work} ${owner}`)?.waitMs(nowMs) ?? 0
       if (ownMs > 0) return { of: "provider", waitMs: ownMs }
+      if (bounds === "own") return undefined
       const waitMs = process[work].waitMs(nowMs)
       return waitMs > 0 ? { of: "process", waitMs } : undefined
     },

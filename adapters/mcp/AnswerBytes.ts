@@ -32,12 +32,17 @@ export class AnswerBytes {
 
   /** Whether there is room for so many more of this answer; others may be given up for it. */
   take(reader: AnswerReader, bytes: number): boolean {
-    if (this.largestShareOf(reader) + bytes > this.bytesMax / 2) return false
+    const shareMax = this.bytesMax / 2
+    if (this.bytesOfConsumer(reader) + bytes > shareMax) return false
+    while (this.bytesOfProvider(reader) + bytes > shareMax) {
+      const oneOfMany = this.oneOfMany(reader, bytes)
+      if (oneOfMany === undefined) return false
+      this.end(oneOfMany)
+    }
     while (this.total + bytes > this.bytesMax) {
       const heaviest = this.heavierThan(reader)
       if (heaviest === undefined) return false
-      this.give(heaviest)
-      heaviest.giveUp()
+      this.end(heaviest)
     }
     this.reading.set(reader, (this.reading.get(reader) ?? 0) + bytes)
     this.count(reader, bytes)
@@ -82,16 +87,36 @@ export class AnswerBytes {
     }
   }
 
-  private weightsOf({ consumer, provider }: Party): readonly [number, number] {
-    return [this.parties.get(`provider ${provider}`) ?? 0, this.parties.get(`consumer ${consumer}`) ?? 0]
+  private end(reader: AnswerReader): void {
+    this.give(reader)
+    reader.giveUp()
   }
 
-  private largestShareOf(party: Party): number {
-    return Math.max(...this.weightsOf(party))
+  private bytesOfProvider({ provider }: Party): number {
+    return this.parties.get(`provider ${provider}`) ?? 0
+  }
+
+  private bytesOfConsumer({ consumer }: Party): number {
+    return this.parties.get(`consumer ${consumer}`) ?? 0
+  }
+
+  /**
+   * Of the same provider, an answer of a consumer that reads several at once and holds much more than the one who asks. The
+   * only answer of a consumer is never given up for this: each would be ended shortly before its end.
+   */
+  private oneOfMany(asking: AnswerReader, bytes: number): AnswerReader | undefined {
+    const heldMin = 2 * (this.bytesOfConsumer(asking) + bytes)
+    const consumers = new Set<string>()
+    for (const reader of this.reading.keys()) {
+      if (reader.provider !== asking.provider || this.bytesOfConsumer(reader) < heldMin) continue
+      if (consumers.has(reader.consumer)) return reader
+      consumers.add(reader.consumer)
+    }
+    return undefined
   }
 
   private heavierThan(asking: AnswerReader): AnswerReader | undefined {
-    const weightOf = (party: Party): number => this.weightsOf(party).reduce((sum, one) => sum + one, 0)
+    const weightOf = (party: Party): number => this.bytesOfProvider(party) + this.bytesOfConsumer(party)
     let found: AnswerReader | undefined
     let most = weightOf(asking)
     for (const reader of this.reading.keys()) {

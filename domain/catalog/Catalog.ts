@@ -2,8 +2,9 @@
  * The catalogue: providers put tools and prices in, everybody finds them.
  */
 import { Context, DateTime, Effect, Layer, Option, Result, Schema } from "effect"
+import type { Provider } from "../accounts/Account.ts"
 import { AccountStore } from "../accounts/AccountStore.ts"
-import { splitQualified } from "../accounts/Handle.ts"
+import { qualifiedName, splitQualified } from "../accounts/Handle.ts"
 import { HandleStore } from "../accounts/HandleStore.ts"
 import { ChangeFeed } from "../shared/ChangeFeed.ts"
 import { Entropy } from "../shared/Entropy.ts"
@@ -126,10 +127,16 @@ export class Catalog extends Context.Service<
             )
 
       /** A tool named `acme/echo` would be taken for the tool `echo` of the provider with the handle `acme`. */
-      const checkName = Effect.fnUntraced(function* (providerId: ProviderId, toolName: string) {
+      const checkName = Effect.fnUntraced(function* (provider: Provider, toolName: string) {
+        // Calls of its own tool `acme/echo` would come to the new `echo`, at another price and without notice.
+        const qualified = qualifiedName(provider.handle, toolName)
+        if (Option.isSome(yield* store.findOf(provider.id, qualified))) {
+          const reason = `calls of your tool \`${qualified}\` would come to this one. Choose another tool_name`
+          return yield* new ToolRefused({ reason })
+        }
         const handle = splitQualified(toolName)?.handle
         const owner = handle === undefined ? undefined : Option.getOrUndefined(yield* handles.ownerOf(handle))
-        if (owner === undefined || owner === providerId) return
+        if (owner === undefined || owner === provider.id) return
         const reason = `a tool_name cannot begin with \`${handle}/\`: \`${handle}\` is the handle of another provider`
         return yield* new ToolRefused({ reason })
       })
@@ -164,7 +171,7 @@ export class Catalog extends Context.Service<
             return yield* new ToolRefused({ reason: "this tool_name stands more than once in the request" })
           }
           const known = Option.getOrUndefined(yield* store.findOf(providerId, change.toolName))
-          if (known === undefined) yield* checkName(providerId, change.toolName)
+          if (known === undefined) yield* checkName(provider, change.toolName)
           const declaration = applyChange(known === undefined ? undefined : declarationOf(known.tool), change)
           if (declaration.outputSchema === undefined && declaration.billingPolicy === "valid_output") {
             return yield* new ToolRefused({ reason: "billing_policy valid_output needs an output_schema" })

@@ -104,7 +104,8 @@ export class Sequencer extends Context.Service<
         const origin = treeOf(note)?.origin
         if (origin === log.origin) return yield* contradiction(sha256, note, log, store.tiles)
         const logs = yield* store.logs
-        if (origin !== undefined && logs.some((one) => one.origin === origin)) return undefined
+        if (origin !== undefined && logs.some((one) => one.origin === origin || isStoppedFor(one, origin, log)))
+          return undefined
         return `the database has no log ${origin}, of which a tree was signed`
       })
 
@@ -156,5 +157,12 @@ export class Sequencer extends Context.Service<
     })
   )
 }
+
+/** The database lost the log of that origin, which stopped this one: its successor says so and goes on. */
+const isStoppedFor = ({ number, signedNote, stopped }: Log, origin: string, successor: Log): boolean =>
+  stopped !== undefined &&
+  signedNote !== undefined &&
+  number < successor.number &&
+  treeOf(signedNote)?.origin === origin
 
 const NOTHING: { readonly taken: number; readonly note: string | undefined } = { taken: 0, note: undefined }

@@ -2,9 +2,8 @@
  * The last step of a call: what its answer costs by the tool's policy, the receipt that says so, and the durable closing
  * that makes both true.
  */
-import { Clock, DateTime, Effect, Schedule } from "effect"
+import { Clock, DateTime, Effect } from "effect"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
-import { JsonSchemas } from "../catalog/JsonSchemas.ts"
 import { issueReceipt } from "../receipts/IssueReceipt.ts"
 import type { Receipt } from "../receipts/Receipt.ts"
 import { ReceiptSigner } from "../receipts/ReceiptSigner.ts"
@@ -21,6 +20,7 @@ import { CallTally } from "./CallTally.ts"
 import { LEFT_ANSWER_MS_MAX, leftAnswer, makeLeftAnswerQuota } from "./LeftAnswers.ts"
 import type { CallReport, CallRequest } from "./Metering.ts"
 import { NamePins } from "./NamePins.ts"
+import { makeOutputCheck } from "./OutputCheck.ts"
 import { pinOf } from "./ToolDirectory.ts"
 import type { UpstreamAnswer } from "./ToolUpstream.ts"
 import { UnfitOutputs } from "./UnfitOutputs.ts"
@@ -36,35 +36,19 @@ export interface HeldCall {
   readonly render: (report: CallReport) => StoredAnswer
 }
 
-/** Seconds. */
-const OUTPUT_RECHECKS_MAX = 2
-
 /**
  * Made once, and not for every call: the hidden class of a generator's objects is its own, lives long, and holds on to
  * whatever the generator closes over. As a closure of each call it made a sixth of all that calls allocate outlive them.
  */
 export const makeSettle = Effect.gen(function* () {
   const calls = yield* CallStore
-  const schemas = yield* JsonSchemas
+  const outputFits = yield* makeOutputCheck
   const signer = yield* ReceiptSigner
   const tally = yield* CallTally
   const unfit = yield* UnfitOutputs
   const pins = yield* NamePins
   const clock = yield* Clock.Clock
   const isKept = makeLeftAnswerQuota(clock)
-
-  const outputFits = Effect.fnUntraced(function* ({ tool }: CatalogEntry, answer: UpstreamAnswer) {
-    const output = answer.result?.["structuredContent"]
-    if (tool.outputSchema === undefined || answer.result === undefined) return undefined
-    if (output === undefined) return false
-    const check = schemas.violations(tool.outputSchema, output, { providerId: tool.providerId, of: "output" })
-    // The processing time of the provider's own schemas is spent: given a while, the output counts as one that does not fit.
-    const violations = yield* Effect.retry(check, {
-      schedule: Schedule.spaced("1 second"),
-      times: OUTPUT_RECHECKS_MAX
-    }).pipe(Effect.orElseSucceed(() => undefined))
-    return violations?.length === 0
-  })
 
   /** What replays of the call get; undefined where its key is free again, or it has none. */
   const answerFor = (
@@ -85,7 +69,7 @@ export const makeSettle = Effect.gen(function* () {
   return Effect.fnUntraced(function* (call: HeldCall, answer: UpstreamAnswer, answered: boolean) {
     const { entry, invocationId, opened, openedAt, progress, request } = call
     const { provider, tool } = entry
-    const fits = tool.outputSchema === undefined ? undefined : yield* outputFits(entry, answer)
+    const fits = tool.outputSchema === undefined ? undefined : yield* outputFits(tool, answer)
     const canceled = progress.canceled && !answered
     const cost = canceled
       ? canceledAmount(entry.leaving, entry.price, opened)

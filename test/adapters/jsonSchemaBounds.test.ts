@@ -142,6 +142,25 @@ it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas's budgets of checks", (it) => {
     })
   )
 
+  for (const of of ["input", "output"] as const) {
+    it.effect(`of ${of}s: where many providers spend the time of all, a short check of another one still runs`, () =>
+      Effect.gen(function* () {
+        const schemas = yield* JsonSchemas
+        const hostile = (n: number): JsonSchemaObject => ({ title: `${of} ${n}`, pattern: "^(?=(a|a)*$)" })
+        let refusedFor: string | undefined
+        for (let n = 0; n < 500 && refusedFor !== "process"; n++) {
+          const use = { providerId: someProvider(), of }
+          const result = yield* Effect.result(schemas.violations(hostile(n), `${"a".repeat(40)}!`, use))
+          if (result._tag === "Failure") refusedFor = result.failure.of
+        }
+        assert.strictEqual(refusedFor, "process")
+        const honest: JsonSchemaObject = { items: { type: "number" } }
+        const values = Array.from({ length: 20_000 }, (_, n) => n)
+        assert.deepStrictEqual(yield* schemas.violations(honest, values, { providerId: someProvider(), of }), [])
+      })
+    )
+  }
+
   it.effect("are not touched by what a backtracking engine would not come to an end with", () =>
     Effect.gen(function* () {
       const schemas = yield* JsonSchemas

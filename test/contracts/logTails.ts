@@ -132,9 +132,27 @@ export const logTailContract = (name: string, ports: Layer.Layer<LogPorts>) => {
       })
     )
 
+    it.effect("is followed by one that goes on where the database does not have the log that was signed", () =>
+      Effect.gen(function* () {
+        const lost = (yield* lastLog).checkpoint.replace((yield* lastLog).origin, "lost.example/api/v1/market/log/1")
+        const { file, state } = aFile()
+        state.note = lost
+        const begin = aNode(Effect.flatMap(LogSuccession, (succession) => succession.begin))
+        if ((yield* lastLog).stopped !== undefined) yield* begin
+        const restarted = aNode(sequenceAll).pipe(Effect.provideService(SignedTreeFile, file))
+        yield* restarted
+        assert.match((yield* lastLog).stopped ?? "", /has no log lost\.example\/api\/v1\/market\/log\/1/u)
+        const { statement } = yield* begin
+        assert.match(statement, /^signed: lost\.example\S+ /mu)
+        yield* receipts(1)
+        assert.isAtLeast(yield* restarted, 1)
+        assert.isUndefined((yield* lastLog).stopped)
+        assert.strictEqual(state.note, (yield* lastLog).checkpoint)
+      })
+    )
+
     it.effect("goes on where other nodes made it grow", () =>
       Effect.gen(function* () {
-        yield* aNode(Effect.flatMap(LogSuccession, ({ begin }) => begin))
         const other = aNode(sequenceAll)
         yield* aNode(
           Effect.gen(function* () {

@@ -109,6 +109,25 @@ describe("AnswerBytes", () => {
     assert.isFalse(bytes.take(next, 10), "it holds the most itself by then")
   })
 
+  it("gives up one of many answers that one consumer reads of a provider for another consumer of it", () => {
+    const bytes = new AnswerBytes(100)
+    const greedy = Array.from({ length: 5 }, () => reader("p", "a"))
+    for (const one of greedy) assert.isTrue(bytes.take(one, 10))
+    const other = reader("p", "b")
+    assert.isTrue(bytes.take(other, 10))
+    assert.isTrue(bytes.take(other, 10))
+    assert.strictEqual(greedy.filter(({ isGivenUp }) => isGivenUp).length, 2)
+    assert.isFalse(bytes.take(other, 10), "it holds nearly as much by then")
+    assert.isFalse(
+      bytes.take(
+        greedy.find(({ isGivenUp }) => !isGivenUp)!,
+        10
+      )
+    )
+    assert.strictEqual(bytes.bytes, 50)
+    assert.isFalse(other.isGivenUp)
+  })
+
   it("counts what waits for its settlement until that is said to be over, once", () => {
     const bytes = new AnswerBytes(100)
     const one = reader("p", "a")

@@ -249,6 +249,25 @@ for (const [name, core] of everyCore) {
       })
     )
 
+    it.effect("brings a provider no calls at a higher price by a tool whose qualified name is another one's name", () =>
+      Effect.gen(function* () {
+        const server = yield* providing(fine)
+        const handle = aHandle()
+        const [bare, own] = [aName(), `${handle}/${aName()}`]
+        const listed = [{ tool_name: own, price_microcents: PRICE, free_tier_calls: 0 }]
+        const body = providerBody({ handle, endpoint_url: server.url, tools: listed })
+        const registered = yield* expecting(201, { path: PROVIDERS, json: body })
+        const key = textAt(registered, "api_key")
+        const dear = { tool_name: own.slice(handle.length + 1), price_microcents: GREED }
+        const refused = yield* send({ path: TOOLS, key, json: { tools: [dear] } })
+        assert.deepStrictEqual(problemOf(refused), [422, "VALIDATION_ERROR"], refused.text)
+        assert.include(textAt(refused, "message"), `calls of your tool \`${own}\` would come to this one`)
+        yield* expecting(201, { path: TOOLS, key, json: { tools: [{ ...dear, tool_name: bare }] } })
+        const answer = yield* call(yield* aBuyer(), own)
+        assert.strictEqual(numberAt(answer, "meta", "cost_microcents"), PRICE, answer.text)
+      })
+    )
+
     it.effect("brings the squatter none of the calls of an account whose first calls came all at once", () =>
       Effect.gen(function* () {
         const popular = aName()

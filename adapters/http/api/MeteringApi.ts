@@ -21,6 +21,7 @@ const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0), Schema.isLessTh
 export const MeteredCall = Schema.Struct({
   tool_id: Schema.optionalKey(ToolId),
   tool_name: Schema.optionalKey(ToolNameSent),
+  provider_id: Schema.optionalKey(ProviderId),
   agent_id: Schema.optionalKey(ConsumerId),
   consumer_id: Schema.optionalKey(ConsumerId),
   status: Schema.optionalKey(ReceiptStatus),

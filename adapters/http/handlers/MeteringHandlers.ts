@@ -40,7 +40,7 @@ export const meteringRoutes = Effect.gen(function* () {
           tool: {
             toolId: call.tool_id,
             toolName: call.tool_name,
-            providerId: caller.role === "provider" ? caller.ownerId : undefined,
+            providerId: call.provider_id ?? (caller.role === "provider" ? caller.ownerId : undefined),
             account: caller.role === "consumer" ? caller.ownerId : undefined
           },
           consumerId: call.consumer_id ?? call.agent_id,

@@ -11,6 +11,7 @@ export const meteringWords: Words = {
       "to the proxy; a provider's means its own tool.",
     "ada-tools/search"
   ],
+  "MeteredCall.provider_id": ["Whose tool of that `tool_name` is meant. A provider can name only itself."],
   "MeteredCall.agent_id": ["Who is billed, where a provider reports; absent: its own test call, at no cost."],
   "MeteredCall.consumer_id": ["The same as `agent_id`."],
   "MeteredCall.status": ["How the call ended. Only a success costs money."],

@@ -38,6 +38,7 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
       {
         title: "Compatible clients",
         items: [
+          "A report to `POST /api/v1/market/meter` may name `provider_id` beside a bare `tool_name`.",
           "A tool's own error is an answer: `isError` results are 200 with the provider's result and `meta.outcome: \"error\"`; 502 means that a provider failed as a server.",
           "`POST /api/market/billing/provider-summary` beside the path under `/api/v1`; `version_of` says what a `version` is the version of.",
           "OpenAPI: free-form objects are declared as such, the body of verify is typed, every media type is declared; clients generated with openapi-typescript and openapi-fetch work without casts.",

@@ -1,0 +1,44 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Fiber, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { JsonSchemas, SchemaBudgetSpent } from "../../domain/catalog/JsonSchemas.ts"
+import { makeOutputCheck } from "../../domain/metering/OutputCheck.ts"
+import { someProvider } from "../support/SchemaUses.ts"
+
+/** What the check says where the first `refusals` attempts are refused for want of processing time. */
+const checked = (of: "provider" | "process", refusals: number) =>
+  Effect.gen(function* () {
+    let attempts = 0
+    const schemas = JsonSchemas.of({
+      check: () => Effect.void,
+      violations: () =>
+        Effect.suspend(() =>
+          attempts++ < refusals ? Effect.fail(new SchemaBudgetSpent({ of, waitMs: 1_000 })) : Effect.succeed([])
+        )
+    })
+    const check = yield* Effect.provide(makeOutputCheck, Layer.succeed(JsonSchemas, schemas))
+    const fiber = yield* Effect.forkChild(
+      check({ outputSchema: { type: "object" }, providerId: someProvider() }, { result: { structuredContent: {} } })
+    )
+    yield* TestClock.adjust("1 minute")
+    return { fits: yield* Fiber.join(fiber), attempts }
+  })
+
+it.effect("An output is checked again while there is no processing time for it", () =>
+  Effect.gen(function* () {
+    assert.deepStrictEqual(yield* checked("provider", 2), { fits: true, attempts: 3 })
+    assert.deepStrictEqual(yield* checked("process", 2), { fits: true, attempts: 3 })
+  })
+)
+
+it.effect("An output does not fit where its own provider has used up the processing time", () =>
+  Effect.gen(function* () {
+    assert.deepStrictEqual(yield* checked("provider", 9), { fits: false, attempts: 3 })
+  })
+)
+
+it.effect("An output is not held against its provider where others have used up the processing time", () =>
+  Effect.gen(function* () {
+    assert.deepStrictEqual(yield* checked("process", 9), { fits: undefined, attempts: 3 })
+  })
+)
