@@ -152,9 +152,13 @@ export class Switchboard {
         })
       )
       if (outer !== undefined) return whole
-      return Effect.flatMap(Effect.exit(this.countsUnits ? this.counted(whole) : whole), (exit) => {
-        // After its commit: a check between the two would see some of its documents and not the others.
-        if (isOpen) this.unitsOpen--
+      // Open until its commit has returned: a check before that would see some of its documents and not the others.
+      const counted = Effect.onExit(this.countsUnits ? this.counted(whole) : whole, () =>
+        Effect.sync(() => {
+          if (isOpen) this.unitsOpen--
+        })
+      )
+      return Effect.flatMap(Effect.exit(counted), (exit) => {
         if (process.dead) return never
         if (exit._tag === "Failure") return exit
         if (fault?.kind === "error_after") return lost
