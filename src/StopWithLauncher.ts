@@ -1,7 +1,8 @@
 /**
- * `npm start` runs the service in a shell of its own. npm passes SIGTERM to that shell, which ends without passing it on,
- * and passes no SIGHUP at all: so the service watches both, and stops when either is gone. A terminal that is closed stops
- * it in good order, too.
+ * `npm start` ends with npm. npm passes SIGTERM and SIGINT to what it started, which is the service where the shell between
+ * them is replaced (`exec`), and else a shell that passes neither on. It passes no SIGHUP, and SIGKILL gives it no time to.
+ * So the service watches npm, and the shell where there is one, and stops when either is gone. A terminal that is closed
+ * stops it in good order, too.
  */
 import { Effect, Schedule } from "effect"
 import { readFileSync } from "node:fs"
@@ -12,11 +13,13 @@ const WATCH_EVERY = "500 millis"
 export const stopWithLauncher = Effect.fnUntraced(function* (
   environment: Readonly<Record<string, string | undefined>>
 ) {
-  process.once("SIGHUP", stop)
+  // A closed terminal and its shell may each send one.
+  process.on("SIGHUP", stop)
   if (environment["npm_lifecycle_event"] === undefined) return
-  const shell = process.ppid
-  const npm = parentOf(shell)
-  yield* Effect.sync(() => process.ppid !== shell || parentOf(shell) !== npm).pipe(
+  const parent = process.ppid
+  // Without a shell, the parent's parent is whatever npm was started from, which may end.
+  const npm = isShell(parent) ? parentOf(parent) : undefined
+  yield* Effect.sync(() => process.ppid !== parent || (npm !== undefined && parentOf(parent) !== npm)).pipe(
     Effect.repeat({ until: (isGone) => isGone, schedule: Schedule.spaced(WATCH_EVERY) }),
     Effect.andThen(Effect.sync(stop)),
     Effect.forkChild
@@ -25,10 +28,15 @@ export const stopWithLauncher = Effect.fnUntraced(function* (
 
 const stop = (): void => void process.kill(process.pid, "SIGTERM")
 
+const isShell = (pid: number): boolean => /^[a-z]*sh$/u.test(field(pid, "Name") ?? "")
+
+const parentOf = (pid: number): string | undefined => field(pid, "PPid")
+
 /** Undefined where the system does not show it in files. */
-const parentOf = (pid: number): string | undefined => {
+const field = (pid: number, name: string): string | undefined => {
   try {
-    return /^PPid:\s*(\d+)$/mu.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]
+    const status = readFileSync(`/proc/${pid}/status`, "utf8")
+    return new RegExp(`^${name}:\\s*(.*)$`, "mu").exec(status)?.[1]
   } catch {
     return undefined
   }

@@ -2,7 +2,7 @@
  * `npm start`, ended as a shell, a terminal or a supervisor ends it: no process of it is left, the database included.
  */
 import { assert, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber, Schedule } from "effect"
 import { existsSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
 import { connect } from "node:net"
@@ -49,16 +49,58 @@ it.live(
   240_000
 )
 
-for (const signal of ["SIGINT", "SIGHUP", "SIGKILL"] as const) {
+/** A terminal sends an interrupt to all processes of its job; a supervisor sends it to npm alone. */
+const ends = [
+  ["SIGINT to npm alone", "SIGINT", 1],
+  ["SIGINT to npm and its whole job", "SIGINT", -1],
+  ["SIGHUP to npm", "SIGHUP", 1],
+  ["SIGKILL of npm", "SIGKILL", 1]
+] as const
+
+for (const [title, signal, sign] of ends) {
   it.live(
-    `${signal} to npm, or its job, stops the service`,
+    `${title} stops the service`,
     () =>
       Effect.gen(function* () {
         const { pid, url } = yield* started({ PROFILE: "memory" })
-        // A terminal sends an interrupt to all processes of its job.
-        process.kill(signal === "SIGINT" ? -pid : pid, signal)
+        process.kill(sign * pid, signal)
         yield* eventually(refuses(url), 60_000)
       }),
     240_000
   )
 }
+
+it.live(
+  "the service outlives the shell that npm was started from",
+  () =>
+    Effect.gen(function* () {
+      const { child, url } = yield* ready(
+        { PROFILE: "memory" },
+        // The shell ends once the service is ready.
+        { command: ["bash", "-c", 'npm start & until curl -sf "localhost:$PORT/livez"; do sleep 0.1; done'], cwd: ROOT }
+      )
+      yield* eventually(() => child.exitCode !== null, 60_000)
+      // Longer than it takes to see that something is gone.
+      yield* Effect.sleep("2 seconds")
+      assert.strictEqual((yield* Effect.promise(() => fetch(`${url}/livez`))).status, 200)
+    }),
+  240_000
+)
+
+it.live(
+  "several SIGHUPs stop the service in good order, as one does",
+  () =>
+    Effect.gen(function* () {
+      const { exit, pid } = yield* ready({ PROFILE: "memory" })
+      const again = yield* Effect.forkChild(
+        Effect.repeat(
+          Effect.sync(() => process.kill(pid, "SIGHUP")),
+          Schedule.spaced("5 millis")
+        ).pipe(Effect.ignoreCause)
+      )
+      const code = yield* exit
+      yield* Fiber.interrupt(again)
+      assert.notStrictEqual(code, "SIGHUP")
+    }),
+  240_000
+)

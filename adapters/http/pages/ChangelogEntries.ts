@@ -32,7 +32,8 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
           "JSON Schema patterns run in linear time. Work on schemas is budgeted per provider and per process; beyond its budget a provider's tools answer 503 and nothing is charged.",
           "Large answers of providers are bounded in memory (`ANSWER_BYTES_IN_FLIGHT_MAX`, 64 MiB); a call beyond is 503 and not charged.",
           "A full disk is a failed `disk` check of `/api/v1/health`, and `/readyz` answers 503. Every 4xx and 5xx leaves an INFO line, sampled when there are many.",
-          "`npm start` stops with npm, its embedded database included. Enumerations in the configuration are taken in any case."
+          "`npm start` stops with npm, its embedded database included, also when only npm is sent SIGINT. Enumerations in the configuration are taken in any case.",
+          "`npm run stripe-double` delivers webhooks to the service whose checkout was paid, and says when it cannot and why."
         ]
       },
       {

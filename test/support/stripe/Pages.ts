@@ -43,6 +43,8 @@ export type PaymentChoice = "pay" | "decline" | "later" | "later_succeeds" | "la
 export const choosePayment = (state: State, webhooks: Webhooks, id: string, choice: PaymentChoice): Session => {
   const session = state.sessions.get(id)
   if (session === undefined) throw new Error(`There is no session ${id}`)
+  // The double may have been restarted, or another service may have opened a checkout since.
+  webhooks.learnFrom(session.success_url)
   switch (choice) {
     case "pay":
     case "later":

@@ -68,7 +68,10 @@ export class StripeDouble {
 
   static start(options: DoubleOptions): Promise<StripeDouble> {
     const double = new StripeDouble(options)
-    return new Promise((resolve) => double.server.listen(options.port ?? 0, "127.0.0.1", () => resolve(double)))
+    return new Promise((resolve, reject) => {
+      double.server.once("error", reject)
+      double.server.listen(options.port ?? 0, "127.0.0.1", () => resolve(double))
+    })
   }
 
   get url(): string {

@@ -99,6 +99,9 @@ export class Webhooks {
   }
 
   private async insist(event: Event): Promise<void> {
+    if (this.url === undefined) {
+      return this.say(`Cannot deliver ${event.type}: no service has opened a checkout here yet.${SET_URL}`)
+    }
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const status = await this.deliver(event).catch(() => 0)
       if (status >= 200 && status < 300) return this.say(`Delivered ${event.type} to ${this.url}.`)
@@ -106,12 +109,16 @@ export class Webhooks {
       this.say(`Cannot deliver ${event.type} to ${this.url}: ${why}.${hintOf(status)}`)
       await new Promise((resolve) => setTimeout(resolve, 100 * 2 ** attempt).unref())
     }
+    this.say(`Gave up on ${event.type} after ${ATTEMPTS_MAX} attempts.`)
   }
 }
 
+const SET_URL = " Set WEBHOOK_URL to the address of your service, with the path /api/webhooks/stripe."
+
+/** Nothing there, or something else than the service. */
 const hintOf = (status: number): string =>
-  status === 0
-    ? " Set WEBHOOK_URL to the address of your service, with the path /api/webhooks/stripe."
-    : status === 400 || status === 401
-      ? " Start the service with the STRIPE_WEBHOOK_SECRET of this double."
-      : ""
+  status === 400 || status === 401
+    ? " Start the service with the STRIPE_WEBHOOK_SECRET of this double."
+    : status >= 500
+      ? ""
+      : SET_URL

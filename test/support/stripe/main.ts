@@ -10,6 +10,9 @@ const double = await StripeDouble.start({
   ...(process.env["WEBHOOK_URL"] === undefined ? {} : { webhookUrl: process.env["WEBHOOK_URL"] }),
   port: Number(process.env["STRIPE_DOUBLE_PORT"] ?? 12_111),
   ...(process.env["STATE_FILE"] === undefined ? {} : { stateFile: process.env["STATE_FILE"] })
+}).catch((error: Error) => {
+  process.stderr.write(`The double cannot start: ${error.message}. STRIPE_DOUBLE_PORT sets another port.\n`)
+  process.exit(1)
 })
 double.webhooks.followReturns = process.env["WEBHOOK_URL"] === undefined
 double.webhooks.say = (line) => void process.stdout.write(`${line}\n`)

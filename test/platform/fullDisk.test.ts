@@ -1,0 +1,73 @@
+/**
+ * A full disk over HTTP: `/readyz` answers 503 and health says why, whether too little is free or the database refuses to
+ * write.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { DISK_FREE_BYTES_MIN, DiskWatch, makeDiskWatch } from "../../domain/platform/DiskWatch.ts"
+import { until } from "../support/EmbeddedFolders.ts"
+import { at, CONSUMERS, consumerBody, expecting, textAt } from "../support/Market.ts"
+import { everyCore } from "../support/metering/Core.ts"
+import { PostgresTest } from "../support/postgres.ts"
+import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+import { connectedTo } from "../support/TestDatabases.ts"
+
+const HEALTH = "/api/v1/health"
+
+/** The answer is kept for a second. */
+const readiness = (status: 200 | 503) =>
+  until(
+    `/readyz answers ${status}`,
+    Effect.map(send({ path: "/readyz" }), (answer) => answer.status === status)
+  )
+
+const saysDown = Effect.fnUntraced(function* (why: RegExp) {
+  yield* readiness(503)
+  const health = yield* expecting(503, { path: HEALTH })
+  assert.deepStrictEqual([at(health, "status"), at(health, "checks", "disk", "status")], ["down", "down"], health.text)
+  assert.match(textAt(health, "checks", "disk", "message"), why)
+  assert.strictEqual((yield* send({ path: "/livez" })).status, 200, "a restart would not help")
+})
+
+const saysWell = Effect.gen(function* () {
+  yield* readiness(200)
+  assert.strictEqual(at(yield* send({ path: HEALTH }), "checks", "disk", "status"), "ok")
+})
+
+let free = DISK_FREE_BYTES_MIN
+const watched = everyCore[0][1].pipe(Layer.provide(Layer.sync(DiskWatch, () => makeDiskWatch(Effect.sync(() => free)))))
+
+it.layer(watched, LIVE)("too little free space", (it) => {
+  it.effect("is a 503 that names what is free and what is needed, and over when there is room", () =>
+    Effect.gen(function* () {
+      yield* saysWell
+      free = DISK_FREE_BYTES_MIN - 1
+      yield* saysDown(/disk of DATA_DIR is full: 127 MiB are free, and at least 128 MiB are needed/u)
+      free = DISK_FREE_BYTES_MIN
+      yield* saysWell
+    })
+  )
+})
+
+const onDatabase = (statement: string) =>
+  Effect.flatMap(PostgresTest, ({ url }) =>
+    Effect.orDie(Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)).pipe(connectedTo(url)))
+  )
+
+it.layer(ServiceUnderTest.postgres(), LIVE)("a database that refuses to write (SQLSTATE 53100)", (it) => {
+  it.effect("is a 503 for the request, and then of readiness and health", () =>
+    Effect.gen(function* () {
+      yield* onDatabase(`CREATE FUNCTION disk_is_full() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$`)
+      yield* saysWell
+      yield* onDatabase("CREATE TRIGGER full_disk BEFORE INSERT ON consumers EXECUTE FUNCTION disk_is_full()")
+      const refused = yield* expecting(503, { path: CONSUMERS, json: consumerBody() })
+      assert.strictEqual(at(refused, "code"), "UNAVAILABLE", refused.text)
+      assert.notInclude(refused.text, "No space left", "the inside is not shown")
+      yield* saysDown(/refuses to write: its disk is full\. Free space on it\./u)
+      yield* onDatabase("DROP TRIGGER full_disk ON consumers")
+      yield* expecting(201, { path: CONSUMERS, json: consumerBody() })
+    })
+  )
+})
