@@ -180,9 +180,9 @@ it.layer(layer, LIVE)("A typed client", (it) => {
         const types = yield* Effect.promise(() => readFile(join(folder, "schema.d.ts"), "utf8"))
         const closed = types.split("\n").filter((line) => line.includes("Record<string, never>"))
         assert.deepStrictEqual(
-          closed.filter((line) => !line.startsWith("export type")),
+          closed.filter((line) => !line.startsWith("export type") && !line.trim().startsWith("NoContent:")),
           [],
-          "an object that names no fields takes any"
+          "an object that names no fields takes any, but for the body that is empty"
         )
 
         const compiled = yield* run(join(MODULES, "typescript/bin/tsc"), ["-p", "."], folder)
