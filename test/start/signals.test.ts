@@ -74,15 +74,19 @@ it.live(
   "the service outlives the shell that npm was started from",
   () =>
     Effect.gen(function* () {
-      const { child, url } = yield* ready(
+      const { child, pid, url } = yield* ready(
         { PROFILE: "memory" },
         // The shell ends once the service is ready.
         { command: ["bash", "-c", 'npm start & until curl -sf "localhost:$PORT/livez"; do sleep 0.1; done'], cwd: ROOT }
       )
+      // npm and the service are left of the shell's job, and nothing else ends them.
+      yield* Effect.addFinalizer(() => Effect.ignore(Effect.try(() => process.kill(-pid, "SIGTERM"))))
       yield* eventually(() => child.exitCode !== null, 60_000)
       // Longer than it takes to see that something is gone.
       yield* Effect.sleep("2 seconds")
       assert.strictEqual((yield* Effect.promise(() => fetch(`${url}/livez`))).status, 200)
+      process.kill(-pid, "SIGTERM")
+      yield* eventually(refuses(url), 60_000)
     }),
   240_000
 )
