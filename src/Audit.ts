@@ -3,8 +3,8 @@
  */
 import { Console, Effect, Layer, Schema } from "effect"
 import * as NodeEntropy from "../adapters/crypto/NodeEntropy.ts"
-import * as PostgresLedgerStore from "../adapters/sql/PostgresLedgerStore.ts"
-import * as PostgresUnitOfWork from "../adapters/sql/PostgresUnitOfWork.ts"
+import * as PostgresLedgerStore from "../adapters/sql/ledger/PostgresLedgerStore.ts"
+import * as PostgresUnitOfWork from "../adapters/sql/shared/PostgresUnitOfWork.ts"
 import { Ledger } from "../domain/ledger/Ledger.ts"
 import type { AppConfig } from "./config/AppConfig.ts"
 import { database } from "./layers/Database.ts"

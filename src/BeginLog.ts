@@ -4,7 +4,7 @@
 import { Console, Effect, Layer } from "effect"
 import * as NodeDigest from "../adapters/crypto/NodeDigest.ts"
 import * as NodeEntropy from "../adapters/crypto/NodeEntropy.ts"
-import * as PostgresLogStore from "../adapters/sql/PostgresLogStore.ts"
+import * as PostgresLogStore from "../adapters/sql/log/PostgresLogStore.ts"
 import { LogSuccession } from "../domain/log/LogSuccession.ts"
 import { LogHome } from "../domain/log/Sequencer.ts"
 import type { AppConfig } from "./config/AppConfig.ts"

@@ -2,7 +2,7 @@
  * `migrate`: brings the schema up to date and says what was applied.
  */
 import { Console, Effect } from "effect"
-import { checkDatabase } from "../adapters/sql/DatabaseCheck.ts"
+import { checkDatabase } from "../adapters/sql/shared/DatabaseCheck.ts"
 import * as migrations from "../migrations/index.ts"
 import type { AppConfig } from "./config/AppConfig.ts"
 import { database } from "./layers/Database.ts"

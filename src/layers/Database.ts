@@ -2,7 +2,7 @@
  * A connection to the profile's database, for commands that need nothing else.
  */
 import { Effect, Layer } from "effect"
-import * as PostgresTime from "../../adapters/sql/PostgresTime.ts"
+import * as PostgresTime from "../../adapters/sql/shared/PostgresTime.ts"
 import { EmbeddedPostgres } from "../../adapters/sql/embedded/EmbeddedPostgres.ts"
 import { type AppConfig, valueOf } from "../config/AppConfig.ts"
 import { client } from "./PostgresStores.ts"

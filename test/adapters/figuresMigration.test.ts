@@ -5,7 +5,7 @@
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import * as PostgresSlaStore from "../../adapters/sql/PostgresSlaStore.ts"
+import * as PostgresSlaStore from "../../adapters/sql/trust/PostgresSlaStore.ts"
 import { AccountStore } from "../../domain/accounts/AccountStore.ts"
 import { MarketFigures } from "../../domain/catalog/MarketFigures.ts"
 import { format } from "../../domain/shared/Timestamp.ts"

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import { SqlError } from "effect/sql"
-import * as GroupCommit from "../../adapters/sql/GroupCommit.ts"
+import * as GroupCommit from "../../adapters/sql/metering/GroupCommit.ts"
 import { Overloaded } from "../../domain/shared/Overloaded.ts"
 import { atOnce } from "../contracts/ledgerSamples.ts"
 

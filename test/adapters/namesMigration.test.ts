@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import * as PostgresVerificationStore from "../../adapters/sql/PostgresVerificationStore.ts"
+import * as PostgresVerificationStore from "../../adapters/sql/trust/PostgresVerificationStore.ts"
 import { isHandle, skeletonOf } from "../../domain/accounts/Handle.ts"
 import { AccountStore } from "../../domain/accounts/AccountStore.ts"
 import { CatalogStore } from "../../domain/catalog/CatalogStore.ts"

@@ -3,7 +3,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
-import * as PostgresCatalogStore from "../../adapters/sql/PostgresCatalogStore.ts"
+import * as PostgresCatalogStore from "../../adapters/sql/catalog/PostgresCatalogStore.ts"
 import { run as migrate } from "../../migrations/index.ts"
 import { temporaryPostgres } from "../support/TemporaryPostgres.ts"
 import { catalogQuestions, measureCatalog, seedCatalog } from "./catalogSeed.ts"

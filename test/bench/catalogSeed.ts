@@ -4,7 +4,7 @@
  */
 import { DateTime, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { lexemesOf } from "../../adapters/sql/SearchLexemes.ts"
+import { lexemesOf } from "../../adapters/sql/catalog/SearchLexemes.ts"
 import { type CatalogFilter, type CatalogSort, CatalogStore } from "../../domain/catalog/CatalogStore.ts"
 import { tokensOfQuery, tokensOfTool } from "../../domain/catalog/SearchTokens.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"

@@ -5,7 +5,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { DateTime, Effect, Layer, Redacted } from "effect"
 import type { Page } from "playwright-core"
-import * as PostgresSlaStore from "../../adapters/sql/PostgresSlaStore.ts"
+import * as PostgresSlaStore from "../../adapters/sql/trust/PostgresSlaStore.ts"
 import { ProviderId } from "../../domain/shared/Ids.ts"
 import { latenciesOf } from "../../domain/trust/Latencies.ts"
 import { SlaStore } from "../../domain/trust/SlaStore.ts"

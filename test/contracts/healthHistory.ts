@@ -3,8 +3,8 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import * as PostgresHealthHistoryStore from "../../adapters/sql/PostgresHealthHistoryStore.ts"
-import * as PostgresUnitOfWork from "../../adapters/sql/PostgresUnitOfWork.ts"
+import * as PostgresHealthHistoryStore from "../../adapters/sql/platform/PostgresHealthHistoryStore.ts"
+import * as PostgresUnitOfWork from "../../adapters/sql/shared/PostgresUnitOfWork.ts"
 import { type HealthSamples, HealthHistoryStore } from "../../domain/platform/HealthHistoryStore.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import { memoryStores } from "../../src/layers/MemoryStores.ts"

@@ -2,7 +2,7 @@
  * What the log stands on, once over memory and once over PostgreSQL.
  */
 import { Layer } from "effect"
-import * as PostgresLogStore from "../../adapters/sql/PostgresLogStore.ts"
+import * as PostgresLogStore from "../../adapters/sql/log/PostgresLogStore.ts"
 import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import type { LogStore } from "../../domain/log/LogStore.ts"

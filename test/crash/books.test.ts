@@ -5,7 +5,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
-import { receiptOfUuid } from "../../adapters/sql/LedgerCodes.ts"
+import { receiptOfUuid } from "../../adapters/sql/ledger/LedgerCodes.ts"
 import { booksAfter } from "../support/load/LoadedBooks.ts"
 import { PostgresTest } from "../support/postgres.ts"
 

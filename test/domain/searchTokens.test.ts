@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { lexemesOf, prefixQueryOf } from "../../adapters/sql/SearchLexemes.ts"
+import { lexemesOf, prefixQueryOf } from "../../adapters/sql/catalog/SearchLexemes.ts"
 import {
   matches,
   SEARCH_TOKEN_CHARS_MAX,

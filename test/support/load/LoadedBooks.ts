@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { uuidOfReceipt } from "../../../adapters/sql/LedgerCodes.ts"
+import { uuidOfReceipt } from "../../../adapters/sql/ledger/LedgerCodes.ts"
 import { type Acknowledged, isKeyed } from "./CallLoad.ts"
 import type { EchoProvider } from "./EchoProvider.ts"
 

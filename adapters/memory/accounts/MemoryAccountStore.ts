@@ -1,0 +1,34 @@
+/**
+ * Accounts in memory.
+ */
+import { Effect, Layer, Option } from "effect"
+import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
+import { MemoryTables } from "../shared/MemoryTables.ts"
+import { put } from "../shared/MemoryUnitOfWork.ts"
+
+export const layer = Layer.effect(
+  AccountStore,
+  Effect.gen(function* () {
+    const { providers, consumers, erasures } = yield* MemoryTables
+    return AccountStore.of({
+      insertProvider: (provider) => insert(providers, provider),
+      insertConsumer: (consumer) => insert(consumers, consumer),
+      findProvider: (id) => Effect.sync(() => Option.fromNullishOr(providers.get(id))),
+      findConsumer: (id) => Effect.sync(() => Option.fromNullishOr(consumers.get(id))),
+      updateProvider: (provider) => put(providers, provider.id, provider),
+      updateConsumer: (consumer) => put(consumers, consumer.id, consumer),
+      setDefaultCap: (id, defaultCap) =>
+        Effect.suspend(() => {
+          const consumer = consumers.get(id)
+          return consumer === undefined ? Effect.void : put(consumers, id, { ...consumer, defaultCap })
+        }),
+      recordErasure: (erasure) =>
+        Effect.suspend(() => (erasures.has(erasure.ownerId) ? Effect.void : put(erasures, erasure.ownerId, erasure))),
+      erasureOf: (id) => Effect.sync(() => Option.fromNullishOr(erasures.get(id))),
+      counts: Effect.sync(() => ({ providers: providers.size, consumers: consumers.size }))
+    })
+  })
+)
+
+const insert = <Id extends string, Row extends { readonly id: Id }>(rows: Map<Id, Row>, row: Row) =>
+  Effect.suspend(() => (rows.has(row.id) ? Effect.die(new Error(`Duplicate id ${row.id}`)) : put(rows, row.id, row)))

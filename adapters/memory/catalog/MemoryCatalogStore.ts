@@ -1,0 +1,186 @@
+/**
+ * The catalogue in memory. A search looks at every tool: right for tests and small catalogues, not for large ones.
+ */
+import { type DateTime, Effect, Layer, Option } from "effect"
+import { compareCodePoints, comparePositions, isPosition, positionOf } from "../../../domain/catalog/CatalogOrder.ts"
+import {
+  type CatalogEntry,
+  type CatalogFilter,
+  CatalogStore,
+  entryOf,
+  type ToolUpsert
+} from "../../../domain/catalog/CatalogStore.ts"
+import { matches } from "../../../domain/catalog/SearchTokens.ts"
+import { type PriceVersion, pricesAt, type ToolPrices } from "../../../domain/catalog/Terms.ts"
+import { pageOf } from "../../../domain/shared/Page.ts"
+import { MemoryTables, type ToolRow } from "../shared/MemoryTables.ts"
+import { put } from "../shared/MemoryUnitOfWork.ts"
+
+export const layer = Layer.effect(
+  CatalogStore,
+  Effect.gen(function* () {
+    const { handles, providers, tools, toolsByName, toolsOfProvider } = yield* MemoryTables
+
+    const toEntry = ({ prices, tool }: ToolRow): CatalogEntry => {
+      const { endpointUrl, handle, id, name, pricingModel } = providers.get(tool.providerId)!
+      return entryOf(tool, prices, { id, handle, name, endpointUrl, pricingModel })
+    }
+
+    return CatalogStore.of({
+      upsert: Effect.fnUntraced(function* (upsert) {
+        const { declaration, providerId } = upsert
+        if (!providers.has(providerId)) return yield* Effect.die(new Error(`There is no provider ${providerId}`))
+        const ofProvider = toolsOfProvider.get(providerId)
+        const knownId = ofProvider?.get(declaration.toolName)
+        const row = rowOf(upsert, knownId === undefined ? undefined : tools.get(knownId)!)
+        const id = row.tool.id
+        yield* put(tools, id, row)
+        if (knownId === undefined) {
+          const named = toolsByName.get(declaration.toolName) ?? []
+          yield* put(toolsOfProvider, providerId, new Map(ofProvider).set(declaration.toolName, id))
+          yield* put(toolsByName, declaration.toolName, [...named, id])
+        }
+        return {
+          id,
+          toolName: declaration.toolName,
+          action: knownId === undefined ? "created" : "updated",
+          priceVersion: row.prices.inEffect.version
+        }
+      }),
+
+      withdraw: Effect.fnUntraced(function* (providerId, id, at) {
+        const row = tools.get(id)
+        if (row === undefined || row.tool.providerId !== providerId) return Option.none()
+        const withdrawnAt = row.tool.withdrawnAt ?? at
+        const { upcoming } = row.prices
+        const prices =
+          upcoming !== undefined && isAfter(upcoming, at) ? { ...row.prices, upcoming: undefined } : row.prices
+        const history = replaceUpcoming(row.history, at, { ...row.prices, upcoming: undefined })
+        yield* put(tools, id, { ...row, tool: { ...row.tool, withdrawnAt }, prices, history })
+        return Option.some(withdrawnAt)
+      }),
+
+      promote: Effect.fnUntraced(function* (now, limit) {
+        const due = [...tools.values()].filter((row) => pricesAt(row.prices, now.epochMilliseconds) !== row.prices)
+        for (const row of due.slice(0, limit)) {
+          yield* put(tools, row.tool.id, { ...row, prices: pricesAt(row.prices, now.epochMilliseconds) })
+        }
+        return Math.min(due.length, limit)
+      }),
+
+      countOf: (providerId) => Effect.sync(() => toolsOfProvider.get(providerId)?.size ?? 0),
+
+      find: (id) => Effect.sync(() => Option.map(Option.fromNullishOr(tools.get(id)), toEntry)),
+
+      findOf: (providerId, toolName) =>
+        Effect.sync(() => {
+          const id = toolsOfProvider.get(providerId)?.get(toolName)
+          return id === undefined ? Option.none() : Option.some(toEntry(tools.get(id)!))
+        }),
+
+      findQualified: (handle, toolName) =>
+        Effect.sync(() => {
+          const row = handles.get(handle)
+          const owner = row === undefined || row.retired || row.erased ? undefined : row.providerId
+          const id = owner === undefined ? undefined : toolsOfProvider.get(owner)?.get(toolName)
+          return id === undefined ? Option.none() : Option.some(toEntry(tools.get(id)!))
+        }),
+
+      findByName: (toolName, limit) =>
+        Effect.sync(() => {
+          const named = (toolsByName.get(toolName) ?? []).toSorted().map((id) => tools.get(id)!)
+          const listed = named.filter(isListed)
+          return (listed.length > 0 ? listed : named).slice(0, limit).map(toEntry)
+        }),
+
+      namesNear: (toolName, providerId, limit) =>
+        Effect.sync(() => {
+          const rows = [...tools.values()].filter(
+            (row) => isListed(row) && (providerId === undefined || row.tool.providerId === providerId)
+          )
+          const names = [...new Set(rows.map(({ tool }) => tool.toolName))].toSorted(compareCodePoints)
+          const before = names.filter((name) => name < toolName).slice(-limit)
+          return [...before, ...names.filter((name) => name >= toolName).slice(0, limit)]
+        }),
+
+      search: (filter, sort, { after, limit, offset }) =>
+        Effect.sync(() => {
+          const found = [...tools.values()]
+            .filter((row) => isAskedFor(row, filter))
+            .map((row) => {
+              const entry = toEntry(row)
+              return { entry, position: positionOf(entry, sort) }
+            })
+            .toSorted((a, b) => comparePositions(a.position, b.position, sort))
+          const rest =
+            after === undefined
+              ? found
+              : found.filter(({ position }) => isPosition(after, sort) && comparePositions(position, after, sort) > 0)
+          const rows = rest.slice(offset, offset + limit + 1).map(({ entry }) => entry)
+          return pageOf(rows, limit, found.length, (last) => positionOf(last, sort))
+        }),
+
+      categories: Effect.sync(() =>
+        [...new Set([...tools.values()].filter(isListed).map(({ tool }) => tool.category))]
+          .filter(Boolean)
+          .toSorted(compareCodePoints)
+      ),
+
+      count: Effect.sync(() => [...tools.values()].filter(isListed).length),
+
+      prices: (id, limit) => Effect.sync(() => (tools.get(id)?.history ?? []).toReversed().slice(0, limit))
+    })
+  })
+)
+
+const isListed = ({ tool }: ToolRow): boolean => tool.withdrawnAt === undefined
+
+const isAskedFor = ({ prices, searchTokens, tool }: ToolRow, filter: CatalogFilter): boolean =>
+  (filter.category === undefined || tool.category === filter.category) &&
+  (filter.providerId === undefined || tool.providerId === filter.providerId) &&
+  (filter.maxPrice === undefined || prices.inEffect.maximum <= filter.maxPrice) &&
+  (filter.state === "any" || (filter.state === "withdrawn") === (tool.withdrawnAt !== undefined)) &&
+  matches(searchTokens, filter.tokens)
+
+const rowOf = (upsert: ToolUpsert, known: ToolRow | undefined): ToolRow => {
+  const { at, declaration, id, prices, providerId, searchTokens } = upsert
+  const { billingPolicy, canceledCallCosts, freeTierCalls, maxCost, onCancel, price, ...tool } = declaration
+  const before = replaceUpcoming(known?.history ?? [], at, prices)
+  const lastVersion = before.at(-1)?.version ?? 0
+  const added = [prices.inEffect, prices.upcoming].filter((one) => one !== undefined && one.version > lastVersion)
+  return {
+    tool: {
+      ...tool,
+      declared: { billingPolicy, canceledCallCosts, freeTierCalls, maxCost, onCancel, price },
+      id: known?.tool.id ?? id,
+      providerId,
+      createdAt: known?.tool.createdAt ?? at,
+      updatedAt: known === undefined ? at : later(known.tool.updatedAt, at),
+      withdrawnAt: undefined
+    },
+    prices,
+    searchTokens,
+    history: [...before, ...(added as ReadonlyArray<PriceVersion>)]
+  }
+}
+
+const isAfter = (price: PriceVersion, at: DateTime.Utc): boolean =>
+  price.effectiveFrom.epochMilliseconds > at.epochMilliseconds
+
+const replaceUpcoming = (
+  history: ReadonlyArray<PriceVersion>,
+  at: DateTime.Utc,
+  { inEffect, upcoming }: ToolPrices
+): ReadonlyArray<PriceVersion> =>
+  history.map((price) =>
+    isAfter(price, at) &&
+    isAfter(price, price.announcedAt) &&
+    price.version !== inEffect.version &&
+    price.version !== upcoming?.version &&
+    price.replacedAt === undefined
+      ? { ...price, replacedAt: at }
+      : price
+  )
+
+/** Two nodes' clocks may disagree: the history never goes backwards. */
+const later = (a: DateTime.Utc, b: DateTime.Utc): DateTime.Utc => (a.epochMilliseconds > b.epochMilliseconds ? a : b)

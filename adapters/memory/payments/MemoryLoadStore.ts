@@ -1,0 +1,83 @@
+/**
+ * Loads in memory.
+ */
+import { DateTime, Effect, Layer, Option } from "effect"
+import { type Load, LoadStore, type Reversal } from "../../../domain/payments/LoadStore.ts"
+import type { LoadId } from "../../../domain/shared/Ids.ts"
+import { put } from "../shared/MemoryUnitOfWork.ts"
+
+export const layer = Layer.sync(LoadStore, () => {
+  const loads = new Map<LoadId, Load>()
+  const reversals = new Map<string, Reversal>()
+  const events = new Map<string, DateTime.Utc>()
+
+  const find = (id: LoadId) => Effect.sync(() => Option.fromNullishOr(loads.get(id)))
+
+  return LoadStore.of({
+    insert: (load) =>
+      Effect.suspend(() => (loads.has(load.id) ? Effect.succeed(false) : Effect.as(put(loads, load.id, load), true))),
+    find,
+    findByPayment: (paymentId) =>
+      Effect.sync(() => Option.fromNullishOr([...loads.values()].find((load) => load.paymentId === paymentId))),
+    lock: find,
+    update: (load) => put(loads, load.id, load),
+    unsettled: (before, limit) =>
+      Effect.sync(() =>
+        [...loads.values()]
+          .filter(({ state, updatedAt }) => isUnsettled(state) && DateTime.isLessThanOrEqualTo(updatedAt, before))
+          .toSorted((a, b) => a.updatedAt.epochMilliseconds - b.updatedAt.epochMilliseconds || (a.id < b.id ? -1 : 1))
+          .slice(0, limit)
+      ),
+    pendingOrPaidSince: (consumerId, since) =>
+      Effect.sync(() =>
+        [...loads.values()].filter(
+          (load) =>
+            load.consumerId === consumerId &&
+            (isUnsettled(load.state) || (load.paidAt !== undefined && DateTime.isGreaterThan(load.paidAt, since)))
+        )
+      ),
+    paidOf: (consumerId, limit) =>
+      Effect.sync(() =>
+        [...loads.values()]
+          .filter((load) => load.consumerId === consumerId && load.state === "paid")
+          .toSorted((a, b) => b.createdAt.epochMilliseconds - a.createdAt.epochMilliseconds || (a.id < b.id ? 1 : -1))
+          .slice(0, limit)
+          .map((load) => ({
+            load,
+            refundedCents: [...reversals.values()].reduce(
+              (sum, one) => (one.loadId === load.id && one.state === "taken" ? sum + one.amountCents : sum),
+              0
+            )
+          }))
+      ),
+    withoutFee: (paidSince, limit) =>
+      Effect.sync(() =>
+        [...loads.values()]
+          .filter(
+            ({ feeCents, paidAt, state }) =>
+              state === "paid" &&
+              feeCents === undefined &&
+              paidAt !== undefined &&
+              DateTime.isGreaterThanOrEqualTo(paidAt, paidSince)
+          )
+          .toSorted((a, b) => a.updatedAt.epochMilliseconds - b.updatedAt.epochMilliseconds || (a.id < b.id ? -1 : 1))
+          .slice(0, limit)
+      ),
+    unsettledOf: (consumerId) =>
+      Effect.sync(
+        () => [...loads.values()].filter((load) => load.consumerId === consumerId && isUnsettled(load.state)).length
+      ),
+    reversal: (id) => Effect.sync(() => Option.fromNullishOr(reversals.get(id))),
+    putReversal: (reversal) => put(reversals, reversal.id, reversal),
+    claimEvent: (eventId, at) =>
+      Effect.suspend(() => (events.has(eventId) ? Effect.succeed(false) : Effect.as(put(events, eventId, at), true))),
+    forgetEvents: (before, limit) =>
+      Effect.sync(() => {
+        const old = [...events].filter(([, at]) => DateTime.isLessThan(at, before)).slice(0, limit)
+        for (const [eventId] of old) events.delete(eventId)
+        return old.length
+      })
+  })
+})
+
+const isUnsettled = (state: Load["state"]): boolean => state === "opening" || state === "open"

@@ -1,0 +1,69 @@
+/**
+ * Withdrawals in memory.
+ */
+import { DateTime, Effect, Layer, Option } from "effect"
+import {
+  isOpenPart,
+  type Withdrawal,
+  type WithdrawalPart,
+  WithdrawalStore
+} from "../../../domain/payments/WithdrawalStore.ts"
+import type { LoadId, WithdrawalId, WithdrawalPartId } from "../../../domain/shared/Ids.ts"
+import { put } from "../shared/MemoryUnitOfWork.ts"
+
+export const layer = Layer.sync(WithdrawalStore, () => {
+  const withdrawals = new Map<
+    WithdrawalId,
+    Omit<Withdrawal, "parts"> & { readonly partIds: ReadonlyArray<WithdrawalPartId> }
+  >()
+  const parts = new Map<WithdrawalPartId, WithdrawalPart>()
+
+  const shown = (id: WithdrawalId): Withdrawal | undefined => {
+    const found = withdrawals.get(id)
+    if (found === undefined) return undefined
+    const { partIds, ...withdrawal } = found
+    return { ...withdrawal, parts: partIds.map((partId) => parts.get(partId)!) }
+  }
+
+  return WithdrawalStore.of({
+    insert: ({ parts: given, ...withdrawal }) =>
+      Effect.gen(function* () {
+        if (withdrawals.has(withdrawal.id)) return false
+        for (const part of given) yield* put(parts, part.id, part)
+        yield* put(withdrawals, withdrawal.id, { ...withdrawal, partIds: given.map(({ id }) => id) })
+        return true
+      }),
+    find: (id) => Effect.sync(() => Option.fromNullishOr(shown(id))),
+    list: (consumerId, limit) =>
+      Effect.sync(() =>
+        [...withdrawals.values()]
+          .filter((one) => one.consumerId === consumerId)
+          .toSorted((a, b) => b.createdAt.epochMilliseconds - a.createdAt.epochMilliseconds || (a.id < b.id ? 1 : -1))
+          .slice(0, limit)
+          .map(({ id }) => shown(id)!)
+      ),
+    lockPart: (id) => Effect.sync(() => Option.fromNullishOr(parts.get(id))),
+    updatePart: (part) => put(parts, part.id, part),
+    hasOpen: (consumerId) =>
+      Effect.sync(() => parts.values().some((part) => part.consumerId === consumerId && isOpenPart(part))),
+    due: (now, limit) =>
+      Effect.sync(() =>
+        [...parts.values()]
+          .filter((part) => isOpenPart(part) && DateTime.isLessThanOrEqualTo(part.nextAttemptAt, now))
+          .toSorted(
+            (a, b) => a.nextAttemptAt.epochMilliseconds - b.nextAttemptAt.epochMilliseconds || (a.id < b.id ? -1 : 1)
+          )
+          .slice(0, limit)
+          .map(({ id }) => id)
+      ),
+    withdrawnCents: (consumerId) =>
+      Effect.sync(() => {
+        const sums = new Map<LoadId, number>()
+        for (const { amountCents, consumerId: owner, loadId, state } of parts.values()) {
+          if (owner !== consumerId || state === "failed" || state === "returned") continue
+          sums.set(loadId, (sums.get(loadId) ?? 0) + amountCents)
+        }
+        return sums
+      })
+  })
+})

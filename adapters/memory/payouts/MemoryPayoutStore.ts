@@ -1,0 +1,45 @@
+/**
+ * Payouts in memory.
+ */
+import { DateTime, Effect, Layer, Option } from "effect"
+import { isOpen, type Payout, PayoutStore } from "../../../domain/payouts/PayoutStore.ts"
+import type { PayoutId, ProviderId } from "../../../domain/shared/Ids.ts"
+import { put } from "../shared/MemoryUnitOfWork.ts"
+
+export const layer = Layer.sync(PayoutStore, () => {
+  const payouts = new Map<PayoutId, Payout>()
+
+  const find = (id: PayoutId) => Effect.sync(() => Option.fromNullishOr(payouts.get(id)))
+  const openOf = (providerId: ProviderId) =>
+    [...payouts.values()].find((payout) => payout.providerId === providerId && isOpen(payout))
+
+  return PayoutStore.of({
+    insert: (payout) =>
+      Effect.suspend(() =>
+        payouts.has(payout.id) || openOf(payout.providerId) !== undefined
+          ? Effect.succeed(false)
+          : Effect.as(put(payouts, payout.id, payout), true)
+      ),
+    find,
+    openOf: (providerId) => Effect.sync(() => Option.fromNullishOr(openOf(providerId))),
+    lock: find,
+    update: (payout) => put(payouts, payout.id, payout),
+    due: (now, limit) =>
+      Effect.sync(() =>
+        [...payouts.values()]
+          .filter((payout) => isOpen(payout) && DateTime.isLessThanOrEqualTo(payout.nextAttemptAt, now))
+          .toSorted(
+            (a, b) => a.nextAttemptAt.epochMilliseconds - b.nextAttemptAt.epochMilliseconds || (a.id < b.id ? -1 : 1)
+          )
+          .slice(0, limit)
+          .map((payout) => payout.id)
+      ),
+    history: (providerId, limit) =>
+      Effect.sync(() =>
+        [...payouts.values()]
+          .filter((payout) => payout.providerId === providerId)
+          .toSorted((a, b) => b.createdAt.epochMilliseconds - a.createdAt.epochMilliseconds || (a.id < b.id ? 1 : -1))
+          .slice(0, limit)
+      )
+  })
+})

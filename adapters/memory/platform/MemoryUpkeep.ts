@@ -1,0 +1,31 @@
+/**
+ * What there is to look after in memory: next to nothing. There is no schema, and what is asked is answered.
+ */
+import { Clock, Effect, Layer } from "effect"
+import { SchemaKeeper } from "../../../domain/platform/SchemaKeeper.ts"
+import { BACKLOG_COUNTED_MAX, StoreWatch } from "../../../domain/platform/StoreWatch.ts"
+import { MemoryLedger } from "../ledger/MemoryLedger.ts"
+
+const keeper = Layer.succeed(SchemaKeeper, {
+  standing: Effect.succeed({ version: 0, expected: 0 }),
+  bringUpToDate: Effect.succeed({ applied: [], version: 0, tables: [] })
+})
+
+const watch = Layer.effect(
+  StoreWatch,
+  Effect.map(MemoryLedger, (ledger) => ({
+    ping: Effect.void,
+    connections: Effect.succeed([]),
+    backlog: Effect.map(Clock.currentTimeMillis, (nowMs) => {
+      const open = [...ledger.openCalls.values()]
+      return {
+        openCalls: open.length,
+        overdueCalls: open.filter(({ call }) => call.deadlineAt.epochMilliseconds <= nowMs).length,
+        heldMicrocents: open.reduce((sum, { held }) => sum + held, 0n),
+        unloggedReceipts: Math.min(BACKLOG_COUNTED_MAX, ledger.unlogged.length)
+      }
+    })
+  }))
+)
+
+export const layer = Layer.merge(keeper, watch)

@@ -1,0 +1,31 @@
+/**
+ * The waitlist in memory.
+ */
+import { DateTime, Effect, Layer, Option } from "effect"
+import { type WaitlistEntry, WaitlistStore } from "../../../domain/platform/WaitlistStore.ts"
+import { put, remove } from "../shared/MemoryUnitOfWork.ts"
+
+export const layer = Layer.sync(WaitlistStore, () => {
+  const entries = new Map<string, WaitlistEntry>()
+  return WaitlistStore.of({
+    add: (entry) =>
+      Effect.suspend(() =>
+        entries.has(entry.email) ? Effect.succeed(false) : Effect.as(put(entries, entry.email, entry), true)
+      ),
+    find: (email) => Effect.sync(() => Option.fromNullishOr(entries.get(email))),
+    erase: Effect.fnUntraced(function* (email) {
+      const entry = entries.get(email)
+      if (entry === undefined) return false
+      const nobodys = `erased+${entry.id}@erased.invalid`
+      yield* remove(entries, email)
+      yield* put(entries, nobodys, { ...entry, email: nobodys, source: "" })
+      return true
+    }),
+    count: (since) =>
+      Effect.sync(() =>
+        since === undefined
+          ? entries.size
+          : [...entries.values()].filter(({ joinedAt }) => DateTime.isGreaterThanOrEqualTo(joinedAt, since)).length
+      )
+  })
+})

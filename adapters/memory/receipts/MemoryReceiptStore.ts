@@ -1,0 +1,31 @@
+/**
+ * Receipts in memory.
+ */
+import { Effect, Layer, Option } from "effect"
+import { ReceiptStore } from "../../../domain/receipts/ReceiptStore.ts"
+import { MemoryLedger } from "../ledger/MemoryLedger.ts"
+import { callsOf, newestPage } from "./MemoryReceipts.ts"
+
+export const layer = Layer.effect(
+  ReceiptStore,
+  Effect.map(MemoryLedger, (ledger) =>
+    ReceiptStore.of({
+      find: (id) => Effect.sync(() => Option.fromUndefinedOr(ledger.closedCalls.get(id)?.receipt)),
+      causeOf: (id) => Effect.sync(() => ledger.closedCalls.get(id)?.cause),
+      list: (owner, filter, page) =>
+        Effect.sync(() =>
+          newestPage(
+            callsOf(ledger, owner).filter(
+              ({ receipt }) =>
+                (filter.toolId === undefined || receipt.tool_id === filter.toolId) &&
+                (filter.status === undefined || receipt.status === filter.status) &&
+                (filter.from === undefined || receipt.timestamp >= filter.from) &&
+                (filter.to === undefined || receipt.timestamp < filter.to)
+            ),
+            page,
+            (call) => call.receipt
+          )
+        )
+    })
+  )
+)

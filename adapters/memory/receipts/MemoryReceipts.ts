@@ -1,0 +1,30 @@
+/**
+ * The closed calls of an owner as the memory stores of receipts and usage read them.
+ */
+import type { ReceiptOwner } from "../../../domain/receipts/ReceiptStore.ts"
+import { isIssuedReceiptId } from "../../../domain/shared/Ids.ts"
+import { pageOf, type Page, type PageRequest } from "../../../domain/shared/Page.ts"
+import type { ClosedCallRow, MemoryLedger } from "../ledger/MemoryLedger.ts"
+
+/** In no order. A provider's own test calls stand in its list twice: as caller's and as provider's. */
+export const callsOf = (ledger: MemoryLedger["Service"], owner: ReceiptOwner): ReadonlyArray<ClosedCallRow> =>
+  [...new Set(ledger.closedCallsOf.get(owner.ownerId))].filter(
+    (call) => owner.ownerId === (owner.role === "consumer" ? call.consumerId : call.receipt.provider_id)
+  )
+
+/** Newest first, as the ids of receipts are ordered. */
+export const newestPage = <A>(
+  calls: ReadonlyArray<ClosedCallRow>,
+  { after, limit, offset }: PageRequest,
+  show: (call: ClosedCallRow) => A
+): Page<A> => {
+  const idOf = (call: ClosedCallRow): string => call.receipt.receipt_id
+  const sorted = calls.toSorted((a, b) => (idOf(a) < idOf(b) ? 1 : -1))
+  const beyond =
+    after === undefined ? sorted : sorted.filter((call) => isIssuedReceiptId(after.id) && idOf(call) < after.id)
+  const page = pageOf(beyond.slice(offset, offset + limit + 1), limit, calls.length, (last) => ({
+    key: "",
+    id: idOf(last)
+  }))
+  return { ...page, items: page.items.map(show) }
+}

@@ -1,0 +1,20 @@
+/**
+ * The change feed of a single process.
+ */
+import { Effect, Layer, PubSub, Stream } from "effect"
+import { type Change, ChangeFeed } from "../../../domain/shared/ChangeFeed.ts"
+import { afterCommit } from "./MemoryUnitOfWork.ts"
+
+/** A reader that falls behind by more loses the oldest: caches have their time to live behind the feed. */
+const CHANGES_WAITING_MAX = 16_384
+
+export const layer = Layer.effect(
+  ChangeFeed,
+  Effect.gen(function* () {
+    const changes = yield* Effect.acquireRelease(PubSub.sliding<Change>(CHANGES_WAITING_MAX), PubSub.shutdown)
+    return ChangeFeed.of({
+      publish: (change) => afterCommit(Effect.asVoid(PubSub.publish(changes, change))),
+      changes: Stream.fromPubSub(changes)
+    })
+  })
+)

@@ -1,0 +1,57 @@
+/**
+ * Idempotency keys in memory. Units of work run one at a time, so a key that is being worked on is never seen.
+ */
+import { type DateTime, Effect, Layer } from "effect"
+import {
+  type IdempotencyClaim,
+  IdempotencyInFlight,
+  IdempotencyStore
+} from "../../../domain/shared/IdempotencyStore.ts"
+import { put, write } from "./MemoryUnitOfWork.ts"
+
+const RETRY_AFTER_SECONDS = 1
+
+interface Row {
+  readonly requestHash: string
+  readonly sealedAnswer: string | undefined
+  readonly at: DateTime.Utc
+}
+
+export const layer = Layer.sync(IdempotencyStore, () => {
+  const rows = new Map<string, Row>()
+  return IdempotencyStore.of({
+    claim: Effect.fnUntraced(function* ({ at, keyHash, requestHash, scope }: IdempotencyClaim) {
+      const known = rows.get(keyOf(scope, keyHash))
+      if (known === undefined) {
+        yield* put(rows, keyOf(scope, keyHash), { requestHash, sealedAnswer: undefined, at })
+        return { _tag: "Claimed" }
+      }
+      if (known.sealedAnswer === undefined) {
+        return yield* new IdempotencyInFlight({ retryAfterSeconds: RETRY_AFTER_SECONDS })
+      }
+      return { _tag: "Known", requestHash: known.requestHash, sealedAnswer: known.sealedAnswer }
+    }),
+
+    complete: (scope, keyHash, sealedAnswer) =>
+      Effect.suspend(() => {
+        const claimed = rows.get(keyOf(scope, keyHash))
+        return claimed === undefined
+          ? Effect.die(new Error("An answer came for an idempotency key that nobody took"))
+          : put(rows, keyOf(scope, keyHash), { ...claimed, sealedAnswer })
+      }),
+
+    prune: (before, limit) =>
+      write(
+        () => {
+          const old = [...rows].filter(([, row]) => row.at.epochMilliseconds < before.epochMilliseconds).slice(0, limit)
+          for (const [key] of old) rows.delete(key)
+          return old
+        },
+        (old) => {
+          for (const [key, row] of old) rows.set(key, row)
+        }
+      ).pipe(Effect.map((old) => old.length))
+  })
+})
+
+const keyOf = (scope: string, keyHash: string): string => `${scope}\n${keyHash}`

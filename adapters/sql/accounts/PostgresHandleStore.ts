@@ -1,0 +1,95 @@
+/**
+ * Handles in PostgreSQL. A handle is known by its hash, so that it stays given when the account's words are erased.
+ */
+import { Array as Arr, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import { HandleStore } from "../../../domain/accounts/HandleStore.ts"
+import { ProviderId } from "../../../domain/shared/Ids.ts"
+import { toDate } from "../shared/Instants.ts"
+
+interface ImitationRow {
+  readonly handle: string
+  readonly provider_id: string
+  readonly imitates: string
+  readonly imitated_id: string
+}
+
+export const layer = Layer.effect(
+  HandleStore,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const hashOf = (handle: string) => sql`sha256(convert_to(${handle}::text, 'UTF8'))`
+    /** Of the handle `h`. */
+    const isVerified = sql`EXISTS (
+      SELECT FROM provider_proofs v WHERE v.provider_id = h.provider_id AND v.verified_at IS NOT NULL)`
+
+    return HandleStore.of({
+      claim: Effect.fn("PostgresHandleStore.claim")(
+        ({ at, handle, providerId, skeleton }) => sql`
+          INSERT INTO provider_handles AS h (handle_hash, handle, skeleton, provider_id, given_at, retired)
+          VALUES (${hashOf(handle)}, ${handle}, ${skeleton}, ${providerId}, ${toDate(at)}, false)
+          ON CONFLICT (handle_hash) DO UPDATE SET retired = false
+            WHERE h.provider_id = excluded.provider_id AND h.handle IS NOT NULL
+          RETURNING 1 AS claimed`,
+        Effect.map((rows) => rows.length > 0),
+        Effect.orDie
+      ),
+
+      ownerOf: Effect.fn("PostgresHandleStore.ownerOf")(
+        (handle) => sql<{ readonly provider_id: string }>`
+          SELECT provider_id FROM provider_handles WHERE handle = ${handle}`,
+        Effect.map((rows) => Option.map(Arr.head(rows), (row) => ProviderId.make(row.provider_id))),
+        Effect.orDie
+      ),
+
+      retire: Effect.fn("PostgresHandleStore.retire")(
+        (handle) => sql`UPDATE provider_handles SET retired = true WHERE handle = ${handle}`,
+        Effect.asVoid,
+        Effect.orDie
+      ),
+
+      imitated: Effect.fn("PostgresHandleStore.imitated")(
+        (skeleton, except) => sql<{ readonly handle: string }>`
+          SELECT handle FROM provider_handles h
+          WHERE skeleton = ${skeleton} AND provider_id <> ${except} AND NOT retired AND ${isVerified}
+          ORDER BY given_at LIMIT 1`,
+        Effect.map((rows) => Option.map(Arr.head(rows), ({ handle }) => handle)),
+        Effect.orDie
+      ),
+
+      imitations: Effect.fn("PostgresHandleStore.imitations")(
+        (limit) => sql<ImitationRow>`
+          SELECT i.handle, i.provider_id, h.handle AS imitates, h.provider_id AS imitated_id
+          FROM provider_handles h JOIN provider_handles i ON i.skeleton = h.skeleton AND i.provider_id <> h.provider_id
+          WHERE NOT h.retired AND NOT i.retired AND ${isVerified} ORDER BY i.handle, h.handle LIMIT ${limit}`,
+        Effect.map((rows) =>
+          rows.map((row) => ({
+            handle: row.handle,
+            providerId: ProviderId.make(row.provider_id),
+            imitates: row.imitates,
+            imitatedProviderId: ProviderId.make(row.imitated_id)
+          }))
+        ),
+        Effect.orDie
+      ),
+
+      // `0` follows `/` in the order of code points; the indexes by name are apart for listed and withdrawn tools.
+      beginsToolName: Effect.fn("PostgresHandleStore.beginsToolName")(
+        (handle, except) => sql<{ readonly begins: boolean }>`
+          SELECT EXISTS (SELECT FROM tools WHERE tool_name >= ${`${handle}/`} AND tool_name < ${`${handle}0`}
+              AND withdrawn_at IS NULL AND provider_id <> ${except})
+            OR EXISTS (SELECT FROM tools WHERE tool_name >= ${`${handle}/`} AND tool_name < ${`${handle}0`}
+              AND withdrawn_at IS NOT NULL AND provider_id <> ${except}) AS begins`,
+        Effect.map(([row]) => row!.begins),
+        Effect.orDie
+      ),
+
+      erase: Effect.fn("PostgresHandleStore.erase")(
+        (providerId) => sql`
+          UPDATE provider_handles SET handle = NULL, skeleton = NULL, retired = true WHERE provider_id = ${providerId}`,
+        Effect.asVoid,
+        Effect.orDie
+      )
+    })
+  })
+)

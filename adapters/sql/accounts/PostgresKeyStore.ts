@@ -1,0 +1,133 @@
+/**
+ * Keys in PostgreSQL.
+ */
+import { Array as Arr, type DateTime, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import { type ApiKey, DEAD_KEYS_SHOWN_MAX } from "../../../domain/accounts/ApiKey.ts"
+import { KeyStore, type KeyWithOwner } from "../../../domain/accounts/KeyStore.ts"
+import { ConsumerId, KeyId, ProviderId } from "../../../domain/shared/Ids.ts"
+import { Microcents } from "../../../domain/shared/Microcents.ts"
+import { toDate, toDateOrNull, toInstant, toInstantOrUndefined } from "../shared/Instants.ts"
+
+interface KeyRow {
+  readonly id: string
+  readonly consumer_id: string | null
+  readonly provider_id: string | null
+  readonly label: string
+  readonly prefix: string
+  readonly hash: string
+  readonly created_at: Date
+  readonly expires_at: Date | null
+  readonly revoked_at: Date | null
+  readonly default_cap_microcents: bigint | null
+}
+
+interface KeyWithOwnerRow extends KeyRow {
+  readonly owner_name: string
+  readonly rate_limit_rpm: number | null
+  readonly owner_default_cap_microcents: bigint | null
+}
+
+export const layer = Layer.effect(
+  KeyStore,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+
+    const columns = sql.literal(
+      "k.id, k.consumer_id, k.provider_id, k.label, k.prefix, encode(k.hash, 'hex') AS hash, " +
+        "k.created_at, k.expires_at, k.revoked_at, k.default_cap_microcents"
+    )
+
+    // A statement of its own: the next one must see what those that waited for this lock have committed.
+    // NO KEY UPDATE lets rows that refer to the owner be written meanwhile.
+    const lockOwner = (ownerId: string) => sql`
+      WITH consumer AS (SELECT FROM consumers WHERE id = ${ownerId} FOR NO KEY UPDATE),
+        provider AS (SELECT FROM providers WHERE id = ${ownerId} FOR NO KEY UPDATE)
+      SELECT (SELECT count(*) FROM consumer) + (SELECT count(*) FROM provider) AS locked`
+
+    /** `isLive`, in SQL. */
+    const liveAt = (now: DateTime.Utc) => sql`(
+      (k.revoked_at IS NULL OR k.revoked_at > ${toDate(now)}) AND (k.expires_at IS NULL OR k.expires_at > ${toDate(now)}))`
+
+    const inTransaction = Effect.map(Effect.serviceOption(sql.transactionService), Option.isSome)
+
+    return KeyStore.of({
+      insert: Effect.fn("PostgresKeyStore.insert")(
+        (key) => sql`
+          INSERT INTO api_keys (id, consumer_id, provider_id, label, prefix, hash, created_at, expires_at, revoked_at,
+            default_cap_microcents)
+          VALUES (${key.id}, ${key.role === "consumer" ? key.ownerId : null}::uuid,
+            ${key.role === "provider" ? key.ownerId : null}::uuid, ${key.label}, ${key.prefix},
+            decode(${key.hash}, 'hex'), ${toDate(key.createdAt)}, ${toDateOrNull(key.expiresAt)}::timestamptz,
+            ${toDateOrNull(key.revokedAt)}::timestamptz, ${key.defaultCap ?? null}::int8)`,
+        Effect.asVoid,
+        Effect.orDie
+      ),
+
+      findByHash: Effect.fn("PostgresKeyStore.findByHash")(
+        (hash) => sql<KeyWithOwnerRow>`
+          SELECT ${columns}, COALESCE(c.name, p.name) AS owner_name, c.rate_limit_rpm,
+            c.default_cap_microcents AS owner_default_cap_microcents
+          FROM api_keys k LEFT JOIN consumers c ON c.id = k.consumer_id LEFT JOIN providers p ON p.id = k.provider_id
+          WHERE k.hash = decode(${hash}, 'hex')`,
+        Effect.map((rows) => Option.map(Arr.head(rows), toKeyWithOwner)),
+        Effect.orDie
+      ),
+
+      ofOwner: Effect.fn("PostgresKeyStore.ofOwner")(function* (ownerId, now) {
+        if (yield* inTransaction) yield* lockOwner(ownerId)
+        const rows = yield* sql<KeyRow>`
+          SELECT * FROM (
+            SELECT ${columns} FROM api_keys k WHERE k.owner_id = ${ownerId} AND ${liveAt(now)}
+            UNION ALL
+            (SELECT ${columns} FROM api_keys k WHERE k.owner_id = ${ownerId} AND NOT ${liveAt(now)}
+              ORDER BY k.created_at DESC, k.id DESC LIMIT ${DEAD_KEYS_SHOWN_MAX})
+          ) AS shown ORDER BY created_at DESC, id DESC`
+        return rows.map(toKey)
+      }, Effect.orDie),
+
+      revoke: Effect.fn("PostgresKeyStore.revoke")(
+        (ownerId, id, at) => sql<KeyRow>`
+          UPDATE api_keys k SET revoked_at = LEAST(k.revoked_at, ${toDate(at)})
+          WHERE k.id = ${id} AND k.owner_id = ${ownerId} RETURNING ${columns}`,
+        Effect.map((rows) => Option.map(Arr.head(rows), toKey)),
+        Effect.orDie
+      ),
+
+      setDefaultCap: Effect.fn("PostgresKeyStore.setDefaultCap")(
+        (ownerId, id, cap) => sql<KeyRow>`
+          UPDATE api_keys k SET default_cap_microcents = ${cap ?? null}::int8
+          WHERE k.id = ${id} AND k.owner_id = ${ownerId} RETURNING ${columns}`,
+        Effect.map((rows) => Option.map(Arr.head(rows), toKey)),
+        Effect.orDie
+      ),
+
+      unlabel: Effect.fn("PostgresKeyStore.unlabel")(
+        (ownerId) => sql`UPDATE api_keys SET label = '' WHERE owner_id = ${ownerId} AND label <> ''`,
+        Effect.asVoid,
+        Effect.orDie
+      )
+    })
+  })
+)
+
+const toKey = (row: KeyRow): ApiKey => ({
+  id: KeyId.make(row.id),
+  ...(row.consumer_id !== null
+    ? { role: "consumer", ownerId: ConsumerId.make(row.consumer_id) }
+    : { role: "provider", ownerId: ProviderId.make(row.provider_id!) }),
+  label: row.label,
+  prefix: row.prefix,
+  hash: row.hash,
+  createdAt: toInstant(row.created_at),
+  expiresAt: toInstantOrUndefined(row.expires_at),
+  revokedAt: toInstantOrUndefined(row.revoked_at),
+  defaultCap: row.default_cap_microcents === null ? undefined : Microcents.make(row.default_cap_microcents)
+})
+
+const toKeyWithOwner = (row: KeyWithOwnerRow): KeyWithOwner => ({
+  key: toKey(row),
+  ownerName: row.owner_name,
+  rateLimitRpm: row.rate_limit_rpm ?? undefined,
+  defaultCap: row.owner_default_cap_microcents === null ? undefined : Microcents.make(row.owner_default_cap_microcents)
+})

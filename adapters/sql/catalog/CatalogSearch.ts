@@ -1,0 +1,91 @@
+/**
+ * A page of the catalogue: every order walks an index, so a page costs the same at the start and far in.
+ */
+import { Effect } from "effect"
+import type { SqlClient, Statement } from "effect/sql"
+import { isPosition, positionOf } from "../../../domain/catalog/CatalogOrder.ts"
+import type { CatalogFilter, CatalogSort, ToolState } from "../../../domain/catalog/CatalogStore.ts"
+import { pageOf, type PageRequest, type Position } from "../../../domain/shared/Page.ts"
+import { ENTRY_COLUMNS, type EntryRow, toEntry } from "./CatalogRows.ts"
+import type { CatalogTotals } from "./CatalogTotals.ts"
+import { prefixQueryOf } from "./SearchLexemes.ts"
+
+/** PostgreSQL keeps no NUL, and no half of a surrogate pair: no row can match such a text. */
+export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes("\0")
+
+export const catalogSearch = (sql: SqlClient.SqlClient, totals: CatalogTotals) => {
+  const columns = sql.literal(ENTRY_COLUMNS)
+
+  const conditions = ({ category, maxPrice, providerId, tokens }: CatalogFilter): ReadonlyArray<Statement.Fragment> => [
+    ...(category === undefined ? [] : [isStorable(category) ? sql`t.category = ${category}` : sql`false`]),
+    ...(providerId === undefined ? [] : [sql`t.provider_id = ${providerId}`]),
+    ...(maxPrice === undefined ? [] : [sql`t.effective_max_cost_microcents <= ${maxPrice}`]),
+    ...(tokens.length === 0 ? [] : [sql`t.search @@ ${prefixQueryOf(tokens)}::tsquery`])
+  ]
+
+  const ofState = (state: ToolState): ReadonlyArray<Statement.Fragment> => {
+    switch (state) {
+      case "listed":
+        return [sql`t.withdrawn_at IS NULL`]
+      case "withdrawn":
+        return [sql`t.withdrawn_at IS NOT NULL`]
+      case "any":
+        return []
+    }
+  }
+
+  const beyond = (after: Position | undefined, sort: CatalogSort): ReadonlyArray<Statement.Fragment> => {
+    if (after === undefined) return []
+    if (!isPosition(after, sort)) return [sql`false`]
+    switch (sort) {
+      case "name":
+        return [sql`(t.tool_name, t.id) > (${after.key}, ${after.id}::uuid)`]
+      case "price":
+        return [sql`(t.effective_max_cost_microcents, t.id) > (${BigInt(after.key)}, ${after.id}::uuid)`]
+      case "price_desc":
+        return [sql`(t.effective_max_cost_microcents, t.id) < (${BigInt(after.key)}, ${after.id}::uuid)`]
+      case "newest":
+        return [sql`t.id < ${after.id}::uuid`]
+    }
+  }
+
+  return Effect.fn("PostgresCatalogStore.search")(function* (
+    filter: CatalogFilter,
+    sort: CatalogSort,
+    { after, limit, offset }: PageRequest
+  ) {
+    const state = filter.state ?? "listed"
+    const narrowed = conditions(filter)
+    const asked = [...ofState(state), ...narrowed]
+    const total =
+      narrowed.length === 0 && state === "listed"
+        ? yield* totals.everything
+        : yield* totals.matching(keyOf(filter), asked)
+    // Planned for these very values: how many tools a word finds decides how to look for them.
+    // The place is found on ids alone, so that a page far in does not read all the rows before it.
+    const order = sql.literal(ORDERS[sort])
+    const rows = yield* sql<EntryRow>`
+      SELECT ${columns} FROM (
+        SELECT t.id FROM tools t WHERE ${sql.and([...asked, ...beyond(after, sort)])}
+        ORDER BY ${order} LIMIT ${limit + 1} OFFSET ${offset}
+      ) page JOIN tools t ON t.id = page.id JOIN providers p ON p.id = t.provider_id
+      ORDER BY ${order}`.unprepared
+    return pageOf(rows.map(toEntry), limit, total, (last) => positionOf(last, sort))
+  }, Effect.orDie)
+}
+
+const keyOf = ({ category, maxPrice, providerId, state = "listed", tokens }: CatalogFilter): string =>
+  JSON.stringify([
+    state,
+    category ?? null,
+    providerId ?? null,
+    maxPrice === undefined ? null : String(maxPrice),
+    tokens
+  ])
+
+const ORDERS: Readonly<Record<CatalogSort, string>> = {
+  name: "t.tool_name, t.id",
+  price: "t.effective_max_cost_microcents, t.id",
+  price_desc: "t.effective_max_cost_microcents DESC, t.id DESC",
+  newest: "t.id DESC"
+}

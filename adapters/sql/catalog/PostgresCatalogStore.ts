@@ -1,0 +1,204 @@
+/**
+ * The catalogue in PostgreSQL.
+ */
+import { Array as Arr, type DateTime, Effect, Layer, Option } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
+import { CatalogStore, type ToolUpsert } from "../../../domain/catalog/CatalogStore.ts"
+import type { PriceVersion } from "../../../domain/catalog/Terms.ts"
+import type { JsonSchemaObject } from "../../../domain/catalog/Tool.ts"
+import { ToolId } from "../../../domain/shared/Ids.ts"
+import { ENTRY_COLUMNS, type EntryRow, type PriceRow, toEntry, toPriceVersion } from "./CatalogRows.ts"
+import { catalogSearch, isStorable } from "./CatalogSearch.ts"
+import { catalogTotals } from "./CatalogTotals.ts"
+import { toDate, toDateOrNull, toInstant } from "../shared/Instants.ts"
+import { lexemesOf } from "./SearchLexemes.ts"
+
+export const layer = Layer.effect(
+  CatalogStore,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const columns = sql.literal(ENTRY_COLUMNS)
+    const totals = catalogTotals(sql)
+
+    // The provider's row is locked (`countOf`), so the versions that the prices were planned from are still the last.
+    const upsert = ({ at, declaration, id, prices, providerId, searchTokens }: ToolUpsert) => {
+      const { inEffect, lastVersion, upcoming } = prices
+      return sql<{ readonly id: string }>`
+        INSERT INTO tools AS t
+          (id, provider_id, tool_name, category, display_name, description, price_microcents, free_tier_calls,
+           effective_price_microcents, effective_max_cost_microcents, effective_free_tier_calls,
+           effective_billing_policy, effective_leaving, price_version, price_versions, price_announced_at, price_since,
+           upcoming_version, upcoming_from, input_schema, output_schema, billing_policy, max_cost_microcents, timeout_ms, idempotent,
+           on_cancel, canceled_call_costs, search, created_at, updated_at)
+        VALUES (${id}, ${providerId}, ${declaration.toolName}, ${declaration.category}, ${declaration.displayName},
+          ${declaration.description}, ${declaration.price ?? null}::int8, ${declaration.freeTierCalls ?? null}::int4,
+          ${inEffect.price}, ${inEffect.maximum}, ${inEffect.freeTierCalls}, ${inEffect.billingPolicy},
+          ${inEffect.leaving}, ${inEffect.version}, ${lastVersion}, ${toDate(inEffect.announcedAt)}, ${toDate(inEffect.effectiveFrom)},
+          ${upcoming?.version ?? null}::int4, ${toDateOrNull(upcoming?.effectiveFrom)}::timestamptz,
+          ${jsonOrNull(declaration.inputSchema)}::json,
+          ${jsonOrNull(declaration.outputSchema)}::json, ${declaration.billingPolicy},
+          ${declaration.maxCost ?? null}::int8, ${declaration.timeoutMs ?? null}::int4, ${declaration.idempotent},
+          ${declaration.onCancel}, ${declaration.canceledCallCosts},
+          array_to_tsvector(${lexemesOf(searchTokens)}::text[]), ${toDate(at)}, ${toDate(at)})
+        ON CONFLICT (provider_id, tool_name) DO UPDATE SET
+          category = excluded.category, display_name = excluded.display_name, description = excluded.description,
+          price_microcents = excluded.price_microcents, free_tier_calls = excluded.free_tier_calls,
+          effective_price_microcents = excluded.effective_price_microcents,
+          effective_max_cost_microcents = excluded.effective_max_cost_microcents,
+          effective_free_tier_calls = excluded.effective_free_tier_calls,
+          effective_billing_policy = excluded.effective_billing_policy,
+          effective_leaving = excluded.effective_leaving, price_version = excluded.price_version,
+          price_versions = excluded.price_versions, price_announced_at = excluded.price_announced_at,
+          price_since = excluded.price_since, upcoming_version = excluded.upcoming_version,
+          upcoming_from = excluded.upcoming_from, input_schema = excluded.input_schema,
+          output_schema = excluded.output_schema, billing_policy = excluded.billing_policy,
+          max_cost_microcents = excluded.max_cost_microcents, timeout_ms = excluded.timeout_ms,
+          idempotent = excluded.idempotent, on_cancel = excluded.on_cancel,
+          canceled_call_costs = excluded.canceled_call_costs, search = excluded.search,
+          updated_at = GREATEST(t.updated_at, excluded.updated_at), withdrawn_at = NULL
+        RETURNING id`
+    }
+
+    // What the tool's row names no more will never be in effect.
+    const replaceUpcoming = (toolId: string, at: DateTime.Utc) => sql`
+      UPDATE tool_prices p SET replaced_at = ${toDate(at)} FROM tools t
+      WHERE t.id = ${toolId} AND p.tool_id = t.id AND p.effective_from > ${toDate(at)}
+        AND p.effective_from > p.announced_at AND p.replaced_at IS NULL
+        AND p.version <> t.price_version AND p.version IS DISTINCT FROM t.upcoming_version`
+
+    const addVersion = (toolId: string, price: PriceVersion) => sql`
+      INSERT INTO tool_prices
+        (tool_id, version, price_microcents, max_cost_microcents, free_tier_calls, billing_policy, leaving,
+         announced_at, effective_from)
+      VALUES (${toolId}, ${price.version}, ${price.price}, ${price.maximum}, ${price.freeTierCalls},
+        ${price.billingPolicy}, ${price.leaving}, ${toDate(price.announcedAt)}, ${toDate(price.effectiveFrom)})
+      ON CONFLICT (tool_id, version) DO NOTHING`
+
+    const inTransaction = Effect.map(Effect.serviceOption(sql.transactionService), Option.isSome)
+
+    return CatalogStore.of({
+      upsert: Effect.fn("PostgresCatalogStore.upsert")(function* (tool) {
+        const [stored] = yield* upsert(tool)
+        const { inEffect, upcoming } = tool.prices
+        yield* replaceUpcoming(stored!.id, tool.at)
+        yield* addVersion(stored!.id, inEffect)
+        if (upcoming !== undefined) yield* addVersion(stored!.id, upcoming)
+        return {
+          id: ToolId.make(stored!.id),
+          toolName: tool.declaration.toolName,
+          action: stored!.id === tool.id ? "created" : "updated",
+          priceVersion: inEffect.version
+        } as const
+      }, Effect.orDie),
+
+      withdraw: Effect.fn("PostgresCatalogStore.withdraw")(function* (providerId, id, at) {
+        const rows = yield* sql<{ readonly withdrawn_at: Date }>`
+          UPDATE tools SET withdrawn_at = coalesce(withdrawn_at, ${toDate(at)}),
+            upcoming_version = CASE WHEN upcoming_from <= ${toDate(at)} THEN upcoming_version END,
+            upcoming_from = CASE WHEN upcoming_from <= ${toDate(at)} THEN upcoming_from END
+          WHERE id = ${id} AND provider_id = ${providerId} RETURNING withdrawn_at`
+        if (rows.length > 0) yield* replaceUpcoming(id, at)
+        return Option.map(Arr.head(rows), (row) => toInstant(row.withdrawn_at))
+      }, Effect.orDie),
+
+      promote: Effect.fn("PostgresCatalogStore.promote")(
+        (now, limit) => sql<{ readonly id: string }>`
+          WITH due AS (
+            SELECT id FROM tools WHERE upcoming_from <= ${toDate(now)} ORDER BY upcoming_from, id LIMIT ${limit}
+            FOR NO KEY UPDATE SKIP LOCKED
+          )
+          UPDATE tools t SET effective_price_microcents = u.price_microcents,
+            effective_max_cost_microcents = u.max_cost_microcents, effective_free_tier_calls = u.free_tier_calls,
+            effective_billing_policy = u.billing_policy, effective_leaving = u.leaving, price_version = u.version,
+            price_announced_at = u.announced_at, price_since = u.effective_from, upcoming_version = NULL,
+            upcoming_from = NULL
+          FROM due, tool_prices u WHERE t.id = due.id AND u.tool_id = t.id AND u.version = t.upcoming_version
+          RETURNING t.id`,
+        Effect.map((rows) => rows.length),
+        Effect.orDie
+      ),
+
+      countOf: Effect.fn("PostgresCatalogStore.countOf")(function* (providerId) {
+        if (yield* inTransaction) yield* sql`SELECT 1 FROM providers WHERE id = ${providerId} FOR NO KEY UPDATE`
+        const [row] = yield* sql<{ readonly count: bigint }>`
+          SELECT count(*) AS count FROM tools WHERE provider_id = ${providerId}`
+        return Number(row!.count)
+      }, Effect.orDie),
+
+      find: Effect.fn("PostgresCatalogStore.find")(
+        (id) => sql<EntryRow>`
+          SELECT ${columns} FROM tools t JOIN providers p ON p.id = t.provider_id WHERE t.id = ${id}`,
+        Effect.map((rows) => Option.map(Arr.head(rows), toEntry)),
+        Effect.orDie
+      ),
+
+      findOf: Effect.fn("PostgresCatalogStore.findOf")(function* (providerId, toolName) {
+        if (!isStorable(toolName)) return Option.none()
+        const rows = yield* sql<EntryRow>`
+          SELECT ${columns} FROM tools t JOIN providers p ON p.id = t.provider_id
+          WHERE t.provider_id = ${providerId} AND t.tool_name = ${toolName}`
+        return Option.map(Arr.head(rows), toEntry)
+      }, Effect.orDie),
+
+      findQualified: Effect.fn("PostgresCatalogStore.findQualified")(function* (handle, toolName) {
+        if (!isStorable(handle) || !isStorable(toolName)) return Option.none()
+        const rows = yield* sql<EntryRow>`
+          SELECT ${columns} FROM provider_handles h JOIN tools t ON t.provider_id = h.provider_id
+          JOIN providers p ON p.id = t.provider_id
+          WHERE h.handle = ${handle} AND NOT h.retired AND t.tool_name = ${toolName}`
+        return Option.map(Arr.head(rows), toEntry)
+      }, Effect.orDie),
+
+      findByName: Effect.fn("PostgresCatalogStore.findByName")(function* (toolName, limit) {
+        if (!isStorable(toolName)) return []
+        const named = (state: Statement.Fragment) => sql<EntryRow>`
+          SELECT ${columns} FROM tools t JOIN providers p ON p.id = t.provider_id
+          WHERE t.tool_name = ${toolName} AND ${state} ORDER BY t.id LIMIT ${limit}`
+        const listed = yield* named(sql`t.withdrawn_at IS NULL`)
+        const rows = listed.length > 0 ? listed : yield* named(sql`t.withdrawn_at IS NOT NULL`)
+        return rows.map(toEntry)
+      }, Effect.orDie),
+
+      // Rows are limited, not names: many providers may list the same one.
+      namesNear: Effect.fn("PostgresCatalogStore.namesNear")(function* (toolName, providerId, limit) {
+        if (!isStorable(toolName)) return []
+        const listed = sql`t.withdrawn_at IS NULL ${providerId === undefined ? sql`` : sql`AND t.provider_id = ${providerId}`}`
+        const rows = yield* sql<{ readonly tool_name: string }>`
+          (SELECT t.tool_name FROM tools t WHERE t.tool_name >= ${toolName} AND ${listed} ORDER BY t.tool_name LIMIT ${limit})
+          UNION
+          (SELECT t.tool_name FROM tools t WHERE t.tool_name < ${toolName} AND ${listed} ORDER BY t.tool_name DESC LIMIT ${limit})
+          ORDER BY tool_name`
+        return rows.map((row) => row.tool_name)
+      }, Effect.orDie),
+
+      search: catalogSearch(sql, totals),
+
+      // One step through the index per category instead of one per tool.
+      categories: sql<{ readonly category: string }>`
+        WITH RECURSIVE seen AS (
+          SELECT min(category) AS category FROM tools WHERE category > '' AND withdrawn_at IS NULL
+          UNION ALL
+          SELECT (SELECT min(t.category) FROM tools t WHERE t.category > seen.category AND t.withdrawn_at IS NULL)
+          FROM seen WHERE seen.category IS NOT NULL
+        )
+        SELECT category FROM seen WHERE category IS NOT NULL`.pipe(
+        Effect.map((rows) => rows.map((row) => row.category)),
+        Effect.orDie
+      ),
+
+      count: Effect.orDie(totals.everything),
+
+      prices: Effect.fn("PostgresCatalogStore.prices")(
+        (id, limit) => sql<PriceRow>`
+          SELECT version, price_microcents, max_cost_microcents, free_tier_calls, billing_policy, leaving,
+            announced_at, effective_from, replaced_at FROM tool_prices
+          WHERE tool_id = ${id} ORDER BY version DESC LIMIT ${limit}`,
+        Effect.map((rows) => rows.map(toPriceVersion)),
+        Effect.orDie
+      )
+    })
+  })
+)
+
+const jsonOrNull = (schema: JsonSchemaObject | undefined): string | null =>
+  schema === undefined ? null : JSON.stringify(schema)

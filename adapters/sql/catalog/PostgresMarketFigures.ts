@@ -1,0 +1,120 @@
+/**
+ * Figures of the market: of proxied and reported calls from `tool_figures` and `proxied_consumers`, which the sequencer
+ * keeps, and the calls that still wait for it; of revenue from the hourly rollups that every settlement keeps. Never from
+ * all calls one by one.
+ */
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { type CallCounts, figuresOf } from "../../../domain/catalog/CallCounts.ts"
+import { MarketFigures, type MarketTotals, type ToolFigures } from "../../../domain/catalog/MarketFigures.ts"
+import type { ToolId } from "../../../domain/shared/Ids.ts"
+import { CAUSE_CODE, FREE_PROXY_CODE, ORIGIN_CODE, STATUS_CODE } from "../ledger/LedgerCodes.ts"
+
+/** Looked up one by one, so a reading stays cheap while many calls are made: more than these are counted a second later. */
+const WAITING_READ_MAX = 1_000
+
+interface CountsRow {
+  readonly calls: bigint
+  readonly successes: bigint
+  readonly input_rejected: bigint
+  readonly latency_ms: bigint
+  readonly reported: bigint
+}
+
+interface ToolRow extends CountsRow {
+  readonly tool_id: ToolId
+}
+
+interface TotalsRow extends CountsRow {
+  readonly agents: bigint
+  readonly tools: bigint
+  readonly revenue: bigint
+  readonly free_calls: bigint
+  readonly last_call: Date | null
+}
+
+export const layer = Layer.effect(
+  MarketFigures,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+
+    const sums = sql.literal(
+      "coalesce(sum(calls), 0)::int8 AS calls, coalesce(sum(successes), 0)::int8 AS successes, " +
+        "coalesce(sum(input_rejected), 0)::int8 AS input_rejected, coalesce(sum(latency_ms), 0)::int8 AS latency_ms, " +
+        "coalesce(sum(reported), 0)::int8 AS reported"
+    )
+
+    const isProxied = sql`r.origin <> ${ORIGIN_CODE.meter}`
+
+    /** Rows like those of `tool_figures`. A receipt leaves `receipts_unlogged` in the transaction that counts it there. */
+    const waiting = sql`
+      SELECT r.tool_id, (${isProxied})::int AS calls, (${isProxied} AND r.status = ${STATUS_CODE.success})::int AS successes,
+        (${isProxied} AND r.status = ${CAUSE_CODE.input_rejected})::int AS input_rejected,
+        CASE WHEN ${isProxied} AND r.status <> ${CAUSE_CODE.input_rejected} THEN r.duration_ms ELSE 0 END AS latency_ms,
+        (NOT (${isProxied}))::int AS reported, (r.origin = ${FREE_PROXY_CODE})::int AS free_calls,
+        CASE WHEN ${isProxied} THEN r.called_at END AS last_called_at, CASE WHEN ${isProxied} THEN r.consumer_id END AS consumer_id
+      FROM (SELECT receipt_id, consumer_id FROM receipts_unlogged LIMIT ${WAITING_READ_MAX}) w
+      CROSS JOIN LATERAL (SELECT * FROM receipts r
+        WHERE r.receipt_id = w.receipt_id AND r.consumer_id = w.consumer_id LIMIT 1) r
+      WHERE NOT (${isProxied}) OR (r.status <> ${CAUSE_CODE.canceled} AND r.provider_id <> r.consumer_id
+        AND ((SELECT lower(email) FROM providers WHERE id = r.provider_id)
+          = (SELECT lower(email) FROM consumers WHERE id = r.consumer_id)) IS NOT TRUE)`
+
+    const totals = Effect.gen(function* () {
+      const [row] = yield* sql<TotalsRow>`
+        WITH waiting AS MATERIALIZED (${waiting}),
+          counted AS (
+            SELECT tool_id, calls, successes, input_rejected, latency_ms, reported, free_calls, last_called_at
+            FROM tool_figures
+            UNION ALL
+            SELECT tool_id, calls, successes, input_rejected, latency_ms, reported, free_calls, last_called_at FROM waiting)
+        SELECT ${sums}, count(DISTINCT tool_id) FILTER (WHERE calls > 0) AS tools,
+          coalesce(sum(free_calls), 0)::int8 AS free_calls, max(last_called_at) AS last_call,
+          (SELECT count(*) FROM proxied_consumers) + (SELECT count(DISTINCT w.consumer_id) FROM waiting w
+            WHERE NOT EXISTS (SELECT FROM proxied_consumers p WHERE p.consumer_id = w.consumer_id)) AS agents,
+          (SELECT coalesce(sum(spend), 0)::int8 FROM usage_hourly) AS revenue
+        FROM counted`
+      return totalsOf(row!)
+    }).pipe(Effect.orDie)
+
+    const ofTools = Effect.fnUntraced(function* (ids: ReadonlyArray<ToolId>) {
+      if (ids.length === 0) return new Map<ToolId, ToolFigures>()
+      const rows = yield* sql<ToolRow>`
+        SELECT tool_id, ${sums} FROM (
+          SELECT tool_id, calls, successes, input_rejected, latency_ms, reported FROM tool_figures
+          WHERE tool_id = ANY (${ids}::uuid[])
+          UNION ALL
+          SELECT tool_id, calls, successes, input_rejected, latency_ms, reported FROM (${waiting}) w
+          WHERE tool_id = ANY (${ids}::uuid[])) a
+        GROUP BY tool_id`
+      return new Map(rows.map((row) => [row.tool_id, figuresOf(countsOf(row))]))
+    }, Effect.orDie)
+
+    return MarketFigures.of({ totals, ofTools })
+  })
+)
+
+const countsOf = (row: CountsRow): CallCounts => ({
+  calls: Number(row.calls),
+  successes: Number(row.successes),
+  inputRejected: Number(row.input_rejected),
+  latencyMs: Number(row.latency_ms),
+  reported: Number(row.reported)
+})
+
+const totalsOf = (row: TotalsRow): MarketTotals => {
+  const counts = countsOf(row)
+  const figures = figuresOf(counts)
+  return {
+    invocations: counts.calls,
+    successful: counts.successes,
+    successPct: figures.uptimePct,
+    reported: counts.reported,
+    uniqueAgents: Number(row.agents),
+    uniqueTools: Number(row.tools),
+    revenueMicrocents: row.revenue,
+    avgLatencyMs: figures.avgLatencyMs,
+    freeCalls: Number(row.free_calls),
+    lastInvocation: row.last_call?.toISOString()
+  }
+}

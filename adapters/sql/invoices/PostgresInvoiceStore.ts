@@ -1,0 +1,272 @@
+/**
+ * Invoices in PostgreSQL. A month's calls are summed up by the database; the row of the month, and then the counter of a
+ * series, are locked while documents get their numbers.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Array as Arr, type DateTime, Effect, Layer, Option, Schema } from "effect"
+import {
+  type DraftInvoice,
+  Invoice,
+  type Month,
+  numberIn,
+  type OwnerMonth,
+  seriesOf
+} from "../../../domain/invoices/Invoice.ts"
+import { type InvoiceOwnerId, InvoiceStore, type MonthSpan } from "../../../domain/invoices/InvoiceStore.ts"
+import { InvoiceId } from "../../../domain/shared/Ids.ts"
+import { pageOf, type PageRequest } from "../../../domain/shared/Page.ts"
+import { format } from "../../../domain/shared/Timestamp.ts"
+import { column, OID } from "../shared/Columns.ts"
+import { type LineRow, linesOf, type MovementRow, movementsOf, type OwnerRow, ownerOf, ROLE } from "./InvoiceRows.ts"
+import { stageMonth } from "./InvoiceStaging.ts"
+import { toDate } from "../shared/Instants.ts"
+
+interface DocumentRow {
+  readonly document: string
+}
+
+const Document = Schema.fromJsonString(Schema.toCodecJson(Invoice))
+const idOf = Schema.decodeUnknownOption(InvoiceId)
+const NEWEST = "ffffffff-ffff-ffff-ffff-ffffffffffff"
+const read = Schema.decodeSync(Document)
+const written = Schema.encodeSync(Document)
+
+export const layer = Layer.effect(
+  InvoiceStore,
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+
+    const lockMonth = Effect.fnUntraced(function* (month: Month) {
+      yield* sql`INSERT INTO invoice_months (month) VALUES (${month}) ON CONFLICT DO NOTHING`
+      const [row] = yield* sql<{ readonly staged: boolean; readonly complete: boolean; readonly part: number }>`
+        SELECT staged_at IS NOT NULL AS staged, completed_at IS NOT NULL AS complete, part
+        FROM invoice_months WHERE month = ${month} FOR UPDATE`
+      return row!
+    })
+
+    const stage = Effect.fn("PostgresInvoiceStore.stage")(
+      function* (span: MonthSpan) {
+        const { part, staged } = yield* lockMonth(span.month)
+        if (staged) return
+        yield* stageMonth(sql, span, part)
+        yield* sql`UPDATE invoice_months SET staged_at = now() WHERE month = ${span.month}`
+      },
+      sql.withTransaction,
+      Effect.orDie
+    )
+
+    const reopen = Effect.fn("PostgresInvoiceStore.reopen")(
+      function* (span: MonthSpan) {
+        const { complete, part } = yield* lockMonth(span.month)
+        if (!complete) return false
+        yield* stageMonth(sql, span, part + 1)
+        const left = yield* sql`SELECT FROM invoice_pending WHERE month = ${span.month} LIMIT 1`
+        if (left.length === 0) return false
+        yield* sql`UPDATE invoice_months SET part = ${part + 1}, staged_at = now(), completed_at = NULL
+          WHERE month = ${span.month}`
+        return true
+      },
+      sql.withTransaction,
+      Effect.orDie
+    )
+
+    const pending = Effect.fn("PostgresInvoiceStore.pending")(function* ({ month }: MonthSpan, limit: number) {
+      const owners = yield* sql<OwnerRow & { readonly part: number }>`
+        SELECT p.role, p.owner_id, (SELECT part FROM invoice_months WHERE month = ${month}) AS part, coalesce(c.name, v.name, '') AS name, coalesce(c.email, v.email, '') AS email
+        FROM invoice_pending p
+        LEFT JOIN consumers c ON p.role = ${ROLE.consumer} AND c.id = p.owner_id
+        LEFT JOIN providers v ON p.role = ${ROLE.provider} AND v.id = p.owner_id
+        WHERE p.month = ${month} ORDER BY p.role, p.owner_id LIMIT ${limit}`
+      if (owners.length === 0) return []
+      const { part } = owners[0]!
+      const idsOf = (role: number) =>
+        column(
+          owners.filter((owner) => owner.role === role).map((owner) => owner.owner_id),
+          OID.uuid
+        )
+      const lines = yield* sql<LineRow>`
+        SELECT u.*, v.name AS provider, coalesce(t.price_microcents, 0) AS unit_price FROM (
+          SELECT ${ROLE.consumer}::int2 AS role, consumer_id AS owner_id, tool_id, provider_id, price_version,
+            min(tool_name) AS tool_name, sum(calls)::int8 AS calls, sum(billed)::int8 AS billed, sum(free)::int8 AS free,
+            sum(failed)::int8 AS failed, sum(amount)::int8 AS amount, sum(fee)::int8 AS fee
+          FROM invoice_usage WHERE month = ${month} AND part = ${part} AND consumer_id = ANY (${idsOf(ROLE.consumer)})
+          GROUP BY 1, 2, 3, 4, 5
+          UNION ALL
+          SELECT ${ROLE.provider}::int2, provider_id, tool_id, provider_id, price_version,
+            min(tool_name), sum(calls)::int8, sum(billed)::int8, sum(free)::int8, sum(failed)::int8, sum(amount)::int8,
+            sum(fee)::int8
+          FROM invoice_usage WHERE month = ${month} AND part = ${part} AND provider_id = ANY (${idsOf(ROLE.provider)})
+          GROUP BY 1, 2, 3, 4, 5
+        ) u JOIN providers v ON v.id = u.provider_id
+        LEFT JOIN tool_prices t ON t.tool_id = u.tool_id AND t.version = u.price_version
+        ORDER BY u.tool_name COLLATE "C", u.tool_id, u.price_version`
+      const movements = yield* sql<MovementRow>`
+        SELECT role, owner_id, kind, amount FROM invoice_movements WHERE month = ${month} AND part = ${part}
+          AND amount <> 0
+          AND ((role = ${ROLE.consumer} AND owner_id = ANY (${idsOf(ROLE.consumer)}))
+            OR (role = ${ROLE.provider} AND owner_id = ANY (${idsOf(ROLE.provider)})))
+        ORDER BY kind`
+      const linesBy = Map.groupBy(lines, (line) => `${line.role} ${line.owner_id}`)
+      const movementsBy = Map.groupBy(movements, (movement) => `${movement.role} ${movement.owner_id}`)
+      return owners.map((owner): OwnerMonth => {
+        const key = `${owner.role} ${owner.owner_id}`
+        return {
+          owner: ownerOf(owner),
+          lines: linesOf(linesBy.get(key) ?? []),
+          movements: movementsOf(movementsBy.get(key) ?? []),
+          isSupplement: part > 1
+        }
+      })
+    }, Effect.orDie)
+
+    /** The next numbers of a series; whoever else wants some waits until this unit of work ends. */
+    const take = Effect.fnUntraced(function* (series: string, many: number) {
+      const [row] = yield* sql<{ readonly count: bigint }>`
+        INSERT INTO invoice_counters AS c (series, count) VALUES (${series}, ${BigInt(many)})
+        ON CONFLICT (series) DO UPDATE SET count = c.count + excluded.count RETURNING count`
+      return Number(row!.count) - many + 1
+    })
+
+    const known = Effect.fnUntraced(function* (month: Month, part: number, drafts: ReadonlyArray<DraftInvoice>) {
+      const owners = column(
+        drafts.map((draft) => draft.owner.id),
+        OID.uuid
+      )
+      const rows = yield* sql<{ readonly kind: string; readonly owner_id: string }>`
+        SELECT kind, owner_id FROM invoices
+        WHERE month = ${month} AND part = ${part} AND owner_id = ANY (${owners}) AND corrects IS NULL`
+      return new Set(rows.map((row) => `${row.kind} ${row.owner_id}`))
+    })
+
+    const finalise = Effect.fn("PostgresInvoiceStore.finalise")(
+      function* (month: Month, drafts: ReadonlyArray<DraftInvoice>, issuedAt: DateTime.Utc) {
+        const { part } = yield* lockMonth(month)
+        const there = yield* known(month, part, drafts)
+        const fresh = drafts.filter(
+          (draft) => draft.corrects !== undefined || !there.has(`${draft.kind} ${draft.owner.id}`)
+        )
+        const made: Array<Invoice> = []
+        // Always in this order: two months at once must not wait for each other.
+        for (const [series, ofSeries] of [...Map.groupBy(fresh, seriesOf)].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+          let next = yield* take(series, ofSeries.length)
+          for (const draft of ofSeries) {
+            made.push({ ...draft, number: numberIn(series, next++), issuedAt: format(issuedAt) })
+          }
+        }
+        if (made.length > 0) yield* insert(made, part)
+        const done = drafts.filter((draft) => draft.corrects === undefined)
+        yield* sql`DELETE FROM invoice_pending WHERE month = ${month} AND owner_id = ANY (${column(
+          done.map((draft) => draft.owner.id),
+          OID.uuid
+        )}) AND role = ANY (${column(
+          done.map((draft) => ROLE[draft.owner.role]),
+          OID.int2
+        )})`
+        return made
+      },
+      sql.withTransaction,
+      Effect.orDie
+    )
+
+    const insert = (made: ReadonlyArray<Invoice>, part: number) => sql`
+      INSERT INTO invoices (part, invoice_id, number, kind, month, owner_id, corrects, total, document)
+      SELECT ${part}::int4, fresh.* FROM unnest(
+        ${column(
+          made.map((one) => one.id),
+          OID.uuid
+        )}, ${column(
+          made.map((one) => one.number),
+          OID.text
+        )},
+        ${column(
+          made.map((one) => one.kind),
+          OID.text
+        )}, ${column(
+          made.map((one) => one.month),
+          OID.text
+        )},
+        ${column(
+          made.map((one) => one.owner.id),
+          OID.uuid
+        )}, ${column(
+          made.map((one) => one.corrects ?? null),
+          OID.uuid
+        )},
+        ${column(
+          made.map((one) => one.total),
+          OID.int8
+        )}, ${column(
+          made.map((one) => written(one)),
+          OID.text
+        )}) fresh`
+
+    const sums = Effect.fn("PostgresInvoiceStore.sums")(function* ({ end, month, start }: MonthSpan) {
+      const [row] = yield* sql<{
+        readonly documents: bigint
+        readonly invoices: bigint
+        readonly statements: bigint
+        readonly ledger: bigint
+      }>`
+        SELECT count(*) AS documents,
+          coalesce(sum(total) FILTER (WHERE kind = 'invoice'), 0)::int8 AS invoices,
+          coalesce(sum(total) FILTER (WHERE kind = 'statement'), 0)::int8 AS statements,
+          (SELECT coalesce(sum(amount), 0)::int8 FROM transfers WHERE kind IN (1, 2)
+            AND recorded_at >= ${toDate(start)} AND recorded_at < ${toDate(end)}) AS ledger
+        FROM invoices WHERE month = ${month}`.unprepared
+      const { documents, ...figures } = row!
+      return { documents: Number(documents), ...figures }
+    }, Effect.orDie)
+
+    const list = Effect.fn("PostgresInvoiceStore.list")(function* (owner: InvoiceOwnerId, page: PageRequest) {
+      // A cursor comes from outside: what is no id of ours begins at the beginning.
+      const after = Option.getOrElse(idOf(page.after?.id), () => NEWEST)
+      const rows = yield* sql<DocumentRow>`
+        SELECT document FROM invoices WHERE owner_id = ${owner} AND invoice_id < ${after}
+        ORDER BY invoice_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`
+      const [count] = yield* sql<{ readonly total: bigint }>`
+        SELECT count(*) AS total FROM invoices WHERE owner_id = ${owner}`
+      const items = rows.map((row) => read(row.document))
+      return pageOf(items, page.limit, Number(count!.total), (last) => ({ key: "", id: last.id }))
+    }, Effect.orDie)
+
+    const openCallsBefore = Effect.fn("PostgresInvoiceStore.openCallsBefore")(function* (instant: DateTime.Utc) {
+      const [row] = yield* sql<{ readonly open: bigint }>`
+        SELECT count(*) AS open FROM calls_open WHERE opened_at < ${toDate(instant)}`
+      return Number(row!.open)
+    }, Effect.orDie)
+
+    const isComplete = Effect.fn("PostgresInvoiceStore.isComplete")(function* (month: Month) {
+      const rows = yield* sql`SELECT FROM invoice_months WHERE month = ${month} AND completed_at IS NOT NULL`
+      return rows.length === 1
+    }, Effect.orDie)
+
+    const lockCredited = Effect.fn("PostgresInvoiceStore.lockCredited")(function* (id: InvoiceId) {
+      yield* sql`SELECT FROM invoices WHERE invoice_id = ${id} FOR UPDATE`
+      const [row] = yield* sql<{ readonly credited: bigint }>`
+        SELECT coalesce(sum(total), 0)::int8 AS credited FROM invoices WHERE corrects = ${id}`
+      return row!.credited
+    }, Effect.orDie)
+
+    return InvoiceStore.of({
+      openCallsBefore,
+      stage,
+      reopen,
+      pending,
+      finalise,
+      isComplete,
+      complete: (month, at) =>
+        sql`UPDATE invoice_months SET completed_at = ${toDate(at)} WHERE month = ${month}`.pipe(
+          Effect.asVoid,
+          Effect.orDie
+        ),
+      sums,
+      find: (id) =>
+        sql<DocumentRow>`SELECT document FROM invoices WHERE invoice_id = ${id}`.pipe(
+          Effect.map((rows) => Option.map(Arr.head(rows), (row) => read(row.document))),
+          Effect.orDie
+        ),
+      lockCredited,
+      list
+    })
+  })
+)

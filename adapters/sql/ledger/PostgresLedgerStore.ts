@@ -1,0 +1,299 @@
+/**
+ * The ledger in PostgreSQL. A posting locks its wallets in the order of their ids and then the balances of its other
+ * accounts, as the settlement of calls does; the reference is claimed by the transfers themselves.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { DateTime, Effect, Layer, Option } from "effect"
+import { type AccountKind, type Balance, MARKET_OWNER, type Wallet } from "../../../domain/ledger/Account.ts"
+import { type Book, isSameBook, WrongBook } from "../../../domain/ledger/Book.ts"
+import {
+  type ConsumerStanding,
+  DuplicateReference,
+  InsufficientBalance,
+  LedgerStore,
+  type Posted
+} from "../../../domain/ledger/LedgerStore.ts"
+import { type AccountChange, changesOf, isBounded, sameContent } from "../../../domain/ledger/LinkedTransfers.ts"
+import { type Lot, lotDayOf } from "../../../domain/ledger/Lots.ts"
+import { type Posting, type Transfer, TransferId } from "../../../domain/ledger/Transfer.ts"
+import { ConsumerId, ProviderId } from "../../../domain/shared/Ids.ts"
+import { Microcents } from "../../../domain/shared/Microcents.ts"
+import { column, OID } from "../shared/Columns.ts"
+import { ACCOUNT_CODE, NO_LOT, TRANSFER_CODE, wordOf } from "./LedgerCodes.ts"
+import { auditOf, totalsOf } from "./LedgerAudit.ts"
+
+/** Lanes above it belong to settlements. One row per account: who posts locks it, and reads the whole balance after. */
+const POSTING_LANE = 0
+
+interface BookRow {
+  readonly mode: Book["mode"]
+  readonly account_id: string | null
+}
+
+interface TransferRow {
+  readonly transfer_id: string
+  readonly leg: number
+  readonly consumer_id: string
+  readonly provider_id: string | null
+  readonly kind: number
+  readonly debit: number
+  readonly credit: number
+  readonly amount: bigint
+  readonly lot: string | null
+  readonly effective_at: Date
+  readonly recorded_at: Date
+  readonly reference: string | null
+}
+
+export const layer = Layer.effect(
+  LedgerStore,
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+
+    /** As it was last seen committed: it never changes after that, so later postings do not read it again. */
+    let known: Book | undefined
+
+    const openBook = Effect.fnUntraced(function* (own: Book) {
+      if (known !== undefined && isSameBook(known, own)) return
+      // Waits for another node that opens it at the same moment.
+      yield* sql`INSERT INTO book (mode, account_id, opened_at) VALUES (${own.mode}, ${own.accountId ?? null}, now())
+        ON CONFLICT DO NOTHING`
+      yield* sql`UPDATE book SET account_id = ${own.accountId ?? null} WHERE mode = ${own.mode} AND account_id IS NULL`
+      const found = Option.getOrThrow(yield* readBook)
+      if (!isSameBook(found, own)) return yield* new WrongBook({ found, own })
+      yield* sql.afterCommit(
+        Effect.sync(() => {
+          known = found
+        })
+      )
+    })
+
+    const readBook = Effect.map(sql<BookRow>`SELECT mode, account_id FROM book`, ([row]) =>
+      row === undefined
+        ? Option.none<Book>()
+        : Option.some<Book>({ mode: row.mode, accountId: row.account_id ?? undefined })
+    )
+
+    const post = Effect.fn("PostgresLedgerStore.post")(
+      function* (posting: Posting) {
+        yield* openBook(posting.book)
+        const changes = changesOf(posting.legs)
+        const wallets = changes.filter((change) => change.account === "wallet")
+        const available = yield* lockWallets(wallets.map((wallet) => wallet.ownerId))
+        const written = yield* insertTransfers(posting)
+        if (written === 0) return yield* repetitionOf(posting)
+        // A reference that stands for the first of these legs alone: what was written of the others is taken back.
+        if (written < posting.legs.length) return yield* new DuplicateReference({ reference: posting.reference })
+        for (const wallet of wallets) yield* changeWallet(wallet, available.get(wallet.ownerId)!)
+        yield* changeBalances(changes.filter((change) => change.account !== "wallet"))
+        const posted: Posted = { transferId: posting.transferId, repeated: false }
+        return posted
+      },
+      sql.withTransaction,
+      Effect.catchTag("SqlError", Effect.die)
+    )
+
+    const lockWallets = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
+      if (ids.length === 0) return new Map<string, bigint>()
+      const wanted = column(ids, OID.uuid)
+      yield* sql`INSERT INTO wallets (consumer_id) SELECT id FROM unnest(${wanted}) id ORDER BY id ON CONFLICT DO NOTHING`
+      const rows = yield* sql<{ readonly consumer_id: string; readonly available: bigint }>`
+        SELECT consumer_id, credits - debits - held AS available FROM wallets
+        WHERE consumer_id = ANY (${wanted}) ORDER BY consumer_id FOR NO KEY UPDATE`
+      return new Map(rows.map((row) => [row.consumer_id, row.available]))
+    })
+
+    /** How many were new: those whose reference is taken already are left out. */
+    const insertTransfers = Effect.fnUntraced(function* ({ legs, ...posting }: Posting) {
+      const rows = yield* sql`
+        INSERT INTO transfers (transfer_id, consumer_id, provider_id, amount, effective_at, recorded_at, leg, kind, debit,
+          credit, lot, reference)
+        SELECT ${posting.transferId}::uuid, leg.consumer_id, leg.provider_id, leg.amount,
+          ${DateTime.toDate(posting.effectiveAt)}::timestamptz, ${DateTime.toDate(posting.recordedAt)}::timestamptz,
+          leg.n, leg.kind, leg.debit, leg.credit, leg.lot, ${posting.reference}
+        FROM unnest(${column(
+          legs.map((leg) => leg.consumerId ?? MARKET_OWNER),
+          OID.uuid
+        )},
+          ${column(
+            legs.map((leg) => leg.providerId ?? null),
+            OID.uuid
+          )},
+          ${column(
+            legs.map((leg) => leg.amount),
+            OID.int8
+          )},
+          ${column(
+            legs.map((leg) => TRANSFER_CODE[leg.kind]),
+            OID.int2
+          )},
+          ${column(
+            legs.map((leg) => ACCOUNT_CODE[leg.debit]),
+            OID.int2
+          )},
+          ${column(
+            legs.map((leg) => ACCOUNT_CODE[leg.credit]),
+            OID.int2
+          )},
+          ${column(
+            legs.map((leg) => leg.lot ?? null),
+            OID.text
+          )}::date[])
+          WITH ORDINALITY AS leg (consumer_id, provider_id, amount, kind, debit, credit, lot, n)
+        ORDER BY leg.n
+        ON CONFLICT (reference, leg) WHERE reference IS NOT NULL DO NOTHING
+        RETURNING leg`
+      return rows.length
+    })
+
+    const repetitionOf = Effect.fnUntraced(function* (posting: Posting) {
+      const { reference } = posting
+      const known = yield* byReference(reference)
+      if (!sameContent(posting.legs, known)) return yield* new DuplicateReference({ reference })
+      return { transferId: known[0]!.transferId, repeated: true }
+    })
+
+    const changeWallet = Effect.fnUntraced(function* (change: AccountChange, available: bigint) {
+      if (available + change.credits < change.debits) return yield* insufficient(change, available)
+      yield* sql`UPDATE wallets SET credits = credits + ${change.credits}, debits = debits + ${change.debits}
+        WHERE consumer_id = ${change.ownerId}`
+    })
+
+    const changeBalances = Effect.fnUntraced(function* (changes: ReadonlyArray<AccountChange>) {
+      if (changes.length === 0) return
+      const { accounts, days, owners } = columnsOf(changes)
+      yield* sql`INSERT INTO account_balances AS b (owner_id, account, day, lane, credits, debits)
+        SELECT owner_id, account, day, ${POSTING_LANE}, credits, debits
+        FROM unnest(${owners}, ${accounts}, ${days}::date[],
+          ${column(
+            changes.map((change) => change.credits),
+            OID.int8
+          )},
+          ${column(
+            changes.map((change) => change.debits),
+            OID.int8
+          )}) WITH ORDINALITY AS change (owner_id, account, day, credits, debits, n)
+        ORDER BY change.n
+        ON CONFLICT (owner_id, account, day, lane)
+        DO UPDATE SET credits = b.credits + excluded.credits, debits = b.debits + excluded.debits`
+      yield* checkBounded(changes.filter(isBounded))
+    })
+
+    /** Postings that take from an account wait for its row above; settlements only add to it, in rows of their own. */
+    const checkBounded = Effect.fnUntraced(function* (bounded: ReadonlyArray<AccountChange>) {
+      if (bounded.length === 0) return
+      const { accounts, days, owners } = columnsOf(bounded)
+      const rows = yield* sql<{ readonly n: bigint; readonly balance: bigint }>`
+        SELECT change.n, (SELECT coalesce(sum(b.credits - b.debits), 0)::int8 FROM account_balances b
+          WHERE b.owner_id = change.owner_id AND b.account = change.account AND b.day = change.day) AS balance
+        FROM unnest(${owners}, ${accounts}, ${days}::date[]) WITH ORDINALITY AS change (owner_id, account, day, n)
+        ORDER BY change.n`
+      for (const [i, { balance }] of rows.entries()) {
+        const change = bounded[i]!
+        if (balance < 0n) return yield* insufficient(change, balance + change.debits - change.credits)
+      }
+    })
+
+    const sums = Effect.fnUntraced(function* (account: AccountKind, ownerId: string) {
+      const rows = yield* sql<Balance>`
+        SELECT coalesce(sum(credits), 0)::int8 AS credits, coalesce(sum(debits), 0)::int8 AS debits
+        FROM account_balances WHERE owner_id = ${ownerId} AND account = ${ACCOUNT_CODE[account]}`
+      return rows[0]!
+    })
+
+    const wallet = Effect.fn("PostgresLedgerStore.wallet")(function* (consumerId: ConsumerId) {
+      const rows = yield* sql<Wallet>`SELECT credits, debits, held FROM wallets WHERE consumer_id = ${consumerId}`
+      return rows[0] ?? { credits: 0n, debits: 0n, held: 0n }
+    }, Effect.orDie)
+
+    const lots = Effect.fn("PostgresLedgerStore.lots")(function* (providerId: ProviderId) {
+      return yield* sql<Lot>`
+        SELECT day, sum(credits)::int8 AS credits, sum(debits)::int8 AS debits,
+          coalesce(sum(credits) FILTER (WHERE lane <> ${POSTING_LANE}), 0)::int8 AS earned
+        FROM account_balances
+        WHERE owner_id = ${providerId} AND account = ${ACCOUNT_CODE.provider}
+        GROUP BY day HAVING sum(credits) <> sum(debits) ORDER BY day`
+    }, Effect.orDie)
+
+    const transfers = Effect.fn("PostgresLedgerStore.transfers")(function* (id: TransferId) {
+      const rows = yield* sql<TransferRow>`SELECT * FROM transfers WHERE transfer_id = ${id} ORDER BY leg`
+      return rows.map(toTransfer)
+    }, Effect.orDie)
+
+    const byReference = Effect.fn("PostgresLedgerStore.byReference")(function* (reference: string) {
+      const rows = yield* sql<TransferRow>`SELECT * FROM transfers WHERE reference = ${reference} ORDER BY leg`
+      return rows.map(toTransfer)
+    }, Effect.orDie)
+
+    const standing = Effect.fn("PostgresLedgerStore.standing")(function* (consumerId: ConsumerId) {
+      const { credits, debits, held } = yield* wallet(consumerId)
+      return standingOf(credits - debits - held, yield* sums("consumer_debt", consumerId))
+    }, Effect.orDie)
+
+    const lockedStanding = Effect.fn("PostgresLedgerStore.lockedStanding")(function* (consumerId: ConsumerId) {
+      const available = (yield* lockWallets([consumerId])).get(consumerId)!
+      return standingOf(available, yield* sums("consumer_debt", consumerId))
+    }, Effect.orDie)
+
+    return LedgerStore.of({
+      post,
+      book: readBook.pipe(Effect.orDie, Effect.withSpan("PostgresLedgerStore.book")),
+      wallet,
+      standing,
+      lockedStanding,
+      lots,
+      balance: (account, ownerId) => Effect.orDie(sums(account, ownerId)),
+      transfers,
+      byReference,
+      totals: totalsOf(sql).pipe(Effect.orDie, Effect.withSpan("PostgresLedgerStore.totals")),
+      audit: auditOf(sql).pipe(Effect.orDie, Effect.withSpan("PostgresLedgerStore.audit"))
+    })
+  })
+)
+
+const standingOf = (availableMicrocents: bigint, debt: Balance): ConsumerStanding => ({
+  availableMicrocents,
+  owedMicrocents: debt.debits - debt.credits
+})
+
+const columnsOf = (changes: ReadonlyArray<AccountChange>) => ({
+  owners: column(
+    changes.map((change) => change.ownerId),
+    OID.uuid
+  ),
+  accounts: column(
+    changes.map((change) => ACCOUNT_CODE[change.account]),
+    OID.int2
+  ),
+  days: column(
+    changes.map((change) => change.lot ?? NO_LOT),
+    OID.text
+  )
+})
+
+const insufficient = (change: AccountChange, available: bigint): InsufficientBalance =>
+  new InsufficientBalance({
+    account: change.account,
+    ownerId: change.ownerId,
+    availableMicrocents: available,
+    neededMicrocents: change.debits - change.credits
+  })
+
+const toTransfer = (row: TransferRow): Transfer => {
+  const [debit, credit] = [wordOf(ACCOUNT_CODE, row.debit), wordOf(ACCOUNT_CODE, row.credit)]
+  const recordedAt = DateTime.makeUnsafe(row.recorded_at.getTime())
+  return {
+    transferId: TransferId.make(row.transfer_id),
+    leg: row.leg,
+    kind: wordOf(TRANSFER_CODE, row.kind),
+    debit,
+    credit,
+    amount: Microcents.make(row.amount),
+    consumerId: row.consumer_id === MARKET_OWNER ? undefined : ConsumerId.make(row.consumer_id),
+    providerId: row.provider_id === null ? undefined : ProviderId.make(row.provider_id),
+    lot: row.lot ?? (credit === "provider" ? lotDayOf(recordedAt) : undefined),
+    reference: row.reference ?? undefined,
+    effectiveAt: DateTime.makeUnsafe(row.effective_at.getTime()),
+    recordedAt
+  }
+}

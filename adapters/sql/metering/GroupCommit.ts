@@ -1,0 +1,156 @@
+/**
+ * Natural batching: what arrives while a batch is on its way travels in the next one, in one durable statement. There
+ * is no timer: an idle lane sends at once what this turn of the event loop brought.
+ *
+ * A batch whose outcome is unknown, because the connection broke, is sent again and told so: `run` must then find out
+ * for each item whether it was done. A batch that the database refuses is halved until the item at fault stands alone:
+ * only its caller sees the failure. Who waits for a lock is asked for instead: each half would wait as long again.
+ */
+import { Cause, Effect, Exit, Schedule, type Scope } from "effect"
+import type { SqlError } from "effect/sql"
+import { Overloaded } from "../../../domain/shared/Overloaded.ts"
+
+export interface GroupCommitOptions<Item, Answer> {
+  readonly name: string
+  /** Items in one batch. */
+  readonly batchMax: number
+  /** Sum of `weightOf` in one batch; an item above it travels alone. */
+  readonly batchWeightMax: number
+  readonly weightOf: (item: Item) => number
+  /** Items waiting. Above it the lane refuses, so that a slow database cannot fill the memory. */
+  readonly queueMax: number
+  /** Those that have to wait for somebody else's lock, where one was waited for in vain. */
+  readonly lockedOut?: (items: ReadonlyArray<Item>) => Effect.Effect<ReadonlySet<Item>, SqlError.SqlError>
+  /** One answer per item, in the order of the items. `again`: an earlier attempt at some of them may have succeeded. */
+  readonly run: (items: ReadonlyArray<Item>, again: boolean) => Effect.Effect<ReadonlyArray<Answer>, SqlError.SqlError>
+}
+
+/** After a broken connection or a deadlock: 6 more attempts within about 3 s, fewer where each of them takes long. */
+const retrySchedule = Schedule.exponential("50 millis").pipe(
+  Schedule.jittered,
+  Schedule.upTo({ times: 6, duration: "5 seconds" })
+)
+
+interface Waiting<Item, Answer> {
+  readonly item: Item
+  readonly resume: (effect: Effect.Effect<Answer>) => void
+  gone: boolean
+}
+
+/** Who is interrupted while waiting is not sent; who is interrupted later may have been done all the same. */
+export const make = Effect.fnUntraced(function* <Item, Answer>(
+  options: GroupCommitOptions<Item, Answer>
+): Effect.fn.Return<(item: Item) => Effect.Effect<Answer>, never, Scope.Scope> {
+  let queue: Array<Waiting<Item, Answer>> = []
+  let closed = false
+  let wake: (() => void) | undefined
+
+  const submit = (item: Item): Effect.Effect<Answer> =>
+    Effect.callback<Answer>((resume) => {
+      if (closed) return resume(Effect.interrupt)
+      if (queue.length >= options.queueMax) {
+        return resume(Effect.die(new Overloaded({ part: options.name, waiting: queue.length })))
+      }
+      const waiting: Waiting<Item, Answer> = { item, resume, gone: false }
+      queue.push(waiting)
+      wake?.()
+      return Effect.sync(() => {
+        waiting.gone = true
+      })
+    })
+
+  /** Whatever this turn of the event loop still brings joins the batch. */
+  const arrival = Effect.callback<void>((resume) => {
+    wake = () => {
+      wake = undefined
+      setImmediate(() => resume(Effect.void))
+    }
+    if (queue.length > 0) wake()
+  })
+
+  const take = (): ReadonlyArray<Waiting<Item, Answer>> => {
+    const batch: Array<Waiting<Item, Answer>> = []
+    let weight = 0
+    let taken = 0
+    for (const next of queue) {
+      if (batch.length === options.batchMax) break
+      if (!next.gone) {
+        weight += options.weightOf(next.item)
+        if (batch.length > 0 && weight > options.batchWeightMax) break
+        batch.push(next)
+      }
+      taken++
+    }
+    queue = queue.slice(taken)
+    return batch
+  }
+
+  const settle = Effect.fnUntraced(function* (
+    batch: ReadonlyArray<Waiting<Item, Answer>>,
+    unsureBefore: boolean
+  ): Effect.fn.Return<void> {
+    let unsure = unsureBefore
+    const items = batch.map((waiting) => waiting.item)
+    const exit = yield* Effect.suspend(() => options.run(items, unsure)).pipe(
+      Effect.tapError((error) =>
+        Effect.sync(() => {
+          unsure ||= error.reason._tag === "ConnectionError"
+        })
+      ),
+      Effect.retry({ while: isPassing, schedule: retrySchedule }),
+      Effect.exit
+    )
+    if (Exit.isSuccess(exit)) {
+      batch.forEach((waiting, i) => waiting.resume(Effect.succeed(exit.value[i]!)))
+    } else if (batch.length === 1 || isOutage(exit.cause)) {
+      const failure = Effect.die(Cause.squash(exit.cause))
+      for (const waiting of batch) waiting.resume(failure)
+    } else {
+      const locked = yield* lockedOutOf(items, exit.cause)
+      if (locked.size > 0) {
+        const failure = Effect.die(Cause.squash(exit.cause))
+        for (const waiting of batch) if (locked.has(waiting.item)) waiting.resume(failure)
+        const free = batch.filter((waiting) => !locked.has(waiting.item))
+        if (free.length > 0) yield* settle(free, unsure)
+        return
+      }
+      const half = batch.length >> 1
+      yield* settle(batch.slice(0, half), unsure)
+      yield* settle(batch.slice(half), unsure)
+    }
+  })
+
+  const lockedOutOf = (items: ReadonlyArray<Item>, cause: Cause.Cause<SqlError.SqlError>) =>
+    options.lockedOut !== undefined && isLockTimeout(cause)
+      ? Effect.orElseSucceed(options.lockedOut(items), () => new Set<Item>())
+      : Effect.succeed(new Set<Item>())
+
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      closed = true
+      for (const waiting of queue) waiting.resume(Effect.interrupt)
+      queue = []
+    })
+  )
+  yield* Effect.forkScoped(
+    Effect.gen(function* () {
+      while (true) {
+        yield* arrival
+        const batch = take()
+        if (batch.length > 0) yield* Effect.uninterruptible(settle(batch, false))
+      }
+    })
+  )
+  return submit
+})
+
+/** Another attempt may fare better. Not after a time-out: an item that waits for a lock is better halved out of the way. */
+const isPassing = (error: SqlError.SqlError): boolean =>
+  error.isRetryable && error.reason._tag !== "LockTimeoutError" && error.reason._tag !== "StatementTimeoutError"
+
+const isLockTimeout = (cause: Cause.Cause<SqlError.SqlError>): boolean =>
+  cause.reasons.some((reason) => reason._tag === "Fail" && reason.error.reason._tag === "LockTimeoutError")
+
+/** Halving teaches nothing while the database is away. */
+const isOutage = (cause: Cause.Cause<SqlError.SqlError>): boolean =>
+  cause.reasons.some((reason) => reason._tag === "Fail" && isPassing(reason.error))

@@ -1,0 +1,248 @@
+/**
+ * Calls in PostgreSQL. Openings and closings share one lane and one connection: a batch is one statement and one durable
+ * commit for all of them, whoever they belong to. A call that no other one travels with has functions of its own.
+ *
+ * What bought most, measured with 64 callers on two cores: one commit for all of a batch (6 times as many calls as ten
+ * connections with a call each, 12 times with one hot wallet); one lane rather than two or three, for each kind of step or
+ * for parts of the consumers (their batches are smaller: 7 to 50 % slower); one function for both, which takes what the node
+ * has added up instead of adding it up again, so that a batch is 7 statements instead of 16 (a quarter of the server's time
+ * for 16 calls); functions of their own for single calls (half of the server's time, and of what a call waits for it).
+ */
+import { PgClient } from "@effect/sql-pg"
+import { DateTime, Effect, Layer } from "effect"
+import type { SqlError } from "effect/sql"
+import {
+  type CallFate,
+  type CallIdempotency,
+  CallStore,
+  type CloseCall,
+  type Closed,
+  type Earlier,
+  type OpenCall,
+  type Opened,
+  type OverdueCall
+} from "../../../domain/metering/CallStore.ts"
+import { ConsumerId, ProviderId, type ReceiptId, ToolId } from "../../../domain/shared/Ids.ts"
+import { Microcents } from "../../../domain/shared/Microcents.ts"
+import * as CallAlone from "./CallAlone.ts"
+import * as CallBatch from "./CallBatch.ts"
+import { monthOf } from "./CallColumns.ts"
+import { column, OID } from "../shared/Columns.ts"
+import * as GroupCommit from "./GroupCommit.ts"
+import * as LaneConnection from "../shared/LaneConnection.ts"
+import { ORIGIN_CODE, receiptOfUuid, uuidOfReceipt, wordOf } from "../ledger/LedgerCodes.ts"
+
+const BATCH_MAX = 512
+/** Of stored answers: a batch stays well below what PostgreSQL takes in one message. */
+const BATCH_BYTES_MAX = 16 * 1024 * 1024
+const QUEUE_MAX = 20_000
+
+type Item = { readonly _tag: "Open"; readonly call: OpenCall } | { readonly _tag: "Close"; readonly call: CloseCall }
+
+interface OverdueRow {
+  readonly invocation_id: string
+  readonly consumer_id: string
+  readonly provider_id: string
+  readonly tool_id: string
+  readonly tool_name: string
+  readonly price_version: number
+  readonly origin: number
+  readonly opened_at: Date
+}
+
+interface EarlierRow {
+  readonly request_hash: Uint8Array
+  readonly invocation_id: string
+  readonly answer_status: number | null
+  readonly answer_headers: string | null
+  readonly answer_body: Uint8Array | null
+}
+
+export const layer = Layer.effect(
+  CallStore,
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    const connection = yield* LaneConnection.make(sql.config, "calls")
+    const lane = yield* GroupCommit.make<Item, Opened | CallBatch.Kept | Closed>({
+      name: "calls",
+      batchMax: BATCH_MAX,
+      batchWeightMax: BATCH_BYTES_MAX,
+      weightOf: (item) => (item._tag === "Open" ? 0 : (item.call.answer?.body.length ?? 0)),
+      queueMax: QUEUE_MAX,
+      lockedOut: (items) => lockedOut(connection, items),
+      run: (items, again) => settle(connection, items, again)
+    })
+
+    const earlier = Effect.fn("PostgresCallStore.earlier")(function* (
+      consumerId: ConsumerId,
+      { keyHash, requestHash }: CallIdempotency
+    ) {
+      const key = Buffer.from(keyHash, "hex")
+      const [row] = yield* sql<EarlierRow>`
+        SELECT request_hash, invocation_id, answer_status, answer_headers, answer_body FROM call_idempotency
+        WHERE consumer_id = ${consumerId} AND key_hash = ${key}
+        UNION ALL
+        SELECT request_hash, invocation_id, NULL, NULL, NULL FROM calls_open
+        WHERE consumer_id = ${consumerId} AND key_hash = ${key}`
+      return row === undefined ? undefined : toEarlier(row, requestHash)
+    }, Effect.orDie)
+
+    const open = (call: OpenCall): Effect.Effect<Opened> =>
+      Effect.flatMap(lane({ _tag: "Open", call }) as Effect.Effect<Opened | CallBatch.Kept>, (opened) =>
+        opened._tag === "Kept" ? kept(call) : Effect.succeed(opened)
+      )
+
+    /** Where it was forgotten a moment ago, its key is free. */
+    const kept = (call: OpenCall): Effect.Effect<Opened> =>
+      Effect.flatMap(earlier(call.consumerId, call.idempotency!), (known) =>
+        known === undefined ? open(call) : Effect.succeed(known)
+      )
+
+    const standing = Effect.fn("PostgresCallStore.standing")(function* (
+      consumerId: ConsumerId,
+      toolId: ToolId,
+      now: DateTime.Utc
+    ) {
+      const [row] = yield* sql<{ readonly available: bigint; readonly used: number }>`
+        SELECT coalesce((SELECT credits - debits - held FROM wallets WHERE consumer_id = ${consumerId}), 0) AS available,
+          coalesce((SELECT used FROM free_tier_usage WHERE consumer_id = ${consumerId} AND tool_id = ${toolId}
+            AND month = ${monthOf(now)}), 0) AS used`
+      return { availableMicrocents: row!.available, freeCallsUsed: row!.used }
+    }, Effect.orDie)
+
+    const freeCallsByTool = Effect.fn("PostgresCallStore.freeCallsByTool")(function* (
+      consumerId: ConsumerId,
+      now: DateTime.Utc,
+      limit: number
+    ) {
+      return yield* sql<{ readonly toolId: ToolId; readonly used: number }>`
+        SELECT tool_id AS "toolId", used FROM free_tier_usage
+        WHERE consumer_id = ${consumerId} AND month = ${monthOf(now)} AND used > 0
+        ORDER BY used DESC, tool_id LIMIT ${limit}`
+    }, Effect.orDie)
+
+    const fate = Effect.fn("PostgresCallStore.fate")(function* (consumerId: ConsumerId, invocationId: ReceiptId) {
+      const id = uuidOfReceipt(invocationId)
+      const [row] = yield* sql<{ readonly open: boolean; readonly cost: bigint | null }>`
+        SELECT EXISTS (SELECT FROM calls_open WHERE invocation_id = ${id} AND consumer_id = ${consumerId}) AS open,
+          (SELECT cost FROM receipts WHERE receipt_id = ${id} AND consumer_id = ${consumerId}) AS cost`
+      return fateOf(row!)
+    }, Effect.orDie)
+
+    const overdue = Effect.fn("PostgresCallStore.overdue")(function* (now: DateTime.Utc, limit: number) {
+      const rows = yield* sql<OverdueRow>`
+        SELECT invocation_id, consumer_id, provider_id, tool_id, tool_name, price_version, origin, opened_at
+        FROM calls_open WHERE deadline_at <= ${DateTime.toDate(now)} ORDER BY deadline_at, invocation_id LIMIT ${limit}`
+      return rows.map(toOverdue)
+    }, Effect.orDie)
+
+    const forget = Effect.fn("PostgresCallStore.forget")(function* (before: DateTime.Utc, limit: number) {
+      const [row] = yield* sql<{ readonly forgotten: bigint }>`
+        WITH forgotten AS (
+          DELETE FROM call_idempotency WHERE ctid = ANY (ARRAY(
+            SELECT ctid FROM call_idempotency WHERE created_at < ${DateTime.toDate(before)} LIMIT ${limit}
+          )) RETURNING 1
+        ) SELECT count(*) AS forgotten FROM forgotten`
+      return Number(row!.forgotten)
+    }, Effect.orDie)
+
+    const forgetLeft = Effect.fn("PostgresCallStore.forgetLeft")(function* (before: DateTime.Utc, limit: number) {
+      const [row] = yield* sql<{ readonly forgotten: bigint }>`
+        WITH forgotten AS (
+          UPDATE call_idempotency SET answer_body = '' WHERE ctid = ANY (ARRAY(
+            SELECT ctid FROM call_idempotency
+            WHERE answer_headers LIKE '{"left"%' AND answer_body <> '' AND created_at < ${DateTime.toDate(before)}
+            LIMIT ${limit} FOR UPDATE SKIP LOCKED
+          )) RETURNING 1
+        ) SELECT count(*) AS forgotten FROM forgotten`
+      return Number(row!.forgotten)
+    }, Effect.orDie)
+
+    return CallStore.of({
+      open,
+      close: (call) => lane({ _tag: "Close", call }) as Effect.Effect<Closed>,
+      earlier,
+      standing,
+      freeCallsByTool,
+      fate,
+      overdue,
+      forget,
+      forgetLeft
+    })
+  })
+)
+
+/** Wallets that are there, but for those that could be locked now. */
+const LOCKED = `SELECT w.consumer_id FROM wallets w WHERE w.consumer_id = ANY ($1) AND w.consumer_id <> ALL (ARRAY(
+  SELECT f.consumer_id FROM wallets f WHERE f.consumer_id = ANY ($1) FOR NO KEY UPDATE SKIP LOCKED))`
+
+const lockedOut = Effect.fnUntraced(function* (connection: LaneConnection.LaneConnection, items: ReadonlyArray<Item>) {
+  const consumers = new Set(items.map(({ call }) => call.consumerId))
+  const rows = yield* connection.query(LOCKED, [column([...consumers], OID.uuid)])
+  const locked = new Set(rows.map(([consumerId]) => consumerId))
+  return new Set(items.filter(({ call }) => locked.has(call.consumerId)))
+})
+
+const settle = (connection: LaneConnection.LaneConnection, items: ReadonlyArray<Item>, again: boolean) =>
+  items.length === 1 ? settleOne(connection, items[0]!, again) : settleMany(connection, items, again)
+
+const settleOne = (
+  connection: LaneConnection.LaneConnection,
+  item: Item,
+  again: boolean
+): Effect.Effect<ReadonlyArray<Opened | Closed>, SqlError.SqlError> =>
+  item._tag === "Open"
+    ? Effect.map(connection.query(CallAlone.OPEN, CallAlone.openParams(item.call, again)), ([row]) => [
+        CallAlone.openedOf(item.call, row!)
+      ])
+    : Effect.map(connection.query(CallAlone.CLOSE, CallAlone.closeParams(item.call)), ([row]) => [
+        CallAlone.closedOf(row!)
+      ])
+
+const settleMany = Effect.fnUntraced(function* (
+  connection: LaneConnection.LaneConnection,
+  items: ReadonlyArray<Item>,
+  again: boolean
+) {
+  const opens: Array<OpenCall> = []
+  const closes: Array<CloseCall> = []
+  for (const item of items) {
+    if (item._tag === "Open") opens.push(item.call)
+    else closes.push(item.call)
+  }
+  const batch = CallBatch.make(closes, opens)
+  const [row] = yield* connection.query(CallBatch.SETTLE, CallBatch.params(batch, again))
+  const { closed, opened } = CallBatch.answersOf(batch, row!)
+  const closedByCall = new Map(batch.closes.map((call, i) => [call, closed[i]!]))
+  let next = 0
+  return items.map((item) => (item._tag === "Open" ? opened[next++]! : closedByCall.get(item.call)!))
+})
+
+const toEarlier = (row: EarlierRow, requestHash: string): Earlier => {
+  if (Buffer.from(row.request_hash).toString("hex") !== requestHash) return { _tag: "IdempotencyConflict" }
+  if (row.answer_status === null) return { _tag: "InFlight", invocationId: receiptOfUuid(row.invocation_id) }
+  return {
+    _tag: "Replay",
+    answer: {
+      status: row.answer_status,
+      headers: JSON.parse(row.answer_headers!),
+      body: Buffer.from(row.answer_body!).toString("utf8")
+    }
+  }
+}
+
+const fateOf = (row: { readonly open: boolean; readonly cost: bigint | null }): CallFate => {
+  if (row.open) return { _tag: "Open" }
+  return row.cost === null ? { _tag: "Unknown" } : { _tag: "Closed", cost: Microcents.make(row.cost) }
+}
+
+const toOverdue = (row: OverdueRow): OverdueCall => ({
+  invocationId: receiptOfUuid(row.invocation_id),
+  consumerId: ConsumerId.make(row.consumer_id),
+  providerId: ProviderId.make(row.provider_id),
+  toolId: ToolId.make(row.tool_id),
+  toolName: row.tool_name,
+  priceVersion: row.price_version,
+  origin: wordOf(ORIGIN_CODE, row.origin),
+  openedAt: DateTime.makeUnsafe(row.opened_at.getTime())
+})

@@ -1,0 +1,48 @@
+/**
+ * Whom a provider's keys bill, in PostgreSQL. One statement each: the row's lock decides between reports at once.
+ */
+import type { DateTime } from "effect"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { type MeterKey, MeterKeyStore } from "../../../domain/metering/MeterKeyStore.ts"
+import { toDate } from "../shared/Instants.ts"
+
+export const layer = Layer.effect(
+  MeterKeyStore,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+
+    return MeterKeyStore.of({
+      bind: Effect.fn("PostgresMeterKeyStore.bind")(
+        ({ consumerId, keyHash, providerId }: MeterKey, at: DateTime.Utc) => sql`
+          INSERT INTO meter_keys AS k (provider_id, key_hash, consumer_id, bindings, bound_at)
+          VALUES (${providerId}, decode(${keyHash}, 'hex'), ${consumerId}, 1, ${toDate(at)})
+          ON CONFLICT (provider_id, key_hash) DO UPDATE SET consumer_id = excluded.consumer_id, bindings = k.bindings + 1,
+            bound_at = greatest(k.bound_at, excluded.bound_at)
+          WHERE k.consumer_id = excluded.consumer_id OR k.bindings = 0
+          RETURNING 1 AS bound`,
+        Effect.map((rows) => rows.length > 0),
+        Effect.orDie
+      ),
+
+      release: Effect.fn("PostgresMeterKeyStore.release")(
+        ({ consumerId, keyHash, providerId }: MeterKey) => sql`
+          UPDATE meter_keys SET bindings = bindings - 1
+          WHERE provider_id = ${providerId} AND key_hash = decode(${keyHash}, 'hex') AND consumer_id = ${consumerId}
+            AND bindings > 0`,
+        Effect.asVoid,
+        Effect.orDie
+      ),
+
+      prune: Effect.fn("PostgresMeterKeyStore.prune")(
+        (before: DateTime.Utc, limit: number) => sql`
+          DELETE FROM meter_keys WHERE (provider_id, key_hash) IN (
+            SELECT provider_id, key_hash FROM meter_keys WHERE bound_at < ${toDate(before)}
+            ORDER BY bound_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+          RETURNING 1 AS pruned`,
+        Effect.map((rows) => rows.length),
+        Effect.orDie
+      )
+    })
+  })
+)

@@ -1,0 +1,43 @@
+/**
+ * Paid calls whose output did not fit, in PostgreSQL.
+ */
+import { type DateTime, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { type UnfitOutput, UnfitOutputs } from "../../../domain/metering/UnfitOutputs.ts"
+import { toDate } from "../shared/Instants.ts"
+import { uuidOfReceipt } from "../ledger/LedgerCodes.ts"
+
+export const layer = Layer.effect(
+  UnfitOutputs,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+
+    return UnfitOutputs.of({
+      note: Effect.fn("PostgresUnfitOutputs.note")(
+        ({ consumerId, receiptId }: UnfitOutput, at: DateTime.Utc) => sql`
+          INSERT INTO unfit_outputs (consumer_id, receipt_id, noted_at)
+          VALUES (${consumerId}, ${uuidOfReceipt(receiptId)}, ${toDate(at)}) ON CONFLICT DO NOTHING`,
+        Effect.asVoid,
+        Effect.orDie
+      ),
+
+      isNoted: Effect.fn("PostgresUnfitOutputs.isNoted")(
+        ({ consumerId, receiptId }: UnfitOutput) => sql`
+          SELECT 1 AS noted FROM unfit_outputs
+          WHERE consumer_id = ${consumerId} AND receipt_id = ${uuidOfReceipt(receiptId)}`,
+        Effect.map((rows) => rows.length > 0),
+        Effect.orDie
+      ),
+
+      prune: Effect.fn("PostgresUnfitOutputs.prune")(
+        (before: DateTime.Utc, limit: number) => sql`
+          DELETE FROM unfit_outputs WHERE (consumer_id, receipt_id) IN (
+            SELECT consumer_id, receipt_id FROM unfit_outputs WHERE noted_at < ${toDate(before)}
+            ORDER BY noted_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+          RETURNING 1 AS pruned`,
+        Effect.map((rows) => rows.length),
+        Effect.orDie
+      )
+    })
+  })
+)

@@ -1,0 +1,90 @@
+/**
+ * Payees in PostgreSQL.
+ */
+import { Array as Arr, type DateTime, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import type { PayeeStanding } from "../../../domain/payments/PaymentGateway.ts"
+import { type Payee, PayeeStore } from "../../../domain/payouts/PayeeStore.ts"
+import { ProviderId } from "../../../domain/shared/Ids.ts"
+import { toDate, toInstant } from "../shared/Instants.ts"
+
+interface PayeeRow {
+  readonly provider_id: string
+  /** JSON text, written and read by this store alone. */
+  readonly standing: string | null
+  readonly automatic: boolean
+  readonly reserve_lifted: boolean
+  readonly updated_at: Date
+}
+
+const AFTER_NOBODY = "00000000-0000-0000-0000-000000000000"
+
+export const layer = Layer.effect(
+  PayeeStore,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+
+    const first = (rows: ReadonlyArray<PayeeRow>) => Option.map(Arr.head(rows), toPayee)
+
+    const putStanding = Effect.fn("PostgresPayeeStore.putStanding")(function* (
+      providerId: ProviderId,
+      standing: PayeeStanding,
+      at: DateTime.Utc
+    ) {
+      yield* sql`INSERT INTO payees (provider_id, account_id, standing, updated_at)
+        VALUES (${providerId}, ${standing.accountId}, ${JSON.stringify(standing)}, ${toDate(at)})
+        ON CONFLICT (provider_id) DO UPDATE SET account_id = excluded.account_id, standing = excluded.standing,
+          updated_at = excluded.updated_at`
+    }, Effect.orDie)
+
+    const putAutomatic = Effect.fn("PostgresPayeeStore.putAutomatic")(function* (
+      providerId: ProviderId,
+      automatic: boolean,
+      at: DateTime.Utc
+    ) {
+      yield* sql`INSERT INTO payees (provider_id, automatic, updated_at)
+        VALUES (${providerId}, ${automatic}, ${toDate(at)})
+        ON CONFLICT (provider_id) DO UPDATE SET automatic = excluded.automatic, updated_at = excluded.updated_at`
+    }, Effect.orDie)
+
+    const putReserveLifted = Effect.fn("PostgresPayeeStore.putReserveLifted")(function* (
+      providerId: ProviderId,
+      lifted: boolean,
+      at: DateTime.Utc
+    ) {
+      yield* sql`INSERT INTO payees (provider_id, reserve_lifted, updated_at)
+        VALUES (${providerId}, ${lifted}, ${toDate(at)})
+        ON CONFLICT (provider_id) DO UPDATE SET reserve_lifted = excluded.reserve_lifted,
+          updated_at = excluded.updated_at`
+    }, Effect.orDie)
+
+    const automatic = Effect.fn("PostgresPayeeStore.automatic")(function* (
+      after: ProviderId | undefined,
+      limit: number
+    ) {
+      const rows = yield* sql<{ readonly provider_id: string }>`
+        SELECT provider_id FROM payees WHERE automatic AND provider_id > ${after ?? AFTER_NOBODY}
+        ORDER BY provider_id LIMIT ${limit}`
+      return rows.map((row) => ProviderId.make(row.provider_id))
+    }, Effect.orDie)
+
+    return PayeeStore.of({
+      find: (providerId) =>
+        sql<PayeeRow>`SELECT * FROM payees WHERE provider_id = ${providerId}`.pipe(Effect.map(first), Effect.orDie),
+      findByAccount: (accountId) =>
+        sql<PayeeRow>`SELECT * FROM payees WHERE account_id = ${accountId}`.pipe(Effect.map(first), Effect.orDie),
+      putStanding,
+      putAutomatic,
+      putReserveLifted,
+      automatic
+    })
+  })
+)
+
+const toPayee = (row: PayeeRow): Payee => ({
+  providerId: ProviderId.make(row.provider_id),
+  standing: row.standing === null ? undefined : (JSON.parse(row.standing) as PayeeStanding),
+  automatic: row.automatic,
+  reserveLifted: row.reserve_lifted,
+  updatedAt: toInstant(row.updated_at)
+})

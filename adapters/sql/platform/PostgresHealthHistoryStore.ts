@@ -1,0 +1,68 @@
+/**
+ * The record of health checks in PostgreSQL. Rows are added to in the order of their keys, so that nodes that come at the
+ * same moment wait for each other instead of each holding what the other wants.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Layer } from "effect"
+import { sumsOf } from "../../../domain/platform/HealthHistory.ts"
+import { type HealthSamples, HealthHistoryStore } from "../../../domain/platform/HealthHistoryStore.ts"
+import { column, OID } from "../shared/Columns.ts"
+
+interface SamplesRow {
+  readonly date: string
+  readonly check_name: string
+  readonly ok: bigint
+  readonly degraded: bigint
+  readonly down: bigint
+}
+
+export const layer = Layer.effect(
+  HealthHistoryStore,
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+
+    const add = Effect.fn("PostgresHealthHistoryStore.add")(function* (samples: ReadonlyArray<HealthSamples>) {
+      const rows = sumsOf(samples)
+      if (rows.length === 0) return
+      const texts = (of: (row: HealthSamples) => string) => column(rows.map(of), OID.text)
+      const counts = (of: (row: HealthSamples) => number) =>
+        column(
+          rows.map((row) => BigInt(of(row))),
+          OID.int8
+        )
+      yield* sql`
+        INSERT INTO health_history AS known (day, check_name, ok, degraded, down)
+        SELECT day::date, check_name, ok, degraded, down FROM unnest(${texts(({ date }) => date)},
+          ${texts(({ check }) => check)}, ${counts(({ ok }) => ok)}, ${counts(({ degraded }) => degraded)},
+          ${counts(({ down }) => down)}) AS given (day, check_name, ok, degraded, down)
+        ON CONFLICT (day, check_name) DO UPDATE SET ok = known.ok + excluded.ok,
+          degraded = known.degraded + excluded.degraded, down = known.down + excluded.down`
+    }, Effect.orDie)
+
+    const since = Effect.fn("PostgresHealthHistoryStore.since")(function* (date: string) {
+      const rows = yield* sql<SamplesRow>`
+        SELECT to_char(day, 'YYYY-MM-DD') AS date, check_name, ok, degraded, down FROM health_history
+        WHERE day >= ${date}::text::date ORDER BY day, check_name`
+      return rows.map(toSamples)
+    }, Effect.orDie)
+
+    const prune = Effect.fn("PostgresHealthHistoryStore.prune")(function* (before: string, limit: number) {
+      const rows = yield* sql`
+        DELETE FROM health_history WHERE (day, check_name) IN (
+          SELECT day, check_name FROM health_history WHERE day < ${before}::text::date
+          ORDER BY day, check_name LIMIT ${limit})
+        RETURNING 1`
+      return rows.length
+    }, Effect.orDie)
+
+    return HealthHistoryStore.of({ add, since, prune })
+  })
+)
+
+const toSamples = (row: SamplesRow): HealthSamples => ({
+  date: row.date,
+  check: row.check_name,
+  ok: Number(row.ok),
+  degraded: Number(row.degraded),
+  down: Number(row.down)
+})

@@ -1,0 +1,85 @@
+/**
+ * The schema and the connections of PostgreSQL. Which migrations there are is told by whoever composes the service.
+ */
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { SchemaKeeper } from "../../../domain/platform/SchemaKeeper.ts"
+import { BACKLOG_COUNTED_MAX, StoreWatch } from "../../../domain/platform/StoreWatch.ts"
+
+export interface Migrations<E> {
+  readonly latestVersion: number
+  /** Applies what is pending, says what that was, and waits for others who do the same. */
+  readonly run: Effect.Effect<ReadonlyArray<readonly [id: number, name: string]>, E, SqlClient.SqlClient>
+}
+
+interface BacklogRow {
+  readonly open: bigint
+  readonly overdue: bigint
+  readonly held: bigint
+  readonly unlogged: bigint
+}
+
+const keeper = <E>({ latestVersion, run }: Migrations<E>) =>
+  Layer.effect(
+    SchemaKeeper,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      const version = Effect.gen(function* () {
+        const [table] = yield* sql<{ readonly is_there: boolean }>`
+          SELECT to_regclass('effect_sql_migrations') IS NOT NULL AS is_there`
+        if (!table!.is_there) return 0
+        const [row] = yield* sql<{ readonly version: number }>`
+          SELECT coalesce(max(migration_id), 0) AS version FROM effect_sql_migrations`
+        return row!.version
+      })
+
+      const bringUpToDate = Effect.gen(function* () {
+        const applied = yield* run
+        const tables = yield* sql<{ readonly name: string }>`
+          SELECT tablename::text AS name FROM pg_tables WHERE schemaname = current_schema() ORDER BY 1`
+        return {
+          applied: applied.map(([id, name]) => `${String(id).padStart(4, "0")}_${name}`),
+          version: yield* version,
+          tables: tables.map(({ name }) => name)
+        }
+      }).pipe(Effect.provideService(SqlClient.SqlClient, sql), Effect.withSpan("PostgresUpkeep.bringUpToDate"))
+
+      return SchemaKeeper.of({
+        standing: Effect.map(Effect.orDie(version), (found) => ({ version: found, expected: latestVersion })),
+        bringUpToDate: Effect.orDie(bringUpToDate)
+      })
+    })
+  )
+
+const watch = Layer.effect(
+  StoreWatch,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    return StoreWatch.of({
+      ping: sql`SELECT 1`.pipe(Effect.asVoid, Effect.orDie),
+      connections: sql<{ readonly state: string; readonly count: bigint }>`
+        SELECT coalesce(state, 'unknown') AS state, count(*) AS count FROM pg_stat_activity
+        WHERE datname = current_database() AND starts_with(application_name, 'agent-tool-billing')
+        GROUP BY 1 ORDER BY 1`.pipe(
+        Effect.map((rows) => rows.map(({ count, state }) => ({ state, count: Number(count) }))),
+        Effect.orDie
+      ),
+      backlog: sql<BacklogRow>`
+        SELECT count(*) AS open, count(*) FILTER (WHERE deadline_at <= now()) AS overdue,
+          coalesce(sum(held), 0)::bigint AS held,
+          (SELECT count(*) FROM (SELECT FROM receipts_unlogged LIMIT ${BACKLOG_COUNTED_MAX}) waiting) AS unlogged
+        FROM calls_open`.pipe(
+        Effect.map(([row]) => ({
+          openCalls: Number(row!.open),
+          overdueCalls: Number(row!.overdue),
+          heldMicrocents: row!.held,
+          unloggedReceipts: Number(row!.unlogged)
+        })),
+        Effect.orDie
+      )
+    })
+  })
+)
+
+export const layer = <E>(migrations: Migrations<E>) => Layer.merge(keeper(migrations), watch)

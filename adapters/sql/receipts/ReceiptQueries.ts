@@ -1,0 +1,55 @@
+/**
+ * Conditions over receipts that several stores ask with. Receipt ids are UUIDs of version 7, so their order is the
+ * order of time, and a period is a range of ids: one index serves owner, order and period.
+ */
+import { DateTime } from "effect"
+import type { SqlClient, Statement } from "effect/sql"
+import type { ReceiptStatus } from "../../../domain/receipts/Receipt.ts"
+import type { ReceiptOwner } from "../../../domain/receipts/ReceiptStore.ts"
+import { isIssuedReceiptId, type ReceiptId } from "../../../domain/shared/Ids.ts"
+import type { Position } from "../../../domain/shared/Page.ts"
+import { codesOfStatus, uuidOfReceipt } from "../ledger/LedgerCodes.ts"
+
+export const STATUS_OF_CODE: Readonly<Record<number, ReceiptStatus>> = {
+  1: "success",
+  2: "error",
+  3: "timeout",
+  4: "rate_limited",
+  // With a cause: see `LedgerCodes`.
+  5: "error",
+  6: "error"
+}
+
+/** An id may be older than its call's time: by the skew that a reported time is allowed, and a moment. */
+const ID_SLACK_MS = 6 * 60_000
+
+export const belongsTo = (sql: SqlClient.SqlClient, owner: ReceiptOwner, table: "r" | "h"): Statement.Fragment =>
+  owner.role === "consumer"
+    ? sql`${sql.literal(table)}.consumer_id = ${owner.ownerId}`
+    : sql`${sql.literal(table)}.provider_id = ${owner.ownerId}`
+
+export const calledSince = (sql: SqlClient.SqlClient, since: DateTime.Utc): Statement.Fragment =>
+  sql`(r.receipt_id >= ${smallestIdAt(since.epochMilliseconds - ID_SLACK_MS)}::uuid
+    AND r.called_at >= ${DateTime.toDate(since)})`
+
+export const hasStatus = (sql: SqlClient.SqlClient, status: ReceiptStatus): Statement.Fragment =>
+  sql.in("r.status", codesOfStatus(status))
+
+/** By the time alone: a metered call may be reported later than it was made. */
+export const calledBefore = (sql: SqlClient.SqlClient, until: DateTime.Utc): Statement.Fragment =>
+  sql`r.called_at < ${DateTime.toDate(until)}`
+
+/** Newest first: what comes after a position has smaller ids. Anything that is no receipt's id ends the list. */
+export const beyond = (sql: SqlClient.SqlClient, after: Position | undefined): ReadonlyArray<Statement.Fragment> => {
+  if (after === undefined) return []
+  return isIssuedReceiptId(after.id) ? [sql`r.receipt_id < ${uuidOfReceipt(after.id)}::uuid`] : [sql`false`]
+}
+
+/** Nothing is stored under an id that was not issued here, so nothing is found. */
+export const hasReceiptId = (sql: SqlClient.SqlClient, column: string, id: ReceiptId): Statement.Fragment =>
+  isIssuedReceiptId(id) ? sql`${sql.literal(column)} = ${uuidOfReceipt(id)}` : sql`false`
+
+const smallestIdAt = (epochMs: number): string => {
+  const hex = Math.max(0, epochMs).toString(16).padStart(12, "0")
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-0000-0000-000000000000`
+}

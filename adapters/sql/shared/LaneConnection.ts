@@ -1,0 +1,143 @@
+/**
+ * A connection of a lane's own: settings that suit one prepared statement sent over and over, opened when it is first
+ * needed and again after it broke. Connections to PostgreSQL that end mid-statement all fail as retryable here; so does one
+ * that is silent for longer than any statement may take: its peer is gone, or might as well be.
+ *
+ * Before a statement is tried again the server ends the session of the connection that broke: what was sent over it is
+ * done by then or never will be, however late it comes out of the network.
+ */
+import { PgConnection, PgTypes, type PgClient } from "@effect/sql-pg"
+import { Context, Duration, Effect, Exit, Scope } from "effect"
+import { SqlError } from "effect/sql"
+import { makeDeadlines } from "../../../domain/shared/Deadlines.ts"
+
+export type Rows = ReadonlyArray<ReadonlyArray<unknown>>
+
+export interface LaneConnection {
+  /** Positional rows of a prepared statement. */
+  query(sql: string, params: ReadonlyArray<unknown>): Effect.Effect<Rows, SqlError.SqlError>
+}
+
+/** As the server knows it; process ids are given out again, so the start belongs to it. */
+interface Session {
+  readonly pid: number
+  readonly startedAt: string
+}
+
+interface Open {
+  readonly connection: PgConnection.PgConnection
+  readonly scope: Scope.Closeable
+}
+
+const SESSION = `SELECT pid, backend_start::text FROM pg_stat_activity WHERE pid = pg_backend_pid()`
+const END_SESSION = `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+  WHERE pid = $1 AND backend_start = $2::timestamptz`
+
+/** The plan of an `unnest` statement is the same whatever the arrays hold, and never worth compiling. */
+const startupParameters = {
+  plan_cache_mode: "force_generic_plan",
+  jit: "off",
+  // Every table is reached by its key. A plan made while a table was empty must not scan it when it is full.
+  enable_seqscan: "off",
+  enable_bitmapscan: "off",
+  // A wallet that somebody else keeps locked must not hold up the calls of everybody.
+  lock_timeout: "2s",
+  statement_timeout: "10s"
+}
+
+/** Longer than `statement_timeout`, by what the answer may need on its way. */
+export const LaneSilenceMs = Context.Reference<number>("agent-tool-billing/adapters/sql/LaneSilenceMs", {
+  defaultValue: () => 12_000
+})
+const CONNECT_TIMEOUT = Duration.seconds(3)
+
+export const make = Effect.fnUntraced(function* (
+  config: PgClient.PgClientConfig,
+  lane: string
+): Effect.fn.Return<LaneConnection, never, Scope.Scope> {
+  const scope = yield* Effect.scope
+  const run = Effect.runForkWith(yield* Effect.context<never>())
+  const silenceMs = yield* LaneSilenceMs
+  const deadlines = yield* makeDeadlines
+  let open: Open | undefined
+  let last: Session | undefined
+
+  const connect = Effect.gen(function* () {
+    const own = yield* Scope.fork(scope)
+    const connection = yield* PgConnection.make({
+      ...config,
+      connectTimeout: CONNECT_TIMEOUT,
+      applicationName: `${config.applicationName ?? "agent-tool-billing"} ${lane}`,
+      startupParameters: { ...config.startupParameters, ...startupParameters }
+    }).pipe(
+      Scope.provide(own),
+      Effect.onError((cause) => Scope.close(own, Exit.failCause(cause))),
+      Effect.mapError(asBroken)
+    )
+    const fresh: Open = { connection, scope: own }
+    yield* takeOver(fresh).pipe(Effect.onError((cause) => Scope.close(own, Exit.failCause(cause))))
+    open = fresh
+    return fresh
+  })
+
+  const takeOver = Effect.fnUntraced(function* (fresh: Open) {
+    if (last !== undefined) {
+      const [ended] = yield* ask(END_SESSION, [PgTypes.int4(last.pid), PgTypes.text(last.startedAt)])(fresh)
+      if (ended?.[0] === false) return yield* stillThere(last)
+    }
+    const [session] = yield* ask(SESSION, [])(fresh)
+    last = { pid: Number(session![0]), startedAt: String(session![1]) }
+  })
+
+  const disconnect = Effect.suspend(() => {
+    const broken = open
+    open = undefined
+    return broken === undefined ? Effect.void : Scope.close(broken.scope, Exit.void)
+  })
+
+  /** Closing fails the statement that waits on it, as a connection that broke would. */
+  const ask = (sql: string, params: ReadonlyArray<unknown>) => (on: Open) =>
+    Effect.suspend(() => {
+      const deadline = deadlines.start(silenceMs, () => run(Scope.close(on.scope, Exit.void)))
+      return Effect.ensuring(
+        on.connection.queryValues(sql, params),
+        Effect.sync(() => deadline.end())
+      )
+    })
+
+  return {
+    query: (sql, params) =>
+      Effect.suspend(() => (open === undefined ? connect : Effect.succeed(open))).pipe(
+        Effect.flatMap(ask(sql, params)),
+        Effect.catch((error) =>
+          isBroken(error) ? Effect.andThen(disconnect, Effect.fail(asBroken(error))) : Effect.fail(error)
+        )
+      )
+  }
+})
+
+/** SQLSTATE 57P..: the server ends this session or is starting; 53…: it is out of connections, memory or disk. */
+const isBroken = (error: SqlError.SqlError): boolean => {
+  if (error.reason._tag === "ConnectionError") return true
+  const cause = error.reason.cause
+  const code = typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : ""
+  return code.startsWith("57P") || code.startsWith("53")
+}
+
+const stillThere = ({ pid }: Session): SqlError.SqlError =>
+  new SqlError.SqlError({
+    reason: new SqlError.ConnectionError({
+      cause: new Error(`PostgreSQL's process ${pid} does not end`),
+      message: "The session of the connection before has not ended",
+      operation: "connect"
+    })
+  })
+
+const asBroken = (error: SqlError.SqlError): SqlError.SqlError =>
+  new SqlError.SqlError({
+    reason: new SqlError.ConnectionError({
+      cause: error.reason.cause,
+      message: error.message,
+      operation: error.reason.operation
+    })
+  })

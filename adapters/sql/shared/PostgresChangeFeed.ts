@@ -1,0 +1,126 @@
+/**
+ * The change feed over LISTEN and NOTIFY. One connection per process listens; what it hears, and what this process has
+ * published and committed itself, goes to every reader. While that connection is lost nobody can know what has changed,
+ * so readers are told again and again to forget everything.
+ */
+import { PgClient, PgConnection } from "@effect/sql-pg"
+import { Cause, Deferred, Duration, Effect, Layer, Option, PubSub, Queue, Random, Schema, Stream } from "effect"
+import { SqlError } from "effect/sql"
+import { randomBytes } from "node:crypto"
+import { Change, ChangeFeed } from "../../../domain/shared/ChangeFeed.ts"
+
+const CHANNEL = "agent_tool_billing_changes"
+const APPLICATION_NAME = "agent-tool-billing change feed"
+/** A reader that falls behind by more loses the oldest: caches have their time to live behind the feed. */
+const CHANGES_WAITING_MAX = 16_384
+const FORGET_EVERY = Duration.millis(400)
+const RECONNECT_AFTER_MS_MIN = 50
+const RECONNECT_AFTER_MS_MAX = 5_000
+/** A connection that died without a word is noticed by the question that it leaves unanswered. */
+const HEARTBEAT_EVERY = Duration.seconds(2)
+const HEARTBEAT_WAIT_MAX = Duration.seconds(2)
+
+const silence = new SqlError.SqlError({
+  reason: new SqlError.ConnectionError({
+    cause: "no answer",
+    message: "The server does not answer",
+    operation: "listen"
+  })
+})
+
+const Notice = Schema.fromJsonString(Schema.Struct({ node: Schema.String, sequence: Schema.Int, change: Change }))
+const encodeNotice = Schema.encodeSync(Notice)
+const decodeNotice = Schema.decodeUnknownOption(Notice)
+
+export const layer: Layer.Layer<ChangeFeed, SqlError.SqlError, PgClient.PgClient> = Layer.effect(
+  ChangeFeed,
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    const changes = yield* Effect.acquireRelease(PubSub.sliding<Change>(CHANGES_WAITING_MAX), PubSub.shutdown)
+    const tell = (change: Change) => Effect.asVoid(PubSub.publish(changes, change))
+
+    // An own change is told as soon as it is committed. It also comes back as a notification, before or after that, and
+    // it alone comes when the answer to COMMIT is lost: whichever is first tells it, the other one finds it here.
+    const node = randomBytes(8).toString("hex")
+    const toldOnce = new Set<number>()
+    let lastSequence = 0
+    const tellOwn = (sequence: number, change: Change) =>
+      Effect.suspend(() => {
+        if (toldOnce.delete(sequence)) return Effect.void
+        toldOnce.add(sequence)
+        return tell(change)
+      })
+
+    const hear = (payload: string) =>
+      Option.match(decodeNotice(payload), {
+        onNone: () => Effect.logWarning("An unreadable notification came in on the change feed's channel"),
+        onSome: (notice) => (notice.node === node ? tellOwn(notice.sequence, notice.change) : tell(notice.change))
+      })
+
+    let isListening = false
+    let reconnectAfterMs = RECONNECT_AFTER_MS_MIN
+    const listening = yield* Deferred.make<void, SqlError.SqlError>()
+
+    const forgetEverything = tell({ topic: "everything", id: "" })
+    const found = Effect.suspend(() => {
+      isListening = true
+      reconnectAfterMs = RECONNECT_AFTER_MS_MIN
+      toldOnce.clear()
+      return Effect.andThen(forgetEverything, Deferred.succeed(listening, undefined))
+    })
+    const deaf = Effect.suspend(() => {
+      isListening = false
+      return forgetEverything
+    })
+    const lost = (cause: Cause.Cause<unknown>) =>
+      Effect.andThen(deaf, Effect.logWarning("The change feed lost its connection", cause))
+
+    const listen = Effect.gen(function* () {
+      const connection = yield* PgConnection.make({
+        ...sql.config,
+        applicationName: APPLICATION_NAME,
+        multiplex: false
+      })
+      const session = yield* connection.pin
+      const notifications = yield* session.listen(CHANNEL)
+      yield* found
+      const hearAll = Effect.forever(Effect.flatMap(Queue.take(notifications), ({ payload }) => hear(payload)))
+      // Said before the question is given up, which on a dead connection takes seconds more.
+      const noAnswer = Effect.sleep(HEARTBEAT_WAIT_MAX).pipe(Effect.andThen(deaf), Effect.andThen(Effect.fail(silence)))
+      const stayAlive = Effect.sleep(HEARTBEAT_EVERY).pipe(
+        Effect.andThen(Effect.raceFirst(session.query("SELECT 1"), noAnswer)),
+        Effect.forever
+      )
+      return yield* Effect.raceFirst(hearAll, stayAlive)
+    }).pipe(Effect.scoped)
+
+    const pause = Effect.gen(function* () {
+      const jitter = yield* Random.nextBetween(0.5, 1)
+      yield* Effect.sleep(reconnectAfterMs * jitter)
+      reconnectAfterMs = Math.min(reconnectAfterMs * 2, RECONNECT_AFTER_MS_MAX)
+    })
+
+    yield* listen.pipe(
+      Effect.tapErrorTag("SqlError", (error) => Deferred.fail(listening, error)),
+      Effect.catchCause((cause) => (Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : lost(cause))),
+      Effect.andThen(pause),
+      Effect.forever,
+      Effect.forkScoped
+    )
+    yield* Effect.sleep(FORGET_EVERY).pipe(
+      Effect.andThen(Effect.suspend(() => (isListening ? Effect.void : forgetEverything))),
+      Effect.forever,
+      Effect.forkScoped
+    )
+    yield* Deferred.await(listening)
+
+    return ChangeFeed.of({
+      publish: Effect.fn("PostgresChangeFeed.publish")(function* (change) {
+        const sequence = ++lastSequence
+        yield* sql`SELECT pg_notify(${CHANNEL}, ${encodeNotice({ node, sequence, change })})`
+        yield* sql.afterCommit(tellOwn(sequence, change))
+      }, Effect.orDie),
+      changes: Stream.fromPubSub(changes)
+    })
+  })
+)

@@ -1,0 +1,66 @@
+/**
+ * Idempotency keys in PostgreSQL. The row is taken inside the caller's transaction: whoever comes second waits on its
+ * primary key until that transaction ends, and sees either the answer or a free key.
+ */
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { IdempotencyInFlight, IdempotencyStore } from "../../../domain/shared/IdempotencyStore.ts"
+import { toDate } from "./Instants.ts"
+
+const WAIT_MS_MAX = 5_000
+const RETRY_AFTER_SECONDS = 2
+
+interface KnownRow {
+  readonly request_hash: string
+  readonly sealed_answer: string | null
+}
+
+export const layer = Layer.effect(
+  IdempotencyStore,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const inFlight = Effect.suspend(() => new IdempotencyInFlight({ retryAfterSeconds: RETRY_AFTER_SECONDS }))
+
+    return IdempotencyStore.of({
+      claim: Effect.fn("PostgresIdempotencyStore.claim")(
+        function* ({ at, keyHash, requestHash, scope }) {
+          yield* sql`SELECT set_config('lock_timeout', ${`${WAIT_MS_MAX}ms`}, true)`
+          const taken = yield* sql`
+            INSERT INTO idempotency_keys (scope, key_hash, request_hash, created_at)
+            VALUES (${scope}, decode(${keyHash}, 'hex'), decode(${requestHash}, 'hex'), ${toDate(at)})
+            ON CONFLICT DO NOTHING RETURNING 1 AS taken`.pipe(
+            Effect.catchReason("SqlError", "LockTimeoutError", () => inFlight)
+          )
+          yield* sql`SET LOCAL lock_timeout TO DEFAULT`
+          if (taken.length > 0) return { _tag: "Claimed" } as const
+          const [known] = yield* sql<KnownRow>`
+            SELECT encode(request_hash, 'hex') AS request_hash, sealed_answer FROM idempotency_keys
+            WHERE scope = ${scope} AND key_hash = decode(${keyHash}, 'hex')`
+          // No row: pruned just now. No answer: taken by this very transaction.
+          if (known === undefined || known.sealed_answer === null) return yield* inFlight
+          return { _tag: "Known", requestHash: known.request_hash, sealedAnswer: known.sealed_answer } as const
+        },
+        Effect.catchTag("SqlError", Effect.die)
+      ),
+
+      complete: Effect.fn("PostgresIdempotencyStore.complete")(function* (scope, keyHash, sealedAnswer) {
+        const completed = yield* sql`
+          UPDATE idempotency_keys SET sealed_answer = ${sealedAnswer}
+          WHERE scope = ${scope} AND key_hash = decode(${keyHash}, 'hex') RETURNING 1 AS completed`
+        if (completed.length === 0) {
+          return yield* Effect.die(new Error("An answer came for an idempotency key that nobody took"))
+        }
+      }, Effect.orDie),
+
+      prune: Effect.fn("PostgresIdempotencyStore.prune")(
+        (before, limit) => sql`
+          DELETE FROM idempotency_keys WHERE (scope, key_hash) IN (
+            SELECT scope, key_hash FROM idempotency_keys WHERE created_at < ${toDate(before)}
+            ORDER BY created_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+          RETURNING 1 AS pruned`,
+        Effect.map((rows) => rows.length),
+        Effect.orDie
+      )
+    })
+  })
+)

@@ -1,0 +1,56 @@
+/**
+ * Reads PostgreSQL's clock, at the start and then every few seconds, and corrects the node's clock by it. A node that has no
+ * clock to correct, as in a test, goes by its own.
+ */
+import { DateTime, Duration, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { CorrectedClock, DatabaseTime } from "../../../domain/shared/CorrectedClock.ts"
+import { monotonicNowMs } from "../../../domain/shared/Monotonic.ts"
+
+const READ_EVERY = Duration.seconds(5)
+const READ_WITHIN = Duration.seconds(10)
+/** The first answer of a fresh connection is slow; of several the later ones are the better ones. */
+const READINGS_AT_START = 3
+
+export const layer = Layer.effect(
+  DatabaseTime,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const corrected = yield* CorrectedClock
+    if (corrected === undefined) return { now: DateTime.now }
+
+    const read = Effect.gen(function* () {
+      const askedMs = yield* monotonicNowMs
+      const [row] = yield* sql<{ readonly now_ms: number }>`
+        SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now_ms`
+      corrected.correct({ databaseMs: row!.now_ms, askedMs, answeredMs: yield* monotonicNowMs })
+      return DateTime.makeUnsafe(Math.floor(row!.now_ms))
+    })
+
+    const tell = (before: string | undefined) =>
+      Effect.suspend(() => {
+        const now = corrected.jobsWaitFor()
+        if ((now === undefined) === (before === undefined)) return Effect.succeed(now)
+        return Effect.as(
+          now === undefined
+            ? Effect.logInfo("This node's clock agrees with the database's again")
+            : Effect.logError(now),
+          now
+        )
+      })
+
+    yield* Effect.replicateEffect(read, READINGS_AT_START)
+    let told = yield* tell(undefined)
+    yield* read.pipe(
+      Effect.timeout(READ_WITHIN),
+      // The database check says that it does not answer, and the monotonic clock counts on meanwhile.
+      Effect.ignoreCause,
+      Effect.andThen(Effect.suspend(() => tell(told))),
+      Effect.tap((now) => Effect.sync(() => (told = now))),
+      Effect.delay(READ_EVERY),
+      Effect.forever,
+      Effect.forkScoped
+    )
+    return { now: Effect.orDie(read) }
+  })
+)
