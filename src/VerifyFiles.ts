@@ -5,7 +5,7 @@
 import { Console, Effect, FileSystem, Schema } from "effect"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { parseArgs } from "node:util"
-import { verifyReceipt } from "../adapters/browser/ReceiptVerifier.ts"
+import { verifyReceipt } from "../adapters/site/verify/ReceiptVerifier.browser.ts"
 import { ArgumentsInvalid } from "./config/Arguments.ts"
 
 export class ReceiptRefused extends Schema.TaggedError<ReceiptRefused>()("ReceiptRefused", {

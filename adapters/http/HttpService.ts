@@ -2,13 +2,13 @@
  * The whole HTTP service behind one function: requests in, answers out. Servers, tests and embedders call this.
  */
 import { Effect, Layer } from "effect"
+import { Pages } from "./Pages.ts"
 import { Dispatcher, make } from "./pipeline/Dispatcher.ts"
 import { HttpMetrics } from "./pipeline/HttpMetrics.ts"
-import { nothingHere } from "./pages/NotFoundPage.ts"
 import { RateLimits } from "./pipeline/RateLimits.ts"
 import { routes } from "./Routes.ts"
 
 export const layer = Layer.effect(
   Dispatcher,
-  Effect.flatMap(Effect.all([routes, nothingHere]), ([all, page]) => make(all, page))
+  Effect.flatMap(Effect.all([routes, Pages]), ([all, pages]) => make(all, pages.notFound))
 ).pipe(Layer.provide([RateLimits.layer, HttpMetrics.layer]))

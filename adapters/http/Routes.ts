@@ -1,5 +1,5 @@
 /**
- * Every route of the contract with the function that answers it, and the documents about it.
+ * Every route of the service with the function that answers it.
  */
 import { Effect } from "effect"
 import { accountsRoutes } from "./handlers/AccountsHandlers.ts"
@@ -24,17 +24,7 @@ import { toolsRoutes } from "./handlers/ToolsHandlers.ts"
 import { trustRoutes } from "./handlers/TrustHandlers.ts"
 import { usageRoutes } from "./handlers/UsageHandlers.ts"
 import { webhookRoutes } from "./handlers/WebhookHandlers.ts"
-import { assetRoutes } from "./pages/AssetRoutes.ts"
-import { developerDashboardRoutes } from "./pages/DeveloperDashboardPage.ts"
-import { catalogPageRoutes } from "./pages/CatalogPages.ts"
-import { changelogRoutes } from "./pages/ChangelogPage.ts"
-import { docsRoutes } from "./pages/DocsPage.ts"
-import { homeRoutes } from "./pages/HomePage.ts"
-import { providerDashboardRoutes } from "./pages/ProviderDashboardPage.ts"
-import { registerRoutes } from "./pages/RegisterPages.ts"
-import { specRoutes } from "./pages/SpecPage.ts"
-import { statusPageRoutes } from "./pages/StatusPage.ts"
-import { verifyRoutes } from "./pages/VerifyPage.ts"
+import { Pages } from "./Pages.ts"
 
 const subjects = Effect.map(
   Effect.all([
@@ -58,23 +48,13 @@ const subjects = Effect.map(
     platformRoutes,
     statusRoutes,
     submissionsRoutes,
-    metricsRoutes,
-    homeRoutes,
-    docsRoutes,
-    verifyRoutes,
-    statusPageRoutes,
-    specRoutes,
-    changelogRoutes,
-    registerRoutes,
-    developerDashboardRoutes,
-    providerDashboardRoutes,
-    catalogPageRoutes,
-    assetRoutes
+    metricsRoutes
   ]),
   (groups) => groups.flat()
 )
 
-/** With those that tell where the others are. */
-export const routes = Effect.flatMap(subjects, (others) =>
-  Effect.map(indexRoutes(others), (indexes) => [...others, ...indexes])
-)
+/** The indexes list the other routes. */
+export const routes = Effect.gen(function* () {
+  const others = [...(yield* subjects), ...(yield* Pages).routes]
+  return [...others, ...(yield* indexRoutes(others))]
+})

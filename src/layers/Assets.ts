@@ -1,23 +1,23 @@
 /**
- * What pages load, read once: the browser's modules, whose types are taken off where they are sources, and the chart
- * library as its package ships it.
+ * The files that pages load, read once: the browser modules, without their types, and the chart library as its package
+ * ships it.
  */
 import { Effect, FileSystem, Layer, Path } from "effect"
 import { stripTypeScriptTypes } from "node:module"
-import { type Asset, Assets } from "../../adapters/http/Assets.ts"
+import { type Asset, Assets } from "../../adapters/site/kit/Assets.ts"
 
 export const assets = Layer.effect(
   Assets,
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
-    const folder = yield* path.fromFileUrl(new URL("../../adapters/browser/", import.meta.url))
+    const folder = yield* path.fromFileUrl(new URL("../../adapters/site/", import.meta.url))
     const found = new Map<string, Asset>()
-    for (const file of (yield* fs.readDirectory(folder)).toSorted()) {
-      const parts = /^(\w+)\.(ts|js)$/u.exec(file)
+    for (const file of (yield* fs.readDirectory(folder, { recursive: true })).toSorted()) {
+      const parts = /^(\w+\/\w+)\.browser\.(ts|js)$/u.exec(file)
       if (parts === null) continue
       const source = yield* fs.readFileString(path.join(folder, file))
-      const text = parts[2] === "ts" ? importingScripts(withoutTypes(source)) : source
+      const text = importingScripts(parts[2] === "ts" ? withoutTypes(source) : source)
       found.set(`${parts[1]}.js`, { contentType: "text/javascript; charset=utf-8", text })
     }
     for (const [name, file, contentType] of CHARTS) {
@@ -44,4 +44,6 @@ const withoutTypes = (source: string): string => {
   }
 }
 
-const importingScripts = (source: string): string => source.replaceAll(/(from "\.\/\w+)\.ts"/gu, '$1.js"')
+/** Modules are served without the `.browser` of their file names. */
+const importingScripts = (source: string): string =>
+  source.replaceAll(/(from "\.{1,2}\/[\w/]+)\.browser\.(?:ts|js)"/gu, '$1.js"')

@@ -10,6 +10,7 @@ import { RateLimiter } from "effect/persistence"
 import { limiterProbe } from "../../adapters/http/handlers/LimiterProbe.ts"
 import { BaseUrl } from "../../adapters/http/BaseUrl.ts"
 import * as HttpService from "../../adapters/http/HttpService.ts"
+import * as SitePages from "../../adapters/site/SitePages.ts"
 import { parseTrustedProxies } from "../../adapters/http/pipeline/ClientAddress.ts"
 import { TrustedProxyRanges } from "../../adapters/http/pipeline/Dispatcher.ts"
 import { RequestTimeoutMs } from "../../adapters/http/pipeline/RequestTimeout.ts"
@@ -180,6 +181,7 @@ const probes = Layer.effect(
 export const service = (config: AppConfig) => {
   const books = stores(config)
   return HttpService.layer.pipe(
+    Layer.provide(SitePages.layer),
     Layer.merge(Layer.provide(jobs, probes)),
     Layer.provide(core),
     Layer.provide([

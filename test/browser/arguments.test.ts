@@ -3,8 +3,8 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { Refused } from "../../adapters/browser/Api.ts"
-import { argumentsOf, inputNow, inputOf, placedAt } from "../../adapters/browser/Arguments.ts"
+import { Refused } from "../../adapters/site/kit/Api.browser.ts"
+import { argumentsOf, inputNow, inputOf, placedAt } from "../../adapters/site/kit/Arguments.browser.ts"
 
 const SCHEMA = {
   type: "object",

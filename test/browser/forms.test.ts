@@ -4,7 +4,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
-import { microcentsOf, money } from "../../adapters/browser/Figures.ts"
+import { microcentsOf, money } from "../../adapters/site/kit/Figures.browser.ts"
 import { browser, browserWith, hasBrowser, open } from "../support/Browser.ts"
 import { ready } from "../support/ServiceProcess.ts"
 

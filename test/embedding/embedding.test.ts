@@ -38,7 +38,7 @@ const modules = [
 ].map((path) => (path === "" ? manifest.name : `${manifest.name}/${path}`))
 
 /** These act on a page as they load. */
-const isForBrowsers = (module: string): boolean => module.includes("/adapters/browser/")
+const isForBrowsers = (module: string): boolean => module.endsWith(".browser")
 
 const placed = Effect.gen(function* () {
   const packed = yield* PackedPackage

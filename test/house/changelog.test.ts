@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { API_VERSION } from "../../adapters/http/api/Api.ts"
-import { changelog, changelogMarkdown } from "../../adapters/http/pages/ChangelogEntries.ts"
+import { changelog, changelogMarkdown } from "../../adapters/site/changelog/ChangelogEntries.ts"
 import manifest from "../../package.json" with { type: "json" }
 
 const numbers = (version: string) => version.split(".").map(Number)

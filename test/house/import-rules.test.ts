@@ -83,7 +83,12 @@ describe("an import that leaves its room is refused", () => {
       "adapters/http/api",
       ["../../sql/LedgerStore.ts", "../../../src/config.ts", "../../../adapters/sql/X.ts", ...gone]
     ],
-    ["adapters/http/pages/parts", ["../../../sql/LedgerStore.ts", "../../../../src/config.ts", ...gone]],
+    ["adapters/http/api/parts", ["../../../sql/LedgerStore.ts", "../../../../src/config.ts", ...gone]],
+    ["adapters/site", ["../sql/LedgerStore.ts", "../../src/config.ts", ...gone]],
+    [
+      "adapters/site/tool",
+      ["../../sql/LedgerStore.ts", "../../../src/config.ts", "../kit/Form.browser.ts", "./ToolPage.browser.ts", ...gone]
+    ],
     ["migrations", ["node:fs", "ajv", "../domain/shared/Ids.ts", "../adapters/sql/X.ts", "../src/config.ts", ...gone]],
     ["src", ["../test/support/postgres.ts", ...gone]],
     ["test/domain", gone],
@@ -104,9 +109,13 @@ describe("an import that stays in its room passes", () => {
     ["adapters/http", [...libraries, "./Server.ts", "./api/Api.ts", "../../domain/shared/Ids.ts"]],
     [
       "adapters/http/api",
-      [...libraries, "./Api.ts", "../Server.ts", "../pages/Home.ts", "../../../domain/shared/Ids.ts"]
+      [...libraries, "./Api.ts", "../Server.ts", "../pipeline/Route.ts", "../../../domain/shared/Ids.ts"]
     ],
-    ["adapters/http/pages/parts", [...libraries, "../Home.ts", "../../Server.ts", "../../../../domain/shared/Ids.ts"]],
+    ["adapters/http/api/parts", [...libraries, "../Api.ts", "../../Server.ts", "../../../../domain/shared/Ids.ts"]],
+    [
+      "adapters/site/tool",
+      [...libraries, "./ToolPage.ts", "../kit/Html.ts", "../../http/pipeline/Route.ts", "../../../domain/shared/Ids.ts"]
+    ],
     ["migrations", ["effect", "effect/sql", "effect/sql/Migrator", "@effect/sql-pg", "./0001_ledger.ts"]],
     ["src", [...libraries, "../domain/shared/Ids.ts", "../adapters/http/Server.ts", "../migrations/index.ts"]],
     ["test/domain", [...libraries, "../../src/config.ts", "../../adapters/sql/X.ts", "../../domain/shared/Ids.ts"]]
@@ -114,6 +123,26 @@ describe("an import that stays in its room passes", () => {
     Effect.map(refused(folder, modules), (caught) => assert.deepStrictEqual(caught, []))
   )
 })
+
+it.live("a browser module imports browser modules, and types of the API", () =>
+  Effect.gen(function* () {
+    const files = {
+      "adapters/site/tool/Value.browser.ts": `import { a } from "../../http/api/Api.ts"\nexport const b = a\n`,
+      "adapters/site/tool/Server.browser.ts": `import type { A } from "../kit/Html.ts"\nexport type B = A\n`,
+      "adapters/site/tool/Domain.browser.ts": `import type { A } from "../../../domain/a/A.ts"\nexport type B = A\n`,
+      "adapters/site/tool/Library.browser.ts": `import { Effect } from "effect"\nexport const a = Effect.void\n`
+    }
+    const allowed = {
+      "adapters/site/tool/Allowed.browser.ts":
+        `import type { A } from "../../http/api/Api.ts"\nimport { b } from "./B.browser.ts"\n` +
+        `import { c } from "../kit/C.browser.ts"\nexport const d: A = b + c\n`
+    }
+    const caught = (yield* lint({ ...files, ...allowed }))
+      .filter(({ rule }) => rule === IMPORTS)
+      .map(({ file }) => file)
+    assert.sameMembers(caught, Object.keys(files))
+  })
+)
 
 it.live("every form of import is seen", () =>
   Effect.gen(function* () {

@@ -26,8 +26,8 @@ it.layer(RawHttp.layer(), LIVE)("A page", (it) => {
         assert.isAbove(started.length, 0)
         const needed = new Set(started)
         for (const module of needed) {
-          for (const name of allOf(yield* textOf(module), /\bfrom\s*"\.\/([^"]+)"/gu)) {
-            needed.add(module.replace(/[^/]+$/u, name))
+          for (const name of allOf(yield* textOf(module), /\bfrom\s*"(\.[^"]+)"/gu)) {
+            needed.add(new URL(name, `http://site${module}`).pathname)
           }
         }
         assert.sameMembers([...new Set([...started, ...preloaded])], [...needed])

@@ -5,7 +5,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { hash } from "node:crypto"
 import { vi } from "vitest"
-import { verifyReceipt } from "../../adapters/browser/ReceiptVerifier.ts"
+import { verifyReceipt } from "../../adapters/site/verify/ReceiptVerifier.browser.ts"
 import { fromBase64 } from "../../domain/log/Base64.ts"
 import { rootsOfConsistency } from "../../domain/log/MerkleProof.ts"
 import { leafHash } from "../../domain/log/MerkleTree.ts"
@@ -43,7 +43,7 @@ const verifierOfBrowsers = Effect.promise(async () => {
   const builtin = vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined)
   vi.resetModules()
   try {
-    return (await import("../../adapters/browser/ReceiptVerifier.ts")).verifyReceipt
+    return (await import("../../adapters/site/verify/ReceiptVerifier.browser.ts")).verifyReceipt
   } finally {
     builtin.mockRestore()
   }

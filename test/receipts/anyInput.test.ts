@@ -2,7 +2,7 @@
  * Both `verifyReceipt` functions of the package answer any value with a verdict and throw for none.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { verifyReceipt as verifyOffline } from "../../adapters/browser/ReceiptVerifier.ts"
+import { verifyReceipt as verifyOffline } from "../../adapters/site/verify/ReceiptVerifier.browser.ts"
 import { SIGNED_FIELDS } from "../../domain/receipts/Receipt.ts"
 import { verifyReceipt } from "../../domain/receipts/Verification.ts"
 

@@ -9,6 +9,7 @@ import * as NodeLogSigner from "../../adapters/crypto/NodeLogSigner.ts"
 import * as NodeReceiptSigner from "../../adapters/crypto/NodeReceiptSigner.ts"
 import * as NodeSealer from "../../adapters/crypto/NodeSealer.ts"
 import * as PublishedProofs from "../../adapters/dns/PublishedProofs.ts"
+import { Pages } from "../../adapters/http/Pages.ts"
 import { accountsRoutes } from "../../adapters/http/handlers/AccountsHandlers.ts"
 import { disputesRoutes } from "../../adapters/http/handlers/DisputesHandlers.ts"
 import { grantsRoutes } from "../../adapters/http/handlers/GrantsHandlers.ts"
@@ -92,13 +93,19 @@ const routes = Effect.map(
   (groups) => groups.flat()
 )
 
-/** What a lost browser would be shown: nobody asks for it here. */
-const NOTHING_HERE = { status: 404, headers: {}, body: "" }
+/** The simulation calls the API only. */
+const NO_PAGE = { status: 404, headers: {}, body: "" }
 
 const dispatcher = Layer.effect(
   Dispatcher,
-  Effect.flatMap(routes, (all) => make(all, NOTHING_HERE))
-).pipe(Layer.provide([RateLimits.layer, HttpMetrics.layer]))
+  Effect.flatMap(routes, (all) => make(all, NO_PAGE))
+).pipe(
+  Layer.provide([
+    RateLimits.layer,
+    HttpMetrics.layer,
+    Layer.succeed(Pages, { routes: [], notFound: NO_PAGE, invoice: () => NO_PAGE })
+  ])
+)
 
 export const serviceOn = (terms: Terms) =>
   dispatcher.pipe(

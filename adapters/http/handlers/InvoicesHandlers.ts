@@ -11,7 +11,7 @@ import { InvoiceId } from "../../../domain/shared/Ids.ts"
 import { toCents } from "../../../domain/shared/Microcents.ts"
 import { InvoicesApi } from "../api/InvoicesApi.ts"
 import { BaseUrl } from "../BaseUrl.ts"
-import { invoicePage } from "../pages/InvoicePage.ts"
+import { Pages } from "../Pages.ts"
 import { pageFields, pageRequest } from "../pipeline/Cursor.ts"
 import { encodedRoute, route } from "../pipeline/Route.ts"
 
@@ -21,6 +21,7 @@ export const invoicesRoutes = Effect.gen(function* () {
   const invoicing = yield* Invoicing
   const store = yield* InvoiceStore
   const printer = yield* InvoicePrinter
+  const pages = yield* Pages
   const baseUrl = yield* BaseUrl
 
   const head = (invoice: Invoice) => {
@@ -83,7 +84,7 @@ export const invoicesRoutes = Effect.gen(function* () {
       if (found === undefined || (caller.role !== "operator" && caller.ownerId !== found.owner.id)) {
         return yield* new InvoiceNotFound({ id })
       }
-      if (form === "html") return invoicePage(found)
+      if (form === "html") return pages.invoice(found)
       if (form === "pdf") {
         const headers = {
           "content-type": "application/pdf",

@@ -11,6 +11,7 @@ import * as NodeReceiptSigner from "../../../adapters/crypto/NodeReceiptSigner.t
 import * as NodeSealer from "../../../adapters/crypto/NodeSealer.ts"
 import * as PublishedProofs from "../../../adapters/dns/PublishedProofs.ts"
 import * as HttpService from "../../../adapters/http/HttpService.ts"
+import * as SitePages from "../../../adapters/site/SitePages.ts"
 import { RateLimitSettings } from "../../../adapters/http/pipeline/RateLimits.ts"
 import * as AjvJsonSchemas from "../../../adapters/jsonschema/AjvJsonSchemas.ts"
 import { publicAndLoopback } from "../../../adapters/mcp/AddressGuard.ts"
@@ -93,6 +94,7 @@ const on = <G>(
   rules: MoneyRules = NO_WAITING
 ) =>
   Layer.merge(ServiceUnderTest.over(HttpService.layer), DeclaredRoutes.layer).pipe(
+    Layer.provide(SitePages.layer),
     Layer.provideMerge(core),
     Layer.provideMerge(gateway),
     Layer.provide([PdfInvoicePrinter.layer, evidence]),

@@ -1,0 +1,16 @@
+/**
+ * The web pages that this service serves beside its API. Pages are another adapter: the composition puts the two together.
+ */
+import { Context } from "effect"
+import type { Invoice } from "../../domain/invoices/Invoice.ts"
+import type { EncodedReply, Route } from "./pipeline/Route.ts"
+
+export class Pages extends Context.Service<
+  Pages,
+  {
+    readonly routes: ReadonlyArray<Route>
+    /** For a browser at an address without a route. Other clients get a problem. */
+    readonly notFound: EncodedReply
+    readonly invoice: (invoice: Invoice) => EncodedReply
+  }
+>()("agent-tool-billing/adapters/http/Pages") {}

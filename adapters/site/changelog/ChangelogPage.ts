@@ -1,0 +1,57 @@
+/**
+ * What has changed, for people, and as Markdown for whoever reads that.
+ */
+import { Effect } from "effect"
+import { publicRead } from "../../http/api/Access.ts"
+import { documentRoute, type EncodedReply } from "../../http/pipeline/Route.ts"
+import { type ChangelogEntry, changelog, changelogMarkdown } from "./ChangelogEntries.ts"
+import { type Html, html, prose } from "../kit/Html.ts"
+import { makeSite, type Site } from "../kit/Site.ts"
+
+export const changelogRoutes = Effect.map(makeSite, (site) => [
+  documentRoute("/changelog", publicRead, Effect.succeed(changelogPage(site, changelog)), "What has changed"),
+  documentRoute(
+    "/changelog.md",
+    publicRead,
+    Effect.succeed({
+      status: 200,
+      headers: { "content-type": "text/markdown; charset=utf-8" },
+      body: changelogMarkdown(changelog)
+    }),
+    "What has changed, as Markdown"
+  )
+])
+
+export const changelogPage = (site: Site, entries: ReadonlyArray<ChangelogEntry>): EncodedReply =>
+  site({
+    title: "Changelog",
+    description: "What has changed in Agent Tool Billing, release by release.",
+    path: "/changelog",
+    body: html`
+      <div class="narrow">
+        <h1>Changelog</h1>
+        ${entries.map(release)}
+        <p class="small muted">The same as <a href="/changelog.md">Markdown</a>.</p>
+      </div>
+    `
+  })
+
+const DAY = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" })
+
+const day = (date: string): Html => html`<time datetime="${date}">${DAY.format(Date.parse(`${date}T00:00:00Z`))}</time>`
+
+const release = ({ from, parts, summary, to, version }: ChangelogEntry): Html => {
+  const id = `v${version.replaceAll(".", "-")}`
+  return html`<section id="${id}" aria-labelledby="${id}-title">
+    <h2 id="${id}-title">${version}</h2>
+    <p class="muted">${from === to ? day(to) : html`${day(from)} to ${day(to)}`}</p>
+    <p>${prose(summary)}</p>
+    ${parts.map(
+      ({ items, title }) =>
+        html`<h3>${title}</h3>
+          <ul>
+            ${items.map((item) => html`<li>${prose(item)}</li>`)}
+          </ul>`
+    )}
+  </section>`
+}

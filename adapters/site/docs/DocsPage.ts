@@ -1,0 +1,158 @@
+/**
+ * The documentation for people, made from the OpenAPI document, and the document itself. Both are rendered once,
+ * for whoever asks first: a start does not wait for them.
+ */
+import { Effect } from "effect"
+import { RateLimitPolicy } from "../../../domain/accounts/RateLimitPolicy.ts"
+import { publicRead } from "../../http/api/Access.ts"
+import { allEndpoints } from "../../http/api/Endpoints.ts"
+import { BaseUrl } from "../../http/BaseUrl.ts"
+import { openApiDocument } from "../../http/OpenApiDocument.ts"
+import { type Located, type OpenApiDocument, operationsOf } from "../../http/openapi/OpenApiModel.ts"
+import { RateLimitSettings } from "../../http/pipeline/RateLimits.ts"
+import { documentRoute, type EncodedReply } from "../../http/pipeline/Route.ts"
+import { anchorOf, endpointSection, examples, methodBadge } from "./DocsEndpoint.ts"
+import { type DocsFacts, introduction, parts } from "./DocsIntroduction.ts"
+import { docsStyle } from "./DocsStyle.ts"
+import { type Html, html } from "../kit/Html.ts"
+import { pageReply } from "../kit/Page.ts"
+import { siteFooter, siteHeader } from "../kit/Site.ts"
+
+export const docsRoutes = Effect.gen(function* () {
+  const baseUrl = yield* BaseUrl
+  const policy = yield* RateLimitPolicy
+  const { addressRpm, registrationRpm, keysLimited } = yield* RateLimitSettings
+  const document = once(() => openApiDocument(baseUrl))
+  const page = once(() =>
+    docsPage(document(), {
+      addressRpm,
+      registrationRpm,
+      consumerRpm: keysLimited ? policy.defaultRpm : 0,
+      consumerRpmMax: policy.ceilingRpm,
+      providerRpm: keysLimited ? policy.providerRpm : 0
+    })
+  )
+  const json = once((): EncodedReply => ({
+    status: 200,
+    headers: { "content-type": "application/json; charset=utf-8" },
+    body: JSON.stringify(document())
+  }))
+  return [
+    documentRoute("/docs", publicRead, Effect.sync(page), "The documentation, for people"),
+    documentRoute("/api/openapi.json", publicRead, Effect.sync(json), "The whole contract as OpenAPI 3.1")
+  ]
+})
+
+const once = <A extends object>(make: () => A): (() => A) => {
+  let made: A | undefined
+  return () => (made ??= make())
+}
+
+export const docsPage = (document: OpenApiDocument, facts: DocsFacts): EncodedReply => {
+  const groups = groupsOf(document)
+  return pageReply({
+    title: `${document.info.title}: documentation`,
+    description: document.info.summary,
+    style: docsStyle,
+    body: html`
+      <a class="skip" href="#main">Skip to the content</a>
+      ${siteHeader("/docs")}
+      <div class="frame">
+        ${contents(groups)}
+        <main id="main" tabindex="-1">
+          ${hero(document)} ${introduction(document, facts)} ${groups.map((group) => groupSection(group, document))}
+        </main>
+      </div>
+      ${siteFooter}
+    `
+  })
+}
+
+interface Group {
+  readonly id: string
+  readonly name: string
+  readonly description: string
+  readonly operations: ReadonlyArray<Located>
+}
+
+/** In the contract's order: the document's own is that of its paths. */
+const groupsOf = (document: OpenApiDocument): ReadonlyArray<Group> => {
+  const order = new Map(
+    allEndpoints().map(({ method, path }, index) => [`${method} ${path.replace(/:(\w+)/gu, "{$1}")}`, index])
+  )
+  const placeOf = ({ method, path }: Located) => order.get(`${method} ${path}`) ?? order.size
+  const operations = operationsOf(document).toSorted((a, b) => placeOf(a) - placeOf(b))
+  return document.tags.map(({ name, description }) => ({
+    id: `group-${name.toLowerCase().replace(/[^a-z0-9]+/gu, "-")}`,
+    name,
+    description,
+    operations: operations.filter(({ operation }) => operation.tags.includes(name))
+  }))
+}
+
+const contents = (groups: ReadonlyArray<Group>): Html =>
+  html`<nav class="contents" aria-label="On this page">
+    <p class="label plain">Introduction</p>
+    <ul>
+      ${parts.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`)}
+    </ul>
+    ${groups.map(
+      (group) =>
+        html`<p class="label"><a href="#${group.id}">${group.name}</a></p>
+          <ul class="deep">
+            ${group.operations.map(
+              (located) =>
+                html`<li>
+                  <a href="#${anchorOf(located)}">${methodBadge(located.method)} ${located.operation.summary}</a>
+                </li>`
+            )}
+          </ul>`
+    )}
+  </nav>`
+
+const hero = (document: OpenApiDocument): Html =>
+  html`<section class="hero" aria-labelledby="title">
+    <div class="pitch">
+      <h1 id="title">${document.info.title}</h1>
+      <p class="lead">${document.info.summary}</p>
+      <ul class="promises">
+        <li>
+          <strong>Agents</strong> find tools, see what a call costs before they make it, and get a receipt that anybody
+          can verify.
+        </li>
+        <li>
+          <strong>Providers</strong> register an MCP server and price its tools, as low as a ten-thousandth of a cent a
+          call.
+        </li>
+        <li>
+          <strong>Both</strong> need one key and plain JSON over HTTP, and may send any request again without harm.
+        </li>
+      </ul>
+      <p class="base">
+        <span class="label">Base URL</span> <code class="whole">${document.servers[0]?.url ?? ""}</code>
+      </p>
+    </div>
+    ${firstCall(document)}
+  </section>`
+
+/** A read that anybody can try at once. */
+const firstCall = (document: OpenApiDocument): Html | undefined => {
+  const found = operationsOf(document).find(({ method, path }) => method === "GET" && path === "/api/market/catalog")
+  return found === undefined ? undefined : html`<div>${examples(found, document)}</div>`
+}
+
+const groupSection = (group: Group, document: OpenApiDocument): Html =>
+  html`<section class="group" id="${group.id}" aria-labelledby="${group.id}-title">
+    <h2 id="${group.id}-title">${group.name}</h2>
+    <p>${group.description}</p>
+    <ul class="index">
+      ${group.operations.map(
+        (located) =>
+          html`<li>
+            ${methodBadge(located.method)} <a href="#${anchorOf(located)}">${located.path}</a>
+            <span>${located.operation.summary}</span>
+          </li>`
+      )}
+    </ul>
+    ${group.operations.map((located) => endpointSection(located, document))}
+  </section>`

@@ -1,0 +1,105 @@
+/**
+ * The fields of a body, those of inner objects under their path, in a table that is still one on a narrow screen.
+ */
+import { type JsonSchema, nameOfRef, type OpenApiDocument, type Parameter } from "../../http/openapi/OpenApiModel.ts"
+import { breakable, type Html, html, prose } from "../kit/Html.ts"
+import { limitsOf, typeOf } from "./TypeText.ts"
+
+interface Field {
+  readonly name: string
+  readonly required: boolean
+  readonly note?: string
+  readonly schema: JsonSchema
+  readonly description: string
+}
+
+type Components = OpenApiDocument["components"]["schemas"]
+
+const DEPTH_MAX = 4
+
+/** One table, or one for each way in which the body may look. */
+export const fieldTables = (
+  caption: string,
+  schema: JsonSchema,
+  components: Components,
+  requiredMatters: boolean
+): ReadonlyArray<Html> => {
+  const ways = schema.anyOf ?? [schema]
+  return ways.map((way, index) => {
+    const fields = fieldsOf(way, components, "", 0)
+    const meaning = resolve(way, components).description ?? ""
+    const title = ways.length === 1 ? caption : `${caption}, ${index === 0 ? "either" : "or"}: ${meaning}`
+    return fields.length === 0
+      ? html`<p class="whatever"><strong>${title}</strong> ${typeOf(way, components)}</p>`
+      : table(title, fields, components, requiredMatters)
+  })
+}
+
+export const parameterTable = (parameters: ReadonlyArray<Parameter>, components: Components): Html =>
+  table(
+    "Parameters",
+    parameters.map(({ name, required, schema, description, in: place }) => ({
+      name,
+      required,
+      schema,
+      description,
+      note: place
+    })),
+    components,
+    true
+  )
+
+const fieldsOf = (given: JsonSchema, components: Components, prefix: string, depth: number): ReadonlyArray<Field> => {
+  const schema = resolve(given, components)
+  if (depth > DEPTH_MAX) return []
+  if (schema.type === "array" && schema.items !== undefined)
+    return fieldsOf(schema.items, components, `${prefix}[]`, depth)
+  const choices = schema.anyOf?.filter((choice) => choice.type !== "null")
+  if (choices !== undefined) return distinct(choices.flatMap((choice) => fieldsOf(choice, components, prefix, depth)))
+  return Object.entries(schema.properties ?? {}).flatMap(([key, property]) => {
+    const name = prefix === "" ? key : `${prefix}.${key}`
+    const field: Field = {
+      name,
+      required: schema.required?.includes(key) === true,
+      schema: property,
+      description: property.description ?? resolve(property, components).description ?? ""
+    }
+    return [field, ...fieldsOf(property, components, name, depth + 1)]
+  })
+}
+
+const distinct = (fields: ReadonlyArray<Field>): ReadonlyArray<Field> =>
+  fields.filter((field, index) => fields.findIndex((other) => other.name === field.name) === index)
+
+const resolve = (schema: JsonSchema, components: Components): JsonSchema =>
+  schema.$ref === undefined ? schema : (components[nameOfRef(schema.$ref)] ?? {})
+
+// The roles say again what the elements are: a browser forgets them where the style lays the cells out as blocks.
+const table = (caption: string, fields: ReadonlyArray<Field>, components: Components, requiredMatters: boolean): Html =>
+  html`<table class="fields" role="table">
+    <caption>
+      ${caption}
+    </caption>
+    <thead role="rowgroup">
+      <tr role="row">
+        <th role="columnheader" scope="col">Field, type and limits</th>
+        <th role="columnheader" scope="col">What it is</th>
+      </tr>
+    </thead>
+    <tbody role="rowgroup">
+      ${fields.map(
+        (field) =>
+          html` <tr role="row">
+            <th role="rowheader" scope="row">
+              <code>${breakable(field.name)}</code>${
+                requiredMatters && field.required ? html` <span class="required">required</span>` : ""
+              } <span class="type">${prose(kindOf(field, components))}</span>
+            </th>
+            <td role="cell">${prose(field.description)}</td>
+          </tr>`
+      )}
+    </tbody>
+  </table>`
+
+const kindOf = ({ note, schema }: Field, components: Components): string =>
+  [...(note === undefined ? [] : [note]), typeOf(schema, components), ...limitsOf(schema, components)].join(" · ")

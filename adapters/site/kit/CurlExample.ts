@@ -1,0 +1,44 @@
+/**
+ * A call as it can be pasted into a shell.
+ */
+import type { Json, Located } from "../../http/openapi/OpenApiModel.ts"
+import { jsonText } from "./JsonText.ts"
+
+/** The variable in which the examples expect a key of this role. */
+export const keyVariable = (roles: ReadonlyArray<string>): string =>
+  roles.length === 1 ? `${roles[0]!.toUpperCase()}_KEY` : "API_KEY"
+
+/** `role`: whose key to send where several roles may call. */
+export const curlExample = ({ method, path, operation }: Located, baseUrl: string, role?: string): string => {
+  const required = operation.parameters.filter((parameter) => parameter.required)
+  const filled = required
+    .filter((parameter) => parameter.in === "path")
+    .reduce((url, parameter) => url.replace(`{${parameter.name}}`, encodeURIComponent(String(parameter.example))), path)
+  const query = required
+    .filter((parameter) => parameter.in === "query")
+    .map((parameter) => `${parameter.name}=${encodeURIComponent(String(parameter.example))}`)
+    .join("&")
+  const url = `${baseUrl}${filled}${query === "" ? "" : `?${query}`}`
+  return command(
+    method,
+    url,
+    operation["x-roles"].length === 0 ? undefined : keyVariable(role === undefined ? operation["x-roles"] : [role]),
+    operation.requestBody?.content["application/json"]?.example
+  )
+}
+
+/** A POST of this body with a key of this role. */
+export const commandOf = (url: string, role: string, body: Json): string =>
+  command("POST", url, keyVariable([role]), body)
+
+const command = (method: string, url: string, key: string | undefined, body: Json | undefined): string =>
+  [
+    `curl ${method === "GET" || body !== undefined ? "" : `-X ${method} `}${quoted(url)}`,
+    ...(key === undefined ? [] : [`-H "Authorization: Bearer $${key}"`]),
+    ...(body === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d ${singleQuoted(jsonText(body))}`])
+  ].join(" \\\n  ")
+
+const quoted = (url: string): string => (/^[\w:/.~%-]+$/u.test(url) ? url : singleQuoted(url))
+
+/** As one word of a shell, whatever is in it. */
+export const singleQuoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`

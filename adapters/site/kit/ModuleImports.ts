@@ -1,0 +1,18 @@
+/**
+ * What a browser module imports, directly and indirectly. A page preloads all of it, so that the browser does not discover
+ * the imports one round trip after the other.
+ */
+import type { Asset } from "./Assets.ts"
+
+const IMPORT = /from "(\.{1,2}\/[\w/.]+\.js)"/gu
+
+/** Without the module itself; in the order in which they are found. */
+export const importsOf = (assets: ReadonlyMap<string, Asset>, module: string): ReadonlyArray<string> => {
+  const found = new Set([module])
+  for (const name of found) {
+    for (const [, imported] of (assets.get(name)?.text ?? "").matchAll(IMPORT)) found.add(pathFrom(name, imported!))
+  }
+  return [...found].slice(1)
+}
+
+const pathFrom = (module: string, imported: string): string => new URL(imported, `module:/${module}`).pathname.slice(1)

@@ -1,0 +1,110 @@
+/**
+ * The frame around the site's pages: the way around on top, the small print below.
+ */
+import { Effect } from "effect"
+import { API_VERSION } from "../../http/api/Api.ts"
+import type { EncodedReply } from "../../http/pipeline/Route.ts"
+import { Assets } from "./Assets.ts"
+import { assetsVersion } from "./AssetRoutes.ts"
+import { type Html, html } from "./Html.ts"
+import { importsOf } from "./ModuleImports.ts"
+import { pageReply } from "./Page.ts"
+import { siteStyle } from "./SiteStyle.ts"
+
+export interface SitePage {
+  readonly title: string
+  readonly description: string
+  /** Its own address, marked in the way around. */
+  readonly path: string
+  /** On top of the site's. */
+  readonly style?: string
+  /** Its browser module, as `folder/Name`. The page may call the service unless `connects` is false. */
+  readonly module?: string
+  readonly connects?: boolean
+  readonly charts?: boolean
+  readonly status?: number
+  readonly body: Html
+}
+
+export type Site = (page: SitePage) => EncodedReply
+
+const WAYS = [
+  ["/catalog", "Catalogue"],
+  ["/developers/dashboard", "Developers"],
+  ["/providers/dashboard", "Providers"],
+  ["/docs", "Docs"],
+  ["/status", "Status"]
+] as const
+
+const SMALL_PRINT = [
+  ["/verify", "Verify a receipt"],
+  ["/spec", "Specification"],
+  ["/changelog", "Changelog"],
+  ["/api/openapi.json", "OpenAPI"],
+  ["/llms.txt", "For agents"]
+] as const
+
+/** Every page that the frame leads to. */
+export const siteLinks: ReadonlyArray<string> = ["/", ...[...WAYS, ...SMALL_PRINT].map(([to]) => to)]
+
+export const makeSite = Effect.gen(function* () {
+  const version = yield* assetsVersion
+  const assets = yield* Assets
+  const site: Site = ({ body, charts, connects, description, module, path, status, style = "", title }) => {
+    // Every page has text to copy.
+    const modules = [...new Set(["kit/CopyButtons", ...(module === undefined ? [] : [module])])].map(
+      (name) => `${name}.js`
+    )
+    const address = (name: string) => `/assets/${version}/${name}`
+    return pageReply({
+      title: path === "/" ? title : `${title} · Agent Tool Billing`,
+      description,
+      style: siteStyle + style,
+      modules: modules.map(address),
+      preloads: [...new Set(modules.flatMap((name) => importsOf(assets, name)))].map(address),
+      ...(charts === true ? { library: { script: address("uPlot.js"), styleSheet: address("uPlot.css") } } : {}),
+      connects: connects ?? module !== undefined,
+      ...(status === undefined ? {} : { status }),
+      body: html`
+        <a class="skip" href="#main">Skip to the content</a>
+        ${siteHeader(path)}
+        <main id="main" tabindex="-1">${body}</main>
+        ${siteFooter}
+      `
+    })
+  }
+  return site
+})
+
+export const siteHeader = (path: string): Html =>
+  html`<header class="site">
+    <nav aria-label="Site">
+      <a class="brand" href="/" ${current(path, "/")}>Agent Tool Billing</a>
+      ${WAYS.map(([to, name]) => html`<a href="${to}" ${current(path, to)}>${name}</a>`)}
+    </nav>
+  </header>`
+
+export const siteFooter = html`<footer class="foot">
+  ${SMALL_PRINT.map(([to, name]) => html`<a href="${to}">${name}</a>`)}
+  <span>Version ${API_VERSION}</span>
+</footer>`
+
+const current = (path: string, to: string): Html | undefined => (path === to ? html`aria-current="page"` : undefined)
+
+/** A command to copy; the button is shown where there is a script to work it. */
+export const copyable = (text: string): Html =>
+  html`<div class="copyable">
+    <pre><code>${text}</code></pre>
+    <button class="tiny" type="button" data-copy hidden>Copy</button>
+  </div>`
+
+export const notFoundPage = (site: Site, what: string, hint: Html): EncodedReply =>
+  site({
+    title: "Not found",
+    description: what,
+    path: "",
+    status: 404,
+    body: html`<h1>Not found</h1>
+      <p class="lead">${what}</p>
+      ${hint}`
+  })

@@ -1,0 +1,51 @@
+/**
+ * Tables that scroll within themselves on a narrow screen.
+ */
+import { type Child, el } from "./Dom.browser.ts"
+
+export interface Column<Row> {
+  readonly name: string
+  readonly cell: (row: Row) => Child
+  readonly isNumber?: boolean
+  /** Sentences, which are not squeezed into a word a line on a narrow screen. */
+  readonly isLong?: boolean
+}
+
+export const table = <Row>(
+  caption: string,
+  columns: ReadonlyArray<Column<Row>>,
+  rows: ReadonlyArray<Row>
+): HTMLElement => {
+  const style = ({ isLong, isNumber }: Column<Row>) =>
+    isNumber === true ? "right number" : isLong === true ? "long" : ""
+  return el(
+    "div",
+    { class: "scroll", role: "region", "aria-label": `${caption}: table`, tabindex: 0 },
+    el(
+      "table",
+      {},
+      el(
+        "thead",
+        {},
+        el(
+          "tr",
+          {},
+          columns.map((column) =>
+            column.name === "" ? el("td", {}) : el("th", { scope: "col", class: style(column) }, column.name)
+          )
+        )
+      ),
+      el(
+        "tbody",
+        {},
+        rows.map((row) =>
+          el(
+            "tr",
+            {},
+            columns.map((column) => el("td", { class: style(column) }, column.cell(row)))
+          )
+        )
+      )
+    )
+  )
+}

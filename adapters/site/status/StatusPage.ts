@@ -1,0 +1,136 @@
+/**
+ * How the service is now, and how it has been. It says so without a script, and also while the database is away.
+ */
+import { Duration, Effect, Exit } from "effect"
+import { giveUpAfter } from "../../../domain/platform/GiveUpAfter.ts"
+import { type Check, type Condition, Health, type HealthReport } from "../../../domain/platform/Health.ts"
+import { HealthHistory, HISTORY_DAYS } from "../../../domain/platform/HealthHistory.ts"
+import { format } from "../../../domain/shared/Timestamp.ts"
+import { uncached } from "../../http/api/Access.ts"
+import { limiterProbe } from "../../http/handlers/LimiterProbe.ts"
+import { RateLimits } from "../../http/pipeline/RateLimits.ts"
+import { documentRoute, type EncodedReply } from "../../http/pipeline/Route.ts"
+import { type Html, html } from "../kit/Html.ts"
+import { makeSite, type Site } from "../kit/Site.ts"
+import { historySection, nameOf } from "./StatusHistory.ts"
+import { statusStyle } from "./StatusStyle.ts"
+
+const PAGE_TTL = Duration.seconds(1)
+const RECORD_TTL = Duration.seconds(5)
+const RECORD_WAIT = Duration.seconds(2)
+
+export const statusPageRoutes = Effect.gen(function* () {
+  const site = yield* makeSite
+  const health = yield* Health
+  const history = yield* HealthHistory
+  const limits = yield* RateLimits
+  // Ninety days of every check are most of the page, and most of the work.
+  const record = yield* Effect.cachedWithTTL(
+    Effect.map(giveUpAfter(RECORD_WAIT)(history.read(HISTORY_DAYS)), historySection),
+    (exit) => (Exit.isSuccess(exit) ? RECORD_TTL : Duration.zero)
+  )
+  const recordIfThere = Effect.catchCause(record, () => Effect.undefined)
+  const page = Effect.map(
+    Effect.all([health.check([limiterProbe(limits)]), recordIfThere], { concurrency: 2 }),
+    ([report, known]) => statusPage(site, report, known)
+  )
+  // Whoever asks within the same moment gets the same page: it is long, and each check asks somebody.
+  const ofThisMoment = yield* Effect.cachedWithTTL(page, PAGE_TTL)
+  return [documentRoute("/status", uncached, ofThisMoment, "How the service is and how it has been, for people")]
+})
+
+const statusPage = (site: Site, report: HealthReport, known: Html | undefined): EncodedReply =>
+  site({
+    title: "Status",
+    description: `Whether Agent Tool Billing works now, part by part, and how it has fared over the last ${HISTORY_DAYS} days.`,
+    path: "/status",
+    module: "kit/LocalTimes",
+    style: statusStyle,
+    body: html`
+      <div class="status">
+        <h1>Status</h1>
+        ${standing(report)}
+        <section aria-labelledby="now">
+          <h2 id="now">Now</h2>
+          ${now(report.checks)}
+        </section>
+        <section aria-labelledby="history">
+          <h2 id="history">The last ${HISTORY_DAYS} days</h2>
+          ${
+            known ??
+            html`<p class="notice bad" role="alert">
+              The record cannot be read at the moment: the database that keeps it does not answer. What is seen
+              meanwhile is kept and will be in it.
+            </p>`
+          }
+        </section>
+      </div>
+    `
+  })
+
+const SENTENCES: Readonly<Record<Condition, string>> = {
+  ok: "Everything works",
+  degraded: "Something is slow or away; the service goes on",
+  down: "The service is down"
+}
+
+const standing = ({ at, status, uptimeSeconds }: HealthReport): Html =>
+  html`<p class="standing ${status}" role="status">
+    <strong>${SENTENCES[status]}</strong>
+    <span class="muted">
+      Checked <time datetime="${format(at)}" data-moment>${momentText(format(at))}</time>, for this page. This process
+      has been running for ${durationText(uptimeSeconds)}.
+    </span>
+  </p>`
+
+const CONDITIONS: Readonly<Record<Condition, string>> = { ok: "Good", degraded: "Degraded", down: "Failed" }
+
+const now = (checks: ReadonlyArray<Check>): Html =>
+  html`<table class="checks">
+    <thead>
+      <tr>
+        <th scope="col">Part</th>
+        <th scope="col">Condition</th>
+        <th scope="col" class="right">Answered in</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${checks.map(
+        ({ latencyMs, message, name, status }) =>
+          html`<tr>
+            <th scope="row">${nameOf(name)}${message === undefined ? undefined : html`<small>${message}</small>`}</th>
+            <td><span class="condition ${status}">${CONDITIONS[status]}</span></td>
+            <td class="right number nowrap">${latencyText(latencyMs)}</td>
+          </tr>`
+      )}
+    </tbody>
+  </table>`
+
+const latencyText = (ms: number): string =>
+  ms < 10 ? `${ms.toFixed(ms < 0.1 ? 2 : 1)} ms` : `${Math.round(ms).toLocaleString("en-US")} ms`
+
+const momentText = (timestamp: string): string => `${timestamp.slice(0, 10)} ${timestamp.slice(11, 16)} UTC`
+
+const UNITS = [
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+  ["second", 1]
+] as const
+
+/** The two largest units. */
+export const durationText = (seconds: number): string => {
+  let left = seconds
+  const parts = UNITS.map(([unit, size]) => {
+    const count = Math.floor(left / size)
+    left -= count * size
+    return { unit, count }
+  })
+  const first = parts.findIndex(({ count }) => count > 0)
+  if (first === -1) return "less than a second"
+  return parts
+    .slice(first, first + 2)
+    .filter(({ count }) => count > 0)
+    .map(({ count, unit }) => `${count} ${unit}${count === 1 ? "" : "s"}`)
+    .join(" and ")
+}
