@@ -22,7 +22,7 @@ import * as PostgresVerificationStore from "../adapters/sql/trust/PostgresVerifi
 import * as PostgresWaitlistStore from "../adapters/sql/platform/PostgresWaitlistStore.ts"
 import * as PostgresWithdrawalStore from "../adapters/sql/payments/PostgresWithdrawalStore.ts"
 import * as NodeEntropy from "../adapters/crypto/NodeEntropy.ts"
-import { Erasure, ERASED_BY_CHARS_MAX } from "../domain/accounts/Erasure.ts"
+import { Erasure, ERASED_BY_CHARS_MAX } from "../domain/erasure/Erasure.ts"
 import type { AppConfig } from "./config/AppConfig.ts"
 import { ArgumentsInvalid, type ForgetOptions } from "./config/Arguments.ts"
 import { database } from "./layers/Database.ts"

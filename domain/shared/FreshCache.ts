@@ -4,7 +4,7 @@
  */
 import { Clock, Effect } from "effect"
 import { monotonicMs } from "./Monotonic.ts"
-import { sharedLoads } from "./SharedLoads.ts"
+import { makeSingleFlight } from "./SingleFlight.ts"
 
 export interface FreshCache<A> {
   /**
@@ -28,7 +28,7 @@ const freshCache = <A>(
   clock: Clock.Clock
 ): FreshCache<A> => {
   const kept = new Map<string, { readonly value: A; readonly keptAtMs: number }>()
-  const loads = sharedLoads<A>(clock)
+  const loads = makeSingleFlight<A>(clock)
 
   const keep = (key: string, value: A, keptAtMs: number): void => {
     kept.delete(key)

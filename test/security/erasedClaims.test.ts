@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { Erasure } from "../../domain/accounts/Erasure.ts"
+import { Erasure } from "../../domain/erasure/Erasure.ts"
 import { Refunds } from "../../domain/refunds/Refunds.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { fromCents } from "../../domain/shared/Microcents.ts"

@@ -2,7 +2,7 @@
  * The payment processor's webhooks. Its signature is over the body as it was sent.
  */
 import { Effect } from "effect"
-import { PaymentEvents } from "../../../domain/payments/PaymentEvents.ts"
+import { PaymentEvents } from "../../../domain/processor/PaymentEvents.ts"
 import { PayoutsApi } from "../api/PayoutsApi.ts"
 import { storedBody } from "../pipeline/RequestBody.ts"
 import { route } from "../pipeline/Route.ts"

@@ -2,7 +2,7 @@
  * Two people with something of everything, whom the operator may be told to forget.
  */
 import { Effect } from "effect"
-import { Erasure } from "../../../domain/accounts/Erasure.ts"
+import { Erasure } from "../../../domain/erasure/Erasure.ts"
 import { Sequencer } from "../../../domain/log/Sequencer.ts"
 import { aConsumer, aProvider, expecting, type Member, textAt } from "../Market.ts"
 import { fine, providing } from "../metering/Provider.ts"

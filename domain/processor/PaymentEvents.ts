@@ -9,18 +9,18 @@ import { Payouts } from "../payouts/Payouts.ts"
 import type { LoadId } from "../shared/Ids.ts"
 import { fromCents } from "../shared/Microcents.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
-import { AccountFreezes } from "./AccountFreezes.ts"
-import { Chargebacks } from "./Chargebacks.ts"
-import { Withdrawals } from "./Withdrawals.ts"
-import { isAsOrdered, Loads } from "./Loads.ts"
-import { LoadStore } from "./LoadStore.ts"
+import { AccountFreezes } from "../payments/AccountFreezes.ts"
+import { Chargebacks } from "../payments/Chargebacks.ts"
+import { Withdrawals } from "../payments/Withdrawals.ts"
+import { isAsOrdered, Loads } from "../payments/Loads.ts"
+import { LoadStore } from "../payments/LoadStore.ts"
 import {
   type PaymentEvent,
   type PaymentFailed,
   PaymentGateway,
   type PaymentsNotConfigured,
   type UntrustedEvent
-} from "./PaymentGateway.ts"
+} from "../payments/PaymentGateway.ts"
 
 export const PAYMENT_EVENT_DAYS_KEPT = 90
 
@@ -44,7 +44,7 @@ export class PaymentEvents extends Context.Service<
     ): Effect.Effect<Received, UntrustedEvent | PaymentsNotConfigured | PaymentFailed>
     apply(event: PaymentEvent): Effect.Effect<Received, PaymentFailed>
   }
->()("agent-tool-billing/domain/payments/PaymentEvents") {
+>()("agent-tool-billing/domain/processor/PaymentEvents") {
   static readonly layer = Layer.effect(
     PaymentEvents,
     Effect.gen(function* () {

@@ -30,12 +30,12 @@ import {
   erasedProvider,
   type Erasure as ErasureRecord,
   type Provider
-} from "./Account.ts"
-import { AccountStore } from "./AccountStore.ts"
-import { isLive } from "./ApiKey.ts"
+} from "../accounts/Account.ts"
+import { AccountStore } from "../accounts/AccountStore.ts"
+import { isLive } from "../accounts/ApiKey.ts"
 import { AccountNotFound, MoneyLeft, MoneyUnderWay } from "./ErasureRefusals.ts"
-import { HandleStore } from "./HandleStore.ts"
-import { KeyStore } from "./KeyStore.ts"
+import { HandleStore } from "../accounts/HandleStore.ts"
+import { KeyStore } from "../accounts/KeyStore.ts"
 
 export const ERASED_BY_CHARS_MAX = 200
 
@@ -66,7 +66,7 @@ export class Erasure extends Context.Service<
     /** All of it or nothing. Again: whatever has come back is erased, and who was first stays on record. */
     erase(order: ErasureOrder): Effect.Effect<Erased, AccountNotFound | MoneyUnderWay | MoneyLeft>
   }
->()("agent-tool-billing/domain/accounts/Erasure") {
+>()("agent-tool-billing/domain/erasure/Erasure") {
   static readonly layer = Layer.effect(
     Erasure,
     Effect.gen(function* () {

@@ -1,0 +1,82 @@
+/**
+ * One load for all callers that ask for the same key at the same time. It runs while at least one caller waits for it, and
+ * is interrupted when the last one leaves.
+ */
+import { type Clock, type Context, Effect, Fiber } from "effect"
+import { monotonicMs } from "./Monotonic.ts"
+
+export interface SingleFlight<A> {
+  /**
+   * Joins the load that is running for the key, or starts this one. `onLoaded` is called with the value unless a key was
+   * forgotten while it loaded: the value may be out of date.
+   */
+  join<E>(key: string, load: Effect.Effect<A, E>, onLoaded: (value: A, startedMs: number) => void): Effect.Effect<A, E>
+  /** Callers from now on start a new load. */
+  forget(key: string): void
+  forgetAll(): void
+}
+
+/** A load that started longer ago is not joined: it may be stuck. */
+const JOINABLE_MS = 5_000
+
+interface Load<A, E> {
+  readonly fiber: Fiber.Fiber<A, E>
+  readonly startedMs: number
+  waiting: number
+}
+
+export const makeSingleFlight = <A>(clock: Clock.Clock): SingleFlight<A> => {
+  const running = new Map<string, Load<A, unknown>>()
+  let forgotten = 0
+
+  const end = (key: string, load: Load<A, unknown>): void => {
+    if (running.get(key) === load) running.delete(key)
+  }
+
+  /** In a fiber of its own: the caller that started it may leave while others wait. */
+  const start = <E>(
+    key: string,
+    effect: Effect.Effect<A, E>,
+    onLoaded: (value: A, startedMs: number) => void,
+    context: Context.Context<never>
+  ): Load<A, E> => {
+    const startedMs = monotonicMs(clock)
+    const forgottenBefore = forgotten
+    const fiber = Effect.runForkWith(context)(effect)
+    const load: Load<A, E> = { fiber, startedMs, waiting: 0 }
+    running.set(key, load)
+    fiber.addObserver((exit) => {
+      end(key, load)
+      if (exit._tag === "Success" && forgotten === forgottenBefore) onLoaded(exit.value, startedMs)
+    })
+    return load
+  }
+
+  const wait = <E>(key: string, load: Load<A, E>): Effect.Effect<A, E> => {
+    load.waiting++
+    return Effect.onInterrupt(Fiber.join(load.fiber), () =>
+      Effect.suspend(() => {
+        if (--load.waiting > 0) return Effect.void
+        end(key, load)
+        return Fiber.interrupt(load.fiber)
+      })
+    )
+  }
+
+  return {
+    join: <E>(key: string, effect: Effect.Effect<A, E>, onLoaded: (value: A, startedMs: number) => void) =>
+      Effect.withFiber((fiber) => {
+        const load = running.get(key) as Load<A, E> | undefined
+        const isJoinable = load !== undefined && monotonicMs(clock) - load.startedMs < JOINABLE_MS
+        return wait(key, isJoinable ? load : start(key, effect, onLoaded, fiber.context))
+      }),
+    forget: (key) => {
+      forgotten++
+      running.delete(key)
+    },
+    forgetAll: () => {
+      forgotten++
+      running.clear()
+    }
+  }
+}
