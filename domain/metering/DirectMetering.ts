@@ -3,16 +3,14 @@
  * would bill it; a provider reports its own tools' and bills a consumer only within a grant of that consumer.
  */
 import { Cause, Context, DateTime, Duration, Effect, Exit, Layer, Schema } from "effect"
-import type { KeyOwner } from "../accounts/Principal.ts"
 import { Catalog } from "../catalog/Catalog.ts"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
-import type { Receipt } from "../receipts/Receipt.ts"
 import { Entropy } from "../shared/Entropy.ts"
 import { ConsumerId, type ProviderId, type ReceiptId, receiptIdOf } from "../shared/Ids.ts"
 import { type Microcents, zero } from "../shared/Microcents.ts"
 import { format } from "../shared/Timestamp.ts"
 import type { CallOverdue } from "./CallEndings.ts"
-import { type CallIdempotency, CallStore, type StoredAnswer } from "./CallStore.ts"
+import { CallStore, type StoredAnswer } from "./CallStore.ts"
 import {
   type AccountFrozen,
   asBefore,
@@ -22,38 +20,12 @@ import {
   type InsufficientFunds
 } from "./CallRefusals.ts"
 import type { Reservation } from "./Grant.ts"
+import type { Metered, MeterOutcome, MeterRequest } from "./MeterReport.ts"
 import { MeterKeyStore } from "./MeterKeyStore.ts"
 import { makeBillReport } from "./ReportBilling.ts"
 import { termsOfReport } from "./ReportedTerms.ts"
 import { type NoGrant, Reservations } from "./Reservations.ts"
-import { ToolDirectory, type ToolReference, type ToolUnresolved } from "./ToolDirectory.ts"
-import type { CallStatus } from "./ToolUpstream.ts"
-
-export interface MeterRequest {
-  readonly caller: KeyOwner
-  readonly tool: ToolReference
-  /** Whom the call is billed to; a provider without one reports a test call of its own. */
-  readonly consumerId: ConsumerId | undefined
-  readonly status: CallStatus
-  readonly durationMs: number
-  readonly tokensInput: number
-  readonly tokensOutput: number
-  readonly cost: Microcents | undefined
-  readonly calledAt: DateTime.Utc | undefined
-  readonly idempotency: CallIdempotency | undefined
-  /** The call has its name, under which it may or may not come to a receipt. */
-  readonly onNamed?: (invocationId: ReceiptId) => void
-}
-
-export interface Metered {
-  readonly entry: CatalogEntry
-  readonly receipt: Receipt
-  readonly availableMicrocents: bigint
-}
-
-export type MeterOutcome =
-  | { readonly _tag: "Recorded"; readonly metered: Metered; readonly answer: StoredAnswer }
-  | { readonly _tag: "Replayed"; readonly answer: StoredAnswer }
+import { ToolDirectory, type ToolUnresolved } from "./ToolDirectory.ts"
 
 export class NotYours extends Schema.TaggedError<NotYours>()("NotYours", {
   what: Schema.Literals(["call", "tool"])

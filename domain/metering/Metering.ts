@@ -5,65 +5,24 @@
 import { Clock, Context, DateTime, Effect, Layer } from "effect"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { JsonSchemas } from "../catalog/JsonSchemas.ts"
-import type { Receipt } from "../receipts/Receipt.ts"
 import { BookGuard } from "../ledger/BookGuard.ts"
 import { Entropy } from "../shared/Entropy.ts"
-import { type ConsumerId, type ReceiptId, receiptIdOf } from "../shared/Ids.ts"
-import { type Microcents, zero } from "../shared/Microcents.ts"
+import { receiptIdOf } from "../shared/Ids.ts"
+import { zero } from "../shared/Microcents.ts"
 import { monotonicMs } from "../shared/Monotonic.ts"
 import { step, traceparentOf } from "../shared/TraceSampler.ts"
+import type { CallOutcome, CallQuote, CallReport, CallRequest } from "./Call.ts"
 import { type CallOverdue, withoutAnswer } from "./CallEndings.ts"
 import { asBefore, type CallRefused, InvalidArguments, refusalOf } from "./CallRefusals.ts"
-import { type CallIdempotency, CallStore, type StoredAnswer } from "./CallStore.ts"
+import { CallStore, type StoredAnswer } from "./CallStore.ts"
 import { type CallProgress, makeCallsInFlight } from "./CallsInFlight.ts"
 import { CallTally } from "./CallTally.ts"
-import { type Agreement, deadlineOf, holdFor, quotedHoldFor } from "./CallTerms.ts"
+import { deadlineOf, holdFor, quotedHoldFor } from "./CallTerms.ts"
 import { asKept } from "./LeftAnswers.ts"
 import { type HeldCall, makeSettle } from "./Settlement.ts"
-import { ToolDirectory, type ToolReference } from "./ToolDirectory.ts"
-import { type ToolProgress, ToolUpstream, type UpstreamAnswer } from "./ToolUpstream.ts"
+import { ToolDirectory } from "./ToolDirectory.ts"
+import { ToolUpstream, type UpstreamAnswer } from "./ToolUpstream.ts"
 import { UpstreamLimits } from "./UpstreamLimits.ts"
-
-export interface CallRequest extends Agreement {
-  readonly consumerId: ConsumerId
-  readonly tool: ToolReference
-  readonly arguments: Readonly<Record<string, unknown>>
-  readonly idempotency: CallIdempotency | undefined
-  /** The call has its name, under which it may or may not come to a receipt. */
-  readonly onNamed?: (invocationId: ReceiptId) => void
-  /** The hold stands; the provider is asked next. */
-  readonly onHeld?: () => void
-  /**
-   * For a caller that gives the call a fiber of its own: it never interrupts that fiber before it has asked the function it
-   * is given here, which says whether the call goes on without it.
-   */
-  readonly attend?: ((leave: () => boolean) => void) | undefined
-  /** How far the tool says that it is, for callers that want to know. */
-  readonly onProgress?: ((progress: ToolProgress) => void) | undefined
-}
-
-export interface CallQuote {
-  readonly entry: CatalogEntry
-  readonly cost: Microcents
-  /** What would be reserved while the call is under way. */
-  readonly hold: Microcents
-  /** Before this call. */
-  readonly freeCallsLeft: number | undefined
-  readonly availableMicrocents: bigint
-}
-
-/** A finished call, settled. */
-export interface CallReport {
-  readonly entry: CatalogEntry
-  readonly receipt: Receipt
-  readonly answer: UpstreamAnswer
-  readonly availableMicrocents: bigint
-  readonly freeCallsLeft: number | undefined
-}
-
-export type CallOutcome =
-  | { readonly _tag: "Settled"; readonly report: CallReport; readonly answer: StoredAnswer }
-  | { readonly _tag: "Replayed"; readonly answer: StoredAnswer }
 
 export class Metering extends Context.Service<
   Metering,

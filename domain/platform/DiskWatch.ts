@@ -3,8 +3,7 @@
  * because its disk was full.
  */
 import { Clock, Context, Effect } from "effect"
-import type { Probe } from "./Health.ts"
-import { PartDown } from "./PartDown.ts"
+import { PartDown, type Probe } from "./Probe.ts"
 
 /** Below, PostgreSQL may stop in the middle of its work. */
 export const DISK_FREE_BYTES_MIN = 128 * 1024 * 1024

@@ -8,22 +8,11 @@ import { CorrectedClock } from "../shared/CorrectedClock.ts"
 import { diskProbe, DiskWatch } from "./DiskWatch.ts"
 import { giveUpAfter } from "./GiveUpAfter.ts"
 import { Heartbeats } from "./Heartbeats.ts"
-import { PartDown } from "./PartDown.ts"
+import { PartDown, type Probe } from "./Probe.ts"
 import { SchemaKeeper } from "./SchemaKeeper.ts"
 import { StoreWatch } from "./StoreWatch.ts"
 
 export type Condition = "ok" | "degraded" | "down"
-
-export interface Probe {
-  readonly name: string
-  /** Without it the service is down. */
-  readonly critical: boolean
-  readonly limitMs: number
-  /** An answer that takes longer is a sign of trouble. */
-  readonly slowMs: number
-  /** What is wrong though it works, in a sentence; undefined if nothing is. A failure says why it does not work. */
-  readonly ask: Effect.Effect<string | undefined, PartDown>
-}
 
 export interface Check {
   readonly name: string

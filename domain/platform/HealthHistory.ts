@@ -4,7 +4,8 @@
  */
 import { Context, DateTime, Duration, Effect, Layer } from "effect"
 import { giveUpAfter } from "./GiveUpAfter.ts"
-import { type Condition, Health, type Probe } from "./Health.ts"
+import { type Condition, Health } from "./Health.ts"
+import type { Probe } from "./Probe.ts"
 import { type HealthSamples, HealthHistoryStore } from "./HealthHistoryStore.ts"
 
 export const HISTORY_DAYS = 90

@@ -9,11 +9,11 @@
  * Lowering a competitor's score costs the same, and all of it goes to the competitor: failures count up to the number of
  * calls that the same consumer paid for.
  */
-import type { SequencedReceipt } from "../log/LogStore.ts"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import { MICROCENTS_PER_DOLLAR } from "../shared/Microcents.ts"
 import type { ConsumerRulings } from "./ScoredDisputes.ts"
 import { excusedCalls } from "./Sla.ts"
+import type { TrustReceipt } from "./TrustReceipt.ts"
 
 /** What a consumer must have paid a provider, net of refunds within the window, to count for its trust. */
 export const PAID_CONSUMER_MICROCENTS_MIN = MICROCENTS_PER_DOLLAR
@@ -54,8 +54,6 @@ export interface CountedCalls {
   /** The step that 95% of the paid calls are within; beyond the last step, the longest call. */
   readonly p95Ms: number | undefined
 }
-
-export type TrustReceipt = Pick<SequencedReceipt, "cause" | "receipt">
 
 /** Days of pairs, to be added to what is there. A pair whose calls were all free and successful leaves no trace. */
 export const paidDaysOf = (calls: ReadonlyArray<TrustReceipt>): ReadonlyArray<PaidDay> => {

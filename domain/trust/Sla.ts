@@ -4,7 +4,7 @@
 import { DateTime } from "effect"
 import type { ProviderId, ToolId } from "../shared/Ids.ts"
 import { type Latencies, latenciesOf, merge, percentiles } from "./Latencies.ts"
-import type { TrustReceipt } from "./PaidCalls.ts"
+import type { TrustReceipt } from "./TrustReceipt.ts"
 
 export const SLA_DAYS = 30
 /**

@@ -4,7 +4,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Logger, Ref } from "effect"
 import { TestClock } from "effect/testing"
-import { Health, type Probe } from "../../domain/platform/Health.ts"
+import { Health } from "../../domain/platform/Health.ts"
+import type { Probe } from "../../domain/platform/Probe.ts"
 import {
   HealthHistory,
   HISTORY_DAYS_KEPT,

@@ -22,7 +22,8 @@ import { aBuyer, anOffer, callOf, PRICE, purseOf, receiptsOf } from "../support/
 import { PostgresTest } from "../support/postgres.ts"
 import { eventually } from "../support/mcp/upstream.ts"
 import { postgresConfig, wholeService } from "../support/ServiceConfig.ts"
-import { type Answer, type Call, LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+import { type Call, LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+import type { Answer } from "../support/Answer.ts"
 
 /** Of every request: long enough for one that a busy machine answers. */
 const TIMEOUT_MS = 3_000

@@ -18,7 +18,8 @@ import {
 } from "../support/EndpointTable.ts"
 import { hostileBodies, hostileQueries } from "../support/HostileBodies.ts"
 import { at } from "../support/Market.ts"
-import { type Answer, everyService, LIVE, send } from "../support/ServiceUnderTest.ts"
+import { everyService, LIVE, send } from "../support/ServiceUnderTest.ts"
+import type { Answer } from "../support/Answer.ts"
 
 /** More of them: HOSTILE_RUNS=2000. */
 const RUNS = Number(process.env["HOSTILE_RUNS"] ?? 50)

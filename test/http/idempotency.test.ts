@@ -22,7 +22,8 @@ import {
 } from "../support/Market.ts"
 import { PostgresTest } from "../support/postgres.ts"
 import { SIGNING_SECRET } from "../support/ServiceConfig.ts"
-import { type Answer, type Call, everyService, LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+import { type Call, everyService, LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+import type { Answer } from "../support/Answer.ts"
 import { connectedTo } from "../support/TestDatabases.ts"
 
 const keyed = (call: Call, key: string = randomUUID()): Call => ({

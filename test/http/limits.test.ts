@@ -17,7 +17,8 @@ import {
   providerBody,
   textAt
 } from "../support/Market.ts"
-import { type Answer, type Call, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+import { type Call, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+import type { Answer } from "../support/Answer.ts"
 
 const INDEX = "/api/market"
 const WHOAMI = "/api/v1/market/whoami"

@@ -27,7 +27,8 @@ import {
   TOOLS,
   unasked
 } from "../support/Market.ts"
-import { type Answer, everyService, LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+import { everyService, LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+import type { Answer } from "../support/Answer.ts"
 
 const INDEX = "/api/market"
 const STATS = "/api/v1/market/stats"

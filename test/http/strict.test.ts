@@ -30,7 +30,8 @@ import {
   TOOLS,
   valueAt
 } from "../support/Market.ts"
-import { type Answer, LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+import type { Answer } from "../support/Answer.ts"
 
 const PROXY = "/api/market/proxy"
 const METER = "/api/v1/market/meter"

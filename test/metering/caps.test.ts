@@ -19,7 +19,8 @@ import {
   PROXY,
   purseOf
 } from "../support/metering/Shop.ts"
-import { type Answer, LIVE, send } from "../support/ServiceUnderTest.ts"
+import { LIVE, send } from "../support/ServiceUnderTest.ts"
+import type { Answer } from "../support/Answer.ts"
 
 const CAP = "/api/v1/market/default-cap"
 const WHOAMI = "/api/v1/market/whoami"

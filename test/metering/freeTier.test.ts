@@ -17,7 +17,8 @@ import {
   PRICE,
   purseOf
 } from "../support/metering/Shop.ts"
-import { type Answer, LIVE } from "../support/ServiceUnderTest.ts"
+import { LIVE } from "../support/ServiceUnderTest.ts"
+import type { Answer } from "../support/Answer.ts"
 
 const costOf = (answer: Answer): number => numberAt(answer, "meta", "cost_microcents")
 const left = (answer: Answer) => at(answer, "meta", "free_tier_remaining")

@@ -20,7 +20,8 @@ import {
   purseOf,
   receiptsOf
 } from "../support/metering/Shop.ts"
-import { type Answer, LIVE, send } from "../support/ServiceUnderTest.ts"
+import { LIVE, send } from "../support/ServiceUnderTest.ts"
+import type { Answer } from "../support/Answer.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -18,7 +18,8 @@ import {
   purseOf,
   receiptsOf
 } from "../support/metering/Shop.ts"
-import { type Answer, LIVE } from "../support/ServiceUnderTest.ts"
+import { LIVE } from "../support/ServiceUnderTest.ts"
+import type { Answer } from "../support/Answer.ts"
 
 const POLICIES = ["success", "valid_output", "attempt"] as const
 const OUTPUT = { type: "object", properties: { temperature: { type: "number" } }, required: ["temperature"] }

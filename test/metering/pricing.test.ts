@@ -18,7 +18,8 @@ import {
   purseOf,
   receiptsOf
 } from "../support/metering/Shop.ts"
-import { type Answer, LIVE } from "../support/ServiceUnderTest.ts"
+import { LIVE } from "../support/ServiceUnderTest.ts"
+import type { Answer } from "../support/Answer.ts"
 
 const reporting = (cost: unknown) => resulting({ content: [], _meta: { "market/cost_microcents": cost } })
 const costOf = (answer: Answer): number => numberAt(answer, "meta", "cost_microcents")

@@ -24,7 +24,8 @@ import {
   receiptsOf
 } from "../support/metering/Shop.ts"
 import { eventually } from "../support/mcp/upstream.ts"
-import { type Answer, type Call, LIVE, send } from "../support/ServiceUnderTest.ts"
+import { type Call, LIVE, send } from "../support/ServiceUnderTest.ts"
+import type { Answer } from "../support/Answer.ts"
 
 const TIMES = 32
 

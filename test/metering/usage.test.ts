@@ -20,7 +20,8 @@ import {
   PRICE,
   problemOf
 } from "../support/metering/Shop.ts"
-import { type Answer, LIVE, send } from "../support/ServiceUnderTest.ts"
+import { LIVE, send } from "../support/ServiceUnderTest.ts"
+import type { Answer } from "../support/Answer.ts"
 
 const USAGE = "/api/v1/market/usage"
 const OLD_USAGE = "/api/market/usage"

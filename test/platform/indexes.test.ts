@@ -5,7 +5,8 @@ import { assert, it } from "@effect/vitest"
 import { Effect, type Schema } from "effect"
 import { everyEndpoint, pathOf, titleOf } from "../support/EndpointTable.ts"
 import { at, expecting, listAt, textAt, valueAt } from "../support/Market.ts"
-import { type Answer, LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+import type { Answer } from "../support/Answer.ts"
 
 const BASE_URL = "https://market.example"
 const INDEXES = [

@@ -9,7 +9,8 @@ import { aConsumer, aProvider, at, expecting, listAt } from "../support/Market.t
 import { OPERATOR_KEY } from "../support/EndpointTable.ts"
 import { until } from "../support/EmbeddedFolders.ts"
 import { PostgresTest } from "../support/postgres.ts"
-import { type Answer, LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+import type { Answer } from "../support/Answer.ts"
 import { connectedTo } from "../support/TestDatabases.ts"
 
 const INIT = "/api/v1/init"

@@ -11,10 +11,12 @@ import { everyCore } from "../support/metering/Core.ts"
 import { accountRows } from "../support/security/AccountRows.ts"
 import { callRows } from "../support/security/CallRows.ts"
 import { DeclaredRoutes, titleOfRoute } from "../support/security/DeclaredRoutes.ts"
-import { type Caller, CALLERS, type Party, type Row, type Rows } from "../support/security/Matrix.ts"
+import type { Row, Rows } from "../support/security/Matrix.ts"
+import { type Caller, CALLERS, type Party } from "../support/security/Callers.ts"
 import { publicRows } from "../support/security/PublicRows.ts"
 import { aWorld, type Mark, OPERATOR, SharedWorld, standings, type World } from "../support/security/World.ts"
-import { type Answer, type Call, LIVE, send } from "../support/ServiceUnderTest.ts"
+import { type Call, LIVE, send } from "../support/ServiceUnderTest.ts"
+import type { Answer } from "../support/Answer.ts"
 
 const matrix: Rows = { ...accountRows, ...callRows, ...publicRows }
 const PARTIES: ReadonlyArray<Party> = ["consumerOwner", "providerOwner"]

@@ -17,7 +17,8 @@ import {
   problemOf,
   purseOf
 } from "../support/metering/Shop.ts"
-import { type Answer, LIVE, send } from "../support/ServiceUnderTest.ts"
+import { LIVE, send } from "../support/ServiceUnderTest.ts"
+import type { Answer } from "../support/Answer.ts"
 
 const NINE_HUNDRED = 900_000_000
 const PRICE = 1_000

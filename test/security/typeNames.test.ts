@@ -17,7 +17,8 @@ import {
   titleOf
 } from "../support/EndpointTable.ts"
 import { at, listAt, valueAt } from "../support/Market.ts"
-import { type Answer, LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+import type { Answer } from "../support/Answer.ts"
 
 const document = openApiDocument("http://127.0.0.1:3000")
 

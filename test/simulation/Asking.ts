@@ -3,7 +3,8 @@
  */
 import { Effect } from "effect"
 import { at } from "../support/Market.ts"
-import type { Answer, Call } from "../support/ServiceUnderTest.ts"
+import type { Call } from "../support/ServiceUnderTest.ts"
+import type { Answer } from "../support/Answer.ts"
 import type { Keyed } from "./Facts.ts"
 import { Violation } from "./Violation.ts"
 import { nowMs, type World } from "./World.ts"

@@ -5,7 +5,8 @@ import { Effect, type Schema } from "effect"
 import type { Dispatcher } from "../../adapters/http/pipeline/Dispatcher.ts"
 import type { WebRequest } from "../../adapters/http/pipeline/WebRequest.ts"
 import { contractFaults } from "../support/ContractCheck.ts"
-import type { Answer, Call } from "../support/ServiceUnderTest.ts"
+import type { Call } from "../support/ServiceUnderTest.ts"
+import type { Answer } from "../support/Answer.ts"
 import { Violation } from "./Violation.ts"
 
 export const exchange = Effect.fnUntraced(function* (dispatcher: Dispatcher["Service"], call: Call) {

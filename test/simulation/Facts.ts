@@ -11,12 +11,18 @@ import type { Receipt } from "../../domain/receipts/Receipt.ts"
 import type { PayoutId, ReceiptId, WithdrawalId } from "../../domain/shared/Ids.ts"
 import type { DisputeId } from "../../domain/trust/Dispute.ts"
 import type { Member } from "../support/Market.ts"
-import type { Answer, Call } from "../support/ServiceUnderTest.ts"
-import type { Ring } from "./adversaries/Ring.ts"
+import type { Call } from "../support/ServiceUnderTest.ts"
+import type { Answer } from "../support/Answer.ts"
 import { type Capped, countHeld, type Reserved } from "./Caps.ts"
 import type { Listener } from "./Ports.ts"
 import type { Published } from "./Published.ts"
-import type { ToolTerms } from "./Step.ts"
+import type { ToolTerms } from "./ToolTerms.ts"
+
+/** Accounts that act together. */
+export interface Ring {
+  readonly consumers: Array<Member>
+  readonly providers: Array<Member>
+}
 
 export interface OfferedTool {
   readonly id: string

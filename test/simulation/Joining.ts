@@ -3,11 +3,12 @@
  */
 import { Effect } from "effect"
 import { consumerBody, CONSUMERS, KEYS, providerBody, PROVIDERS, textAt, TOOLS } from "../support/Market.ts"
-import type { Answer } from "../support/ServiceUnderTest.ts"
+import type { Answer } from "../support/Answer.ts"
 import { asking, askingUnderKey, one, wrong } from "./Asking.ts"
 import type { OfferedTool } from "./Facts.ts"
 import { Published } from "./Published.ts"
-import type { ActOf, ToolTerms } from "./Step.ts"
+import type { ActOf } from "./Step.ts"
+import type { ToolTerms } from "./ToolTerms.ts"
 import { nowMs, type World } from "./World.ts"
 
 /** Few, so that they meet often. */

@@ -3,7 +3,8 @@
  */
 import { schemeOf } from "./adversaries/Schemes.ts"
 import { type Random, randomFrom, weighted } from "./Random.ts"
-import type { Act, Behaviour, Call, Fault, Job, Step, ToolTerms } from "./Step.ts"
+import type { Act, Behaviour, Call, Fault, Job, Step } from "./Step.ts"
+import type { ToolTerms } from "./ToolTerms.ts"
 
 const SECOND = 1_000
 const HOUR = 3_600 * SECOND

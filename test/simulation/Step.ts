@@ -3,6 +3,7 @@
  * turn comes: so any steps of a plan can be left out and the rest still means something.
  */
 import type { Move } from "./adversaries/Move.ts"
+import type { ToolTerms } from "./ToolTerms.ts"
 
 export interface Step {
   readonly act: Act
@@ -88,16 +89,6 @@ export interface Behaviour {
   readonly latencyMs: number
   /** What the provider says that the call cost, in percent of the tool's maximum. */
   readonly reports?: number
-}
-
-export interface ToolTerms {
-  readonly price: number
-  readonly freeCalls: number
-  readonly policy: "success" | "attempt"
-  /** In percent of the price. */
-  readonly most?: number
-  /** In microcents: of a tool whose price is 0, say. */
-  readonly maximum?: number
 }
 
 export type Business = "checkouts" | "accounts" | "transfers" | "refunds"

@@ -7,7 +7,7 @@ import { FindMyWay } from "effect/http"
 import { allEndpoints, type EndpointInfo } from "../../adapters/http/api/Endpoints.ts"
 import { codesByStatus } from "../../adapters/http/api/Problem.ts"
 import type { WebRequest } from "../../adapters/http/pipeline/WebRequest.ts"
-import type { Answer } from "./ServiceUnderTest.ts"
+import type { Answer } from "./Answer.ts"
 
 export const contractFaults = (request: WebRequest, answer: Answer): ReadonlyArray<string> => {
   const endpoint = endpointOf(request)

@@ -3,7 +3,8 @@
  */
 import { assert } from "@effect/vitest"
 import { Effect, type Schema } from "effect"
-import { type Answer, type Call, send } from "./ServiceUnderTest.ts"
+import { type Call, send } from "./ServiceUnderTest.ts"
+import type { Answer } from "./Answer.ts"
 
 export interface Member {
   readonly id: string

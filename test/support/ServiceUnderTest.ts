@@ -7,6 +7,7 @@ import { Dispatcher } from "../../adapters/http/pipeline/Dispatcher.ts"
 import { PayloadTooLarge } from "../../adapters/http/pipeline/Failures.ts"
 import type { WebRequest } from "../../adapters/http/pipeline/WebRequest.ts"
 import type { Source } from "../../src/config/AppConfig.ts"
+import type { Answer } from "./Answer.ts"
 import { contractFaults } from "./ContractCheck.ts"
 import { PostgresTest } from "./postgres.ts"
 import { memoryConfig, serviceOnPostgres, wholeService } from "./ServiceConfig.ts"
@@ -23,20 +24,6 @@ export interface Call {
   /** Sent as it is; `endless`: the body begins and never ends. */
   readonly body?: string | Uint8Array | "endless"
   readonly from?: string
-}
-
-export interface Answer {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly text: string
-  /** The body as it was sent. */
-  readonly bytes: Uint8Array
-  /** Undefined where the answer is not JSON. */
-  readonly json: Schema.Json | undefined
-  /** Whether the service asked for the request's body. */
-  readonly bodyWasRead: boolean
-  /** What the service wrote into its log about this request. */
-  readonly log: string
 }
 
 export class ServiceUnderTest extends Context.Service<

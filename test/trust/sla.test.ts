@@ -13,7 +13,8 @@ import { at, expecting, listAt, textAt, valueAt } from "../support/Market.ts"
 import { everyCore } from "../support/metering/Core.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import { aBuyer, anOffer, buy, METER, numberAt, offerOf, problemOf } from "../support/metering/Shop.ts"
-import { type Answer, LIVE, send } from "../support/ServiceUnderTest.ts"
+import { LIVE, send } from "../support/ServiceUnderTest.ts"
+import type { Answer } from "../support/Answer.ts"
 import { file, respond } from "../support/trust/Disputing.ts"
 
 let reads = 0

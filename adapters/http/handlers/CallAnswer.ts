@@ -3,7 +3,7 @@
  * happened; with the same headers either way. A result with `isError` is an answer of the tool: a client that got a 5xx
  * for it would send the call again.
  */
-import type { CallReport } from "../../../domain/metering/Metering.ts"
+import type { CallReport } from "../../../domain/metering/Call.ts"
 import type { StoredAnswer } from "../../../domain/metering/CallStore.ts"
 import type { UpstreamAnswer } from "../../../domain/metering/ToolUpstream.ts"
 import { formatPrice, toCents } from "../../../domain/shared/Microcents.ts"

@@ -2,7 +2,7 @@
  * Whether rate limits are counted, and by all nodes together where they should be. If not, requests pass all the same: the service is degraded, not down.
  */
 import { Effect } from "effect"
-import type { Probe } from "../../../domain/platform/Health.ts"
+import type { Probe } from "../../../domain/platform/Probe.ts"
 import type { RateLimits } from "../pipeline/RateLimits.ts"
 
 export const limiterProbe = ({ probe, standing }: RateLimits["Service"]): Probe => ({

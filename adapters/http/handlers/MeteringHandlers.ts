@@ -3,7 +3,8 @@
  */
 import { Effect } from "effect"
 import type { CallIdempotency, StoredAnswer } from "../../../domain/metering/CallStore.ts"
-import { DirectMetering, type Metered } from "../../../domain/metering/DirectMetering.ts"
+import { DirectMetering } from "../../../domain/metering/DirectMetering.ts"
+import type { Metered } from "../../../domain/metering/MeterReport.ts"
 import type { CallStatus } from "../../../domain/metering/ToolUpstream.ts"
 import { Digest } from "../../../domain/shared/Digest.ts"
 import { toCents } from "../../../domain/shared/Microcents.ts"

@@ -23,7 +23,8 @@ import { dirname, join, relative } from "node:path"
 import { run } from "./Command.ts"
 import { errorCode, exists, sentenceOf } from "./Disk.ts"
 import { BinariesUnusable } from "./EmbeddedPostgresError.ts"
-import { closedTo, type ServerAccount } from "./ServerAccount.ts"
+import { closedTo } from "./ServerAccount.ts"
+import type { ServerAccount } from "./Command.ts"
 
 export interface Binaries {
   readonly initdb: string

@@ -4,7 +4,12 @@
  */
 import { Effect } from "effect"
 import { spawn } from "node:child_process"
-import type { ServerAccount } from "./ServerAccount.ts"
+
+/** The account of the operating system that PostgreSQL runs as. */
+export interface ServerAccount {
+  readonly uid: number
+  readonly gid: number
+}
 
 export interface Command {
   readonly file: string

@@ -5,13 +5,8 @@
 import { Effect } from "effect"
 import { lstat, readFile, stat } from "node:fs/promises"
 import { dirname } from "node:path"
-import { run } from "./Command.ts"
+import { run, type ServerAccount } from "./Command.ts"
 import { NoServerAccount } from "./EmbeddedPostgresError.ts"
-
-export interface ServerAccount {
-  readonly uid: number
-  readonly gid: number
-}
 
 const MADE_ACCOUNT = "agent-tool-billing"
 

@@ -7,7 +7,8 @@ import { handAll } from "../Money.ts"
 import type { Processor } from "../Processor.ts"
 import type { ActOf } from "../Step.ts"
 import { nowMs, type World } from "../World.ts"
-import { type Ring, ringOf } from "./Ring.ts"
+import { ringOf } from "./Ring.ts"
+import type { Ring } from "../Facts.ts"
 
 export const chargeBack = Effect.fnUntraced(function* (world: World, act: ActOf<"RingChargesBack">) {
   const did = yield* begin(world, ringOf(world, act.ring), act)

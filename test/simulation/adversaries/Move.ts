@@ -2,7 +2,7 @@
  * What the members of a ring may do next, as plain data. A ring is some accounts of one owner: whatever one of them gains,
  * all have gained.
  */
-import type { ToolTerms } from "../Step.ts"
+import type { ToolTerms } from "../ToolTerms.ts"
 
 export type Move =
   | {

@@ -3,13 +3,8 @@
  */
 import type { Member } from "../../support/Market.ts"
 import { one } from "../Asking.ts"
-import type { OfferedTool } from "../Facts.ts"
+import type { OfferedTool, Ring } from "../Facts.ts"
 import type { World } from "../World.ts"
-
-export interface Ring {
-  readonly consumers: Array<Member>
-  readonly providers: Array<Member>
-}
 
 /** A new one has no members. */
 export const ringOf = ({ facts }: World, number: number): Ring => {

@@ -3,7 +3,8 @@
  * them may fail.
  */
 import type { Random } from "../Random.ts"
-import type { Act, Job, Step, ToolTerms } from "../Step.ts"
+import type { Act, Job, Step } from "../Step.ts"
+import type { ToolTerms } from "../ToolTerms.ts"
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

@@ -16,7 +16,8 @@ import {
   textAt,
   valueAt
 } from "../Market.ts"
-import { type Answer, type Call, everyService, send, type ServiceUnderTest } from "../ServiceUnderTest.ts"
+import { type Call, everyService, send, type ServiceUnderTest } from "../ServiceUnderTest.ts"
+import type { Answer } from "../Answer.ts"
 
 export const PROXY = "/api/market/proxy"
 export const METER = "/api/v1/market/meter"

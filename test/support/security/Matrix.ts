@@ -3,20 +3,8 @@
  * answered, what private things the answer shows, and whose books the call may change.
  */
 import type { Call } from "../ServiceUnderTest.ts"
+import type { Caller, Party } from "./Callers.ts"
 import type { Mark, World } from "./World.ts"
-
-/** Owners hold the objects that are asked about; the others have accounts of their own; `revoked` was an owner's key. */
-export const CALLERS = [
-  "nobody",
-  "revoked",
-  "consumerOther",
-  "providerOther",
-  "operator",
-  "providerOwner",
-  "consumerOwner"
-] as const
-export type Caller = (typeof CALLERS)[number]
-export type Party = "consumerOwner" | "providerOwner"
 
 export type Statuses = Readonly<Record<Caller, number>>
 type PerCaller<A> = Partial<Readonly<Record<Caller, A>>>

@@ -11,7 +11,7 @@ import { when } from "../metering/Elsewhen.ts"
 import { fine, providing } from "../metering/Provider.ts"
 import { buy, load, offerOf, type Offer } from "../metering/Shop.ts"
 import { send, type ServiceUnderTest } from "../ServiceUnderTest.ts"
-import type { Caller, Party } from "./Matrix.ts"
+import type { Caller, Party } from "./Callers.ts"
 
 export const OPERATOR = "the operator's key of the matrix, 32 characters"
 

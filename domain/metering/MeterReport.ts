@@ -1,0 +1,38 @@
+/**
+ * A call that was not proxied but reported.
+ */
+import type { DateTime } from "effect"
+import type { KeyOwner } from "../accounts/Principal.ts"
+import type { CatalogEntry } from "../catalog/CatalogStore.ts"
+import type { Receipt } from "../receipts/Receipt.ts"
+import type { ConsumerId, ReceiptId } from "../shared/Ids.ts"
+import type { Microcents } from "../shared/Microcents.ts"
+import type { CallIdempotency, StoredAnswer } from "./CallStore.ts"
+import type { ToolReference } from "./ToolDirectory.ts"
+import type { CallStatus } from "./ToolUpstream.ts"
+
+export interface MeterRequest {
+  readonly caller: KeyOwner
+  readonly tool: ToolReference
+  /** Whom the call is billed to; a provider without one reports a test call of its own. */
+  readonly consumerId: ConsumerId | undefined
+  readonly status: CallStatus
+  readonly durationMs: number
+  readonly tokensInput: number
+  readonly tokensOutput: number
+  readonly cost: Microcents | undefined
+  readonly calledAt: DateTime.Utc | undefined
+  readonly idempotency: CallIdempotency | undefined
+  /** The call has its name, under which it may or may not come to a receipt. */
+  readonly onNamed?: (invocationId: ReceiptId) => void
+}
+
+export interface Metered {
+  readonly entry: CatalogEntry
+  readonly receipt: Receipt
+  readonly availableMicrocents: bigint
+}
+
+export type MeterOutcome =
+  | { readonly _tag: "Recorded"; readonly metered: Metered; readonly answer: StoredAnswer }
+  | { readonly _tag: "Replayed"; readonly answer: StoredAnswer }
