@@ -16,7 +16,7 @@ import { type InvoiceOwnerId, InvoiceStore, type MonthSpan } from "../../../doma
 import { InvoiceId } from "../../../domain/shared/Ids.ts"
 import { pageOf, type PageRequest } from "../../../domain/shared/Page.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
-import { column, OID } from "../shared/Columns.ts"
+import { columnsOf, column, OID } from "../shared/Columns.ts"
 import { type LineRow, linesOf, type MovementRow, movementsOf, type OwnerRow, ownerOf, ROLE } from "./InvoiceRows.ts"
 import { stageMonth } from "./InvoiceStaging.ts"
 import { toDate } from "../shared/Instants.ts"
@@ -128,10 +128,7 @@ export const layer = Layer.effect(
     })
 
     const known = Effect.fnUntraced(function* (month: Month, part: number, drafts: ReadonlyArray<DraftInvoice>) {
-      const owners = column(
-        drafts.map((draft) => draft.owner.id),
-        OID.uuid
-      )
+      const owners = columnsOf(drafts).uuid((draft) => draft.owner.id)
       const rows = yield* sql<{ readonly kind: string; readonly owner_id: string }>`
         SELECT kind, owner_id FROM invoices
         WHERE month = ${month} AND part = ${part} AND owner_id = ANY (${owners}) AND corrects IS NULL`
@@ -155,13 +152,7 @@ export const layer = Layer.effect(
         }
         if (made.length > 0) yield* insert(made, part)
         const done = drafts.filter((draft) => draft.corrects === undefined)
-        yield* sql`DELETE FROM invoice_pending WHERE month = ${month} AND owner_id = ANY (${column(
-          done.map((draft) => draft.owner.id),
-          OID.uuid
-        )}) AND role = ANY (${column(
-          done.map((draft) => ROLE[draft.owner.role]),
-          OID.int2
-        )})`
+        yield* sql`DELETE FROM invoice_pending WHERE month = ${month} AND owner_id = ANY (${columnsOf(done).uuid((draft) => draft.owner.id)}) AND role = ANY (${columnsOf(done).int2((draft) => ROLE[draft.owner.role])})`
         return made
       },
       sql.withTransaction,
@@ -171,34 +162,10 @@ export const layer = Layer.effect(
     const insert = (made: ReadonlyArray<Invoice>, part: number) => sql`
       INSERT INTO invoices (part, invoice_id, number, kind, month, owner_id, corrects, total, document)
       SELECT ${part}::int4, fresh.* FROM unnest(
-        ${column(
-          made.map((one) => one.id),
-          OID.uuid
-        )}, ${column(
-          made.map((one) => one.number),
-          OID.text
-        )},
-        ${column(
-          made.map((one) => one.kind),
-          OID.text
-        )}, ${column(
-          made.map((one) => one.month),
-          OID.text
-        )},
-        ${column(
-          made.map((one) => one.owner.id),
-          OID.uuid
-        )}, ${column(
-          made.map((one) => one.corrects ?? null),
-          OID.uuid
-        )},
-        ${column(
-          made.map((one) => one.total),
-          OID.int8
-        )}, ${column(
-          made.map((one) => written(one)),
-          OID.text
-        )}) fresh`
+        ${columnsOf(made).uuid((one) => one.id)}, ${columnsOf(made).text((one) => one.number)},
+        ${columnsOf(made).text((one) => one.kind)}, ${columnsOf(made).text((one) => one.month)},
+        ${columnsOf(made).uuid((one) => one.owner.id)}, ${columnsOf(made).uuid((one) => one.corrects ?? null)},
+        ${columnsOf(made).int8((one) => one.total)}, ${columnsOf(made).text((one) => written(one))}) fresh`
 
     const sums = Effect.fn("PostgresInvoiceStore.sums")(function* ({ end, month, start }: MonthSpan) {
       const [row] = yield* sql<{

@@ -14,13 +14,13 @@ import {
   type Posted
 } from "../../../domain/ledger/LedgerStore.ts"
 import { type AccountChange, changesOf, isBounded, sameContent } from "../../../domain/ledger/LinkedTransfers.ts"
-import { type Lot, lotDayOf } from "../../../domain/ledger/Lots.ts"
-import { type Posting, type Transfer, TransferId } from "../../../domain/ledger/Transfer.ts"
-import { ConsumerId, ProviderId } from "../../../domain/shared/Ids.ts"
-import { Microcents } from "../../../domain/shared/Microcents.ts"
-import { column, OID } from "../shared/Columns.ts"
-import { ACCOUNT_CODE, NO_LOT, TRANSFER_CODE, wordOf } from "./LedgerCodes.ts"
+import type { Lot } from "../../../domain/ledger/Lots.ts"
+import type { Posting, TransferId } from "../../../domain/ledger/Transfer.ts"
+import type { ConsumerId, ProviderId } from "../../../domain/shared/Ids.ts"
+import { columnsOf, column, OID } from "../shared/Columns.ts"
 import { auditOf, totalsOf } from "./LedgerAudit.ts"
+import { ACCOUNT_CODE, NO_LOT, TRANSFER_CODE } from "./LedgerCodes.ts"
+import { toTransfer, type TransferRow } from "./TransferRows.ts"
 
 /** Lanes above it belong to settlements. One row per account: who posts locks it, and reads the whole balance after. */
 const POSTING_LANE = 0
@@ -28,21 +28,6 @@ const POSTING_LANE = 0
 interface BookRow {
   readonly mode: Book["mode"]
   readonly account_id: string | null
-}
-
-interface TransferRow {
-  readonly transfer_id: string
-  readonly leg: number
-  readonly consumer_id: string
-  readonly provider_id: string | null
-  readonly kind: number
-  readonly debit: number
-  readonly credit: number
-  readonly amount: bigint
-  readonly lot: string | null
-  readonly effective_at: Date
-  readonly recorded_at: Date
-  readonly reference: string | null
 }
 
 export const layer = Layer.effect(
@@ -105,40 +90,20 @@ export const layer = Layer.effect(
 
     /** How many were new: those whose reference is taken already are left out. */
     const insertTransfers = Effect.fnUntraced(function* ({ legs, ...posting }: Posting) {
+      const { int2, int8, text, uuid } = columnsOf(legs)
       const rows = yield* sql`
         INSERT INTO transfers (transfer_id, consumer_id, provider_id, amount, effective_at, recorded_at, leg, kind, debit,
           credit, lot, reference)
         SELECT ${posting.transferId}::uuid, leg.consumer_id, leg.provider_id, leg.amount,
           ${DateTime.toDate(posting.effectiveAt)}::timestamptz, ${DateTime.toDate(posting.recordedAt)}::timestamptz,
           leg.n, leg.kind, leg.debit, leg.credit, leg.lot, ${posting.reference}
-        FROM unnest(${column(
-          legs.map((leg) => leg.consumerId ?? MARKET_OWNER),
-          OID.uuid
-        )},
-          ${column(
-            legs.map((leg) => leg.providerId ?? null),
-            OID.uuid
-          )},
-          ${column(
-            legs.map((leg) => leg.amount),
-            OID.int8
-          )},
-          ${column(
-            legs.map((leg) => TRANSFER_CODE[leg.kind]),
-            OID.int2
-          )},
-          ${column(
-            legs.map((leg) => ACCOUNT_CODE[leg.debit]),
-            OID.int2
-          )},
-          ${column(
-            legs.map((leg) => ACCOUNT_CODE[leg.credit]),
-            OID.int2
-          )},
-          ${column(
-            legs.map((leg) => leg.lot ?? null),
-            OID.text
-          )}::date[])
+        FROM unnest(${uuid((leg) => leg.consumerId ?? MARKET_OWNER)},
+          ${uuid((leg) => leg.providerId ?? null)},
+          ${int8((leg) => leg.amount)},
+          ${int2((leg) => TRANSFER_CODE[leg.kind])},
+          ${int2((leg) => ACCOUNT_CODE[leg.debit])},
+          ${int2((leg) => ACCOUNT_CODE[leg.credit])},
+          ${text((leg) => leg.lot ?? null)}::date[])
           WITH ORDINALITY AS leg (consumer_id, provider_id, amount, kind, debit, credit, lot, n)
         ORDER BY leg.n
         ON CONFLICT (reference, leg) WHERE reference IS NOT NULL DO NOTHING
@@ -161,18 +126,12 @@ export const layer = Layer.effect(
 
     const changeBalances = Effect.fnUntraced(function* (changes: ReadonlyArray<AccountChange>) {
       if (changes.length === 0) return
-      const { accounts, days, owners } = columnsOf(changes)
+      const { accounts, days, owners } = keysOf(changes)
       yield* sql`INSERT INTO account_balances AS b (owner_id, account, day, lane, credits, debits)
         SELECT owner_id, account, day, ${POSTING_LANE}, credits, debits
         FROM unnest(${owners}, ${accounts}, ${days}::date[],
-          ${column(
-            changes.map((change) => change.credits),
-            OID.int8
-          )},
-          ${column(
-            changes.map((change) => change.debits),
-            OID.int8
-          )}) WITH ORDINALITY AS change (owner_id, account, day, credits, debits, n)
+          ${columnsOf(changes).int8((change) => change.credits)}, ${columnsOf(changes).int8((change) => change.debits)})
+          WITH ORDINALITY AS change (owner_id, account, day, credits, debits, n)
         ORDER BY change.n
         ON CONFLICT (owner_id, account, day, lane)
         DO UPDATE SET credits = b.credits + excluded.credits, debits = b.debits + excluded.debits`
@@ -182,7 +141,7 @@ export const layer = Layer.effect(
     /** Postings that take from an account wait for its row above; settlements only add to it, in rows of their own. */
     const checkBounded = Effect.fnUntraced(function* (bounded: ReadonlyArray<AccountChange>) {
       if (bounded.length === 0) return
-      const { accounts, days, owners } = columnsOf(bounded)
+      const { accounts, days, owners } = keysOf(bounded)
       const rows = yield* sql<{ readonly n: bigint; readonly balance: bigint }>`
         SELECT change.n, (SELECT coalesce(sum(b.credits - b.debits), 0)::int8 FROM account_balances b
           WHERE b.owner_id = change.owner_id AND b.account = change.account AND b.day = change.day) AS balance
@@ -256,19 +215,10 @@ const standingOf = (availableMicrocents: bigint, debt: Balance): ConsumerStandin
   owedMicrocents: debt.debits - debt.credits
 })
 
-const columnsOf = (changes: ReadonlyArray<AccountChange>) => ({
-  owners: column(
-    changes.map((change) => change.ownerId),
-    OID.uuid
-  ),
-  accounts: column(
-    changes.map((change) => ACCOUNT_CODE[change.account]),
-    OID.int2
-  ),
-  days: column(
-    changes.map((change) => change.lot ?? NO_LOT),
-    OID.text
-  )
+const keysOf = (changes: ReadonlyArray<AccountChange>) => ({
+  owners: columnsOf(changes).uuid((change) => change.ownerId),
+  accounts: columnsOf(changes).int2((change) => ACCOUNT_CODE[change.account]),
+  days: columnsOf(changes).text((change) => change.lot ?? NO_LOT)
 })
 
 const insufficient = (change: AccountChange, available: bigint): InsufficientBalance =>
@@ -278,22 +228,3 @@ const insufficient = (change: AccountChange, available: bigint): InsufficientBal
     availableMicrocents: available,
     neededMicrocents: change.debits - change.credits
   })
-
-const toTransfer = (row: TransferRow): Transfer => {
-  const [debit, credit] = [wordOf(ACCOUNT_CODE, row.debit), wordOf(ACCOUNT_CODE, row.credit)]
-  const recordedAt = DateTime.makeUnsafe(row.recorded_at.getTime())
-  return {
-    transferId: TransferId.make(row.transfer_id),
-    leg: row.leg,
-    kind: wordOf(TRANSFER_CODE, row.kind),
-    debit,
-    credit,
-    amount: Microcents.make(row.amount),
-    consumerId: row.consumer_id === MARKET_OWNER ? undefined : ConsumerId.make(row.consumer_id),
-    providerId: row.provider_id === null ? undefined : ProviderId.make(row.provider_id),
-    lot: row.lot ?? (credit === "provider" ? lotDayOf(recordedAt) : undefined),
-    reference: row.reference ?? undefined,
-    effectiveAt: DateTime.makeUnsafe(row.effective_at.getTime()),
-    recordedAt
-  }
-}

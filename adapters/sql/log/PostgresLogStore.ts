@@ -7,7 +7,7 @@ import { Array as Arr, Effect, Layer, Option } from "effect"
 import { type Appended, type Log, LogStore, type NewLog } from "../../../domain/log/LogStore.ts"
 import { leafTile, TILE_WIDTH, type TilePlace } from "../../../domain/log/Tiles.ts"
 import type { ReceiptId } from "../../../domain/shared/Ids.ts"
-import { column, OID } from "../shared/Columns.ts"
+import { columnsOf } from "../shared/Columns.ts"
 import { causeOfCode, FREE_PROXY_CODE, originOfCode, uuidOfReceipt } from "../ledger/LedgerCodes.ts"
 import { hasReceiptId } from "../receipts/ReceiptQueries.ts"
 import { RECEIPT_COLUMNS, type ReceiptRow, toReceipt } from "../receipts/ReceiptRows.ts"
@@ -81,30 +81,15 @@ export const layer = Layer.effect(
       yield* sql`
         INSERT INTO receipt_log_tiles (log, level, tile, hashes)
         SELECT ${batch.log}, t.* FROM unnest(
-          ${column(
-            batch.tiles.map((tile) => tile.level),
-            OID.int2
-          )},
-          ${column(
-            batch.tiles.map((tile) => BigInt(tile.index)),
-            OID.int8
-          )},
-          ${column(
-            batch.tiles.map((tile) => tile.hashes),
-            OID.bytea
-          )}) t
+          ${columnsOf(batch.tiles).int2((tile) => tile.level)},
+          ${columnsOf(batch.tiles).int8((tile) => tile.index)},
+          ${columnsOf(batch.tiles).bytea((tile) => tile.hashes)}) t
         ON CONFLICT (log, level, tile) DO UPDATE SET hashes = excluded.hashes`
       yield* sql`
         INSERT INTO receipt_log_places (receipt_id, consumer_id, log, leaf)
         SELECT r.receipt_id, r.consumer_id, ${batch.log}, ${BigInt(batch.firstIndex)}::int8 + r.nth - 1 FROM unnest(
-          ${column(
-            batch.receipts.map((receipt) => uuidOfReceipt(receipt.receipt_id)),
-            OID.uuid
-          )},
-          ${column(
-            batch.receipts.map((receipt) => receipt.agent_id),
-            OID.uuid
-          )})
+          ${columnsOf(batch.receipts).uuid((receipt) => uuidOfReceipt(receipt.receipt_id))},
+          ${columnsOf(batch.receipts).uuid((receipt) => receipt.agent_id)})
           WITH ORDINALITY AS r (receipt_id, consumer_id, nth)`
       const moved = yield* sql`
         UPDATE receipt_logs SET size = ${BigInt(batch.size)}, root = ${batch.root}, checkpoint = ${batch.checkpoint}
@@ -118,14 +103,8 @@ export const layer = Layer.effect(
       if (places.length === 0) return []
       const rows = yield* sql<{ readonly level: number; readonly tile: bigint; readonly hashes: Uint8Array }>`
         SELECT t.level, t.tile, t.hashes FROM unnest(
-          ${column(
-            places.map((place) => place.level),
-            OID.int2
-          )},
-          ${column(
-            places.map((place) => BigInt(place.index)),
-            OID.int8
-          )}) AS a (level, tile)
+          ${columnsOf(places).int2((place) => place.level)},
+          ${columnsOf(places).int8((place) => place.index)}) AS a (level, tile)
         JOIN receipt_log_tiles t ON t.log = ${log} AND t.level = a.level AND t.tile = a.tile`
       return rows.map(({ hashes, level, tile }) => ({ level, index: Number(tile), hashes }))
     }, Effect.orDie)

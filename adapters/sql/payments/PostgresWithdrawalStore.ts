@@ -10,7 +10,7 @@ import {
   WithdrawalStore
 } from "../../../domain/payments/WithdrawalStore.ts"
 import { ConsumerId, LoadId, WithdrawalId, WithdrawalPartId } from "../../../domain/shared/Ids.ts"
-import { column, OID } from "../shared/Columns.ts"
+import { columnsOf } from "../shared/Columns.ts"
 import { toDate, toInstant } from "../shared/Instants.ts"
 
 interface WithdrawalRow {
@@ -62,10 +62,7 @@ export const layer = Layer.effect(
 
     const withParts = Effect.fnUntraced(function* (rows: ReadonlyArray<WithdrawalRow>) {
       if (rows.length === 0) return []
-      const ids = column(
-        rows.map((row) => row.withdrawal_id),
-        OID.uuid
-      )
+      const ids = columnsOf(rows).uuid((row) => row.withdrawal_id)
       const parts =
         yield* sql<PartRow>`SELECT * FROM withdrawal_parts WHERE withdrawal_id = ANY (${ids}) ORDER BY place`
       return rows.map((row) => toWithdrawal(row, parts))

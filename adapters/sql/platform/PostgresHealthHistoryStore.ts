@@ -6,7 +6,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import { sumsOf } from "../../../domain/platform/HealthHistory.ts"
 import { type HealthSamples, HealthHistoryStore } from "../../../domain/platform/HealthHistoryStore.ts"
-import { column, OID } from "../shared/Columns.ts"
+import { columnsOf } from "../shared/Columns.ts"
 
 interface SamplesRow {
   readonly date: string
@@ -24,17 +24,12 @@ export const layer = Layer.effect(
     const add = Effect.fn("PostgresHealthHistoryStore.add")(function* (samples: ReadonlyArray<HealthSamples>) {
       const rows = sumsOf(samples)
       if (rows.length === 0) return
-      const texts = (of: (row: HealthSamples) => string) => column(rows.map(of), OID.text)
-      const counts = (of: (row: HealthSamples) => number) =>
-        column(
-          rows.map((row) => BigInt(of(row))),
-          OID.int8
-        )
+      const { int8, text } = columnsOf(rows)
       yield* sql`
         INSERT INTO health_history AS known (day, check_name, ok, degraded, down)
-        SELECT day::date, check_name, ok, degraded, down FROM unnest(${texts(({ date }) => date)},
-          ${texts(({ check }) => check)}, ${counts(({ ok }) => ok)}, ${counts(({ degraded }) => degraded)},
-          ${counts(({ down }) => down)}) AS given (day, check_name, ok, degraded, down)
+        SELECT day::date, check_name, ok, degraded, down FROM unnest(${text(({ date }) => date)},
+          ${text(({ check }) => check)}, ${int8(({ ok }) => ok)}, ${int8(({ degraded }) => degraded)},
+          ${int8(({ down }) => down)}) AS given (day, check_name, ok, degraded, down)
         ON CONFLICT (day, check_name) DO UPDATE SET ok = known.ok + excluded.ok,
           degraded = known.degraded + excluded.degraded, down = known.down + excluded.down`
     }, Effect.orDie)

@@ -1,4 +1,6 @@
-/** Arrays as parameters: one column of a batch each. */
+/**
+ * Batches as parameters: one array for each column.
+ */
 import { PgTypes } from "@effect/sql-pg"
 import { Result } from "effect"
 
@@ -7,3 +9,23 @@ export const { OID } = PgTypes
 /** `elementOid` is the type of the elements; null is a column that no row of the batch needs. */
 export const column = (values: ReadonlyArray<unknown> | null, elementOid: number): PgTypes.Parameter =>
   Result.getOrThrow(PgTypes.array(values, elementOid))
+
+/** The columns of a batch, each made from its rows. */
+export const columnsOf = <A>(rows: ReadonlyArray<A>) => {
+  const typed =
+    <V>(oid: number) =>
+    (of: (row: A) => V): PgTypes.Parameter =>
+      column(rows.map(of), oid)
+  return {
+    uuid: typed<string | null>(OID.uuid),
+    text: typed<string | null>(OID.text),
+    int2: typed<number>(OID.int2),
+    int8: (of: (row: A) => bigint | number): PgTypes.Parameter =>
+      column(
+        rows.map((row) => BigInt(of(row))),
+        OID.int8
+      ),
+    timestamptz: typed<Date | number | null>(OID.timestamptz),
+    bytea: typed<Uint8Array>(OID.bytea)
+  }
+}

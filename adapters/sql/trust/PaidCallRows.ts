@@ -10,7 +10,7 @@ import {
   type PaidCalls,
   type PaidDay
 } from "../../../domain/trust/PaidCalls.ts"
-import { column, OID } from "../shared/Columns.ts"
+import { columnsOf } from "../shared/Columns.ts"
 
 interface PaidCallsRow {
   readonly consumer_id: string
@@ -24,30 +24,14 @@ interface PaidCallsRow {
 
 /** A day's row is read, added to and written back by one statement: only one sequencer runs at a time. */
 export const addPaidDays = (sql: SqlClient.SqlClient, days: ReadonlyArray<PaidDay>): Statement.Statement<unknown> => {
-  const whole = (of: (day: PaidDay) => number) =>
-    column(
-      days.map((day) => BigInt(of(day))),
-      OID.int8
-    )
+  const { int8, text, uuid } = columnsOf(days)
   return sql`
     INSERT INTO trust_daily AS t (provider_id, consumer_id, day, paid, paid_calls, failed_calls, input_rejected,
       up_to_200_ms, up_to_500_ms, up_to_1000_ms, up_to_2000_ms, up_to_5000_ms, longest_ms)
     SELECT provider_id, consumer_id, d.day::date, paid, paid_calls, failed_calls, input_rejected, a, b, c, e, f, longest
-    FROM unnest(${column(
-      days.map((day) => day.providerId),
-      OID.uuid
-    )}, ${column(
-      days.map((day) => day.consumerId),
-      OID.uuid
-    )}, ${column(
-      days.map((day) => day.date),
-      OID.text
-    )}, ${column(
-      days.map((day) => day.paidMicrocents),
-      OID.int8
-    )}, ${whole((day) => day.paidCalls)}, ${whole((day) => day.failedCalls)}, ${whole((day) => day.inputRejected)},
-      ${whole((day) => day.upTo[0]!)}, ${whole((day) => day.upTo[1]!)}, ${whole((day) => day.upTo[2]!)},
-      ${whole((day) => day.upTo[3]!)}, ${whole((day) => day.upTo[4]!)}, ${whole((day) => day.longestMs)})
+    FROM unnest(${uuid((day) => day.providerId)}, ${uuid((day) => day.consumerId)}, ${text((day) => day.date)}, ${int8((day) => day.paidMicrocents)}, ${int8((day) => day.paidCalls)}, ${int8((day) => day.failedCalls)}, ${int8((day) => day.inputRejected)},
+      ${int8((day) => day.upTo[0]!)}, ${int8((day) => day.upTo[1]!)}, ${int8((day) => day.upTo[2]!)},
+      ${int8((day) => day.upTo[3]!)}, ${int8((day) => day.upTo[4]!)}, ${int8((day) => day.longestMs)})
       AS d (provider_id, consumer_id, day, paid, paid_calls, failed_calls, input_rejected, a, b, c, e, f, longest)
     ON CONFLICT (provider_id, day, consumer_id) DO UPDATE SET paid = t.paid + excluded.paid,
       paid_calls = t.paid_calls + excluded.paid_calls, failed_calls = t.failed_calls + excluded.failed_calls,
