@@ -1,0 +1,59 @@
+/**
+ * `npm run test:quick`: the tests that need nothing but memory, for the time between two edits. `npm test` runs everything.
+ */
+import { mergeConfig } from "vitest/config"
+import whole from "./vitest.config.ts"
+
+const ROOMS_OF_PROCESSES = [
+  "backup",
+  "browser",
+  "compatible",
+  "crash",
+  "embedding",
+  "house",
+  "nodes",
+  "simulation",
+  "start"
+]
+
+const ON_POSTGRES = [
+  "adapters/{book,databaseCheck,laneConnection,lateStatement,ledgerAlone,ledgerAloneRaces,ledgerModel,migrations,sessions}",
+  "adapters/{embedded-postgres*,*Migration}",
+  "domain/authentication",
+  "http/{deadlines,idempotency,keys,limits-redis,outages,prices}",
+  "invoices/interrupted",
+  "log/{beginLog,files}",
+  "payments/{book,killed}",
+  "platform/{fullDisk,history,retention,schema}",
+  "receipts/keyRing",
+  "security/{fuzz,secrets}",
+  "telemetry/{logs,operations}"
+]
+
+/** Longer than a few seconds, because they wait, or try very many inputs. */
+const SLOW = [
+  "adapters/jsonSchemaBounds",
+  "adapters/mcp/{Conformance,Limits,Streams,RealServers}",
+  "http/{greedy,openapi}",
+  "log/merkle",
+  "metering/{crash,story}",
+  "payments/{double,stripe}",
+  "platform/newcomer",
+  "security/{authorisation,connections,typeNames}",
+  "telemetry/{export,service}",
+  "trust/verification"
+]
+
+const inMemory = { ...whole, test: { ...whole.test, globalSetup: [] } }
+
+export default mergeConfig(inMemory, {
+  test: {
+    // Suites that run over both kinds of stores name the store in their titles.
+    testNamePattern: /^(?!.*PostgreSQL)/u,
+    exclude: [
+      ...ROOMS_OF_PROCESSES.map((room) => `test/${room}/**`),
+      ...[...ON_POSTGRES, ...SLOW].map((files) => `test/${files}.test.ts`)
+    ],
+    reporters: ["default"]
+  }
+})
