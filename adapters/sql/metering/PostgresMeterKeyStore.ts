@@ -6,6 +6,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type MeterKey, MeterKeyStore } from "../../../domain/metering/MeterKeyStore.ts"
 import { toDate } from "../shared/Instants.ts"
+import { prune } from "../shared/Prune.ts"
 
 export const layer = Layer.effect(
   MeterKeyStore,
@@ -35,12 +36,7 @@ export const layer = Layer.effect(
       ),
 
       prune: Effect.fn("PostgresMeterKeyStore.prune")(
-        (before: DateTime.Utc, limit: number) => sql`
-          DELETE FROM meter_keys WHERE (provider_id, key_hash) IN (
-            SELECT provider_id, key_hash FROM meter_keys WHERE bound_at < ${toDate(before)}
-            ORDER BY bound_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
-          RETURNING 1 AS pruned`,
-        Effect.map((rows) => rows.length),
+        (before: DateTime.Utc, limit: number) => prune(sql, "meter_keys", sql`bound_at < ${toDate(before)}`, limit),
         Effect.orDie
       )
     })

@@ -6,6 +6,7 @@ import { SqlClient } from "effect/sql"
 import { type UnfitOutput, UnfitOutputs } from "../../../domain/metering/UnfitOutputs.ts"
 import { toDate } from "../shared/Instants.ts"
 import { uuidOfReceipt } from "../ledger/LedgerCodes.ts"
+import { prune } from "../shared/Prune.ts"
 
 export const layer = Layer.effect(
   UnfitOutputs,
@@ -30,12 +31,7 @@ export const layer = Layer.effect(
       ),
 
       prune: Effect.fn("PostgresUnfitOutputs.prune")(
-        (before: DateTime.Utc, limit: number) => sql`
-          DELETE FROM unfit_outputs WHERE (consumer_id, receipt_id) IN (
-            SELECT consumer_id, receipt_id FROM unfit_outputs WHERE noted_at < ${toDate(before)}
-            ORDER BY noted_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
-          RETURNING 1 AS pruned`,
-        Effect.map((rows) => rows.length),
+        (before: DateTime.Utc, limit: number) => prune(sql, "unfit_outputs", sql`noted_at < ${toDate(before)}`, limit),
         Effect.orDie
       )
     })

@@ -6,6 +6,7 @@ import { SqlClient } from "effect/sql"
 import { type Load, type LoadState, LoadStore, type Reversal } from "../../../domain/payments/LoadStore.ts"
 import { ConsumerId, LoadId } from "../../../domain/shared/Ids.ts"
 import { toDate, toInstant } from "../shared/Instants.ts"
+import { prune } from "../shared/Prune.ts"
 
 interface LoadRow {
   readonly load_id: string
@@ -115,13 +116,10 @@ export const layer = Layer.effect(
       return rows.length === 1
     }, Effect.orDie)
 
-    const forgetEvents = Effect.fn("PostgresLoadStore.forgetEvents")(function* (before: DateTime.Utc, limit: number) {
-      const rows = yield* sql`
-        DELETE FROM payment_events WHERE event_id IN (
-          SELECT event_id FROM payment_events WHERE claimed_at < ${toDate(before)} ORDER BY claimed_at LIMIT ${limit}
-        ) RETURNING event_id`
-      return rows.length
-    }, Effect.orDie)
+    const forgetEvents = Effect.fn("PostgresLoadStore.forgetEvents")(
+      (before: DateTime.Utc, limit: number) => prune(sql, "payment_events", sql`claimed_at < ${toDate(before)}`, limit),
+      Effect.orDie
+    )
 
     return LoadStore.of({
       insert,

@@ -7,6 +7,7 @@ import { Effect, Layer } from "effect"
 import { sumsOf } from "../../../domain/platform/HealthHistory.ts"
 import { type HealthSamples, HealthHistoryStore } from "../../../domain/platform/HealthHistoryStore.ts"
 import { columnsOf } from "../shared/Columns.ts"
+import { prune } from "../shared/Prune.ts"
 
 interface SamplesRow {
   readonly date: string
@@ -41,16 +42,12 @@ export const layer = Layer.effect(
       return rows.map(toSamples)
     }, Effect.orDie)
 
-    const prune = Effect.fn("PostgresHealthHistoryStore.prune")(function* (before: string, limit: number) {
-      const rows = yield* sql`
-        DELETE FROM health_history WHERE (day, check_name) IN (
-          SELECT day, check_name FROM health_history WHERE day < ${before}::text::date
-          ORDER BY day, check_name LIMIT ${limit})
-        RETURNING 1`
-      return rows.length
-    }, Effect.orDie)
+    const pruneDays = Effect.fn("PostgresHealthHistoryStore.prune")(
+      (before: string, limit: number) => prune(sql, "health_history", sql`day < ${before}::text::date`, limit),
+      Effect.orDie
+    )
 
-    return HealthHistoryStore.of({ add, since, prune })
+    return HealthHistoryStore.of({ add, since, prune: pruneDays })
   })
 )
 

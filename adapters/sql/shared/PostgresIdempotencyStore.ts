@@ -6,6 +6,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { IdempotencyInFlight, IdempotencyStore } from "../../../domain/shared/IdempotencyStore.ts"
 import { toDate } from "./Instants.ts"
+import { prune } from "./Prune.ts"
 
 const WAIT_MS_MAX = 5_000
 const RETRY_AFTER_SECONDS = 2
@@ -53,12 +54,7 @@ export const layer = Layer.effect(
       }, Effect.orDie),
 
       prune: Effect.fn("PostgresIdempotencyStore.prune")(
-        (before, limit) => sql`
-          DELETE FROM idempotency_keys WHERE (scope, key_hash) IN (
-            SELECT scope, key_hash FROM idempotency_keys WHERE created_at < ${toDate(before)}
-            ORDER BY created_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
-          RETURNING 1 AS pruned`,
-        Effect.map((rows) => rows.length),
+        (before, limit) => prune(sql, "idempotency_keys", sql`created_at < ${toDate(before)}`, limit),
         Effect.orDie
       )
     })

@@ -3,7 +3,6 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { DateTime, Effect, Layer, Option } from "effect"
-import type { Statement } from "effect/sql"
 import { ConsumerId, ProviderId, type ToolId } from "../../../domain/shared/Ids.ts"
 import { type Followed, type Pair, SlaStore, type Standing } from "../../../domain/trust/SlaStore.ts"
 import type { Badge } from "../../../domain/trust/TrustScore.ts"
@@ -12,6 +11,7 @@ import { toDate } from "../shared/Instants.ts"
 import { addPaidDays, readPayers } from "./PaidCallRows.ts"
 import { addHours, keepDays, readHours, readToolHours } from "./SlaHours.ts"
 import { addToolFigures } from "./ToolFigures.ts"
+import { prune } from "../shared/Prune.ts"
 
 interface StandingRow {
   readonly provider_id: string
@@ -91,26 +91,16 @@ export const layer = Layer.effect(
         WHERE provider_id = ${providerId} AND day >= ${sinceDate}::text::date ORDER BY day`
     }, Effect.orDie)
 
-    const prune = Effect.fn("PostgresSlaStore.prune")(function* (beforeDay: DateTime.Utc, limit: number) {
-      const day = toDate(beforeDay)
-      const date = DateTime.formatIsoDateUtc(beforeDay)
+    const pruneAll = Effect.fn("PostgresSlaStore.prune")(function* (beforeDay: DateTime.Utc, limit: number) {
+      const date = sql`${DateTime.formatIsoDateUtc(beforeDay)}::text::date`
       const counts = [
-        yield* gone(sql`sla_hourly`, sql`hour < ${day}`, limit),
-        yield* gone(sql`sla_daily`, sql`day < ${day}`, limit),
-        yield* gone(sql`provider_scores`, sql`day < ${date}::text::date`, limit),
-        yield* gone(sql`trust_daily`, sql`day < ${date}::text::date`, limit)
+        yield* prune(sql, "sla_hourly", sql`hour < ${toDate(beforeDay)}`, limit),
+        yield* prune(sql, "sla_daily", sql`day < ${toDate(beforeDay)}`, limit),
+        yield* prune(sql, "provider_scores", sql`day < ${date}`, limit),
+        yield* prune(sql, "trust_daily", sql`day < ${date}`, limit)
       ]
-      return counts.reduce((sum, count) => sum + count, 0)
+      return counts.reduce((total, count) => total + count, 0)
     }, Effect.orDie)
-
-    const gone = Effect.fnUntraced(function* (table: Statement.Fragment, old: Statement.Fragment, limit: number) {
-      const [row] = yield* sql<{ readonly gone: bigint }>`
-        WITH gone AS (
-          DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE ${old} LIMIT ${limit}))
-          RETURNING 1
-        ) SELECT count(*) AS gone FROM gone`
-      return Number(row!.gone)
-    })
 
     return SlaStore.of({
       add,
@@ -127,7 +117,7 @@ export const layer = Layer.effect(
         Effect.map(standings([providerId]), (all) => Option.fromUndefinedOr(all.get(providerId))),
       standings,
       history,
-      prune
+      prune: pruneAll
     })
   })
 )

@@ -11,6 +11,7 @@ import {
   VerificationStore
 } from "../../../domain/trust/VerificationStore.ts"
 import { toDate, toDateOrNull, toInstant, toInstantOrUndefined } from "../shared/Instants.ts"
+import { prune } from "../shared/Prune.ts"
 
 interface ProofRow {
   readonly provider_id: string
@@ -109,12 +110,8 @@ export const layer = Layer.effect(
     }, Effect.orDie)
 
     const forgetMailed = Effect.fn("PostgresVerificationStore.forgetMailed")(
-      (before: DateTime.Utc, limit: number) => sql`
-        DELETE FROM mailed_addresses WHERE address_hash IN (
-          SELECT address_hash FROM mailed_addresses WHERE last_sent < ${toDate(before)}
-          ORDER BY last_sent LIMIT ${limit} FOR UPDATE SKIP LOCKED)
-        RETURNING 1 AS forgotten`,
-      Effect.map((rows) => rows.length),
+      (before: DateTime.Utc, limit: number) =>
+        prune(sql, "mailed_addresses", sql`last_sent < ${toDate(before)}`, limit),
       Effect.orDie
     )
 
