@@ -1,10 +1,9 @@
 /**
  * PaymentGateway on Stripe: hosted Checkout for loads, Accounts v2 as recipients and transfers for payouts. Every order
- * carries an idempotency key made of our id, so that it happens once however often it is sent; the package's own retries
- * are off, because whoever orders decides when to ask again.
+ * carries an idempotency key made from our id, so that it happens once however often it is sent.
  */
 import { Clock, DateTime, Effect, Layer, Redacted } from "effect"
-import { Stripe } from "stripe"
+import type { Stripe } from "stripe"
 import {
   type CheckoutStanding,
   PaymentFailed,
@@ -16,49 +15,11 @@ import {
 import type { Book } from "../../domain/ledger/Book.ts"
 import { CURRENCY } from "../../domain/payments/Loads.ts"
 import { checkoutOf, loadIdOf, nameIn, payeeOf, refundStateOf, transferredOf } from "./StripeEvents.ts"
-import { objectsOnly } from "./StripeHttp.ts"
+import { makeStripeRequests, type StripeSettings, unreadable } from "./StripeRequests.ts"
 import { faultOf, readWebhook } from "./StripeWebhook.ts"
 
-export interface StripeSettings {
-  readonly secretKey: Redacted.Redacted
-  /** Without it no webhook is believed. */
-  readonly webhookSecret: Redacted.Redacted | undefined
-  /** Another place than Stripe's own, such as a double for tests. */
-  readonly apiBase: string | undefined
-}
-
-const ATTEMPT_TIMEOUT_MS = 10_000
-/** The package's time-out counts from the last byte: an answer that trickles in would never end. */
-const ATTEMPT_TOTAL_MS = 20_000
-const REASON_CHARS_MAX = 300
-
 export const make = (settings: StripeSettings): PaymentGateway["Service"] => {
-  const stripe = new Stripe(Redacted.value(settings.secretKey), {
-    maxNetworkRetries: 0,
-    timeout: ATTEMPT_TIMEOUT_MS,
-    telemetry: false,
-    httpClient: objectsOnly(),
-    appInfo: { name: "agent-tool-billing" },
-    ...placeOf(settings.apiBase)
-  })
-
-  const ask = <A>(operation: string, request: () => Promise<A>): Effect.Effect<A, PaymentFailed> =>
-    Effect.tryPromise({ try: request, catch: (error) => failureOf(operation, error) }).pipe(
-      Effect.timeoutOrElse({
-        duration: ATTEMPT_TOTAL_MS,
-        orElse: () => unreadable(operation, "its answer took too long")
-      })
-    )
-
-  /** `read` throws where the answer is not what Stripe documents: then what became of the order is not known. */
-  const askFor = <A, B>(operation: string, request: () => Promise<A>, read: (answer: A) => B) =>
-    Effect.flatMap(ask(operation, request), (answer) =>
-      Effect.try({
-        try: () => read(answer),
-        catch: () => new PaymentFailed({ operation, definite: false, reason: "its answer could not be read" })
-      })
-    )
-
+  const { ask, askFor, stripe } = makeStripeRequests(settings)
   const mode = modeOf(Redacted.value(settings.secretKey))
   let known: Book | undefined
   const remember = (book: Book) =>
@@ -250,9 +211,6 @@ export const make = (settings: StripeSettings): PaymentGateway["Service"] => {
 export const layer = (settings: StripeSettings): Layer.Layer<PaymentGateway> =>
   Layer.sync(PaymentGateway, () => make(settings))
 
-const unreadable = (operation: string, reason: string) =>
-  Effect.fail(new PaymentFailed({ operation, definite: false, reason }))
-
 const madeRefund = (refund: Stripe.Refund): Refunded => ({
   refundId: nameIn(refund.id),
   state: refundStateOf(refund.status)
@@ -273,29 +231,3 @@ const modeOf = (secretKey: string): "test" | "live" | undefined => {
   const kind = /_(?<mode>test|live)_/u.exec(secretKey)?.groups?.["mode"]
   return kind === "test" || kind === "live" ? kind : undefined
 }
-
-const placeOf = (apiBase: string | undefined) => {
-  if (apiBase === undefined) return {}
-  const { hostname, port, protocol } = new URL(apiBase)
-  const plain = protocol === "http:"
-  return {
-    host: hostname,
-    port: port === "" ? (plain ? 80 : 443) : Number(port),
-    protocol: plain ? ("http" as const) : ("https" as const)
-  }
-}
-
-/** Refused before anything was done: by the request itself, by its rights, or by the account's state. */
-const failureOf = (operation: string, error: unknown): PaymentFailed => {
-  if (!(error instanceof Stripe.errors.StripeError)) {
-    return new PaymentFailed({ operation, definite: false, reason: "the connection failed" })
-  }
-  const status = error.statusCode
-  const definite =
-    status !== undefined && status >= 400 && status < 500 && status !== 409 && status !== 429 && !isIdempotency(error)
-  return new PaymentFailed({ operation, definite, reason: error.message.slice(0, REASON_CHARS_MAX) })
-}
-
-/** The key stands for another order, or for one under way: what became of that one is not known here. */
-const isIdempotency = (error: Stripe.errors.StripeError): boolean =>
-  error instanceof Stripe.errors.StripeIdempotencyError
