@@ -5,6 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { apiDocument } from "../support/api/ApiDocument.ts"
+import { supportFiles, supportIndex } from "../support/api/SupportIndex.ts"
 import { projectRoot } from "../support/PlantedProject.ts"
 
 const written = readFileSync(join(projectRoot, "docs/api.md"), "utf8")
@@ -33,5 +34,18 @@ describe("the API's document", () => {
     assert.isAbove(services.length, 60)
     for (const [, name] of services) assert.include(written, `interface ${name!} {`)
     assert.include(written, "\n  quote(request: CallRequest): Effect.Effect<CallQuote, CallRefused>\n")
+  })
+})
+
+describe("the index of test support", () => {
+  const index = readFileSync(join(projectRoot, "test/README.md"), "utf8")
+
+  it("is current", () => {
+    assert.strictEqual(index, supportIndex(), "run `npm run api-docs`")
+  })
+
+  it("has a sentence for every file", () => {
+    const described = [...index.matchAll(/^- \[`([^`]+)`\]\([^)]+\): \S.{10,}$/gmu)].map(([, path]) => path!)
+    assert.deepStrictEqual(described, [...supportFiles()])
   })
 })

@@ -1,6 +1,8 @@
+/**
+ * What the service under test answered.
+ */
 import type { Schema } from "effect"
 
-/** What the service under test answered. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>

@@ -1,3 +1,6 @@
+/**
+ * What a scripted provider does, and what the call must become.
+ */
 import type { CallStatus, UpstreamCall, UpstreamProblem } from "../../../domain/metering/ToolUpstream.ts"
 import { type Answer, json, result, type Script, text } from "./ScriptedServer.ts"
 

@@ -1,3 +1,6 @@
+/**
+ * Calls as the metering core makes them, for tests of the MCP client.
+ */
 import type { UpstreamCall } from "../../../domain/metering/ToolUpstream.ts"
 import { ConsumerId, ProviderId, ReceiptId, ToolId } from "../../../domain/shared/Ids.ts"
 

@@ -1,3 +1,6 @@
+/**
+ * The MCP client under test, and waiting for the other side of a socket.
+ */
 import { Effect, Redacted, Schedule } from "effect"
 import { publicAndLoopback } from "../../../adapters/mcp/AddressGuard.ts"
 import * as McpUpstream from "../../../adapters/mcp/McpUpstream.ts"
