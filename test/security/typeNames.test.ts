@@ -115,6 +115,7 @@ it.layer(
   LIVE
 )("what is said of a wrong request", (it) => {
   const names = typeNames()
+  const isNamed = new RegExp(names.join("|"), "u")
 
   it("is compared with the names of our types", () => {
     assert.includeMembers([...names], ["ProxyCall", "RegisterProvider", "ToolDeclaration"])
@@ -148,9 +149,9 @@ it.layer(
           if (answer.status < 400) continue
           assert.notStrictEqual(answer.status, 500, answer.text)
           for (const said of saidIn(answer)) {
-            const asked = `${titleOf(endpoint)} ${JSON.stringify(call).slice(0, 300)}: ${said}`
-            assert.notMatch(said, INSIDE, asked)
-            for (const name of names) assert.notInclude(said, name, asked)
+            if (INSIDE.test(said) || isNamed.test(said)) {
+              assert.fail(`${titleOf(endpoint)} ${JSON.stringify(call).slice(0, 300)}: ${said}`)
+            }
           }
         }
       })
