@@ -9,15 +9,15 @@ import * as Migrations from "../../migrations/index.ts"
 import { postgresPorts } from "../contracts/ports.ts"
 import { aConsumer, aProvider, aTool } from "../contracts/samples.ts"
 
-/** The name of the rule that the database held up against a statement. */
+/** Why the database rejected a statement. */
 const refusalOf = (statement: Effect.Effect<unknown, SqlError.SqlError>) =>
   Effect.map(Effect.flip(statement), ({ reason }) => reason._tag)
 
 it.layer(postgresPorts, { timeout: "60 seconds", excludeTestServices: true })("The schema", (it) => {
-  it.effect("has every migration of the folder, in the order of its numbers", () =>
+  it.effect("consists of every numbered migration of the folder", () =>
     Effect.sync(() => {
       const files = readdirSync(new URL("../../migrations", import.meta.url))
-        .filter((file) => file.endsWith(".ts") && file !== "index.ts")
+        .filter((file) => /^\d+_.*\.ts$/u.test(file))
         .map((file) => file.replace(/\.ts$/u, ""))
       assert.deepStrictEqual(Migrations.names, files.toSorted())
       assert.deepStrictEqual(
@@ -28,14 +28,14 @@ it.layer(postgresPorts, { timeout: "60 seconds", excludeTestServices: true })("T
     })
   )
 
-  it.effect("is up to date after it was brought up to date: again does nothing, also from all sides at once", () =>
+  it.effect("does not change when migrations run again, also concurrently", () =>
     Effect.gen(function* () {
       const runs = yield* Effect.all([Migrations.run, Migrations.run, Migrations.run], { concurrency: "unbounded" })
       assert.deepStrictEqual(runs, [[], [], []])
     })
   )
 
-  it.effect("lets no amount be negative or more than JSON can say", () =>
+  it.effect("rejects amounts below zero and above the largest safe integer", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const provider = yield* aProvider()
@@ -54,7 +54,7 @@ it.layer(postgresPorts, { timeout: "60 seconds", excludeTestServices: true })("T
     })
   )
 
-  it.effect("lets a key belong to one owner, who exists", () =>
+  it.effect("requires one existing owner per key", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const [consumer, provider] = [yield* aConsumer(), yield* aProvider()]
@@ -68,7 +68,7 @@ it.layer(postgresPorts, { timeout: "60 seconds", excludeTestServices: true })("T
     })
   )
 
-  it.effect("keeps count of the tools, whoever changes them, however many at once", () =>
+  it.effect("keeps the number of listed tools under concurrent changes", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const store = yield* CatalogStore

@@ -3,7 +3,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { Migrator, SqlClient } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import * as migrations from "../../migrations/index.ts"
 import { aConsumer, aProvider, at, expecting, listAt } from "../support/Market.ts"
 import { OPERATOR_KEY } from "../support/EndpointTable.ts"
@@ -15,8 +15,6 @@ import { connectedTo } from "../support/TestDatabases.ts"
 
 const INIT = "/api/v1/init"
 const HEALTH = "/api/v1/health"
-const OLD = 5
-const OLD_CONSUMER = "0193f9c4-1b20-7c55-8e01-6d2f90ab34ce"
 
 const onDatabase = <A, E>(work: Effect.Effect<A, E, SqlClient.SqlClient>) =>
   Effect.flatMap(PostgresTest, ({ url }) => work.pipe(connectedTo(url), Effect.orDie))
@@ -31,22 +29,6 @@ const emptySchema = onDatabase(
     Effect.retry({ times: 10 })
   )
 )
-
-/** The files themselves, up to that number: what an earlier release left behind. */
-const oldSchema = Effect.gen(function* () {
-  yield* emptySchema
-  const files = migrations.names.slice(0, OLD)
-  const loaded = yield* Effect.forEach(files, (name) =>
-    Effect.promise(
-      () =>
-        import(`../../migrations/${name}.ts`) as Promise<{
-          readonly default: Effect.Effect<void, unknown, SqlClient.SqlClient>
-        }>
-    )
-  )
-  const record = Object.fromEntries(files.map((name, n) => [name, loaded[n]!.default]))
-  yield* onDatabase(Migrator.make({})({ loader: Migrator.fromRecord(record) }))
-})
 
 const isUpToDate = (answer: Answer): void => {
   assert.strictEqual(at(answer, "initialized"), true)
@@ -85,49 +67,19 @@ it.layer(ServiceUnderTest.postgres(), LIVE)("init", (it) => {
     })
   )
 
-  it.effect("brings an old schema up to date, with the rows that are in it", () =>
+  it.effect("runs each migration once under concurrent requests", () =>
     Effect.gen(function* () {
-      yield* oldSchema
-      yield* onDatabase(
-        Effect.flatMap(
-          SqlClient.SqlClient,
-          (sql) => sql`
-            INSERT INTO consumers (id, name, email, use_case, rate_limit_rpm, created_at)
-            VALUES (${OLD_CONSUMER}, 'Old', 'old@example.org', '', 60, now())`
-        )
+      yield* emptySchema
+      const answers = yield* Effect.all(
+        Array.from({ length: 4 }, () => send({ method: "POST", path: INIT })),
+        { concurrency: "unbounded" }
       )
-      const health = yield* expecting(200, { path: HEALTH })
-      assert.include(String(at(health, "checks", "schema", "message")), `version ${OLD}`)
-      const answer = yield* expecting(200, { method: "POST", path: INIT })
-      isUpToDate(answer)
-      assert.deepStrictEqual(listAt(answer, "applied"), migrations.names.slice(OLD))
-      const kept = yield* onDatabase(
-        Effect.flatMap(
-          SqlClient.SqlClient,
-          (sql) => sql`SELECT name, default_cap_microcents AS cap FROM consumers WHERE id = ${OLD_CONSUMER}`
-        )
-      )
-      assert.deepStrictEqual(kept, [{ name: "Old", cap: null }])
-      const consumer = yield* aConsumer()
-      yield* expecting(200, { path: "/api/v1/market/balance", key: consumer.key })
-    })
-  )
-
-  it.effect("is done once, however many ask for it at once", () =>
-    Effect.gen(function* () {
-      for (const begin of [emptySchema, oldSchema]) {
-        yield* begin
-        const answers = yield* Effect.all(
-          Array.from({ length: 4 }, () => send({ method: "POST", path: INIT })),
-          { concurrency: "unbounded" }
-        )
-        const applied = answers.map((answer) => {
-          assert.strictEqual(answer.status, 200, `${answer.text} ${answer.log}`)
-          isUpToDate(answer)
-          return listAt(answer, "applied").length
-        })
-        assert.deepStrictEqual(applied.filter((count) => count > 0).length, 1, String(applied))
-      }
+      const applied = answers.map((answer) => {
+        assert.strictEqual(answer.status, 200, `${answer.text} ${answer.log}`)
+        isUpToDate(answer)
+        return listAt(answer, "applied").length
+      })
+      assert.deepStrictEqual(applied.filter((count) => count > 0).length, 1, String(applied))
     })
   )
 })

@@ -1,4 +1,4 @@
-/** The small integers and uuids that stand for the ledger's words and ids in the tables of migration 0002. */
+/** The small integers and uuids that stand for the ledger's words and ids in the tables of `migrations/lane`. */
 import type { AccountKind } from "../../../domain/ledger/Account.ts"
 import type { BudgetPeriod } from "../../../domain/ledger/BudgetPeriod.ts"
 import { callOfTransfer, transferOfCall, type TransferKind } from "../../../domain/ledger/Transfer.ts"

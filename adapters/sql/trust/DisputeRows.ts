@@ -1,5 +1,5 @@
 /**
- * Rows of disputes, and the small integers in them (migration 0009).
+ * Rows of disputes, and the small integers in them.
  */
 import { type DateTime, Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"

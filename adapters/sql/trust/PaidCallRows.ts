@@ -1,5 +1,5 @@
 /**
- * Days of paid calls in PostgreSQL, by provider and consumer (migration 0021).
+ * Days of paid calls in PostgreSQL, by provider and consumer.
  */
 import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"

@@ -1,25 +1,23 @@
 /**
- * Monthly documents. `invoice_usage` is what a month's calls come to, summed up once the month is over; documents are
- * append-only, and their numbers come from a counter that is locked while they are kept.
+ * Monthly documents. `invoice_usage` and `invoice_movements` are the totals of a month, computed once it is over. A month
+ * that was closed too early gets supplements: each closing is a part, with its own documents for what was left out before.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-export default Effect.gen(function* () {
+export const invoices = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-
-  // Rows come in the order of time, so a month is found without a B-tree that every call would have to pay for.
-  yield* sql`CREATE INDEX receipts_created ON receipts USING brin (created_at)`
-  yield* sql`CREATE INDEX transfers_recorded ON transfers USING brin (recorded_at)`
-  yield* sql`CREATE INDEX transfers_posted ON transfers (recorded_at) WHERE reference IS NOT NULL`
 
   yield* sql`CREATE TABLE invoice_months (
     month text PRIMARY KEY,
+    part int4 NOT NULL DEFAULT 1,
     staged_at timestamptz(3),
     completed_at timestamptz(3)
   )`
+
   yield* sql`CREATE TABLE invoice_usage (
     month text NOT NULL,
+    part int4 NOT NULL DEFAULT 1,
     consumer_id uuid NOT NULL,
     provider_id uuid NOT NULL,
     tool_id uuid NOT NULL,
@@ -31,19 +29,22 @@ export default Effect.gen(function* () {
     failed int8 NOT NULL,
     amount int8 NOT NULL,
     fee int8 NOT NULL,
-    PRIMARY KEY (month, consumer_id, tool_id, provider_id, price_version)
+    PRIMARY KEY (month, consumer_id, tool_id, provider_id, price_version, part)
   )`
   yield* sql`CREATE INDEX invoice_usage_of_provider ON invoice_usage (month, provider_id)`
-  // Signed: below zero is out of the owner's balance.
+
+  // A negative amount leaves the owner's balance.
   yield* sql`CREATE TABLE invoice_movements (
     month text NOT NULL,
+    part int4 NOT NULL DEFAULT 1,
     owner_id uuid NOT NULL,
     role smallint NOT NULL,
     kind smallint NOT NULL,
     amount int8 NOT NULL,
-    PRIMARY KEY (month, role, owner_id, kind)
+    PRIMARY KEY (month, role, owner_id, kind, part)
   )`
-  // Whom a month concerns; a row goes when its documents have been made.
+
+  // Owners whose documents of a month are still to be issued.
   yield* sql`CREATE TABLE invoice_pending (
     month text NOT NULL,
     role smallint NOT NULL,
@@ -51,20 +52,28 @@ export default Effect.gen(function* () {
     PRIMARY KEY (month, role, owner_id)
   )`
 
+  // The last number of each series, locked while a document is issued, so that numbers have no gaps.
   yield* sql`CREATE TABLE invoice_counters (series text PRIMARY KEY, count int8 NOT NULL)`
+
   yield* sql`CREATE TABLE invoices (
     invoice_id uuid PRIMARY KEY,
     number text NOT NULL UNIQUE,
     kind text NOT NULL CHECK (kind IN ('invoice', 'statement', 'credit_note')),
     month text NOT NULL,
+    part int4 NOT NULL DEFAULT 1,
     owner_id uuid NOT NULL,
     corrects uuid REFERENCES invoices (invoice_id),
     total int8 NOT NULL,
     document text NOT NULL
   )`
-  yield* sql`CREATE UNIQUE INDEX invoices_once ON invoices (month, kind, owner_id) WHERE corrects IS NULL`
+  yield* sql`CREATE UNIQUE INDEX invoices_once ON invoices (month, kind, owner_id, part) WHERE corrects IS NULL`
   yield* sql`CREATE INDEX invoices_of_owner ON invoices (owner_id, invoice_id)`
   yield* sql`CREATE INDEX invoices_corrections ON invoices (corrects) WHERE corrects IS NOT NULL`
+
+  yield* sql`CREATE FUNCTION append_only() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      RAISE EXCEPTION '% is append-only: % refused', TG_TABLE_NAME, TG_OP USING ERRCODE = 'restrict_violation';
+    END $$`
   yield* sql`CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON invoices
     FOR EACH STATEMENT EXECUTE FUNCTION append_only()`
 })

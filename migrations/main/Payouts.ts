@@ -1,41 +1,18 @@
 /**
- * Money through the processor: loads of balances, the reversals of their payments, the events that had their effect,
- * providers as payees, and payouts.
+ * Providers as payees of the payment processor, and their payouts.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-export default Effect.gen(function* () {
+export const payouts = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-
-  yield* sql`CREATE TABLE loads (
-    load_id uuid PRIMARY KEY,
-    consumer_id uuid NOT NULL REFERENCES consumers (id),
-    amount_cents int4 NOT NULL CHECK (amount_cents > 0),
-    state text NOT NULL CHECK (state IN ('opening', 'open', 'paid', 'expired', 'failed')),
-    session_id text UNIQUE,
-    checkout_url text,
-    payment_id text UNIQUE,
-    created_at timestamptz(3) NOT NULL,
-    updated_at timestamptz(3) NOT NULL
-  )`
-  yield* sql`CREATE INDEX loads_unsettled ON loads (updated_at) WHERE state IN ('opening', 'open')`
-  yield* sql`CREATE TABLE load_reversals (
-    reversal_id text PRIMARY KEY,
-    load_id uuid NOT NULL REFERENCES loads (load_id),
-    state text NOT NULL CHECK (state IN ('taken', 'returned'))
-  )`
-  yield* sql`CREATE TABLE payment_events (
-    event_id text PRIMARY KEY,
-    claimed_at timestamptz(3) NOT NULL
-  )`
-  yield* sql`CREATE INDEX payment_events_age ON payment_events (claimed_at)`
 
   yield* sql`CREATE TABLE payees (
     provider_id uuid PRIMARY KEY REFERENCES providers (id),
     account_id text UNIQUE,
     standing text,
     automatic boolean NOT NULL DEFAULT false,
+    reserve_lifted boolean NOT NULL DEFAULT false,
     updated_at timestamptz(3) NOT NULL
   )`
   yield* sql`CREATE INDEX payees_automatic ON payees (provider_id) WHERE automatic`
@@ -54,7 +31,7 @@ export default Effect.gen(function* () {
     created_at timestamptz(3) NOT NULL,
     paid_at timestamptz(3)
   )`
-  // One at a time: whoever asks at the same moment meets this.
+  // One open payout per provider, also when two requests arrive at the same moment.
   yield* sql`CREATE UNIQUE INDEX payouts_open ON payouts (provider_id) WHERE state IN ('requested', 'transferring')`
   yield* sql`CREATE INDEX payouts_due ON payouts (next_attempt_at) WHERE state IN ('requested', 'transferring')`
   yield* sql`CREATE INDEX payouts_of_provider ON payouts (provider_id, created_at DESC, payout_id DESC)`

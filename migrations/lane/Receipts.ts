@@ -1,0 +1,50 @@
+/**
+ * Receipts, and the outbox from which they enter the transparency log. What the numbers in `status` and `origin` mean is
+ * in `adapters/sql/ledger/LedgerCodes.ts`.
+ */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+export const receipts = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+
+  yield* sql`CREATE TABLE receipts (
+    receipt_id uuid NOT NULL,
+    consumer_id uuid NOT NULL,
+    provider_id uuid NOT NULL,
+    tool_id uuid NOT NULL,
+    called_at timestamptz NOT NULL,
+    created_at timestamptz NOT NULL,
+    cost int8 NOT NULL,
+    fee int8 NOT NULL,
+    duration_ms int4 NOT NULL,
+    price_version int4 NOT NULL,
+    request_bytes int4 NOT NULL,
+    response_bytes int4 NOT NULL,
+    tokens_input int4 NOT NULL,
+    tokens_output int4 NOT NULL,
+    status smallint NOT NULL,
+    origin smallint NOT NULL,
+    signature bytea NOT NULL,
+    tool_name text NOT NULL,
+    PRIMARY KEY (receipt_id, consumer_id)
+  )`
+  yield* sql`CREATE INDEX receipts_of_consumer ON receipts (consumer_id, receipt_id)`
+  yield* sql`CREATE INDEX receipts_of_provider ON receipts (provider_id, receipt_id)`
+  yield* sql`CREATE INDEX receipts_created ON receipts USING brin (created_at)`
+  yield* sql`CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON receipts
+    FOR EACH STATEMENT EXECUTE FUNCTION append_only()`
+
+  // A row waits from the transaction that writes the receipt until the sequencer appends it to the log.
+  yield* sql`CREATE TABLE receipts_unlogged (
+    receipt_id uuid NOT NULL,
+    consumer_id uuid NOT NULL
+  ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, autovacuum_vacuum_cost_delay = 0)`
+  yield* sql`CREATE FUNCTION receipts_await_log() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      INSERT INTO receipts_unlogged SELECT receipt_id, consumer_id FROM issued;
+      RETURN NULL;
+    END $$`
+  yield* sql`CREATE TRIGGER await_log AFTER INSERT ON receipts REFERENCING NEW TABLE AS issued
+    FOR EACH STATEMENT EXECUTE FUNCTION receipts_await_log()`
+})

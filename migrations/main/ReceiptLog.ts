@@ -1,0 +1,43 @@
+/**
+ * The transparency log: its keys and newest checkpoint, its tiles, and where each receipt is in it.
+ */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+export const receiptLog = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+
+  // A stopped log no longer has the tree that was signed, and takes no more receipts. The log that follows it begins with a
+  // signed statement.
+  yield* sql`CREATE TABLE receipt_logs (
+    number smallint PRIMARY KEY,
+    origin text NOT NULL UNIQUE,
+    public_key bytea NOT NULL,
+    salt_key bytea NOT NULL,
+    size int8 NOT NULL,
+    root bytea NOT NULL,
+    checkpoint text NOT NULL,
+    stopped text,
+    signed_note text,
+    statement text
+  ) WITH (fillfactor = 50)`
+
+  // The row of a tile only grows. Level -1 holds bundles of entries.
+  yield* sql`CREATE TABLE receipt_log_tiles (
+    log smallint NOT NULL,
+    level smallint NOT NULL,
+    tile int8 NOT NULL,
+    hashes bytea NOT NULL,
+    PRIMARY KEY (log, level, tile)
+  )`
+  // Hashes do not compress.
+  yield* sql`ALTER TABLE receipt_log_tiles ALTER COLUMN hashes SET STORAGE EXTERNAL`
+
+  yield* sql`CREATE TABLE receipt_log_places (
+    receipt_id uuid NOT NULL,
+    consumer_id uuid NOT NULL,
+    log smallint NOT NULL,
+    leaf int8 NOT NULL,
+    PRIMARY KEY (receipt_id, consumer_id)
+  )`
+})
