@@ -1,8 +1,8 @@
 /**
  * The migrations by number and name. Pending ones run in one transaction; nodes that start together wait for each other.
  */
-import { type Effect } from "effect"
-import { Migrator, type SqlClient, type SqlError } from "effect/sql"
+import { Effect, Schema } from "effect"
+import { Migrator, SqlClient, type SqlError } from "effect/sql"
 import baseline from "./0001_baseline.ts"
 
 const migrations = {
@@ -13,9 +13,31 @@ export const names: ReadonlyArray<string> = Object.keys(migrations).toSorted()
 
 export const latestVersion: number = Number.parseInt(names.at(-1)!, 10)
 
+/** The database was written before the first release, by migrations that the baseline has replaced. */
+export class SchemaNotUpgradable extends Schema.TaggedError<SchemaNotUpgradable>()("SchemaNotUpgradable", {
+  database: Schema.String,
+  version: Schema.Int
+}) {
+  override get message(): string {
+    return `The database "${this.database}" has schema version ${this.version} from before the first release, which cannot be upgraded; it was left unchanged. Set DATA_DIR or DATABASE_URL to an empty data folder or database, or run the version that wrote it.`
+  }
+}
+
+export const rejectOldSchema = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [found] = yield* sql<{ readonly database: string; readonly is_migrated: boolean }>`
+    SELECT current_database()::text AS database, to_regclass('effect_sql_migrations') IS NOT NULL AS is_migrated`
+  if (!found!.is_migrated) return
+  const applied = yield* sql<{ readonly id: number; readonly name: string }>`
+    SELECT migration_id AS id, name FROM effect_sql_migrations ORDER BY migration_id`
+  if (applied.some(({ id, name }) => id <= latestVersion && names[id - 1]?.slice("0001_".length) !== name)) {
+    return yield* new SchemaNotUpgradable({ database: found!.database, version: applied.at(-1)!.id })
+  }
+})
+
 /** Brings the schema up to date and returns what was applied. Running it again does nothing. */
 export const run: Effect.Effect<
   ReadonlyArray<readonly [id: number, name: string]>,
-  Migrator.MigrationError | SqlError.SqlError,
+  SchemaNotUpgradable | Migrator.MigrationError | SqlError.SqlError,
   SqlClient.SqlClient
-> = Migrator.make({})({ loader: Migrator.fromRecord(migrations) })
+> = Effect.andThen(rejectOldSchema, Migrator.make({})({ loader: Migrator.fromRecord(migrations) }))

@@ -5,6 +5,8 @@ export const sentenceOf = (error: { readonly _tag?: string; readonly message: st
   switch (error._tag) {
     case "SqlError":
       return `The database of DATABASE_URL cannot be used: ${root(error)}. ${adviceOn(codeIn(error))}`
+    case "MigrationError":
+      return `${error.message}: ${root(error)}. Nothing was applied.`
     default:
       return error.message === "" ? root(error) : error.message
   }

@@ -6,6 +6,8 @@ import { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
 import type { ToolId } from "../../domain/shared/Ids.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import * as Migrations from "../../migrations/index.ts"
+import { PostgresTest } from "../support/postgres.ts"
+import { sentenceOf } from "../../src/StartFailure.ts"
 import { postgresPorts } from "../contracts/ports.ts"
 import { aConsumer, aProvider, aTool } from "../contracts/samples.ts"
 
@@ -112,3 +114,61 @@ it.layer(postgresPorts, { timeout: "60 seconds", excludeTestServices: true })("T
     })
   )
 })
+
+it.layer(PostgresTest.layer, { timeout: "60 seconds", excludeTestServices: true })(
+  "A database with other tables",
+  (it) => {
+    const tables = Effect.flatMap(
+      SqlClient.SqlClient,
+      (sql) => sql`SELECT relname::text AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace ORDER BY 1`
+    )
+    const emptySchema = Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`DROP SCHEMA public CASCADE`
+      yield* sql`CREATE SCHEMA public`
+    })
+
+    it.effect("is left unchanged if its schema is from before the first release", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* emptySchema
+        yield* sql`CREATE TABLE effect_sql_migrations (
+        migration_id int4 PRIMARY KEY, created_at timestamptz NOT NULL DEFAULT now(), name text NOT NULL)`
+        yield* sql`INSERT INTO effect_sql_migrations (migration_id, name)
+        VALUES (1, 'accounts_and_catalogue'), (33, 'market_figures')`
+        const before = yield* tables
+        const refused = yield* Effect.flip(Migrations.run)
+        assert.include(
+          sentenceOf(refused),
+          "has schema version 33 from before the first release, which cannot be upgraded"
+        )
+        assert.deepStrictEqual(yield* tables, before)
+      })
+    )
+
+    it.effect("is left unchanged if one of them has the name of a table of the schema", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* emptySchema
+        yield* sql`CREATE TABLE wallets (id int8)`
+        const refused = yield* Effect.flip(Migrations.run)
+        assert.include(sentenceOf(refused), `relation "wallets" already exists. Nothing was applied.`)
+        const left = yield* tables
+        assert.sameDeepMembers(
+          [...left],
+          [{ name: "wallets" }, { name: "effect_sql_migrations" }, { name: "effect_sql_migrations_pkey" }]
+        )
+      })
+    )
+
+    it.effect("of a later release keeps its schema", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* emptySchema
+        yield* Migrations.run
+        yield* sql`INSERT INTO effect_sql_migrations (migration_id, name) VALUES (99, 'of_a_later_release')`
+        assert.deepStrictEqual(yield* Migrations.run, [])
+      })
+    )
+  }
+)

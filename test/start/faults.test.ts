@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { chmod, writeFile } from "node:fs/promises"
 import { createServer } from "node:net"
 import { join } from "node:path"
-import { dataFolder, isRoot, serverPid, until } from "../support/EmbeddedFolders.ts"
+import { client, dataFolder, isRoot, serverPid, startAnd, until } from "../support/EmbeddedFolders.ts"
 import { freePort } from "../support/FreePort.ts"
 import { finished, json, ready, start, temporaryFolder } from "../support/ServiceProcess.ts"
 
@@ -101,6 +101,25 @@ describe("a start that cannot be", () => {
       isOneSentence(second)
       assert.include(second.problem, dataDir)
       assert.strictEqual((yield* json(`${first.url}/api/market/health`)).status, 200)
+    })
+  )
+
+  it.live("where the data folder has the schema of a version before the first release", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* dataFolder
+      yield* startAnd(
+        dataDir,
+        Effect.fnUntraced(function* ({ url }) {
+          const sql = yield* client(url)
+          yield* sql`CREATE TABLE effect_sql_migrations (migration_id int4 PRIMARY KEY, name text NOT NULL)`
+          yield* sql`INSERT INTO effect_sql_migrations VALUES (1, 'accounts_and_catalogue'), (33, 'market_figures')`
+        }, Effect.scoped)
+      )
+      for (const command of ["serve", "migrate"]) {
+        const ended = yield* finished([command, "--data-dir", dataDir], { settings: { PORT: "0" } })
+        isOneSentence(ended)
+        assert.include(ended.problem, "schema version 33 from before the first release, which cannot be upgraded")
+      }
     })
   )
 
