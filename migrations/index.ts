@@ -25,9 +25,11 @@ export class SchemaNotUpgradable extends Schema.TaggedError<SchemaNotUpgradable>
 
 export const rejectOldSchema = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const [found] = yield* sql<{ readonly database: string; readonly is_migrated: boolean }>`
-    SELECT current_database()::text AS database, to_regclass('effect_sql_migrations') IS NOT NULL AS is_migrated`
-  if (!found!.is_migrated) return
+  // A role that may not read the table yet leaves the question to the owner.
+  const [found] = yield* sql<{ readonly database: string; readonly is_readable: boolean | null }>`
+    SELECT current_database()::text AS database,
+      has_table_privilege(to_regclass('effect_sql_migrations')::oid, 'SELECT') AS is_readable`
+  if (found!.is_readable !== true) return
   const applied = yield* sql<{ readonly id: number; readonly name: string }>`
     SELECT migration_id AS id, name FROM effect_sql_migrations ORDER BY migration_id`
   if (applied.some(({ id, name }) => id <= latestVersion && names[id - 1]?.slice("0001_".length) !== name)) {

@@ -2,17 +2,16 @@
  * `migrate`: brings the schema up to date and says what was applied.
  */
 import { Console, Effect } from "effect"
-import { checkDatabase } from "../adapters/sql/shared/DatabaseCheck.ts"
 import * as migrations from "../migrations/index.ts"
 import type { AppConfig } from "./config/AppConfig.ts"
-import { database } from "./layers/Database.ts"
+import { database, OwnerUrl } from "./layers/Database.ts"
+import { migrateAs } from "./layers/Schema.ts"
 
 export const migrate = (config: AppConfig) =>
   config.profile === "memory"
     ? Console.log("The memory profile has no schema.")
     : Effect.gen(function* () {
-        yield* checkDatabase
-        const applied = yield* migrations.run
+        const applied = yield* migrateAs(yield* OwnerUrl)
         yield* Console.log(
           applied.length === 0
             ? `The schema is up to date (${migrations.latestVersion}).`

@@ -74,7 +74,7 @@ export class Health extends Context.Service<
           critical: true,
           limitMs: 2_000,
           slowMs: SLOW_MS,
-          ask: Effect.as(store.ping, undefined)
+          ask: Effect.map(store.ping, (note) => (note === undefined ? undefined : { note }))
         },
         diskProbe(disk),
         // Without a database there is no other clock to agree with.
@@ -145,10 +145,10 @@ const judge = Effect.fnUntraced(function* ({ ask, limitMs, name, slowMs }: Probe
     const message = latencyMs >= limitMs ? `No answer within ${limitMs} ms.` : "It does not work at the moment."
     return { name, status: "down", latencyMs, message }
   }
-  if (exit.value !== undefined) return { name, status: "degraded", latencyMs, message: exit.value }
+  if (typeof exit.value === "string") return { name, status: "degraded", latencyMs, message: exit.value }
   return latencyMs > slowMs
     ? { name, status: "degraded", latencyMs, message: `The answer took longer than ${slowMs} ms.` }
-    : { name, status: "ok", latencyMs, message: undefined }
+    : { name, status: "ok", latencyMs, message: exit.value?.note }
 })
 
 export const overall = (

@@ -18,5 +18,10 @@ export interface Probe {
   /** An answer that takes longer is a sign of trouble. */
   readonly slowMs: number
   /** What is wrong though it works, in a sentence; undefined if nothing is. A failure says why it does not work. */
-  readonly ask: Effect.Effect<string | undefined, PartDown>
+  readonly ask: Effect.Effect<string | Note | undefined, PartDown>
+}
+
+/** What operators should know although nothing is wrong. */
+export interface Note {
+  readonly note: string
 }

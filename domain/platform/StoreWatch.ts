@@ -25,8 +25,8 @@ export const BACKLOG_COUNTED_MAX = 100_000
 export class StoreWatch extends Context.Service<
   StoreWatch,
   {
-    /** A question that only a working store answers. */
-    readonly ping: Effect.Effect<void>
+    /** A question that only a working store answers. Returns what operators should know of it, in a sentence. */
+    readonly ping: Effect.Effect<string | undefined>
     /** The service's connections as the store sees them, those of every node; none where there is nothing to connect to. */
     readonly connections: Effect.Effect<ReadonlyArray<StoreConnections>>
     readonly backlog: Effect.Effect<StoreBacklog>

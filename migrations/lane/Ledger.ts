@@ -57,7 +57,4 @@ export const ledger = Effect.gen(function* () {
     debits int8 NOT NULL DEFAULT 0,
     PRIMARY KEY (owner_id, account, day, lane)
   ) WITH (fillfactor = 50)`
-
-  yield* sql`CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON transfers
-    FOR EACH STATEMENT EXECUTE FUNCTION append_only()`
 })

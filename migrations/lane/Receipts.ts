@@ -32,8 +32,6 @@ export const receipts = Effect.gen(function* () {
   yield* sql`CREATE INDEX receipts_of_consumer ON receipts (consumer_id, receipt_id)`
   yield* sql`CREATE INDEX receipts_of_provider ON receipts (provider_id, receipt_id)`
   yield* sql`CREATE INDEX receipts_created ON receipts USING brin (created_at)`
-  yield* sql`CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON receipts
-    FOR EACH STATEMENT EXECUTE FUNCTION append_only()`
 
   // A row waits from the transaction that writes the receipt until the sequencer appends it to the log.
   yield* sql`CREATE TABLE receipts_unlogged (

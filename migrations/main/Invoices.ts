@@ -69,11 +69,4 @@ export const invoices = Effect.gen(function* () {
   yield* sql`CREATE UNIQUE INDEX invoices_once ON invoices (month, kind, owner_id, part) WHERE corrects IS NULL`
   yield* sql`CREATE INDEX invoices_of_owner ON invoices (owner_id, invoice_id)`
   yield* sql`CREATE INDEX invoices_corrections ON invoices (corrects) WHERE corrects IS NOT NULL`
-
-  yield* sql`CREATE FUNCTION append_only() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN
-      RAISE EXCEPTION '% is append-only: % refused', TG_TABLE_NAME, TG_OP USING ERRCODE = 'restrict_violation';
-    END $$`
-  yield* sql`CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON invoices
-    FOR EACH STATEMENT EXECUTE FUNCTION append_only()`
 })

@@ -48,6 +48,13 @@ export const settings = {
   DATABASE_URL: setting(redactedUrl(["postgres:", "postgresql:"]), "PostgreSQL 15 or newer", undefined, {
     secret: true
   }),
+  MIGRATION_DATABASE_URL: setting(
+    redactedUrl(["postgres:", "postgresql:"]),
+    "the same database as the role that owns its tables: it migrates, and lets the role of DATABASE_URL change no " +
+      "transfers, receipts or invoices; the role of DATABASE_URL migrates if left out",
+    undefined,
+    { secret: true }
+  ),
   DATABASE_CONNECTIONS_MAX: setting(whole(2, 500), "connections in the pool", "10"),
   RECEIPT_SIGNING_SECRET: setting(
     secret,

@@ -1,9 +1,7 @@
 /**
  * Every store on one PostgreSQL, its schema brought up to date first.
  */
-import * as PgClient from "@effect/sql-pg/PgClient"
-import { Duration, Effect, Layer, type Redacted } from "effect"
-import { checkDatabase } from "../../adapters/sql/shared/DatabaseCheck.ts"
+import { Layer } from "effect"
 import * as PostgresAccountStore from "../../adapters/sql/accounts/PostgresAccountStore.ts"
 import * as PostgresBudgetStore from "../../adapters/sql/ledger/PostgresBudgetStore.ts"
 import * as PostgresCallStore from "../../adapters/sql/metering/PostgresCallStore.ts"
@@ -41,12 +39,9 @@ import * as PostgresVerificationStore from "../../adapters/sql/trust/PostgresVer
 import * as PostgresSpendingByLot from "../../adapters/sql/payments/PostgresSpendingByLot.ts"
 import * as PostgresWithdrawalStore from "../../adapters/sql/payments/PostgresWithdrawalStore.ts"
 import * as PostgresWaitlistStore from "../../adapters/sql/platform/PostgresWaitlistStore.ts"
-import * as migrations from "../../migrations/index.ts"
-
-export interface Database {
-  readonly url: Redacted.Redacted
-  readonly connectionsMax: number
-}
+import { latestVersion } from "../../migrations/index.ts"
+import { client, type Database } from "./PostgresClient.ts"
+import { migrateAs, prepareSchema } from "./Schema.ts"
 
 const stores = Layer.mergeAll(
   PostgresAccountStore.layer,
@@ -78,7 +73,6 @@ const stores = Layer.mergeAll(
   PostgresSlaStore.layer,
   PostgresSubmissionStore.layer,
   PostgresUnitOfWork.layer,
-  PostgresUpkeep.layer(migrations),
   PostgresUnfitOutputs.layer,
   PostgresUsageStore.layer,
   PostgresVerificationStore.layer,
@@ -88,23 +82,8 @@ const stores = Layer.mergeAll(
   PostgresTime.layer
 )
 
-/** A node that hangs, or is cut off, in the middle of a transaction must not keep what it has locked: wallets, say. */
-const startupParameters = { idle_in_transaction_session_timeout: "20s" }
-
-/** The peer of a connection that waits for an answer may have vanished: the first probe goes out after this long. */
-const KEEP_ALIVE = Duration.seconds(10)
-
-export const client = ({ url, connectionsMax }: Database) =>
-  PgClient.layer({
-    url,
-    maxConnections: connectionsMax,
-    applicationName: "agent-tool-billing",
-    keepAlive: KEEP_ALIVE,
-    startupParameters
-  })
-
 export const postgresStores = (database: Database) =>
-  stores.pipe(
-    Layer.provide(Layer.effectDiscard(Effect.andThen(checkDatabase, migrations.run))),
+  Layer.merge(stores, PostgresUpkeep.layer({ latestVersion, run: migrateAs(database.ownerUrl) })).pipe(
+    Layer.provide(Layer.effectDiscard(prepareSchema(database.ownerUrl))),
     Layer.provideMerge(client(database))
   )

@@ -162,11 +162,15 @@ const stores = (config: AppConfig) => {
     case "memory":
       return memoryStores
     case "production":
-      return postgresStores({ url: config.DATABASE_URL!, connectionsMax })
+      return postgresStores({
+        url: config.DATABASE_URL!,
+        ownerUrl: config.MIGRATION_DATABASE_URL,
+        connectionsMax
+      })
     case "embedded":
       return Layer.unwrap(
-        Effect.map(EmbeddedPostgres, ({ url, gaveUp }) =>
-          Layer.merge(postgresStores({ url, connectionsMax }), watch(gaveUp))
+        Effect.map(EmbeddedPostgres, ({ gaveUp, ownerUrl, url }) =>
+          Layer.merge(postgresStores({ url, ownerUrl, connectionsMax }), watch(gaveUp))
         )
       ).pipe(Layer.provide(EmbeddedPostgres.layer({ dataDir: valueOf(config, "DATA_DIR") })))
   }

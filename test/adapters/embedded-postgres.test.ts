@@ -13,6 +13,7 @@ import {
   reasonOf,
   serverPid,
   service,
+  serviceClient,
   startAnd,
   type Template,
   until,
@@ -45,7 +46,7 @@ describe("EmbeddedPostgres", () => {
       const dataDir = yield* dataFolder
       const { adopted, port, url } = yield* EmbeddedPostgres.start({ dataDir })
       assert.isFalse(adopted)
-      const sql = yield* client(url)
+      const sql = yield* serviceClient(url)
       const [row] = yield* sql`
         SELECT current_database() AS database, current_user AS role, split_part(version(), '.', 1) AS version,
           (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AS is_super,

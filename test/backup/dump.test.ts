@@ -52,7 +52,7 @@ it.live(
       market.double.pay(market.open.session)
       yield* market.kill
 
-      yield* tool(join(programs, "pg_restore"), restored!, "--exit-on-error", "--no-owner", file)
+      yield* tool(join(programs, "pg_restore"), restored!, "--exit-on-error", "--no-owner", "--no-privileges", file)
       const books = yield* isSound(restored!)
       assert.isAtLeast(books.receipts, before.length)
       assert.isBelow(books.receipts, acknowledged.length + 200)

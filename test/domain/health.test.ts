@@ -12,11 +12,11 @@ import { LogStore } from "../../domain/log/LogStore.ts"
 import { StoreWatch } from "../../domain/platform/StoreWatch.ts"
 
 interface Parts {
-  readonly ping?: Effect.Effect<void>
+  readonly ping?: Effect.Effect<string | undefined>
   readonly schema?: { readonly version: number; readonly expected: number }
 }
 
-const healthOf = ({ ping = Effect.void, schema = { version: 3, expected: 3 } }: Parts = {}) =>
+const healthOf = ({ ping = Effect.undefined, schema = { version: 3, expected: 3 } }: Parts = {}) =>
   Health.layer.pipe(
     Layer.provideMerge(Heartbeats.layer),
     Layer.provide(Layer.mock(LogStore, { logs: Effect.succeed([]) })),
@@ -83,6 +83,15 @@ describe("health", () => {
       )
       assert.isTrue(yield* (yield* Health).isReady)
     }).pipe(Effect.provide(healthOf()))
+  )
+
+  it.effect("stays ok where operators should know something of the database, and says it", () =>
+    Effect.gen(function* () {
+      const report = yield* check()
+      assert.strictEqual(report.status, "ok")
+      const [database] = report.checks
+      assert.deepInclude(database, { name: "database", status: "ok", message: "Its role is a superuser." })
+    }).pipe(Effect.provide(healthOf({ ping: Effect.succeed("Its role is a superuser.") })))
   )
 
   it.effect("is down where the database dies, and says nothing of the inside", () =>

@@ -49,7 +49,11 @@ const historyOn = Effect.gen(function* () {
     Layer.provide(Layer.mock(LogStore, { logs: Effect.succeed([]) })),
     Layer.provideMerge(store),
     Layer.provide(
-      Layer.succeed(StoreWatch, { ping: orAway(Effect.void), connections: Effect.succeed([]), backlog: Effect.never })
+      Layer.succeed(StoreWatch, {
+        ping: orAway(Effect.undefined),
+        connections: Effect.succeed([]),
+        backlog: Effect.never
+      })
     ),
     Layer.provide(
       Layer.succeed(SchemaKeeper, {

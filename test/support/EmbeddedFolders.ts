@@ -68,8 +68,12 @@ export const until = <R>(what: string, condition: Effect.Effect<boolean, never, 
 export const patiently = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.retry(effect, { schedule: Schedule.spaced("50 millis"), times: 1_200 })
 
-export const client = (url: Redacted.Redacted<string>) =>
+export const serviceClient = (url: Redacted.Redacted<string>) =>
   Effect.provideServiceEffect(PgClient.make({ url, maxConnections: 4 }), Reactivity.Reactivity, Reactivity.make)
+
+/** As the owner of the database, who may make tables: both roles have one password. */
+export const client = (url: Redacted.Redacted<string>) =>
+  serviceClient(Redacted.make(Redacted.value(url).replace("//billing:", "//billing_owner:")))
 
 export const write = Effect.fnUntraced(function* (url: Redacted.Redacted<string>, note: string) {
   const sql = yield* client(url)

@@ -14,7 +14,7 @@ const keeper = Layer.succeed(SchemaKeeper, {
 const watch = Layer.effect(
   StoreWatch,
   Effect.map(MemoryLedger, (ledger) => ({
-    ping: Effect.void,
+    ping: Effect.undefined,
     connections: Effect.succeed([]),
     backlog: Effect.map(Clock.currentTimeMillis, (nowMs) => {
       const open = [...ledger.openCalls.values()]

@@ -26,7 +26,10 @@ import { closedTo, serverAccount } from "./ServerAccount.ts"
 import type { ServerAccount } from "./Command.ts"
 import { accessRules, initdbOptions, SETTINGS_FILE } from "./Settings.ts"
 
+/** Of the service: it may read and change the tables, but for those that are append-only. */
 export const ROLE = "billing"
+/** Owns the database and its tables, and migrates. */
+export const OWNER_ROLE = "billing_owner"
 export const DATABASE = "billing"
 
 export interface Cluster {
@@ -78,12 +81,13 @@ export const openCluster = Effect.fnUntraced(function* (dataDir: string) {
 
 /** Tells a cluster whose password file was lost the new password. The server must not be running. */
 export const renewPassword = Effect.fnUntraced(function* (cluster: Cluster) {
-  yield* runSql(cluster, [], `ALTER ROLE ${ROLE} PASSWORD '${Redacted.value(cluster.password)}';`)
+  const password = Redacted.value(cluster.password)
+  yield* runSql(cluster, [], ...[ROLE, OWNER_ROLE].map((role) => `ALTER ROLE ${role} PASSWORD '${password}';`))
   yield* keepPassword(cluster)
 })
 
 /**
- * In a draft folder beside its place, renamed when it is complete and on disk. Role and database are made by the server's
+ * In a draft folder beside its place, renamed when it is complete and on disk. Roles and database are made by the server's
  * single-user mode, so that nothing can connect before there is a password.
  */
 const makeCluster = Effect.fnUntraced(function* (cluster: Cluster) {
@@ -105,9 +109,9 @@ const makeCluster = Effect.fnUntraced(function* (cluster: Cluster) {
     yield* runSql(
       there,
       ["-c", "fsync=off"],
-      `CREATE ROLE ${ROLE} LOGIN CREATEDB PASSWORD '${Redacted.value(cluster.password)}';`,
+      ...[ROLE, OWNER_ROLE].map((role) => `CREATE ROLE ${role} LOGIN PASSWORD '${Redacted.value(cluster.password)}';`),
       `GRANT pg_monitor TO ${ROLE};`,
-      `CREATE DATABASE ${DATABASE} OWNER ${ROLE};`
+      `CREATE DATABASE ${DATABASE} OWNER ${OWNER_ROLE};`
     )
     yield* onDisk(dataDir, async () => {
       await writeFile(join(draft, "pg_hba.conf"), accessRules)

@@ -3,7 +3,7 @@
  * survives `kill -9` of the service, of the server and of both, with everything that was committed.
  */
 import { Clock, Context, Effect, Layer, type Redacted, type Scope } from "effect"
-import { openCluster } from "./Cluster.ts"
+import { openCluster, OWNER_ROLE, ROLE } from "./Cluster.ts"
 import { makeFolder } from "./Disk.ts"
 import { EmbeddedPostgresError } from "./EmbeddedPostgresError.ts"
 import { ownFolder } from "./FolderLock.ts"
@@ -20,8 +20,10 @@ export interface EmbeddedPostgresOptions {
 export class EmbeddedPostgres extends Context.Service<
   EmbeddedPostgres,
   {
-    /** Database `billing` as its owner, the role `billing`: the same for as long as the scope lives, across restarts. */
+    /** Database `billing` as the service's role, `billing`: the same for as long as the scope lives, across restarts. */
     readonly url: Redacted.Redacted<string>
+    /** As the role that owns the database and its tables. */
+    readonly ownerUrl: Redacted.Redacted<string>
     readonly port: number
     /** The server of an earlier service was found alive and taken over. */
     readonly adopted: boolean
@@ -48,7 +50,8 @@ const start = Effect.fn("EmbeddedPostgres.start")(
     const cluster = yield* openCluster(folder)
     const server = yield* supervise(cluster, port)
     return EmbeddedPostgres.of({
-      url: urlOf(cluster, server.port),
+      url: urlOf(cluster, ROLE, server.port),
+      ownerUrl: urlOf(cluster, OWNER_ROLE, server.port),
       port: server.port,
       adopted: server.adopted,
       logFile: cluster.logFile,

@@ -20,8 +20,8 @@ const START_SECONDS_MAX = 180
 const ORPHAN_TRIES_MAX = 20
 const ORPHAN_TRIES_PATIENT = 4
 
-export const urlOf = (cluster: Cluster, port: number): Redacted.Redacted<string> =>
-  Redacted.make(`postgres://${ROLE}:${Redacted.value(cluster.password)}@127.0.0.1:${port}/${DATABASE}`)
+export const urlOf = (cluster: Cluster, role: string, port: number): Redacted.Redacted<string> =>
+  Redacted.make(`postgres://${role}:${Redacted.value(cluster.password)}@127.0.0.1:${port}/${DATABASE}`)
 
 /** `spawned` hears of the process at once, so that whoever is interrupted meanwhile can still stop it. */
 export const launch = Effect.fnUntraced(function* (cluster: Cluster, port: number, spawned: (pid: number) => void) {
@@ -38,7 +38,7 @@ export const launch = Effect.fnUntraced(function* (cluster: Cluster, port: numbe
 
 /** Whether the server on this port accepts the service's password. */
 export const answers = (cluster: Cluster, port: number): Effect.Effect<"yes" | "password refused" | "no"> =>
-  Effect.scoped(PgConnection.make({ url: urlOf(cluster, port), connectTimeout: "5 seconds" })).pipe(
+  Effect.scoped(PgConnection.make({ url: urlOf(cluster, ROLE, port), connectTimeout: "5 seconds" })).pipe(
     Effect.as("yes" as const),
     Effect.catch((error) =>
       Effect.succeed(error.reason._tag === "AuthenticationError" ? ("password refused" as const) : ("no" as const))

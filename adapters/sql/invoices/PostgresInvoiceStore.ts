@@ -208,7 +208,8 @@ export const layer = Layer.effect(
     }, Effect.orDie)
 
     const lockCredited = Effect.fn("PostgresInvoiceStore.lockCredited")(function* (id: InvoiceId) {
-      yield* sql`SELECT FROM invoices WHERE invoice_id = ${id} FOR UPDATE`
+      // A row lock would need the right to update invoices.
+      yield* sql`SELECT pg_advisory_xact_lock(hashtextextended(${`invoices ${id}`}, 0))`
       const [row] = yield* sql<{ readonly credited: bigint }>`
         SELECT coalesce(sum(total), 0)::int8 AS credited FROM invoices WHERE corrects = ${id}`
       return row!.credited

@@ -4,6 +4,7 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { SchemaKeeper } from "../../../domain/platform/SchemaKeeper.ts"
+import { changeableTables } from "../shared/ServiceRole.ts"
 import { BACKLOG_COUNTED_MAX, StoreWatch } from "../../../domain/platform/StoreWatch.ts"
 
 export interface Migrations<E> {
@@ -57,7 +58,15 @@ const watch = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     return StoreWatch.of({
-      ping: sql`SELECT 1`.pipe(Effect.asVoid, Effect.orDie),
+      ping: changeableTables.pipe(
+        Effect.provideService(SqlClient.SqlClient, sql),
+        Effect.map((tables) =>
+          tables.length === 0
+            ? undefined
+            : `The service's role may change or delete rows of append-only tables: ${tables.join(", ")}.`
+        ),
+        Effect.orDie
+      ),
       connections: sql<{ readonly state: string; readonly count: bigint }>`
         SELECT coalesce(state, 'unknown') AS state, count(*) AS count FROM pg_stat_activity
         WHERE datname = current_database() AND starts_with(application_name, 'agent-tool-billing')

@@ -56,7 +56,7 @@ export const problemOf = ({
     return `the role "${role}" may use none of the schemas in its search_path. Grant it USAGE and CREATE on one.`
   }
   if (!may_create) {
-    return `the role "${role}" may not create tables in the schema "${schema}", which migrations need. Run \`GRANT CREATE ON SCHEMA ${schema} TO ${role}\`.`
+    return `the role "${role}" may not create tables in the schema "${schema}", which migrations need. Run \`GRANT CREATE ON SCHEMA ${schema} TO ${role}\`, or set MIGRATION_DATABASE_URL to the role that owns the tables.`
   }
   return closed.length === 0
     ? undefined
