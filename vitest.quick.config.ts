@@ -17,8 +17,8 @@ const ROOMS_OF_PROCESSES = [
 ]
 
 const ON_POSTGRES = [
-  "adapters/{book,databaseCheck,laneConnection,lateStatement,ledgerAlone,ledgerAloneRaces,ledgerModel,migrations,sessions}",
-  "adapters/{embedded-postgres*,*Migration}",
+  "adapters/{book,databaseCheck,distribution,laneConnection,lateStatement,ledgerAlone,ledgerAloneRaces,ledgerModel}",
+  "adapters/{embedded-postgres*,migrations,serviceRole,sessions}",
   "domain/authentication",
   "http/{deadlines,idempotency,keys,limits-redis,outages,prices}",
   "invoices/interrupted",

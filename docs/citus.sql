@@ -1,74 +1,84 @@
--- How the tables lie on a Citus cluster: run once on the coordinator, after the migrations, before there is traffic.
--- test/adapters/distribution.test.ts holds this file against the migrated schema: a new table without a place here fails.
--- It has not run on Citus: docs/growing.md says what has to change before it may.
+-- How the tables lie on a Citus cluster (12 or newer) with schema-based sharding. Run once on the coordinator, as the owner
+-- of the tables, after `migrate` and before there is traffic; then set search_path = lane_0, public for the service's role.
+-- docs/growing.md says what the service still lacks. test/adapters/distribution.test.ts compares this file with the schema
+-- and runs it on PostgreSQL without Citus.
 
 CREATE EXTENSION IF NOT EXISTS citus;
 
--- Keys that would lead from a table of the coordinator to a distributed one; the application holds them already.
-ALTER TABLE api_keys DROP CONSTRAINT api_keys_consumer_id_fkey;
-ALTER TABLE loads DROP CONSTRAINT loads_consumer_id_fkey;
-ALTER TABLE withdrawals DROP CONSTRAINT withdrawals_consumer_id_fkey;
+-- The lane part: everything that one call reads or writes, in one schema on one worker.
+CREATE SCHEMA lane_0;
+ALTER TABLE account_balances SET SCHEMA lane_0;
+ALTER TABLE budgets SET SCHEMA lane_0;
+ALTER TABLE call_idempotency SET SCHEMA lane_0;
+ALTER TABLE calls_open SET SCHEMA lane_0;
+ALTER TABLE free_tier_usage SET SCHEMA lane_0;
+ALTER TABLE grant_reservations SET SCHEMA lane_0;
+ALTER TABLE grants SET SCHEMA lane_0;
+ALTER TABLE receipts SET SCHEMA lane_0;
+ALTER TABLE receipts_unlogged SET SCHEMA lane_0;
+ALTER TABLE tool_name_pins SET SCHEMA lane_0;
+ALTER TABLE transfers SET SCHEMA lane_0;
+ALTER TABLE unfit_outputs SET SCHEMA lane_0;
+ALTER TABLE usage_hourly SET SCHEMA lane_0;
+ALTER TABLE wallets SET SCHEMA lane_0;
 
--- Small, read everywhere, written seldom: a copy on every worker.
-SELECT create_reference_table('providers');
-SELECT create_reference_table('provider_handles');
-SELECT create_reference_table('tools');
-SELECT create_reference_table('tool_prices');
+-- Its functions go with it. tally_catalog belongs to the catalog.
+DO $$
+DECLARE
+  routine regprocedure;
+BEGIN
+  FOR routine IN
+    SELECT p.oid FROM pg_proc p WHERE p.pronamespace = 'public'::regnamespace AND p.proname <> 'tally_catalog'
+      AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e')
+  LOOP
+    EXECUTE format('ALTER ROUTINE %s SET SCHEMA lane_0', routine);
+  END LOOP;
+END $$;
 
--- A consumer's rows lie together: a call opens and closes on one worker.
-SELECT create_distributed_table('consumers', 'id');
-SELECT create_distributed_table('wallets', 'consumer_id', colocate_with => 'consumers');
-SELECT create_distributed_table('budgets', 'consumer_id', colocate_with => 'consumers');
-SELECT create_distributed_table('grants', 'consumer_id', colocate_with => 'consumers');
-SELECT create_distributed_table('grant_reservations', 'consumer_id', colocate_with => 'consumers');
-SELECT create_distributed_table('free_tier_usage', 'consumer_id', colocate_with => 'consumers');
-SELECT create_distributed_table('calls_open', 'consumer_id', colocate_with => 'consumers');
-SELECT create_distributed_table('call_idempotency', 'consumer_id', colocate_with => 'consumers');
-SELECT create_distributed_table('receipts', 'consumer_id', colocate_with => 'consumers');
-SELECT create_distributed_table('receipts_unlogged', 'consumer_id', colocate_with => 'consumers');
-SELECT create_distributed_table('receipt_log_places', 'consumer_id', colocate_with => 'consumers');
-SELECT create_distributed_table('transfers', 'consumer_id', colocate_with => 'consumers');
-SELECT create_distributed_table('usage_hourly', 'consumer_id', colocate_with => 'consumers');
-SELECT create_distributed_table('invoice_usage', 'consumer_id', colocate_with => 'consumers');
-SELECT create_distributed_table('tool_name_pins', 'consumer_id', colocate_with => 'consumers');
-SELECT create_distributed_table('unfit_outputs', 'consumer_id', colocate_with => 'consumers');
+SELECT citus_schema_distribute('lane_0');
 
--- Of the coordinator: they grow with people, days and payments, not with calls.
--- local: account_balances
--- local: api_keys
--- local: book
--- local: catalog_tallies
--- local: chargebacks
--- local: claims
--- local: disputes
--- local: effect_sql_migrations
--- local: erasures
--- local: health_history
--- local: idempotency_keys
--- local: invoice_counters
--- local: invoice_months
--- local: invoice_movements
--- local: invoice_pending
--- local: invoices
--- local: load_reversals
--- local: loads
--- local: meter_keys
--- local: payees
--- local: payment_events
--- local: payouts
--- local: proof_attempts
--- local: mailed_addresses
--- local: provider_proofs
--- local: provider_scores
--- local: provider_standings
--- local: proxied_consumers
--- local: receipt_log_tiles
--- local: receipt_logs
--- local: sla_daily
--- local: sla_hourly
--- local: submissions
--- local: tool_figures
--- local: trust_daily
--- local: waitlist
--- local: withdrawal_parts
--- local: withdrawals
+-- The main part stays on the coordinator: it grows with people, days and payments, not with calls.
+-- main: api_keys
+-- main: book
+-- main: catalog_tallies
+-- main: chargebacks
+-- main: claims
+-- main: consumers
+-- main: disputes
+-- main: effect_sql_migrations
+-- main: erasures
+-- main: health_history
+-- main: idempotency_keys
+-- main: invoice_counters
+-- main: invoice_months
+-- main: invoice_movements
+-- main: invoice_pending
+-- main: invoice_usage
+-- main: invoices
+-- main: load_reversals
+-- main: loads
+-- main: mailed_addresses
+-- main: meter_keys
+-- main: payees
+-- main: payment_events
+-- main: payouts
+-- main: proof_attempts
+-- main: provider_handles
+-- main: provider_proofs
+-- main: provider_scores
+-- main: provider_standings
+-- main: providers
+-- main: proxied_consumers
+-- main: receipt_log_places
+-- main: receipt_log_tiles
+-- main: receipt_logs
+-- main: sla_daily
+-- main: sla_hourly
+-- main: submissions
+-- main: tool_figures
+-- main: tool_prices
+-- main: tools
+-- main: trust_daily
+-- main: waitlist
+-- main: withdrawal_parts
+-- main: withdrawals

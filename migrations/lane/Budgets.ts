@@ -28,9 +28,9 @@ export const budgets = Effect.gen(function* () {
   $$`
 
   yield* sql`CREATE TABLE grants (
-    consumer_id uuid NOT NULL REFERENCES consumers (id),
+    consumer_id uuid NOT NULL,
     grant_id uuid NOT NULL,
-    provider_id uuid NOT NULL REFERENCES providers (id),
+    provider_id uuid NOT NULL,
     tool_ids uuid[] NOT NULL,
     cap int8 NOT NULL CHECK (cap >= 0),
     period text NOT NULL CHECK (period IN ('day', 'month', 'total')),

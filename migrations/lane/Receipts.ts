@@ -36,7 +36,8 @@ export const receipts = Effect.gen(function* () {
   // A row waits from the transaction that writes the receipt until the sequencer appends it to the log.
   yield* sql`CREATE TABLE receipts_unlogged (
     receipt_id uuid NOT NULL,
-    consumer_id uuid NOT NULL
+    consumer_id uuid NOT NULL,
+    PRIMARY KEY (receipt_id, consumer_id)
   ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, autovacuum_vacuum_cost_delay = 0)`
   yield* sql`CREATE FUNCTION receipts_await_log() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN

@@ -1,120 +1,109 @@
 /**
- * Growing past one PostgreSQL (docs/growing.md): every table has its place in docs/citus.sql, the keys of distributed ones
- * begin where a consumer's rows lie, and a call changes rows of its consumer alone.
+ * Growing past one PostgreSQL (docs/growing.md): docs/citus.sql has a place for every table, and a call changes rows of the
+ * lane part and of its consumer only.
  */
+import { PgClient } from "@effect/sql-pg"
 import { assert, it } from "@effect/vitest"
-import { DateTime, Effect } from "effect"
+import { DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { readFileSync } from "node:fs"
+import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
-import { postgresLedgerPorts } from "../contracts/ledgerPorts.ts"
-import { aCall, closingOf, consumerWith } from "../contracts/ledgerSamples.ts"
+import { postgresLedgerNode, postgresLedgerPorts } from "../contracts/ledgerPorts.ts"
+import { aCall, consumerWith, settled } from "../contracts/ledgerSamples.ts"
+import { PostgresTest } from "../support/postgres.ts"
+import { schemaParts, tableNames } from "../support/SchemaParts.ts"
+import { connectedTo } from "../support/TestDatabases.ts"
 
 const script = readFileSync(new URL("../../docs/citus.sql", import.meta.url), "utf8")
-const named = (pattern: RegExp) => [...script.matchAll(pattern)]
-const columnOf = new Map(
-  named(/^SELECT create_distributed_table\('(\w+)', '(\w+)'/gmu).map(([, table, column]) => [table!, column!])
-)
-const references = named(/^SELECT create_reference_table\('(\w+)'/gmu).map(([, table]) => table!)
-const locals = named(/^-- local: (\w+)$/gmu).map(([, table]) => table!)
+const named = (pattern: RegExp) => [...script.matchAll(pattern)].map(([, name]) => name!)
+const laneTables = named(/^ALTER TABLE (\w+) SET SCHEMA lane_0;$/gmu)
+const mainTables = named(/^-- main: (\w+)$/gmu)
 
-/** A call's transfers have no reference; docs/growing.md says what becomes of those that have. */
-const KEYS_TO_BE_MOVED = ["transfers_reference"]
-/** Provider and platform credits, until they are swept together from the transfers: docs/growing.md. */
-const SHARED_BY_CALLS = ["account_balances"]
-
-const tables = Effect.flatMap(SqlClient.SqlClient, (sql) =>
-  Effect.map(
-    sql<{ readonly name: string }>`SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`,
-    (rows) => rows.map(({ name }) => name)
-  )
-)
-
-it.layer(postgresLedgerPorts, { timeout: "60 seconds" })("Beyond one PostgreSQL", (it) => {
-  it.effect("every table has one place", () =>
+it.layer(PostgresTest.layer, { timeout: "60 seconds", excludeTestServices: true })("docs/citus.sql", (it) => {
+  it.effect("has the lane part and the main part of the schema", () =>
     Effect.gen(function* () {
-      const placed = [...columnOf.keys(), ...references, ...locals]
-      // The migrator's own table: tests migrate without it, or with it.
-      assert.sameMembers(
-        placed.filter((name) => name !== "effect_sql_migrations"),
-        (yield* tables).filter((name) => name !== "effect_sql_migrations")
-      )
+      const { lane, main } = yield* schemaParts
+      assert.sameMembers(laneTables, lane)
+      assert.sameMembers(mainTables, [...main, "effect_sql_migrations"])
     })
   )
+})
 
-  it.effect("the keys of a distributed table have its column, and lead to no table elsewhere", () =>
+it.layer(postgresLedgerPorts, { timeout: "60 seconds", excludeTestServices: true })("Calls", (it) => {
+  it.effect("change rows of the lane part and of their consumer only", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const keys = yield* sql<{
-        readonly table: string
-        readonly name: string
-        readonly columns: ReadonlyArray<string>
-      }>`
-        SELECT i.indrelid::regclass::text AS table, i.indexrelid::regclass::text AS name, (SELECT array_agg(a.attname::text)
-          FROM pg_attribute a WHERE a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey)) AS columns
-        FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
-        WHERE i.indisunique AND c.relnamespace = 'public'::regnamespace`
-      const ofDistributed = keys.filter(({ table }) => columnOf.has(table))
-      assert.isAbove(ofDistributed.length, 10)
-      const without = ofDistributed.filter(({ columns, table }) => !columns.includes(columnOf.get(table)!))
-      assert.deepStrictEqual(
-        without.map(({ name }) => name),
-        KEYS_TO_BE_MOVED
-      )
-
-      const foreign = yield* sql<{ readonly name: string; readonly from: string; readonly to: string }>`
-        SELECT conname AS name, conrelid::regclass::text AS from, confrelid::regclass::text AS to
-        FROM pg_constraint WHERE contype = 'f'`
-      const dropped = named(/DROP CONSTRAINT (\w+);/gu).map(([, name]) => name!)
-      const impossible = foreign.filter(
-        ({ from, to }) => columnOf.has(to) !== columnOf.has(from) && !references.includes(to)
-      )
-      assert.sameMembers(
-        impossible.map(({ name }) => name),
-        dropped
-      )
-    })
-  )
-
-  it.effect("a call changes rows of its consumer alone", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const calls = yield* CallStore
       const other = yield* consumerWith(1_000_000)
       const consumerId = yield* consumerWith(1_000_000)
-      yield* calls.open(yield* aCall(other))
+      yield* (yield* CallStore).open(yield* aCall(other))
       const [before] = yield* sql<{ readonly id: bigint }>`SELECT pg_current_xact_id()::text::int8 AS id`
-      const call = yield* aCall(consumerId, {
+      const keyed = yield* aCall(consumerId, {
         freeTierCalls: 1,
         openedAt: yield* DateTime.now,
         idempotency: { keyHash: "0a".repeat(32), requestHash: "0b".repeat(32) }
       })
-      yield* calls.open(call)
-      const stored = { status: 200, headers: {}, body: "{}" }
-      yield* Effect.flatMap(closingOf(call, { cost: 0, answer: stored }), calls.close)
-      const paid = yield* aCall(consumerId)
-      yield* calls.open(paid)
-      yield* Effect.flatMap(closingOf(paid), calls.close)
+      yield* settled(keyed, { cost: 0, answer: { status: 200, headers: {}, body: "{}" } })
+      yield* settled(yield* aCall(consumerId))
 
+      const withConsumer = yield* sql<{ readonly name: string }>`
+        SELECT table_name::text AS name FROM information_schema.columns WHERE column_name = 'consumer_id'`
       const touched = new Map<string, ReadonlyArray<string | null>>()
-      for (const name of yield* tables) {
-        const column = columnOf.get(name)
+      for (const name of yield* tableNames) {
+        const owner = withConsumer.some((table) => table.name === name) ? "consumer_id::text" : "NULL::text"
         const rows = yield* sql<{ readonly owner: string | null }>`
-          SELECT ${column === undefined ? sql.literal("NULL::text") : sql.literal(`${column}::text`)} AS owner
-          FROM ${sql(name)} WHERE xmin::text::int8 > ${before!.id}`
-        if (rows.length > 0)
-          touched.set(
-            name,
-            rows.map(({ owner }) => owner)
-          )
+          SELECT ${sql.literal(owner)} AS owner FROM ${sql(name)} WHERE xmin::text::int8 > ${before!.id}`
+        if (rows.length > 0) {
+          const owners = rows.map((row) => row.owner)
+          touched.set(name, owners)
+        }
       }
       for (const name of ["wallets", "receipts", "transfers", "usage_hourly", "free_tier_usage", "call_idempotency"]) {
         assert.isTrue(touched.has(name), name)
       }
       for (const [name, owners] of touched) {
-        if (SHARED_BY_CALLS.includes(name)) continue
-        assert.deepStrictEqual(new Set(owners), new Set([consumerId]), name)
+        assert.include(laneTables, name)
+        if (name !== "account_balances") assert.deepStrictEqual(new Set(owners), new Set([consumerId]), name)
       }
     })
   )
 })
+
+/** A statement ends with a semicolon at the end of a line. Those of the DO block are indented, or end the block. */
+const statements = script
+  .replace("CREATE EXTENSION IF NOT EXISTS citus;", "")
+  .replace("SELECT citus_schema_distribute('lane_0');", "")
+  .replaceAll(/^--.*$/gmu, "")
+  .split(/(?<=^(?:\S.*|END \$\$);)$/mu)
+  .map((statement) => statement.trim())
+  .filter((statement) => statement !== "")
+
+/** A database that the script has changed, without Citus; the client finds the lane part in its schema. */
+const movedLane = PgClient.layerFrom(
+  Effect.gen(function* () {
+    const { url } = yield* PostgresTest
+    yield* Effect.flatMap(SqlClient.SqlClient, (sql) =>
+      Effect.forEach(statements, (statement) => sql.unsafe(statement))
+    ).pipe(connectedTo(url))
+    return yield* PgClient.make({ url, maxConnections: 4, startupParameters: { search_path: "lane_0, public" } })
+  }).pipe(Effect.orDie)
+).pipe(Layer.provideMerge(PostgresTest.layerDatabase))
+
+it.layer(postgresLedgerNode.pipe(Layer.provideMerge(movedLane)), { timeout: "60 seconds", excludeTestServices: true })(
+  "The schema that docs/citus.sql makes",
+  (it) => {
+    it.effect("has the whole lane part in lane_0, where calls open and close", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const left = yield* sql`
+          SELECT proname::text AS name FROM pg_proc WHERE pronamespace = 'public'::regnamespace`
+        assert.deepStrictEqual(left, [{ name: "tally_catalog" }])
+        assert.sameMembers([...mainTables], [...(yield* tableNames)])
+        const consumerId = yield* consumerWith(10_000)
+        const calls = yield* Effect.forEach([1, 2, 3], () => aCall(consumerId))
+        yield* Effect.forEach(calls, (call) => settled(call), { concurrency: "unbounded" })
+        assert.deepStrictEqual((yield* (yield* LedgerStore).audit).discrepancies, [])
+      })
+    )
+  }
+)
