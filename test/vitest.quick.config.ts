@@ -2,7 +2,7 @@
  * `npm run test:quick`: the tests that need nothing but memory, for the time between two edits. `npm test` runs everything.
  */
 import { mergeConfig } from "vitest/config"
-import whole from "./vitest.config.ts"
+import whole from "../vitest.config.ts"
 
 const ROOMS_OF_PROCESSES = [
   "backup",
