@@ -30,7 +30,7 @@ const sold = Effect.gen(function* () {
 })
 
 it.live.skipIf(!hasBrowser)(
-  "the page /verify tells a good receipt from a forged one, in the browser alone",
+  "the verify page detects forged receipts, in the browser alone",
   () =>
     Effect.gen(function* () {
       const { proof, receipt, url } = yield* sold
@@ -47,18 +47,18 @@ it.live.skipIf(!hasBrowser)(
         })
         return yield* Effect.promise(() => page.innerText("#verdict"))
       })
-      assert.match(yield* verdict(receipt, proof), /^Valid\. This receipt is number 1 of 1 in /u)
-      assert.include(yield* verdict(receipt.replace("500", "400"), proof), "does not lead from this receipt")
-      assert.include(yield* verdict("{}", proof), "This is no receipt")
-      assert.include(yield* verdict(receipt, "so it is"), "not in the form")
-      assert.include(yield* verdict("", proof), "Still needed: the receipt")
+      assert.match(yield* verdict(receipt, proof), /^Valid\. Entry 1 of 1 in /u)
+      assert.include(yield* verdict(receipt.replace("500", "400"), proof), "does not match this receipt")
+      assert.include(yield* verdict("{}", proof), "This is not a receipt")
+      assert.include(yield* verdict(receipt, "so it is"), "not a c2sp.org")
+      assert.include(yield* verdict("", proof), "Missing: receipt")
 
-      // A verdict does not outlive the texts that it is of.
+      // Editing the input clears the verdict.
       assert.match(yield* verdict(receipt, proof), /^Valid/u)
       yield* Effect.promise(() => page.press("#receipt", "Space"))
-      assert.match(yield* Effect.promise(() => page.innerText("#verdict")), /^Not yet/u)
+      assert.match(yield* Effect.promise(() => page.innerText("#verdict")), /^Not verified/u)
 
-      // Files, dropped or chosen, find their fields by themselves.
+      // Selected files fill the matching fields.
       yield* Effect.promise(() => page.reload())
       yield* Effect.promise(() =>
         page.setInputFiles("#files", [
@@ -83,7 +83,7 @@ it.live.skipIf(!hasBrowser)(
 )
 
 it.live.skipIf(!hasBrowser)(
-  "where a browser gives no cryptography to a page that came over plain http, /verify says how to open it instead",
+  "the verify page explains that it needs HTTPS or localhost",
   () =>
     Effect.gen(function* () {
       const { proof, receipt, url } = yield* sold
@@ -96,13 +96,13 @@ it.live.skipIf(!hasBrowser)(
         await page.click("button[type=submit]")
         await page.waitForSelector(".verdict.invalid")
       })
-      assert.include(yield* Effect.promise(() => page.innerText("#verdict")), "over https or from this computer")
+      assert.include(yield* Effect.promise(() => page.innerText("#verdict")), "over HTTPS or from localhost")
     }).pipe(Effect.scoped),
   { timeout: 180_000 }
 )
 
 it.live.skipIf(!hasBrowser)(
-  "the page /verify is readable in light and dark, wide and at the width of a phone",
+  "the verify page is accessible in light and dark, on desktop and phone",
   () =>
     Effect.gen(function* () {
       const { url } = yield* sold

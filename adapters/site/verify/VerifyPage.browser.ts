@@ -1,81 +1,72 @@
 /**
- * The page /verify: reads what was pasted, dropped or chosen, verifies it here, and says what was found. Its page may
- * connect to nothing.
+ * Verifies the receipt that was pasted, dropped or selected. The page makes no requests.
  */
 import { verifyReceipt } from "./ReceiptVerifier.browser.ts"
 
 const field = (id: string) => document.querySelector<HTMLTextAreaElement>(`#${id}`)!
+const text = (id: string) => field(id).value.trim()
 
-const verdict = document.querySelector<HTMLElement>("#verdict")!
+const FIELDS = ["receipt", "proof", "key"] as const
 const FILE_BYTES_MAX = 1_048_576
 
-const WITHOUT_ED25519 = "It has no Ed25519 in WebCrypto. Use a current one, or the command line."
-const WITHOUT_TLS =
-  "It verifies only on pages that came over https or from this computer. Open this one that way, or use the command line."
+const verdict = document.querySelector<HTMLElement>("#verdict")!
 
-const show = (kind: "valid" | "invalid" | "waiting", title: string, text: string): void => {
+const show = (kind: "valid" | "invalid" | "waiting", title: string, message: string): void => {
   verdict.className = `verdict ${kind}`
   const heading = document.createElement("strong")
   heading.textContent = title
-  verdict.replaceChildren(heading, ` ${text}`)
+  verdict.replaceChildren(heading, ` ${message}`)
 }
 
 const verify = async (): Promise<void> => {
-  const [receipt, proof, key] = [field("receipt").value, field("proof").value, field("key").value]
-  const missing = [
-    ...(receipt.trim() === "" ? ["the receipt"] : []),
-    ...(proof.trim() === "" ? ["its proof"] : []),
-    ...(key.trim() === "" ? ["the log's key"] : [])
-  ]
-  if (missing.length > 0) return show("waiting", "Not yet.", `Still needed: ${missing.join(", ")}.`)
-  // A text area gives lines an end that a copied proof may have lost.
-  const found = await verifyReceipt(receipt, `${proof.replaceAll("\r\n", "\n").replace(/\n*$/u, "")}\n`, key.trim())
-  if (found.valid) {
-    return show(
-      "valid",
-      "Valid.",
-      `This receipt is number ${(found.leafIndex + 1).toLocaleString()} of ${found.treeSize.toLocaleString()} in ${found.origin}.`
-    )
+  const missing = FIELDS.filter((id) => text(id) === "")
+  if (missing.length > 0) return show("waiting", "Not verified.", `Missing: ${missing.join(", ")}.`)
+  // Copying may change line endings and drop the last newline.
+  const proof = `${field("proof").value.replaceAll("\r\n", "\n").replace(/\n*$/u, "")}\n`
+  const result = await verifyReceipt(field("receipt").value, proof, text("key"))
+  if (result.valid) {
+    const { leafIndex, origin, treeSize } = result
+    const place = `Entry ${(leafIndex + 1).toLocaleString()} of ${treeSize.toLocaleString()} in ${origin}.`
+    return show("valid", "Valid.", place)
   }
-  if (found.reason !== "unsupported") return show("invalid", "Not valid.", found.message)
-  show("invalid", "This browser cannot tell.", isSecureContext ? WITHOUT_ED25519 : WITHOUT_TLS)
+  if (result.reason !== "unsupported") return show("invalid", "Not valid.", result.message)
+  show(
+    "invalid",
+    "Cannot verify in this browser.",
+    isSecureContext
+      ? "It does not support Ed25519. Use a current browser or the command line."
+      : "Verification requires a page loaded over HTTPS or from localhost. Use HTTPS or the command line."
+  )
 }
 
-/** A receipt is JSON, a proof says so in its first line, a key has its name and two pluses. */
-const place = (name: string, text: string): void => {
-  const id = text.startsWith("c2sp.org/tlog-proof@")
-    ? "proof"
-    : /^\S+\+[0-9a-f]{8}\+\S+\s*$/u.test(text)
-      ? "key"
-      : text.trimStart().startsWith("{")
-        ? "receipt"
-        : undefined
-  if (id === undefined) return show("waiting", `${name}?`, "It is neither a receipt, nor a proof, nor a key.")
-  field(id).value = text
+const fieldFor = (content: string): string | undefined => {
+  if (content.startsWith("c2sp.org/tlog-proof@")) return "proof"
+  if (/^\S+\+[0-9a-f]{8}\+\S+\s*$/u.test(content)) return "key"
+  return content.trimStart().startsWith("{") ? "receipt" : undefined
 }
 
-const take = async (files: Iterable<File>): Promise<void> => {
+const readFiles = async (files: Iterable<File>): Promise<void> => {
   for (const file of files) {
-    if (file.size > FILE_BYTES_MAX) show("waiting", `${file.name}?`, "It is too large to be one of the three.")
-    else place(file.name, await file.text())
+    const content = file.size > FILE_BYTES_MAX ? "" : await file.text()
+    const id = fieldFor(content)
+    if (id === undefined) show("waiting", "Unknown file.", `${file.name} is not a receipt, a proof or a key.`)
+    else field(id).value = content
   }
-  if (["receipt", "proof", "key"].every((id) => field(id).value.trim() !== "")) await verify()
+  if (FIELDS.every((id) => text(id) !== "")) await verify()
 }
 
-// A verdict is of the texts that were verified, and of no others.
 document.querySelector("#check")!.addEventListener("input", () => {
-  if (verdict.matches(".valid, .invalid"))
-    show("waiting", "Not yet.", "The texts have changed since they were checked.")
+  if (verdict.matches(".valid, .invalid")) show("waiting", "Not verified.", "The input has changed.")
 })
 document.querySelector("#check")!.addEventListener("submit", (event) => {
   event.preventDefault()
   void verify()
 })
 document.querySelector<HTMLInputElement>("#files")!.addEventListener("change", (event) => {
-  void take((event.target as HTMLInputElement).files ?? [])
+  void readFiles((event.target as HTMLInputElement).files ?? [])
 })
 document.addEventListener("dragover", (event) => event.preventDefault())
 document.addEventListener("drop", (event) => {
   event.preventDefault()
-  void take(event.dataTransfer?.files ?? [])
+  void readFiles(event.dataTransfer?.files ?? [])
 })

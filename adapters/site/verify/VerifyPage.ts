@@ -1,6 +1,5 @@
 /**
- * A receipt verified in the reader's own browser. The page is served with the key of the log for convenience and says so:
- * who trusts nobody has it from elsewhere.
+ * The page that verifies a receipt in the browser. It is served with the log's key for convenience.
  */
 import { Effect } from "effect"
 import { ReceiptLog } from "../../../domain/log/ReceiptLog.ts"
@@ -17,7 +16,7 @@ export const verifyRoutes = Effect.gen(function* () {
       "/verify",
       uncached,
       Effect.map(log.logs, (logs) => verifyPage(site, logs.at(-1)?.key ?? "")),
-      "A page that verifies a receipt in the browser"
+      "Verify a receipt in the browser"
     )
   ]
 })
@@ -39,7 +38,7 @@ h2{margin-top:2.5rem}
 export const verifyPage = (site: Site, key: string): EncodedReply =>
   site({
     title: "Verify a receipt",
-    description: "Check in your own browser that a receipt is in the transparency log. Nothing is sent anywhere.",
+    description: "Verify in your browser that a receipt is in the transparency log.",
     style,
     path: "/verify",
     module: "verify/VerifyPage",
@@ -47,29 +46,21 @@ export const verifyPage = (site: Site, key: string): EncodedReply =>
     body: html`
       <div class="narrow">
         <h1>Verify a receipt</h1>
-        <p>
-          The check runs here, in your browser. Nothing is sent anywhere: this page may not connect to anything, and
-          works offline once it is loaded.
-        </p>
+        <p class="lead">Verification runs in your browser. Nothing is uploaded, and the page works offline.</p>
         <form id="check">
           <div>
-            <label for="files">Drop the files anywhere on this page, or choose them</label>
+            <label for="files">Select files, or drop them on this page</label>
             <input id="files" type="file" multiple />
           </div>
-          ${input("receipt", "The receipt", "As JSON: the eleven fields, from GET /api/v1/market/receipts/:id.", "")}
-          ${input("proof", "Its proof", "As text, from GET /api/v1/market/receipts/:id/proof.", "")}
-          ${input(
-            "key",
-            "The log's public key",
-            "This service says that it is the following. Compare it with the one that you were given elsewhere.",
-            key
-          )}
-          <button type="submit">Verify</button>
-          <p id="verdict" class="verdict" role="status" aria-live="polite">Nothing was checked yet.</p>
+          ${input("receipt", "Receipt", "JSON from GET /api/v1/market/receipts/:id.", "")}
+          ${input("proof", "Proof", "Text from GET /api/v1/market/receipts/:id/proof.", "")}
+          ${input("key", "Log public key", "As served by this service. Compare it with a key from another source.", key)}
+          <button type="submit">Verify receipt</button>
+          <p id="verdict" class="verdict" role="status" aria-live="polite">Not verified.</p>
         </form>
-        <noscript><p class="verdict invalid">The check needs JavaScript; the command line does not.</p></noscript>
-        <h2>Without this page</h2>
-        <p>In a copy of this service's repository, with the three as files:</p>
+        <noscript><p class="verdict invalid">This page requires JavaScript. Use the command line instead.</p></noscript>
+        <h2>Command line</h2>
+        <p>In a checkout of this service's repository:</p>
         <pre><code>npm run -s cli -- verify receipt.json receipt.tlog-proof --vkey log.vkey</code></pre>
       </div>
     `
