@@ -1,11 +1,11 @@
 /**
- * Every page of the site.
+ * Routes of all pages.
  */
 import { Effect, Layer } from "effect"
 import { Pages } from "../http/Pages.ts"
 import { HttpMetrics } from "../http/pipeline/HttpMetrics.ts"
 import { RateLimits } from "../http/pipeline/RateLimits.ts"
-import { catalogPageRoutes } from "./catalog/CatalogPages.ts"
+import { catalogRoutes } from "./catalog/CatalogRoutes.ts"
 import { changelogRoutes } from "./changelog/ChangelogPage.ts"
 import { developerDashboardRoutes } from "./developer/DeveloperDashboardPage.ts"
 import { docsRoutes } from "./docs/DocsPage.ts"
@@ -30,7 +30,7 @@ const routes = Effect.map(
     registerRoutes,
     developerDashboardRoutes,
     providerDashboardRoutes,
-    catalogPageRoutes,
+    catalogRoutes,
     assetRoutes
   ]),
   (groups) => groups.flat()

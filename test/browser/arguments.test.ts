@@ -1,10 +1,10 @@
 /**
- * Fields from a tool's input schema, and what is sent of what was written into them. No browser is needed for that.
+ * Form fields from a tool's input schema, and the input that is read from them.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { Refused } from "../../adapters/site/kit/Api.browser.ts"
-import { argumentsOf, inputNow, inputOf, placedAt } from "../../adapters/site/kit/Arguments.browser.ts"
+import { ApiError } from "../../adapters/site/kit/Api.browser.ts"
+import { argumentFields, previewInput, readInput, withFieldErrors } from "../../adapters/site/kit/Arguments.browser.ts"
 
 const SCHEMA = {
   type: "object",
@@ -23,20 +23,20 @@ const SCHEMA = {
   required: ["q"],
   $defs: { word: { type: "string", description: "Theirs", examples: ["hello"] } }
 }
-const all = argumentsOf(SCHEMA)
+const all = argumentFields(SCHEMA)
 const NAMES = Object.keys(SCHEMA.properties)
-const written = (texts: Readonly<Record<string, string>>) =>
+const typed = (texts: Readonly<Record<string, string>>) =>
   Object.fromEntries(NAMES.map((name, index) => [`a${index}`, texts[name] ?? ""]))
-const faults = (values: Readonly<Record<string, string>>) => {
+const errorsOf = (values: Readonly<Record<string, string>>) => {
   try {
-    return inputOf(all, values)
+    return readInput(all, values)
   } catch (error) {
-    return (error as Refused).faults.map(({ message, path }) => `${path.join(".")} ${message}`)
+    return (error as ApiError).fieldErrors.map(({ message, path }) => `${path.join(".")} ${message}`)
   }
 }
 
-describe("the arguments of a tool", () => {
-  it("have a field each, by what they are", () => {
+describe("argument fields", () => {
+  it("have a type per property", () => {
     assert.deepStrictEqual(
       all.map(({ field, property }) => [property, field.type, field.optional ?? false]),
       [
@@ -57,9 +57,9 @@ describe("the arguments of a tool", () => {
     assert.deepStrictEqual([all[7]!.field.hint, all[7]!.field.placeholder], ["Mine", "hello"])
   })
 
-  it("are sent as what they are, and not at all where nothing was written", () => {
+  it("send typed values and omit empty fields", () => {
     const texts = { q: "7", n: "-5", x: "1.5e3", yes: "false", one: "null", list: "[1]", any: '"x"', maybe: "12" }
-    assert.deepStrictEqual<unknown>(inputOf(all, written(texts)), {
+    assert.deepStrictEqual<unknown>(readInput(all, typed(texts)), {
       q: "7",
       n: -5,
       x: 1_500,
@@ -69,22 +69,17 @@ describe("the arguments of a tool", () => {
       any: "x",
       maybe: 12
     })
-    assert.deepStrictEqual<unknown>(inputOf(all, written({ q: "a" })), { q: "a" })
+    assert.deepStrictEqual<unknown>(readInput(all, typed({ q: "a" })), { q: "a" })
   })
 
-  it("are refused beside their field where they cannot be read", () => {
+  it("report invalid values and API errors per field", () => {
     assert.deepStrictEqual<unknown>(
-      faults(written({ q: "a", n: "1.5", x: "much", list: "[", maybe: "99999999999999999999" })),
-      [
-        "a1 Write a whole number.",
-        "a2 Write a number, such as 1.5.",
-        "a5 This is not JSON.",
-        "a8 Write a whole number."
-      ]
+      errorsOf(typed({ q: "a", n: "1.5", x: "much", list: "[", maybe: "99999999999999999999" })),
+      ["a1 Enter a whole number.", "a2 Enter a number, such as 1.5.", "a5 Invalid JSON.", "a8 Enter a whole number."]
     )
-    const refused = placedAt(
+    const error = withFieldErrors(
       all,
-      new Refused(422, {
+      new ApiError(422, {
         details: [
           { path: ["input", "list", 0, "x"], message: "must be shorter" },
           { path: ["input"], message: "must have q" },
@@ -93,7 +88,7 @@ describe("the arguments of a tool", () => {
       })
     )
     assert.deepStrictEqual(
-      refused.faults.map(({ message, path }) => [path[0], message]),
+      error.fieldErrors.map(({ message, path }) => [path[0], message]),
       [
         ["a5", "0.x: must be shorter"],
         ["", "must have q"],
@@ -102,49 +97,45 @@ describe("the arguments of a tool", () => {
     )
   })
 
-  it("stand in the command as far as they can be read, what is needed as a suggestion", () => {
-    const values = written({ n: "x", list: "[2]" })
-    assert.deepStrictEqual<unknown>(inputNow(all, values, { q: "…", n: 1 }), { q: "…", list: [2] })
+  it("preview valid values, with samples for missing required ones", () => {
+    const values = typed({ n: "x", list: "[2]" })
+    assert.deepStrictEqual<unknown>(previewInput(all, values, { q: "…", n: 1 }), { q: "…", list: [2] })
   })
 
-  it("are written in one text where the schema names none", () => {
+  it("fall back to one JSON field without properties", () => {
     for (const schema of [null, {}, { type: "object" }, { properties: {} }, { properties: [] }]) {
-      const [whole, ...more] = argumentsOf(schema)
+      const [whole, ...more] = argumentFields(schema)
       assert.lengthOf(more, 0)
-      assert.deepStrictEqual<unknown>(inputOf([whole!], { all: '{"a": [1]}' }), { a: [1] })
-      assert.throws(() => inputOf([whole!], { all: "[1]" }))
-      assert.throws(() => inputOf([whole!], { all: "{" }))
+      assert.deepStrictEqual<unknown>(readInput([whole!], { all: '{"a": [1]}' }), { a: [1] })
+      assert.throws(() => readInput([whole!], { all: "[1]" }))
+      assert.throws(() => readInput([whole!], { all: "{" }))
     }
-    assert.deepStrictEqual(argumentsOf({ properties: {}, additionalProperties: false }), [])
+    assert.deepStrictEqual(argumentFields({ properties: {}, additionalProperties: false }), [])
     const many = Object.fromEntries(Array.from({ length: 61 }, (_, n) => [`p${n}`, {}]))
-    assert.lengthOf(argumentsOf({ properties: many }), 1)
+    assert.lengthOf(argumentFields({ properties: many }), 1)
   })
 
-  it("of a name that objects have anyway are names like any other", () => {
-    const odd = argumentsOf(
+  it("accept property names such as __proto__", () => {
+    const odd = argumentFields(
       JSON.parse(
         '{"properties":{"__proto__":{"type":"string"},"constructor":{"type":"integer"}},"required":["__proto__"]}'
       )
     )
-    const sent = inputOf(odd, { a0: "x", a1: "1" })
+    const sent = readInput(odd, { a0: "x", a1: "1" })
     assert.strictEqual(JSON.stringify(sent), '{"__proto__":"x","constructor":1}')
-    assert.strictEqual(JSON.stringify(inputNow(odd, { a0: "", a1: "" }, {})), "{}")
+    assert.strictEqual(JSON.stringify(previewInput(odd, { a0: "", a1: "" }, {})), "{}")
   })
 
-  it.prop(
-    "come out of any JSON whatever without a fault",
-    { properties: Schema.Json, other: Schema.Json },
-    ({ other, properties }) => {
-      for (const schema of [
-        { properties },
-        { properties: { a: properties, b: other } },
-        { properties, required: other }
-      ]) {
-        const found = argumentsOf(schema)
-        const names = found.map(({ field }) => field.name)
-        assert.lengthOf(new Set(names), names.length)
-        assert.isObject(inputNow(found, {}, {}))
-      }
+  it.prop("accept any JSON as a schema", { properties: Schema.Json, other: Schema.Json }, ({ other, properties }) => {
+    for (const schema of [
+      { properties },
+      { properties: { a: properties, b: other } },
+      { properties, required: other }
+    ]) {
+      const found = argumentFields(schema)
+      const names = found.map(({ field }) => field.name)
+      assert.lengthOf(new Set(names), names.length)
+      assert.isObject(previewInput(found, {}, {}))
     }
-  )
+  })
 })

@@ -1,6 +1,5 @@
 /**
- * The page /catalog in a real browser: found by words, category, price and provider without any script, readable
- * everywhere, and not to be broken by what strangers have written.
+ * The catalog page in a browser: search and filters without scripts, accessibility, and escaping.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -33,7 +32,7 @@ const search = (page: Page, { category, max_price, q, sort }: Asked) =>
   })
 
 it.live.skipIf(!hasBrowser)(
-  "the catalogue is searched, filtered, sorted and turned without any script",
+  "the catalog can be searched, filtered, sorted and paged without scripts",
   () =>
     Effect.gen(function* () {
       const { routeId, url } = yield* catalogShop
@@ -53,11 +52,11 @@ it.live.skipIf(!hasBrowser)(
       assert.deepStrictEqual(yield* namesOn(page), ["jam", "Route planner"])
       yield* search(page, { max_price: "$0.01" })
       assert.deepStrictEqual(yield* namesOn(page), ["Route planner"])
-      assert.strictEqual(yield* textOf(page, ".found"), "1 tool found")
+      assert.strictEqual(yield* textOf(page, ".found"), "1 tool")
       assert.strictEqual(yield* textOf(page, ".terms .price"), "$0.00125")
       assert.strictEqual(yield* promise(() => page.inputValue("#q")), "road clos")
       yield* search(page, { max_price: "cheap" })
-      assert.include(yield* textOf(page, "#max_price-fault"), "Write dollars, such as 0.01")
+      assert.include(yield* textOf(page, "#max_price-fault"), "Enter dollars with up to 6 decimal places")
       assert.strictEqual(yield* promise(() => page.inputValue("#max_price")), "cheap")
       assert.lengthOf(yield* namesOn(page), 2)
 
@@ -70,19 +69,19 @@ it.live.skipIf(!hasBrowser)(
 
       // Of one provider, and back to all of them.
       yield* follow(page, "Ada & Söhne")
-      assert.include(yield* textOf(page, ".chip"), "Only tools of Ada & Söhne.")
+      assert.include(yield* textOf(page, ".chip"), "Provider: Ada & Söhne")
       yield* search(page, { q: "words" })
       assert.lengthOf(yield* namesOn(page), 0)
-      yield* follow(page, "Show those of all providers")
+      yield* follow(page, "Show all providers")
       assert.lengthOf(yield* namesOn(page), 20)
 
       // Where there is nothing, it says what to do.
       yield* search(page, { q: "quux" })
-      assert.include(yield* textOf(page, ".empty"), "No tool fits.")
-      yield* follow(page, "Show every tool")
+      assert.include(yield* textOf(page, ".empty"), "No tools found.")
+      yield* follow(page, "Show all tools")
       assert.lengthOf(yield* namesOn(page), 20)
       yield* promise(() => page.goto(`${url}/catalog?page=9`))
-      assert.include(yield* textOf(page, ".empty"), "There is no page 9")
+      assert.include(yield* textOf(page, ".empty"), "Page 9 does not exist")
       yield* follow(page, "Go to the last page")
       assert.include(yield* textOf(page, ".turn"), "Page 2 of 2")
 
@@ -105,7 +104,7 @@ it.live.skipIf(!hasBrowser)(
 )
 
 it.live.skipIf(!hasBrowser)(
-  "the catalogue is readable in light and dark, wide and at the width of a phone",
+  "the catalog is accessible in light and dark, on desktop and phone",
   () =>
     Effect.gen(function* () {
       const { adaId, url } = yield* catalogShop
@@ -124,22 +123,22 @@ it.live.skipIf(!hasBrowser)(
 )
 
 it.live.skipIf(!hasBrowser)(
-  "an empty catalogue asks for a first tool, and an address of no tool says so",
+  "an empty catalog and an unknown tool have their own pages",
   () =>
     Effect.gen(function* () {
       const { url } = yield* ready({ PROFILE: "memory", LOG_LEVEL: "Error" })
       const opened = yield* browser
       const { page } = yield* open(opened, `${url}/catalog`)
-      assert.include(yield* textOf(page, ".empty"), "No tool is listed yet.")
-      yield* follow(page, "Join as a provider")
+      assert.include(yield* textOf(page, ".empty"), "No tools yet.")
+      yield* follow(page, "Register as a provider")
       assert.strictEqual(page.url(), `${url}/providers/register`)
       for (const id of ["nope", "00000000-0000-4000-8000-000000000000", "%3Cscript%3E"]) {
         const answer = yield* promise(() => page.goto(`${url}/catalog/${id}`))
         assert.strictEqual(answer?.status(), 404)
-        assert.include(yield* textOf(page, "main"), "There is no tool at this address.")
+        assert.include(yield* textOf(page, "main"), "This tool does not exist.")
       }
       assert.deepStrictEqual(yield* seriousFindings(page), [])
-      yield* follow(page, "Look through the catalogue")
+      yield* follow(page, "Browse the catalog")
       assert.strictEqual(page.url(), `${url}/catalog`)
     }).pipe(Effect.scoped),
   SLOW
@@ -148,7 +147,7 @@ it.live.skipIf(!hasBrowser)(
 const HURT = `"'><img src=x onerror="window.hurt=1"><script>window.hurt=1</script>\${1}</textarea></title></pre>`
 
 it.live.skipIf(!hasBrowser)(
-  "nothing that a provider wrote, and nothing in an address, becomes part of the page",
+  "provider texts and URL parameters never become markup",
   () =>
     Effect.gen(function* () {
       const { url } = yield* ready({ PROFILE: "memory", LOG_LEVEL: "Error" })

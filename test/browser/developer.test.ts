@@ -1,6 +1,5 @@
 /**
- * A developer's way through the pages in a real browser: joining, paying in, looking at calls, disputing one, capping
- * what agents spend, another key; and who is not let in.
+ * The developer's pages in a browser: registration, funds, calls, disputes, budgets, grants and keys.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -16,12 +15,12 @@ const text = (page: Page, selector: string) => page.innerText(selector)
 const waitsFor = (page: Page, selector: string, words: string) =>
   page.locator(selector).filter({ hasText: words }).first().waitFor()
 
-/** Refusals are answers that a browser reports as well. */
+/** Browsers log rejected requests. */
 const unexpected = (complaints: ReadonlyArray<string>) =>
   complaints.filter((one) => !/status of 4\d\d/u.test(one) && !one.includes("Content Security Policy"))
 
 it.live.skipIf(!hasBrowser)(
-  "a developer joins, pays in, sees a call, disputes it, sets limits and changes the key",
+  "a developer registers, adds funds, disputes a call, sets limits and rotates the key",
   () =>
     Effect.gen(function* () {
       const shop = yield* catalogShop
@@ -29,7 +28,7 @@ it.live.skipIf(!hasBrowser)(
       const key = yield* Effect.promise(async () => {
         await page.fill("#developer-name", EVIL)
         await page.click("button[type=submit]")
-        assert.include(await text(page, "#developer-email-fault"), "E-mail is needed")
+        assert.include(await text(page, "#developer-email-fault"), "Email is required")
         await page.fill("#developer-email", "no address")
         await page.click("button[type=submit]")
         await page.waitForSelector("#developer-email[aria-invalid]")
@@ -40,17 +39,17 @@ it.live.skipIf(!hasBrowser)(
       })
       assert.match(key, /^atb_c_[0-9a-f]{72}$/u)
       yield* Effect.promise(async () => {
-        await page.click("text=Open your dashboard >> nth=0")
-        await waitsFor(page, "#wallet", "nothing to spend yet")
+        await page.click("text=Open dashboard")
+        await waitsFor(page, "#wallet", "Your balance is empty")
         assert.notInclude(page.url(), "atb_")
         assert.include(await text(page, "#dashboard"), `Signed in as ${EVIL}`)
-        for (const words of ["No calls in this time", "No budgets", "No grants", "No disputes", "No invoices yet"]) {
+        for (const words of ["No calls in this period", "No budgets", "No grants", "No disputes", "No invoices yet"]) {
           await waitsFor(page, "#dashboard", words)
         }
-        // What is no amount and what is too little is refused beside the field.
+        // Invalid amounts are rejected beside the field.
         await page.fill("#load-amount_cents", "five")
         await page.click("#load button")
-        await waitsFor(page, "#load-amount_cents-fault", "Write dollars and cents")
+        await waitsFor(page, "#load-amount_cents-fault", "Enter dollars and cents")
         await page.fill("#load-amount_cents", "0.50")
         await page.click("#load button")
         await waitsFor(page, "#load-amount_cents-fault", "From $1.00")
@@ -68,34 +67,34 @@ it.live.skipIf(!hasBrowser)(
         await waitsFor(page, "#calls", "jam")
         await page.waitForSelector("#spending canvas")
         await page.click("#calls tbody tr:has-text('maps/route') >> text=Receipt")
-        await waitsFor(page, "dialog", "Valid: the signature")
+        await waitsFor(page, "dialog", "Valid: signed by this service")
         assert.include(await text(page, "dialog"), "1250")
         await page.keyboard.press("Escape")
         await page.click("#calls tbody tr:has-text('maps/route') >> text=Dispute")
         await page.fill("#dispute-description", EVIL)
-        await page.click("text=File the dispute")
-        await waitsFor(page, "#disputes", "waits for the provider")
+        await page.click("text=File dispute")
+        await waitsFor(page, "#disputes", "Waiting for provider")
         await waitsFor(page, "#calls table", "Disputed")
 
-        await page.click("text=Set a budget")
+        await page.click("#budgets summary")
         await page.fill("#budget-cap_microcents", "2.50")
-        await page.click("text=Set it")
-        await waitsFor(page, "#budgets table", "$2.50 a day")
-        await waitsFor(page, "#budgets", "Set: at most $2.50 a day.")
-        await page.click("#budgets table >> text=Remove")
-        await page.click("dialog >> text=Remove it")
+        await page.click("#budget button")
+        await waitsFor(page, "#budgets table", "$2.50 per day")
+        await waitsFor(page, "#budgets", "Budget created: $2.50 per day.")
+        await page.click("#budgets table >> text=Delete")
+        await page.click("dialog >> text=Delete budget")
         await waitsFor(page, "#budgets", "No budgets")
 
-        await page.click("text=Let a provider bill you")
+        await page.click("#grants summary")
         await page.fill("#grant-provider_id", shop.adaId)
-        await page.click("text=Give the grant")
-        await waitsFor(page, "#grants table", "$5.00 a month")
-        await page.click("#grants table >> text=Take back")
-        await page.click("dialog >> text=Take it back")
-        await waitsFor(page, "#grants table", "Taken back")
+        await page.click("#grant button")
+        await waitsFor(page, "#grants table", "$5.00 per month")
+        await page.click("#grants table >> text=Revoke")
+        await page.click("dialog >> text=Revoke grant")
+        await waitsFor(page, "#grants table", "Revoked")
 
-        await page.click("#keys >> text=Replace")
-        await page.click("dialog >> text=Replace it")
+        await page.click("#keys table >> text=Rotate")
+        await page.click("dialog >> text=Rotate key")
         await page.waitForSelector("#keys #new-key")
         const next = await text(page, "#keys #new-key")
         assert.match(next, /^atb_c_/u)
@@ -112,7 +111,7 @@ it.live.skipIf(!hasBrowser)(
 )
 
 it.live.skipIf(!hasBrowser)(
-  "the dashboard opens for a developer's key alone, and says why not",
+  "the dashboard opens only with a developer key",
   () =>
     Effect.gen(function* () {
       const shop = yield* catalogShop
@@ -124,24 +123,24 @@ it.live.skipIf(!hasBrowser)(
           await waitsFor(page, "#dashboard", words)
         }
         await page.waitForSelector("#key")
-        await enter(`atb_c_${"0".repeat(72)}`, "The service does not know this key")
-        await enter("nonsense", "The service does not know this key")
-        await enter(shop.adaKey, "This is a provider's key")
+        await enter(`atb_c_${"0".repeat(72)}`, "Invalid API key")
+        await enter("nonsense", "Invalid API key")
+        await enter(shop.adaKey, "This is a provider key")
         assert.strictEqual(await page.evaluate("sessionStorage.length"), 0)
         await enter(shop.key, "Signed in as Curious agent")
-        // The next page of the same tab is open at once; a key that has ended in the meantime is not.
+        // The key is kept in the tab, unless it is no longer valid.
         await page.reload()
         await waitsFor(page, "#dashboard", "Signed in as Curious agent")
         await page.evaluate(`sessionStorage.setItem("agent-tool-billing.consumer", "atb_c_${"1".repeat(72)}")`)
         await page.reload()
-        await waitsFor(page, "#dashboard", "The service does not know this key")
+        await waitsFor(page, "#dashboard", "Invalid API key")
       })
     }).pipe(Effect.scoped),
   { timeout: 180_000 }
 )
 
 it.live.skipIf(!hasBrowser)(
-  "the first page, the ways in and the dashboard are readable in light and dark, wide and on a phone",
+  "home, registration and dashboard are accessible in light and dark, on desktop and phone",
   () =>
     Effect.gen(function* () {
       const shop = yield* catalogShop

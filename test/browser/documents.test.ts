@@ -1,5 +1,5 @@
 /**
- * Pages to read, in a real browser: specification, changelog, documentation, and what is shown where there is nothing.
+ * Specification, changelog, documentation and the 404 page in a browser.
  */
 import { assert, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
@@ -15,7 +15,7 @@ const PAGES = [
   ["nothing", "/no/such/page", "Not found"]
 ] as const
 
-/** One service and one browser for all of them: every look is at a page of a context of its own, and nothing is kept. */
+/** One service and one browser for all tests; each test has its own browser context. */
 class Site extends Context.Service<Site, { readonly url: string; readonly opened: Browser }>()(
   "agent-tool-billing/test/browser/documents/Site"
 ) {
@@ -28,10 +28,10 @@ class Site extends Context.Service<Site, { readonly url: string; readonly opened
   )
 }
 
-it.layer(Site.layer, { timeout: "180 seconds", excludeTestServices: true })("pages to read", (it) => {
+it.layer(Site.layer, { timeout: "180 seconds", excludeTestServices: true })("documents", (it) => {
   for (const [name, path, title] of PAGES) {
     it.effect.skipIf(!hasBrowser)(
-      `${path} can be read: in light and dark, wide and at the width of a phone`,
+      `${path} is accessible in light and dark, on desktop and phone`,
       () =>
         Effect.gen(function* () {
           const { opened, url } = yield* Site
@@ -39,12 +39,12 @@ it.layer(Site.layer, { timeout: "180 seconds", excludeTestServices: true })("pag
           assert.strictEqual(yield* Effect.promise(() => page.innerText("h1")), title)
           assert.strictEqual(yield* Effect.promise(() => page.locator("header.site nav a").count()), 6)
           assert.isTrue(asked.every((one) => one.startsWith(url) || one.startsWith("data:")))
-          // Chromium says aloud that a page came with 404.
+          // Chromium logs the 404 of the page itself.
           assert.deepStrictEqual(
             complaints.filter((one) => !(name === "nothing" && one.includes("404"))),
             []
           )
-          // The documentation is so long that a scan of it takes many seconds.
+          // Scanning the long documentation takes many seconds.
           yield* name === "docs" ? isReadable(page, name, [WIDE_AND_LIGHT, NARROW_AND_DARK]) : isReadable(page, name)
         }),
       { timeout: 400_000 }
@@ -52,7 +52,7 @@ it.layer(Site.layer, { timeout: "180 seconds", excludeTestServices: true })("pag
   }
 
   it.effect.skipIf(!hasBrowser)(
-    "the specification is found its way through by keyboard, and without a script",
+    "the specification is navigable by keyboard and works without scripts",
     () =>
       Effect.gen(function* () {
         const { opened, url } = yield* Site
@@ -80,7 +80,7 @@ it.layer(Site.layer, { timeout: "180 seconds", excludeTestServices: true })("pag
   )
 
   it.effect.skipIf(!hasBrowser)(
-    "from where there is nothing every way leads on",
+    "every link of the 404 page works",
     () =>
       Effect.gen(function* () {
         const { opened, url } = yield* Site

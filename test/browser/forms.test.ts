@@ -1,16 +1,16 @@
 /**
- * The forms of the pages: what was typed is read exactly, and a wish that may have been heard is never a second one.
+ * Forms: exact amounts, idempotent retries, focus.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
-import { microcentsOf, money } from "../../adapters/site/kit/Figures.browser.ts"
+import { parseDollars, money } from "../../adapters/site/kit/Format.browser.ts"
 import { browser, browserWith, hasBrowser, open } from "../support/Browser.ts"
 import { ready } from "../support/ServiceProcess.ts"
 
 const memory = ready({ PROFILE: "memory", LOG_LEVEL: "Error" })
 
-describe("dollars as people type them", () => {
+describe("dollar amounts", () => {
   it.each([
     ["0.001", 1_000],
     ["$12.34", 12_340_000],
@@ -27,13 +27,16 @@ describe("dollars as people type them", () => {
     ["1e3", undefined],
     ["", undefined]
   ] as const)("%s", (typed, microcents) => {
-    assert.strictEqual(microcentsOf(typed), microcents)
+    assert.strictEqual(parseDollars(typed), microcents)
   })
 
-  it.each([0, 1, 500, 25_000, 12_340_000, 999_999_999_999, -5])("are read back as they are shown: %d", (microcents) => {
-    assert.strictEqual(microcentsOf(money(Math.abs(microcents))), Math.abs(microcents))
-    assert.strictEqual(money(microcents).startsWith("−"), microcents < 0)
-  })
+  it.each([0, 1, 500, 25_000, 12_340_000, 999_999_999_999, -5])(
+    "are parsed as they are formatted: %d",
+    (microcents) => {
+      assert.strictEqual(parseDollars(money(Math.abs(microcents))), Math.abs(microcents))
+      assert.strictEqual(money(microcents).startsWith("−"), microcents < 0)
+    }
+  )
 })
 
 const register = async (page: Page) => {
@@ -43,7 +46,7 @@ const register = async (page: Page) => {
 }
 
 it.live.skipIf(!hasBrowser)(
-  "a form asks with the same key until it has heard what became of its wish",
+  "a form reuses its idempotency key until the outcome is known",
   () =>
     Effect.gen(function* () {
       const { url } = yield* memory
@@ -57,11 +60,11 @@ it.live.skipIf(!hasBrowser)(
           const wait = status === 500 ? {} : { retry_after_seconds: 1 }
           return status === undefined
             ? route.continue()
-            : route.fulfill({ status, json: { detail: `Refused with ${status}.`, ...wait } })
+            : route.fulfill({ status, json: { detail: `Rejected with ${status}.`, ...wait } })
         })
         await register(page)
         for (const status of [503, 409, 500]) {
-          await page.waitForSelector(`text=Refused with ${status}.`)
+          await page.waitForSelector(`text=Rejected with ${status}.`)
           await page.click("button[type=submit]")
         }
         await page.waitForSelector("text=You are registered")
@@ -74,7 +77,7 @@ it.live.skipIf(!hasBrowser)(
 )
 
 it.live.skipIf(!hasBrowser)(
-  "a form works on a page that came over plain http from another computer",
+  "a form works on a page loaded over plain HTTP",
   () =>
     Effect.gen(function* () {
       const { url } = yield* memory
@@ -86,7 +89,7 @@ it.live.skipIf(!hasBrowser)(
       yield* Effect.promise(async () => {
         await register(page)
         await page.waitForSelector("text=You are registered")
-        await page.click("text=Copy the key")
+        await page.click("text=Copy key")
         await page.waitForSelector("text=Selected")
       })
       assert.deepStrictEqual(complaints, [])
@@ -95,20 +98,20 @@ it.live.skipIf(!hasBrowser)(
 )
 
 it.live.skipIf(!hasBrowser)(
-  "a refused form leaves the keyboard where it was",
+  "a rejected form keeps the focus",
   () =>
     Effect.gen(function* () {
       const { url } = yield* memory
       const { page } = yield* open(yield* browser, `${url}/developers/register`)
       const focused = yield* Effect.promise(async () => {
         await page.route("**/register-consumer", (route) =>
-          route.fulfill({ status: 500, json: { detail: "Not now." } })
+          route.fulfill({ status: 500, json: { detail: "Unavailable." } })
         )
         await page.fill("#developer-name", "Ada")
         await page.fill("#developer-email", "ada@example.org")
         await page.focus("button[type=submit]")
         await page.keyboard.press("Enter")
-        await page.waitForSelector("text=Not now.")
+        await page.waitForSelector("text=Unavailable.")
         return page.evaluate<string>("document.activeElement.textContent")
       })
       assert.strictEqual(focused, "Register")
@@ -117,7 +120,7 @@ it.live.skipIf(!hasBrowser)(
 )
 
 it.live.skipIf(!hasBrowser)(
-  "a provider says in its registration what a call costs and how many are free, and the catalogue has it so",
+  "provider registration lists tools with their price and free calls",
   () =>
     Effect.gen(function* () {
       const { url } = yield* memory

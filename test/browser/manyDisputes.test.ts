@@ -1,16 +1,16 @@
 /**
- * A developer with more disputes than fit on a page sees all of them, and which of the calls they are about.
+ * Paging of disputes, and disputed calls.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { browser, hasBrowser, open } from "../support/Browser.ts"
 import { aDeveloper, aSeller, behind, bought, disputed, listed, loaded } from "../support/Selling.ts"
 
-/** As many as may be filed in a day. */
+/** The daily limit. */
 const A_DAY = 20
 
 it.live.skipIf(!hasBrowser)(
-  "a developer reads disputes page by page, and finds the oldest disputed call marked",
+  "a developer pages through disputes and sees all disputed calls marked",
   () =>
     Effect.gen(function* () {
       const { today, url } = yield* behind(2)

@@ -1,5 +1,5 @@
 /**
- * The page /providers/dashboard: from registration to the first payout, as a provider lives through it.
+ * The provider dashboard, from registration to the first payout.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -11,7 +11,7 @@ import { ready } from "../support/ServiceProcess.ts"
 import { mailServer } from "../support/trust/MailServer.ts"
 
 it.live.skipIf(!hasBrowser)(
-  "the provider's dashboard leads from registration to the first payout",
+  "a provider registers, lists a tool, is verified, earns, answers disputes and is paid",
   () =>
     Effect.gen(function* () {
       const mail = yield* mailServer
@@ -29,30 +29,27 @@ it.live.skipIf(!hasBrowser)(
         await page.fill("[name=email]", "ada@example.org")
         await page.fill("[name=endpoint_url]", upstream.url)
         await page.click("form button[type=submit]")
-        await page.click("text=Open your dashboard")
+        await page.click("text=Open dashboard")
       })
       yield* settled(page)
       assert.strictEqual(page.url(), `${url}/providers/dashboard`)
       assert.include(yield* seen(page, "#dashboard"), "Signed in as Ada Tools.")
 
       // Nothing but what there is to do.
-      assert.match(
-        yield* seen(page, "#start"),
-        /List a tool, and name its price .* Have it called .* Prove who you are/u
-      )
+      assert.match(yield* seen(page, "#start"), /List a tool .* Receive the first call .* Verify your identity/u)
       assert.notInclude(yield* seen(page, "main"), "$0.00")
       assert.isFalse(yield* Effect.promise(() => page.isVisible("#earnings")))
       assert.isFalse(yield* Effect.promise(() => page.isVisible("nav [href='#earnings']")))
 
       // A tool, with what the service refuses beside its field.
-      yield* press(page, "#tools", "List a tool")
+      yield* press(page, "#tools", "List tool")
       yield* Effect.promise(async () => {
         await page.fill("#new-tool-tool_name", "search")
         await page.fill("#new-tool-category", "Search!")
         await page.fill("#new-tool-price_microcents", "two")
         await page.click("#new-tool button[type=submit]")
       })
-      yield* says(page, "#new-tool-price_microcents-fault", "Write dollars, such as 0.002")
+      yield* says(page, "#new-tool-price_microcents-fault", "Enter an amount in dollars")
       yield* Effect.promise(async () => {
         await page.fill("#new-tool-price_microcents", "2")
         await page.fill("#new-tool-free_tier_calls", "0")
@@ -71,7 +68,7 @@ it.live.skipIf(!hasBrowser)(
       yield* says(page, "#tools", "search is listed.")
       yield* settled(page)
       assert.match(yield* seen(page, "#tools table"), /search search \$2\.00 0 0/u)
-      assert.include(yield* seen(page, "#start"), "List a tool, and name its price Done")
+      assert.include(yield* seen(page, "#start"), "List a tool Done")
 
       // Another price is another version, and says so.
       yield* press(page, "#tools table", "Edit search")
@@ -80,27 +77,27 @@ it.live.skipIf(!hasBrowser)(
         await page.fill("#edit-tool-description", "Full text of papers")
         await page.click("#edit-tool button[type=submit]")
       })
-      yield* says(page, "#tools", "Its price stays as it was.")
+      yield* says(page, "#tools", "The price is unchanged.")
       yield* press(page, "#tools table", "Edit search")
       yield* Effect.promise(async () => {
         await page.fill("#edit-tool-price_microcents", "2.50")
         await page.click("#edit-tool button[type=submit]")
       })
-      yield* says(page, "#tools", "price version 2: $2.50 a call")
+      yield* says(page, "#tools", "Price version 2: $2.50 per call")
 
       // Withdrawn, and listed again as it was.
       yield* press(page, "#tools table", "Withdraw search")
-      yield* agree(page, "Withdraw it")
+      yield* agree(page, "Withdraw tool")
       yield* says(page, "#tools", "search is withdrawn.")
       yield* settled(page)
       assert.match(yield* seen(page, "#tools table"), /search ?withdrawn search/iu)
       yield* press(page, "#tools table", "List search again")
-      yield* says(page, "#tools", "search is listed again, as it was.")
+      yield* says(page, "#tools", "search is listed again.")
       yield* settled(page)
       assert.notMatch(yield* seen(page, "#tools table"), /withdrawn/iu)
 
       // A mailbox that is proven is worth ten.
-      yield* press(page, "#standing", "Mail me a token")
+      yield* press(page, "#standing", "Send token")
       yield* says(page, "#standing", "A token was mailed to ada@example.org.")
       const token = /"token": "([0-9a-f]{64})"/u.exec(mail.letters[0]!.text)![1]!
       yield* Effect.promise(async () => {
@@ -121,52 +118,55 @@ it.live.skipIf(!hasBrowser)(
       const [first, second] = yield* bought(url, developer, "search", 7)
       yield* reload
       assert.isFalse(yield* Effect.promise(() => page.isVisible("#start")))
-      assert.match(yield* seen(page, "#earnings dl"), /Yours \$15\.75 .* Gross \$17\.50 .* Fee \$1\.75 Calls 7/u)
+      assert.match(
+        yield* seen(page, "#earnings dl"),
+        /Net earnings \$15\.75 .* Gross revenue \$17\.50 Platform fee \$1\.75 Calls 7/u
+      )
       assert.match(yield* seen(page, "#earnings"), /search 7 \$17\.50 \$1\.75 \$15\.75/u)
-      assert.match(yield* seen(page, "#calls dl"), /Calls 7 Succeeded 100\.0 %/u)
+      assert.match(yield* seen(page, "#calls dl"), /Calls 7 Success rate 100\.0%/u)
       yield* Effect.promise(() => page.selectOption("#earnings-period", "7d"))
       yield* settled(page)
       assert.include(yield* seen(page, "#earnings dl"), "$15.75")
 
       // One call's receipt, looked at here.
       yield* press(page, "#calls table", "Receipt")
-      yield* says(page, "dialog", "Valid: the signature is this service's own.")
+      yield* says(page, "dialog", "Valid: signed by this service.")
       yield* agree(page, "Close")
 
       // A dispute that is right, and one that is not.
       const dispute = yield* disputed(url, developer, first!, { description: "About another paper" })
       const contested = yield* disputed(url, developer, second!, { reason: "overcharge" })
       yield* reload
-      assert.match(yield* seen(page, "#disputes"), /To answer .*The answer was no good.*About another paper/u)
-      assert.match(yield* seen(page, "#disputes .card >> nth=0"), /Answer until .*\(in [67] days\)/u)
-      yield* press(page, "#disputes .card >> nth=0", "Accept and give $2.50 back")
+      assert.match(yield* seen(page, "#disputes"), /Response required .*Poor result.*About another paper/u)
+      assert.match(yield* seen(page, "#disputes .card >> nth=0"), /Respond by .*\(in [67] days\)/u)
+      yield* press(page, "#disputes .card >> nth=0", "Refund $2.50")
       yield* agree(page, "Cancel")
       const stateOf = (id: unknown) =>
         Effect.map(got(`${url}/api/v1/market/disputes/${id}`, developer), (one) => one["status"])
       assert.strictEqual(yield* stateOf(dispute["dispute_id"]), "filed")
-      yield* press(page, "#disputes .card >> nth=0", "Accept and give $2.50 back")
-      yield* agree(page, "Give it back")
-      yield* says(page, "#disputes", "Accepted: $2.50 went back to the developer.")
+      yield* press(page, "#disputes .card >> nth=0", "Refund $2.50")
+      yield* agree(page, "Refund")
+      yield* says(page, "#disputes", "Dispute accepted: $2.50 refunded to the developer.")
       assert.strictEqual(yield* stateOf(dispute["dispute_id"]), "resolved_refund")
       yield* settled(page)
       yield* Effect.promise(async () => {
         await page.click("#disputes .card summary")
-        await page.fill("#disputes .card textarea", "It is the price that the catalogue shows")
+        await page.fill("#disputes .card textarea", "It is the price that the catalog shows")
         await page.click("#disputes .card form button")
       })
-      yield* says(page, "#disputes", "The operator decides within 30 days, and you see here how.")
+      yield* says(page, "#disputes", "The operator decides within 30 days.")
       assert.strictEqual(yield* stateOf(contested["dispute_id"]), "under_review")
       yield* settled(page)
 
       // What is left is paid out, in a dry run by nobody.
       assert.include(yield* seen(page, "#payouts dl"), "$11.25")
       yield* press(page, "#payouts", "Pay out $11.25")
-      yield* agree(page, "Pay it out")
+      yield* agree(page, "Pay out")
       yield* says(page, "#payouts", "Dry run: $11.25 would be paid out. Nothing was paid, nothing has changed.")
       yield* press(page, "#payouts", "Set up payouts")
       yield* says(page, "#payouts", "No payment processor is configured here")
       yield* Effect.promise(() => page.check("#automatic"))
-      yield* says(page, "#payouts", "From now on you are paid on the first day of each month")
+      yield* says(page, "#payouts", "Automatic payouts are on")
       yield* reload
       assert.isTrue(yield* Effect.promise(() => page.isChecked("#automatic")))
       assert.deepStrictEqual(unexpected(complaints, 422, 503), [])

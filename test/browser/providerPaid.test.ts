@@ -1,6 +1,5 @@
 /**
- * How a provider is paid, in a browser, with a double of the payment processor: its account there, what is still due,
- * and the payout.
+ * Payouts in a browser, with a double of the payment processor: onboarding, requirements, payout.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -37,7 +36,7 @@ const market = Effect.gen(function* () {
 })
 
 it.live.skipIf(!hasBrowser)(
-  "the provider's dashboard leads to the payment processor and back, and pays out once",
+  "a provider sets up payouts at the processor and is paid once",
   () =>
     Effect.gen(function* () {
       const { double, url } = yield* market
@@ -59,15 +58,15 @@ it.live.skipIf(!hasBrowser)(
       yield* bought(url, developer, "search", 2)
 
       const { complaints, page } = yield* entered(yield* browser, url, seller.key)
-      assert.include(yield* seen(page, "#payouts"), "You need $2.80 more available for a payout.")
-      assert.include(yield* seen(page, "#payouts"), "Not begun")
+      assert.include(yield* seen(page, "#payouts"), "You need $2.80 more for a payout.")
+      assert.include(yield* seen(page, "#payouts"), "Not set up")
       yield* bought(url, developer, "search", 1)
       yield* Effect.promise(() => page.reload())
       yield* settled(page)
 
-      // Not before the processor knows who it is.
+      // Not before the account is complete.
       yield* press(page, "#payouts", "Pay out $10.80")
-      yield* agree(page, "Pay it out")
+      yield* agree(page, "Pay out")
       yield* says(page, "#payouts", "Complete your account first")
 
       const visit = Effect.fnUntraced(function* (label: string, choice: string) {
@@ -80,19 +79,19 @@ it.live.skipIf(!hasBrowser)(
         yield* settled(page)
       })
       yield* visit("Set up payouts", "leave")
-      assert.match(yield* seen(page, "#payouts"), /Needed now External account/u)
-      yield* visit("Continue at the processor", "complete")
-      assert.match(yield* seen(page, "#payouts"), /Complete You can be paid\./u)
+      assert.match(yield* seen(page, "#payouts"), /Required now External account/u)
+      yield* visit("Update payout account", "complete")
+      assert.match(yield* seen(page, "#payouts"), /Complete Payouts are enabled\./u)
 
       yield* press(page, "#payouts", "Pay out $10.80")
-      yield* agree(page, "Pay it out")
+      yield* agree(page, "Pay out")
       yield* says(page, "#payouts", "$10.80 are on their way to your account.")
       yield* settled(page)
       assert.match(yield* seen(page, "#payouts table"), /\$10\.80 Paid .* tr_/u)
-      assert.include(yield* seen(page, "#payouts"), "You need $10.00 more available for a payout.")
+      assert.include(yield* seen(page, "#payouts"), "You need $10.00 more for a payout.")
       assert.strictEqual((yield* got(`${url}/api/market/payouts`, seller.key))["pending_cents"], 0)
       assert.strictEqual(double.requests.filter((one) => one === "POST /v1/transfers").length, 1)
-      // The tab came back with its key, which no address has held.
+      // The key was never part of a URL.
       assert.isFalse(double.requests.some((one) => one.includes("atb_p_")))
       assert.deepStrictEqual(
         complaints.filter((one) => !/status of 4\d\d|favicon/u.test(one)),

@@ -1,5 +1,5 @@
 /**
- * Dashboards without a key, with one that is none, with one that the service does not know, with the other role's one.
+ * Signing in to the dashboards with valid and invalid keys.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -9,7 +9,7 @@ import { post, ready } from "../support/ServiceProcess.ts"
 
 const OPERATOR_KEY = "the-operator-of-this-service-0123456789"
 
-/** Enters a key and waits until the page says so. */
+/** Enters a key and waits for the error. */
 const refused = (page: Page, key: string, why: RegExp) =>
   Effect.promise(async () => {
     await page.fill("#key", key)
@@ -18,7 +18,7 @@ const refused = (page: Page, key: string, why: RegExp) =>
   })
 
 it.live.skipIf(!hasBrowser)(
-  "a dashboard opens with its own role's key alone, and says what is wrong with any other",
+  "a dashboard opens only with a key of its role, and explains why another key is rejected",
   () =>
     Effect.gen(function* () {
       const { url } = yield* ready({ PROFILE: "memory", LOG_LEVEL: "Error", OPERATOR_KEY })
@@ -36,9 +36,9 @@ it.live.skipIf(!hasBrowser)(
       ] as const) {
         const { page } = yield* open(opened, `${url}/${place}/dashboard`)
         const link = () => page.getAttribute(".notice a", "href")
-        yield* refused(page, "a—key", /no key/u)
-        yield* refused(page, `${own.slice(0, -1)}${own.endsWith("0") ? "1" : "0"}`, /does not know this key/u)
-        yield* refused(page, OPERATOR_KEY, /operator's key/u)
+        yield* refused(page, "a—key", /not an API key/u)
+        yield* refused(page, `${own.slice(0, -1)}${own.endsWith("0") ? "1" : "0"}`, /Invalid API key/u)
+        yield* refused(page, OPERATOR_KEY, /operator key/u)
         yield* refused(page, other, /Use it on the/u)
         assert.strictEqual(yield* Effect.promise(link), elsewhere)
         assert.strictEqual(yield* Effect.promise(() => page.evaluate("sessionStorage.length")), 0)

@@ -1,5 +1,5 @@
 /**
- * The page /status in a real browser: now, ninety days of every check, days without a record, and the database away.
+ * The status page in a browser: current status, 90 days of every check, missing data, database outage.
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Redacted, Schedule } from "effect"
@@ -78,9 +78,9 @@ const reloaded = (page: Page, ...wanted: ReadonlyArray<string>) =>
 
 const MINUTE = 120_000
 
-it.layer(linked, { timeout: "60 seconds", excludeTestServices: true })("the page /status", (it) => {
+it.layer(linked, { timeout: "60 seconds", excludeTestServices: true })("the status page", (it) => {
   it.effect.skipIf(!hasBrowser)(
-    "shows now and ninety days, readable everywhere, with a script and without",
+    "shows the current status and 90 days, accessible, with and without scripts",
     () =>
       Effect.gen(function* () {
         yield* aPast
@@ -88,30 +88,30 @@ it.layer(linked, { timeout: "60 seconds", excludeTestServices: true })("the page
         const opened = yield* browser
         const { asked, complaints, page } = yield* open(opened, `${url}/status`)
         // The first sample of today comes soon after the start; a busy machine may be slow to answer a check.
-        const text = yield* reloaded(page, "on record", "Everything works")
+        const text = yield* reloaded(page, "operational over", "All systems operational")
         assert.strictEqual(yield* Effect.promise(() => page.title()), "Status · Agent Tool Billing")
 
         const service = yield* barsOf(page, "service")
         assert.lengthOf(service, 90)
         const at = (days: number) => service[89 - days]!
         assert.strictEqual(at(61).shape, "none")
-        assert.match(at(61).words, /^\d+ \w+ 20\d\d: no record$/u)
+        assert.match(at(61).words, /^\w+ \d+, 20\d\d: no data$/u)
         assert.strictEqual(at(20).shape, "none")
         assert.deepStrictEqual(
           [at(12).shape, at(30).shape, at(41).shape, at(3).shape, at(2).shape],
           ["down d2", "down d4", "degraded d3", "down d1", "good"]
         )
-        assert.match(at(2).words, /: 100 % good of 1,440$/u)
-        assert.match(at(30).words, /: 0 % good, 1,440 failed of 1,440$/u)
+        assert.match(at(2).words, /: 100% operational of 1,440 checks$/u)
+        assert.match(at(30).words, /: 0% operational, 1,440 down of 1,440 checks$/u)
         // A minute of a day is never rounded away.
-        assert.match(at(3).words, /: 99\.93 % good, 1 failed of 1,440$/u)
+        assert.match(at(3).words, /: 99\.93% operational, 1 down of 1,440 checks$/u)
         assert.isTrue(service.every(({ words }) => words !== ""))
         for (const check of CHECKS) assert.lengthOf(yield* barsOf(page, check), 90)
         assert.isTrue(
           (yield* barsOf(page, "schema")).slice(0, 89).every(({ shape }) => shape === "good" || shape === "none")
         )
         // Four of the service, three of the database, one of the limits, one of the check with the bad name.
-        const table = yield* Effect.promise(() => page.innerText("[aria-label='Days that were not all good']"))
+        const table = yield* Effect.promise(() => page.innerText("[aria-label='Incidents']"))
         const today = service[89]!.words.split(":")[0]!
         const rows = table.split("\n").filter((row) => row.trim() !== "" && !row.includes(today))
         assert.strictEqual(rows.length - 1, 4 + 3 + 1 + 1)
@@ -142,20 +142,20 @@ it.layer(linked, { timeout: "60 seconds", excludeTestServices: true })("the page
   )
 
   it.effect.skipIf(!hasBrowser)(
-    "says that the database is away while it is, and is well again afterwards",
+    "reports a database outage and the recovery",
     () =>
       Effect.gen(function* () {
         const link = yield* DatabaseLink
         const { url } = yield* started
         const { page } = yield* open(yield* browser, `${url}/status`)
-        yield* reloaded(page, "Everything works")
+        yield* reloaded(page, "All systems operational")
         yield* link.cut
-        const text = yield* reloaded(page, "The record cannot be read")
-        assert.include(text, "The service is down")
+        const text = yield* reloaded(page, "The history is unavailable")
+        assert.include(text, "Service outage")
         assert.include(text, "It does not work at the moment.")
         yield* pictured(page, "status-down")
         yield* link.mend
-        assert.include(yield* reloaded(page, "Everything works"), "good over")
+        assert.include(yield* reloaded(page, "All systems operational"), "operational over")
       }).pipe(Effect.scoped),
     2 * MINUTE
   )

@@ -1,5 +1,5 @@
 /**
- * The page of a tool in a real browser: what it says of the tool, and the form that quotes, calls and gives the command.
+ * A tool's page in a browser: details, quote, call, curl command.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -28,7 +28,7 @@ const balanceOf = (url: string, key: string) =>
   )
 
 it.live.skipIf(!hasBrowser)(
-  "a tool is quoted and called from its page, for what the page says and with a receipt",
+  "a tool is quoted and called from its page at the displayed price, with a receipt",
   () =>
     Effect.gen(function* () {
       const { adaKey, key, routeId, server, url } = yield* catalogShop
@@ -44,15 +44,15 @@ it.live.skipIf(!hasBrowser)(
       const said = yield* promise(() => page.innerText("main"))
       for (const part of [
         "Ada & Söhne",
-        "Not rated yet",
+        "Not rated",
         "Not verified",
         "On success.",
-        "No calls are free.",
+        "0 calls per developer and month",
         "Knows closed roads."
       ]) {
         assert.include(said, part)
       }
-      yield* shown(page, "#sla .empty", /Nobody called it within the last 30 days/u)
+      yield* shown(page, "#sla .empty", /No calls in the last 30 days/u)
 
       // Without a key there is a command to copy, which follows what is typed.
       yield* shown(page, "#call label", /^to$/u)
@@ -60,7 +60,7 @@ it.live.skipIf(!hasBrowser)(
       yield* fillIn(page, "to", `Rome's "centre"`)
       yield* fillIn(page, "limit (optional)", "3")
       assert.include(yield* command(page), `"to": "Rome'\\''s \\"centre\\"",`)
-      assert.isFalse(yield* promise(() => page.getByRole("button", { name: "Get a quote" }).isVisible()))
+      assert.isFalse(yield* promise(() => page.getByRole("button", { name: "Get quote" }).isVisible()))
       const ran = yield* promise(async () =>
         promisify(execFile)("bash", ["-c", `${await page.innerText("#call .copyable code")} -s`], {
           env: { ...process.env, CONSUMER_KEY: key }
@@ -75,29 +75,29 @@ it.live.skipIf(!hasBrowser)(
 
       // Keys that do not fit are told so, in the service's own words.
       yield* enter(page, `atb_c_${"0".repeat(32)}`)
-      yield* shown(page, "#account [role=alert]", /does not know this key/u)
+      yield* shown(page, "#account [role=alert]", /Invalid API key/u)
       yield* enter(page, adaKey)
-      yield* shown(page, "#account [role=alert]", /This is a provider.s key/u)
+      yield* shown(page, "#account [role=alert]", /This is a provider key/u)
       yield* enter(page, key)
-      yield* shown(page, "#account", /Calls are paid by Curious agent/u)
+      yield* shown(page, "#account", /Billed to Curious agent/u)
       assert.strictEqual(yield* promise(() => page.getByLabel("to", { exact: true }).inputValue()), `Rome's "centre"`)
 
       // Enter asks for a quote: nobody is called, nothing is paid.
       yield* promise(() => page.getByLabel("to", { exact: true }).press("Enter"))
       const quote = yield* shown(page, "#outcome .notice.good", /costs/u)
-      assert.strictEqual(quote, "This call costs $0.00125. Your balance of $0.99875 would be $0.9975 then.")
+      assert.strictEqual(quote, "This call costs $0.00125. Balance after the call: $0.9975.")
       assert.strictEqual(forwarded(server), 1)
 
       // What cannot be read, or does not fit, is told beside its field.
       yield* fillIn(page, "limit (optional)", "many")
       yield* fillIn(page, "stops (optional)", "[")
-      yield* press(page, "Get a quote")
+      yield* press(page, "Get quote")
       yield* shown(page, ".fault", /whole number/u)
-      assert.strictEqual(yield* faultOf(page, "limit (optional)"), "Write a whole number.")
-      assert.strictEqual(yield* faultOf(page, "stops (optional)"), "This is not JSON.")
+      assert.strictEqual(yield* faultOf(page, "limit (optional)"), "Enter a whole number.")
+      assert.strictEqual(yield* faultOf(page, "stops (optional)"), "Invalid JSON.")
       yield* fillIn(page, "limit (optional)", "11")
       yield* fillIn(page, "stops (optional)", '["Bern", 7]')
-      yield* press(page, /^Call for/u)
+      yield* press(page, /^Call tool for/u)
       yield* shown(page, ".fault", /10/u)
       assert.match(yield* faultOf(page, "limit (optional)"), /10/u)
       assert.match(yield* faultOf(page, "stops (optional)"), /^1: /u)
@@ -110,9 +110,9 @@ it.live.skipIf(!hasBrowser)(
       yield* promise(() => page.getByLabel("by", { exact: true }).selectOption("foot"))
       yield* promise(() => page.getByLabel("scenic (optional)", { exact: true }).selectOption({ label: "No" }))
       yield* fillIn(page, "options (optional)", '{"tolls": false}')
-      yield* press(page, "Call for $0.00125")
-      const done = yield* shown(page, "#outcome .notice.good", /Done in/u)
-      assert.match(done, /Done in \d+ ms for \$0\.00125\. Your balance: \$0\.9975\./u)
+      yield* press(page, "Call tool for $0.00125")
+      const done = yield* shown(page, "#outcome .notice.good", /Succeeded in/u)
+      assert.match(done, /Succeeded in \d+ ms\. Cost: \$0\.00125\. Balance: \$0\.9975\./u)
       assert.include(yield* promise(() => page.innerText("#outcome .result")), `It is 12 km to Rome's "centre"`)
       assert.deepStrictEqual(server.of("tools/call")[1]!.params["arguments"], {
         to: `Rome's "centre"`,
@@ -130,19 +130,19 @@ it.live.skipIf(!hasBrowser)(
       assert.strictEqual(yield* balanceOf(url, key), 997_500)
 
       // As JSON, with what the fields held, and what no field could hold.
-      yield* press(page, "Write the arguments as JSON")
-      const written = yield* promise(() => page.getByLabel("Arguments, as JSON").inputValue())
+      yield* press(page, "Edit as JSON")
+      const written = yield* promise(() => page.getByLabel("Arguments (JSON)").inputValue())
       assert.deepStrictEqual((JSON.parse(written) as { stops: unknown }).stops, ["Bern"])
-      yield* fillIn(page, "Arguments, as JSON", '{"to": " two\\nlines ", "by": "car", "extra": null}')
+      yield* fillIn(page, "Arguments (JSON)", '{"to": " two\\nlines ", "by": "car", "extra": null}')
       assert.include(yield* command(page), '"extra": null')
-      yield* press(page, /^Call for/u)
+      yield* press(page, /^Call tool for/u)
       yield* shown(page, "#outcome .result", /two/u)
       assert.deepStrictEqual(server.of("tools/call")[2]!.params["arguments"], {
         to: " two\nlines ",
         by: "car",
         extra: null
       })
-      yield* press(page, "Back to the fields")
+      yield* press(page, "Edit as fields")
       assert.lengthOf(
         complaints.filter((one) => !one.includes("401") && !one.includes("422")),
         0,
@@ -155,19 +155,19 @@ it.live.skipIf(!hasBrowser)(
 )
 
 it.live.skipIf(!hasBrowser)(
-  "what goes wrong with a call is told in the service's words, and nothing is paid twice or for more than was said",
+  "errors are shown, and a call is never charged twice or above the displayed price",
   () =>
     Effect.gen(function* () {
       const { adaKey, jamId, key, routeId, server, url } = yield* catalogShop
       const opened = yield* browser
       const { page } = yield* open(opened, `${url}/catalog/${jamId}`)
       yield* enter(page, key)
-      yield* shown(page, "#account", /Calls are paid by/u)
+      yield* shown(page, "#account", /Billed to/u)
 
       // A free call first, which fails at the provider: with its result as text, and a receipt.
-      yield* press(page, /^Call/u)
-      const failure = yield* shown(page, "#outcome .notice.bad", /error of its own/u)
-      assert.include(failure, "It cost nothing.")
+      yield* press(page, /^Call tool/u)
+      const failure = yield* shown(page, "#outcome .notice.bad", /returned an error/u)
+      assert.include(failure, "Cost: $0.00.")
       assert.include(yield* promise(() => page.innerText("#outcome .result")), "The road is <b>closed</b>")
       yield* press(page, "Receipt")
       yield* shown(page, "dialog", /error/u)
@@ -175,18 +175,18 @@ it.live.skipIf(!hasBrowser)(
 
       // The provider has raised its price since the page was loaded.
       yield* promise(() => page.goto(`${url}/catalog/${routeId}`))
-      yield* shown(page, "#account", /Calls are paid by/u)
+      yield* shown(page, "#account", /Billed to/u)
       yield* post(`${url}/api/market/tools`, { tools: [{ ...ROUTE, price_microcents: 500_000 }] }, adaKey)
       yield* fillIn(page, "to", "Rome")
       const before = forwarded(server)
-      yield* press(page, "Call for $0.00125")
+      yield* press(page, "Call tool for $0.00125")
       yield* shown(page, "#arguments [role=alert]", /version 3 is in effect/u)
       assert.strictEqual(forwarded(server), before)
       assert.strictEqual(yield* balanceOf(url, key), 1_000_000)
 
       // An answer that is lost on its way: the second try is the same call, and is paid once.
       yield* promise(() => page.reload())
-      yield* shown(page, "#account", /Calls are paid by/u)
+      yield* shown(page, "#account", /Billed to/u)
       yield* fillIn(page, "to", "Rome")
       const keys: Array<string | undefined> = []
       let lost = true
@@ -199,24 +199,24 @@ it.live.skipIf(!hasBrowser)(
           return route.abort()
         })
       )
-      yield* press(page, "Call for $0.50")
-      yield* shown(page, "#arguments [role=alert]", /does not answer/u)
-      yield* press(page, "Call for $0.50")
-      yield* shown(page, "#outcome .notice.good", /Done in/u)
+      yield* press(page, "Call tool for $0.50")
+      yield* shown(page, "#arguments [role=alert]", /did not respond/u)
+      yield* press(page, "Call tool for $0.50")
+      yield* shown(page, "#outcome .notice.good", /Succeeded in/u)
       assert.strictEqual(keys.length, 2)
       assert.isDefined(keys[0])
       assert.strictEqual(keys[0], keys[1])
       assert.strictEqual(forwarded(server), before + 1)
       assert.strictEqual(yield* balanceOf(url, key), 500_000)
       // And the same once more, on purpose, is another call.
-      yield* press(page, "Call for $0.50")
-      yield* shown(page, "#outcome .notice.good", /Your balance: \$0\.00/u)
+      yield* press(page, "Call tool for $0.50")
+      yield* shown(page, "#outcome .notice.good", /Balance: \$0\.00/u)
       assert.notStrictEqual(keys[2], keys[1])
 
       // No money is left: the quote says so, and so does the call.
-      yield* press(page, "Get a quote")
-      yield* shown(page, "#outcome .notice.bad", /does not reach/u)
-      yield* press(page, "Call for $0.50")
+      yield* press(page, "Get quote")
+      yield* shown(page, "#outcome .notice.bad", /Insufficient balance/u)
+      yield* press(page, "Call tool for $0.50")
       yield* shown(page, "#arguments [role=alert]", /balance/u)
 
       // A key that was forgotten is asked for again.

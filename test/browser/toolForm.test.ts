@@ -1,5 +1,5 @@
 /**
- * The form of a tool on the provider's dashboard: it sends what was changed, and nothing else.
+ * The form that edits a tool sends only changed fields.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -26,7 +26,7 @@ const FULL = {
   canceled_call_costs: "nothing"
 }
 
-/** Opens the form, makes the change, and saves it; what canceled calls cost before, and what was sent. */
+/** Edits the tool; returns the cancellation before and the request body. */
 const edited = Effect.fnUntraced(function* (page: Page, change: () => Promise<unknown>) {
   yield* press(page, "#tools table", "Edit search")
   const [canceled, answer] = yield* Effect.promise(async () => {
@@ -45,7 +45,7 @@ const edited = Effect.fnUntraced(function* (page: Page, change: () => Promise<un
 })
 
 it.live.skipIf(!hasBrowser)(
-  "the form of a tool changes what was changed in it, and leaves the rest as it is",
+  "editing a tool sends and changes only the edited fields",
   () =>
     Effect.gen(function* () {
       const { url } = yield* ready({ PROFILE: "memory", LOG_LEVEL: "Error" })

@@ -1,5 +1,5 @@
 /**
- * The page of a tool in a real browser: how it looks, and that nothing that strangers wrote becomes part of it.
+ * A tool's page in a browser: charts, accessibility, escaping.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
@@ -12,7 +12,7 @@ import { json as fetched, post, ready } from "../support/ServiceProcess.ts"
 import { enter, fillIn, press, promise, shown, SLOW } from "../support/ToolPage.ts"
 
 it.live.skipIf(!hasBrowser)(
-  "the page of a tool shows how it did, in light and dark, wide and at the width of a phone",
+  "a tool's page shows its service levels and is accessible in light and dark, on desktop and phone",
   () =>
     Effect.gen(function* () {
       const { key, routeId, url } = yield* catalogShop
@@ -28,18 +28,18 @@ it.live.skipIf(!hasBrowser)(
       yield* shown(page, "#sla .figure", /^Calls\s*4/u)
       yield* promise(() => page.locator("#sla canvas").nth(2).waitFor())
       assert.strictEqual(addresses.filter((one) => one.startsWith(sla)).length, 1)
-      // The same as tables, for whoever reads charts without eyes.
+      // Charts have tables for screen readers.
       yield* promise(() => page.getByText("Calls by day as a table").click())
       assert.include(yield* shown(page, "#sla details[open] table", /4/u), "4")
       assert.deepStrictEqual(complaints, [])
       yield* isReadable(page, "tool")
       yield* enter(page, key)
       yield* fillIn(page, "to", "Rome")
-      yield* press(page, /^Call for/u)
-      yield* shown(page, "#outcome .notice.good", /Done in/u)
-      yield* press(page, "Write the arguments as JSON")
+      yield* press(page, /^Call tool for/u)
+      yield* shown(page, "#outcome .notice.good", /Succeeded in/u)
+      yield* press(page, "Edit as JSON")
       yield* isReadable(page, "tool called")
-      // The scan itself is what the page's own policy minds.
+      // The scan violates the page's policy.
       assert.deepStrictEqual(
         complaints.filter((one) => !one.includes("Content Security Policy")),
         []
@@ -51,7 +51,7 @@ it.live.skipIf(!hasBrowser)(
 const HURT = `"'><img src=x onerror="window.hurt=1"><script>window.hurt=1</script></textarea></title></pre>`
 
 it.live.skipIf(!hasBrowser)(
-  "nothing that a provider wrote or its tool answers becomes part of a tool's page",
+  "provider texts and tool results never become markup",
   () =>
     Effect.gen(function* () {
       const { url } = yield* ready({ PROFILE: "memory", LOG_LEVEL: "Error" })
@@ -83,12 +83,12 @@ it.live.skipIf(!hasBrowser)(
       const id = (made.body["tools"] as ReadonlyArray<{ readonly id: string }>)[0]!.id
       const { complaints, page } = yield* open(yield* browser, `${url}/catalog/${id}`)
       yield* enter(page, String(buyer.body["api_key"]))
-      yield* shown(page, "#account", /Calls are paid by/u)
+      yield* shown(page, "#account", /Billed to/u)
       assert.strictEqual(yield* promise(() => page.locator("#arguments-a0").inputValue()), HURT)
       yield* promise(() => page.fill("#arguments-a2", JSON.stringify(HURT)))
       yield* promise(() => page.selectOption("#arguments-a1", { index: 1 }))
-      yield* press(page, /^Call/u)
-      yield* shown(page, "#outcome .notice.good", /Done in/u)
+      yield* press(page, /^Call tool/u)
+      yield* shown(page, "#outcome .notice.good", /Succeeded in/u)
       assert.include(yield* promise(() => page.innerText("#outcome .result")), HURT)
       const sent = server.of("tools/call")[0]!.params["arguments"] as Readonly<Record<string, unknown>>
       assert.deepStrictEqual(sent, { [HURT]: HURT, __proto__x: HURT, constructor: HURT, "#a0": [HURT] })

@@ -11,12 +11,12 @@ const isNewer = (a: string, b: string): boolean => {
 }
 
 describe("the changelog", () => {
-  it("begins with the version that package.json and the contract name", () => {
+  it("begins with the version of package.json and the API", () => {
     assert.strictEqual(changelog[0]?.version, manifest.version)
     assert.strictEqual(manifest.version, API_VERSION)
   })
 
-  it("is told newest first, each version once, on days that there are", () => {
+  it("lists each version once, newest first, with valid dates", () => {
     for (const [n, entry] of changelog.entries()) {
       assert.match(entry.version, /^\d+\.\d+\.\d+$/u)
       for (const date of [entry.from, entry.to]) assert.strictEqual(new Date(date).toJSON().slice(0, 10), date)
@@ -26,7 +26,7 @@ describe("the changelog", () => {
     }
   })
 
-  it("says in Markdown all that it says", () => {
+  it("has every entry in Markdown", () => {
     const markdown = changelogMarkdown(changelog)
     assert.match(markdown, /^# Changelog\n\n## \d/u)
     for (const { parts, summary, version } of changelog) {

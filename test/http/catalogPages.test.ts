@@ -1,6 +1,5 @@
 /**
- * The catalogue's pages over HTTP: any address is answered, what changes is shown at once, and nothing is broken by what
- * stands in a schema.
+ * Catalog pages over HTTP: any query is accepted, changes are visible immediately, any schema is displayed.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -13,8 +12,8 @@ const linksIn = (text: string): ReadonlyArray<string | undefined> =>
   [...text.matchAll(/<h2><a href="\/catalog\/[0-9a-f-]{36}">([^<]*)<\/a><\/h2>/gu)].map(([, name]) => name)
 
 for (const [store, layer] of everyService()) {
-  it.layer(layer, LIVE)(`the catalogue's pages over ${store}`, (it) => {
-    it.effect("answer any address, and take what can be meant from it", () =>
+  it.layer(layer, LIVE)(`catalog pages over ${store}`, (it) => {
+    it.effect("accept any query and ignore invalid parameters", () =>
       Effect.gen(function* () {
         const provider = yield* aProvider({ name: "Any Address" })
         yield* putTools(
@@ -44,12 +43,12 @@ for (const [store, layer] of everyService()) {
         for (const id of [NOBODY, "x", "%00", "'; DROP TABLE tools; --"]) {
           yield* page(`/catalog?provider_id=${encodeURIComponent(id)}`)
         }
-        // An address that says a thing twice says nothing.
+        // Repeated parameters are rejected.
         yield* expecting(400, { path: "/catalog?q=a&q=b" })
       })
     )
 
-    it.effect("show a change as soon as the provider was told of it", () =>
+    it.effect("show changes immediately", () =>
       Effect.gen(function* () {
         const provider = yield* aProvider()
         const id = textAt(yield* putTools(provider, { tool_name: "changing", price_microcents: 1 }), "tools", 0, "id")
@@ -62,7 +61,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("say in words what a tool costs and when", () =>
+    it.effect("show the terms of a tool", () =>
       Effect.gen(function* () {
         const provider = yield* aProvider({ pricing_model: "per_token" })
         const told = yield* putTools(
@@ -79,24 +78,24 @@ for (const [store, layer] of everyService()) {
           }
         )
         const plain = yield* page(`/catalog/${textAt(told, "tools", 0, "id")}`)
-        for (const part of ["Free", "1 call of every developer", "On success."]) assert.include(plain, part)
-        assert.notInclude(plain, "Given up after")
+        for (const part of ["Free", "1 call per developer", "On success."]) assert.include(plain, part)
+        assert.notInclude(plain, "Timeout")
         const all = yield* page(`/catalog/${textAt(told, "tools", 1, "id")}`)
         for (const part of [
           "up to $5.00",
           "costs $1.234567",
-          "by tokens used",
-          "On a result that fits.",
+          "by tokens",
+          "On valid output.",
           "Usage-priced",
-          "2.5 s an attempt",
-          "Calling twice"
+          "2.5 s per attempt",
+          "Idempotent"
         ]) {
           assert.include(all, part)
         }
       })
     )
 
-    it.effect("begin a call with what the schema suggests, whatever a schema is", () =>
+    it.effect("sample the input of any schema", () =>
       Effect.gen(function* () {
         const provider = yield* aProvider()
         const deep = (levels: number): object =>
@@ -123,13 +122,13 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("say in a page that there is no such tool", () =>
+    it.effect("return a 404 page for unknown tools", () =>
       Effect.gen(function* () {
         for (const id of [NOBODY, "x", "%00", "%2e%2e", "a".repeat(80)]) {
           const answer = yield* send({ path: `/catalog/${id}` })
           assert.strictEqual(answer.status, 404)
           assert.match(answer.headers["content-type"]!, /^text\/html/u)
-          assert.include(answer.text, "There is no tool at this address.")
+          assert.include(answer.text, "This tool does not exist.")
         }
       })
     )

@@ -1,5 +1,5 @@
 /**
- * The documentation page: complete, well-formed, safe from what is put into it, and with examples that work as they stand.
+ * The documentation page: complete, well-formed, escaped, with working examples.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -11,7 +11,7 @@ import { type OpenApiDocument, operationsOf } from "../../adapters/http/openapi/
 import { guide } from "../../adapters/http/openapi/ProblemGuide.ts"
 import { curlExample } from "../../adapters/site/kit/CurlExample.ts"
 import { docsPage } from "../../adapters/site/docs/DocsPage.ts"
-import { darkColours, lightColours } from "../../adapters/site/kit/PageStyle.ts"
+import { darkColors, lightColors } from "../../adapters/site/kit/PageStyle.ts"
 import { siteLinks } from "../../adapters/site/kit/Site.ts"
 import { contrast, type Element, elementsOf, parseHtml, textOf, wordsOf } from "../support/HtmlCheck.ts"
 import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
@@ -29,7 +29,7 @@ const articleOf = (method: string, path: string): Element =>
   })!
 
 describe("the documentation page", () => {
-  it.each(Object.entries(guide))("explains %s, where it can happen", (code, { places = [] }) => {
+  it.each(Object.entries(guide))("explains %s at its endpoints", (code, { places = [] }) => {
     assert.include(String(page.body), `id="error-${code}"`)
     for (const place of places) {
       const endpoint = allEndpoints().find(({ method, path }) => `${method} ${path}` === place)
@@ -44,7 +44,7 @@ describe("the documentation page", () => {
   })
 
   it.each(operationsOf(document).map((located) => [`${located.method} ${located.path}`, located] as const))(
-    "shows %s whole",
+    "documents %s",
     (_, located) => {
       const { method, path, operation } = located
       const article = articleOf(method, path)
@@ -62,12 +62,12 @@ describe("the documentation page", () => {
     }
   )
 
-  it("says of a field what it is, whether it is required, and what its limits are", () => {
+  it("documents type, requirement and limits of fields", () => {
     const rows = elementsOf(articleOf("POST", "/api/market/register-consumer"))
       .filter((element) => element.tag === "tr")
       .map(wordsOf)
     assert.include(rows, "name required string · 1 to 200 characters A name for the account, for people.")
-    assert.isTrue(rows.some((row) => row.startsWith("use_case string · at most 4 000 characters")))
+    assert.isTrue(rows.some((row) => row.startsWith("use_case string · at most 4,000 characters")))
   })
 
   it("shows the endpoints in the contract's order, under their groups", () => {
@@ -79,7 +79,7 @@ describe("the documentation page", () => {
     assert.strictEqual(articles.length, allEndpoints().length)
   })
 
-  it("leads every link on it to something", () => {
+  it("has no broken links", () => {
     const ids = elements.flatMap(({ attributes }) => (attributes["id"] === undefined ? [] : [attributes["id"]]))
     assert.strictEqual(new Set(ids).size, ids.length)
     const targets = all("a").map(({ attributes }) => attributes["href"]!)
@@ -89,7 +89,7 @@ describe("the documentation page", () => {
     )
   })
 
-  it("has landmarks, one first heading, no heading left out, and captions", () => {
+  it("has landmarks, ordered headings and captions", () => {
     for (const tag of ["header", "main", "footer", "h1"]) assert.lengthOf(all(tag), 1, tag)
     assert.deepStrictEqual(
       all("nav").map(({ attributes }) => attributes["aria-label"]),
@@ -102,7 +102,7 @@ describe("the documentation page", () => {
     assert.strictEqual(all("html")[0]!.attributes["lang"], "en")
   })
 
-  it("asks nobody else for anything and runs no script, and its policy says so", () => {
+  it("loads no scripts and no third-party content, and its policy forbids them", () => {
     assert.deepStrictEqual(
       elements.filter(
         ({ tag, attributes }) => ["script", "iframe", "img", "form"].includes(tag) || "style" in attributes
@@ -118,7 +118,7 @@ describe("the documentation page", () => {
     assert.notInclude(policy, "unsafe")
   })
 
-  it("shows what it is given as text, whatever it is", () => {
+  it("escapes texts", () => {
     const evil = `</code><script>alert("1")</script>'&amp;`
     const spoilt = JSON.parse(
       JSON.stringify(document).replaceAll("Find tools", JSON.stringify(evil).slice(1, -1))
@@ -129,10 +129,10 @@ describe("the documentation page", () => {
   })
 
   it.each([
-    ["light", lightColours],
-    ["dark", darkColours]
-  ] as const)("can be read in %s", (_, colours) => {
-    const pairs: ReadonlyArray<readonly [keyof typeof lightColours, keyof typeof lightColours]> = [
+    ["light", lightColors],
+    ["dark", darkColors]
+  ] as const)("has sufficient contrast in %s", (_, colors) => {
+    const pairs: ReadonlyArray<readonly [keyof typeof lightColors, keyof typeof lightColors]> = [
       ...(["ink", "muted", "accent"] as const).flatMap((text) =>
         (["ground", "panel", "tint"] as const).map((ground) => [text, ground] as const)
       ),
@@ -142,13 +142,13 @@ describe("the documentation page", () => {
       )
     ]
     for (const [text, ground] of pairs)
-      assert.isAtLeast(contrast(colours[text], colours[ground]), 4.5, `${text} on ${ground}`)
+      assert.isAtLeast(contrast(colors[text], colors[ground]), 4.5, `${text} on ${ground}`)
   })
 })
 
 describe("a curl example", () => {
   it.each(operationsOf(document).map((located) => [`${located.method} ${located.path}`, located] as const))(
-    "of %s is what a shell makes of it",
+    "of %s is a valid shell command",
     (_, located) => {
       const { url, method, headers, body } = asCurlSees(curlExample(located, "https://billing.example.org"))
       const { operation } = located
@@ -184,7 +184,7 @@ describe("a curl example", () => {
   })
 })
 
-/** The arguments as the shell hands them over. */
+/** The arguments that curl receives. */
 const asCurlSees = (command: string) => {
   const words = execFileSync("sh", ["-c", `curl() { printf '%s\\0' "$@"; }\n${command}`], {
     encoding: "utf8",
@@ -199,7 +199,7 @@ const asCurlSees = (command: string) => {
 }
 
 it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "77", RATE_LIMIT_RPM: "0" }), LIVE)("GET /docs", (it) => {
-  it.effect("is a page for everybody, with the limits of this very service", () =>
+  it.effect("is public and shows this service's limits", () =>
     Effect.gen(function* () {
       const answer = yield* send({ path: "/docs" })
       assert.strictEqual(answer.status, 200)
@@ -209,8 +209,8 @@ it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "77", RATE_LIMIT_RPM: "0" 
       })
       assert.include(answer.headers["content-security-policy"], "default-src 'none'")
       const text = wordsOf(parseHtml(answer.text))
-      assert.include(text, "Requests from one address: 77 a minute.")
-      assert.include(text, "Of a consumer that asked for nothing: no limit.")
+      assert.include(text, "Requests per IP address: 77 per minute.")
+      assert.include(text, "Requests per consumer: no limit.")
     })
   )
 })

@@ -1,5 +1,5 @@
 /**
- * The modules of a page: all that they import, and what that imports, stands in the page itself.
+ * Pages preload all modules that they import, directly and indirectly.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -17,7 +17,7 @@ const allOf = (text: string, pattern: RegExp): ReadonlyArray<string> =>
 
 it.layer(RawHttp.layer(), LIVE)("A page", (it) => {
   it.effect.each(["/developers/dashboard", "/providers/dashboard", "/verify", "/developers/register", "/catalog"])(
-    "%s names every module that it needs",
+    "%s preloads every module",
     (path) =>
       Effect.gen(function* () {
         const page = yield* textOf(path)

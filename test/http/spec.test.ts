@@ -1,5 +1,5 @@
 /**
- * The specification is true: its check values, its lists and its limits are those of the rules that the service runs on.
+ * The specification matches the code: test vectors, lists, limits.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
@@ -8,8 +8,8 @@ import { signatureKey, appendSignedHeaders, isSignedByMarket } from "../../adapt
 import { codesByStatus } from "../../adapters/http/api/Problem.ts"
 import { changelog } from "../../adapters/site/changelog/ChangelogEntries.ts"
 import { siteLinks } from "../../adapters/site/kit/Site.ts"
-import { checkSignature, reasonNames } from "../../adapters/site/spec/SpecReceipts.ts"
-import { logVector } from "../../adapters/site/spec/SpecLog.ts"
+import { sampleSignature, reasonNames } from "../../adapters/site/spec/SpecReceipts.ts"
+import { logTestVector } from "../../adapters/site/spec/SpecLog.ts"
 import { SIGNED_HEADERS } from "../../adapters/site/spec/SpecProviders.ts"
 import { SIGNED_TEXT } from "../../adapters/http/handlers/TrustHandlers.ts"
 import { parseTilePath } from "../../domain/log/TilePath.ts"
@@ -36,10 +36,10 @@ const receipt = {
   signature: CHECK_VALUE
 }
 
-describe("what the specification computes", () => {
-  it("is the contract's check value", () => assert.strictEqual(checkSignature, CHECK_VALUE))
+describe("the specification", () => {
+  it("has the contract's check value", () => assert.strictEqual(sampleSignature, CHECK_VALUE))
 
-  it("is a reason for every fault, in the order in which they are looked for", () => {
+  it("lists the verification reasons in order", () => {
     const faults: ReadonlyArray<readonly [name: string, change: Readonly<Record<string, unknown>>]> = [
       ["missing_fields", { status: "" }],
       ["ambiguous_fields", { tool_id: "t|1" }],
@@ -53,28 +53,28 @@ describe("what the specification computes", () => {
       faults.map(([name]) => name)
     )
     for (const [n, [name]] of faults.entries()) {
-      // Everything that comes later is wrong as well: the first one is told.
+      // Later faults are present too: the first one is reported.
       const spoilt = faults.slice(n).reduce((whole, [, change]) => ({ ...whole, ...change }), receipt)
       const genuine = name === "ok"
       assert.strictEqual(verifyReceipt(spoilt, () => genuine).reason, name)
     }
   })
 
-  it("is a commitment that the written rule comes to", () => {
+  it("has a log test vector that follows the written rule", () => {
     const sha256 = (...parts: ReadonlyArray<Uint8Array>) => createHash("sha256").update(Buffer.concat(parts)).digest()
     const entry = sha256(
       Buffer.from("agent-tool-billing/receipt/v1\n"),
-      Buffer.from(logVector.salt, "hex"),
-      Buffer.from(logVector.json)
+      Buffer.from(logTestVector.salt, "hex"),
+      Buffer.from(logTestVector.json)
     )
-    assert.strictEqual(entry.toString("hex"), logVector.commitment)
-    assert.strictEqual(sha256(Buffer.of(0), entry).toString("hex"), logVector.leaf)
-    const names = Object.keys(JSON.parse(logVector.json) as object)
+    assert.strictEqual(entry.toString("hex"), logTestVector.commitment)
+    assert.strictEqual(sha256(Buffer.of(0), entry).toString("hex"), logTestVector.leaf)
+    const names = Object.keys(JSON.parse(logTestVector.json) as object)
     assert.deepStrictEqual(names, names.toSorted())
     assert.lengthOf(names, 11)
   })
 
-  it("is the signature of a request to a provider", () => {
+  it("describes the signature of requests to providers", () => {
     const secret = Redacted.make("a secret")
     const headers: Array<string> = []
     const subject = { consumerId: "c", toolName: "t", invocationId: "i" }
@@ -100,7 +100,7 @@ it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "77", UPSTREAM_TIMEOUT_MS:
       return { root, elements: elementsOf(root), text: wordsOf(root), headers: answer.headers }
     })
 
-  it.effect("names every list whole, and this very service's limits", () =>
+  it.effect("has complete lists and this service's limits", () =>
     Effect.gen(function* () {
       const { elements, headers, text } = yield* read("/spec")
       assert.strictEqual(headers["cache-control"], "public, max-age=60")
@@ -118,14 +118,14 @@ it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "77", UPSTREAM_TIMEOUT_MS:
       for (const name of lists.flat()) assert.isTrue(codes.has(name), name)
       assert.isTrue(codes.has(CHECK_VALUE))
       assert.isTrue(codes.has(SIGNED_FIELDS.join("|")))
-      assert.include(text, "an address 77")
-      assert.include(text, "An attempt has 4,321 ms")
+      assert.include(text, "IP address 77")
+      assert.include(text, "The timeout of an attempt is 4,321 ms")
       for (const tile of [...codes].filter((one) => /^(?:\d|entries)\/(?:x?\d{3})/u.test(one)))
         assert.isDefined(parseTilePath(tile), tile)
     })
   )
 
-  it.effect("has one first heading, no heading left out, no id twice, and links that lead somewhere", () =>
+  it.effect("has ordered headings, unique ids and no broken links", () =>
     Effect.gen(function* () {
       for (const path of ["/spec", "/changelog", "/status"]) {
         const { elements } = yield* read(path)
@@ -144,7 +144,7 @@ it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "77", UPSTREAM_TIMEOUT_MS:
     })
   )
 
-  it.effect("and the changelog name no endpoint and no page that is not there", () =>
+  it.effect("and the changelog name only existing endpoints and pages", () =>
     Effect.gen(function* () {
       const spec = yield* read("/spec")
       const written = [
@@ -165,7 +165,7 @@ it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "77", UPSTREAM_TIMEOUT_MS:
     })
   )
 
-  it.effect("and the changelog as Markdown are there for machines", () =>
+  it.effect("has the changelog as Markdown", () =>
     Effect.gen(function* () {
       const answer = yield* expecting(200, { path: "/changelog.md" })
       assert.match(answer.headers["content-type"]!, /^text\/markdown/u)
@@ -174,10 +174,10 @@ it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "77", UPSTREAM_TIMEOUT_MS:
   )
 })
 
-it.layer(ServiceUnderTest.memory(), LIVE)("where there is nothing", (it) => {
+it.layer(ServiceUnderTest.memory(), LIVE)("unknown URLs", (it) => {
   const BROWSER = { accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" }
 
-  it.effect("a browser gets a page, and whoever is none the problem", () =>
+  it.effect("return a page to browsers and a problem to other clients", () =>
     Effect.gen(function* () {
       for (const path of ["/nothing", "/api/v1/nothing", "/docs/more", "/<script>alert(1)</script>"]) {
         for (const method of ["GET", "HEAD"]) {
@@ -202,7 +202,7 @@ it.layer(ServiceUnderTest.memory(), LIVE)("where there is nothing", (it) => {
     })
   )
 
-  it.effect("but a method that the path does not take is a problem for everybody", () =>
+  it.effect("return a problem for unsupported methods", () =>
     Effect.gen(function* () {
       const answer = yield* expecting(405, { path: "/api/market/proxy", headers: BROWSER })
       assert.match(answer.headers["content-type"]!, /^application\/problem\+json/u)

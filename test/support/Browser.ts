@@ -83,10 +83,10 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const OF_COLOURS = JSON.stringify(["color-contrast", "link-in-text-block"])
 
 /** What an accessibility scan finds that is serious. */
-export const seriousFindings = (page: Page, coloursOnly = false) =>
+export const seriousFindings = (page: Page, colorsOnly = false) =>
   Effect.promise(async () => {
     if ((await page.evaluate("typeof axe")) === "undefined") await page.evaluate(AXE)
-    const rules = coloursOnly ? `runOnly: ${OF_COLOURS},` : ""
+    const rules = colorsOnly ? `runOnly: ${OF_COLOURS},` : ""
     const findings = await page.evaluate<ReadonlyArray<{ readonly id: string; readonly impact: string | null }>>(
       `axe.run(document, { ${rules} resultTypes: ['violations'], selectors: false }).then((found) => found.violations.map(({ id, impact }) => ({ id, impact })))`
     )

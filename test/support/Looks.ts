@@ -11,7 +11,7 @@ export interface Look {
   readonly scheme: "light" | "dark"
   readonly width: number
   /** What else there is to find was looked for at the same width. */
-  readonly coloursOnly?: boolean
+  readonly colorsOnly?: boolean
 }
 
 const WIDE = 1_280
@@ -21,9 +21,9 @@ export const WIDE_AND_LIGHT: Look = { scheme: "light", width: WIDE }
 export const NARROW_AND_DARK: Look = { scheme: "dark", width: PHONE }
 const EVERY_LOOK: ReadonlyArray<Look> = [
   WIDE_AND_LIGHT,
-  { scheme: "dark", width: WIDE, coloursOnly: true },
+  { scheme: "dark", width: WIDE, colorsOnly: true },
   NARROW_AND_DARK,
-  { scheme: "light", width: PHONE, coloursOnly: true }
+  { scheme: "light", width: PHONE, colorsOnly: true }
 ]
 
 export const isReadable = Effect.fnUntraced(function* (
@@ -31,7 +31,7 @@ export const isReadable = Effect.fnUntraced(function* (
   name: string,
   looks: ReadonlyArray<Look> = EVERY_LOOK
 ) {
-  for (const { coloursOnly, scheme, width } of looks) {
+  for (const { colorsOnly, scheme, width } of looks) {
     yield* Effect.promise(async () => {
       await page.emulateMedia({ colorScheme: scheme })
       await page.setViewportSize({ width, height: 900 })
@@ -42,6 +42,6 @@ export const isReadable = Effect.fnUntraced(function* (
     const look = `${name} ${scheme} ${width}`
     assert.isFalse(yield* overflows(page), look)
     yield* pictured(page, look.replaceAll(" ", "-"))
-    assert.deepStrictEqual(yield* seriousFindings(page, coloursOnly), [], look)
+    assert.deepStrictEqual(yield* seriousFindings(page, colorsOnly), [], look)
   }
 })

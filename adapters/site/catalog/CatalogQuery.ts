@@ -1,6 +1,5 @@
 /**
- * What a visitor asks of the page /catalog, read from its address and written back into one. An address is anybody's text:
- * what cannot be meant is left out, and what somebody may have mistyped is told.
+ * The query of the catalog page, read from its URL and written back. Invalid parameters are ignored.
  */
 import { Option, Schema } from "effect"
 import type { CatalogSort } from "../../../domain/catalog/CatalogStore.ts"
@@ -15,27 +14,27 @@ const QUERY_CHARS_MAX = 200
 
 export const SORTS = [
   ["name", "Name"],
-  ["price", "Cheapest first"],
-  ["price_desc", "Dearest first"],
-  ["newest", "Newest first"]
+  ["price", "Price: low to high"],
+  ["price_desc", "Price: high to low"],
+  ["newest", "Newest"]
 ] as const satisfies ReadonlyArray<readonly [CatalogSort, string]>
 
-export interface CatalogQuestion {
+export interface CatalogQuery {
   readonly q: string
   readonly category: string | undefined
-  /** As it was typed, in dollars. */
+  /** In dollars, as entered. */
   readonly maxPriceText: string
   readonly maxPrice: Microcents | undefined
   readonly providerId: ProviderId | undefined
   readonly sort: CatalogSort
-  /** Counted from 1. */
+  /** From 1. */
   readonly page: number
 }
 
 const providerIdOf = Schema.decodeUnknownOption(ProviderId)
 const isCategory = Schema.is(Category)
 
-export const questionOf = (query: Readonly<Record<string, string>>): CatalogQuestion => {
+export const parseCatalogQuery = (query: Readonly<Record<string, string>>): CatalogQuery => {
   const { category = "", max_price: maxPriceText = "", page = "", provider_id, q = "", sort } = query
   return {
     q: q.slice(0, QUERY_CHARS_MAX).toWellFormed().trim(),
@@ -48,15 +47,15 @@ export const questionOf = (query: Readonly<Record<string, string>>): CatalogQues
   }
 }
 
-export const isPriceMistyped = ({ maxPrice, maxPriceText }: CatalogQuestion): boolean =>
+export const isPriceInvalid = ({ maxPrice, maxPriceText }: CatalogQuery): boolean =>
   maxPriceText !== "" && maxPrice === undefined
 
-export const isFiltered = ({ category, maxPriceText, providerId, q }: CatalogQuestion): boolean =>
+export const isFiltered = ({ category, maxPriceText, providerId, q }: CatalogQuery): boolean =>
   q !== "" || category !== undefined || maxPriceText !== "" || providerId !== undefined
 
-/** The same question with changes; on the first page unless the page is what changes. */
-export const addressOf = (question: CatalogQuestion, changes: Partial<CatalogQuestion> = {}): string => {
-  const { category, maxPriceText, page, providerId, q, sort } = { ...question, page: 1, ...changes }
+/** The same query with changes, on the first page unless `page` is given. */
+export const catalogUrl = (query: CatalogQuery, changes: Partial<CatalogQuery> = {}): string => {
+  const { category, maxPriceText, page, providerId, q, sort } = { ...query, page: 1, ...changes }
   const parts = new URLSearchParams({
     ...(q === "" ? {} : { q }),
     ...(category === undefined ? {} : { category }),

@@ -1,5 +1,5 @@
 /**
- * The catalogue for people: the list, and a page for every tool.
+ * Routes of the catalog: the list of tools, and a page per tool.
  */
 import { Effect, Option } from "effect"
 import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
@@ -9,13 +9,13 @@ import { BaseUrl } from "../../http/BaseUrl.ts"
 import { namedTool } from "../../http/handlers/NamedTool.ts"
 import { makeToolViews } from "../../http/handlers/ToolViews.ts"
 import { pageRoute } from "../../http/pipeline/Route.ts"
-import { catalogPage } from "./CatalogList.ts"
-import { questionOf, TOOLS_PER_PAGE } from "./CatalogQuestion.ts"
 import { html } from "../kit/Html.ts"
 import { makeSite, notFoundPage } from "../kit/Site.ts"
 import { toolPage } from "../tool/ToolPage.ts"
+import { catalogPage } from "./CatalogPage.ts"
+import { parseCatalogQuery, TOOLS_PER_PAGE } from "./CatalogQuery.ts"
 
-export const catalogPageRoutes = Effect.gen(function* () {
+export const catalogRoutes = Effect.gen(function* () {
   const site = yield* makeSite
   const catalog = yield* Catalog
   const accounts = yield* AccountStore
@@ -25,10 +25,10 @@ export const catalogPageRoutes = Effect.gen(function* () {
   const list = pageRoute(
     "/catalog",
     publicRead,
-    "The catalogue, for people",
-    Effect.fnUntraced(function* ({ query }) {
-      const question = questionOf(query)
-      const { category, maxPrice, page, providerId, q, sort } = question
+    "Catalog",
+    Effect.fnUntraced(function* ({ query: given }) {
+      const query = parseCatalogQuery(given)
+      const { category, maxPrice, page, providerId, q, sort } = query
       const found = yield* catalog.search({
         q: q === "" ? undefined : q,
         category,
@@ -38,7 +38,7 @@ export const catalogPageRoutes = Effect.gen(function* () {
         page: { limit: TOOLS_PER_PAGE, offset: (page - 1) * TOOLS_PER_PAGE, after: undefined }
       })
       const provider = providerId === undefined ? Option.none() : yield* accounts.findProvider(providerId)
-      return catalogPage(site, question, {
+      return catalogPage(site, query, {
         tools: yield* views.listed(found.items),
         total: found.total,
         categories: yield* catalog.categories,
@@ -47,19 +47,19 @@ export const catalogPageRoutes = Effect.gen(function* () {
     })
   )
 
-  const unknown = notFoundPage(
+  const notFound = notFoundPage(
     site,
-    "There is no tool at this address.",
-    html`<p><a href="/catalog">Look through the catalogue</a></p>`
+    "This tool does not exist.",
+    html`<p><a href="/catalog">Browse the catalog</a></p>`
   )
 
   const one = pageRoute(
     "/catalog/:id",
     publicRead,
-    "A tool, for people",
+    "Tool details",
     Effect.fnUntraced(function* ({ params }) {
       const entry = yield* Effect.option(namedTool(catalog, params["id"] ?? ""))
-      return Option.isNone(entry) ? unknown : toolPage(site, yield* views.whole(entry.value), baseUrl)
+      return Option.isNone(entry) ? notFound : toolPage(site, yield* views.whole(entry.value), baseUrl)
     })
   )
 

@@ -1,5 +1,5 @@
 /**
- * What only the catalogue's pages need.
+ * Styles of the catalog and of tool pages.
  */
 export const catalogStyle = `
 .search{display:grid;gap:.9rem;grid-template-columns:minmax(0,1fr);align-items:start;margin:0 0 1.75rem}

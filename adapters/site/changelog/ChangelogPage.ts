@@ -1,5 +1,5 @@
 /**
- * What has changed, for people, and as Markdown for whoever reads that.
+ * The changelog as a page and as Markdown.
  */
 import { Effect } from "effect"
 import { publicRead } from "../../http/api/Access.ts"
@@ -9,7 +9,7 @@ import { type Html, html, prose } from "../kit/Html.ts"
 import { makeSite, type Site } from "../kit/Site.ts"
 
 export const changelogRoutes = Effect.map(makeSite, (site) => [
-  documentRoute("/changelog", publicRead, Effect.succeed(changelogPage(site, changelog)), "What has changed"),
+  documentRoute("/changelog", publicRead, Effect.succeed(changelogPage(site, changelog)), "Changelog"),
   documentRoute(
     "/changelog.md",
     publicRead,
@@ -18,25 +18,25 @@ export const changelogRoutes = Effect.map(makeSite, (site) => [
       headers: { "content-type": "text/markdown; charset=utf-8" },
       body: changelogMarkdown(changelog)
     }),
-    "What has changed, as Markdown"
+    "Changelog as Markdown"
   )
 ])
 
 export const changelogPage = (site: Site, entries: ReadonlyArray<ChangelogEntry>): EncodedReply =>
   site({
     title: "Changelog",
-    description: "What has changed in Agent Tool Billing, release by release.",
+    description: "Changes to Agent Tool Billing, by release.",
     path: "/changelog",
     body: html`
       <div class="narrow">
         <h1>Changelog</h1>
         ${entries.map(release)}
-        <p class="small muted">The same as <a href="/changelog.md">Markdown</a>.</p>
+        <p class="small muted"><a href="/changelog.md">View as Markdown</a></p>
       </div>
     `
   })
 
-const DAY = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" })
+const DAY = new Intl.DateTimeFormat("en-US", { dateStyle: "long", timeZone: "UTC" })
 
 const day = (date: string): Html => html`<time datetime="${date}">${DAY.format(Date.parse(`${date}T00:00:00Z`))}</time>`
 
@@ -44,7 +44,7 @@ const release = ({ from, parts, summary, to, version }: ChangelogEntry): Html =>
   const id = `v${version.replaceAll(".", "-")}`
   return html`<section id="${id}" aria-labelledby="${id}-title">
     <h2 id="${id}-title">${version}</h2>
-    <p class="muted">${from === to ? day(to) : html`${day(from)} to ${day(to)}`}</p>
+    <p class="muted">${from === to ? day(to) : html`${day(from)} – ${day(to)}`}</p>
     <p>${prose(summary)}</p>
     ${parts.map(
       ({ items, title }) =>

@@ -1,116 +1,111 @@
 /**
- * Caps that a developer puts on its own spending.
+ * Budgets: limits that a developer sets on its own spending.
  */
-import type { Budgets } from "../kit/Answers.browser.ts"
-import { ask, Refused } from "../kit/Api.browser.ts"
-import { confirmed } from "../kit/Confirm.browser.ts"
-import { deed, saying } from "../kit/Action.browser.ts"
+import { accountApi } from "../kit/AccountApi.browser.ts"
+import { actionButton, statusArea } from "../kit/Action.browser.ts"
+import { invalid } from "../kit/Api.browser.ts"
 import { el, empty, fill, notice } from "../kit/Dom.browser.ts"
-import { microcentsOf, moment, money } from "../kit/Figures.browser.ts"
+import { dateTime, money, parseDollars } from "../kit/Format.browser.ts"
 import { form } from "../kit/Form.browser.ts"
 import { type Panel, panel } from "../kit/Panel.browser.ts"
-import { keyOf } from "../kit/Session.browser.ts"
+import type { Budgets } from "../kit/Responses.browser.ts"
 import { table } from "../kit/Table.browser.ts"
 
 type Budget = Budgets["budgets"][number]
 
 const PATH = "/api/v1/market/budgets"
 
-export const CAP_PERIODS = [
-  ["day", "a day"],
-  ["month", "a month"],
-  ["total", "in all"]
+const api = accountApi("consumer")
+
+export const LIMIT_PERIODS = [
+  ["day", "per day"],
+  ["month", "per month"],
+  ["total", "in total"]
 ] as const
 
-/** Dollars that somebody typed into the field of that name. */
-export const amountIn = (name: string, dollars: string | undefined): number => {
-  const microcents = microcentsOf(dollars ?? "")
-  if (microcents !== undefined) return microcents
-  throw new Refused(422, { details: [{ path: [name], message: "Write dollars, such as 5.00." }] })
+export const periodLabel = (period = ""): string => LIMIT_PERIODS.find(([value]) => value === period)?.[1] ?? period
+
+/** The limit that was entered into the field `cap_microcents`. */
+export const limitIn = (dollars: string | undefined): number => {
+  const microcents = parseDollars(dollars)
+  if (microcents === undefined) throw invalid({ cap_microcents: "Enter an amount in dollars, such as 5.00." })
+  return microcents
 }
 
-export const budgets = (): Panel => {
-  const said = saying()
+export const budgetsPanel = (): Panel => {
+  const status = statusArea()
   return panel("budgets", "Budgets", async (reload) => {
-    const { budgets: rows } = await ask<Budgets>("GET", PATH, { key: keyOf("consumer") })
+    const { budgets } = await api.get<Budgets>(PATH)
     return [
-      said,
-      rows.length === 0
-        ? empty("No budgets: only the balance limits what your agents spend. A budget stops them earlier.")
-        : budgetTable(rows, said, reload),
-      el("details", {}, el("summary", {}, "Set a budget"), setting(said, reload))
+      status,
+      budgets.length === 0
+        ? empty("No budgets. Your balance is the only limit on what your agents spend.")
+        : budgetTable(budgets, status, reload),
+      el("details", {}, el("summary", {}, "Create budget"), createForm(status, reload))
     ]
   })
 }
 
-const budgetTable = (rows: ReadonlyArray<Budget>, said: HTMLElement, reload: () => Promise<void>): HTMLElement =>
+const budgetTable = (all: ReadonlyArray<Budget>, status: HTMLElement, reload: () => Promise<void>): HTMLElement =>
   table(
     "Budgets",
     [
-      { name: "For", cell: scopeOf },
-      { name: "Cap", cell: (one) => `${money(one.cap_microcents)} ${nameOf(one.period)}`, isNumber: true },
+      { name: "Scope", cell: scopeOf },
+      { name: "Limit", cell: (one) => `${money(one.cap_microcents)} ${periodLabel(one.period)}`, isNumber: true },
       { name: "Spent", cell: (one) => money(one.spent_microcents), isNumber: true },
-      { name: "Left", cell: (one) => money(one.left_microcents), isNumber: true },
-      { name: "Again full", cell: (one) => (one.resets_at === null ? "never" : moment(one.resets_at)) },
+      { name: "Remaining", cell: (one) => money(one.left_microcents), isNumber: true },
+      { name: "Resets", cell: (one) => (one.resets_at === null ? "Never" : dateTime(one.resets_at)) },
       {
         name: "",
-        cell: (one) => removing(one, said, reload)
+        cell: (one) =>
+          actionButton({
+            label: "Delete",
+            style: "plain tiny",
+            status,
+            confirm: {
+              title: "Delete this budget?",
+              text: ["Your agents can exceed it immediately."],
+              action: "Delete budget",
+              isDangerous: true
+            },
+            run: async (idempotencyKey) => {
+              await api.delete(`${PATH}/${one.budget_id}`, idempotencyKey)
+              await reload()
+              return "Budget deleted."
+            }
+          })
       }
     ],
-    rows
+    all
   )
 
-const removing = (one: Budget, said: HTMLElement, reload: () => Promise<void>): HTMLElement =>
-  deed(
-    "Remove",
-    said,
-    async (idempotencyKey) => {
-      const agreed = await confirmed({
-        title: "Remove this budget?",
-        text: [el("p", {}, "Your agents may then spend past it at once.")],
-        yes: "Remove it",
-        isDangerous: true
-      })
-      if (!agreed) return undefined
-      await ask("DELETE", `${PATH}/${one.budget_id}`, { key: keyOf("consumer"), idempotencyKey })
-      await reload()
-      return "Removed."
-    },
-    "plain tiny"
-  )
+const scopeOf = (one: Budget): Node | string => {
+  if (one.tool_id !== null) return el("a", { href: `/catalog/${one.tool_id}` }, "One tool")
+  return one.provider_id === null
+    ? "All calls"
+    : el("a", { href: `/catalog?provider_id=${one.provider_id}` }, "One provider")
+}
 
-const nameOf = (period: string): string => CAP_PERIODS.find(([value]) => value === period)?.[1] ?? period
-
-const scopeOf = (one: Budget): Node | string =>
-  one.tool_id === null
-    ? one.provider_id === null
-      ? "everything"
-      : el("a", { href: `/catalog?provider_id=${one.provider_id}` }, "one provider")
-    : el("a", { href: `/catalog/${one.tool_id}` }, "one tool")
-
-const setting = (said: HTMLElement, reload: () => Promise<void>): HTMLElement =>
+const createForm = (status: HTMLElement, reload: () => Promise<void>): HTMLElement =>
   form({
     id: "budget",
-    submit: "Set it",
+    submit: "Create budget",
     fields: [
-      { name: "cap_microcents", label: "Cap in dollars", type: "number", value: "5.00" },
-      { name: "period", label: "How often", type: "select", choices: CAP_PERIODS, value: "day" },
-      { name: "tool_id", label: "Only for the tool with this id", optional: true, hint: "A tool's page shows its id." },
-      { name: "provider_id", label: "Only for the provider with this id", optional: true }
+      { name: "cap_microcents", label: "Limit in dollars", type: "number", value: "5.00" },
+      { name: "period", label: "Period", type: "select", choices: LIMIT_PERIODS, value: "day" },
+      { name: "tool_id", label: "Tool ID", optional: true, hint: "Shown on the tool's page." },
+      { name: "provider_id", label: "Provider ID", optional: true }
     ],
-    send: async ({ cap_microcents: cap, period, provider_id: provider, tool_id: tool }, idempotencyKey) => {
-      await ask("POST", PATH, {
-        key: keyOf("consumer"),
-        idempotencyKey,
-        body: {
-          cap_microcents: amountIn("cap_microcents", cap),
-          period,
-          ...(tool === "" ? {} : { tool_id: tool }),
-          ...(provider === "" ? {} : { provider_id: provider })
-        }
-      })
+    send: async ({ cap_microcents: limit, period, provider_id: provider, tool_id: tool }, idempotencyKey) => {
+      const body = {
+        cap_microcents: limitIn(limit),
+        period,
+        ...(tool === "" ? {} : { tool_id: tool }),
+        ...(provider === "" ? {} : { provider_id: provider })
+      }
+      await api.post(PATH, body, idempotencyKey)
       await reload()
-      fill(said, notice("good", `Set: at most $${cap} ${nameOf(period ?? "")}.`))
+      fill(status, notice("good", `Budget created: $${limit} ${periodLabel(period)}.`))
       return undefined
     }
   })

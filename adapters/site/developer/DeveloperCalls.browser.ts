@@ -1,84 +1,56 @@
 /**
- * Calls, newest first, each with its receipt: to look at, to verify, to dispute.
+ * The developer's calls, newest first, each with its receipt and a button to dispute it.
  */
-import type { UsagePage } from "./Answers.browser.ts"
-import { ask } from "./Api.browser.ts"
-import { disputedReceipts } from "./Disputing.browser.ts"
-import { badge, button, el, empty } from "./Dom.browser.ts"
-import { milliseconds, moment, money } from "./Figures.browser.ts"
-import { type Panel, panel } from "./Panel.browser.ts"
-import { pages } from "./Paging.browser.ts"
-import { openReceipt } from "./ReceiptDialog.browser.ts"
-import { keyOf } from "./Session.browser.ts"
-import { table } from "./Table.browser.ts"
+import { accountApi } from "../kit/AccountApi.browser.ts"
+import { type Call, callColumns, USAGE_PATH } from "../kit/Calls.browser.ts"
+import { badge, button, el, empty } from "../kit/Dom.browser.ts"
+import { pagedList } from "../kit/PagedList.browser.ts"
+import { type Panel, panel } from "../kit/Panel.browser.ts"
+import { receiptButton } from "../kit/ReceiptDialog.browser.ts"
+import type { UsagePage } from "../kit/Responses.browser.ts"
+import { table } from "../kit/Table.browser.ts"
+import { disputedReceipts, openDisputeDialog } from "./DeveloperDisputes.browser.ts"
 
-type Call = UsagePage["records"][number]
-
-const OUTCOMES = {
-  success: ["Success", "good"],
-  error: ["Error", "bad"],
-  timeout: ["Too slow", "bad"],
-  rate_limited: ["Provider refused", "bad"]
-} as const
-
-const CALLS_AT_ONCE = 10
+const PAGE_SIZE = 10
 const DAYS_SHOWN = 90
 const DAY_MS = 86_400_000
 
-/** `dispute`: what to do about a call that was not worth its price; called back once that is done. */
-export const calls = (dispute: (call: Call, filed: () => void) => void): Panel =>
+export const callsPanel = (disputeFiled: () => void): Panel =>
   panel("calls", "Calls", async () => {
     const disputed = await disputedReceipts(Date.now() - DAYS_SHOWN * DAY_MS)
-    const found = await pages(
+    const callTable = (all: ReadonlyArray<Call>): HTMLElement =>
+      table(
+        "Calls",
+        [
+          ...callColumns((call) => el("a", { href: `/catalog/${call.tool_id}` }, call.tool_name)),
+          {
+            name: "",
+            cell: (call) => el("span", { class: "nowrap" }, receiptButton(call.receipt_id), " ", disputeCell(call))
+          }
+        ],
+        all
+      )
+    const disputeCell = (call: Call): HTMLElement | undefined => {
+      if (call.cost_microcents === 0) return undefined
+      if (disputed.has(call.receipt_id)) return badge("Disputed", "info")
+      const open = button(
+        "Dispute",
+        () =>
+          openDisputeDialog(call, () => {
+            open.replaceWith(badge("Disputed", "info"))
+            disputeFiled()
+          }),
+        "plain tiny"
+      )
+      return open
+    }
+    const list = await pagedList(
       async (cursor) => {
-        const query = new URLSearchParams({
-          period: `${DAYS_SHOWN}d`,
-          limit: String(CALLS_AT_ONCE),
-          ...(cursor === undefined ? {} : { cursor })
-        })
-        const page = await ask<UsagePage>("GET", `/api/v1/market/usage?${query}`, { key: keyOf("consumer") })
+        const query = { period: `${DAYS_SHOWN}d`, limit: PAGE_SIZE, cursor }
+        const page = await accountApi("consumer").get<UsagePage>(USAGE_PATH, query)
         return { items: page.records, next: page.next_cursor }
       },
-      (all) => [all.length === 0 ? empty("No calls in the last 90 days.") : callTable(all, disputed, dispute)]
+      (all) => (all.length === 0 ? empty(`No calls in the last ${DAYS_SHOWN} days.`) : callTable(all))
     )
-    return [found]
+    return [list]
   })
-
-const callTable = (
-  rows: ReadonlyArray<Call>,
-  disputed: ReadonlySet<string>,
-  dispute: (call: Call, filed: () => void) => void
-): HTMLElement =>
-  table(
-    "Calls",
-    [
-      { name: "When", cell: (call) => moment(call.created_at) },
-      { name: "Tool", cell: (call) => el("a", { href: `/catalog/${call.tool_id}` }, call.tool_name) },
-      { name: "Outcome", cell: ({ status }) => badge(OUTCOMES[status][0], OUTCOMES[status][1]) },
-      { name: "Cost", cell: (call) => money(call.cost_microcents), isNumber: true },
-      { name: "Took", cell: (call) => milliseconds(call.duration_ms), isNumber: true },
-      {
-        name: "",
-        cell: (call) =>
-          el(
-            "span",
-            { class: "nowrap" },
-            button("Receipt", () => openReceipt(call.receipt_id), "plain tiny"),
-            " ",
-            call.cost_microcents === 0 ? undefined : disputing(call, disputed, dispute)
-          )
-      }
-    ],
-    rows
-  )
-
-const disputing = (
-  call: Call,
-  disputed: ReadonlySet<string>,
-  dispute: (call: Call, filed: () => void) => void
-): HTMLElement => {
-  const mark = (): HTMLElement => badge("Disputed", "info")
-  if (disputed.has(call.receipt_id)) return mark()
-  const asking = button("Dispute", () => dispute(call, () => asking.replaceWith(mark())), "plain tiny")
-  return asking
-}

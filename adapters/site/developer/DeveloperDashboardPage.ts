@@ -1,11 +1,11 @@
 /**
- * The frame of the developer's dashboard; what is in it comes from the service as the key's owner may see it.
+ * The developer dashboard. Its content is loaded with the developer's key.
  */
 import { Effect } from "effect"
 import { publicRead } from "../../http/api/Access.ts"
 import { documentRoute } from "../../http/pipeline/Route.ts"
 import { html } from "../kit/Html.ts"
-import { makeSite } from "../kit/Site.ts"
+import { makeSite, needsScript } from "../kit/Site.ts"
 
 export const developerDashboardRoutes = Effect.map(makeSite, (site) => [
   documentRoute(
@@ -14,20 +14,16 @@ export const developerDashboardRoutes = Effect.map(makeSite, (site) => [
     Effect.succeed(
       site({
         title: "Developer dashboard",
-        description: "Balance, spending, calls and their receipts, budgets, grants, invoices and keys of a developer.",
+        description: "Balance, spending, calls, budgets, grants, disputes, invoices and API keys.",
         path: "/developers/dashboard",
         module: "developer/DeveloperDashboard",
         charts: true,
         body: html`
           <h1>Developer dashboard</h1>
-          <div id="dashboard">
-            <noscript
-              ><p class="notice">The dashboard needs JavaScript; the <a href="/docs">API</a> does not.</p></noscript
-            >
-          </div>
+          <div id="dashboard">${needsScript}</div>
         `
       })
     ),
-    "A developer's dashboard"
+    "Developer dashboard"
   )
 ])

@@ -1,24 +1,18 @@
 /**
- * Free calls that are left this month.
+ * Free calls used and remaining this month.
  */
-import type { FreeTiers } from "../kit/Answers.browser.ts"
-import { ask } from "../kit/Api.browser.ts"
+import { accountApi } from "../kit/AccountApi.browser.ts"
 import { el, empty } from "../kit/Dom.browser.ts"
-import { count, moment } from "../kit/Figures.browser.ts"
+import { count, dateTime } from "../kit/Format.browser.ts"
 import { type Panel, panel } from "../kit/Panel.browser.ts"
-import { keyOf } from "../kit/Session.browser.ts"
+import type { FreeTiers } from "../kit/Responses.browser.ts"
 import { table } from "../kit/Table.browser.ts"
 
-export const freeCalls = (): Panel =>
+export const freeCallsPanel = (): Panel =>
   panel("free-calls", "Free calls", async () => {
-    const { free_tiers: tiers, resets_at: resets } = await ask<FreeTiers>("GET", "/api/v1/market/free-tiers", {
-      key: keyOf("consumer")
-    })
-    if (tiers.length === 0) {
-      return [
-        empty("No free calls used this month. Tools that have them say so in the catalogue; they are used first.")
-      ]
-    }
+    const { free_tiers: tiers, resets_at: resets } =
+      await accountApi("consumer").get<FreeTiers>("/api/v1/market/free-tiers")
+    if (tiers.length === 0) return [empty("No free calls used this month. Free calls are used before paid ones.")]
     return [
       table(
         "Free calls this month",
@@ -26,10 +20,10 @@ export const freeCalls = (): Panel =>
           { name: "Tool", cell: (tier) => el("a", { href: `/catalog/${tier.tool_id}` }, tier.tool_name) },
           { name: "Provider", cell: ({ provider }) => provider },
           { name: "Used", cell: ({ used }) => count(used), isNumber: true },
-          { name: "Left", cell: ({ left }) => count(left), isNumber: true }
+          { name: "Remaining", cell: ({ left }) => count(left), isNumber: true }
         ],
         tiers
       ),
-      el("p", { class: "muted small" }, "All of them are there again ", moment(resets), ".")
+      el("p", { class: "muted small" }, "Resets ", dateTime(resets), ".")
     ]
   })

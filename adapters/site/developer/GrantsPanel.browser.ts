@@ -1,96 +1,93 @@
 /**
- * Which providers may bill a developer for calls that they report themselves.
+ * Grants: permission for a provider to bill the developer for calls that the provider reports.
  */
-import type { Grants } from "../kit/Answers.browser.ts"
-import { ask } from "../kit/Api.browser.ts"
-import { amountIn, CAP_PERIODS } from "./BudgetsPanel.browser.ts"
-import { confirmed } from "../kit/Confirm.browser.ts"
-import { deed, saying } from "../kit/Action.browser.ts"
+import { accountApi } from "../kit/AccountApi.browser.ts"
+import { actionButton, statusArea } from "../kit/Action.browser.ts"
 import { badge, el, empty } from "../kit/Dom.browser.ts"
-import { moment, money, plural } from "../kit/Figures.browser.ts"
+import { dateTime, money, plural } from "../kit/Format.browser.ts"
 import { form } from "../kit/Form.browser.ts"
 import { type Panel, panel } from "../kit/Panel.browser.ts"
-import { keyOf } from "../kit/Session.browser.ts"
+import type { Grants } from "../kit/Responses.browser.ts"
 import { table } from "../kit/Table.browser.ts"
+import { LIMIT_PERIODS, limitIn, periodLabel } from "./BudgetsPanel.browser.ts"
 
 type Grant = Grants["grants"][number]
 
 const PATH = "/api/v1/market/grants"
 
-const STATES = { active: ["Active", "good"], revoked: ["Taken back", ""], expired: ["Over", ""] } as const
+const STATUSES = { active: ["Active", "good"], revoked: ["Revoked", ""], expired: ["Expired", ""] } as const
 
-export const grants = (): Panel => {
-  const said = saying()
+const api = accountApi("consumer")
+
+export const grantsPanel = (): Panel => {
+  const status = statusArea()
   return panel("grants", "Grants", async (reload) => {
-    const { grants: rows } = await ask<Grants>("GET", PATH, { key: keyOf("consumer") })
+    const { grants } = await api.get<Grants>(PATH)
     return [
-      said,
-      rows.length === 0
-        ? empty("No grants: nobody bills you but the proxy. A provider that meters its own calls needs one from you.")
-        : grantTable(rows, said, reload),
-      el("details", {}, el("summary", {}, "Let a provider bill you"), giving(reload))
+      status,
+      grants.length === 0
+        ? empty("No grants. A provider that reports its own calls needs one to bill you.")
+        : grantTable(grants, status, reload),
+      el("details", {}, el("summary", {}, "Create grant"), createForm(reload))
     ]
   })
 }
 
-const grantTable = (rows: ReadonlyArray<Grant>, said: HTMLElement, reload: () => Promise<void>): HTMLElement =>
+const grantTable = (all: ReadonlyArray<Grant>, status: HTMLElement, reload: () => Promise<void>): HTMLElement =>
   table(
     "Grants",
     [
       {
-        name: "To",
+        name: "Provider",
         cell: (one) =>
           el(
             "span",
             {},
-            el("a", { href: `/catalog?provider_id=${one.provider_id}` }, `provider ${one.provider_id.slice(0, 8)}`),
+            el("a", { href: `/catalog?provider_id=${one.provider_id}` }, one.provider_id.slice(0, 8)),
             one.tool_ids.length === 0 ? ", all tools" : `, ${plural(one.tool_ids.length, "tool")}`
           )
       },
-      { name: "", cell: ({ status }) => badge(STATES[status][0], STATES[status][1]) },
-      {
-        name: "Cap",
-        cell: (one) => `${money(one.cap_microcents)} ${CAP_PERIODS.find(([value]) => value === one.period)![1]}`,
-        isNumber: true
-      },
+      { name: "Status", cell: (one) => badge(STATUSES[one.status][0], STATUSES[one.status][1]) },
+      { name: "Limit", cell: (one) => `${money(one.cap_microcents)} ${periodLabel(one.period)}`, isNumber: true },
       { name: "Spent", cell: (one) => money(one.spent_microcents), isNumber: true },
-      { name: "Until", cell: (one) => (one.expires_at === null ? "You take it back" : moment(one.expires_at)) },
-      { name: "", cell: (one) => (one.status === "active" ? revoking(one, said, reload) : undefined) }
+      { name: "Expires", cell: (one) => (one.expires_at === null ? "Never" : dateTime(one.expires_at)) },
+      {
+        name: "",
+        cell: (one) =>
+          one.status !== "active"
+            ? undefined
+            : actionButton({
+                label: "Revoke",
+                style: "plain tiny",
+                status,
+                confirm: {
+                  title: "Revoke this grant?",
+                  text: ["The provider can no longer bill you. Calls that were already billed stay billed."],
+                  action: "Revoke grant",
+                  isDangerous: true
+                },
+                run: async (idempotencyKey) => {
+                  await api.delete(`${PATH}/${one.grant_id}`, idempotencyKey)
+                  await reload()
+                  return "Grant revoked."
+                }
+              })
+      }
     ],
-    rows
+    all
   )
 
-const revoking = ({ grant_id: id }: Grant, said: HTMLElement, reload: () => Promise<void>): HTMLElement =>
-  deed(
-    "Take back",
-    said,
-    async (idempotencyKey) => {
-      const agreed = await confirmed({
-        title: "Take this grant back?",
-        text: [el("p", {}, "What was billed under it stays billed.")],
-        yes: "Take it back",
-        isDangerous: true
-      })
-      if (!agreed) return undefined
-      await ask("DELETE", `${PATH}/${id}`, { key: keyOf("consumer"), idempotencyKey })
-      await reload()
-      return "Taken back."
-    },
-    "plain tiny"
-  )
-
-const giving = (reload: () => Promise<void>): HTMLElement =>
+const createForm = (reload: () => Promise<void>): HTMLElement =>
   form({
     id: "grant",
-    submit: "Give the grant",
+    submit: "Create grant",
     fields: [
-      { name: "provider_id", label: "Id of the provider", hint: "The page of one of its tools shows it." },
-      { name: "cap_microcents", label: "At most, in dollars", type: "number", value: "5.00" },
-      { name: "period", label: "How often", type: "select", choices: CAP_PERIODS, value: "month" }
+      { name: "provider_id", label: "Provider ID", hint: "Shown on the pages of its tools." },
+      { name: "cap_microcents", label: "Limit in dollars", type: "number", value: "5.00" },
+      { name: "period", label: "Period", type: "select", choices: LIMIT_PERIODS, value: "month" }
     ],
-    send: async ({ cap_microcents: cap, period, provider_id: provider }, idempotencyKey) => {
-      const body = { provider_id: provider, cap_microcents: amountIn("cap_microcents", cap), period }
-      await ask("POST", PATH, { key: keyOf("consumer"), idempotencyKey, body })
+    send: async ({ cap_microcents: limit, period, provider_id }, idempotencyKey) => {
+      await api.post(PATH, { provider_id, cap_microcents: limitIn(limit), period }, idempotencyKey)
       await reload()
       return undefined
     }

@@ -1,5 +1,5 @@
 /**
- * One endpoint on the documentation page: who may call it, what it takes, what it answers, and a call to copy.
+ * An endpoint in the API reference: roles, parameters, body, responses, errors and examples.
  */
 import { type Located, type OpenApiDocument, type Response, responseOf } from "../../http/openapi/OpenApiModel.ts"
 import { callers } from "../../http/openapi/Operations.ts"
@@ -30,12 +30,12 @@ export const endpointSection = (located: Located, document: OpenApiDocument): Ht
           .map((paragraph) => (paragraph === who ? html`<p class="who">${who}</p>` : html`<p>${prose(paragraph)}</p>`))}
         ${operation.parameters.length === 0 ? "" : parameterTable(operation.parameters, schemas)}
         ${body === undefined ? "" : fieldTables("Body", body.schema, schemas, true)}
-        <h4>What it answers</h4>
-        ${answersOf(located, document).map(
+        <h4>Responses</h4>
+        ${successResponsesOf(located, document).map(
           ([status, response]) =>
             html`<details class="answer">
               <summary>${statusBadge(status)} ${prose(response.description)}</summary>
-              ${fieldTables(`Answer ${status}`, successOf(response)!.schema, schemas, false)}
+              ${fieldTables(`Response ${status}`, successOf(response)!.schema, schemas, false)}
             </details>`
         )}
         ${problemList(responsesOf(located, document))}
@@ -45,21 +45,21 @@ export const endpointSection = (located: Located, document: OpenApiDocument): Ht
   </article>`
 }
 
-/** The call, and what it answers. */
+/** Example request and responses. */
 export const examples = (located: Located, document: OpenApiDocument): ReadonlyArray<Html> => [
   html`<figure>
-    <figcaption>Request <span class="hint">a click selects it all</span></figcaption>
+    <figcaption>Request <span class="hint">Click to select</span></figcaption>
     <pre><code class="whole">${breakable(curlExample(located, document.servers[0]?.url ?? ""))}</code></pre>
   </figure>`,
-  ...answersOf(located, document).map(
+  ...successResponsesOf(located, document).map(
     ([status, response]) =>
       html`<figure>
-        <figcaption>Answer ${status}</figcaption>
+        <figcaption>Response ${status}</figcaption>
         <pre
           class="tall"
           tabindex="0"
           role="group"
-          aria-label="Answer ${status} of ${located.method} ${located.path}"
+          aria-label="Response ${status} of ${located.method} ${located.path}"
         ><code>${response.content[JSON_TYPE] === undefined ? String(successOf(response)!.example) : jsonView(successOf(response)!.example ?? null)}</code></pre>
       </figure>`
   )
@@ -68,15 +68,15 @@ export const examples = (located: Located, document: OpenApiDocument): ReadonlyA
 const responsesOf = ({ operation }: Located, document: OpenApiDocument) =>
   Object.entries(operation.responses).map(([status, response]) => [status, responseOf(document, response)] as const)
 
-const answersOf = (located: Located, document: OpenApiDocument) =>
+const successResponsesOf = (located: Located, document: OpenApiDocument) =>
   responsesOf(located, document).filter(([, response]) => successOf(response) !== undefined)
 
-/** JSON nearly always; a text or bytes where a standard says so. */
+/** JSON, or the format of a standard. */
 const successOf = (response: Response) =>
   Object.entries(response.content).find(([type]) => type !== "application/problem+json")?.[1]
 
 const problemList = (responses: ReadonlyArray<readonly [string, Response]>): Html =>
-  html`<h4>What can go wrong</h4>
+  html`<h4>Errors</h4>
     <ul class="problems">
       ${responses.flatMap(([status, response]) =>
         codesOf(response).map(

@@ -1,5 +1,5 @@
 /**
- * What a newcomer needs to know before the reference: how to begin, and the rules that hold everywhere.
+ * The chapters before the API reference: quickstart and the rules that apply to every endpoint.
  */
 import { KEYS_PER_OWNER_MAX } from "../../../domain/accounts/ApiKey.ts"
 import { IDEMPOTENCY_DAYS_KEPT } from "../../../domain/shared/Idempotency.ts"
@@ -9,13 +9,13 @@ import type { OpenApiDocument } from "../../http/openapi/OpenApiModel.ts"
 import { exampleProblem, guide, statuses } from "../../http/openapi/ProblemGuide.ts"
 import { BODY_BYTES_MAX, JSON_DEPTH_MAX } from "../../http/pipeline/RequestBody.ts"
 import { codesIn, statusBadge } from "./DocsEndpoint.ts"
-import { names } from "./DocsNames.ts"
-import { firstSteps } from "./DocsSteps.ts"
+import { toolNames } from "./DocsNames.ts"
+import { quickstart } from "./DocsQuickstart.ts"
 import { breakable, type Html, html, prose } from "../kit/Html.ts"
 import { jsonView } from "../kit/JsonView.ts"
 
-/** Requests a minute; 0: no limit. */
-export interface DocsFacts {
+/** In requests per minute; 0: no limit. */
+export interface DocumentedLimits {
   readonly addressRpm: number
   readonly registrationRpm: number
   readonly consumerRpm: number
@@ -23,25 +23,25 @@ export interface DocsFacts {
   readonly providerRpm: number
 }
 
-/** Anchor and heading of every part, in reading order. */
+/** Anchor and heading of each chapter. */
 export const parts = [
-  ["start", "Begin in five minutes"],
-  ["keys", "Keys"],
-  ["names", "How tools are named"],
-  ["money", "How money is written"],
-  ["idempotency", "Sending a request again"],
+  ["start", "Quickstart"],
+  ["keys", "Authentication"],
+  ["names", "Tool names"],
+  ["money", "Amounts"],
+  ["idempotency", "Idempotent requests"],
   ["errors", "Errors"],
   ["limits", "Limits"],
-  ["pages", "Pages of a list"]
+  ["pages", "Pagination"]
 ] as const
 
 type PartId = (typeof parts)[number][0]
 
-export const introduction = (document: OpenApiDocument, facts: DocsFacts): ReadonlyArray<Html> => {
+export const introduction = (document: OpenApiDocument, facts: DocumentedLimits): ReadonlyArray<Html> => {
   const bodies: Readonly<Record<PartId, Html>> = {
-    start: firstSteps(document),
+    start: quickstart(document),
     keys,
-    names,
+    names: toolNames,
     money,
     idempotency,
     errors: errors(document),
@@ -57,24 +57,23 @@ export const introduction = (document: OpenApiDocument, facts: DocsFacts): Reado
   )
 }
 
-const keys = html`<p>Send your key with every request that is yours:</p>
+const keys = html`<p>Send your API key in the <code>Authorization</code> header:</p>
   <pre><code>Authorization: Bearer atb_c_…</code></pre>
   <ul>
     <li>
-      <code>atb_c_</code> begins a consumer's key, <code>atb_p_</code> a provider's. Each endpoint below says whose key
-      it needs.
+      Consumer keys begin with <code>atb_c_</code>, provider keys with <code>atb_p_</code>. The reference names the role
+      that each endpoint requires.
     </li>
-    <li>A key is shown once, when it is made. Only its hash is kept, so nobody can look it up for you.</li>
+    <li>A key is shown only once, when it is created. Only its hash is stored.</li>
     <li>
-      You may have up to ${KEYS_PER_OWNER_MAX} live keys, each with a label and an end if you like. Rotation gives you a
-      new one while the old one works on for the grace time that you choose.
+      An account can have up to ${KEYS_PER_OWNER_MAX} active keys, with a label and an optional expiry. Rotating a key
+      creates a new one; the old one remains valid for the grace period that you choose.
     </li>
-    <li>A revoked key is refused everywhere within a second.</li>
+    <li>Revoked keys are rejected within a second.</li>
   </ul>`
 
 const money = html`<p>
-    Amounts are whole numbers of <strong>microcents</strong>, in fields that end in <code>_microcents</code>. They are
-    never rounded and never a decimal number.
+    Amounts are integers in <strong>microcents</strong>, in fields that end in <code>_microcents</code>. They are exact.
   </p>
   <table class="plain">
     <caption>
@@ -83,71 +82,69 @@ const money = html`<p>
     <thead>
       <tr>
         <th scope="col">Amount</th>
-        <th scope="col">In microcents</th>
+        <th scope="col">Microcents</th>
       </tr>
     </thead>
     <tbody>
       <tr>
-        <th scope="row">1 US dollar</th>
-        <td>1 000 000</td>
+        <th scope="row">$1.00</th>
+        <td>1,000,000</td>
       </tr>
       <tr>
-        <th scope="row">1 cent</th>
-        <td>10 000</td>
+        <th scope="row">$0.01</th>
+        <td>10,000</td>
       </tr>
       <tr>
-        <th scope="row">a call at $0.0005</th>
+        <th scope="row">$0.0005</th>
         <td>500</td>
       </tr>
     </tbody>
   </table>
   <p>
-    Beside them, for people, stand whole cents (<code>*_cents</code>, rounded toward zero) and texts such as
-    <code>$12.34</code>. Do not compute with those. The platform keeps 10 % of what is billed; the provider gets the
-    rest, exactly.
+    Fields that end in <code>_cents</code> (rounded toward zero) and strings such as <code>$12.34</code> are for display
+    only. The platform fee is 10% of the billed amount; the provider receives the rest.
   </p>`
 
 const idempotency = html`<p>
-    A network may lose an answer. Send an <code>Idempotency-Key</code> of your own making with every POST, a UUID for
-    instance, and you can send the same request again until you hear back:
+    Send an <code>Idempotency-Key</code> header, such as a UUID, with every POST. You can then retry a request safely if
+    the response is lost:
   </p>
   <ul>
     <li>
-      <strong>Same key, same request:</strong> the stored answer again, with <code>Idempotent-Replay: true</code>.
-      Nothing is done or charged twice.
+      <strong>Same key, same request:</strong> returns the stored response with <code>Idempotent-Replay: true</code>.
+      The operation is not repeated or charged again.
     </li>
-    <li><strong>Same key, another request:</strong> 409 <code>IDEMPOTENCY_CONFLICT</code>.</li>
+    <li><strong>Same key, different request:</strong> 409 <code>IDEMPOTENCY_CONFLICT</code>.</li>
     <li>
-      <strong>A registration without a key:</strong> its answer shows an API key, so it is not repeated. The second
-      request is 409 and creates nothing; send a new key to register another account.
+      <strong>Registration without authentication:</strong> the response contains an API key and is not replayed. A
+      repeated request returns 409; use a new idempotency key to register another account.
     </li>
     <li>
-      <strong>The first one is still under way:</strong> the second waits for it, or gets 409 with
+      <strong>First request still in progress:</strong> the second one waits for it, or returns 409 with
       <code>Retry-After</code>.
     </li>
-    <li><strong>The first one failed and changed nothing:</strong> the key is free again.</li>
+    <li><strong>First request failed without effect:</strong> the key can be used again.</li>
   </ul>
-  <p>Keys are yours alone and are remembered for at least ${IDEMPOTENCY_DAYS_KEPT} days.</p>`
+  <p>Idempotency keys are scoped to your account and kept for at least ${IDEMPOTENCY_DAYS_KEPT} days.</p>`
 
-/** What is answered to a request that reaches no endpoint. */
-const BEFORE_ANY_ENDPOINT = ["NOT_FOUND", "METHOD_NOT_ALLOWED", "REQUEST_TIMEOUT", "HEADERS_TOO_LARGE"]
+/** Errors of requests that match no endpoint. */
+const ROUTING_ERRORS = ["NOT_FOUND", "METHOD_NOT_ALLOWED", "REQUEST_TIMEOUT", "HEADERS_TOO_LARGE"]
 
 const errors = (document: OpenApiDocument): Html => {
-  const possible = new Set<string>([...BEFORE_ANY_ENDPOINT, ...codesIn(document)])
+  const possible = new Set<string>([...ROUTING_ERRORS, ...codesIn(document)])
   return html`<p>
-      Whatever goes wrong is answered as <code>application/problem+json</code> (RFC 9457). Branch on <code>code</code>,
-      show <code>message</code>, and name <code>request_id</code> when you ask for help. <code>type</code> is the
-      address of the code's entry in this table; <code>details</code> lists every fault with its path.
+      Errors are <code>application/problem+json</code> (RFC 9457). Branch on <code>code</code>, display
+      <code>message</code>, and quote <code>request_id</code> in support requests. <code>type</code> links to the code's
+      entry in this table; <code>details</code> lists each invalid field with its path.
     </p>
     <p>
-      Unknown body fields and query parameters are rejected with 422 and the nearest known name, so a typo never costs
-      money. Free-form objects such as <code>input</code> and <code>metadata</code> take any field, and
-      <code>utm_*</code> parameters are ignored.
+      Unknown body fields and query parameters are rejected with 422 and the nearest known name. Free-form objects such
+      as <code>input</code> and <code>metadata</code> accept any field, and <code>utm_*</code> parameters are ignored.
     </p>
     <pre><code>${jsonView(exampleProblem(422, "VALIDATION_ERROR"))}</code></pre>
     <table class="codes" role="table">
       <caption>
-        Every code
+        Error codes
       </caption>
       <thead role="rowgroup">
         <tr role="row">
@@ -171,36 +168,30 @@ const errors = (document: OpenApiDocument): Html => {
     </table>`
 }
 
-const limits = (facts: DocsFacts): Html =>
+const limits = (facts: DocumentedLimits): Html =>
   html`<ul>
     <li>
-      Requests from one address: ${perMinute(facts.addressRpm)}. Registrations from it:
+      Requests per IP address: ${perMinute(facts.addressRpm)}. Registrations per IP address:
       ${perMinute(facts.registrationRpm)}.
     </li>
     <li>
-      Of a consumer that asked for nothing:
-      ${perMinute(facts.consumerRpm)}${facts.consumerRpm === 0 ? "" : html`, up to ${facts.consumerRpmMax} where it asked for more`}.
-      Of a provider: ${perMinute(facts.providerRpm)}.
+      Requests per consumer:
+      ${perMinute(facts.consumerRpm)}${facts.consumerRpm === 0 ? "" : html`, or up to ${facts.consumerRpmMax} if requested at registration`}.
+      Requests per provider: ${perMinute(facts.providerRpm)}.
     </li>
     <li>
-      <code>X-RateLimit-Limit</code>, <code>X-RateLimit-Remaining</code> and <code>X-RateLimit-Reset</code> (seconds)
-      say where you stand. Past the limit comes 429 with <code>Retry-After</code>.
+      Responses carry <code>X-RateLimit-Limit</code>, <code>X-RateLimit-Remaining</code> and
+      <code>X-RateLimit-Reset</code> (seconds). Requests over the limit return 429 with <code>Retry-After</code>.
     </li>
-    <li>
-      A body has at most ${BODY_BYTES_MAX / 1_048_576} MiB, is JSON in UTF-8, and is nested at most ${JSON_DEPTH_MAX}
-      levels deep.
-    </li>
-    <li>
-      Every answer carries <code>X-Request-Id</code>: yours if you sent one, else a new one. <code>traceparent</code> is
-      taken up.
-    </li>
+    <li>Request bodies: JSON in UTF-8, at most ${BODY_BYTES_MAX / 1_048_576} MiB and ${JSON_DEPTH_MAX} levels deep.</li>
+    <li>Responses carry <code>X-Request-Id</code>: yours if you sent one. <code>traceparent</code> is supported.</li>
   </ul>`
 
-const perMinute = (rpm: number): string => (rpm === 0 ? "no limit" : `${rpm} a minute`)
+const perMinute = (rpm: number): string => (rpm === 0 ? "no limit" : `${rpm} per minute`)
 
 const pages = html`<p>
-  Lists take <code>limit</code> (${PAGE_LIMIT_DEFAULT} if absent, mostly ${PAGE_LIMIT_MAX} at most) and answer
-  <code>next_cursor</code>. Send that as <code>cursor</code> for the next page, until it is <code>null</code>: a page
-  stays right while items are being added. <code>offset</code> is there for clients that count;
-  <code>total</code> counts the whole filtered list.
+  Lists accept <code>limit</code> (default ${PAGE_LIMIT_DEFAULT}, usually at most ${PAGE_LIMIT_MAX}) and return
+  <code>next_cursor</code>. Send it as <code>cursor</code> to get the next page, until it is <code>null</code>. Cursors
+  are stable while items are added. <code>offset</code> is supported too; <code>total</code> counts the whole filtered
+  list.
 </p>`

@@ -1,6 +1,6 @@
 /**
- * The documentation for people, made from the OpenAPI document, and the document itself. Both are rendered once,
- * for whoever asks first: a start does not wait for them.
+ * The documentation page, generated from the OpenAPI document, and the document itself. Both are rendered at the first
+ * request, so that they do not delay the start.
  */
 import { Effect } from "effect"
 import { RateLimitPolicy } from "../../../domain/accounts/RateLimitPolicy.ts"
@@ -12,7 +12,7 @@ import { type Located, type OpenApiDocument, operationsOf } from "../../http/ope
 import { RateLimitSettings } from "../../http/pipeline/RateLimits.ts"
 import { documentRoute, type EncodedReply } from "../../http/pipeline/Route.ts"
 import { anchorOf, endpointSection, examples, methodBadge } from "./DocsEndpoint.ts"
-import { type DocsFacts, introduction, parts } from "./DocsIntroduction.ts"
+import { type DocumentedLimits, introduction, parts } from "./DocsIntroduction.ts"
 import { docsStyle } from "./DocsStyle.ts"
 import { type Html, html } from "../kit/Html.ts"
 import { pageReply } from "../kit/Page.ts"
@@ -38,8 +38,8 @@ export const docsRoutes = Effect.gen(function* () {
     body: JSON.stringify(document())
   }))
   return [
-    documentRoute("/docs", publicRead, Effect.sync(page), "The documentation, for people"),
-    documentRoute("/api/openapi.json", publicRead, Effect.sync(json), "The whole contract as OpenAPI 3.1")
+    documentRoute("/docs", publicRead, Effect.sync(page), "Documentation"),
+    documentRoute("/api/openapi.json", publicRead, Effect.sync(json), "OpenAPI 3.1 document")
   ]
 })
 
@@ -48,14 +48,14 @@ const once = <A extends object>(make: () => A): (() => A) => {
   return () => (made ??= make())
 }
 
-export const docsPage = (document: OpenApiDocument, facts: DocsFacts): EncodedReply => {
+export const docsPage = (document: OpenApiDocument, facts: DocumentedLimits): EncodedReply => {
   const groups = groupsOf(document)
   return pageReply({
     title: `${document.info.title}: documentation`,
     description: document.info.summary,
     style: docsStyle,
     body: html`
-      <a class="skip" href="#main">Skip to the content</a>
+      <a class="skip" href="#main">Skip to content</a>
       ${siteHeader("/docs")}
       <div class="frame">
         ${contents(groups)}
@@ -75,13 +75,13 @@ interface Group {
   readonly operations: ReadonlyArray<Located>
 }
 
-/** In the contract's order: the document's own is that of its paths. */
+/** In the contract's order; the document is sorted by path. */
 const groupsOf = (document: OpenApiDocument): ReadonlyArray<Group> => {
   const order = new Map(
     allEndpoints().map(({ method, path }, index) => [`${method} ${path.replace(/:(\w+)/gu, "{$1}")}`, index])
   )
-  const placeOf = ({ method, path }: Located) => order.get(`${method} ${path}`) ?? order.size
-  const operations = operationsOf(document).toSorted((a, b) => placeOf(a) - placeOf(b))
+  const positionOf = ({ method, path }: Located) => order.get(`${method} ${path}`) ?? order.size
+  const operations = operationsOf(document).toSorted((a, b) => positionOf(a) - positionOf(b))
   return document.tags.map(({ name, description }) => ({
     id: `group-${name.toLowerCase().replace(/[^a-z0-9]+/gu, "-")}`,
     name,
@@ -115,28 +115,15 @@ const hero = (document: OpenApiDocument): Html =>
     <div class="pitch">
       <h1 id="title">${document.info.title}</h1>
       <p class="lead">${document.info.summary}</p>
-      <ul class="promises">
-        <li>
-          <strong>Agents</strong> find tools, see what a call costs before they make it, and get a receipt that anybody
-          can verify.
-        </li>
-        <li>
-          <strong>Providers</strong> register an MCP server and price its tools, as low as a ten-thousandth of a cent a
-          call.
-        </li>
-        <li>
-          <strong>Both</strong> need one key and plain JSON over HTTP, and may send any request again without harm.
-        </li>
-      </ul>
       <p class="base">
         <span class="label">Base URL</span> <code class="whole">${document.servers[0]?.url ?? ""}</code>
       </p>
     </div>
-    ${firstCall(document)}
+    ${sampleRequest(document)}
   </section>`
 
-/** A read that anybody can try at once. */
-const firstCall = (document: OpenApiDocument): Html | undefined => {
+/** A request that needs no key. */
+const sampleRequest = (document: OpenApiDocument): Html | undefined => {
   const found = operationsOf(document).find(({ method, path }) => method === "GET" && path === "/api/market/catalog")
   return found === undefined ? undefined : html`<div>${examples(found, document)}</div>`
 }

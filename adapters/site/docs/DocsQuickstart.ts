@@ -1,79 +1,51 @@
 /**
- * The first five minutes, for those who have an agent and those who have tools: calls to copy, one after the other.
+ * The quickstart of the documentation: requests to copy, for developers and providers.
  */
-import { type Located, type OpenApiDocument, operationsOf } from "../../http/openapi/OpenApiModel.ts"
+import { type OpenApiDocument, operationsOf } from "../../http/openapi/OpenApiModel.ts"
 import { curlExample } from "../kit/CurlExample.ts"
-import { anchorOf } from "./DocsEndpoint.ts"
 import { breakable, type Html, html, prose } from "../kit/Html.ts"
+import { anchorOf } from "./DocsEndpoint.ts"
 
-interface Step {
-  readonly method: string
-  readonly path: string
-  readonly text: string
-}
+type Step = readonly [method: string, path: string, text: string]
 
-const agentSteps: ReadonlyArray<Step> = [
-  {
-    method: "POST",
-    path: "/api/market/register-consumer",
-    text: "Register your agent. Keep the `api_key` of the answer, it is shown only now; the examples expect it in `$CONSUMER_KEY`."
-  },
-  {
-    method: "GET",
-    path: "/api/market/catalog",
-    text: "Find a tool and see what a call costs, before you pay for one."
-  },
-  { method: "POST", path: "/api/market/balance/load", text: "Load your balance." },
-  {
-    method: "POST",
-    path: "/api/market/proxy",
-    text: "Call the tool. The answer carries the tool's own result, what it cost, and a receipt."
-  },
-  { method: "POST", path: "/api/v1/verify", text: "Verify the receipt. Anybody can." }
+const developerSteps: ReadonlyArray<Step> = [
+  ["POST", "/api/market/register-consumer", "Register. Save the `api_key` as `$CONSUMER_KEY`: it is shown only once."],
+  ["GET", "/api/market/catalog", "Find a tool and its price."],
+  ["POST", "/api/market/balance/load", "Add funds."],
+  ["POST", "/api/market/proxy", "Call the tool. The response has its result, the cost and a receipt."],
+  ["POST", "/api/v1/verify", "Verify the receipt."]
 ]
 
 const providerSteps: ReadonlyArray<Step> = [
-  {
-    method: "POST",
-    path: "/api/market/register-provider",
-    text: "Register your MCP server. Keep the `api_key` of the answer, it is shown only now; the examples expect it in `$PROVIDER_KEY`."
-  },
-  { method: "POST", path: "/api/market/tools", text: "Put your tools and prices in; send them again to change them." },
-  { method: "GET", path: "/api/v1/market/pricing", text: "See your prices as everybody does." },
-  {
-    method: "GET",
-    path: "/api/v1/market/usage/summary",
-    text: "See which of your tools are called, and what that adds up to."
-  }
+  [
+    "POST",
+    "/api/market/register-provider",
+    "Register your MCP server. Save the `api_key` as `$PROVIDER_KEY`: it is shown only once."
+  ],
+  ["POST", "/api/market/tools", "List your tools with their prices. Send them again to change them."],
+  ["GET", "/api/v1/market/pricing", "See your public prices."],
+  ["GET", "/api/v1/market/usage/summary", "See usage and revenue by tool."]
 ]
 
-/** Steps whose endpoint does not exist in this service are left out. */
-export const firstSteps = (document: OpenApiDocument): Html => {
+/** Leaves out steps whose endpoint this service does not have. */
+export const quickstart = (document: OpenApiDocument): Html => {
   const all = operationsOf(document)
-  const known = (steps: ReadonlyArray<Step>) =>
-    steps.flatMap((step) => {
-      const found = all.find((located) => located.method === step.method && located.path === step.path)
-      return found === undefined ? [] : [{ text: step.text, found }]
-    })
-  const list = (
-    title: string,
-    role: string,
-    steps: ReadonlyArray<{ readonly text: string; readonly found: Located }>
-  ) =>
+  const track = (title: string, role: string, steps: ReadonlyArray<Step>) =>
     html`<section class="track">
       <h3>${title}</h3>
       <ol class="steps">
-        ${steps.map(
-          ({ text, found }) =>
-            html`<li>
-              <p>${prose(text)} <a href="#${anchorOf(found)}">${found.operation.summary}</a></p>
-              <pre><code class="whole">${breakable(curlExample(found, document.servers[0]?.url ?? "", role))}</code></pre>
-            </li>`
-        )}
+        ${steps.map(([method, path, text]) => {
+          const found = all.find((located) => located.method === method && located.path === path)
+          return found === undefined
+            ? undefined
+            : html`<li>
+                <p>${prose(text)} <a href="#${anchorOf(found)}">${found.operation.summary}</a></p>
+                <pre><code class="whole">${breakable(curlExample(found, document.servers[0]?.url ?? "", role))}</code></pre>
+              </li>`
+        })}
       </ol>
     </section>`
-  return html`<p>Nothing to install: everything is JSON over HTTP. A click on an example selects it all.</p>
-    <div class="tracks">
-      ${list("You have an agent", "consumer", known(agentSteps))}${list("You have tools", "provider", known(providerSteps))}
-    </div>`
+  return html`<div class="tracks">
+    ${track("Developers", "consumer", developerSteps)}${track("Providers", "provider", providerSteps)}
+  </div>`
 }

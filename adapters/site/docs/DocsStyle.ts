@@ -1,6 +1,5 @@
 /**
- * How the documentation is laid out: contents beside the text, examples beside the tables, and all of it in one column
- * on a narrow screen.
+ * Styles of the documentation: contents, text and examples side by side, in one column on narrow screens.
  */
 import { pageStyle } from "../kit/PageStyle.ts"
 import { frameStyle } from "../kit/SiteStyle.ts"
@@ -17,7 +16,6 @@ export const docsStyle = `${pageStyle}${frameStyle}.site nav,.foot{max-width:100
 main{padding:0 1.25rem;min-width:0}
 .hero{padding:2.5rem 0 1.5rem}
 .lead{font-size:1.25rem;line-height:1.45;color:var(--muted);max-width:40rem;text-wrap:pretty}
-.promises{max-width:44rem}
 .hero .tall{max-height:16rem}
 .base{display:flex;flex-wrap:wrap;gap:.25rem .75rem;align-items:baseline;background:var(--panel);border:1px solid var(--line);border-radius:10px;padding:.7rem 1rem;max-width:44rem}
 .base .label{color:var(--muted);font-size:.875rem}

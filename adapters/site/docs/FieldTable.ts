@@ -1,9 +1,9 @@
 /**
- * The fields of a body, those of inner objects under their path, in a table that is still one on a narrow screen.
+ * Tables of fields and parameters. Nested fields are listed by path.
  */
 import { type JsonSchema, nameOfRef, type OpenApiDocument, type Parameter } from "../../http/openapi/OpenApiModel.ts"
 import { breakable, type Html, html, prose } from "../kit/Html.ts"
-import { limitsOf, typeOf } from "./TypeText.ts"
+import { limitsOf, typeOf } from "./TypeLabel.ts"
 
 interface Field {
   readonly name: string
@@ -17,21 +17,21 @@ type Components = OpenApiDocument["components"]["schemas"]
 
 const DEPTH_MAX = 4
 
-/** One table, or one for each way in which the body may look. */
+/** One table, or one per variant of the body. */
 export const fieldTables = (
   caption: string,
   schema: JsonSchema,
   components: Components,
-  requiredMatters: boolean
+  showRequired: boolean
 ): ReadonlyArray<Html> => {
-  const ways = schema.anyOf ?? [schema]
-  return ways.map((way, index) => {
-    const fields = fieldsOf(way, components, "", 0)
-    const meaning = resolve(way, components).description ?? ""
-    const title = ways.length === 1 ? caption : `${caption}, ${index === 0 ? "either" : "or"}: ${meaning}`
+  const variants = schema.anyOf ?? [schema]
+  return variants.map((variant, index) => {
+    const fields = fieldsOf(variant, components, "", 0)
+    const meaning = resolve(variant, components).description ?? ""
+    const title = variants.length === 1 ? caption : `${caption}, ${index === 0 ? "either" : "or"}: ${meaning}`
     return fields.length === 0
-      ? html`<p class="whatever"><strong>${title}</strong> ${typeOf(way, components)}</p>`
-      : table(title, fields, components, requiredMatters)
+      ? html`<p class="whatever"><strong>${title}</strong> ${typeOf(variant, components)}</p>`
+      : table(title, fields, components, showRequired)
   })
 }
 
@@ -74,16 +74,16 @@ const distinct = (fields: ReadonlyArray<Field>): ReadonlyArray<Field> =>
 const resolve = (schema: JsonSchema, components: Components): JsonSchema =>
   schema.$ref === undefined ? schema : (components[nameOfRef(schema.$ref)] ?? {})
 
-// The roles say again what the elements are: a browser forgets them where the style lays the cells out as blocks.
-const table = (caption: string, fields: ReadonlyArray<Field>, components: Components, requiredMatters: boolean): Html =>
+// Explicit roles, because `display: block` on narrow screens removes the implicit ones.
+const table = (caption: string, fields: ReadonlyArray<Field>, components: Components, showRequired: boolean): Html =>
   html`<table class="fields" role="table">
     <caption>
       ${caption}
     </caption>
     <thead role="rowgroup">
       <tr role="row">
-        <th role="columnheader" scope="col">Field, type and limits</th>
-        <th role="columnheader" scope="col">What it is</th>
+        <th role="columnheader" scope="col">Field</th>
+        <th role="columnheader" scope="col">Description</th>
       </tr>
     </thead>
     <tbody role="rowgroup">
@@ -92,7 +92,7 @@ const table = (caption: string, fields: ReadonlyArray<Field>, components: Compon
           html` <tr role="row">
             <th role="rowheader" scope="row">
               <code>${breakable(field.name)}</code>${
-                requiredMatters && field.required ? html` <span class="required">required</span>` : ""
+                showRequired && field.required ? html` <span class="required">required</span>` : ""
               } <span class="type">${prose(kindOf(field, components))}</span>
             </th>
             <td role="cell">${prose(field.description)}</td>

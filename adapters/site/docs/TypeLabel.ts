@@ -1,5 +1,5 @@
 /**
- * A schema's type and its limits in words.
+ * Labels for a schema's type and limits.
  */
 import { type JsonSchema, nameOfRef, type OpenApiDocument } from "../../http/openapi/OpenApiModel.ts"
 
@@ -43,8 +43,8 @@ export const limitsOf = (schema: JsonSchema, components: Components): ReadonlyAr
 }
 
 const named = ({ format, pattern }: JsonSchema): string | undefined => {
-  if (format === "date-time" || pattern?.includes(INSTANT) === true) return "instant (ISO 8601)"
-  if (format === "email") return "e-mail address"
+  if (format === "date-time" || pattern?.includes(INSTANT) === true) return "timestamp (ISO 8601)"
+  if (format === "email") return "email address"
   if (format === "uri") return "URL"
   return pattern?.includes(UUID) === true ? "UUID" : undefined
 }
@@ -58,6 +58,5 @@ const range = (min: number | undefined, max: number | undefined, unit: string): 
   return min === undefined ? `at most ${figure(max)}${unit}` : `${figure(min)} to ${figure(max)}${unit}`
 }
 
-/** 1000000 as 1 000 000, with spaces that do not break. */
 const figure = (value: number): string =>
-  value === Number.MAX_SAFE_INTEGER ? "2⁵³ − 1" : String(value).replace(/\B(?=(?:\d{3})+$)/gu, "\u202F")
+  value === Number.MAX_SAFE_INTEGER ? "2⁵³ − 1" : value.toLocaleString("en-US")

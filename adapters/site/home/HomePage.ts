@@ -1,5 +1,5 @@
 /**
- * The first page: what this is, how much of it there is, and how to begin, with commands that work as they stand.
+ * The home page: introduction, market totals, newest tools, quickstart.
  */
 import { Effect } from "effect"
 import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
@@ -12,7 +12,7 @@ import { formatDollars } from "../../../domain/shared/Microcents.ts"
 import { publicRead } from "../../http/api/Access.ts"
 import { BaseUrl } from "../../http/BaseUrl.ts"
 import { pageRoute } from "../../http/pipeline/Route.ts"
-import { developerSteps, providerSteps, type Step } from "./HomeSteps.ts"
+import { developerSteps, providerSteps, type Step } from "./Quickstart.ts"
 import { type Html, html } from "../kit/Html.ts"
 import { copyable, makeSite } from "../kit/Site.ts"
 
@@ -44,16 +44,16 @@ export const homeRoutes = Effect.gen(function* () {
     })
     return site({
       title: "Agent Tool Billing: charge for MCP tool calls",
-      description: "Billing, metering and authentication between agents and the MCP tools they call.",
+      description: "Billing, metering and authentication for MCP tools.",
       path: "/",
       style: STYLE,
       body
     })
   })
-  return [pageRoute("/", publicRead, "What this is, and how to begin", () => home)]
+  return [pageRoute("/", publicRead, "Home page", () => home)]
 })
 
-/** With the five dollars that the steps load before they call it. */
+/** With the $5.00 that the quickstart adds. */
 const isAffordable = ({ maximum }: CatalogEntry): boolean => maximum <= 5_000_000n
 
 interface Facts {
@@ -66,45 +66,43 @@ interface Facts {
 
 const page = (newest: ReadonlyArray<CatalogEntry>, facts: Facts): Html => html`
   <section class="hero">
-    <h1>Tools that agents pay for, call by call</h1>
+    <h1>Billing for MCP tools</h1>
     <p class="lead">
-      Agents call tools over MCP. This service stands between: it knows who calls, holds the price, forwards the call,
-      bills it if it worked, and answers with a signed receipt that anybody can verify.
+      Agents call tools through one API with one key. Each call is authenticated, priced, metered and billed, and
+      returns a signed receipt.
     </p>
     <p class="actions">
-      <a class="button" href="/developers/register">I build agents</a>
-      <a class="button plain" href="/providers/register">I have tools</a>
+      <a class="button" href="/developers/register">Register as a developer</a>
+      <a class="button plain" href="/providers/register">Register as a provider</a>
     </p>
   </section>
   <section aria-labelledby="figures-title">
-    <h2 id="figures-title">The market now</h2>
-    ${liveFigures(facts)}
+    <h2 id="figures-title">Live totals</h2>
+    ${totalsView(facts)}
   </section>
   <section aria-labelledby="newest-title">
-    <h2 id="newest-title">New in the catalogue</h2>
+    <h2 id="newest-title">Newest tools</h2>
     ${
       newest.length === 0
-        ? html`<p class="empty">No tools yet. <a href="/providers/register">Yours could be the first.</a></p>`
+        ? html`<p class="empty">No tools yet. <a href="/providers/register">List the first tool</a>.</p>`
         : html`<ul class="grid tools">
             ${newest.map(toolCard)}
           </ul>`
     }
-    <p><a href="/catalog">All tools</a></p>
+    <p><a href="/catalog">Browse the catalog</a></p>
   </section>
   <section aria-labelledby="begin-title">
-    <h2 id="begin-title">Begin</h2>
+    <h2 id="begin-title">Quickstart</h2>
     <div class="tracks">
-      ${track("developers", "For developers of agents", developerSteps(facts.baseUrl, newest.find(isAffordable), facts.isLive))}
-      ${track("providers", "For providers of tools", providerSteps(facts.baseUrl))}
+      ${track("developers", "Developers", developerSteps(facts.baseUrl, newest.find(isAffordable), facts.isLive))}
+      ${track("providers", "Providers", providerSteps(facts.baseUrl))}
     </div>
-    <p>
-      Everything else stands in the <a href="/docs">documentation</a>; agents read <a href="/llms.txt">llms.txt</a>.
-    </p>
+    <p>Continue in the <a href="/docs">documentation</a>. For agents: <a href="/llms.txt">llms.txt</a>.</p>
   </section>
   <section aria-labelledby="trust-title">
-    <h2 id="trust-title">No faith needed</h2>
+    <h2 id="trust-title">Verifiable by design</h2>
     <div class="grid">
-      ${PROMISES.map(
+      ${FEATURES.map(
         ([title, text, to, link]) =>
           html`<div class="card">
             <h3>${title}</h3>
@@ -116,35 +114,35 @@ const page = (newest: ReadonlyArray<CatalogEntry>, facts: Facts): Html => html`
   </section>
 `
 
-const PROMISES = [
+const FEATURES = [
   [
-    "The price is known before",
-    "A call that the balance does not cover is not made. What is held is never less than what is billed, and a call that failed costs nothing unless its tool says so.",
+    "Known prices",
+    "The price is reserved before the call is forwarded, and you never pay more. By default, failed calls are free.",
     "/spec",
-    "The rules of money"
+    "Read the specification"
   ],
   [
-    "Receipts that prove themselves",
-    "Each call has one, signed and entered into an append-only log of which anybody may keep a copy. A receipt is verified offline, in the browser or by a program.",
+    "Signed receipts",
+    "Every call has a receipt in an append-only transparency log. Verify it offline, in the browser or in your code.",
     "/verify",
     "Verify a receipt"
   ],
   [
-    "Books that balance in public",
-    "Every amount moves from one account to another. The sums are open to everybody, and so is the record of what was up when.",
+    "Public records",
+    "Double-entry bookkeeping with a public trial balance, and 90 days of health checks.",
     "/status",
-    "The last 90 days"
+    "View status"
   ]
 ] as const
 
-const liveFigures = ({ providers, tools, totals }: Facts): Html => {
+const totalsView = ({ providers, tools, totals }: Facts): Html => {
   const shown: ReadonlyArray<readonly [name: string, value: string]> = [
     ["Tools", tools.toLocaleString("en-US")],
     ["Providers", providers.toLocaleString("en-US")],
-    ["Calls so far", totals.invocations.toLocaleString("en-US")],
-    ["Paid for them", formatDollars(totals.revenueMicrocents)],
-    ["Succeeded", totals.successPct === undefined ? "–" : `${totals.successPct.toFixed(1)} %`],
-    ["Answered in", totals.avgLatencyMs === undefined ? "–" : `${Math.round(totals.avgLatencyMs)} ms`]
+    ["Calls", totals.invocations.toLocaleString("en-US")],
+    ["Revenue", formatDollars(totals.revenueMicrocents)],
+    ["Success rate", totals.successPct === undefined ? "–" : `${totals.successPct.toFixed(1)}%`],
+    ["Average latency", totals.avgLatencyMs === undefined ? "–" : `${Math.round(totals.avgLatencyMs)} ms`]
   ]
   return html`<dl class="figures">
     ${shown.map(
@@ -162,8 +160,8 @@ const toolCard = ({ freeTierCalls, maximum, price, provider, tool }: CatalogEntr
     <h3><a href="/catalog/${tool.id}">${tool.displayName}</a></h3>
     <p class="muted small">${provider.name}</p>
     <p>
-      <strong>${priceText({ maximum, price })}</strong> a
-      call${freeTierCalls > 0 && maximum > 0n ? `, the first ${freeTierCalls.toLocaleString("en-US")} a month free` : ""}
+      <strong>${priceText({ maximum, price })}</strong> per
+      call${freeTierCalls > 0 && maximum > 0n ? `, ${freeTierCalls.toLocaleString("en-US")} free per month` : ""}
     </p>
   </li>`
 

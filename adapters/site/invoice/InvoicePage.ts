@@ -1,21 +1,16 @@
 /**
- * A document as a page: to read, and to print.
+ * An invoice, statement or credit note as a printable page.
  */
 import type { Invoice, InvoiceLine } from "../../../domain/invoices/Invoice.ts"
 import { amountText, columnsOf, movementText, summaryOf, titleOf } from "../../../domain/invoices/InvoiceText.ts"
 import type { EncodedReply } from "../../http/pipeline/Route.ts"
 import { type Html, html } from "../kit/Html.ts"
 import { pageReply } from "../kit/Page.ts"
-import { darkColours, lightColours } from "../kit/PageStyle.ts"
-
-const variables = (colours: typeof lightColours): string =>
-  Object.entries(colours)
-    .map(([name, value]) => `--${name}:${value}`)
-    .join(";")
+import { cssVariables, darkColors, lightColors } from "../kit/PageStyle.ts"
 
 const STYLE = `
-:root{${variables(lightColours)};color-scheme:light dark}
-@media (prefers-color-scheme:dark){:root{${variables(darkColours)}}}
+:root{${cssVariables(lightColors)};color-scheme:light dark}
+@media (prefers-color-scheme:dark){:root{${cssVariables(darkColors)}}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--ground);color:var(--ink);font:16px/1.5 system-ui,sans-serif}
 main{max-width:56rem;margin:0 auto;padding:2rem 1rem 4rem}
@@ -35,7 +30,7 @@ td small{display:block;color:var(--muted)}
 .sum{margin:1rem 0 0 auto;width:min(24rem,100%)}.sum td{border:0;padding:.2rem .5rem}.sum td:first-child{text-align:right}
 .sum .strong td{font-weight:700;font-size:1.1rem}
 h2{font-size:1rem;margin:2.5rem 0 .5rem}
-@media print{main{padding:0;max-width:none}:root{${variables(lightColours)}}}
+@media print{main{padding:0;max-width:none}:root{${cssVariables(lightColors)}}}
 `
 
 export const invoicePage = (invoice: Invoice): EncodedReply =>
@@ -102,7 +97,7 @@ const lines = (invoice: Invoice): Html => {
 }
 
 const movements = (invoice: Invoice): Html =>
-  html`<h2>Other movements of the balance in this month</h2>
+  html`<h2>Other balance changes this month</h2>
     <table>
       <tbody>
         ${invoice.movements.map(

@@ -1,36 +1,44 @@
 /**
- * A button that does something at the service, and a place where it says how that went.
+ * A button that runs an operation and shows its result in a status area.
  */
-import { words } from "./Api.browser.ts"
-import { button, el, fill, focusAgain, notice } from "./Dom.browser.ts"
-import { makeWish } from "./IdempotentRequest.browser.ts"
+import { errorMessage } from "./Api.browser.ts"
+import { type Confirmation, confirmed } from "./Confirm.browser.ts"
+import { button, el, fill, notice, restoreFocus } from "./Dom.browser.ts"
+import { idempotentRequest } from "./IdempotentRequest.browser.ts"
 
-/** Lives outside of what is loaded again, so that what was said stays. */
-export const saying = (): HTMLElement => el("div", { "aria-live": "polite", tabindex: -1 })
+/** Place it outside of content that is reloaded, so that messages stay. */
+export const statusArea = (): HTMLElement => el("div", { "aria-live": "polite", tabindex: -1 })
 
-/** `work` is given an idempotency key, the same until the service has answered. What it gives back is said. */
-export const deed = (
-  label: string,
-  said: HTMLElement,
-  work: (idempotencyKey: string) => Promise<string | Node | undefined>,
-  style = ""
-): HTMLButtonElement => {
-  const wish = makeWish()
-  const run = async () => {
-    doer.disabled = true
-    fill(said)
+export interface Action {
+  readonly label: string
+  /** Accessible name, where the label alone is ambiguous. */
+  readonly name?: string
+  readonly style?: string
+  readonly status: HTMLElement
+  readonly confirm?: Confirmation
+  /** Resolves to the message to show. The idempotency key stays the same until the outcome is known. */
+  readonly run: (idempotencyKey: string) => Promise<string | Node | undefined>
+}
+
+export const actionButton = ({ confirm, label, name, run, status, style = "" }: Action): HTMLButtonElement => {
+  const request = idempotentRequest()
+  const start = async () => {
+    made.disabled = true
+    fill(status)
     try {
-      const done = await work(wish.keyFor(label))
-      wish.heard()
-      if (done !== undefined) fill(said, typeof done === "string" ? notice("good", done) : done)
+      if (confirm !== undefined && !(await confirmed(confirm))) return
+      const message = await run(request.keyFor(label))
+      request.finished()
+      if (message !== undefined) fill(status, typeof message === "string" ? notice("good", message) : message)
     } catch (error) {
-      wish.heard(error)
-      fill(said, notice("bad", words(error)))
+      request.finished(error)
+      fill(status, notice("bad", errorMessage(error)))
     } finally {
-      doer.disabled = false
-      focusAgain(doer, said)
+      made.disabled = false
+      restoreFocus(made, status)
     }
   }
-  const doer = button(label, () => void run(), style)
-  return doer
+  const made = button(label, () => void start(), style)
+  if (name !== undefined) made.setAttribute("aria-label", name)
+  return made
 }

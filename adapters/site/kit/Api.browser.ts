@@ -1,25 +1,26 @@
 /**
- * Asks the service, as an agent would. What it refuses comes back as its own words.
+ * HTTP requests to the API.
  */
-export class Refused extends Error {
+type FieldError = { readonly path: ReadonlyArray<string | number>; readonly message: string }
+
+export class ApiError extends Error {
   readonly status: number
   readonly code: string
-  /** What is wrong with which field of the body. */
-  readonly faults: ReadonlyArray<{ readonly path: ReadonlyArray<string | number>; readonly message: string }>
+  readonly fieldErrors: ReadonlyArray<FieldError>
   readonly body: Readonly<Record<string, unknown>>
 
   constructor(status: number, body: Readonly<Record<string, unknown>>) {
-    super(String(body["detail"] ?? body["message"] ?? body["title"] ?? `The service answered ${status}.`))
+    super(String(body["detail"] ?? body["message"] ?? body["title"] ?? `The API returned HTTP ${status}.`))
     this.status = status
     this.body = body
     this.code = String(body["code"] ?? "")
     const { details } = body
-    this.faults = Array.isArray(details) ? (details as typeof this.faults) : []
+    this.fieldErrors = Array.isArray(details) ? (details as ReadonlyArray<FieldError>) : []
   }
 
   /**
-   * Whether it is known what came of the wish. Where it is not, the next try has to carry the same idempotency key: what
-   * was done is then answered again, not done twice. A call with a receipt is over, whatever came of it.
+   * Whether the outcome of the request is known. If it is not, the next attempt must carry the same idempotency key. A call
+   * with a receipt is complete, whatever its status.
    */
   get isFinal(): boolean {
     if (typeof this.body["receipt_id"] === "string") return true
@@ -27,22 +28,22 @@ export class Refused extends Error {
   }
 }
 
-export interface Question {
+/** Rejects a form before it is sent, with a message per field. */
+export const invalid = (messages: Readonly<Record<string, string>>): ApiError =>
+  new ApiError(422, { details: Object.entries(messages).map(([name, message]) => ({ path: [name], message })) })
+
+export interface RequestOptions {
   readonly key?: string | undefined
   readonly body?: unknown
-  /** The same for the same wish, so that a second try is no second wish. */
-  readonly idempotencyKey?: string
-  /** Not from the browser's cache: it has just been changed. */
+  readonly idempotencyKey?: string | undefined
+  /** Bypasses the browser's cache. */
   readonly isFresh?: boolean
 }
 
 const TIMEOUT_MS = 60_000
 
-const answerTo = async (
-  method: string,
-  path: string,
-  { body, idempotencyKey, isFresh, key }: Question
-): Promise<Response> => {
+const send = async (method: string, path: string, options: RequestOptions): Promise<Response> => {
+  const { body, idempotencyKey, isFresh, key } = options
   try {
     return await fetch(path, {
       method,
@@ -57,28 +58,21 @@ const answerTo = async (
       signal: AbortSignal.timeout(TIMEOUT_MS)
     })
   } catch {
-    throw new Error("The service does not answer. Is the network there? Try again: nothing is done twice.")
+    throw new Error("The service did not respond. Check your network and try again; retrying is safe.")
   }
 }
 
-const checked = async (response: Response): Promise<Response> => {
+const responseTo = async (method: string, path: string, options: RequestOptions = {}): Promise<Response> => {
+  const response = await send(method, path, options)
   if (response.ok) return response
-  const text = await response.text()
-  let body: Readonly<Record<string, unknown>>
-  try {
-    body = JSON.parse(text) as Readonly<Record<string, unknown>>
-  } catch {
-    body = {}
-  }
-  throw new Refused(response.status, body)
+  const body: unknown = await response.json().catch(() => ({}))
+  throw new ApiError(response.status, body as Readonly<Record<string, unknown>>)
 }
 
-export const ask = async <A>(method: string, path: string, question: Question = {}): Promise<A> =>
-  (await (await checked(await answerTo(method, path, question))).json()) as A
+export const request = async <A>(method: string, path: string, options?: RequestOptions): Promise<A> =>
+  (await (await responseTo(method, path, options)).json()) as A
 
-export const askFile = async (path: string, key: string | undefined): Promise<Blob> =>
-  (await checked(await answerTo("GET", path, { key }))).blob()
+export const requestFile = async (path: string, key?: string): Promise<Blob> =>
+  (await responseTo("GET", path, { key })).blob()
 
-export const askText = async (path: string): Promise<string> => (await checked(await answerTo("GET", path, {}))).text()
-
-export const words = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+export const errorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error))

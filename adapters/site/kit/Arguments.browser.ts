@@ -1,18 +1,18 @@
 /**
- * The arguments of a tool as fields of a form, made from its input schema. A schema is a stranger's text: whatever it says
- * that has no field of its own is written as JSON, and the service decides what fits.
+ * Form fields for the arguments of a tool, from its input schema. Properties without a field type of their own are entered as
+ * JSON; the service validates the input.
  */
-import { Refused } from "./Api.browser.ts"
+import { ApiError, invalid } from "./Api.browser.ts"
 import type { Field, Values } from "./Form.browser.ts"
 
 export type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [name: string]: Json }
 export type Schema = Readonly<Record<string, unknown>>
 
-/** One argument, or all of them in one text where `property` is absent. */
+/** One property, or the whole input where `property` is absent. */
 export interface Argument {
   readonly property?: string
   readonly field: Field
-  /** What was written; a sentence where it cannot be read. */
+  /** The value, or an error message. */
   readonly read: (text: string) => { readonly value: Json } | string
 }
 
@@ -20,35 +20,35 @@ const FIELDS_MAX = 60
 const HINT_CHARS_MAX = 400
 const WHOLE = "all"
 
-/** None: the tool takes no arguments at all. */
-export const argumentsOf = (schema: Schema | null): ReadonlyArray<Argument> => {
+/** Empty if the tool takes no arguments. */
+export const argumentFields = (schema: Schema | null): ReadonlyArray<Argument> => {
   const properties = schema?.["properties"]
-  if (schema === null || !isSchema(properties)) return [allInOne({})]
+  if (schema === null || !isSchema(properties)) return [jsonArgument({})]
   const required = Array.isArray(schema["required"]) ? (schema["required"] as ReadonlyArray<unknown>) : []
   const names = Object.keys(properties)
-  if (names.length > FIELDS_MAX) return [allInOne({})]
-  if (names.length === 0) return schema["additionalProperties"] === false ? [] : [allInOne({})]
+  if (names.length > FIELDS_MAX) return [jsonArgument({})]
+  if (names.length === 0) return schema["additionalProperties"] === false ? [] : [jsonArgument({})]
   return names.map((property, index) =>
     argument(property, `a${index}`, resolved(properties[property], schema), required.includes(property))
   )
 }
 
-export const allInOne = (value: Json): Argument => ({
+export const jsonArgument = (value: Json): Argument => ({
   field: {
     name: WHOLE,
-    label: "Arguments, as JSON",
+    label: "Arguments (JSON)",
     type: "textarea",
     value: JSON.stringify(value, null, 2),
-    hint: 'An object, such as {"q": "sea"}.'
+    hint: 'A JSON object, such as {"q": "sea"}.'
   },
   read: (text) => {
     const found = parsed(text)
-    return typeof found === "object" && isSchema(found.value) ? found : "Write a JSON object: { … }"
+    return typeof found === "object" && isSchema(found.value) ? found : "Enter a JSON object."
   }
 })
 
-/** What stands in the form; what cannot be read, or is needed and absent, comes from `instead`. */
-export const inputNow = (all: ReadonlyArray<Argument>, values: Values, instead: Schema): Json => {
+/** The input so far. Invalid and missing required values come from `sample`. */
+export const previewInput = (all: ReadonlyArray<Argument>, values: Values, sample: Schema): Json => {
   const whole = all.find(({ property }) => property === undefined)
   if (whole !== undefined) {
     const found = whole.read(values[whole.field.name] ?? "")
@@ -59,34 +59,34 @@ export const inputNow = (all: ReadonlyArray<Argument>, values: Values, instead: 
       const text = values[field.name] ?? ""
       const found = text === "" ? "" : read(text)
       if (typeof found === "object") return [[property!, found.value]]
-      return field.optional === true || !Object.hasOwn(instead, property!)
+      return field.optional === true || !Object.hasOwn(sample, property!)
         ? []
-        : [[property!, instead[property!] as Json]]
+        : [[property!, sample[property!] as Json]]
     })
   )
 }
 
-/** What is to be sent; refused beside the field that cannot be read. */
-export const inputOf = (all: ReadonlyArray<Argument>, values: Values): Json => {
-  const faults: Array<{ readonly path: ReadonlyArray<string>; readonly message: string }> = []
+/** The input to send. Throws with an error per invalid field. */
+export const readInput = (all: ReadonlyArray<Argument>, values: Values): Json => {
+  const errors: Record<string, string> = {}
   const read = all.flatMap((one) => {
     const text = values[one.field.name] ?? ""
     if (text === "") return []
     const found = one.read(text)
     if (typeof found === "object") return [[one.property, found.value] as const]
-    faults.push({ path: [one.field.name], message: found })
+    errors[one.field.name] = found
     return []
   })
-  if (faults.length > 0) throw new Refused(422, { details: faults })
+  if (Object.keys(errors).length > 0) throw invalid(errors)
   const whole = read.find(([property]) => property === undefined)
   return whole === undefined ? Object.fromEntries(read.map(([property, value]) => [property!, value])) : whole[1]
 }
 
-/** The service speaks of `input.q`; the form knows the field. */
-export const placedAt = (all: ReadonlyArray<Argument>, refused: Refused): Refused =>
-  new Refused(refused.status, {
-    ...refused.body,
-    details: refused.faults.map(({ message, path: [root, property, ...deeper] }) => {
+/** Maps API errors at `input.<property>` to the form's fields. */
+export const withFieldErrors = (all: ReadonlyArray<Argument>, error: ApiError): ApiError =>
+  new ApiError(error.status, {
+    ...error.body,
+    details: error.fieldErrors.map(({ message, path: [root, property, ...deeper] }) => {
       const one =
         root === "input" ? all.find((each) => each.property === undefined || each.property === property) : undefined
       const inner = one?.property === undefined ? [property, ...deeper] : deeper
@@ -95,7 +95,7 @@ export const placedAt = (all: ReadonlyArray<Argument>, refused: Refused): Refuse
     })
   })
 
-const argument = (property: string, name: string, schema: Schema, isNeeded: boolean): Argument => {
+const argument = (property: string, name: string, schema: Schema, isRequired: boolean): Argument => {
   const hint = [text(schema["description"]).slice(0, HINT_CHARS_MAX), limits(schema)]
     .filter((one) => one !== "")
     .join(" ")
@@ -103,9 +103,9 @@ const argument = (property: string, name: string, schema: Schema, isNeeded: bool
     name,
     label: property,
     ...(hint === "" ? {} : { hint }),
-    ...(isNeeded ? {} : { optional: true })
+    ...(isRequired ? {} : { optional: true })
   }
-  const choices = choicesOf(schema)
+  const choices = choicesIn(schema)
   if (choices !== undefined) {
     const suggested = schema["default"]
     return {
@@ -120,7 +120,7 @@ const argument = (property: string, name: string, schema: Schema, isNeeded: bool
     }
   }
   const kind = kindOf(schema)
-  const begun = schema["default"]
+  const initial = schema["default"]
   switch (kind) {
     case "string":
       return {
@@ -128,7 +128,7 @@ const argument = (property: string, name: string, schema: Schema, isNeeded: bool
         field: {
           ...base,
           type: isLong(schema) ? "textarea" : "text",
-          ...(typeof begun === "string" ? { value: begun } : {}),
+          ...(typeof initial === "string" ? { value: initial } : {}),
           ...placeholder(schema, "string")
         },
         read: (value) => ({ value })
@@ -140,7 +140,7 @@ const argument = (property: string, name: string, schema: Schema, isNeeded: bool
         field: {
           ...base,
           type: "number",
-          ...(typeof begun === "number" ? { value: String(begun) } : {}),
+          ...(typeof initial === "number" ? { value: String(initial) } : {}),
           ...placeholder(schema, "number")
         },
         read: (typed) => numberOf(typed, kind)
@@ -151,9 +151,9 @@ const argument = (property: string, name: string, schema: Schema, isNeeded: bool
         field: {
           ...base,
           type: "textarea",
-          ...(begun === undefined ? {} : { value: JSON.stringify(begun, null, 2) }),
+          ...(initial === undefined ? {} : { value: JSON.stringify(initial, null, 2) }),
           placeholder: kind === "array" ? "[ … ]" : kind === "object" ? "{ … }" : "JSON",
-          hint: [hint, "Written as JSON."].filter((one) => one !== "").join(" ")
+          hint: [hint, "Enter JSON."].filter((one) => one !== "").join(" ")
         },
         read: parsed
       }
@@ -165,7 +165,7 @@ const LONG_CHARS = 200
 const isLong = ({ contentMediaType, maxLength }: Schema): boolean =>
   typeof contentMediaType === "string" || (typeof maxLength === "number" && maxLength > LONG_CHARS)
 
-const choicesOf = (schema: Schema): ReadonlyArray<readonly [string, string]> | undefined => {
+const choicesIn = (schema: Schema): ReadonlyArray<readonly [string, string]> | undefined => {
   const values = schema["const"] !== undefined ? [schema["const"]] : schema["enum"]
   if (Array.isArray(values)) {
     return values.map((value) => [JSON.stringify(value), typeof value === "string" ? value : JSON.stringify(value)])
@@ -178,7 +178,7 @@ const choicesOf = (schema: Schema): ReadonlyArray<readonly [string, string]> | u
     : undefined
 }
 
-/** Of several types the first that is not null; undefined where only JSON can say. */
+/** The only type besides null, if there is one. */
 const kindOf = ({ type }: Schema): string | undefined => {
   const types = (Array.isArray(type) ? type : [type]).filter((one) => one !== "null")
   return types.length === 1 && typeof types[0] === "string" ? types[0] : undefined
@@ -188,7 +188,7 @@ const numberOf = (typed: string, kind: "integer" | "number"): { readonly value: 
   const pattern = kind === "integer" ? /^-?\d{1,16}$/u : /^-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/iu
   const value = Number(typed)
   const isFine = pattern.test(typed) && (kind === "integer" ? Number.isSafeInteger(value) : Number.isFinite(value))
-  return isFine ? { value } : kind === "integer" ? "Write a whole number." : "Write a number, such as 1.5."
+  return isFine ? { value } : kind === "integer" ? "Enter a whole number." : "Enter a number, such as 1.5."
 }
 
 const limits = ({ maximum, maxLength, minimum, minLength }: Schema): string =>
@@ -207,7 +207,7 @@ const placeholder = ({ examples }: Schema, type: "string" | "number"): { readonl
 
 const REFERENCES_MAX = 8
 
-/** A reference within the schema itself; of several forms the only one that is not null. */
+/** Follows local references and unwraps nullable types. */
 const resolved = (schema: unknown, root: Schema, depth = 0): Schema => {
   if (!isSchema(schema) || depth > REFERENCES_MAX) return {}
   const { $ref: reference, anyOf, oneOf } = schema
@@ -233,7 +233,7 @@ const parsed = (written: string): { readonly value: Json } | string => {
   try {
     return { value: JSON.parse(written) as Json }
   } catch {
-    return "This is not JSON."
+    return "Invalid JSON."
   }
 }
 

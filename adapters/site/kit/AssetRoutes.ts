@@ -1,5 +1,5 @@
 /**
- * Assets under `/assets/`, each at an address that changes with its content: what is there never changes.
+ * Assets under `/assets/<version>/`. The version changes with the content, so assets are cached forever.
  */
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
@@ -7,15 +7,15 @@ import { Assets } from "./Assets.ts"
 import { uncached } from "../../http/api/Access.ts"
 import { documentRoute } from "../../http/pipeline/Route.ts"
 
-/** Of all of them together: they import each other by name. */
+/** One version for all: modules import each other by relative path. */
 export const assetsVersion = Effect.map(Assets, (assets) => {
   const digest = createHash("sha256")
   for (const [name, { text }] of assets) digest.update(`${name}\n${text}\n`)
   return digest.digest("hex").slice(0, 16)
 })
 
-/** Named in no index. */
-const PART_OF_A_PAGE = ""
+/** Left out of the endpoint index. */
+const UNLISTED = ""
 
 export const assetRoutes = Effect.gen(function* () {
   const version = yield* assetsVersion
@@ -28,7 +28,7 @@ export const assetRoutes = Effect.gen(function* () {
         headers: { "content-type": contentType, "cache-control": "public, max-age=31536000, immutable" },
         body: text
       }),
-      PART_OF_A_PAGE
+      UNLISTED
     )
   )
 })

@@ -1,5 +1,5 @@
 /**
- * The files that pages load, by name. The composition reads them once; without them pages are plain HTML.
+ * The files that pages load, by name. Without them pages are plain HTML.
  */
 import { Context } from "effect"
 

@@ -1,12 +1,12 @@
 /**
- * A figure by day or week as bars or a line, and the same as a table for whoever reads it without eyes. Colours follow the page's.
+ * A chart of values by day or week, with the same values as a table.
  */
 import type uPlotLibrary from "uplot"
 import { el } from "./Dom.browser.ts"
-import { day } from "./Figures.browser.ts"
+import { day } from "./Format.browser.ts"
 import { table } from "./Table.browser.ts"
 
-/** Its script is loaded before the module that charts. */
+/** Loaded by the page before its modules. */
 declare const uPlot: typeof uPlotLibrary
 
 export interface Point {
@@ -19,14 +19,14 @@ export interface ChartOptions {
   readonly unit: string
   readonly format: (value: number) => string
   readonly kind?: "bars" | "line"
-  /** What a point stands for, if not a day. */
-  readonly each?: string
-  /** Where the scale ends, if not where the figures do. */
+  /** Label of a point; "Day" by default. */
+  readonly pointLabel?: string
+  /** Bounds of the scale. */
   readonly from?: number
   readonly to?: number
 }
 
-/** A line between days without figures would not be seen. */
+/** More points than this would hide the line. */
 const POINTS_SHOWN_MAX = 31
 const HEIGHT_PX = 220
 const SECONDS_PER_DAY = 86_400
@@ -45,7 +45,7 @@ export const chart = (points: ReadonlyArray<Point>, options: ChartOptions): HTML
       table(
         options.title,
         [
-          { name: options.each ?? "Day", cell: (point: Point) => day(point.date) },
+          { name: options.pointLabel ?? "Day", cell: (point: Point) => day(point.date) },
           { name: options.unit, cell: ({ value }) => (value === null ? "–" : options.format(value)), isNumber: true }
         ],
         points.toReversed()
@@ -62,31 +62,31 @@ const draw = (place: HTMLElement, points: ReadonlyArray<Point>, options: ChartOp
     drawn?.destroy()
     drawn = new uPlot(settings(place.clientWidth, days, options), [days, values], place)
   }
-  const sized = new ResizeObserver(() => {
+  const observer = new ResizeObserver(() => {
     if (!place.isConnected) {
-      sized.disconnect()
+      observer.disconnect()
       drawn?.destroy()
     } else if (drawn === undefined) redraw()
     else drawn.setSize({ width: place.clientWidth, height: HEIGHT_PX })
   })
-  sized.observe(place)
+  observer.observe(place)
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw)
 }
 
 const settings = (width: number, days: ReadonlyArray<number>, options: ChartOptions): uPlotLibrary.Options => {
   const style = getComputedStyle(document.documentElement)
-  const colour = (name: string) => style.getPropertyValue(`--${name}`).trim()
-  const { each = "Day", format, from = 0, to, unit } = options
+  const color = (name: string) => style.getPropertyValue(`--${name}`).trim()
+  const { pointLabel = "Day", format, from = 0, to, unit } = options
   const axis = {
-    stroke: colour("muted"),
-    grid: { stroke: colour("line"), width: 1 },
-    ticks: { stroke: colour("line"), width: 1 },
+    stroke: color("muted"),
+    grid: { stroke: color("line"), width: 1 },
+    ticks: { stroke: color("line"), width: 1 },
     font: "12px system-ui, sans-serif"
   }
   return {
     width,
     height: HEIGHT_PX,
-    // Days are those of the books.
+    // Days are UTC days.
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), "UTC"),
     cursor: { y: false },
     scales: {
@@ -98,15 +98,18 @@ const settings = (width: number, days: ReadonlyArray<number>, options: ChartOpti
       { ...axis, size: 76, values: (_, splits) => splits.map((split) => format(split)) }
     ],
     series: [
-      { label: each, value: (_, seconds) => (seconds === null ? "–" : day(new Date(seconds * 1_000).toISOString())) },
+      {
+        label: pointLabel,
+        value: (_, seconds) => (seconds === null ? "–" : day(new Date(seconds * 1_000).toISOString()))
+      },
       {
         label: unit,
-        stroke: colour("accent"),
+        stroke: color("accent"),
         ...(options.kind === "line"
           ? { width: 2, points: { show: days.length <= POINTS_SHOWN_MAX, size: 5 } }
           : {
               width: 0,
-              fill: colour("accent"),
+              fill: color("accent"),
               points: { show: false },
               paths: uPlot.paths.bars!({ size: [0.7, 28] })
             }),

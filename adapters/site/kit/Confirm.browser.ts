@@ -1,29 +1,32 @@
 /**
- * Asks again before something is done that cannot be undone: money moves, a key ends. Escape says no.
+ * A dialog that asks for confirmation. Escape cancels.
  */
 import { type Child, button, el, on } from "./Dom.browser.ts"
 
-export interface Asking {
+export interface Confirmation {
   readonly title: string
   readonly text: ReadonlyArray<Child>
-  /** What is done, in words: the label of the button that does it. */
-  readonly yes: string
-  readonly no?: string
+  /** Label of the button that confirms. */
+  readonly action: string
   readonly isDangerous?: boolean
 }
 
-export const confirmed = ({ isDangerous, no = "Cancel", text, title, yes }: Asking): Promise<boolean> =>
+export const confirmed = ({ action, isDangerous, text, title }: Confirmation): Promise<boolean> =>
   new Promise((resolve) => {
     const close = (answer: string) => () => dialog.close(answer)
-    const refuse = button(no, close("no"), "plain")
-    refuse.autofocus = true
+    const cancel = button("Cancel", close("no"), "plain")
+    cancel.autofocus = true
     const dialog = on(
       el(
         "dialog",
-        { "aria-labelledby": "asking" },
-        el("h2", { id: "asking" }, title),
-        el("div", {}, ...text),
-        el("div", { class: "actions" }, button(yes, close("yes"), isDangerous === true ? "danger" : ""), refuse)
+        { "aria-labelledby": "confirm-title" },
+        el("h2", { id: "confirm-title" }, title),
+        el(
+          "div",
+          {},
+          text.map((part) => (typeof part === "string" ? el("p", {}, part) : part))
+        ),
+        el("div", { class: "actions" }, button(action, close("yes"), isDangerous === true ? "danger" : ""), cancel)
       ),
       {
         close: () => {

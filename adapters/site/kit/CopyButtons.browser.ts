@@ -1,20 +1,20 @@
 /**
- * Buttons that copy the text beside them. Without a clipboard they select it, so that the keyboard can.
+ * Copy buttons. Without clipboard access they select the text instead.
  */
-const SHOWN_MS = 1_500
+const FEEDBACK_MS = 1_500
 
-export const copy = async (from: HTMLElement, button: HTMLButtonElement): Promise<void> => {
+export const copy = async (source: HTMLElement, button: HTMLButtonElement): Promise<void> => {
   const label = button.textContent
   try {
-    await navigator.clipboard.writeText(from.textContent)
+    await navigator.clipboard.writeText(source.textContent)
     button.textContent = "Copied"
   } catch {
-    getSelection()?.selectAllChildren(from)
+    getSelection()?.selectAllChildren(source)
     button.textContent = "Selected"
   }
   setTimeout(() => {
     button.textContent = label
-  }, SHOWN_MS)
+  }, FEEDBACK_MS)
 }
 
 for (const button of document.querySelectorAll<HTMLButtonElement>("button[data-copy]")) {

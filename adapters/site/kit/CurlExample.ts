@@ -1,14 +1,14 @@
 /**
- * A call as it can be pasted into a shell.
+ * API requests as curl commands.
  */
 import type { Json, Located } from "../../http/openapi/OpenApiModel.ts"
 import { jsonText } from "./JsonText.ts"
 
-/** The variable in which the examples expect a key of this role. */
+/** The shell variable with a key of this role. */
 export const keyVariable = (roles: ReadonlyArray<string>): string =>
   roles.length === 1 ? `${roles[0]!.toUpperCase()}_KEY` : "API_KEY"
 
-/** `role`: whose key to send where several roles may call. */
+/** `role`: the key to send if several roles are allowed. */
 export const curlExample = ({ method, path, operation }: Located, baseUrl: string, role?: string): string => {
   const required = operation.parameters.filter((parameter) => parameter.required)
   const filled = required
@@ -27,8 +27,7 @@ export const curlExample = ({ method, path, operation }: Located, baseUrl: strin
   )
 }
 
-/** A POST of this body with a key of this role. */
-export const commandOf = (url: string, role: string, body: Json): string =>
+export const curlPost = (url: string, role: string, body: Json): string =>
   command("POST", url, keyVariable([role]), body)
 
 const command = (method: string, url: string, key: string | undefined, body: Json | undefined): string =>
@@ -40,5 +39,5 @@ const command = (method: string, url: string, key: string | undefined, body: Jso
 
 const quoted = (url: string): string => (/^[\w:/.~%-]+$/u.test(url) ? url : singleQuoted(url))
 
-/** As one word of a shell, whatever is in it. */
+/** Quoted as one shell word. */
 export const singleQuoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`

@@ -1,5 +1,5 @@
 /**
- * Something to read or to fill in, in front of the page. Escape closes it.
+ * A modal dialog. Escape closes it.
  */
 import { button, type Child, el, on } from "./Dom.browser.ts"
 

@@ -1,5 +1,5 @@
 /**
- * Elements made of text that stays text: nothing that anybody wrote becomes markup.
+ * DOM elements. Text stays text: user content never becomes markup.
  */
 export type Child = Node | string | number | undefined | ReadonlyArray<Child>
 
@@ -37,11 +37,8 @@ export const fill = (element: Element, ...children: ReadonlyArray<Child>): void 
   append(element, children)
 }
 
-/**
- * Where the keyboard goes on after something was done: a button that was off has lost the focus, and one that was loaded
- * anew is another one.
- */
-export const focusAgain = (...wanted: ReadonlyArray<HTMLElement | null | undefined>): void => {
+/** Restores the focus that a disabled or replaced button has lost. */
+export const restoreFocus = (...wanted: ReadonlyArray<HTMLElement | null | undefined>): void => {
   if (document.activeElement === null || document.activeElement === document.body) {
     wanted.find((one) => one?.isConnected === true)?.focus()
   }

@@ -1,10 +1,10 @@
 /**
- * Forms that send what they hold to the service and show its own words beside the field that they are about. A second try
- * after an answer that never came carries the same idempotency key: it is no second wish.
+ * Forms that send requests and show errors beside their fields. A retry carries the same idempotency key until the outcome
+ * is known.
  */
-import { Refused, words } from "./Api.browser.ts"
-import { button, el, fill, focusAgain, notice, on } from "./Dom.browser.ts"
-import { makeWish } from "./IdempotentRequest.browser.ts"
+import { ApiError, errorMessage } from "./Api.browser.ts"
+import { type Attributes, button, el, fill, notice, on, restoreFocus } from "./Dom.browser.ts"
+import { idempotentRequest } from "./IdempotentRequest.browser.ts"
 
 export interface Field {
   readonly name: string
@@ -20,74 +20,78 @@ export interface Field {
 
 export type Values = Readonly<Record<string, string>>
 
+/** Resolves to the message to show, if any. */
+type Submit = (values: Values, idempotencyKey: string) => Promise<string | Node | undefined>
+
 export interface FormOptions {
   readonly id: string
   readonly fields: ReadonlyArray<Field>
   readonly submit: string
   readonly style?: "stack" | "row"
-  /** What to say once it is done; nothing where the page says so itself. */
-  readonly send: Send
-  /** Another thing to do with the same fields, by a button of its own. */
-  readonly also?: { readonly submit: string; readonly send: Send }
+  readonly send: Submit
+  /** A second action with the same fields. */
+  readonly secondAction?: { readonly label: string; readonly send: Submit }
 }
 
-type Send = (values: Values, idempotencyKey: string) => Promise<string | Node | undefined>
-
-export const form = ({ also, fields, id, send, style = "stack", submit }: FormOptions): HTMLFormElement => {
-  const said = el("div", { "aria-live": "polite" })
-  // The first submits when Enter is pressed: the other one is never pressed by accident.
-  const sender = el("button", { type: "submit", class: also === undefined ? "" : "plain" }, submit)
-  const other = also === undefined ? undefined : button(also.submit, () => void work(also.submit, also.send))
+export const form = ({ fields, id, secondAction, send, style = "stack", submit }: FormOptions): HTMLFormElement => {
+  const status = el("div", { "aria-live": "polite" })
+  // Enter submits the first action, never the second one.
+  const first = el("button", { type: "submit", class: secondAction === undefined ? "" : "plain" }, submit)
+  const second =
+    secondAction === undefined
+      ? undefined
+      : button(secondAction.label, () => void run(secondAction.label, secondAction.send))
   const made = el(
     "form",
     { class: style, id, novalidate: true },
-    fields.map((field) => fieldOf(id, field)),
-    style === "row" ? [sender, other] : said,
-    style === "row" ? said : el("div", { class: "actions" }, sender, other)
+    fields.map((field) => fieldElement(id, field)),
+    style === "row" ? [first, second] : status,
+    style === "row" ? status : el("div", { class: "actions" }, first, second)
   )
-  const wish = makeWish()
-  const work = async (what: string, sending: Send) => {
+  const request = idempotentRequest()
+  const run = async (action: string, sendValues: Submit) => {
     const values = valuesOf(made)
     const missing = fields.filter(({ name, optional }) => optional !== true && values[name] === "")
-    complain(
+    showErrors(
       made,
       id,
-      missing.map(({ label, name }) => [name, `${label} is needed.`])
+      missing.map(({ label, name }) => [name, `${label} is required.`])
     )
     if (missing.length > 0) return
-    const busy = (is: boolean) => [sender, other].forEach((one) => one?.toggleAttribute("disabled", is))
+    const disable = (isDisabled: boolean) =>
+      [first, second].forEach((one) => one?.toggleAttribute("disabled", isDisabled))
     const panel = made.closest("section")
-    const asked = document.activeElement
-    busy(true)
-    fill(said)
+    const focused = document.activeElement
+    disable(true)
+    fill(status)
     try {
-      const done = await sending(values, wish.keyFor(JSON.stringify([what, values])))
-      wish.heard()
-      if (done !== undefined) fill(said, typeof done === "string" ? notice("good", done) : done)
+      const message = await sendValues(values, request.keyFor(JSON.stringify([action, values])))
+      request.finished()
+      if (message !== undefined) fill(status, typeof message === "string" ? notice("good", message) : message)
     } catch (error) {
-      wish.heard(error)
-      const faults = error instanceof Refused ? error.faults : []
-      const placed = faults.flatMap(({ message, path }) => {
+      request.finished(error)
+      const all = error instanceof ApiError ? error.fieldErrors : []
+      const shown = all.flatMap(({ message, path }) => {
         const name = fields.find((field) => path.includes(field.name))?.name
         return name === undefined ? [] : [[name, message] as const]
       })
-      complain(made, id, placed)
-      if (placed.length === 0 || placed.length < faults.length) fill(said, notice("bad", words(error)))
+      showErrors(made, id, shown)
+      if (shown.length === 0 || shown.length < all.length) fill(status, notice("bad", errorMessage(error)))
     } finally {
-      busy(false)
-      focusAgain(asked instanceof HTMLElement ? asked : undefined, sender, panel?.querySelector("h2"))
+      disable(false)
+      restoreFocus(focused instanceof HTMLElement ? focused : undefined, first, panel?.querySelector("h2"))
     }
   }
   return on(made, {
     submit: (event) => {
       event.preventDefault()
-      void work(submit, send)
+      void run(submit, send)
     }
   })
 }
 
-const fieldOf = (form_: string, field: Field): HTMLElement => {
-  const id = `${form_}-${field.name}`
+const fieldElement = (formId: string, field: Field): HTMLElement => {
+  const id = `${formId}-${field.name}`
   const shared = {
     id,
     name: field.name,
@@ -96,51 +100,50 @@ const fieldOf = (form_: string, field: Field): HTMLElement => {
     "aria-describedby": `${id}-hint ${id}-fault`,
     "aria-required": field.optional === true ? undefined : "true"
   }
-  const input =
-    field.type === "select"
-      ? el(
-          "select",
-          shared,
-          (field.choices ?? []).map(([value, label]) => el("option", { value, selected: value === field.value }, label))
-        )
-      : field.type === "textarea" || field.type === "json"
-        ? el(
-            "textarea",
-            { ...shared, ...(field.type === "json" ? { class: "code", spellcheck: "false" } : {}) },
-            field.value
-          )
-        : el("input", {
-            ...shared,
-            type: field.type === "number" ? "text" : (field.type ?? "text"),
-            inputmode: field.type === "number" ? "decimal" : undefined,
-            value: field.value
-          })
   return el(
     "div",
     { class: "field" },
     el("label", { for: id }, field.label, field.optional === true ? " (optional)" : ""),
-    input,
+    inputElement(field, shared),
     el("p", { class: "hint", id: `${id}-hint`, hidden: field.hint === undefined }, field.hint),
     el("p", { class: "fault small", id: `${id}-fault`, hidden: true })
   )
 }
 
-/** As they stand in it. */
+const inputElement = ({ choices = [], type = "text", value }: Field, shared: Attributes): HTMLElement => {
+  switch (type) {
+    case "select":
+      return el(
+        "select",
+        shared,
+        choices.map(([choice, label]) => el("option", { value: choice, selected: choice === value }, label))
+      )
+    case "textarea":
+      return el("textarea", shared, value)
+    case "json":
+      return el("textarea", { ...shared, class: "code", spellcheck: "false" }, value)
+    case "number":
+      return el("input", { ...shared, type: "text", inputmode: "decimal", value })
+    default:
+      return el("input", { ...shared, type, value })
+  }
+}
+
 export const valuesOf = (made: HTMLFormElement): Values =>
   Object.fromEntries([...new FormData(made)].map(([name, value]) => [name, String(value).trim()]))
 
-/** Each fault beside its field; the first of them gets the focus. */
-const complain = (
+/** Moves the focus to the first field with an error. */
+const showErrors = (
   made: HTMLFormElement,
   id: string,
-  faults: ReadonlyArray<readonly [name: string, message: string]>
+  errors: ReadonlyArray<readonly [name: string, message: string]>
 ): void => {
   for (const input of made.querySelectorAll<HTMLInputElement>("[name]")) {
-    const fault = faults.find(([name]) => name === input.name)
+    const error = errors.find(([name]) => name === input.name)
     const place = made.querySelector<HTMLElement>(`#${id}-${input.name}-fault`)!
-    place.hidden = fault === undefined
-    place.textContent = fault?.[1] ?? ""
-    if (fault === undefined) input.removeAttribute("aria-invalid")
+    place.hidden = error === undefined
+    place.textContent = error?.[1] ?? ""
+    if (error === undefined) input.removeAttribute("aria-invalid")
     else input.setAttribute("aria-invalid", "true")
   }
   made.querySelector<HTMLElement>("[aria-invalid]")?.focus()

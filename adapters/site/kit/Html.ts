@@ -1,5 +1,5 @@
 /**
- * HTML that cannot be broken by what is put into it: everything between the tags is escaped unless it is HTML itself.
+ * HTML templates. Interpolated values are escaped unless they are HTML themselves.
  */
 export class Html {
   readonly markup: string
@@ -13,7 +13,7 @@ export type Part = Html | string | number | undefined | ReadonlyArray<Part>
 export const html = (strings: TemplateStringsArray, ...parts: ReadonlyArray<Part>): Html =>
   new Html(strings.map((text, index) => text.replace(INDENT, "\n") + render(parts[index])).join(""))
 
-/** Of the source, not of the page: between the tags one space is as good as many. */
+/** Indentation of the source. */
 const INDENT = /\n\s+/gu
 
 const render = (part: Part): string => {
@@ -33,7 +33,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 export const escape = (text: string): string => text.replace(/[&<>"']/gu, (char) => ENTITIES[char]!)
 
-/** A sentence in which `backticks` mark what is typed or sent. */
+/** Text with code in `backticks`. */
 export const prose = (text: string): ReadonlyArray<Html> =>
   text.split("`").map((piece, index) => (index % 2 === 1 ? code(piece) : html`${piece}`))
 
@@ -42,7 +42,7 @@ const UNBROKEN_CHARS_MAX = 24
 const code = (text: string): Html =>
   text.length > UNBROKEN_CHARS_MAX ? html`<code>${breakable(text)}</code>` : html`<code class="short">${text}</code>`
 
-/** A long name or path that may break where its parts join. */
+/** A long name or path with line break opportunities. */
 export const breakable = (name: string): ReadonlyArray<Part> =>
   name.split(/(?<=[._])|(?=\/)/u).flatMap((piece, index) => (index === 0 ? [piece] : [BREAK, piece]))
 

@@ -1,29 +1,28 @@
 /**
- * An idempotency key for what somebody wants done: the same until the service has said what became of it, so that a
- * second try is no second wish.
+ * Idempotency keys for retried requests: the key stays the same until the outcome of the request is known.
  */
-import { Refused } from "./Api.browser.ts"
+import { ApiError } from "./Api.browser.ts"
 
-export interface Wish {
-  /** `what`: what is wanted, in full. Something else is another wish. */
-  readonly keyFor: (what: string) => string
-  /** It was done, or it failed for this reason. */
-  readonly heard: (failure?: unknown) => void
+export interface IdempotentRequest {
+  /** `operation`: the whole request. Another operation gets another key. */
+  readonly keyFor: (operation: string) => string
+  /** Call it with the error if the request failed. */
+  readonly finished: (error?: unknown) => void
 }
 
-export const makeWish = (): Wish => {
-  let open: { readonly what: string; readonly key: string } | undefined
+export const idempotentRequest = (): IdempotentRequest => {
+  let pending: { readonly operation: string; readonly key: string } | undefined
   return {
-    keyFor: (what) => {
-      if (open?.what !== what) open = { what, key: newKey() }
-      return open.key
+    keyFor: (operation) => {
+      if (pending?.operation !== operation) pending = { operation, key: randomKey() }
+      return pending.key
     },
-    heard: (failure) => {
-      if (failure === undefined || (failure instanceof Refused && failure.isFinal)) open = undefined
+    finished: (error) => {
+      if (error === undefined || (error instanceof ApiError && error.isFinal)) pending = undefined
     }
   }
 }
 
-/** From what every page has: browsers give UUIDs only to pages that came over https. */
-const newKey = (): string =>
+/** `crypto.randomUUID` is missing on pages that were loaded over plain HTTP. */
+const randomKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("")

@@ -1,5 +1,5 @@
 /**
- * JSON laid out for a narrow column: what fits on a line stays on it.
+ * JSON formatted for a narrow column.
  */
 import type { Json } from "../../http/openapi/OpenApiModel.ts"
 

@@ -1,5 +1,5 @@
 /**
- * JSON for reading, names told from values.
+ * JSON with syntax highlighting.
  */
 import type { Json } from "../../http/openapi/OpenApiModel.ts"
 import { type Html, html } from "./Html.ts"
@@ -12,13 +12,13 @@ export const jsonView = (value: Json): Html => {
   const pieces: Array<Html> = []
   let from = 0
   for (const match of text.matchAll(TOKEN)) {
-    pieces.push(html`${text.slice(from, match.index)}`, coloured(match[0], match[1], match[2]))
+    pieces.push(html`${text.slice(from, match.index)}`, highlighted(match[0], match[1], match[2]))
     from = match.index + match[0].length
   }
   return html`${pieces}${text.slice(from)}`
 }
 
-const coloured = (token: string, quoted: string | undefined, colon: string | undefined): Html => {
+const highlighted = (token: string, quoted: string | undefined, colon: string | undefined): Html => {
   if (quoted === undefined) return html`<span class="lit">${token}</span>`
   return colon === undefined
     ? html`<span class="str">${quoted}</span>`

@@ -1,16 +1,15 @@
 /**
- * The keys of whoever is signed in: which there are, another one, in place of one, none of one. A new key is shown once.
+ * API keys: create, rotate, revoke.
  */
-import type { Keys, NewKey } from "./Answers.browser.ts"
-import { ask } from "./Api.browser.ts"
-import { confirmed } from "./Confirm.browser.ts"
-import { deed, saying } from "./Action.browser.ts"
+import { accountApi } from "./AccountApi.browser.ts"
+import { actionButton, statusArea } from "./Action.browser.ts"
 import { badge, el, fill } from "./Dom.browser.ts"
-import { moment } from "./Figures.browser.ts"
+import { dateTime } from "./Format.browser.ts"
 import { form } from "./Form.browser.ts"
-import { keyShown } from "./KeyShown.browser.ts"
+import { newKeyCard } from "./NewKey.browser.ts"
 import { type Panel, panel } from "./Panel.browser.ts"
-import { forget, keep, keyOf, type Role } from "./Session.browser.ts"
+import type { Keys, NewKey } from "./Responses.browser.ts"
+import { forgetKey, type Role, storeKey } from "./Session.browser.ts"
 import { table } from "./Table.browser.ts"
 
 type Key = Keys["keys"][number]
@@ -18,7 +17,7 @@ type Key = Keys["keys"][number]
 const PATH = "/api/v1/market/keys"
 const DAY_MS = 86_400_000
 
-const LIVES = [
+const LIFETIMES = [
   ["", "Never"],
   ["7", "In 7 days"],
   ["30", "In 30 days"],
@@ -26,143 +25,138 @@ const LIVES = [
   ["365", "In a year"]
 ] as const
 
-const GRACES = [
-  ["0", "at once"],
-  ["3600", "in an hour"],
-  ["86400", "in a day"],
-  ["604800", "in 7 days"]
+const GRACE_PERIODS = [
+  ["0", "Immediately"],
+  ["3600", "In an hour"],
+  ["86400", "In a day"],
+  ["604800", "In 7 days"]
 ] as const
 
-const STATES = { active: ["Active", "good"], revoked: ["Revoked", "bad"], expired: ["Expired", ""] } as const
+const STATUSES = { active: ["Active", "good"], revoked: ["Revoked", "bad"], expired: ["Expired", ""] } as const
 
-export const keys = (role: Role, ownerId: string): Panel => {
-  const said = saying()
-  const made = el("div", { "aria-live": "polite" })
-  const arrived = (secret: string) => {
-    fill(made, keyShown(secret, ownerId))
-    made.scrollIntoView({ block: "nearest" })
+export const keysPanel = (role: Role, ownerId: string): Panel => {
+  const status = statusArea()
+  const created = el("div", { "aria-live": "polite" })
+  const showKey = (key: string) => {
+    fill(created, newKeyCard(key, ownerId))
+    created.scrollIntoView({ block: "nearest" })
   }
-  return panel("keys", "Keys", async (reload) => {
-    const { keys: all } = await ask<Keys>("GET", PATH, { key: keyOf(role) })
-    const parts: Parts = { role, said, arrived, reload }
+  return panel("keys", "API keys", async (reload) => {
+    const { keys } = await accountApi(role).get<Keys>(PATH)
+    const context: Context = { role, status, showKey, reload }
     return [
-      made,
-      said,
+      created,
+      status,
       table(
-        "Keys",
+        "API keys",
         [
           { name: "Key", cell: (key: Key) => el("code", { class: "short" }, `${key.api_key_prefix}…`) },
           {
             name: "Label",
-            cell: (key) => [key.label === "" ? "–" : key.label, " ", key.current ? badge("This tab's", "info") : ""]
+            cell: (key) => [key.label === "" ? "–" : key.label, " ", key.current ? badge("Current", "info") : ""]
           },
-          { name: "State", cell: (key) => badge(STATES[key.status][0], STATES[key.status][1]) },
-          { name: "Created", cell: (key) => moment(key.created_at) },
-          { name: "Ends", cell: (key) => endOf(key) },
+          { name: "Status", cell: (key) => badge(STATUSES[key.status][0], STATUSES[key.status][1]) },
+          { name: "Created", cell: (key) => dateTime(key.created_at) },
+          { name: "Expires", cell: endOf },
           {
             name: "",
             cell: (key) =>
               key.status === "active"
-                ? el("div", { class: "actions tight" }, replacing(key, parts), revoking(key, parts))
+                ? el("div", { class: "actions tight" }, rotateButton(key, context), revokeButton(key, context))
                 : undefined
           }
         ],
-        all
+        keys
       ),
-      el("details", {}, el("summary", {}, "Create another key"), creating(parts))
+      el("details", {}, el("summary", {}, "Create key"), createForm(context))
     ]
   })
 }
 
-interface Parts {
+interface Context {
   readonly role: Role
-  readonly said: HTMLElement
-  readonly arrived: (secret: string) => void
+  readonly status: HTMLElement
+  readonly showKey: (key: string) => void
   readonly reload: () => Promise<void>
 }
 
 const endOf = ({ expires_at: expires, revoked_at: revoked }: Key): Node | string => {
   const ends = [expires, revoked].filter((at) => at !== null).toSorted()
-  return ends.length === 0 ? "Never" : moment(ends[0]!)
+  return ends.length === 0 ? "Never" : dateTime(ends[0]!)
 }
 
 const nameOf = (key: Key): string => (key.label === "" ? `${key.api_key_prefix}…` : key.label)
 
-const creating = ({ arrived, reload, role }: Parts): HTMLElement =>
+const createForm = ({ reload, role, showKey }: Context): HTMLElement =>
   form({
     id: "new-key-form",
     style: "row",
-    submit: "Create it",
+    submit: "Create key",
     fields: [
       { name: "label", label: "Label", optional: true, placeholder: "staging" },
-      { name: "expires_at", label: "Ends", type: "select", choices: LIVES, optional: true }
+      { name: "expires_at", label: "Expires", type: "select", choices: LIFETIMES, optional: true }
     ],
     send: async ({ expires_at: days, label }, idempotencyKey) => {
       const body = {
         ...(label === "" ? {} : { label }),
         ...(days === "" ? {} : { expires_at: new Date(Date.now() + Number(days) * DAY_MS).toISOString() })
       }
-      arrived((await ask<NewKey>("POST", PATH, { key: keyOf(role), idempotencyKey, body })).api_key)
+      showKey((await accountApi(role).post<NewKey>(PATH, body, idempotencyKey)).api_key)
       await reload()
       return undefined
     }
   })
 
-const replacing = (key: Key, { arrived, reload, role, said }: Parts): HTMLElement => {
+const rotateButton = (key: Key, { reload, role, showKey, status }: Context): HTMLElement => {
   const grace = el(
     "select",
     { id: "grace" },
-    GRACES.map(([value, label]) => el("option", { value, selected: value === "86400" }, label))
+    GRACE_PERIODS.map(([value, label]) => el("option", { value, selected: value === "86400" }, label))
   )
-  return deed(
-    "Replace",
-    said,
-    async (idempotencyKey) => {
-      const agreed = await confirmed({
-        title: `Replace the key ${nameOf(key)}?`,
-        text: [
-          el("p", {}, "A new key is made, with the same label. Give it to whatever uses the old one."),
-          el("div", { class: "field" }, el("label", { for: "grace" }, "The old key ends"), grace)
-        ],
-        yes: "Replace it"
-      })
-      if (!agreed) return undefined
-      const answer = await ask<NewKey>("POST", `${PATH}/rotate`, {
-        key: keyOf(role),
-        // Another grace is another wish.
-        idempotencyKey: `${idempotencyKey}-${grace.value}`,
-        body: { key_id: key.key_id, grace_seconds: Number(grace.value) }
-      })
-      if (key.current) keep(role, answer.api_key)
-      arrived(answer.api_key)
-      await reload()
-      return key.current ? "Replaced. This tab goes on with the new key." : "Replaced."
+  return actionButton({
+    label: "Rotate",
+    status,
+    style: "tiny plain",
+    confirm: {
+      title: `Rotate key ${nameOf(key)}?`,
+      text: [
+        "Creates a new key with the same label. Update your clients before the old key expires.",
+        el("div", { class: "field" }, el("label", { for: "grace" }, "Old key expires"), grace)
+      ],
+      action: "Rotate key"
     },
-    "tiny plain"
-  )
+    run: async (idempotencyKey) => {
+      const body = { key_id: key.key_id, grace_seconds: Number(grace.value) }
+      // Another grace period is another request.
+      const rotated = await accountApi(role).post<NewKey>(`${PATH}/rotate`, body, `${idempotencyKey}-${grace.value}`)
+      if (key.current) storeKey(role, rotated.api_key)
+      showKey(rotated.api_key)
+      await reload()
+      return key.current ? "Key rotated. This tab now uses the new key." : "Key rotated."
+    }
+  })
 }
 
-const revoking = (key: Key, { reload, role, said }: Parts): HTMLElement =>
-  deed(
-    "Revoke",
-    said,
-    async (idempotencyKey) => {
-      const agreed = await confirmed({
-        title: `Revoke the key ${nameOf(key)}?`,
-        text: [
-          el("p", {}, "Whatever uses it is refused within a second. It cannot be undone."),
-          key.current ? el("p", {}, "It is this tab's own key: you will be signed out.") : undefined
-        ],
-        yes: "Revoke it",
-        isDangerous: true
-      })
-      if (!agreed) return undefined
-      await ask<unknown>("DELETE", `${PATH}/${key.key_id}`, { key: keyOf(role), idempotencyKey })
+const revokeButton = (key: Key, { reload, role, status }: Context): HTMLElement =>
+  actionButton({
+    label: "Revoke",
+    status,
+    style: "tiny danger",
+    confirm: {
+      title: `Revoke key ${nameOf(key)}?`,
+      text: [
+        "Requests with this key are rejected within a second. This cannot be undone.",
+        key.current ? el("p", {}, "You are signed in with this key and will be signed out.") : undefined
+      ],
+      action: "Revoke key",
+      isDangerous: true
+    },
+    run: async (idempotencyKey) => {
+      await accountApi(role).delete(`${PATH}/${key.key_id}`, idempotencyKey)
       if (key.current) {
-        forget(role)
+        forgetKey(role)
         location.reload()
       } else await reload()
-      return "Revoked."
-    },
-    "tiny danger"
-  )
+      return "Key revoked."
+    }
+  })

@@ -1,8 +1,8 @@
 /**
- * Times that came with the page, in the reader's zone.
+ * Shows the page's times in the reader's time zone.
  */
-import { moment } from "./Figures.browser.ts"
+import { dateTime } from "./Format.browser.ts"
 
 for (const time of document.querySelectorAll<HTMLTimeElement>("time[data-moment]")) {
-  time.replaceWith(moment(time.dateTime))
+  time.replaceWith(dateTime(time.dateTime))
 }

@@ -1,12 +1,10 @@
 /**
- * What a browser module imports, directly and indirectly. A page preloads all of it, so that the browser does not discover
- * the imports one round trip after the other.
+ * The modules that a browser module imports, directly and indirectly. Pages preload them to avoid a round trip per level.
  */
 import type { Asset } from "./Assets.ts"
 
 const IMPORT = /from "(\.{1,2}\/[\w/.]+\.js)"/gu
 
-/** Without the module itself; in the order in which they are found. */
 export const importsOf = (assets: ReadonlyMap<string, Asset>, module: string): ReadonlyArray<string> => {
   const found = new Set([module])
   for (const name of found) {

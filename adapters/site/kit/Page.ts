@@ -1,6 +1,5 @@
 /**
- * What every page is: one file with its style in it, scripts of this service's own where it needs them, no request to
- * anybody else, under a policy that allows nothing more.
+ * HTML pages with inline style and, where needed, scripts of this service. The content security policy allows nothing else.
  */
 import { createHash } from "node:crypto"
 import type { EncodedReply } from "../../http/pipeline/Route.ts"
@@ -10,13 +9,13 @@ export interface PageParts {
   readonly title: string
   readonly description: string
   readonly style: string
-  /** Addresses of modules of this service. */
+  /** URLs of this service's modules. */
   readonly modules?: ReadonlyArray<string>
-  /** Addresses of what those import. */
+  /** URLs of the modules that those import. */
   readonly preloads?: ReadonlyArray<string>
-  /** A library that its modules need beforehand, with its style sheet. */
+  /** A library that is loaded before the modules, with its style sheet. */
   readonly library?: { readonly script: string; readonly styleSheet: string }
-  /** Whether it talks to the service once it is loaded. Forms that are sent without a script may in any case. */
+  /** Whether scripts may send requests to the service. */
   readonly connects?: boolean
   readonly status?: number
   readonly body: Html
@@ -43,7 +42,7 @@ const policyFor = ({ connects, library, modules, style }: PageParts): string =>
     "frame-ancestors 'none'"
   ].join("; ")
 
-/** Drawn here so that no browser asks for /favicon.ico. */
+/** Inline, so that browsers do not request /favicon.ico. */
 const ICON =
   "data:image/svg+xml," +
   encodeURIComponent(

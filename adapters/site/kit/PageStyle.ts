@@ -1,8 +1,7 @@
 /**
- * Colours and plain elements of every page, in light and dark. Every pair of text and ground has a contrast of at least
- * 4.5 to 1, which a test computes from the variables here.
+ * Colors and basic elements of every page. Text has a contrast of at least 4.5:1 in light and dark, as a test checks.
  */
-export const lightColours = {
+export const lightColors = {
   ground: "#ffffff",
   panel: "#f5f8f6",
   ink: "#14201b",
@@ -24,7 +23,7 @@ export const lightColours = {
   "code-literal": "#a9cdff"
 }
 
-export const darkColours: typeof lightColours = {
+export const darkColors: typeof lightColors = {
   ground: "#0e1513",
   panel: "#141d1a",
   ink: "#e3ece8",
@@ -46,14 +45,14 @@ export const darkColours: typeof lightColours = {
   "code-literal": "#a9cdff"
 }
 
-const variables = (colours: typeof lightColours): string =>
-  Object.entries(colours)
+export const cssVariables = (colors: typeof lightColors): string =>
+  Object.entries(colors)
     .map(([name, value]) => `--${name}:${value}`)
     .join(";")
 
 export const pageStyle = `
-:root{color-scheme:light dark;${variables(lightColours)}}
-@media (prefers-color-scheme:dark){:root{${variables(darkColours)}}}
+:root{color-scheme:light dark;${cssVariables(lightColors)}}
+@media (prefers-color-scheme:dark){:root{${cssVariables(darkColors)}}}
 *,*::before,*::after{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%;text-size-adjust:100%;scroll-padding-top:1.5rem}
 body{margin:0;background:var(--ground);color:var(--ink);font:1rem/1.6 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}

@@ -1,44 +1,44 @@
 /**
- * A list that the service gives page by page: the first one, and a button for more.
+ * A list that is loaded page by page.
  */
-import { words } from "./Api.browser.ts"
+import { errorMessage } from "./Api.browser.ts"
 import { button, el, fill, notice } from "./Dom.browser.ts"
 
-export interface PageOf<Item> {
+export interface ListPage<Item> {
   readonly items: ReadonlyArray<Item>
   readonly next: string | null
 }
 
-export const pages = async <Item>(
-  read: (cursor: string | undefined) => Promise<PageOf<Item>>,
-  show: (items: ReadonlyArray<Item>) => ReadonlyArray<Node>
+export const pagedList = async <Item>(
+  read: (cursor: string | undefined) => Promise<ListPage<Item>>,
+  show: (items: ReadonlyArray<Item>) => Node
 ): Promise<HTMLElement> => {
   const place = el("div", {})
-  const said = el("div", { "aria-live": "polite" })
+  const status = el("div", { "aria-live": "polite" })
   let items: ReadonlyArray<Item> = []
-  const grow = async (cursor?: string) => {
+  const load = async (cursor?: string) => {
     const page = await read(cursor)
     items = [...items, ...page.items]
-    fill(place, ...show(items), said, page.next === null ? undefined : more(page.next))
+    fill(place, show(items), status, page.next === null ? undefined : more(page.next))
   }
   const more = (cursor: string): HTMLElement => {
     const label = "Show more"
-    const asker = button(
+    const shown = button(
       label,
       () => {
-        asker.disabled = true
-        asker.textContent = "Loading…"
-        fill(said)
-        grow(cursor).catch((error: unknown) => {
-          asker.disabled = false
-          asker.textContent = label
-          fill(said, notice("bad", words(error)))
+        shown.disabled = true
+        shown.textContent = "Loading…"
+        fill(status)
+        load(cursor).catch((error: unknown) => {
+          shown.disabled = false
+          shown.textContent = label
+          fill(status, notice("bad", errorMessage(error)))
         })
       },
       "plain"
     )
-    return el("div", { class: "actions" }, asker)
+    return el("div", { class: "actions" }, shown)
   }
-  await grow()
+  await load()
   return place
 }

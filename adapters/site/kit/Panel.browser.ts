@@ -1,7 +1,7 @@
 /**
- * A part of a dashboard that loads by itself: waiting, there, or not there with the reason and another try.
+ * A section of a dashboard that loads its own content and can be reloaded.
  */
-import { words } from "./Api.browser.ts"
+import { errorMessage } from "./Api.browser.ts"
 import { button, el, fill, notice } from "./Dom.browser.ts"
 
 export interface Panel {
@@ -22,24 +22,18 @@ export const panel = (
     el("div", { class: "toolbar" }, el("h2", { id: `${id}-title`, tabindex: -1 }, title), ...tools),
     body
   )
-  /** Of two that overlap the later one is shown. */
-  let newest = 0
+  /** Of overlapping loads only the latest is shown. */
+  let latest = 0
   const reload = async (): Promise<void> => {
-    const mine = ++newest
+    const mine = ++latest
     element.setAttribute("aria-busy", "true")
-    try {
-      const content = await load(reload)
-      if (mine === newest) fill(body, content)
-    } catch (error) {
-      if (mine === newest)
-        fill(
-          body,
-          notice("bad", words(error)),
-          button("Try again", () => void reload(), "plain")
-        )
-    } finally {
-      if (mine === newest) element.setAttribute("aria-busy", "false")
-    }
+    const content = await load(reload).catch((error: unknown) => [
+      notice("bad", errorMessage(error)),
+      button("Try again", () => void reload(), "plain")
+    ])
+    if (mine !== latest) return
+    fill(body, content)
+    element.setAttribute("aria-busy", "false")
   }
   void reload()
   return { element, reload }

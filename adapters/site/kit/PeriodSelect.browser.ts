@@ -1,30 +1,37 @@
 /**
- * One of a few, chosen beside a panel's title: a period, a state.
+ * Selects the period that a panel shows.
  */
 import { el, on } from "./Dom.browser.ts"
 
-export interface Choice<A extends string> {
+export interface PeriodSelect {
   readonly element: HTMLElement
-  readonly value: () => A
+  readonly value: () => string
 }
 
-export const choice = <const A extends string>(
+const DAYS = [
+  ["7d", "7 days"],
+  ["30d", "30 days"],
+  ["90d", "90 days"]
+] as const
+
+export const USAGE_PERIODS = [["24h", "24 hours"], ...DAYS] as const
+export const EARNINGS_PERIODS = [...DAYS, ["all", "All time"]] as const
+
+export const periodSelect = (
   id: string,
-  label: string,
-  choices: ReadonlyArray<readonly [value: A, label: string]>,
-  chosen: A,
+  periods: ReadonlyArray<readonly [value: string, label: string]>,
   changed: () => void
-): Choice<A> => {
+): PeriodSelect => {
   const select = on(
     el(
       "select",
       { id },
-      choices.map(([value, text]) => el("option", { value, selected: value === chosen }, text))
+      periods.map(([value, label]) => el("option", { value, selected: value === "30d" }, label))
     ),
     { change: changed }
   )
   return {
-    element: el("div", { class: "choice" }, el("label", { for: id }, label), select),
-    value: () => select.value as A
+    element: el("div", { class: "choice" }, el("label", { for: id }, "Period"), select),
+    value: () => select.value
   }
 }

@@ -1,5 +1,5 @@
 /**
- * What the service answers, as its own contract has it.
+ * Response types of the API, derived from its contract.
  */
 import type { AccountsApi } from "../../http/api/AccountsApi.ts"
 import type { CatalogApi } from "../../http/api/CatalogApi.ts"
@@ -20,42 +20,42 @@ type Wire<A> = A extends bigint
     ? A
     : { readonly [K in keyof A]: Wire<A[K]> }
 
-type Answer<E extends { readonly "~Success": { readonly Type: unknown } }> = Wire<E["~Success"]["Type"]>
+type Response<E extends { readonly "~Success": { readonly Type: unknown } }> = Wire<E["~Success"]["Type"]>
 
-export type Keys = Answer<typeof AccountsApi.endpoints.listKeys>
-export type NewKey = Answer<typeof AccountsApi.endpoints.createKey>
-export type RegisteredConsumer = Answer<typeof AccountsApi.endpoints.registerConsumer>
-export type RegisteredProvider = Answer<typeof AccountsApi.endpoints.registerProvider>
+export type Keys = Response<typeof AccountsApi.endpoints.listKeys>
+export type NewKey = Response<typeof AccountsApi.endpoints.createKey>
+export type RegisteredConsumer = Response<typeof AccountsApi.endpoints.registerConsumer>
+export type RegisteredProvider = Response<typeof AccountsApi.endpoints.registerProvider>
 
-export type Balance = Answer<typeof MoneyApi.endpoints.balance>
-export type Loaded = Answer<typeof MoneyApi.endpoints.load>
-export type Budgets = Answer<typeof MoneyApi.endpoints.listBudgets>
-export type Grants = Answer<typeof MeteringApi.endpoints.listGrants>
-export type UsagePage = Answer<typeof CallsApi.endpoints.usageV1>
-export type UsageSummary = Answer<typeof CallsApi.endpoints.usageSummaryV1>
-export type CallAnswer = Answer<typeof CallsApi.endpoints.proxy>
-export type FreeTiers = Answer<typeof CallsApi.endpoints.freeTiers>
-export type OneReceipt = Answer<typeof ReceiptsApi.endpoints.find>
+export type Balance = Response<typeof MoneyApi.endpoints.balance>
+export type LoadResponse = Response<typeof MoneyApi.endpoints.load>
+export type Budgets = Response<typeof MoneyApi.endpoints.listBudgets>
+export type Grants = Response<typeof MeteringApi.endpoints.listGrants>
+export type UsagePage = Response<typeof CallsApi.endpoints.usageV1>
+export type UsageSummary = Response<typeof CallsApi.endpoints.usageSummaryV1>
+export type ProxyResponse = Response<typeof CallsApi.endpoints.proxy>
+export type FreeTiers = Response<typeof CallsApi.endpoints.freeTiers>
+export type ReceiptResponse = Response<typeof ReceiptsApi.endpoints.find>
 
-export type Earnings = Answer<typeof PayoutsApi.endpoints.providerSummary>
-export type Connection = Answer<typeof PayoutsApi.endpoints.connection>
-export type Connected = Answer<typeof PayoutsApi.endpoints.connect>
-export type PayoutAnswer = Answer<typeof PayoutsApi.endpoints.requestPayout>
-export type Payouts = Answer<typeof PayoutsApi.endpoints.payouts>
+export type Earnings = Response<typeof PayoutsApi.endpoints.providerSummary>
+export type Connection = Response<typeof PayoutsApi.endpoints.connection>
+export type ConnectResponse = Response<typeof PayoutsApi.endpoints.connect>
+export type PayoutResponse = Response<typeof PayoutsApi.endpoints.requestPayout>
+export type Payouts = Response<typeof PayoutsApi.endpoints.payouts>
 
-export type Invoices = Answer<typeof InvoicesApi.endpoints.list>
-export type Disputes = Answer<typeof DisputesApi.endpoints.list>
-export type Sla = Answer<typeof TrustApi.endpoints.sla>
-export type ToolSla = Answer<typeof TrustApi.endpoints.toolSla>
-export type Trust = Answer<typeof TrustApi.endpoints.score>
-export type Verified = Answer<typeof TrustApi.endpoints.verify>
-export type ToolDetails = Answer<typeof CatalogApi.endpoints.tool>
-export type Quote = Extract<CallAnswer, { readonly quote: unknown }>
-export type CallDone = Extract<CallAnswer, { readonly meta: unknown }>
-export type CatalogPage = Answer<typeof CatalogApi.endpoints.catalog>
-/** A tool as it is put in. */
+export type Invoices = Response<typeof InvoicesApi.endpoints.list>
+export type Disputes = Response<typeof DisputesApi.endpoints.list>
+export type Sla = Response<typeof TrustApi.endpoints.sla>
+export type ToolSla = Response<typeof TrustApi.endpoints.toolSla>
+export type Trust = Response<typeof TrustApi.endpoints.score>
+export type VerifyResponse = Response<typeof TrustApi.endpoints.verify>
+export type ToolDetails = Response<typeof CatalogApi.endpoints.tool>
+export type Quote = Extract<ProxyResponse, { readonly quote: unknown }>
+export type CallResult = Extract<ProxyResponse, { readonly meta: unknown }>
+export type CatalogPage = Response<typeof CatalogApi.endpoints.catalog>
+/** A tool as providers declare it. */
 export type Declaration = Wire<ToolBody>
-export type OwnTools = Answer<typeof CatalogApi.endpoints.ownTools>
-export type ToolsPut = Answer<typeof CatalogApi.endpoints.registerTools>
-export type Answered = Answer<typeof DisputesApi.endpoints.respond>
-export type SigningSecret = Answer<typeof TrustApi.endpoints.signingSecret>
+export type OwnTools = Response<typeof CatalogApi.endpoints.ownTools>
+export type ToolsResponse = Response<typeof CatalogApi.endpoints.registerTools>
+export type DisputeResponse = Response<typeof DisputesApi.endpoints.respond>
+export type SigningSecret = Response<typeof TrustApi.endpoints.signingSecret>

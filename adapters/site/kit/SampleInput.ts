@@ -1,6 +1,5 @@
 /**
- * Arguments to begin with, made from a tool's input schema: what it needs, as the schema itself suggests it. They are a
- * place to write one's own into, and may not fit every rule of the schema.
+ * Sample arguments from a tool's input schema: its required properties with suggested or placeholder values.
  */
 import type { Json } from "../../http/openapi/OpenApiModel.ts"
 
@@ -33,12 +32,11 @@ const sampleOf = (schema: unknown, depth: number): Json => {
         ? [sampleOf(items, depth + 1)]
         : []
     default:
-      return depth < DEPTH_MAX ? needed(schema, depth) : {}
+      return depth < DEPTH_MAX ? requiredProperties(schema, depth) : {}
   }
 }
 
-/** Its required properties; the name `__proto__` is one like any other. */
-const needed = ({ properties, required }: JsonObject, depth: number): Json => {
+const requiredProperties = ({ properties, required }: JsonObject, depth: number): Json => {
   if (!isObject(properties) || !Array.isArray(required)) return {}
   return Object.fromEntries(
     required

@@ -1,67 +1,69 @@
 /**
- * The key of whoever looks: kept in this tab alone, gone with it, never in an address.
+ * The API key of the signed-in account. It is kept in this tab's session storage and never appears in a URL.
  */
-import { Refused, ask, words } from "./Api.browser.ts"
+import { ApiError, errorMessage, request } from "./Api.browser.ts"
 import { button, type Child, el, fill, notice, on } from "./Dom.browser.ts"
 
 export type Role = "consumer" | "provider"
 
-const placeOf = (role: Role): string => `agent-tool-billing.${role}`
+const storageName = (role: Role): string => `agent-tool-billing.${role}`
 
-export const keyOf = (role: Role): string | undefined => sessionStorage.getItem(placeOf(role)) ?? undefined
-export const keep = (role: Role, key: string): void => sessionStorage.setItem(placeOf(role), key)
-export const forget = (role: Role): void => sessionStorage.removeItem(placeOf(role))
+export const storedKey = (role: Role): string | undefined => sessionStorage.getItem(storageName(role)) ?? undefined
+export const storeKey = (role: Role, key: string): void => sessionStorage.setItem(storageName(role), key)
+export const forgetKey = (role: Role): void => sessionStorage.removeItem(storageName(role))
 
-/** As `GET /api/v1/market/whoami` answers. */
-export interface Who {
+/** Response of `GET /api/v1/market/whoami`. */
+export interface Account {
   readonly role: Role
   readonly [field: string]: unknown
 }
 
 const NAMES = { consumer: "developer", provider: "provider" } as const
-const PLACES = { consumer: "/developers", provider: "/providers" } as const
+const PATHS = { consumer: "/developers", provider: "/providers" } as const
 
-/** Whom the key belongs to, or why it does not open this page. */
-const whoHas = async (key: string, role: Role): Promise<{ readonly who: Who } | { readonly why: Child }> => {
-  // Nothing else fits into a header.
-  if (!/^[!-~]+$/u.test(key)) return { why: "This is no key: it has characters in it that no key has." }
+/** The account of the key, or why the key cannot open this page. */
+const accountOf = async (
+  key: string,
+  role: Role
+): Promise<{ readonly account: Account } | { readonly error: Child }> => {
+  // Other characters cannot be sent in a header.
+  if (!/^[!-~]+$/u.test(key)) return { error: "This is not an API key: it contains invalid characters." }
   try {
-    const who = await ask<Who>("GET", "/api/v1/market/whoami", { key })
-    return who.role === role ? { who } : { why: elsewhere(who.role) }
+    const account = await request<Account>("GET", "/api/v1/market/whoami", { key })
+    return account.role === role ? { account } : { error: wrongRole(account.role) }
   } catch (error) {
-    if (!(error instanceof Refused)) throw error
-    if (error.status === 401) return { why: `The service does not know this key. ${error.message}` }
-    if (error.status === 403)
-      return { why: "This is the operator's key. The dashboards are for developers and providers." }
+    if (!(error instanceof ApiError)) throw error
+    if (error.status === 401) return { error: `Invalid API key. ${error.message}` }
+    if (error.status === 403) return { error: "This is an operator key. Dashboards are for developers and providers." }
     throw error
   }
 }
 
-const elsewhere = (role: Role): Child => [
-  `This is a ${NAMES[role]}'s key. Use it on the `,
-  el("a", { href: `${PLACES[role]}/dashboard` }, `${NAMES[role]} dashboard`),
+const wrongRole = (role: Role): Child => [
+  `This is a ${NAMES[role]} key. Use it on the `,
+  el("a", { href: `${PATHS[role]}/dashboard` }, `${NAMES[role]} dashboard`),
   "."
 ]
 
-/** Shows the page to whoever has a key that fits; asks for one until then. */
-export const signedIn = async (
+/** Shows the page once there is a valid key; asks for one until then. */
+export const signIn = async (
   place: HTMLElement,
   role: Role,
-  show: (key: string, who: Who) => void,
-  submit?: string
+  show: (account: Account) => void,
+  submit = "Open dashboard"
 ): Promise<void> => {
-  const kept = keyOf(role)
-  if (kept === undefined) return askForKey(place, role, show, submit)
+  const key = storedKey(role)
+  if (key === undefined) return askForKey(place, role, show, submit)
   try {
-    const found = await whoHas(kept, role)
-    if ("who" in found) return show(kept, found.who)
-    forget(role)
-    askForKey(place, role, show, submit, found.why)
+    const found = await accountOf(key, role)
+    if ("account" in found) return show(found.account)
+    forgetKey(role)
+    askForKey(place, role, show, submit, found.error)
   } catch (error) {
     fill(
       place,
-      notice("bad", words(error)),
-      button("Try again", () => void signedIn(place, role, show, submit))
+      notice("bad", errorMessage(error)),
+      button("Try again", () => void signIn(place, role, show, submit))
     )
   }
 }
@@ -69,9 +71,9 @@ export const signedIn = async (
 const askForKey = (
   place: HTMLElement,
   role: Role,
-  show: (key: string, who: Who) => void,
-  label = "Open the dashboard",
-  complaint?: Child
+  show: (account: Account) => void,
+  label: string,
+  error?: Child
 ): void => {
   const input = el("input", {
     id: "key",
@@ -82,59 +84,47 @@ const askForKey = (
     required: true,
     "aria-describedby": "key-hint"
   })
-  const said = el("div", { "aria-live": "polite" }, complaint === undefined ? undefined : notice("bad", complaint))
+  const status = el("div", { "aria-live": "polite" }, error === undefined ? undefined : notice("bad", error))
   const submit = el("button", { type: "submit" }, label)
-  const form = on(
-    el(
-      "form",
-      { class: "stack" },
-      el(
-        "div",
-        { class: "field" },
-        el("label", { for: "key" }, `Your ${NAMES[role]} key`),
-        input,
-        el(
-          "p",
-          { class: "hint", id: "key-hint" },
-          "It stays in this tab until you close it or sign out, and is sent to this service alone."
-        )
-      ),
-      said,
-      el("div", { class: "actions" }, submit)
-    ),
-    {
-      submit: (event) => {
-        event.preventDefault()
-        void enter()
-      }
-    }
+  const field = el(
+    "div",
+    { class: "field" },
+    el("label", { for: "key" }, `Your ${NAMES[role]} key`),
+    input,
+    el("p", { class: "hint", id: "key-hint" }, "Kept in this tab until you close it or sign out.")
   )
   const enter = async () => {
     submit.disabled = true
     try {
       const key = input.value.trim()
-      const found = await whoHas(key, role)
-      if ("why" in found) return fill(said, notice("bad", found.why))
-      keep(role, key)
-      show(key, found.who)
-    } catch (error) {
-      fill(said, notice("bad", words(error)))
+      const found = await accountOf(key, role)
+      if ("error" in found) return fill(status, notice("bad", found.error))
+      storeKey(role, key)
+      show(found.account)
+    } catch (failure) {
+      fill(status, notice("bad", errorMessage(failure)))
     } finally {
       submit.disabled = false
     }
   }
+  const form = on(el("form", { class: "stack" }, field, status, el("div", { class: "actions" }, submit)), {
+    submit: (event) => {
+      event.preventDefault()
+      void enter()
+    }
+  })
   fill(
     place,
     form,
-    el("p", {}, "No key yet? ", el("a", { href: `${PLACES[role]}/register` }, `Register as a ${NAMES[role]}`), ".")
+    el("p", {}, "No key yet? ", el("a", { href: `${PATHS[role]}/register` }, `Register as a ${NAMES[role]}`), ".")
   )
 }
 
-export const signOut = (role: Role): HTMLElement =>
+export const signOutButton = (role: Role): HTMLElement =>
   button(
     "Sign out",
     () => {
-      forget(role)
+      forgetKey(role)
       location.reload()
     },
     "plain"

@@ -1,5 +1,5 @@
 /**
- * The frame around the site's pages: the way around on top, the small print below.
+ * The layout of the site's pages: navigation, content, footer.
  */
 import { Effect } from "effect"
 import { API_VERSION } from "../../http/api/Api.ts"
@@ -14,11 +14,11 @@ import { siteStyle } from "./SiteStyle.ts"
 export interface SitePage {
   readonly title: string
   readonly description: string
-  /** Its own address, marked in the way around. */
+  /** Marked as current in the navigation. */
   readonly path: string
-  /** On top of the site's. */
+  /** In addition to the site's style. */
   readonly style?: string
-  /** Its browser module, as `folder/Name`. The page may call the service unless `connects` is false. */
+  /** Its browser module, as `folder/Name`. The page may call the API unless `connects` is false. */
   readonly module?: string
   readonly connects?: boolean
   readonly charts?: boolean
@@ -28,30 +28,29 @@ export interface SitePage {
 
 export type Site = (page: SitePage) => EncodedReply
 
-const WAYS = [
-  ["/catalog", "Catalogue"],
+const navigation = [
+  ["/catalog", "Catalog"],
   ["/developers/dashboard", "Developers"],
   ["/providers/dashboard", "Providers"],
   ["/docs", "Docs"],
   ["/status", "Status"]
 ] as const
 
-const SMALL_PRINT = [
+const footerLinks = [
   ["/verify", "Verify a receipt"],
   ["/spec", "Specification"],
   ["/changelog", "Changelog"],
   ["/api/openapi.json", "OpenAPI"],
-  ["/llms.txt", "For agents"]
+  ["/llms.txt", "llms.txt"]
 ] as const
 
-/** Every page that the frame leads to. */
-export const siteLinks: ReadonlyArray<string> = ["/", ...[...WAYS, ...SMALL_PRINT].map(([to]) => to)]
+/** Every page that the layout links to. */
+export const siteLinks: ReadonlyArray<string> = ["/", ...[...navigation, ...footerLinks].map(([to]) => to)]
 
 export const makeSite = Effect.gen(function* () {
   const version = yield* assetsVersion
   const assets = yield* Assets
   const site: Site = ({ body, charts, connects, description, module, path, status, style = "", title }) => {
-    // Every page has text to copy.
     const modules = [...new Set(["kit/CopyButtons", ...(module === undefined ? [] : [module])])].map(
       (name) => `${name}.js`
     )
@@ -66,7 +65,7 @@ export const makeSite = Effect.gen(function* () {
       connects: connects ?? module !== undefined,
       ...(status === undefined ? {} : { status }),
       body: html`
-        <a class="skip" href="#main">Skip to the content</a>
+        <a class="skip" href="#main">Skip to content</a>
         ${siteHeader(path)}
         <main id="main" tabindex="-1">${body}</main>
         ${siteFooter}
@@ -80,31 +79,35 @@ export const siteHeader = (path: string): Html =>
   html`<header class="site">
     <nav aria-label="Site">
       <a class="brand" href="/" ${current(path, "/")}>Agent Tool Billing</a>
-      ${WAYS.map(([to, name]) => html`<a href="${to}" ${current(path, to)}>${name}</a>`)}
+      ${navigation.map(([to, name]) => html`<a href="${to}" ${current(path, to)}>${name}</a>`)}
     </nav>
   </header>`
 
 export const siteFooter = html`<footer class="foot">
-  ${SMALL_PRINT.map(([to, name]) => html`<a href="${to}">${name}</a>`)}
+  ${footerLinks.map(([to, name]) => html`<a href="${to}">${name}</a>`)}
   <span>Version ${API_VERSION}</span>
 </footer>`
 
 const current = (path: string, to: string): Html | undefined => (path === to ? html`aria-current="page"` : undefined)
 
-/** A command to copy; the button is shown where there is a script to work it. */
+/** Code with a copy button, which a script shows. */
 export const copyable = (text: string): Html =>
   html`<div class="copyable">
     <pre><code>${text}</code></pre>
     <button class="tiny" type="button" data-copy hidden>Copy</button>
   </div>`
 
-export const notFoundPage = (site: Site, what: string, hint: Html): EncodedReply =>
+export const notFoundPage = (site: Site, message: string, hint: Html): EncodedReply =>
   site({
     title: "Not found",
-    description: what,
+    description: message,
     path: "",
     status: 404,
     body: html`<h1>Not found</h1>
-      <p class="lead">${what}</p>
+      <p class="lead">${message}</p>
       ${hint}`
   })
+
+export const needsScript = html`<noscript
+  ><p class="notice">This page requires JavaScript. You can use the <a href="/docs">API</a> instead.</p></noscript
+>`

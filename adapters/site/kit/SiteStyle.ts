@@ -1,9 +1,9 @@
 /**
- * The parts that the site's pages are built of, on top of the plain elements.
+ * Styles of the site's components.
  */
 import { pageStyle } from "./PageStyle.ts"
 
-/** What is around a page. */
+/** Header and footer. */
 export const frameStyle = `
 .site{border-bottom:1px solid var(--line)}
 .site nav,.foot{max-width:68rem;margin:0 auto;padding:0 1rem}

@@ -1,5 +1,5 @@
 /**
- * Tables that scroll within themselves on a narrow screen.
+ * Tables that scroll horizontally on narrow screens.
  */
 import { type Child, el } from "./Dom.browser.ts"
 
@@ -7,7 +7,7 @@ export interface Column<Row> {
   readonly name: string
   readonly cell: (row: Row) => Child
   readonly isNumber?: boolean
-  /** Sentences, which are not squeezed into a word a line on a narrow screen. */
+  /** Text of several words: keeps a minimum width. */
   readonly isLong?: boolean
 }
 

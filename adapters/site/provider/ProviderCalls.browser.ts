@@ -1,70 +1,60 @@
 /**
- * The calls of the provider's tools: how many a day, and the newest one by one.
+ * Calls of the provider's tools: totals, calls by day, and the most recent calls.
  */
-import type { UsagePage, UsageSummary } from "../kit/Answers.browser.ts"
-import { ask } from "../kit/Api.browser.ts"
+import { accountApi } from "../kit/AccountApi.browser.ts"
+import { callColumns, USAGE_PATH } from "../kit/Calls.browser.ts"
 import { chart } from "../kit/Chart.browser.ts"
-import { choice } from "../kit/Choice.browser.ts"
-import { badge, button, el, empty, figures } from "../kit/Dom.browser.ts"
-import { bytes, count, milliseconds, money, moment, percent } from "../kit/Figures.browser.ts"
+import { el, empty, figures } from "../kit/Dom.browser.ts"
+import { bytes, count, milliseconds, percent } from "../kit/Format.browser.ts"
+import { pagedList } from "../kit/PagedList.browser.ts"
 import { type Panel, panel } from "../kit/Panel.browser.ts"
-import { pages } from "../kit/Paging.browser.ts"
-import { openReceipt } from "../kit/ReceiptDialog.browser.ts"
-import { keyOf } from "../kit/Session.browser.ts"
+import { periodSelect, USAGE_PERIODS } from "../kit/PeriodSelect.browser.ts"
+import { receiptButton } from "../kit/ReceiptDialog.browser.ts"
+import type { UsagePage, UsageSummary } from "../kit/Responses.browser.ts"
 import { table } from "../kit/Table.browser.ts"
 
-type Call = UsagePage["records"][number]
+const PAGE_SIZE = 20
 
-const PERIODS = [
-  ["24h", "24 hours"],
-  ["7d", "7 days"],
-  ["30d", "30 days"],
-  ["90d", "90 days"]
-] as const
+const api = accountApi("provider")
 
-const SHOWN_AT_ONCE = 20
-
-export const calls = (): Panel => {
-  const period = choice("calls-period", "Period", PERIODS, "30d", () => void made.reload())
+export const callsPanel = (): Panel => {
+  const select = periodSelect("calls-period", USAGE_PERIODS, () => void made.reload())
   const made = panel(
     "calls",
-    "Calls of your tools",
+    "Calls",
     async () => {
-      const chosen = period.value()
-      const key = keyOf("provider")
-      const read = async (cursor: string | undefined) => {
-        const more = cursor === undefined ? {} : { cursor }
-        const query = new URLSearchParams({ period: chosen, limit: String(SHOWN_AT_ONCE), ...more })
-        return ask<UsagePage>("GET", `/api/v1/market/usage?${query}`, { key })
-      }
-      const [sums, newest] = await Promise.all([
-        ask<UsageSummary>("GET", `/api/v1/market/usage/summary?period=${chosen}`, { key }),
-        read(undefined)
-      ])
-      if (sums.total_calls === 0) return [empty("No calls in this time. Each one stands here, with its receipt.")]
-      const list = await pages(
+      const period = select.value()
+      const read = (cursor?: string) => api.get<UsagePage>(USAGE_PATH, { period, limit: PAGE_SIZE, cursor })
+      const [totals, first] = await Promise.all([api.get<UsageSummary>(`${USAGE_PATH}/summary`, { period }), read()])
+      if (totals.total_calls === 0) return [empty("No calls in this period.")]
+      const list = await pagedList(
         async (cursor) => {
-          const page = cursor === undefined ? newest : await read(cursor)
+          const page = cursor === undefined ? first : await read(cursor)
           return { items: page.records, next: page.next_cursor }
         },
-        (all) => [callTable(all)]
+        (all) =>
+          table(
+            "Recent calls",
+            [...callColumns((call) => call.tool_name), { name: "", cell: (call) => receiptButton(call.receipt_id) }],
+            all
+          )
       )
-      return [...sumsOf(sums, newest), el("h3", {}, "The newest calls"), list]
+      return [...totalsOf(totals, first), el("h3", {}, "Recent calls"), list]
     },
-    period.element
+    select.element
   )
   return made
 }
 
-const sumsOf = (
+const totalsOf = (
   { calls_by_day: days, summary, total_calls: total }: UsageSummary,
-  newest: UsagePage
+  first: UsagePage
 ): ReadonlyArray<Node> => [
   figures([
     ["Calls", count(total)],
-    ["Succeeded", percent(summary.successful_calls / total)],
-    ["On average", milliseconds(newest.summary.avg_latency_ms)],
-    ["Data out", bytes(summary.data_volume.response_bytes)]
+    ["Success rate", percent(summary.successful_calls / total)],
+    ["Average latency", milliseconds(first.summary.avg_latency_ms)],
+    ["Data sent", bytes(summary.data_volume.response_bytes)]
   ]),
   ...(days.length < 2
     ? []
@@ -75,28 +65,3 @@ const sumsOf = (
         )
       ])
 ]
-
-const OUTCOMES = {
-  success: ["Success", "good"],
-  error: ["Error", "bad"],
-  timeout: ["Too slow", "bad"],
-  rate_limited: ["You refused", "bad"]
-} as const
-
-const callTable = (all: ReadonlyArray<Call>): HTMLElement =>
-  table(
-    "The newest calls",
-    [
-      { name: "When", cell: (call: Call) => moment(call.created_at) },
-      { name: "Tool", cell: (call) => call.tool_name },
-      { name: "Outcome", cell: ({ status }) => badge(OUTCOMES[status][0], OUTCOMES[status][1]) },
-      { name: "Took", cell: (call) => milliseconds(call.duration_ms), isNumber: true },
-      {
-        name: "Paid",
-        cell: (call) => (call.cost_microcents === 0 ? "–" : money(call.cost_microcents)),
-        isNumber: true
-      },
-      { name: "", cell: (call) => button("Receipt", () => openReceipt(call.receipt_id), "plain tiny") }
-    ],
-    all
-  )

@@ -1,50 +1,48 @@
 /**
- * The page /providers/dashboard: one panel beside the other, each of which loads and fails by itself.
+ * The provider dashboard.
  */
 import { showDashboard } from "../kit/Dashboard.browser.ts"
-import { documents } from "../kit/Documents.browser.ts"
 import { byId } from "../kit/Dom.browser.ts"
-import { keys } from "../kit/KeysPanel.browser.ts"
-import { calls } from "./ProviderCalls.browser.ts"
-import { disputes } from "./ProviderDisputes.browser.ts"
-import { earnings } from "./ProviderEarnings.browser.ts"
-import { payouts } from "./ProviderPayouts.browser.ts"
-import { signing } from "./ProviderSigning.browser.ts"
-import { standing } from "./ProviderStanding.browser.ts"
-import { start } from "./ProviderStart.browser.ts"
-import { tools } from "./ProviderTools.browser.ts"
-import { signedIn, type Who } from "../kit/Session.browser.ts"
+import { invoicesPanel } from "../kit/InvoicesPanel.browser.ts"
+import { keysPanel } from "../kit/KeysPanel.browser.ts"
+import { signIn } from "../kit/Session.browser.ts"
+import { callsPanel } from "./ProviderCalls.browser.ts"
+import { disputesPanel } from "./ProviderDisputes.browser.ts"
+import { earningsPanel } from "./ProviderEarnings.browser.ts"
+import { onboardingPanel } from "./ProviderOnboarding.browser.ts"
+import { payoutsPanel } from "./ProviderPayouts.browser.ts"
+import { signingPanel } from "./ProviderSigning.browser.ts"
+import { toolsPanel } from "./ProviderTools.browser.ts"
+import { trustPanel } from "./ProviderTrust.browser.ts"
 
 const place = byId("dashboard")
 
-const show = (_key: string, who: Who): void => {
-  const id = String(who["id"])
-  const earned = earnings()
-  const paid = payouts()
-  const moneyMoved = () => void Promise.all([earned.reload(), paid.reload()])
-  const begun = start(id, (hasCalls, isDone) => {
+void signIn(place, "provider", (account) => {
+  const id = String(account["id"])
+  const earnings = earningsPanel()
+  const payouts = payoutsPanel()
+  const calls = callsPanel()
+  const disputes = disputesPanel(() => void Promise.all([earnings.reload(), payouts.reload()]))
+  const statements = invoicesPanel("provider")
+  const onboarding = onboardingPanel(id, (hasCalls, isDone) => {
     place.classList.toggle("new", !hasCalls)
     place.classList.toggle("begun", isDone)
   })
-  // There is nothing to see of money before the first call, but much to do.
-  const ofCalls = [earned, calls(), disputes(moneyMoved), documents("provider")] as const
-  for (const { element } of ofCalls) element.classList.add("later")
-  begun.element.classList.add("first")
+  const tools = toolsPanel(() => void onboarding.reload())
+  // Hidden until the first call.
+  for (const { element } of [earnings, calls, disputes, statements]) element.classList.add("later")
+  onboarding.element.classList.add("first")
   place.classList.add("begun")
-  const [, called, disputed, stated] = ofCalls
-  const listed = tools(() => void begun.reload())
-  showDashboard(place, "provider", String(who["name"]), [
-    begun,
-    earned,
-    called,
-    listed,
-    paid,
-    disputed,
-    standing(id),
-    stated,
-    signing(),
-    keys("provider", id)
+  showDashboard(place, "provider", String(account["name"]), [
+    onboarding,
+    earnings,
+    calls,
+    tools,
+    payouts,
+    disputes,
+    trustPanel(id),
+    statements,
+    signingPanel(),
+    keysPanel("provider", id)
   ])
-}
-
-void signedIn(place, "provider", show)
+})

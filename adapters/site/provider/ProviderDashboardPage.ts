@@ -1,17 +1,17 @@
 /**
- * The frame of /providers/dashboard. What it shows comes with the provider's key, which no page is ever sent.
+ * The provider dashboard. Its content is loaded with the provider's key.
  */
 import { Effect } from "effect"
 import { publicRead } from "../../http/api/Access.ts"
 import { documentRoute } from "../../http/pipeline/Route.ts"
 import { html } from "../kit/Html.ts"
-import { makeSite, type Site } from "../kit/Site.ts"
+import { makeSite, needsScript, type Site } from "../kit/Site.ts"
 
 export const providerDashboardRoutes = Effect.map(makeSite, (site) => [
-  documentRoute("/providers/dashboard", publicRead, Effect.succeed(page(site)), "The provider's dashboard")
+  documentRoute("/providers/dashboard", publicRead, Effect.succeed(page(site)), "Provider dashboard")
 ])
 
-/** Its forms are wider than those of the other pages, and what it shows waits for the first call. */
+/** Panels with the class `later` are hidden until the first call. */
 const style = `
 .new .later,.begun .first{display:none}
 .steps .copyable{margin-top:.5rem}
@@ -24,20 +24,13 @@ const style = `
 const page = (site: Site) =>
   site({
     title: "Provider dashboard",
-    description: "What your tools earn, how they do, and how you are paid.",
+    description: "Earnings, calls, tools, payouts, disputes, trust score and API keys.",
     path: "/providers/dashboard",
     module: "provider/ProviderDashboard",
     charts: true,
     style,
     body: html`
       <h1>Provider dashboard</h1>
-      <div id="dashboard">
-        <noscript
-          ><p class="notice">
-            The dashboard needs JavaScript. Everything on it is in the API too, as the
-            <a href="/docs">documentation</a> shows.
-          </p></noscript
-        >
-      </div>
+      <div id="dashboard">${needsScript}</div>
     `
   })

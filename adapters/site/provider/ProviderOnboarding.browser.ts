@@ -1,84 +1,60 @@
 /**
- * The first steps of a provider, until its tools are listed and called: what is done, and what comes next.
+ * Onboarding steps of a new provider.
  */
-import type { CatalogPage, Connection, Earnings, Trust } from "../kit/Answers.browser.ts"
-import { ask } from "../kit/Api.browser.ts"
+import { accountApi } from "../kit/AccountApi.browser.ts"
+import { request } from "../kit/Api.browser.ts"
+import { codeBlock, curl } from "../kit/CodeBlock.browser.ts"
 import { badge, type Child, el } from "../kit/Dom.browser.ts"
-import { command } from "../kit/KeyShown.browser.ts"
 import { type Panel, panel } from "../kit/Panel.browser.ts"
-import { SUMMARY } from "./ProviderEarnings.browser.ts"
-import { keyOf } from "../kit/Session.browser.ts"
+import type { CatalogPage, Connection } from "../kit/Responses.browser.ts"
+import { readEarnings } from "./ProviderEarnings.browser.ts"
+import { CONNECT } from "./ProviderPayouts.browser.ts"
+import { readTrust } from "./ProviderTrust.browser.ts"
 
-interface Step {
-  readonly isDone: boolean
-  readonly title: string
-  readonly how: ReadonlyArray<Child>
-}
-
-/** `told`: whether there was a call yet, and whether there is nothing left to be led to. */
-export const start = (providerId: string, told: (hasCalls: boolean, isDone: boolean) => void): Panel => {
-  return panel("start", "First steps", async () => {
-    const key = keyOf("provider")
-    const [tools, summary, trust, connection] = await Promise.all([
-      ask<CatalogPage>("GET", `/api/market/catalog?provider_id=${providerId}&limit=1`, { isFresh: true }),
-      ask<Earnings>("POST", SUMMARY, { key, body: { period: "all" } }),
-      ask<Trust>("GET", `/api/v1/market/providers/${providerId}/trust`, { isFresh: true }),
-      ask<Connection>("GET", "/api/market/connect", { key })
+/** `loaded`: whether the provider has had a call, and whether onboarding is complete. */
+export const onboardingPanel = (providerId: string, loaded: (hasCalls: boolean, isDone: boolean) => void): Panel =>
+  panel("start", "Get started", async () => {
+    const [listed, summary, trust, connection] = await Promise.all([
+      request<CatalogPage>("GET", `/api/market/catalog?provider_id=${providerId}&limit=1`, { isFresh: true }),
+      readEarnings("all"),
+      readTrust(providerId),
+      accountApi("provider").get<Connection>(CONNECT)
     ])
-    told(summary.total_calls > 0, tools.total > 0 && summary.total_calls > 0)
-    const steps: ReadonlyArray<Step> = [
-      {
-        isDone: tools.total > 0,
-        title: "List a tool, and name its price",
-        how: [
-          "What your MCP server offers, what a call costs, and how many are free. ",
-          to("tools", "List a tool"),
-          "."
-        ]
-      },
-      {
-        isDone: summary.total_calls > 0,
-        title: "Have it called",
-        how: [
-          "Developers find it in the ",
-          el("a", { href: "/catalog" }, "catalogue"),
-          ". To see a call arrive yourself, ",
-          el("a", { href: "/developers/register" }, "register as a developer"),
-          " and call it with that key:",
-          command(callOf(tools.tools[0]?.qualified_name ?? "<your handle>/search"))
-        ]
-      },
-      {
-        isDone: trust.details.verification_level !== "unverified",
-        title: "Prove who you are",
-        how: [
-          "Your mailbox, your domain, your repository: each raises your trust score. ",
-          to("standing", "Prove it"),
-          "."
-        ]
-      },
-      {
-        isDone: connection.connected,
-        title: "Get ready to be paid",
-        how: ["The payment processor wants to know who you are, once. ", to("payouts", "Set up payouts"), "."]
-      }
+    const hasCalls = summary.total_calls > 0
+    loaded(hasCalls, listed.total > 0 && hasCalls)
+    const tool = listed.tools[0]?.qualified_name ?? "<your handle>/search"
+    return [
+      el(
+        "ol",
+        { class: "steps" },
+        step(listed.total > 0, "List a tool", "Set its price and free calls. ", link("#tools", "List tool")),
+        step(
+          hasCalls,
+          "Receive the first call",
+          "Your tools are in the ",
+          link("/catalog", "catalog"),
+          ". To test a call, ",
+          link("/developers/register", "register as a developer"),
+          " and call your tool with that key:",
+          codeBlock(curl("/api/market/proxy", "$CONSUMER_KEY", { tool_name: tool, input: {} }))
+        ),
+        step(
+          trust.details.verification_level !== "unverified",
+          "Verify your identity",
+          "Verification raises your trust score. ",
+          link("#standing", "Verify")
+        ),
+        step(
+          connection.connected,
+          "Set up payouts",
+          "The payment processor must verify your identity before it can pay you. ",
+          link("#payouts", "Set up payouts")
+        )
+      )
     ]
-    return [el("ol", { class: "steps" }, steps.map(stepOf))]
   })
-}
 
-const to = (id: string, label: string): HTMLElement => el("a", { href: `#${id}` }, label)
+const link = (href: string, label: string): HTMLElement => el("a", { href }, label)
 
-const stepOf = ({ how, isDone, title }: Step): HTMLElement =>
-  el(
-    "li",
-    {},
-    el("strong", {}, title),
-    " ",
-    isDone ? badge("Done", "good") : undefined,
-    isDone ? undefined : el("div", {}, ...how)
-  )
-
-const callOf = (tool: string): string =>
-  `curl ${location.origin}/api/market/proxy -H "Authorization: Bearer $CONSUMER_KEY" -H 'content-type: application/json' ` +
-  `-d '${JSON.stringify({ tool_name: tool, input: {} })}'`
+const step = (isDone: boolean, title: string, ...details: ReadonlyArray<Child>): HTMLElement =>
+  el("li", {}, el("strong", {}, title), " ", isDone ? badge("Done", "good") : el("div", {}, ...details))

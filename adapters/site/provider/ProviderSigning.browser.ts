@@ -1,51 +1,48 @@
 /**
- * The secret by which the provider's server can tell this market's requests from anybody else's; shown when asked for.
+ * The secret that signs requests to the provider's server.
  */
-import type { SigningSecret } from "../kit/Answers.browser.ts"
-import { ask } from "../kit/Api.browser.ts"
-import { deed, saying } from "../kit/Action.browser.ts"
+import { accountApi } from "../kit/AccountApi.browser.ts"
+import { actionButton, statusArea } from "../kit/Action.browser.ts"
+import { codeBlock } from "../kit/CodeBlock.browser.ts"
 import { el } from "../kit/Dom.browser.ts"
-import { command } from "../kit/KeyShown.browser.ts"
 import { type Panel, panel } from "../kit/Panel.browser.ts"
-import { keyOf } from "../kit/Session.browser.ts"
+import type { SigningSecret } from "../kit/Responses.browser.ts"
 
-const PATH = "/api/v1/market/providers/signing-secret"
-
-export const signing = (): Panel => {
-  const said = saying()
-  const showing = deed(
-    "Show the signing secret",
-    said,
-    async () => shown(await ask<SigningSecret>("GET", PATH, { key: keyOf("provider") })),
-    "plain"
-  )
-  return panel("signing", "Signed requests", () =>
+export const signingPanel = (): Panel => {
+  const status = statusArea()
+  const show = actionButton({
+    label: "Show signing secret",
+    style: "plain",
+    status,
+    run: async () =>
+      secretView(await accountApi("provider").get<SigningSecret>("/api/v1/market/providers/signing-secret"))
+  })
+  return panel("signing", "Request signing", () =>
     Promise.resolve([
       el(
         "p",
         { class: "narrow" },
-        "Every request to your server is signed. Check the signature, and refuse what did not come through this market: " +
-          "it would be a call that nobody pays for."
+        "Every request to your server is signed. Verify the signature and reject other requests: you are not paid for them."
       ),
-      el("div", { class: "actions" }, showing),
-      said
+      el("div", { class: "actions" }, show),
+      status
     ])
   )
 }
 
-const shown = (answer: SigningSecret): HTMLElement =>
+const secretView = ({ algorithm, secret, signature_header, signed_text }: SigningSecret): HTMLElement =>
   el(
     "div",
     {},
-    command(answer.secret),
+    codeBlock(secret),
     el(
       "dl",
       { class: "facts" },
       el("dt", {}, "Header"),
-      el("dd", {}, el("code", {}, answer.signature_header)),
+      el("dd", {}, el("code", {}, signature_header)),
       el("dt", {}, "Algorithm"),
-      el("dd", {}, answer.algorithm),
+      el("dd", {}, algorithm),
       el("dt", {}, "Signed text"),
-      el("dd", {}, el("code", {}, answer.signed_text))
+      el("dd", {}, el("code", {}, signed_text))
     )
   )

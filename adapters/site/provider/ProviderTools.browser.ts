@@ -1,157 +1,133 @@
 /**
- * The provider's tools: what they cost and how they do, each to edit, and another one to list.
+ * The provider's tools: list, edit, withdraw.
  */
-import type { Declaration, OwnTools, ToolDetails, ToolsPut } from "../kit/Answers.browser.ts"
-import { ask } from "../kit/Api.browser.ts"
-import { confirmed } from "../kit/Confirm.browser.ts"
-import { deed, saying } from "../kit/Action.browser.ts"
+import { accountApi } from "../kit/AccountApi.browser.ts"
+import { actionButton, statusArea } from "../kit/Action.browser.ts"
+import { request } from "../kit/Api.browser.ts"
 import { badge, button, el, empty, fill, notice } from "../kit/Dom.browser.ts"
-import { count, day, milliseconds } from "../kit/Figures.browser.ts"
+import { count, day, milliseconds } from "../kit/Format.browser.ts"
+import { pagedList } from "../kit/PagedList.browser.ts"
 import { type Panel, panel } from "../kit/Panel.browser.ts"
-import { pages } from "../kit/Paging.browser.ts"
-import { keyOf } from "../kit/Session.browser.ts"
+import type { Declaration, OwnTools, ToolDetails } from "../kit/Responses.browser.ts"
 import { table } from "../kit/Table.browser.ts"
-import { toolForm } from "./ToolForm.browser.ts"
+import { putTool, toolForm } from "./ToolForm.browser.ts"
 
 type Tool = OwnTools["tools"][number]
 
 const PATH = "/api/v1/market/tools"
+const PAGE_SIZE = 50
 
-const SHOWN_AT_ONCE = 50
-
-/** `changed` is told when there is another tool, another price, or one tool less. */
-export const tools = (changed: () => void): Panel => {
-  const said = saying()
+/** `changed` is called when a tool is listed, edited or withdrawn. */
+export const toolsPanel = (changed: () => void): Panel => {
+  const status = statusArea()
   const editor = el("div", {})
 
-  const close = () => fill(editor)
   const open = (title: string, content: ReadonlyArray<Node>) => {
     const heading = el("h3", { tabindex: -1 }, title)
-    fill(
-      editor,
-      el(
-        "div",
-        { class: "card wide" },
-        el("div", { class: "toolbar" }, heading, button("Close", close, "tiny plain")),
-        ...content
-      )
-    )
+    const close = button("Close", () => fill(editor), "tiny plain")
+    fill(editor, el("div", { class: "card wide" }, el("div", { class: "toolbar" }, heading, close), ...content))
     heading.focus()
   }
-  const saved = (before: ToolDetails | undefined) => async (declared: Declaration) => {
-    close()
+  const reload = async () => {
+    fill(editor)
     await made.reload()
     changed()
-    const current = before === undefined ? undefined : await detailsOf(before.id)
-    fill(said, notice("good", sentenceOf(declared.tool_name, before, current)))
   }
-  const adding = button("List a tool", () => open("List a tool", [toolForm("new-tool", undefined, saved(undefined))]))
-  const editing = (tool: Tool) => {
-    const opener = deed(
-      "Edit",
-      said,
-      async () => {
-        const details = await detailsOf(tool.id)
-        open(`Edit ${tool.tool_name}`, [
+  const saved = (before?: ToolDetails) => async (declared: Declaration) => {
+    await reload()
+    const after = before === undefined ? undefined : await readTool(before.id)
+    fill(status, notice("good", savedMessage(declared.tool_name, before, after)))
+  }
+  const shared = { status, style: "tiny plain" }
+  const editButton = ({ id, tool_name: name }: Tool) =>
+    actionButton({
+      ...shared,
+      label: "Edit",
+      name: `Edit ${name}`,
+      run: async () => {
+        const details = await readTool(id)
+        open(`Edit ${name}`, [
           toolForm("edit-tool", details.declaration, saved(details)),
-          el("details", {}, el("summary", {}, "Its prices so far"), priceTable(details))
+          el("details", {}, el("summary", {}, "Price history"), priceTable(details))
         ])
         return undefined
+      }
+    })
+  const withdrawButton = ({ id, tool_name: name }: Tool) =>
+    actionButton({
+      ...shared,
+      label: "Withdraw",
+      name: `Withdraw ${name}`,
+      confirm: {
+        title: `Withdraw ${name}?`,
+        text: [
+          "The tool leaves the catalog and new calls are rejected. Calls in progress complete.",
+          "Receipts, usage and disputes are kept. You can list the tool again."
+        ],
+        action: "Withdraw tool",
+        isDangerous: true
       },
-      "tiny plain"
-    )
-    opener.setAttribute("aria-label", `Edit ${tool.tool_name}`)
-    return opener
-  }
-
-  const moved = async (sentence: string): Promise<string> => {
-    close()
-    await made.reload()
-    changed()
-    return sentence
-  }
-  const withdrawing = ({ id, tool_name: name }: Tool) => {
-    const doer = deed(
-      "Withdraw",
-      said,
-      async (idempotencyKey) => {
-        const agreed = await confirmed({
-          title: `Withdraw ${name}?`,
-          text: [
-            el("p", {}, "Nobody finds it any more, and calls of it are refused. Calls that are under way still end."),
-            el("p", {}, "Its receipts, usage and disputes stay. You can list it again.")
-          ],
-          yes: "Withdraw it",
-          isDangerous: true
-        })
-        if (!agreed) return undefined
-        await ask("DELETE", `${PATH}/${id}`, { key: keyOf("provider"), idempotencyKey })
-        return moved(`${name} is withdrawn.`)
-      },
-      "tiny plain"
-    )
-    doer.setAttribute("aria-label", `Withdraw ${name}`)
-    return doer
-  }
-  const relisting = ({ id, tool_name: name }: Tool) => {
-    const doer = deed(
-      "List again",
-      said,
-      async (idempotencyKey) => {
-        const { declaration } = await detailsOf(id)
-        const body = { tools: [declaration] }
-        await ask<ToolsPut>("POST", "/api/market/tools", { key: keyOf("provider"), idempotencyKey, body })
-        return moved(`${name} is listed again, as it was.`)
-      },
-      "tiny plain"
-    )
-    doer.setAttribute("aria-label", `List ${name} again`)
-    return doer
-  }
-  const doing = (tool: Tool): ReadonlyArray<HTMLElement> =>
-    tool.withdrawn_at === null ? [editing(tool), withdrawing(tool)] : [relisting(tool)]
+      run: async (idempotencyKey) => {
+        await accountApi("provider").delete(`${PATH}/${id}`, idempotencyKey)
+        await reload()
+        return `${name} is withdrawn.`
+      }
+    })
+  const relistButton = ({ id, tool_name: name }: Tool) =>
+    actionButton({
+      ...shared,
+      label: "List again",
+      name: `List ${name} again`,
+      run: async (idempotencyKey) => {
+        await putTool((await readTool(id)).declaration, idempotencyKey)
+        await reload()
+        return `${name} is listed again.`
+      }
+    })
 
   const made = panel(
     "tools",
-    "Tools and prices",
+    "Tools",
     async () => {
-      const list = await pages(
+      const list = await pagedList(
         async (cursor) => {
-          const more = cursor === undefined ? {} : { cursor }
-          const query = new URLSearchParams({ limit: String(SHOWN_AT_ONCE), ...more })
-          const page = await ask<OwnTools>("GET", `${PATH}?${query}`, { key: keyOf("provider") })
+          const page = await accountApi("provider").get<OwnTools>(PATH, { limit: PAGE_SIZE, cursor })
           return { items: page.tools, next: page.next_cursor }
         },
-        (all) => [
+        (all) =>
           all.length === 0
-            ? empty("No tools yet. List what your MCP server offers: developers find it at once, with its price.")
-            : toolTable(all, doing)
-        ]
+            ? empty("No tools yet. List a tool to add it to the catalog.")
+            : toolTable(all, (tool) =>
+                tool.withdrawn_at === null ? [editButton(tool), withdrawButton(tool)] : [relistButton(tool)]
+              )
       )
-      return [said, editor, list]
+      return [status, editor, list]
     },
-    adding
+    button("List tool", () => open("List tool", [toolForm("new-tool", undefined, saved())]))
   )
   return made
 }
 
-const detailsOf = (id: string): Promise<ToolDetails> => ask<ToolDetails>("GET", `${PATH}/${id}`, { isFresh: true })
+const readTool = (id: string): Promise<ToolDetails> => request<ToolDetails>("GET", `${PATH}/${id}`, { isFresh: true })
 
-const sentenceOf = (name: string, before: ToolDetails | undefined, current: ToolDetails | undefined): string => {
-  const [then, now] = [before?.price_history[0], current?.price_history[0]]
-  const [planned, upcoming] = [before?.pricing.upcoming, current?.pricing.upcoming]
-  if (upcoming && upcoming.price_version !== planned?.price_version) {
-    return `${name} is saved. From ${day(upcoming.effective_from)} on: ${upcoming.price} a call and ${count(upcoming.free_tier_calls)} free ones a month. Until then it stays at ${now!.price} and ${count(now!.free_tier_calls)}.`
-  }
+const savedMessage = (name: string, before: ToolDetails | undefined, after: ToolDetails | undefined): string => {
+  const [then, now] = [before?.price_history[0], after?.price_history[0]]
   if (then === undefined || now === undefined) return `${name} is listed.`
+  const upcoming = after?.pricing.upcoming
+  if (upcoming && upcoming.price_version !== before?.pricing.upcoming?.price_version) {
+    return `${name} is saved. ${priceText(upcoming)} from ${day(upcoming.effective_from)}; until then ${priceText(now)}.`
+  }
   return then.version === now.version
-    ? `${name} is saved. Its price stays as it was.`
-    : `${name} is saved, with price version ${now.version}: ${now.price} a call and ${count(now.free_tier_calls)} free ones a month, from now on.`
+    ? `${name} is saved. The price is unchanged.`
+    : `${name} is saved. Price version ${now.version}: ${priceText(now)}.`
 }
 
-const toolTable = (all: ReadonlyArray<Tool>, doing: (tool: Tool) => ReadonlyArray<HTMLElement>): HTMLElement =>
+const priceText = (terms: { readonly price: string; readonly free_tier_calls: number }): string =>
+  `${terms.price} per call with ${count(terms.free_tier_calls)} free calls per month`
+
+const toolTable = (all: ReadonlyArray<Tool>, actions: (tool: Tool) => ReadonlyArray<HTMLElement>): HTMLElement =>
   table(
-    "Tools and prices",
+    "Tools",
     [
       {
         name: "Tool",
@@ -166,34 +142,30 @@ const toolTable = (all: ReadonlyArray<Tool>, doing: (tool: Tool) => ReadonlyArra
       { name: "Category", cell: (tool) => tool.category },
       {
         name: "Price",
-        cell: ({ pricing }) => [
-          pricing.price,
-          pricing.upcoming === null
+        cell: ({ pricing: { price, upcoming } }) => [
+          price,
+          upcoming === null
             ? undefined
-            : el(
-                "div",
-                { class: "small muted" },
-                `${pricing.upcoming.price} from ${day(pricing.upcoming.effective_from)}`
-              )
+            : el("div", { class: "small muted" }, `${upcoming.price} from ${day(upcoming.effective_from)}`)
         ],
         isNumber: true
       },
-      { name: "Free a month", cell: ({ pricing }) => count(pricing.free_tier_calls), isNumber: true },
+      { name: "Free per month", cell: ({ pricing }) => count(pricing.free_tier_calls), isNumber: true },
       { name: "Calls", cell: ({ stats }) => count(stats.total_calls), isNumber: true },
-      { name: "95 of 100 within", cell: ({ stats }) => milliseconds(stats.p95_latency_ms), isNumber: true },
-      { name: "", cell: (tool) => el("div", { class: "actions tight" }, ...doing(tool)) }
+      { name: "p95 latency", cell: ({ stats }) => milliseconds(stats.p95_latency_ms), isNumber: true },
+      { name: "", cell: (tool) => el("div", { class: "actions tight" }, ...actions(tool)) }
     ],
     all
   )
 
 const priceTable = (details: ToolDetails): HTMLElement =>
   table(
-    "Prices so far",
+    "Price history",
     [
       { name: "Version", cell: (price: ToolDetails["price_history"][number]) => price.version },
-      { name: "Since", cell: (price) => day(price.effective_from) },
+      { name: "Effective from", cell: (price) => day(price.effective_from) },
       { name: "Price", cell: (price) => price.price, isNumber: true },
-      { name: "Free a month", cell: (price) => count(price.free_tier_calls), isNumber: true }
+      { name: "Free per month", cell: (price) => count(price.free_tier_calls), isNumber: true }
     ],
     details.price_history
   )

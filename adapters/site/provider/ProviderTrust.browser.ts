@@ -1,57 +1,50 @@
 /**
- * How the provider stands with those who choose: its score and what would raise it, its days, and the proofs it can give.
+ * The provider's trust score, verification and service levels.
  */
-import type { Sla, Trust } from "../kit/Answers.browser.ts"
-import { ask } from "../kit/Api.browser.ts"
+import { request } from "../kit/Api.browser.ts"
 import { chart } from "../kit/Chart.browser.ts"
 import { badge, el, empty, figures } from "../kit/Dom.browser.ts"
-import { count, milliseconds, percent, plural } from "../kit/Figures.browser.ts"
+import { count, milliseconds, percent, plural } from "../kit/Format.browser.ts"
 import { type Panel, panel } from "../kit/Panel.browser.ts"
-import { proofs } from "./ProviderVerification.browser.ts"
+import type { Sla, Trust } from "../kit/Responses.browser.ts"
 import { table } from "../kit/Table.browser.ts"
+import { verificationCards } from "./ProviderVerification.browser.ts"
 
 const BADGES = { unrated: "", basic: "info", trusted: "good", verified: "good" } as const
-const PARTS = [
+const COMPONENTS = [
   ["verification", "Verification"],
   ["uptime", "Uptime"],
   ["latency", "Latency"],
   ["disputes", "Disputes"]
 ] as const
+const COMPONENT_POINTS_MAX = 25
+/** The service caches public responses for about this long. */
+const CACHED_MS = 2_500
 
-export const standing = (providerId: string): Panel => {
-  const place = el("div", {})
+export const readTrust = (providerId: string): Promise<Trust> =>
+  request<Trust>("GET", `/api/v1/market/providers/${providerId}/trust`, { isFresh: true })
+
+export const trustPanel = (providerId: string): Panel => {
+  const verification = el("div", {})
   const made = panel("standing", "Trust and SLA", async () => {
-    const of = (what: string) => `/api/v1/market/providers/${providerId}/${what}`
     const [trust, sla] = await Promise.all([
-      ask<Trust>("GET", of("trust"), { isFresh: true }),
-      ask<Sla>("GET", of("sla"), { isFresh: true })
+      readTrust(providerId),
+      request<Sla>("GET", `/api/v1/market/providers/${providerId}/sla`, { isFresh: true })
     ])
-    // The forms stay as they are while the figures come again.
-    if (place.childElementCount === 0) place.append(proofs(trust.details.verification_level, followed))
-    return [...scoreOf(trust), el("h3", {}, "Prove who you are"), place, ...daysOf(sla)]
+    // Reloading the scores must not clear the forms.
+    if (verification.childElementCount === 0) {
+      verification.append(
+        verificationCards(trust.details.verification_level, () => setTimeout(() => void made.reload(), CACHED_MS))
+      )
+    }
+    return [...scoreOf(trust), el("h3", {}, "Verification"), verification, ...slaOf(sla)]
   })
-  /** The service keeps public answers for a moment. */
-  const followed = () => setTimeout(() => void made.reload(), KEPT_MS)
   return made
 }
 
-const KEPT_MS = 2_500
-
-const measured = ({ badge: rated, details, trust_score: score }: Trust): HTMLElement =>
-  figures([
-    ["Trust score", `${score} of 100`, rated === "unrated" ? "not rated yet" : rated],
-    [
-      "Counted calls in 30 days",
-      count(details.counted_calls_30d),
-      `of ${plural(details.distinct_consumers_30d, "paying consumer")}`
-    ],
-    ["Succeeded", details.success_rate === null ? "–" : percent(details.success_rate)],
-    ["95 of 100 within", milliseconds(details.p95_latency_ms)]
-  ])
-
 const scoreOf = (trust: Trust): ReadonlyArray<Node> => [
   trust.details.counted_calls_30d === 0
-    ? el("p", {}, `A score of ${trust.trust_score} of 100, before anything is measured.`)
+    ? el("p", {}, `Trust score: ${trust.trust_score} of 100. No calls measured yet.`)
     : measured(trust),
   el(
     "p",
@@ -60,40 +53,52 @@ const scoreOf = (trust: Trust): ReadonlyArray<Node> => [
     trust.improve.badge === null ? undefined : [" ", trust.improve.badge]
   ),
   table(
-    "What the score is made of",
+    "Components of the trust score",
     [
-      { name: "Part", cell: ([, name]: (typeof PARTS)[number]) => name },
-      { name: "Of 25", cell: ([part]) => trust.components[part], isNumber: true },
+      { name: "Component", cell: ([, name]: (typeof COMPONENTS)[number]) => name },
+      { name: "Points of 25", cell: ([component]) => trust.components[component], isNumber: true },
       {
         name: "",
-        cell: ([part, name]) =>
-          el("meter", { min: 0, max: 25, value: trust.components[part], "aria-label": `${name}, of 25` })
+        cell: ([component, name]) =>
+          el("meter", {
+            min: 0,
+            max: COMPONENT_POINTS_MAX,
+            value: trust.components[component],
+            "aria-label": `${name}, points of ${COMPONENT_POINTS_MAX}`
+          })
       },
-      { name: "What raises it", cell: ([part]) => trust.improve[part] ?? "Nothing: it is at its best.", isLong: true }
+      { name: "How to improve", cell: ([component]) => trust.improve[component] ?? "–", isLong: true }
     ],
-    PARTS
+    COMPONENTS
   ),
   el(
     "details",
     {},
-    el("summary", {}, "The whole formula"),
+    el("summary", {}, "How the score is calculated"),
     el(
       "dl",
       { class: "facts" },
-      Object.entries(trust.scoring_guide).map(([name, words]) => [el("dt", {}, name), el("dd", {}, words)])
+      Object.entries(trust.scoring_guide).map(([name, text]) => [el("dt", {}, name), el("dd", {}, text)])
     )
   )
 ]
 
-const daysOf = (sla: Sla): ReadonlyArray<Node> => {
-  const heading = el("h3", {}, "Thirty days of calls through the proxy")
+const measured = ({ badge: rating, details, trust_score: score }: Trust): HTMLElement =>
+  figures([
+    ["Trust score", `${score} of 100`, rating === "unrated" ? "not rated" : rating],
+    [
+      "Counted calls",
+      count(details.counted_calls_30d),
+      `30 days, ${plural(details.distinct_consumers_30d, "developer")}`
+    ],
+    ["Success rate", details.success_rate === null ? "–" : percent(details.success_rate)],
+    ["p95 latency", milliseconds(details.p95_latency_ms)]
+  ])
+
+const slaOf = (sla: Sla): ReadonlyArray<Node> => {
+  const heading = el("h3", {}, "Service levels, last 30 days")
   if (sla.total_calls_30d === 0) {
-    return [
-      heading,
-      empty(
-        "Nothing is measured yet. Calls of developers through the proxy make these figures; your own test calls do not."
-      )
-    ]
+    return [heading, empty("No calls measured yet. Only developers' calls through the proxy count.")]
   }
   return [
     heading,
@@ -102,14 +107,18 @@ const daysOf = (sla: Sla): ReadonlyArray<Node> => {
       { class: "grid" },
       chart(
         sla.by_day.map((one) => ({ date: one.date, value: one.uptime })),
-        { title: "Uptime by day", unit: "Succeeded", kind: "line", to: 100, format: (value) => `${round(value)} %` }
+        {
+          title: "Success rate by day",
+          unit: "Success rate",
+          kind: "line",
+          to: 100,
+          format: (value) => `${Math.round(value * 100) / 100}%`
+        }
       ),
       chart(
         sla.by_day.map((one) => ({ date: one.date, value: one.p95_latency_ms })),
-        { title: "Latency by day", unit: "95 of 100 within", kind: "line", format: (value) => milliseconds(value) }
+        { title: "p95 latency by day", unit: "p95 latency", kind: "line", format: milliseconds }
       )
     )
   ]
 }
-
-const round = (value: number): string => String(Math.round(value * 100) / 100)

@@ -1,33 +1,34 @@
 /**
- * What the parts of the specification are written with.
+ * Building blocks of the specification. Text may contain code in `backticks`.
  */
-import { type Html, html, type Part, prose } from "../kit/Html.ts"
+import { type Html, html, prose } from "../kit/Html.ts"
 
-export interface SpecPart {
+export interface SpecSection {
   readonly id: string
   readonly title: string
   readonly body: ReadonlyArray<Html>
 }
 
-/** A paragraph in which `backticks` mark what is sent. */
-export const said = (...sentences: ReadonlyArray<string>): Html => html`<p>${prose(sentences.join(" "))}</p>`
+export const paragraph = (...sentences: ReadonlyArray<string>): Html => html`<p>${prose(sentences.join(" "))}</p>`
 
-export const points = (...items: ReadonlyArray<string>): Html =>
+const items = (all: ReadonlyArray<string>): ReadonlyArray<Html> => all.map((item) => html`<li>${prose(item)}</li>`)
+
+export const list = (...all: ReadonlyArray<string>): Html =>
   html`<ul>
-    ${items.map((item) => html`<li>${prose(item)}</li>`)}
+    ${items(all)}
   </ul>`
 
-export const ordered = (items: ReadonlyArray<string>): Html =>
+export const numbered = (all: ReadonlyArray<string>): Html =>
   html`<ol>
-    ${items.map((item) => html`<li>${prose(item)}</li>`)}
+    ${items(all)}
   </ol>`
 
 export const heading = (title: string): Html => html`<h3>${title}</h3>`
 
-export const text = (content: string): Html => html`<pre><code class="whole">${content}</code></pre>`
+export const code = (content: string): Html => html`<pre><code class="whole">${content}</code></pre>`
 
-/** The first column names what the row is about. */
-export const listing = (
+/** The first cell of a row is its header. */
+export const table = (
   caption: string,
   heads: ReadonlyArray<string>,
   rows: ReadonlyArray<ReadonlyArray<string>>
@@ -54,9 +55,14 @@ export const listing = (
     </table>
   </div>`
 
-export const codes = (names: ReadonlyArray<string>): string => names.map((name) => `\`${name}\``).join(", ")
+/** A table of code values and their meanings. */
+export const definitions = (caption: string, name: string, meanings: Readonly<Record<string, string>>): Html =>
+  table(
+    caption,
+    [name, "Meaning"],
+    Object.entries(meanings).map(([value, meaning]) => [`\`${value}\``, meaning])
+  )
 
-/** 1000000 as 1,000,000. */
-export const figure = (value: number | bigint): string => value.toLocaleString("en-US")
+export const codeList = (names: ReadonlyArray<string>): string => names.map((name) => `\`${name}\``).join(", ")
 
-export const fragment = (...parts: ReadonlyArray<Part>): Html => html`${parts}`
+export const formatNumber = (value: number | bigint): string => value.toLocaleString("en-US")

@@ -1,6 +1,5 @@
 /**
- * The specification, for people who implement against the service. Lists, limits and check values are taken from the rules
- * that the service runs on.
+ * The specification, for implementers. Lists, limits and test vectors are taken from the code that the service runs.
  */
 import { Effect } from "effect"
 import { RateLimitPolicy } from "../../../domain/accounts/RateLimitPolicy.ts"
@@ -9,18 +8,18 @@ import { UpstreamLimits } from "../../../domain/metering/UpstreamLimits.ts"
 import { publicRead } from "../../http/api/Access.ts"
 import { RateLimitSettings } from "../../http/pipeline/RateLimits.ts"
 import { documentRoute, type EncodedReply } from "../../http/pipeline/Route.ts"
-import type { DocsFacts } from "../docs/DocsIntroduction.ts"
+import type { DocumentedLimits } from "../docs/DocsIntroduction.ts"
 import { type Html, html } from "../kit/Html.ts"
 import { makeSite, type Site } from "../kit/Site.ts"
-import { errorsPart, idempotencyPart, requestsPart } from "./SpecConventions.ts"
-import { logPart } from "./SpecLog.ts"
-import { moneyPart } from "./SpecMoney.ts"
-import type { SpecPart } from "./SpecParts.ts"
-import { meteringPart, providersPart, type UpstreamFacts } from "./SpecProviders.ts"
-import { receiptsPart } from "./SpecReceipts.ts"
-import { disputesPart, trustPart } from "./SpecTrust.ts"
+import { errorsSection, idempotencySection, requestsSection } from "./SpecConventions.ts"
+import { logSection } from "./SpecLog.ts"
+import { moneySection } from "./SpecMoney.ts"
+import type { SpecSection } from "./SpecMarkup.ts"
+import { meteringSection, providersSection, type UpstreamFacts } from "./SpecProviders.ts"
+import { receiptsSection } from "./SpecReceipts.ts"
+import { disputesSection, trustSection } from "./SpecTrust.ts"
 
-export interface SpecFacts extends DocsFacts, UpstreamFacts {
+export interface SpecFacts extends DocumentedLimits, UpstreamFacts {
   readonly freeCalls: number
 }
 
@@ -39,20 +38,20 @@ export const specRoutes = Effect.gen(function* () {
     timeoutMs,
     freeCalls: yield* DefaultFreeTierCalls
   })
-  return [documentRoute("/spec", publicRead, Effect.succeed(page), "The specification, for people who implement it")]
+  return [documentRoute("/spec", publicRead, Effect.succeed(page), "Specification")]
 })
 
-const partsOf = (facts: SpecFacts): ReadonlyArray<SpecPart> => [
-  receiptsPart(),
-  logPart(),
-  moneyPart(facts.freeCalls),
-  requestsPart(facts),
-  idempotencyPart(),
-  errorsPart(),
-  providersPart(facts),
-  meteringPart(),
-  disputesPart(),
-  trustPart()
+const sectionsOf = (facts: SpecFacts): ReadonlyArray<SpecSection> => [
+  receiptsSection(),
+  logSection(),
+  moneySection(facts.freeCalls),
+  requestsSection(facts),
+  idempotencySection(),
+  errorsSection(),
+  providersSection(facts),
+  meteringSection(),
+  disputesSection(),
+  trustSection()
 ]
 
 const STYLE = `
@@ -77,31 +76,31 @@ const STYLE = `
 `
 
 export const specPage = (site: Site, facts: SpecFacts): EncodedReply => {
-  const parts = partsOf(facts)
+  const sections = sectionsOf(facts)
   return site({
     title: "Specification",
-    description: "Receipts, transparency log, money, errors, limits and trust: what an implementation can rely on.",
+    description: "Receipts, transparency log, money, errors, limits and trust.",
     path: "/spec",
     style: STYLE,
     body: html`
       <h1>Specification</h1>
       <p class="lead">
-        What an implementation can rely on. Lists, limits and check values on this page are taken from the rules that
-        this very service runs on; every endpoint is in the <a href="/docs">documentation</a>.
+        The rules that implementations can rely on, with this service's limits. Endpoints are in the
+        <a href="/docs">documentation</a>.
       </p>
       <div class="spec">
         <nav class="contents" aria-label="On this page">
           <ol>
-            ${parts.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}
+            ${sections.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}
           </ol>
         </nav>
-        <div>${parts.map(section)}</div>
+        <div>${sections.map(section)}</div>
       </div>
     `
   })
 }
 
-const section = ({ body, id, title }: SpecPart): Html =>
+const section = ({ body, id, title }: SpecSection): Html =>
   html`<section id="${id}" aria-labelledby="${id}-title">
     <h2 id="${id}-title">${title}</h2>
     ${body}

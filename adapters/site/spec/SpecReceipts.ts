@@ -1,20 +1,29 @@
 /**
- * The specification of receipts: their fields, what is signed, and how a verifier judges them. The check value is computed
- * here from the rules that the service itself runs on.
+ * Specification of receipts: fields, signature and verification. The check value is computed by the code that signs.
  */
 import { createHmac } from "node:crypto"
 import {
   canonical,
   Receipt,
   RECEIPT_ALGORITHM,
-  ReceiptStatus,
+  type ReceiptStatus,
   SIGNED_FIELDS
 } from "../../../domain/receipts/Receipt.ts"
 import type { VerificationReason } from "../../../domain/receipts/Verification.ts"
-import { codes, heading, listing, ordered, points, said, type SpecPart, text } from "./SpecParts.ts"
+import {
+  code,
+  codeList,
+  definitions,
+  heading,
+  list,
+  numbered,
+  paragraph,
+  type SpecSection,
+  table
+} from "./SpecMarkup.ts"
 
-const CHECK_SECRET = "contract-check"
-const CHECKED = {
+const SAMPLE_SECRET = "contract-check"
+const SAMPLE = {
   receipt_id: "rcpt_00000000000000000000000000000001",
   tool_id: "t1",
   agent_id: "a1",
@@ -24,90 +33,85 @@ const CHECKED = {
   status: "success"
 }
 
-export const checkSignature = createHmac("sha256", CHECK_SECRET).update(canonical(CHECKED)).digest("hex")
+export const sampleSignature = createHmac("sha256", SAMPLE_SECRET).update(canonical(SAMPLE)).digest("hex")
 
-const MEANINGS: Readonly<Record<keyof Receipt, string>> = {
-  receipt_id: "`rcpt_` and 16 or more lowercase hex digits; ours have 32. The call's own id, too.",
+const FIELDS: Readonly<Record<keyof Receipt, string>> = {
+  receipt_id: "`rcpt_` and at least 16 lowercase hex digits (this service: 32). Also the id of the call.",
   tool_id: "UUID of the tool.",
-  tool_name: "The tool's name when it was called. Not signed.",
-  agent_id: "UUID of the consumer that is billed.",
+  tool_name: "Name of the tool at the time of the call.",
+  agent_id: "UUID of the billed consumer.",
   provider_id: "UUID of the provider.",
-  timestamp: "When the call was made: ISO 8601, UTC, milliseconds, `Z`.",
-  duration_ms: "How long the provider took, an integer. Not signed.",
-  cost_microcents: "What was billed, an integer.",
-  status: "How the call ended.",
+  timestamp: "Time of the call: ISO 8601, UTC, milliseconds, `Z`.",
+  duration_ms: "Duration of the provider's response, an integer.",
+  cost_microcents: "Billed amount, an integer.",
+  status: "Outcome of the call.",
   signature: "64 lowercase hex digits.",
-  created_at: "When the receipt was issued, in the form of `timestamp`. Not signed."
+  created_at: "Time of issue, in the format of `timestamp`."
 }
 
-const OUTCOMES: Readonly<Record<ReceiptStatus, string>> = {
-  success: "The provider answered with a finished result.",
-  error: "A result with `isError`, a JSON-RPC error, an HTTP error, a network fault, an answer that cannot be read.",
-  timeout: "No answer in time.",
-  rate_limited: "The provider answered 429."
+const STATUSES: Readonly<Record<ReceiptStatus, string>> = {
+  success: "The provider returned a complete result.",
+  error: "A result with `isError`, a JSON-RPC error, an HTTP error, a network error or an unreadable response.",
+  timeout: "No response within the timeout.",
+  rate_limited: "The provider returned 429."
 }
 
-/** In the order in which they are looked for. */
+/** In the order in which they are checked. */
 const REASONS: Readonly<Record<VerificationReason, string>> = {
   missing_fields:
-    "A signed field or the signature is absent or not of the right type: texts not empty, the amount an integer, nothing " +
-    "converted. `missing` lists them in signed order, then `signature`; a body that is no object misses all eight.",
-  ambiguous_fields: "A signed field has a `|` in it.",
+    "A signed field or the signature is missing or has the wrong type: strings must not be empty, the amount must be an " +
+    "integer, and values are not converted. `missing` lists them in signed order, then `signature`; for a body that is not " +
+    "an object, all eight.",
+  ambiguous_fields: "A signed field contains `|`.",
   bad_receipt_id: "`receipt_id` is not `rcpt_` and at least 16 lowercase hex digits.",
   bad_signature_format: "`signature` is not 64 lowercase hex digits.",
-  signature_mismatch: "No secret of the issuer made this signature for these fields. Compared in constant time.",
-  ok: "It is the issuer's, and unchanged."
+  signature_mismatch: "The signature does not match any of the issuer's secrets. Compared in constant time.",
+  ok: "The receipt is authentic."
 }
 
-export const receiptsPart = (): SpecPart => ({
+export const reasonNames = Object.keys(REASONS)
+
+export const receiptsSection = (): SpecSection => ({
   id: "receipts",
   title: "Receipts",
   body: [
-    said(
-      "Every call that was forwarded has exactly one receipt, whatever its outcome. It has these fields and no other:"
-    ),
-    listing(
+    paragraph("Every forwarded call has exactly one receipt, whatever its outcome, with exactly these fields:"),
+    table(
       "Fields of a receipt",
       ["Field", "Meaning", "Signed"],
       Object.keys(Receipt.fields).map((name) => [
         `\`${name}\``,
-        MEANINGS[name as keyof Receipt],
-        (SIGNED_FIELDS as ReadonlyArray<string>).includes(name) ? "yes" : "–"
+        FIELDS[name as keyof Receipt],
+        (SIGNED_FIELDS as ReadonlyArray<string>).includes(name) ? "yes" : "no"
       ])
     ),
-    listing(
-      "Values of status",
-      ["Status", "Meaning"],
-      ReceiptStatus.literals.map((status) => [`\`${status}\``, OUTCOMES[status]])
+    definitions("Values of status", "Status", STATUSES),
+    heading("Signature"),
+    paragraph(
+      "The signed text is seven fields in this order, joined by `|` without spaces; the amount in base 10, the timestamp byte",
+      "for byte:"
     ),
-    heading("What is signed"),
-    said(
-      "Seven fields, in this order, joined by a single `|`, without spaces and without a separator at the end; the amount in",
-      "base 10, the timestamp as its exact text:"
+    code(SIGNED_FIELDS.join("|")),
+    paragraph(
+      `\`signature\` is ${RECEIPT_ALGORITHM} of this text in UTF-8, in lowercase hex. The key is the issuer's secret in UTF-8.`,
+      "An issuer may have several secrets: one signs, all verify. Ids never contain `|`."
     ),
-    text(SIGNED_FIELDS.join("|")),
-    said(
-      `\`signature\` is ${RECEIPT_ALGORITHM} of that text in UTF-8, in lowercase hex. The key is the issuer's secret as`,
-      "UTF-8. The issuer may have several secrets: one signs, all of them verify. No id ever contains a `|`."
-    ),
-    heading("Check value"),
-    said(`With the secret \`${CHECK_SECRET}\` the text`),
-    text(canonical(CHECKED)),
-    said("has the signature"),
-    text(checkSignature),
+    heading("Test vector"),
+    paragraph(`With the secret \`${SAMPLE_SECRET}\`, the text`),
+    code(canonical(SAMPLE)),
+    paragraph("has the signature"),
+    code(sampleSignature),
     heading("Verification by the issuer"),
-    said(
-      '`POST /api/v1/verify` takes a receipt, or `{"receipt": …}`, from anybody, and answers 200 for any JSON with `valid`',
-      "and the first of these reasons that applies:"
+    paragraph(
+      '`POST /api/v1/verify` accepts a receipt, or `{"receipt": …}`, without authentication. It returns 200 for any JSON with',
+      "`valid` and the first reason that applies:"
     ),
-    ordered(Object.entries(REASONS).map(([reason, meaning]) => `\`${reason}\`: ${meaning}`)),
-    points(
-      `\`checked.canonical\` is the text above; it is empty unless all of ${codes(SIGNED_FIELDS)} have the right type.`,
-      'JSON that does not parse is answered 400 with exactly `{"error":true,"code":"BAD_REQUEST"}`.',
-      "GET and HEAD are answered 405 with an empty body.",
-      "Only the issuer has the secret. Who wants to rely on nobody uses the transparency log."
+    numbered(Object.entries(REASONS).map(([reason, meaning]) => `\`${reason}\`: ${meaning}`)),
+    list(
+      `\`checked.canonical\` is the signed text; it is empty unless ${codeList(SIGNED_FIELDS)} all have the right type.`,
+      'Invalid JSON returns 400 with exactly `{"error":true,"code":"BAD_REQUEST"}`.',
+      "GET and HEAD return 405 with an empty body.",
+      "Only the issuer has the secret. To verify without the issuer, use the transparency log."
     )
   ]
 })
-
-export const reasonNames = Object.keys(REASONS)

@@ -1,5 +1,5 @@
 /**
- * The record as bars of days, each with what it says in words, and the days that were not good as a table.
+ * The health history: one bar per day and check, and a table of incidents.
  */
 import {
   type CheckHistory,
@@ -13,24 +13,23 @@ import { type Html, html } from "../kit/Html.ts"
 
 export const historySection = (checks: ReadonlyArray<CheckHistory>): Html => {
   return html`<ul class="legend">
-      <li><i></i> All checks were good</li>
-      <li><i class="degraded"></i> Some were degraded</li>
-      <li><i class="down"></i> Some failed</li>
-      <li><i class="none"></i> No record</li>
+      <li><i></i> Operational</li>
+      <li><i class="degraded"></i> Degraded</li>
+      <li><i class="down"></i> Down</li>
+      <li><i class="none"></i> No data</li>
     </ul>
     ${checks.map((check) => row(check))}
-    <h3>Days that were not all good</h3>
-    ${exceptions(checks)}
+    <h3>Incidents</h3>
+    ${incidents(checks)}
     <p class="small muted">
-      Every node checks every part once a minute; days are those of UTC. What hangs from the top of a bar was not good,
-      the longer the more of the day it was. A day without a record is shown as such: nobody looked, so nobody can say
-      that it was good. For machines: <a href="/api/v1/status/history">/api/v1/status/history</a>.
+      Every node runs each check once a minute. Days are UTC. JSON:
+      <a href="/api/v1/status/history">/api/v1/status/history</a>
     </p>`
 }
 
 const NAMES: Readonly<Record<string, string>> = {
-  [WHOLE_SERVICE]: "The whole service",
-  background: "Background work",
+  [WHOLE_SERVICE]: "Service",
+  background: "Background jobs",
   database: "Database",
   disk: "Disk",
   rate_limits: "Rate limits",
@@ -49,20 +48,20 @@ const row = ({ days, name }: CheckHistory): Html => {
       <span class="number">
         ${
           share === null
-            ? "No record yet"
-            : html`<strong>${percentText(share)}</strong> good
-                <span class="muted">over ${recorded === 1 ? "1 day" : `${recorded} days`} on record</span>`
+            ? "No data yet"
+            : html`<strong>${percentText(share)}</strong> operational
+                <span class="muted">over ${recorded === 1 ? "1 day" : `${recorded} days`}</span>`
         }
       </span>
     </div>
-    <ol class="bars" role="list" aria-label="${nameOf(name)}, day by day">
-      ${days.map((day) => html`<li class="${shapeOf(day)}"><span>${wordsFor(day)}</span></li>`)}
+    <ol class="bars" role="list" aria-label="${nameOf(name)} by day">
+      ${days.map((day) => html`<li class="${shapeOf(day)}"><span>${summaryOf(day)}</span></li>`)}
     </ol>
     <p class="ends" aria-hidden="true"><span>${days.length - 1} days ago</span><span>today</span></p>
   </section>`
 }
 
-/** Of a day, how much was not good, in four steps. */
+/** Limits of the share of failed checks for each bar height. */
 const STEPS = [0.01, 0.1, 0.5] as const
 
 export const shapeOf = (day: DayOfCheck): string => {
@@ -74,32 +73,32 @@ export const shapeOf = (day: DayOfCheck): string => {
   return `${day.down > 0 ? "down" : "degraded"} d${step}`
 }
 
-export const wordsFor = (day: DayOfCheck): string => {
+export const summaryOf = (day: DayOfCheck): string => {
   const all = samplesOf(day)
-  if (all === 0) return `${dayText(day.date)}: no record`
+  if (all === 0) return `${dayText(day.date)}: no data`
   const parts = [
     ...(day.degraded === 0 ? [] : [`${day.degraded.toLocaleString("en-US")} degraded`]),
-    ...(day.down === 0 ? [] : [`${day.down.toLocaleString("en-US")} failed`])
+    ...(day.down === 0 ? [] : [`${day.down.toLocaleString("en-US")} down`])
   ]
   const share = percentText(percentOf(shareOfGood([day]))!)
-  return `${dayText(day.date)}: ${share} good${parts.length === 0 ? "" : `, ${parts.join(", ")}`} of ${all.toLocaleString("en-US")}`
+  return `${dayText(day.date)}: ${share} operational${parts.length === 0 ? "" : `, ${parts.join(", ")}`} of ${all.toLocaleString("en-US")} checks`
 }
 
-const exceptions = (checks: ReadonlyArray<CheckHistory>): Html => {
+const incidents = (checks: ReadonlyArray<CheckHistory>): Html => {
   const found = checks
     .flatMap(({ days, name }) => days.map((day) => ({ day, name })))
     .filter(({ day }) => day.degraded + day.down > 0)
     .toSorted((a, b) => (a.day.date < b.day.date ? 1 : a.day.date > b.day.date ? -1 : 0))
-  if (found.length === 0) return html`<p>None on record.</p>`
-  return html`<div class="scroll" role="region" aria-label="Days that were not all good" tabindex="0">
+  if (found.length === 0) return html`<p>No incidents.</p>`
+  return html`<div class="scroll" role="region" aria-label="Incidents" tabindex="0">
     <table>
       <thead>
         <tr>
           <th scope="col">Day</th>
           <th scope="col">Check</th>
-          <th scope="col" class="right">Good</th>
+          <th scope="col" class="right">Operational</th>
           <th scope="col" class="right">Degraded</th>
-          <th scope="col" class="right">Failed</th>
+          <th scope="col" class="right">Down</th>
         </tr>
       </thead>
       <tbody>
@@ -118,8 +117,8 @@ const exceptions = (checks: ReadonlyArray<CheckHistory>): Html => {
   </div>`
 }
 
-const percentText = (percent: number): string => `${percent.toLocaleString("en-US", { maximumFractionDigits: 3 })} %`
+const percentText = (percent: number): string => `${percent.toLocaleString("en-US", { maximumFractionDigits: 3 })}%`
 
-const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" })
+const DAY = new Intl.DateTimeFormat("en-US", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" })
 
 const dayText = (date: string): string => DAY.format(Date.parse(`${date}T00:00:00Z`))

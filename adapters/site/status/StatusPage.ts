@@ -1,5 +1,5 @@
 /**
- * How the service is now, and how it has been. It says so without a script, and also while the database is away.
+ * The status page. It works without scripts and while the database is down.
  */
 import { Duration, Effect, Exit } from "effect"
 import { giveUpAfter } from "../../../domain/platform/GiveUpAfter.ts"
@@ -16,51 +16,49 @@ import { historySection, nameOf } from "./StatusHistory.ts"
 import { statusStyle } from "./StatusStyle.ts"
 
 const PAGE_TTL = Duration.seconds(1)
-const RECORD_TTL = Duration.seconds(5)
-const RECORD_WAIT = Duration.seconds(2)
+const HISTORY_TTL = Duration.seconds(5)
+const HISTORY_TIMEOUT = Duration.seconds(2)
 
 export const statusPageRoutes = Effect.gen(function* () {
   const site = yield* makeSite
   const health = yield* Health
   const history = yield* HealthHistory
   const limits = yield* RateLimits
-  // Ninety days of every check are most of the page, and most of the work.
-  const record = yield* Effect.cachedWithTTL(
-    Effect.map(giveUpAfter(RECORD_WAIT)(history.read(HISTORY_DAYS)), historySection),
-    (exit) => (Exit.isSuccess(exit) ? RECORD_TTL : Duration.zero)
+  const cachedHistory = yield* Effect.cachedWithTTL(
+    Effect.map(giveUpAfter(HISTORY_TIMEOUT)(history.read(HISTORY_DAYS)), historySection),
+    (exit) => (Exit.isSuccess(exit) ? HISTORY_TTL : Duration.zero)
   )
-  const recordIfThere = Effect.catchCause(record, () => Effect.undefined)
+  const historyIfAvailable = Effect.catchCause(cachedHistory, () => Effect.undefined)
   const page = Effect.map(
-    Effect.all([health.check([limiterProbe(limits)]), recordIfThere], { concurrency: 2 }),
+    Effect.all([health.check([limiterProbe(limits)]), historyIfAvailable], { concurrency: 2 }),
     ([report, known]) => statusPage(site, report, known)
   )
-  // Whoever asks within the same moment gets the same page: it is long, and each check asks somebody.
-  const ofThisMoment = yield* Effect.cachedWithTTL(page, PAGE_TTL)
-  return [documentRoute("/status", uncached, ofThisMoment, "How the service is and how it has been, for people")]
+  const cached = yield* Effect.cachedWithTTL(page, PAGE_TTL)
+  return [documentRoute("/status", uncached, cached, "Service status")]
 })
 
 const statusPage = (site: Site, report: HealthReport, known: Html | undefined): EncodedReply =>
   site({
     title: "Status",
-    description: `Whether Agent Tool Billing works now, part by part, and how it has fared over the last ${HISTORY_DAYS} days.`,
+    description: `Current status of Agent Tool Billing and its health checks of the last ${HISTORY_DAYS} days.`,
     path: "/status",
     module: "kit/LocalTimes",
     style: statusStyle,
     body: html`
       <div class="status">
         <h1>Status</h1>
-        ${standing(report)}
+        ${summary(report)}
         <section aria-labelledby="now">
-          <h2 id="now">Now</h2>
+          <h2 id="now">Current status</h2>
           ${now(report.checks)}
         </section>
         <section aria-labelledby="history">
-          <h2 id="history">The last ${HISTORY_DAYS} days</h2>
+          <h2 id="history">Last ${HISTORY_DAYS} days</h2>
           ${
             known ??
             html`<p class="notice bad" role="alert">
-              The record cannot be read at the moment: the database that keeps it does not answer. What is seen
-              meanwhile is kept and will be in it.
+              The history is unavailable because the database is not responding. Checks continue and will be added
+              later.
             </p>`
           }
         </section>
@@ -69,29 +67,29 @@ const statusPage = (site: Site, report: HealthReport, known: Html | undefined): 
   })
 
 const SENTENCES: Readonly<Record<Condition, string>> = {
-  ok: "Everything works",
-  degraded: "Something is slow or away; the service goes on",
-  down: "The service is down"
+  ok: "All systems operational",
+  degraded: "Degraded performance",
+  down: "Service outage"
 }
 
-const standing = ({ at, status, uptimeSeconds }: HealthReport): Html =>
+const summary = ({ at, status, uptimeSeconds }: HealthReport): Html =>
   html`<p class="standing ${status}" role="status">
     <strong>${SENTENCES[status]}</strong>
     <span class="muted">
-      Checked <time datetime="${format(at)}" data-moment>${momentText(format(at))}</time>, for this page. This process
-      has been running for ${durationText(uptimeSeconds)}.
+      Checked <time datetime="${format(at)}" data-moment>${utcText(format(at))}</time>. Uptime:
+      ${durationText(uptimeSeconds)}.
     </span>
   </p>`
 
-const CONDITIONS: Readonly<Record<Condition, string>> = { ok: "Good", degraded: "Degraded", down: "Failed" }
+const CONDITIONS: Readonly<Record<Condition, string>> = { ok: "Operational", degraded: "Degraded", down: "Down" }
 
 const now = (checks: ReadonlyArray<Check>): Html =>
   html`<table class="checks">
     <thead>
       <tr>
-        <th scope="col">Part</th>
-        <th scope="col">Condition</th>
-        <th scope="col" class="right">Answered in</th>
+        <th scope="col">Check</th>
+        <th scope="col">Status</th>
+        <th scope="col" class="right">Latency</th>
       </tr>
     </thead>
     <tbody>
@@ -109,7 +107,7 @@ const now = (checks: ReadonlyArray<Check>): Html =>
 const latencyText = (ms: number): string =>
   ms < 10 ? `${ms.toFixed(ms < 0.1 ? 2 : 1)} ms` : `${Math.round(ms).toLocaleString("en-US")} ms`
 
-const momentText = (timestamp: string): string => `${timestamp.slice(0, 10)} ${timestamp.slice(11, 16)} UTC`
+const utcText = (timestamp: string): string => `${timestamp.slice(0, 10)} ${timestamp.slice(11, 16)} UTC`
 
 const UNITS = [
   ["day", 86_400],

@@ -1,5 +1,5 @@
 /**
- * Bars of days: what was not good hangs from the top, the longer the more of the day it was.
+ * Styles of the status page. The failed share of a day hangs from the top of its bar.
  */
 export const statusStyle = `
 .status{--good:#1f7a56;--warn:#a85f00;--down:#b3261e}

@@ -1,60 +1,64 @@
 /**
- * The form that makes a call: its fields come from the tool's schema, what it makes can be copied as a command, and with a
- * developer's key it asks for a quote or calls. Nobody pays more than the page said.
+ * The form that calls a tool: get a quote, call, or copy the request as a curl command. Calls name the page's price, so a
+ * call never costs more than shown.
  */
-import type { CallDone, Quote, ToolDetails } from "../kit/Answers.browser.ts"
-import { ask, Refused } from "../kit/Api.browser.ts"
+import { ApiError, request } from "../kit/Api.browser.ts"
 import {
-  allInOne,
   type Argument,
-  argumentsOf,
-  inputNow,
-  inputOf,
-  placedAt,
-  type Schema
+  argumentFields,
+  jsonArgument,
+  previewInput,
+  readInput,
+  type Schema,
+  withFieldErrors
 } from "../kit/Arguments.browser.ts"
-import { button, type Child, el, fill, notice, on } from "../kit/Dom.browser.ts"
-import { milliseconds, money, plural } from "../kit/Figures.browser.ts"
+import { codeBlock, curl } from "../kit/CodeBlock.browser.ts"
+import { button, el, fill, notice, on } from "../kit/Dom.browser.ts"
+import { milliseconds, money, plural } from "../kit/Format.browser.ts"
 import { form, type Values, valuesOf } from "../kit/Form.browser.ts"
-import { command } from "../kit/KeyShown.browser.ts"
-import { openReceipt } from "../kit/ReceiptDialog.browser.ts"
-import { keyOf, signedIn, signOut } from "../kit/Session.browser.ts"
+import { receiptButton } from "../kit/ReceiptDialog.browser.ts"
+import type { CallResult, Quote, ToolDetails } from "../kit/Responses.browser.ts"
+import { signIn, signOutButton, storedKey } from "../kit/Session.browser.ts"
 
 const FORM = "arguments"
+const PATH = "/api/market/proxy"
 
 export const callForm = (place: HTMLElement, tool: ToolDetails, sample: Schema): void => {
-  const asFields = argumentsOf(tool.input_schema)
+  const asFields = argumentFields(tool.input_schema)
   const fields = el("div", {})
   const shell = el("div", {})
   const account = el("div", { id: "account" })
   const outcome = el("div", { id: "outcome", "aria-live": "polite" })
   const show = (all: ReadonlyArray<Argument>): void => {
     const made = formOf(tool, all, outcome, account)
-    const tell = () => fill(shell, command(curl(tool, inputNow(all, valuesOf(made), sample))))
-    on(made, { input: tell, change: tell })
+    const update = () => {
+      const body = { tool_name: tool.qualified_name, input: previewInput(all, valuesOf(made), sample) }
+      fill(shell, codeBlock(curl(PATH, "$CONSUMER_KEY", body)))
+    }
+    on(made, { input: update, change: update })
     fill(
       fields,
-      all.length === 0 ? el("p", {}, "It takes no arguments.") : undefined,
+      all.length === 0 ? el("p", {}, "This tool takes no arguments.") : undefined,
       made,
-      other(asFields, all, made, show)
+      modeSwitch(asFields, all, made, show)
     )
-    tell()
+    update()
   }
   show(asFields)
-  fill(place, fields, outcome, account, el("h3", {}, "The same from a shell"), shell)
+  fill(place, fields, outcome, account, el("h3", {}, "curl"), shell)
   place.classList.add("keyless")
-  void signedIn(
+  void signIn(
     account,
     "consumer",
-    (_, who) => {
+    ({ name }) => {
       place.classList.remove("keyless")
       fill(
         account,
         el(
           "p",
           { class: "toolbar small muted" },
-          el("span", {}, "Calls are paid by ", el("strong", {}, String(who["name"])), "."),
-          signOut("consumer")
+          el("span", {}, "Billed to ", el("strong", {}, String(name)), "."),
+          signOutButton("consumer")
         )
       )
     },
@@ -62,139 +66,118 @@ export const callForm = (place: HTMLElement, tool: ToolDetails, sample: Schema):
   )
 }
 
-/** Some arguments can only be written as JSON: those that a field would trim, or that the schema does not name. */
-const other = (
+/** Switches between fields and JSON, for input that the fields cannot express. */
+const modeSwitch = (
   asFields: ReadonlyArray<Argument>,
   shown: ReadonlyArray<Argument>,
   made: HTMLFormElement,
   show: (all: ReadonlyArray<Argument>) => void
 ): HTMLElement | undefined => {
-  const hasFields = asFields.some(({ property }) => property !== undefined)
-  if (!hasFields) return undefined
+  if (!asFields.some(({ property }) => property !== undefined)) return undefined
+  const isFields = shown === asFields
   const change = () => {
-    show(shown === asFields ? [allInOne(inputNow(asFields, valuesOf(made), {}))] : asFields)
+    show(isFields ? [jsonArgument(previewInput(asFields, valuesOf(made), {}))] : asFields)
     document.querySelector<HTMLElement>(`#${FORM} input, #${FORM} textarea, #${FORM} select`)?.focus()
   }
-  return el(
-    "p",
-    {},
-    button(shown === asFields ? "Write the arguments as JSON" : "Back to the fields", change, "plain tiny")
-  )
+  return el("p", {}, button(isFields ? "Edit as JSON" : "Edit as fields", change, "plain tiny"))
 }
 
 const formOf = (tool: ToolDetails, all: ReadonlyArray<Argument>, outcome: HTMLElement, account: HTMLElement) => {
-  const asking = async <A>(values: Values, more: object, show: (answer: A) => Node, idempotencyKey?: string) => {
-    const key = keyOf("consumer")
+  const { max_cost_microcents, price, price_version } = tool.pricing
+  const send = async <A>(values: Values, options: object, show: (answer: A) => Node, idempotencyKey?: string) => {
+    const key = storedKey("consumer")
     if (key === undefined) {
       account.querySelector("input")?.focus()
-      throw new Error("Give a developer key first: calls are paid from its balance.")
+      throw new Error("Enter your developer key to call this tool.")
     }
     fill(outcome)
-    const body = { tool_id: tool.id, input: inputOf(all, values), ...more }
+    const body = { tool_id: tool.id, input: readInput(all, values), ...options }
     try {
-      const question = idempotencyKey === undefined ? { key, body } : { key, body, idempotencyKey }
-      fill(outcome, show(await ask<A>("POST", "/api/market/proxy", question)))
+      fill(outcome, show(await request<A>("POST", PATH, { key, body, idempotencyKey })))
     } catch (error) {
-      if (!(error instanceof Refused)) throw error
-      if (typeof error.body["receipt_id"] !== "string") throw placedAt(all, error)
-      fill(outcome, failed(error))
+      if (!(error instanceof ApiError)) throw error
+      // A failed call with a receipt was forwarded.
+      if (typeof error.body["receipt_id"] !== "string") throw withFieldErrors(all, error)
+      fill(outcome, failedView(error))
     }
     return undefined
   }
   return form({
     id: FORM,
     fields: all.map(({ field }) => field),
-    submit: "Get a quote",
-    send: (values) => asking<Quote>(values, { dry_run: true }, ({ quote }) => quoted(quote, tool)),
-    also: {
-      submit: mostOf(tool) === 0 ? "Call" : `Call for ${tool.pricing.price}`,
+    submit: "Get quote",
+    send: (values) => send<Quote>(values, { dry_run: true }, ({ quote }) => quoteView(quote, max_cost_microcents)),
+    secondAction: {
+      label: max_cost_microcents === 0 ? "Call tool" : `Call tool for ${price}`,
       send: (values, idempotencyKey) =>
-        asking<CallDone>(
-          values,
-          { max_cost_microcents: mostOf(tool), price_version: tool.pricing.price_version },
-          delivered,
-          idempotencyKey
-        )
+        send<CallResult>(values, { max_cost_microcents, price_version }, resultView, idempotencyKey)
     }
   })
 }
 
-const mostOf = ({ pricing }: ToolDetails): number => pricing.max_cost_microcents
-
-const quoted = (quote: Quote["quote"], tool: ToolDetails): HTMLElement => {
-  const isFree = quote.cost_microcents === 0 && quote.hold_microcents === 0
-  const most = mostOf(tool)
+const quoteView = (quote: Quote["quote"], maximum: number): HTMLElement => {
+  const { cost_microcents: cost, free_tier_remaining: free } = quote
+  const isFree = cost === 0 && quote.hold_microcents === 0
   return notice(
     quote.sufficient_funds ? "good" : "bad",
     el(
       "p",
       {},
-      isFree ? "This call is free. " : `This call costs ${money(quote.cost_microcents)}. `,
-      !isFree && most > quote.cost_microcents ? `Its provider may say more, up to ${money(most)}. ` : "",
-      quote.free_tier_remaining === null
-        ? ""
-        : `Free calls left this month: ${quote.free_tier_remaining.toLocaleString()}. `,
+      isFree
+        ? "This call is free. "
+        : `This call costs ${money(cost)}${maximum > cost ? `, up to ${money(maximum)}` : ""}. `,
+      free === null ? "" : `${plural(free, "free call")} remaining this month. `,
       quote.sufficient_funds
-        ? `Your balance of ${money(quote.balance_microcents)} would be ${money(quote.balance_after_microcents)} then.`
-        : `Your balance of ${money(quote.balance_microcents)} does not reach for it. `,
-      quote.sufficient_funds ? undefined : el("a", { href: "/developers/dashboard" }, "Load it on your dashboard")
+        ? `Balance after the call: ${money(quote.balance_after_microcents)}.`
+        : [
+            `Insufficient balance: ${money(quote.balance_microcents)} is available. `,
+            el("a", { href: "/developers/dashboard" }, "Add funds")
+          ]
     )
   )
 }
 
-const delivered = ({ meta, result }: CallDone): HTMLElement =>
-  el(
+const resultView = ({ meta, result }: CallResult): HTMLElement => {
+  const isSuccess = meta.outcome === "success"
+  const free = meta.free_tier_remaining
+  return el(
     "div",
     {},
     notice(
-      meta.outcome === "success" ? "good" : "bad",
+      isSuccess ? "good" : "bad",
       el(
         "p",
         {},
-        meta.outcome === "success"
-          ? `Done in ${milliseconds(meta.latency_ms)} for ${meta.cost_microcents === 0 ? "nothing" : money(meta.cost_microcents)}. `
-          : `The tool answered with an error of its own. ${costOf(meta.cost_microcents)} `,
-        `Your balance: ${money(meta.remaining_balance_microcents)}`,
-        meta.free_tier_remaining === null ? "." : ` and ${plural(meta.free_tier_remaining, "free call")} this month.`,
+        isSuccess ? `Succeeded in ${milliseconds(meta.latency_ms)}. ` : "The tool returned an error. ",
+        `Cost: ${money(meta.cost_microcents)}. Balance: ${money(meta.remaining_balance_microcents)}. `,
+        free === null ? "" : `${plural(free, "free call")} remaining this month. `,
         receiptButton(meta.receipt_id)
       )
     ),
-    resultView(result)
+    contentView(result)
   )
-
-/** A call that was forwarded and got no result: it has a receipt. */
-const failed = (error: Refused): HTMLElement => {
-  const { cost_microcents: cost, receipt_id: receiptId } = error.body
-  return notice("bad", el("p", {}, `${error.message} ${costOf(Number(cost))}`, receiptButton(String(receiptId))))
 }
 
-const costOf = (microcents: number): string => (microcents === 0 ? "It cost nothing." : `It cost ${money(microcents)}.`)
+const failedView = (error: ApiError): HTMLElement => {
+  const { cost_microcents: cost, receipt_id: receiptId } = error.body
+  return notice("bad", el("p", {}, `${error.message} Cost: ${money(Number(cost))}. `, receiptButton(String(receiptId))))
+}
 
-const receiptButton = (receiptId: string): Child => [" ", button("Receipt", () => openReceipt(receiptId), "plain tiny")]
-
-const resultView = (result: Schema): HTMLElement => {
+const contentView = (result: Schema): HTMLElement => {
   const content = Array.isArray(result["content"]) ? (result["content"] as ReadonlyArray<Schema>) : []
   const texts = content.flatMap((part) =>
     part["type"] === "text" && typeof part["text"] === "string" ? [part["text"]] : []
   )
-  const whole = pre("The whole result, as JSON", JSON.stringify(result, null, 2))
+  const json = pre("Result as JSON", JSON.stringify(result, null, 2))
   return texts.length === 0
-    ? whole
+    ? json
     : el(
         "div",
         {},
-        texts.map((text) => pre("What it says", text)),
-        el("details", {}, el("summary", {}, "The whole result, as JSON"), whole)
+        texts.map((text) => pre("Result", text)),
+        el("details", {}, el("summary", {}, "Result as JSON"), json)
       )
 }
 
 const pre = (label: string, text: string): HTMLElement =>
   el("pre", { class: "result", tabindex: 0, role: "group", "aria-label": label }, el("code", {}, text))
-
-const curl = (tool: ToolDetails, input: unknown): string =>
-  [
-    `curl ${location.origin}/api/market/proxy`,
-    `-H "Authorization: Bearer $CONSUMER_KEY"`,
-    `-H 'Content-Type: application/json'`,
-    `-d '${JSON.stringify({ tool_name: tool.qualified_name, input }, null, 2).replaceAll("'", `'\\''`)}'`
-  ].join(" \\\n  ")

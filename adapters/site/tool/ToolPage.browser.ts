@@ -1,25 +1,25 @@
 /**
- * The page /catalog/:id: the call form, how the provider did, and times in the reader's own zone.
+ * The interactive parts of a tool's page: call form, service levels, local times.
  */
-import type { ToolDetails, ToolSla } from "../kit/Answers.browser.ts"
-import { ask, words } from "../kit/Api.browser.ts"
+import { errorMessage, request } from "../kit/Api.browser.ts"
 import type { Schema } from "../kit/Arguments.browser.ts"
-import { callForm } from "./CallForm.browser.ts"
-import { chart } from "../kit/Chart.browser.ts"
+import { chart, type ChartOptions, type Point } from "../kit/Chart.browser.ts"
 import { button, el, empty, figures, fill, notice } from "../kit/Dom.browser.ts"
-import { count, milliseconds, moment, percent } from "../kit/Figures.browser.ts"
+import { count, dateTime, milliseconds, percent } from "../kit/Format.browser.ts"
+import type { ToolDetails, ToolSla } from "../kit/Responses.browser.ts"
+import { callForm } from "./CallForm.browser.ts"
 
-/** What the server wrote stays below, for whoever wants the numbers. */
-const loaded = async (place: HTMLElement, load: () => Promise<void>): Promise<void> => {
+/** Keeps the server's content below an error. */
+const load = async (place: HTMLElement, show: (place: HTMLElement) => Promise<void>): Promise<void> => {
   const kept = [...place.childNodes]
   place.setAttribute("aria-busy", "true")
   try {
-    await load()
+    await show(place)
   } catch (error) {
     fill(
       place,
-      notice("bad", words(error)),
-      button("Try again", () => void loaded(place, load), "plain"),
+      notice("bad", errorMessage(error)),
+      button("Try again", () => void load(place, show), "plain"),
       kept
     )
   } finally {
@@ -28,76 +28,69 @@ const loaded = async (place: HTMLElement, load: () => Promise<void>): Promise<vo
 }
 
 const showSla = async (place: HTMLElement): Promise<void> => {
-  const sla = await ask<ToolSla>("GET", `/api/v1/market/tools/${place.dataset["tool"]!}/sla`)
+  const sla = await request<ToolSla>("GET", `/api/v1/market/tools/${place.dataset["tool"]!}/sla`)
   const kept = [...place.childNodes]
-  if (sla.total_calls_30d === 0) {
-    return fill(place, empty("Nobody called it within the last 30 days: there is nothing to show yet."), kept)
-  }
-  const uptimes = sla.by_day.map(({ date, uptime }) => ({ date, value: uptime }))
-  const worst = Math.min(...uptimes.flatMap(({ value }) => (value === null ? [] : [value])))
+  if (sla.total_calls_30d === 0) return fill(place, empty("No calls in the last 30 days."), kept)
+  const rates = sla.by_day.map(({ date, uptime }) => ({ date, value: uptime }))
+  const worst = Math.min(...rates.flatMap(({ value }) => (value === null ? [] : [value])))
   fill(
     place,
     figures([
-      ["Calls", count(sla.total_calls_30d), "of this tool"],
+      ["Calls", count(sla.total_calls_30d)],
       [
-        "Succeeded",
+        "Success rate",
         sla.uptime_30d === null ? "–" : percent(sla.uptime_30d / 100),
-        `${count(sla.timeout_calls_30d)} not in time`
+        `${count(sla.timeout_calls_30d)} timed out`
       ],
-      ["Latency, p95", milliseconds(sla.p95_latency_ms), `half within ${milliseconds(sla.p50_latency_ms)}`]
+      ["p95 latency", milliseconds(sla.p95_latency_ms), `p50 ${milliseconds(sla.p50_latency_ms)}`]
     ]),
     el(
       "div",
       { class: "charts" },
-      titled(
+      titledChart(
         "Calls",
-        chart(
-          sla.by_day.map(({ calls, date }) => ({ date, value: calls })),
-          { title: "Calls by day", unit: "Calls", format: count }
-        )
+        sla.by_day.map(({ calls, date }) => ({ date, value: calls })),
+        { format: count }
       ),
-      titled(
-        "Succeeded",
-        chart(uptimes, {
-          title: "Success by day",
-          unit: "Succeeded",
-          kind: "line",
-          from: worst < 90 ? 0 : 90,
-          to: 100.2,
-          format: (value) => (value > 100 ? "" : `${Number(value.toFixed(2))} %`)
-        })
-      ),
-      titled(
-        "Latency, p95",
-        chart(
-          sla.by_day.map(({ date, p95_latency_ms: value }) => ({ date, value })),
-          { title: "Latency by day", unit: "Latency, p95", kind: "line", format: milliseconds }
-        )
+      titledChart("Success rate", rates, {
+        kind: "line",
+        from: worst < 90 ? 0 : 90,
+        to: 100.2,
+        format: (value) => (value > 100 ? "" : `${Number(value.toFixed(2))}%`)
+      }),
+      titledChart(
+        "p95 latency",
+        sla.by_day.map(({ date, p95_latency_ms: value }) => ({ date, value })),
+        { kind: "line", format: milliseconds }
       )
     ),
     kept
   )
 }
 
-const titled = (title: string, shown: HTMLElement): HTMLElement => el("div", {}, el("h3", {}, title), shown)
+const titledChart = (
+  unit: string,
+  points: ReadonlyArray<Point>,
+  options: Omit<ChartOptions, "title" | "unit">
+): HTMLElement => el("div", {}, el("h3", {}, unit), chart(points, { title: `${unit} by day`, unit, ...options }))
 
 const showCall = async (place: HTMLElement): Promise<void> => {
   const { price, sample, tool: id } = place.dataset
-  const tool = await ask<ToolDetails>("GET", `/api/v1/market/tools/${id!}`, { isFresh: true })
-  if (tool.withdrawn_at !== null) return fill(place, notice("", "Its provider withdrew this tool a moment ago."))
+  const tool = await request<ToolDetails>("GET", `/api/v1/market/tools/${id!}`, { isFresh: true })
+  if (tool.withdrawn_at !== null) return fill(place, notice("", "The provider has withdrawn this tool."))
   callForm(place, tool, JSON.parse(sample!) as Schema)
-  // The page may have been kept for a minute; what the button says holds.
+  // The page may be cached; the form always has the current price.
   if (price !== tool.pricing.price) {
-    place.prepend(notice("", `Its price has changed a moment ago. A call costs ${tool.pricing.price} now.`))
+    place.prepend(notice("", `The price has changed. A call now costs ${tool.pricing.price}.`))
   }
 }
 
-for (const time of document.querySelectorAll("time")) time.replaceWith(moment(time.dateTime))
+for (const time of document.querySelectorAll("time")) time.replaceWith(dateTime(time.dateTime))
 for (const [id, show] of [
   ["call", showCall],
   ["sla", showSla]
 ] as const) {
-  // A tool that was withdrawn has no form.
+  // Withdrawn tools have no call form.
   const place = document.querySelector<HTMLElement>(`#${id}`)
-  if (place !== null) void loaded(place, () => show(place))
+  if (place !== null) void load(place, show)
 }
