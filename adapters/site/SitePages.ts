@@ -7,13 +7,13 @@ import { HttpMetrics } from "../http/pipeline/HttpMetrics.ts"
 import { RateLimits } from "../http/pipeline/RateLimits.ts"
 import { catalogRoutes } from "./catalog/CatalogRoutes.ts"
 import { changelogRoutes } from "./changelog/ChangelogPage.ts"
-import { developerDashboardRoutes } from "./developer/DeveloperDashboardPage.ts"
+import { dashboardRoutes } from "./dashboard/DashboardPages.ts"
 import { docsRoutes } from "./docs/DocsPage.ts"
 import { homeRoutes } from "./home/HomePage.ts"
 import { invoicePage } from "./invoice/InvoicePage.ts"
 import { assetRoutes } from "./kit/AssetRoutes.ts"
-import { notFoundReply } from "./kit/NotFoundPage.ts"
-import { providerDashboardRoutes } from "./provider/ProviderDashboardPage.ts"
+import { html } from "./kit/Html.ts"
+import { makeSite, notFoundPage } from "./kit/Site.ts"
 import { registerRoutes } from "./register/RegisterPages.ts"
 import { specRoutes } from "./spec/SpecPage.ts"
 import { statusPageRoutes } from "./status/StatusPage.ts"
@@ -28,17 +28,27 @@ const routes = Effect.map(
     specRoutes,
     changelogRoutes,
     registerRoutes,
-    developerDashboardRoutes,
-    providerDashboardRoutes,
+    dashboardRoutes,
     catalogRoutes,
     assetRoutes
   ]),
   (groups) => groups.flat()
 )
 
+const notFound = Effect.map(makeSite, (site) =>
+  notFoundPage(
+    site,
+    "This page does not exist.",
+    html`<p>
+      Go to the <a href="/">home page</a>, the <a href="/catalog">catalog</a>, the <a href="/docs">documentation</a> or
+      the <a href="/status">status page</a>.
+    </p>`
+  )
+)
+
 export const layer = Layer.effect(
   Pages,
   Effect.gen(function* () {
-    return { routes: yield* routes, notFound: yield* notFoundReply, invoice: invoicePage }
+    return { routes: yield* routes, notFound: yield* notFound, invoice: invoicePage }
   })
 ).pipe(Layer.provide([RateLimits.layer, HttpMetrics.layer]))

@@ -52,7 +52,7 @@ describe("argument fields", () => {
         ["loop", "textarea", true]
       ]
     )
-    assert.strictEqual(all[0]!.field.hint, "What for At most 20 characters.")
+    assert.strictEqual(all[0]!.field.hint, "What for. At most 20 characters.")
     assert.strictEqual(all[1]!.field.value, "3")
     assert.deepStrictEqual([all[7]!.field.hint, all[7]!.field.placeholder], ["Mine", "hello"])
   })

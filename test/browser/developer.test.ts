@@ -82,7 +82,7 @@ it.live.skipIf(!hasBrowser)(
         await waitsFor(page, "#budgets table", "$2.50 per day")
         await waitsFor(page, "#budgets", "Budget created: $2.50 per day.")
         await page.click("#budgets table >> text=Delete")
-        await page.click("dialog >> text=Delete budget")
+        await page.click("dialog button >> text=Delete budget")
         await waitsFor(page, "#budgets", "No budgets")
 
         await page.click("#grants summary")
@@ -90,11 +90,11 @@ it.live.skipIf(!hasBrowser)(
         await page.click("#grant button")
         await waitsFor(page, "#grants table", "$5.00 per month")
         await page.click("#grants table >> text=Revoke")
-        await page.click("dialog >> text=Revoke grant")
+        await page.click("dialog button >> text=Revoke grant")
         await waitsFor(page, "#grants table", "Revoked")
 
         await page.click("#keys table >> text=Rotate")
-        await page.click("dialog >> text=Rotate key")
+        await page.click("dialog button >> text=Rotate key")
         await page.waitForSelector("#keys #new-key")
         const next = await text(page, "#keys #new-key")
         assert.match(next, /^atb_c_/u)

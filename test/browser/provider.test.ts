@@ -97,20 +97,20 @@ it.live.skipIf(!hasBrowser)(
       assert.notMatch(yield* seen(page, "#tools table"), /withdrawn/iu)
 
       // A mailbox that is proven is worth ten.
-      yield* press(page, "#standing", "Send token")
-      yield* says(page, "#standing", "A token was mailed to ada@example.org.")
+      yield* press(page, "#trust", "Send token")
+      yield* says(page, "#trust", "A token was mailed to ada@example.org.")
       const token = /"token": "([0-9a-f]{64})"/u.exec(mail.letters[0]!.text)![1]!
       yield* Effect.promise(async () => {
-        await page.fill("#prove-email-token", "0".repeat(64))
-        await page.click("#prove-email button[type=submit]")
+        await page.fill("#verify-email-token", "0".repeat(64))
+        await page.click("#verify-email button[type=submit]")
       })
-      yield* says(page, "#prove-email", "That token is not the one")
+      yield* says(page, "#verify-email", "That token is not the one")
       yield* Effect.promise(async () => {
-        await page.fill("#prove-email-token", token)
-        await page.click("#prove-email button[type=submit]")
+        await page.fill("#verify-email-token", token)
+        await page.click("#verify-email button[type=submit]")
       })
-      yield* says(page, "#prove-email", "ada@example.org is yours.")
-      yield* says(page, "#standing", "Prove your endpoint's domain (20), or your source repository (25)")
+      yield* says(page, "#verify-email", "ada@example.org is yours.")
+      yield* says(page, "#trust", "Prove your endpoint's domain (20), or your source repository (25)")
 
       // Calls come in.
       const developer = yield* aDeveloper(url)

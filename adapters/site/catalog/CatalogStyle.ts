@@ -14,7 +14,7 @@ export const catalogStyle = `
 .by{font-size:.9375rem;color:var(--muted)}
 .by .badge{margin-left:.15rem}
 .tools .about{margin-top:.4rem;display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:2;overflow:hidden}
-.terms{display:grid;grid-template-columns:1.35fr 1.1fr 1fr .9fr;gap:.5rem 1rem;margin:0;align-content:start}
+.terms{display:grid;grid-template-columns:1.2fr 1.3fr 1.1fr .7fr;gap:.5rem 1rem;margin:0;align-content:start}
 @media (max-width:30rem){.terms{grid-template-columns:1fr 1fr}}
 .terms div{min-width:0}
 .terms dt{color:var(--muted);font-size:.8125rem}

@@ -22,7 +22,7 @@ export const changelogRoutes = Effect.map(makeSite, (site) => [
   )
 ])
 
-export const changelogPage = (site: Site, entries: ReadonlyArray<ChangelogEntry>): EncodedReply =>
+const changelogPage = (site: Site, entries: ReadonlyArray<ChangelogEntry>): EncodedReply =>
   site({
     title: "Changelog",
     description: "Changes to Agent Tool Billing, by release.",

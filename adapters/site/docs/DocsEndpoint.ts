@@ -6,7 +6,7 @@ import { callers } from "../../http/openapi/Operations.ts"
 import { curlExample } from "../kit/CurlExample.ts"
 import { fieldTables, parameterTable } from "./FieldTable.ts"
 import { breakable, type Html, html, prose } from "../kit/Html.ts"
-import { jsonView } from "../kit/JsonView.ts"
+import { jsonView } from "../kit/Json.ts"
 
 const JSON_TYPE = "application/json"
 

@@ -2,26 +2,18 @@
  * The chapters before the API reference: quickstart and the rules that apply to every endpoint.
  */
 import { KEYS_PER_OWNER_MAX } from "../../../domain/accounts/ApiKey.ts"
-import { IDEMPOTENCY_DAYS_KEPT } from "../../../domain/shared/Idempotency.ts"
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "../../../domain/shared/Page.ts"
 import { codesByStatus, problemAnchor } from "../../http/api/Problem.ts"
 import type { OpenApiDocument } from "../../http/openapi/OpenApiModel.ts"
 import { exampleProblem, guide, statuses } from "../../http/openapi/ProblemGuide.ts"
 import { BODY_BYTES_MAX, JSON_DEPTH_MAX } from "../../http/pipeline/RequestBody.ts"
 import { codesIn, statusBadge } from "./DocsEndpoint.ts"
+import { idempotencySection, rateLimits } from "../spec/SpecConventions.ts"
 import { toolNames } from "./DocsNames.ts"
 import { quickstart } from "./DocsQuickstart.ts"
+import type { DocumentedLimits } from "./DocumentedLimits.ts"
 import { breakable, type Html, html, prose } from "../kit/Html.ts"
-import { jsonView } from "../kit/JsonView.ts"
-
-/** In requests per minute; 0: no limit. */
-export interface DocumentedLimits {
-  readonly addressRpm: number
-  readonly registrationRpm: number
-  readonly consumerRpm: number
-  readonly consumerRpmMax: number
-  readonly providerRpm: number
-}
+import { jsonView } from "../kit/Json.ts"
 
 /** Anchor and heading of each chapter. */
 export const parts = [
@@ -37,15 +29,15 @@ export const parts = [
 
 type PartId = (typeof parts)[number][0]
 
-export const introduction = (document: OpenApiDocument, facts: DocumentedLimits): ReadonlyArray<Html> => {
+export const introduction = (document: OpenApiDocument, documented: DocumentedLimits): ReadonlyArray<Html> => {
   const bodies: Readonly<Record<PartId, Html>> = {
     start: quickstart(document),
     keys,
     names: toolNames,
     money,
-    idempotency,
+    idempotency: html`${idempotencySection().body}`,
     errors: errors(document),
-    limits: limits(facts),
+    limits: limits(documented),
     pages
   }
   return parts.map(
@@ -105,28 +97,6 @@ const money = html`<p>
     only. The platform fee is 10% of the billed amount; the provider receives the rest.
   </p>`
 
-const idempotency = html`<p>
-    Send an <code>Idempotency-Key</code> header, such as a UUID, with every POST. You can then retry a request safely if
-    the response is lost:
-  </p>
-  <ul>
-    <li>
-      <strong>Same key, same request:</strong> returns the stored response with <code>Idempotent-Replay: true</code>.
-      The operation is not repeated or charged again.
-    </li>
-    <li><strong>Same key, different request:</strong> 409 <code>IDEMPOTENCY_CONFLICT</code>.</li>
-    <li>
-      <strong>Registration without authentication:</strong> the response contains an API key and is not replayed. A
-      repeated request returns 409; use a new idempotency key to register another account.
-    </li>
-    <li>
-      <strong>First request still in progress:</strong> the second one waits for it, or returns 409 with
-      <code>Retry-After</code>.
-    </li>
-    <li><strong>First request failed without effect:</strong> the key can be used again.</li>
-  </ul>
-  <p>Idempotency keys are scoped to your account and kept for at least ${IDEMPOTENCY_DAYS_KEPT} days.</p>`
-
 /** Errors of requests that match no endpoint. */
 const ROUTING_ERRORS = ["NOT_FOUND", "METHOD_NOT_ALLOWED", "REQUEST_TIMEOUT", "HEADERS_TOO_LARGE"]
 
@@ -168,26 +138,14 @@ const errors = (document: OpenApiDocument): Html => {
     </table>`
 }
 
-const limits = (facts: DocumentedLimits): Html =>
-  html`<ul>
-    <li>
-      Requests per IP address: ${perMinute(facts.addressRpm)}. Registrations per IP address:
-      ${perMinute(facts.registrationRpm)}.
-    </li>
-    <li>
-      Requests per consumer:
-      ${perMinute(facts.consumerRpm)}${facts.consumerRpm === 0 ? "" : html`, or up to ${facts.consumerRpmMax} if requested at registration`}.
-      Requests per provider: ${perMinute(facts.providerRpm)}.
-    </li>
-    <li>
-      Responses carry <code>X-RateLimit-Limit</code>, <code>X-RateLimit-Remaining</code> and
-      <code>X-RateLimit-Reset</code> (seconds). Requests over the limit return 429 with <code>Retry-After</code>.
-    </li>
-    <li>Request bodies: JSON in UTF-8, at most ${BODY_BYTES_MAX / 1_048_576} MiB and ${JSON_DEPTH_MAX} levels deep.</li>
-    <li>Responses carry <code>X-Request-Id</code>: yours if you sent one. <code>traceparent</code> is supported.</li>
-  </ul>`
-
-const perMinute = (rpm: number): string => (rpm === 0 ? "no limit" : `${rpm} per minute`)
+const limits = (documented: DocumentedLimits): Html =>
+  html`${rateLimits(documented)}
+    <ul>
+      <li>
+        Request bodies: JSON in UTF-8, at most ${BODY_BYTES_MAX / 1_048_576} MiB and ${JSON_DEPTH_MAX} levels deep.
+      </li>
+      <li>Responses carry <code>X-Request-Id</code>: yours if you sent one. <code>traceparent</code> is supported.</li>
+    </ul>`
 
 const pages = html`<p>
   Lists accept <code>limit</code> (default ${PAGE_LIMIT_DEFAULT}, usually at most ${PAGE_LIMIT_MAX}) and return

@@ -3,16 +3,15 @@
  * request, so that they do not delay the start.
  */
 import { Effect } from "effect"
-import { RateLimitPolicy } from "../../../domain/accounts/RateLimitPolicy.ts"
 import { publicRead } from "../../http/api/Access.ts"
 import { allEndpoints } from "../../http/api/Endpoints.ts"
 import { BaseUrl } from "../../http/BaseUrl.ts"
 import { openApiDocument } from "../../http/OpenApiDocument.ts"
 import { type Located, type OpenApiDocument, operationsOf } from "../../http/openapi/OpenApiModel.ts"
-import { RateLimitSettings } from "../../http/pipeline/RateLimits.ts"
 import { documentRoute, type EncodedReply } from "../../http/pipeline/Route.ts"
 import { anchorOf, endpointSection, examples, methodBadge } from "./DocsEndpoint.ts"
-import { type DocumentedLimits, introduction, parts } from "./DocsIntroduction.ts"
+import { introduction, parts } from "./DocsIntroduction.ts"
+import { type DocumentedLimits, documentedLimits } from "./DocumentedLimits.ts"
 import { docsStyle } from "./DocsStyle.ts"
 import { type Html, html } from "../kit/Html.ts"
 import { pageReply } from "../kit/Page.ts"
@@ -20,18 +19,9 @@ import { siteFooter, siteHeader } from "../kit/Site.ts"
 
 export const docsRoutes = Effect.gen(function* () {
   const baseUrl = yield* BaseUrl
-  const policy = yield* RateLimitPolicy
-  const { addressRpm, registrationRpm, keysLimited } = yield* RateLimitSettings
+  const limits = yield* documentedLimits
   const document = once(() => openApiDocument(baseUrl))
-  const page = once(() =>
-    docsPage(document(), {
-      addressRpm,
-      registrationRpm,
-      consumerRpm: keysLimited ? policy.defaultRpm : 0,
-      consumerRpmMax: policy.ceilingRpm,
-      providerRpm: keysLimited ? policy.providerRpm : 0
-    })
-  )
+  const page = once(() => docsPage(document(), limits))
   const json = once((): EncodedReply => ({
     status: 200,
     headers: { "content-type": "application/json; charset=utf-8" },
@@ -48,7 +38,7 @@ const once = <A extends object>(make: () => A): (() => A) => {
   return () => (made ??= make())
 }
 
-export const docsPage = (document: OpenApiDocument, facts: DocumentedLimits): EncodedReply => {
+export const docsPage = (document: OpenApiDocument, limits: DocumentedLimits): EncodedReply => {
   const groups = groupsOf(document)
   return pageReply({
     title: `${document.info.title}: documentation`,
@@ -60,7 +50,7 @@ export const docsPage = (document: OpenApiDocument, facts: DocumentedLimits): En
       <div class="frame">
         ${contents(groups)}
         <main id="main" tabindex="-1">
-          ${hero(document)} ${introduction(document, facts)} ${groups.map((group) => groupSection(group, document))}
+          ${hero(document)} ${introduction(document, limits)} ${groups.map((group) => groupSection(group, document))}
         </main>
       </div>
       ${siteFooter}

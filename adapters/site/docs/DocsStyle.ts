@@ -21,7 +21,8 @@ main{padding:0 1.25rem;min-width:0}
 .base .label{color:var(--muted);font-size:.875rem}
 .base code{background:none;padding:0;font-size:1rem}
 .part,.group{padding:2.25rem 0 1rem;border-top:1px solid var(--line)}
-.part>p,.part>ul,.part>pre,.part>table,.group>p{max-width:46rem}
+.scroll{overflow-x:auto}
+.part>p,.part>ul,.part>pre,.part>table,.part>.scroll,.group>p{max-width:46rem}
 .tracks{display:grid;gap:1.25rem;align-items:start}
 .track{background:var(--panel);border:1px solid var(--line);border-radius:14px;padding:1.25rem 1.25rem .5rem;min-width:0}
 .steps{list-style:none;padding:0;counter-reset:step}

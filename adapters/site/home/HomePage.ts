@@ -13,6 +13,7 @@ import { publicRead } from "../../http/api/Access.ts"
 import { BaseUrl } from "../../http/BaseUrl.ts"
 import { pageRoute } from "../../http/pipeline/Route.ts"
 import { developerSteps, providerSteps, type Step } from "./Quickstart.ts"
+import { figures } from "../kit/Elements.ts"
 import { type Html, html } from "../kit/Html.ts"
 import { copyable, makeSite } from "../kit/Site.ts"
 
@@ -21,7 +22,7 @@ const NEWEST_SHOWN = 6
 export const homeRoutes = Effect.gen(function* () {
   const site = yield* makeSite
   const catalog = yield* Catalog
-  const figures = yield* MarketFigures
+  const market = yield* MarketFigures
   const accounts = yield* AccountStore
   const baseUrl = yield* BaseUrl
   const { mode } = yield* PaymentGateway
@@ -40,7 +41,7 @@ export const homeRoutes = Effect.gen(function* () {
       isLive: mode === "live",
       tools: yield* catalog.count,
       providers: (yield* accounts.counts).providers,
-      totals: yield* figures.totals
+      totals: yield* market.totals
     })
     return site({
       title: "Agent Tool Billing: charge for MCP tool calls",
@@ -135,33 +136,23 @@ const FEATURES = [
   ]
 ] as const
 
-const totalsView = ({ providers, tools, totals }: Facts): Html => {
-  const shown: ReadonlyArray<readonly [name: string, value: string]> = [
+const totalsView = ({ providers, tools, totals }: Facts): Html =>
+  figures([
     ["Tools", tools.toLocaleString("en-US")],
     ["Providers", providers.toLocaleString("en-US")],
     ["Calls", totals.invocations.toLocaleString("en-US")],
     ["Revenue", formatDollars(totals.revenueMicrocents)],
     ["Success rate", totals.successPct === undefined ? "–" : `${totals.successPct.toFixed(1)}%`],
     ["Average latency", totals.avgLatencyMs === undefined ? "–" : `${Math.round(totals.avgLatencyMs)} ms`]
-  ]
-  return html`<dl class="figures">
-    ${shown.map(
-      ([name, value]) =>
-        html`<div class="figure">
-          <dt>${name}</dt>
-          <dd>${value}</dd>
-        </div>`
-    )}
-  </dl>`
-}
+  ])
 
 const toolCard = ({ freeTierCalls, maximum, price, provider, tool }: CatalogEntry): Html =>
   html`<li class="card">
     <h3><a href="/catalog/${tool.id}">${tool.displayName}</a></h3>
     <p class="muted small">${provider.name}</p>
     <p>
-      <strong>${priceText({ maximum, price })}</strong> per
-      call${freeTierCalls > 0 && maximum > 0n ? `, ${freeTierCalls.toLocaleString("en-US")} free per month` : ""}
+      <strong>${priceText({ maximum, price })}</strong
+      >${maximum > 0n ? " per call" : ""}${freeTierCalls > 0 && maximum > 0n ? `, ${freeTierCalls.toLocaleString("en-US")} free per month` : ""}
     </p>
   </li>`
 

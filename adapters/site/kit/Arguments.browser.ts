@@ -96,9 +96,7 @@ export const withFieldErrors = (all: ReadonlyArray<Argument>, error: ApiError): 
   })
 
 const argument = (property: string, name: string, schema: Schema, isRequired: boolean): Argument => {
-  const hint = [text(schema["description"]).slice(0, HINT_CHARS_MAX), limits(schema)]
-    .filter((one) => one !== "")
-    .join(" ")
+  const hint = sentences(text(schema["description"]).slice(0, HINT_CHARS_MAX), limits(schema))
   const base = {
     name,
     label: property,
@@ -153,7 +151,7 @@ const argument = (property: string, name: string, schema: Schema, isRequired: bo
           type: "textarea",
           ...(initial === undefined ? {} : { value: JSON.stringify(initial, null, 2) }),
           placeholder: kind === "array" ? "[ … ]" : kind === "object" ? "{ … }" : "JSON",
-          hint: [hint, "Enter JSON."].filter((one) => one !== "").join(" ")
+          hint: sentences(hint, "Enter JSON.")
         },
         read: parsed
       }
@@ -190,6 +188,9 @@ const numberOf = (typed: string, kind: "integer" | "number"): { readonly value: 
   const isFine = pattern.test(typed) && (kind === "integer" ? Number.isSafeInteger(value) : Number.isFinite(value))
   return isFine ? { value } : kind === "integer" ? "Enter a whole number." : "Enter a number, such as 1.5."
 }
+
+const sentences = (first: string, second: string): string =>
+  first === "" || second === "" ? first + second : `${first}${/[.!?]$/u.test(first) ? "" : "."} ${second}`
 
 const limits = ({ maximum, maxLength, minimum, minLength }: Schema): string =>
   [between(minimum, maximum, ""), between(minLength, maxLength, " characters")].filter((one) => one !== "").join(" ")

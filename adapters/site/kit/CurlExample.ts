@@ -2,10 +2,10 @@
  * API requests as curl commands.
  */
 import type { Json, Located } from "../../http/openapi/OpenApiModel.ts"
-import { jsonText } from "./JsonText.ts"
+import { jsonText } from "./Json.ts"
 
 /** The shell variable with a key of this role. */
-export const keyVariable = (roles: ReadonlyArray<string>): string =>
+const keyVariable = (roles: ReadonlyArray<string>): string =>
   roles.length === 1 ? `${roles[0]!.toUpperCase()}_KEY` : "API_KEY"
 
 /** `role`: the key to send if several roles are allowed. */

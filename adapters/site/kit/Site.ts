@@ -4,10 +4,9 @@
 import { Effect } from "effect"
 import { API_VERSION } from "../../http/api/Api.ts"
 import type { EncodedReply } from "../../http/pipeline/Route.ts"
-import { Assets } from "./Assets.ts"
+import { Assets, importsOf } from "./Assets.ts"
 import { assetsVersion } from "./AssetRoutes.ts"
 import { type Html, html } from "./Html.ts"
-import { importsOf } from "./ModuleImports.ts"
 import { pageReply } from "./Page.ts"
 import { siteStyle } from "./SiteStyle.ts"
 

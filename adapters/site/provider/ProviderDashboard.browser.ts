@@ -25,14 +25,14 @@ void signIn(place, "provider", (account) => {
   const disputes = disputesPanel(() => void Promise.all([earnings.reload(), payouts.reload()]))
   const statements = invoicesPanel("provider")
   const onboarding = onboardingPanel(id, (hasCalls, isDone) => {
-    place.classList.toggle("new", !hasCalls)
-    place.classList.toggle("begun", isDone)
+    place.classList.toggle("no-calls", !hasCalls)
+    place.classList.toggle("onboarded", isDone)
   })
   const tools = toolsPanel(() => void onboarding.reload())
   // Hidden until the first call.
-  for (const { element } of [earnings, calls, disputes, statements]) element.classList.add("later")
-  onboarding.element.classList.add("first")
-  place.classList.add("begun")
+  for (const { element } of [earnings, calls, disputes, statements]) element.classList.add("after-first-call")
+  onboarding.element.classList.add("onboarding")
+  place.classList.add("onboarded")
   showDashboard(place, "provider", String(account["name"]), [
     onboarding,
     earnings,

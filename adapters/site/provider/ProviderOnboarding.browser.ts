@@ -42,7 +42,7 @@ export const onboardingPanel = (providerId: string, loaded: (hasCalls: boolean, 
           trust.details.verification_level !== "unverified",
           "Verify your identity",
           "Verification raises your trust score. ",
-          link("#standing", "Verify")
+          link("#trust", "Verify")
         ),
         step(
           connection.connected,

@@ -10,7 +10,12 @@ import type { Sla, Trust } from "../kit/Responses.browser.ts"
 import { table } from "../kit/Table.browser.ts"
 import { verificationCards } from "./ProviderVerification.browser.ts"
 
-const BADGES = { unrated: "", basic: "info", trusted: "good", verified: "good" } as const
+const BADGES = {
+  unrated: ["Not rated", ""],
+  basic: ["Basic", "info"],
+  trusted: ["Trusted", "good"],
+  verified: ["Verified", "good"]
+} as const
 const COMPONENTS = [
   ["verification", "Verification"],
   ["uptime", "Uptime"],
@@ -26,7 +31,7 @@ export const readTrust = (providerId: string): Promise<Trust> =>
 
 export const trustPanel = (providerId: string): Panel => {
   const verification = el("div", {})
-  const made = panel("standing", "Trust and SLA", async () => {
+  const made = panel("trust", "Trust and SLA", async () => {
     const [trust, sla] = await Promise.all([
       readTrust(providerId),
       request<Sla>("GET", `/api/v1/market/providers/${providerId}/sla`, { isFresh: true })
@@ -44,12 +49,12 @@ export const trustPanel = (providerId: string): Panel => {
 
 const scoreOf = (trust: Trust): ReadonlyArray<Node> => [
   trust.details.counted_calls_30d === 0
-    ? el("p", {}, `Trust score: ${trust.trust_score} of 100. No calls measured yet.`)
+    ? el("p", {}, `Trust score: ${trust.trust_score} of 100. No counted calls yet.`)
     : measured(trust),
   el(
     "p",
     {},
-    badge(trust.badge, BADGES[trust.badge]),
+    badge(BADGES[trust.badge][0], BADGES[trust.badge][1]),
     trust.improve.badge === null ? undefined : [" ", trust.improve.badge]
   ),
   table(
@@ -85,7 +90,7 @@ const scoreOf = (trust: Trust): ReadonlyArray<Node> => [
 
 const measured = ({ badge: rating, details, trust_score: score }: Trust): HTMLElement =>
   figures([
-    ["Trust score", `${score} of 100`, rating === "unrated" ? "not rated" : rating],
+    ["Trust score", `${score} of 100`, BADGES[rating][0]],
     [
       "Counted calls",
       count(details.counted_calls_30d),

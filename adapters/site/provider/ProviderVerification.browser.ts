@@ -34,7 +34,7 @@ export const verificationCards = (level: Level, verified: () => void): HTMLEleme
     )
   const publishForm = (method: Method, field: Field): HTMLElement => {
     const made = form({
-      id: `prove-${method}`,
+      id: `verify-${method}`,
       submit: "Get token",
       fields: [field],
       send: async (values) => {
@@ -62,7 +62,7 @@ export const verificationCards = (level: Level, verified: () => void): HTMLEleme
       el("div", { class: "actions" }, sendToken),
       status,
       form({
-        id: "prove-email",
+        id: "verify-email",
         submit: "Verify",
         fields: [{ name: "token", label: "Token" }],
         send: async (values) => resultView(await verify("email", values))

@@ -7,8 +7,9 @@ import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "../../../domain/shared/Page.
 import { codesByStatus, titles } from "../../http/api/Problem.ts"
 import { exampleProblem, guide, statuses } from "../../http/openapi/ProblemGuide.ts"
 import { BODY_BYTES_MAX, JSON_DEPTH_MAX } from "../../http/pipeline/RequestBody.ts"
-import type { DocumentedLimits } from "../docs/DocsIntroduction.ts"
-import { jsonText } from "../kit/JsonText.ts"
+import type { DocumentedLimits } from "../docs/DocumentedLimits.ts"
+import type { Html } from "../kit/Html.ts"
+import { jsonText } from "../kit/Json.ts"
 import { code, formatNumber, list, paragraph, type SpecSection, table } from "./SpecMarkup.ts"
 
 export const requestsSection = (limits: DocumentedLimits): SpecSection => ({
@@ -22,23 +23,27 @@ export const requestsSection = (limits: DocumentedLimits): SpecSection => ({
       `Lists accept \`limit\` (default ${PAGE_LIMIT_DEFAULT}, usually at most ${PAGE_LIMIT_MAX}), \`offset\` and \`cursor\`. \`next_cursor\` of a response is the cursor of the next page; it is stable while items are added.`,
       "Timestamps are ISO 8601 in UTC with milliseconds and `Z`. Signed content is returned byte for byte."
     ),
-    table(
-      "Rate limits in requests per minute",
-      ["Scope", "Limit"],
-      [
-        ["IP address", rate(limits.addressRpm)],
-        ["Registrations per IP address", rate(limits.registrationRpm)],
-        ["Consumer, default", rate(limits.consumerRpm)],
-        ["Consumer, maximum", limits.consumerRpm === 0 ? rate(0) : rate(limits.consumerRpmMax)],
-        ["Provider", rate(limits.providerRpm)]
-      ]
-    ),
-    paragraph(
-      "Limits are token buckets that refill continuously. Responses carry `X-RateLimit-Limit`, `X-RateLimit-Remaining` and",
-      "`X-RateLimit-Reset` (seconds). Requests over the limit return 429 with `Retry-After` and `retry_after_seconds`."
-    )
+    ...rateLimits(limits)
   ]
 })
+
+export const rateLimits = (limits: DocumentedLimits): ReadonlyArray<Html> => [
+  table(
+    "Rate limits in requests per minute",
+    ["Scope", "Limit"],
+    [
+      ["IP address", rate(limits.addressRpm)],
+      ["Registrations per IP address", rate(limits.registrationRpm)],
+      ["Consumer, default", rate(limits.consumerRpm)],
+      ["Consumer, maximum", rate(limits.consumerRpmMax)],
+      ["Provider", rate(limits.providerRpm)]
+    ]
+  ),
+  paragraph(
+    "Limits are token buckets that refill continuously. Responses carry `X-RateLimit-Limit`, `X-RateLimit-Remaining` and",
+    "`X-RateLimit-Reset` (seconds). Requests over the limit return 429 with `Retry-After` and `retry_after_seconds`."
+  )
+]
 
 const rate = (rpm: number): string => (rpm === 0 ? "no limit" : formatNumber(rpm))
 

@@ -1,6 +1,7 @@
 /**
  * Building blocks of the specification. Text may contain code in `backticks`.
  */
+import { table as htmlTable } from "../kit/Elements.ts"
 import { type Html, html, prose } from "../kit/Html.ts"
 
 export interface SpecSection {
@@ -27,33 +28,16 @@ export const heading = (title: string): Html => html`<h3>${title}</h3>`
 
 export const code = (content: string): Html => html`<pre><code class="whole">${content}</code></pre>`
 
-/** The first cell of a row is its header. */
 export const table = (
   caption: string,
-  heads: ReadonlyArray<string>,
+  columns: ReadonlyArray<string>,
   rows: ReadonlyArray<ReadonlyArray<string>>
 ): Html =>
-  html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0">
-    <table>
-      <caption>
-        ${caption}
-      </caption>
-      <thead>
-        <tr>
-          ${heads.map((head) => html`<th scope="col">${head}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map(
-          ([name, ...cells]) =>
-            html`<tr>
-              <th scope="row">${prose(name!)}</th>
-              ${cells.map((cell) => html`<td>${prose(cell)}</td>`)}
-            </tr>`
-        )}
-      </tbody>
-    </table>
-  </div>`
+  htmlTable(
+    caption,
+    columns.map((name) => ({ name })),
+    rows.map((row) => row.map(prose))
+  )
 
 /** A table of code values and their meanings. */
 export const definitions = (caption: string, name: string, meanings: Readonly<Record<string, string>>): Html =>

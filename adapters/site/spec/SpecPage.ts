@@ -2,13 +2,11 @@
  * The specification, for implementers. Lists, limits and test vectors are taken from the code that the service runs.
  */
 import { Effect } from "effect"
-import { RateLimitPolicy } from "../../../domain/accounts/RateLimitPolicy.ts"
 import { DefaultFreeTierCalls } from "../../../domain/catalog/Pricing.ts"
 import { UpstreamLimits } from "../../../domain/metering/UpstreamLimits.ts"
 import { publicRead } from "../../http/api/Access.ts"
-import { RateLimitSettings } from "../../http/pipeline/RateLimits.ts"
 import { documentRoute, type EncodedReply } from "../../http/pipeline/Route.ts"
-import type { DocumentedLimits } from "../docs/DocsIntroduction.ts"
+import { type DocumentedLimits, documentedLimits } from "../docs/DocumentedLimits.ts"
 import { type Html, html } from "../kit/Html.ts"
 import { makeSite, type Site } from "../kit/Site.ts"
 import { errorsSection, idempotencySection, requestsSection } from "./SpecConventions.ts"
@@ -19,21 +17,15 @@ import { meteringSection, providersSection, type UpstreamFacts } from "./SpecPro
 import { receiptsSection } from "./SpecReceipts.ts"
 import { disputesSection, trustSection } from "./SpecTrust.ts"
 
-export interface SpecFacts extends DocumentedLimits, UpstreamFacts {
+interface SpecFacts extends DocumentedLimits, UpstreamFacts {
   readonly freeCalls: number
 }
 
 export const specRoutes = Effect.gen(function* () {
   const site = yield* makeSite
-  const policy = yield* RateLimitPolicy
-  const { addressRpm, keysLimited, registrationRpm } = yield* RateLimitSettings
   const { retriesMax, timeoutMs } = yield* UpstreamLimits
   const page = specPage(site, {
-    addressRpm,
-    registrationRpm,
-    consumerRpm: keysLimited ? policy.defaultRpm : 0,
-    consumerRpmMax: policy.ceilingRpm,
-    providerRpm: keysLimited ? policy.providerRpm : 0,
+    ...(yield* documentedLimits),
     retriesMax,
     timeoutMs,
     freeCalls: yield* DefaultFreeTierCalls
@@ -75,7 +67,7 @@ const STYLE = `
 }
 `
 
-export const specPage = (site: Site, facts: SpecFacts): EncodedReply => {
+const specPage = (site: Site, facts: SpecFacts): EncodedReply => {
   const sections = sectionsOf(facts)
   return site({
     title: "Specification",

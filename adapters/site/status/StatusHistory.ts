@@ -9,6 +9,7 @@ import {
   WHOLE_SERVICE
 } from "../../../domain/platform/HealthHistory.ts"
 import { percentOf } from "../../http/handlers/StatusHandlers.ts"
+import { table } from "../kit/Elements.ts"
 import { type Html, html } from "../kit/Html.ts"
 
 export const historySection = (checks: ReadonlyArray<CheckHistory>): Html => {
@@ -18,9 +19,7 @@ export const historySection = (checks: ReadonlyArray<CheckHistory>): Html => {
       <li><i class="down"></i> Down</li>
       <li><i class="none"></i> No data</li>
     </ul>
-    ${checks.map((check) => row(check))}
-    <h3>Incidents</h3>
-    ${incidents(checks)}
+    ${checks.map((check) => row(check))} ${incidents(checks)}
     <p class="small muted">
       Every node runs each check once a minute. Days are UTC. JSON:
       <a href="/api/v1/status/history">/api/v1/status/history</a>
@@ -30,8 +29,10 @@ export const historySection = (checks: ReadonlyArray<CheckHistory>): Html => {
 const NAMES: Readonly<Record<string, string>> = {
   [WHOLE_SERVICE]: "Service",
   background: "Background jobs",
+  clock: "Clock",
   database: "Database",
   disk: "Disk",
+  log: "Transparency log",
   rate_limits: "Rate limits",
   schema: "Database schema"
 }
@@ -89,32 +90,24 @@ const incidents = (checks: ReadonlyArray<CheckHistory>): Html => {
     .flatMap(({ days, name }) => days.map((day) => ({ day, name })))
     .filter(({ day }) => day.degraded + day.down > 0)
     .toSorted((a, b) => (a.day.date < b.day.date ? 1 : a.day.date > b.day.date ? -1 : 0))
-  if (found.length === 0) return html`<p>No incidents.</p>`
-  return html`<div class="scroll" role="region" aria-label="Incidents" tabindex="0">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Day</th>
-          <th scope="col">Check</th>
-          <th scope="col" class="right">Operational</th>
-          <th scope="col" class="right">Degraded</th>
-          <th scope="col" class="right">Down</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${found.map(
-          ({ day, name }) =>
-            html`<tr>
-              <th scope="row" class="nowrap">${dayText(day.date)}</th>
-              <td>${nameOf(name)}</td>
-              <td class="right number nowrap">${percentText(percentOf(shareOfGood([day]))!)}</td>
-              <td class="right number nowrap">${day.degraded.toLocaleString("en-US")}</td>
-              <td class="right number nowrap">${day.down.toLocaleString("en-US")}</td>
-            </tr>`
-        )}
-      </tbody>
-    </table>
-  </div>`
+  if (found.length === 0) return html`<p>No incidents in this period.</p>`
+  return table(
+    "Incidents",
+    [
+      { name: "Day" },
+      { name: "Check" },
+      { name: "Operational", isNumber: true },
+      { name: "Degraded", isNumber: true },
+      { name: "Down", isNumber: true }
+    ],
+    found.map(({ day, name }) => [
+      html`<span class="nowrap">${dayText(day.date)}</span>`,
+      nameOf(name),
+      percentText(percentOf(shareOfGood([day]))!),
+      day.degraded.toLocaleString("en-US"),
+      day.down.toLocaleString("en-US")
+    ])
+  )
 }
 
 const percentText = (percent: number): string => `${percent.toLocaleString("en-US", { maximumFractionDigits: 3 })}%`

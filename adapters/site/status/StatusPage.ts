@@ -10,6 +10,7 @@ import { uncached } from "../../http/api/Access.ts"
 import { limiterProbe } from "../../http/handlers/LimiterProbe.ts"
 import { RateLimits } from "../../http/pipeline/RateLimits.ts"
 import { documentRoute, type EncodedReply } from "../../http/pipeline/Route.ts"
+import { table } from "../kit/Elements.ts"
 import { type Html, html } from "../kit/Html.ts"
 import { makeSite, type Site } from "../kit/Site.ts"
 import { historySection, nameOf } from "./StatusHistory.ts"
@@ -50,7 +51,7 @@ const statusPage = (site: Site, report: HealthReport, known: Html | undefined): 
         ${summary(report)}
         <section aria-labelledby="now">
           <h2 id="now">Current status</h2>
-          ${now(report.checks)}
+          <div class="checks">${checksTable(report.checks)}</div>
         </section>
         <section aria-labelledby="history">
           <h2 id="history">Last ${HISTORY_DAYS} days</h2>
@@ -73,7 +74,7 @@ const SENTENCES: Readonly<Record<Condition, string>> = {
 }
 
 const summary = ({ at, status, uptimeSeconds }: HealthReport): Html =>
-  html`<p class="standing ${status}" role="status">
+  html`<p class="summary ${status}" role="status">
     <strong>${SENTENCES[status]}</strong>
     <span class="muted">
       Checked <time datetime="${format(at)}" data-moment>${utcText(format(at))}</time>. Uptime:
@@ -83,26 +84,16 @@ const summary = ({ at, status, uptimeSeconds }: HealthReport): Html =>
 
 const CONDITIONS: Readonly<Record<Condition, string>> = { ok: "Operational", degraded: "Degraded", down: "Down" }
 
-const now = (checks: ReadonlyArray<Check>): Html =>
-  html`<table class="checks">
-    <thead>
-      <tr>
-        <th scope="col">Check</th>
-        <th scope="col">Status</th>
-        <th scope="col" class="right">Latency</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${checks.map(
-        ({ latencyMs, message, name, status }) =>
-          html`<tr>
-            <th scope="row">${nameOf(name)}${message === undefined ? undefined : html`<small>${message}</small>`}</th>
-            <td><span class="condition ${status}">${CONDITIONS[status]}</span></td>
-            <td class="right number nowrap">${latencyText(latencyMs)}</td>
-          </tr>`
-      )}
-    </tbody>
-  </table>`
+const checksTable = (checks: ReadonlyArray<Check>): Html =>
+  table(
+    "Checks",
+    [{ name: "Check" }, { name: "Status" }, { name: "Latency", isNumber: true }],
+    checks.map(({ latencyMs, message, name, status }) => [
+      [nameOf(name), message === undefined ? undefined : html`<small>${message}</small>`],
+      html`<span class="condition ${status}">${CONDITIONS[status]}</span>`,
+      latencyText(latencyMs)
+    ])
+  )
 
 const latencyText = (ms: number): string =>
   ms < 10 ? `${ms.toFixed(ms < 0.1 ? 2 : 1)} ms` : `${Math.round(ms).toLocaleString("en-US")} ms`

@@ -4,14 +4,15 @@
 export const statusStyle = `
 .status{--good:#1f7a56;--warn:#a85f00;--down:#b3261e}
 @media (prefers-color-scheme:dark){.status{--good:#3fae85;--warn:#f0b13c;--down:#ff7a6b}}
-.standing{display:grid;gap:.15rem;border-radius:14px;padding:1.1rem 1.25rem;border:1px solid var(--line);border-left:.5rem solid var(--good);background:var(--panel);margin:0 0 1.5rem}
-.standing strong{font-size:1.35rem;letter-spacing:-.015em}
-.standing.degraded{border-left-color:var(--warn)}
-.standing.down{border-left-color:var(--down)}
+.summary{display:grid;gap:.15rem;border-radius:14px;padding:1.1rem 1.25rem;border:1px solid var(--line);border-left:.5rem solid var(--good);background:var(--panel);margin:0 0 1.5rem}
+.summary strong{font-size:1.35rem;letter-spacing:-.015em}
+.summary.degraded{border-left-color:var(--warn)}
+.summary.down{border-left-color:var(--down)}
 .condition{white-space:nowrap;font-weight:600}
 .condition::before{content:"";display:inline-block;width:.65rem;height:.65rem;border-radius:50%;background:var(--good);margin-right:.5rem}
 .condition.degraded::before{background:var(--warn);border-radius:0;transform:rotate(45deg) scale(.85)}
 .condition.down::before{background:var(--down);border-radius:0}
+.checks caption{display:none}
 .checks td,.checks th{padding-top:.5rem;padding-bottom:.5rem}
 .checks small{display:block;color:var(--muted)}
 .row{padding:1.1rem 0 .4rem;border-top:1px solid var(--line)}

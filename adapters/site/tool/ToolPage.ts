@@ -19,8 +19,9 @@ import {
   priceUnit
 } from "../catalog/ToolLabels.ts"
 import { curlPost } from "../kit/CurlExample.ts"
+import { figures, table } from "../kit/Elements.ts"
 import { type Html, html } from "../kit/Html.ts"
-import { jsonView } from "../kit/JsonView.ts"
+import { jsonView } from "../kit/Json.ts"
 import { sampleInput } from "../kit/SampleInput.ts"
 import { copyable, type Site } from "../kit/Site.ts"
 
@@ -42,7 +43,7 @@ export const toolPage = (site: Site, tool: ToolDetails, baseUrl: string): Encode
         <a href="/catalog?${new URLSearchParams({ category: tool.category }).toString()}">${tool.category}</a>
       </p>
       <p class="lead about">${tool.description === "" ? "No description." : tool.description}</p>
-      ${figures(tool)}
+      ${figuresOf(tool)}
       <div class="split">
         <section aria-labelledby="call-title">
           <h2 id="call-title">Call this tool</h2>
@@ -97,19 +98,18 @@ const withdrawnNotice = (since: string): Html =>
     </p>
     <p><a href="/catalog">Browse the catalog</a></p>`
 
-const figures = ({ pricing, stats }: ToolDetails): Html =>
-  html`<dl class="figures">
-    ${figure("Price", pricing.price, priceUnit(pricing))}
-    ${figure("Free per month", plural(pricing.free_tier_calls, "call"), "per developer")}
-    ${figure("p95 latency", milliseconds(stats.p95_latency_ms))} ${figure("Success rate", percent(stats.uptime_pct))}
-    ${figure("Calls", count(stats.total_calls), stats.reported_calls === 0 ? "" : `plus ${count(stats.reported_calls)} reported`)}
-  </dl>`
-
-const figure = (name: string, value: string, note = ""): Html =>
-  html`<div class="figure">
-    <dt>${name}</dt>
-    <dd>${value}${note === "" ? "" : html`<small>${note}</small>`}</dd>
-  </div>`
+const figuresOf = ({ pricing, stats }: ToolDetails): Html =>
+  figures([
+    ["Price", pricing.price, priceUnit(pricing)],
+    ["Free per month", plural(pricing.free_tier_calls, "call"), "per developer"],
+    ["p95 latency", milliseconds(stats.p95_latency_ms)],
+    ["Success rate", percent(stats.uptime_pct)],
+    [
+      "Calls",
+      count(stats.total_calls),
+      stats.reported_calls === 0 ? "" : `plus ${count(stats.reported_calls)} reported`
+    ]
+  ])
 
 const terms = (tool: ToolDetails): Html => {
   const [policy, meaning] = BILLING_POLICIES[tool.billing_policy]
@@ -153,32 +153,23 @@ const upcomingTerms = ({ pricing: { upcoming, ...now } }: ToolDetails): Html | u
       </p>`
 
 const priceHistory = ({ price_history: history }: ToolDetails): Html =>
-  html`<h3>Price history</h3>
-    <div class="scroll" role="region" aria-label="Price history" tabindex="0">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Effective from</th>
-            <th scope="col" class="right">Price</th>
-            <th scope="col" class="right">Free per month</th>
-            <th scope="col">Charged</th>
-            <th scope="col">Canceled call</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${history.map(
-            (version) =>
-              html`<tr>
-                <td>${dateTime(version.effective_from)}</td>
-                <td class="right number">${version.price}</td>
-                <td class="right number">${count(version.free_tier_calls)}</td>
-                <td>${BILLING_POLICIES[version.billing_policy][0]}</td>
-                <td>${canceledCost(version)}</td>
-              </tr>`
-          )}
-        </tbody>
-      </table>
-    </div>`
+  table(
+    "Price history",
+    [
+      { name: "Effective from" },
+      { name: "Price", isNumber: true },
+      { name: "Free per month", isNumber: true },
+      { name: "Charged" },
+      { name: "Canceled call" }
+    ],
+    history.map((version) => [
+      dateTime(version.effective_from),
+      version.price,
+      count(version.free_tier_calls),
+      BILLING_POLICIES[version.billing_policy][0],
+      canceledCost(version)
+    ])
+  )
 
 /** A script shows it in the reader's time zone. */
 const dateTime = (timestamp: string): Html =>

@@ -35,7 +35,7 @@ h2{margin-top:2.5rem}
 .verdict.invalid{background:var(--delete-ground);color:var(--delete)}
 `
 
-export const verifyPage = (site: Site, key: string): EncodedReply =>
+const verifyPage = (site: Site, key: string): EncodedReply =>
   site({
     title: "Verify a receipt",
     description: "Verify in your browser that a receipt is in the transparency log.",
