@@ -12,6 +12,8 @@ import { idempotencySection, rateLimits } from "../spec/SpecConventions.ts"
 import { toolNames } from "./DocsNames.ts"
 import { quickstart } from "./DocsQuickstart.ts"
 import type { DocumentedLimits } from "./DocumentedLimits.ts"
+import { responsiveTable } from "./ResponsiveTable.ts"
+import { table } from "../kit/Elements.ts"
 import { breakable, type Html, html, prose } from "../kit/Html.ts"
 import { jsonView } from "../kit/Json.ts"
 
@@ -67,31 +69,15 @@ const keys = html`<p>Send your API key in the <code>Authorization</code> header:
 const money = html`<p>
     Amounts are integers in <strong>microcents</strong>, in fields that end in <code>_microcents</code>. They are exact.
   </p>
-  <table class="plain">
-    <caption>
-      Amounts
-    </caption>
-    <thead>
-      <tr>
-        <th scope="col">Amount</th>
-        <th scope="col">Microcents</th>
-      </tr>
-    </thead>
-    <tbody>
-      <tr>
-        <th scope="row">$1.00</th>
-        <td>1,000,000</td>
-      </tr>
-      <tr>
-        <th scope="row">$0.01</th>
-        <td>10,000</td>
-      </tr>
-      <tr>
-        <th scope="row">$0.0005</th>
-        <td>500</td>
-      </tr>
-    </tbody>
-  </table>
+  ${table(
+    "Amounts",
+    [{ name: "Amount" }, { name: "Microcents" }],
+    [
+      ["$1.00", "1,000,000"],
+      ["$0.01", "10,000"],
+      ["$0.0005", "500"]
+    ]
+  )}
   <p>
     Fields that end in <code>_cents</code> (rounded toward zero) and strings such as <code>$12.34</code> are for display
     only. The platform fee is 10% of the billed amount; the provider receives the rest.
@@ -112,30 +98,20 @@ const errors = (document: OpenApiDocument): Html => {
       as <code>input</code> and <code>metadata</code> accept any field, and <code>utm_*</code> parameters are ignored.
     </p>
     <pre><code>${jsonView(exampleProblem(422, "VALIDATION_ERROR"))}</code></pre>
-    <table class="codes" role="table">
-      <caption>
-        Error codes
-      </caption>
-      <thead role="rowgroup">
-        <tr role="row">
-          <th role="columnheader" scope="col">Status and code</th>
-          <th role="columnheader" scope="col">What to do</th>
-        </tr>
-      </thead>
-      <tbody role="rowgroup">
-        ${statuses.flatMap((status) =>
-          codesByStatus[status]
-            .filter((code) => possible.has(code))
-            .map(
-              (code) =>
-                html` <tr role="row" id="${problemAnchor(code)}">
-                  <th role="rowheader" scope="row">${statusBadge(String(status))} <code>${breakable(code)}</code></th>
-                  <td role="cell">${prose(guide[code].remedy)}</td>
-                </tr>`
-            )
-        )}
-      </tbody>
-    </table>`
+    ${responsiveTable(
+      "codes",
+      "Error codes",
+      ["Status and code", "What to do"],
+      statuses.flatMap((status) =>
+        codesByStatus[status]
+          .filter((code) => possible.has(code))
+          .map((code) => ({
+            id: problemAnchor(code),
+            header: html`${statusBadge(String(status))} <code>${breakable(code)}</code>`,
+            cell: prose(guide[code].remedy)
+          }))
+      )
+    )}`
 }
 
 const limits = (documented: DocumentedLimits): Html =>

@@ -3,6 +3,7 @@
  */
 import { type JsonSchema, nameOfRef, type OpenApiDocument, type Parameter } from "../../http/openapi/OpenApiModel.ts"
 import { breakable, type Html, html, prose } from "../kit/Html.ts"
+import { responsiveTable } from "./ResponsiveTable.ts"
 import { limitsOf, typeOf } from "./TypeLabel.ts"
 
 interface Field {
@@ -74,32 +75,18 @@ const distinct = (fields: ReadonlyArray<Field>): ReadonlyArray<Field> =>
 const resolve = (schema: JsonSchema, components: Components): JsonSchema =>
   schema.$ref === undefined ? schema : (components[nameOfRef(schema.$ref)] ?? {})
 
-// Explicit roles, because `display: block` on narrow screens removes the implicit ones.
 const table = (caption: string, fields: ReadonlyArray<Field>, components: Components, showRequired: boolean): Html =>
-  html`<table class="fields" role="table">
-    <caption>
-      ${caption}
-    </caption>
-    <thead role="rowgroup">
-      <tr role="row">
-        <th role="columnheader" scope="col">Field</th>
-        <th role="columnheader" scope="col">Description</th>
-      </tr>
-    </thead>
-    <tbody role="rowgroup">
-      ${fields.map(
-        (field) =>
-          html` <tr role="row">
-            <th role="rowheader" scope="row">
-              <code>${breakable(field.name)}</code>${
-                showRequired && field.required ? html` <span class="required">required</span>` : ""
-              } <span class="type">${prose(kindOf(field, components))}</span>
-            </th>
-            <td role="cell">${prose(field.description)}</td>
-          </tr>`
-      )}
-    </tbody>
-  </table>`
+  responsiveTable(
+    "fields",
+    caption,
+    ["Field", "Description"],
+    fields.map((field) => ({
+      header: html`<code>${breakable(field.name)}</code>${
+          showRequired && field.required ? html` <span class="required">required</span>` : ""
+        } <span class="type">${prose(kindOf(field, components))}</span>`,
+      cell: prose(field.description)
+    }))
+  )
 
 const kindOf = ({ note, schema }: Field, components: Components): string =>
   [...(note === undefined ? [] : [note]), typeOf(schema, components), ...limitsOf(schema, components)].join(" · ")

@@ -73,13 +73,10 @@ const SENTENCES: Readonly<Record<Condition, string>> = {
   down: "Service outage"
 }
 
-const summary = ({ at, status, uptimeSeconds }: HealthReport): Html =>
+const summary = ({ at, status }: HealthReport): Html =>
   html`<p class="summary ${status}" role="status">
     <strong>${SENTENCES[status]}</strong>
-    <span class="muted">
-      Checked <time datetime="${format(at)}" data-moment>${utcText(format(at))}</time>. Uptime:
-      ${durationText(uptimeSeconds)}.
-    </span>
+    <span class="muted"> Checked <time datetime="${format(at)}" data-moment>${utcText(format(at))}</time>. </span>
   </p>`
 
 const CONDITIONS: Readonly<Record<Condition, string>> = { ok: "Operational", degraded: "Degraded", down: "Down" }
@@ -99,27 +96,3 @@ const latencyText = (ms: number): string =>
   ms < 10 ? `${ms.toFixed(ms < 0.1 ? 2 : 1)} ms` : `${Math.round(ms).toLocaleString("en-US")} ms`
 
 const utcText = (timestamp: string): string => `${timestamp.slice(0, 10)} ${timestamp.slice(11, 16)} UTC`
-
-const UNITS = [
-  ["day", 86_400],
-  ["hour", 3_600],
-  ["minute", 60],
-  ["second", 1]
-] as const
-
-/** The two largest units. */
-export const durationText = (seconds: number): string => {
-  let left = seconds
-  const parts = UNITS.map(([unit, size]) => {
-    const count = Math.floor(left / size)
-    left -= count * size
-    return { unit, count }
-  })
-  const first = parts.findIndex(({ count }) => count > 0)
-  if (first === -1) return "less than a second"
-  return parts
-    .slice(first, first + 2)
-    .filter(({ count }) => count > 0)
-    .map(({ count, unit }) => `${count} ${unit}${count === 1 ? "" : "s"}`)
-    .join(" and ")
-}
