@@ -38,7 +38,7 @@ it.live.skipIf(!hasBrowser)(
       const { routeId, url } = yield* catalogShop
       const { asked, complaints, page } = yield* open(yield* browser, `${url}/catalog`, { scripts: false })
 
-      // Page by page.
+      // Paging.
       assert.lengthOf(yield* namesOn(page), 20)
       assert.include(yield* textOf(page, ".found"), `${MANY + 2} tools`)
       yield* follow(page, "Next")
@@ -47,7 +47,7 @@ it.live.skipIf(!hasBrowser)(
       yield* follow(page, "Previous")
       assert.strictEqual(page.url(), `${url}/catalog`)
 
-      // By words, and by what a call may cost.
+      // Search and maximum price.
       yield* search(page, { q: "road clos" })
       assert.deepStrictEqual(yield* namesOn(page), ["jam", "Route planner"])
       yield* search(page, { max_price: "$0.01" })
@@ -60,14 +60,14 @@ it.live.skipIf(!hasBrowser)(
       assert.strictEqual(yield* promise(() => page.inputValue("#max_price")), "cheap")
       assert.lengthOf(yield* namesOn(page), 2)
 
-      // In a category, in another order.
+      // Category and sort order.
       yield* search(page, { q: "", max_price: "", category: "maps", sort: "price_desc" })
       assert.deepStrictEqual(yield* namesOn(page), ["jam", "Route planner"])
       yield* search(page, { sort: "price" })
       assert.deepStrictEqual(yield* namesOn(page), ["Route planner", "jam"])
       assert.strictEqual(yield* promise(() => page.inputValue("#category")), "maps")
 
-      // Of one provider, and back to all of them.
+      // Provider filter.
       yield* follow(page, "Ada & Söhne")
       assert.include(yield* textOf(page, ".chip"), "Provider: Ada & Söhne")
       yield* search(page, { q: "words" })
@@ -75,7 +75,7 @@ it.live.skipIf(!hasBrowser)(
       yield* follow(page, "Show all providers")
       assert.lengthOf(yield* namesOn(page), 20)
 
-      // Where there is nothing, it says what to do.
+      // Empty states.
       yield* search(page, { q: "quux" })
       assert.include(yield* textOf(page, ".empty"), "No tools found.")
       yield* follow(page, "Show all tools")
@@ -85,7 +85,7 @@ it.live.skipIf(!hasBrowser)(
       yield* follow(page, "Go to the last page")
       assert.include(yield* textOf(page, ".turn"), "Page 2 of 2")
 
-      // By keyboard alone: search, and open what was found.
+      // Keyboard only.
       yield* promise(async () => {
         await page.focus("#q")
         await page.keyboard.type("route")
@@ -94,7 +94,7 @@ it.live.skipIf(!hasBrowser)(
         await page.keyboard.press("Enter")
         await page.waitForURL(`**/catalog/${routeId}`)
       })
-      // Its page too says without a script what there is to know, and has a command to copy.
+      // The tool's page works without scripts.
       assert.include(yield* textOf(page, "#call"), '/maps/route"')
       assert.include(yield* textOf(page, "main"), "$0.0009")
       assert.deepStrictEqual(complaints, [])

@@ -23,7 +23,7 @@ it.live.skipIf(!hasBrowser)(
         settled(page)
       )
 
-      // Registered on the page before; the key comes along in the tab, and in no address.
+      // The key is kept in the tab, never in a URL.
       yield* Effect.promise(async () => {
         await page.fill("[name=name]", "Ada Tools")
         await page.fill("[name=email]", "ada@example.org")
@@ -35,13 +35,13 @@ it.live.skipIf(!hasBrowser)(
       assert.strictEqual(page.url(), `${url}/providers/dashboard`)
       assert.include(yield* seen(page, "#dashboard"), "Signed in as Ada Tools.")
 
-      // Nothing but what there is to do.
+      // Only onboarding is shown.
       assert.match(yield* seen(page, "#start"), /List a tool .* Receive the first call .* Verify your identity/u)
       assert.notInclude(yield* seen(page, "main"), "$0.00")
       assert.isFalse(yield* Effect.promise(() => page.isVisible("#earnings")))
       assert.isFalse(yield* Effect.promise(() => page.isVisible("nav [href='#earnings']")))
 
-      // A tool, with what the service refuses beside its field.
+      // Errors of the API are shown beside the field.
       yield* press(page, "#tools", "List tool")
       yield* Effect.promise(async () => {
         await page.fill("#new-tool-tool_name", "search")
@@ -70,7 +70,7 @@ it.live.skipIf(!hasBrowser)(
       assert.match(yield* seen(page, "#tools table"), /search search \$2\.00 0 0/u)
       assert.include(yield* seen(page, "#start"), "List a tool Done")
 
-      // Another price is another version, and says so.
+      // Another price is another version.
       yield* press(page, "#tools table", "Edit search")
       yield* Effect.promise(async () => {
         assert.strictEqual(await page.inputValue("#edit-tool-price_microcents"), "2.00")
@@ -85,7 +85,7 @@ it.live.skipIf(!hasBrowser)(
       })
       yield* says(page, "#tools", "Price version 2: $2.50 per call")
 
-      // Withdrawn, and listed again as it was.
+      // Withdraw and list again.
       yield* press(page, "#tools table", "Withdraw search")
       yield* agree(page, "Withdraw tool")
       yield* says(page, "#tools", "search is withdrawn.")
@@ -96,7 +96,7 @@ it.live.skipIf(!hasBrowser)(
       yield* settled(page)
       assert.notMatch(yield* seen(page, "#tools table"), /withdrawn/iu)
 
-      // A mailbox that is proven is worth ten.
+      // A verified email address is worth 10 points.
       yield* press(page, "#trust", "Send token")
       yield* says(page, "#trust", "A token was mailed to ada@example.org.")
       const token = /"token": "([0-9a-f]{64})"/u.exec(mail.letters[0]!.text)![1]!
@@ -112,7 +112,7 @@ it.live.skipIf(!hasBrowser)(
       yield* says(page, "#verify-email", "ada@example.org is yours.")
       yield* says(page, "#trust", "Prove your endpoint's domain (20), or your source repository (25)")
 
-      // Calls come in.
+      // First calls.
       const developer = yield* aDeveloper(url)
       yield* loaded(url, developer, 10_000)
       const [first, second] = yield* bought(url, developer, "search", 7)
@@ -128,12 +128,12 @@ it.live.skipIf(!hasBrowser)(
       yield* settled(page)
       assert.include(yield* seen(page, "#earnings dl"), "$15.75")
 
-      // One call's receipt, looked at here.
+      // Receipt of a call.
       yield* press(page, "#calls table", "Receipt")
       yield* says(page, "dialog", "Valid: signed by this service.")
       yield* agree(page, "Close")
 
-      // A dispute that is right, and one that is not.
+      // One dispute is accepted, the other contested.
       const dispute = yield* disputed(url, developer, first!, { description: "About another paper" })
       const contested = yield* disputed(url, developer, second!, { reason: "overcharge" })
       yield* reload
@@ -158,7 +158,7 @@ it.live.skipIf(!hasBrowser)(
       assert.strictEqual(yield* stateOf(contested["dispute_id"]), "under_review")
       yield* settled(page)
 
-      // What is left is paid out, in a dry run by nobody.
+      // The payout is a dry run.
       assert.include(yield* seen(page, "#payouts dl"), "$11.25")
       yield* press(page, "#payouts", "Pay out $11.25")
       yield* agree(page, "Pay out")

@@ -23,7 +23,7 @@ import {
 const DAYS_BEHIND = 35
 const DAY_MS = 86_400_000
 
-/** A provider with calls of the month before, and of today, and two disputes. */
+/** A provider with calls last month and today, and two disputes. */
 const selling = Effect.gen(function* () {
   const month = new Date(Date.now() - DAYS_BEHIND * DAY_MS).toISOString().slice(0, 7)
   const service = yield* behind(DAYS_BEHIND)

@@ -17,7 +17,7 @@ const CHECKS = ["background", "clock", "database", "disk", "log", "rate_limits",
 const daysAgo = (days: number) =>
   Effect.map(DateTime.now, (now) => DateTime.formatIso(DateTime.subtract(now, { days })).slice(0, 10))
 
-/** Sixty days of a service that had a bad hour, a bad day and a slow one; two weeks before that, a check with a bad name. */
+/** Sixty days with outages and a degraded day; ten days earlier, a check with HTML in its name. */
 const aPast = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const add = Effect.fnUntraced(function* (days: number, check: string, degraded: number, down: number) {
@@ -51,7 +51,7 @@ const started = Effect.gen(function* () {
 
 const linked = DatabaseLink.layer.pipe(Layer.provideMerge(PostgresTest.layer))
 
-/** As the page has it: what is hidden from the eye is there for the ear. */
+/** With the text for screen readers. */
 const barsOf = (page: Page, check: string) =>
   Effect.promise(() =>
     page.evaluate<ReadonlyArray<{ readonly shape: string; readonly words: string }>>(
@@ -87,7 +87,7 @@ it.layer(linked, { timeout: "60 seconds", excludeTestServices: true })("the stat
         const { url } = yield* started
         const opened = yield* browser
         const { asked, complaints, page } = yield* open(opened, `${url}/status`)
-        // The first sample of today comes soon after the start; a busy machine may be slow to answer a check.
+        // The first sample may take a while on a busy machine.
         const text = yield* reloaded(page, "operational over", "All systems operational")
         assert.strictEqual(yield* Effect.promise(() => page.title()), "Status · Agent Tool Billing")
 
@@ -103,25 +103,25 @@ it.layer(linked, { timeout: "60 seconds", excludeTestServices: true })("the stat
         )
         assert.match(at(2).words, /: 100% operational of 1,440 checks$/u)
         assert.match(at(30).words, /: 0% operational, 1,440 down of 1,440 checks$/u)
-        // A minute of a day is never rounded away.
+        // One minute of a day is not rounded away.
         assert.match(at(3).words, /: 99\.93% operational, 1 down of 1,440 checks$/u)
         assert.isTrue(service.every(({ words }) => words !== ""))
         for (const check of CHECKS) assert.lengthOf(yield* barsOf(page, check), 90)
         assert.isTrue(
           (yield* barsOf(page, "schema")).slice(0, 89).every(({ shape }) => shape === "good" || shape === "none")
         )
-        // Four of the service, three of the database, one of the limits, one of the check with the bad name.
+        // Four of the service, three of the database, one of the limits, one of the check with HTML in its name.
         const table = yield* Effect.promise(() => page.innerText("[aria-label='Incidents']"))
         const today = service[89]!.words.split(":")[0]!
         const rows = table.split("\n").filter((row) => row.trim() !== "" && !row.includes(today))
         // Besides the caption and the header.
         assert.strictEqual(rows.length - 2, 4 + 3 + 1 + 1)
 
-        // The name of a check is text, whatever it is.
+        // Names are escaped.
         assert.include(text, EVIL)
         assert.lengthOf(yield* Effect.promise(() => page.$$("img")), 0)
 
-        // What a bar says is seen when it is pointed at.
+        // Hovering shows the text of a bar.
         const bar = page.locator("#history-service >> xpath=../.. >> css=.bars li").nth(89 - 12)
         yield* Effect.promise(() => bar.hover())
         const words = bar.locator("span")
@@ -135,7 +135,7 @@ it.layer(linked, { timeout: "60 seconds", excludeTestServices: true })("the stat
         const plain = yield* Effect.promise(() => context.newPage())
         yield* Effect.promise(() => plain.goto(`${url}/status`))
         assert.include(yield* Effect.promise(() => plain.innerText("main")), "UTC")
-        // The check with the bad name has bars, too.
+        // Including the check with HTML in its name.
         const bars = yield* Effect.promise(() => plain.locator(".bars li").count())
         assert.strictEqual(bars, (CHECKS.length + 1) * 90)
       }).pipe(Effect.scoped),

@@ -36,7 +36,7 @@ it.live.skipIf(!hasBrowser)(
       yield* promise(() => page.getByRole("link", { name: "Route planner" }).click())
       yield* shown(page, "h1", /Route planner/u)
 
-      // What there is to know: price now and before, what is billed, who offers it.
+      // Price history, terms and provider.
       assert.deepStrictEqual(yield* promise(() => page.locator("tbody td:nth-child(2)").allInnerTexts()), [
         "$0.00125",
         "$0.0009"
@@ -54,7 +54,7 @@ it.live.skipIf(!hasBrowser)(
       }
       yield* shown(page, "#sla .empty", /No calls in the last 30 days/u)
 
-      // Without a key there is a command to copy, which follows what is typed.
+      // Without a key there is a curl command, which follows the input.
       yield* shown(page, "#call label", /^to$/u)
       assert.include(yield* command(page), '"to": "…"')
       yield* fillIn(page, "to", `Rome's "centre"`)
@@ -73,7 +73,7 @@ it.live.skipIf(!hasBrowser)(
         limit: 3
       })
 
-      // Keys that do not fit are told so, in the service's own words.
+      // Invalid keys.
       yield* enter(page, `atb_c_${"0".repeat(32)}`)
       yield* shown(page, "#account [role=alert]", /Invalid API key/u)
       yield* enter(page, adaKey)
@@ -82,13 +82,13 @@ it.live.skipIf(!hasBrowser)(
       yield* shown(page, "#account", /Billed to Curious agent/u)
       assert.strictEqual(yield* promise(() => page.getByLabel("to", { exact: true }).inputValue()), `Rome's "centre"`)
 
-      // Enter asks for a quote: nobody is called, nothing is paid.
+      // Enter gets a quote: the provider is not called.
       yield* promise(() => page.getByLabel("to", { exact: true }).press("Enter"))
       const quote = yield* shown(page, "#outcome .notice.good", /costs/u)
       assert.strictEqual(quote, "This call costs $0.00125. Balance after the call: $0.9975.")
       assert.strictEqual(forwarded(server), 1)
 
-      // What cannot be read, or does not fit, is told beside its field.
+      // Errors are shown beside the field.
       yield* fillIn(page, "limit (optional)", "many")
       yield* fillIn(page, "stops (optional)", "[")
       yield* press(page, "Get quote")
@@ -103,7 +103,7 @@ it.live.skipIf(!hasBrowser)(
       assert.match(yield* faultOf(page, "stops (optional)"), /^1: /u)
       assert.strictEqual(forwarded(server), 1)
 
-      // The call: typed values arrive as what they are.
+      // The call has typed arguments.
       yield* fillIn(page, "limit (optional)", "2")
       yield* fillIn(page, "stops (optional)", '["Bern"]')
       yield* fillIn(page, "speed (optional)", "12.5")
@@ -129,7 +129,7 @@ it.live.skipIf(!hasBrowser)(
       yield* promise(() => page.keyboard.press("Escape"))
       assert.strictEqual(yield* balanceOf(url, key), 997_500)
 
-      // As JSON, with what the fields held, and what no field could hold.
+      // JSON input keeps the values of the fields.
       yield* press(page, "Edit as JSON")
       const written = yield* promise(() => page.getByLabel("Arguments (JSON)").inputValue())
       assert.deepStrictEqual((JSON.parse(written) as { stops: unknown }).stops, ["Bern"])
@@ -164,7 +164,7 @@ it.live.skipIf(!hasBrowser)(
       yield* enter(page, key)
       yield* shown(page, "#account", /Billed to/u)
 
-      // A free call first, which fails at the provider: with its result as text, and a receipt.
+      // A free call with a tool error has a result and a receipt.
       yield* press(page, /^Call tool/u)
       const failure = yield* shown(page, "#outcome .notice.bad", /returned an error/u)
       assert.include(failure, "Cost: $0.00.")
@@ -173,7 +173,7 @@ it.live.skipIf(!hasBrowser)(
       yield* shown(page, "dialog", /error/u)
       yield* promise(() => page.keyboard.press("Escape"))
 
-      // The provider has raised its price since the page was loaded.
+      // The provider raised its price after the page was loaded.
       yield* promise(() => page.goto(`${url}/catalog/${routeId}`))
       yield* shown(page, "#account", /Billed to/u)
       yield* post(`${url}/api/market/tools`, { tools: [{ ...ROUTE, price_microcents: 500_000 }] }, adaKey)
@@ -184,7 +184,7 @@ it.live.skipIf(!hasBrowser)(
       assert.strictEqual(forwarded(server), before)
       assert.strictEqual(yield* balanceOf(url, key), 1_000_000)
 
-      // An answer that is lost on its way: the second try is the same call, and is paid once.
+      // A lost response: the retry is the same call, and is charged once.
       yield* promise(() => page.reload())
       yield* shown(page, "#account", /Billed to/u)
       yield* fillIn(page, "to", "Rome")
@@ -208,18 +208,18 @@ it.live.skipIf(!hasBrowser)(
       assert.strictEqual(keys[0], keys[1])
       assert.strictEqual(forwarded(server), before + 1)
       assert.strictEqual(yield* balanceOf(url, key), 500_000)
-      // And the same once more, on purpose, is another call.
+      // Calling again is another call.
       yield* press(page, "Call tool for $0.50")
       yield* shown(page, "#outcome .notice.good", /Balance: \$0\.00/u)
       assert.notStrictEqual(keys[2], keys[1])
 
-      // No money is left: the quote says so, and so does the call.
+      // Insufficient balance.
       yield* press(page, "Get quote")
       yield* shown(page, "#outcome .notice.bad", /Insufficient balance/u)
       yield* press(page, "Call tool for $0.50")
       yield* shown(page, "#arguments [role=alert]", /balance/u)
 
-      // A key that was forgotten is asked for again.
+      // Signed out.
       yield* press(page, "Sign out")
       yield* shown(page, "#account label", /Your developer key/u)
     }).pipe(Effect.scoped),

@@ -20,7 +20,7 @@ it.live.skipIf(!hasBrowser)(
         yield* post(`${url}/api/market/proxy`, { tool_id: routeId, input: { to: "Rome", by: "car" } }, key)
       }
       const sla = `${url}/api/v1/market/tools/${routeId}/sla`
-      // Receipts are counted by the sequencer, a moment later.
+      // The sequencer counts receipts asynchronously.
       yield* fetched(sla).pipe(
         Effect.repeat({ until: ({ body }) => body["total_calls_30d"] === 4, schedule: Schedule.spaced("500 millis") })
       )

@@ -1,5 +1,5 @@
 /**
- * The page /verify in a real browser: what it says of good and of forged receipts, how it looks, and that it asks nobody.
+ * The verify page in a browser: valid and forged receipts, accessibility, no requests.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -10,7 +10,7 @@ import { post, ready } from "../support/ServiceProcess.ts"
 
 const text = (url: string) => Effect.promise(async () => (await fetch(url)).text())
 
-/** A service in memory that has sold one call. */
+/** A service with one paid call. */
 const sold = Effect.gen(function* () {
   const { url } = yield* ready({ PROFILE: "memory", LOG_LEVEL: "Error" })
   const provider = yield* providing(fine)
@@ -71,7 +71,7 @@ it.live.skipIf(!hasBrowser)(
       assert.isTrue(
         asked.slice(loaded).every((one) => one.startsWith(url) && (one.endsWith("/verify") || one.includes("/assets/")))
       )
-      // By keyboard alone.
+      // Keyboard only.
       yield* Effect.promise(async () => {
         await page.focus("#key")
         await page.keyboard.press("Tab")
@@ -87,7 +87,7 @@ it.live.skipIf(!hasBrowser)(
   () =>
     Effect.gen(function* () {
       const { proof, receipt, url } = yield* sold
-      // A name that only this browser knows: of all places, loopback is trusted without https.
+      // Loopback is trusted without HTTPS, so the page needs another host name.
       const opened = yield* browserWith(["--host-resolver-rules=MAP billing.example 127.0.0.1"])
       const { page } = yield* open(opened, `${url.replace("127.0.0.1", "billing.example")}/verify`)
       yield* Effect.promise(async () => {

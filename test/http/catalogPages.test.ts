@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { aProvider, expecting, putTools, textAt, unasked } from "../support/Market.ts"
 import { everyService, LIVE, send } from "../support/ServiceUnderTest.ts"
 
-const NOBODY = "00000000-0000-4000-8000-000000000000"
+const UNKNOWN_ID = "00000000-0000-4000-8000-000000000000"
 const page = (path: string) => Effect.map(expecting(200, { path: unasked(path) }), ({ text }) => text)
 const linksIn = (text: string): ReadonlyArray<string | undefined> =>
   [...text.matchAll(/<h2><a href="\/catalog\/[0-9a-f-]{36}">([^<]*)<\/a><\/h2>/gu)].map(([, name]) => name)
@@ -40,7 +40,7 @@ for (const [store, layer] of everyService()) {
         ]
         for (const [query, names] of asked)
           assert.deepStrictEqual<ReadonlyArray<unknown>>(yield* of(query), names, query)
-        for (const id of [NOBODY, "x", "%00", "'; DROP TABLE tools; --"]) {
+        for (const id of [UNKNOWN_ID, "x", "%00", "'; DROP TABLE tools; --"]) {
           yield* page(`/catalog?provider_id=${encodeURIComponent(id)}`)
         }
         // Repeated parameters are rejected.
@@ -124,7 +124,7 @@ for (const [store, layer] of everyService()) {
 
     it.effect("return a 404 page for unknown tools", () =>
       Effect.gen(function* () {
-        for (const id of [NOBODY, "x", "%00", "%2e%2e", "a".repeat(80)]) {
+        for (const id of [UNKNOWN_ID, "x", "%00", "%2e%2e", "a".repeat(80)]) {
           const answer = yield* send({ path: `/catalog/${id}` })
           assert.strictEqual(answer.status, 404)
           assert.match(answer.headers["content-type"]!, /^text\/html/u)
