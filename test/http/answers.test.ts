@@ -17,6 +17,7 @@ const service = Effect.gen(function* () {
   let asked = 0
   return Dispatcher.of({
     idle: Effect.void,
+    logRejected: () => Effect.void,
     cutOff: Effect.void,
     dispatch: ({ path }) =>
       Effect.gen(function* () {

@@ -124,6 +124,7 @@ const busy = Layer.succeed(Dispatcher, {
     return Effect.never
   },
   idle: Effect.void,
+  logRejected: () => Effect.void,
   cutOff: Effect.void
 })
 

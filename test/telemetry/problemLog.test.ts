@@ -4,8 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Logger } from "effect"
 import { TestClock } from "effect/testing"
-import { LINES_PER_SECOND_MAX, makeProblemLog } from "../../adapters/http/pipeline/ProblemLog.ts"
-import { aboutRequest } from "../../adapters/http/pipeline/RequestNotes.ts"
+import { LINES_PER_SECOND_MAX, makeProblemLog } from "../../adapters/http/pipeline/stages/ProblemLog.ts"
 import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 
 it.layer(ServiceUnderTest.memory(), LIVE)("a refused request", (it) => {
@@ -37,14 +36,13 @@ it.effect("a flood of problems is told by some lines a second and a count", () =
     yield* Effect.gen(function* () {
       const log = yield* makeProblemLog
       const answer = { status: 429, headers: {}, body: '{"code":"RATE_LIMITED"}' }
-      const notes = aboutRequest("id", "GET", "/api/market")
-      for (let n = 0; n < 1_000; n++) yield* log(notes, answer, performance.now())
+      for (let n = 0; n < 1_000; n++) yield* log(answer, performance.now())
       assert.lengthOf(lines, LINES_PER_SECOND_MAX)
       yield* TestClock.adjust("1 second")
       assert.lengthOf(lines, LINES_PER_SECOND_MAX + 1)
       assert.include(lines.at(-1), `${1_000 - LINES_PER_SECOND_MAX} more requests`)
       yield* TestClock.adjust("10 seconds")
-      yield* log(notes, answer, performance.now())
+      yield* log(answer, performance.now())
       assert.lengthOf(lines, LINES_PER_SECOND_MAX + 2)
     }).pipe(Effect.provide(Logger.layer([logger])))
   })

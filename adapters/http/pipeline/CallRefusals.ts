@@ -20,7 +20,7 @@ import type { NoGrant } from "../../../domain/metering/Reservations.ts"
 import type { TooManyPins } from "../../../domain/metering/NamePins.ts"
 import type { ToolAmbiguous, ToolNotFound, ToolWithdrawn } from "../../../domain/metering/ToolDirectory.ts"
 import { Microcents, toCents } from "../../../domain/shared/Microcents.ts"
-import type { MappingOf } from "./Refusals.ts"
+import type { ProblemTable } from "./Problems.ts"
 
 export type CallRefusal =
   | AnswerNotKept
@@ -46,7 +46,7 @@ export type CallRefusal =
 
 const OVERDUE_RETRY_AFTER_SECONDS = 5
 
-export const callMapping: MappingOf<CallRefusal> = {
+export const callMapping: ProblemTable<CallRefusal> = {
   AnswerNotKept: (e) => ({
     status: 410,
     code: "ANSWER_NOT_KEPT",

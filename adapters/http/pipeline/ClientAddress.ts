@@ -1,13 +1,19 @@
 /**
- * Whose address counts: the peer's, unless the peer is a proxy of ours, whose forwarded-for header is then believed,
- * from the right to the first address that is no proxy of ours.
+ * The client's address: the peer's, or, behind trusted proxies, the last address in `X-Forwarded-For` that is not one of
+ * them.
  */
+import { Context } from "effect"
 import ipaddr from "ipaddr.js"
 import { header, type WebRequest } from "./WebRequest.ts"
 
 export type TrustedProxies = ReadonlyArray<readonly [ipaddr.IPv4 | ipaddr.IPv6, number]>
 
-/** Addresses and CIDR ranges; throws a sentence that names the one at fault. */
+export const TrustedProxyRanges = Context.Reference<TrustedProxies>(
+  "agent-tool-billing/adapters/http/TrustedProxyRanges",
+  { defaultValue: () => [] }
+)
+
+/** Addresses and CIDR ranges. Throws an error that names the malformed one. */
 export const parseTrustedProxies = (ranges: ReadonlyArray<string>): TrustedProxies =>
   ranges.map((range) => {
     try {
@@ -34,11 +40,11 @@ export const clientAddress = (request: WebRequest, trusted: TrustedProxies): str
   return address
 }
 
-/** An IPv4 peer of a dual-stack socket under its plain name. */
+/** An IPv4 peer of a dual-stack socket without its IPv6 prefix. */
 export const plainAddress = (address: string | undefined): string =>
   address === undefined ? "unknown" : address.startsWith("::ffff:") ? address.slice(7) : address
 
-/** Whose it is: an IPv4 address, or the 64 bits of an IPv6 network, in which its holder may have any address. */
+/** An IPv4 address, or the 64 bits of an IPv6 network, whose holder may use any address in it. */
 export const networkOf = (address: string): string =>
   address.includes(":") && ipaddr.IPv6.isValid(address)
     ? `${ipaddr.IPv6.parse(address)

@@ -4,11 +4,11 @@
 import type { DuplicateReference } from "../../../domain/ledger/LedgerStore.ts"
 import type { FundsTooLow, NoSuchLoss } from "../../../domain/ledger/PlatformFunds.ts"
 import { toCents } from "../../../domain/shared/Microcents.ts"
-import type { MappingOf } from "./Refusals.ts"
+import type { ProblemTable } from "./Problems.ts"
 
 export type FundsRefusal = DuplicateReference | FundsTooLow | NoSuchLoss
 
-export const fundsMapping: MappingOf<FundsRefusal> = {
+export const fundsMapping: ProblemTable<FundsRefusal> = {
   DuplicateReference: () => ({ status: 409, code: "DUPLICATE" }),
   FundsTooLow: (e) => ({
     status: 409,

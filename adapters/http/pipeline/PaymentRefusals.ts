@@ -5,7 +5,7 @@ import type { AccountFrozen } from "../../../domain/metering/CallRefusals.ts"
 import type { RecoveredByChargeback } from "../../../domain/payments/ChargebackRecoveries.ts"
 import type { LoadLimitReached } from "../../../domain/payments/LoadLimit.ts"
 import type { DebtOutstanding, NotWithdrawable } from "../../../domain/payments/Withdrawals.ts"
-import type { MappingOf } from "./Refusals.ts"
+import type { ProblemTable } from "./Problems.ts"
 
 export type PaymentRefusal =
   | AccountFrozen
@@ -14,7 +14,7 @@ export type PaymentRefusal =
   | NotWithdrawable
   | RecoveredByChargeback
 
-export const paymentMapping: MappingOf<PaymentRefusal> = {
+export const paymentMapping: ProblemTable<PaymentRefusal> = {
   AccountFrozen: () => ({ status: 403, code: "ACCOUNT_FROZEN" }),
   DebtOutstanding: (e) => ({ status: 409, code: "DEBT_OUTSTANDING", extra: { owed_cents: e.owedCents } }),
   LoadLimitReached: (e) => ({

@@ -3,7 +3,6 @@
  */
 import { type ProblemCode, type ProblemStatus, problemType, titles } from "../api/Problem.ts"
 import type { Fault } from "./Failures.ts"
-import { mapping, type Refusal } from "./Refusals.ts"
 import type { WebAnswer } from "./WebRequest.ts"
 
 export interface Problem {
@@ -15,10 +14,10 @@ export interface Problem {
   readonly extra?: Readonly<Record<string, unknown>>
 }
 
-export const problemOf = <R extends Refusal>(refusal: R, baseUrl: string): Problem => ({
-  ...(mapping[refusal._tag] as (refusal: R, baseUrl: string) => Omit<Problem, "message">)(refusal, baseUrl),
-  message: refusal.message
-})
+/** A row for each error of a subject; an error without one does not compile. The message is the error's own. */
+export type ProblemTable<Errors extends { readonly _tag: string }> = {
+  readonly [E in Errors as E["_tag"]]: (error: E, baseUrl: string) => Omit<Problem, "message">
+}
 
 /** A defect: whatever it was, the caller learns only that it was ours, and the id to ask about. */
 export const internalError: Problem = {

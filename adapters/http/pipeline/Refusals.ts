@@ -34,7 +34,7 @@ import {
 import { callMapping, type CallRefusal } from "./CallRefusals.ts"
 import { fundsMapping, type FundsRefusal } from "./FundsRefusals.ts"
 import { paymentMapping, type PaymentRefusal } from "./PaymentRefusals.ts"
-import type { Problem } from "./Problems.ts"
+import type { Problem, ProblemTable } from "./Problems.ts"
 import { trustMapping, type TrustRefusal } from "./TrustRefusals.ts"
 
 /** Whatever a handler may fail with. A new error without a row below does not compile. */
@@ -82,10 +82,6 @@ export type Refusal =
   | ValidationFailed
   | WrongRole
 
-export type MappingOf<Refusals extends { readonly _tag: string }> = {
-  readonly [R in Refusals as R["_tag"]]: (refusal: R, baseUrl: string) => Omit<Problem, "message">
-}
-
 const faultsOfTool = ({ error, faults, index, tool_name: name }: NoToolRegistered["tools"][number]) =>
   faults === undefined
     ? [{ path: ["tools", index], message: `${name}: ${error}` }]
@@ -94,7 +90,7 @@ const faultsOfTool = ({ error, faults, index, tool_name: name }: NoToolRegistere
 /** A database that is silent is asked again a little later. */
 const LATE_RETRY_AFTER_SECONDS = 5
 
-export const mapping: MappingOf<Refusal> = {
+const mapping: ProblemTable<Refusal> = {
   ...trustMapping,
   ...fundsMapping,
   ...callMapping,
@@ -209,3 +205,8 @@ export const mapping: MappingOf<Refusal> = {
   ValidationFailed: (e) => ({ status: 422, code: "VALIDATION_ERROR", details: e.faults }),
   WrongRole: () => ({ status: 403, code: "FORBIDDEN" })
 }
+
+export const problemOf = <R extends Refusal>(refusal: R, baseUrl: string): Problem => ({
+  ...(mapping[refusal._tag] as (refusal: R, baseUrl: string) => Omit<Problem, "message">)(refusal, baseUrl),
+  message: refusal.message
+})

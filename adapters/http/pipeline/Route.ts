@@ -1,6 +1,6 @@
 /**
- * Joins an endpoint of the contract to the function that answers it: decoders and encoders come from the endpoint's
- * own schemas and are built once.
+ * Joins an endpoint of the contract to the function that answers it. Decoders and encoders come from the endpoint's own
+ * schemas and are built once.
  */
 import { Context, Effect, Schema } from "effect"
 import { type HttpApiEndpoint, OpenApi } from "effect/http-api"
@@ -10,43 +10,66 @@ import { type Decoding, decodingOf, documentQuery } from "./Decoding.ts"
 import type { NotInTime } from "./Failures.ts"
 import { parseQuery } from "./Query.ts"
 import type { Refusal } from "./Refusals.ts"
-import type { RequestNotes } from "./RequestNotes.ts"
-import type { RequestClock } from "./RequestTimeout.ts"
 import { type BodyRules, storedBody } from "./RequestBody.ts"
 import type { ServerSentEvent, WebAnswer, WebRequest } from "./WebRequest.ts"
 
-type TypeOf<S> = [S] extends [never] ? undefined : S extends { readonly Type: infer A } ? A : undefined
+/** Annotations of the request's log lines and its trace: ids and names of the contract, never a key or text of a client. */
+export interface RequestNotes {
+  readonly request_id: string
+  readonly method: string
+  readonly route: string
+  /** The account of the key. */
+  owner_id?: string
+  /** The call's, which is also its receipt's. */
+  invocation_id?: string
+}
 
-export interface Input<E extends HttpApiEndpoint.ConstraintRequest> {
-  readonly params: TypeOf<E["~Params"]>
-  readonly query: TypeOf<E["~Query"]>
-  readonly payload: TypeOf<E["~Payload"]>
-  /** Who called, where a key was sent. */
+/** The request's deadline, as the work controls it. */
+export interface RequestClock {
+  /** While another limit holds: that of a client that sends its body. */
+  pause(): void
+  /** What follows has the whole time of a request, and `extraMs` more for what it waits for elsewhere. */
+  restart(extraMs: number): void
+  /** Work for which this is true goes on when its caller disconnects or its time is up. */
+  attend(goesOn: () => boolean): void
+}
+
+/** What a handler may know of a request. */
+export interface AnyInput {
+  readonly params: unknown
+  readonly query: unknown
+  readonly payload: unknown
+  /** Undefined without a key, where none is needed. */
   readonly caller: Principal | undefined
-  /** The caller, in the role that the endpoint's access rule lets in. */
+  /** The caller, in a role that the endpoint's access rule admits. */
   as<R extends Role>(...roles: ReadonlyArray<R>): Extract<Principal, { readonly role: R }>
   readonly request: WebRequest
   readonly clientAddress: string
   readonly requestId: string
-  /** What lines that are logged say of it: whoever learns more writes it there. */
+  /** A handler adds what it learns. */
   readonly notes: RequestNotes
   /** The body as it was sent. */
   readonly text: string
   readonly clock: RequestClock
-  /** Says something before the answer; undefined where the client does not want to hear it, or cannot. */
+  /** Sends an event before the answer; undefined where the client or its server takes none. */
   readonly tell: ((event: ServerSentEvent) => void) | undefined
+}
+
+type TypeOf<S> = [S] extends [never] ? undefined : S extends { readonly Type: infer A } ? A : undefined
+
+export interface Input<E extends HttpApiEndpoint.ConstraintRequest> extends Omit<
+  AnyInput,
+  "params" | "query" | "payload"
+> {
+  readonly params: TypeOf<E["~Params"]>
+  readonly query: TypeOf<E["~Query"]>
+  readonly payload: TypeOf<E["~Payload"]>
 }
 
 export interface Reply<A> {
   readonly status: number
   readonly body: A
   readonly headers?: Readonly<Record<string, string>>
-}
-
-export interface Decoded {
-  readonly params: unknown
-  readonly query: unknown
-  readonly payload: unknown
 }
 
 /** Answers that clients of the open specification compare word for word, in place of the usual problems. */
@@ -73,7 +96,7 @@ export interface Route extends Decoding {
   /** What a caller is told for whom the answer comes too late. */
   readonly late: NotInTime["kind"]
   /** The whole answer: handler, then the success schema of its status. */
-  answer(input: Decoded & Omit<Input<HttpApiEndpoint.ConstraintRequest>, "as">): Effect.Effect<EncodedReply, Refusal>
+  answer(input: AnyInput): Effect.Effect<EncodedReply, Refusal>
 }
 
 export interface EncodedReply {
@@ -135,15 +158,7 @@ export const encodedRoute = <const E extends HttpApiEndpoint.ConstraintRequest>(
     ownIdempotency: options?.ownIdempotency ?? false,
     late: options?.late ?? (endpoint.method === "GET" ? "read" : "write"),
     ...decodingOf(endpoint, payload),
-    answer: (input) => {
-      const as = (...roles: ReadonlyArray<Role>) => {
-        if (input.caller === undefined || !roles.includes(input.caller.role)) {
-          throw new Error(`${endpoint.identifier} asks for ${roles.join(" or ")}, but its access rule lets others in`)
-        }
-        return input.caller
-      }
-      return handler({ ...input, as } as Input<E>)
-    }
+    answer: (input) => handler(input as Input<E>)
   }
 }
 

@@ -1,28 +1,32 @@
 /**
- * Which route a request is for, and what is said where there is none.
+ * Which route a request is for, and what is answered where there is none.
  */
+import { Effect } from "effect"
 import { FindMyWay } from "effect/http"
+import { uncached } from "../api/Access.ts"
 import { preflight } from "./Conventions.ts"
 import { MethodNotAllowed, RouteNotFound } from "./Failures.ts"
-import { problemOf, toAnswer } from "./Problems.ts"
-import type { EncodedReply, Route } from "./Route.ts"
-import { type WebAnswer, type WebRequest, wantsPage } from "./WebRequest.ts"
+import type { Refusal } from "./Refusals.ts"
+import { documentRoute, type EncodedReply, type Route } from "./Route.ts"
+import { type WebRequest, wantsPage } from "./WebRequest.ts"
 
 export interface Found {
-  readonly handler: Route
+  readonly route: Route
   readonly params: Readonly<Record<string, string | undefined>>
 }
 
 export interface Routing {
-  find(method: string, path: string): Found | undefined
-  /** To a request for which there is no route: a HEAD asks as a GET does. */
-  unrouted(request: WebRequest, method: string, requestId: string): WebAnswer
+  /** A HEAD is answered as a GET. Without a route: the one that says so. */
+  find(request: WebRequest): Found
 }
+
+/** What metrics and logs call a request without a route. */
+export const UNMATCHED = { method: "other", path: "unmatched" } as const
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 
-/** `nothingHere`: what a browser is shown where there is no route. */
-export const makeRouting = (routes: ReadonlyArray<Route>, nothingHere: EncodedReply, baseUrl: string): Routing => {
+/** `nothingHere`: the page for a browser that asks for a path without a route. */
+export const makeRouting = (routes: ReadonlyArray<Route>, nothingHere: EncodedReply): Routing => {
   const router = FindMyWay.make<Route>({
     ignoreTrailingSlash: true,
     ignoreDuplicateSlashes: false,
@@ -40,29 +44,43 @@ export const makeRouting = (routes: ReadonlyArray<Route>, nothingHere: EncodedRe
       : [...methods, "OPTIONS"]
   }
 
-  const unrouted = (request: WebRequest, method: string, requestId: string): WebAnswer => {
-    const allow = allowed(request.path)
-    if (allow.length > 1 && method === "OPTIONS") return preflight(allow)
-    const quirks = find("POST", request.path)?.handler.quirks
-    if (quirks !== undefined) return quirks.otherMethods
-    if (allow.length === 1 && method === "GET" && wantsPage(request)) {
-      return {
-        ...nothingHere,
-        headers: { ...nothingHere.headers, "cache-control": "no-store", vary: "Accept, Origin" }
-      }
+  const unmatched = (request: WebRequest): Effect.Effect<EncodedReply, Refusal> => {
+    const { method, path } = request
+    const allow = allowed(path)
+    if (allow.length > 1 && method === "OPTIONS") return Effect.succeed(preflight(allow))
+    const quirks = find("POST", path)?.handler.quirks
+    if (quirks !== undefined) return Effect.succeed(quirks.otherMethods)
+    if (allow.length > 1) return Effect.fail(new MethodNotAllowed({ method, path, allow }))
+    return routed(method) === "GET" && wantsPage(request)
+      ? Effect.succeed(page)
+      : Effect.fail(new RouteNotFound({ path }))
+  }
+  const page: EncodedReply = {
+    ...nothingHere,
+    headers: { ...nothingHere.headers, "cache-control": "no-store", vary: "Accept, Origin" }
+  }
+  const noRoute: Found = {
+    params: {},
+    route: {
+      ...documentRoute("/", uncached, Effect.succeed(page)),
+      ...UNMATCHED,
+      decodeQuery: undefined,
+      answer: ({ request }) => unmatched(request)
     }
-    const refusal =
-      allow.length > 1
-        ? new MethodNotAllowed({ method: request.method, path: request.path, allow })
-        : new RouteNotFound({ path: request.path })
-    return toAnswer(problemOf(refusal, baseUrl), requestId, request.path, baseUrl)
   }
 
-  return { find, unrouted }
+  return {
+    find: ({ method, path }) => {
+      const found = find(routed(method), path)
+      return found === undefined ? noRoute : { route: found.handler, params: found.params }
+    }
+  }
 }
 
+const routed = (method: string): string => (method === "HEAD" ? "GET" : method)
+
 /**
- * The router would stop reading at these, and a proxy before us that guards a path would have seen another one. `*` is no
- * path: it asks about the server, and the router would take it for the root.
+ * The router would stop reading at `;` and `#`, and a proxy that guards a path would have seen another one. `*` asks about
+ * the server, and the router would take it for the root.
  */
 const isWhole = (path: string): boolean => path !== "*" && !path.includes(";") && !path.includes("#")

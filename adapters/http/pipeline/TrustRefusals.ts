@@ -21,7 +21,7 @@ import type { MailFailed, MailNotConfigured } from "../../../domain/trust/Mailer
 import type { ProviderUnknown } from "../../../domain/trust/ProviderTrust.ts"
 import { MAILS_PER_DAY_MAX, type TooManyMails } from "../../../domain/trust/MailLimit.ts"
 import type { SubjectRefused, TooManyAttempts } from "../../../domain/trust/Verification.ts"
-import type { MappingOf } from "./Refusals.ts"
+import type { ProblemTable } from "./Problems.ts"
 
 export type TrustRefusal =
   | AlreadyDecided
@@ -44,7 +44,7 @@ export type TrustRefusal =
   | TooManyDisputes
   | TreeSizeUnknown
 
-export const trustMapping: MappingOf<TrustRefusal> = {
+export const trustMapping: ProblemTable<TrustRefusal> = {
   AlreadyDecided: () => ({ status: 409, code: "DUPLICATE" }),
   AlreadyDisputed: () => ({ status: 409, code: "DUPLICATE" }),
   CreditBeyondCost: (e) => ({

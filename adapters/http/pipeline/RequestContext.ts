@@ -1,0 +1,99 @@
+/**
+ * One request on its way through the stages. A stage writes what it finds out; later stages, the handler and the log
+ * read it.
+ */
+import { Effect } from "effect"
+import type { Principal, Role } from "../../../domain/accounts/Principal.ts"
+import { Entropy } from "../../../domain/shared/Entropy.ts"
+import { clientAddress, TrustedProxyRanges } from "./ClientAddress.ts"
+import { acceptableRequestId, acceptableTraceparent, crossOrigin, varyOf } from "./Conventions.ts"
+import type { LimitHeaders } from "./RateLimits.ts"
+import type { Refusal } from "./Refusals.ts"
+import type { AnyInput, EncodedReply, RequestClock, Route } from "./Route.ts"
+import type { Routing } from "./Routing.ts"
+import { teller } from "./Telling.ts"
+import { header, type WebRequest } from "./WebRequest.ts"
+
+export interface RequestContext extends AnyInput {
+  readonly route: Route
+  /** As they stand in the path. */
+  readonly pathParams: Readonly<Record<string, string | undefined>>
+  /** The caller's own, where it is well formed. */
+  readonly traceparent: string | undefined
+  readonly startedMs: number
+  /** Headers that the answer has whatever its status: CORS and trace. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Written by the timeout. */
+  clock: RequestClock
+  /** Written by the limit that was checked last. */
+  limitHeaders: LimitHeaders
+  /** Written by authentication. */
+  caller: Principal | undefined
+  /** Written by decoding. */
+  params: unknown
+  query: unknown
+  payload: unknown
+  text: string
+  /** Written by idempotency. */
+  isReplay: boolean
+}
+
+export type Next<A, E> = (context: RequestContext) => Effect.Effect<A, E>
+
+/** Goes on with `next`, or ends the request without it. What it returns passes the stages before it on the way back. */
+export type Stage<A = EncodedReply, E = Refusal> = (context: RequestContext, next: Next<A, E>) => Effect.Effect<A, E>
+
+export const inOrder = <A, E>(stages: ReadonlyArray<Stage<A, E>>, last: Next<A, E>): Next<A, E> =>
+  stages.reduceRight<Next<A, E>>((next, stage) => (context) => stage(context, next), last)
+
+export const makeRequestContext = Effect.fnUntraced(function* ({ find }: Routing) {
+  const entropy = yield* Entropy
+  const trusted = yield* TrustedProxyRanges
+
+  const contextOf = (request: WebRequest, requestId: string): RequestContext => {
+    const { params, route } = find(request)
+    const { method, path, rule } = route
+    const traceparent = acceptableTraceparent(header(request, "traceparent"))
+    const exposed = crossOrigin(header(request, "origin"))
+    const headers = traceparent === undefined ? exposed : { ...exposed, traceparent }
+    const context: RequestContext = {
+      request,
+      route,
+      pathParams: params,
+      clientAddress: clientAddress(request, trusted),
+      requestId,
+      traceparent,
+      startedMs: performance.now(),
+      headers,
+      notes: { request_id: requestId, method, route: path },
+      tell: teller(request, requestId, () => ({ ...headers, ...context.limitHeaders, vary: varyOf(rule) })),
+      as: <R extends Role>(...roles: ReadonlyArray<R>) => callerAs(context, roles),
+      clock: UNTIMED,
+      limitHeaders: {},
+      caller: undefined,
+      params: undefined,
+      query: undefined,
+      payload: undefined,
+      text: "",
+      isReplay: false
+    }
+    return context
+  }
+
+  return (request: WebRequest): Effect.Effect<RequestContext> => {
+    const given = acceptableRequestId(header(request, "x-request-id"))
+    return given === undefined
+      ? Effect.map(entropy.uuid, (requestId) => contextOf(request, requestId))
+      : Effect.sync(() => contextOf(request, given))
+  }
+})
+
+const UNTIMED: RequestClock = { pause: () => {}, restart: () => {}, attend: () => {} }
+
+const callerAs = <R extends Role>({ caller, route }: RequestContext, roles: ReadonlyArray<Role>) => {
+  if (caller === undefined || !roles.includes(caller.role)) {
+    const needed = roles.join(" or ")
+    throw new Error(`${route.method} ${route.path} needs the role ${needed}, but its access rule admits others`)
+  }
+  return caller as Extract<Principal, { readonly role: R }>
+}

@@ -1,0 +1,49 @@
+/**
+ * Who calls, by the key of the request, and whether the endpoint admits that role.
+ */
+import { Effect } from "effect"
+import { Authentication, OperatorKey, Unauthorized } from "../../../../domain/accounts/Authentication.ts"
+import type { Role } from "../../../../domain/accounts/Principal.ts"
+import type { AccessRule } from "../../api/Access.ts"
+import { WrongRole } from "../Failures.ts"
+import type { Stage } from "../RequestContext.ts"
+import { bearer, bearerFault, isBareKey } from "../WebRequest.ts"
+
+export const makeAuthentication = Effect.gen(function* () {
+  const authentication = yield* Authentication
+  const isUnoperated = (yield* OperatorKey) === undefined
+  const rolesOf = (rule: AccessRule): ReadonlyArray<Role> =>
+    rule.openWithoutOperator && isUnoperated ? ANYONE : rule.roles
+
+  const authenticate: Stage = (context, next) => {
+    const { notes, request, route } = context
+    const isOpen = rolesOf(route.rule).length === 0
+    if (isOpen && !usesKey(route.rule)) return next(context)
+    const credential = bearer(request)
+    if (credential === "") {
+      // Where no key is needed, only one that was sent in a wrong way is a fault.
+      if (isOpen && !isBareKey(request)) return next(context)
+      return Effect.fail(new Unauthorized({ reason: bearerFault(request) ?? "missing" }))
+    }
+    return Effect.flatMap(authentication.authenticate(credential), (caller) => {
+      context.caller = caller
+      if (caller.role !== "operator") notes.owner_id = caller.ownerId
+      return next(context)
+    })
+  }
+
+  const authorize: Stage = (context, next) => {
+    const needed = rolesOf(context.route.rule)
+    if (needed.length === 0) return next(context)
+    const { caller } = context
+    if (caller === undefined) return Effect.fail(new Unauthorized({ reason: "missing" }))
+    return needed.includes(caller.role) ? next(context) : Effect.fail(new WrongRole({ role: caller.role, needed }))
+  }
+
+  return { authenticate, authorize }
+})
+
+const ANYONE: ReadonlyArray<Role> = []
+
+/** Whether an endpoint that needs no key does anything with one. */
+const usesKey = (rule: AccessRule): boolean => rule.keyOptional || rule.idempotent || rule.openWithoutOperator

@@ -1,0 +1,69 @@
+/**
+ * What a request leaves for operators: annotations on its log lines, its figures, and for one request in many a trace.
+ */
+import { Effect, References, Tracer } from "effect"
+import { traced, TraceSampler } from "../../../../domain/shared/TraceSampler.ts"
+import { HttpMetrics, type RouteMeter } from "../HttpMetrics.ts"
+import type { RequestContext, Stage } from "../RequestContext.ts"
+import type { RequestNotes, Route } from "../Route.ts"
+import { UNMATCHED } from "../Routing.ts"
+import type { WebAnswer } from "../WebRequest.ts"
+
+type Observer = Stage<WebAnswer, never>
+
+/** Every line that is logged meanwhile carries the notes as they then stand. */
+export const annotateLogs: Observer = (context, next) => noting(context.notes, next(context))
+
+export const noting = <A, E>(notes: RequestNotes, work: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  Effect.provideService(work, References.CurrentLogAnnotations, notes as unknown as Record<string, unknown>)
+
+/** A request whose caller disconnects is not counted. */
+export const makeMeter = (routes: ReadonlyArray<Route>) =>
+  Effect.map(HttpMetrics, (metrics): Observer => {
+    const meters = new Map<Route, RouteMeter>()
+    for (const route of routes) meters.set(route, metrics.meterOf(route.method, route.path))
+    return (context, next) => {
+      const meter = meters.get(context.route) ?? metrics.unmatched
+      return Effect.map(next(context), (answer) => {
+        meter.answered(answer.status, performance.now() - context.startedMs)
+        return answer
+      })
+    }
+  })
+
+/** Continues a trace of the caller's own. The sampler bounds how many requests are traced, whatever callers ask for. */
+export const makeTrace = Effect.map(TraceSampler, (sampler): Observer => (context, next) => {
+  const { route, traceparent } = context
+  const isTraced = route.path !== UNMATCHED.path && sampler.takes(traceparent !== undefined && isSampled(traceparent))
+  return isTraced ? trace(context, next(context)) : next(context)
+})
+
+const trace = (context: RequestContext, work: Effect.Effect<WebAnswer>): Effect.Effect<WebAnswer> => {
+  const { notes, startedMs, traceparent } = context
+  const told = Effect.tap(work, ({ status }) => {
+    const { invocation_id, owner_id } = notes
+    const durationMs = Math.round((performance.now() - startedMs) * 1_000) / 1_000
+    return Effect.andThen(
+      Effect.annotateCurrentSpan({
+        "http.response.status_code": status,
+        ...(status >= 500 ? { "error.type": String(status) } : {}),
+        ...(owner_id === undefined ? {} : { owner_id }),
+        ...(invocation_id === undefined ? {} : { invocation_id })
+      }),
+      Effect.annotateLogs(Effect.logInfo("A request was answered"), { status, duration_ms: durationMs })
+    )
+  })
+  return traced(told, `${notes.method} ${notes.route}`, {
+    kind: "server",
+    attributes: { "http.request.method": notes.method, "http.route": notes.route, request_id: notes.request_id },
+    ...(traceparent === undefined ? {} : { parent: parentOf(traceparent) })
+  })
+}
+
+/** Checked before: version, trace, parent and flags, in hex. */
+const parentOf = (traceparent: string): Tracer.ExternalSpan => {
+  const [, traceId = "", spanId = ""] = traceparent.split("-")
+  return Tracer.externalSpan({ traceId, spanId, sampled: true })
+}
+
+const isSampled = (traceparent: string): boolean => (Number.parseInt(traceparent.slice(-2), 16) & 1) === 1

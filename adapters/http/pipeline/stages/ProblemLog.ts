@@ -1,0 +1,68 @@
+/**
+ * An INFO line for every answer with 4xx or 5xx: the first ten of each second, and a count of the others. Its words are
+ * those of the contract; paths and values of clients stay out.
+ */
+import { Effect, Fiber, Schedule } from "effect"
+import type { Stage } from "../RequestContext.ts"
+import type { WebAnswer } from "../WebRequest.ts"
+
+export const LINES_PER_SECOND_MAX = 10
+const WINDOW = "1 second"
+/** A problem has its code within so many characters. */
+const CODE_CHARS_MAX = 2_000
+
+export type ProblemLog = (answer: WebAnswer, startedMs: number) => Effect.Effect<void>
+
+export const makeProblemLog = Effect.gen(function* () {
+  let logged = 0
+  let unlogged = 0
+  const context = yield* Effect.context<never>()
+  const run = Effect.runForkWith(context)
+
+  const nextWindow = Effect.suspend(() => {
+    const [more, isOver] = [unlogged, logged === 0]
+    logged = 0
+    unlogged = 0
+    if (more === 0) return Effect.succeed(isOver)
+    const line = Effect.logInfo(`${more} more requests were answered with 4xx or 5xx in that second`)
+    return Effect.as(Effect.annotateLogs(line, { requests: more }), false)
+  })
+  /** Runs until a second passes without a problem. */
+  const windows = Effect.repeat(Effect.delay(nextWindow, WINDOW), {
+    until: (isOver) => isOver,
+    schedule: Schedule.forever
+  })
+  let isCounting = false
+  let counting: Fiber.Fiber<unknown> | undefined
+  yield* Effect.addFinalizer(() => (counting === undefined ? Effect.void : Fiber.interrupt(counting)))
+
+  const isDue = (): boolean => {
+    if (!isCounting) {
+      isCounting = true
+      counting = run(Effect.andThen(windows, () => Effect.sync(() => (isCounting = false))))
+    }
+    if (logged === LINES_PER_SECOND_MAX) unlogged++
+    else logged++
+    return unlogged === 0
+  }
+
+  const logProblem: ProblemLog = (answer, startedMs) =>
+    isDue()
+      ? Effect.annotateLogs(Effect.logInfo("A request was answered with a problem"), {
+          status: answer.status,
+          code: codeOf(answer),
+          duration_ms: Math.round(performance.now() - startedMs)
+        })
+      : Effect.void
+  return logProblem
+})
+
+export const logProblems =
+  (logProblem: ProblemLog): Stage<WebAnswer, never> =>
+  (context, next) =>
+    Effect.flatMap(next(context), (answer) =>
+      answer.status < 400 ? Effect.succeed(answer) : Effect.as(logProblem(answer, context.startedMs), answer)
+    )
+
+const codeOf = ({ body }: WebAnswer): string =>
+  typeof body === "string" ? (/"code":"([A-Z_]{1,40})"/u.exec(body.slice(0, CODE_CHARS_MAX))?.[1] ?? "-") : "-"

@@ -1,0 +1,70 @@
+/**
+ * From what the handling of a request ended in to its answer: a reply, a problem for a refusal, or a problem for a defect.
+ */
+import { Cause, Clock, Effect } from "effect"
+import { DiskWatch } from "../../../../domain/platform/DiskWatch.ts"
+import { BaseUrl } from "../../BaseUrl.ts"
+import { cacheControl, dress, varyOf } from "../Conventions.ts"
+import { isDatabaseAway, isDiskFull, refusalIn } from "../Endings.ts"
+import { internalError, type Problem, toAnswer, unavailable } from "../Problems.ts"
+import { problemOf, type Refusal } from "../Refusals.ts"
+import type { Next, RequestContext } from "../RequestContext.ts"
+import type { EncodedReply } from "../Route.ts"
+import { json, type WebAnswer } from "../WebRequest.ts"
+
+export const makeRespond = Effect.gen(function* () {
+  const baseUrl = yield* BaseUrl
+  const disk = yield* DiskWatch
+
+  const problemAnswer = (context: RequestContext, problem: Problem): WebAnswer =>
+    withHeaders(context, toAnswer(problem, context.requestId, context.request.path, baseUrl))
+
+  const refused = (context: RequestContext, refusal: Refusal): WebAnswer => {
+    const { quirks } = context.route
+    return quirks !== undefined && refusal._tag === "BadRequest"
+      ? withHeaders(context, json(400, quirks.badRequest, { "cache-control": "no-store" }))
+      : problemAnswer(context, problemOf(refusal, baseUrl))
+  }
+
+  const failed = (context: RequestContext, cause: Cause.Cause<Refusal>): Effect.Effect<WebAnswer> => {
+    const refusal = refusalIn(cause)
+    if (refusal === undefined) return broken(context, cause)
+    const answer = refused(context, refusal)
+    return refusal._tag === "NotInTime"
+      ? Effect.as(Effect.logWarning("A request was not answered in time"), answer)
+      : Effect.succeed(answer)
+  }
+
+  const broken = Effect.fnUntraced(function* (
+    context: RequestContext,
+    cause: Cause.Cause<Refusal>
+  ): Effect.fn.Return<WebAnswer> {
+    // The caller disconnected: there is no one to answer.
+    if (Cause.hasInterruptsOnly(cause)) return yield* Effect.interrupt
+    yield* Effect.logError("A request ended in a defect", cause)
+    if (isDiskFull(cause)) disk.refusedAtMs = yield* Clock.currentTimeMillis
+    return problemAnswer(context, cause.reasons.some(isDatabaseAway) ? unavailable : internalError)
+  })
+
+  return (handle: Next<EncodedReply, Refusal>): Next<WebAnswer, never> =>
+    (context) =>
+      Effect.matchCauseEffect(handle(context), {
+        onFailure: (cause) => failed(context, cause),
+        onSuccess: (reply) => Effect.succeed(replied(context, reply))
+      })
+})
+
+const withHeaders = (context: RequestContext, answer: WebAnswer): WebAnswer =>
+  dress(answer, context.requestId, { ...context.headers, ...context.limitHeaders })
+
+const replied = (context: RequestContext, { body, headers, status }: EncodedReply): WebAnswer => {
+  const { rule } = context.route
+  const answer = body.length === 0 ? { status, headers, body } : json(status, body, headers)
+  return dress(answer, context.requestId, {
+    ...context.headers,
+    ...context.limitHeaders,
+    "cache-control": cacheControl(context.route.method, rule),
+    vary: varyOf(rule),
+    ...(context.isReplay ? { "idempotent-replay": "true" } : undefined)
+  })
+}

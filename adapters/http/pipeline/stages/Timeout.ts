@@ -1,0 +1,71 @@
+/**
+ * A request whose time is up is answered at once, whatever its work waits for. The work is interrupted, unless it is one that
+ * must not be cut, such as the settlement of a call: that goes on to its end without its caller.
+ */
+import { Cause, Context, Effect, Exit, Fiber } from "effect"
+import { NotInTime } from "../Failures.ts"
+import type { Refusal } from "../Refusals.ts"
+import type { Stage } from "../RequestContext.ts"
+import type { EncodedReply } from "../Route.ts"
+import { type Deadline, makeDeadlines } from "../../../../domain/shared/Deadlines.ts"
+
+export const RequestTimeoutMs = Context.Reference<number>("agent-tool-billing/adapters/http/RequestTimeoutMs", {
+  defaultValue: () => 30_000
+})
+
+/** A stop waits so long for work whose caller was answered already. The sweeper ends what is not done then. */
+const LATE_WORK_WAIT_MAX = "10 seconds"
+
+export const makeTimeout = Effect.gen(function* () {
+  const timeoutMs = yield* RequestTimeoutMs
+  const deadlines = yield* makeDeadlines
+  const late = new Set<Fiber.Fiber<unknown, unknown>>()
+  yield* Effect.addFinalizer(() => Effect.timeoutOption(Fiber.awaitAll(late), LATE_WORK_WAIT_MAX))
+
+  const failedUnseen = (exit: Exit.Exit<unknown, unknown>, services: Context.Context<never>): void => {
+    if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return
+    Effect.runForkWith(services)(
+      Effect.logWarning("Work that went on after its caller was answered failed", exit.cause)
+    )
+  }
+
+  const timeout: Stage = (context, next) =>
+    Effect.withFiber((caller) => {
+      // Taken now: a fiber that has ended has none.
+      const services = caller.context
+      let resume: ((exit: Effect.Effect<EncodedReply, Refusal>) => void) | undefined
+      let goesOn: (() => boolean) | undefined
+      const deadline: Deadline = deadlines.start(timeoutMs, () => {
+        late.add(worker)
+        if (goesOn?.() !== true) worker.interruptUnsafe()
+        resume?.(Effect.fail(new NotInTime({ kind: context.route.late })))
+      })
+      context.clock = {
+        pause: () => deadline.restart(Number.POSITIVE_INFINITY),
+        restart: (extraMs) => deadline.restart(timeoutMs + extraMs),
+        attend: (asked) => {
+          goesOn = asked
+        }
+      }
+      const worker = Effect.runForkWith(services)(Effect.suspend(() => next(context)))
+      const ended = worker.pollUnsafe()
+      if (ended !== undefined) {
+        deadline.end()
+        return ended
+      }
+      return Effect.callback<EncodedReply, Refusal>((resumeCaller) => {
+        resume = resumeCaller
+        worker.addObserver((exit) => {
+          deadline.end()
+          if (late.size > 0 && late.delete(worker)) return failedUnseen(exit, services)
+          resumeCaller(exit)
+        })
+        return Effect.suspend(() => {
+          if (goesOn?.() !== true) return Fiber.interrupt(worker)
+          late.add(worker)
+          return Effect.void
+        })
+      })
+    })
+  return timeout
+})
