@@ -5,7 +5,7 @@
  */
 import type { Socket } from "node:net"
 import { isTrusted, networkOf, plainAddress, type TrustedProxies } from "../pipeline/ClientAddress.ts"
-import type { Exchange } from "./MalformedRequest.ts"
+import type { Exchange } from "./Rejections.ts"
 
 export interface Connection {
   readonly socket: Socket

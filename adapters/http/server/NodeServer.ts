@@ -1,6 +1,6 @@
 /**
- * The service on a socket: node:http in, the dispatcher, node:http out. No framework between them: this is what every
- * call pays for.
+ * The service on a socket: node:http in, the dispatcher, node:http out. No framework between them, because every call
+ * pays for it.
  */
 import { Context, Duration, Effect, Fiber, Layer, Schema } from "effect"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
@@ -15,23 +15,23 @@ import { makeCompression } from "./Compression.ts"
 import { Connections } from "./Connections.ts"
 import { isStreaming, sayLast, sayOnTheWay } from "./EventStream.ts"
 import { readBody } from "./IncomingBody.ts"
-import { refusalOf, refuseConnection, refuseMalformed } from "./MalformedRequest.ts"
+import { makeRejections } from "./Rejections.ts"
 import { send } from "./Sending.ts"
 
 export interface ServerSettings {
   readonly host: string
   readonly port: number
-  /** How long calls that are under way may take to end when the service is stopped. */
+  /** How long calls in flight may take to end when the service stops. */
   readonly drain: Duration.Input
-  /** After so long without a byte in either direction a connection is given up. */
+  /** A connection is closed after so long without a byte in either direction. */
   readonly silenceMs?: number
-  /** Of all addresses together. */
+  /** From all addresses together. */
   readonly connectionsMax?: number
-  /** 0: as many as of all addresses. */
+  /** 0: no limit per address. */
   readonly connectionsPerAddressMax?: number
-  /** Proxies of ours: their connections count toward no address. */
+  /** Connections of trusted proxies count toward no address. */
   readonly trustedProxies?: TrustedProxies
-  /** For a request to come in whole, its body included. */
+  /** How long a request may take to arrive, its body included. */
   readonly requestMs?: number
 }
 
@@ -58,25 +58,25 @@ export class ListeningAt extends Context.Service<ListeningAt, { readonly host: s
   "agent-tool-billing/adapters/http/ListeningAt"
 ) {}
 
-/** Each costs some tens of kilobytes; more than this no one node serves well. */
+/** Each costs some tens of kilobytes. */
 export const CONNECTIONS_MAX = 10_000
 export const CONNECTIONS_PER_ADDRESS_MAX = 1_000
-/** Accepted beyond, so that one of them can take the place of an idle one. */
+/** Accepted beyond the limit, so that one of them can replace an idle one. */
 const CONNECTIONS_SPARE = 256
 const HEADER_BYTES_MAX = 32_768
 const HEADERS_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 60_000
-/** How often connections are looked at for requests that take too long to come. */
+/** How often connections are checked for requests that take too long to arrive. */
 const CHECKING_INTERVAL_MS = 5_000
 const KEEP_ALIVE_TIMEOUT_MS = 65_000
-/** Longer than any request may take. Whoever reads nothing of his answer for so long is gone, or means no good. */
+/** Longer than any request may take. */
 const SILENCE_MS = 180_000
-/** Requests of one connection that wait for their answers. Who sends more without reading any is hung up on. */
+/** Pipelined requests of one connection. With more of them the connection is closed. */
 const UNANSWERED_MAX = 100
 const IDLE_SWEEP = Duration.millis(50)
-/** For the settlement of calls that are canceled when the drain is over. */
+/** For calls that are canceled at the end of the drain to settle. */
 const SETTLE_WAIT_MAX = Duration.seconds(5)
-/** For requests whose connections were closed. */
+/** For requests whose connections were closed to end. */
 const CLOSING_WAIT_MAX = Duration.seconds(1)
 
 export const layer = (settings: ServerSettings) =>
@@ -85,9 +85,9 @@ export const layer = (settings: ServerSettings) =>
     Effect.gen(function* () {
       const dispatcher = yield* Dispatcher
       const { dispatch } = dispatcher
-      const baseUrl = yield* BaseUrl
       const context = yield* Effect.context<never>()
       const run = Effect.runForkWith(context)
+      const reject = makeRejections(yield* BaseUrl, (answer) => void run(dispatcher.logRejected(answer)))
       const running = new Set<Fiber.Fiber<WebAnswer>>()
       const max = settings.connectionsMax ?? CONNECTIONS_MAX
       const connections = new Connections({
@@ -95,10 +95,10 @@ export const layer = (settings: ServerSettings) =>
         perAddressMax: settings.connectionsPerAddressMax ?? CONNECTIONS_PER_ADDRESS_MAX,
         trusted: settings.trustedProxies ?? []
       })
-      /** Whatever still comes on these is not read: the parser complains of every piece of it. */
+      /** Rejected already: the parser reports an error for every further piece. */
       const malformed = new WeakSet<Duplex>()
       const compression = makeCompression()
-      /** What is thrown here would end the process, and with it everybody's calls. */
+      /** An exception here would end the process, and with it all calls. */
       const sendOrHangUp = (incoming: IncomingMessage, outgoing: ServerResponse, answer: WebAnswer) => {
         try {
           send(server, incoming, outgoing, compression.of(answer, incoming.headers["accept-encoding"]))
@@ -117,12 +117,12 @@ export const layer = (settings: ServerSettings) =>
           connectionsCheckingInterval: Math.min(CHECKING_INTERVAL_MS, requestMs),
           keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
           noDelay: true,
-          // Refused here, in the form of other problems.
+          // Rejected here, as a problem document.
           requireHostHeader: false
         },
         (incoming, outgoing) => {
-          const refused = refusalOf(incoming, baseUrl)
-          if (refused !== undefined) return send(server, incoming, outgoing, refused)
+          const rejected = reject.request(incoming)
+          if (rejected !== undefined) return send(server, incoming, outgoing, rejected)
           const connection = connections.of(incoming.socket)
           if (connection === undefined || connection.unanswered === UNANSWERED_MAX) {
             return void incoming.socket.destroy()
@@ -147,12 +147,12 @@ export const layer = (settings: ServerSettings) =>
         const admission = connections.open(socket)
         if (admission === "admitted") return
         malformed.add(socket)
-        refuseConnection(socket, admission, baseUrl)
+        reject.connection(socket, admission)
       })
       server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
         if (malformed.has(socket)) return
         malformed.add(socket)
-        refuseMalformed(socket, error, connections.of(socket)?.latest, baseUrl)
+        reject.malformed(socket, error, connections.of(socket)?.latest)
       })
       server.setTimeout(settings.silenceMs ?? SILENCE_MS)
       yield* Effect.acquireRelease(listen(server, settings), () => close(server, running, dispatcher, settings.drain))
@@ -173,8 +173,8 @@ const listen = (server: Server, { host, port }: ServerSettings) =>
   })
 
 /**
- * New connections are refused at once. Calls in flight may end, whether their callers wait or have left; those that are
- * still in flight when the drain is over are canceled and settled.
+ * New connections are rejected at once. Calls in flight may end, whether their callers wait or have disconnected. Those in
+ * flight at the end of the drain are canceled and settled.
  */
 const close = (
   server: Server,
@@ -189,13 +189,13 @@ const close = (
     Effect.andThen(Effect.suspend(() => Fiber.awaitAll(running))),
     Effect.andThen(idle),
     Effect.timeoutOption(drain),
-    // Before connections are closed: a caller must not seem to have left.
+    // Before connections are closed, which would look like callers that disconnect.
     Effect.andThen(Effect.timeoutOption(cutOff, SETTLE_WAIT_MAX)),
     Effect.andThen(Effect.sync(() => server.closeAllConnections())),
     Effect.andThen(Effect.suspend(() => Effect.timeoutOption(Fiber.awaitAll(running), CLOSING_WAIT_MAX)))
   )
 
-/** A connection that was kept alive becomes idle when its call ends: asked for again until all are gone. */
+/** A kept-alive connection becomes idle when its call ends: closed again and again until all are. */
 const closeIdleForever = (server: Server): Effect.Effect<never> =>
   Effect.sync(() => server.closeIdleConnections()).pipe(Effect.delay(IDLE_SWEEP), Effect.forever)
 

@@ -1,0 +1,96 @@
+/**
+ * Problems that the server answers itself: to bytes that are no HTTP request, and to connections that it has no room for.
+ * They look and are logged like all other problems; the connection ends with them.
+ */
+import { randomUUID } from "node:crypto"
+import { type IncomingMessage, STATUS_CODES, type ServerResponse } from "node:http"
+import type { Duplex } from "node:stream"
+import { dress } from "../pipeline/Conventions.ts"
+import { type Problem, toAnswer } from "../pipeline/Problems.ts"
+import type { WebAnswer } from "../pipeline/WebRequest.ts"
+
+/** The request that came last on a connection. */
+export interface Exchange {
+  readonly incoming: IncomingMessage
+  readonly outgoing: ServerResponse
+}
+
+/** `log` is called for every answer that is made. */
+export const makeRejections = (baseUrl: string, log: (answer: WebAnswer) => void) => {
+  const answerOf = (problem: Problem): WebAnswer => {
+    const requestId = randomUUID()
+    // The path is not known, or not to be trusted.
+    const answer = dress(toAnswer(problem, requestId, "/", baseUrl), requestId, { connection: "close" })
+    log(answer)
+    return answer
+  }
+
+  const rejectAndClose = (socket: Duplex, problem: Problem): void => {
+    if (!socket.writable) return void socket.destroy()
+    const { body, headers, status } = answerOf(problem)
+    const head = Object.entries({ ...headers, "content-length": Buffer.byteLength(body) })
+    const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...head.map(([name, value]) => `${name}: ${value}`)]
+    socket.end(`${lines.join("\r\n")}\r\n\r\n${body as string}`, () => socket.destroy())
+  }
+
+  /** A whole request before the malformed bytes is answered first: its client would take the problem for its answer. */
+  const malformed = (socket: Duplex, error: NodeJS.ErrnoException, before: Exchange | undefined): void => {
+    const reject = () => rejectAndClose(socket, problemOf(error))
+    if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy()
+    if (before === undefined || before.outgoing.writableFinished) return reject()
+    if (before.outgoing.writableEnded) return void socket.destroy()
+    if (!before.incoming.complete) {
+      // Answered already, while its body was still coming.
+      if (before.outgoing.headersSent) return void socket.destroy()
+      return reject()
+    }
+    before.outgoing.once("finish", reject)
+  }
+
+  /** Nothing of the connection is read. */
+  const connection = (socket: Duplex, why: "address_full" | "server_full"): void =>
+    rejectAndClose(socket, { ...FULL[why], headers: { "retry-after": "1" }, extra: { retry_after_seconds: 1 } })
+
+  /** Requests that Node's parser accepts: without an HTTP version, and HTTP/1.1 without a Host. */
+  const request = ({ headers, httpVersion, httpVersionMajor }: IncomingMessage): WebAnswer | undefined => {
+    if (httpVersionMajor < 1) return answerOf(badRequest("The request names no HTTP version. Send HTTP/1.1."))
+    return headers.host === undefined && httpVersion === "1.1"
+      ? answerOf(badRequest("The `Host` header is required in HTTP/1.1."))
+      : undefined
+  }
+
+  return { malformed, connection, request }
+}
+
+const FULL = {
+  address_full: {
+    status: 429,
+    code: "RATE_LIMITED",
+    message: "Too many open connections from your address. Reuse connections, or close some. Retry after 1 second."
+  },
+  server_full: {
+    status: 503,
+    code: "UNAVAILABLE",
+    message: "The service has as many open connections as it can serve. Retry after 1 second."
+  }
+} as const
+
+const badRequest = (message: string): Problem => ({ status: 400, code: "BAD_REQUEST", message })
+
+/** By the codes of Node and its parser. */
+const problemOf = ({ code }: NodeJS.ErrnoException): Problem => {
+  switch (code) {
+    case "HPE_HEADER_OVERFLOW":
+      return {
+        status: 431,
+        code: "HEADERS_TOO_LARGE",
+        message: "The request line and the headers are larger than 32768 bytes together, which is the limit."
+      }
+    case "HPE_CHUNK_EXTENSIONS_OVERFLOW":
+      return { status: 413, code: "PAYLOAD_TOO_LARGE", message: "The chunk extensions of the body are too large." }
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return { status: 408, code: "REQUEST_TIMEOUT", message: "The request took too long to arrive. Send it again." }
+    default:
+      return badRequest("The bytes received are not a valid HTTP/1.1 request. The connection is closed.")
+  }
+}
