@@ -39,7 +39,7 @@ export interface KeyRequest {
 
 export class KeyNotFound extends Schema.TaggedError<KeyNotFound>()("KeyNotFound", { keyId: Schema.String }) {
   override get message() {
-    return `You have no live key ${this.keyId}. GET /api/v1/market/keys lists your keys.`
+    return `You have no live key ${this.keyId}.`
   }
 }
 

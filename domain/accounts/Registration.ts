@@ -44,7 +44,7 @@ export class AlreadyRegistered extends Schema.TaggedError<AlreadyRegistered>()("
   override get message() {
     return (
       `The key that you sent belongs to ${this.role} ${this.ownerId}, registered with this e-mail address already. ` +
-      "Use POST /api/v1/market/keys for another key, or register without a key for another account."
+      "Create another key of it, or register without a key for another account."
     )
   }
 }

@@ -69,7 +69,7 @@ class ToolRefused extends Schema.TaggedError<ToolRefused>()("ToolRefused", { rea
 
 export class ToolNotYours extends Schema.TaggedError<ToolNotYours>()("ToolNotYours", { id: ToolId }) {
   override get message() {
-    return `You have no tool ${this.id}. GET /api/v1/market/tools lists yours.`
+    return `You have no tool ${this.id}.`
   }
 }
 

@@ -30,7 +30,7 @@ export class MonthNotOver extends Schema.TaggedError<MonthNotOver>()("MonthNotOv
 
 export class InvoiceNotFound extends Schema.TaggedError<InvoiceNotFound>()("InvoiceNotFound", { id: Schema.String }) {
   override get message() {
-    return `You have no document ${this.id}. GET /api/v1/market/invoices lists yours.`
+    return `You have no document ${this.id}.`
   }
 }
 

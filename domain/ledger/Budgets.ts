@@ -27,7 +27,7 @@ export class BudgetNotFound extends Schema.TaggedError<BudgetNotFound>()("Budget
   budgetId: Schema.String
 }) {
   override get message() {
-    return `You have no budget ${this.budgetId}. GET /api/v1/market/budgets lists yours.`
+    return `You have no budget ${this.budgetId}.`
   }
 }
 

@@ -38,7 +38,7 @@ export class SolvencyWatch extends Context.Service<
         }
         if (shortfallMicrocents > 0n) {
           yield* Effect.logWarning(
-            `Recorded losses of ${shortfallMicrocents} microcents are not covered. Record a deposit and cover them: POST /api/v1/operator/funds.`
+            `Recorded losses of ${shortfallMicrocents} microcents are not covered. Record a deposit of the operator and cover them.`
           )
         }
         return reading

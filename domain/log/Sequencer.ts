@@ -20,7 +20,7 @@ import { edgeOf, grow } from "./Tiles.ts"
 
 /** Where the logs are served, without scheme and without a slash at the end; a log's number behind it is its origin. */
 export const LogHome = Context.Reference<string>("agent-tool-billing/domain/log/LogHome", {
-  defaultValue: () => "localhost/api/v1/market/log"
+  defaultValue: () => "localhost/log"
 })
 
 /** Whoever else wants to see every receipt once; in the unit of work that gives it its place. */

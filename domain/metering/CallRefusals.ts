@@ -43,8 +43,8 @@ export class CapRequired extends Schema.TaggedError<CapRequired>()("CapRequired"
     return (
       `This tool is usage-priced: one call costs up to ${this.maxCostMicrocents} microcents ` +
       `(${formatPrice(this.maxCostMicrocents)}). Set the most that you pay for this call: \`max_cost_microcents\` in the ` +
-      "body, or the header `X-Max-Cost-Microcents`; or set `default_cap_microcents` of your key or account with POST " +
-      "/api/v1/market/default-cap. Nothing was charged."
+      "body, or the header `X-Max-Cost-Microcents`; or set `default_cap_microcents` of your key or account. Nothing was " +
+      "charged."
     )
   }
 }
@@ -62,7 +62,7 @@ export class InsufficientFunds extends Schema.TaggedError<InsufficientFunds>()("
   balanceMicrocents: Schema.BigInt
 }) {
   override get message() {
-    return `This call costs ${this.costMicrocents} microcents and ${this.balanceMicrocents} are available. Load your balance first.`
+    return `This call costs ${this.costMicrocents} microcents and ${this.balanceMicrocents} are available.`
   }
 }
 
@@ -82,7 +82,7 @@ export class AccountFrozen extends Schema.TaggedError<AccountFrozen>()("AccountF
   override get message() {
     return (
       "This account is frozen, so it cannot spend: a payment of it is disputed at the bank, or was charged back and the " +
-      "debt is not paid. GET /api/v1/market/balance shows the reason; POST /api/market/balance/load pays a debt."
+      "debt is not paid."
     )
   }
 }

@@ -28,7 +28,7 @@ export interface GrantRequest {
 
 export class GrantNotFound extends Schema.TaggedError<GrantNotFound>()("GrantNotFound", { grantId: Schema.String }) {
   override get message() {
-    return `You have given no live grant ${this.grantId}. GET /api/v1/market/grants lists yours.`
+    return `You have given no live grant ${this.grantId}.`
   }
 }
 

@@ -22,7 +22,7 @@ export class NoGrant extends Schema.TaggedError<NoGrant>()("NoGrant", {
 }) {
   override get message() {
     return this.reason === "none"
-      ? `Consumer ${this.consumerId} has given you no grant for this tool. It can, with POST /api/v1/market/grants.`
+      ? `Consumer ${this.consumerId} has given you no grant for this tool.`
       : `The grant of consumer ${this.consumerId} has too little left for this call.`
   }
 }

@@ -24,7 +24,7 @@ export class ToolNotFound extends Schema.TaggedError<ToolNotFound>()("ToolNotFou
 }) {
   override get message() {
     const guess = this.nearest === undefined ? "" : ` Did you mean \`${this.nearest}\`?`
-    return `There is no tool \`${this.tool}\`.${guess} GET /api/market/catalog lists all tools.`
+    return `There is no tool \`${this.tool}\`.${guess}`
   }
 }
 

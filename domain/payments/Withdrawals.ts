@@ -49,7 +49,7 @@ export class DebtOutstanding extends Schema.TaggedError<DebtOutstanding>()("Debt
   owedCents: Schema.Int
 }) {
   override get message() {
-    return `This account owes ${dollars(this.owedCents)}. Pay the debt with POST /api/market/balance/load before you withdraw.`
+    return `This account owes ${dollars(this.owedCents)}. Pay the debt before you withdraw.`
   }
 }
 

@@ -25,13 +25,13 @@ export const PAYOUT_HISTORY_MAX = 100
 
 export class BelowMinimum extends Schema.TaggedError<BelowMinimum>()("BelowMinimum", { balanceCents: Schema.Int }) {
   override get message() {
-    return `A payout is at least $${PAYOUT_CENTS_MIN / 100}.00 and $${(this.balanceCents / 100).toFixed(2)} is available. GET /api/market/payouts shows when your earnings become available.`
+    return `A payout is at least $${PAYOUT_CENTS_MIN / 100}.00 and $${(this.balanceCents / 100).toFixed(2)} is available.`
   }
 }
 
 export class NotOnboarded extends Schema.TaggedError<NotOnboarded>()("NotOnboarded", {}) {
   override get message() {
-    return "The payment processor cannot pay you yet. Complete your account first: POST /api/market/connect gives the link."
+    return "The payment processor cannot pay you yet. Complete your account first."
   }
 }
 

@@ -36,6 +36,9 @@ export const OutsideProbes = Context.Reference<ReadonlyArray<Probe>>(
 
 const SLOW_MS = 500
 
+/** What a schema that is behind asks for. */
+export const APPLY_MIGRATIONS = "Apply the pending migrations."
+
 export class Health extends Context.Service<
   Health,
   {
@@ -86,7 +89,7 @@ export class Health extends Context.Service<
           slowMs: SLOW_MS,
           ask: Effect.map(schema.standing, ({ expected, version }) =>
             version < expected
-              ? `The schema is at version ${version}, this release wants ${expected}. POST /api/v1/init brings it up to date.`
+              ? `The schema is at version ${version}, this release needs ${expected}. ${APPLY_MIGRATIONS}`
               : undefined
           )
         },

@@ -19,7 +19,7 @@ export type ToolId = typeof ToolId.Type
 export const KeyId = Uuid.pipe(Schema.brand("KeyId"))
 export type KeyId = typeof KeyId.Type
 
-/** Ours have 32 digits; other issuers of the format that `/api/v1/verify` checks have as few as 16. */
+/** Ours have 32 digits; other issuers of receipts in this format have as few as 16. */
 const receiptId = /^rcpt_[0-9a-f]{16,}$/u
 
 export const ReceiptId = Schema.String.check(

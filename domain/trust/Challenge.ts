@@ -1,7 +1,7 @@
 /**
- * What a provider is asked to do, so that it proves who it is: in the words that it reads.
+ * What a provider is asked to do to verify a mailbox, a domain or a repository.
  */
-import { DateTime } from "effect"
+import { Context, DateTime } from "effect"
 import { recordName, recordValue, repositoryText } from "./Proofs.ts"
 import type { Proof } from "./VerificationStore.ts"
 
@@ -15,11 +15,16 @@ export interface Challenge {
   readonly instructions: string
 }
 
-export const letter = (token: string): string =>
+/** Where a token from a mail is sent. */
+export const VerificationEndpoint = Context.Reference<string>("agent-tool-billing/domain/trust/VerificationEndpoint", {
+  defaultValue: () => "the endpoint that verifies providers"
+})
+
+export const letter = (token: string, endpoint: string): string =>
   [
-    "Somebody, you we hope, wants to verify this mailbox as that of an MCP provider.",
+    "A provider of MCP tools wants to verify this mailbox as its own.",
     "",
-    "Send this token to POST /api/v1/market/providers/verify, with your provider key:",
+    `Send this token to ${endpoint}, with your provider key:`,
     "",
     `  {"level": "email", "token": "${token}"}`,
     "",

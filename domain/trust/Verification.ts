@@ -11,7 +11,7 @@ import type { ProviderId } from "../shared/Ids.ts"
 import { isSameText } from "../shared/SameText.ts"
 import { Sealer } from "../shared/Sealer.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
-import { type Challenge, letter, MAIL_TOKEN_HOURS, publication } from "./Challenge.ts"
+import { type Challenge, letter, MAIL_TOKEN_HOURS, publication, VerificationEndpoint } from "./Challenge.ts"
 import { Mailer, type MailFailed, type MailNotConfigured } from "./Mailer.ts"
 import { makeMailLimit, type TooManyMails } from "./MailLimit.ts"
 import { ProofReader } from "./ProofReader.ts"
@@ -82,6 +82,7 @@ export class Verification extends Context.Service<
       const accounts = yield* AccountStore
       const standings = yield* SlaStore
       const mailer = yield* Mailer
+      const endpoint = yield* VerificationEndpoint
       const withinMailLimit = yield* makeMailLimit
       const reader = yield* ProofReader
       const entropy = yield* Entropy
@@ -142,7 +143,7 @@ export class Verification extends Context.Service<
         const fresh = yield* entropy.hex(TOKEN_BYTES)
         const expiresAt = DateTime.add(yield* DateTime.now, { hours: MAIL_TOKEN_HOURS })
         yield* store.put({ ...anew(providerId, "email", mailbox), tokenHash: sha256Hex(fresh), expiresAt })
-        yield* mailer.send({ to: mailbox, subject: "Verify your mailbox", text: letter(fresh) })
+        yield* mailer.send({ to: mailbox, subject: "Verify your mailbox", text: letter(fresh, endpoint) })
         const challenge: Challenge = {
           type: "email",
           recordName: mailbox,

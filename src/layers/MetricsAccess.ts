@@ -1,7 +1,7 @@
 /**
  * Who reads /metrics: whoever has the token; without one everybody where the service is tried out, and nobody in production.
  */
-import type { MetricsAccess } from "../../domain/platform/MetricsAccess.ts"
+import type { MetricsAccess } from "../../adapters/http/pipeline/MetricsAccess.ts"
 import type { AppConfig } from "../config/AppConfig.ts"
 
 export const metricsAccess = (config: Pick<AppConfig, "profile" | "METRICS_TOKEN">): MetricsAccess =>

@@ -25,7 +25,7 @@ import * as PdfInvoicePrinter from "../../adapters/pdf/PdfInvoicePrinter.ts"
 import * as BoundedRateLimiterStore from "../../adapters/memory/accounts/BoundedRateLimiterStore.ts"
 import { EmbeddedPostgres } from "../../adapters/sql/embedded/EmbeddedPostgres.ts"
 import { OperatorKey } from "../../domain/accounts/Authentication.ts"
-import { MetricsAccess } from "../../domain/platform/MetricsAccess.ts"
+import { MetricsAccess } from "../../adapters/http/pipeline/MetricsAccess.ts"
 import { RateLimitPolicy } from "../../domain/accounts/RateLimitPolicy.ts"
 import { DiskWatch, makeDiskWatch } from "../../domain/platform/DiskWatch.ts"
 import { OutsideProbes } from "../../domain/platform/Health.ts"
@@ -35,6 +35,7 @@ import { LogHome } from "../../domain/log/Sequencer.ts"
 import { ChargebackLiability } from "../../domain/payments/Chargebacks.ts"
 import { NewAccountLoadLimit } from "../../domain/payments/LoadLimit.ts"
 import { CheckoutReturn, makeMismatchTally, MismatchTally } from "../../domain/payments/Loads.ts"
+import { VerificationEndpoint } from "../../domain/trust/Challenge.ts"
 import { CallsInFlightMax } from "../../domain/metering/CallsInFlight.ts"
 import { CallTally, makeCallTally } from "../../domain/metering/CallTally.ts"
 import { ProviderSecrets } from "../../domain/metering/ProviderSecrets.ts"
@@ -93,6 +94,7 @@ const references = (config: AppConfig) => {
       retriesMax: valueOf(config, "UPSTREAM_RETRIES"),
       totalMs: UPSTREAM_TOTAL_MS
     }),
+    Layer.succeed(VerificationEndpoint, `POST ${baseUrlOf(config)}/api/v1/market/providers/verify`),
     Layer.succeed(CheckoutReturn, {
       successUrl: `${baseUrlOf(config)}/developers/dashboard?load=success`,
       cancelUrl: `${baseUrlOf(config)}/developers/dashboard?load=cancelled`

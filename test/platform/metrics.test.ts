@@ -4,7 +4,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { RouteMeter } from "../../adapters/http/pipeline/HttpMetrics.ts"
-import { admit } from "../../domain/platform/MetricsAccess.ts"
+import { admit } from "../../adapters/http/pipeline/MetricsAccess.ts"
 import { BOUNDS_S } from "../../domain/shared/Histogram.ts"
 import { metricsAccess } from "../../src/layers/MetricsAccess.ts"
 import { everyEndpoint } from "../support/EndpointTable.ts"

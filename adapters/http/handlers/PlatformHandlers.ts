@@ -2,7 +2,7 @@
  * Health, counts and the schema over HTTP.
  */
 import { DateTime, Duration, Effect } from "effect"
-import { Health } from "../../../domain/platform/Health.ts"
+import { APPLY_MIGRATIONS, Health } from "../../../domain/platform/Health.ts"
 import { PlatformStats } from "../../../domain/platform/PlatformStats.ts"
 import { SchemaKeeper } from "../../../domain/platform/SchemaKeeper.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
@@ -13,8 +13,9 @@ import { route } from "../pipeline/Route.ts"
 import { limiterProbe } from "./LimiterProbe.ts"
 
 const { endpoints } = PlatformApi
+const INIT = "POST /api/v1/init applies the pending migrations."
 
-/** Nobody limits how often it is asked, so the store is asked once for all of them. */
+/** Its callers are not rate limited: the store is asked once a second at most. */
 const READY_TTL = Duration.seconds(1)
 
 export const platformRoutes = Effect.gen(function* () {
@@ -39,7 +40,11 @@ export const platformRoutes = Effect.gen(function* () {
           checks: Object.fromEntries(
             report.checks.map(({ latencyMs, message, name, status }) => [
               name,
-              { status, latency_ms: latencyMs, ...(message === undefined ? {} : { message }) }
+              {
+                status,
+                latency_ms: latencyMs,
+                ...(message === undefined ? {} : { message: message.replace(APPLY_MIGRATIONS, INIT) })
+              }
             ])
           )
         }

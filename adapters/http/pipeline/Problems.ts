@@ -1,5 +1,5 @@
 /**
- * A refusal as the problem that goes out (RFC 9457), and the problems that are nobody's refusal.
+ * Problem documents (RFC 9457), and the problems that come from no typed failure.
  */
 import { type ProblemCode, type ProblemStatus, problemType, titles } from "../api/Problem.ts"
 import type { Fault } from "./Failures.ts"
@@ -14,23 +14,17 @@ export interface Problem {
   readonly extra?: Readonly<Record<string, unknown>>
 }
 
-/** A row for each error of a subject; an error without one does not compile. The message is the error's own. */
-export type ProblemTable<Errors extends { readonly _tag: string }> = {
-  readonly [E in Errors as E["_tag"]]: (error: E, baseUrl: string) => Omit<Problem, "message">
-}
-
-/** A defect: whatever it was, the caller learns only that it was ours, and the id to ask about. */
+/** A defect. Its cause is in the log, under the request id. */
 export const internalError: Problem = {
   status: 500,
   code: "INTERNAL_ERROR",
   message: "Something went wrong on our side. Nothing was charged twice; the request id names the case."
 }
 
-/** The store does not answer. */
+/** The store does not answer. The connection may have broken after the work was done. */
 export const unavailable: Problem = {
   status: 503,
   code: "UNAVAILABLE",
-  // Its connection may have broken after the work was done.
   message:
     "The service cannot reach its database at the moment. Try again in a few seconds: what is sent again with the same " +
     "Idempotency-Key is done once.",

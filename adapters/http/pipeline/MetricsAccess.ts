@@ -1,14 +1,13 @@
 /**
- * Who may read the figures of a node. Everybody unless configuration says otherwise: a program that embeds the service
- * decides itself what stands in front of it.
+ * Who may read the metrics of a node. Open by default: a program that embeds the service decides what protects them.
  */
 import { Context, Effect, Redacted, Schema } from "effect"
-import { isSameText } from "../shared/SameText.ts"
+import { isSameText } from "../../../domain/shared/SameText.ts"
 
-/** Closed: to everybody, until there is a token. */
+/** `closed`: to everyone, until a token is configured. */
 export type MetricsAccess = "open" | "closed" | Redacted.Redacted
 
-export const MetricsAccess = Context.Reference<MetricsAccess>("agent-tool-billing/domain/platform/MetricsAccess", {
+export const MetricsAccess = Context.Reference<MetricsAccess>("agent-tool-billing/adapters/http/MetricsAccess", {
   defaultValue: () => "open"
 })
 
@@ -18,7 +17,7 @@ export class MetricsRefused extends Schema.TaggedError<MetricsRefused>()("Metric
   override get message() {
     return this.hasToken
       ? "Send Authorization: Bearer <METRICS_TOKEN>."
-      : "These figures are closed until the operator configures METRICS_TOKEN."
+      : "These metrics are closed until the operator configures METRICS_TOKEN."
   }
 }
 

@@ -1,0 +1,73 @@
+/**
+ * Why an account, a key or a tool cannot be registered or changed as asked, and who is not let in.
+ */
+import type { Unauthorized } from "../../../../domain/accounts/Authentication.ts"
+import type { EndpointBlocked } from "../../../../domain/accounts/EndpointGuard.ts"
+import type { HandleRefusal } from "../../../../domain/accounts/Handles.ts"
+import type { ExpiryInThePast, KeyNotFound, LastKey, TooManyKeys } from "../../../../domain/accounts/Keys.ts"
+import type { AlreadyRegistered, ToolsRefused } from "../../../../domain/accounts/Registration.ts"
+import type { ToolNotYours } from "../../../../domain/catalog/Catalog.ts"
+import { FAULTS_MAX, type NoToolRegistered, type WrongRole } from "../Failures.ts"
+import type { MetricsRefused } from "../MetricsAccess.ts"
+import {
+  duplicate,
+  forbidden,
+  invalid,
+  invalidField,
+  notFound,
+  type ProblemRow,
+  type ProblemTable
+} from "./ProblemTable.ts"
+
+export type AccountError =
+  | AlreadyRegistered
+  | EndpointBlocked
+  | ExpiryInThePast
+  | HandleRefusal
+  | KeyNotFound
+  | LastKey
+  | MetricsRefused
+  | NoToolRegistered
+  | ToolNotYours
+  | ToolsRefused
+  | TooManyKeys
+  | Unauthorized
+  | WrongRole
+
+export const accountProblems: ProblemTable<AccountError> = {
+  AlreadyRegistered: duplicate("POST /api/v1/market/keys creates a key."),
+  EndpointBlocked: (e) => ({ ...invalidField("endpoint_url")(e), code: "BLOCKED_ENDPOINT" }),
+  ExpiryInThePast: invalidField("expires_at"),
+  HandleRefused: invalidField("handle"),
+  HandleTaken: duplicate(),
+  KeyNotFound: notFound("GET /api/v1/market/keys lists your keys."),
+  LastKey: duplicate(),
+  MetricsRefused: () => unauthorized,
+  NoToolRegistered: (e) => ({
+    status: 422,
+    code: "VALIDATION_ERROR",
+    details: e.tools.flatMap(faultsOfTool).slice(0, FAULTS_MAX),
+    extra: {
+      registered: 0,
+      errors: e.tools.length,
+      tools: [],
+      tool_errors: e.tools.map(({ tool_name, error }) => ({ tool_name, error }))
+    }
+  }),
+  ToolNotYours: notFound("GET /api/v1/market/tools lists yours."),
+  ToolsRefused: (e) => ({
+    status: 422,
+    code: "VALIDATION_ERROR",
+    details: e.tools.map((tool) => ({ path: ["tools", tool.index], message: `${tool.tool_name}: ${tool.error}` }))
+  }),
+  TooManyKeys: invalid(),
+  Unauthorized: () => unauthorized,
+  WrongRole: forbidden()
+}
+
+const unauthorized: ProblemRow = { status: 401, code: "UNAUTHORIZED", headers: { "www-authenticate": "Bearer" } }
+
+const faultsOfTool = ({ error, faults, index, tool_name: name }: NoToolRegistered["tools"][number]) =>
+  faults === undefined
+    ? [{ path: ["tools", index], message: `${name}: ${error}` }]
+    : faults.map(({ message, path }) => ({ path: ["tools", index, ...path], message }))

@@ -1,0 +1,149 @@
+/**
+ * Why a call is not made or not answered.
+ */
+import type {
+  BudgetExceeded,
+  CallConflict,
+  CallInFlight,
+  InsufficientFunds,
+  CapRequired,
+  InvalidArguments,
+  PriceChanged,
+  PriceVersionChanged
+} from "../../../../domain/metering/CallRefusals.ts"
+import type { SchemaBudgetSpent } from "../../../../domain/catalog/JsonSchemas.ts"
+import type { CallOverdue } from "../../../../domain/metering/CallEndings.ts"
+import type { TooManyCallsInFlight } from "../../../../domain/metering/CallsInFlight.ts"
+import type { AnswerNotKept } from "../../../../domain/metering/LeftAnswers.ts"
+import type { CallTimeRefused, CostTooHigh, NotYours } from "../../../../domain/metering/DirectMetering.ts"
+import type { NoGrant } from "../../../../domain/metering/Reservations.ts"
+import type { TooManyPins } from "../../../../domain/metering/NamePins.ts"
+import type { ToolAmbiguous, ToolNotFound, ToolWithdrawn } from "../../../../domain/metering/ToolDirectory.ts"
+import { Microcents, toCents } from "../../../../domain/shared/Microcents.ts"
+import {
+  forbidden,
+  inFlight,
+  invalidField,
+  keyConflict,
+  limitReached,
+  notFound,
+  type ProblemRow,
+  type ProblemTable,
+  unavailableFor
+} from "./ProblemTable.ts"
+
+export type CallError =
+  | AnswerNotKept
+  | BudgetExceeded
+  | CallConflict
+  | CallInFlight
+  | CallOverdue
+  | CallTimeRefused
+  | CapRequired
+  | CostTooHigh
+  | InsufficientFunds
+  | InvalidArguments
+  | PriceChanged
+  | PriceVersionChanged
+  | SchemaBudgetSpent
+  | TooManyCallsInFlight
+  | TooManyPins
+  | ToolAmbiguous
+  | ToolNotFound
+  | ToolWithdrawn
+  | NoGrant
+  | NotYours
+
+const OVERDUE_RETRY_AFTER_SECONDS = 5
+
+export const callProblems: ProblemTable<CallError> = {
+  AnswerNotKept: (e) => ({
+    status: 410,
+    code: "ANSWER_NOT_KEPT",
+    extra: {
+      outcome: e.outcome,
+      cost_cents: toCents(Microcents.make(e.costMicrocents)),
+      cost_microcents: Number(e.costMicrocents),
+      receipt_id: e.receiptId
+    }
+  }),
+  BudgetExceeded: (e) => ({
+    status: 402,
+    code: "BUDGET_EXCEEDED",
+    extra: {
+      budget_id: e.budgetId,
+      cap_microcents: Number(e.capMicrocents),
+      left_microcents: Number(e.leftMicrocents),
+      resets_at: e.resetsAt ?? null
+    }
+  }),
+  CallConflict: keyConflict(),
+  CallInFlight: inFlight,
+  CallOverdue: (e) => {
+    const { extra, ...problem } = unavailableFor(OVERDUE_RETRY_AFTER_SECONDS)
+    return {
+      ...problem,
+      extra: { ...extra, outcome: "error", cost_cents: 0, cost_microcents: 0, receipt_id: e.receiptId }
+    }
+  },
+  CallTimeRefused: invalidField("timestamp"),
+  CapRequired: (e) => ({
+    status: 422,
+    code: "CAP_REQUIRED",
+    hint: "POST /api/v1/market/default-cap sets a default.",
+    extra: {
+      price_microcents: Number(e.priceMicrocents),
+      max_cost_microcents: Number(e.maxCostMicrocents)
+    }
+  }),
+  CostTooHigh: invalidField("cost_microcents"),
+  InsufficientFunds: (e, baseUrl) => ({
+    status: 402,
+    code: "INSUFFICIENT_FUNDS",
+    hint: `Add funds at ${baseUrl}/api/market/balance/load.`,
+    extra: {
+      cost_microcents: Number(e.costMicrocents),
+      cost_cents: toCents(e.costMicrocents),
+      balance_microcents: Number(e.balanceMicrocents),
+      balance_cents: toCents(e.balanceMicrocents),
+      load_balance_url: `${baseUrl}/api/market/balance/load`
+    }
+  }),
+  InvalidArguments: (e) => ({
+    status: 422,
+    code: "VALIDATION_ERROR",
+    details: e.violations.map(({ path, message }) => ({ path: ["input", ...path], message }))
+  }),
+  PriceChanged: (e) => priceChanged(e),
+  PriceVersionChanged: (e) => priceChanged(e),
+  SchemaBudgetSpent: (e) => unavailableFor(e.retryAfterSeconds),
+  TooManyCallsInFlight: (e) =>
+    limitReached(e.max, e.retryAfterSeconds, e.retryAfterSeconds, {
+      limit: "calls_in_flight",
+      calls_in_flight_max: e.max
+    }),
+  TooManyPins: invalidField("tool_name"),
+  ToolAmbiguous: (e) => ({ status: 409, code: "DUPLICATE", extra: { candidates: e.candidates } }),
+  ToolNotFound: notFound("GET /api/market/catalog lists all tools."),
+  ToolWithdrawn: (e) => ({
+    status: 410,
+    code: "TOOL_WITHDRAWN",
+    extra: { tool_id: e.toolId, withdrawn_at: e.since }
+  }),
+  NoGrant: (e) => ({
+    status: 403,
+    code: "FORBIDDEN",
+    ...(e.reason === "none" ? { hint: "The consumer gives one with POST /api/v1/market/grants." } : {})
+  }),
+  NotYours: forbidden()
+}
+
+const priceChanged = (e: PriceChanged | PriceVersionChanged): ProblemRow => ({
+  status: 409,
+  code: "PRICE_CHANGED",
+  extra: {
+    price_microcents: Number(e.priceMicrocents),
+    max_cost_microcents: Number(e.maxCostMicrocents),
+    price_version: e.priceVersion
+  }
+})

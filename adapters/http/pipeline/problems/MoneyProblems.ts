@@ -1,0 +1,116 @@
+/**
+ * Why money cannot be spent, loaded, withdrawn, paid out or booked as asked.
+ */
+import type { CreditRefused, InvoiceNotFound, MonthNotOver } from "../../../../domain/invoices/Invoicing.ts"
+import type { BudgetNotFound, TooManyBudgets } from "../../../../domain/ledger/Budgets.ts"
+import type { DuplicateReference } from "../../../../domain/ledger/LedgerStore.ts"
+import type { FundsTooLow, NoSuchLoss } from "../../../../domain/ledger/PlatformFunds.ts"
+import type { AccountFrozen } from "../../../../domain/metering/CallRefusals.ts"
+import type { GrantNotFound, TooManyGrants, UnknownProvider } from "../../../../domain/metering/Grants.ts"
+import type { RecoveredByChargeback } from "../../../../domain/payments/ChargebackRecoveries.ts"
+import type { LoadLimitReached } from "../../../../domain/payments/LoadLimit.ts"
+import type {
+  PaymentFailed,
+  PaymentsNotConfigured,
+  UntrustedEvent
+} from "../../../../domain/payments/PaymentGateway.ts"
+import type { DebtOutstanding, NotWithdrawable } from "../../../../domain/payments/Withdrawals.ts"
+import { type BelowMinimum, type NotOnboarded, PAYOUT_CENTS_MIN } from "../../../../domain/payouts/Payouts.ts"
+import { toCents } from "../../../../domain/shared/Microcents.ts"
+import {
+  duplicate,
+  invalid,
+  invalidField,
+  notConfigured,
+  notFound,
+  type ProblemTable,
+  providerError
+} from "./ProblemTable.ts"
+
+export type MoneyError =
+  | AccountFrozen
+  | BelowMinimum
+  | BudgetNotFound
+  | CreditRefused
+  | DebtOutstanding
+  | DuplicateReference
+  | FundsTooLow
+  | GrantNotFound
+  | InvoiceNotFound
+  | LoadLimitReached
+  | MonthNotOver
+  | NoSuchLoss
+  | NotOnboarded
+  | NotWithdrawable
+  | PaymentFailed
+  | PaymentsNotConfigured
+  | RecoveredByChargeback
+  | TooManyBudgets
+  | TooManyGrants
+  | UnknownProvider
+  | UntrustedEvent
+
+export const moneyProblems: ProblemTable<MoneyError> = {
+  AccountFrozen: () => ({
+    status: 403,
+    code: "ACCOUNT_FROZEN",
+    hint: "GET /api/v1/market/balance shows the reason; POST /api/market/balance/load pays a debt."
+  }),
+  BelowMinimum: (e) => ({
+    status: 422,
+    code: "BELOW_MINIMUM",
+    hint: "GET /api/market/payouts shows when your earnings become available.",
+    extra: { minimum_cents: PAYOUT_CENTS_MIN, payout_balance_cents: e.balanceCents }
+  }),
+  BudgetNotFound: notFound("GET /api/v1/market/budgets lists yours."),
+  CreditRefused: invalidField("amount_microcents"),
+  DebtOutstanding: (e) => ({
+    status: 409,
+    code: "DEBT_OUTSTANDING",
+    hint: "POST /api/market/balance/load pays it.",
+    extra: { owed_cents: e.owedCents }
+  }),
+  DuplicateReference: duplicate(),
+  FundsTooLow: (e) => ({
+    status: 409,
+    code: "INSUFFICIENT_PLATFORM_FUNDS",
+    extra: {
+      needed_microcents: Number(e.neededMicrocents),
+      platform_funds_microcents: Number(e.availableMicrocents),
+      platform_funds_cents: toCents(e.availableMicrocents)
+    }
+  }),
+  GrantNotFound: notFound("GET /api/v1/market/grants lists yours."),
+  InvoiceNotFound: notFound("GET /api/v1/market/invoices lists yours."),
+  LoadLimitReached: (e) => ({
+    status: 422,
+    code: "LOAD_LIMIT_REACHED",
+    details: [{ path: ["amount_cents"], message: e.message }],
+    extra: { limit_cents: e.limitCents, left_cents: e.leftCents, retry_at: e.retryAt }
+  }),
+  MonthNotOver: invalidField("month"),
+  NoSuchLoss: invalidField("amount_cents"),
+  NotOnboarded: (_, baseUrl) => ({
+    status: 422,
+    code: "VALIDATION_ERROR",
+    hint: "POST /api/market/connect gives the link.",
+    extra: { connect_url: `${baseUrl}/api/market/connect` }
+  }),
+  NotWithdrawable: (e) => ({
+    status: 422,
+    code: "NOT_WITHDRAWABLE",
+    details: [{ path: ["amount_cents"], message: e.message }],
+    extra: { withdrawable_cents: e.withdrawableCents }
+  }),
+  PaymentFailed: providerError(),
+  PaymentsNotConfigured: notConfigured(),
+  RecoveredByChargeback: (e) => ({
+    status: 409,
+    code: "RECOVERED_BY_CHARGEBACK",
+    extra: { chargeback_id: e.chargebackId }
+  }),
+  TooManyBudgets: invalid(),
+  TooManyGrants: invalid(),
+  UnknownProvider: invalidField("provider_id"),
+  UntrustedEvent: () => ({ status: 400, code: "BAD_REQUEST" })
+}

@@ -1,0 +1,79 @@
+/**
+ * How an error of the domain becomes a problem: a row for each error with status, code, and what a client may do next over
+ * HTTP. The message is the error's own.
+ */
+import type { Problem } from "../Problems.ts"
+
+/** `hint`: where to look or what to call next; appended to the message. */
+export type ProblemRow = Omit<Problem, "message"> & { readonly hint?: string }
+
+/** An error without a row does not compile. */
+export type ProblemTable<Errors extends { readonly _tag: string }> = {
+  readonly [E in Errors as E["_tag"]]: (error: E, baseUrl: string) => ProblemRow
+}
+
+const row =
+  (status: Problem["status"], code: Problem["code"]) =>
+  (hint?: string): (() => ProblemRow) => {
+    const same = hint === undefined ? { status, code } : { status, code, hint }
+    return () => same
+  }
+
+export const forbidden = row(403, "FORBIDDEN")
+export const notFound = row(404, "NOT_FOUND")
+export const duplicate = row(409, "DUPLICATE")
+export const keyConflict = row(409, "IDEMPOTENCY_CONFLICT")
+export const invalid = row(422, "VALIDATION_ERROR")
+export const providerError = row(502, "PROVIDER_ERROR")
+export const notConfigured = row(503, "NOT_CONFIGURED")
+
+export const invalidField =
+  (...path: ReadonlyArray<string>) =>
+  ({ message }: { readonly message: string }): ProblemRow => ({
+    status: 422,
+    code: "VALIDATION_ERROR",
+    details: [{ path, message }]
+  })
+
+export const retryAfter = (seconds: number) => ({
+  headers: { "retry-after": String(seconds) },
+  extra: { retry_after_seconds: seconds }
+})
+
+export const unavailableFor = (seconds: number): ProblemRow => ({
+  status: 503,
+  code: "UNAVAILABLE",
+  ...retryAfter(seconds)
+})
+
+export const inFlight = (error: { readonly retryAfterSeconds: number }): ProblemRow => ({
+  status: 409,
+  code: "IDEMPOTENCY_CONFLICT",
+  ...retryAfter(error.retryAfterSeconds)
+})
+
+/** Too many of something in a time that is not a minute: no `X-RateLimit-Remaining`. */
+export const tooMany = (limit: number, retryAfterSeconds: number): ProblemRow => ({
+  status: 429,
+  code: "RATE_LIMITED",
+  headers: { "retry-after": String(retryAfterSeconds), "x-ratelimit-limit": String(limit) },
+  extra: { retry_after_seconds: retryAfterSeconds }
+})
+
+/** A limit that is used up; all of it is back after `resetSeconds`. */
+export const limitReached = (
+  limit: number,
+  retryAfterSeconds: number,
+  resetSeconds: number,
+  extra: Readonly<Record<string, unknown>> = {}
+): ProblemRow => ({
+  status: 429,
+  code: "RATE_LIMITED",
+  headers: {
+    "retry-after": String(retryAfterSeconds),
+    "x-ratelimit-limit": String(limit),
+    "x-ratelimit-remaining": "0",
+    "x-ratelimit-reset": String(resetSeconds)
+  },
+  extra: { retry_after_seconds: retryAfterSeconds, ...extra }
+})

@@ -1,0 +1,58 @@
+/**
+ * What is wrong with a request itself, before any rule of the domain is asked.
+ */
+import type { IdempotencyConflict } from "../../../../domain/shared/Idempotency.ts"
+import type { IdempotencyInFlight } from "../../../../domain/shared/IdempotencyStore.ts"
+import type {
+  BadRequest,
+  MethodNotAllowed,
+  NotFound,
+  NotInTime,
+  PathRefused,
+  PayloadTooLarge,
+  RateLimited,
+  RouteNotFound,
+  UnsupportedMediaType,
+  ValidationFailed
+} from "../Failures.ts"
+import { inFlight, keyConflict, limitReached, notFound, type ProblemTable, unavailableFor } from "./ProblemTable.ts"
+
+export type RequestError =
+  | BadRequest
+  | IdempotencyConflict
+  | IdempotencyInFlight
+  | MethodNotAllowed
+  | NotFound
+  | NotInTime
+  | PathRefused
+  | PayloadTooLarge
+  | RateLimited
+  | RouteNotFound
+  | UnsupportedMediaType
+  | ValidationFailed
+
+/** For a database that does not answer. */
+const LATE_RETRY_AFTER_SECONDS = 5
+
+export const requestProblems: ProblemTable<RequestError> = {
+  BadRequest: (e) => ({
+    status: 400,
+    code: "BAD_REQUEST",
+    ...(e.faults === undefined ? {} : { details: e.faults })
+  }),
+  IdempotencyConflict: keyConflict(),
+  IdempotencyInFlight: inFlight,
+  MethodNotAllowed: (e) => ({ status: 405, code: "METHOD_NOT_ALLOWED", headers: { allow: e.allow.join(", ") } }),
+  NotFound: notFound(),
+  NotInTime: () => unavailableFor(LATE_RETRY_AFTER_SECONDS),
+  PathRefused: (e) => ({ status: 404, code: "NOT_FOUND", details: e.faults }),
+  PayloadTooLarge: () => ({ status: 413, code: "PAYLOAD_TOO_LARGE", headers: { connection: "close" } }),
+  RateLimited: (e) => limitReached(e.limit, e.retryAfterSeconds, e.resetAfterSeconds),
+  RouteNotFound: notFound(),
+  UnsupportedMediaType: () => ({
+    status: 415,
+    code: "UNSUPPORTED_MEDIA_TYPE",
+    headers: { accept: "application/json" }
+  }),
+  ValidationFailed: (e) => ({ status: 422, code: "VALIDATION_ERROR", details: e.faults })
+}

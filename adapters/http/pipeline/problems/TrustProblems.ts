@@ -1,0 +1,78 @@
+/**
+ * Why verification, a dispute or the log rejects a request.
+ */
+import type { LogUnknown, NotLoggedYet, ReceiptUnknown, TreeSizeUnknown } from "../../../../domain/log/ReceiptLog.ts"
+import {
+  type AlreadyDisputed,
+  FILED_PER_DAY_MAX,
+  type FilingTooLate,
+  type NotAParty,
+  OPEN_WITH_BAD_RECORD_MAX,
+  type TooManyDisputes
+} from "../../../../domain/trust/DisputeFilings.ts"
+import type {
+  AlreadyDecided,
+  CreditBeyondCost,
+  DisputeNotFound,
+  NoSuchReceipt,
+  NotToAnswer
+} from "../../../../domain/trust/DisputeRefusals.ts"
+import type { MailFailed, MailNotConfigured } from "../../../../domain/trust/Mailer.ts"
+import type { ProviderUnknown } from "../../../../domain/trust/ProviderTrust.ts"
+import { MAILS_PER_DAY_MAX, type TooManyMails } from "../../../../domain/trust/MailLimit.ts"
+import type { SubjectRefused, TooManyAttempts } from "../../../../domain/trust/Verification.ts"
+import {
+  duplicate,
+  forbidden,
+  invalidField,
+  notConfigured,
+  notFound,
+  type ProblemTable,
+  providerError,
+  tooMany,
+  unavailableFor
+} from "./ProblemTable.ts"
+
+export type TrustError =
+  | AlreadyDecided
+  | AlreadyDisputed
+  | CreditBeyondCost
+  | DisputeNotFound
+  | FilingTooLate
+  | LogUnknown
+  | MailFailed
+  | MailNotConfigured
+  | NoSuchReceipt
+  | NotAParty
+  | NotLoggedYet
+  | NotToAnswer
+  | ProviderUnknown
+  | ReceiptUnknown
+  | SubjectRefused
+  | TooManyAttempts
+  | TooManyMails
+  | TooManyDisputes
+  | TreeSizeUnknown
+
+export const trustProblems: ProblemTable<TrustError> = {
+  AlreadyDecided: duplicate(),
+  AlreadyDisputed: duplicate(),
+  CreditBeyondCost: invalidField("amount_microcents"),
+  DisputeNotFound: notFound(),
+  FilingTooLate: invalidField("receipt_id"),
+  LogUnknown: notFound(),
+  MailFailed: providerError(),
+  MailNotConfigured: notConfigured(),
+  NoSuchReceipt: notFound(),
+  NotAParty: forbidden(),
+  NotLoggedYet: () => unavailableFor(1),
+  NotToAnswer: duplicate(),
+  ProviderUnknown: notFound(),
+  ReceiptUnknown: notFound(),
+  SubjectRefused: (e) => invalidField(e.field)(e),
+  TooManyAttempts: (e) => tooMany(e.limit, e.retryAfterSeconds),
+  TooManyMails: (e) => tooMany(MAILS_PER_DAY_MAX, e.retryAfterSeconds),
+  TooManyDisputes: (e) =>
+    tooMany(e.limit === "a_day" ? FILED_PER_DAY_MAX : OPEN_WITH_BAD_RECORD_MAX, e.retryAfterSeconds),
+  TreeSizeUnknown: invalidField("tree_size")
+}
