@@ -11,6 +11,7 @@ import { type Link, postHeaders, sessionHeaders, toolCallBody } from "./Protocol
 import { repairOf } from "./Repair.ts"
 import { fault, type Reply } from "./Reply.ts"
 import { appendParameterHeaders } from "./ToolHeaders.ts"
+import { currentTraceparent } from "./Traceparent.ts"
 
 /** What is counted over all attempts of a call. */
 export interface Tally {
@@ -93,7 +94,8 @@ const callOver = Effect.fnUntraced(function* (
     if (parameters === "invalid") return invalidTool
     if (parameters !== undefined) appendParameterHeaders(headers, parameters, call.arguments)
   }
-  if (call.traceparent !== undefined) headers.push("traceparent", call.traceparent)
+  const traceparent = currentTraceparent()
+  if (traceparent !== undefined) headers.push("traceparent", traceparent)
   if (call.maxCost !== undefined) headers.push("x-market-max-cost-microcents", String(call.maxCost))
   const id = endpoint.nextId()
   const body = toolCallBody(

@@ -5,7 +5,7 @@ import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import type { Receipt } from "../receipts/Receipt.ts"
 import type { ConsumerId, ReceiptId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
-import type { CallIdempotency, StoredAnswer } from "./CallStore.ts"
+import type { CallIdempotency, KeptResult } from "./CallStore.ts"
 import type { Agreement } from "./CallTerms.ts"
 import type { ToolReference } from "./ToolDirectory.ts"
 import type { ToolProgress, UpstreamAnswer } from "./ToolUpstream.ts"
@@ -48,5 +48,5 @@ export interface CallReport {
 }
 
 export type CallOutcome =
-  | { readonly _tag: "Settled"; readonly report: CallReport; readonly answer: StoredAnswer }
-  | { readonly _tag: "Replayed"; readonly answer: StoredAnswer }
+  | { readonly _tag: "Settled"; readonly report: CallReport; readonly answer: KeptResult }
+  | { readonly _tag: "Replayed"; readonly answer: KeptResult }

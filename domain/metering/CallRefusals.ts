@@ -7,7 +7,7 @@ import type { ConsumerId } from "../shared/Ids.ts"
 import { formatPrice, type Microcents, zero } from "../shared/Microcents.ts"
 import type { TooManyCallsInFlight } from "./CallsInFlight.ts"
 import type { AnswerNotKept } from "./LeftAnswers.ts"
-import type { CallIdempotency, CallStore, Opened, StoredAnswer } from "./CallStore.ts"
+import type { CallIdempotency, CallStore, Opened, KeptResult } from "./CallStore.ts"
 import type { ToolUnresolved } from "./ToolDirectory.ts"
 
 export class PriceChanged extends Schema.TaggedError<PriceChanged>()("PriceChanged", {
@@ -123,7 +123,7 @@ export const refusalOf = (
   opened: Exclude<Opened, { _tag: "Opened" }>,
   holdAmount: Microcents
 ): Effect.Effect<
-  { readonly _tag: "Replayed"; readonly answer: StoredAnswer },
+  { readonly _tag: "Replayed"; readonly answer: KeptResult },
   InsufficientFunds | BudgetExceeded | AccountFrozen | CallConflict | CallInFlight
 > => {
   switch (opened._tag) {

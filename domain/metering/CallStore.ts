@@ -35,8 +35,8 @@ export interface CallIdempotency {
   readonly requestHash: string
 }
 
-/** The answer that a replay gets, word for word. */
-export interface StoredAnswer {
+/** The result of a call as the adapter rendered it, kept under an Idempotency-Key: a replay gets it byte for byte. */
+export interface KeptResult {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
@@ -62,7 +62,7 @@ export type Opened =
     }
   /** Nothing is held while the account is frozen, whatever the call costs. */
   | { readonly _tag: "AccountFrozen" }
-  | { readonly _tag: "Replay"; readonly answer: StoredAnswer }
+  | { readonly _tag: "Replay"; readonly answer: KeptResult }
   | { readonly _tag: "IdempotencyConflict" }
   | { readonly _tag: "InFlight"; readonly invocationId: ReceiptId }
 
@@ -92,7 +92,7 @@ export interface CloseCall {
    * What a replay gets, where the call came with a key. Undefined sets the key of a call that cost nothing free again:
    * the next request with it is a new call. The key of a call that cost something is never free again.
    */
-  readonly answer: StoredAnswer | undefined
+  readonly answer: KeptResult | undefined
 }
 
 /** For the figures: whether the proxy made the call and the free tier covered it. */

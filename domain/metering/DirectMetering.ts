@@ -10,7 +10,7 @@ import { ConsumerId, type ProviderId, type ReceiptId, receiptIdOf } from "../sha
 import { type Microcents, zero } from "../shared/Microcents.ts"
 import { format } from "../shared/Timestamp.ts"
 import type { CallOverdue } from "./CallEndings.ts"
-import { CallStore, type StoredAnswer } from "./CallStore.ts"
+import { CallStore, type KeptResult } from "./CallStore.ts"
 import {
   type AccountFrozen,
   asBefore,
@@ -73,7 +73,7 @@ const CLOCK_SKEW = Duration.minutes(5)
 export class DirectMetering extends Context.Service<
   DirectMetering,
   {
-    record(request: MeterRequest, render: (metered: Metered) => StoredAnswer): Effect.Effect<MeterOutcome, MeterRefused>
+    record(request: MeterRequest, render: (metered: Metered) => KeptResult): Effect.Effect<MeterOutcome, MeterRefused>
   }
 >()("agent-tool-billing/domain/metering/DirectMetering") {
   static readonly layer = Layer.effect(
@@ -119,7 +119,7 @@ export class DirectMetering extends Context.Service<
 
       const recordNow = Effect.fn("DirectMetering.record")(function* (
         request: MeterRequest,
-        render: (metered: Metered) => StoredAnswer
+        render: (metered: Metered) => KeptResult
       ) {
         const now = yield* DateTime.now
         const calledAt = request.calledAt ?? now
@@ -162,7 +162,7 @@ export class DirectMetering extends Context.Service<
 
       const record = (
         request: MeterRequest,
-        render: (metered: Metered) => StoredAnswer
+        render: (metered: Metered) => KeptResult
       ): Effect.Effect<MeterOutcome, MeterRefused> => {
         const { caller, idempotency } = request
         if (idempotency === undefined) return recordNow(request, render)

@@ -8,7 +8,7 @@ import type { Receipt } from "../receipts/Receipt.ts"
 import { type ConsumerId, ReceiptId } from "../shared/Ids.ts"
 import { Microcents } from "../shared/Microcents.ts"
 import { monotonicMs } from "../shared/Monotonic.ts"
-import type { StoredAnswer } from "./CallStore.ts"
+import type { KeptResult } from "./CallStore.ts"
 
 export const LEFT_ANSWER_MS_MAX = 10 * 60_000
 /** Per account and node, over as long as they are kept. */
@@ -28,7 +28,7 @@ export class AnswerNotKept extends Schema.TaggedError<AnswerNotKept>()("AnswerNo
 const MARK = "left"
 
 /** `keptUntilMs` 0: not at all. */
-export const leftAnswer = (rendered: StoredAnswer, receipt: Receipt, keptUntilMs: number): StoredAnswer => {
+export const leftAnswer = (rendered: KeptResult, receipt: Receipt, keptUntilMs: number): KeptResult => {
   const mark = [keptUntilMs, receipt.receipt_id, receipt.status, receipt.cost_microcents].join(" ")
   return keptUntilMs === 0
     ? { status: rendered.status, headers: { [MARK]: mark }, body: "" }
@@ -36,10 +36,10 @@ export const leftAnswer = (rendered: StoredAnswer, receipt: Receipt, keptUntilMs
 }
 
 /** Of a call whose caller had left. */
-export const isLeft = ({ headers }: StoredAnswer): boolean => headers[MARK] !== undefined
+export const isLeft = ({ headers }: KeptResult): boolean => headers[MARK] !== undefined
 
 /** What a replay gets of a stored answer. */
-export const asKept = (answer: StoredAnswer, nowMs: number): Effect.Effect<StoredAnswer, AnswerNotKept> => {
+export const asKept = (answer: KeptResult, nowMs: number): Effect.Effect<KeptResult, AnswerNotKept> => {
   const { [MARK]: mark, ...headers } = answer.headers
   if (mark === undefined) return Effect.succeed(answer)
   const [untilMs, receiptId, outcome, cost] = mark.split(" ")

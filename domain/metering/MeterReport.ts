@@ -7,7 +7,7 @@ import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import type { Receipt } from "../receipts/Receipt.ts"
 import type { ConsumerId, ReceiptId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
-import type { CallIdempotency, StoredAnswer } from "./CallStore.ts"
+import type { CallIdempotency, KeptResult } from "./CallStore.ts"
 import type { ToolReference } from "./ToolDirectory.ts"
 import type { CallStatus } from "./ToolUpstream.ts"
 
@@ -34,5 +34,5 @@ export interface Metered {
 }
 
 export type MeterOutcome =
-  | { readonly _tag: "Recorded"; readonly metered: Metered; readonly answer: StoredAnswer }
-  | { readonly _tag: "Replayed"; readonly answer: StoredAnswer }
+  | { readonly _tag: "Recorded"; readonly metered: Metered; readonly answer: KeptResult }
+  | { readonly _tag: "Replayed"; readonly answer: KeptResult }

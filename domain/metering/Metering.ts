@@ -10,11 +10,11 @@ import { Entropy } from "../shared/Entropy.ts"
 import { receiptIdOf } from "../shared/Ids.ts"
 import { zero } from "../shared/Microcents.ts"
 import { monotonicMs } from "../shared/Monotonic.ts"
-import { step, traceparentOf } from "../shared/TraceSampler.ts"
+import { step } from "../shared/TraceSampler.ts"
 import type { CallOutcome, CallQuote, CallReport, CallRequest } from "./Call.ts"
 import { type CallOverdue, withoutAnswer } from "./CallEndings.ts"
 import { asBefore, type CallRefused, InvalidArguments, refusalOf } from "./CallRefusals.ts"
-import { CallStore, type StoredAnswer } from "./CallStore.ts"
+import { CallStore, type KeptResult } from "./CallStore.ts"
 import { type CallProgress, makeCallsInFlight } from "./CallsInFlight.ts"
 import { CallTally } from "./CallTally.ts"
 import { deadlineOf, holdFor, quotedHoldFor } from "./CallTerms.ts"
@@ -36,7 +36,7 @@ export class Metering extends Context.Service<
      */
     call(
       request: CallRequest,
-      render: (report: CallReport) => StoredAnswer
+      render: (report: CallReport) => KeptResult
     ): Effect.Effect<CallOutcome, CallRefused | CallOverdue>
     /** Waits until no call is in flight. */
     readonly idle: Effect.Effect<void>
@@ -59,7 +59,7 @@ export class Metering extends Context.Service<
       const { cutOff, idle, run, runHere } = yield* makeCallsInFlight
       const clock = yield* Clock.Clock
 
-      const callNow = Effect.fnUntraced(function* (request: CallRequest, render: (report: CallReport) => StoredAnswer) {
+      const callNow = Effect.fnUntraced(function* (request: CallRequest, render: (report: CallReport) => KeptResult) {
         const entry = yield* directory.find(request.tool)
         const { tool, provider } = entry
         const holdAmount = yield* holdFor(entry, request)
@@ -89,7 +89,7 @@ export class Metering extends Context.Service<
           left: false,
           canceled: false
         }
-        const forward = Effect.withFiber((fiber) =>
+        const forward = Effect.suspend(() =>
           upstream.call({
             invocationId,
             consumerId: request.consumerId,
@@ -103,7 +103,6 @@ export class Metering extends Context.Service<
             retriesMax: limits.retriesMax,
             idempotent: tool.idempotent,
             maxCost: entry.maximum > entry.price ? holdAmount : undefined,
-            traceparent: traceparentOf(fiber),
             onForwarded: (attempt) => {
               progress.forwarded = attempt
             },
@@ -143,14 +142,14 @@ export class Metering extends Context.Service<
       })
 
       /** The answer is replayed as long as it is kept. */
-      const replayed = ({ answer }: { readonly answer: StoredAnswer }) =>
+      const replayed = ({ answer }: { readonly answer: KeptResult }) =>
         Effect.flatMap(DateTime.now, (now) =>
           Effect.map(asKept(answer, now.epochMilliseconds), (kept) => ({ _tag: "Replayed" as const, answer: kept }))
         )
 
       const call = (
         request: CallRequest,
-        render: (report: CallReport) => StoredAnswer
+        render: (report: CallReport) => KeptResult
       ): Effect.Effect<CallOutcome, CallRefused | CallOverdue> => {
         const { consumerId, idempotency } = request
         if (idempotency === undefined) return callNow(request, render)

@@ -10,7 +10,7 @@ import type { ConsumerId, ReceiptId } from "../shared/Ids.ts"
 import { feeOf, type Microcents, zero } from "../shared/Microcents.ts"
 import { CallOverdue } from "./CallEndings.ts"
 import { refusalOf } from "./CallRefusals.ts"
-import { CallStore, type StoredAnswer } from "./CallStore.ts"
+import { CallStore, type KeptResult } from "./CallStore.ts"
 import { CallTally } from "./CallTally.ts"
 import type { Metered, MeterRequest } from "./MeterReport.ts"
 import type { Reservation } from "./Grant.ts"
@@ -23,7 +23,7 @@ const SETTLE_WITHIN = Duration.seconds(30)
 /** What is known of a reported call before it is billed. */
 export interface ReportedCall {
   readonly request: MeterRequest
-  readonly render: (metered: Metered) => StoredAnswer
+  readonly render: (metered: Metered) => KeptResult
   readonly entry: CatalogEntry
   readonly invocationId: ReceiptId
   readonly calledAt: DateTime.Utc

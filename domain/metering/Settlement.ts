@@ -14,7 +14,7 @@ import { step } from "../shared/TraceSampler.ts"
 import { billedAmount, canceledAmount } from "./Billing.ts"
 import { causeOf } from "./CallCause.ts"
 import { CallOverdue, settleAgain } from "./CallEndings.ts"
-import { CallStore, type Opened, type StoredAnswer } from "./CallStore.ts"
+import { CallStore, type Opened, type KeptResult } from "./CallStore.ts"
 import type { CallProgress } from "./CallsInFlight.ts"
 import { CallTally } from "./CallTally.ts"
 import { LEFT_ANSWER_MS_MAX, leftAnswer, makeLeftAnswerQuota } from "./LeftAnswers.ts"
@@ -33,7 +33,7 @@ export interface HeldCall {
   readonly openedAt: DateTime.Utc
   readonly opened: Extract<Opened, { readonly _tag: "Opened" }>
   readonly progress: CallProgress
-  readonly render: (report: CallReport) => StoredAnswer
+  readonly render: (report: CallReport) => KeptResult
 }
 
 /**
@@ -55,8 +55,8 @@ export const makeSettle = Effect.gen(function* () {
     { progress, request }: HeldCall,
     receipt: Receipt,
     answered: boolean,
-    rendered: StoredAnswer
-  ): StoredAnswer | undefined => {
+    rendered: KeptResult
+  ): KeptResult | undefined => {
     if (request.idempotency === undefined) return undefined
     // Never forwarded, or cut off by a stop of the service: nothing was delivered, and nothing is bound to the key.
     if (!answered && !progress.canceled && receipt.cost_microcents === zero) return undefined

@@ -33,8 +33,6 @@ export interface UpstreamCall {
   readonly idempotent: boolean
   /** Of a usage-priced call: the most that may be charged for it. The provider is told. */
   readonly maxCost?: Microcents | undefined
-  /** Of our own trace, where the call is traced: the provider may go on with it. */
-  readonly traceparent?: string | undefined
   /** Told the number of the attempt as the tool's own request goes out: for who is not there to hear the answer. */
   readonly onForwarded?: (attempt: number) => void
   /** The provider is asked to say how far it is, and this hears of it until the answer. */

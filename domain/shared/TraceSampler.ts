@@ -2,7 +2,7 @@
  * Which pieces of work are traced. None unless somebody provides a sampler: tracing costs more than most of what it would
  * show, so it is switched on for one piece of work and stays off for all others.
  */
-import { Context, Effect, type Fiber, References, Tracer } from "effect"
+import { Context, Effect, References, Tracer } from "effect"
 
 export interface TraceSampler {
   /** `asked`: whoever sent the work wishes it to be traced. It is a wish: a sampler bounds how many come true. */
@@ -33,13 +33,3 @@ export const step = <A, E, R>(work: Effect.Effect<A, E, R>, name: string): Effec
       ? (Effect.withSpan(work, name, { captureStackTrace: false }) as Effect.Effect<A, E, R>)
       : work
   )
-
-/**
- * W3C `traceparent` of the span that this fiber works under, to hand on to whoever is asked next; undefined where it is not
- * traced. Nothing else of what a caller sent goes along.
- */
-export const traceparentOf = (fiber: Fiber.Fiber<unknown, unknown>): string | undefined => {
-  if (!fiber.getRef(References.TracerEnabled)) return undefined
-  const span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
-  return span?.sampled === true ? `00-${span.traceId}-${span.spanId}-01` : undefined
-}

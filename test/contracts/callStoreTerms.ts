@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, type Layer } from "effect"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
-import { CallStore, type StoredAnswer } from "../../domain/metering/CallStore.ts"
+import { CallStore, type KeptResult } from "../../domain/metering/CallStore.ts"
 import { leftAnswer } from "../../domain/metering/LeftAnswers.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import type { LedgerPorts } from "./ledgerPorts.ts"
@@ -28,7 +28,7 @@ const aKey = Effect.gen(function* () {
 const LONG_ANSWER_CHARS = 4_500_000
 
 /** Everything that a body may hold. */
-const answer: StoredAnswer = {
+const answer: KeptResult = {
   status: 200,
   headers: { "content-type": "application/json", "x-market-tool": 'schön "quoted"' },
   body: `{"result":"天気 🌦 \u0000 \\u0000 \n\t é"}`

@@ -4,25 +4,25 @@
  * for it would send the call again.
  */
 import type { CallReport } from "../../../domain/metering/Call.ts"
-import type { StoredAnswer } from "../../../domain/metering/CallStore.ts"
+import type { KeptResult } from "../../../domain/metering/CallStore.ts"
 import type { UpstreamAnswer } from "../../../domain/metering/ToolUpstream.ts"
 import { formatPrice, toCents } from "../../../domain/shared/Microcents.ts"
 import type { ProblemCode, ProblemStatus } from "../api/Problem.ts"
 import { problemType, titles } from "../api/Problem.ts"
 
-export const callAnswer = (report: CallReport, baseUrl: string, requestId: string): StoredAnswer =>
+export const callAnswer = (report: CallReport, baseUrl: string, requestId: string): KeptResult =>
   hasResult(report.answer) ? delivered(report, baseUrl) : undelivered(report, baseUrl, requestId)
 
 const hasResult = ({ problem, result, status }: UpstreamAnswer): boolean =>
   status === "success" || (problem === undefined && result !== undefined)
 
-const delivered = (report: CallReport, baseUrl: string): StoredAnswer => ({
+const delivered = (report: CallReport, baseUrl: string): KeptResult => ({
   status: 200,
   headers: callHeaders(report, baseUrl),
   body: `{"result":${resultText(report)},"meta":${JSON.stringify(meta(report))}}`
 })
 
-const undelivered = (report: CallReport, baseUrl: string, requestId: string): StoredAnswer => {
+const undelivered = (report: CallReport, baseUrl: string, requestId: string): KeptResult => {
   const { status, code } = problemCode(report)
   const problem = report.answer.problem
   const message = problem?.message ?? "The provider gave no result."

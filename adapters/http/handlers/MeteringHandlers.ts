@@ -2,7 +2,7 @@
  * Direct metering over HTTP.
  */
 import { Effect } from "effect"
-import type { CallIdempotency, StoredAnswer } from "../../../domain/metering/CallStore.ts"
+import type { CallIdempotency, KeptResult } from "../../../domain/metering/CallStore.ts"
 import { DirectMetering } from "../../../domain/metering/DirectMetering.ts"
 import type { Metered } from "../../../domain/metering/MeterReport.ts"
 import type { CallStatus } from "../../../domain/metering/ToolUpstream.ts"
@@ -77,7 +77,7 @@ const eventKey = ({ id, source }: typeof MeteredEvent.Type): string =>
 const statusOf = (call: typeof MeteredCall.Type): CallStatus =>
   call.status ?? (call.success === false ? "error" : "success")
 
-const answerOf = ({ receipt }: Metered, baseUrl: string): StoredAnswer => {
+const answerOf = ({ receipt }: Metered, baseUrl: string): KeptResult => {
   const shown = { ...receipt, cost_microcents: Number(receipt.cost_microcents) }
   const url = `${baseUrl}/api/v1/market/receipts/${receipt.receipt_id}`
   return {

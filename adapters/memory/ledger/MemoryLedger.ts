@@ -8,7 +8,7 @@ import type { Book } from "../../../domain/ledger/Book.ts"
 import type { AccountKind } from "../../../domain/ledger/Account.ts"
 import type { BudgetId, BudgetStanding } from "../../../domain/ledger/BudgetStore.ts"
 import type { Transfer, TransferId } from "../../../domain/ledger/Transfer.ts"
-import type { CloseCall, OpenCall, StoredAnswer } from "../../../domain/metering/CallStore.ts"
+import type { CloseCall, OpenCall, KeptResult } from "../../../domain/metering/CallStore.ts"
 import type { ConsumerId, ProviderId, ReceiptId, ToolId } from "../../../domain/shared/Ids.ts"
 
 export interface WalletRow {
@@ -44,7 +44,7 @@ export type ClosedCallRow = Omit<CloseCall, "answer" | "free" | "usesFreeCall"> 
 export interface AnswerRow {
   readonly requestHash: string
   readonly invocationId: ReceiptId
-  readonly answer: StoredAnswer | undefined
+  readonly answer: KeptResult | undefined
   readonly keptAtMs: number
 }
 
