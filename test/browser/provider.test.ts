@@ -162,7 +162,7 @@ it.live.skipIf(!hasBrowser)(
       assert.include(yield* seen(page, "#payouts dl"), "$11.25")
       yield* press(page, "#payouts", "Pay out $11.25")
       yield* agree(page, "Pay out")
-      yield* says(page, "#payouts", "Dry run: $11.25 would be paid out. Nothing was paid, nothing has changed.")
+      yield* says(page, "#payouts", "Dry run: $11.25 would be paid out. Nothing was paid.")
       yield* press(page, "#payouts", "Set up payouts")
       yield* says(page, "#payouts", "No payment processor is configured here")
       yield* Effect.promise(() => page.check("#automatic"))

@@ -85,7 +85,7 @@ it.live.skipIf(!hasBrowser)(
 
       yield* press(page, "#payouts", "Pay out $10.80")
       yield* agree(page, "Pay out")
-      yield* says(page, "#payouts", "$10.80 are on their way to your account.")
+      yield* says(page, "#payouts", "$10.80 was sent to your account.")
       yield* settled(page)
       assert.match(yield* seen(page, "#payouts table"), /\$10\.80 Paid .* tr_/u)
       assert.include(yield* seen(page, "#payouts"), "You need $10.00 more for a payout.")

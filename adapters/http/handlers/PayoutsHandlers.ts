@@ -3,12 +3,11 @@
  */
 import { Effect, Option } from "effect"
 import { Ledger } from "../../../domain/ledger/Ledger.ts"
-import { type EarningsSums, Earnings } from "../../../domain/payouts/Earnings.ts"
+import { Earnings } from "../../../domain/payouts/Earnings.ts"
 import { Onboarding } from "../../../domain/payouts/Onboarding.ts"
 import { PayoutRequests } from "../../../domain/payouts/PayoutRequests.ts"
 import { Payouts } from "../../../domain/payouts/Payouts.ts"
-import type { Payout } from "../../../domain/payouts/PayoutStore.ts"
-import { type ProviderHoldings, ProviderMoney } from "../../../domain/payouts/ProviderMoney.ts"
+import { ProviderMoney } from "../../../domain/payouts/ProviderMoney.ts"
 import { Claims } from "../../../domain/refunds/Claims.ts"
 import { formatDollars, fromCents, toCents } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
@@ -16,6 +15,7 @@ import { PayoutsApi } from "../api/PayoutsApi.ts"
 import { BaseUrl } from "../BaseUrl.ts"
 import { idempotencyKey } from "../pipeline/IdempotencyKey.ts"
 import { type Input, route } from "../pipeline/Route.ts"
+import { earningsView, holdingsView, payoutMessage, payoutView } from "./PayoutViews.ts"
 
 const { endpoints } = PayoutsApi
 
@@ -38,7 +38,7 @@ export const payoutsRoutes = Effect.gen(function* () {
     const { byTool, byWeek, total } = yield* earnings.summary(caller.ownerId, period)
     const { balance } = yield* ledger.provider(caller.ownerId)
     const last = (yield* payouts.history(caller.ownerId)).find((payout) => payout.state === "paid")
-    const shown = show(total)
+    const shown = earningsView(total)
     return {
       status: 200,
       body: {
@@ -63,8 +63,8 @@ export const payoutsRoutes = Effect.gen(function* () {
           last_payout_date: last?.paidAt === undefined ? null : format(last.paidAt),
           last_payout_cents: last?.amountCents ?? null
         },
-        by_tool: byTool.map((tool) => ({ tool: tool.toolId, tool_name: tool.toolName, ...show(tool) })),
-        by_week: byWeek.map((week) => ({ week_of: week.weekOf, ...show(week) })),
+        by_tool: byTool.map((tool) => ({ tool: tool.toolId, tool_name: tool.toolName, ...earningsView(tool) })),
+        by_week: byWeek.map((week) => ({ week_of: week.weekOf, ...earningsView(week) })),
         gross_revenue_cents: shown.gross_cents,
         platform_fee_cents: shown.platform_fee_cents,
         net_earnings_cents: shown.net_cents,
@@ -135,7 +135,7 @@ export const payoutsRoutes = Effect.gen(function* () {
             would_payout_cents: cents,
             payout_cents: 0 as const,
             payout: formatDollars(0n),
-            message: `Dry run: ${formatDollars(fromCents(cents))} would be paid out. Nothing was paid, nothing has changed.`
+            message: `Dry run: ${formatDollars(fromCents(cents))} would be paid out. Nothing was paid.`
           }
         }
       }
@@ -151,7 +151,7 @@ export const payoutsRoutes = Effect.gen(function* () {
           payout_cents: payout.amountCents,
           payout: formatDollars(fromCents(payout.amountCents)),
           stripe_transfer_id: payout.transferId ?? null,
-          message: sentenceOf(payout)
+          message: payoutMessage(payout)
         }
       }
     })
@@ -164,7 +164,7 @@ export const payoutsRoutes = Effect.gen(function* () {
       const holdings = yield* money.holdings(providerId)
       const balance = holdings.pendingMicrocents
       const owed = yield* claims.owedBy(providerId)
-      const history = (yield* payouts.history(providerId)).map(showPayout)
+      const history = (yield* payouts.history(providerId)).map(payoutView)
       const payee = Option.getOrUndefined(yield* onboarding.payee(providerId))
       return {
         status: 200,
@@ -173,7 +173,7 @@ export const payoutsRoutes = Effect.gen(function* () {
           pending_cents: toCents(balance),
           pending_balance_cents: toCents(balance),
           pending_balance: formatDollars(balance),
-          ...showStates(holdings),
+          ...holdingsView(holdings),
           owed_cents: toCents(owed),
           owed_microcents: Number(owed),
           stripe_connected: payee?.standing?.payoutsEnabled ?? false,
@@ -205,57 +205,3 @@ export const payoutsRoutes = Effect.gen(function* () {
     automatic
   ]
 })
-
-const show = (sums: EarningsSums) => ({
-  calls: sums.calls,
-  gross_cents: toCents(sums.grossMicrocents),
-  gross_microcents: Number(sums.grossMicrocents),
-  platform_fee_cents: toCents(sums.feeMicrocents),
-  platform_fee_microcents: Number(sums.feeMicrocents),
-  net_cents: toCents(sums.netMicrocents),
-  net_microcents: Number(sums.netMicrocents)
-})
-
-const MATURITIES_SHOWN_MAX = 200
-
-const showStates = (holdings: ProviderHoldings) => ({
-  maturing_cents: toCents(holdings.maturingMicrocents),
-  maturing_microcents: Number(holdings.maturingMicrocents),
-  available_cents: toCents(holdings.availableMicrocents),
-  available_microcents: Number(holdings.availableMicrocents),
-  reserved_cents: toCents(holdings.reservedMicrocents),
-  reserved_microcents: Number(holdings.reservedMicrocents),
-  frozen_cents: toCents(holdings.frozenMicrocents),
-  frozen_microcents: Number(holdings.frozenMicrocents),
-  reserve_lifted: holdings.reserveLifted,
-  maturities: holdings.maturities.slice(0, MATURITIES_SHOWN_MAX).map(({ amount, availableOn, from }) => ({
-    available_on: availableOn,
-    amount_cents: toCents(amount),
-    amount_microcents: Number(amount),
-    from
-  }))
-})
-
-const showPayout = (payout: Payout) => ({
-  id: payout.id,
-  amount_cents: payout.amountCents,
-  status: payout.state,
-  paid_at: payout.paidAt === undefined ? null : format(payout.paidAt),
-  created_at: format(payout.createdAt),
-  stripe_transfer_id: payout.transferId ?? null,
-  failure: payout.failure ?? null
-})
-
-const sentenceOf = ({ amountCents, failure, state }: Payout): string => {
-  const amount = formatDollars(fromCents(amountCents))
-  switch (state) {
-    case "paid":
-      return `${amount} are on their way to your account.`
-    case "failed":
-      return `The payment processor refused: ${failure ?? "no reason given"}. ${amount} are back in your balance.`
-    case "reversed":
-      return `The payment processor took ${amount} back.`
-    default:
-      return `${amount} are reserved for you; the transfer goes on by itself. GET /api/market/payouts shows how far it is.`
-  }
-}

@@ -38,7 +38,7 @@ export interface RequestContext extends AnyInput {
   isReplay: boolean
 }
 
-export type Next<A, E> = (context: RequestContext) => Effect.Effect<A, E>
+export type Next<A = EncodedReply, E = Refusal> = (context: RequestContext) => Effect.Effect<A, E>
 
 /** Goes on with `next`, or ends the request without it. What it returns passes the stages before it on the way back. */
 export type Stage<A = EncodedReply, E = Refusal> = (context: RequestContext, next: Next<A, E>) => Effect.Effect<A, E>

@@ -16,7 +16,7 @@ export const decode: Stage = (context, next) => {
 
 const decodeParts = Effect.fnUntraced(function* (
   context: RequestContext,
-  next: Next<EncodedReply, Refusal>
+  next: Next
 ): Effect.fn.Return<EncodedReply, Refusal> {
   const { clock, pathParams, request, route } = context
   if (route.decodeParams !== undefined) context.params = yield* route.decodeParams(pathParams)

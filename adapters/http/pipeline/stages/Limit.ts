@@ -25,7 +25,7 @@ export const makeLimits = Effect.map(RateLimits, (limits) => {
 const limit = (
   checked: Effect.Effect<LimitHeaders, RateLimited>,
   context: RequestContext,
-  next: Next<EncodedReply, Refusal>
+  next: Next
 ): Effect.Effect<EncodedReply, Refusal> =>
   Effect.flatMap(checked, (headers) => {
     context.limitHeaders = headers

@@ -46,7 +46,7 @@ export const makeRespond = Effect.gen(function* () {
     return problemAnswer(context, cause.reasons.some(isDatabaseAway) ? unavailable : internalError)
   })
 
-  return (handle: Next<EncodedReply, Refusal>): Next<WebAnswer, never> =>
+  return (handle: Next): Next<WebAnswer, never> =>
     (context) =>
       Effect.matchCauseEffect(handle(context), {
         onFailure: (cause) => failed(context, cause),
