@@ -1,6 +1,5 @@
 /**
- * Headers that every answer carries: request id, trace, CORS, cache and security rules. Pure, so that every way into
- * the service gives the same.
+ * Headers that every answer carries: request id, trace, CORS, cache and security rules.
  */
 import type { AccessRule } from "../api/Access.ts"
 import type { WebAnswer } from "./WebRequest.ts"
@@ -9,7 +8,7 @@ const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,128}$/u
 /** Neither the trace nor its parent may be all zeros. */
 const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/u
 
-/** The caller's own id if it is a plain one, else a new one. */
+/** The caller's own id, where it is well formed. */
 export const acceptableRequestId = (given: string | undefined): string | undefined =>
   given !== undefined && REQUEST_ID.test(given) ? given : undefined
 
@@ -26,24 +25,24 @@ const SECURITY = {
   "x-frame-options": "DENY",
   "referrer-policy": "no-referrer",
   "access-control-allow-origin": "*",
-  // Who names an origin is told more (`crossOrigin`): a cache must not hand one's answer to the other.
+  // A request with an origin gets more headers (`crossOrigin`): a cache must keep the two apart.
   vary: "Origin"
 }
 
-/** Only browsers ask across origins, and they say so. */
+/** Only a browser sends an origin and needs these. */
 export const crossOrigin = (origin: string | undefined): Readonly<Record<string, string>> =>
   origin === undefined ? NONE : { "access-control-expose-headers": EXPOSED }
 
 const NONE: Readonly<Record<string, string>> = {}
 
-/** Public reads may be cached for a minute, private ones only after asking, writes and problems not at all. */
+/** Public reads may be cached for a minute, private ones only with revalidation, writes and problems not at all. */
 export const cacheControl = (method: string, rule: AccessRule): string => {
   if (method !== "GET" && method !== "HEAD") return "no-store"
   if (rule.roles.length > 0) return "private, no-cache"
   return rule.cacheable ? "public, max-age=60" : "no-store"
 }
 
-/** What makes answers of one address differ. */
+/** The request headers on which the answers of one address depend. */
 export const varyOf = (rule: AccessRule): string =>
   rule.roles.length > 0 || rule.keyOptional ? "Authorization, Origin" : "Origin"
 

@@ -1,6 +1,6 @@
 /**
- * How many requests each route answered, how, and how long they took. A request costs a few increments; labels are routes
- * and status classes of the contract, so nothing that a caller sends becomes one.
+ * Requests by route and status class, and their durations. Labels are routes and status classes of the contract, never what
+ * a client sends.
  */
 import { Context, Layer } from "effect"
 import { type Durations, Histogram } from "../../../domain/shared/Histogram.ts"
@@ -25,7 +25,7 @@ export class RouteMeter {
     this.#durations.took(ms)
   }
 
-  /** Classes that were ever answered. */
+  /** Classes with at least one answer. */
   answers(): ReadonlyArray<{ readonly statusClass: string; readonly count: number }> {
     return CLASSES.flatMap((statusClass, n) => {
       const count = this.#answers[n]!
@@ -43,7 +43,7 @@ export class HttpMetrics extends Context.Service<
   {
     /** One for each route, made once. */
     meterOf(method: string, route: string): RouteMeter
-    /** For whatever has no route. */
+    /** For requests without a route. */
     readonly unmatched: RouteMeter
     read(): ReadonlyArray<RouteMeter>
   }

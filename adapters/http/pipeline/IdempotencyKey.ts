@@ -1,5 +1,5 @@
 /**
- * The `Idempotency-Key` of a request, if it has one.
+ * The `Idempotency-Key` header of a request.
  */
 import { Effect } from "effect"
 import { IDEMPOTENCY_KEY_CHARS_MAX } from "../../../domain/shared/Idempotency.ts"

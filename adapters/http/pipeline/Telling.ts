@@ -1,13 +1,13 @@
 /**
- * What a client is told before its answer: it asks for that by the type of a stream, and its server must be able to.
+ * Events before an answer, for a client that accepts a stream on a server that can send one.
  */
 import { dress } from "./Conventions.ts"
 import { EVENT_STREAM, header, type ServerSentEvent, type WebRequest } from "./WebRequest.ts"
 
-/** More than these of one request nobody follows. */
+/** Per request. Later events are dropped. */
 const TOLD_MAX = 1_000
 
-/** With the headers that the answer would have had, as they are when the first event begins the stream. */
+/** The stream has the headers that the answer would have at the time of its first event. */
 export const teller = (
   request: WebRequest,
   requestId: string,
@@ -25,12 +25,11 @@ export const teller = (
   }
 }
 
-/** Who names the type of a stream takes its answer as one. */
 export const takesEvents = (request: WebRequest): boolean => {
   const accept = header(request, "accept")
   return accept !== undefined && /\btext\/event-stream\b/iu.test(accept) && accept.split(",").some(isEvents)
 }
 
-/** A weight of zero says that it is not taken. */
+/** A weight of zero means not accepted (RFC 9110, 12.4.2). */
 const isEvents = (taken: string): boolean =>
   /^\s*text\/event-stream\s*(?:;|$)/iu.test(taken) && !/;\s*q=0(?:\.0*)?\s*(?:;|$)/iu.test(taken)

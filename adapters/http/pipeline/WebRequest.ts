@@ -1,5 +1,5 @@
 /**
- * A request as the pipeline sees it, whatever server it came in by, and the answer that goes back.
+ * Requests and answers as the pipeline sees them, on whatever server.
  */
 import type { Effect } from "effect"
 import type { PayloadTooLarge } from "./Failures.ts"
@@ -13,11 +13,11 @@ export interface WebRequest {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
   readonly remoteAddress: string
-  /** Reads the body, at most `bytesMax` of it. Nothing is read before it is asked for. */
+  /** Reads the body, at most `bytesMax` of it. Nothing is read before. */
   body(bytesMax: number): Effect.Effect<Uint8Array, PayloadTooLarge>
   /**
-   * Tells the client something before the answer, where its server can: the first event begins a stream with these headers,
-   * whose last event the answer then is.
+   * Sends an event before the answer, where the server can. The first one starts a stream with these headers; the answer is
+   * then its last event.
    */
   readonly tell?: (headers: Readonly<Record<string, string>>, event: ServerSentEvent) => void
 }
@@ -39,24 +39,24 @@ export const header = (request: WebRequest, name: string): string | undefined =>
   return typeof value === "string" || value === undefined ? value : value.join(", ")
 }
 
-/** Empty where there is none. */
+/** Empty without one. */
 export const bearer = (request: WebRequest): string => {
   const authorization = header(request, "authorization")
   return authorization !== undefined && /^bearer /iu.test(authorization) ? authorization.slice(7).trim() : ""
 }
 
-/** Whether an `Authorization` without a scheme is one of our keys. */
+/** Whether `Authorization` is an API key without a scheme. */
 export const isBareKey = (request: WebRequest): boolean =>
   (header(request, "authorization")?.trim() ?? "").startsWith("atb_")
 
-/** Why `Authorization` names no key, where it is there. */
+/** Why an `Authorization` that was sent has no key. */
 export const bearerFault = (request: WebRequest): "no_scheme" | "other_scheme" | undefined => {
   const authorization = header(request, "authorization")?.trim() ?? ""
   if (authorization === "" || /^bearer(?: |$)/iu.test(authorization)) return undefined
   return authorization.includes(" ") ? "other_scheme" : "no_scheme"
 }
 
-/** Browsers name HTML first; whoever asks for JSON, or says nothing, is a machine. */
+/** Browsers accept HTML first. */
 export const wantsPage = (request: WebRequest): boolean => /^\s*text\/html\b/iu.test(header(request, "accept") ?? "")
 
 export const EVENT_STREAM = "text/event-stream"
