@@ -1,10 +1,10 @@
 /**
- * The OpenAPI 3.1 document, made from the contract: nothing in it is written down twice.
+ * The OpenAPI 3.1 document, generated from the contract.
  */
 import { OpenApi } from "effect/http-api"
 import { Api } from "./api/Api.ts"
 import { allEndpoints } from "./api/Endpoints.ts"
-import { describeComponent } from "./openapi/Describe.ts"
+import { PRODUCT_DESCRIPTION } from "./api/SampleValues.ts"
 import type { JsonSchema, OpenApiDocument, Operation } from "./openapi/OpenApiModel.ts"
 import { operationOf } from "./openapi/Operations.ts"
 import { headers, type SharedResponses } from "./openapi/Responses.ts"
@@ -15,10 +15,7 @@ const options: OpenApi.FromApiOptions = { includeAnnotationKey: (key) => key ===
 export const openApiDocument = (baseUrl: string): OpenApiDocument => {
   const spec = OpenApi.fromApi(Api, options)
   const schemas = Object.fromEntries(
-    Object.entries(spec.components.schemas).map(([name, schema]) => [
-      name,
-      describeComponent(name, tidyComponent(name, schema as JsonSchema))
-    ])
+    Object.entries(spec.components.schemas).map(([name, schema]) => [name, tidyComponent(name, schema as JsonSchema)])
   )
   const shared: SharedResponses = new Map()
   const paths: Record<string, Record<string, Operation>> = {}
@@ -34,11 +31,11 @@ export const openApiDocument = (baseUrl: string): OpenApiDocument => {
     info: {
       title,
       version,
-      summary: "Billing, metering and authentication between agents and the MCP tools they call.",
+      summary: PRODUCT_DESCRIPTION,
       description: description ?? "",
       license: { name: license?.name ?? "", url: license?.url ?? "" }
     },
-    externalDocs: { url: `${baseUrl}/docs`, description: "The same for people, with a way to begin." },
+    externalDocs: { url: `${baseUrl}/docs`, description: "Documentation and quickstart." },
     servers: [{ url: baseUrl, description: "This service." }],
     tags: spec.tags.map(({ name, description }) => ({ name, description: description ?? "" })),
     security: [],

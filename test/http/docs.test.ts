@@ -66,7 +66,7 @@ describe("the documentation page", () => {
     const rows = elementsOf(articleOf("POST", "/api/market/register-consumer"))
       .filter((element) => element.tag === "tr")
       .map(wordsOf)
-    assert.include(rows, "name required string · 1 to 200 characters A name for the account, for people.")
+    assert.include(rows, "name required string · 1 to 200 characters Name of the account.")
     assert.isTrue(rows.some((row) => row.startsWith("use_case string · at most 4,000 characters")))
   })
 
@@ -121,7 +121,7 @@ describe("the documentation page", () => {
   it("escapes texts", () => {
     const evil = `</code><script>alert("1")</script>'&amp;`
     const spoilt = JSON.parse(
-      JSON.stringify(document).replaceAll("Find tools", JSON.stringify(evil).slice(1, -1))
+      JSON.stringify(document).replaceAll("Search the catalog", JSON.stringify(evil).slice(1, -1))
     ) as OpenApiDocument
     const found = elementsOf(parseHtml(docsPage(spoilt, facts).body as string))
     assert.isFalse(found.some(({ tag }) => tag === "script"))

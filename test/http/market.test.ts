@@ -176,7 +176,7 @@ const REFUSED: Readonly<Record<string, ReadonlyArray<unknown>>> = {
 
 const describing = everyBody().filter(({ path }) =>
   everyEndpoint().some(
-    (other) => other.path === path && other.method === "GET" && other.summary.startsWith("How to use")
+    (other) => other.path === path && other.method === "GET" && other.summary.startsWith("Describe POST")
   )
 )
 

@@ -119,7 +119,7 @@ describe("the document", () => {
           .map((parameter) => `${operation.operationId}.${parameter.name}`)
       )
     ]
-    assert.deepStrictEqual(unexplained, [], "give them a row in adapters/http/openapi/*Words.ts")
+    assert.deepStrictEqual(unexplained, [], "describe them with `Field.of` in adapters/http/api")
   })
 
   it("closes every body that is sent, and the public receipt; answers may grow", () => {
@@ -187,7 +187,7 @@ describe("every example", () => {
     assert.isNotEmpty(examples)
     for (const example of examples) {
       assert.isUndefined(faultOf(media.schema, example))
-      assert.notInclude(JSON.stringify(example), PLACEHOLDER, "give the text a row in adapters/http/openapi/*Words.ts")
+      assert.notInclude(JSON.stringify(example), PLACEHOLDER, "give the field an example in adapters/http/api")
     }
   })
 

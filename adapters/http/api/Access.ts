@@ -1,5 +1,6 @@
 /**
- * Who may call an endpoint. `KeyAuth` puts the bearer scheme into the OpenAPI document; `Access` says which roles pass.
+ * Who may call an endpoint, and what it is for. `KeyAuth` adds the bearer scheme to the OpenAPI document; `Access` names the
+ * roles that pass.
  */
 import { Context } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
@@ -10,7 +11,7 @@ export class KeyAuth extends HttpApiMiddleware.Service<KeyAuth>()("agent-tool-bi
     apiKey: HttpApiSecurity.bearer.pipe(
       HttpApiSecurity.annotateMerge(
         OpenApi.annotations({
-          description: "The key that registration showed once: `Authorization: Bearer atb_c_…` or `atb_p_…`."
+          description: "API key from registration: `Authorization: Bearer atb_c_…` (consumer) or `atb_p_…` (provider)."
         })
       )
     )
@@ -18,21 +19,21 @@ export class KeyAuth extends HttpApiMiddleware.Service<KeyAuth>()("agent-tool-bi
 }) {}
 
 export interface AccessRule {
-  /** None: anybody, with or without a key. */
+  /** None: any client, with or without a key. */
   readonly roles: ReadonlyArray<Role>
-  /** Counted against the stricter limit for registrations. */
+  /** Counts against the stricter limit for registrations. */
   readonly registration: boolean
   /** A public read that may be cached for a minute. */
   readonly cacheable: boolean
   /** Takes an `Idempotency-Key`; effect and record are one unit of work. */
   readonly idempotent: boolean
-  /** Its answer shows a new API key: it is not stored for an anonymous caller, whose address others share. */
+  /** The response contains a new API key: it is not stored for an unauthenticated caller, whose address others share. */
   readonly showsKey: boolean
-  /** Anybody may read it, and whoever sends a key may see more. */
+  /** Public, but a key may reveal more. */
   readonly keyOptional: boolean
-  /** Asked by machines that watch the service: never refused for being asked too often. */
+  /** For health probes: no rate limit. */
   readonly unlimited: boolean
-  /** Open to anybody where no operator key is configured. */
+  /** Public where no operator key is configured. */
   readonly openWithoutOperator: boolean
 }
 
@@ -62,3 +63,7 @@ export const accountRegistration = rule({ registration: true, idempotent: true, 
 export const readBy = (...roles: ReadonlyArray<Role>): AccessRule => rule({ roles })
 export const writeBy = (...roles: ReadonlyArray<Role>): AccessRule => rule({ roles, idempotent: true })
 export const operatorIfConfigured = rule({ roles: ["operator"], openWithoutOperator: true })
+
+/** Access, summary and description of an endpoint. */
+export const about = (access: AccessRule, summary: string, description?: string) =>
+  Context.add(OpenApi.annotations({ summary, ...(description === undefined ? {} : { description }) }), Access, access)

@@ -1,5 +1,5 @@
 /**
- * The whole contract. It knows no server: documents, routes and typed clients are made from it.
+ * The contract of the HTTP API. Routes, documents and typed clients are derived from it.
  */
 import { HttpApi, OpenApi } from "effect/http-api"
 import { AccountsApi } from "./AccountsApi.ts"
@@ -14,12 +14,13 @@ import { OperatorApi } from "./OperatorApi.ts"
 import { PayoutsApi } from "./PayoutsApi.ts"
 import { PlatformApi } from "./PlatformApi.ts"
 import { ReceiptsApi } from "./ReceiptsApi.ts"
+import { PRODUCT_DESCRIPTION } from "./SampleValues.ts"
 import { StatusApi } from "./StatusApi.ts"
 import { TrustApi } from "./TrustApi.ts"
 import { SubmissionsApi } from "./SubmissionsApi.ts"
 
 export const API_VERSION = "0.4.0"
-/** What `version` is the version of: the market's index has a number of its own. */
+/** What `version` refers to; the market API has its own version. */
 export const API_VERSION_OF = "the platform API under /api/v1, and the trust layer"
 export const MARKET_VERSION_OF = "the market API under /api/market"
 
@@ -43,9 +44,7 @@ export class Api extends HttpApi.make("agent-tool-billing")
     OpenApi.annotations({
       title: "Agent Tool Billing",
       version: API_VERSION,
-      description:
-        "Billing, metering and authentication between agents and the MCP tools they call. Money is in " +
-        "microcents: 1 cent = 10 000 microcents, exact integers everywhere.",
+      description: `${PRODUCT_DESCRIPTION} Amounts are integers in microcents: 1 cent = 10,000 microcents.`,
       license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" }
     })
   ) {}

@@ -1,56 +1,75 @@
 /**
- * A tool on the wire: as the catalogue lists it, and with all that is to be known of it.
+ * A tool on the wire: as the catalog lists it, and in detail.
  */
 import { Schema } from "effect"
-import { ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
+import { ProviderId } from "../../../domain/shared/Ids.ts"
 import { MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
-import { Timestamp } from "../../../domain/shared/Timestamp.ts"
 import { Badge, VerificationLevel } from "../../../domain/trust/TrustScore.ts"
-import { PriceSince, pricingFields } from "./PriceFields.ts"
-import { CanceledCallCostsWord, OnCancelWord, ToolBody } from "./ToolBody.ts"
+import * as Field from "./Field.ts"
+import { billingPolicy, canceledCallCosts, onCancel, PriceSince, pricingFields } from "./PriceFields.ts"
+import { INPUT_SCHEMA, PROVIDER_ID } from "./SampleValues.ts"
+import * as shared from "./SharedFields.ts"
+import { ToolBody } from "./ToolBody.ts"
 
-const JsonSchemaOrNull = Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))
+const JsonSchema = Schema.Record(Schema.String, Schema.Unknown)
 
-export const CatalogTool = Schema.Struct({
-  id: ToolId,
-  tool_name: Schema.String,
-  qualified_name: Schema.String,
-  display_name: Schema.String,
-  description: Schema.String,
-  category: Schema.String,
-  input_schema: JsonSchemaOrNull,
-  provider: Schema.Struct({
-    id: ProviderId,
-    handle: Schema.String,
-    name: Schema.String,
-    verified: Schema.Boolean,
-    verification_level: VerificationLevel,
-    badge: Badge,
-    trust_score: Schema.NullOr(Schema.Int)
-  }),
-  pricing: Schema.Struct(pricingFields),
-  stats: Schema.Struct({
-    total_calls: Schema.Int,
-    reported_calls: Schema.Int,
-    avg_latency_ms: Schema.NullOr(Schema.Finite),
-    avg_response_time_ms: Schema.NullOr(Schema.Finite),
-    p95_latency_ms: Schema.NullOr(Schema.Finite),
-    uptime_pct: Schema.NullOr(Schema.Finite)
-  }),
-  on_cancel: OnCancelWord,
-  canceled_call_costs: CanceledCallCostsWord,
-  withdrawn_at: Schema.NullOr(Timestamp)
-}).annotate({ identifier: "CatalogTool" })
+const Provider = Schema.Struct({
+  id: Field.of(ProviderId, "ID of the provider.", PROVIDER_ID),
+  handle: shared.handle,
+  name: shared.providerName,
+  verified: Field.boolean("Whether the provider has a verification level.", false),
+  verification_level: Field.of(VerificationLevel, "Highest verification level of the provider."),
+  badge: Field.of(Badge, "Badge for the trust score."),
+  trust_score: Field.nullableInt("Trust score from 0 to 100. `null`: too few calls.")
+})
+
+const Stats = Schema.Struct({
+  total_calls: Field.int("Calls through the proxy, without the provider's own calls.", 1_204),
+  reported_calls: Field.int("Calls reported to `POST /api/v1/market/meter`; not part of any other statistic.", 0),
+  avg_latency_ms: Field.nullableNumber("Average latency of proxied calls in milliseconds. `null`: no calls.", 86),
+  avg_response_time_ms: Field.nullableNumber("Same as `avg_latency_ms`.", 86),
+  p95_latency_ms: Field.nullableNumber("p95 latency of proxied calls in milliseconds. `null`: no calls.", 140),
+  uptime_pct: Field.nullableNumber(
+    "Success rate of proxied calls in percent. Calls with rejected input are left out up to 5% of all calls.",
+    99.92
+  )
+})
+
+export const CatalogTool = Field.object("CatalogTool", "A tool with its price and statistics.", {
+  id: shared.toolId,
+  tool_name: shared.toolName,
+  qualified_name: shared.qualifiedName,
+  display_name: shared.displayName,
+  description: shared.toolDescription,
+  category: shared.category,
+  input_schema: Field.nullable(JsonSchema, "JSON Schema of the arguments. `null`: none.", INPUT_SCHEMA),
+  provider: Field.of(Provider, "Provider of the tool."),
+  pricing: Field.of(Schema.Struct(pricingFields), "Price of a call."),
+  stats: Field.of(Stats, "Statistics of proxied calls."),
+  on_cancel: onCancel,
+  canceled_call_costs: canceledCallCosts,
+  withdrawn_at: Field.nullableTimestamp("Time when the provider withdrew the tool. `null`: the tool is listed.")
+})
 export type CatalogTool = typeof CatalogTool.Type
 
-export const ToolDetails = Schema.Struct({
-  ...CatalogTool.fields,
-  output_schema: JsonSchemaOrNull,
-  billing_policy: Schema.Literals(["success", "valid_output", "attempt"]),
-  max_cost_microcents: Schema.NullOr(MicrocentsFromInt),
-  timeout_ms: Schema.NullOr(Schema.Int),
-  idempotent: Schema.Boolean,
-  price_history: Schema.Array(PriceSince),
-  declaration: ToolBody
-}).annotate({ identifier: "ToolDetails" })
+export const ToolDetails = Field.object(
+  "ToolDetails",
+  "A tool with its schemas, its price history and its declaration.",
+  {
+    ...CatalogTool.fields,
+    output_schema: Field.nullable(JsonSchema, "JSON Schema of the result. `null`: none.", { type: "object" }),
+    billing_policy: billingPolicy,
+    max_cost_microcents: Field.nullable(
+      MicrocentsFromInt,
+      "Maximum cost of a call in microcents. `null`: a call costs its price."
+    ),
+    timeout_ms: Field.nullableInt("Timeout of an attempt in milliseconds. `null`: the default of the service.", 10_000),
+    idempotent: Field.boolean("Whether the call is idempotent: a failed attempt may be retried."),
+    price_history: Field.list(PriceSince, "Current and former price versions, newest first."),
+    declaration: Field.of(
+      ToolBody,
+      "Declaration of the tool. To update the tool, change it and send it to `POST /api/market/tools`."
+    )
+  }
+)
 export type ToolDetails = typeof ToolDetails.Type

@@ -1,5 +1,5 @@
 /**
- * Every endpoint there is, read from the contract: for indexes, self-descriptions and tests that walk them all.
+ * All endpoints of the contract, for indexes, self-descriptions and tests.
  */
 import { Context, type Schema } from "effect"
 import { HttpApi, type HttpApiEndpoint, OpenApi } from "effect/http-api"
@@ -38,5 +38,5 @@ const read = (): ReadonlyArray<EndpointInfo> => {
 
 let known: ReadonlyArray<EndpointInfo> | undefined
 
-/** Read once, when first asked: the groups must all be loaded by then. */
+/** Read on first use, when all groups are loaded. */
 export const allEndpoints = (): ReadonlyArray<EndpointInfo> => (known ??= read())

@@ -1,93 +1,120 @@
 /**
- * What the operator of the platform does with its own money, and with what is kept back of providers' earnings.
+ * What the operator manages: solvency, platform funds, rolling reserves, handles and frozen accounts.
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Handle } from "../../../domain/accounts/Handle.ts"
-import { ConsumerId, ProviderId } from "../../../domain/shared/Ids.ts"
-import { Timestamp } from "../../../domain/shared/Timestamp.ts"
-import { Access, KeyAuth, readBy, writeBy } from "./Access.ts"
-import { idempotencyHeader } from "./IdempotencyHeader.ts"
-import { problems } from "./Problem.ts"
+import { ProviderId } from "../../../domain/shared/Ids.ts"
+import { about, KeyAuth, readBy, writeBy } from "./Access.ts"
+import * as Field from "./Field.ts"
+import { idempotencyHeader } from "./InputSchemas.ts"
+import { problems } from "./ProblemSchemas.ts"
+import { PROVIDER_ID } from "./SampleValues.ts"
+import { answeredAt, consumerId, handle, providerId } from "./SharedFields.ts"
+import { solvencyFields } from "./TrialBalance.ts"
 
 const FUNDS_CENTS_MAX = 100_000_000
 const REFERENCE_CHARS_MAX = 100
 
-export const FundsAction = Schema.Literals(["deposit", "withdraw", "cover_losses"])
+const amountCents = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1), Schema.isLessThanOrEqualTo(FUNDS_CENTS_MAX))
+const action = Field.of(Schema.Literals(["deposit", "withdraw", "cover_losses"]), "Type of the movement.", "deposit")
 
-export const MoveFunds = Schema.Struct({
-  action: FundsAction,
-  amount_cents: Schema.Int.check(Schema.isGreaterThanOrEqualTo(1), Schema.isLessThanOrEqualTo(FUNDS_CENTS_MAX)),
-  reference: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(REFERENCE_CHARS_MAX))
-}).annotate({
-  identifier: "MoveFunds",
-  examples: [{ action: "deposit", amount_cents: 50_000, reference: "wire 2026-11-22" }]
+const MoveFunds = Field.object("MoveFunds", "A movement of platform funds.", {
+  action,
+  amount_cents: Field.of(amountCents, "Amount in cents.", 50_000),
+  reference: Field.of(
+    Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(REFERENCE_CHARS_MAX)),
+    "Your reference. A movement with the same reference is recorded once.",
+    "wire 2026-11-22"
+  )
 })
 
-const Solvency = Schema.Struct({
-  spendable_microcents: Schema.Int,
-  received_microcents: Schema.Int,
-  sent_microcents: Schema.Int,
-  recorded_losses_microcents: Schema.Int,
-  shortfall_microcents: Schema.Int,
-  unbacked_microcents: Schema.Int,
-  platform_funds_microcents: Schema.Int,
-  claims_on_providers_microcents: Schema.Int,
-  claims_on_platform_microcents: Schema.Int,
-  advanced_microcents: Schema.Int,
-  timestamp: Timestamp
-}).annotate({ identifier: "Solvency" })
-
-const FundsMoved = Schema.Struct({
-  action: FundsAction,
-  amount_cents: Schema.Int,
-  reference: Schema.String,
-  repeated: Schema.Boolean,
-  solvency: Solvency
-}).annotate({ identifier: "FundsMoved" })
-
-export const SetReserve = Schema.Struct({ lifted: Schema.Boolean }).annotate({
-  identifier: "SetReserve",
-  examples: [{ lifted: true }]
-})
-
-export const SetHandle = Schema.Struct({
-  handle: Handle,
-  retire_previous: Schema.optionalKey(Schema.Boolean)
-}).annotate({ identifier: "SetHandle", examples: [{ handle: "ada-tools" }] })
-
-const ProviderHandle = Schema.Struct({
-  provider_id: ProviderId,
-  handle: Schema.String,
-  previous_handle: Schema.String,
-  previous_retired: Schema.Boolean
-}).annotate({ identifier: "ProviderHandle" })
-
-const HandleImitations = Schema.Struct({
-  imitations: Schema.Array(
-    Schema.Struct({
-      handle: Schema.String,
-      provider_id: ProviderId,
-      imitates: Schema.String,
-      imitated_provider_id: ProviderId
-    })
+const Solvency = Field.object("Solvency", "Whether all spendable funds are backed.", {
+  spendable_microcents: Field.signedMicrocents(
+    "Funds that can be spent or withdrawn (consumer and provider balances, platform funds, clearing)",
+    52_000_000
   ),
-  total: Schema.Int
-}).annotate({ identifier: "HandleImitations" })
+  received_microcents: Field.signedMicrocents(
+    "Funds received by the payment processor (including deposits)",
+    60_000_000
+  ),
+  sent_microcents: Field.signedMicrocents("Funds sent by the payment processor", 8_000_000),
+  recorded_losses_microcents: Field.signedMicrocents(
+    "Recorded losses (unrecovered chargebacks and refunds, processor fees beyond platform funds)",
+    0
+  ),
+  shortfall_microcents: solvencyFields.shortfall_microcents,
+  unbacked_microcents: solvencyFields.unbacked_microcents,
+  platform_funds_microcents: Field.signedMicrocents("Platform funds (fees not withdrawn, and deposits)", 1_200_000),
+  claims_on_providers_microcents: Field.signedMicrocents("Debt of providers to consumers for refunds", 0),
+  claims_on_platform_microcents: Field.signedMicrocents("Debt of the platform to consumers for fees", 0),
+  advanced_microcents: Field.signedMicrocents("Advances of the platform for providers (not repaid yet)", 0),
+  timestamp: answeredAt
+})
+
+const FundsMoved = Field.object("FundsMoved", "The recorded movement.", {
+  action,
+  amount_cents: Field.int("Amount in cents.", 50_000),
+  reference: Field.string("Your reference.", "wire 2026-11-22"),
+  repeated: Field.boolean("Whether the movement had been recorded before.", false),
+  solvency: Field.of(Solvency, "Solvency after the movement.")
+})
+
+const lifted = Field.boolean("`true`: the reserve is released and nothing more is reserved.")
+
+const SetReserve = Field.object("SetReserve", "Whether to lift the rolling reserve.", { lifted })
+
+const Reserve = Field.object("Reserve", "The setting in effect.", { provider_id: providerId, lifted })
+
+const SetHandle = Field.object("SetHandle", "The new handle.", {
+  handle: Field.of(Handle, "New handle. It must be free and must not imitate the handle of a verified provider."),
+  retire_previous: Field.optional(
+    Schema.Boolean,
+    "If `true`, the previous handle no longer resolves. Default: `false`."
+  )
+}).annotate({ examples: [{ handle: "ada-tools" }] })
+
+const ProviderHandle = Field.object("ProviderHandle", "The provider's handles.", {
+  provider_id: providerId,
+  handle,
+  previous_handle: Field.string("Previous handle. It is never given to another provider.", "ada"),
+  previous_retired: Field.boolean("Whether the previous handle no longer resolves.", false)
+})
+
+const HandleImitations = Field.object("HandleImitations", "Handles that imitate the handle of a verified provider.", {
+  imitations: Field.list(
+    Schema.Struct({
+      handle: Field.string("Imitating handle.", "ada-t00ls"),
+      provider_id: Field.of(
+        ProviderId,
+        "ID of the provider with the imitating handle.",
+        PROVIDER_ID.replace(/e$/u, "f")
+      ),
+      imitates: Field.string("Imitated handle.", "ada-tools"),
+      imitated_provider_id: Field.of(ProviderId, "ID of the verified provider.", PROVIDER_ID)
+    }),
+    "Pairs of imitating and imitated handle."
+  ),
+  total: Field.int("Number of pairs in the list.", 1)
+})
+
+const Unfrozen = Field.object("Unfrozen", "The account is not frozen.", {
+  consumer_id: consumerId,
+  frozen: Field.always(false),
+  was_frozen: Field.boolean("Whether the account was frozen.")
+})
 
 export class OperatorApi extends HttpApiGroup.make("operator")
   .add(
     HttpApiEndpoint.get("solvency", "/api/v1/operator/solvency", { success: Solvency, error: problems(401, 403) })
-      .annotate(Access, readBy("operator"))
       .middleware(KeyAuth)
       .annotateMerge(
-        OpenApi.annotations({
-          summary: "See whether all money is backed",
-          description:
-            "For the operator. Compares what can be spent or withdrawn with what was received and sent. " +
-            "`unbacked_microcents` is 0, or the service has a fault; `shortfall_microcents` is what processor events cost and " +
-            "you have to fund."
-        })
+        about(
+          readBy("operator"),
+          "Retrieve the solvency report",
+          "Compares the funds that can be spent or withdrawn with the funds received and sent. `unbacked_microcents` other " +
+            "than 0 is a fault of the service; `shortfall_microcents` is the cost of processor events that you have to fund."
+        )
       ),
     HttpApiEndpoint.post("moveFunds", "/api/v1/operator/funds", {
       headers: idempotencyHeader,
@@ -95,85 +122,77 @@ export class OperatorApi extends HttpApiGroup.make("operator")
       success: FundsMoved,
       error: problems(400, 401, 403, 409, 413, 415, 422)
     })
-      .annotate(Access, writeBy("operator"))
       .middleware(KeyAuth)
       .annotateMerge(
-        OpenApi.annotations({
-          summary: "Record a movement of your own money",
-          description:
-            "For the operator. `deposit`: you added money to the processor's account. `withdraw`: you took out fees or " +
-            "deposits. `cover_losses`: platform funds replace what recorded losses took. The same `reference` is recorded once."
-        })
+        about(
+          writeBy("operator"),
+          "Record a movement of platform funds",
+          "`deposit`: you added money to the processor's account. `withdraw`: you took out fees or deposits. " +
+            "`cover_losses`: platform funds cover recorded losses. A `reference` is recorded once."
+        )
       ),
     HttpApiEndpoint.post("setReserve", "/api/v1/operator/providers/:provider_id/reserve", {
       headers: idempotencyHeader,
-      params: { provider_id: ProviderId },
+      params: { provider_id: providerId },
       payload: SetReserve,
-      success: Schema.Struct({ provider_id: ProviderId, lifted: Schema.Boolean }).annotate({ identifier: "Reserve" }),
+      success: Reserve,
       error: problems(400, 401, 403, 404, 409, 413, 415, 422)
     })
-      .annotate(Access, writeBy("operator"))
       .middleware(KeyAuth)
       .annotateMerge(
-        OpenApi.annotations({
-          summary: "Lift a provider's rolling reserve",
-          description: "For the operator. `lifted: true` releases what is reserved and reserves nothing more."
-        })
+        about(
+          writeBy("operator"),
+          "Set a provider's rolling reserve",
+          "`lifted: true` releases the reserve and reserves nothing more."
+        )
       ),
     HttpApiEndpoint.post("setHandle", "/api/v1/operator/providers/:provider_id/handle", {
       headers: idempotencyHeader,
-      params: { provider_id: ProviderId },
+      params: { provider_id: providerId },
       payload: SetHandle,
       success: ProviderHandle,
       error: problems(400, 401, 403, 404, 409, 413, 415, 422)
     })
-      .annotate(Access, writeBy("operator"))
       .middleware(KeyAuth)
       .annotateMerge(
-        OpenApi.annotations({
-          summary: "Give a provider another handle",
-          description:
-            "For the operator. The previous handle is given to no other provider. It still resolves to this provider, so " +
-            "that calls which name it go on working, unless `retire_previous` is true."
-        })
+        about(
+          writeBy("operator"),
+          "Change a provider's handle",
+          "The previous handle still resolves to the provider, so that existing calls work, unless `retire_previous` is " +
+            "`true`. It is never given to another provider."
+        )
       ),
     HttpApiEndpoint.get("imitations", "/api/v1/operator/handles/imitations", {
       success: HandleImitations,
       error: problems(401, 403)
     })
-      .annotate(Access, readBy("operator"))
       .middleware(KeyAuth)
       .annotateMerge(
-        OpenApi.annotations({
-          summary: "List handles that imitate a verified provider's",
-          description:
-            "For the operator. Such a handle was given before the imitated provider was verified; it is refused afterwards. " +
-            "At most 100, by handle."
-        })
+        about(
+          readBy("operator"),
+          "List imitating handles",
+          "Returns at most 100 handles, in order, that were given before the imitated provider was verified. New imitations " +
+            "are rejected."
+        )
       ),
     HttpApiEndpoint.post("unfreeze", "/api/v1/operator/consumers/:consumer_id/unfreeze", {
       headers: idempotencyHeader,
-      params: { consumer_id: ConsumerId },
-      success: Schema.Struct({
-        consumer_id: ConsumerId,
-        frozen: Schema.Literal(false),
-        was_frozen: Schema.Boolean
-      }).annotate({ identifier: "Unfrozen" }),
+      params: { consumer_id: consumerId },
+      success: Unfrozen,
       error: problems(400, 401, 403, 404, 409, 413, 415)
     })
-      .annotate(Access, writeBy("operator"))
       .middleware(KeyAuth)
       .annotateMerge(
-        OpenApi.annotations({
-          summary: "Unfreeze a consumer's account",
-          description:
-            "For the operator. Chargebacks that are known by now do not freeze the account again; a new one does. A debt stays."
-        })
+        about(
+          writeBy("operator"),
+          "Unfreeze a consumer's account",
+          "Known chargebacks do not freeze the account again; a new one does. A debt remains."
+        )
       )
   )
   .annotateMerge(
     OpenApi.annotations({
       title: "Operator",
-      description: "Solvency, platform funds and reserves. Needs OPERATOR_KEY."
+      description: "Solvency, platform funds, reserves, handles and frozen accounts. Needs `OPERATOR_KEY`."
     })
   ) {}

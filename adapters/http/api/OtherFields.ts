@@ -1,18 +1,17 @@
 /**
- * Bodies are closed: a field that the contract does not name is rejected. An object that may carry other fields says so in its
- * schema, with this annotation.
+ * Unknown fields of a body are rejected, unless its schema has this annotation.
  */
 import { type Schema, SchemaAST } from "effect"
 
 const KEY = "agent-tool-billing/otherFields"
 
-/** Which other names it takes; any, where none is given. */
+/** `names`: the other fields that are accepted; any by default. */
 export const takesOtherFields = (names = /^/u) => ({ [KEY]: names })
 
-/** Undefined: none. */
+/** Undefined: no other field is accepted. */
 export const otherFieldsOf = (ast: SchemaAST.AST): RegExp | undefined => SchemaAST.resolveAt<RegExp>(KEY)(ast)
 
-/** As it is on the wire. */
+/** The wire form. */
 export const wireOf = (ast: SchemaAST.AST): SchemaAST.AST =>
   ast.encoding === undefined ? ast : SchemaAST.toEncoded(ast)
 

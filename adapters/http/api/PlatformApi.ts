@@ -1,259 +1,154 @@
 /**
- * The platform about itself: what there is and where, whether it works, and how much of everything there is.
+ * The platform about itself: index, status, health, counts, schema and the guide for agents.
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Timestamp } from "../../../domain/shared/Timestamp.ts"
-import { Access, KeyAuth, operatorIfConfigured, probe, publicRead, uncached } from "./Access.ts"
-import { problems } from "./Problem.ts"
+import { about, KeyAuth, operatorIfConfigured, probe, publicRead, uncached } from "./Access.ts"
+import { AgentsDocument } from "./AgentsDocument.ts"
+import * as Field from "./Field.ts"
+import { Condition, identity, PlatformIndex, PlatformStatus, Services } from "./PlatformIndex.ts"
+import { problems } from "./ProblemSchemas.ts"
+import { NOW } from "./SampleValues.ts"
+import { answeredAt, message, versionOf } from "./SharedFields.ts"
 
-const Version = Schema.Literal("0.4.0")
-const Texts = Schema.Record(Schema.String, Schema.String)
-const Condition = Schema.Literals(["ok", "degraded", "down"])
+const Check = Schema.Struct({
+  status: Field.of(Condition, "Status of the part."),
+  latency_ms: Field.of(Schema.Finite, "Duration of the check in milliseconds."),
+  message: Field.optional(Schema.String, "What is wrong.")
+})
 
-const PlatformIndex = Schema.Struct({
-  name: Schema.String,
-  version: Version,
-  version_of: Schema.String,
-  description: Schema.String,
-  base_url: Schema.String,
-  endpoints: Texts,
-  market: Schema.Struct({
-    description: Schema.String,
-    base_url: Schema.String,
-    endpoints: Texts,
-    trust_layer: Schema.Struct({
-      version: Version,
-      version_of: Schema.String,
-      endpoints: Texts,
-      verification_levels: Texts,
-      trust_badges: Texts
-    }),
-    self_service: Schema.Struct({
-      providers: Schema.String,
-      provider_dashboard: Schema.String,
-      developers: Schema.String,
-      developer_dashboard: Schema.String
-    })
-  }),
-  links: Schema.Struct({
-    homepage: Schema.String,
-    docs: Schema.String,
-    openapi: Schema.String,
-    specs: Schema.String,
-    changelog: Schema.String,
-    agents_json: Schema.String,
-    llms_txt: Schema.String
+const Health = Schema.Struct({
+  status: Field.of(Condition, "`down`: an essential part fails. `degraded`: another part is slow or fails."),
+  version: identity.version,
+  version_of: versionOf,
+  uptime_s: Field.int("Uptime of this process in seconds.", 86_400),
+  timestamp: answeredAt,
+  checks: Field.of(Schema.Record(Schema.String, Check), "Checks by name.", {
+    database: { status: "ok", latency_ms: 0.8 },
+    schema: { status: "ok", latency_ms: 1.2 },
+    background: { status: "ok", latency_ms: 0.1 },
+    rate_limits: { status: "ok", latency_ms: 0.1 }
   })
-}).annotate({ identifier: "PlatformIndex" })
+})
 
-const PlatformStatus = Schema.Struct({
-  status: Condition,
-  version: Version,
-  version_of: Schema.String,
-  name: Schema.String,
-  uptime: Schema.Int,
-  timestamp: Timestamp,
-  services: Schema.Record(Schema.String, Schema.Literals(["active", "planned"])),
-  capabilities: Schema.Array(Schema.String),
-  protocols: Schema.Record(Schema.String, Schema.Array(Schema.String)),
-  endpoints: Texts
-}).annotate({ identifier: "PlatformStatus" })
+const health = [
+  Health.annotate({ identifier: "PlatformHealth", description: "The service is available, possibly degraded." }),
+  Health.annotate({
+    identifier: "PlatformHealthDown",
+    description: "The service is not available.",
+    examples: [
+      {
+        status: "down",
+        version: "0.4.0",
+        version_of: "the platform API under /api/v1, and the trust layer",
+        uptime_s: 86_400,
+        timestamp: NOW,
+        checks: { database: { status: "down", latency_ms: 2_000.4, message: "No answer within 2000 ms." } }
+      }
+    ]
+  }).pipe(HttpApiSchema.status(503))
+] as const
 
-const HealthBody = Schema.Struct({
-  status: Condition,
-  version: Version,
-  version_of: Schema.String,
-  uptime_s: Schema.Int,
-  timestamp: Timestamp,
-  checks: Schema.Record(
-    Schema.String,
-    Schema.Struct({
-      status: Condition,
-      latency_ms: Schema.Finite,
-      message: Schema.optionalKey(Schema.String)
-    })
-  )
-}).annotate({ identifier: "PlatformHealth" })
-
-const Alive = Schema.Struct({ status: Schema.Literal("ok") }).annotate({ identifier: "Alive" })
-const NotReady = Schema.Struct({ status: Schema.Literal("down") }).annotate({ identifier: "NotReady" })
+const Alive = Field.object("Alive", "The check succeeded.", { status: Field.always("ok") })
+const NotReady = Field.object("NotReady", "The database does not respond.", { status: Field.always("down") })
 
 const counts = {
-  waitlist: Schema.Int,
-  feedback: Schema.Int,
-  applications: Schema.Int,
-  providers: Schema.Int,
-  consumers: Schema.Int,
-  tools: Schema.Int,
-  invocations: Schema.Int
+  waitlist: Field.int("Waitlist entries.", 12),
+  feedback: Field.int("Feedback entries.", 4),
+  applications: Field.int("Applications.", 2),
+  providers: Field.int("Registered providers.", 5),
+  consumers: Field.int("Registered consumers.", 37),
+  tools: Field.int("Tools in the catalog.", 14),
+  invocations: Field.int("Metered calls.", 18_420)
 }
 
-const PlatformStats = Schema.Struct({
-  totals: Schema.Struct(counts),
-  last_24h: Schema.Struct({ since: Timestamp, ...counts }),
-  timestamp: Timestamp
-}).annotate({ identifier: "PlatformStats" })
+const PlatformStats = Field.object("PlatformStats", "Counts of the platform.", {
+  totals: Field.of(Schema.Struct(counts), "Total counts."),
+  last_24h: Field.of(
+    Schema.Struct({ since: Field.timestamp("Start of the period.", "2026-11-19T09:00:00.000Z"), ...counts }),
+    "Counts since the full hour 24 hours ago.",
+    {
+      since: "2026-11-19T09:00:00.000Z",
+      waitlist: 1,
+      feedback: 0,
+      applications: 0,
+      providers: 1,
+      consumers: 3,
+      tools: 2,
+      invocations: 960
+    }
+  ),
+  timestamp: answeredAt
+})
 
-const ServiceLine = Schema.Struct({
-  id: Schema.String,
-  name: Schema.String,
-  description: Schema.String,
-  status: Schema.Literals(["active", "planned"]),
-  method: Schema.NullOr(Schema.String),
-  endpoint: Schema.NullOr(Schema.String),
-  docs: Schema.NullOr(Schema.String),
-  auth: Schema.NullOr(Schema.String)
-}).annotate({ identifier: "ServiceLine" })
-
-const Services = Schema.Struct({
-  services: Schema.Array(ServiceLine),
-  total_active: Schema.Int,
-  total_planned: Schema.Int
-}).annotate({ identifier: "Services" })
-
-const Initialized = Schema.Struct({
-  initialized: Schema.Literal(true),
-  applied: Schema.Array(Schema.String),
-  schema_version: Schema.Int,
-  tables: Schema.Array(Schema.String),
-  message: Schema.String
-}).annotate({ identifier: "Initialized" })
-
-const Step = Schema.Struct({
-  step: Schema.String,
-  description: Schema.String,
-  method: Schema.String,
-  url: Schema.String,
-  auth: Schema.NullOr(Schema.String),
-  body: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
-  yields: Texts
-}).annotate({ identifier: "AgentStep" })
-
-const AgentsDocument = Schema.Struct({
-  name: Schema.String,
-  version: Version,
-  version_of: Schema.String,
-  description: Schema.String,
-  base_url: Schema.String,
-  authentication: Schema.Struct({
-    type: Schema.Literal("bearer"),
-    header: Schema.String,
-    register_consumer: Schema.String,
-    register_provider: Schema.String
-  }),
-  money: Schema.Struct({
-    currency: Schema.Literal("USD"),
-    unit: Schema.Literal("microcent"),
-    microcents_per_cent: Schema.Literal(10_000),
-    platform_fee_bps: Schema.Literal(1_000),
-    payments: Schema.Literals(["dry_run", "live"])
-  }),
-  receipts: Schema.Struct({
-    algorithm: Schema.Literal("HMAC-SHA256"),
-    signed_fields: Schema.Array(Schema.String),
-    separator: Schema.Literal("|"),
-    verify: Schema.String
-  }),
-  transparency_log: Schema.Struct({
-    checkpoint: Schema.String,
-    jwks: Schema.String,
-    vkeys: Schema.Array(Schema.String)
-  }).annotate({ identifier: "TransparencyLog" }),
-  how_to_read_steps: Schema.String,
-  steps: Schema.Array(Step),
-  services: Schema.Array(ServiceLine),
-  endpoints: Texts,
-  links: Texts
-}).annotate({ identifier: "AgentsDocument" })
+const Initialized = Field.object("Initialized", "The schema is up to date.", {
+  initialized: Field.always(true),
+  applied: Field.strings("Migrations applied by this request."),
+  schema_version: Field.int("Version of the schema. `0`: no schema.", 12),
+  tables: Field.strings("Tables of the schema.", "consumers", "providers", "tools"),
+  message: message("The schema was up to date.")
+})
 
 export class PlatformApi extends HttpApiGroup.make("platform")
   .add(
-    HttpApiEndpoint.get("platformIndex", "/api/v1", { success: PlatformIndex, error: problems() })
-      .annotate(Access, publicRead)
-      .annotateMerge(
-        OpenApi.annotations({
-          summary: "The platform and all its endpoints",
-          description:
-            "What there is and where, by part; made from the routes, so it names what exists and nothing else."
-        })
-      ),
-    HttpApiEndpoint.get("platformStatus", "/api/v1/status", { success: PlatformStatus, error: problems() })
-      .annotate(Access, uncached)
-      .annotateMerge(
-        OpenApi.annotations({
-          summary: "What is running, and how",
-          description:
-            "The state of the service with its parts, capabilities and protocols. Always 200 while it answers."
-        })
-      ),
-    HttpApiEndpoint.get("platformHealth", "/api/v1/health", {
-      success: [HealthBody, HealthBody.annotate({ identifier: "PlatformHealthDown" }).pipe(HttpApiSchema.status(503))],
+    HttpApiEndpoint.get("platformIndex", "/api/v1", { success: PlatformIndex, error: problems() }).annotateMerge(
+      about(publicRead, "List all endpoints", "Returns every endpoint of the platform, by part, and links.")
+    ),
+    HttpApiEndpoint.get("platformStatus", "/api/v1/status", {
+      success: PlatformStatus,
       error: problems()
-    })
-      .annotate(Access, uncached)
-      .annotateMerge(
-        OpenApi.annotations({
-          summary: "Does every part work",
-          description:
-            "Each part is asked within a time of its own. `degraded`: something is slow or away, and the service goes on. " +
-            "503 only when it is `down`."
-        })
-      ),
-    HttpApiEndpoint.get("livez", "/livez", { success: Alive, error: problems() })
-      .annotate(Access, probe)
-      .annotateMerge(
-        OpenApi.annotations({
-          summary: "Is the process alive",
-          description: "Asks nothing but the process itself. For whoever restarts it."
-        })
-      ),
+    }).annotateMerge(
+      about(
+        uncached,
+        "Retrieve the status",
+        "Returns the status of the service with its capabilities and protocols. Always 200."
+      )
+    ),
+    HttpApiEndpoint.get("platformHealth", "/api/v1/health", { success: health, error: problems() }).annotateMerge(
+      about(
+        uncached,
+        "Check the health of every part",
+        "Each check has its own timeout. Returns 503 only if the status is `down`."
+      )
+    ),
+    HttpApiEndpoint.get("livez", "/livez", { success: Alive, error: problems() }).annotateMerge(
+      about(probe, "Liveness probe", "Checks only that the process responds.")
+    ),
     HttpApiEndpoint.get("readyz", "/readyz", {
       success: [Alive, NotReady.pipe(HttpApiSchema.status(503))],
       error: problems()
-    })
-      .annotate(Access, probe)
-      .annotateMerge(
-        OpenApi.annotations({
-          summary: "May traffic come",
-          description: "503 while the database does not answer. For whoever balances load; asked afresh once a second."
-        })
-      ),
-    HttpApiEndpoint.get("platformStats", "/api/v1/stats", { success: PlatformStats, error: problems() })
-      .annotate(Access, publicRead)
-      .annotateMerge(
-        OpenApi.annotations({
-          summary: "How much of everything there is",
-          description: "Counts only, all in all and since the full hour 24 hours ago; a few seconds old at most."
-        })
-      ),
-    HttpApiEndpoint.get("services", "/api/v1/services", { success: Services, error: problems() })
-      .annotate(Access, publicRead)
-      .annotateMerge(
-        OpenApi.annotations({
-          summary: "The services of the platform",
-          description: "`active` where the endpoint is there, `planned` where it is not."
-        })
-      ),
+    }).annotateMerge(
+      about(probe, "Readiness probe", "Returns 503 while the database does not respond. Checked at most once a second.")
+    ),
+    HttpApiEndpoint.get("platformStats", "/api/v1/stats", { success: PlatformStats, error: problems() }).annotateMerge(
+      about(
+        publicRead,
+        "Retrieve platform statistics",
+        "Returns total counts, and counts since the full hour 24 hours ago. At most a few seconds old."
+      )
+    ),
+    HttpApiEndpoint.get("services", "/api/v1/services", { success: Services, error: problems() }).annotateMerge(
+      about(publicRead, "List services", "`active` services have an endpoint, `planned` services do not.")
+    ),
     HttpApiEndpoint.post("init", "/api/v1/init", { success: Initialized, error: problems(401, 403) })
-      .annotate(Access, operatorIfConfigured)
       .middleware(KeyAuth)
       .annotateMerge(
-        OpenApi.annotations({
-          summary: "Bring the schema up to date",
-          description:
-            "Applies the migrations that are pending; again: nothing. Anybody may call it where no operator key is configured."
-        })
+        about(
+          operatorIfConfigured,
+          "Apply pending migrations",
+          "Updates the database schema; repeated requests change nothing. Without a configured operator key, any client can " +
+            "call it."
+        )
       ),
-    HttpApiEndpoint.get("agents", "/.well-known/agents.json", { success: AgentsDocument, error: problems() })
-      .annotate(Access, publicRead)
-      .annotateMerge(
-        OpenApi.annotations({
-          summary: "All that an agent needs to begin",
-          description: "How to register, pay, find a tool, ask its price, call it and verify the receipt, step by step."
-        })
+    HttpApiEndpoint.get("agents", "/.well-known/agents.json", {
+      success: AgentsDocument,
+      error: problems()
+    }).annotateMerge(
+      about(
+        publicRead,
+        "Retrieve the guide for agents",
+        "Returns how to register, pay, find a tool, get a quote, call the tool and verify the receipt, step by step."
       )
+    )
   )
-  .annotateMerge(
-    OpenApi.annotations({ title: "Platform", description: "What there is, whether it works, and how much of it." })
-  ) {}
+  .annotateMerge(OpenApi.annotations({ title: "Platform", description: "Index, status, health and counts." })) {}

@@ -1,12 +1,7 @@
 /**
- * Errors on the wire: RFC 9457 problem details that also carry `error`, `code`, `message` and `request_id`.
+ * Error codes, their HTTP statuses, and where the documentation explains them.
  */
-import { Schema } from "effect"
-import { HttpApiSchema } from "effect/http-api"
-import { ReceiptStatus } from "../../../domain/receipts/Receipt.ts"
-import { ReceiptId } from "../../../domain/shared/Ids.ts"
-
-/** Every code there is, under its status. */
+/** Every code, under its status. */
 export const codesByStatus = {
   400: ["BAD_REQUEST"],
   401: ["UNAUTHORIZED"],
@@ -66,122 +61,6 @@ export const titles: Record<ProblemStatus, string> = {
   504: "Provider timed out"
 }
 
-/** Where the docs say what a code means and what to do. */
+/** Documentation of a code: what it means and what to do. */
 export const problemType = (baseUrl: string, code: ProblemCode): string => `${baseUrl}/docs#${problemAnchor(code)}`
 export const problemAnchor = (code: ProblemCode): string => `error-${code}`
-
-const Fault = Schema.Struct({
-  path: Schema.Array(Schema.Union([Schema.String, Schema.Int])),
-  message: Schema.String
-}).annotate({ identifier: "Fault" })
-
-const RetryAfter = { retry_after_seconds: Schema.optionalKey(Schema.Int) }
-const FailedCall = {
-  tool: Schema.optionalKey(Schema.String),
-  provider: Schema.optionalKey(Schema.String),
-  latency_ms: Schema.optionalKey(Schema.Int),
-  attempts: Schema.optionalKey(Schema.Int),
-  cost_cents: Schema.optionalKey(Schema.Int),
-  cost_microcents: Schema.optionalKey(Schema.Int),
-  receipt_id: Schema.optionalKey(ReceiptId),
-  outcome: Schema.optionalKey(ReceiptStatus),
-  problem: Schema.optionalKey(Schema.String),
-  provider_status: Schema.optionalKey(Schema.Int),
-  provider_error: Schema.optionalKey(Schema.Unknown)
-}
-
-/** What problems of a status may say besides; which code brings which is in the mapping of the pipeline. */
-const extras: Partial<Record<ProblemStatus, Schema.Struct.Fields>> = {
-  402: {
-    cost_microcents: Schema.optionalKey(Schema.Int),
-    cost_cents: Schema.optionalKey(Schema.Int),
-    balance_microcents: Schema.optionalKey(Schema.Int),
-    balance_cents: Schema.optionalKey(Schema.Int),
-    load_balance_url: Schema.optionalKey(Schema.String),
-    budget_id: Schema.optionalKey(Schema.String),
-    cap_microcents: Schema.optionalKey(Schema.Int),
-    left_microcents: Schema.optionalKey(Schema.Int),
-    resets_at: Schema.optionalKey(Schema.NullOr(Schema.String))
-  },
-  409: {
-    ...RetryAfter,
-    owed_cents: Schema.optionalKey(Schema.Int),
-    chargeback_id: Schema.optionalKey(Schema.String),
-    price_microcents: Schema.optionalKey(Schema.Int),
-    max_cost_microcents: Schema.optionalKey(Schema.Int),
-    needed_microcents: Schema.optionalKey(Schema.Int),
-    platform_funds_microcents: Schema.optionalKey(Schema.Int),
-    platform_funds_cents: Schema.optionalKey(Schema.Int),
-    price_version: Schema.optionalKey(Schema.Int),
-    candidates: Schema.optionalKey(
-      Schema.Array(
-        Schema.Struct({
-          qualified_name: Schema.String,
-          tool_id: Schema.String,
-          provider_id: Schema.String,
-          provider: Schema.String
-        })
-      )
-    )
-  },
-  410: {
-    cost_cents: FailedCall.cost_cents,
-    cost_microcents: FailedCall.cost_microcents,
-    receipt_id: FailedCall.receipt_id,
-    outcome: FailedCall.outcome,
-    tool_id: Schema.optionalKey(Schema.String),
-    withdrawn_at: Schema.optionalKey(Schema.String)
-  },
-  422: {
-    ...FailedCall,
-    price_microcents: Schema.optionalKey(Schema.Int),
-    max_cost_microcents: Schema.optionalKey(Schema.Int),
-    withdrawable_cents: Schema.optionalKey(Schema.Int),
-    limit_cents: Schema.optionalKey(Schema.Int),
-    left_cents: Schema.optionalKey(Schema.Int),
-    retry_at: Schema.optionalKey(Schema.String),
-    minimum_cents: Schema.optionalKey(Schema.Int),
-    payout_balance_cents: Schema.optionalKey(Schema.Int),
-    connect_url: Schema.optionalKey(Schema.String),
-    registered: Schema.optionalKey(Schema.Literal(0)),
-    errors: Schema.optionalKey(Schema.Int),
-    tools: Schema.optionalKey(Schema.Tuple([])),
-    tool_errors: Schema.optionalKey(Schema.Array(Schema.Struct({ tool_name: Schema.String, error: Schema.String })))
-  },
-  429: {
-    ...RetryAfter,
-    limit: Schema.optionalKey(Schema.Literal("calls_in_flight")),
-    calls_in_flight_max: Schema.optionalKey(Schema.Int)
-  },
-  502: { ...RetryAfter, ...FailedCall },
-  503: { ...RetryAfter, ...FailedCall },
-  504: FailedCall
-}
-
-const schemaOf = (status: ProblemStatus) =>
-  Schema.Struct({
-    type: Schema.String,
-    title: Schema.String,
-    status: Schema.Literal(status),
-    detail: Schema.String,
-    instance: Schema.String,
-    error: Schema.Literal(true),
-    code: Schema.Literals(codesByStatus[status]),
-    message: Schema.String,
-    request_id: Schema.String,
-    details: Schema.optionalKey(Schema.Array(Fault)),
-    ...extras[status]
-  })
-    .annotate({ identifier: `Problem${status}`, description: titles[status] })
-    .pipe(HttpApiSchema.asJson({ contentType: "application/problem+json" }), HttpApiSchema.status(status))
-
-const cache = new Map<ProblemStatus, ReturnType<typeof schemaOf>>()
-const problemSchema = (status: ProblemStatus) => {
-  const known = cache.get(status) ?? schemaOf(status)
-  cache.set(status, known)
-  return known
-}
-
-/** The errors that an endpoint may answer with; 422 (an unknown query parameter), 429, 500 and 503 may come from any. */
-export const problems = (...statuses: ReadonlyArray<ProblemStatus>) =>
-  [...new Set<ProblemStatus>([...statuses, 422, 429, 500, 503])].toSorted((a, b) => a - b).map(problemSchema)

@@ -1,114 +1,136 @@
 /**
- * Receipts: read by their parties, verified by anybody.
+ * Receipts: lists, lookup and verification.
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Receipt, RECEIPT_ALGORITHM, ReceiptStatus } from "../../../domain/receipts/Receipt.ts"
-import { ReceiptId, ToolId } from "../../../domain/shared/Ids.ts"
-import { Timestamp } from "../../../domain/shared/Timestamp.ts"
-import { Access, KeyAuth, readBy, uncached } from "./Access.ts"
-import { Instant, pageQuery } from "./Fields.ts"
-import { problems } from "./Problem.ts"
+import { RECEIPT_ALGORITHM, ReceiptStatus } from "../../../domain/receipts/Receipt.ts"
+import { ToolId } from "../../../domain/shared/Ids.ts"
+import { about, KeyAuth, readBy, uncached } from "./Access.ts"
+import * as Field from "./Field.ts"
+import { Instant, pageQuery } from "./InputSchemas.ts"
+import { problems } from "./ProblemSchemas.ts"
+import { ReceiptBody, signature } from "./ReceiptBody.ts"
+import { CONSUMER_ID, NOW, PROVIDER_ID, RECEIPT_ID, TOOL_ID } from "./SampleValues.ts"
+import { pageOf, receiptId } from "./SharedFields.ts"
 
-const ReceiptPage = Schema.Struct({
-  receipts: Schema.Array(Receipt),
-  total: Schema.Int,
-  limit: Schema.Int,
-  offset: Schema.Int,
-  next_cursor: Schema.NullOr(Schema.String)
-}).annotate({ identifier: "ReceiptPage" })
+const receipt = Field.of(ReceiptBody, "The receipt.")
+const valid = Field.boolean("Whether the receipt was signed by this service and is unchanged.")
+const algorithm = Field.always(RECEIPT_ALGORITHM, "Algorithm of the signature.")
+const verifiedAt = Field.timestamp("Time of the verification.")
 
-const OneReceipt = Schema.Struct({
-  receipt: Receipt,
-  verification: Schema.Struct({
-    valid: Schema.Boolean,
-    algorithm: Schema.Literal(RECEIPT_ALGORITHM),
-    verified_at: Timestamp
-  })
-}).annotate({ identifier: "OneReceipt" })
+const ReceiptPage = pageOf(
+  "ReceiptPage",
+  "A page of receipts.",
+  "receipts",
+  Field.list(ReceiptBody, "Receipts of this page, newest first.")
+)
 
-/** Of any issuer that signs this format: what is checked, and the fields of a receipt that are not signed. */
-const ReceiptToVerify = Schema.Struct({
-  receipt_id: ReceiptId,
-  tool_id: Schema.String,
-  tool_name: Schema.optionalKey(Schema.String),
-  agent_id: Schema.String,
-  provider_id: Schema.String,
-  timestamp: Schema.String,
-  duration_ms: Schema.optionalKey(Schema.Int),
-  cost_microcents: Schema.Int,
-  status: Schema.String,
-  signature: Receipt.fields.signature,
-  created_at: Schema.optionalKey(Schema.String)
-}).annotate({ identifier: "ReceiptToVerify" })
+const OneReceipt = Field.object("OneReceipt", "The receipt, and the verification of its signature.", {
+  receipt,
+  verification: Field.of(Schema.Struct({ valid, algorithm, verified_at: verifiedAt }), "Result of the verification.")
+})
 
-const WrappedReceipt = Schema.Struct({ receipt: ReceiptToVerify }).annotate({ identifier: "WrappedReceipt" })
+/** A receipt of any issuer of this format: the signed fields are required, the others optional. */
+const ReceiptToVerify = Field.object(
+  "ReceiptToVerify",
+  "A receipt: the seven signed fields and the signature are required, other fields are allowed.",
+  {
+    receipt_id: Field.of(receiptId, "ID of the receipt: `rcpt_` and at least 16 lowercase hex digits.", RECEIPT_ID),
+    tool_id: Field.string("ID of the tool.", TOOL_ID),
+    tool_name: Field.optional(Schema.String, "Name of the tool."),
+    agent_id: Field.string("ID of the consumer.", CONSUMER_ID),
+    provider_id: Field.string("ID of the provider.", PROVIDER_ID),
+    timestamp: Field.string("Time of the call, byte for byte as signed.", NOW),
+    duration_ms: Field.optional(Schema.Int, "Duration of the call in milliseconds."),
+    cost_microcents: Field.of(Schema.Int, "Cost of the call in microcents.", 500),
+    status: Field.string("Outcome of the call.", "success"),
+    signature,
+    created_at: Field.optional(Schema.String, "Time of creation.")
+  }
+)
 
-const Verification = Schema.Struct({
-  receipt: Schema.Json,
-  verification: Schema.Struct({
-    valid: Schema.Boolean,
-    reason: Schema.Literals([
-      "ok",
-      "missing_fields",
-      "ambiguous_fields",
-      "bad_receipt_id",
-      "bad_signature_format",
-      "signature_mismatch"
-    ]),
-    missing: Schema.optionalKey(Schema.Array(Schema.String)),
-    checked: Schema.Struct({ canonical: Schema.String, algorithm: Schema.Literal(RECEIPT_ALGORITHM) }),
-    verified_at: Timestamp
-  })
-}).annotate({ identifier: "Verification" })
+const WrappedReceipt = Field.object(
+  "WrappedReceipt",
+  "A receipt in `receipt`, as `GET /api/v1/market/receipts/{id}` returns it.",
+  { receipt: Field.of(ReceiptToVerify, "The receipt.") }
+)
+
+const Verification = Field.object("Verification", "Whether the receipt is valid and, if not, why.", {
+  receipt: Field.of(Schema.Json, "The receipt, as sent.", { receipt_id: RECEIPT_ID }),
+  verification: Field.of(
+    Schema.Struct({
+      valid,
+      reason: Field.of(
+        Schema.Literals([
+          "ok",
+          "missing_fields",
+          "ambiguous_fields",
+          "bad_receipt_id",
+          "bad_signature_format",
+          "signature_mismatch"
+        ]),
+        "First reason why the receipt is invalid, or `ok`."
+      ),
+      missing: Field.optional(Schema.Array(Schema.String), "Signed fields that are absent or have the wrong type."),
+      checked: Field.of(
+        Schema.Struct({
+          canonical: Field.string(
+            "Signed text. Empty if a signed field is missing.",
+            `${RECEIPT_ID}|${TOOL_ID}|${CONSUMER_ID}|${PROVIDER_ID}|${NOW}|500|success`
+          ),
+          algorithm
+        }),
+        "What was verified."
+      ),
+      verified_at: verifiedAt
+    }),
+    "Result of the verification."
+  )
+})
 
 export class ReceiptsApi extends HttpApiGroup.make("receipts")
   .add(
     HttpApiEndpoint.get("list", "/api/v1/market/receipts", {
       query: {
         ...pageQuery,
-        tool_id: Schema.optionalKey(ToolId),
-        status: Schema.optionalKey(ReceiptStatus),
-        from: Schema.optionalKey(Instant),
-        to: Schema.optionalKey(Instant)
+        tool_id: Field.optional(ToolId, "ID of the tool."),
+        status: Field.optional(ReceiptStatus, "Outcome of the calls."),
+        from: Field.optional(Instant, "Earliest time of the calls in ISO 8601, inclusive."),
+        to: Field.optional(Instant, "Latest time of the calls in ISO 8601, exclusive.")
       },
       success: ReceiptPage,
       error: problems(400, 401, 403)
     })
-      .annotate(Access, readBy("consumer", "provider"))
       .middleware(KeyAuth)
       .annotateMerge(
-        OpenApi.annotations({
-          summary: "List your receipts",
-          description: "A consumer's calls, or the calls of a provider's tools; newest first."
-        })
+        about(
+          readBy("consumer", "provider"),
+          "List your receipts",
+          "Returns the receipts of your calls, newest first. With a provider key: of the calls of your tools."
+        )
       ),
     HttpApiEndpoint.get("find", "/api/v1/market/receipts/:id", {
-      params: { id: ReceiptId },
+      params: { id: receiptId },
       success: OneReceipt,
       error: problems(404)
-    })
-      .annotate(Access, uncached)
-      .annotateMerge(
-        OpenApi.annotations({
-          summary: "Fetch and verify a receipt",
-          description:
-            "Anybody who was given a receipt's id may look it up: the id cannot be guessed and names no party."
-        })
-      ),
+    }).annotateMerge(
+      about(
+        uncached,
+        "Retrieve and verify a receipt",
+        "Any client with the receipt ID can retrieve the receipt: IDs cannot be guessed."
+      )
+    ),
     HttpApiEndpoint.post("verify", "/api/v1/verify", {
       payload: Schema.Union([ReceiptToVerify, WrappedReceipt]),
       success: Verification,
       error: problems(400, 413, 415)
-    })
-      .annotate(Access, uncached)
-      .annotateMerge(
-        OpenApi.annotations({
-          summary: "Verify a receipt",
-          description:
-            "Stateless. Takes a bare receipt or `{receipt}`; answers 200 for any JSON and says what is wrong. " +
-            'What is no JSON at all gets 400 with nothing but `{"error":true,"code":"BAD_REQUEST"}`, as existing verifiers expect.'
-        })
+    }).annotateMerge(
+      about(
+        uncached,
+        "Verify a receipt",
+        "Takes a receipt or `{receipt}`. Any JSON is answered 200 with the result of the verification. A body that is not " +
+          'JSON is answered 400 with exactly `{"error":true,"code":"BAD_REQUEST"}`, as existing verifiers expect.'
       )
+    )
   )
-  .annotateMerge(OpenApi.annotations({ title: "Receipts", description: "Signed receipts, and their verification." })) {}
+  .annotateMerge(OpenApi.annotations({ title: "Receipts", description: "Signed receipts and their verification." })) {}

@@ -1,54 +1,57 @@
 /**
- * How the service has fared, for machines; the page /status shows the same to people.
+ * The record of health checks; the page /status shows the same.
  */
-import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { HISTORY_DAYS, HISTORY_DAYS_KEPT } from "../../../domain/platform/HealthHistory.ts"
-import { Timestamp } from "../../../domain/shared/Timestamp.ts"
-import { Access, publicRead } from "./Access.ts"
-import { WholeNumber } from "./Fields.ts"
-import { problems } from "./Problem.ts"
+import { about, publicRead } from "./Access.ts"
+import * as Field from "./Field.ts"
+import { WholeNumber } from "./InputSchemas.ts"
+import { problems } from "./ProblemSchemas.ts"
+import { TODAY } from "./SampleValues.ts"
+import { answeredAt, date } from "./SharedFields.ts"
 
 const outcomes = {
-  samples: Schema.Int,
-  ok: Schema.Int,
-  degraded: Schema.Int,
-  down: Schema.Int,
-  good_pct: Schema.NullOr(Schema.Finite)
+  samples: Field.int("Number of checks by all nodes. `0`: no record.", 1_440),
+  ok: Field.int("Number of checks with status `ok`.", 1_438),
+  degraded: Field.int("Number of checks with status `degraded`.", 1),
+  down: Field.int("Number of checks with status `down`.", 1),
+  good_pct: Field.nullableNumber("Share of `ok` in percent, truncated to three decimals. `null`: no record.", 99.861)
 }
 
-const HealthDay = Schema.Struct({ date: Schema.String, ...outcomes }).annotate({ identifier: "HealthDay" })
+const HealthDay = Field.object("HealthDay", "One day of a check.", { date, ...outcomes })
 
-const CheckHistory = Schema.Struct({
-  name: Schema.String,
+const CheckHistory = Field.object("CheckHistory", "Record of a check, in total and by day.", {
+  name: Field.string("Name of the check in `GET /api/v1/health`; `service` is the whole service.", "service"),
   ...outcomes,
-  by_day: Schema.Array(HealthDay)
-}).annotate({ identifier: "CheckHistory" })
+  by_day: Field.list(HealthDay, "Days of the period, oldest first.")
+})
 
-const StatusHistory = Schema.Struct({
-  days: Schema.Int,
-  from: Schema.String,
-  to: Schema.String,
-  checks: Schema.Array(CheckHistory),
-  timestamp: Timestamp
-}).annotate({ identifier: "StatusHistory" })
+const StatusHistory = Field.object("StatusHistory", "Record of every check by day.", {
+  days: Field.int("Number of days, including today.", 1),
+  from: Field.string("First day (UTC).", TODAY),
+  to: Field.string("Last day (UTC): today.", TODAY),
+  checks: Field.list(CheckHistory, "Checks. The first, `service`, is the whole service."),
+  timestamp: answeredAt
+})
 
 export class StatusApi extends HttpApiGroup.make("status")
   .add(
     HttpApiEndpoint.get("history", "/api/v1/status/history", {
-      query: { days: Schema.optionalKey(WholeNumber(1, HISTORY_DAYS_KEPT)) },
+      query: {
+        days: Field.optional(
+          WholeNumber(1, HISTORY_DAYS_KEPT),
+          `Number of days, including today. Default: ${HISTORY_DAYS}.`
+        )
+      },
       success: StatusHistory,
       error: problems(400)
-    })
-      .annotate(Access, publicRead)
-      .annotateMerge(
-        OpenApi.annotations({
-          summary: "How every part has fared, day by day",
-          description:
-            `The service checks itself every minute, and what it saw is summed up by days of UTC: of the last ${HISTORY_DAYS} ` +
-            `days where nothing else is asked for. The first of \`checks\`, \`service\`, is the whole. A day with 0 \`samples\` ` +
-            "has no record, which is not to say that it was good."
-        })
+    }).annotateMerge(
+      about(
+        publicRead,
+        "Retrieve the status history",
+        `The service checks itself every minute. Returns the totals by day (UTC), of ${HISTORY_DAYS} days by default. A day ` +
+          "with 0 `samples` has no record."
       )
+    )
   )
-  .annotateMerge(OpenApi.annotations({ title: "Status", description: "How the service has fared." })) {}
+  .annotateMerge(OpenApi.annotations({ title: "Status", description: "Record of health checks." })) {}

@@ -1,34 +1,43 @@
 /**
- * What people and agents send in without an account: an address for the waitlist, feedback, an application.
+ * Waitlist, feedback and applications: submissions that need no account.
  */
 import { Schema, SchemaGetter } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { SUBMISSION_ITEMS_MAX } from "../../../domain/platform/Submissions.ts"
 import { WAITLIST_SOURCE_CHARS_MAX } from "../../../domain/platform/Waitlist.ts"
-import { Access, publicRead, registration } from "./Access.ts"
-import { Email, Name, Text } from "./Fields.ts"
-import { idempotencyHeader } from "./IdempotencyHeader.ts"
+import { about, registration } from "./Access.ts"
+import * as Field from "./Field.ts"
+import { Email, idempotencyHeader, Name, Text } from "./InputSchemas.ts"
 import { takesOtherFields } from "./OtherFields.ts"
-import { problems } from "./Problem.ts"
-import { SelfDescription } from "./SelfDescription.ts"
+import { problems } from "./ProblemSchemas.ts"
+import { SUBMISSION_ID } from "./SampleValues.ts"
+import { describing } from "./SelfDescription.ts"
+import { message, nextSteps } from "./SharedFields.ts"
 
 export const JoinWaitlist = Schema.Struct({
-  email: Email,
-  source: Schema.optionalKey(Text(WAITLIST_SOURCE_CHARS_MAX))
+  email: Field.of(Email, "Email address; stored in lowercase."),
+  source: Field.optional(Text(WAITLIST_SOURCE_CHARS_MAX), "Where you heard of the service.")
 }).annotate({
   identifier: "JoinWaitlist",
+  description: "An email address for the waitlist.",
   ...takesOtherFields(),
   examples: [{ email: "ada@example.org", source: "docs" }]
 })
 
-const Joined = Schema.Struct({ message: Schema.String, email: Schema.String, id: Schema.String }).annotate({
-  identifier: "WaitlistJoined"
+const storedEmail = Field.string("Email address as stored.", "ada@example.org")
+const id = Field.string("ID of the entry.", SUBMISSION_ID)
+
+const Joined = Field.object("WaitlistJoined", "The address was added to the waitlist.", {
+  message: message("You are on the waitlist."),
+  email: storedEmail,
+  id
 })
-const JoinedBefore = Schema.Struct({ message: Schema.String, email: Schema.String }).annotate({
-  identifier: "WaitlistJoinedBefore"
+const JoinedBefore = Field.object("WaitlistJoinedBefore", "The address was on the waitlist before.", {
+  message: message("This address is on the waitlist already."),
+  email: storedEmail
 })
 
-/** Trimmed; what is blank says nothing and is left out. */
+/** Items are trimmed; blank ones are dropped. */
 const Items = (charsMax: number) =>
   Schema.Array(Schema.String.check(Schema.isMaxLength(charsMax)))
     .check(Schema.isMaxLength(SUBMISSION_ITEMS_MAX))
@@ -41,7 +50,7 @@ const Items = (charsMax: number) =>
       })
     )
 
-/** Shown to people as a link one day, so nothing but a web address. */
+/** May be shown as a link, so nothing but a web address; empty counts as absent. */
 const WebAddress = Text(2_000).check(
   Schema.makeFilter((value: string) => {
     const protocol = URL.parse(value)?.protocol
@@ -54,15 +63,15 @@ const WebAddress = Text(2_000).check(
 const isBlank = (text: string | undefined) => text === undefined || text.trim() === ""
 const isEmpty = (items: ReadonlyArray<string> | undefined) => items === undefined || items.length === 0
 
-export const GiveFeedback = Schema.Struct({
-  agent_name: Schema.optionalKey(Text(200)),
-  agent_url: Schema.optionalKey(WebAddress),
-  contact: Schema.optionalKey(Text(320)),
-  walls: Schema.optionalKey(Items(1_000)),
-  needs: Schema.optionalKey(Items(1_000)),
-  message: Schema.optionalKey(Text(10_000)),
-  platform: Schema.optionalKey(Text(200)),
-  use_case: Schema.optionalKey(Text(4_000))
+export const GiveFeedback = Field.object("GiveFeedback", "Feedback: at least one of `walls`, `needs` and `message`.", {
+  agent_name: Field.optional(Text(200), "Name of the agent."),
+  agent_url: Field.optional(WebAddress, "URL of the agent: http or https."),
+  contact: Field.optional(Text(320), "How to contact you."),
+  walls: Field.optional(Items(1_000), "Obstacles that you met, one per item."),
+  needs: Field.optional(Items(1_000), "What you need, one per item."),
+  message: Field.optional(Text(10_000), "Message."),
+  platform: Field.optional(Text(200), "Platform that the agent runs on."),
+  use_case: Field.optional(Text(4_000), "Purpose of the agent.")
 })
   .check(
     Schema.makeFilter((body) =>
@@ -79,24 +88,25 @@ export const GiveFeedback = Schema.Struct({
         agent_name: "Research agent",
         walls: ["Most tools want a credit card before the first call"],
         needs: ["A price before the call"],
-        message: "The quote in dry run is what we were missing.",
+        message: "Quotes without a call are useful.",
         platform: "MCP"
       }
     ]
   })
 
 export const Apply = Schema.Struct({
-  name: Name(200),
-  contact: Name(320),
-  type: Schema.optionalKey(Text(100)),
-  skills: Schema.optionalKey(Items(200)),
-  projects: Schema.optionalKey(Items(1_000)),
-  agents: Schema.optionalKey(Items(1_000)),
-  interest: Schema.optionalKey(Text(4_000)),
-  pitch: Schema.optionalKey(Text(10_000)),
-  availability: Schema.optionalKey(Text(500))
+  name: Field.of(Name(200), "Your name."),
+  contact: Field.of(Name(320), "How to contact you."),
+  type: Field.optional(Text(100), "Your role: provider, developer, agent."),
+  skills: Field.optional(Items(200), "Your skills, one per item."),
+  projects: Field.optional(Items(1_000), "Your projects, one per item."),
+  agents: Field.optional(Items(1_000), "Agents that you run, one per item."),
+  interest: Field.optional(Text(4_000), "Why you are interested."),
+  pitch: Field.optional(Text(10_000), "What you want to build or offer."),
+  availability: Field.optional(Text(500), "When you are available.")
 }).annotate({
   identifier: "Apply",
+  description: "Your application.",
   ...takesOtherFields(),
   examples: [
     {
@@ -110,28 +120,20 @@ export const Apply = Schema.Struct({
   ]
 })
 
-const Received = Schema.Struct({
-  received: Schema.Literal(true),
-  id: Schema.String,
-  message: Schema.String
-}).annotate({ identifier: "FeedbackReceived" })
+const Received = Field.object("FeedbackReceived", "The feedback is stored.", {
+  received: Field.always(true),
+  id,
+  message: message("Thank you. Your feedback is stored.")
+})
 
-const ApplicationReceived = Schema.Struct({
-  ...Received.fields,
-  next_steps: Schema.Array(Schema.String)
-}).annotate({ identifier: "ApplicationReceived" })
+const ApplicationReceived = Field.object("ApplicationReceived", "The application is stored.", {
+  received: Field.always(true),
+  id,
+  message: message("Your application is stored."),
+  next_steps: nextSteps
+})
 
-const describing = (identifier: "describeWaitlist" | "describeFeedback" | "describeApply", path: `/${string}`) =>
-  HttpApiEndpoint.get(identifier, path, { success: SelfDescription, error: problems() })
-    .annotate(Access, publicRead)
-    .annotateMerge(
-      OpenApi.annotations({
-        summary: `How to use POST ${path}`,
-        description: `The same path describes itself: what POST ${path} does, and the JSON Schema of its body.`
-      })
-    )
-
-const refusals = problems(400, 401, 409, 413, 415, 422)
+const error = problems(400, 401, 409, 413, 415, 422)
 
 export class SubmissionsApi extends HttpApiGroup.make("submissions")
   .add(
@@ -139,42 +141,34 @@ export class SubmissionsApi extends HttpApiGroup.make("submissions")
       headers: idempotencyHeader,
       payload: JoinWaitlist,
       success: [Joined.pipe(HttpApiSchema.status(201)), JoinedBefore],
-      error: refusals
-    })
-      .annotate(Access, registration)
-      .annotateMerge(
-        OpenApi.annotations({
-          summary: "Join the waitlist",
-          description: "The address is kept in lower case, once: 201 the first time, 200 from then on."
-        })
-      ),
+      error
+    }).annotateMerge(
+      about(registration, "Join the waitlist", "Returns 201 for a new address and 200 for an address on the list.")
+    ),
     HttpApiEndpoint.post("giveFeedback", "/api/v1/feedback", {
       headers: idempotencyHeader,
       payload: GiveFeedback,
       success: Received.pipe(HttpApiSchema.status(201)),
-      error: refusals
-    })
-      .annotate(Access, registration)
-      .annotateMerge(
-        OpenApi.annotations({
-          summary: "Give feedback",
-          description:
-            "From agents and people alike: the walls that you ran into, what you need, or a message. At least one of the three."
-        })
-      ),
+      error
+    }).annotateMerge(
+      about(
+        registration,
+        "Give feedback",
+        "Open to agents and people. Send at least one of `walls`, `needs` and `message`."
+      )
+    ),
     HttpApiEndpoint.post("apply", "/api/v1/apply", {
       headers: idempotencyHeader,
       payload: Apply,
       success: ApplicationReceived.pipe(HttpApiSchema.status(201)),
-      error: refusals
-    })
-      .annotate(Access, registration)
-      .annotateMerge(
-        OpenApi.annotations({
-          summary: "Apply to work with the platform",
-          description: "Who you are, how to reach you, and what you would like to build or offer."
-        })
-      ),
+      error
+    }).annotateMerge(
+      about(
+        registration,
+        "Apply for a partnership",
+        "Send who you are, how to contact you, and what you want to build or offer."
+      )
+    ),
     describing("describeWaitlist", "/api/v1/waitlist"),
     describing("describeFeedback", "/api/v1/feedback"),
     describing("describeApply", "/api/v1/apply")
@@ -182,6 +176,6 @@ export class SubmissionsApi extends HttpApiGroup.make("submissions")
   .annotateMerge(
     OpenApi.annotations({
       title: "Waitlist and feedback",
-      description: "What anybody may send in, with or without an account."
+      description: "Waitlist, feedback and applications, without an account."
     })
   ) {}

@@ -1,51 +1,88 @@
 /**
- * A tool as a provider declares it on the wire. The price may be written in three ways; only one at a time. Of a tool
- * that is registered already an absent field stays as it is, and `null` resets one to its default.
+ * A tool as a provider declares it. The price has three spellings, one at a time. When a registered tool is updated, an
+ * absent field keeps its value and `null` resets it to its default.
  */
 import { Schema } from "effect"
 import { FREE_TIER_CALLS_MAX } from "../../../domain/catalog/Pricing.ts"
 import { Category, type ToolChange, type ToolDeclaration, ToolName } from "../../../domain/catalog/Tool.ts"
 import { fromCents, Microcents, MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
-import { Text, WholeCents } from "./Fields.ts"
+import * as Field from "./Field.ts"
+import { Text, WholeCents } from "./InputSchemas.ts"
+import { INPUT_SCHEMA } from "./SampleValues.ts"
 
 export const TOOL_TIMEOUT_MS_MAX = 60_000
 
 const JsonObject = Schema.Record(Schema.String, Schema.Json)
-const FreeTierCalls = Schema.Int.check(
-  Schema.isGreaterThanOrEqualTo(0),
-  Schema.isLessThanOrEqualTo(FREE_TIER_CALLS_MAX)
+
+const resettable = <S extends Schema.Top>(schema: S, description: string) =>
+  Field.optional(Schema.NullOr(schema), description)
+
+const freeTierCalls = resettable(
+  Schema.Int.check(Schema.isGreaterThanOrEqualTo(0), Schema.isLessThanOrEqualTo(FREE_TIER_CALLS_MAX)),
+  "Free calls per consumer and calendar month (UTC)."
 )
 
-const resettable = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+export const BillingPolicy = Schema.Literals(["success", "valid_output", "attempt"])
+export const OnCancel = Schema.Literals(["finish", "pass"])
+export const CanceledCallCosts = Schema.Literals(["price", "nothing"])
 
-export const OnCancelWord = Schema.Literals(["finish", "pass"])
-export const CanceledCallCostsWord = Schema.Literals(["price", "nothing"])
+export const BILLING_POLICY =
+  "Calls that are billed: successful calls, calls whose output is valid against `output_schema`, or every attempt."
+export const ON_CANCEL =
+  "What happens when the caller cancels a forwarded call or disconnects. `finish` (default): the call runs to its end and " +
+  "is billed by its outcome. `pass`: the cancellation is passed to the provider, and `canceled_call_costs` applies."
+export const CANCELED_CALL_COSTS =
+  "Cost of a call whose cancellation was passed to the provider: its list price (at most the hold), or nothing. Applies " +
+  "only if `on_cancel` is `pass`."
 
-export const ToolBody = Schema.Struct({
-  tool_name: ToolName,
-  display_name: resettable(Text(200)),
-  description: resettable(Text(4_000)),
-  category: resettable(Category),
-  price_cents_override: resettable(WholeCents),
-  price_microcents: resettable(MicrocentsFromInt),
-  pricing: resettable(
-    Schema.Struct({
-      price_cents: resettable(WholeCents),
-      free_tier_calls: resettable(FreeTierCalls)
-    })
-  ),
-  free_tier_calls: resettable(FreeTierCalls),
-  input_schema: resettable(JsonObject),
-  output_schema: resettable(JsonObject),
-  billing_policy: resettable(Schema.Literals(["success", "valid_output", "attempt"])),
-  max_cost_microcents: resettable(MicrocentsFromInt),
-  timeout_ms: resettable(
-    Schema.Int.check(Schema.isGreaterThanOrEqualTo(100), Schema.isLessThanOrEqualTo(TOOL_TIMEOUT_MS_MAX))
-  ),
-  idempotent: resettable(Schema.Boolean),
-  on_cancel: resettable(OnCancelWord),
-  canceled_call_costs: resettable(CanceledCallCostsWord)
-})
+export const toolExample = {
+  tool_name: "search",
+  display_name: "Paper search",
+  description: "Full-text search over public papers",
+  category: "search",
+  price_microcents: Microcents.make(500n),
+  free_tier_calls: 10,
+  input_schema: INPUT_SCHEMA
+}
+
+export const ToolBody = Field.object(
+  "ToolDeclaration",
+  "A tool as its provider declares it. Send one price or none. In an update, an absent field keeps its value and " +
+    "`null` resets it to its default.",
+  {
+    tool_name: Field.of(ToolName, "Name of the tool, exactly as your MCP server lists it.", "search"),
+    display_name: resettable(Text(200), "Display name of the tool. Default: `tool_name`."),
+    description: resettable(Text(4_000), "Description of the tool."),
+    category: resettable(Category, "Category of the tool. Default: `other`."),
+    price_cents_override: resettable(WholeCents, "Price of a call in cents."),
+    price_microcents: resettable(MicrocentsFromInt, "Price of a call in microcents (1/10,000 of a cent)."),
+    pricing: resettable(
+      Schema.Struct({
+        price_cents: resettable(WholeCents, "Price of a call in cents."),
+        free_tier_calls: freeTierCalls
+      }),
+      "Price and free tier in one object, as older clients send them."
+    ),
+    free_tier_calls: freeTierCalls,
+    input_schema: resettable(
+      JsonObject,
+      "JSON Schema of the arguments. Calls with invalid arguments are rejected without charge."
+    ),
+    output_schema: resettable(JsonObject, "JSON Schema of the result."),
+    billing_policy: resettable(BillingPolicy, BILLING_POLICY),
+    max_cost_microcents: resettable(
+      MicrocentsFromInt,
+      "Maximum cost of a call in microcents. Above the price, the tool is usage-priced: you report the cost of each call."
+    ),
+    timeout_ms: resettable(
+      Schema.Int.check(Schema.isGreaterThanOrEqualTo(100), Schema.isLessThanOrEqualTo(TOOL_TIMEOUT_MS_MAX)),
+      "Timeout of an attempt in milliseconds."
+    ),
+    idempotent: resettable(Schema.Boolean, "Whether the call is idempotent: a failed attempt may be retried."),
+    on_cancel: resettable(OnCancel, ON_CANCEL),
+    canceled_call_costs: resettable(CanceledCallCosts, CANCELED_CALL_COSTS)
+  }
+)
   .check(
     Schema.makeFilter((body) => {
       const prices = [body.price_cents_override, body.price_microcents, body.pricing?.price_cents]
@@ -59,19 +96,11 @@ export const ToolBody = Schema.Struct({
   )
   .annotate({
     identifier: "ToolDeclaration",
-    examples: [
-      {
-        tool_name: "search",
-        description: "Full-text search",
-        category: "search",
-        price_microcents: Microcents.make(500n),
-        free_tier_calls: 10
-      }
-    ]
+    examples: [toolExample]
   })
 export type ToolBody = typeof ToolBody.Type
 
-/** What its provider would send to leave a tool as it is: what was left to a default stays so. */
+/** The declaration that leaves a tool unchanged: defaults stay defaults. */
 export const toBody = (tool: ToolDeclaration): ToolBody => ({
   tool_name: tool.toolName,
   display_name: tool.displayName,
@@ -118,6 +147,6 @@ const fromPricing = (
   field: "free_tier_calls" | "price_cents"
 ): number | null | undefined => (pricing === null ? null : pricing?.[field])
 
-/** `null` was sent; only undefined was not. */
+/** The first value that was sent; `null` counts as sent. */
 const sentFirst = <A>(one: A | null | undefined, other: A | null | undefined): A | null | undefined =>
   one === undefined ? other : one

@@ -67,7 +67,7 @@ export interface Operation {
   readonly tags: ReadonlyArray<string>
   readonly summary: string
   readonly description: string
-  /** Whose keys are let in; none: anybody. */
+  /** Roles whose keys are accepted. Empty: no key is required. */
   readonly "x-roles": ReadonlyArray<string>
   readonly security: ReadonlyArray<Readonly<Record<string, ReadonlyArray<string>>>>
   readonly parameters: ReadonlyArray<Parameter>

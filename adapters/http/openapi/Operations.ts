@@ -1,5 +1,5 @@
 /**
- * An operation as the document shows it: who may call it, what it takes, what it answers.
+ * An operation of the document: who may call it, what it takes, what it returns.
  */
 import { Result, Schema } from "effect"
 import type { OpenApi } from "effect/http-api"
@@ -8,7 +8,6 @@ import { annotatedExample, composedExample } from "./Examples.ts"
 import type { Json, JsonSchema, Operation, Parameter } from "./OpenApiModel.ts"
 import { responsesOf, type SharedResponses } from "./Responses.ts"
 import { tidy } from "./TidySchema.ts"
-import { descriptionFor } from "./Vocabulary.ts"
 
 export const operationOf = (
   endpoint: EndpointInfo,
@@ -37,7 +36,7 @@ export const operationOf = (
             content: {
               "application/json": {
                 schema: tidy(body, false),
-                example: requestExample(endpoint, operationId, body, components)
+                example: requestExample(endpoint, body, components)
               }
             }
           }
@@ -48,37 +47,35 @@ export const operationOf = (
 
 /** The last paragraph of every description. */
 export const callers = (roles: ReadonlyArray<string>): string =>
-  roles.length === 0 ? "Anybody may call it, without a key." : `Needs a ${roles.join(" or a ")} key.`
+  roles.length === 0 ? "No API key required." : `Requires ${nouns(roles).join(" or ")} key.`
 
-/** No body is an empty object to the pipeline; whether that will do, the contract's schema knows. */
+const nouns = (roles: ReadonlyArray<string>) =>
+  roles.map((role) => (/^[aeiou]/u.test(role) ? `an ${role}` : `a ${role}`))
+
+/** The pipeline takes an absent body as an empty object: it is optional where the schema accepts that. */
 const mayBeLeftOut = ({ payload }: EndpointInfo, body: JsonSchema): boolean =>
   Object.keys(body).length > 0 &&
   Result.isSuccess(Schema.decodeUnknownResult(payload as Schema.Top & { readonly DecodingServices: never })({}))
 
 const requestExample = (
   { payload }: EndpointInfo,
-  operationId: string,
   body: JsonSchema,
   components: Readonly<Record<string, JsonSchema>>
 ): Json =>
-  (payload === undefined ? undefined : annotatedExample(payload)) ??
-  composedExample(tidy(body, false), components, operationId, "body")
+  (payload === undefined ? undefined : annotatedExample(payload)) ?? composedExample(tidy(body, false), components)
 
-const parametersOf = (operation: OpenApi.OpenAPISpecOperation): ReadonlyArray<Parameter> => {
-  return operation.parameters.map((parameter): Parameter => {
-    const name = parameter.in === "header" ? canonical(parameter.name) : parameter.name
-    const { description, ...schema } = tidy(parameter.schema as JsonSchema, false)
-    const example = parameter.required ? composedExample(schema, {}, operation.operationId, name) : undefined
+const parametersOf = (operation: OpenApi.OpenAPISpecOperation): ReadonlyArray<Parameter> =>
+  operation.parameters.map((parameter) => {
+    const { description = "", examples, ...schema } = tidy(parameter.schema as JsonSchema, false)
     return {
-      name,
+      name: parameter.in === "header" ? canonical(parameter.name) : parameter.name,
       in: parameter.in as Parameter["in"],
       required: parameter.required,
-      description: description ?? descriptionFor(operation.operationId, name) ?? "",
+      description,
       schema,
-      ...(example === undefined ? {} : { example })
+      ...(parameter.required ? { example: composedExample({ ...schema, ...(examples && { examples }) }, {}) } : {})
     }
   })
-}
 
 /** `idempotency-key` as it is usually written. */
 const canonical = (header: string): string => header.replace(/\b[a-z]/gu, (letter) => letter.toUpperCase())

@@ -1,11 +1,10 @@
 /**
- * Media types besides the one of an endpoint's success schema: what is answered where the caller's `Accept`, or the address,
- * asks for it.
+ * Media types that a client can request by `Accept` or by path, besides the one of the endpoint's success schema.
  */
 import { EVENT_STREAM } from "../pipeline/WebRequest.ts"
 import type { Content, Json, MediaType } from "./OpenApiModel.ts"
 
-/** `answer`: the example of the usual answer. */
+/** `answer`: the example of the usual response. */
 export const otherMedia = (operationId: string, status: number, answer: Json): Content =>
   status === 200 ? (MEDIA[operationId]?.(answer) ?? {}) : {}
 
@@ -18,38 +17,37 @@ const event = (name: string, data: Json): string => `event: ${name}\ndata: ${JSO
 const MEDIA: Readonly<Record<string, (answer: Json) => Content>> = {
   "calls.proxy": (answer) => ({
     [EVENT_STREAM]: text(
-      "For callers whose `Accept` names it, where the provider says how far it is before its answer: server-sent events. " +
-        "`progress` as often as it says so, with `progress` and, where it gives them, `total` and `message`; last one " +
-        "`result` or `problem`, with the body that the answer would have had.",
+      "With `Accept: text/event-stream`, if the provider reports progress: server-sent events. `progress` has `progress` " +
+        "and optionally `total` and `message`. The last event is `result` or `problem`, with the body of the usual response.",
       [event("progress", PROGRESS), event("result", answer)].join("")
     )
   }),
   "log.proof": () => ({
     "text/plain": text(
-      "The proof as `c2sp.org/tlog-proof@v1`, unless `Accept` names `application/json`.",
+      "The proof as `c2sp.org/tlog-proof@v1`, unless `Accept` is `application/json`.",
       "c2sp.org/tlog-proof@v1\nextra …\nindex 0\n\n…"
     )
   }),
   "invoices.find": () => ({
-    "text/html": text("With `.html` behind the id: the document as a page.", "<!doctype html>…"),
+    "text/html": text("With `.html` after the ID: the document as HTML.", "<!doctype html>…"),
     "application/pdf": {
-      schema: { type: "string", format: "binary", description: "With `.pdf` behind the id: the document as a file." },
+      schema: { type: "string", format: "binary", description: "With `.pdf` after the ID: the document as PDF." },
       example: "%PDF-1.7 …"
     }
   })
 }
 
-/** A problem that an endpoint answers in a form of its own, which existing clients compare word for word. */
+/** A problem in a form of its own, which existing clients compare byte for byte. */
 export const otherProblem = (operationId: string, status: number): Content =>
   operationId === "receipts.verify" && status === 400
     ? {
         "application/json": {
           schema: {
             type: "object",
-            description: "For a body that is no JSON: exactly this.",
+            description: "For a body that is not JSON: exactly this.",
             properties: {
               error: { type: "boolean", description: "Always true." },
-              code: { type: "string", description: "What is wrong.", enum: ["BAD_REQUEST"] }
+              code: { type: "string", description: "Error code.", enum: ["BAD_REQUEST"] }
             },
             required: ["error", "code"]
           },

@@ -1,5 +1,5 @@
 /**
- * What an operation answers: its successes with an example each, and the problems that it shares with others.
+ * The responses of an operation: its successes, each with an example, and the problems that operations share.
  */
 import { Schema } from "effect"
 import type { OpenApi } from "effect/http-api"
@@ -20,19 +20,19 @@ const text = (description: string): Header => ({ description, schema: { type: "s
 const count = (description: string): Header => ({ description, schema: { type: "integer", minimum: 0 } })
 
 export const headers: Readonly<Record<string, Header>> = {
-  "X-Request-Id": text("The id of this request: the one that you sent, else a new one."),
-  "X-RateLimit-Limit": count("Requests a minute."),
-  "X-RateLimit-Remaining": count("Requests left."),
-  "X-RateLimit-Reset": count("Seconds until the limit is full again."),
-  "Retry-After": count("Seconds to wait before asking again."),
+  "X-Request-Id": text("ID of the request: the value that you sent, else a generated one."),
+  "X-RateLimit-Limit": count("Rate limit in requests per minute."),
+  "X-RateLimit-Remaining": count("Number of requests left."),
+  "X-RateLimit-Reset": count("Seconds until the rate limit is fully replenished."),
+  "Retry-After": count("Seconds to wait before the next attempt."),
   "WWW-Authenticate": text("Always `Bearer`."),
-  "Idempotent-Replay": text("`true` where the stored answer of an earlier request was given again."),
-  "X-Market-Cost": count("What the call cost, in microcents."),
-  "X-Market-Provider": text("Who answered."),
-  "X-Market-Latency": count("How long the provider took, in milliseconds."),
-  "X-Market-Tool": text("The tool that was called."),
-  "X-Market-Receipt": text("The receipt of the call."),
-  "X-Market-Retried": text("`true` where the provider was asked more than once.")
+  "Idempotent-Replay": text("`true` if this is the stored response of an earlier request."),
+  "X-Market-Cost": count("Cost of the call in microcents."),
+  "X-Market-Provider": text("ID of the provider."),
+  "X-Market-Latency": count("Time that the provider took, in milliseconds."),
+  "X-Market-Tool": text("ID of the tool."),
+  "X-Market-Receipt": text("ID of the receipt."),
+  "X-Market-Retried": text("`true` if the call was retried.")
 }
 
 const CALL_HEADERS = Object.keys(headers).filter((name) => name.startsWith("X-Market-"))
@@ -52,7 +52,7 @@ const EXTRA_HEADERS: Partial<Record<ProblemStatus, string>> = {
   503: "Retry-After"
 }
 
-/** Collects the problems that operations share, under names that say status and codes. */
+/** Problems that operations share, named by status and codes. */
 export type SharedResponses = Map<string, Response>
 
 export const responsesOf = (
@@ -120,12 +120,11 @@ const successResponse = (
   components: Components
 ): Response => {
   const example =
-    successes.map(annotatedExample).find((found) => found !== undefined) ??
-    composedExample(schema, components, operationId, String(status))
+    successes.map(annotatedExample).find((found) => found !== undefined) ?? composedExample(schema, components)
   const isCall = endpoint.endpoint.identifier === "proxy"
   const content: Content = { [type]: { schema, example }, ...otherMedia(operationId, status, example) }
   return {
-    description: meaningsOf(schema, components).join(" Or: ") || (status === 201 ? "Created." : "Done."),
+    description: meaningsOf(schema, components).join(" Or: ") || "Success.",
     headers: headersFor(
       ...(takesIdempotencyKey(endpoint) ? ["Idempotent-Replay"] : []),
       ...(isCall ? CALL_HEADERS : [])
@@ -145,7 +144,7 @@ const schemaOf = (success: Schema.Top | undefined): JsonSchema => {
   return typeof identifier === "string" ? { $ref: `#/components/schemas/${identifier}` } : {}
 }
 
-/** As `HttpApiSchema.status` notes it down. */
+/** As annotated by `HttpApiSchema.status`. */
 const statusOf = (schema: Schema.Top): number => {
   const noted =
     Schema.resolveAnnotations(schema)?.["httpApiStatus"] ?? Schema.resolveAnnotationsKey(schema)?.["httpApiStatus"]

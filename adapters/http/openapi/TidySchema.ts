@@ -1,13 +1,13 @@
 /**
- * JSON Schema as Effect writes it, made plainer for readers and code generators without meaning anything else, and said
- * as the service behaves: fields that the contract does not know are rejected on the way in, and may be added on the way out.
+ * Simplifies Effect's JSON Schema for readers and code generators without changing its meaning, and closes the bodies of
+ * requests: unknown fields are rejected there, while responses may get new fields.
  */
 import { SchemaAST } from "effect"
 import { allEndpoints } from "../api/Endpoints.ts"
 import { otherFieldsOf, wireOf } from "../api/OtherFields.ts"
 import type { JsonSchema } from "./OpenApiModel.ts"
 
-/** Of what is answered the only one that carries exactly the fields listed. */
+/** The only response with exactly the listed fields. */
 const CLOSED_ANSWER = "Receipt"
 
 export const tidyComponent = (name: string, schema: JsonSchema): JsonSchema =>
@@ -15,7 +15,7 @@ export const tidyComponent = (name: string, schema: JsonSchema): JsonSchema =>
 
 let known: ReadonlySet<string> | undefined
 
-/** Bodies that are sent, and what they are made of, but where other fields are taken. */
+/** Request bodies and their parts, except those that take other fields. */
 const closedBodies = (): ReadonlySet<string> =>
   (known ??= new Set(allEndpoints().flatMap(({ payload }) => (payload === undefined ? [] : closedNames(payload.ast)))))
 
@@ -47,11 +47,11 @@ export const tidy = (schema: JsonSchema, closed: boolean): JsonSchema => {
   return integerOfQuery(withoutSafeBounds(onlyChoice(absorb(own, (allOf ?? []).map(inner)))))
 }
 
-/** Said, and not left out: generators of typed clients take an object that names no fields for one that has none. */
+/** Explicit, because client generators read an object without listed fields as empty. */
 const isFreeForm = ({ additionalProperties, properties, type }: JsonSchema): boolean =>
   type === "object" && properties === undefined && typeof additionalProperties !== "object"
 
-/** As `Fields.ts` notes it down: digits in a query are an integer to a client. */
+/** Annotated in `InputSchemas.ts`: digits in a query are an integer to a client. */
 interface Annotated extends JsonSchema {
   readonly "x-integer"?: { readonly minimum: number; readonly maximum?: number; readonly default?: number }
 }
@@ -59,30 +59,33 @@ interface Annotated extends JsonSchema {
 const mapValues = <A, B>(record: Readonly<Record<string, A>>, f: (value: A) => B): Record<string, B> =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, f(value)]))
 
-/** Takes in what `allOf` adds, where it says nothing twice. */
-const absorb = (schema: JsonSchema, parts: ReadonlyArray<JsonSchema>): JsonSchema => {
-  const merged = parts.reduce<Record<string, unknown>>(
+/** Merges the parts of `allOf`, unless they contradict. A field's description and example replace those of its type. */
+const absorb = (schema: JsonSchema, parts: ReadonlyArray<JsonSchema>): JsonSchema =>
+  parts.reduce<JsonSchema>(
     (whole, part) =>
-      Object.keys(part).some((key) => Object.hasOwn(whole, key) || key === "$ref")
-        ? { ...whole, allOf: [...((whole["allOf"] as ReadonlyArray<JsonSchema> | undefined) ?? []), part] }
-        : { ...whole, ...part },
-    { ...schema }
+      isAnnotation(part) ||
+      Object.keys(part).every((key) => !Object.hasOwn(whole, key) && (key !== "$ref" || isAnnotation(whole)))
+        ? { ...whole, ...part }
+        : { ...whole, allOf: [...(whole.allOf ?? []), part] },
+    schema
   )
-  return merged as JsonSchema
-}
+
+const isAnnotation = (schema: JsonSchema): boolean =>
+  Object.keys(schema).every((key) => key === "description" || key === "examples")
 
 const onlyChoice = (schema: JsonSchema): JsonSchema => {
   const { anyOf, ...rest } = schema
   return anyOf?.length === 1 ? absorb(rest, [anyOf[0]!]) : schema
 }
 
-/** Both bounds of every integer in JSON: they tell nothing. */
+/** The bounds of every JSON integer. */
 const withoutSafeBounds = (schema: JsonSchema): JsonSchema => {
   const { minimum, maximum, ...rest } = schema
   return minimum === Number.MIN_SAFE_INTEGER && maximum === Number.MAX_SAFE_INTEGER ? rest : schema
 }
 
 const integerOfQuery = (schema: Annotated): JsonSchema => {
-  const { "x-integer": integer, type: _type, pattern: _pattern, ...rest } = schema
-  return integer === undefined || schema.type === undefined ? schema : { type: "integer", ...integer, ...rest }
+  const { "x-integer": integer, type: _type, pattern: _pattern, examples, ...rest } = schema
+  if (integer === undefined || schema.type === undefined) return schema
+  return { type: "integer", ...integer, ...rest, ...(examples && { examples: examples.map(Number) }) }
 }

@@ -1,11 +1,13 @@
 /**
- * The small schemas that wire bodies are made of: bounded texts, amounts, and plain non-negative integers in queries.
+ * Schemas of what clients send: bounded text, amounts, integers in queries, pages, and the idempotency header.
  */
 import { DateTime, Schema, SchemaGetter } from "effect"
+import { IDEMPOTENCY_KEY_CHARS_MAX } from "../../../domain/shared/Idempotency.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, PAGE_OFFSET_MAX } from "../../../domain/shared/Page.ts"
+import * as Field from "./Field.ts"
 
-/** Text for people: trimmed, not blank, bounded. */
+/** Bounded text: trimmed, not blank. */
 export const Name = (charsMax: number) =>
   Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(charsMax)).pipe(
     Schema.decodeTo(Schema.String.check(Schema.isNonEmpty({ message: "must not be blank" })), {
@@ -19,7 +21,7 @@ export const Text = (charsMax: number) => Schema.String.check(Schema.isMaxLength
 const EMAIL =
   /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/u
 
-/** Trimmed and in lower case; with a dot in the domain and no doubled, leading or trailing one. */
+/** Trimmed and lowercased; the domain has a dot, none of them doubled, leading or trailing. */
 export const Email = Schema.String.check(Schema.isMaxLength(254)).pipe(
   Schema.decodeTo(
     Schema.String.check(Schema.isPattern(EMAIL, { message: "must be an e-mail address such as ada@example.org" })),
@@ -36,10 +38,10 @@ export const WholeCents = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0), Sch
 const RFC_3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/u
 const INSTANT_EXPECTED = "must be a time such as 2026-11-20T10:11:12Z"
 
-/** A point in time that a caller names: ISO 8601. */
+/** A time that a client sends: ISO 8601. */
 export const Instant = Schema.String.check(Schema.isPattern(RFC_3339, { message: INSTANT_EXPECTED })).pipe(
   Schema.decodeTo(
-    // Beyond the year 9999 it could not be shown again in the form that everything here is shown in.
+    // A year after 9999 has no four-digit form.
     Schema.DateTimeUtcFromString.check(
       Schema.makeFilter((instant) => (/^\d{4}-/u.test(DateTime.formatIso(instant)) ? undefined : INSTANT_EXPECTED))
     )
@@ -47,14 +49,14 @@ export const Instant = Schema.String.check(Schema.isPattern(RFC_3339, { message:
   Schema.annotateEncoded({ format: "date-time" })
 )
 
-/** So long that no number that somebody means is refused for its length. */
+/** Long enough for any number. */
 const LIMIT_DIGITS_MAX = 100
 
-/** A query value: digits only, so that `-1`, `1e3`, `0x10`, ` 5` and `5.0` are refused. */
+/** A query value of digits only: rejects `-1`, `1e3`, `0x10`, ` 5` and `5.0`. */
 const Digits = (charsMax: number, message: string) =>
   Schema.String.check(Schema.isPattern(new RegExp(`^\\d{1,${charsMax}}$`, "u"), { message }))
 
-const bounded = (min: number, max: number) => {
+export const WholeNumber = (min: number, max: number) => {
   const message = `must be an integer between ${min} and ${max}, in digits only`
   return Digits(Math.max(10, String(max).length), message).pipe(
     Schema.decodeTo(
@@ -64,15 +66,13 @@ const bounded = (min: number, max: number) => {
         encode: SchemaGetter.transform((value: number) => String(value))
       }
     ),
-    // What the digits stand for, to those who read the OpenAPI document.
+    // Shown as an integer in the OpenAPI document.
     Schema.annotateEncoded({ "x-integer": { minimum: min, maximum: max } })
   )
 }
 
-export const WholeNumber = bounded
-
 /** An amount in a query. */
-export const MicrocentsQuery = bounded(0, Number.MAX_SAFE_INTEGER).pipe(
+export const MicrocentsQuery = WholeNumber(0, Number.MAX_SAFE_INTEGER).pipe(
   Schema.decodeTo(Microcents, {
     decode: SchemaGetter.transform((value: number) => Microcents.make(BigInt(value))),
     encode: SchemaGetter.transform((amount: bigint) => Number(amount))
@@ -81,40 +81,57 @@ export const MicrocentsQuery = bounded(0, Number.MAX_SAFE_INTEGER).pipe(
 
 const LIMIT_EXPECTED = "must be an integer of at least 1, in digits only"
 
-/** How many items a page has at most: whoever asks for more than there may be gets as many as there may be. */
-export const LimitUpTo = (max: number) =>
+/** Page size. A larger number is not rejected: it counts as the maximum. */
+const LimitUpTo = (max: number) =>
   Digits(LIMIT_DIGITS_MAX, LIMIT_EXPECTED).pipe(
     Schema.decodeTo(Schema.Int.check(Schema.makeFilter((value: number) => (value >= 1 ? undefined : LIMIT_EXPECTED))), {
       decode: SchemaGetter.transform((text: string) => Math.min(Number(text), max)),
       encode: SchemaGetter.transform((value: number) => String(value))
     }),
-    Schema.annotateEncoded({
-      "x-integer": { minimum: 1 },
-      description: `Items a page: ${PAGE_LIMIT_DEFAULT} if absent. More than ${max} counts as ${max}.`
-    })
+    Schema.annotateEncoded({ "x-integer": { minimum: 1 } })
   )
-export const Limit = LimitUpTo(PAGE_LIMIT_MAX)
-export const Offset = bounded(0, PAGE_OFFSET_MAX).pipe(
-  Schema.annotateEncoded({ description: "How many items to leave out. A cursor stays right while items are added." })
-)
-export const Cursor = Schema.String.check(
+
+const Cursor = Schema.String.check(
   Schema.isPattern(/^[A-Za-z0-9_-]{1,600}$/u, { message: "must be the `next_cursor` of the page before" })
-).annotate({
-  description: "`next_cursor` of the page before."
+)
+
+export const pageQueryUpTo = (max: number) => ({
+  limit: Field.optional(
+    LimitUpTo(max),
+    `Maximum number of items per page. Default ${PAGE_LIMIT_DEFAULT}; a value above ${max} counts as ${max}.`
+  ),
+  offset: Field.optional(
+    WholeNumber(0, PAGE_OFFSET_MAX),
+    "Number of items to skip. Use `cursor` instead where items are added while you read."
+  ),
+  cursor: Field.optional(Cursor, "`next_cursor` of the previous page.")
 })
 
-export const pageQuery = {
-  limit: Schema.optionalKey(Limit),
-  offset: Schema.optionalKey(Offset),
-  cursor: Schema.optionalKey(Cursor)
-}
-
-/** Two-place display text such as `$12.34`, or `Free`. */
-export const Display = Schema.String
+export const pageQuery = pageQueryUpTo(PAGE_LIMIT_MAX)
 
 /** In a path the slash of a qualified name is sent as `%2F`. */
-export const ToolIdOrName = Schema.String.check(
-  Schema.isPattern(/^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[a-z0-9-]{3,32}\/[A-Za-z0-9_./-]{1,128})$/u, {
-    message: "must be a UUID in lower case, the tool's id, or its qualified name with the slash as %2F"
+export const toolIdOrName = Field.of(
+  Schema.String.check(
+    Schema.isPattern(/^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[a-z0-9-]{3,32}\/[A-Za-z0-9_./-]{1,128})$/u, {
+      message: "must be a UUID in lower case, the tool's id, or its qualified name with the slash as %2F"
+    })
+  ),
+  "ID of the tool, or its qualified name with the slash as `%2F`.",
+  "ada-tools/search"
+)
+
+export const WebUrl = Schema.String.check(
+  Schema.isMaxLength(2_000),
+  Schema.makeFilter((text: string) => {
+    const protocol = URL.parse(text)?.protocol
+    return protocol === "https:" || protocol === "http:" ? undefined : "must be an http or https URL"
   })
 )
+
+export const idempotencyHeader = {
+  "idempotency-key": Field.optional(
+    Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(IDEMPOTENCY_KEY_CHARS_MAX)),
+    "Key that makes the request safe to retry. Same key and body: the stored response with `Idempotent-Replay: true`. " +
+      "Same key and another body: 409. A registration without an API key is not replayed: 409."
+  )
+}

@@ -1,0 +1,111 @@
+/**
+ * Registration of providers and consumers on the wire.
+ */
+import { Schema } from "effect"
+import { Handle } from "../../../domain/accounts/Handle.ts"
+import { TOOLS_PER_REQUEST_MAX } from "../../../domain/catalog/Catalog.ts"
+import { EndpointUrl } from "../../../domain/shared/EndpointUrl.ts"
+import { Microcents } from "../../../domain/shared/Microcents.ts"
+import * as Field from "./Field.ts"
+import { Email, Name, Text, WholeCents } from "./InputSchemas.ts"
+import { CONSUMER_KEY, PROVIDER_KEY } from "./SampleValues.ts"
+import * as shared from "./SharedFields.ts"
+import { PricingModel } from "./PriceFields.ts"
+import { ToolBody } from "./ToolBody.ts"
+
+const email = Field.of(Email, "Contact email address; trimmed and lowercased.", "ada@example.org")
+
+export const RegisterProvider = Field.object("RegisterProvider", "An MCP server and its tools.", {
+  name: Field.of(Name(200), "Name of the provider, shown in the catalog."),
+  handle: Field.optional(
+    Handle,
+    "Handle, the first part of your qualified tool names: 3 to 32 lowercase letters, digits and single hyphens. Default: " +
+      "derived from `name`. Only the operator can change it later."
+  ),
+  email,
+  endpoint_url: Field.of(EndpointUrl, "URL of your MCP server: http or https, without credentials.").pipe(
+    Schema.annotateKey({ format: "uri" })
+  ),
+  description: Field.optional(Text(4_000), "Description of your tools."),
+  pricing_model: Field.optional(PricingModel, "Pricing model, shown in the catalog."),
+  default_price_cents: Field.optional(
+    WholeCents,
+    "Default price of a call in cents, for tools without a price. Mutually exclusive with `default_price_microcents`."
+  ),
+  default_price_microcents: Field.optionalMicrocents("Default price of a call"),
+  tools: Field.optional(
+    Schema.Array(ToolBody).check(Schema.isMaxLength(TOOLS_PER_REQUEST_MAX)),
+    "Tools to register. Add more with `POST /api/market/tools`."
+  )
+})
+  .check(
+    Schema.makeFilter((body) =>
+      body.default_price_cents !== undefined && body.default_price_microcents !== undefined
+        ? "Send one default price: `default_price_cents` or `default_price_microcents`."
+        : undefined
+    )
+  )
+  .annotate({
+    identifier: "RegisterProvider",
+    examples: [
+      {
+        name: "Ada Tools",
+        handle: "ada-tools",
+        email: "ada@example.org",
+        endpoint_url: "https://tools.example.org/mcp",
+        default_price_microcents: Microcents.make(500n),
+        tools: [{ tool_name: "search", description: "Full-text search over public papers", category: "search" }]
+      }
+    ]
+  })
+
+export const RegisterConsumer = Field.object("RegisterConsumer", "A consumer: an agent or a team that runs agents.", {
+  name: Field.of(Name(200), "Name of the account."),
+  email,
+  use_case: Field.optional(Text(4_000), "Purpose of the agent."),
+  rate_limit_rpm: Field.optional(
+    Schema.Int.check(Schema.isGreaterThanOrEqualTo(1), Schema.isLessThanOrEqualTo(1_000_000)),
+    "Requested rate limit in requests per minute, up to the maximum of the service."
+  )
+}).annotate({ examples: [{ name: "Research agent", email: "dev@example.org", use_case: "literature research" }] })
+
+const registered = Field.always(true)
+const message = shared.message("Store api_key now: it is not shown again.")
+
+export const RegisteredProvider = Field.object(
+  "RegisteredProvider",
+  "The new provider. `api_key` is shown only once.",
+  {
+    registered,
+    provider_id: shared.providerId,
+    handle: shared.handle,
+    name: shared.providerName,
+    api_key: Field.string("API key. Store it now: only its hash is kept.", PROVIDER_KEY),
+    api_key_prefix: Field.string("Prefix of the API key: its role and first digits.", "atb_p_01234567"),
+    tools_registered: Field.int("Number of registered tools.", 1),
+    tools: Field.list(
+      Schema.Struct({ id: shared.toolId, tool_name: shared.toolName, qualified_name: shared.qualifiedName }),
+      "Registered tools."
+    ),
+    message,
+    next_steps: shared.nextSteps
+  }
+)
+
+export const RegisteredConsumer = Field.object(
+  "RegisteredConsumer",
+  "The new consumer. `api_key` is shown only once.",
+  {
+    registered,
+    consumer_id: shared.consumerId,
+    agent_id: shared.sameAgentId,
+    name: Field.string("Name of the account.", "Research agent"),
+    api_key: Field.string("API key. Store it now: only its hash is kept.", CONSUMER_KEY),
+    api_key_prefix: Field.string("Prefix of the API key: its role and first digits.", "atb_c_01234567"),
+    balance: Field.dollars("Balance", "$0.00"),
+    balance_microcents: Field.microcents("Balance", 0),
+    rate_limit_rpm: shared.rateLimitRpm,
+    message,
+    next_steps: shared.nextSteps
+  }
+)

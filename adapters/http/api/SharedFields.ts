@@ -1,0 +1,67 @@
+/**
+ * Fields that several bodies have, described once.
+ */
+import type { Schema } from "effect"
+import { ReceiptStatus } from "../../../domain/receipts/Receipt.ts"
+import { ConsumerId, KeyId, ProviderId, ReceiptId, ToolId } from "../../../domain/shared/Ids.ts"
+import * as Field from "./Field.ts"
+import { CONSUMER_ID, KEY_ID, PROVIDER_ID, RECEIPT_ID, TOOL_ID } from "./SampleValues.ts"
+
+export const providerId = Field.of(ProviderId, "ID of the provider.", PROVIDER_ID)
+export const consumerId = Field.of(ConsumerId, "ID of the consumer.", CONSUMER_ID)
+/** The wire calls the consumer of a call its agent. */
+export const agentId = Field.of(ConsumerId, "ID of the consumer whose agent called.", CONSUMER_ID)
+export const sameAgentId = Field.of(ConsumerId, "Same as `consumer_id`.", CONSUMER_ID)
+export const toolId = Field.of(ToolId, "ID of the tool.", TOOL_ID)
+export const keyId = Field.of(KeyId, "ID of the API key.", KEY_ID)
+export const receiptId = Field.of(ReceiptId, "ID of the receipt.", RECEIPT_ID)
+
+export const toolName = Field.string("Name of the tool on its MCP server.", "search")
+export const qualifiedName = Field.string("Qualified name of the tool: `handle/tool_name`.", "ada-tools/search")
+export const displayName = Field.string("Display name of the tool.", "Paper search")
+export const providerName = Field.string("Name of the provider.", "Ada Tools")
+export const handle = Field.string("Handle of the provider, the first part of its qualified tool names.", "ada-tools")
+
+export const receiptStatus = Field.of(ReceiptStatus, "Outcome of the call.", "success")
+export const latencyMs = Field.int("Time that the provider took, in milliseconds.", 86)
+export const durationMs = Field.int("Duration of the call in milliseconds.", 86)
+
+export const createdAt = Field.timestamp("Time of creation.")
+export const answeredAt = Field.timestamp("Time of this response.")
+export const date = Field.string("Day (UTC).", "2026-11-20")
+export const message = (example: string) => Field.string("Result in one sentence.", example)
+export const nextSteps = Field.strings("Suggested next steps.", "Find a tool in GET /api/market/catalog")
+export const versionOf = Field.string(
+  "What `version` refers to.",
+  "the platform API under /api/v1, and the trust layer"
+)
+
+export const expiresAt = Field.nullableTimestamp("Time of expiry. `null`: never.")
+
+/** What follows the items of a page. */
+export const pageFields = {
+  total: Field.int("Number of items in the filtered list, over all pages.", 1),
+  limit: Field.int("Maximum number of items per page.", 50),
+  offset: Field.int("Number of items skipped before this page.", 0),
+  next_cursor: Field.nullableString("Value of `cursor` for the next page. `null` on the last page.")
+}
+
+/** A page of items in the field `key`. */
+export const pageOf = <const K extends string, S extends Schema.Top>(
+  identifier: string,
+  description: string,
+  key: K,
+  items: Schema.$Array<S>
+) => Field.object(identifier, description, { ...({ [key]: items } as Record<K, Schema.$Array<S>>), ...pageFields })
+
+export const rateLimitRpm = Field.int("Rate limit in requests per minute.", 60)
+export const frozen = Field.boolean(
+  "Whether the account is frozen. A frozen account cannot call tools, but can read and add funds.",
+  false
+)
+export const frozenReason = Field.nullableString("Reason for the freeze. `null` if the account is not frozen.")
+export const toolDescription = Field.string("Description of the tool.", "Full-text search over public papers")
+export const category = Field.string("Category of the tool.", "search")
+export const invocationId = Field.of(ReceiptId, "Same as `receipt_id`.", RECEIPT_ID)
+export const costCents = Field.cents("Cost of the call", 0)
+export const costMicrocents = Field.microcents("Cost of the call", 500)
