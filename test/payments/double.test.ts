@@ -1,5 +1,5 @@
 /**
- * `npm run stripe-double` as the README has it: the service is started against it, a load is paid on the double's page, and
+ * `npm run stripe-double` as docs/payments.md describes it: the service is started against it, a load is paid on the double's page, and
  * the balance grows by the webhook. Where a webhook cannot be delivered, the double says so and why.
  */
 import { assert, it } from "@effect/vitest"

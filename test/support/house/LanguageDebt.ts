@@ -3,7 +3,6 @@
  * no longer needed.
  */
 export const LANGUAGE_DEBT: ReadonlyArray<string> = [
-  "README.md",
   "adapters/dns/PublishedProofs.ts",
   "adapters/http/api/Access.ts",
   "adapters/http/api/CatalogApi.ts",
@@ -249,7 +248,6 @@ export const LANGUAGE_DEBT: ReadonlyArray<string> = [
   "src/Forget.ts",
   "src/Witness.ts",
   "src/config/Arguments.ts",
-  "src/config/Settings.ts",
   "src/layers/Jobs.ts",
   "src/layers/MemoryPorts.ts",
   "src/layers/MetricsAccess.ts",
