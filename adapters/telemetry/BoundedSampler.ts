@@ -1,20 +1,19 @@
 /**
- * Takes a share of all work, and of what callers ask for a few a second: a flood of either is not traced any more than a
- * busy hour is.
+ * Samples a share of all work, plus a few a second that callers request. Both are bounded, so a flood of requests does not
+ * create more traces.
  */
 import { Effect, Layer, Random } from "effect"
 import { TraceSampler } from "../../domain/shared/TraceSampler.ts"
 
 export interface SamplerOptions {
-  /** Of all work: 0 takes none, 1 takes all up to the bound. */
+  /** Share of all work: 0 for none, 1 for all up to the bound. */
   readonly ratio: number
-  /** Of all work, of this node. */
   readonly perSecondMax?: number
-  /** Of what callers ask for, of this node. */
+  /** Of the work whose caller requests a trace. */
   readonly askedPerSecondMax?: number
 }
 
-/** A trace of a call is half a dozen spans of about a kilobyte: some hundreds of kilobytes a second at the most. */
+/** A trace of a call is half a dozen spans of about a kilobyte: at most a few hundred kilobytes a second. */
 export const TRACES_PER_SECOND_MAX = 100
 export const ASKED_PER_SECOND_MAX = 5
 
@@ -24,9 +23,9 @@ export const makeSampler = (
   nowMs: () => number
 ): TraceSampler => {
   const share = bucket(perSecondMax, nowMs)
-  const wishes = bucket(askedPerSecondMax, nowMs)
+  const requested = bucket(askedPerSecondMax, nowMs)
   return {
-    takes: (asked) => (ratio > 0 && random() < ratio && share()) || (asked && wishes())
+    takes: (asked) => (ratio > 0 && random() < ratio && share()) || (asked && requested())
   }
 }
 
@@ -42,7 +41,7 @@ export const layer = (options: SamplerOptions) =>
     )
   )
 
-/** Full it gives as many at once as it gains in a second. */
+/** A token bucket whose capacity is one second's refill. */
 const bucket = (perSecond: number, nowMs: () => number): (() => boolean) => {
   let level = perSecond
   let filledMs = nowMs()

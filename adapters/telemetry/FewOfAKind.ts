@@ -1,12 +1,12 @@
 /**
- * Warnings and errors of one kind, a few at a time: an outage fails every request and every job, and thousands of lines that
- * say the same hide the one that says why.
+ * Limits warnings and errors with the same text: in an outage every request and every job fails, and thousands of equal
+ * lines would hide the one that states the cause.
  */
 import { Logger } from "effect"
 
 export const OF_A_KIND_MAX = 3
 const WINDOW_MS = 30_000
-/** Kinds are fixed texts, with a name or a number in some. */
+/** Texts are fixed, some with a name or a number in them. */
 const KINDS_MAX = 1_000
 
 interface Kind {
@@ -35,9 +35,9 @@ export const fewOfAKind = <Output>(
     if (kind.count > OF_A_KIND_MAX) return undefined
     const note =
       kind.count === OF_A_KIND_MAX
-        ? ` (further lines like this are left out for ${WINDOW_MS / 1_000} s)`
+        ? ` (further lines like this are omitted for ${WINDOW_MS / 1_000} s)`
         : leftOut > 0
-          ? ` (${leftOut} lines like this were left out before)`
+          ? ` (${leftOut} lines like this were omitted before)`
           : ""
     return logger.log(note === "" ? options : { ...options, message: [`${text}${note}`, ...parts.slice(1)] })
   })

@@ -1,6 +1,6 @@
 /**
- * Traces and logs to an OpenTelemetry collector, as OTLP/HTTP in JSON, by Effect's own exporters. They gather batches, send
- * them in the background, and flush at a stop for as long as they may.
+ * Sends traces and logs to an OpenTelemetry collector, as OTLP/HTTP in JSON, with Effect's exporters: batches in the
+ * background, and a bounded flush at a stop.
  */
 import { ConfigProvider, Layer, Logger, Redacted } from "effect"
 import { HttpBody } from "effect/http"
@@ -11,11 +11,11 @@ import * as CollectorClient from "./CollectorClient.ts"
 export interface OtlpOptions {
   /** The collector: `/v1/traces` and `/v1/logs` are appended. */
   readonly url: Redacted.Redacted
-  /** Such as what a vendor knows its customers by. */
+  /** Such as a vendor's API key. */
   readonly headers: Redacted.Redacted<Readonly<Record<string, string>>>
   readonly serviceName: string
   readonly version: string
-  /** Tells this process from others of the same service. */
+  /** Of this process. */
   readonly instanceId: string
   readonly sampling: BoundedSampler.SamplerOptions
   readonly limits?: CollectorClient.CollectorLimits
@@ -25,12 +25,12 @@ export interface OtlpOptions {
 const SPANS_IN_BATCH_MAX = 512
 const LINES_IN_BATCH_MAX = 256
 const EXPORT_EVERY_MS = 1_000
-/** For each of the two: a stop may wait for one after the other. */
+/** For each signal: a stop may wait for one after the other. */
 export const FLUSH_MS_MAX = 2_000
-/** Of any one text: a stack may be long, and what a client sent longer. */
+/** Longer texts, such as stacks, are cut. */
 export const TEXT_CHARS_MAX = 8_192
 
-/** Beside `loggers`, which go on as they are. */
+/** In addition to `loggers`. */
 export const layer = (options: OtlpOptions, loggers: ReadonlyArray<Logger.Logger<unknown, unknown>>) =>
   Logger.layer([
     ...loggers,
@@ -41,9 +41,9 @@ export const layer = (options: OtlpOptions, loggers: ReadonlyArray<Logger.Logger
     Layer.provide([
       CollectorClient.layer(options.limits),
       json,
-      // Effect's exporters would read settings of the environment of which ours know nothing.
+      // Effect's exporters must not read their own settings from the environment.
       ConfigProvider.layer(ConfigProvider.fromUnknown({})),
-      // What they say themselves is not for the collector, which they say it of.
+      // The exporters' own lines are not sent to the collector.
       Logger.layer(loggers)
     ])
   )
@@ -62,7 +62,7 @@ const common = (options: OtlpOptions, signal: "traces" | "logs") => ({
 
 const cut = (_key: string, value: unknown): unknown => {
   if (typeof value === "string" && value.length > TEXT_CHARS_MAX) return `${value.slice(0, TEXT_CHARS_MAX)}…`
-  // As OTLP/JSON wants them; JSON itself would write null.
+  // OTLP/JSON encodes these as strings; JSON.stringify would write null.
   return typeof value === "number" && !Number.isFinite(value) ? String(value) : value
 }
 

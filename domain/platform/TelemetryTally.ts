@@ -1,34 +1,35 @@
 /**
- * What became of the traces and logs that this process sent to a collector, since it started.
+ * Counts the batches of traces and logs for the collector since the process started, by outcome.
  */
 import { Context } from "effect"
 
 export type Signal = "traces" | "logs"
 
-/** `refused` by this process itself: too much is under way already. */
-export type Fate = "sent" | "failed" | "refused"
+/** `dropped` by this process: too much is in flight already. */
+export type Outcome = "sent" | "failed" | "dropped"
 
 export interface TelemetryTally {
-  count(signal: Signal, fate: Fate): void
-  read(): ReadonlyArray<{ readonly signal: Signal; readonly fate: Fate; readonly batches: number }>
+  count(signal: Signal, outcome: Outcome): void
+  read(): ReadonlyArray<{ readonly signal: Signal; readonly outcome: Outcome; readonly batches: number }>
 }
 
 const SIGNALS: ReadonlyArray<Signal> = ["traces", "logs"]
-const FATES: ReadonlyArray<Fate> = ["sent", "failed", "refused"]
+const OUTCOMES: ReadonlyArray<Outcome> = ["sent", "failed", "dropped"]
 
-const nothing = (): Record<Fate, number> => ({ sent: 0, failed: 0, refused: 0 })
+const nothing = (): Record<Outcome, number> => ({ sent: 0, failed: 0, dropped: 0 })
 
 export const makeTelemetryTally = (): TelemetryTally => {
   const counts = { traces: nothing(), logs: nothing() }
   return {
-    count: (signal, fate) => {
-      counts[signal][fate]++
+    count: (signal, outcome) => {
+      counts[signal][outcome]++
     },
-    read: () => SIGNALS.flatMap((signal) => FATES.map((fate) => ({ signal, fate, batches: counts[signal][fate] })))
+    read: () =>
+      SIGNALS.flatMap((signal) => OUTCOMES.map((outcome) => ({ signal, outcome, batches: counts[signal][outcome] })))
   }
 }
 
-/** Whoever wants to read it provides one of its own. */
+/** Provide one to read it. */
 export const TelemetryTally = Context.Reference<TelemetryTally>("agent-tool-billing/domain/platform/TelemetryTally", {
   defaultValue: makeTelemetryTally
 })

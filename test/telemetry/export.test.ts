@@ -14,8 +14,8 @@ const HASTY: CollectorLimits = {
   attemptMs: 200,
   attemptsMax: 2,
   pauseMs: 20,
-  batchesUnderWayMax: 4,
-  bytesUnderWayMax: 1_000_000
+  batchesInFlightMax: 4,
+  bytesInFlightMax: 1_000_000
 }
 
 /** For a collector that takes what it gets, on a busy machine. */
@@ -43,8 +43,8 @@ const exporting = Effect.fnUntraced(function* (url: string, limits: CollectorLim
     scope
   )
   yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
-  const batches = (signal: string, fate: string) =>
-    tally.read().find((one) => one.signal === signal && one.fate === fate)!.batches
+  const batches = (signal: string, outcome: string) =>
+    tally.read().find((one) => one.signal === signal && one.outcome === outcome)!.batches
   const run = <A, E>(work: Effect.Effect<A, E>) => Effect.provide(work, context)
   return { batches, run, said, stop: Scope.close(scope, Exit.void) }
 })
@@ -152,7 +152,7 @@ describe("a collector that", () => {
       const [took] = yield* Effect.timed(run(Effect.repeat(Effect.logInfo("x".repeat(1_000)), { times: 20_000 })))
       assert.isBelow(Duration.toMillis(took), 30_000)
       yield* until(() => batches("logs", "failed") > 0)
-      assert.isBelow(batches("logs", "failed") + batches("logs", "refused"), 100)
+      assert.isBelow(batches("logs", "failed") + batches("logs", "dropped"), 100)
     })
   )
 
@@ -160,13 +160,13 @@ describe("a collector that", () => {
     Effect.gen(function* () {
       const double = yield* collector
       double.manner = "hangs"
-      const limits = { ...HASTY, attemptMs: 1_000, bytesUnderWayMax: 10_000_000 }
+      const limits = { ...HASTY, attemptMs: 1_000, bytesInFlightMax: 10_000_000 }
       const { batches, run } = yield* exporting(double.url, limits)
       // Twenty batches' worth in one go.
       yield* run(Effect.repeat(Effect.logInfo("y"), { times: 5_120 }))
-      yield* until(() => batches("logs", "refused") > 0)
-      yield* until(() => batches("logs", "failed") === limits.batchesUnderWayMax)
-      assert.isAtMost(double.underWayMost, limits.batchesUnderWayMax)
+      yield* until(() => batches("logs", "dropped") > 0)
+      yield* until(() => batches("logs", "failed") === limits.batchesInFlightMax)
+      assert.isAtMost(double.underWayMost, limits.batchesInFlightMax)
     })
   )
 
@@ -177,9 +177,9 @@ describe("a collector that", () => {
       const { batches, run } = yield* exporting(double.url, { ...HASTY, attemptMs: 1_000 })
       // A batch is sent once it is full, and one now and then: any two full ones are too much.
       yield* run(Effect.repeat(Effect.logInfo("z".repeat(3_000)), { times: 1_024 }))
-      yield* until(() => batches("logs", "refused") > 0)
+      yield* until(() => batches("logs", "dropped") > 0)
       yield* until(() => batches("logs", "failed") > 0 && double.underWay === 0)
-      assert.isBelow(batches("logs", "failed"), HASTY.batchesUnderWayMax)
+      assert.isBelow(batches("logs", "failed"), HASTY.batchesInFlightMax)
     })
   )
 

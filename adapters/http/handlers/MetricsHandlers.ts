@@ -109,7 +109,9 @@ export const metricsRoutes = Effect.gen(function* () {
         name: "atb_telemetry_batches_total",
         help: "Batches of traces and logs for the collector, by what became of them.",
         type: "counter",
-        samples: telemetry.read().map(({ batches, fate, signal }) => ({ labels: { signal, fate }, value: batches }))
+        samples: telemetry
+          .read()
+          .map(({ batches, outcome, signal }) => ({ labels: { signal, outcome }, value: batches }))
       },
       {
         name: "atb_job_last_success_timestamp_seconds",
