@@ -1,5 +1,5 @@
 /**
- * docs/threat-model.md speaks of what is there: every test that it names, every limit where it is said to stand.
+ * docs/threat-model.md names tests that exist, and limits that are where it says.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
@@ -10,7 +10,7 @@ const text = readFileSync(join(ROOT, "docs/threat-model.md"), "utf8")
 
 const section = (title: string): string => text.split(/^## /mu).find((part) => part.startsWith(`${title}\n`)) ?? ""
 
-/** Without the names of the columns and the line under them. */
+/** Without the header rows. */
 const rowsOf = (title: string): ReadonlyArray<string> =>
   section(title)
     .split("\n")
@@ -21,7 +21,7 @@ const testsIn = (part: string): ReadonlyArray<string> =>
   [...part.matchAll(/`(test\/[^`]+)`/gu)].map(([, file]) => file!)
 
 describe("the threat model", () => {
-  it("names tests that are there", () => {
+  it("names tests that exist", () => {
     assert.deepStrictEqual(
       testsIn(text).filter((file) => !existsSync(join(ROOT, file))),
       []
@@ -29,7 +29,7 @@ describe("the threat model", () => {
   })
 
   it("has a test for every threat and for every limit", () => {
-    const rows = [...rowsOf("What they may try"), ...rowsOf("What a client can make grow")]
+    const rows = [...rowsOf("Threats"), ...rowsOf("Limits")]
     assert.isAbove(rows.length, 40)
     assert.deepStrictEqual(
       rows.filter((row) => testsIn(row).length === 0),
@@ -37,7 +37,7 @@ describe("the threat model", () => {
     )
   })
 
-  it("names every test of security", () => {
+  it("names every test in test/security", () => {
     const named = new Set(testsIn(text))
     const there = readdirSync(join(ROOT, "test/security")).map((file) => `test/security/${file}`)
     assert.isAbove(there.length, 3)
@@ -47,8 +47,8 @@ describe("the threat model", () => {
     )
   })
 
-  it("says of every limit where it stands", () => {
-    for (const row of rowsOf("What a client can make grow")) {
+  it("names the file of every limit", () => {
+    for (const row of rowsOf("Limits")) {
       const [, name, file] = /`(\w+)` in `([^`]+)`/u.exec(row) ?? []
       assert.isDefined(file, row)
       const source = readFileSync(join(ROOT, file!), "utf8")
