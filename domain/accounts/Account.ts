@@ -1,6 +1,6 @@
 /**
- * Providers, who offer tools, and consumers, who call them. An e-mail address is a way to reach the owner, not an
- * identity: the same one may stand on several accounts, so registration tells nobody who else is here.
+ * Providers, who sell tools, and consumers, who call them. An e-mail address is a contact, not an identity: several
+ * accounts may have the same one, so registration does not reveal who is registered.
  */
 import type { DateTime } from "effect"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
@@ -11,7 +11,7 @@ export type PricingModel = "per_call" | "per_token" | "free"
 
 export interface Provider {
   readonly id: ProviderId
-  /** Unique, and part of its tools' qualified names. */
+  /** Unique; part of its tools' qualified names. */
   readonly handle: string
   readonly name: string
   readonly email: string
@@ -28,16 +28,16 @@ export interface Consumer {
   readonly email: string
   readonly useCase: string
   readonly rateLimitRpm: number
-  /** The most that it pays for one usage-priced call where neither the call nor the key says anything. */
+  /** Cap for one usage-priced call if neither the call nor the key has one. */
   readonly defaultCap?: Microcents | undefined
   readonly createdAt: DateTime.Utc
 }
 
-/** That an account's personal data was replaced: who did it, when, and what it still had or owed then. */
+/** The erasure of an account's personal data: who requested it, when, and what the account had or owed. */
 export interface Erasure {
   readonly ownerId: ConsumerId | ProviderId
   readonly role: "consumer" | "provider"
-  /** The operator's name for whoever asked for it. */
+  /** The operator's name for the requester. */
   readonly by: string
   readonly at: DateTime.Utc
   /** Below zero: owed by the account. */
@@ -45,7 +45,7 @@ export interface Erasure {
 }
 
 const ERASED_NAME = "Erased account"
-/** Nobody's, and never anybody's (RFC 2606); one for each, so that no two look like the same person. */
+/** Reserved by RFC 2606, so it never belongs to a person; unique, so that erased accounts do not look like one. */
 const erasedEmail = (id: string): string => `erased+${id}@erased.invalid`
 
 export const erasedConsumer = (consumer: Consumer): Consumer => ({

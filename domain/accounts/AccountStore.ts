@@ -1,5 +1,5 @@
 /**
- * Where accounts are kept.
+ * Port to accounts.
  */
 import { Context, type Effect, type Option } from "effect"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
@@ -13,11 +13,11 @@ export class AccountStore extends Context.Service<
     insertConsumer(consumer: Consumer): Effect.Effect<void>
     findProvider(id: ProviderId): Effect.Effect<Option.Option<Provider>>
     findConsumer(id: ConsumerId): Effect.Effect<Option.Option<Consumer>>
-    /** Handle, name, e-mail, use case, description, endpoint: what is written is the whole account as it is now, but for the default cap. */
+    /** Writes the complete account, except the default cap. */
     updateProvider(provider: Provider): Effect.Effect<void>
     updateConsumer(consumer: Consumer): Effect.Effect<void>
     setDefaultCap(id: ConsumerId, cap: Microcents | undefined): Effect.Effect<void>
-    /** The first one of an account stays. */
+    /** The first record of an account stays. */
     recordErasure(erasure: Erasure): Effect.Effect<void>
     erasureOf(ownerId: ConsumerId | ProviderId): Effect.Effect<Option.Option<Erasure>>
     readonly counts: Effect.Effect<{ readonly providers: number; readonly consumers: number }>

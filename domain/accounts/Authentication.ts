@@ -1,6 +1,6 @@
 /**
- * From a key to who is calling. Answers come from a bounded cache in front of the store; a revoked key is forgotten on
- * every node as soon as the change feed says so, and a short time to live stands behind the feed.
+ * Resolves an API key to a principal. A bounded cache is in front of the store; the change feed removes a revoked key
+ * on every node within a second, and entries have a short time to live.
  */
 import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { ChangeFeed, onEachChange } from "../shared/ChangeFeed.ts"
@@ -35,7 +35,7 @@ const messages = {
   revoked: "This key has been revoked."
 }
 
-/** The operator's key comes from configuration, never from an endpoint. */
+/** The operator's key is a setting; no endpoint creates it. */
 export const OperatorKey = Context.Reference<Redacted.Redacted | undefined>(
   "agent-tool-billing/domain/accounts/OperatorKey",
   { defaultValue: () => undefined }
@@ -52,7 +52,7 @@ const operator: Principal = {
 
 interface Cached {
   readonly principal: Principal
-  /** From then on the key is refused: it expires, or was rotated. */
+  /** From then on the key is rejected: it expires, or was rotated. */
   readonly refusedFromMs: number
   readonly refusal: "expired" | "revoked"
 }

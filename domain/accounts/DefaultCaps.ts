@@ -1,5 +1,5 @@
 /**
- * The most that a consumer pays for one usage-priced call that names no cap of its own: of a key, else of the account.
+ * Default cap for one usage-priced call without its own: of a key, otherwise of the account.
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { ChangeFeed } from "../shared/ChangeFeed.ts"
@@ -14,7 +14,7 @@ import { KeyStore } from "./KeyStore.ts"
 export class DefaultCaps extends Context.Service<
   DefaultCaps,
   {
-    /** Undefined: none. */
+    /** Undefined removes it. */
     setOfAccount(consumerId: ConsumerId, cap: Microcents | undefined): Effect.Effect<void>
     setOfKey(consumerId: ConsumerId, id: KeyId, cap: Microcents | undefined): Effect.Effect<ApiKey, KeyNotFound>
   }
@@ -27,7 +27,7 @@ export class DefaultCaps extends Context.Service<
       const feed = yield* ChangeFeed
       const { atomically } = yield* UnitOfWork
 
-      // Key by key: a change of the account's topic would make every node forget all keys and tools.
+      // Key by key: a change of the account's topic would make every node drop all its keys and tools.
       const setOfAccount = Effect.fn("DefaultCaps.setOfAccount")(function* (
         consumerId: ConsumerId,
         cap: Microcents | undefined

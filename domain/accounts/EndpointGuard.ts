@@ -1,6 +1,6 @@
 /**
- * Whether a provider's endpoint may be called from here, asked where it is registered: a provider learns of it at once, and
- * not by calls that fail. The guard in front of every connection stays the one that counts.
+ * Checks at registration whether a provider's endpoint may be called, so that the provider learns it at once. The guard
+ * in front of every connection stays authoritative.
  */
 import { Context, Effect, Schema } from "effect"
 
@@ -13,7 +13,7 @@ export class EndpointBlocked extends Schema.TaggedError<EndpointBlocked>()("Endp
 }
 
 export interface EndpointGuard {
-  /** Passes a name that has no address now: it may have one when it is called, and is checked then. */
+  /** Accepts a name without an address: it may have one when it is called, and is checked then. */
   check(url: string): Effect.Effect<void, EndpointBlocked>
 }
 

@@ -1,13 +1,13 @@
 /**
- * A provider's handle: its unique name in qualified tool names, `handle/tool_name`. These are the rules that need no
- * store: its form, the words that are reserved, what two handles look alike, and what is derived from a provider's name.
+ * A provider's handle: its unique name in qualified tool names, `handle/tool_name`. These rules need no store: the
+ * form, reserved words, look-alikes, and the handle derived from a provider's name.
  */
 import { Schema } from "effect"
 
 export const HANDLE_CHARS_MIN = 3
 export const HANDLE_CHARS_MAX = 32
 
-/** Dashes only between other characters, one at a time. */
+/** Single dashes, only between other characters. */
 const FORM = /^[a-z0-9]+(?:-[a-z0-9]+)*$/u
 const message = "must be 3 to 32 lowercase letters, digits and single dashes, with no dash at the start or end"
 
@@ -46,8 +46,8 @@ const LOOKS_LIKE: Readonly<Record<string, string>> = {
 }
 
 /**
- * What is left of a handle for a reader who is in a hurry: without separators, digits as the letters that they look
- * like, `rn` and `vv` as `m` and `w`, repeated characters once. Two handles with one skeleton imitate each other.
+ * The appearance of a handle: without separators, digits as the letters that they resemble, `rn` and `vv` as `m` and
+ * `w`, repeated characters once. Two handles with one skeleton look alike.
  */
 export const skeletonOf = (handle: string): string =>
   handle
@@ -60,13 +60,13 @@ export const skeletonOf = (handle: string): string =>
 
 const RESERVED_SKELETONS: ReadonlySet<string> = new Set(RESERVED.map(skeletonOf))
 
-/** Given to accounts that were erased, and to no other. */
+/** Only for erased accounts. */
 export const ERASED_PREFIX = "erased-"
 
 export const isReserved = (handle: string): boolean =>
   RESERVED_SKELETONS.has(skeletonOf(handle)) || handle.startsWith(ERASED_PREFIX)
 
-/** What a provider's name comes to as a handle; undefined where it comes to none. */
+/** The handle derived from a provider's name; undefined if there is none. */
 export const slugOf = (name: string): string | undefined => {
   const plain = name.normalize("NFKD").replaceAll(/\p{M}/gu, "").toLowerCase()
   const slug = shortened(plain.replaceAll(/[^a-z0-9]+/gu, "-"), HANDLE_CHARS_MAX)
@@ -81,7 +81,7 @@ export const suffixed = (slug: string, providerId: string, digits: number): stri
 
 export const qualifiedName = (handle: string, toolName: string): string => `${handle}/${toolName}`
 
-/** Undefined: it is no qualified name. A tool's own name may have slashes in it, too. */
+/** Undefined if it is not a qualified name. A tool's own name may contain slashes. */
 export const splitQualified = (name: string): { readonly handle: string; readonly toolName: string } | undefined => {
   const slash = name.indexOf("/")
   if (slash < HANDLE_CHARS_MIN || slash === name.length - 1) return undefined

@@ -1,5 +1,5 @@
 /**
- * Which handles were ever given, and to whom. A row is never taken away, so no handle comes to a second provider.
+ * Port to handles, past and present. Rows are never removed, so no handle is given to a second provider.
  */
 import { Context, type DateTime, type Effect, type Option } from "effect"
 import type { ProviderId } from "../shared/Ids.ts"
@@ -12,7 +12,7 @@ export interface HandleClaim {
   readonly at: DateTime.Utc
 }
 
-/** A handle that looks like the handle of another provider, who is verified. */
+/** A handle that looks like the handle of another, verified provider. */
 export interface Imitation {
   readonly handle: string
   readonly providerId: ProviderId
@@ -23,19 +23,19 @@ export interface Imitation {
 export class HandleStore extends Context.Service<
   HandleStore,
   {
-    /** False: it is, or was, another provider's. One that was retired resolves again. */
+    /** False if it belongs, or belonged, to another provider. A retired handle resolves again. */
     claim(claim: HandleClaim): Effect.Effect<boolean>
-    /** Whose it is or was, also where it is retired. None: it was never given, or its account is erased. */
+    /** Its provider, also if it is retired. None: it was never given, or its account is erased. */
     ownerOf(handle: string): Effect.Effect<Option.Option<ProviderId>>
-    /** It resolves no more. */
+    /** It no longer resolves. */
     retire(handle: string): Effect.Effect<void>
-    /** Of a verified provider other than this one, a handle with this skeleton. */
+    /** A handle with this skeleton of another, verified provider. */
     imitated(skeleton: string, except: ProviderId): Effect.Effect<Option.Option<string>>
-    /** Handles in use that look like a verified provider's, at most `limit`, by name. */
+    /** Current handles that look like a verified provider's, at most `limit`, by name. */
     imitations(limit: number): Effect.Effect<ReadonlyArray<Imitation>>
-    /** Another provider has a tool whose name begins with `handle/`. */
+    /** Whether another provider has a tool whose name begins with `handle/`. */
     beginsToolName(handle: string, except: ProviderId): Effect.Effect<boolean>
-    /** The words go and none of them resolves; they are still given to no other provider. */
+    /** The handles are replaced by hashes: they do not resolve, and no other provider gets them. */
     erase(providerId: ProviderId): Effect.Effect<void>
   }
 >()("agent-tool-billing/domain/accounts/HandleStore") {}

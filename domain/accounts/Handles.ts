@@ -1,5 +1,5 @@
 /**
- * Giving handles to providers: the one that was asked for, one derived from the name, or another one by the operator.
+ * Gives handles to providers: the requested one, one derived from the name, or one that the operator assigns.
  */
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { ChangeFeed } from "../shared/ChangeFeed.ts"
@@ -34,7 +34,7 @@ export class HandleRefused extends Schema.TaggedError<HandleRefused>()("HandleRe
 export interface HandleOrder {
   readonly providerId: ProviderId
   readonly handle: string
-  /** The handle that it had until now no longer resolves. */
+  /** The previous handle no longer resolves. */
   readonly retirePrevious: boolean
 }
 
@@ -46,11 +46,11 @@ export interface Reassigned {
 export class Handles extends Context.Service<
   Handles,
   {
-    /** For a provider that is being registered; the caller's unit of work decides whether it stays. */
+    /** For a provider that is being registered, in the caller's unit of work. */
     give(providerId: ProviderId, asked: string | undefined, name: string): Effect.Effect<string, HandleRefusal>
     /**
-     * Another handle. The previous one stays with this provider for good, and resolves to it unless it is retired: calls
-     * that name it go on working.
+     * Assigns another handle. The previous one stays with this provider and resolves to it unless it is retired, so
+     * calls that use it still work.
      */
     reassign(order: HandleOrder): Effect.Effect<Reassigned, HandleRefusal | ProviderUnknown>
     /** Of providers that had their handle before the imitated one was verified. */
@@ -85,7 +85,7 @@ export class Handles extends Context.Service<
         return handle
       })
 
-      /** A name that is reserved or a verified provider's leaves no trace in the handle. */
+      /** A name that is reserved, or resembles a verified provider's, is not used for the handle. */
       const derive = Effect.fnUntraced(function* (providerId: ProviderId, name: string) {
         const slug = slugOf(name) ?? NEUTRAL
         const neutral = [6, 12, 20].map((digits) => suffixed(NEUTRAL, providerId, digits))

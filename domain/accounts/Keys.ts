@@ -1,6 +1,6 @@
 /**
- * The keys of an account: several at a time, each shown once, with an optional end; rotation lets the old key work on
- * for a chosen grace time.
+ * The API keys of an account: several at a time, each shown once, with an optional expiry. After a rotation the old key
+ * works for a chosen grace period.
  */
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { ChangeFeed } from "../shared/ChangeFeed.ts"
@@ -25,7 +25,7 @@ export const KEY_LABEL_CHARS_MAX = 100
 export const ROTATION_GRACE_SECONDS_DEFAULT = 86_400
 export const ROTATION_GRACE_SECONDS_MAX = 30 * 86_400
 
-/** A key at its birth: the only time that the secret is known. */
+/** A new key, with the secret that is shown only now. */
 export interface MintedKey {
   readonly key: ApiKey
   readonly secret: string
@@ -73,7 +73,7 @@ type OwnerRef = Pick<KeyOwner, "role" | "ownerId">
 export class Keys extends Context.Service<
   Keys,
   {
-    /** Writes a new key; the caller's unit of work decides whether it stays. */
+    /** Writes a new key, in the caller's unit of work. */
     mint(owner: OwnerRef, request: KeyRequest): Effect.Effect<MintedKey>
     create(owner: OwnerRef, request: KeyRequest): Effect.Effect<MintedKey, TooManyKeys | ExpiryInThePast>
     /** The live ones, and the newest of the others. */

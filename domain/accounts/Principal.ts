@@ -1,5 +1,5 @@
 /**
- * Who is calling: the role and the owner behind a key.
+ * The authenticated caller: the role and the owner of a key.
  */
 import type { DateTime } from "effect"
 import type { ConsumerId, KeyId, ProviderId } from "../shared/Ids.ts"
@@ -14,7 +14,7 @@ export type Principal =
       readonly name: string
       readonly keyId: KeyId
       readonly rateLimitRpm: number
-      /** Of the key, else of the account. */
+      /** Of the key, otherwise of the account. */
       readonly defaultCap?: Microcents | undefined
       readonly accountDefaultCap?: Microcents | undefined
       readonly expiresAt: DateTime.Utc | undefined
@@ -36,5 +36,5 @@ export type Principal =
       readonly expiresAt: undefined
     }
 
-/** An account that keys belong to. */
+/** An account that has keys. */
 export type KeyOwner = Exclude<Principal, { readonly role: "operator" }>

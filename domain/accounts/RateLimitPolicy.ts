@@ -1,12 +1,12 @@
 /**
- * How many calls a minute an account may make.
+ * Calls per minute of an account.
  */
 import { Context } from "effect"
 
 export interface RateLimits {
-  /** Of a consumer that asked for nothing. */
+  /** Of a consumer that requested no limit. */
   readonly defaultRpm: number
-  /** The most that a consumer is given, whatever it asked for. */
+  /** The highest limit of a consumer. */
   readonly ceilingRpm: number
   /** Of a provider, who reads dashboards and registers tools. */
   readonly providerRpm: number

@@ -1,5 +1,5 @@
 /**
- * Joining: a provider or a consumer with its first key, and for a provider its first tools, all at once or not at all.
+ * Registers a provider or a consumer with its first key, and a provider's first tools, all or nothing.
  */
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { Catalog } from "../catalog/Catalog.ts"
@@ -19,7 +19,7 @@ import { RateLimitPolicy } from "./RateLimitPolicy.ts"
 
 export interface ProviderApplication {
   readonly name: string
-  /** Absent: derived from the name. */
+  /** Default: derived from the name. */
   readonly handle?: string | undefined
   readonly email: string
   readonly endpointUrl: string
@@ -36,7 +36,7 @@ export interface ConsumerApplication {
   readonly rateLimitRpm: number | undefined
 }
 
-/** Only said to the holder of that account's own key: nobody else learns which addresses are registered. */
+/** Reported only to the holder of that account's key, so that registration does not reveal addresses. */
 export class AlreadyRegistered extends Schema.TaggedError<AlreadyRegistered>()("AlreadyRegistered", {
   role: Schema.String,
   ownerId: Schema.String

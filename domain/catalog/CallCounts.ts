@@ -1,5 +1,5 @@
 /**
- * Proxied and reported calls as every store counts them, and the figures made of them.
+ * Counts of proxied and reported calls, and the figures derived from them.
  */
 import { ratedCalls } from "../trust/Sla.ts"
 import type { ToolFigures } from "./MarketFigures.ts"
@@ -9,7 +9,7 @@ export interface CallCounts {
   readonly calls: number
   readonly successes: number
   readonly inputRejected: number
-  /** Without the calls whose input was rejected. */
+  /** Without calls whose input was rejected. */
   readonly latencyMs: number
   readonly reported: number
 }

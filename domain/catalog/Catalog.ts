@@ -1,5 +1,5 @@
 /**
- * The catalogue: providers put tools and prices in, everybody finds them.
+ * The catalog: providers add tools and prices, anyone can search them.
  */
 import { Context, DateTime, Effect, Layer, Option, Result, Schema } from "effect"
 import type { Provider } from "../accounts/Account.ts"
@@ -30,7 +30,7 @@ import { applyChange, declarationOf, type ToolChange, type ToolDeclaration } fro
 
 export const TOOLS_PER_REQUEST_MAX = 50
 export const TOOLS_PER_PROVIDER_MAX = 1_000
-/** Each is kept for good: receipts name the version that they were priced by. */
+/** Each version is kept permanently: receipts refer to it. */
 export const PRICE_CHANGES_PER_DAY_MAX = 100
 const CANDIDATES_MAX = 20
 /** Names on either side that a misspelled one is compared with. */
@@ -43,14 +43,14 @@ export interface CatalogQuery {
   readonly category: string | undefined
   readonly providerId: ProviderId | undefined
   readonly maxPrice?: Microcents | undefined
-  /** Absent: only what is listed. */
+  /** Default: only listed tools. */
   readonly state?: ToolState | undefined
   readonly sort: CatalogSort
   readonly page: PageRequest
 }
 
 export interface RefusedTool {
-  /** Place in the request. */
+  /** Index in the request. */
   readonly index: number
   readonly tool_name: string
   readonly error: string
@@ -82,24 +82,25 @@ export class Catalog extends Context.Service<
   Catalog,
   {
     /**
-     * Tool by tool: what is wrong with one does not stop the others. Only the fields that are sent change. Terms that
-     * are worse for consumers take effect after the notice period, also for a tool that was withdrawn.
+     * Tool by tool: a fault of one does not affect the others. Only the sent fields change. Terms that are worse for
+     * consumers take effect after the notice period, also for a withdrawn tool.
      */
     upsert(providerId: ProviderId, changes: ReadonlyArray<ToolChange>): Effect.Effect<UpsertResult>
-    /**
-     * Out of the list, and called no more; whatever came of it stays. Again: nothing changes. An upsert lists it again.
-     */
+    /** Unlists the tool and stops calls; its receipts stay. Repeating changes nothing. An upsert lists it again. */
     withdraw(providerId: ProviderId, id: ToolId): Effect.Effect<Withdrawn, ToolNotYours>
     search(query: CatalogQuery): Effect.Effect<Page<CatalogEntry>>
     find(id: ToolId): Effect.Effect<Option.Option<CatalogEntry>>
     findOf(providerId: ProviderId, toolName: string): Effect.Effect<Option.Option<CatalogEntry>>
     findQualified(handle: string, toolName: string): Effect.Effect<Option.Option<CatalogEntry>>
     findByName(toolName: string): Effect.Effect<ReadonlyArray<CatalogEntry>>
-    /** The listed name that a misspelled one most likely means; of one provider's tools, if it is named. */
+    /** The listed name closest to a misspelled one; of one provider's tools if given. */
     nearestName(toolName: string, providerId: ProviderId | undefined): Effect.Effect<string | undefined>
-    /** Newest first, without those that were replaced before they were in effect. */
+    /** Newest first, without versions that were replaced before they took effect. */
     prices(id: ToolId): Effect.Effect<ReadonlyArray<PriceVersion>>
-    /** Searches and orders by the announced terms whose time has come; says of how many tools. */
+    /**
+     * Updates the columns that are searched and sorted by, for announced terms that are now in effect; returns the
+     * number of tools.
+     */
     readonly promote: Effect.Effect<number>
     readonly categories: Effect.Effect<ReadonlyArray<string>>
     readonly count: Effect.Effect<number>
@@ -126,9 +127,9 @@ export class Catalog extends Context.Service<
               (error) => new ToolRefused({ reason: reasonOf(name, error) })
             )
 
-      /** A tool named `acme/echo` would be taken for the tool `echo` of the provider with the handle `acme`. */
+      /** A tool named `acme/echo` would be mistaken for the tool `echo` of the provider with the handle `acme`. */
       const checkName = Effect.fnUntraced(function* (provider: Provider, toolName: string) {
-        // Calls of its own tool `acme/echo` would come to the new `echo`, at another price and without notice.
+        // Calls of its own tool `acme/echo` would go to the new `echo`, at another price and without notice.
         const qualified = qualifiedName(provider.handle, toolName)
         if (Option.isSome(yield* store.findOf(provider.id, qualified))) {
           const reason = `calls of your tool \`${qualified}\` would come to this one. Choose another tool_name`
@@ -141,7 +142,7 @@ export class Catalog extends Context.Service<
         return yield* new ToolRefused({ reason })
       })
 
-      /** With the change that is being made. */
+      /** Including the change that is being made. */
       const changedTooOften = Effect.fnUntraced(function* (id: ToolId, at: DateTime.Utc) {
         const first = (yield* store.prices(id, PRICE_CHANGES_PER_DAY_MAX + 1)).at(PRICE_CHANGES_PER_DAY_MAX)
         return first !== undefined && DateTime.isGreaterThan(first.announcedAt, DateTime.subtract(at, { days: 1 }))
@@ -211,7 +212,7 @@ export class Catalog extends Context.Service<
       }, atomically)
 
       const withdraw = Effect.fn("Catalog.withdraw")(function* (providerId: ProviderId, id: ToolId) {
-        // Locks the provider's tools: no change of this one goes on beside.
+        // Locks the provider's tools against concurrent changes.
         yield* store.countOf(providerId)
         const since = yield* store.withdraw(providerId, id, yield* DateTime.now)
         if (Option.isNone(since)) return yield* new ToolNotYours({ id })

@@ -1,11 +1,11 @@
 /**
- * The orders of the catalogue, and how a place in each is written down: one rule for every adapter and for cursors.
- * Names go by code point. Newest goes by id: ids are version 7 UUIDs, made in the order of time.
+ * The orders of the catalog and the positions in them: one rule for every adapter and for cursors. Names are ordered by
+ * code point, newest by id (version 7 UUIDs are ordered by time).
  */
 import type { Position } from "../shared/Page.ts"
 import type { CatalogEntry, CatalogSort } from "./CatalogStore.ts"
 
-/** As many digits as the largest amount has: padded, prices sort as text. */
+/** Padded to the digits of the largest amount, prices sort as text. */
 const PRICE_DIGITS = 16
 const NAME_CHARS_MAX = 256
 
@@ -25,7 +25,7 @@ export const positionOf = (entry: CatalogEntry, sort: CatalogSort): Position => 
   }
 }
 
-/** Could have come from `positionOf`. A cursor is a stranger's text: nothing lies after a place that does not exist. */
+/** Whether `positionOf` can produce it. A cursor is untrusted input: an impossible position yields an empty page. */
 export const isPosition = ({ key, id }: Position, sort: CatalogSort): boolean => {
   if (!UUID.test(id)) return false
   switch (sort) {
@@ -45,12 +45,12 @@ export const comparePositions = (a: Position, b: Position, sort: CatalogSort): n
   return sort === "price_desc" || sort === "newest" ? -ascending : ascending
 }
 
-/** Not `<`, which compares UTF-16 units: beyond the first plane they are in another order. */
+/** Not `<`, which compares UTF-16 units: these differ in order beyond the first plane. */
 export const compareCodePoints = (a: string, b: string): number => {
   if (a === b) return 0
   let i = 0
   while (i < a.length && i < b.length && a.charCodeAt(i) === b.charCodeAt(i)) i++
   if (i === a.length || i === b.length) return a.length - b.length
-  // In the middle of a pair both are low surrogates of the same high one: their order is the code points' order.
+  // Inside a pair both are low surrogates of the same high one, and have the order of the code points.
   return a.codePointAt(i)! - b.codePointAt(i)!
 }

@@ -1,5 +1,5 @@
 /**
- * The port to JSON Schema: is this a schema at all, and does a value fit it. Schemas come from strangers, so an adapter
+ * Port to JSON Schema: whether a schema is valid, and whether a value matches it. Schemas are untrusted, so an adapter
  * bounds their size and depth, follows no remote reference, and bounds the time of a check.
  */
 import { Context, type Effect, Schema } from "effect"
@@ -17,7 +17,7 @@ export class InvalidJsonSchema extends Schema.TaggedError<InvalidJsonSchema>()("
   }
 }
 
-/** Work on schemas takes processor time from everybody: a provider has so much of it, and so has the process. */
+/** Work on schemas takes CPU time from all calls: each provider has a budget, and so has the process. */
 export class SchemaBudgetSpent extends Schema.TaggedError<SchemaBudgetSpent>()("SchemaBudgetSpent", {
   of: Schema.Literals(["provider", "process"]),
   waitMs: Schema.Number
@@ -31,14 +31,14 @@ export class SchemaBudgetSpent extends Schema.TaggedError<SchemaBudgetSpent>()("
   }
 }
 
-/** Who pays for the work with its budget, and whether consumers or the provider sent the value. */
+/** Whose budget pays for the work, and whether a consumer or the provider sent the value. */
 export interface SchemaUse {
   readonly providerId: ProviderId
   readonly of: "input" | "output"
 }
 
 export interface SchemaViolation {
-  /** Path into the value, outermost first. */
+  /** Path in the value, outermost first. */
   readonly path: ReadonlyArray<string>
   readonly message: string
 }
@@ -47,7 +47,7 @@ export class JsonSchemas extends Context.Service<
   JsonSchemas,
   {
     check(schema: JsonSchemaObject, providerId: ProviderId): Effect.Effect<void, InvalidJsonSchema | SchemaBudgetSpent>
-    /** Empty if the value fits. The schema has passed `check`; it is compiled once and kept, bounded. */
+    /** Empty if the value matches. The schema has passed `check`; it is compiled once and cached, bounded. */
     violations(
       schema: JsonSchemaObject,
       value: unknown,

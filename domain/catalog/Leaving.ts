@@ -1,7 +1,8 @@
 /**
- * What a caller pays that cancels a forwarded call or disconnects. A provider sends two fields; together they make one
- * of the terms: `free` (the cancellation is passed to the provider and the call costs nothing), `outcome` (the call runs
- * to its end and is billed by its outcome), or `price` (the cancellation is passed and the call costs its list price).
+ * What a caller pays that cancels a forwarded call or disconnects. A provider sends two fields; together they are one
+ * of the terms: `free` (the cancellation is passed to the provider and the call costs nothing), `outcome` (the call
+ * runs to its end and is billed by its outcome), or `price` (the cancellation is passed and the call costs its list
+ * price).
  */
 import type { ToolDeclaration } from "./Tool.ts"
 
@@ -14,7 +15,7 @@ export const leavingOf = ({ canceledCallCosts, onCancel }: Cancellation): Leavin
   return canceledCallCosts === "price" ? "price" : "free"
 }
 
-/** The two fields that make this term. */
+/** The two fields of this term. */
 export const cancellationOf = (leaving: Leaving): Cancellation => ({
   onCancel: leaving === "outcome" ? "finish" : "pass",
   canceledCallCosts: leaving === "free" ? "nothing" : "price"

@@ -1,9 +1,9 @@
 /**
- * The port to what has been called so far: per tool, and the market as a whole. Counts only, nobody's usage.
+ * Port to figures of past calls: per tool and for the whole catalog. Totals only, no usage of single consumers.
  *
- * Rates and numbers of calls come from calls that the proxy made: anyone can report a call that never happened. They leave
- * out calls between a provider and a consumer of the same e-mail address, and cancellations that were passed on. Reported
- * calls are counted apart. Revenue is all that was billed.
+ * Rates and numbers of calls count proxied calls, because anyone can report a call that did not happen. They exclude
+ * calls between a provider and a consumer of the same e-mail address, and cancellations that were passed on. Reported
+ * calls are counted separately. Revenue includes everything billed.
  */
 import { Context, type Effect } from "effect"
 import type { ToolId } from "../shared/Ids.ts"
@@ -22,14 +22,14 @@ export interface MarketTotals {
   /** Of the rated calls: see `ratedCalls`. */
   readonly successPct: number | undefined
   readonly reported: number
-  /** Consumers that the counted proxied calls were made for, and the tools that were called. */
+  /** Consumers of the counted proxied calls, and the called tools. */
   readonly uniqueAgents: number
   readonly uniqueTools: number
   readonly revenueMicrocents: bigint
   readonly avgLatencyMs: number | undefined
-  /** Of the invocations, those that a free tier covered. */
+  /** Invocations that a free tier covered. */
   readonly freeCalls: number
-  /** When the newest of the invocations began. */
+  /** Start of the newest invocation. */
   readonly lastInvocation: string | undefined
 }
 
@@ -37,8 +37,8 @@ export class MarketFigures extends Context.Service<
   MarketFigures,
   {
     /**
-     * Of those tools that were ever called. While more calls wait for the sequencer than one reading looks through, the
-     * figures are behind by what the sequencer is behind, about a second.
+     * Only tools that were called. If more calls are queued for the sequencer than one reading covers, the figures lag
+     * like the sequencer, about a second.
      */
     ofTools(ids: ReadonlyArray<ToolId>): Effect.Effect<ReadonlyMap<ToolId, ToolFigures>>
     readonly totals: Effect.Effect<MarketTotals>

@@ -1,6 +1,6 @@
 /**
- * When a change of terms takes effect. What is better for consumers applies at once. What is worse is announced and
- * applies after the notice period; a smaller free tier applies from the first month that begins after it.
+ * When a change of terms takes effect. Better terms for consumers apply at once. Worse ones are announced and apply
+ * after the notice period; a smaller free tier applies from the first month after it.
  */
 import { Context, DateTime, Duration } from "effect"
 import { better, noWorse, type PriceVersion, pricesAt, sameTerms, type Terms, type ToolPrices } from "./Terms.ts"
@@ -10,7 +10,7 @@ export const PriceNotice = Context.Reference<Duration.Duration>("agent-tool-bill
   defaultValue: () => Duration.hours(24)
 })
 
-/** The versions after a provider asked for these terms. `known` is undefined for a tool that was never listed. */
+/** The versions after a provider requested these terms. `known` is undefined for a new tool. */
 export const planPrices = (
   known: ToolPrices | undefined,
   wanted: Terms,
@@ -25,12 +25,12 @@ export const planPrices = (
   if (sameTerms(wanted, inEffect)) return { inEffect, upcoming: undefined, lastVersion }
   if (upcoming !== undefined && sameTerms(wanted, upcoming)) return { inEffect, upcoming, lastVersion }
 
-  // The clocks of two nodes may differ: the history never goes backwards.
+  // The clocks of two nodes may differ: the history never goes backward.
   const at = DateTime.max(now, inEffect.effectiveFrom)
   const versions: Array<PriceVersion> = []
   const add = (terms: Terms, effectiveFrom: DateTime.Utc): PriceVersion => {
     const version = lastVersion + versions.length + 1
-    // Announced before it is in effect, or in effect at once: by this the two are told apart for good.
+    // Whether it was announced before or applies at once; stored permanently.
     const announcedAt = DateTime.isLessThanOrEqualTo(effectiveFrom, at) ? effectiveFrom : now
     const added = { ...terms, version, announcedAt, effectiveFrom, replacedAt: undefined }
     versions.push(added)
@@ -43,7 +43,7 @@ export const planPrices = (
   }
   const atOnce = better(inEffect, wanted)
   const inEffectNow = sameTerms(atOnce, inEffect) ? inEffect : add(atOnce, at)
-  // Less than what is announced already needs no longer notice than that.
+  // Terms that are not worse than announced ones need no longer notice than these.
   const announced = upcoming !== undefined && noWorse(wanted, upcoming) ? upcoming.effectiveFrom : from
   const next = add(wanted, DateTime.min(from, announced))
   return { inEffect: inEffectNow, upcoming: next, lastVersion: lastVersion + versions.length }
@@ -55,7 +55,7 @@ const effectiveFrom = (inEffect: Terms, wanted: Terms, at: DateTime.Utc, notice:
   return wanted.freeTierCalls < inEffect.freeTierCalls ? monthFrom(noticed) : noticed
 }
 
-/** The first beginning of a calendar month (UTC) that is not before `at`. */
+/** The start of the first calendar month (UTC) that is not before `at`. */
 const monthFrom = (at: DateTime.Utc): DateTime.Utc => {
   const month = DateTime.startOf(at, "month")
   return DateTime.Equivalence(month, at) ? at : DateTime.add(month, { months: 1 })

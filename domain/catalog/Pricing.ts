@@ -1,6 +1,6 @@
 /**
- * What a provider asks for a call: the tool's price, else its provider's default, else nothing; at most the tool's
- * maximum; how many calls a month are free; and what a canceled call costs.
+ * The price of a call: the tool's price, otherwise its provider's default, otherwise nothing; its maximum; the free
+ * calls per month; and the cost of a canceled call.
  */
 import { Context } from "effect"
 import type { PricingModel } from "../accounts/Account.ts"
@@ -9,7 +9,7 @@ import { leavingOf } from "./Leaving.ts"
 import type { Terms } from "./Terms.ts"
 import type { ToolDeclaration } from "./Tool.ts"
 
-/** Calls per consumer, tool and calendar month (UTC) that are free where the provider said nothing. */
+/** Free calls per consumer, tool and calendar month (UTC) if the provider sets none. */
 export const DefaultFreeTierCalls = Context.Reference<number>(
   "agent-tool-billing/domain/catalog/DefaultFreeTierCalls",
   { defaultValue: () => 0 }
@@ -22,7 +22,7 @@ export const effectivePrice = (
   provider: { readonly pricingModel: PricingModel; readonly defaultPrice: Microcents }
 ): Microcents => toolPrice ?? (provider.pricingModel === "free" ? zero : provider.defaultPrice)
 
-/** A maximum below the price means nothing: no call costs less for it. */
+/** A maximum below the price has no effect. */
 export const wantedTerms = (
   declared: Pick<
     ToolDeclaration,

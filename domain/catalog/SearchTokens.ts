@@ -1,6 +1,6 @@
 /**
- * How the catalogue is searched: by the beginnings of words, without regard to case, accents or punctuation.
- * Every adapter stores and asks by these tokens, so that all of them find the same tools.
+ * Search in the catalog: by word prefixes, ignoring case, accents and punctuation. Every adapter stores and searches
+ * these tokens, so all of them find the same tools.
  */
 export const SEARCH_TOKEN_CHARS_MAX = 40
 export const SEARCH_TOKENS_PER_TOOL_MAX = 400
@@ -29,6 +29,6 @@ export const tokensOfTool = (
 
 export const tokensOfQuery = (query: string): ReadonlyArray<string> => tokens([query], SEARCH_TOKENS_PER_QUERY_MAX)
 
-/** Every word of the query begins some word of the tool. */
+/** Every word of the query is a prefix of a word of the tool. */
 export const matches = (toolTokens: ReadonlyArray<string>, queryTokens: ReadonlyArray<string>): boolean =>
   queryTokens.every((query) => toolTokens.some((token) => token.startsWith(query)))

@@ -1,6 +1,6 @@
 /**
- * The terms of a tool: what a call costs, at most and by what policy, what a canceled call costs, and how many calls a
- * month are free. Each change is a price version with a number of its own and the time from which it is in effect.
+ * The terms of a tool: price, maximum, billing policy, the cost of a canceled call, and free calls per month. Each
+ * change is a price version with a number and the time from which it is in effect.
  */
 import type { DateTime } from "effect"
 import { formatPrice, type Microcents } from "../shared/Microcents.ts"
@@ -21,21 +21,21 @@ export interface PriceVersion extends Terms {
   readonly version: number
   readonly announcedAt: DateTime.Utc
   readonly effectiveFrom: DateTime.Utc
-  /** When another change took its place, or the tool was withdrawn, before it was in effect. It never applies. */
+  /** When it was replaced, or the tool withdrawn, before it took effect. It never applies. */
   readonly replacedAt: DateTime.Utc | undefined
 }
 
-/** Versions of one tool. At most one is announced and not yet in effect. */
+/** Versions of one tool. At most one is announced and not in effect. */
 export interface ToolPrices {
   readonly inEffect: PriceVersion
   readonly upcoming: PriceVersion | undefined
-  /** The highest number given out. A replaced version's number is not given out again: a caller may have named it. */
+  /** The highest number used. A replaced version's number is not reused: a caller may have named it. */
   readonly lastVersion: number
 }
 
 export const isUsagePriced = ({ maximum, price }: Pick<Terms, "maximum" | "price">): boolean => maximum > price
 
-/** `$0.05`, `up to $900.00`, or `Free` where no call can cost anything. */
+/** `$0.05`, `up to $900.00`, or `Free` if no call can cost anything. */
 export const priceText = (terms: Pick<Terms, "maximum" | "price">): string =>
   isUsagePriced(terms) ? `up to ${formatPrice(terms.maximum)}` : formatPrice(terms.price)
 
@@ -47,7 +47,7 @@ export const termsOf = ({ billingPolicy, freeTierCalls, leaving, maximum, price 
   leaving
 })
 
-/** An announced version is in effect from its very time on, on every node, whatever is stored or cached. */
+/** An announced version takes effect exactly at its time, on every node, whatever is stored or cached. */
 export const pricesAt = (prices: ToolPrices, nowMs: number): ToolPrices =>
   prices.upcoming === undefined || prices.upcoming.effectiveFrom.epochMilliseconds > nowMs
     ? prices
@@ -64,8 +64,8 @@ export const noWorse = (a: Terms, b: Terms): boolean =>
   leavesNoWorse(a, b)
 
 /**
- * Term by term the better one for the consumer, and never worse than `a`. Where neither is the better one for callers
- * that leave, those of `a` stay.
+ * For each term the better one for the consumer, never worse than `a`. If neither is better for callers that
+ * disconnect, those of `a` stay.
  */
 export const better = (a: Terms, b: Terms): Terms => {
   const best: Terms = {
@@ -79,14 +79,14 @@ export const better = (a: Terms, b: Terms): Terms => {
 }
 
 /**
- * A canceled call costs its list price whatever its outcome is. But the outcome of a usage-priced call may cost up to
- * the maximum, and so more than that.
+ * A canceled call costs its list price whatever its outcome is. The outcome of a usage-priced call may cost up to the
+ * maximum, which is more.
  */
 const leavesNoWorse = (a: Terms, b: Terms): boolean =>
   a.leaving === "outcome" && b.leaving === "price" ? a.maximum <= b.price : LEFT[a.leaving] <= LEFT[b.leaving]
 
-/** What is charged under a policy is also charged under every one of a higher rank. */
+/** What is charged under a policy is also charged under every policy of a higher rank. */
 const CHARGED: Readonly<Record<BillingPolicy, number>> = { valid_output: 0, success: 1, attempt: 2 }
 
-/** What a caller pays that leaves, from the least to the most. */
+/** What a caller pays that disconnects, in ascending order. */
 const LEFT: Readonly<Record<Leaving, number>> = { free: 0, outcome: 1, price: 2 }

@@ -1,18 +1,18 @@
 /**
- * A tool that a provider offers, and the price it has had since when.
+ * A tool of a provider.
  */
 import { type DateTime, Schema } from "effect"
 import type { ProviderId, ToolId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 
-/** As MCP names tools; it also stands in headers and receipts, so it is plain ASCII. */
+/** As MCP names tools; also used in headers and receipts, so it is plain ASCII. */
 export const ToolName = Schema.String.check(
   Schema.isPattern(/^[A-Za-z0-9_./-]{1,128}$/u, {
     message: "must be 1 to 128 letters, digits, `_`, `-`, `.` or `/`"
   })
 )
 
-/** Of a tool that is called: bare, or after its provider's handle as `handle/tool_name`. */
+/** Name of a tool in a call: bare, or qualified as `handle/tool_name`. */
 export const ToolNameSent = Schema.String.check(
   Schema.isPattern(/^[A-Za-z0-9_./-]{1,161}$/u, {
     message: "must be a tool name: letters, digits, `_`, `-`, `.` or `/`, such as `acme/echo`"
@@ -25,20 +25,21 @@ export const Category = Schema.String.check(
   })
 )
 
-/**
- * When a call costs money: on success, only when the output fits the tool's schema, or for every attempt.
- */
+/** When a call costs money: on success, only when the output matches the tool's schema, or for every attempt. */
 export type BillingPolicy = "success" | "valid_output" | "attempt"
 
-/** What happens to a forwarded call whose caller goes away: it is finished, or the cancellation is passed to the provider. */
+/**
+ * What happens to a forwarded call whose caller disconnects: it is finished, or the cancellation is passed to the
+ * provider.
+ */
 export type OnCancel = "finish" | "pass"
 
-/** What a call costs whose cancellation was passed to the provider: its list price, at most what was held, or nothing. */
+/** The cost of a call whose cancellation was passed to the provider: its list price, at most the hold, or nothing. */
 export type CanceledCallCosts = "price" | "nothing"
 
 export type JsonSchemaObject = Readonly<Record<string, unknown>>
 
-/** What a provider says about a tool. Undefined means: the provider's or the platform's default. */
+/** A provider's declaration of a tool. Undefined: the provider's or the platform's default. */
 export interface ToolDeclaration {
   readonly toolName: string
   readonly displayName: string
@@ -49,16 +50,16 @@ export interface ToolDeclaration {
   readonly inputSchema: JsonSchemaObject | undefined
   readonly outputSchema: JsonSchemaObject | undefined
   readonly billingPolicy: BillingPolicy
-  /** The most that one call may cost, for a provider that reports the actual cost of a call. */
+  /** The most that one call may cost, for a provider that reports actual costs. */
   readonly maxCost: Microcents | undefined
   readonly timeoutMs: number | undefined
-  /** Calling twice does no harm: a broken stream may be tried again. */
+  /** Repeating a call does no harm: a broken stream may be retried. */
   readonly idempotent: boolean
   readonly onCancel: OnCancel
   readonly canceledCallCosts: CanceledCallCosts
 }
 
-/** What a provider sends of a tool. An absent field stays as it is; `null` resets it to its default. */
+/** A provider's change of a tool. An absent field stays; `null` resets it to its default. */
 export type ToolChange = Pick<ToolDeclaration, "toolName"> & {
   readonly [Field in Exclude<keyof ToolDeclaration, "toolName">]?: ToolDeclaration[Field] | null | undefined
 }
@@ -80,7 +81,7 @@ const defaultsOf = (toolName: string): ToolDeclaration => ({
   canceledCallCosts: "price"
 })
 
-/** The declaration after the change; `known` is the one before, undefined for a new tool. */
+/** The declaration after the change; `known` is the previous one, undefined for a new tool. */
 export const applyChange = (known: ToolDeclaration | undefined, change: ToolChange): ToolDeclaration => {
   const defaults = defaultsOf(change.toolName)
   const field = <F extends Exclude<keyof ToolDeclaration, "toolName">>(name: F): ToolDeclaration[F] => {
@@ -114,13 +115,13 @@ export interface Tool extends Omit<ToolDeclaration, DeclaredTerms> {
   readonly providerId: ProviderId
   readonly createdAt: DateTime.Utc
   readonly updatedAt: DateTime.Utc
-  /** As the provider last sent them. What is charged are the terms in effect, beside the tool in its catalog entry. */
+  /** As last sent by the provider. Calls are charged by the terms in effect, which are in the catalog entry. */
   readonly declared: Pick<ToolDeclaration, DeclaredTerms>
-  /** Since when its provider offers it no more; undefined while it is listed. */
+  /** When it was withdrawn; undefined while it is listed. */
   readonly withdrawnAt: DateTime.Utc | undefined
 }
 
-/** The whole declaration of a tool that is there. */
+/** The complete declaration of an existing tool. */
 export const declarationOf = ({ declared, ...tool }: Tool): ToolDeclaration => ({
   toolName: tool.toolName,
   displayName: tool.displayName,

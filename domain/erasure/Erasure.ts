@@ -1,6 +1,6 @@
 /**
- * Erasing what an account says about a person, without touching the books: names, addresses and words become neutral,
- * keys, grants and budgets end; ids, receipts, transfers, the log and documents stay as they are.
+ * Erases an account's personal data without changing the ledger: names, addresses and texts are replaced; keys, grants
+ * and budgets end; ids, receipts, transfers, the log and documents stay.
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { CatalogStore } from "../catalog/CatalogStore.ts"
@@ -41,14 +41,14 @@ export const ERASED_BY_CHARS_MAX = 200
 
 export interface ErasureOrder {
   readonly ownerId: string
-  /** Who asked for it, in the operator's words. */
+  /** The requester, in the operator's words. */
   readonly by: string
-  /** A balance or a debt stays in the books, instead of being a reason to refuse. */
+  /** Accept a balance or a debt, which then stays in the ledger. */
   readonly leaveMoney: boolean
 }
 
 export interface Erased {
-  /** The first one, if this is a repetition. */
+  /** The first record, if this is a repetition. */
   readonly record: ErasureRecord
   readonly repeated: boolean
 }
@@ -63,7 +63,7 @@ const ONE: PageRequest = { limit: 1, offset: 0, after: undefined }
 export class Erasure extends Context.Service<
   Erasure,
   {
-    /** All of it or nothing. Again: whatever has come back is erased, and who was first stays on record. */
+    /** All or nothing. A repetition erases what a restored backup brought back; the first record stays. */
     erase(order: ErasureOrder): Effect.Effect<Erased, AccountNotFound | MoneyUnderWay | MoneyLeft>
   }
 >()("agent-tool-billing/domain/erasure/Erasure") {
@@ -104,7 +104,7 @@ export class Erasure extends Context.Service<
         return filed.total + reviewed.total
       })
 
-      /** What is left once everything has come to its end, refunds that are owed included; a consumer's wallet is locked from here on. */
+      /** The remaining amount, refunds that are owed included. Locks a consumer's wallet. */
       const leftOf = Effect.fnUntraced(function* (account: Account) {
         if (account.role === "provider") {
           const owed = yield* claims.owedBy(account.ownerId)
@@ -125,7 +125,7 @@ export class Erasure extends Context.Service<
         } else {
           counts.push(["open calls", (yield* ledger.wallet(account.ownerId)).held > 0n ? 1 : 0])
           counts.push(["loads that may still be paid", yield* loads.unsettledOf(account.ownerId)])
-          // The processor may not be able to deliver it: then the money comes back to the account.
+          // The processor may be unable to deliver it: then the money returns to the account.
           counts.push(["a withdrawal under way", (yield* withdrawals.hasOpen(account.ownerId)) ? 1 : 0])
         }
         return counts.filter(([, count]) => count > 0).map(([what]) => what)
@@ -149,7 +149,7 @@ export class Erasure extends Context.Service<
         yield* accounts.updateConsumer(erasedConsumer(consumer))
       })
 
-      /** Off the list. Names, prices and categories stay: receipts speak of them. */
+      /** Withdraws the tools. Names, prices and categories stay, because receipts refer to them. */
       const eraseTools = Effect.fnUntraced(function* (providerId: ProviderId, now: DateTime.Utc) {
         const filter = { category: undefined, providerId, maxPrice: undefined, tokens: [], state: "any" as const }
         let after: PageRequest["after"]
@@ -198,7 +198,7 @@ export class Erasure extends Context.Service<
         const now = yield* DateTime.now
         yield* endKeys(account, now)
         yield* disputes.eraseWords(account)
-        // What was sent in without an account is known by its address alone.
+        // Submissions without an account are found by their address only.
         yield* waitlist.erase(row.email.trim().toLowerCase())
         yield* submissions.eraseOf(row.email.trim())
         yield* role === "consumer" ? eraseConsumer(row, now) : eraseProvider(row, now)

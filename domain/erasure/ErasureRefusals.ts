@@ -1,5 +1,5 @@
 /**
- * Why an account is not erased yet.
+ * Why an account cannot be erased yet.
  */
 import { Schema } from "effect"
 
@@ -11,7 +11,7 @@ export class AccountNotFound extends Schema.TaggedError<AccountNotFound>()("Acco
   }
 }
 
-/** It moves by itself, or somebody decides it: erasing would be in the way. */
+/** Operations in progress that an erasure would disturb. */
 export class MoneyUnderWay extends Schema.TaggedError<MoneyUnderWay>()("MoneyUnderWay", {
   ownerId: Schema.String,
   what: Schema.Array(Schema.String)

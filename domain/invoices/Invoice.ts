@@ -1,6 +1,6 @@
 /**
- * Monthly documents: a consumer's invoice, a provider's self-billing statement, and credit notes that correct. What they
- * say is a snapshot; once they have a number they are never changed.
+ * Monthly documents: a consumer's invoice, a provider's self-billing statement, and credit notes. Each is a snapshot;
+ * once numbered it never changes.
  */
 import { Schema } from "effect"
 import { InvoiceId, ToolId } from "../shared/Ids.ts"
@@ -27,13 +27,13 @@ export type InvoiceOwner = typeof InvoiceOwner.Type
 export const InvoiceLine = Schema.Struct({
   toolId: ToolId,
   toolName: Schema.String,
-  /** On an invoice: who provides the tool. */
+  /** On an invoice: the tool's provider. */
   provider: Schema.String,
   priceVersion: Schema.Int,
   unitPrice: Schema.BigInt,
   calls: Schema.Int,
   billedCalls: Schema.Int,
-  /** Successes that cost nothing. */
+  /** Successful calls without cost. */
   freeCalls: Schema.Int,
   failedCalls: Schema.Int,
   amount: Schema.BigInt,
@@ -41,7 +41,7 @@ export const InvoiceLine = Schema.Struct({
 })
 export type InvoiceLine = typeof InvoiceLine.Type
 
-/** What else moved the balance in the month; below zero: out of it. It is no part of the total. */
+/** Other movements of the balance in the month; below zero: outgoing. Not part of the total. */
 export const Movement = Schema.Struct({
   kind: Schema.Literals([
     "load",
@@ -66,22 +66,22 @@ export const Invoice = Schema.Struct({
   owner: InvoiceOwner,
   lines: Schema.Array(InvoiceLine),
   movements: Schema.Array(Movement),
-  /** Of an invoice: what the calls cost. Of a statement: what they brought, gross. Of a credit note: what is given back. */
+  /** Invoice: what the calls cost. Statement: gross earnings. Credit note: what is refunded. */
   total: Schema.BigInt,
   fee: Schema.BigInt,
-  /** What the owner paid, or got, in the end. */
+  /** What the owner paid or got in the end. */
   net: Schema.BigInt,
   issuedAt: Timestamp,
-  /** The invoice that a credit note corrects; none where it is for the month's refunds. */
+  /** The invoice that a credit note corrects; none for the month's refunds. */
   corrects: Schema.optionalKey(InvoiceId),
   reason: Schema.optionalKey(Schema.String)
 })
 export type Invoice = typeof Invoice.Type
 
-/** Without what it gets when it is finalised. */
+/** Without what it gets when it is finalized. */
 export type DraftInvoice = Omit<Invoice, "number" | "issuedAt">
 
-/** All that happened to an owner in a month; in a supplement, what its earlier documents left out. */
+/** Everything of an owner in a month; in a supplement, what its earlier documents do not contain. */
 export interface OwnerMonth {
   readonly isSupplement: boolean
   readonly owner: InvoiceOwner
@@ -89,7 +89,7 @@ export interface OwnerMonth {
   readonly movements: ReadonlyArray<Movement>
 }
 
-/** The documents that are due to it, in the order in which they get their numbers. */
+/** The documents of an owner, in the order of their numbers. */
 export const documentsOf = (
   month: Month,
   { isSupplement, lines, movements, owner }: OwnerMonth
@@ -111,7 +111,7 @@ export const documentsOf = (
   ]
 }
 
-/** Each kind counts by itself, each year anew. */
+/** Each kind has its own numbers, each year. */
 export const seriesOf = ({ kind, month }: Pick<Invoice, "kind" | "month">): string =>
   `${{ invoice: "INV", statement: "ST", credit_note: "CN" }[kind]}-${month.slice(0, 4)}`
 

@@ -1,4 +1,4 @@
-/** A document as a file to keep and to print. */
+/** Port that renders a document as a printable file. */
 import { Context, type Effect } from "effect"
 import type { Invoice } from "./Invoice.ts"
 

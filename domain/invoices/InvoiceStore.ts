@@ -1,5 +1,5 @@
 /**
- * Documents, the months that they close, and what the books say of a month.
+ * Port to documents, closed months, and the ledger's figures of a month.
  */
 import { Context, type DateTime, type Effect, type Option } from "effect"
 import type { ConsumerId, InvoiceId, ProviderId } from "../shared/Ids.ts"
@@ -12,7 +12,7 @@ export interface MonthSpan {
   readonly end: DateTime.Utc
 }
 
-/** What calls of a month moved, three times over: it is one figure. */
+/** The total of a month's calls from three sources, which must be equal. */
 export interface MonthSums {
   readonly documents: number
   readonly ledger: bigint
@@ -25,20 +25,17 @@ export type InvoiceOwnerId = ConsumerId | ProviderId
 export class InvoiceStore extends Context.Service<
   InvoiceStore,
   {
-    /** Calls that began before and have not ended: they may still be recorded in the past. */
+    /** Calls that started before and are still open: they may still be recorded in that month. */
     openCallsBefore(instant: DateTime.Utc): Effect.Effect<number>
-    /** Sums the month's calls up, once and for good. Expects that the month is over and no call of it is open. */
+    /** Aggregates the month's calls, once. Expects that the month is over and none of its calls is open. */
     stage(span: MonthSpan): Effect.Effect<void>
-    /**
-     * Of a month that is complete: sums up what was recorded in it and is in no document, so that documents are made for
-     * that. False where there is nothing; the month stays complete.
-     */
+    /** Of a closed month: aggregates what no document contains. False if there is nothing; the month stays closed. */
     reopen(span: MonthSpan): Effect.Effect<boolean>
-    /** Owners who have something to be told and have not been told, in a fixed order. */
+    /** Owners with pending documents, in a fixed order. */
     pending(span: MonthSpan, limit: number): Effect.Effect<ReadonlyArray<OwnerMonth>>
     /**
-     * Gives each its number and keeps it, all or none; one that the owner has already is left out. Numbers have no gaps,
-     * however many nodes do this at once.
+     * Numbers and stores the documents, all or none, without those that the owner already has. Numbers have no gaps, on
+     * any number of nodes.
      */
     finalise(
       month: Month,
@@ -49,7 +46,7 @@ export class InvoiceStore extends Context.Service<
     complete(month: Month, at: DateTime.Utc): Effect.Effect<void>
     sums(span: MonthSpan): Effect.Effect<MonthSums>
     find(id: InvoiceId): Effect.Effect<Option.Option<Invoice>>
-    /** What credit notes have given back of an invoice. Nobody else adds to it until the unit of work around it ends. */
+    /** What credit notes have refunded of an invoice. Locked until the end of the unit of work. */
     lockCredited(id: InvoiceId): Effect.Effect<bigint>
     /** Newest first. */
     list(owner: InvoiceOwnerId, page: PageRequest): Effect.Effect<Page<Invoice>>

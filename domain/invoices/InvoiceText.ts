@@ -1,6 +1,5 @@
 /**
- * The words and figures that a document shows, on paper as on a page. Amounts are exact: with as many decimals as they
- * need, at least two.
+ * The texts and figures of a document, for print and page. Amounts are exact, with at least two decimal places.
  */
 import { MICROCENTS_PER_DOLLAR } from "../shared/Microcents.ts"
 import type { Invoice, InvoiceLine, Movement } from "./Invoice.ts"
@@ -34,7 +33,7 @@ export const amountText = (amount: bigint): string => {
 export const unitText = ({ unitPrice }: Pick<InvoiceLine, "unitPrice">): string =>
   unitPrice === 0n ? "Free" : amountText(unitPrice)
 
-/** The columns beside the tool's name, and what stands in them for a line. */
+/** The columns beside the tool's name, and their values for a line. */
 export const columnsOf = ({ kind }: Pick<Invoice, "kind">) =>
   kind === "statement"
     ? {
@@ -72,7 +71,7 @@ const row = (label: string, amount: bigint, strong = false): SummaryRow => ({
   strong
 })
 
-/** The figures below the lines, in their order. */
+/** The figures below the lines, in order. */
 export const summaryOf = (invoice: Invoice): ReadonlyArray<SummaryRow> => {
   switch (invoice.kind) {
     case "invoice":

@@ -1,6 +1,6 @@
 /**
- * Closing a month: every consumer with calls gets an invoice, every provider a statement, every refund a credit note. A
- * run that breaks off is taken up where it stands; a month that is closed stays as it is.
+ * Closes a month: an invoice for every consumer with calls, a statement for every provider, a credit note for refunds.
+ * An interrupted run is continued; a closed month does not change.
  */
 import { Context, DateTime, Duration, Effect, Layer, Option, Schema } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
@@ -14,7 +14,7 @@ import { documentsOf, type DraftInvoice, type Invoice, Month } from "./Invoice.t
 import { InvoiceStore, type MonthSpan, type MonthSums } from "./InvoiceStore.ts"
 
 const OWNERS_AT_ONCE = 500
-/** Clocks of nodes differ; what they recorded as the last of a month has arrived by then. */
+/** The clocks of nodes differ; by then, everything recorded in the month has arrived. */
 const AFTER_MONTH_END = Duration.minutes(5)
 
 export class MonthNotOver extends Schema.TaggedError<MonthNotOver>()("MonthNotOver", {
@@ -43,7 +43,7 @@ export class CreditRefused extends Schema.TaggedError<CreditRefused>()("CreditRe
 }
 
 export interface Closed extends MonthSums {
-  /** Made now; none where the month was closed before. */
+  /** Created now; 0 if the month was closed before. */
   readonly issued: number
   readonly agrees: boolean
 }
@@ -52,11 +52,11 @@ export class Invoicing extends Context.Service<
   Invoicing,
   {
     close(month: Month): Effect.Effect<Closed, MonthNotOver>
-    /** The month before this one, unless it is closed already. */
+    /** The previous month, unless it is closed already. */
     readonly closeLast: Effect.Effect<Option.Option<Closed>, MonthNotOver>
-    /** Of a month that was closed too early: makes documents for what its documents left out. */
+    /** Of a month that was closed too early: creates documents for what its documents do not contain. */
     supplement(month: Month): Effect.Effect<Closed, MonthNotOver>
-    /** Gives a part of an invoice back to the consumer, at the platform's cost. */
+    /** Refunds a part of an invoice to the consumer, at the platform's cost. */
     correct(
       id: InvoiceId,
       amount: Microcents,

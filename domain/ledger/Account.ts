@@ -1,11 +1,11 @@
 /**
- * Ledger accounts. A wallet belongs to a consumer; `provider` and `provider_frozen` belong to a provider; the others belong
- * to the platform.
+ * Ledger accounts. `wallet` belongs to a consumer; `provider` and `provider_frozen` belong to a provider; the others
+ * belong to the platform.
  *
- * `processor` is the mirror of what the payment processor holds for the platform: it goes below zero by what came in.
+ * `processor` mirrors what the payment processor holds for the platform: it is below zero by what was received.
  * `platform_fee` holds the platform's own funds: fees that were not withdrawn, and the operator's deposits.
- * `consumer_debt` goes below zero by what a consumer owes, `loss` by what nobody owes and the operator has to fund.
- * A clearing account is back at zero when what it waits for has happened.
+ * `consumer_debt` is below zero by what a consumer owes, `loss` by what the operator has to fund. A clearing account
+ * returns to zero when both of its movements have happened.
  */
 import { Schema } from "effect"
 
@@ -26,23 +26,23 @@ export type AccountKind = typeof AccountKind.Type
 
 const MAY_BE_OVERDRAWN: ReadonlySet<AccountKind> = new Set(["processor", "consumer_debt", "loss"])
 
-/** Every other account is money that somebody can spend or withdraw: no posting may leave it below zero. */
+/** Every other account holds money that can be spent or withdrawn: no posting may leave it below zero. */
 export const mayBeOverdrawn = (account: AccountKind): boolean => MAY_BE_OVERDRAWN.has(account)
 
 /** The owner of the platform's own accounts. */
 export const MARKET_OWNER = "00000000-0000-0000-0000-000000000000"
 
-/** A consumer's money: what came in, what went out, and what open calls have reserved of the rest. */
+/** A consumer's money: total received, total spent, and what open calls reserve. */
 export interface Wallet {
   readonly credits: bigint
   readonly debits: bigint
   readonly held: bigint
 }
 
-/** Never below zero, at any concurrency. */
+/** Never below zero. */
 export const availableIn = (wallet: Wallet): bigint => wallet.credits - wallet.debits - wallet.held
 
-/** The totals of the transfers of an account. */
+/** Totals of an account's transfers. */
 export interface Balance {
   readonly credits: bigint
   readonly debits: bigint

@@ -1,6 +1,6 @@
 /**
- * One book, one mode. The first movement of money writes down whose money the ledger holds: a dry run's, or that of one
- * account at the payment processor, in test or in live mode. A posting of any other mode or account is rejected.
+ * The first movement of money records the mode of the ledger (dry run, test or live) and the processor account. A
+ * posting of any other mode or account is rejected.
  */
 import { Effect, type Option, Schema } from "effect"
 
@@ -9,7 +9,7 @@ export type BookMode = typeof BookMode.Type
 
 export interface Book {
   readonly mode: BookMode
-  /** At the payment processor. A ledger older than this record does not know it until the next posting. */
+  /** At the payment processor. A ledger older than this record does not have it until the next posting. */
   readonly accountId: string | undefined
 }
 
@@ -54,7 +54,7 @@ const accountOf = ({ accountId, mode }: Book): string =>
 export const isSameBook = (found: Book, own: Book): boolean =>
   found.mode === own.mode && (found.accountId === undefined || found.accountId === own.accountId)
 
-/** Before a node starts. An empty ledger takes any mode. */
+/** Before a node starts. An empty ledger accepts any mode. */
 export const mayStartOn = (found: Option.Option<Book>, own: Book): Effect.Effect<void, WrongBook> =>
   found._tag === "Some" && !isSameBook(found.value, own)
     ? Effect.fail(new WrongBook({ found: found.value, own }))

@@ -1,13 +1,13 @@
 /**
- * Keeps a node from spending money of another mode. Postings name their book themselves; calls do not, so a node asks once,
- * after the first hold that reserves money, whose money the ledger holds. A book never changes: one answer is enough.
+ * Keeps a node from spending money of another mode. Postings carry their book; calls do not, so a node checks the
+ * ledger's book once, after the first hold that reserves money. A book never changes, so one check is enough.
  */
 import { Context, Effect, Layer, Option } from "effect"
 import { PaymentGateway } from "../payments/PaymentGateway.ts"
 import { DRY_RUN, WrongBook } from "./Book.ts"
 import { LedgerStore } from "./LedgerStore.ts"
 
-/** Of this node. Without a gateway no money comes from outside or goes there. */
+/** The mode of this node. Without a gateway no money enters or leaves. */
 export const ownBook = Effect.map(Effect.serviceOption(PaymentGateway), (found) => {
   const gateway = Option.getOrUndefined(found)
   return {
@@ -19,9 +19,9 @@ export const ownBook = Effect.map(Effect.serviceOption(PaymentGateway), (found) 
 export class BookGuard extends Context.Service<
   BookGuard,
   {
-    /** Whether the book is known to be this node's own. */
+    /** Whether the check has passed. */
     isConfirmed(): boolean
-    /** Dies of `WrongBook` where it is not. */
+    /** Dies with `WrongBook` if the modes differ. */
     readonly confirm: Effect.Effect<void>
   }
 >()("agent-tool-billing/domain/ledger/BookGuard") {
@@ -32,7 +32,7 @@ export class BookGuard extends Context.Service<
       const own = yield* ownBook
       let confirmed = false
 
-      // The mode alone, which a node knows without asking the processor: no call waits for it.
+      // Only the mode, which a node knows without asking the processor, so no call waits for it.
       const ownMode =
         own.mode === undefined ? Effect.map(Effect.orDie(own.book), ({ mode }) => mode) : Effect.succeed(own.mode)
 

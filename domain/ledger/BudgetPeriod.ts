@@ -1,5 +1,5 @@
 /**
- * When a budget starts again: at midnight or on the first of the month, UTC, or never.
+ * When the period of a budget starts: each day or month (UTC), or never.
  */
 import { DateTime, Schema } from "effect"
 import { format } from "../shared/Timestamp.ts"
@@ -7,7 +7,7 @@ import { format } from "../shared/Timestamp.ts"
 export const BudgetPeriod = Schema.Literals(["day", "month", "total"])
 export type BudgetPeriod = typeof BudgetPeriod.Type
 
-/** Undefined for `total`: it has only one period. */
+/** Undefined for `total`, which has only one period. */
 export const startOfPeriod = (period: BudgetPeriod, instant: DateTime.Utc): DateTime.Utc | undefined =>
   period === "total" ? undefined : DateTime.startOf(instant, period)
 

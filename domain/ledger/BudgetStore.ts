@@ -1,6 +1,6 @@
 /**
- * The port under budgets: caps that a consumer sets for its own spending. Calls reserve against them when they are
- * opened and count when they are closed (CallStore); every budget that covers a call must have room for it.
+ * Port for budgets, which cap a consumer's spending. Calls reserve against them when they open and count when they
+ * close (CallStore). A call must fit into every budget that covers it.
  */
 import { Context, type DateTime, type Effect, Schema } from "effect"
 import { type ConsumerId, type ProviderId, type ToolId, Uuid } from "../shared/Ids.ts"
@@ -13,29 +13,29 @@ export type BudgetId = typeof BudgetId.Type
 export interface Budget {
   readonly id: BudgetId
   readonly consumerId: ConsumerId
-  /** Only calls of this tool; of any, where undefined. */
+  /** Calls of this tool only; of any tool if undefined. */
   readonly toolId: ToolId | undefined
-  /** Only calls of this provider; of any, where undefined. */
+  /** Calls of this provider only; of any provider if undefined. */
   readonly providerId: ProviderId | undefined
   readonly cap: Microcents
   readonly period: BudgetPeriod
-  /** What was spent before does not count. */
+  /** Earlier spending does not count. */
   readonly createdAt: DateTime.Utc
 }
 
 export interface BudgetStanding extends Budget {
-  /** In the period of the question. */
+  /** In the current period. */
   readonly spentMicrocents: bigint
-  /** Reserved by open calls. */
+  /** By open calls. */
   readonly heldMicrocents: bigint
 }
 
 export class BudgetStore extends Context.Service<
   BudgetStore,
   {
-    /** False, and nothing is kept, if the consumer has `most` budgets already. */
+    /** False if the consumer has `most` budgets already; nothing is stored. */
     create(budget: Budget, most: number): Effect.Effect<boolean>
-    /** Also below what is spent: then nothing more fits. False if there is no such budget. */
+    /** May be below what is spent; further calls are then rejected. False if there is no such budget. */
     changeCap(consumerId: ConsumerId, id: BudgetId, cap: Microcents): Effect.Effect<boolean>
     /** False if there is no such budget. */
     remove(consumerId: ConsumerId, id: BudgetId): Effect.Effect<boolean>

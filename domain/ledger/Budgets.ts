@@ -1,5 +1,5 @@
 /**
- * Caps that a consumer sets for its own spending, enforced when a call is held.
+ * Budgets cap a consumer's spending. They are enforced when a call is held.
  */
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { Entropy } from "../shared/Entropy.ts"

@@ -1,6 +1,6 @@
 /**
- * The books outside the call itself: loads, credits, corrections, and the proof that it all adds up. What calls move is written
- * with their settlement (CallStore), into the same accounts; refunds of calls are in domain/refunds.
+ * Ledger movements outside of calls (loads, credits, corrections), trial balance and audit. The settlement of a call
+ * writes its own transfers to the same accounts (CallStore); domain/refunds refunds calls.
  */
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { Entropy } from "../shared/Entropy.ts"
@@ -33,10 +33,10 @@ import {
 import { type Solvency, solvencyOf } from "./Solvency.ts"
 import { type Leg, type Transfer, TransferId } from "./Transfer.ts"
 
-/** Names the cause; the same reference with the same content is the same movement, never a second one. */
+/** Names the cause: the same reference with the same content is the same movement and is posted once. */
 interface Caused {
   readonly reference: string
-  /** When it happened; now, unless said otherwise. */
+  /** When it happened. Default: now. */
   readonly effectiveAt?: DateTime.Utc | undefined
 }
 
@@ -44,7 +44,7 @@ export type WalletMovement = Caused & WalletAmount
 
 export type TakenBack = Caused & ReversedLoad
 
-/** Between an account and the platform's own funds. */
+/** Between an account and platform funds. */
 export interface Adjustment extends Caused {
   readonly owner: { readonly consumerId: ConsumerId } | { readonly providerId: ProviderId }
   readonly direction: "credit" | "debit"
@@ -58,7 +58,7 @@ export interface WalletStanding extends Wallet {
 export interface ProviderStanding extends Balance {
   /** In every state: maturing, available, reserved and frozen. */
   readonly balance: bigint
-  /** Of which open disputes keep this much. */
+  /** The part that open disputes freeze. */
   readonly frozen: bigint
 }
 
@@ -70,7 +70,7 @@ export interface TrialBalance {
   readonly solvency: Solvency
 }
 
-/** A mistake of the code that posts, not of a user. */
+/** A fault of the code that posts, not of a user. */
 export class UnpostableTransfers extends Schema.TaggedError<UnpostableTransfers>()("UnpostableTransfers", {
   reference: Schema.String,
   fault: Schema.String
@@ -85,22 +85,25 @@ type Posting = Caused & { readonly legs: ReadonlyArray<Leg> }
 export class Ledger extends Context.Service<
   Ledger,
   {
-    /** Money that the processor has received. A debt is paid first. */
+    /** Money that the processor received. A debt is paid first. */
     load(load: WalletMovement): Effect.Effect<Posted, DuplicateReference>
-    /** Money of a load that the processor gave back to the payer: from the wallet what it has, the rest becomes a debt. */
+    /**
+     * Money of a load that was returned to the payer: taken from the wallet as far as available; the rest becomes a
+     * debt.
+     */
     takeBack(back: TakenBack): Effect.Effect<Posted, DuplicateReference>
-    /** Money that was taken back and came again after all. */
+    /** Money that was returned to the payer and came back. */
     bringBack(back: TakenBack): Effect.Effect<Posted, DuplicateReference>
     /** Credit from platform funds. A debt is paid first. */
     credit(credit: WalletMovement): Effect.Effect<Posted, DuplicateReference | InsufficientBalance>
-    /** Credit that is taken back into platform funds. */
+    /** Credit that returns to platform funds. */
     expireCredit(credit: WalletMovement): Effect.Effect<Posted, DuplicateReference | InsufficientBalance>
     adjust(adjustment: Adjustment): Effect.Effect<Posted, DuplicateReference | InsufficientBalance>
     /** Linked transfers: all of them or none. */
     post(posting: Posting): Effect.Effect<Posted, DuplicateReference | InsufficientBalance>
     wallet(consumerId: ConsumerId): Effect.Effect<WalletStanding>
     standing(consumerId: ConsumerId): Effect.Effect<ConsumerStanding>
-    /** It stays as it is until the unit of work around it ends. */
+    /** Locked until the end of the unit of work. */
     lockedStanding(consumerId: ConsumerId): Effect.Effect<ConsumerStanding>
     provider(providerId: ProviderId): Effect.Effect<ProviderStanding>
     lots(providerId: ProviderId): Effect.Effect<ReadonlyArray<Lot>>
@@ -131,7 +134,7 @@ export class Ledger extends Context.Service<
           .pipe(Effect.catchTag("WrongBook", Effect.die))
       })
 
-      /** Legs that follow from what the consumer has and owes; the same reference is not divided again. */
+      /** Posts legs that depend on what the consumer has and owes. The same reference is not divided again. */
       const postDivided = Effect.fnUntraced(function* (
         movement: WalletMovement,
         through: "processor" | "platform_fee",
@@ -150,7 +153,7 @@ export class Ledger extends Context.Service<
         return { transferId: first.transferId, repeated: true }
       })
 
-      /** A call may have taken from the wallet since it was read: then it is read again. */
+      /** A call may have spent from the wallet since it was read: then read it again. */
       const divided = (movement: WalletMovement, divide: (standing: ConsumerStanding) => ReadonlyArray<Leg>) =>
         atomically(postDivided(movement, "processor", divide)).pipe(
           Effect.retry({ while: (error) => error._tag === "InsufficientBalance", times: DIVISIONS_MAX }),

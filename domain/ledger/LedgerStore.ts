@@ -1,5 +1,5 @@
 /**
- * The port under the ledger. A posting is kept whole or not at all, in the unit of work around it where there is one.
+ * Port under the ledger. A posting is stored completely or not at all, in the current unit of work if there is one.
  */
 import { Context, type Effect, type Option, Schema } from "effect"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
@@ -31,18 +31,18 @@ export class DuplicateReference extends Schema.TaggedError<DuplicateReference>()
 }
 
 export interface Posted {
-  /** Of the transfers that are kept: the first posting's, if this one is a repetition of it. */
+  /** Of the stored transfers: of the first posting, if this one repeats it. */
   readonly transferId: TransferId
   readonly repeated: boolean
 }
 
 export interface AccountTotals extends Balance {
   readonly account: AccountKind
-  /** How far those accounts of this kind (of providers: those lots) that are below zero are below it, together. */
+  /** The total amount by which accounts of this kind (for providers: lots) are below zero. */
   readonly overdrawn: bigint
 }
 
-/** An account whose kept figure is not the sum of its transfers, or of its open calls. */
+/** An account whose stored figure differs from the total of its transfers or of its open calls. */
 export interface Discrepancy {
   readonly account: AccountKind
   readonly ownerId: string
@@ -57,13 +57,13 @@ export interface Audit {
   readonly transfers: number
   readonly accounts: number
   readonly openCalls: number
-  /** The first few, in the order of owners. */
+  /** The first few, ordered by owner. */
   readonly discrepancies: ReadonlyArray<Discrepancy>
 }
 
 export interface ConsumerStanding {
   readonly availableMicrocents: bigint
-  /** More than nothing where money was taken back that the wallet no longer had. */
+  /** Above zero if more was taken back than the wallet had. */
   readonly owedMicrocents: bigint
 }
 
@@ -73,27 +73,27 @@ export class LedgerStore extends Context.Service<
   LedgerStore,
   {
     /**
-     * Expects a posting without fault. Rejected if it would leave an account or lot below zero: see `mayBeOverdrawn`. The first
-     * one opens the book, which is checked in the posting's own transaction.
+     * Expects a valid posting. Rejects it if it would leave an account or lot below zero: see `mayBeOverdrawn`. The
+     * first posting records the book, which every later posting checks in its own transaction.
      */
     post(posting: Posting): Effect.Effect<Posted, InsufficientBalance | DuplicateReference | WrongBook>
-    /** Whose money the ledger holds; none before the first posting. */
+    /** The book of the ledger; none before the first posting. */
     readonly book: Effect.Effect<Option.Option<Book>>
-    /** Of a consumer that never had money: all zero. */
+    /** All zero for a consumer without money. */
     wallet(consumerId: ConsumerId): Effect.Effect<Wallet>
-    /** As `standing`; it stays as it is until the unit of work around it ends. */
+    /** Same as `standing`, locked until the end of the unit of work. */
     lockedStanding(consumerId: ConsumerId): Effect.Effect<ConsumerStanding>
     standing(consumerId: ConsumerId): Effect.Effect<ConsumerStanding>
-    /** What a provider has, lot by lot, oldest first; without the lots that are used up. */
+    /** A provider's lots, oldest first, without empty ones. */
     lots(providerId: ProviderId): Effect.Effect<ReadonlyArray<Lot>>
-    /** Of any account but a wallet; of a provider's, all of its lots together. */
+    /** Of any account except wallets; the total of all lots for a provider. */
     balance(account: Exclude<AccountKind, "wallet">, ownerId: string): Effect.Effect<Balance>
-    /** In the order of the legs; empty where the id is not known. */
+    /** In the order of the legs; empty for an unknown id. */
     transfers(id: TransferId): Effect.Effect<ReadonlyArray<Transfer>>
     byReference(reference: string): Effect.Effect<ReadonlyArray<Transfer>>
-    /** Every account kind that has transfers, of one moment. */
+    /** Every account kind with transfers, at one moment. */
     readonly totals: Effect.Effect<ReadonlyArray<AccountTotals>>
-    /** Every figure recomputed from the transfers and the open calls of one moment. Reads the whole ledger. */
+    /** Recomputes every figure from the transfers and open calls of one moment. Reads the whole ledger. */
     readonly audit: Effect.Effect<Audit>
   }
 >()("agent-tool-billing/domain/ledger/LedgerStore") {}

@@ -1,6 +1,6 @@
 /**
- * The arithmetic of transfers that belong together: whether they can be posted at all, what they do to each account,
- * and whether they are the ones that a reference already stands for.
+ * Pure rules for linked transfers: whether a posting is valid, its effect on each account, and whether it repeats the
+ * posting of its reference.
  */
 import { type AccountKind, MARKET_OWNER, mayBeOverdrawn } from "./Account.ts"
 import type { Leg, Transfer } from "./Transfer.ts"
@@ -9,7 +9,7 @@ import type { Leg, Transfer } from "./Transfer.ts"
 export const LEGS_MAX = 1_000
 export const REFERENCE_CHARS_MAX = 200
 
-/** What a posting adds to one account. */
+/** The effect of a posting on one account. */
 export interface AccountChange {
   readonly account: AccountKind
   readonly ownerId: string
@@ -19,11 +19,11 @@ export interface AccountChange {
   readonly debits: bigint
 }
 
-/** Rejected if it leaves the account, or the lot, below zero. */
+/** Rejected if it leaves the account or lot below zero. */
 export const isBounded = ({ account, credits, debits }: AccountChange): boolean =>
   debits > credits && !mayBeOverdrawn(account)
 
-/** Undefined where there is nothing wrong. */
+/** Undefined if the posting is valid. */
 export const faultOf = (posting: {
   readonly reference: string
   readonly legs: ReadonlyArray<Leg>
@@ -52,7 +52,7 @@ export const faultOf = (posting: {
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/u
 
-/** One change per account and lot, in the order of owners, accounts and lots: the order in which they are locked. */
+/** One change per account and lot, in the order in which they are locked: by owner, account and lot. */
 export const changesOf = (legs: ReadonlyArray<Leg>): ReadonlyArray<AccountChange> => {
   const changes = new Map<string, AccountChange>()
   const add = (account: AccountKind, leg: Leg, credits: bigint, debits: bigint) => {
@@ -75,7 +75,7 @@ export const changesOf = (legs: ReadonlyArray<Leg>): ReadonlyArray<AccountChange
   return [...changes].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, change]) => change)
 }
 
-/** Same movements, leg by leg. When they happened is no part of it: a repeated request comes later. */
+/** Same movements, leg by leg. The time does not count: a repeated request comes later. */
 export const sameContent = (legs: ReadonlyArray<Leg>, known: ReadonlyArray<Transfer>): boolean =>
   legs.length === known.length &&
   legs.every((leg, i) => {

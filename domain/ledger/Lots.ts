@@ -1,7 +1,7 @@
 /**
- * A provider's money is kept in lots, one per settlement day (UTC): the net earnings of the calls that were settled on that
- * day, minus what was taken from them. Every posting that takes money from a provider names the lots that it takes, so no
- * lot goes below zero.
+ * A provider's money is divided into lots, one per settlement day (UTC): the net earnings of the calls settled on that
+ * day, minus what was taken from them. Every posting that takes money from a provider names the lots, so no lot goes
+ * below zero.
  */
 import { DateTime } from "effect"
 import type { Balance } from "./Account.ts"
@@ -9,7 +9,7 @@ import type { Balance } from "./Account.ts"
 export interface Lot extends Balance {
   /** `2026-11-22`, UTC. */
   readonly day: string
-  /** The net earnings of the calls themselves, without what was returned to the lot later. */
+  /** The net earnings of the calls themselves, without amounts returned to the lot later. */
   readonly earned: bigint
 }
 
@@ -19,10 +19,10 @@ export interface LotPart {
   readonly amount: bigint
 }
 
-/** The most lots that one posting takes from; the rest is taken by the next one. */
+/** The most lots that one posting takes from; the next one takes the rest. */
 export const LOTS_PER_POSTING_MAX = 400
 
-/** The lot of a call that was settled at this time. */
+/** The lot of a call settled at this time. */
 export const lotDayOf = (settledAt: DateTime.Utc): string => DateTime.formatIsoDateUtc(settledAt)
 
 export const remainingIn = (lot: Lot): bigint => lot.credits - lot.debits

@@ -1,5 +1,5 @@
 /**
- * The legs of the ledger's own movements, as pure functions of what the consumer has and owes. Money that comes in pays a
+ * The legs of the ledger's own movements, as pure functions of what the consumer has and owes. Incoming money pays a
  * debt first.
  */
 import { Microcents } from "../shared/Microcents.ts"
@@ -13,17 +13,17 @@ export interface WalletAmount {
   readonly amount: Microcents
 }
 
-/** A refund at the processor, or a chargeback by the payer's bank. */
+/** A refund at the processor, or a chargeback. */
 export interface ReversedLoad extends WalletAmount {
   readonly cause: "refund" | "dispute"
 }
 
-/** Money that is on its way to a consumer: where it comes from, and on whose account. */
+/** Incoming money of a consumer: its source, and the owner of that account. */
 export type Source = Omit<Leg, "credit">
 
 export const legsOf = (...legs: ReadonlyArray<Leg>): ReadonlyArray<Leg> => legs.filter((leg) => leg.amount > 0n)
 
-/** Into the consumer's wallet; a debt is paid first, from the first sources. */
+/** Credits the consumer's wallet; a debt is paid first, from the first sources. */
 export const intoWallet = (
   sources: ReadonlyArray<Source>,
   { owedMicrocents }: Pick<ConsumerStanding, "owedMicrocents">
@@ -39,13 +39,13 @@ export const intoWallet = (
   })
 }
 
-/** Through the clearing account, which is back at zero when both have happened. */
+/** Through the clearing account, which returns to zero when both movements have happened. */
 export const loadLegs = (load: WalletAmount, standing: ConsumerStanding): ReadonlyArray<Leg> => [
   { ...amountOf(load), kind: "load", debit: "processor", credit: "load_clearing" },
   ...intoWallet([{ ...amountOf(load), kind: "load", debit: "load_clearing" }], standing)
 ]
 
-/** From the wallet as much as is available; the rest becomes the consumer's debt, a recorded loss until it is paid. */
+/** Takes the available part from the wallet; the rest becomes the consumer's debt, a recorded loss until it is paid. */
 export const takenBackLegs = (back: ReversedLoad, { availableMicrocents }: ConsumerStanding): ReadonlyArray<Leg> => {
   const { account, kind } = CLEARING[back.cause]
   const available = availableMicrocents < back.amount ? availableMicrocents : back.amount
@@ -67,11 +67,11 @@ export const broughtBackLegs = (back: ReversedLoad, standing: ConsumerStanding):
   ]
 }
 
-/** Credit that the platform gives, from its own funds. */
+/** Credit from platform funds. */
 export const creditLegs = (credit: WalletAmount, standing: ConsumerStanding): ReadonlyArray<Leg> =>
   intoWallet([{ ...amountOf(credit), kind: "credit", debit: "platform_fee" }], standing)
 
-/** The amount that a movement had in all: that of its one leg to or from the given account. */
+/** The total amount of a movement: that of its one leg to or from the given account. */
 export const throughAccount = (account: AccountKind, transfers: ReadonlyArray<Transfer>): bigint =>
   transfers.reduce(
     (sum, { amount, credit, debit }) => (debit === account || credit === account ? sum + amount : sum),

@@ -1,6 +1,6 @@
 /**
- * The platform's own money: fees that were not withdrawn, and what the operator deposits. Credits, promotions, corrections and the
- * platform's part of refunds draw on it, and never on money that belongs to others.
+ * The platform's own money: fees that were not withdrawn, and the operator's deposits. Credits, promotions, corrections
+ * and the platform's part of refunds draw on it, never on money of others.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { formatDollars, type Microcents } from "../shared/Microcents.ts"
@@ -10,7 +10,7 @@ import type { DuplicateReference, InsufficientBalance, Posted } from "./LedgerSt
 import type { Solvency } from "./Solvency.ts"
 
 export interface FundsMovement {
-  /** Names the movement in the operator's own books. The same one again is not posted again. */
+  /** Names the movement in the operator's accounting. A repetition is not posted again. */
   readonly reference: string
   readonly amount: Microcents
 }
@@ -24,7 +24,7 @@ export class FundsTooLow extends Schema.TaggedError<FundsTooLow>()("FundsTooLow"
   }
 }
 
-/** What a posting that only platform funds can be too low for is rejected with. */
+/** Maps a rejection of a posting that only platform funds can be too low for. */
 export const fundsTooLow = ({ availableMicrocents, neededMicrocents }: InsufficientBalance) =>
   Effect.fail(new FundsTooLow({ availableMicrocents, neededMicrocents }))
 
@@ -40,11 +40,11 @@ export class NoSuchLoss extends Schema.TaggedError<NoSuchLoss>()("NoSuchLoss", {
 export class PlatformFunds extends Context.Service<
   PlatformFunds,
   {
-    /** The operator has added its own money to the processor's account. */
+    /** The operator added its own money to the processor's account. */
     deposit(movement: FundsMovement): Effect.Effect<Posted, DuplicateReference>
-    /** The operator has taken out what is the platform's own. */
+    /** The operator withdrew platform funds. */
     withdraw(movement: FundsMovement): Effect.Effect<Posted, DuplicateReference | FundsTooLow>
-    /** Platform funds take the place of what a recorded loss took. */
+    /** Platform funds cover a recorded loss. */
     coverLosses(movement: FundsMovement): Effect.Effect<Posted, DuplicateReference | FundsTooLow | NoSuchLoss>
     readonly solvency: Effect.Effect<Solvency>
   }

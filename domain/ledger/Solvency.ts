@@ -1,29 +1,35 @@
 /**
- * Whether all the money that somebody can spend or withdraw is there. The ledger's double entries make the books balance; this
- * says that nothing but money received stands behind them.
+ * Whether all money that can be spent or withdrawn was received. Double entry keeps debits equal to credits; solvency
+ * checks that balances are backed by received money.
  */
 import { type AccountKind, mayBeOverdrawn } from "./Account.ts"
 import type { AccountTotals } from "./LedgerStore.ts"
 
 export interface Solvency {
-  /** Balances that can be spent or withdrawn: wallets, providers' money in every state, platform funds, what is in clearing. */
+  /**
+   * Balances that can be spent or withdrawn: wallets, providers' money in every state, platform funds, clearing
+   * accounts.
+   */
   readonly spendableMicrocents: bigint
   readonly receivedMicrocents: bigint
   readonly sentMicrocents: bigint
-  /** From processor events alone: chargebacks and refunds that could not be recovered, processor fees beyond platform funds. */
+  /**
+   * From processor events only: chargebacks and refunds that could not be recovered, processor fees beyond platform
+   * funds.
+   */
   readonly recordedLossesMicrocents: bigint
-  /** What of the recorded losses the operator still has to fund. */
+  /** The part of the recorded losses that the operator has not covered. */
   readonly shortfallMicrocents: bigint
-  /** Spendable money with nothing behind it. Anything but 0 is a fault of the service. */
+  /** Spendable money that was never received. Above 0 it is a fault of the service. */
   readonly unbackedMicrocents: bigint
-  /** The platform's own funds: fees that were not withdrawn, and deposits. */
+  /** Fees that were not withdrawn, and deposits. */
   readonly platformFundsMicrocents: bigint
 }
 
 export const solvencyOf = (totals: ReadonlyArray<AccountTotals>): Solvency => {
   const of = (account: AccountKind) =>
     totals.find((one) => one.account === account) ?? { credits: 0n, debits: 0n, overdrawn: 0n }
-  // What is below zero must not hide what is above it: each account counts with what it has, or not at all.
+  // An account below zero must not offset another one: each account counts with at least zero.
   const spendable = totals
     .filter(({ account }) => !mayBeOverdrawn(account))
     .reduce((sum, { credits, debits, overdrawn }) => sum + credits - debits + overdrawn, 0n)

@@ -1,5 +1,5 @@
 /**
- * Looks at the solvency of the books from time to time, so that metrics and alerts can tell it without reading the ledger.
+ * Checks solvency periodically, so that metrics and alerts can report it without reading the ledger.
  */
 import { Context, Effect, Layer } from "effect"
 import { Claims } from "../refunds/Claims.ts"
@@ -14,7 +14,7 @@ export interface SolvencyReading extends Solvency {
 export class SolvencyWatch extends Context.Service<
   SolvencyWatch,
   {
-    /** Reads the whole ledger. Logs an error where spendable money is unbacked, a warning where there is a shortfall. */
+    /** Reads the whole ledger. Logs an error if spendable money is unbacked, a warning if there is a shortfall. */
     readonly check: Effect.Effect<SolvencyReading>
     /** Of the last check; undefined before the first one. */
     readonly last: Effect.Effect<SolvencyReading | undefined>

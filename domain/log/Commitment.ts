@@ -1,6 +1,6 @@
 /**
- * What the log holds of a receipt: a hash over all eleven fields and a secret salt. Whoever has the receipt and the
- * salt can see that it is this one; whoever has neither learns nothing, not even by trying likely receipts.
+ * What the log stores of a receipt: a hash over all eleven fields and a secret salt. With the receipt and the salt
+ * anyone can verify it; without them the hash reveals nothing, even by trying likely receipts.
  */
 import type { Receipt } from "../receipts/Receipt.ts"
 import type { Hash, Sha256 } from "./MerkleTree.ts"
@@ -8,7 +8,7 @@ import { bytesOf, concat } from "./SignedNote.ts"
 
 export const COMMITMENT_PREFIX = "agent-tool-billing/receipt/v1\n"
 
-/** JSON of RFC 8785: the names sorted, no spaces, integers in full. */
+/** JSON of RFC 8785: sorted names, no spaces, full integers. */
 export const canonicalJson = (receipt: Receipt): string =>
   JSON.stringify({
     agent_id: receipt.agent_id,
@@ -26,10 +26,13 @@ export const canonicalJson = (receipt: Receipt): string =>
 
 const PREFIX = bytesOf(COMMITMENT_PREFIX)
 const utf8 = new TextEncoder()
-/** Laid out in one buffer that every receipt reuses: nothing waits between filling and hashing. */
+/** One buffer that every receipt reuses: nothing is asynchronous between filling and hashing. */
 const buffer = new Uint8Array(4_096)
 
-/** One salt a receipt, from the log's own key: nothing more has to be kept. Ids have one length, so no two meet. */
+/**
+ * One salt per receipt, derived from the log's secret, so it is not stored. Ids have a fixed length, so inputs are
+ * distinct.
+ */
 export const saltOf = (sha256: Sha256, saltKey: Uint8Array, receiptId: string): Uint8Array => {
   buffer.set(saltKey)
   return sha256(

@@ -1,6 +1,6 @@
 /**
- * What was read or worked out of a tree before and never changes, however the tree grows: full tiles above the leaves', of
- * which a few hundred are those of millions of leaves; nodes that span whole tiles; the tree's right edge.
+ * Caches what never changes when the tree grows: full tiles above the leaves' level (a few hundred cover millions of
+ * leaves), nodes that span whole tiles, and the right edge of the tree.
  */
 import type { Hash, Node, Range } from "./MerkleTree.ts"
 
@@ -11,18 +11,18 @@ export interface KnownNodes {
   getRange(range: Range): Hash | undefined
   keepRange(range: Range, hash: Hash): void
   getTile(level: number, index: number): Uint8Array | undefined
-  /** A full one, and not of leaves. */
+  /** A full tile above the leaves' level. */
   keepTile(level: number, index: number, hashes: Uint8Array): void
 }
 
-/** A leaf's own tile has all that is lower. */
+/** The leaf's own tile contains all lower nodes. */
 const HEIGHT_MIN = 8
-/** From here on there are few, each made of many hashes: those below, of which there are many, must not displace them. */
+/** From this height on nodes are few and each takes many hashes to compute: lower ones must not displace them. */
 const HEIGHT_HIGH = 11
 const NODES_MAX = 20_000
 /** 8 KiB each. */
 const TILES_MAX = 512
-/** A tree of one size has no more of them than it has levels. */
+/** At most one per level for one tree size. */
 const RANGES_MAX = 128
 
 export const makeKnownNodes = (): KnownNodes => {
@@ -43,7 +43,7 @@ export const makeKnownNodes = (): KnownNodes => {
   }
 }
 
-/** The oldest goes first. Bytes are copied: they may be a part of something larger. */
+/** The oldest is removed first. Bytes are copied, because they may be part of a larger buffer. */
 const bounded = <K>(entriesMax: number) => {
   const known = new Map<K, Uint8Array>()
   return {

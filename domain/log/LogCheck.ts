@@ -1,6 +1,6 @@
 /**
- * Proves the log again from what is kept: every tile from the entries, every root and signature, and every receipt's place
- * from the receipt. Reads everything, in bounded pieces, and names the first thing of each kind that does not fit.
+ * Checks the stored log: every tile against the entries, every root and signature, and every receipt against its leaf.
+ * Reads everything, in bounded pieces, and reports the first finding of each kind.
  */
 import { Context, Effect, Layer } from "effect"
 import { canonical } from "../receipts/Receipt.ts"
@@ -19,9 +19,9 @@ import { edgeOf, ENTRIES, grow, split, TILE_WIDTH, type Tile, type TilePlace } f
 export interface LogFindings {
   readonly logs: number
   readonly receipts: number
-  /** Receipts that have no place yet: those of the last second, as a rule. */
+  /** Receipts that are not in the log yet, usually those of the last second. */
   readonly waiting: number
-  /** Empty: everything fits. */
+  /** Empty if everything matches. */
   readonly findings: ReadonlyArray<string>
 }
 
@@ -56,7 +56,7 @@ export class LogCheck extends Context.Service<LogCheck, { readonly check: Effect
         return signed ? undefined : "its checkpoint is not signed by its key"
       }
 
-      /** The tree made anew from its entries, each tile held against the one that is kept. */
+      /** Rebuilds the tree from its entries and compares each tile with the stored one. */
       const treeFault = Effect.fnUntraced(function* (log: Log) {
         let size = 0
         let root = emptyRoot(sha256)
@@ -76,7 +76,7 @@ export class LogCheck extends Context.Service<LogCheck, { readonly check: Effect
           const grown = grow(sha256, size, edge, added)
           const tiles = yield* kept(log, grown.tiles)
           for (const tile of grown.tiles) {
-            // A tile that goes on growing is compared when it has its length.
+            // A growing tile is compared when it has this length.
             const found = tiles.get(keyOf(tile))?.subarray(0, tile.hashes.length)
             if (found === undefined || !sameHash(found, tile.hashes)) return `the tile ${pathOf(tile)} is another one`
           }
@@ -121,7 +121,7 @@ export class LogCheck extends Context.Service<LogCheck, { readonly check: Effect
             const marks = taken.get(log.number)!
             for (const { place, receipt } of here) {
               const { index } = place!
-              // Of what was appended since the log was read, the next check knows.
+              // Receipts appended since the log was read are left to the next check.
               if (index >= log.size) continue
               const bundle = bundles.get(keyOf({ level: ENTRIES, index: Math.floor(index / TILE_WIDTH) }))
               const at = (index % TILE_WIDTH) * 32

@@ -1,5 +1,5 @@
 /**
- * The proof of a receipt as a file (C2SP tlog-proof): the salt of its commitment, its place, the path, the checkpoint.
+ * The proof of a receipt as a file (C2SP tlog-proof): the salt of its commitment, its index, the path, the checkpoint.
  */
 import { toBase64 } from "./Base64.ts"
 import type { Hash } from "./MerkleTree.ts"
@@ -8,7 +8,7 @@ export interface LogProof {
   readonly salt: Uint8Array
   readonly index: number
   readonly path: ReadonlyArray<Hash>
-  /** The signed note, as it is. */
+  /** The signed note, verbatim. */
   readonly checkpoint: string
 }
 

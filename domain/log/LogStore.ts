@@ -1,7 +1,7 @@
 /**
- * Where the log is kept. Every receipt that is issued waits here, from the transaction that wrote it, until it has its
- * place. Appending is one unit of work under the log's lock: one sequencer at a time on any number of nodes, and a crash
- * leaves all of a batch or nothing of it.
+ * Port to the log. Every receipt is queued here, in the transaction that writes it, until it is sequenced. Appending is
+ * one unit of work under the log's lock: one sequencer at a time on any number of nodes, and a crash leaves a whole
+ * batch or nothing.
  */
 import { Context, type Effect, type Option } from "effect"
 import type { CallCause } from "../metering/CallCause.ts"
@@ -17,18 +17,18 @@ export interface NewLog {
   readonly number: number
   readonly origin: string
   readonly publicKey: Uint8Array
-  /** Never shown: salts are made from it. */
+  /** Secret: salts are derived from it. */
   readonly saltKey: Uint8Array
   readonly root: Hash
-  /** The signed note of the tree as it stands. */
+  /** The signed note of the current tree. */
   readonly checkpoint: string
-  /** Of a log that follows a stopped one: the signed statement that says so. */
+  /** Of a log that follows a stopped one: the signed statement about it. */
   readonly statement?: string | undefined
 }
 
 export interface Log extends NewLog {
   readonly size: number
-  /** Why it takes no more receipts, and what was signed last: its tree is not the one that was signed. */
+  /** Why it takes no more receipts, and what was signed last: its tree differs from the signed one. */
   readonly stopped?: string | undefined
   readonly signedNote?: string | undefined
 }
@@ -42,7 +42,7 @@ export const noteKeyOf = ({ origin, publicKey }: Pick<Log, "origin" | "publicKey
 
 export interface Appended {
   readonly log: number
-  /** The first one's place; the others follow. */
+  /** Index of the first one; the others follow. */
   readonly firstIndex: number
   readonly receipts: ReadonlyArray<Receipt>
   readonly tiles: ReadonlyArray<Tile>
@@ -51,13 +51,13 @@ export interface Appended {
   readonly checkpoint: string
 }
 
-/** A receipt as it comes by the sequencer, once. */
+/** A receipt as the sequencer processes it, once. */
 export interface SequencedReceipt {
   readonly receipt: Receipt
   readonly origin: OpenCall["origin"]
-  /** Whether the proxy made the call and the free tier covered it. */
+  /** Proxied, and covered by the free tier. */
   readonly isFreeCall: boolean
-  /** Why it says `error`, where that is no failure of the provider. */
+  /** Why the status is `error` without a failure of the provider. */
   readonly cause: CallCause | undefined
 }
 
@@ -66,35 +66,35 @@ export interface LogPlace {
   readonly index: number
 }
 
-/** A receipt that has its place, and the log as it stood in the same moment. */
+/** A sequenced receipt, with the log at the same moment. */
 export interface LoggedReceipt {
   readonly receipt: Receipt
   readonly index: number
   readonly log: Log
-  /** The one that its leaf is in. */
+  /** The one that contains its leaf. */
   readonly tile: Tile
 }
 
 export class LogStore extends Context.Service<
   LogStore,
   {
-    /** Oldest first: the last one is open, the others are closed for good. */
+    /** Oldest first: the last one is open, the others are closed permanently. */
     readonly logs: Effect.Effect<ReadonlyArray<Log>>
-    /** Makes it the open one. False: there is one of that number already. */
+    /** Makes it the open log. False if its number exists. */
     begin(log: NewLog): Effect.Effect<boolean>
-    /** The open log, locked for the unit of work around; none while another one holds it. */
+    /** The open log, locked for the unit of work; none while another unit of work holds it. */
     readonly lock: Effect.Effect<Option.Option<Log>>
-    /** For good, on every node: its tree is not the one that was signed. */
+    /** Permanently, on every node: its tree differs from the signed one. */
     stop(log: number, reason: string, signedNote: string): Effect.Effect<void>
-    /** Whether any receipt has no place yet: read without a lock, so that an idle log costs nothing. */
+    /** Whether any receipt is queued: read without a lock, so that an idle log costs nothing. */
     readonly waiting: Effect.Effect<boolean>
-    /** Takes receipts that have no place yet, for the unit of work around. */
+    /** Takes queued receipts, for the unit of work. */
     take(limit: number): Effect.Effect<ReadonlyArray<SequencedReceipt>>
     append(batch: Appended): Effect.Effect<void>
-    /** Those that there are, in no order. */
+    /** The existing ones, in any order. */
     tiles(log: number, places: ReadonlyArray<TilePlace>): Effect.Effect<ReadonlyArray<Tile>>
     find(id: ReceiptId): Effect.Effect<Option.Option<LoggedReceipt>>
-    /** Every receipt by id, with its place if it has one; for checking the whole. */
+    /** Every receipt by id, with its place if it has one; for checks of the whole log. */
     scan(
       after: ReceiptId | undefined,
       limit: number

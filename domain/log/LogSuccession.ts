@@ -1,6 +1,6 @@
 /**
- * Begins a new log after the database lost a part of the old one. The new log begins with a signed statement that names the
- * old one, the last tree that was signed of it, and the tree that is left.
+ * Starts a new log after the database lost a part of the old one. Its signed statement names the old log, the last tree
+ * that was signed of it, and the tree that is left.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { Digest } from "../shared/Digest.ts"
@@ -48,7 +48,7 @@ export class LogSuccession extends Context.Service<
   )
 }
 
-/** What the statement says, one fact a line. */
+/** The text of the statement, one fact per line. */
 const succession = (origin: string, { origin: previous, root, signedNote, size, stopped }: Log): string => {
   const signed = signedNote === undefined ? undefined : treeOf(signedNote)
   return [

@@ -1,10 +1,9 @@
 /**
- * Checking proofs of the tree, as RFC 9162 writes it down (2.1.3.2 and 2.1.4.2): nothing is taken from the log but the
- * hashes of the proof.
+ * Verifies Merkle proofs as specified in RFC 9162 (2.1.3.2 and 2.1.4.2).
  */
 import { type Hash, nodeHash, type Sha256 } from "./MerkleTree.ts"
 
-/** The root that a leaf and its path lead to; undefined where the path has the wrong length. */
+/** The root that a leaf and its path lead to; undefined if the path has the wrong length. */
 export const rootOfInclusion = (
   sha256: Sha256,
   leaf: Hash,
@@ -33,7 +32,7 @@ export const rootOfInclusion = (
   return last === 0 ? root : undefined
 }
 
-/** The roots of both trees as the proof has them; undefined where it has the wrong length. */
+/** The roots of both trees according to the proof; undefined if it has the wrong length. */
 export const rootsOfConsistency = (
   sha256: Sha256,
   smaller: number,
@@ -71,6 +70,6 @@ export const rootsOfConsistency = (
   return last === 0 ? { smaller: before, larger: after } : undefined
 }
 
-/** In whatever time: hashes of a public log are no secret. */
+/** Not in constant time: hashes of a public log are not secret. */
 export const sameHash = (one: Hash, other: Hash): boolean =>
   one.length === other.length && one.every((byte, at) => byte === other[at])

@@ -1,16 +1,15 @@
 /**
  * The Merkle tree of RFC 6962 (section 2.1), as pure functions: hashes of leaves and nodes, and which hashes prove that
- * a leaf is in a tree or that a tree grew out of a smaller one. Positions are plain numbers: a log of 2^53 leaves is
- * beyond reach.
+ * a leaf is in a tree or that a tree extends a smaller one. Positions are plain numbers, enough for 2^53 leaves.
  */
 export type Hash = Uint8Array
 
-/** Synchronous, as every use of it is inside a loop. */
+/** Synchronous, because every use is in a loop. */
 export type Sha256 = (bytes: Uint8Array) => Hash
 
 export const HASH_BYTES = 32
 
-/** The leaves from `start` to before `end`. */
+/** The leaves from `start` (inclusive) to `end` (exclusive). */
 export interface Range {
   readonly start: number
   readonly end: number
@@ -34,10 +33,10 @@ export const leafHash = (sha256: Sha256, entry: Uint8Array): Hash => {
   return sha256(bytes)
 }
 
-/** What entries usually are: hashes themselves. */
+/** The usual size of entries, which are hashes themselves. */
 const single = new Uint8Array(1 + HASH_BYTES)
 
-/** One buffer for all of them: nothing waits between filling and hashing. */
+/** One buffer for all of them: nothing is asynchronous between filling and hashing. */
 const pair = new Uint8Array(1 + 2 * HASH_BYTES)
 pair[0] = 0x01
 
@@ -47,13 +46,13 @@ export const nodeHash = (sha256: Sha256, left: Hash, right: Hash): Hash => {
   return sha256(pair)
 }
 
-/** The root over the roots of complete subtrees, largest first, as `nodesOf` lists them. */
+/** The root over the roots of complete subtrees, largest first, in the order of `nodesOf`. */
 export const rootOfPeaks = (sha256: Sha256, peaks: ReadonlyArray<Hash>): Hash => {
   if (peaks.length === 0) return emptyRoot(sha256)
   return peaks.reduceRight((right, left) => nodeHash(sha256, left, right))
 }
 
-/** The root over hashes that stand side by side at one height, a power of two of them. */
+/** The root over adjacent hashes of one height; their number is a power of two. */
 export const completeRoot = (sha256: Sha256, hashes: ReadonlyArray<Hash>): Hash => {
   let row = hashes
   while (row.length > 1) {
@@ -64,7 +63,7 @@ export const completeRoot = (sha256: Sha256, hashes: ReadonlyArray<Hash>): Hash 
   return row[0]!
 }
 
-/** The complete subtrees that a range is made of, from left to right; the range is one that the tree's splits give. */
+/** The complete subtrees of a range, from left to right. The range must be one of the tree's splits. */
 export const nodesOf = ({ end, start }: Range): ReadonlyArray<Node> => {
   const nodes: Array<Node> = []
   let from = start
@@ -76,7 +75,7 @@ export const nodesOf = ({ end, start }: Range): ReadonlyArray<Node> => {
   return nodes
 }
 
-/** What stands beside the path from the leaf to the root, from the bottom up. */
+/** The siblings of the path from the leaf to the root, from the bottom up. */
 export const inclusionRanges = (index: number, size: number): ReadonlyArray<Range> => {
   const ranges: Array<Range> = []
   let start = 0
@@ -94,7 +93,7 @@ export const inclusionRanges = (index: number, size: number): ReadonlyArray<Rang
   return ranges.toReversed()
 }
 
-/** What proves that the tree of `smaller` leaves is the beginning of the tree of `larger`. */
+/** What proves that the tree of `larger` leaves extends the tree of `smaller` leaves. */
 export const consistencyRanges = (smaller: number, larger: number): ReadonlyArray<Range> => {
   if (smaller === 0 || smaller === larger) return []
   const ranges: Array<Range> = []
@@ -110,7 +109,7 @@ export const consistencyRanges = (smaller: number, larger: number): ReadonlyArra
       start = split
     }
   }
-  // The whole smaller tree is known to whoever asks.
+  // The verifier knows the root of the smaller tree.
   return (start === 0 ? ranges : [...ranges, { start, end }]).toReversed()
 }
 

@@ -1,5 +1,5 @@
 /**
- * A log as it begins: empty, with a name and a secret of its own, and signed.
+ * Creates an empty log with its own name and secret, signed.
  */
 import { Effect } from "effect"
 import type { Entropy } from "../shared/Entropy.ts"
@@ -14,11 +14,11 @@ interface Means {
   readonly sha256: Sha256
   readonly entropy: Entropy["Service"]
   readonly signer: LogSigner["Service"]
-  /** Where the logs are served; a log's number behind it is its origin. */
+  /** Where the logs are served; followed by its number it is a log's origin. */
   readonly home: string
 }
 
-/** `statement`: what the log says, signed, about the one before it. */
+/** `statement`: the signed text about the previous log. */
 export const newLog = Effect.fnUntraced(function* (
   { entropy, home, sha256, signer }: Means,
   number: number,

@@ -1,7 +1,7 @@
 /**
- * The transparency log: every receipt gets a place in an append-only Merkle tree whose root is signed. With its proof a
- * receipt can be checked by anybody, offline; and nobody, the operator included, can take one away or change it later
- * without showing two trees that do not fit.
+ * The transparency log: every receipt enters an append-only Merkle tree whose root is signed. With its proof anyone can
+ * verify a receipt offline. Removing or changing a receipt later, also by the operator, produces two trees that do not
+ * match.
  */
 import { Context, Duration, Effect, Layer, Option, Schema } from "effect"
 import type { Receipt } from "../receipts/Receipt.ts"
@@ -68,9 +68,9 @@ export class ReceiptLog extends Context.Service<
     readonly logs: Effect.Effect<ReadonlyArray<Log & { readonly key: string }>>
     /** The signed note of a log, of the open one if no number is given. */
     checkpoint(log: number | undefined): Effect.Effect<string, LogUnknown>
-    /** By its path, the bundles of entries among them. */
+    /** By path, entry bundles included. */
     tile(log: number | undefined, path: string): Effect.Effect<Uint8Array, LogUnknown>
-    /** Waits a moment for a receipt that was just issued. In the newest tree, or in one of an earlier size. */
+    /** Waits briefly for a receipt that was just issued. In the current tree, or in an earlier one. */
     prove(
       id: ReceiptId,
       size: number | undefined
@@ -97,11 +97,11 @@ export class ReceiptLog extends Context.Service<
         return known
       }
 
-      /** Signing an earlier tree again gives the note that was published then, letter by letter. */
+      /** Signing an earlier tree again gives the published note, byte for byte. */
       const noteOf = (log: Log, size: number, root: Hash): string | undefined =>
         size === log.size
           ? log.checkpoint
-          : // Of a log that is stopped nothing more is signed: its tree may be another one.
+          : // A stopped log signs nothing more: its tree may differ from the signed one.
             log.stopped === undefined && sameHash(log.publicKey, signer.publicKey)
             ? signedCheckpoint(sha256, noteKeyOf(log), { size, root }, signer.sign)
             : undefined
@@ -112,7 +112,7 @@ export class ReceiptLog extends Context.Service<
         return log ?? (yield* new LogUnknown({ what: number === undefined ? "checkpoint yet" : `number ${number}` }))
       })
 
-      /** `own`: a tile that is at hand already. */
+      /** `own`: a tile that is loaded already. */
       const hashesOf = Effect.fnUntraced(function* (log: Log, ranges: ReadonlyArray<Range>, own?: Tile) {
         const known = knownIn(log.number)
         const atHand = (place: TilePlace) =>
@@ -127,13 +127,13 @@ export class ReceiptLog extends Context.Service<
         if (!hashes.every((hash) => hash !== undefined)) {
           return yield* Effect.die(new Error(`Log ${log.number} has no tiles for ${JSON.stringify(ranges)}`))
         }
-        // What ends where the tree does is in every proof of its size.
+        // Nodes at the right edge are in every proof of this size.
         const edge = Math.max(...ranges.map(({ end }) => end))
         for (const [at, range] of ranges.entries()) if (range.end === edge) known.keepRange(range, hashes[at]!)
         return hashes
       })
 
-      /** The receipt in its place, waited for a moment. */
+      /** The receipt with its place, waited for briefly. */
       const loggedOf = Effect.fnUntraced(function* (id: ReceiptId) {
         const logged = Option.getOrUndefined(yield* store.find(id))
         if (logged !== undefined) return logged
@@ -206,7 +206,7 @@ export class ReceiptLog extends Context.Service<
 
 const isAt = (tile: TilePlace, { index, level }: TilePlace): boolean => tile.level === level && tile.index === index
 
-/** Of entries each with its length in front; never more than was asked for. */
+/** Entries with their lengths in front, at most as many as requested. */
 const served = ({ level, width }: AskedTile, hashes: Uint8Array): Uint8Array => {
   const asked = hashes.subarray(0, width * 32)
   if (level >= 0) return asked

@@ -1,8 +1,8 @@
 /**
- * Gives every receipt its place in the log, in batches, soon after it was issued. Any number of nodes may run it: the
- * log's lock lets one at a time through. Signing comes before the commit, and a note is shown to nobody before its tree is
- * kept: a crash leaves neither a gap nor a second tree of the same size. A tree that did not grow out of the last one that
- * this node knows to be signed stops the log: the database lost a part of it.
+ * Adds receipts to the log in batches. Any number of nodes may run it: the log's lock admits one at a time. Signing
+ * comes before the commit, and a note is published only after its tree is committed, so a crash leaves neither a gap
+ * nor a second tree of the same size. A tree that does not extend the last tree that this node knows as signed stops
+ * the log: the database lost a part of it.
  */
 import { Context, Effect, Layer, Option } from "effect"
 import { Digest } from "../shared/Digest.ts"
@@ -18,28 +18,28 @@ import { signedCheckpoint } from "./SignedNote.ts"
 import { contradiction, SignedTreeFile, treeOf } from "./SignedTrees.ts"
 import { edgeOf, grow } from "./Tiles.ts"
 
-/** Where the logs are served, without scheme and without a slash at the end; a log's number behind it is its origin. */
+/** Where the logs are served, without scheme and trailing slash; followed by its number it is a log's origin. */
 export const LogHome = Context.Reference<string>("agent-tool-billing/domain/log/LogHome", {
   defaultValue: () => "localhost/log"
 })
 
-/** Whoever else wants to see every receipt once; in the unit of work that gives it its place. */
+/** Receives every receipt once, in the unit of work that sequences it. */
 export const ReceiptFollower = Context.Reference<(batch: ReadonlyArray<SequencedReceipt>) => Effect.Effect<void>>(
   "agent-tool-billing/domain/log/ReceiptFollower",
   { defaultValue: () => () => Effect.void }
 )
 
-/** In one unit of work. Four times as many as 2 048 go a third quicker; many more would keep others waiting too long. */
+/** Per unit of work. Four times as many as 2,048 are a third faster; larger batches would delay others too long. */
 export const SequencerBatchMax = Context.Reference<number>("agent-tool-billing/domain/log/SequencerBatchMax", {
   defaultValue: () => 8_192
 })
-/** Hashed at once: some milliseconds, so that calls are not kept waiting. */
+/** Hashed at once: a few milliseconds, so that calls are not delayed. */
 const HASHED_AT_ONCE = 256
 
 export class Sequencer extends Context.Service<
   Sequencer,
   {
-    /** Takes one batch of waiting receipts; how many it took. */
+    /** Takes one batch of queued receipts and returns its size. */
     readonly sequence: Effect.Effect<number>
   }
 >()("agent-tool-billing/domain/log/Sequencer") {
@@ -62,7 +62,7 @@ export class Sequencer extends Context.Service<
 
       const isOurs = (log: Log): boolean => sameHash(log.publicKey, signer.publicKey)
 
-      /** A key that was replaced is an old configuration's: it must not take the log back from its successor. */
+      /** A replaced key belongs to an old configuration: it must not take the log back from its successor. */
       const settle: Effect.Effect<void> = Effect.gen(function* () {
         const logs = yield* store.logs
         const open = logs.at(-1)
@@ -77,7 +77,7 @@ export class Sequencer extends Context.Service<
           )
         }
         yield* store.begin(yield* newLog({ sha256, entropy, signer, home }, logs.length + 1))
-        // Another node may have been quicker.
+        // Another node may have been faster.
         return yield* settle
       })
 
@@ -126,7 +126,7 @@ export class Sequencer extends Context.Service<
           yield* stop(log, fault)
           return NOTHING
         }
-        // Hashing is this process's work, the rest the store's: in two halves, each has something to do meanwhile.
+        // Hashing uses this process, the rest the database: with two halves, both are busy.
         const half = Math.ceil(batchMax / 2)
         const first = yield* store.take(half)
         if (first.length === 0) return { taken: 0, note: log.checkpoint }
@@ -148,7 +148,7 @@ export class Sequencer extends Context.Service<
         if (standing === "unknown") yield* settle
         if (standing !== "ours" || (isChecked && !(yield* store.waiting))) return 0
         const { note, taken } = yield* unitOfWork.atomically(appendBatch)
-        // After the commit: a tree whose commit failed was shown to nobody, and another one may follow it.
+        // After the commit: a tree whose commit failed was not published, and another one may follow.
         if (note !== undefined) yield* remember(note)
         return taken
       })
@@ -158,7 +158,7 @@ export class Sequencer extends Context.Service<
   )
 }
 
-/** The database lost the log of that origin, which stopped this one: its successor says so and goes on. */
+/** The database lost the log of that origin, which stopped this one: its successor states it and continues. */
 const isStoppedFor = ({ number, signedNote, stopped }: Log, origin: string, successor: Log): boolean =>
   stopped !== undefined &&
   signedNote !== undefined &&

@@ -1,11 +1,11 @@
 /**
- * Signed notes and checkpoints (C2SP signed-note, tlog-checkpoint): the text that a log signs, the line of a signature,
- * and the text form of a public key.
+ * Signed notes and checkpoints (C2SP signed-note, tlog-checkpoint): the text that a log signs, signature lines, and the
+ * text form of a public key.
  */
 import { fromBase64, toBase64 } from "./Base64.ts"
 import { type Hash, HASH_BYTES, type Sha256 } from "./MerkleTree.ts"
 
-/** The kinds of signature that are in use here. */
+/** The types of signatures in use. */
 export const ED25519 = 0x01
 export const COSIGNATURE = 0x04
 
@@ -44,11 +44,11 @@ export const bytesOf = (text: string): Uint8Array => utf8.encode(text)
 export const keyIdOf = (sha256: Sha256, { kind, name, publicKey }: NoteKey): string =>
   hex(sha256(concat(bytesOf(`${name}\n`), Uint8Array.of(kind), publicKey)).subarray(0, KEY_ID_BYTES))
 
-/** `name+id+key`: what a verifier is given, once, by a way that it trusts. */
+/** `name+id+key`, the vkey that a verifier needs. */
 export const formatKey = (sha256: Sha256, key: NoteKey): string =>
   `${key.name}+${keyIdOf(sha256, key)}+${toBase64(concat(Uint8Array.of(key.kind), key.publicKey))}`
 
-/** Undefined where the parts do not belong together. */
+/** Undefined if the parts do not match. */
 export const parseKey = (sha256: Sha256, text: string): NoteKey | undefined => {
   const [name, id, ...rest] = text.split("+")
   const bytes = fromBase64(rest.join("+"))
@@ -60,7 +60,7 @@ export const parseKey = (sha256: Sha256, text: string): NoteKey | undefined => {
 
 export const checkpointText = ({ origin, root, size }: Checkpoint): string => `${origin}\n${size}\n${toBase64(root)}\n`
 
-/** Undefined for anything else; lines behind the third are allowed and ignored. */
+/** Undefined for anything else; lines after the third are allowed and ignored. */
 export const parseCheckpoint = (text: string): Checkpoint | undefined => {
   const [origin, size, root] = text.split("\n")
   const bytes = root === undefined ? undefined : fromBase64(root)
@@ -77,7 +77,7 @@ export const formatNote = (text: string, lines: ReadonlyArray<string>): string =
 
 export const parseNote = (note: string): Note | undefined => {
   const at = note.lastIndexOf("\n\n")
-  // Control characters but the newline have no place in a note.
+  // Control characters other than newline are not allowed in a note.
   // oxlint-disable-next-line no-control-regex
   if (at === -1 || !note.endsWith("\n") || /[\u0000-\u0009\u000b-\u001f]/u.test(note)) return undefined
   const lines = note.slice(at + 2, -1).split("\n")
@@ -92,7 +92,7 @@ export const parseNote = (note: string): Note | undefined => {
   return signatures.length > SIGNATURES_MAX ? undefined : { text: note.slice(0, at + 1), signatures }
 }
 
-/** The note of a tree. The same tree and key always give the same one. */
+/** The note of a tree: the same for the same tree and key. */
 export const signedCheckpoint = (
   sha256: Sha256,
   key: NoteKey,
@@ -103,7 +103,7 @@ export const signedCheckpoint = (
   return formatNote(text, [signatureLine(sha256, key, sign(bytesOf(text)))])
 }
 
-/** What a witness signs: the checkpoint with its own time in front. */
+/** What a witness signs: the checkpoint after the time of the signature. */
 export const cosignedText = (checkpoint: string, atSeconds: number): string =>
   `cosignature/v1\ntime ${atSeconds}\n${checkpoint}`
 

@@ -1,6 +1,6 @@
 /**
- * The last tree that this node signed or saw signed, and whether a log's tree grew out of it. It is remembered outside of the
- * database: a database that lost its tail would not know what it lost.
+ * The last tree that this node signed or saw signed, and whether a log's tree extends it. It is stored outside of the
+ * database, because a database that lost data does not know it.
  */
 import { Context, Effect } from "effect"
 import type { Log } from "./LogStore.ts"
@@ -9,7 +9,7 @@ import { consistencyRanges, type Sha256 } from "./MerkleTree.ts"
 import { parseCheckpoint, parseNote } from "./SignedNote.ts"
 import { rangeHash, type Tile, tilesFor, type TilePlace } from "./Tiles.ts"
 
-/** Where the signed note outlives the process. Without one it is remembered as long as the process lives. */
+/** Stores the signed note beyond the process. Without it the note is remembered until the process ends. */
 export const SignedTreeFile = Context.Reference<{
   readonly read: Effect.Effect<string | undefined>
   readonly write: (note: string) => Effect.Effect<void>
@@ -24,7 +24,7 @@ export const treeOf = (note: string) => {
 
 type ReadTiles = (log: number, places: ReadonlyArray<TilePlace>) => Effect.Effect<ReadonlyArray<Tile>>
 
-/** Why `log` must not go on, where `note` was signed before; undefined if its tree has all of that tree. */
+/** Why `log` must not continue, given the signed `note`; undefined if its tree extends that tree. */
 export const contradiction = Effect.fnUntraced(function* (
   sha256: Sha256,
   note: string,

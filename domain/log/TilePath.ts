@@ -1,5 +1,5 @@
 /**
- * The addresses of tiles: `0/x001/x234/067`, `entries/000.p/17`.
+ * The paths of tiles: `0/x001/x234/067`, `entries/000.p/17`.
  */
 import { ENTRIES, TILE_WIDTH, type TilePlace } from "./Tiles.ts"
 
@@ -16,7 +16,7 @@ export const tilePath = ({ index, level, width }: AskedTile): string => {
 
 const SHAPE = /^(entries|0|[1-9]\d?)\/((?:x\d{3}\/){0,4}\d{3})(?:\.p\/([1-9]\d{0,2}))?$/u
 
-/** Undefined for what `tilePath` does not write. */
+/** Undefined for paths that `tilePath` does not produce. */
 export const parseTilePath = (path: string): AskedTile | undefined => {
   const parts = SHAPE.exec(path)
   if (parts === null) return undefined

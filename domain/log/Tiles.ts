@@ -1,6 +1,6 @@
 /**
- * How the tree is kept and served (C2SP tlog-tiles): rows of 256 hashes, every eighth height. A tile only ever grows,
- * and a full one never changes again; the leaves' own entries are kept beside them in bundles of the same width.
+ * How the tree is stored and served (C2SP tlog-tiles): rows of 256 hashes, every eighth height. A tile only grows, and
+ * a full one never changes. The entries of the leaves are stored in bundles of the same width.
  */
 import type { KnownNodes } from "./KnownNodes.ts"
 import {
@@ -18,7 +18,7 @@ export const TILE_WIDTH = 256
 const TILE_HEIGHT = 8
 const LEVEL_MAX = 6
 
-/** The level of the entries' bundles. */
+/** The level of entry bundles. */
 export const ENTRIES = -1
 
 export interface TilePlace {
@@ -27,16 +27,16 @@ export interface TilePlace {
 }
 
 export interface Tile extends TilePlace {
-  /** One after the other, 32 bytes each; of an entry bundle the entries. */
+  /** Concatenated, 32 bytes each; the entries for an entry bundle. */
   readonly hashes: Uint8Array
 }
 
-/** Nothing is ever added to it. */
+/** Full tiles never change. */
 export const isFull = ({ hashes }: Tile): boolean => hashes.length === TILE_WIDTH * HASH_BYTES
 
 export const leafTile = (index: number): TilePlace => ({ level: 0, index: Math.floor(index / TILE_WIDTH) })
 
-/** How many hashes the last tile of a level has; 0: there is none that is not full. */
+/** Number of hashes in the last tile of a level; 0 if every tile is full. */
 export const partialWidth = (level: number, size: number): number =>
   Math.floor(size / TILE_WIDTH ** Math.max(0, level)) % TILE_WIDTH
 
@@ -44,13 +44,13 @@ export const partialWidth = (level: number, size: number): number =>
 export const exists = ({ index, level }: TilePlace, width: number, size: number): boolean =>
   index * TILE_WIDTH + width <= Math.floor(size / TILE_WIDTH ** Math.max(0, level))
 
-/** The partial tiles of a tree: all that is needed to go on with it. */
+/** The partial tiles of a tree: all that is needed to extend it. */
 export const edgeOf = (size: number): ReadonlyArray<TilePlace> =>
   [ENTRIES, 0, 1, 2, 3, 4, 5, LEVEL_MAX]
     .filter((level) => partialWidth(level, size) > 0)
     .map((level) => ({ level, index: Math.floor(size / TILE_WIDTH ** (Math.max(0, level) + 1)) }))
 
-/** What a tree becomes when leaves are added: every tile that is new or longer, and the root. */
+/** A tree with added leaves: every new or longer tile, and the root. */
 export const grow = (
   sha256: Sha256,
   size: number,
@@ -94,7 +94,7 @@ const rootOfEdge = (sha256: Sha256, rows: ReadonlyMap<number, ReadonlyArray<Hash
   return rootOfPeaks(sha256, peaks)
 }
 
-/** The tiles that the hashes of some ranges are made from, as far as they are not known. */
+/** The tiles needed for the hashes of some ranges, without known ones. */
 export const tilesFor = (ranges: ReadonlyArray<Range>, known?: KnownNodes): ReadonlyArray<TilePlace> => {
   const places = new Map<string, TilePlace>()
   for (const range of ranges) {
@@ -108,7 +108,7 @@ export const tilesFor = (ranges: ReadonlyArray<Range>, known?: KnownNodes): Read
   return [...places.values()]
 }
 
-/** The hash over a range, from tiles; what is known is taken as it is, what is worked out is known from then on. */
+/** The hash over a range, from tiles. Known nodes are used, computed ones become known. */
 export const rangeHash = (
   sha256: Sha256,
   range: Range,
@@ -138,7 +138,7 @@ const nodeFrom = (
   return completeRoot(sha256, split(tile.subarray(offset * HASH_BYTES, (offset + count) * HASH_BYTES)))
 }
 
-/** Where a node stands: `count` hashes from `offset` on, in one tile. */
+/** Location of a node: `count` hashes from `offset` on, in one tile. */
 const placeOf = ({ height, index }: Node): TilePlace & { readonly offset: number; readonly count: number } => {
   const level = Math.floor(height / TILE_HEIGHT)
   const count = 2 ** (height % TILE_HEIGHT)

@@ -1,6 +1,6 @@
 /**
- * Somebody else's eye on a log: remembers the last tree it saw, lets only a tree that grew out of it follow, and signs
- * what it let through. Two trees of one size, a smaller tree or a changed leaf cannot both have its signature.
+ * An independent check of a log: remembers the last tree that it saw, accepts only a tree that extends it, and signs
+ * accepted trees. Two trees of one size, a smaller tree or a changed leaf cannot both get its signature.
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { Digest } from "../shared/Digest.ts"
@@ -30,7 +30,7 @@ export class LogUnreachable extends Schema.TaggedError<LogUnreachable>()("LogUnr
   }
 }
 
-/** What it shows is signed or kept in a way that no honest log would. The note is the evidence. */
+/** The log shows a signed tree or tiles that no honest log would. The note is the evidence. */
 export class LogBroken extends Schema.TaggedError<LogBroken>()("LogBroken", {
   problem: Schema.String,
   seen: Schema.NullOr(Schema.String),
@@ -41,7 +41,7 @@ export class LogBroken extends Schema.TaggedError<LogBroken>()("LogBroken", {
   }
 }
 
-/** A log as its public sees it. */
+/** A log as the public sees it. */
 export class LogReader extends Context.Service<
   LogReader,
   {
@@ -51,9 +51,9 @@ export class LogReader extends Context.Service<
 >()("agent-tool-billing/domain/log/LogReader") {}
 
 export interface Sighting {
-  /** The log's own note: what the next one is held against. */
+  /** The log's own note, which the next one is compared with. */
   readonly note: string
-  /** The same with this witness's signature. */
+  /** The same, with this witness's signature. */
   readonly cosigned: string
   readonly size: number
 }
@@ -61,9 +61,9 @@ export interface Sighting {
 export class Witness extends Context.Service<
   Witness,
   {
-    /** What others verify this witness by. */
+    /** The vkey that verifies this witness. */
     readonly key: string
-    /** Looks once; `seen` is the note of the last sighting, none at the first. */
+    /** Looks once; `seen` is the note of the last time, undefined at first. */
     look(log: NoteKey, seen: string | undefined): Effect.Effect<Sighting, LogUnreachable | LogBroken>
   }
 >()("agent-tool-billing/domain/log/Witness") {
@@ -90,7 +90,7 @@ export class Witness extends Context.Service<
           return signed === true && tree?.origin === log.name ? tree : undefined
         }
 
-        /** From tiles, so that the log has to show its tree and not only a proof made for the occasion. */
+        /** From tiles, so that the log has to show its tree and not only a proof. */
         const proofOf = Effect.fnUntraced(function* (smaller: number, larger: number) {
           const ranges = consistencyRanges(smaller, larger)
           const tiles = new Map<string, Uint8Array>()

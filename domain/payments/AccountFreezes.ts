@@ -1,6 +1,6 @@
 /**
- * When a consumer's account is frozen: while a chargeback of one of its payments is open, after one that was lost until the
- * debt is paid, and while calls hold money that was refunded meanwhile. The operator may unfreeze it before that.
+ * When a consumer's account is frozen: while a chargeback is open, after a lost one until the debt is paid, and while
+ * calls hold money that was refunded meanwhile. The operator may unfreeze it earlier.
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
@@ -16,11 +16,11 @@ const REVIEWED_AT_ONCE_MAX = 500
 export class AccountFreezes extends Context.Service<
   AccountFreezes,
   {
-    /** Freezes or unfreezes, as the chargebacks and the debt stand now. */
+    /** Freezes or unfreezes, according to chargebacks and debt. */
     review(consumerId: ConsumerId): Effect.Effect<void>
-    /** Every frozen account: a debt may have been paid by a refund or a credit. Says how many are no longer frozen. */
+    /** Reviews every frozen account: a refund or a credit may have paid the debt. Returns how many were unfrozen. */
     readonly reviewAll: Effect.Effect<number>
-    /** By the operator, whatever stands. Chargebacks that are known by now do not freeze the account again. */
+    /** By the operator. Chargebacks that are known by now do not freeze the account again. */
     unfreeze(consumerId: ConsumerId): Effect.Effect<boolean>
     find(consumerId: ConsumerId): Effect.Effect<Option.Option<Freeze>>
   }
@@ -34,7 +34,7 @@ export class AccountFreezes extends Context.Service<
       const entropy = yield* Entropy
       const { atomically } = yield* UnitOfWork
 
-      /** Calls held this money when the debt came about, and gave it back. What is owed still. */
+      /** Calls held this money when the debt arose, and released it. Returns what is still owed. */
       const payDebt = Effect.fnUntraced(function* (consumerId: ConsumerId) {
         const { availableMicrocents, owedMicrocents } = yield* ledger.lockedStanding(consumerId)
         const amount = Microcents.make(availableMicrocents < owedMicrocents ? availableMicrocents : owedMicrocents)
@@ -80,13 +80,13 @@ export class AccountFreezes extends Context.Service<
   )
 }
 
-/** What calls give back pays the debt first, so nothing of it is spent before. */
+/** What calls release pays the debt before it can be spent. */
 const heldReason = (owedMicrocents: bigint, held: bigint): string | undefined =>
   owedMicrocents > 0n && held > 0n
     ? `A payment of this account was refunded while calls were under way, and ${formatDollars(owedMicrocents)} are owed. It is unfrozen when they have ended.`
     : undefined
 
-/** Undefined: nothing freezes the account. */
+/** Undefined: the account is not frozen. */
 const reasonOf = (chargebacks: ReadonlyArray<Chargeback>, owedMicrocents: bigint): string | undefined => {
   const standing = chargebacks.filter(({ released }) => !released)
   const open = standing.find(({ state }) => state === "open")

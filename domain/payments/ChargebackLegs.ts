@@ -1,6 +1,6 @@
 /**
- * The legs of a chargeback, as pure functions: what the bank takes comes from unspent funds, then from earnings that are
- * liable for it, then it is the consumer's debt and with it a recorded loss. What comes back goes where it came from.
+ * The legs of a chargeback, as pure functions: unspent funds first, then earnings that are liable for it, then the
+ * consumer's debt, which is a recorded loss. A reinstatement reverses them.
  */
 import type { Lot } from "../ledger/Lots.ts"
 import type { ConsumerStanding } from "../ledger/LedgerStore.ts"
@@ -16,7 +16,7 @@ export interface LiablePart {
   readonly amount: bigint
 }
 
-/** A posting has a bounded number of legs; what more parts would bring is the consumer's debt. */
+/** A posting has a bounded number of legs; what further parts would bring becomes the consumer's debt. */
 export const LIABLE_PARTS_MAX = 400
 
 export const withdrawnLegs = (
@@ -40,7 +40,7 @@ export const withdrawnLegs = (
   ]
 }
 
-/** Every leg of the withdrawal in reverse. A debt that was paid meanwhile goes to the wallet. */
+/** Every leg of the withdrawal in reverse. If the debt was paid meanwhile, the amount goes to the wallet. */
 export const reinstatedLegs = (
   consumerId: ConsumerId,
   withdrawn: ReadonlyArray<Transfer>,

@@ -1,6 +1,6 @@
 /**
- * No call is recovered twice. While a chargeback has the money of a load, the calls that were settled since that load was
- * credited cannot be disputed: the consumer has its money back from the bank.
+ * Prevents that a call is recovered twice: while a chargeback covers a load, calls that were settled since that load
+ * was credited cannot be disputed.
  */
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import type { ConsumerId } from "../shared/Ids.ts"
@@ -21,7 +21,7 @@ export class RecoveredByChargeback extends Schema.TaggedError<RecoveredByChargeb
 export class ChargebackRecoveries extends Context.Service<
   ChargebackRecoveries,
   {
-    /** Fails where a chargeback covers a call of this consumer that was settled then. */
+    /** Fails if a chargeback covers a call of this consumer settled at that time. */
     mayBeDisputed(consumerId: ConsumerId, settledAt: DateTime.Utc): Effect.Effect<void, RecoveredByChargeback>
   }
 >()("agent-tool-billing/domain/payments/ChargebackRecoveries") {

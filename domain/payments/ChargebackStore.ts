@@ -1,5 +1,5 @@
 /**
- * Chargebacks: payments that the payer disputes at the bank.
+ * Port to chargebacks: payments that the payer disputes at the bank.
  */
 import { Context, type DateTime, type Effect, type Option } from "effect"
 import type { ConsumerId, LoadId } from "../shared/Ids.ts"
@@ -10,11 +10,11 @@ export interface Chargeback {
   readonly loadId: LoadId
   readonly consumerId: ConsumerId
   readonly amountCents: number
-  /** What the bank says. `won` is final. */
+  /** The bank's decision. `won` is final. */
   readonly state: "open" | "won" | "lost"
-  /** What the processor did. `reinstated` is final: the money came back, or was never taken. */
+  /** The processor's movement. `reinstated` is final: the money came back, or was never taken. */
   readonly funds: "none" | "withdrawn" | "reinstated"
-  /** The operator unfroze the account: this one does not freeze it again. */
+  /** The operator unfroze the account: this chargeback does not freeze it again. */
   readonly released: boolean
   readonly openedAt: DateTime.Utc
   readonly updatedAt: DateTime.Utc
@@ -24,7 +24,7 @@ export class ChargebackStore extends Context.Service<
   ChargebackStore,
   {
     find(id: string): Effect.Effect<Option.Option<Chargeback>>
-    /** Inserts, or changes what was kept under this id. */
+    /** Inserts, or replaces the record of this id. */
     put(chargeback: Chargeback): Effect.Effect<void>
     /** Oldest first. */
     ofConsumer(consumerId: ConsumerId): Effect.Effect<ReadonlyArray<Chargeback>>

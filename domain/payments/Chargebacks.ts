@@ -1,6 +1,6 @@
 /**
- * What a chargeback does: from its opening the account is frozen; the money that the bank takes comes out of the ledger, and
- * goes back into it where the chargeback is won. Every event is applied once, and their order does not matter.
+ * Handles chargebacks: the account is frozen when one opens; the money that the bank takes leaves the ledger, and
+ * returns if the chargeback is won. Every event is applied once, in any order.
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
@@ -21,7 +21,7 @@ import { SpendingByLot } from "./SpendingByLot.ts"
 
 export type ChargebackEvent = Extract<PaymentEvent, { readonly _tag: "PaymentDisputed" }>
 
-/** Whether providers' maturing earnings from the consumer are liable for a chargeback, or the platform alone. */
+/** Whether providers' maturing earnings from the consumer are liable for a chargeback, or only the platform. */
 export const ChargebackLiability = Context.Reference<"platform" | "provider">(
   "agent-tool-billing/domain/payments/ChargebackLiability",
   { defaultValue: () => "platform" }
@@ -62,7 +62,7 @@ export class Chargebacks extends Context.Service<
         }
       })
 
-      /** The bank gives the money back: what is still open about these calls is decided by that. */
+      /** The bank returns the money, so open disputes about these calls are denied. */
       const denyDisputes = Effect.fnUntraced(function* (consumerId: ConsumerId, creditedAt: DateTime.Utc) {
         const open = [...(yield* disputesOf(consumerId, "filed")), ...(yield* disputesOf(consumerId, "under_review"))]
         for (const { id, receiptId } of open) {
@@ -73,7 +73,7 @@ export class Chargebacks extends Context.Service<
         }
       })
 
-      /** By other chargebacks of this consumer that stand: what a lot has beyond it is from other consumers. */
+      /** Taken by other chargebacks of this consumer: the rest of a lot is from other consumers. */
       const takenBefore = Effect.fnUntraced(function* (consumerId: ConsumerId) {
         const taken = new Map<string, bigint>()
         for (const { funds, id } of yield* store.ofConsumer(consumerId)) {
@@ -86,7 +86,7 @@ export class Chargebacks extends Context.Service<
         return taken
       })
 
-      /** Of this consumer's calls since the load, without those that a dispute refunded; what still matures of it. */
+      /** Of this consumer's calls since the load, except refunded ones: what still matures of it. */
       const liableParts = Effect.fnUntraced(function* (consumerId: ConsumerId, creditedAt: DateTime.Utc) {
         if (liability === "platform") return []
         const refunded: ReadonlyArray<ReceiptId> = (yield* disputesOf(consumerId, "resolved_refund")).map(
@@ -116,7 +116,7 @@ export class Chargebacks extends Context.Service<
         yield* ledger.post({ reference, legs: withdrawnLegs(consumerId, amount, standing, liable) })
       })
 
-      /** A payout or a refund may have taken from a lot since it was read: then it is read again. */
+      /** A payout or a refund may have taken from a lot since it was read: then read it again. */
       const withdraw = (load: Load, amount: bigint, reference: string) =>
         atomically(withdrawOnce(load, amount, reference)).pipe(
           Effect.retry({ while: (error) => error._tag === "InsufficientBalance", times: REPLANS_MAX }),
@@ -134,7 +134,7 @@ export class Chargebacks extends Context.Service<
         const load = Option.getOrUndefined(yield* loads.lock(loadId))
         if (load === undefined) return yield* Effect.logWarning(`There is no load ${loadId} here`)
         const { consumerId } = load
-        // Filing a dispute locks the wallet, too: it comes before all of this, or sees it.
+        // Filing a dispute locks the wallet too: it comes before all of this, or sees its result.
         yield* ledger.lockedStanding(consumerId)
         const now = yield* DateTime.now
         const before = Option.getOrUndefined(yield* store.find(event.disputeId))
@@ -165,7 +165,7 @@ export class Chargebacks extends Context.Service<
   )
 }
 
-/** What comes late from before changes nothing. Money that was reinstated is a chargeback that was won. */
+/** Late events of an earlier state change nothing. Reinstated money means that the chargeback was won. */
 const stateAfter = (before: Chargeback["state"] | undefined, event: ChargebackEvent["state"]): Chargeback["state"] => {
   if (before === "won" || event === "won" || event === "reinstated") return "won"
   return event === "lost" ? "lost" : (before ?? "open")

@@ -1,6 +1,6 @@
 /**
- * How much a new account loads in a day. Stolen cards are tried out with loads; what they can bring in before the first
- * chargeback arrives is bounded by this.
+ * Limits what a new account loads per day. Stolen cards are tested with loads; this bounds the loss until the first
+ * chargeback.
  */
 import { Context, DateTime, Effect, Option, Schema } from "effect"
 import { AccountStore } from "../accounts/AccountStore.ts"
@@ -14,7 +14,7 @@ export const NEW_ACCOUNT_DAYS = 30
 export const NEW_ACCOUNT_LOAD_CENTS_PER_DAY = 100_000
 const WINDOW_HOURS = 24
 
-/** Cents a day; 0: no limit. Undefined: the default with a payment processor, no limit in a dry run. */
+/** Cents per day; 0: no limit. Undefined: the default with a payment processor, no limit in a dry run. */
 export const NewAccountLoadLimit = Context.Reference<number | undefined>(
   "agent-tool-billing/domain/payments/NewAccountLoadLimit",
   { defaultValue: () => undefined }
@@ -38,7 +38,7 @@ export class LoadLimitReached extends Schema.TaggedError<LoadLimitReached>()("Lo
   }
 }
 
-/** Call it in the unit of work that inserts the load: loads of one consumer then wait for each other. */
+/** Call it in the unit of work that inserts the load: loads of one consumer then run one after the other. */
 export const makeLoadLimit = Effect.gen(function* () {
   const accounts = yield* AccountStore
   const ledger = yield* LedgerStore
@@ -67,7 +67,7 @@ export const makeLoadLimit = Effect.gen(function* () {
   })
 })
 
-/** When that much of the counted loads is a day old. A checkout that stays open expires by then. */
+/** When that much of the counted loads is a day old. An open checkout expires by then. */
 const freeAt = (counted: ReadonlyArray<Load>, neededCents: number): DateTime.Utc => {
   const byAge = counted
     .map((load) => ({

@@ -1,6 +1,6 @@
 /**
- * Loading a balance. In a dry run the load is simulated and paid at once. Live, the consumer pays on the processor's page,
- * and the wallet is credited once the processor reports the payment: by webhook, or when it is asked.
+ * Adds funds. In a dry run the load is simulated and paid at once. Live, the consumer pays on the processor's page, and
+ * the wallet is credited when the processor reports the payment, by webhook or on request.
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
@@ -19,7 +19,7 @@ export const LOAD_CENTS_MIN = 100
 export const LOAD_CENTS_MAX = 100_000
 export const CURRENCY = "usd"
 
-/** Where the processor's page sends the payer afterwards. */
+/** Where the processor's page sends the payer afterward. */
 export const CheckoutReturn = Context.Reference<{ readonly successUrl: string; readonly cancelUrl: string }>(
   "agent-tool-billing/domain/payments/CheckoutReturn",
   {
@@ -30,7 +30,7 @@ export const CheckoutReturn = Context.Reference<{ readonly successUrl: string; r
   }
 )
 
-/** Payments since the start of this process that were not what was ordered. */
+/** Mismatched payments since the process started. */
 export interface MismatchTally {
   count(): void
   readonly mismatched: number
@@ -55,7 +55,7 @@ export const MismatchTally = Context.Reference<MismatchTally>("agent-tool-billin
 export interface LoadRequest {
   readonly consumerId: ConsumerId
   readonly amountCents: number
-  /** The caller's idempotency key: the same one names the same load. */
+  /** The caller's idempotency key: the same key is the same load. */
   readonly key: string | undefined
 }
 
@@ -77,9 +77,9 @@ export class Loads extends Context.Service<
   {
     readonly mode: PaymentGateway["Service"]["mode"]
     load(request: LoadRequest): Effect.Effect<Loaded, LoadLimitReached | PaymentFailed | IdempotencyConflict>
-    /** Takes over what the processor says of a checkout; the wallet is credited once, however often it says so. */
+    /** Applies the processor's state of a checkout; the wallet is credited once, however often it is reported. */
     settle(checkout: CheckoutStanding): Effect.Effect<void>
-    /** Orders the checkout of a load again: the same order, so the processor makes no second one. */
+    /** Orders the checkout of a load again: the same order, so the processor creates no second one. */
     open(load: Load): Effect.Effect<Load, PaymentFailed>
   }
 >()("agent-tool-billing/domain/payments/Loads") {
@@ -127,7 +127,7 @@ export class Loads extends Context.Service<
         return yield* atomically(
           Effect.gen(function* () {
             const current = Option.getOrElse(yield* store.lock(load.id), () => load)
-            // It may have been paid or ended meanwhile: that stays.
+            // It may have been paid or ended meanwhile: then it stays.
             const state = current.state === "opening" ? "open" : current.state
             const opened = {
               ...current,
@@ -142,7 +142,7 @@ export class Loads extends Context.Service<
         )
       })
 
-      /** The limit is not asked again for a load that is known. */
+      /** The limit does not apply again to a known load. */
       const order = Effect.fnUntraced(function* (fresh: Load) {
         const earlier = yield* store.find(fresh.id)
         if (Option.isSome(earlier)) return { inserted: false, known: earlier.value }
@@ -171,7 +171,7 @@ export class Loads extends Context.Service<
         return gateway.mode === "dry_run" ? yield* simulate(request) : yield* live(request)
       })
 
-      /** For a person to look at: asking again would find the same, so neither webhook nor reconciler comes back to it. */
+      /** Needs a person: a retry would have the same result, so neither webhook nor reconciler tries again. */
       const mismatch = Effect.fnUntraced(function* (load: Load, checkout: CheckoutStanding) {
         const { amountCents, currency, paymentId, sessionId } = checkout
         if (load.state === "mismatched") return
@@ -234,7 +234,7 @@ const freshLoad = (id: LoadId, consumerId: ConsumerId, amountCents: number, now:
   updatedAt: now
 })
 
-/** What was paid. */
+/** The paid amount. */
 export const isAsOrdered = (load: Load, { amountCents, currency }: CheckoutStanding): boolean =>
   amountCents === load.amountCents && currency === CURRENCY
 

@@ -1,12 +1,15 @@
 /**
- * The payment processor, as the market sees it. Every order carries an id of ours, and an order that is sent again under
- * the same id happens once. Nothing here is called inside a unit of work.
+ * Port to the payment processor. Every order carries an id of ours, and an order that is sent again under the same id
+ * happens once. Nothing here is called in a unit of work.
  */
 import { Context, type DateTime, type Effect, Schema } from "effect"
 import type { Book } from "../ledger/Book.ts"
 import type { ConsumerId, LoadId, PayoutId, ProviderId, WithdrawalPartId } from "../shared/Ids.ts"
 
-/** `definite`: the processor refused and nothing happened. Otherwise nobody knows, and the order may be sent again. */
+/**
+ * `definite`: the processor rejected the order and nothing happened. Otherwise the outcome is unknown, and the order
+ * may be sent again.
+ */
 export class PaymentFailed extends Schema.TaggedError<PaymentFailed>()("PaymentFailed", {
   operation: Schema.String,
   definite: Schema.Boolean,
@@ -19,7 +22,7 @@ export class PaymentFailed extends Schema.TaggedError<PaymentFailed>()("PaymentF
   }
 }
 
-/** A webhook that the processor did not sign, or that is no event at all. */
+/** A webhook without a valid signature, or that is not an event. */
 export class UntrustedEvent extends Schema.TaggedError<UntrustedEvent>()("UntrustedEvent", { reason: Schema.String }) {
   override get message(): string {
     return `This is not an event of the payment processor: ${this.reason}.`
@@ -49,14 +52,14 @@ export interface Checkout {
   readonly expiresAt: DateTime.Utc
 }
 
-/** What the processor says of a checkout. `open` covers "completed, but the bank has not paid yet". */
+/** The state of a checkout at the processor. `open` includes "completed, but not paid by the bank yet". */
 export interface CheckoutStanding {
   readonly loadId: LoadId
   readonly sessionId: string
   readonly state: "open" | "paid" | "expired" | "failed"
   readonly amountCents: number
   readonly currency: string
-  /** Names the payment in refunds and card disputes; known once there is one. */
+  /** Identifies the payment in refunds and chargebacks; undefined until there is one. */
   readonly paymentId: string | undefined
 }
 
@@ -89,7 +92,7 @@ export interface Transferred {
   readonly reversedCents: number
 }
 
-/** `settled`: the money goes back to the payer; `failed`: it does not after all, or never will. */
+/** `settled`: the money returns to the payer; `failed`: it does not. */
 export type RefundState = "pending" | "settled" | "failed"
 
 export interface RefundOrder {
@@ -103,7 +106,7 @@ export interface Refunded {
   readonly state: RefundState
 }
 
-/** What the processor tells by webhook, in the market's words. Money is only moved by what is said here. */
+/** Webhook events in the domain's terms. Only these move money. */
 export type PaymentEvent = { readonly eventId: string; readonly occurredAt: DateTime.Utc } & (
   | { readonly _tag: "CheckoutChanged"; readonly checkout: CheckoutStanding }
   | {
@@ -116,7 +119,7 @@ export type PaymentEvent = { readonly eventId: string; readonly occurredAt: Date
       readonly partId?: WithdrawalPartId | undefined
     }
   /**
-   * A chargeback. `withdrawn`, `reinstated`: the money left the processor's balance, or came back. `won` also stands for one
+   * A chargeback. `withdrawn`, `reinstated`: the money left the processor's balance, or came back. `won` includes one
    * that the bank withdrew.
    */
   | {
@@ -125,7 +128,7 @@ export type PaymentEvent = { readonly eventId: string; readonly occurredAt: Date
       readonly paymentId: string
       readonly amountCents: number
       readonly state: "opened" | "withdrawn" | "reinstated" | "won" | "lost"
-      /** What the processor charged for it so far, each once. Below zero: given back. */
+      /** The processor's fees for it so far, each once. Below zero: returned. */
       readonly fees?: ReadonlyArray<{ readonly id: string; readonly cents: number }> | undefined
     }
   | { readonly _tag: "PayeeChanged"; readonly accountId: string }
@@ -137,24 +140,24 @@ export class PaymentGateway extends Context.Service<
   PaymentGateway,
   {
     readonly mode: "dry_run" | "live"
-    /** Known without asking the processor; undefined where the key does not tell. */
+    /** Known without asking the processor; undefined if the key does not tell. */
     readonly bookMode: Book["mode"] | undefined
-    /** Whose money it moves. Asked of the processor once; after that the answer is kept. */
+    /** The mode and account of the money. The processor is asked once; then the response is cached. */
     readonly book: Effect.Effect<Book, PaymentFailed>
     readonly checkout: (order: CheckoutOrder) => Effect.Effect<Checkout, PaymentFailed>
     readonly checkoutStanding: (sessionId: string) => Effect.Effect<CheckoutStanding, PaymentFailed>
-    /** The load that a payment belongs to; undefined for a payment that is not ours. */
+    /** The load of a payment; undefined for a payment that is not ours. */
     readonly loadOfPayment: (paymentId: string) => Effect.Effect<LoadId | undefined, PaymentFailed>
-    /** What the processor kept of a payment, in cents; undefined where it does not know yet. */
+    /** The processor's fee of a payment, in cents; undefined if it is not known yet. */
     readonly paymentFee: (paymentId: string) => Effect.Effect<number | undefined, PaymentFailed>
-    /** Once per part of a withdrawal, however often it is asked for. */
+    /** Once per part of a withdrawal, however often it is requested. */
     readonly refund: (order: RefundOrder) => Effect.Effect<Refunded, PaymentFailed>
-    /** The refund that was made for a part, however long ago; undefined if there is none. */
+    /** The refund of a part, however long ago; undefined if there is none. */
     readonly refundOf: (
       partId: WithdrawalPartId,
       paymentId: string
     ) => Effect.Effect<Refunded | undefined, PaymentFailed>
-    /** Twice for one provider: the same account. */
+    /** The same account if called twice for one provider. */
     readonly openPayee: (provider: {
       readonly providerId: ProviderId
       readonly name: string
@@ -165,11 +168,11 @@ export class PaymentGateway extends Context.Service<
       urls: { readonly returnUrl: string; readonly refreshUrl: string }
     ) => Effect.Effect<OnboardingLink, PaymentFailed>
     readonly payee: (accountId: string) => Effect.Effect<PayeeStanding, PaymentFailed>
-    /** Once per payout, however often it is asked for. */
+    /** Once per payout, however often it is requested. */
     readonly transfer: (order: TransferOrder) => Effect.Effect<Transferred, PaymentFailed>
-    /** The transfer that was made for a payout, however long ago; undefined if there is none. */
+    /** The transfer of a payout, however long ago; undefined if there is none. */
     readonly transferOf: (payoutId: PayoutId) => Effect.Effect<Transferred | undefined, PaymentFailed>
-    /** Of a webhook's raw body; `signature` is the header's text. */
+    /** From a webhook's raw body; `signature` is the header's text. */
     readonly readEvent: (
       body: string,
       signature: string

@@ -1,6 +1,6 @@
 /**
- * What the processor charges the platform: for payments and for chargebacks. Platform funds pay it; what they do not cover is
- * a recorded loss.
+ * The processor's fees for payments and chargebacks. Platform funds pay them; what they do not cover is a recorded
+ * loss.
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
@@ -13,18 +13,18 @@ import { type Load, LoadStore } from "./LoadStore.ts"
 import { type PaymentFailed, PaymentGateway } from "./PaymentGateway.ts"
 
 export const FEES_ASKED_AT_ONCE_MAX = 100
-/** A fee that the processor has not reported by then is asked for only when it is needed. */
+/** A fee that is not known by then is only requested when it is needed. */
 const DAYS_ASKED = 30
 const REPLANS_MAX = 10
 
 export class ProcessorFees extends Context.Service<
   ProcessorFees,
   {
-    /** Once per reference. Below zero: the processor gave it back. */
+    /** Once per reference. Below zero: the processor returned it. */
     charge(reference: string, cents: number): Effect.Effect<void>
-    /** Asks for the fee of a paid load and records it; undefined where the processor does not know it yet. */
+    /** Asks for the fee of a paid load and records it; undefined if the processor does not know it yet. */
     ofLoad(load: Load): Effect.Effect<number | undefined, PaymentFailed>
-    /** One round over the loads whose fee is not known; says how many fees were recorded. */
+    /** One round over loads with unknown fees; returns how many fees were recorded. */
     readonly work: Effect.Effect<number>
   }
 >()("agent-tool-billing/domain/payments/ProcessorFees") {
@@ -42,7 +42,7 @@ export class ProcessorFees extends Context.Service<
         yield* ledger.post({ reference, legs: feeLegs(cents, funds) })
       })
 
-      /** Platform funds may have changed since they were read: then they are read again. */
+      /** Platform funds may have changed since they were read: then read them again. */
       const charge = Effect.fn("ProcessorFees.charge")((reference: string, cents: number) =>
         atomically(chargeOnce(reference, cents)).pipe(Effect.retry({ times: REPLANS_MAX }), Effect.orDie)
       )

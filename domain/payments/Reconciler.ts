@@ -1,5 +1,5 @@
 /**
- * Asks the processor about checkouts of which no webhook came, and orders again those it may never have heard of.
+ * Asks the processor about checkouts without a webhook, and repeats orders that it may not have received.
  */
 import { Context, DateTime, Duration, Effect, Layer, Option } from "effect"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
@@ -7,16 +7,16 @@ import { Loads } from "./Loads.ts"
 import { type Load, LoadStore } from "./LoadStore.ts"
 import { PaymentGateway } from "./PaymentGateway.ts"
 
-/** A webhook that is on its way is not overtaken. */
+/** Leaves time for a webhook that is on its way. */
 export const ASKED_AFTER = Duration.minutes(10)
 export const ASKED_AT_ONCE_MAX = 100
-/** What was neither paid nor refused by then is left as it is; a webhook may still end it. */
+/** A load that is neither paid nor rejected by then is left; a webhook may still end it. */
 const DAYS_ASKED = 30
 
 export class Reconciler extends Context.Service<
   Reconciler,
   {
-    /** One round; says how many loads came to their end. Any number of nodes may ask at once. */
+    /** One round; returns how many loads ended. Any number of nodes may run it at once. */
     readonly reconcile: Effect.Effect<number>
   }
 >()("agent-tool-billing/domain/payments/Reconciler") {
@@ -28,7 +28,7 @@ export class Reconciler extends Context.Service<
       const gateway = yield* PaymentGateway
       const { atomically } = yield* UnitOfWork
 
-      /** Unless it came to its end since the round began: by a webhook, or on another node. */
+      /** Unless it ended since the round started, by a webhook or on another node. */
       const mark = Effect.fnUntraced(function* ({ id }: Load, changes: Partial<Load>) {
         const current = Option.getOrUndefined(yield* store.lock(id))
         if (current?.state !== "opening" && current?.state !== "open") return undefined
@@ -43,7 +43,7 @@ export class Reconciler extends Context.Service<
       const ask = Effect.fnUntraced(function* (waiting: Load, now: DateTime.Utc) {
         const isOld = DateTime.isLessThan(waiting.createdAt, DateTime.subtract(now, { days: DAYS_ASKED }))
         if (isOld) return yield* end(waiting, "expired", now)
-        // Whoever fails now goes to the end of the line.
+        // A failing load goes to the end of the queue.
         const load = yield* mark(waiting, { updatedAt: now })
         if (load === undefined) return 0
         const { sessionId } = load.sessionId === undefined ? yield* loads.open(load) : load

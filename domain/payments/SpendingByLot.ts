@@ -1,21 +1,21 @@
 /**
- * What a consumer's calls brought to which provider on which settlement day.
+ * Port to what a consumer's calls earned which provider on which settlement day.
  */
 import { Context, type DateTime, type Effect } from "effect"
 import type { ConsumerId, ProviderId, ReceiptId } from "../shared/Ids.ts"
 
 export interface EarnedFrom {
   readonly providerId: ProviderId
-  /** The settlement day, which names the provider's lot. */
+  /** The settlement day, which identifies the provider's lot. */
   readonly day: string
-  /** Cost less fee. */
+  /** Cost minus fee. */
   readonly net: bigint
 }
 
 export class SpendingByLot extends Context.Service<
   SpendingByLot,
   {
-    /** Of the calls settled at that time or later, without the given ones. Oldest day first. */
+    /** Of calls settled at that time or later, without the given ones. Oldest day first. */
     since(
       consumerId: ConsumerId,
       settledFrom: DateTime.Utc,

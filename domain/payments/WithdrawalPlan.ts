@@ -1,12 +1,12 @@
 /**
- * From which loads a withdrawal is refunded, and what the processor keeps of each. The newest loads come first: what was
- * loaded first was spent first. A pure function.
+ * From which loads a withdrawal is refunded, and the processor's fee of each, as a pure function. Newest loads first:
+ * the oldest load was spent first.
  */
 import type { Load } from "./LoadStore.ts"
 
 export interface RefundableLoad {
   readonly load: Load
-  /** What is left of it: without refunds, withdrawals and chargebacks of it. */
+  /** What is left of it after refunds, withdrawals and chargebacks. */
   readonly leftCents: number
 }
 

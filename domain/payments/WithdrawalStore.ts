@@ -1,6 +1,6 @@
 /**
- * Withdrawals of unspent funds. Each is paid as one refund per load that brought the money:
- * requested → refunding → paid or failed; returned where the processor could not deliver it after all.
+ * Port to withdrawals of unspent funds. Each consists of one refund per load: requested → refunding → paid or failed;
+ * returned if the processor could not deliver it.
  */
 import { Context, type DateTime, type Effect, type Option, Schema } from "effect"
 import type { ConsumerId, LoadId, WithdrawalId, WithdrawalPartId } from "../shared/Ids.ts"
@@ -17,13 +17,13 @@ export interface WithdrawalPart {
   readonly paymentId: string
   /** Out of the wallet. */
   readonly amountCents: number
-  /** What the processor kept of the load for this part; the rest is refunded. */
+  /** The processor's fee for this part; the rest is refunded. */
   readonly feeCents: number
   readonly state: WithdrawalPartState
   readonly refundId: string | undefined
   readonly failure: string | undefined
   readonly attempts: number
-  /** Nobody works on it before then: a lease, and the pause after an attempt whose outcome is not known. */
+  /** Not processed before then: a lease, and the pause after an attempt with unknown outcome. */
   readonly nextAttemptAt: DateTime.Utc
 }
 
@@ -41,19 +41,19 @@ export const isOpenPart = ({ state }: Pick<WithdrawalPart, "state">): boolean =>
 export class WithdrawalStore extends Context.Service<
   WithdrawalStore,
   {
-    /** False where the id is known already: then nothing is changed. */
+    /** False if the id exists; nothing is changed. */
     insert(withdrawal: Withdrawal): Effect.Effect<boolean>
     find(id: WithdrawalId): Effect.Effect<Option.Option<Withdrawal>>
     /** Newest first. */
     list(consumerId: ConsumerId, limit: number): Effect.Effect<ReadonlyArray<Withdrawal>>
-    /** Locked until the unit of work around it ends. */
+    /** Locked until the end of the unit of work. */
     lockPart(id: WithdrawalPartId): Effect.Effect<Option.Option<WithdrawalPart>>
     updatePart(part: WithdrawalPart): Effect.Effect<void>
-    /** Open ones whose next attempt is due, the longest waiting first. */
+    /** Open ones whose next attempt is due, longest waiting first. */
     due(now: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<WithdrawalPartId>>
-    /** Whether a part is still under way. */
+    /** Whether a part is still open. */
     hasOpen(consumerId: ConsumerId): Effect.Effect<boolean>
-    /** What was withdrawn of each load, or is being withdrawn. */
+    /** What was, or is being, withdrawn of each load. */
     withdrawnCents(consumerId: ConsumerId): Effect.Effect<ReadonlyMap<LoadId, number>>
   }
 >()("agent-tool-billing/domain/payments/WithdrawalStore") {}

@@ -1,7 +1,7 @@
 /**
- * Withdrawals of unspent funds to the payment methods that brought them. The ledger reserves the money before the processor
- * hears of it; each refund carries the id of its part, so it is made once; its result posts the money or gives it back. A
- * crash between any two steps leaves a part that `work` takes up.
+ * Withdraws unspent funds to the payment methods of the loads. The ledger reserves the money before the processor is
+ * asked; each refund carries the id of its part, so it is made once; its result posts the money or returns it. After a
+ * crash between any two steps, `work` continues the part.
  */
 import { Context, DateTime, Duration, Effect, Layer, Option, Schema } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
@@ -26,10 +26,10 @@ import { isOpenPart, type Withdrawal, type WithdrawalPart, WithdrawalStore } fro
 export const WITHDRAWAL_CENTS_MIN = 100
 export const WITHDRAWAL_CENTS_MAX = 10_000_000
 export const WITHDRAWALS_LISTED_MAX = 100
-/** The newest ones: what older loads brought is spent, or stays to be spent. */
+/** The newest loads: older ones are spent. */
 const LOADS_CONSIDERED_MAX = 200
 const WORKED_AT_ONCE_MAX = 50
-/** Longer than an attempt may take, so that one worker at a time has a part in hand. */
+/** Longer than an attempt may take, so that one worker at a time processes a part. */
 const LEASE = Duration.minutes(2)
 const PAUSE_MAX_SECONDS = 3_600
 
@@ -58,7 +58,7 @@ const dollars = (cents: number): string => `$${(cents / 100).toFixed(2)}`
 export interface WithdrawalRequest {
   readonly consumerId: ConsumerId
   readonly amountCents: number
-  /** The caller's idempotency key: the same one names the same withdrawal. */
+  /** The caller's idempotency key: the same key is the same withdrawal. */
   readonly key: string | undefined
 }
 
@@ -73,9 +73,9 @@ export class Withdrawals extends Context.Service<
     ): Effect.Effect<{ readonly withdrawal: Withdrawal; readonly repeated: boolean }, WithdrawalRefused>
     withdrawableCents(consumerId: ConsumerId): Effect.Effect<number>
     list(consumerId: ConsumerId): Effect.Effect<ReadonlyArray<Withdrawal>>
-    /** Takes over what the processor reports of one of our refunds. False where the part is not known, or has failed. */
+    /** Applies the processor's report of one of our refunds. False if the part is unknown or has failed. */
     refunded(id: WithdrawalPartId, refundId: string, state: RefundState): Effect.Effect<boolean>
-    /** Goes on with what was left in the middle; says how many parts came to their end. */
+    /** Continues interrupted withdrawals; returns how many parts ended. */
     readonly work: Effect.Effect<number>
   }
 >()("agent-tool-billing/domain/payments/Withdrawals") {
@@ -128,7 +128,7 @@ export class Withdrawals extends Context.Service<
       })
 
       const reserve = Effect.fnUntraced(function* (id: WithdrawalId, { amountCents, consumerId }: WithdrawalRequest) {
-        // Locks the wallet: withdrawals of one consumer wait for each other.
+        // Locks the wallet: withdrawals of one consumer run one after the other.
         const { availableMicrocents, owedMicrocents } = yield* ledger.lockedStanding(consumerId)
         const known = yield* store.find(id)
         if (Option.isSome(known)) return { withdrawal: known.value, repeated: true }
@@ -182,7 +182,7 @@ export class Withdrawals extends Context.Service<
         return { withdrawal: Option.getOrThrow(yield* store.find(id)), repeated }
       })
 
-      /** Takes the part in hand, unless another worker has it or it has ended. */
+      /** Claims the part, unless another worker has it or it has ended. */
       const lease = Effect.fnUntraced(function* (id: WithdrawalPartId) {
         const now = yield* DateTime.now
         const found = Option.getOrUndefined(yield* store.lockPart(id))
@@ -199,7 +199,7 @@ export class Withdrawals extends Context.Service<
         return { taken, first: found.state === "requested" }
       }, atomically)
 
-      /** A processor forgets an order's id after a while: before an order is given again, the first one is looked up. */
+      /** A processor forgets an order's id after a while: before an order is repeated, the first one is looked up. */
       const order = Effect.fnUntraced(function* ({ taken, first }: { taken: WithdrawalPart; first: boolean }) {
         const { amountCents, consumerId, feeCents, id, paymentId } = taken
         const made = first
@@ -208,7 +208,7 @@ export class Withdrawals extends Context.Service<
               .refundOf(id, paymentId)
               .pipe(Effect.mapError((error) => new PaymentFailed({ ...error, definite: false })))
         if (made !== undefined) return made
-        // The bank may give the same money back: what was not ordered before is not ordered now.
+        // The bank may return the same money: a refund that was not ordered before is not ordered now.
         if (Option.isSome(yield* freezes.find(consumerId))) {
           return yield* new PaymentFailed({ operation: "refund", definite: true, reason: "the account is frozen" })
         }
@@ -270,7 +270,7 @@ export class Withdrawals extends Context.Service<
         return paused
       }, atomically)
 
-      /** One attempt; whether the part has ended. */
+      /** One attempt; returns whether the part has ended. */
       const advance = Effect.fn("Withdrawals.advance")(function* (id: WithdrawalPartId) {
         const leased = yield* lease(id)
         if (leased === undefined) return false
@@ -285,7 +285,7 @@ export class Withdrawals extends Context.Service<
         return !isOpenPart(part)
       })
 
-      /** The money came back to the processor's balance, and goes back to the wallet. */
+      /** The money returned to the processor's balance, so it returns to the wallet. */
       const returned = Effect.fnUntraced(function* (part: WithdrawalPart) {
         const { amountCents, consumerId, feeCents, id } = part
         yield* store.updatePart({ ...part, state: "returned", failure: "the processor could not deliver the refund" })
@@ -307,7 +307,7 @@ export class Withdrawals extends Context.Service<
         const part = Option.getOrUndefined(yield* store.lockPart(id))
         if (part === undefined) return false
         if (state === "pending") return true
-        // It was given back to the wallet, and made all the same: then it is a refund like any other.
+        // It was returned to the wallet and was made nevertheless: then it is a refund like any other.
         if (state === "settled" && part.state === "failed" && part.refundId !== refundId) return false
         if (state === "settled") yield* paid(id, refundId)
         else if (isOpenPart(part)) yield* failed(id, "the processor could not deliver the refund", refundId)

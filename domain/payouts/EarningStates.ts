@@ -1,6 +1,6 @@
 /**
- * In which state each part of a provider's money is, as a pure function of its lots and the clock. Earnings mature first;
- * then most of them are available, and the rolling reserve stays until its time is over.
+ * The state of each part of a provider's money, as a pure function of its lots and the clock. Earnings mature first;
+ * then most of them are available, and the rest stays in the rolling reserve until its time is over.
  */
 import { DateTime } from "effect"
 import { type Lot, type LotPart, remainingIn, totalOfParts } from "../ledger/Lots.ts"
@@ -14,12 +14,12 @@ export interface EarningStates {
   readonly maturingMicrocents: bigint
   readonly reservedMicrocents: bigint
   readonly availableMicrocents: bigint
-  /** When which part becomes available, soonest first. */
+  /** When each part becomes available, soonest first. */
   readonly maturities: ReadonlyArray<Maturity>
 }
 
 export interface Maturity {
-  /** The day from whose beginning, UTC, the amount can be paid out. */
+  /** The day (UTC) from which the amount can be paid out. */
   readonly availableOn: string
   readonly amount: bigint
   readonly from: "maturing" | "reserved"
@@ -28,7 +28,7 @@ export interface Maturity {
 export interface EarningTerms {
   readonly policy: EarningsPolicy
   readonly registeredAt: DateTime.Utc
-  /** By the operator: nothing is kept back any more. */
+  /** Set by the operator: no reserve is kept. */
   readonly reserveLifted: boolean
 }
 
@@ -48,7 +48,7 @@ export const earningStatesOf = (lots: ReadonlyArray<Lot>, terms: EarningTerms, n
     const delayDays = delayDaysOf(day, terms)
     const maturesOn = dayAfter(day, delayDays)
     const reservedUntil = kept === 0n ? maturesOn : dayAfter(day, Math.max(terms.policy.reserveDays, 1))
-    // Without a delay there is nothing to wait for, whatever the clock of the node that settled said.
+    // Without a delay there is nothing to wait for, whatever the clock of the settling node was.
     if (delayDays > 0 && today < maturesOn) {
       maturing.push({ day, amount: remaining })
       waits("maturing", maturesOn, remaining - (maturesOn < reservedUntil ? kept : 0n))
@@ -75,14 +75,14 @@ export const earningStatesOf = (lots: ReadonlyArray<Lot>, terms: EarningTerms, n
   }
 }
 
-/** From whom something is taken that is not a payout: what would have to wait longest goes first. */
+/** The order in which anything but a payout takes money: the part that has to wait longest goes first. */
 export const inOrderOfRecovery = ({ available, maturing, reserved }: EarningStates): ReadonlyArray<LotPart> => [
   ...maturing,
   ...reserved,
   ...available
 ]
 
-/** Rounded up; never more than is left of the lot. */
+/** Rounded up; never more than what is left of the lot. */
 const reserveOf = (lot: Lot, remaining: bigint, { policy, reserveLifted }: EarningTerms): bigint => {
   if (reserveLifted || policy.reservePercent === 0 || policy.reserveDays === 0) return 0n
   const kept = (lot.earned * BigInt(policy.reservePercent) + 99n) / 100n
@@ -94,7 +94,7 @@ const delayDaysOf = (day: string, { policy, registeredAt }: EarningTerms): numbe
   return day < newUntil ? policy.newProviderDelayDays : policy.delayDays
 }
 
-/** A lot fills until its day is over: so many full days later, or at once where there is no delay. */
+/** A lot fills until its day is over. It is due the given number of full days later, or at once without a delay. */
 const dayAfter = (day: string, days: number): string =>
   days === 0
     ? day

@@ -1,6 +1,6 @@
 /**
- * What a provider has earned: gross, the platform's fee, and the rest, by tool and by week. Every total is the sum of its
- * parts, to the microcent.
+ * A provider's earnings: gross, the platform's fee, and net, by tool and by week. Every total equals its parts to the
+ * microcent.
  */
 import { Context, DateTime, Effect, Layer } from "effect"
 import { periodDays, sumUp, type UsageOfToolDay, UsageStore } from "../metering/Usage.ts"
@@ -21,15 +21,15 @@ export interface EarningsOfTool extends EarningsSums {
 }
 
 export interface EarningsOfWeek extends EarningsSums {
-  /** The Monday it begins with, `2026-11-16`, UTC. */
+  /** The Monday that it starts with, `2026-11-16`, UTC. */
   readonly weekOf: string
 }
 
 export interface EarningsSummary {
   readonly total: EarningsSums
-  /** The best earning first. */
+  /** Highest earnings first. */
   readonly byTool: ReadonlyArray<EarningsOfTool>
-  /** Every week of the period, those without calls too; the oldest first. */
+  /** Every week of the period, also without calls; oldest first. */
   readonly byWeek: ReadonlyArray<EarningsOfWeek>
 }
 
@@ -56,7 +56,7 @@ export class Earnings extends Context.Service<
   )
 }
 
-/** Without `since`: from the first week with calls on. */
+/** Without `since`: from the first week with calls. */
 export const summarizeEarnings = (
   rows: ReadonlyArray<UsageOfToolDay>,
   since: DateTime.Utc | undefined,

@@ -1,15 +1,15 @@
 /**
- * How long earnings wait before they can be paid out, and what is kept back against disputes and chargebacks.
+ * How long earnings wait before they can be paid out, and how much is kept against disputes and chargebacks.
  */
 import { Context } from "effect"
 
 export interface EarningsPolicy {
   /** Full days after the settlement day before earnings can be paid out. */
   readonly delayDays: number
-  /** Instead, for what a provider earns in its first `newProviderDays`. */
+  /** The delay for earnings of a provider's first `newProviderDays`. */
   readonly newProviderDelayDays: number
   readonly newProviderDays: number
-  /** The rolling reserve: of each day's earnings so much stays for so many days. */
+  /** Rolling reserve: this share of each day's earnings is kept for so many days. */
   readonly reservePercent: number
   readonly reserveDays: number
 }
@@ -22,7 +22,7 @@ export const LIVE_EARNINGS_POLICY: EarningsPolicy = {
   reserveDays: 90
 }
 
-/** A dry run pays nobody, so there is nothing to wait for. */
+/** In a dry run no provider is paid, so there is no delay. */
 export const DRY_RUN_EARNINGS_POLICY: EarningsPolicy = {
   delayDays: 0,
   newProviderDelayDays: 0,

@@ -1,6 +1,6 @@
 /**
- * A provider's way to being paid: an account with the processor, the processor's own pages to complete it, and a mirror
- * of what the processor says of it.
+ * How a provider gets ready for payouts: an account at the processor, the processor's pages to complete it, and a copy
+ * of its state.
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { AccountStore } from "../accounts/AccountStore.ts"
@@ -21,14 +21,14 @@ export interface Connected extends OnboardingLink {
 export class Onboarding extends Context.Service<
   Onboarding,
   {
-    /** A fresh link to the processor's pages; the account is opened with the first one. */
+    /** A new link to the processor's pages; opens the account at the first time. */
     connect(
       providerId: ProviderId,
       urls: { readonly returnUrl: string; readonly refreshUrl: string }
     ): Effect.Effect<Connected, PaymentsNotConfigured | PaymentFailed>
-    /** As the processor sees it now, or as it was last seen where the processor does not answer. */
+    /** Current state at the processor, or the last known one if the processor does not respond. */
     status(providerId: ProviderId): Effect.Effect<Option.Option<PayeeStanding>>
-    /** The processor says that an account has changed. One that is not of ours is nothing to us. */
+    /** The processor reports a changed account. Unknown accounts are ignored. */
     refresh(accountId: string): Effect.Effect<void, PaymentFailed>
     payee(providerId: ProviderId): Effect.Effect<Option.Option<Payee>>
     setAutomatic(providerId: ProviderId, automatic: boolean): Effect.Effect<void>

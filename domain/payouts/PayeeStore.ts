@@ -1,5 +1,5 @@
 /**
- * Providers as payees of the processor: their account there, as it was last seen.
+ * Providers as payees of the processor: their account there, with its last known state.
  */
 import { Context, type DateTime, type Effect, type Option } from "effect"
 import type { PayeeStanding } from "../payments/PaymentGateway.ts"
@@ -7,11 +7,11 @@ import type { ProviderId } from "../shared/Ids.ts"
 
 export interface Payee {
   readonly providerId: ProviderId
-  /** Undefined until the provider is first sent to the processor. */
+  /** Undefined until the provider starts onboarding. */
   readonly standing: PayeeStanding | undefined
-  /** Paid out on the first of each month without being asked. */
+  /** Paid out automatically on the first of each month. */
   readonly automatic: boolean
-  /** By the operator: no rolling reserve is kept of this provider's earnings. */
+  /** Set by the operator: no rolling reserve for this provider. */
   readonly reserveLifted: boolean
   readonly updatedAt: DateTime.Utc
 }
@@ -24,7 +24,7 @@ export class PayeeStore extends Context.Service<
     putStanding(providerId: ProviderId, standing: PayeeStanding, at: DateTime.Utc): Effect.Effect<void>
     putAutomatic(providerId: ProviderId, automatic: boolean, at: DateTime.Utc): Effect.Effect<void>
     putReserveLifted(providerId: ProviderId, lifted: boolean, at: DateTime.Utc): Effect.Effect<void>
-    /** Those with automatic payouts, by id, from after `after` on. */
+    /** Providers with automatic payouts, by id, after `after`. */
     automatic(after: ProviderId | undefined, limit: number): Effect.Effect<ReadonlyArray<ProviderId>>
   }
 >()("agent-tool-billing/domain/payouts/PayeeStore") {}

@@ -1,7 +1,6 @@
 /**
- * Carrying out a payout whose money is reserved: the processor's transfer carries the payout's id, so it is made once; its
- * result posts the money or returns it to the lots it came from. A crash between any two steps leaves a payout that `work`
- * continues.
+ * Executes a payout whose money is reserved. The processor's transfer carries the payout's id, so it is made once; its
+ * result posts the money or returns it to its lots. After a crash between any two steps, `work` continues the payout.
  */
 import { DateTime, Duration, Effect, Option } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
@@ -14,7 +13,7 @@ import { paidLeg, payoutReference, returningLegs } from "./PayoutLegs.ts"
 import { isOpen, type Payout, PayoutStore } from "./PayoutStore.ts"
 
 export const WORKED_AT_ONCE_MAX = 50
-/** Longer than an attempt may take, so that one worker at a time has a payout in hand. */
+/** Longer than an attempt may take, so that one worker at a time processes a payout. */
 const LEASE = Duration.minutes(2)
 const PAUSE_MAX_SECONDS = 3_600
 
@@ -29,7 +28,7 @@ export const makePayoutAttempts = Effect.gen(function* () {
 
   const reservedOf = (payout: Payout) => ledger.byReference(payoutReference(payout.id))
 
-  /** Takes the payout in hand, unless another worker has it or it has ended. */
+  /** Claims the payout, unless another worker has it or it has ended. */
   const lease = Effect.fnUntraced(function* (id: PayoutId) {
     const now = yield* DateTime.now
     const found = Option.getOrUndefined(yield* store.lock(id))
@@ -44,7 +43,7 @@ export const makePayoutAttempts = Effect.gen(function* () {
     return { taken, first: found.state === "requested" }
   }, atomically)
 
-  /** A processor forgets an order's id after a while: before an order is given again, it is asked for the first one. */
+  /** A processor forgets an order's id after a while: before an order is repeated, the first one is looked up. */
   const order = Effect.fnUntraced(function* (payout: Payout, first: boolean) {
     const made = first ? undefined : yield* gateway.transferOf(payout.id).pipe(Effect.mapError(unknownYet))
     const { accountId, amountCents, id: payoutId, providerId } = payout
@@ -54,7 +53,7 @@ export const makePayoutAttempts = Effect.gen(function* () {
     return yield* new PaymentFailed({ operation: "transfer", definite: false, reason })
   })
 
-  /** The market's own accounts, which every payout touches, are locked last and for as short as can be. */
+  /** The platform's own accounts, which every payout touches, are locked last and briefly. */
   const end = (
     id: PayoutId,
     step: string,
@@ -101,7 +100,7 @@ export const makePayoutAttempts = Effect.gen(function* () {
     return paused
   }, atomically)
 
-  /** One attempt; the payout as it stands afterwards. */
+  /** One attempt; returns the payout after it. */
   const advance = Effect.fn("Payouts.advance")(function* (id: PayoutId) {
     const leased = yield* lease(id)
     if (leased === undefined) return Option.getOrThrow(yield* store.find(id))
@@ -122,7 +121,7 @@ export const makePayoutAttempts = Effect.gen(function* () {
     const found = Option.getOrUndefined(yield* store.lock(id))
     if (found === undefined || found.state === "failed") return
     const reversedCents = Math.min(transfer.reversedCents, found.amountCents)
-    // What is taken back was made: the news of that may still be on its way.
+    // A reversed transfer was made: the report of that may still be on its way.
     const payout = isOpen(found) ? yield* paid(id, transfer) : found
     const moreCents = reversedCents - payout.reversedCents
     if (moreCents <= 0) return
@@ -136,5 +135,5 @@ export const makePayoutAttempts = Effect.gen(function* () {
   return { advance, work, reversed }
 })
 
-/** A look-up that is refused says nothing of the transfer that was looked for: it may well have been made. */
+/** A rejected look-up says nothing about the transfer: it may have been made. */
 const unknownYet = ({ operation, reason }: PaymentFailed) => new PaymentFailed({ operation, reason, definite: false })

@@ -1,6 +1,6 @@
 /**
- * What a payout moves in the ledger, step by step. It takes available money lot by lot; what comes back goes to the lots that
- * it came from.
+ * The ledger movements of a payout, step by step. It takes available money lot by lot; returned money goes to the same
+ * lots.
  */
 import type { LotPart } from "../ledger/Lots.ts"
 import type { Leg, Transfer } from "../ledger/Transfer.ts"
@@ -9,7 +9,7 @@ import { Microcents } from "../shared/Microcents.ts"
 
 export const payoutReference = (id: PayoutId): string => `payout:${id}`
 
-/** Out of the provider's lots, until the processor has answered. */
+/** Out of the provider's lots, until the processor has responded. */
 export const reservingLegs = (providerId: ProviderId, parts: ReadonlyArray<LotPart>): ReadonlyArray<Leg> =>
   parts.map(({ amount, day }) => ({
     kind: "payout",
@@ -29,8 +29,8 @@ export const paidLeg = (providerId: ProviderId, amount: Microcents): Leg => ({
 })
 
 /**
- * The part from `start` up to `end` of what was reserved, back into its lots: of a payout of 10 that took 7 and 3 from two
- * lots, the part from 5 to 10 returns 2 to the first one and 3 to the second.
+ * The part from `start` to `end` of what was reserved, returned to its lots. Of a payout of 10 that took 7 and 3 from
+ * two lots, the part from 5 to 10 returns 2 to the first one and 3 to the second.
  */
 export const returningLegs = (
   reserved: ReadonlyArray<Transfer>,

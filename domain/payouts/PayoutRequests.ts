@@ -1,6 +1,7 @@
 /**
- * Asking for a payout under a key: it stands for what it was answered with first, also where that was a payout that another
- * request had begun. Which one it is, and the reservation of a new one, are one unit of work; the processor hears of it after.
+ * Idempotent payout requests: a key stands for the payout of its first response, even if another request had started
+ * that payout. The choice of the payout and the reservation of a new one are one unit of work; the processor is asked
+ * after it.
  */
 import { Context, Effect, Layer, Option } from "effect"
 import { PaymentGateway } from "../payments/PaymentGateway.ts"
@@ -41,7 +42,7 @@ export class PayoutRequests extends Context.Service<
       })
 
       const request = Effect.fn("PayoutRequests.request")(function* (providerId: ProviderId, key: string | undefined) {
-        // A dry run changes nothing: there is nothing for a key to stand for.
+        // A dry run changes nothing, so there is nothing to remember.
         const isKept = key !== undefined && gateway.mode === "live"
         return yield* isKept ? under(key, providerId) : payouts.request(providerId)
       })

@@ -1,5 +1,5 @@
 /**
- * Payouts as they go on: requested → transferring → paid, failed, or reversed after having been paid.
+ * Payouts and their states: requested → transferring → paid, failed, or reversed after paid.
  */
 import { Context, type DateTime, type Effect, type Option, Schema } from "effect"
 import type { PayoutId, ProviderId } from "../shared/Ids.ts"
@@ -17,7 +17,7 @@ export interface Payout {
   readonly failure: string | undefined
   readonly reversedCents: number
   readonly attempts: number
-  /** Nobody works on it before then: a lease, and the pause after an attempt that nobody knows the outcome of. */
+  /** Not processed before then: a lease, and the pause after an attempt with unknown outcome. */
   readonly nextAttemptAt: DateTime.Utc
   readonly createdAt: DateTime.Utc
   readonly paidAt: DateTime.Utc | undefined
@@ -28,14 +28,14 @@ export const isOpen = ({ state }: Pick<Payout, "state">): boolean => state === "
 export class PayoutStore extends Context.Service<
   PayoutStore,
   {
-    /** False where the id is known already, or the provider has an open payout: then nothing is changed. */
+    /** False if the id exists or the provider has an open payout; nothing is changed. */
     insert(payout: Payout): Effect.Effect<boolean>
     find(id: PayoutId): Effect.Effect<Option.Option<Payout>>
     openOf(providerId: ProviderId): Effect.Effect<Option.Option<Payout>>
-    /** Nobody else changes it until the unit of work around it ends. */
+    /** Locked until the end of the unit of work. */
     lock(id: PayoutId): Effect.Effect<Option.Option<Payout>>
     update(payout: Payout): Effect.Effect<void>
-    /** Open ones whose next attempt is due, the longest waiting first. */
+    /** Open ones whose next attempt is due, longest waiting first. */
     due(now: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<PayoutId>>
     /** Newest first. */
     history(providerId: ProviderId, limit: number): Effect.Effect<ReadonlyArray<Payout>>

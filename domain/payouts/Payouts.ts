@@ -1,7 +1,7 @@
 /**
- * Paying a provider. The ledger reserves the money before the processor hears of it; the processor's transfer carries the
- * payout's id, so it is made once; its result posts the money or gives it back. A crash between any two steps leaves a
- * payout that `work` takes up where it stands.
+ * Pays a provider. The ledger reserves the money before the processor is asked; the processor's transfer carries the
+ * payout's id, so it is made once; its result posts the money or returns it. After a crash between any two steps,
+ * `work` continues the payout.
  */
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
@@ -43,26 +43,26 @@ export type PayoutRefused = BelowMinimum | NotOnboarded | PaymentsNotConfigured
 
 export interface OpenedPayout {
   readonly payout: Payout
-  /** It was there before. */
+  /** It existed already. */
   readonly repeated: boolean
 }
 
 export class Payouts extends Context.Service<
   Payouts,
   {
-    /** All whole cents that are available. One payout of a provider at a time: who asks meanwhile is answered with that one. */
+    /** Pays all available whole cents. One payout of a provider at a time: further requests return it. */
     request(providerId: ProviderId): Effect.Effect<PayoutAnswer, PayoutRefused>
-    /** The one of this id or the one that is under way, or a new one: reserved, and no more than that. */
+    /** The payout of this id, the open one, or a new one, which is only reserved. */
     open(id: PayoutId, providerId: ProviderId): Effect.Effect<OpenedPayout, PayoutRefused>
-    /** One attempt; the payout as it stands afterwards. */
+    /** One attempt; returns the payout after it. */
     advance(id: PayoutId): Effect.Effect<Payout>
-    /** Goes on with what was left in the middle; says how many payouts came to their end. */
+    /** Continues interrupted payouts; returns how many ended. */
     readonly work: Effect.Effect<number>
-    /** The processor took a transfer back, or a part of it. */
+    /** The processor reversed a transfer or a part of it. */
     reversed(id: PayoutId, transfer: Transferred): Effect.Effect<void>
     payableCents(providerId: ProviderId): Effect.Effect<number>
     history(providerId: ProviderId): Effect.Effect<ReadonlyArray<Payout>>
-    /** Pays every provider that wants it so, once a month however often it is called. Says how many were requested. */
+    /** Pays every provider with automatic payouts, at most once a month. Returns how many were requested. */
     readonly payAutomatically: Effect.Effect<number>
   }
 >()("agent-tool-billing/domain/payouts/Payouts") {
@@ -80,7 +80,7 @@ export class Payouts extends Context.Service<
       const { advance, reversed, work } = yield* makePayoutAttempts
       const { atomically } = yield* UnitOfWork
 
-      /** What is owed is not paid out, also where there are more claims than one collection pays. */
+      /** What the provider owes is not paid out, even if one collection does not pay all claims. */
       const payableOf = Effect.fnUntraced(function* (providerId: ProviderId, availableMicrocents: bigint) {
         const left = availableMicrocents - (yield* claims.owedBy(providerId))
         return left > 0n ? toCents(left) : 0
@@ -91,13 +91,13 @@ export class Payouts extends Context.Service<
         return yield* payableOf(providerId, availableMicrocents)
       })
 
-      /** Undefined where another request was first. */
+      /** Undefined if another request was first. */
       const reserve = Effect.fnUntraced(function* (payout: Payout) {
         if (!(yield* store.insert(payout))) return undefined
         const { available } = yield* money.holdings(payout.providerId)
         const parts = takeFrom(available, fromCents(payout.amountCents))
         const covered = totalOfParts(parts)
-        // Money went elsewhere since the payout was drafted, or lies in more lots than one posting takes from.
+        // Money moved since the payout was drafted, or is in more lots than one posting takes from.
         if (covered < fromCents(payout.amountCents)) return yield* new BelowMinimum({ balanceCents: toCents(covered) })
         yield* ledger.post({ reference: payoutReference(payout.id), legs: reservingLegs(payout.providerId, parts) })
         return payout
@@ -130,13 +130,13 @@ export class Payouts extends Context.Service<
         const known = yield* store.find(id)
         const underWay = Option.isSome(known) ? known : yield* store.openOf(providerId)
         if (Option.isSome(underWay)) return { payout: underWay.value, repeated: true }
-        // Whom the provider owes a refund comes first.
+        // Refunds that the provider owes are paid first.
         yield* claims.collect(providerId)
         const payout = yield* draft(id, providerId, standing?.accountId ?? "")
         if (standing === undefined || !standing.payoutsEnabled) return yield* new NotOnboarded()
         const reserved = yield* atomically(reserve(payout)).pipe(
           Effect.catchTags({
-            // The balance went down meanwhile, by a refund or by another payout.
+            // The balance decreased meanwhile, by a refund or another payout.
             InsufficientBalance: ({ availableMicrocents }) =>
               Effect.fail(new BelowMinimum({ balanceCents: Math.max(0, toCents(availableMicrocents)) })),
             DuplicateReference: Effect.die
@@ -194,6 +194,6 @@ export class Payouts extends Context.Service<
   )
 }
 
-/** The same key of a provider, the same payout. */
+/** The same key of a provider gives the same payout. */
 export const payoutNamed = (sha256Hex: (text: string) => string, providerId: ProviderId, key: string): PayoutId =>
   PayoutId.make(uuidFrom(sha256Hex(`payout\n${providerId}\n${key}`)))

@@ -1,5 +1,5 @@
 /**
- * What a provider has, state by state.
+ * A provider's money by state.
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { AccountStore } from "../accounts/AccountStore.ts"
@@ -20,7 +20,7 @@ export class ProviderMoney extends Context.Service<
   ProviderMoney,
   {
     holdings(providerId: ProviderId): Effect.Effect<ProviderHoldings>
-    /** The operator ends, or begins again, the rolling reserve of a provider. */
+    /** The operator lifts or restores the rolling reserve of a provider. */
     setReserveLifted(providerId: ProviderId, lifted: boolean): Effect.Effect<void>
   }
 >()("agent-tool-billing/domain/payouts/ProviderMoney") {

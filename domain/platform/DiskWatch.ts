@@ -1,17 +1,17 @@
 /**
- * Whether there is room on the disk: what is free where this node's database is, and whether a database refused to write
+ * Whether there is disk space: what is free where this node's database is, and whether a database rejected a write
  * because its disk was full.
  */
 import { Clock, Context, Effect } from "effect"
 import { PartDown, type Probe } from "./Probe.ts"
 
-/** Below, PostgreSQL may stop in the middle of its work. */
+/** Below this PostgreSQL may stop in the middle of its work. */
 export const DISK_FREE_BYTES_MIN = 128 * 1024 * 1024
-/** A refusal counts for so long: whoever balances load then tries again. */
+/** How long a rejection counts. Load balancers then try again. */
 const REFUSAL_MS = 30_000
 
 export interface DiskWatch {
-  /** Undefined where the database's disk cannot be seen from here. */
+  /** Undefined if the database's disk is not visible here. */
   readonly freeBytes: Effect.Effect<number> | undefined
   refusedAtMs: number
 }

@@ -1,5 +1,5 @@
 /**
- * A time limit that holds even where what is given up takes its time to be interrupted, as a silent database does.
+ * A time limit that applies even if the interrupted effect does not end, such as a query to a silent database.
  */
 import { type Cause, type Duration, Effect, Fiber } from "effect"
 

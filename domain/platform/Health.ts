@@ -1,6 +1,6 @@
 /**
- * Whether the service works: every part is asked, each within its own time. Down is only what the service cannot do
- * without; with any other fault, or an answer that comes late, it is degraded and goes on.
+ * Health of the service: every part is checked within its own time limit. The service is down if it cannot work without
+ * a failed part, and degraded with any other fault or slow response.
  */
 import { Cause, Clock, Context, DateTime, Duration, Effect, Exit, Layer, Option } from "effect"
 import { LogStore } from "../log/LogStore.ts"
@@ -28,7 +28,7 @@ export interface HealthReport {
   readonly checks: ReadonlyArray<Check>
 }
 
-/** What adapters of a node can be asked beside the core's own parts, for whoever asks in the background. */
+/** Probes of a node's adapters besides the core's own parts, for background checks. */
 export const OutsideProbes = Context.Reference<ReadonlyArray<Probe>>(
   "agent-tool-billing/domain/platform/OutsideProbes",
   { defaultValue: () => [] }
@@ -42,9 +42,9 @@ export const APPLY_MIGRATIONS = "Apply the pending migrations."
 export class Health extends Context.Service<
   Health,
   {
-    /** Its own probes, and those of whoever asks. */
+    /** Its own probes and the given ones. */
     check(others?: ReadonlyArray<Probe>): Effect.Effect<HealthReport>
-    /** Only what the service cannot do without. */
+    /** Only parts that the service cannot work without. */
     readonly isReady: Effect.Effect<boolean>
     readonly startedAt: DateTime.Utc
   }
@@ -80,7 +80,7 @@ export class Health extends Context.Service<
           ask: Effect.map(store.ping, (note) => (note === undefined ? undefined : { note }))
         },
         diskProbe(disk),
-        // Without a database there is no other clock to agree with.
+        // Without a database there is no other clock to compare with.
         ...(corrected === undefined ? [] : [clock]),
         {
           name: "schema",

@@ -1,6 +1,6 @@
 /**
- * How the service has fared, day by day, from its own checks. What was seen while the store was away is kept until it is
- * back: an outage of the store is the last thing that a record may leave out.
+ * Daily availability of the service, from its own checks. Samples that the store did not accept are kept until it is
+ * back, so that an outage of the store is recorded too.
  */
 import { Context, DateTime, Duration, Effect, Layer } from "effect"
 import { giveUpAfter } from "./GiveUpAfter.ts"
@@ -11,10 +11,10 @@ import { type HealthSamples, HealthHistoryStore } from "./HealthHistoryStore.ts"
 export const HISTORY_DAYS = 90
 export const HISTORY_DAYS_KEPT = 400
 
-/** The service as a whole stands beside its checks under this name. */
+/** The name of the whole service among the checks. */
 export const WHOLE_SERVICE = "service"
 
-/** One row a day and check: months of a store that is away. */
+/** One row per day and check: enough for months without the store. */
 export const UNSTORED_ROWS_MAX = 600
 
 const STORE_LIMIT = Duration.seconds(10)
@@ -29,16 +29,16 @@ export interface DayOfCheck {
 
 export interface CheckHistory {
   readonly name: string
-  /** Every day of the period, the oldest first; one without a record has no samples. */
+  /** Every day of the period, oldest first; a day without a record has no samples. */
   readonly days: ReadonlyArray<DayOfCheck>
 }
 
 export class HealthHistory extends Context.Service<
   HealthHistory,
   {
-    /** Checks, with the probes of whoever asks, and adds what was seen to the record. */
+    /** Checks the core's and the given probes, and adds the results to the record. */
     sample(others?: ReadonlyArray<Probe>): Effect.Effect<void>
-    /** The last days, today among them: the whole service first. */
+    /** The last days including today, the whole service first. */
     read(days: number): Effect.Effect<ReadonlyArray<CheckHistory>>
     readonly prune: Effect.Effect<number>
   }
@@ -56,7 +56,7 @@ export class HealthHistory extends Context.Service<
         const seen = [{ name: WHOLE_SERVICE, status }, ...checks].map((one) => oneSample(date, one.name, one.status))
         const rows = sumsOf([...unstored, ...seen]).slice(-UNSTORED_ROWS_MAX)
         unstored = rows
-        // Given up, it may still be written: a sample twice does less harm than an outage that nobody sees.
+        // An interrupted write may still succeed: a duplicate sample does less harm than a missing outage.
         yield* store.add(rows).pipe(giveUpAfter(STORE_LIMIT), Effect.orDie)
         unstored = []
       })
@@ -87,7 +87,7 @@ const oneSample = (date: string, check: string, status: Condition): HealthSample
   down: status === "down" ? 1 : 0
 })
 
-/** One row for every day and check, in the order of days and then of names. */
+/** One row per day and check, ordered by day and name. */
 export const sumsOf = (samples: ReadonlyArray<HealthSamples>): ReadonlyArray<HealthSamples> => {
   const sums = new Map<string, HealthSamples>()
   for (const one of samples) {
@@ -122,7 +122,7 @@ export const historyOf = (
 
 export const samplesOf = ({ degraded, down, ok }: Omit<DayOfCheck, "date">): number => ok + degraded + down
 
-/** From 0 to 1; undefined where nothing was seen. */
+/** From 0 to 1; undefined without samples. */
 export const shareOfGood = (days: ReadonlyArray<Omit<DayOfCheck, "date">>): number | undefined => {
   const good = days.reduce((sum, { ok }) => sum + ok, 0)
   const all = days.reduce((sum, day) => sum + samplesOf(day), 0)

@@ -1,5 +1,5 @@
 /**
- * Where the outcomes of health checks are kept: sums by day and check, of all nodes together.
+ * Port to results of health checks: totals by day and check, of all nodes.
  */
 import { Context, type Effect } from "effect"
 
@@ -15,11 +15,11 @@ export interface HealthSamples {
 export class HealthHistoryStore extends Context.Service<
   HealthHistoryStore,
   {
-    /** Adds to what is there. */
+    /** Adds to the stored totals. */
     add(samples: ReadonlyArray<HealthSamples>): Effect.Effect<void>
     /** From that day on, by day and check. */
     since(date: string): Effect.Effect<ReadonlyArray<HealthSamples>>
-    /** Removes the oldest of what is before that day, and says how many rows those were. */
+    /** Removes the oldest rows before that day; returns how many. */
     prune(before: string, limit: number): Effect.Effect<number>
   }
 >()("agent-tool-billing/domain/platform/HealthHistoryStore") {}

@@ -1,5 +1,5 @@
 /**
- * When each background job of this node last came through. A job that is silent for too long is late.
+ * When each background job of this node last succeeded. A job without success for too long is late.
  */
 import { Clock, Context, Duration, Effect, Layer } from "effect"
 
@@ -11,14 +11,14 @@ export interface Heartbeat {
   readonly late: boolean
 }
 
-/** Rounds that may be missed, and the time beside them, before a job is called late. */
+/** Missed rounds, and additional time, before a job is late. */
 const ROUNDS_MISSED_MAX = 3
 const GRACE_MS = 60_000
 
 export class Heartbeats extends Context.Service<
   Heartbeats,
   {
-    /** Of a job that comes round every `interval`. Said at its start, too. */
+    /** Of a job that runs every `interval`. Called at its start, too. */
     beat(job: string, interval: Duration.Duration): Effect.Effect<void>
     readonly read: Effect.Effect<ReadonlyArray<Heartbeat>>
   }

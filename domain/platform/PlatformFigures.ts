@@ -1,5 +1,5 @@
 /**
- * The port to how much of everything there is. Counts only, nobody's usage.
+ * Port to totals of the platform. Counts only, no usage of single consumers.
  */
 import { Context, type DateTime, type Effect } from "effect"
 
@@ -13,7 +13,7 @@ export interface MarketCounts {
 export class PlatformFigures extends Context.Service<
   PlatformFigures,
   {
-    /** What has come since a full hour; all there is where none is given. */
+    /** Since a full hour; everything if none is given. */
     count(sinceHour?: DateTime.Utc): Effect.Effect<MarketCounts>
   }
 >()("agent-tool-billing/domain/platform/PlatformFigures") {}

@@ -1,5 +1,5 @@
 /**
- * Counts of the whole platform, all in all and of the last day, counted once for everybody and remembered for a few seconds.
+ * Totals of the whole platform, overall and for the last day, cached for a few seconds.
  */
 import { Context, DateTime, Duration, Effect, Exit, Layer } from "effect"
 import { type MarketCounts, PlatformFigures } from "./PlatformFigures.ts"
@@ -17,7 +17,7 @@ export interface PlatformCounts extends MarketCounts {
 export interface PlatformTotals {
   readonly totals: PlatformCounts
   readonly lastDay: PlatformCounts
-  /** Calls are summed up by the hour: the last day begins with the full hour 24 hours ago. */
+  /** Calls are aggregated by hour, so the last day starts with the full hour 24 hours ago. */
   readonly since: DateTime.Utc
 }
 

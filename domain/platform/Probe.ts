@@ -1,5 +1,5 @@
 /**
- * How a part of the service is asked whether it works.
+ * A health check of one part of the service.
  */
 import { type Effect, Schema } from "effect"
 
@@ -15,9 +15,9 @@ export interface Probe {
   /** Without it the service is down. */
   readonly critical: boolean
   readonly limitMs: number
-  /** An answer that takes longer is a sign of trouble. */
+  /** A slower response means degraded. */
   readonly slowMs: number
-  /** What is wrong though it works, in a sentence; undefined if nothing is. A failure says why it does not work. */
+  /** What is wrong although it works; undefined if nothing is. A failure states why it does not work. */
   readonly ask: Effect.Effect<string | Note | undefined, PartDown>
 }
 

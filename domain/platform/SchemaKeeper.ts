@@ -1,16 +1,16 @@
 /**
- * The port to the schema that the stores stand on. A store without a schema is at version 0 and wants no other.
+ * Port to the schema of the stores. A store without a schema is at version 0.
  */
 import { Context, type Effect } from "effect"
 
 export interface SchemaStanding {
   readonly version: number
-  /** What this release was written for. */
+  /** The version of this release. */
   readonly expected: number
 }
 
 export interface SchemaUpdate {
-  /** What was applied now, by name. */
+  /** The migrations applied now, by name. */
   readonly applied: ReadonlyArray<string>
   readonly version: number
   readonly tables: ReadonlyArray<string>
@@ -20,7 +20,7 @@ export class SchemaKeeper extends Context.Service<
   SchemaKeeper,
   {
     readonly standing: Effect.Effect<SchemaStanding>
-    /** Again, or from two sides at once: whatever is there already is left alone. */
+    /** Idempotent, also concurrently. */
     readonly bringUpToDate: Effect.Effect<SchemaUpdate>
   }
 >()("agent-tool-billing/domain/platform/SchemaKeeper") {}

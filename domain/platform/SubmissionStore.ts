@@ -1,5 +1,5 @@
 /**
- * Where feedback and applications are kept, as they were sent.
+ * Port to feedback and applications, as they were sent.
  */
 import { Context, type DateTime, type Effect, type Schema } from "effect"
 
@@ -18,9 +18,9 @@ export class SubmissionStore extends Context.Service<
     add(submission: Submission): Effect.Effect<void>
     /** Newest first. */
     recent(kind: SubmissionKind, limit: number): Effect.Effect<ReadonlyArray<Submission>>
-    /** What was sent in with that address as its contact becomes `{}`; how many they were. Case does not matter. */
+    /** Replaces submissions with that contact address by `{}`; returns how many. Case does not matter. */
     eraseOf(contact: string): Effect.Effect<number>
-    /** Those from `since` on; all of them where there is none. */
+    /** Those from `since` on; all without it. */
     count(kind: SubmissionKind, since?: DateTime.Utc): Effect.Effect<number>
   }
 >()("agent-tool-billing/domain/platform/SubmissionStore") {}

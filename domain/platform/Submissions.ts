@@ -1,5 +1,5 @@
 /**
- * What people and agents send in: feedback, and applications to work with the platform.
+ * Feedback, and applications to work with the platform.
  */
 import { Context, DateTime, Effect, Layer } from "effect"
 import { Entropy } from "../shared/Entropy.ts"

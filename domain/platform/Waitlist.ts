@@ -1,5 +1,5 @@
 /**
- * People who want to hear from the platform. An address is on the list once, however often it is given.
+ * E-mail addresses for news about the platform. Each address is on the list once.
  */
 import { Context, DateTime, Effect, Layer } from "effect"
 import { Entropy } from "../shared/Entropy.ts"
@@ -10,7 +10,7 @@ export const WAITLIST_SOURCE_CHARS_MAX = 200
 export class Waitlist extends Context.Service<
   Waitlist,
   {
-    /** The new entry's id; undefined where the address was on the list before. */
+    /** The new entry's id; undefined if the address was on the list. */
     join(email: string, source: string): Effect.Effect<string | undefined>
   }
 >()("agent-tool-billing/domain/platform/Waitlist") {

@@ -1,11 +1,11 @@
 /**
- * Where the waitlist is kept.
+ * Port to the waitlist.
  */
 import { Context, type DateTime, type Effect, type Option } from "effect"
 
 export interface WaitlistEntry {
   readonly id: string
-  /** In the one form that an address is compared in: trimmed, lower case. */
+  /** Normalized: trimmed, lower case. */
   readonly email: string
   readonly source: string
   readonly joinedAt: DateTime.Utc
@@ -14,12 +14,12 @@ export interface WaitlistEntry {
 export class WaitlistStore extends Context.Service<
   WaitlistStore,
   {
-    /** False where the address is on the list already: the first entry stays as it is. */
+    /** False if the address is on the list: the first entry stays. */
     add(entry: WaitlistEntry): Effect.Effect<boolean>
     find(email: string): Effect.Effect<Option.Option<WaitlistEntry>>
-    /** The entry stays, and counts; whose it was is gone. False where there is none. */
+    /** The entry stays and counts, without its address. False if there is none. */
     erase(email: string): Effect.Effect<boolean>
-    /** Entries from `since` on; all of them where there is none. */
+    /** Entries from `since` on; all without it. */
     count(since?: DateTime.Utc): Effect.Effect<number>
   }
 >()("agent-tool-billing/domain/platform/WaitlistStore") {}

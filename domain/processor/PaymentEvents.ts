@@ -1,6 +1,6 @@
 /**
- * What the processor tells by webhook, and its effect: once per event, in whatever order and however often events come.
- * The event and its effect are one unit of work; what fails leaves the event unclaimed, so that it is sent again.
+ * Applies the processor's webhook events, each once, in any order. The event and its effect are one unit of work; after
+ * a failure the event is unclaimed, so that the processor sends it again.
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
@@ -26,7 +26,7 @@ export const PAYMENT_EVENT_DAYS_KEPT = 90
 
 export type Received = "applied" | "repeated" | "ignored"
 
-/** A refund of a load that was made at the processor, or that failed after all. */
+/** A refund of a load that was made at the processor, or that failed. */
 interface ReversalNews {
   readonly id: string
   readonly paymentId: string
@@ -73,7 +73,7 @@ export class PaymentEvents extends Context.Service<
         return Option.isSome(known) ? known.value.id : yield* gateway.loadOfPayment(paymentId)
       })
 
-      /** Nothing → taken → returned; what comes late from before changes nothing. */
+      /** States: none → taken → returned; late events of an earlier state change nothing. */
       const reverse = Effect.fnUntraced(function* (loadId: LoadId, news: ReversalNews) {
         const load = yield* store.lock(loadId)
         if (Option.isNone(load)) return yield* Effect.logWarning(`There is no load ${loadId} here`)
@@ -93,7 +93,7 @@ export class PaymentEvents extends Context.Service<
         yield* store.putReversal({ id: news.id, loadId, amountCents: news.amountCents, state: news.state })
       })
 
-      /** It was not what had been ordered, so nothing of it is in the wallet. */
+      /** The payment was mismatched, so none of it is in the wallet. */
       const wasNeverCredited = Effect.fnUntraced(function* (loadId: LoadId) {
         const load = Option.getOrUndefined(yield* store.find(loadId))
         if (load?.state === "mismatched") return true

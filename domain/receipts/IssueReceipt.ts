@@ -1,5 +1,5 @@
 /**
- * Makes the receipt of a call: the same way for every call, wherever it was metered.
+ * Creates the receipt of a call, the same way for proxied and reported calls.
  */
 import type { DateTime } from "effect"
 import type { ConsumerId, ProviderId, ReceiptId, ToolId } from "../shared/Ids.ts"

@@ -1,5 +1,6 @@
 /**
- * The public receipt: exactly eleven fields, seven of them signed. What was signed is kept and returned byte for byte.
+ * The public receipt: exactly eleven fields, seven of them signed. What was signed is stored and returned byte for
+ * byte.
  */
 import { Schema } from "effect"
 import { ConsumerId, ProviderId, ReceiptId, ToolId } from "../shared/Ids.ts"

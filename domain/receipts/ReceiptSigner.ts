@@ -1,5 +1,5 @@
 /**
- * Signs with the newest secret, verifies with every secret that ever signed. Synchronous: it stands on the hot path.
+ * Signs with the newest secret and verifies with all of them. Synchronous, because it is on the hot path.
  */
 import { Context } from "effect"
 

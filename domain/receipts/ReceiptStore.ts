@@ -1,5 +1,5 @@
 /**
- * Reading receipts. They are written by `CallStore.close`, in the transaction that settles the call.
+ * Reads receipts. `CallStore.close` writes them, in the transaction that settles the call.
  */
 import { Context, type Effect, type Option } from "effect"
 import type { CallCause } from "../metering/CallCause.ts"
@@ -24,9 +24,9 @@ export class ReceiptStore extends Context.Service<
   ReceiptStore,
   {
     find(id: ReceiptId): Effect.Effect<Option.Option<Receipt>>
-    /** Of a call that ended in `error` by its caller's doing. */
+    /** Of a call that ended in `error` because of its caller. */
     causeOf(id: ReceiptId): Effect.Effect<CallCause | undefined>
-    /** Newest first: a consumer's calls, or the calls of a provider's tools. */
+    /** Newest first: the calls of a consumer, or of a provider's tools. */
     list(owner: ReceiptOwner, filter: ReceiptFilter, page: PageRequest): Effect.Effect<Page<Receipt>>
   }
 >()("agent-tool-billing/domain/receipts/ReceiptStore") {}

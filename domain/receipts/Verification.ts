@@ -1,6 +1,6 @@
 /**
- * Is this receipt ours and unchanged? Stateless: nothing but the receipt and the key ring. The first reason that
- * applies is the one that is given.
+ * Whether a receipt is authentic and unchanged. Stateless: needs only the receipt and the secrets. Reports the first
+ * reason that applies.
  */
 import { isReceiptId } from "../shared/Ids.ts"
 import { canonical, SIGNED_FIELDS } from "./Receipt.ts"
@@ -24,7 +24,7 @@ export interface Verdict {
 
 const SIGNATURE = /^[0-9a-f]{64}$/u
 
-/** Answers any value with a verdict; it throws for none. */
+/** Accepts any value and never throws. */
 export const verifyReceipt = (
   candidate: unknown,
   verify: (canonical: string, signatureHex: string) => boolean
@@ -49,7 +49,7 @@ export const verifyReceipt = (
 
 type Fields = Readonly<Partial<Record<string, unknown>>>
 
-/** Each field is read once: a getter may throw, or give another value the second time. */
+/** Each field is read once: a getter may throw or return another value the second time. */
 const fieldsOf = (candidate: unknown): Fields =>
   Object.fromEntries([...SIGNED_FIELDS, "signature"].map((name) => [name, fieldOf(candidate, name)]))
 

@@ -1,6 +1,6 @@
 /**
- * The part of a refund that could not be paid when it was decided. A provider's claims are paid oldest first, as soon as it
- * earns; what the platform owes of its fee, as soon as it has funds.
+ * The part of a refund that could not be paid when it was decided. A provider's claims are paid oldest first, from its
+ * next earnings; the platform's part of the fee, from its next funds.
  */
 import { type DateTime, Schema } from "effect"
 import { type ConsumerId, type ProviderId, Uuid } from "../shared/Ids.ts"
@@ -11,11 +11,11 @@ export type ClaimId = typeof ClaimId.Type
 
 export interface Claim {
   readonly id: ClaimId
-  /** What it is about: the id of a dispute. */
+  /** The id of a dispute. */
   readonly subject: string
-  /** Who owes it; undefined: the platform. */
+  /** The provider that owes it; undefined: the platform. */
   readonly debtor: ProviderId | undefined
-  /** Whom it is owed; undefined: the platform, which advanced the money. */
+  /** The consumer that it is owed to; undefined: the platform, which advanced the money. */
   readonly creditor: ConsumerId | undefined
   readonly amount: Microcents
   readonly paid: Microcents

@@ -1,5 +1,5 @@
 /**
- * Where claims are kept.
+ * Port to claims.
  */
 import { Context, type Effect } from "effect"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
@@ -19,19 +19,19 @@ export class ClaimStore extends Context.Service<
   ClaimStore,
   {
     insert(claim: Claim): Effect.Effect<void>
-    /** Oldest first, at most `limit`; they stay as they are until the unit of work around it ends. Undefined: the platform's. */
+    /** Oldest first, at most `limit`; locked until the end of the unit of work. Undefined: the platform's. */
     lockOpen(debtor: ProviderId | undefined, limit: number): Effect.Effect<ReadonlyArray<Claim>>
     setPaid(id: ClaimId, paid: Microcents): Effect.Effect<void>
-    /** Who owes something, from after `after` on, by id; without the platform. */
+    /** Providers that owe something, by id, after `after`. */
     debtors(after: ProviderId | undefined, limit: number): Effect.Effect<ReadonlyArray<ProviderId>>
     /** Oldest first. */
     ofSubjects(subjects: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Claim>>
-    /** What a provider owes in all. */
+    /** The total that a provider owes. */
     owedBy(debtor: ProviderId): Effect.Effect<bigint>
-    /** What a consumer is owed in all. */
+    /** The total that a consumer is owed. */
     owedTo(creditor: ConsumerId): Effect.Effect<bigint>
     readonly totals: Effect.Effect<ClaimTotals>
-    /** Until the unit of work around it ends nobody else reads what was advanced through this. */
+    /** Locked for readers of this figure until the end of the unit of work. */
     readonly lockAdvanced: Effect.Effect<bigint>
   }
 >()("agent-tool-billing/domain/refunds/ClaimStore") {}

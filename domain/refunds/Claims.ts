@@ -1,5 +1,5 @@
 /**
- * Collects what is owed: from a provider's money in every state but frozen, and from platform funds, oldest claim first.
+ * Collects claims: from a provider's money in every state except frozen, and from platform funds, oldest claim first.
  */
 import { Context, Effect, Layer } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
@@ -18,20 +18,20 @@ const CLAIMS_AT_ONCE_MAX = 50
 const DEBTORS_AT_ONCE_MAX = 100
 const REPLANS_MAX = 10
 
-/** What became of the claims about one subject. */
+/** The state of the claims about one subject. */
 export interface SubjectClaims {
-  /** To the consumer, so far. */
+  /** Paid to the consumer so far. */
   readonly paidMicrocents: bigint
-  /** Owed to the consumer still. */
+  /** Still owed to the consumer. */
   readonly outstandingMicrocents: bigint
 }
 
 export class Claims extends Context.Service<
   Claims,
   {
-    /** Pays what the provider owes from what it has; how much was paid. */
+    /** Pays what the provider owes from what it has; returns how much. */
     collect(debtor: ProviderId): Effect.Effect<bigint>
-    /** Every debtor, and the platform; how much was paid. */
+    /** Every debtor, and the platform; returns how much was paid. */
     readonly work: Effect.Effect<bigint>
     ofSubjects(subjects: ReadonlyArray<string>): Effect.Effect<ReadonlyMap<string, SubjectClaims>>
     owedBy(debtor: ProviderId): Effect.Effect<bigint>
@@ -53,13 +53,13 @@ export class Claims extends Context.Service<
 
       const pay = Effect.fnUntraced(function* (claim: Claim, sources: ReadonlyArray<Source>) {
         const amount = sources.reduce((sum, source) => sum + source.amount, 0n)
-        // What was paid before is part of the reference: the same part is never paid twice.
+        // The amount paid before is part of the reference, so the same part is never paid twice.
         yield* ledger.post({ reference: `claim:${claim.id}:${claim.paid}`, legs: yield* legsTo(claim, sources) })
         yield* store.setPaid(claim.id, Microcents.make(claim.paid + amount))
         return amount
       })
 
-      /** One claim a unit of work, so that no two wallets are locked at once. */
+      /** One claim per unit of work, so that no two wallets are locked together. */
       const payOldest = Effect.fnUntraced(function* (debtor: ProviderId | undefined) {
         const [claim] = yield* store.lockOpen(debtor, 1)
         if (claim === undefined) return 0n
@@ -91,7 +91,7 @@ export class Claims extends Context.Service<
         return amount > 0n ? [source] : []
       })
 
-      /** A payout or another refund may have taken the money since it was read: then it is read again. */
+      /** A payout or another refund may have taken the money since it was read: then read it again. */
       const paidNow = (debtor: ProviderId | undefined) =>
         atomically(payOldest(debtor)).pipe(
           Effect.retry({ while: (error) => error._tag === "InsufficientBalance", times: REPLANS_MAX }),

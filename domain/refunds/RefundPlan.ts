@@ -1,20 +1,20 @@
 /**
- * Where the money of a refund comes from. Only what is there moves: what the dispute froze, then the provider's other money,
- * then platform funds up to a limit. What is missing stays a claim. A pure function, so that the order is written once.
+ * Where the money of a refund comes from, as a pure function. Only existing money moves: the amount that the dispute
+ * froze, then the provider's other money, then platform funds up to a limit. The missing part becomes a claim.
  */
 import { type LotPart, takeFrom, totalOfParts } from "../ledger/Lots.ts"
 
 export interface RefundSources {
-  /** What of the call the provider got, and what the platform got. */
+  /** What the provider and the platform got of the call. */
   readonly net: bigint
   readonly fee: bigint
-  /** The call's own earnings, as far as they were there when the dispute was filed. */
+  /** The call's own earnings, as far as they existed when the dispute was filed. */
   readonly frozen: bigint
   /** The provider's other money, in the order in which it is taken. */
   readonly parts: ReadonlyArray<LotPart>
   /** Undrawn fees and deposits. */
   readonly platformFunds: bigint
-  /** What the platform may still advance for providers: the loss limit minus what it has advanced and not got back. */
+  /** What the platform may still advance for providers: the limit minus open advances. */
   readonly advanceLeft: bigint
 }
 
@@ -23,7 +23,7 @@ export interface RefundPlan {
   readonly fromLots: ReadonlyArray<LotPart>
   /** The platform's own part: its fee. */
   readonly fromPlatform: bigint
-  /** Platform funds in the provider's place; the platform then has the claim. */
+  /** Platform funds advanced for the provider; the platform then has the claim. */
   readonly advanced: bigint
   readonly owedByProvider: bigint
   readonly owedByPlatform: bigint

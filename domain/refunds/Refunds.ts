@@ -1,5 +1,5 @@
 /**
- * Refunds of calls. Only money that is there moves; what is missing becomes a claim. See RefundPlan for the order.
+ * Refunds calls. Only existing money moves; the missing part becomes a claim. RefundPlan has the order.
  */
 import { Context, DateTime, Effect, Layer } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
@@ -15,7 +15,7 @@ import { type Claim, ClaimId } from "./Claim.ts"
 import { ClaimStore } from "./ClaimStore.ts"
 import { planRefund, type RefundPlan } from "./RefundPlan.ts"
 
-/** What the platform advances at the most for providers that cannot pay a refund, in all, until it gets it back. */
+/** The total that the platform advances for providers that cannot pay a refund. */
 export const RefundLossLimitCents = Context.Reference<number>(
   "agent-tool-billing/domain/refunds/RefundLossLimitCents",
   {
@@ -24,7 +24,7 @@ export const RefundLossLimitCents = Context.Reference<number>(
 )
 
 export interface CallToRefund {
-  /** What it is about: the id of a dispute. Names its postings and claims. */
+  /** The id of a dispute. Names its postings and claims. */
   readonly subject: string
   readonly consumerId: ConsumerId
   readonly providerId: ProviderId
@@ -41,11 +41,11 @@ const REPLANS_MAX = 10
 export class Refunds extends Context.Service<
   Refunds,
   {
-    /** Freezes the call's own earnings as far as they are still there; how much that is. Once per subject. */
+    /** Freezes the call's own earnings as far as they still exist; returns the amount. Once per subject. */
     freeze(call: Omit<CallToRefund, "frozen">): Effect.Effect<Microcents>
-    /** Nothing is refunded: what was frozen goes back to its lot. */
+    /** Nothing is refunded: the frozen amount returns to its lot. */
     release(call: CallToRefund): Effect.Effect<void>
-    /** What was refunded now. Once per subject. */
+    /** Returns what was refunded now. Once per subject. */
     refund(call: CallToRefund): Effect.Effect<Microcents>
   }
 >()("agent-tool-billing/domain/refunds/Refunds") {
@@ -59,7 +59,7 @@ export class Refunds extends Context.Service<
       const lossLimit = fromCents(yield* RefundLossLimitCents)
       const { atomically } = yield* UnitOfWork
 
-      /** A payout or another refund may have taken the money since it was read: then it is read again. */
+      /** A payout or another refund may have taken the money since it was read: then read it again. */
       const replanned = <A, E extends { readonly _tag: string }>(planning: Effect.Effect<A, E>) =>
         atomically(planning).pipe(
           Effect.retry({ while: (error) => error._tag === "InsufficientBalance", times: REPLANS_MAX }),
@@ -119,7 +119,7 @@ export class Refunds extends Context.Service<
 
       const refundOnce = Effect.fnUntraced(function* (call: CallToRefund) {
         const { consumerId, providerId, subject } = call
-        // The wallet before everything else, as claims and settlements lock it: in one order nobody waits in a circle.
+        // The wallet is locked first, as in claims and settlements: one order of locks prevents deadlocks.
         const standing = yield* ledger.lockedStanding(consumerId)
         const plan = yield* planOf(call)
         if (plan.refunded > 0n) {

@@ -1,11 +1,11 @@
 /**
- * Tells every node that something which nodes cache has changed. Delivery is at most once and within a second;
- * caches keep a short time to live behind it. A change published inside a unit of work is sent when that commits.
+ * Announces changes of cached data to every node. Delivery is at most once and within a second; caches also have a
+ * short time to live. A change published in a unit of work is sent at its commit.
  */
 import { Context, Effect, Schema, Stream } from "effect"
 
 export const Change = Schema.Struct({
-  /** `everything`: changes may have been missed, so whatever is cached must be forgotten. */
+  /** `everything`: changes may have been missed, so all cached data must be dropped. */
   topic: Schema.Literals(["key", "account", "catalog", "everything"]),
   /** What changed: a key hash, an owner's id, a tool's id. Fits a PostgreSQL notification. */
   id: Schema.String.check(Schema.isMaxLength(200))
@@ -21,7 +21,7 @@ export class ChangeFeed extends Context.Service<
   }
 >()("agent-tool-billing/domain/shared/ChangeFeed") {}
 
-/** While the scope lives, every change from this moment on. */
+/** Every change from now on, while the scope lives. */
 export const onEachChange = (feed: ChangeFeed["Service"], react: (change: Change) => void) =>
   feed.changes.pipe(
     Stream.runForEach((change) => Effect.sync(() => react(change))),

@@ -1,11 +1,11 @@
 /**
- * The node's clock, corrected to the database's. Between two readings of the database's clock the monotonic clock counts on:
- * a machine clock that is wrong, or jumps, changes nothing that the service records or decides.
+ * The node's clock, corrected to the database's. Between two readings of the database's clock it continues with the
+ * monotonic clock: a wrong or changing machine clock has no effect on what the service records or decides.
  */
 import { type Clock, Context, DateTime, Effect } from "effect"
 import { monotonicMs } from "./Monotonic.ts"
 
-/** One reading of the database's clock, with the monotonic time at which it was asked and had answered. */
+/** One reading of the database's clock, with the monotonic times of question and response. */
 export interface TimeReading {
   readonly databaseMs: number
   readonly askedMs: number
@@ -19,18 +19,18 @@ export interface CorrectedClock {
   skewMs(): number | undefined
   /** Why this node must not serve; undefined if nothing is wrong. */
   fault(): string | undefined
-  /** Why background jobs must wait: a fault, or a database clock that jumped a moment ago. */
+  /** Why background jobs must wait: a fault, or a recent jump of the database's clock. */
   jobsWaitFor(): string | undefined
 }
 
-/** A node whose clock is further off than this is not ready and runs no jobs. */
+/** A node whose clock is further off is not ready and runs no jobs. */
 export const SKEW_MS_MAX = 2_000
-/** A jump of the database's clock must last this long before jobs, which delete and pay, act on it. */
+/** A jump of the database's clock must last this long before jobs, which delete and pay, follow it. */
 const JUMP_LASTS_MS_MIN = 60_000
-/** The database's milliseconds are rounded, and so are ours. */
+/** Both clocks are rounded to milliseconds. */
 const RESOLUTION_MS = 1
 
-/** Undefined where there is no database to correct to: the clock of the fiber is the time. */
+/** Undefined without a database: the clock of the fiber is the time. */
 export const CorrectedClock = Context.Reference<CorrectedClock | undefined>(
   "agent-tool-billing/domain/shared/CorrectedClock",
   { defaultValue: () => undefined }
@@ -77,7 +77,7 @@ export const makeCorrectedClock = (machine: Clock.Clock): CorrectedClock => {
       const read = databaseMs - (askedMs + answeredMs) / 2
       const errorMs = (answeredMs - askedMs) / 2 + RESOLUTION_MS
       const byMs = read - offsetMs
-      // A slow answer tells little: what agrees with it within its own error stays as it is.
+      // A slow response is imprecise: if it agrees within its own error, nothing changes.
       if (isRead && Math.abs(byMs) <= errorMs) return
       if (isRead && Math.abs(byMs) > errorMs + SKEW_MS_MAX) jump = { byMs, atMs: answeredMs }
       offsetMs = read

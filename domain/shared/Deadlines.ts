@@ -1,19 +1,19 @@
 /**
- * Time limits for what there is much of: one coarse look at all that is under way instead of a timer each. Not early,
- * and late by at most twice `SWEEP_EVERY`; while nothing is under way there is no timer at all. Nothing here reads the clock
- * or hashes per deadline: the hot path pays for a few pointers.
+ * Time limits for many items at once: one coarse sweep over all of them instead of a timer each. Never early, late by
+ * at most twice `SWEEP_EVERY`; without items there is no timer. No clock reads or hashing per deadline, because this is
+ * on the hot path.
  */
 import { Clock, Duration, Effect, type Scope } from "effect"
 import { monotonicMs } from "./Monotonic.ts"
 
 export interface Deadline {
-  /** The time begins anew: so much from now. */
+  /** Restarts the time limit from now. */
   restart(ms: number): void
   end(): boolean
 }
 
 export interface Deadlines {
-  /** `onLate` is called once, unless the end comes before. */
+  /** `onLate` is called once, unless the deadline ends before. */
   start(ms: number, onLate: () => void): Deadline
 }
 
@@ -39,14 +39,14 @@ export const makeDeadlines: Effect.Effect<Deadlines, never, Scope.Scope> = Effec
   return { start: (ms, onLate) => new Running(ring, ms, onLate) }
 })
 
-/** A ring of neighbours, so that whoever ends leaves without being looked for. */
+/** A doubly linked ring, so that removal needs no search. */
 class Node {
   before: Node = this
   after: Node = this
 }
 
 class Ring extends Node {
-  /** As of the last look: at most one sweep ago. */
+  /** Time of the last sweep, at most one interval ago. */
   nowMs = 0
   onFirst: (() => void) | undefined = undefined
   private readonly readClock: () => number
@@ -77,7 +77,7 @@ class Ring extends Node {
     for (let each = this.after; each instanceof Running; each = each.after) {
       if (each.lateAtMs <= this.nowMs) late.push(each)
     }
-    // Whoever is told may end others.
+    // A callback may end other deadlines.
     for (const running of late) {
       if (running.end()) running.onLate()
     }

@@ -1,6 +1,6 @@
 /**
- * An address that a user gave: http or https, no credentials, bounded. Whether it may be called is decided by the
- * guard in front of the connection, on the resolved address, not here.
+ * A URL from a user: http or https, no credentials, bounded. Whether it may be called is decided on the resolved
+ * address, when the connection is made.
  */
 import { Schema } from "effect"
 

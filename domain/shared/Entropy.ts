@@ -1,5 +1,5 @@
 /**
- * Where ids and secrets get their randomness from: a cryptographic source in every profile.
+ * Randomness for ids and secrets: a cryptographic source in every profile.
  */
 import { Context, type Effect } from "effect"
 

@@ -1,6 +1,6 @@
 /**
- * What a node remembers of the store for a moment: bounded in number and in time, and never put back after a change
- * that came while it was being read. However many ask at once for what is not remembered, the store is asked once.
+ * A node's short-lived cache of stored values, bounded in number and time. A value that was being read during a change
+ * is not cached. Concurrent reads of one missing key are one read.
  */
 import { Clock, Effect } from "effect"
 import { monotonicMs } from "./Monotonic.ts"
@@ -8,16 +8,16 @@ import { makeSingleFlight } from "./SingleFlight.ts"
 
 export interface FreshCache<A> {
   /**
-   * The remembered value, or a fresh one, which is remembered if it is worth keeping. Looked up when it is asked, not when
-   * the effect runs: whoever hands the effect on puts it behind `Effect.suspend`. A key stands for one value: of those who
-   * ask for it at the same time, the first one's load is run.
+   * The cached value, or a fresh one, which is cached if it is worth keeping. The look-up happens at the call, not when
+   * the effect runs: wrap it in `Effect.suspend` to defer it. Concurrent callers of a key run the load of the first
+   * one.
    */
   readThrough<E>(key: string, load: Effect.Effect<A, E>, worthKeeping?: (value: A) => boolean): Effect.Effect<A, E>
   forget(key: string): void
   forgetAll(): void
 }
 
-/** What is remembered is answered as a finished effect: the hot path takes it without a step of its fiber. */
+/** A cached value is a completed effect, so the hot path needs no step of its fiber. */
 export const makeFreshCache = <A>(limits: {
   readonly entriesMax: number
   readonly ttlMs: number

@@ -1,19 +1,19 @@
 /**
- * How long something took, in buckets: a few increments for each time, whatever the number of times.
+ * Counts durations in buckets: a few increments per duration.
  */
 
-/** Upper bounds in seconds, for calls that wait for a provider as for reads from memory. */
+/** Upper bounds in seconds, for calls that wait for a provider and for reads from memory. */
 export const BOUNDS_S = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as const
 
 export interface Durations {
-  /** Each bucket holds those of the lower bounds, too. */
+  /** Each bucket includes the lower ones. */
   readonly cumulative: ReadonlyArray<number>
   readonly count: number
   readonly sumSeconds: number
 }
 
 export class Histogram {
-  /** The last one: above every bound. */
+  /** The last bucket has no upper bound. */
   readonly #buckets = new Float64Array(BOUNDS_S.length + 1)
   #sumMs = 0
 

@@ -1,6 +1,6 @@
 /**
- * Once per key: the effect and the record of its answer are one unit of work. Same key and request: the stored answer,
- * and nothing is done again. Same key, another request: a conflict. A failure leaves the key free.
+ * Runs an operation once per key: the effect and the record of its response are one unit of work. Same key and request:
+ * the stored response. Same key, another request: a conflict. A failure leaves the key free.
  */
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { Digest } from "./Digest.ts"
@@ -12,7 +12,7 @@ export const IDEMPOTENCY_KEY_CHARS_MAX = 255
 export const IDEMPOTENCY_DAYS_KEPT = 30
 
 export class IdempotencyConflict extends Schema.TaggedError<IdempotencyConflict>()("IdempotencyConflict", {
-  /** `answered_once`: the answer showed a secret, and who asks again cannot be told from somebody else. */
+  /** `answered_once`: the response contained a secret, and the caller cannot be identified. */
   reason: Schema.Literals(["other_request", "answered_once"])
 }) {
   override get message() {
@@ -30,9 +30,9 @@ const messages = {
 export interface IdempotentRequest {
   readonly scope: string
   readonly key: string
-  /** All that makes this request differ from another one: method, path and body. */
+  /** Everything that distinguishes this request: method, path and body. */
   readonly request: string
-  /** Its answer is not stored: asked again, it fails. */
+  /** The response is not stored: a repetition fails. */
   readonly isAnsweredOnce?: boolean
 }
 
@@ -69,7 +69,7 @@ export class Idempotency extends Context.Service<
           if (request.isAnsweredOnce === true) return yield* new IdempotencyConflict({ reason: "answered_once" })
           if (claimed.requestHash !== requestHash) return yield* new IdempotencyConflict({ reason: "other_request" })
           const answer = sealer.open(claimed.sealedAnswer, keyHash)
-          // Sealed with a secret that was taken away since: the key is used up, its answer cannot be shown again.
+          // Encrypted with a secret that was removed since: the key is used, but its response cannot be decrypted.
           if (Option.isNone(answer)) return yield* new IdempotencyConflict({ reason: "other_request" })
           return { answer: answer.value, replayed: true }
         }

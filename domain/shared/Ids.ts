@@ -1,5 +1,5 @@
 /**
- * The names of things. No id ever contains `|`, the separator of a receipt's signed bytes.
+ * Types of ids. No id contains `|`, the separator of a receipt's signed bytes.
  */
 import { Schema } from "effect"
 
@@ -29,10 +29,10 @@ export type ReceiptId = typeof ReceiptId.Type
 
 export const isReceiptId = (text: string): text is ReceiptId => receiptId.test(text)
 
-/** Only ids of this form are ever stored. */
+/** Only ids of this form are stored. */
 export const isIssuedReceiptId = (text: string): text is ReceiptId => /^rcpt_[0-9a-f]{32}$/u.test(text)
 
-/** A call's id from a fresh UUID; well formed by construction, so the hot path does not check it again. */
+/** A call's id from a new UUID. Valid by construction, so the hot path does not check it. */
 export const receiptIdOf = (uuid: string): ReceiptId => `rcpt_${uuid.replaceAll("-", "")}` as ReceiptId
 
 export const GrantId = Uuid.pipe(Schema.brand("GrantId"))

@@ -1,5 +1,5 @@
 /**
- * Money. One cent is 10 000 microcents, one US dollar 1 000 000: exact integers from the request to the row, never a float.
+ * Money as exact integers: one cent is 10,000 microcents, one US dollar 1,000,000. Never a float.
  */
 import { Effect, Schema, SchemaGetter, SchemaIssue } from "effect"
 
@@ -7,7 +7,7 @@ export const MICROCENTS_PER_CENT = 10_000n
 export const MICROCENTS_PER_DOLLAR = 1_000_000n
 export const PLATFORM_FEE_BPS = 1_000n
 
-/** A JSON integer above this is refused on the way in and never sent. */
+/** A larger JSON integer is rejected in requests and never sent. */
 export const MICROCENTS_MAX = BigInt(Number.MAX_SAFE_INTEGER)
 
 export const Microcents = Schema.BigInt.check(
@@ -18,7 +18,7 @@ export type Microcents = typeof Microcents.Type
 
 export const zero: Microcents = Microcents.make(0n)
 
-/** The wire form: a JSON integer; `"500"`, 150.5, -1 and 2^53 are refused. */
+/** On the wire, a JSON integer; `"500"`, 150.5, -1 and 2^53 are rejected. */
 export const MicrocentsFromInt = Schema.Int.check(
   Schema.isGreaterThanOrEqualTo(0),
   Schema.isLessThanOrEqualTo(Number.MAX_SAFE_INTEGER)
@@ -35,12 +35,12 @@ export const MicrocentsFromInt = Schema.Int.check(
 
 export const fromCents = (cents: number): Microcents => Microcents.make(BigInt(cents) * MICROCENTS_PER_CENT)
 
-/** Whole cents, rounded toward zero: for people, never computed with. */
+/** Whole cents, rounded toward zero: for display, never for calculations. */
 export const toCents = (amount: bigint): number => Number(amount / MICROCENTS_PER_CENT)
 
 /**
- * The platform's share, rounded half up to a microcent, at least 1 microcent of anything above 0; the provider gets the
- * rest. Otherwise a cost cut into parts of less than 5 microcents would cost no fee.
+ * The platform's share, rounded half up, at least 1 microcent of any amount above 0; the provider gets the rest.
+ * Without the minimum, a cost split into parts below 5 microcents would have no fee.
  */
 export const feeOf = (amount: bigint): Microcents => {
   const share = (amount * PLATFORM_FEE_BPS + 5_000n) / 10_000n
@@ -56,7 +56,7 @@ export const formatDollars = (amount: bigint): string => {
   return `${sign}$${group(String(cents / 100n))}.${String(cents % 100n).padStart(2, "0")}`
 }
 
-/** A price per call: as many decimals as it needs, at least two, and `Free` for nothing. */
+/** A price per call: as many decimal places as it needs, at least two; `Free` for 0. */
 export const formatPrice = (amount: bigint): string => {
   if (amount === 0n) return "Free"
   const fraction = String(amount % MICROCENTS_PER_DOLLAR)
@@ -65,7 +65,7 @@ export const formatPrice = (amount: bigint): string => {
   return `$${group(String(amount / MICROCENTS_PER_DOLLAR))}.${fraction}`
 }
 
-/** Dollars as somebody typed them; undefined where they are no amount, or finer than a microcent. */
+/** Dollars as typed by a user; undefined for text that is no amount, or is finer than a microcent. */
 export const parseDollars = (text: string): Microcents | undefined => {
   const parts = /^\$?(\d{1,9})(?:\.(\d{1,6}))?$/u.exec(text.trim().replaceAll(",", ""))
   return parts === null

@@ -1,6 +1,5 @@
 /**
- * Time that only passes: for how long something took or may take. The calendar's clock may be set, in either direction,
- * while it does.
+ * Monotonic time, for durations and time limits. The wall clock may be set in either direction meanwhile.
  */
 import { Clock, Effect } from "effect"
 

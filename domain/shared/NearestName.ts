@@ -1,16 +1,16 @@
 /**
- * The known name that a misspelled one most likely means: for "Did you mean …?". The work for one candidate is bounded by the
- * lengths of both names, so callers bound the number of candidates.
+ * The known name that is closest to a misspelled one, for "Did you mean …?". The work per candidate is bounded by the
+ * lengths of both names; callers bound the number of candidates.
  */
 
 /** Longer names get no suggestion. */
 const CHARS_MAX = 128
-/** Shorter parts of names are too common to suggest anything. */
+/** Shorter words are too common to be useful. */
 const PART_CHARS_MIN = 3
 
 /**
- * By edit distance, with case and separators left out (`dryRun` is `dry_run`). Where nothing is near enough, a name that begins
- * with the same words: `max_price` is near `max_price_microcents`, `expires_in_days` near `expires_at`.
+ * By edit distance, ignoring case and separators (`dryRun` matches `dry_run`). If none is close enough, a name that
+ * begins with the same words: `max_price` matches `max_price_microcents`, `expires_in_days` matches `expires_at`.
  */
 export const nearestName = (name: string, candidates: Iterable<string>): string | undefined => {
   if (name.length > CHARS_MAX) return undefined
@@ -48,7 +48,7 @@ const wordsOf = (name: string): ReadonlyArray<string> =>
     .split(SEPARATORS)
     .filter((word) => word !== "")
 
-/** A third of the name may be wrong, but never all of it. */
+/** A third of the name may differ. */
 const editsMax = (length: number): number => (length < 3 ? 0 : Math.min(3, Math.ceil(length / 4)))
 
 /** Letters in the words that both begin with. */
@@ -58,7 +58,7 @@ const sharedStart = (one: ReadonlyArray<string>, other: ReadonlyArray<string>): 
   return letters < PART_CHARS_MIN ? 0 : letters
 }
 
-/** Insertions, deletions, replacements and swaps of neighbors; `max + 1` where there are more than `max`. */
+/** Insertions, deletions, replacements and swaps of neighbors; `max + 1` if there are more than `max`. */
 const editDistance = (one: string, other: string, max: number): number => {
   if (Math.abs(one.length - other.length) > max) return max + 1
   let beforeLast: ReadonlyArray<number> = []

@@ -1,5 +1,5 @@
 /**
- * A defect, not an answer of the domain: a part has more to do than it can hold. Nothing was done; try again later.
+ * A defect, not a domain error: a part has more to do than its queue holds. Nothing was done; retry later.
  */
 import { Schema } from "effect"
 

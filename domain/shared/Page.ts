@@ -1,11 +1,11 @@
 /**
- * A page of a list: by offset, for clients that count, or after a position, which stays right while rows are added.
+ * A page of a list: by offset, for clients that count, or after a position, which stays correct while rows are added.
  */
 export const PAGE_LIMIT_DEFAULT = 50
 export const PAGE_LIMIT_MAX = 100
 export const PAGE_OFFSET_MAX = 1_000_000
 
-/** Where a page ended: the last row's sort key and id. The id breaks ties. */
+/** The end of a page: the last row's sort key and id. The id breaks ties. */
 export interface Position {
   readonly key: string
   readonly id: string
@@ -25,7 +25,7 @@ export interface Page<A> {
   readonly next: Position | undefined
 }
 
-/** The page's rows out of `limit + 1` fetched ones: the extra row says whether there is a next page. */
+/** The page's rows out of `limit + 1` fetched ones: the extra row shows that there is a next page. */
 export const pageOf = <A>(
   rows: ReadonlyArray<A>,
   limit: number,

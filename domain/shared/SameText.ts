@@ -1,5 +1,5 @@
 /**
- * Whether two texts are the same, in a time that does not tell where they differ: for what proves who somebody is.
+ * Compares two secrets in a time that does not depend on where they differ.
  */
 export const isSameText = (one: string, other: string): boolean => {
   if (one.length !== other.length) return false

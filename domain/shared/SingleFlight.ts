@@ -1,17 +1,17 @@
 /**
- * One load for all callers that ask for the same key at the same time. It runs while at least one caller waits for it, and
- * is interrupted when the last one leaves.
+ * One load for all concurrent callers of a key. It runs while at least one caller waits, and is interrupted when the
+ * last one leaves.
  */
 import { type Clock, type Context, Effect, Fiber } from "effect"
 import { monotonicMs } from "./Monotonic.ts"
 
 export interface SingleFlight<A> {
   /**
-   * Joins the load that is running for the key, or starts this one. `onLoaded` is called with the value unless a key was
-   * forgotten while it loaded: the value may be out of date.
+   * Joins the running load of the key, or starts this one. `onLoaded` gets the value unless a key was forgotten during
+   * the load: the value may be out of date.
    */
   join<E>(key: string, load: Effect.Effect<A, E>, onLoaded: (value: A, startedMs: number) => void): Effect.Effect<A, E>
-  /** Callers from now on start a new load. */
+  /** Later callers start a new load. */
   forget(key: string): void
   forgetAll(): void
 }
@@ -33,7 +33,7 @@ export const makeSingleFlight = <A>(clock: Clock.Clock): SingleFlight<A> => {
     if (running.get(key) === load) running.delete(key)
   }
 
-  /** In a fiber of its own: the caller that started it may leave while others wait. */
+  /** In its own fiber: the caller that started it may leave while others wait. */
   const start = <E>(
     key: string,
     effect: Effect.Effect<A, E>,

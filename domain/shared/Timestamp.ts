@@ -1,5 +1,5 @@
 /**
- * Instants on the wire and in signed bytes: ISO 8601, UTC, milliseconds, `Z`.
+ * Timestamps in responses and in signed bytes: ISO 8601, UTC, milliseconds, `Z`.
  */
 import { DateTime, Schema } from "effect"
 
@@ -9,7 +9,7 @@ export const Timestamp = Schema.String.check(Schema.isPattern(/^\d{4}-\d{2}-\d{2
 
 export const format = (instant: DateTime.Utc): string => formatMs(instant.epochMilliseconds)
 
-/** Calls of one second share all but the last digits, so a second is written out once. */
+/** Calls of one second share all but the last digits, so a second is formatted once. */
 export const formatMs = (epochMs: number): string => {
   const millis = epochMs % 1_000
   if (millis < 0) return DateTime.formatIso(DateTime.makeUnsafe(epochMs))

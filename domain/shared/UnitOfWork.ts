@@ -1,7 +1,7 @@
 /**
- * All or nothing: what the ports write inside `atomically` is kept together or not at all.
- * Nested calls are savepoints: a caught failure inside undoes the inside only.
- * Nothing that reaches outside the store (payments, tool calls, mail) belongs in here.
+ * All or nothing: what the ports write inside `atomically` is committed together or not at all. Nested calls are
+ * savepoints: a caught failure inside undoes only the inside. External effects (payments, tool calls, mail) do not
+ * belong in here.
  */
 import { Context, type Effect } from "effect"
 

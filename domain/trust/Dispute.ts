@@ -1,5 +1,5 @@
 /**
- * A dispute about one receipt, from filing to decision. Two parties, one amount at stake: what the call cost.
+ * A dispute about one receipt, from filing to decision. Two parties, and one amount: what the call cost.
  */
 import { DateTime, Schema } from "effect"
 import type { CallCause } from "../metering/CallCause.ts"
@@ -20,7 +20,7 @@ export const DisputeStatus = Schema.Literals(["filed", "under_review", ...Resolu
 export type DisputeStatus = typeof DisputeStatus.Type
 
 /**
- * Who decided: the receipt itself, the provider that accepted, its silence, the operator, the operator's silence, or the bank
+ * Who decided: the receipt, the provider by accepting, its silence, the operator, the operator's silence, or the bank
  * with a chargeback of the payment.
  */
 export const DecidedBy = Schema.Literals([
@@ -36,7 +36,7 @@ export type DecidedBy = typeof DecidedBy.Type
 export const Party = Schema.Literals(["agent", "provider"])
 export type Party = typeof Party.Type
 
-/** What a party says: free text, and an object as JSON text. */
+/** A party's statement: text, and an object as JSON text. */
 export interface Statement {
   readonly text: string | undefined
   readonly evidence: string | undefined
@@ -44,9 +44,9 @@ export interface Statement {
 
 export interface Decision {
   readonly by: DecidedBy
-  /** What the consumer is to get. */
+  /** What the consumer is awarded. */
   readonly amount: Microcents
-  /** What of it was there when it was decided; the rest is a claim. */
+  /** The part that was available at the decision; the rest is a claim. */
   readonly refunded: Microcents
   readonly note: string | undefined
   readonly at: DateTime.Utc
@@ -60,15 +60,15 @@ export interface Dispute {
   /** What the call cost, and the platform's part of it. */
   readonly cost: Microcents
   readonly fee: Microcents
-  /** The settlement day of the call, whose lot its earnings are in. */
+  /** The settlement day of the call, which identifies the lot of its earnings. */
   readonly lot: string
-  /** The call's own earnings, as far as they were still there when the dispute was filed: they wait for the decision. */
+  /** The call's own earnings, as far as they existed at the filing: frozen until the decision. */
   readonly frozen: Microcents
-  /** How the receipt says that the call ended. */
+  /** The outcome according to the receipt. */
   readonly outcome: ReceiptStatus
-  /** Of a call that ended in `error` by its caller's doing: no evidence against the provider. */
+  /** Of a call that ended in `error` because of its caller: no evidence against the provider. */
   readonly cause: CallCause | undefined
-  /** Its output did not fit the tool's output schema. */
+  /** Its output did not match the tool's output schema. */
   readonly unfit: boolean
   readonly reason: DisputeReason
   readonly filedBy: Party
@@ -77,9 +77,9 @@ export interface Dispute {
   readonly status: DisputeStatus
   readonly decision: Decision | undefined
   readonly createdAt: DateTime.Utc
-  /** Until then the provider may answer; after that its silence decides. */
+  /** The provider's deadline; after it its silence decides. */
   readonly respondBy: DateTime.Utc
-  /** Of a contested one: until then the operator may decide; after that it is decided for the filer. */
+  /** Of a contested dispute: the operator's deadline; after it the filer wins. */
   readonly decideBy: DateTime.Utc | undefined
 }
 
@@ -88,13 +88,13 @@ export const isOpen = ({ status }: Pick<Dispute, "status">): boolean => status =
 export const isPastDecision = ({ decideBy, status }: Dispute, now: DateTime.Utc): boolean =>
   status === "under_review" && decideBy !== undefined && DateTime.isLessThan(decideBy, now)
 
-/** By the provider, as the receipt says it. */
+/** A failure of the provider, according to the receipt. */
 export const isFailed = ({ cause, outcome }: Pick<Dispute, "cause" | "outcome">): boolean =>
   cause === undefined && (outcome === "error" || outcome === "timeout")
 
 /**
- * What needs nobody to decide it, if anything does: the receipt, the output's misfit, the provider's own word, or the
- * silence of whoever had the say. Whoever does not decide does not hold up the money of others.
+ * The decision that needs no person, if there is one: by the receipt, an invalid output, the provider's own response,
+ * or a missed deadline. A party that misses its deadline does not delay the money of others.
  */
 export const decidedByItself = (dispute: Dispute, now: DateTime.Utc): DecidedBy | undefined => {
   if (isPastDecision(dispute, now)) return "operator_deadline"
@@ -108,9 +108,9 @@ export const decidedByItself = (dispute: Dispute, now: DateTime.Utc): DecidedBy 
 export interface DisputeTally {
   readonly total: number
   readonly open: number
-  /** Refunded: the provider was in the wrong. */
+  /** Refunded: the provider was at fault. */
   readonly upheld: number
   readonly denied: number
-  /** Paid by the platform, nobody's fault. */
+  /** Paid by the platform, without fault. */
   readonly credited: number
 }

@@ -1,5 +1,5 @@
 /**
- * Whether somebody may file: only a party, in time, once, and not for the sake of filing.
+ * Who may file a dispute: only a party of the call, in time, once, and within limits.
  */
 import { DateTime, Schema } from "effect"
 import type { Receipt } from "../receipts/Receipt.ts"
@@ -11,7 +11,7 @@ export const ANSWER_DAYS = 7
 /** Of the operator, from the day on which the provider contested. */
 export const DECISION_DAYS = 30
 export const FILED_PER_DAY_MAX = 20
-/** From so many decided ones on, a filer most of whose disputes were denied may have fewer open at once. */
+/** From this many decided disputes on, a filer who lost most of them may have fewer open at once. */
 export const RECORD_COUNTS_FROM = 10
 export const OPEN_WITH_BAD_RECORD_MAX = 5
 
@@ -46,7 +46,7 @@ export class TooManyDisputes extends Schema.TaggedError<TooManyDisputes>()("TooM
   }
 }
 
-/** The part that this owner plays in the receipt. */
+/** The role of this owner in the receipt. */
 export const partyTo = (receipt: Receipt, owner: DisputeOwner): Party | undefined => {
   if (owner.role === "consumer") return receipt.agent_id === owner.ownerId ? "agent" : undefined
   return receipt.provider_id === owner.ownerId ? "provider" : undefined

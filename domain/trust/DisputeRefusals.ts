@@ -1,5 +1,5 @@
 /**
- * Why a dispute is not filed, answered or decided.
+ * Why a dispute cannot be filed, answered or decided.
  */
 import { Schema } from "effect"
 

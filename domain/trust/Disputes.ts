@@ -1,8 +1,8 @@
 /**
- * Disputes as a state machine with money: filed → under review → decided, each with a time after which silence decides. The
- * call's earnings are frozen when it is filed. A refund moves what is covered (domain/refunds); a credit comes from platform
- * funds. Money moves in the unit of work that decides, under the dispute's lock and its id as reference: once, even when two
- * decide at the same time.
+ * Disputes as a state machine with money: filed → under review → decided, each with a deadline. The call's earnings are
+ * frozen at the filing. A refund moves what is covered (domain/refunds); a credit comes from platform funds. Money
+ * moves in the unit of work of the decision, under the dispute's lock and with its id as reference: once, even with
+ * concurrent decisions.
  */
 import { Context, DateTime, Effect, Exit, Layer, Option } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
@@ -57,7 +57,7 @@ export interface Answer extends Statement {
 export interface Ruling {
   readonly resolution: Resolution
   readonly note: string | undefined
-  /** Of a credit; the whole cost, unless it says less. */
+  /** Of a credit. Default: the whole cost. */
   readonly amount: Microcents | undefined
 }
 
@@ -74,7 +74,7 @@ export class Disputes extends Context.Service<
       Dispute,
       NoSuchReceipt | NotAParty | FilingTooLate | AlreadyDisputed | TooManyDisputes | RecoveredByChargeback
     >
-    /** Accepting refunds at once; contesting leaves the decision to the operator, for a time. */
+    /** Accepting refunds at once; contesting leaves the decision to the operator, until its deadline. */
     respond(
       providerId: ProviderId,
       id: DisputeId,
@@ -87,16 +87,16 @@ export class Disputes extends Context.Service<
     /** The payment was charged back, so the consumer has its money: denied, unless it is decided already. */
     denyByChargeback(id: DisputeId): Effect.Effect<void>
     find(id: DisputeId): Effect.Effect<Dispute, DisputeNotFound>
-    /** Of the operator, without an owner: everybody's. */
+    /** All disputes for the operator, who has no owner id. */
     list(
       owner: DisputeOwner | undefined,
       status: DisputeStatus | undefined,
       page: PageRequest
     ): Effect.Effect<Page<Dispute>>
-    /** How the filer's disputes went. */
+    /** Results of the filer's disputes. */
     recordOf(dispute: Dispute): Effect.Effect<FilerRecord>
     against(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<DisputeTally>
-    /** Decides what needs nobody to decide it; how many. */
+    /** Decides disputes that need no person; returns how many. */
     readonly work: Effect.Effect<number>
   }
 >()("agent-tool-billing/domain/trust/Disputes") {
@@ -119,7 +119,7 @@ export class Disputes extends Context.Service<
         if (filedBy === undefined) return yield* new NotAParty({ receiptId: filing.receiptId })
         const now = yield* DateTime.now
         if (!isInTime(receipt, now)) return yield* new FilingTooLate({ calledAt: receipt.timestamp })
-        // A chargeback locks the wallet, too: it comes before all of this, or finds the dispute.
+        // A chargeback locks the wallet too: it comes before all of this, or finds the dispute.
         yield* ledger.lockedStanding(receipt.agent_id)
         yield* recoveries.mayBeDisputed(receipt.agent_id, DateTime.makeUnsafe(receipt.created_at))
         const limit = limitOf(yield* store.filedBy(owner, DateTime.subtract(now, { days: 1 })))
@@ -151,7 +151,7 @@ export class Disputes extends Context.Service<
         return Option.isSome(found) ? found.value : yield* new DisputeNotFound({ disputeId: id })
       })
 
-      /** Inside the unit of work that holds the lock. */
+      /** In the unit of work that holds the lock. */
       const decide = Effect.fnUntraced(function* (
         dispute: Dispute,
         status: Resolution,
@@ -171,7 +171,7 @@ export class Disputes extends Context.Service<
       const pay = Effect.fnUntraced(function* (dispute: Dispute, amount: Microcents) {
         const call = { ...dispute, subject: dispute.id }
         if (dispute.status === "resolved_refund") return amount === zero ? zero : yield* refunds.refund(call)
-        // The wallet before the provider's lots, as refunds lock them.
+        // The wallet is locked before the provider's lots, as in refunds.
         yield* ledger.lockedStanding(dispute.consumerId)
         yield* refunds.release(call)
         if (amount === zero) return zero
@@ -189,7 +189,7 @@ export class Disputes extends Context.Service<
 
       const respond = Effect.fn("Disputes.respond")(function* (providerId: ProviderId, id: DisputeId, answer: Answer) {
         const dispute = yield* locked(id)
-        // Somebody else's is as good as none.
+        // Disputes of others are reported as not found.
         if (dispute.providerId !== providerId) return yield* new DisputeNotFound({ disputeId: id })
         if (dispute.status !== "filed" || dispute.filedBy === "provider") {
           return yield* new NotToAnswer({ status: dispute.status })
@@ -208,7 +208,7 @@ export class Disputes extends Context.Service<
       const resolve = Effect.fn("Disputes.resolve")(function* (id: DisputeId, { amount, note, resolution }: Ruling) {
         const dispute = yield* locked(id)
         if (!isOpen(dispute)) return yield* new AlreadyDecided({ status: dispute.status })
-        // What the parties were told holds, also while the schedule has not come by.
+        // The deadline that the parties know applies, also before the job has run.
         if (isPastDecision(dispute, yield* DateTime.now)) return yield* new AlreadyDecided({ status: PAST_DECISION })
         if (resolution === "resolved_refund") return yield* refund(dispute, "operator", note)
         if (resolution === "resolved_denied")
@@ -238,7 +238,7 @@ export class Disputes extends Context.Service<
 
       const work = Effect.gen(function* () {
         const due = yield* store.due(yield* DateTime.now, DECIDED_AT_ONCE_MAX)
-        // One that cannot be decided must not keep the others, and what they are about, waiting.
+        // One that fails must not block the others.
         const decided = yield* Effect.forEach(due, (id) => Effect.exit(decideAlone(id)))
         const stuck = decided.filter(Exit.isFailure)
         if (stuck.length > 0) {
@@ -273,7 +273,7 @@ export class Disputes extends Context.Service<
   )
 }
 
-/** What a dispute needs to know of its receipt for as long as it lives. */
+/** What a dispute stores of its receipt. */
 const atStake = (receipt: Receipt) => ({
   receiptId: receipt.receipt_id,
   consumerId: receipt.agent_id,

@@ -1,16 +1,16 @@
 /**
- * How long calls took, as a mergeable count of each length in whole milliseconds. Exact as long as few calls are in it;
- * beyond that lengths are taken together, each at most one part in 128 from what it was. Kept as bytes, in one form for the
- * same counts: pairs of a step from the length before and a count, seven bits to a byte.
+ * Latencies as a mergeable count per whole millisecond. Exact for few calls; beyond that latencies are grouped, each at
+ * most 1/128 off. Stored as bytes, the same for the same counts: pairs of the difference to the previous latency and a
+ * count, seven bits per byte.
  */
 export type Latencies = Uint8Array
 
-/** So many calls keep their exact lengths. */
+/** Up to this many calls keep exact latencies. */
 export const EXACT_CALLS_MAX = 10_000
-/** Lengths below twice as many are always exact; above, each doubling has as many steps. */
+/** Latencies below twice this value are always exact; above, each doubling has as many steps. */
 const STEPS = 64
 
-/** Each length once, ascending. */
+/** Each latency once, ascending. */
 interface Counts {
   readonly lengths: ReadonlyArray<number>
   readonly calls: ReadonlyArray<number>
@@ -27,7 +27,7 @@ export const merge = (parts: ReadonlyArray<Latencies>): Latencies =>
 
 export const countOf = (latencies: Latencies): number => totalOf(layOut(latencies))
 
-/** As it is kept: exact up to a number of calls, coarser from there on. */
+/** As stored: exact up to a number of calls, grouped above. */
 export const bounded = (latencies: Latencies): Latencies => {
   const count = layOut(latencies)
   if (totalOf(count) <= EXACT_CALLS_MAX) return latencies
@@ -35,14 +35,14 @@ export const bounded = (latencies: Latencies): Latencies => {
   return written(taken())
 }
 
-/** The middle of the step that a length falls into; again of that: the same. */
+/** The middle of the step of a latency; idempotent. */
 export const stepOf = (ms: number): number => {
   if (ms < 2 * STEPS) return ms
   const width = 2 ** (Math.floor(Math.log2(ms)) - Math.log2(STEPS))
   return Math.floor(ms / width) * width + Math.floor(width / 2)
 }
 
-/** Nearest rank: the element ceil(p · n) of the sorted list; undefined where there is none. */
+/** Nearest rank: the element ceil(p · n) of the sorted list; undefined if it is empty. */
 export const percentiles = (
   parts: ReadonlyArray<Latencies>,
   shares: ReadonlyArray<number>
@@ -61,7 +61,7 @@ export const percentiles = (
   })
 }
 
-/** What is kept is in order already: of so many lengths that are laid out. */
+/** Of the first `count` decoded entries, which are sorted. */
 const percentilesOf = (count: number, shares: ReadonlyArray<number>): ReadonlyArray<number | undefined> => {
   const total = totalOf(count)
   return shares.map((share) => {
@@ -77,7 +77,7 @@ const percentilesOf = (count: number, shares: ReadonlyArray<number>): ReadonlyAr
 
 export const lengthsIn = (latencies: Latencies): number => layOut(latencies)
 
-/** Counting is where the time goes, so usual lengths are counted in an array that is used again; nothing waits in between. */
+/** Counting is the hot part, so usual latencies are counted in a reused array; nothing is asynchronous in between. */
 const DENSE = 8_192
 const dense = new Float64Array(DENSE)
 const sparse = new Map<number, number>()
@@ -120,13 +120,13 @@ const counted = (parts: Iterable<Latencies>): Counts => {
   return taken()
 }
 
-/** Used again for each, like the counts: nothing waits in between. */
+/** Reused, like the counts: nothing is asynchronous in between. */
 let laidMs = new Float64Array(1_024)
 let laidCalls = new Float64Array(1_024)
 
-/** Lays lengths and their counts side by side; how many there are. */
+/** Decodes latencies and their counts into the arrays; returns how many. */
 const layOut = (bytes: Latencies): number => {
-  // Each takes two bytes at least.
+  // Each pair takes at least two bytes.
   if (bytes.length / 2 > laidMs.length) {
     laidMs = new Float64Array(bytes.length)
     laidCalls = new Float64Array(bytes.length)

@@ -1,5 +1,5 @@
 /**
- * How many mails go to one mailbox a day, whoever asks for them: nobody's mailbox is filled from here.
+ * Limits mails per mailbox and day, for all requesters together.
  */
 import { DateTime, Effect, Schema } from "effect"
 import { Digest } from "../shared/Digest.ts"
@@ -16,7 +16,7 @@ export class TooManyMails extends Schema.TaggedError<TooManyMails>()("TooManyMai
   }
 }
 
-/** Every spelling that reaches the same mailbox: in any case, with any `+tag`, and at Gmail with any dots. */
+/** The mailbox of an address: without case and `+tag`, and at Gmail without dots. */
 export const mailboxOf = (address: string): string => {
   const text = address.trim().toLowerCase()
   const at = text.lastIndexOf("@")

@@ -1,5 +1,5 @@
 /**
- * Sends a letter. Whether it arrives nobody can say; that it was taken, the mail server does.
+ * Port that sends mail. Success means that the mail server accepted it.
  */
 import { Context, type Effect, Schema } from "effect"
 

@@ -1,13 +1,13 @@
 /**
- * The calls that a trust score is made of: those of consumers that paid the provider, by day and consumer. Free calls,
- * refunded calls and consumers that paid less than a dollar do not count, so that a score costs real money to move.
+ * The calls that a trust score counts: calls of consumers that paid the provider, by day and consumer. Free calls,
+ * refunded calls and consumers that paid less than a dollar do not count, so that changing a score costs real money.
  *
- * What a fake reputation costs: each consumer must pay the provider $1 net of refunds within the window, every window
- * again. Of that, 10% is the platform's fee and lost; the rest is the provider's own money, locked until its earnings
- * mature. Rates are weighted by what was paid, so hiding failures takes a multiple of what honest consumers paid: to show
- * 99% where honest consumers who paid $50 saw 90%, a provider must pass about $500 through its own accounts and loses $50.
- * Lowering a competitor's score costs the same, and all of it goes to the competitor: failures count up to the number of
- * calls that the same consumer paid for.
+ * The cost of a fake reputation: each consumer must pay the provider $1 net of refunds within the window, in every
+ * window. 10% of that is the platform's fee and lost; the rest is the provider's own money, locked until its earnings
+ * mature. Rates are weighted by payments, so hiding failures takes a multiple of what honest consumers paid: to show
+ * 99% where honest consumers who paid $50 saw 90%, a provider must pass about $500 through its own accounts and loses
+ * $50. Lowering a competitor's score costs the same and pays the competitor: failures count up to the number of calls
+ * that the same consumer paid for.
  */
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import { MICROCENTS_PER_DOLLAR } from "../shared/Microcents.ts"
@@ -15,21 +15,21 @@ import type { ConsumerRulings } from "./ScoredDisputes.ts"
 import { excusedCalls } from "./Sla.ts"
 import type { TrustReceipt } from "./TrustReceipt.ts"
 
-/** What a consumer must have paid a provider, net of refunds within the window, to count for its trust. */
+/** What a consumer must have paid a provider, net of refunds within the window, to count. */
 export const PAID_CONSUMER_MICROCENTS_MIN = MICROCENTS_PER_DOLLAR
 /** Of one provider, in one reading: those that paid the most. */
 export const PAID_CONSUMERS_READ_MAX = 5_000
-/** The steps of the latency points, in milliseconds: how long calls took is kept no finer. */
+/** The steps of the latency points, in milliseconds: latencies are stored no finer. */
 export const LATENCY_STEPS_MS = [200, 500, 1_000, 2_000, 5_000] as const
 
-/** Proxied calls between a provider and a consumer, summed. */
+/** Totals of proxied calls between a provider and a consumer. */
 export interface PaidCalls {
   readonly consumerId: ConsumerId
   /** The cost of all of them, before refunds. */
   readonly paidMicrocents: bigint
   /** Calls that succeeded and cost something. */
   readonly paidCalls: number
-  /** Calls that did not succeed, whatever they cost; without those whose input was rejected. */
+  /** Calls that did not succeed, whatever they cost, except those whose input was rejected. */
   readonly failedCalls: number
   readonly inputRejected: number
   /** For each step: how many of the paid calls took at most as long. */
@@ -47,15 +47,18 @@ export interface PaidDay extends PaidCalls {
 /** What counts for a score. */
 export interface CountedCalls {
   readonly consumers: number
-  /** Paid calls, and the failed ones that count beside them. */
+  /** Paid calls, and the failed ones that count with them. */
   readonly calls: number
-  /** From 0 to 1, weighted by what was paid; undefined without calls. */
+  /** From 0 to 1, weighted by payments; undefined without calls. */
   readonly successRate: number | undefined
-  /** The step that 95% of the paid calls are within; beyond the last step, the longest call. */
+  /** The step of the p95 latency; beyond the last step, the longest call. */
   readonly p95Ms: number | undefined
 }
 
-/** Days of pairs, to be added to what is there. A pair whose calls were all free and successful leaves no trace. */
+/**
+ * Totals by pair and day, to be added to the stored ones. A pair whose calls were all free and successful is not
+ * stored.
+ */
 export const paidDaysOf = (calls: ReadonlyArray<TrustReceipt>): ReadonlyArray<PaidDay> => {
   const days = Map.groupBy(
     calls,
@@ -96,7 +99,7 @@ export const addedDays = <A extends PaidCalls>(one: A, other: PaidCalls): A => (
   longestMs: Math.max(one.longestMs, other.longestMs)
 })
 
-/** Of a window: its pairs' sums, and what was decided about their calls. */
+/** Totals of the pairs of a window, and the decisions about their calls. */
 export const countedCallsOf = (
   pairs: ReadonlyArray<PaidCalls>,
   rulings: ReadonlyArray<ConsumerRulings>
@@ -115,13 +118,13 @@ export const countedCallsOf = (
 
 interface Weighed {
   readonly pair: PaidCalls
-  /** Of a call, on average: what each of its calls weighs. */
+  /** The average cost of a call, which is the weight of each call. */
   readonly price: number
   readonly delivered: number
   readonly failed: number
 }
 
-/** Nothing, where the consumer has not paid enough. */
+/** Nothing if the consumer has not paid enough. */
 const weigh = (pair: PaidCalls, ruled: ConsumerRulings | undefined): ReadonlyArray<Weighed> => {
   const net = pair.paidMicrocents - (ruled?.refundedMicrocents ?? 0n)
   if (net < PAID_CONSUMER_MICROCENTS_MIN) return []
@@ -142,5 +145,5 @@ const p95Of = (weighed: ReadonlyArray<Weighed>): number | undefined => {
   return LATENCY_STEPS_MS[step] ?? Math.max(...weighed.map(({ pair }) => pair.longestMs))
 }
 
-/** Sums of fractions may miss a whole number by a little. */
+/** Totals of fractions may be slightly off a whole number. */
 const ROUNDING = 1e-9

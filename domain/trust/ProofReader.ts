@@ -1,6 +1,6 @@
 /**
- * Reads what a provider has published where only the owner of a domain or of a repository can. What could not be read is
- * told apart from what is not there: only the latter says anything about the provider.
+ * Port that reads what a provider published on its domain or in its repository. Distinguishes a failed read from a
+ * missing proof: only the latter says anything about the provider.
  */
 import { Context, type Effect, Schema } from "effect"
 
@@ -16,11 +16,11 @@ export class ProofUnreadable extends Schema.TaggedError<ProofUnreadable>()("Proo
 export class ProofReader extends Context.Service<
   ProofReader,
   {
-    /** The TXT records of a name; none if there is no such name. */
+    /** The TXT records of a name; none if the name does not exist. */
     txt(name: string): Effect.Effect<ReadonlyArray<string>, ProofUnreadable>
-    /** The well-known file of a domain; undefined if there is none. */
+    /** The well-known file of a domain; undefined if it does not exist. */
     wellKnown(domain: string): Effect.Effect<string | undefined, ProofUnreadable>
-    /** `.mcp-billing.json` on the default branch of a repository; undefined if there is none. */
+    /** `.mcp-billing.json` on the default branch of a repository; undefined if it does not exist. */
     repositoryFile(repositoryUrl: string): Effect.Effect<string | undefined, ProofUnreadable>
   }
 >()("agent-tool-billing/domain/trust/ProofReader") {}

@@ -1,5 +1,5 @@
 /**
- * What a proof looks like, and whose it may be: pure rules of names, addresses and files.
+ * Formats of proofs, and who may use which domain or repository: pure rules of names, addresses and files.
  */
 import type { ProviderId } from "../shared/Ids.ts"
 
@@ -12,7 +12,7 @@ export const recordName = (domain: string): string => `${RECORD_PREFIX}.${domain
 export const recordValue = (providerId: ProviderId, token: string): string =>
   `mcp-billing-verify=${providerId.slice(0, 8)}-${token}`
 
-/** The token of this provider in a record or a file; other providers may have theirs beside it. */
+/** The token of this provider in a record or file; other providers may have theirs beside it. */
 export const tokenIn = (providerId: ProviderId, text: string): string | undefined => {
   const prefix = recordValue(providerId, "")
   const line = text
@@ -39,7 +39,9 @@ export const tokenInRepository = (providerId: ProviderId, text: string): string 
 }
 
 const DOMAIN = /^(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/u
-/** Under which anybody may have a name, so that it proves nothing about its neighbours. Not the whole list there is. */
+/**
+ * Suffixes under which anyone can get a name, so that a name says nothing about its neighbors. Not the complete list.
+ */
 const SHARED = new Set([
   "co.uk",
   "com.au",
@@ -67,7 +69,7 @@ const SHARED = new Set([
   "trycloudflare.com"
 ])
 
-/** The endpoint's own host, or a domain above it that is not shared by strangers. */
+/** The endpoint's own host, or a domain above it that is not a shared suffix. */
 export const ownsEndpoint = (domain: string, endpointUrl: string): boolean => {
   const host = URL.parse(endpointUrl)?.hostname.toLowerCase()
   if (host === undefined || !DOMAIN.test(domain) || SHARED.has(domain)) return false
@@ -77,7 +79,7 @@ export const ownsEndpoint = (domain: string, endpointUrl: string): boolean => {
 const HOSTS = ["github.com", "gitlab.com", "bitbucket.org"]
 const NAME = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}$/u
 
-/** As `https://host/owner/name`; undefined where it is none that can be read. */
+/** As `https://host/owner/name`; undefined if it is not a supported repository URL. */
 export const repositoryOf = (given: string): string | undefined => {
   const url = URL.parse(given)
   if (url === null || url.protocol !== "https:" || url.port !== "" || url.username !== "" || url.search !== "") {
@@ -93,7 +95,7 @@ export const repositoryOf = (given: string): string | undefined => {
   return HOSTS.includes(url.hostname) && named && depthFits ? `https://${url.hostname}/${parts.join("/")}` : undefined
 }
 
-/** Where the raw file of the default branch is. */
+/** URL of the raw file on the default branch. */
 export const repositoryFileUrl = (repository: string): string => {
   const { hostname, pathname } = new URL(repository)
   if (hostname === "github.com") return `https://raw.githubusercontent.com${pathname}/HEAD/${REPOSITORY_FILE}`

@@ -1,6 +1,6 @@
 /**
- * What is known of a provider besides its calls, read at one go. Each part is another store's, so `layer` asks them all at
- * once; a database that holds them together is asked once.
+ * Port to what is known of a provider besides its calls, in one read. `layer` reads it from several stores; a database
+ * can read it in one query.
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { AccountStore } from "../accounts/AccountStore.ts"
@@ -20,20 +20,20 @@ export interface Evidence {
 }
 
 export interface ScoreEvidence extends Evidence {
-  /** Proxied calls within the window, free ones, too. */
+  /** Proxied calls within the window, free ones included. */
   readonly calls: number
   readonly counted: CountedCalls
   readonly scored: ScoredDisputes
-  /** The newest last. */
+  /** Newest last. */
   readonly history: ReadonlyArray<ScoreOfDay>
 }
 
 export class ProviderEvidence extends Context.Service<
   ProviderEvidence,
   {
-    /** None: there is no such provider. */
+    /** None if the provider does not exist. */
     ofSla(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<Option.Option<Evidence>>
-    /** With what its score alone needs. */
+    /** Including what only its score needs. */
     ofScore(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<Option.Option<ScoreEvidence>>
   }
 >()("agent-tool-billing/domain/trust/ProviderEvidence") {

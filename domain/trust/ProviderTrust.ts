@@ -1,6 +1,6 @@
 /**
- * How a provider stands: its SLA, its score, and what they were made of. Fed with every receipt once, by the sequencer;
- * what the catalogue shows is refreshed in the background.
+ * A provider's SLA and trust score, with their evidence. The sequencer feeds it with every receipt once; the catalog's
+ * copy is refreshed in the background.
  */
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import type { SequencedReceipt } from "../log/LogStore.ts"
@@ -39,7 +39,7 @@ export interface ProviderScore extends ScoreEvidence {
   readonly advice: TrustAdvice
 }
 
-/** Three times as long as anything is measured over. */
+/** Three times the longest window. */
 export const MEASURED_DAYS_KEPT = 90
 const REFRESHED_AT_ONCE_MAX = 50
 const PRUNED_AT_ONCE_MAX = 10_000
@@ -47,15 +47,15 @@ const PRUNED_AT_ONCE_MAX = 10_000
 export class ProviderTrust extends Context.Service<
   ProviderTrust,
   {
-    /** Inside the sequencer's unit of work: each receipt comes by here once. */
+    /** In the sequencer's unit of work: each receipt once. */
     follow(batch: ReadonlyArray<SequencedReceipt>): Effect.Effect<void>
     sla(providerId: ProviderId): Effect.Effect<ProviderSla, ProviderUnknown>
     slaOfTool(providerId: ProviderId, toolId: ToolId): Effect.Effect<Sla>
     score(providerId: ProviderId): Effect.Effect<ProviderScore, ProviderUnknown>
     standings(providerIds: ReadonlyArray<ProviderId>): Effect.Effect<ReadonlyMap<ProviderId, Standing>>
-    /** Brings what the catalogue shows up to date; how many providers. */
+    /** Updates the catalog's copy; returns the number of providers. */
     readonly refresh: Effect.Effect<number>
-    /** Forgets what no measure looks at any more: one batch, and how many rows. */
+    /** Removes rows that no window uses: one batch; returns how many. */
     readonly prune: Effect.Effect<number>
   }
 >()("agent-tool-billing/domain/trust/ProviderTrust") {
@@ -89,7 +89,7 @@ export class ProviderTrust extends Context.Service<
         })
       })
 
-      /** The evidence is read at the same time as the hours. */
+      /** The evidence is read concurrently with the hours. */
       const sla = Effect.fn("ProviderTrust.sla")(function* (providerId: ProviderId) {
         const now = yield* DateTime.now
         const since = windowStart(now)

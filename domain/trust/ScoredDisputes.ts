@@ -1,19 +1,19 @@
 /**
- * The disputes that a score looks at: about calls that cost something, filed within the window, and decided. An open one
- * is a claim, and one about a free call costs its filer nothing: neither says anything about the provider.
+ * The disputes that a score counts: about calls with a cost, filed within the window, and decided. Open disputes and
+ * disputes about free calls do not count.
  */
 import type { ConsumerId } from "../shared/Ids.ts"
 
-/** What was decided about the paid calls of one consumer. */
+/** Decisions about the paid calls of one consumer. */
 export interface ConsumerRulings {
   readonly consumerId: ConsumerId
   /** Filed by the consumer, and refunded. */
   readonly upheld: number
   /** Filed by the consumer, and denied. */
   readonly denied: number
-  /** Of those that had succeeded, whoever filed. */
+  /** Of calls that had succeeded, filed by either party. */
   readonly refundedCalls: number
-  /** Whoever filed, and whatever the outcome of the call was. */
+  /** Filed by either party, with any outcome of the call. */
   readonly refundedMicrocents: bigint
 }
 

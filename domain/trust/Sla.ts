@@ -1,5 +1,5 @@
 /**
- * What a provider's calls say about it: from the proxy's own traffic, hour by hour, over thirty days.
+ * A provider's SLA figures from proxied calls, hour by hour, over thirty days.
  */
 import { DateTime } from "effect"
 import type { ProviderId, ToolId } from "../shared/Ids.ts"
@@ -8,24 +8,24 @@ import type { TrustReceipt } from "./TrustReceipt.ts"
 
 export const SLA_DAYS = 30
 /**
- * Calls whose input the provider rejected leave the rates up to this share of all calls: a consumer's mistakes are not the
- * provider's failures. The rest count as errors, so that a provider cannot pass its failures off as rejected input.
+ * Up to this share of all calls, calls whose input the provider rejected do not count in the rates: they are mistakes
+ * of consumers. The rest count as errors, so that a provider cannot hide failures as rejected input.
  */
 export const INPUT_REJECTED_SHARE_MAX = 0.05
 const HOUR_MS = 3_600_000
 
-/** The calls of a provider in one hour or day, or those of one of its tools in one day. */
+/** Calls of a provider in one hour or day, or of one of its tools in one day. */
 export interface SlaHour {
   readonly providerId: ProviderId
   /** Undefined: of all its tools. */
   readonly toolId: ToolId | undefined
-  /** When the hour, or the day, began. */
+  /** Start of the hour or day. */
   readonly hour: DateTime.Utc
   readonly calls: number
   readonly successes: number
   readonly timeouts: number
   readonly inputRejected: number
-  /** Without the calls whose input was rejected, as are the latencies. */
+  /** Without calls whose input was rejected, like the latencies. */
   readonly latencyMs: number
   readonly latencies: Latencies
 }
@@ -47,7 +47,7 @@ export interface Sla {
   readonly to: DateTime.Utc
   readonly calls: number
   readonly successes: number
-  /** Calls that failed in any other way than by a time-out or for their input. */
+  /** Failures other than timeouts and rejected input. */
   readonly errors: number
   readonly timeouts: number
   /** Calls whose input the provider rejected. */
@@ -65,16 +65,16 @@ export interface Sla {
   readonly days: ReadonlyArray<SlaDay>
 }
 
-/** The window begins at a full hour. */
+/** The window starts at a full hour. */
 export const windowStart = (now: DateTime.Utc): DateTime.Utc =>
   DateTime.makeUnsafe(Math.floor(now.epochMilliseconds / HOUR_MS) * HOUR_MS - SLA_DAYS * 24 * HOUR_MS)
 
-/** Of a tool only days are known: the same number of them, with today. */
+/** Tools are stored by day: the same number of days, today included. */
 export const toolWindowStart = (now: DateTime.Utc): DateTime.Utc =>
   DateTime.makeUnsafe(startOfDay(now) - (SLA_DAYS - 1) * 24 * HOUR_MS)
 
 export const slaOf = (hours: ReadonlyArray<SlaHour>, now: DateTime.Utc, from = windowStart(now)): Sla => {
-  // Day by day first: the whole is then read from thirty counts instead of seven hundred.
+  // Day by day first: the total then merges thirty counts instead of seven hundred.
   const byDate = Map.groupBy(hours, (hour) => DateTime.formatIsoDateUtc(hour.hour))
   const lengths = new Map([...byDate].map(([date, ofDay]) => [date, merge(ofDay.map((hour) => hour.latencies))]))
   const [p50Ms, p95Ms, p99Ms] = percentiles([...lengths.values()], [0.5, 0.95, 0.99])
@@ -121,14 +121,14 @@ const sumOf = (hours: ReadonlyArray<SlaHour>) => {
 
 type Answered = Pick<SlaHour, "calls" | "inputRejected">
 
-/** How many calls leave the rates because their input was rejected; the share is rounded up to a whole call. */
+/** How many calls with rejected input do not count; the share is rounded up to a whole call. */
 export const excusedCalls = ({ calls, inputRejected }: Answered): number =>
   Math.min(inputRejected, Math.ceil(calls * INPUT_REJECTED_SHARE_MAX))
 
-/** What rates are shares of. */
+/** The denominator of the rates. */
 export const ratedCalls = (answered: Answered): number => answered.calls - excusedCalls(answered)
 
-/** Rounded down: 99.99 is not a hundred. */
+/** Rounded down: 99.99 is not 100. */
 const percentOf = (sums: Answered & Pick<SlaHour, "successes">): number | undefined => {
   const rated = ratedCalls(sums)
   return rated === 0 ? undefined : Math.floor((sums.successes * 10_000) / rated) / 100
@@ -136,7 +136,7 @@ const percentOf = (sums: Answered & Pick<SlaHour, "successes">): number | undefi
 
 const round = (value: number, places: number): number => Math.round(value * 10 ** places) / 10 ** places
 
-/** Calls as hours of their providers and days of their tools, to be added to what is there. */
+/** Calls as hours of their providers and days of their tools, to be added to the stored ones. */
 export const hoursOf = (calls: ReadonlyArray<TrustReceipt>): ReadonlyArray<SlaHour> => {
   const ofProviders = Map.groupBy(calls, ({ receipt }) => `${receipt.provider_id} ${receipt.timestamp.slice(0, 13)}`)
   const ofTools = Map.groupBy(calls, ({ receipt }) => `${receipt.tool_id} ${receipt.timestamp.slice(0, 10)}`)
@@ -151,7 +151,7 @@ export const hoursOf = (calls: ReadonlyArray<TrustReceipt>): ReadonlyArray<SlaHo
 }
 
 const sumUp = (calls: ReadonlyArray<TrustReceipt>, toolId: ToolId | undefined, from: string): SlaHour => {
-  // A rejection is quick and says nothing about how quick the tool is.
+  // A rejection is fast and says nothing about the tool's latency.
   const lengths = calls.filter(({ cause }) => cause !== "input_rejected").map(({ receipt }) => receipt.duration_ms)
   return {
     providerId: calls[0]!.receipt.provider_id,
@@ -166,7 +166,7 @@ const sumUp = (calls: ReadonlyArray<TrustReceipt>, toolId: ToolId | undefined, f
   }
 }
 
-/** The days among these hours that are over, each taken together; not one of which only a part is given. */
+/** The complete days among these hours, each merged; partial days are left out. */
 export const wholeDays = (hours: ReadonlyArray<SlaHour>, now: DateTime.Utc): ReadonlyArray<SlaHour> => {
   const from = windowStart(now).epochMilliseconds
   const today = startOfDay(now)

@@ -1,5 +1,5 @@
 /**
- * Where the hours of tools are kept, who called whom, and how every provider stands.
+ * Port to measured hours and days, pairs of provider and consumer, and standings.
  */
 import { Context, type DateTime, type Effect, type Option } from "effect"
 import type { ConsumerId, ProviderId, ToolId } from "../shared/Ids.ts"
@@ -12,7 +12,7 @@ export interface Pair {
   readonly consumerId: ConsumerId
 }
 
-/** As the catalogue shows it: computed a moment ago. */
+/** The catalog's copy: computed recently. */
 export interface Standing {
   readonly providerId: ProviderId
   readonly score: number
@@ -21,14 +21,14 @@ export interface Standing {
   readonly p95OfTools: ReadonlyMap<ToolId, number>
 }
 
-/** What the figures of a tool take from a batch beside its hours. */
+/** What the figures of a tool take from a batch in addition to its hours. */
 export interface ToolCalls {
   readonly toolId: ToolId
-  /** Calls that its provider or a consumer reported, instead of the proxy making them. */
+  /** Reported calls. */
   readonly reported: number
   /** Proxied calls that the free tier covered. */
   readonly freeCalls: number
-  /** When the newest proxied call began; undefined without one. */
+  /** Start of the newest proxied call; undefined without one. */
   readonly lastCalledAt: string | undefined
 }
 
@@ -36,7 +36,7 @@ export interface Followed {
   readonly hours: ReadonlyArray<SlaHour>
   readonly days: ReadonlyArray<PaidDay>
   readonly tools: ReadonlyArray<ToolCalls>
-  /** Those that the proxied calls were made for. */
+  /** The consumers of the proxied calls. */
   readonly consumers: ReadonlyArray<ConsumerId>
 }
 
@@ -50,38 +50,38 @@ export class SlaStore extends Context.Service<
   SlaStore,
   {
     /**
-     * Adds to what is there, inside a unit of work that no other one runs beside: each hour and day is named once. Marks
-     * the providers of the hours as changed.
+     * Adds to the stored ones, in a unit of work that runs alone; each hour and day appears once. Marks the providers
+     * of the hours as changed.
      */
     add(followed: Followed): Effect.Effect<void>
-    /** Those pairs whose two ends are one: the same account, or the same e-mail address. */
+    /** Pairs of the same account or the same e-mail address. */
     selfDealing(pairs: ReadonlyArray<Pair>): Effect.Effect<ReadonlyArray<Pair>>
-    /** Of the provider as a whole. A kept day comes as one, where all of it is asked for and nothing was added since. */
+    /** Of the whole provider. A merged day is returned as one row if it is completely requested and unchanged. */
     hours(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<ReadonlyArray<SlaHour>>
-    /** Keeps the hours of a provider's day taken together; what is added to the day later does away with it. */
+    /** Stores the merged hours of a provider's day; later additions to the day invalidate it. */
     keepDays(days: ReadonlyArray<SlaHour>): Effect.Effect<void>
     /** Of its tools, one by one. */
     toolDays(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<ReadonlyArray<SlaHour>>
     /** Of one of them. */
     daysOfTool(providerId: ProviderId, toolId: ToolId, since: DateTime.Utc): Effect.Effect<ReadonlyArray<SlaHour>>
     /**
-     * The consumers that paid at least `PAID_CONSUMER_MICROCENTS_MIN` since that date, before refunds, each with all that is
-     * known since then: who paid the most first, at most `PAID_CONSUMERS_READ_MAX`.
+     * Consumers that paid at least `PAID_CONSUMER_MICROCENTS_MIN` since that date, before refunds, each with everything
+     * stored since then: highest payments first, at most `PAID_CONSUMERS_READ_MAX`.
      */
     payers(providerId: ProviderId, sinceDate: string): Effect.Effect<ReadonlyArray<PaidCalls>>
-    /** Takes the marks of changed ones away; those that were settled before today besides. No more than that at once. */
+    /** Removes the marks of changed providers, and of those computed before today; at most `limit`. */
     takeChanged(today: string, limit: number): Effect.Effect<ReadonlyArray<ProviderId>>
-    /** Marks one: something else about it has changed. */
+    /** Marks a provider as changed. */
     touch(providerId: ProviderId): Effect.Effect<void>
-    /** Keeps how it stands, and today's score. */
+    /** Stores its standing and today's score. */
     settle(standing: Standing, date: string): Effect.Effect<void>
     standing(providerId: ProviderId): Effect.Effect<Option.Option<Standing>>
     standings(providerIds: ReadonlyArray<ProviderId>): Effect.Effect<ReadonlyMap<ProviderId, Standing>>
-    /** The newest last. */
+    /** Newest last. */
     history(providerId: ProviderId, sinceDate: string): Effect.Effect<ReadonlyArray<ScoreOfDay>>
     /**
-     * Forgets hours, days, scores and days of pairs that are all from before that day: of each kind at most
-     * `limit`, and how many they were in all.
+     * Removes hours, days, scores and days of pairs from before that day: of each kind at most `limit`; returns the
+     * total.
      */
     prune(beforeDay: DateTime.Utc, limit: number): Effect.Effect<number>
   }

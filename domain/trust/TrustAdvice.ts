@@ -1,5 +1,5 @@
 /**
- * What would raise a score, component by component, from the same figures and the same steps as the score itself.
+ * What would raise a score, component by component, from the same figures and steps as the score.
  */
 import {
   DISPUTE_POINTS,
@@ -17,7 +17,7 @@ import {
   VERIFICATION_POINTS
 } from "./TrustScore.ts"
 
-/** A sentence or two of each; undefined where there is nothing to gain. */
+/** One or two sentences each; undefined if there is nothing to gain. */
 export type TrustAdvice = Readonly<Record<keyof TrustScore["components"] | "badge", string | undefined>>
 
 const MOST = 25
@@ -48,7 +48,7 @@ const verificationAdvice = ({ level }: TrustEvidence): string | undefined => {
   return `Prove ${better.map((one) => `${PROOFS[one]} (${VERIFICATION_POINTS[one]})`).join(", or ")}: the highest proof counts.`
 }
 
-/** The next step up, where there is one, and the weight of the sample, where that holds the figure back. */
+/** The next step up, if any, and the effect of a small sample. */
 const joined = (step: string | undefined, { calls }: TrustEvidence): string => {
   if (calls === 0) {
     return "Nothing is measured yet: this figure comes from calls of consumers that paid you at least $1 in 30 days."

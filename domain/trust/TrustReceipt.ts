@@ -1,5 +1,5 @@
 /**
- * What SLA and trust score read of a receipt from the log.
+ * The part of a logged receipt that SLA and trust score use.
  */
 import type { SequencedReceipt } from "../log/LogStore.ts"
 

@@ -1,6 +1,6 @@
 /**
- * The trust score by its published formula: four components of up to 25, from evidence that anybody can read. A small
- * sample says little: what is measured is drawn toward the middle until there are enough calls.
+ * The trust score by its published formula: four components of up to 25, from public evidence. Small samples are drawn
+ * toward the middle until there are enough calls.
  */
 import { Schema } from "effect"
 import type { CountedCalls } from "./PaidCalls.ts"
@@ -26,11 +26,11 @@ export interface TrustScore {
     readonly latency: number
     readonly disputes: number
   }
-  /** From 0 to 1: how much of the measured components is measured. */
+  /** From 0 to 1: the weight of the measured components. */
   readonly confidence: number
 }
 
-/** With so many calls a measurement counts half. */
+/** With this many calls a measurement counts half. */
 export const HALF_CONFIDENCE_CALLS = 100
 export const MIDDLE = 12.5
 export const RATED_CALLS_MIN = 100
@@ -42,7 +42,7 @@ export const VERIFICATION_POINTS: Readonly<Record<VerificationLevel, number>> = 
   domain: 20,
   code: 25
 }
-/** At least so many percent: so many points. */
+/** At least this percentage: this many points. */
 export const UPTIME_POINTS = [
   [99.9, 25],
   [99.5, 23],
@@ -52,7 +52,7 @@ export const UPTIME_POINTS = [
   [90, 8]
 ] as const
 export const UPTIME_POINTS_LEAST = 3
-/** At most so many milliseconds: so many points. */
+/** At most this many milliseconds: this many points. */
 export const LATENCY_POINTS = [
   [200, 25],
   [500, 22],
@@ -61,7 +61,7 @@ export const LATENCY_POINTS = [
   [5_000, 8]
 ] as const
 export const LATENCY_POINTS_LEAST = 3
-/** Less than such a share of the calls: so many points. */
+/** Less than this share of the calls: this many points. */
 export const DISPUTE_POINTS = [
   [0.01, 20],
   [0.05, 15],
@@ -92,7 +92,7 @@ export const uptimePoints = (successRate: number | undefined): number => {
   return UPTIME_POINTS.find(([least]) => percent >= least - ROUNDING)?.[1] ?? UPTIME_POINTS_LEAST
 }
 
-/** 0.999 times a hundred is a little less than 99.9. */
+/** 0.999 times 100 is slightly less than 99.9. */
 const ROUNDING = 1e-9
 
 export const latencyPoints = (p95Ms: number | undefined): number => {
@@ -100,7 +100,7 @@ export const latencyPoints = (p95Ms: number | undefined): number => {
   return LATENCY_POINTS.find(([most]) => p95Ms <= most)?.[1] ?? LATENCY_POINTS_LEAST
 }
 
-/** A dispute that was denied is nobody's fault but the filer's. */
+/** A denied dispute is not the provider's fault. */
 export const disputePoints = ({ denied, upheld }: ScoredDisputes, calls: number): number => {
   if (upheld === 0) return denied === 0 ? 25 : 24
   const share = upheld / Math.max(1, calls)
@@ -115,7 +115,7 @@ const badgeOf = (score: number, { calls, consumers, level }: TrustEvidence): Bad
   return earned === "verified" && level !== "domain" && level !== "code" ? "trusted" : earned
 }
 
-/** The formula in words, so that a person can do the sum with the details of a score. */
+/** The formula in words, so that a person can recompute a score. */
 export const scoringGuide = {
   formula: "trust_score = verification + uptime + latency + disputes, each from 0 to 25",
   verification: "unverified 0, email 10, domain 20, code 25",

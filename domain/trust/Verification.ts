@@ -1,7 +1,7 @@
 /**
- * Who a provider is, proven and not declared: a token mailed to its mailbox, published in the DNS or at a well-known
- * address of its endpoint's domain, or committed to its repository. The first call gives the challenge; the same call
- * again has it checked. Published proofs are looked at every day and lapse when they are gone.
+ * Verifies providers: a token mailed to the mailbox, published in the DNS or at a well-known path of the endpoint's
+ * domain, or committed to the repository. The first call returns the challenge; a second call checks it. Published
+ * proofs are checked every day and lapse when they are missing.
  */
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { AccountStore } from "../accounts/AccountStore.ts"
@@ -22,7 +22,7 @@ import { type Proof, type ProofLevel, type Verified, VerificationStore } from ".
 export const PUBLISHED_TOKEN_DAYS = 7
 export const CHECKS_PER_HOUR_MAX = 10
 export const MAILS_PER_HOUR_MAX = 3
-/** A proof that is gone lapses after so many looks in a row over so many days. */
+/** A missing proof lapses after this many checks in a row over this many days. */
 export const MISSED_MAX = 3
 const MISSING_DAYS_MIN = 2
 const TOKEN_BYTES = 32
@@ -36,7 +36,7 @@ export interface Asked {
 }
 
 export interface VerificationAnswer {
-  /** Whether the level that was asked for holds. */
+  /** Whether the requested level is verified. */
   readonly verified: boolean
   readonly standing: Verified
   readonly challenge: Challenge | undefined
@@ -71,7 +71,7 @@ export class Verification extends Context.Service<
       VerificationAnswer,
       SubjectRefused | TooManyAttempts | TooManyMails | MailFailed | MailNotConfigured
     >
-    /** Looks again at published proofs that were not looked at for a day; how many. */
+    /** Checks published proofs that were not checked for a day; returns how many. */
     readonly recheck: Effect.Effect<number>
   }
 >()("agent-tool-billing/domain/trust/Verification") {
@@ -105,7 +105,7 @@ export class Verification extends Context.Service<
         return { verified, standing: yield* store.verified(providerId), challenge, message }
       })
 
-      /** Once: whoever comes second with the same token finds it used up. */
+      /** Once: a second request with the same token finds it used. */
       const accept = Effect.fnUntraced(function* (proof: Proof, hash: string, keepsToken: boolean) {
         const now = yield* DateTime.now
         const current = Option.getOrUndefined(yield* store.lock(proof.providerId, proof.level))
@@ -154,7 +154,7 @@ export class Verification extends Context.Service<
         return yield* answer(providerId, false, `A token was mailed to ${mailbox}.`, challenge)
       })
 
-      /** The challenge that is open, or a new one. */
+      /** The open challenge, or a new one. */
       const challengeFor = Effect.fnUntraced(function* (
         providerId: ProviderId,
         level: "domain" | "code",
@@ -189,7 +189,7 @@ export class Verification extends Context.Service<
         if (found.some((one) => one !== undefined)) return found
         const file = yield* reader.wellKnown(subject)
         if (file !== undefined) return [tokenIn(providerId, file)]
-        // That the file is not there says nothing while the records cannot be read.
+        // A missing file proves nothing while the records cannot be read.
         return records._tag === "Failure" ? yield* records.failure : []
       })
 
@@ -250,7 +250,7 @@ export class Verification extends Context.Service<
         const moved = proof.level === "domain" && !ownsEndpoint(proof.subject, provider?.endpointUrl ?? "")
         if (moved) return yield* note(proof, false)
         const found = yield* Effect.result(published(proof))
-        // What cannot be read today may be read tomorrow.
+        // A failed read may succeed tomorrow.
         if (found._tag === "Failure") return yield* note(proof, undefined)
         yield* note(
           proof,
