@@ -1,5 +1,5 @@
 /**
- * `audit`: every balance recomputed from the transfers. Exit code 1 if one does not fit.
+ * `audit`: recomputes every balance from the transfers. Exit code 1 if one differs.
  */
 import { Console, Effect, Layer, Schema } from "effect"
 import * as NodeEntropy from "../adapters/crypto/NodeEntropy.ts"
@@ -9,15 +9,17 @@ import { Ledger } from "../domain/ledger/Ledger.ts"
 import type { AppConfig } from "./config/AppConfig.ts"
 import { database } from "./layers/Database.ts"
 
-export class BooksUnsound extends Schema.TaggedError<BooksUnsound>()("BooksUnsound", { findings: Schema.String }) {
+export class LedgerInconsistent extends Schema.TaggedError<LedgerInconsistent>()("LedgerInconsistent", {
+  findings: Schema.String
+}) {
   override get message() {
-    return `The books do not add up:\n${this.findings}`
+    return `The ledger is inconsistent:\n${this.findings}`
   }
 }
 
 export const audit = (config: AppConfig) =>
   config.profile === "memory"
-    ? Console.log("The memory profile keeps no books.")
+    ? Console.log("The memory profile has no stored ledger.")
     : Effect.gen(function* () {
         const ledger = yield* Ledger
         const { balanced, solvency } = yield* ledger.trialBalance
@@ -26,18 +28,18 @@ export const audit = (config: AppConfig) =>
           ...(balanced ? [] : ["  Total credits and total debits differ."]),
           ...(solvency.unbackedMicrocents === 0n
             ? []
-            : [`  ${solvency.unbackedMicrocents} microcents can be spent or withdrawn and were never received.`]),
+            : [`  ${solvency.unbackedMicrocents} microcents are spendable or withdrawable but were never received.`]),
           ...discrepancies.map(
             (one) =>
-              `  ${one.account} of ${one.ownerId}: ${one.figure} is ${one.kept}, the transfers say ${one.recomputed}`
+              `  ${one.account} of ${one.ownerId}: ${one.figure} is ${one.kept}, recomputed from the transfers ${one.recomputed}`
           )
         ]
-        if (findings.length > 0) return yield* new BooksUnsound({ findings: findings.join("\n") })
+        if (findings.length > 0) return yield* new LedgerInconsistent({ findings: findings.join("\n") })
         const { shortfallMicrocents } = solvency
         const shortfall =
           shortfallMicrocents === 0n ? "" : ` Recorded losses not covered: ${shortfallMicrocents} microcents.`
         yield* Console.log(
-          `Sound: ${transfers} transfers, ${accounts} accounts, ${openCalls} open calls. Unbacked: 0.${shortfall}`
+          `The ledger is consistent: ${transfers} transfers, ${accounts} accounts, ${openCalls} open calls. Unbacked: 0.${shortfall}`
         )
       }).pipe(
         Effect.provide(

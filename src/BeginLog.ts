@@ -1,5 +1,5 @@
 /**
- * `begin-log`: a new log after the database lost a part of the old one, with a signed statement that names the old one.
+ * `begin-log`: starts a new log after the database lost a part of the old one, with a signed statement about it.
  */
 import { Console, Effect, Layer } from "effect"
 import * as NodeDigest from "../adapters/crypto/NodeDigest.ts"
@@ -14,10 +14,10 @@ import { logSigner } from "./layers/Secrets.ts"
 
 export const beginLog = (config: AppConfig) =>
   config.profile === "memory"
-    ? Console.log("The memory profile keeps no log.")
+    ? Console.log("The memory profile has no stored log.")
     : Effect.gen(function* () {
         const { origin, statement } = yield* (yield* LogSuccession).begin
-        yield* Console.log(`The log ${origin} begins. Publish its statement:\n\n${statement}`)
+        yield* Console.log(`Started the log ${origin}. Publish its statement:\n\n${statement}`)
       }).pipe(
         Effect.provide(
           LogSuccession.layer.pipe(

@@ -1,5 +1,5 @@
 /**
- * `forget <account id> --by <who>`: an account's personal data erased, by the operator's hand and on record.
+ * `forget <account id> --by <who>`: erases an account's personal data and records who requested it.
  */
 import { Console, DateTime, Effect, Layer } from "effect"
 import * as PostgresAccountStore from "../adapters/sql/accounts/PostgresAccountStore.ts"
@@ -28,7 +28,7 @@ import { ArgumentsInvalid, type ForgetOptions } from "./config/Arguments.ts"
 import { database } from "./layers/Database.ts"
 
 const USAGE =
-  "Usage: forget <account id> --by <who asks for it> [--leave-money]. The id is a consumer's or a provider's, as in " +
+  "Usage: forget <account id> --by <requester> [--leave-money]. The id is a consumer's or a provider's, as in " +
   "/api/v1/market/keys or a receipt."
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u
 
@@ -65,13 +65,13 @@ export const forget = Effect.fnUntraced(function* (
 ) {
   const isNamed = by.trim() !== "" && by.trim().length <= ERASED_BY_CHARS_MAX
   if (ownerId === undefined || !UUID.test(ownerId) || !isNamed) return yield* new ArgumentsInvalid({ problem: USAGE })
-  if (config.profile === "memory") return yield* Console.log("The memory profile keeps nobody.")
+  if (config.profile === "memory") return yield* Console.log("The memory profile stores no accounts.")
   const { record, repeated } = yield* Effect.flatMap(Erasure, ({ erase }) =>
     erase({ ownerId, by: by.trim(), leaveMoney })
   ).pipe(Effect.provide(erasure(config)))
-  const money = record.leftMicrocents === 0n ? "" : ` ${record.leftMicrocents} microcents stay in its books.`
+  const money = record.leftMicrocents === 0n ? "" : ` ${record.leftMicrocents} microcents stay in the ledger.`
   yield* Console.log(
     `The ${record.role} ${ownerId} was erased by ${record.by} at ${DateTime.formatIso(record.at)}` +
-      `${repeated ? ", and again now" : ""}.${money} Keep its id outside of the database: a restored backup has it back.`
+      `${repeated ? ", and again now" : ""}.${money} Store its id outside of the database: a restored backup contains the account again.`
   )
 })

@@ -1,6 +1,6 @@
 /**
- * `fsck`: the transparency log proven again from the receipts, and every balance from the transfers. Exit code 1 if
- * anything does not fit.
+ * `fsck`: checks the transparency log against the receipts, and every balance against the transfers. Exit code 1 if
+ * anything differs.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Console, Effect, Layer, Schema } from "effect"
@@ -14,21 +14,23 @@ import { audit } from "./Audit.ts"
 import { database } from "./layers/Database.ts"
 import { logSigner, signingSecrets } from "./layers/Secrets.ts"
 
-export class LogUnsound extends Schema.TaggedError<LogUnsound>()("LogUnsound", { findings: Schema.String }) {
+export class LogInconsistent extends Schema.TaggedError<LogInconsistent>()("LogInconsistent", {
+  findings: Schema.String
+}) {
   override get message() {
-    return `The log does not fit the receipts:\n${this.findings}`
+    return `The log does not match the receipts:\n${this.findings}`
   }
 }
 
 export const fsck = (config: AppConfig) =>
   config.profile === "memory"
-    ? Console.log("The memory profile keeps no log.")
+    ? Console.log("The memory profile has no stored log.")
     : Effect.gen(function* () {
         const { findings, logs, receipts, waiting } = yield* (yield* LogCheck).check
         if (findings.length > 0) {
-          return yield* new LogUnsound({ findings: findings.map((finding) => `  ${finding}`).join("\n") })
+          return yield* new LogInconsistent({ findings: findings.map((finding) => `  ${finding}`).join("\n") })
         }
-        yield* Console.log(`Sound: ${receipts} receipts in ${logs} logs, ${waiting} waiting for their place.`)
+        yield* Console.log(`The log is consistent: ${receipts} receipts in ${logs} logs, ${waiting} waiting.`)
       }).pipe(
         Effect.provide(
           LogCheck.layer.pipe(

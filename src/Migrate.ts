@@ -1,5 +1,5 @@
 /**
- * `migrate`: brings the schema up to date and says what was applied.
+ * `migrate`: updates the database schema and prints what was applied.
  */
 import { Console, Effect } from "effect"
 import * as migrations from "../migrations/index.ts"

@@ -1,5 +1,5 @@
 /**
- * The service on its socket, until it is stopped or gives up.
+ * Runs the service until it is stopped or fails.
  */
 import { Console, Deferred, Effect, Layer } from "effect"
 import { parseTrustedProxies } from "../adapters/http/pipeline/ClientAddress.ts"

@@ -1,5 +1,5 @@
 /**
- * What kept the service from starting, in one sentence that says what to look at.
+ * Why the service could not start, in one sentence with advice.
  */
 export const sentenceOf = (error: { readonly _tag?: string; readonly message: string }): string => {
   switch (error._tag) {
@@ -12,15 +12,16 @@ export const sentenceOf = (error: { readonly _tag?: string; readonly message: st
   }
 }
 
-/** By SQLSTATE, or by the code of a socket that did not connect. */
+/** By SQLSTATE, or by the error code of the socket. */
 const adviceOn = (code: string): string => {
   if (code === "28P01") return "Check user and password in DATABASE_URL."
   if (code === "28000") return "Check the user in DATABASE_URL, and what pg_hba.conf allows it."
-  if (code === "3D000") return "Create it, or correct its name in DATABASE_URL."
-  if (code === "42501") return "Grant the role of DATABASE_URL what it lacks, or make it the owner of the schema."
-  if (code.startsWith("53")) return "It is out of connections, memory or disk."
-  if (code.startsWith("57P")) return "It is starting or stopping: try again."
-  return "Is it running, and are address, user and password right?"
+  if (code === "3D000") return "Create the database, or correct its name in DATABASE_URL."
+  if (code === "42501")
+    return "Grant the role of DATABASE_URL the missing permissions, or make it the owner of the schema."
+  if (code.startsWith("53")) return "The database has no free connections, memory or disk space."
+  if (code.startsWith("57P")) return "The database is starting or stopping. Retry in a moment."
+  return "Check that it is running, and the address, user and password."
 }
 
 const CAUSES_MAX = 10
@@ -34,7 +35,7 @@ const codeIn = (error: object): string => {
   return ""
 }
 
-/** Libraries wrap failures in failures: the innermost message says what happened. */
+/** Libraries wrap failures in failures: the innermost message states the cause. */
 const root = (error: object): string => {
   let text = error instanceof Error ? error.message : ""
   let inner: unknown = error
@@ -42,5 +43,5 @@ const root = (error: object): string => {
     inner = inner.cause
     if (inner instanceof Error && inner.message !== "") text = inner.message
   }
-  return text === "" ? "it failed without a word" : text.replace(/\.$/u, "")
+  return text === "" ? "no reason given" : text.replace(/\.$/u, "")
 }

@@ -1,6 +1,6 @@
 /**
- * `verify receipt.json receipt.tlog-proof --vkey …`: a receipt checked with nothing but files. Nothing is asked, nothing
- * is sent. Exit code 1 if it does not hold.
+ * `verify receipt.json receipt.tlog-proof --vkey …`: verifies a receipt from files, without a network. Exit code 1 if
+ * it is not valid.
  */
 import { Console, Effect, FileSystem, Schema } from "effect"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
@@ -8,7 +8,7 @@ import { parseArgs } from "node:util"
 import { verifyReceipt } from "../adapters/site/verify/ReceiptVerifier.browser.ts"
 import { ArgumentsInvalid } from "./config/Arguments.ts"
 
-export class ReceiptRefused extends Schema.TaggedError<ReceiptRefused>()("ReceiptRefused", {
+export class ReceiptInvalid extends Schema.TaggedError<ReceiptInvalid>()("ReceiptInvalid", {
   reason: Schema.String,
   explanation: Schema.String
 }) {
@@ -19,7 +19,7 @@ export class ReceiptRefused extends Schema.TaggedError<ReceiptRefused>()("Receip
 
 const USAGE =
   "Usage: verify <receipt.json> <receipt.tlog-proof> --vkey <key> [--checkpoint <file> --witness <key> …]. The key is a " +
-  "C2SP vkey, or a file that holds one."
+  "C2SP vkey, or a file that contains one."
 
 const FILE_BYTES_MAX = 1_048_576
 
@@ -37,7 +37,7 @@ export const verifyFiles = Effect.fnUntraced(function* (argv: ReadonlyArray<stri
   const verdict = yield* Effect.promise(() =>
     verifyReceipt(receipt, proof, vkey, { witnesses, ...(checkpoint === undefined ? {} : { checkpoint }) })
   )
-  if (!verdict.valid) return yield* new ReceiptRefused({ reason: verdict.reason, explanation: verdict.message })
+  if (!verdict.valid) return yield* new ReceiptInvalid({ reason: verdict.reason, explanation: verdict.message })
   yield* Console.log(
     `Valid: receipt ${verdict.leafIndex + 1} of ${verdict.treeSize} in ${verdict.origin}` +
       (verdict.witnesses.length === 0 ? "." : `, seen by ${verdict.witnesses.join(", ")}.`)
@@ -62,11 +62,11 @@ const usage = () => new ArgumentsInvalid({ problem: USAGE })
 const contentsOf = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   const unreadable = (why: string) => new ArgumentsInvalid({ problem: `${file} cannot be read: ${why}.` })
-  const { size } = yield* Effect.mapError(fs.stat(file), () => unreadable("there is no such file"))
+  const { size } = yield* Effect.mapError(fs.stat(file), () => unreadable("the file does not exist"))
   if (Number(size) > FILE_BYTES_MAX) return yield* unreadable(`it is larger than ${FILE_BYTES_MAX} bytes`)
   return yield* Effect.mapError(fs.readFileString(file), (error) => unreadable(error.message))
 })
 
-/** A key has `+` in it and a file's name rarely: what can be read as a key is one. */
+/** A key contains `+`, which file names rarely do: text with the form of a key is one. */
 const keyIn = (given: string) =>
   /^\S+\+[0-9a-f]{8}\+\S+$/u.test(given) ? Effect.succeed(given) : Effect.map(contentsOf(given), (text) => text.trim())

@@ -1,5 +1,5 @@
 /**
- * What a person sees when the service is ready: where to look and what to try.
+ * The text that is printed when the service is ready.
  */
 import { type AppConfig, valueOf } from "./config/AppConfig.ts"
 import { upstreamPolicy } from "./layers/UpstreamPolicy.ts"
@@ -7,7 +7,7 @@ import { upstreamPolicy } from "./layers/UpstreamPolicy.ts"
 const kept = (config: AppConfig): string => {
   switch (config.profile) {
     case "memory":
-      return "in memory: nothing is kept when this ends"
+      return "in memory: all data is lost when it stops"
     case "embedded":
       return `PostgreSQL in ${valueOf(config, "DATA_DIR")}`
     case "production":
@@ -19,10 +19,10 @@ export const welcome = (config: AppConfig, at: { readonly host: string; readonly
   const url = config.BASE_URL ?? `http://${at.host.includes(":") ? `[${at.host}]` : at.host}:${at.port}`
   return [
     `Agent Tool Billing is ready at ${url} (profile ${config.profile}, ${kept(config)})`,
-    ...(upstreamPolicy(config).loopback ? ["  tools          may be on this machine, too (ALLOW_UPSTREAM)"] : []),
+    ...(upstreamPolicy(config).loopback ? ["  tools          can be on this machine (ALLOW_UPSTREAM)"] : []),
     `  documentation  ${url}/docs`,
     `  contract       ${url}/api/openapi.json`,
-    `  try            curl ${url}/api/market/catalog`,
-    `  join           curl ${url}/api/market/register-consumer -H 'content-type: application/json' -d '{"name":"me","email":"me@example.org"}'`
+    `  catalog        curl ${url}/api/market/catalog`,
+    `  register       curl ${url}/api/market/register-consumer -H 'content-type: application/json' -d '{"name":"me","email":"me@example.org"}'`
   ].join("\n")
 }

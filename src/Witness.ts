@@ -1,6 +1,6 @@
 /**
- * `witness --log <url> --vkey <key>`: follows a log, checks that it only grew, signs what it saw. What it saw is kept on
- * disk before it is signed for anybody; a log that broke its word ends the witness, with both notes kept as evidence.
+ * `witness --log <url> --vkey <key>`: follows a log, checks that it only grows, and signs what it saw. The last tree is
+ * stored before its signature is published. An inconsistent log ends the witness, which keeps both notes as evidence.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import type { Redacted } from "effect"
@@ -54,7 +54,7 @@ const witnessOf = (options: Options, seed: Redacted.Redacted) =>
   )
 
 const follow = Effect.fnUntraced(function* (options: Options) {
-  const eye = yield* Witness
+  const witness = yield* Witness
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const { sha256 } = yield* Digest
@@ -71,12 +71,12 @@ const follow = Effect.fnUntraced(function* (options: Options) {
 
   const lookOnce = Effect.gen(function* () {
     const seen = (yield* fs.exists(seenFile)) ? yield* fs.readFileString(seenFile) : undefined
-    const sighting = yield* eye.look(log, seen)
-    // Remembered first: a crash in between forgets a signature, never what must not be contradicted.
+    const sighting = yield* witness.look(log, seen)
+    // Stored first: a crash in between loses a signature, never the tree that the next one must extend.
     if (sighting.note !== seen) yield* keep(seenFile, sighting.note)
     yield* keep(cosignedFile, sighting.cosigned)
     cosigned = sighting.cosigned
-    if (sighting.note !== seen) yield* Console.log(`Seen: ${sighting.size} receipts, nothing taken away.`)
+    if (sighting.note !== seen) yield* Console.log(`Signed a consistent log of ${sighting.size} receipts.`)
   }).pipe(
     Effect.catchTags({
       LogUnreachable: (error) => (options.once ? Effect.fail(error) : Console.error(error.message)),
@@ -88,10 +88,10 @@ const follow = Effect.fnUntraced(function* (options: Options) {
     })
   )
 
-  yield* Console.log(`Witness ${eye.key}`)
+  yield* Console.log(`Witness ${witness.key}`)
   if (options.listen !== undefined) {
     const { host, port } = options.listen
-    const served = yield* serveCheckpoints(host, port, { key: eye.key, checkpoint: () => cosigned })
+    const served = yield* serveCheckpoints(host, port, { key: witness.key, checkpoint: () => cosigned })
     yield* Console.log(`Signed checkpoints at http://${host}:${served.port}/checkpoint`)
   }
   if (options.once) return yield* lookOnce

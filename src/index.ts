@@ -1,6 +1,6 @@
 /**
- * The package's front door: compositions for those who embed the service. Single services and ports are imported by
- * their files, `agent-tool-billing/domain/metering/Metering`, adapters likewise.
+ * The package's main entry: compositions for programs that embed the service. Services, ports and adapters are imported
+ * by their files, such as `agent-tool-billing/domain/metering/Metering`.
  */
 export { type AppConfig, readConfig } from "./config/AppConfig.ts"
 export { core } from "./layers/Core.ts"

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The command line. What goes wrong at a start is one clear sentence on stderr and exit code 1. A command loads what it
- * needs when it is asked for: most of the time of a short one would go into loading the service.
+ * The command line. A failed start prints one sentence on stderr and exits with code 1. Commands load their modules on
+ * demand, because loading the service takes longer than most commands.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Layer } from "effect"
@@ -37,11 +37,11 @@ const onDatabase = Effect.fnUntraced(function* (
       return yield* beginLog(config)
     }
     case "invoices": {
-      const { closeMonth } = yield* Effect.promise(() => import("./BooksCommands.ts"))
+      const { closeMonth } = yield* Effect.promise(() => import("./LedgerCommands.ts"))
       return yield* closeMonth(config, subject, supplement === true)
     }
     case "payouts": {
-      const { workOnPayouts } = yield* Effect.promise(() => import("./BooksCommands.ts"))
+      const { workOnPayouts } = yield* Effect.promise(() => import("./LedgerCommands.ts"))
       return yield* workOnPayouts(config)
     }
     case "forget": {
@@ -66,7 +66,7 @@ const program = Effect.gen(function* () {
     return yield* witness(rest ?? [])
   }
   const dotEnv = existsSync(".env") ? readDotEnv(readFileSync(".env", "utf8")) : {}
-  // The one place where the environment is read: from here on there is only the configuration.
+  // The only place that reads the environment.
   const config = yield* Effect.fromResult(readConfig([flags, process.env, dotEnv]))
   if (command === "config") return yield* Console.log(describeConfig(config))
   if (command !== "serve") {
@@ -78,7 +78,7 @@ const program = Effect.gen(function* () {
   return yield* serve(config)
 }).pipe(
   Effect.tapError((error) => Console.error(sentenceOf(error))),
-  // Such as a database that goes away, or was never there, under a command that reads it.
+  // Such as a database that is not available.
   Effect.tapDefect((defect) => Console.error(sentenceOf(defect instanceof Error ? defect : new Error(String(defect)))))
 )
 

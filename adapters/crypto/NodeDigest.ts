@@ -1,5 +1,5 @@
 /**
- * SHA-256 by Node, in one call and without a stream: about a microsecond for a key.
+ * SHA-256 by Node, in one call without a stream: about a microsecond for a key.
  */
 import { Layer } from "effect"
 import { hash } from "node:crypto"
@@ -15,7 +15,7 @@ export const layer = Layer.succeed(
   })
 )
 
-/** A text of one character a byte comes from Node at half the cost of a Buffer, whose memory is the system's. */
+/** A Latin-1 string costs half of a Buffer, whose memory is allocated by the system. */
 const bytesOf = (latin1: string): Uint8Array => {
   const bytes = new Uint8Array(HASH_BYTES)
   for (let at = 0; at < HASH_BYTES; at++) bytes[at] = latin1.charCodeAt(at)

@@ -1,6 +1,6 @@
 /**
- * Random bytes from Node's cryptographic source, drawn in blocks: a system call per id would cost more than the id.
- * Ids are UUIDs of version 7 (RFC 9562): milliseconds of the Clock, a counter within the millisecond, randomness.
+ * Random bytes from Node's cryptographic source, drawn in blocks, because a system call per id would cost more than the
+ * id. Ids are version 7 UUIDs (RFC 9562): milliseconds of the Clock, a counter within the millisecond, randomness.
  */
 import { Clock, Effect, Layer } from "effect"
 import { randomFillSync } from "node:crypto"
@@ -8,7 +8,7 @@ import { Entropy } from "../../domain/shared/Entropy.ts"
 
 const POOL_BYTES = 4_096
 const COUNTER_MAX = 0xfff
-/** A clock that steps back by less is taken for the last time seen, so ids stay in order; beyond, it is believed. */
+/** If the clock steps back by less, the last time is kept, so ids stay in order; a larger step is followed. */
 const CLOCK_STEP_BACK_MS_MAX = 10_000
 
 export const layer = Layer.sync(Entropy, () => {
@@ -22,7 +22,7 @@ export const layer = Layer.sync(Entropy, () => {
   const tick = (nowMs: number): void => {
     if (nowMs > lastMs || lastMs - nowMs > CLOCK_STEP_BACK_MS_MAX) {
       lastMs = nowMs
-      // Half of the room is left for the ids that follow within the same millisecond.
+      // Half of the room is left for further ids of the same millisecond.
       counter = Number.parseInt(takeDigits(4), 16) & (COUNTER_MAX >> 1)
     } else if (counter < COUNTER_MAX) {
       counter++
@@ -32,7 +32,7 @@ export const layer = Layer.sync(Entropy, () => {
     }
   }
 
-  /** Ids of one millisecond share it. */
+  /** Shared by the ids of one millisecond. */
   const writtenTime = (): string => {
     if (writtenMs !== lastMs) {
       writtenMs = lastMs
@@ -47,17 +47,17 @@ export const layer = Layer.sync(Entropy, () => {
       tick(Math.max(0, Math.floor(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe())))
       const digits = takeDigits(16)
       const tail = VARIANT[Number.parseInt(digits[0]!, 16) & 3]! + digits.slice(1)
-      // The fixed digit in front of the counter is the version's.
+      // The fixed digit in front of the counter is the version.
       return Effect.succeed(`${writtenTime()}-${(0x7000 | counter).toString(16)}-${tail.slice(0, 4)}-${tail.slice(4)}`)
     }),
     hex: (byteCount) => Effect.sync(() => take(byteCount).toString("hex"))
   })
 })
 
-/** The first digit of a variant that RFC 9562 knows: two bits fixed, two random. */
+/** The first digit of the RFC 9562 variant: two bits fixed, two random. */
 const VARIANT = ["8", "9", "a", "b"] as const
 
-/** Random digits for ids, written out a block at a time: ids are no secrets, and slices of a text cost least. */
+/** Random digits for ids, one block at a time: ids are not secret, and slices of a string are cheapest. */
 const digitPool = (): ((count: number) => string) => {
   let digits = ""
   let used = 0
@@ -71,7 +71,7 @@ const digitPool = (): ((count: number) => string) => {
   }
 }
 
-/** Each byte is handed out once and wiped from the pool: what it hands out become secrets. */
+/** Each byte is used once and removed from the pool, because it may become a secret. */
 const randomPool = (): ((byteCount: number) => Buffer) => {
   const pool = Buffer.allocUnsafeSlow(POOL_BYTES)
   let used = POOL_BYTES

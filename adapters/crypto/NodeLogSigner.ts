@@ -5,9 +5,9 @@ import { Layer, Redacted } from "effect"
 import { createPrivateKey, createPublicKey, sign, verify } from "node:crypto"
 import { LogSigner } from "../../domain/log/LogSigner.ts"
 
-/** What stands before the seed in a key file (PKCS #8, DER). */
+/** Prefix of the seed in a key file (PKCS #8, DER). */
 const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex")
-/** What stands before a public key in one (SPKI, DER). */
+/** Prefix of a public key (SPKI, DER). */
 const SPKI_PREFIX = Buffer.from("302a300506032b6570032100", "hex")
 const PUBLIC_KEY_BYTES = 32
 

@@ -1,7 +1,7 @@
 /**
- * HMAC-SHA256 (RFC 2104) over a ring of secrets, from one-shot hashes: the pads of each secret are laid down once in
- * buffers that every receipt reuses, and no Hmac object is made per receipt, which costs several times as much as the
- * hashing. Reuse is sound because nothing here waits.
+ * HMAC-SHA256 (RFC 2104) with several secrets, from one-shot hashes: the pads of each secret are computed once, in
+ * buffers that every receipt reuses. An Hmac object per receipt would cost several times the hashing. Reuse is safe
+ * because nothing here is asynchronous.
  */
 import { type Array as Arr, Layer, Redacted } from "effect"
 import { hash, timingSafeEqual } from "node:crypto"
@@ -10,13 +10,13 @@ import { ReceiptSigner } from "../../domain/receipts/ReceiptSigner.ts"
 const BLOCK_BYTES = 64
 const DIGEST_BYTES = 32
 const SIGNATURE = /^[0-9a-f]{64}$/u
-/** Canonical texts are shorter; what is longer gets a buffer of its own. */
+/** Canonical texts are shorter; a longer one gets its own buffer. */
 const TEXT_BYTES = 1_024
 
 interface Pads {
-  /** The inner pad, and room for a text behind it. */
+  /** The inner pad, and room for a text. */
   readonly inner: Buffer
-  /** The outer pad, and room for a digest behind it. */
+  /** The outer pad, and room for a digest. */
   readonly outer: Buffer
 }
 

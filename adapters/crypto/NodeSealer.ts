@@ -1,6 +1,6 @@
 /**
- * AES-256-GCM with a key derived from each secret of a ring by HKDF: the first one seals, all of them open.
- * Sealed text is `v1.<key id>.<base64url of nonce, ciphertext and tag>`.
+ * AES-256-GCM with a key derived from each secret by HKDF: the first one encrypts, all of them decrypt. Format:
+ * `v1.<key id>.<base64url of nonce, ciphertext and tag>`.
  */
 import { type Array as Arr, Layer, Option, Redacted } from "effect"
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject, randomBytes } from "node:crypto"

@@ -1,6 +1,6 @@
 /**
- * What providers publish: TXT records by the resolver that is configured, files by a fetch that is guarded. Everything is
- * bounded, and whatever is not a plain "there is none" is no answer.
+ * Reads published proofs: TXT records with the configured resolver, files with a guarded fetch. Everything is bounded,
+ * and only an explicit "not found" counts as a missing proof.
  */
 import { Effect, Layer } from "effect"
 import { Resolver } from "node:dns/promises"
@@ -13,16 +13,16 @@ export interface Fetched {
 }
 
 export interface ProofOptions {
-  /** Through the guard against addresses that are nobody's business. */
+  /** Guarded against internal addresses. */
   readonly fetch: (request: {
     readonly url: string
     readonly timeoutMs: number
     readonly bodyBytesMax: number
     readonly redirectsMax: number
   }) => Effect.Effect<Fetched, { readonly message: string }>
-  /** `address:port`; the machine's own resolvers, if there are none. */
+  /** `address:port`; the system's resolvers if empty. */
   readonly dnsServers: ReadonlyArray<string>
-  /** Where a domain is asked for its well-known file; for tests that have no certificate. */
+  /** Base URL of the well-known file, for tests without a certificate. */
   readonly originOf?: (domain: string) => string
 }
 
@@ -45,7 +45,7 @@ export const layer = ({ dnsServers, fetch, originOf = (domain) => `https://${dom
         Effect.catch((code) => (NONE.has(code) ? Effect.succeed([]) : Effect.fail(unreadable(code)))),
         Effect.timeoutOrElse({
           duration: TIMEOUT_MS,
-          orElse: () => Effect.fail(unreadable("the name server did not answer in time"))
+          orElse: () => Effect.fail(unreadable("the name server did not respond in time"))
         }),
         Effect.ensuring(Effect.sync(() => resolver.cancel()))
       )
@@ -57,7 +57,7 @@ export const layer = ({ dnsServers, fetch, originOf = (domain) => `https://${dom
         Effect.mapError((error) => unreadable(error.message))
       )
       if (answer.status === 404 || answer.status === 410) return undefined
-      if (answer.status !== 200) return yield* unreadable(`it was answered with ${answer.status}`)
+      if (answer.status !== 200) return yield* unreadable(`the response was ${answer.status}`)
       return new TextDecoder().decode(answer.body)
     })
 

@@ -1,5 +1,5 @@
 /**
- * The last signed tree of the log in a file, which outlives the process and is no part of the database.
+ * Stores the last signed tree of the log in a file, outside of the process and the database.
  */
 import { Effect, FileSystem, Layer, Path, Schema } from "effect"
 import { SignedTreeFile, treeOf } from "../../domain/log/SignedTrees.ts"
@@ -25,10 +25,10 @@ export const layer = (file: string) =>
       const isThere = yield* Effect.mapError(fs.exists(file), refuse)
       const first = isThere ? yield* Effect.mapError(fs.readFileString(file), refuse) : undefined
       if (first !== undefined && treeOf(first) === undefined) {
-        return yield* new LogStateUnusable({ file, problem: "it holds no signed checkpoint" })
+        return yield* new LogStateUnusable({ file, problem: "it contains no signed checkpoint" })
       }
 
-      /** Written aside and moved: a crash leaves the old note or the new one. */
+      /** Written to a new file and renamed, so that a crash leaves the old note or the new one. */
       const write = (note: string) =>
         Effect.scoped(
           Effect.gen(function* () {
@@ -38,8 +38,8 @@ export const layer = (file: string) =>
             yield* fs.rename(`${file}.new`, file)
           })
         ).pipe(
-          // The process still remembers it, and the log must go on while the disk is full.
-          Effect.catch((error) => Effect.logWarning(`The last signed tree could not be kept in ${file}`, error))
+          // The process still remembers it, and the log must continue while the disk is full.
+          Effect.catch((error) => Effect.logWarning(`The last signed tree could not be stored in ${file}`, error))
         )
 
       return { read: Effect.succeed(first), write }

@@ -1,7 +1,7 @@
 /**
- * JSON Schema by Ajv, for schemas and values from strangers. A check whose cost is known to be small runs as it is. Any
- * other one counts toward the budgets of its provider and of the process; one that may be long is watched and ended when
- * its time is up, and a schema that runs out of time again and again is not tried any more for a while.
+ * JSON Schema by Ajv, for untrusted schemas and values. A check with a small known cost runs directly. Any other counts
+ * toward the budgets of its provider and of the process; one that may be long runs under a watchdog, and a schema that
+ * keeps running out of time is not tried for a while.
  */
 import { Clock, Effect, Layer } from "effect"
 import { hash } from "node:crypto"
@@ -21,10 +21,10 @@ import { stepsOfCheck } from "./SchemaCost.ts"
 import { schemaProblem } from "./SchemaText.ts"
 import { isStackOverflow, runWatched } from "./Watchdog.ts"
 
-/** Of memory, about, for all compiled schemas together. */
+/** Approximate memory of all compiled schemas together. */
 export const COMPILED_BYTES_MAX = 128 * 1024 * 1024
 const COMPILE_MS_MAX = 2_000
-/** Steps of a few nanoseconds: what takes fewer is not counted, what takes more is watched. */
+/** Steps of a few nanoseconds. Checks below this are not counted, checks above are watched. */
 const UNCOUNTED_STEPS_MAX = 20_000
 const UNWATCHED_STEPS_MAX = 1_000_000
 const CHECK_MS_MAX = 100
@@ -43,7 +43,7 @@ export const layer = Layer.effect(
     const clock = yield* Clock.Clock
     const budgets = schemaBudgets()
     const cache = ownedCache<Kept>(COMPILED_BYTES_MAX)
-    // The same object comes again with every call of its tool: then its text need not be made.
+    // Every call of a tool brings the same object, whose text is then not needed again.
     const known = new WeakMap<JsonSchemaObject, Held<Kept>>()
 
     const refused = (
@@ -55,7 +55,7 @@ export const layer = Layer.effect(
       return why === undefined ? Effect.void : Effect.fail(new SchemaBudgetSpent(why))
     }
 
-    /** By the processor: on a busy machine a thread waits, which is nobody's work. */
+    /** CPU time: waiting of a thread on a busy machine does not count. */
     const spending = <A>(providerId: ProviderId, work: SchemaWork, task: () => A): A => {
       const before = process.threadCpuUsage()
       try {
@@ -82,7 +82,7 @@ export const layer = Layer.effect(
           ),
         catch: (cause) => new InvalidJsonSchema({ problem: compileProblem(cause) })
       })
-      // Others first: one request may bring many schemas.
+      // Yields first: one request may bring many schemas.
       yield* nextTurn
       if (made._tag === "OutOfTime") return yield* new InvalidJsonSchema({ problem: "it takes too long to compile" })
       if (typeof made.value === "string") return yield* new InvalidJsonSchema({ problem: made.value })
@@ -99,13 +99,13 @@ export const layer = Layer.effect(
       const { compiled } = kept
       const steps = stepsOfCheck(compiled.cost, value, UNWATCHED_STEPS_MAX)
       if (steps <= UNCOUNTED_STEPS_MAX) return Effect.succeed(compiled.violations(value))
-      // Where others have spent the time of the process, a short check still runs: refusing it costs money that is not theirs.
+      // If others have spent the budget of the process, a short check still runs.
       return Effect.map(refused(providerId, of, steps <= UNWATCHED_STEPS_MAX ? "own" : "all"), () => {
         const nowMs = clock.currentTimeMillisUnsafe()
         if (steps <= UNWATCHED_STEPS_MAX) return spending(providerId, of, () => compiled.violations(value))
         const before = kept.outOfTime
         const found = spending(providerId, of, () => watched(kept, value, nowMs))
-        // Whatever the processor was given to: everybody waited for so long.
+        // Elapsed time: the event loop was blocked for so long.
         if (kept.outOfTime > before) budgets.spend(providerId, of, CHECK_MS_MAX, nowMs)
         return found
       })
@@ -146,7 +146,7 @@ const watched = (kept: Kept, value: unknown, nowMs: number): ReadonlyArray<Schem
   return tooCostly
 }
 
-/** A value nested too deeply for a schema that contains itself ends in an overflow of the stack: as good as no answer. */
+/** A value nested too deeply for a recursive schema overflows the stack, which counts as no result. */
 const runOrOverflow = <A>(task: () => A) => {
   try {
     return runWatched(task, CHECK_MS_MAX)

@@ -1,5 +1,5 @@
 /**
- * A schema made into a function by Ajv, and the bound on what a check by it can cost.
+ * A schema compiled to a function by Ajv, and an upper bound for the cost of a check.
  */
 import { Ajv, type AnySchema, type ErrorObject, type Options } from "ajv"
 import { Ajv2020 } from "ajv/dist/2020.js"
@@ -14,18 +14,18 @@ import { isStackOverflow } from "./Watchdog.ts"
 const VIOLATIONS_MAX = 100
 const PROBLEM_CHARS_MAX = 500
 
-/** Measured: what a compiled schema takes for each character of its text, beside what each takes at least. */
+/** Measured memory of a compiled schema per character, in addition to a minimum. */
 const BYTES_PER_CHAR = 32
 const BYTES_MIN = 16_384
 
 export interface CompiledSchema {
   readonly cost: SchemaCost
-  /** Of memory, about. */
+  /** Approximate memory. */
   readonly bytes: number
   violations(value: unknown): ReadonlyArray<SchemaViolation>
 }
 
-/** `format` only describes, as draft 2020-12 has it; unknown keywords are ignored; only own properties count. */
+/** `format` is only an annotation, as in draft 2020-12; unknown keywords are ignored; only own properties count. */
 const OPTIONS: Options = {
   strict: false,
   validateFormats: false,
@@ -35,14 +35,14 @@ const OPTIONS: Options = {
   logger: false
 }
 
-/** Takes several times as long as compiling itself. */
+/** Takes several times as long as compiling. */
 const UNOPTIMIZED = { optimize: false } as const
 
 const DRAFTS: Readonly<Record<Draft, new (options: Options) => Ajv | Ajv2020>> = { "2020-12": Ajv2020, "draft-07": Ajv }
 
 const RULES: Partial<Record<Draft, Ajv | Ajv2020>> = {}
 
-/** Does it fit the rules of its draft? Undefined if so. */
+/** Whether the schema follows the rules of its draft. Undefined if it does. */
 export const draftProblem = (schema: JsonSchemaObject): string | undefined => {
   const draft = draftOf(schema)!
   const ajv = (RULES[draft] ??= new DRAFTS[draft]({ ...OPTIONS, allErrors: false, code: UNOPTIMIZED }))
@@ -51,8 +51,8 @@ export const draftProblem = (schema: JsonSchemaObject): string | undefined => {
 }
 
 /**
- * Throws where Ajv cannot make sense of it. In an Ajv of its own, which knows nothing else: what the schema refers to must
- * stand in it, two strangers' schemas cannot meet, and all of it is forgotten together.
+ * Throws if Ajv cannot compile it. Each schema has its own Ajv: references must stay inside the schema, two schemas
+ * cannot collide, and all of it is released together.
  */
 export const compile = (schema: JsonSchemaObject, textLength: number): CompiledSchema => {
   const engines = new Map<string, PatternEngine>()
@@ -65,7 +65,7 @@ export const compile = (schema: JsonSchemaObject, textLength: number): CompiledS
   }
   const regExp = Object.assign(
     (pattern: string) => ({ test: engine(pattern).test, toString: () => `/${pattern}/u` }),
-    // Only for schemas that are written to a file as code, which these are not.
+    // Only for schemas that are written to a file as code.
     { code: "" }
   )
   const ajv = new DRAFTS[draftOf(schema)!]({
@@ -83,11 +83,11 @@ export const compile = (schema: JsonSchemaObject, textLength: number): CompiledS
   }
 }
 
-/** What Ajv says of a schema that it cannot compile, for the person who wrote it. */
+/** Ajv's message about a schema that it cannot compile, for its author. */
 export const compileProblem = (cause: unknown): string => {
-  if (isStackOverflow(cause)) return "it refers to itself without end"
+  if (isStackOverflow(cause)) return "it refers to itself endlessly"
   if (cause instanceof Error && "missingRef" in cause && typeof cause.missingRef === "string") {
-    return `${shortened(cause.missingRef)} is not inside the schema, and references to the outside are not followed`
+    return `${shortened(cause.missingRef)} is not inside the schema, and external references are not supported`
   }
   return cause instanceof Error ? shortened(cause.message) : "it cannot be compiled"
 }
@@ -97,9 +97,9 @@ const toViolation = ({ instancePath, message, params }: ErrorObject): SchemaViol
     .split("/")
     .slice(1)
     .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"))
-  // The field at fault is the one that is missing or too much, not the object around it.
+  // Report the field that is missing or unexpected, not the object around it.
   const field: unknown = params["missingProperty"] ?? params["additionalProperty"] ?? params["unevaluatedProperty"]
-  return { path: typeof field === "string" ? [...path, field] : path, message: message ?? "does not fit the schema" }
+  return { path: typeof field === "string" ? [...path, field] : path, message: message ?? "does not match the schema" }
 }
 
 const shortened = (text: string): string =>

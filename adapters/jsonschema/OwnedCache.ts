@@ -1,9 +1,9 @@
 /**
- * Keeps what was used last, bounded by weight over all owners. Whoever keeps the most makes room for others: an owner that
- * brings ever more pushes out its own things, and never those of an owner that keeps less.
+ * Least recently used cache, bounded by weight over all owners. The owner with the highest weight loses entries first,
+ * so an owner that adds many entries evicts its own.
  */
 export interface Held<A> {
-  /** Undefined once it was dropped to make room. */
+  /** Undefined after it was evicted. */
   value: A | undefined
   readonly weight: number
   lastUse: number
@@ -12,7 +12,7 @@ export interface Held<A> {
 export interface OwnedCache<A> {
   get(owner: string, key: string): Held<A> | undefined
   set(owner: string, key: string, value: A, weight: number): Held<A>
-  /** For who holds it already. */
+  /** For a caller that holds it already. */
   use(held: Held<A>): void
   weight(): number
 }
@@ -47,7 +47,7 @@ export const ownedCache = <A>(weightMax: number): OwnedCache<A> => {
     remove(owner, owned, oldest![0])
   }
 
-  /** The newest stays, whatever it weighs. */
+  /** The newest entry stays, whatever its weight. */
   const isOver = (newest: number): boolean => total > weightMax && total > newest
 
   return {

@@ -1,21 +1,21 @@
 /**
- * How many steps a backtracking engine can need at most for a regular expression: a bound that follows from its shape.
- * Infinite where the shape alone allows no useful bound: repeated groups that can match in several ways, references
- * back, looks behind, and whatever is very long.
+ * Upper bound for the steps of a backtracking engine on a regular expression, from its shape. Infinite if the shape
+ * allows no useful bound: repeated groups that can match in several ways, backreferences, lookbehinds, and very long
+ * patterns.
  */
 const PATTERN_CHARS_MAX = 1_000
 
 export interface PatternCost {
-  /** Places of the pattern with fixed repetitions written out, times the ways to choose between alternatives. */
+  /** Positions of the pattern with fixed repetitions expanded, times the ways to choose between alternatives. */
   readonly factor: number
-  /** How many parts can each stretch over any length of the text. */
+  /** How many parts can each match any length of the text. */
   readonly degree: number
 }
 
-/** For a text of so many characters. */
+/** For a text of this length. */
 export const stepsOf = ({ degree, factor }: PatternCost, chars: number): number => factor * (chars + 1) ** degree
 
-/** What is known of a group while it is read. */
+/** State of a group while it is parsed. */
 interface Group {
   /** Something inside can match in more than one way. */
   ambiguous: boolean
@@ -25,7 +25,7 @@ interface Group {
 const QUANTIFIER = /(?:[*+?]|\{(\d+)(,(\d*))?\})\??/uy
 const UNBOUNDED: PatternCost = { factor: Infinity, degree: 0 }
 
-/** Of a pattern that is a regular expression: that is not checked here. */
+/** Expects a valid regular expression. */
 export const costOf = (pattern: string): PatternCost => {
   if (pattern.length > PATTERN_CHARS_MAX) return UNBOUNDED
   const groups: Array<Group> = [{ ambiguous: false, alternatives: 1 }]

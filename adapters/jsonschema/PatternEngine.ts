@@ -1,7 +1,7 @@
 /**
- * Which engine runs a pattern. V8's own is the fastest and stays where a pattern's shape bounds its work by the length of
- * the text; any other pattern runs on RE2, whose work is so bounded for every pattern. What RE2 cannot express is left to
- * V8, at a cost that sends its checks under the watchdog.
+ * Chooses the engine of a pattern. V8's engine is the fastest and is used if the pattern's shape bounds its work by the
+ * length of the text. Any other pattern runs on RE2, whose work is bounded for every pattern. Patterns that RE2 cannot
+ * express stay on V8, with a cost that puts their checks under the watchdog.
  */
 import { RE2Set } from "re2js"
 import { costOf, type PatternCost } from "./PatternCost.ts"
@@ -13,12 +13,12 @@ export interface PatternEngine {
   test(text: string): boolean
 }
 
-/** Of the states that an engine of RE2 remembers; without more of them it goes on without remembering. */
+/** Memory for cached states of RE2; without cached states it continues more slowly. */
 export const LINEAR_ENGINE_BYTES = 16_384
-/** One character costs RE2 so many of V8's steps for each place of the pattern. */
+/** Cost of RE2 per character and position of the pattern, in V8 steps. */
 const LINEAR_STEPS_PER_PLACE = 20
 
-/** Throws what `RegExp` throws for what is no regular expression. */
+/** Throws like `RegExp` for an invalid regular expression. */
 export const engineOf = (pattern: string): PatternEngine => {
   const native = new RegExp(pattern, "u")
   const cost = costOf(pattern)

@@ -1,10 +1,10 @@
 /**
- * A pattern of JSON Schema (an ECMA-262 regular expression with the `u` flag) in the syntax of RE2, with the same meaning.
- * What RE2 cannot express, such as lookarounds and backreferences, has no translation.
+ * Translates a pattern of JSON Schema (an ECMA-262 regular expression with the `u` flag) to RE2 with the same meaning.
+ * Lookarounds and backreferences have no translation.
  */
 const REPEAT_MAX = 1_000
 
-/** ECMA-262's `\s`, which is more than RE2's. */
+/** ECMA-262's `\s`, which includes more than RE2's. */
 const SPACE = String.raw`\t-\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`
 const NOT_SPACE = String.raw`\x{0}-\x{8}\x{e}-\x{1f}!-\x{9f}\x{a1}-\x{167f}\x{1681}-\x{1fff}\x{200b}-\x{2027}\x{202a}-\x{202e}\x{2030}-\x{205e}\x{2060}-\x{2fff}\x{3001}-\x{fefe}\x{ff00}-\x{10ffff}`
 const NOT_LINE_END = String.raw`[^\n\r\x{2028}\x{2029}]`
@@ -16,11 +16,11 @@ const PROPERTY = /\\([pP])\{(?:(?:gc|General_Category)=)?([A-Z][a-z]?)\}/uy
 
 interface Piece {
   readonly text: string
-  /** Behind it. */
+  /** The position after it. */
   readonly next: number
 }
 
-/** Undefined: not expressible. Only for what `RegExp` took with the `u` flag. */
+/** Undefined if it cannot be expressed. Expects a pattern that `RegExp` accepts with the `u` flag. */
 export const re2Syntax = (pattern: string): string | undefined => {
   if (!pattern.isWellFormed()) return undefined
   let text = ""
@@ -84,7 +84,7 @@ const classAt = (pattern: string, start: number): Piece | undefined => {
   return { text, next: at + 1 }
 }
 
-/** `[` would begin a POSIX class in RE2, and `^` negate. */
+/** In RE2 `[` would start a POSIX class, and `^` negate. */
 const literalInClass = (pattern: string, at: number): Piece => {
   const char = pattern[at]!
   return { text: char === "[" || char === "^" || char === "&" || char === "~" ? `\\${char}` : char, next: at + 1 }
@@ -123,7 +123,7 @@ const codePointAt = (pattern: string, at: number): Piece | undefined => {
 const codePoint = (code: number, next: number): Piece | undefined =>
   code >= 0xd800 && code <= 0xdfff ? undefined : { text: `\\x{${code.toString(16)}}`, next }
 
-/** General categories by their short names, which both know. */
+/** Short names of general categories, which both engines know. */
 const propertyAt = (pattern: string, at: number): Piece | undefined => {
   PROPERTY.lastIndex = at
   const found = PROPERTY.exec(pattern)

@@ -1,6 +1,6 @@
 /**
- * The processor time that schemas may take, per provider and of the process. A provider's compiling, its checks of inputs
- * and its checks of outputs have budgets of their own: consumers cause the second, and must not spend the others with it.
+ * Budgets of CPU time for schemas, per provider and for the process. A provider has separate budgets for compiling, for
+ * checks of inputs and for checks of outputs: consumers cause checks of inputs, which must not spend the others.
  */
 import type { SchemaBudgetSpent } from "../../domain/catalog/JsonSchemas.ts"
 import { type WorkBounds, workBudget, type WorkBudget } from "./WorkBudget.ts"
@@ -19,11 +19,11 @@ const OF_PROCESS: Readonly<Record<SchemaWork, WorkBounds>> = {
   output: { burstMs: 2_000, share: 0.4 }
 }
 
-/** Those of them that have spent nothing are forgotten first. */
+/** Providers that have spent nothing are removed first. */
 const PROVIDERS_MAX = 2_000
 
 export interface SchemaBudgets {
-  /** Undefined if the work may be done now. `own`: whatever others have spent. */
+  /** Undefined if the work may be done now. `own`: ignores what others have spent. */
   refusal(
     owner: string,
     work: SchemaWork,
@@ -53,7 +53,7 @@ export const schemaBudgets = (): SchemaBudgets => {
     spend: (owner, work, durationMs, nowMs) => {
       const key = `${work} ${owner}`
       const own = providers.get(key) ?? workBudget(PER_PROVIDER[work])
-      // From now on time gives back.
+      // Refilled over time from now on.
       own.waitMs(nowMs)
       process[work].waitMs(nowMs)
       own.spend(durationMs)

@@ -1,13 +1,13 @@
 /**
- * How much work a check can be at most, from the sizes of the schema and of the value: every part of the schema, with
- * its references written out, looks at every part of the value at most once.
+ * Upper bound for the work of a check, from the sizes of schema and value: every part of the schema, with its
+ * references expanded, checks every part of the value at most once.
  */
 import { costOf, type PatternCost, stepsOf } from "./PatternCost.ts"
 
 export interface SchemaCost {
-  /** Parts of the schema, references written out; infinite where it refers to itself. */
+  /** Parts of the schema, references expanded; infinite if it is recursive. */
   readonly parts: number
-  /** Times that a pattern can be asked of one text. */
+  /** How often a pattern can be checked for one text. */
   readonly patterns: number
   /** The most expensive of them. */
   readonly pattern: PatternCost
@@ -18,7 +18,7 @@ export interface SchemaCost {
 const NOTHING: SchemaCost = { parts: 0, patterns: 0, pattern: { factor: 0, degree: 0 }, comparesItems: false }
 const UNBOUNDED: SchemaCost = { ...NOTHING, parts: Infinity }
 
-/** `patternCost` where a pattern runs on another engine than V8's. */
+/** `patternCost` if a pattern runs on another engine than V8's. */
 export const costOfSchema = (root: unknown, patternCost: (pattern: string) => PatternCost = costOf): SchemaCost => {
   const costOfPattern = (pattern: string): SchemaCost => ({ ...NOTHING, patterns: 1, pattern: patternCost(pattern) })
   const known = new Map<unknown, SchemaCost>()
@@ -26,7 +26,7 @@ export const costOfSchema = (root: unknown, patternCost: (pattern: string) => Pa
     if (typeof part !== "object" || part === null) return { ...NOTHING, parts: 1 }
     const before = known.get(part)
     if (before !== undefined) return before
-    // Met again before it is done: a schema that contains itself.
+    // Reached again before it is done: the schema is recursive.
     known.set(part, UNBOUNDED)
     let cost: SchemaCost = { ...NOTHING, parts: 1 }
     for (const [key, value] of Object.entries(part)) cost = add(add(cost, costOfKeyword(key, value)), visit(value))
@@ -48,7 +48,7 @@ export const costOfSchema = (root: unknown, patternCost: (pattern: string) => Pa
   return visit(root)
 }
 
-/** Elementary steps to check a value against a schema, at most. Stops looking at the value once `limit` is passed. */
+/** Upper bound of elementary steps to check a value against a schema. Stops once `limit` is passed. */
 export const stepsOfCheck = (cost: SchemaCost, value: unknown, limit: number): number => {
   let weight = 1
   let texts = 0
@@ -87,7 +87,7 @@ const add = (a: SchemaCost, b: SchemaCost): SchemaCost => ({
   comparesItems: a.comparesItems || b.comparesItems
 })
 
-/** Of `#` and `#/a/b`. Undefined for names, and for what is not there. */
+/** Resolves `#` and `#/a/b`. Undefined for names, and for missing targets. */
 const targetOf = (root: unknown, reference: string): unknown => {
   if (reference !== "#" && !reference.startsWith("#/")) return undefined
   let target: unknown = root

@@ -1,10 +1,10 @@
 /**
- * What can be said of a schema before it is compiled: which draft it is written in, how large and how deep it is.
+ * Checks of a schema before it is compiled: its draft, size and depth.
  */
 import { JSON_SCHEMA_BYTES_MAX, JSON_SCHEMA_DEPTH_MAX } from "../../domain/catalog/JsonSchemas.ts"
 import type { JsonSchemaObject } from "../../domain/catalog/Tool.ts"
 
-/** Values of JSON in a schema: what it costs to compile depends on them more than on bytes. */
+/** JSON values in a schema: they determine the cost of compiling more than bytes do. */
 export const JSON_SCHEMA_PARTS_MAX = 4_000
 
 export type Draft = "2020-12" | "draft-07"
@@ -21,20 +21,19 @@ export const draftOf = ({ $schema }: JsonSchemaObject): Draft | undefined => {
   return DRAFTS.get($schema.replace(/^https?:\/\//u, "").replace(/#$/u, ""))
 }
 
-/** Undefined if nothing is wrong with it so far. */
+/** Undefined if nothing is wrong so far. */
 export const schemaProblem = (schema: JsonSchemaObject): string | undefined => {
   const { levels, parts } = sizeOf(schema)
   if (levels > JSON_SCHEMA_DEPTH_MAX) return `it is nested more than ${JSON_SCHEMA_DEPTH_MAX} levels deep`
   if (parts > JSON_SCHEMA_PARTS_MAX) return `it has more than ${JSON_SCHEMA_PARTS_MAX} parts`
   const bytes = Buffer.byteLength(JSON.stringify(schema))
-  if (bytes > JSON_SCHEMA_BYTES_MAX)
-    return `it has ${bytes} bytes of JSON, and at most ${JSON_SCHEMA_BYTES_MAX} are taken`
+  if (bytes > JSON_SCHEMA_BYTES_MAX) return `it has ${bytes} bytes of JSON; the limit is ${JSON_SCHEMA_BYTES_MAX}`
   if (draftOf(schema) === undefined) return "its $schema is neither draft 2020-12 nor draft-07"
-  // Ajv would make a function of it that answers later.
-  return "$async" in schema ? "$async is no keyword of JSON Schema" : undefined
+  // Ajv would compile it to an asynchronous function.
+  return "$async" in schema ? "$async is not a keyword of JSON Schema" : undefined
 }
 
-/** Level by level, and no further than the bounds: the schema may be nested deeper than the stack. */
+/** Level by level within the bounds, because the schema may be nested deeper than the stack. */
 const sizeOf = (schema: JsonSchemaObject): { readonly levels: number; readonly parts: number } => {
   let level: Array<unknown> = [schema]
   let levels = 0

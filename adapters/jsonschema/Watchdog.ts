@@ -1,6 +1,6 @@
 /**
- * Runs a synchronous task and ends it after a time, loops inside regular expressions included: V8 is told to stop from
- * another thread. That thread costs a few tenths of a millisecond, so what is known to be quick goes without.
+ * Runs a synchronous task with a time limit, which also interrupts loops inside regular expressions: another thread
+ * tells V8 to stop. That thread costs a few tenths of a millisecond, so tasks that are known to be fast run without it.
  */
 import { Predicate } from "effect"
 import { createContext, Script } from "node:vm"
@@ -24,7 +24,7 @@ export const runWatched = <A>(task: () => A, timeMsMax: number): Watched<A> => {
   }
 }
 
-/** By their names: an error that was made inside the context is of another `Error` class than ours. */
+/** By name: an error from inside the context has another `Error` class. */
 const isOutOfTime = (cause: unknown): boolean =>
   Predicate.hasProperty(cause, "code") && cause.code === "ERR_SCRIPT_EXECUTION_TIMEOUT"
 

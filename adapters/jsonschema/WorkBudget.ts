@@ -1,6 +1,6 @@
 /**
- * How much processor time a kind of work may take: a burst, then a share of the time. Work on schemas is synchronous, so
- * whoever asks for one large piece after the other would otherwise hold up everybody.
+ * Limits the CPU time of a kind of work: a burst, then a share of the time. Work on schemas is synchronous, so one
+ * large piece after another would block all other requests.
  */
 export interface WorkBudget {
   /** Milliseconds until more work may be done; 0: now. */

@@ -1,5 +1,5 @@
 /**
- * No mail: says so to whoever needs one.
+ * A mailer that is not configured: every mail fails.
  */
 import { Effect, Layer } from "effect"
 import { Mailer, MailNotConfigured } from "../../domain/trust/Mailer.ts"

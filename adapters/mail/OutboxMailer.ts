@@ -1,5 +1,5 @@
 /**
- * Mail for a start on one's own machine: written to a folder instead of sent, and said so in the log.
+ * Mail for development: written to a folder instead of sent, with a log line.
  */
 import { Effect, FileSystem, Layer, Path } from "effect"
 import { Entropy } from "../../domain/shared/Entropy.ts"
@@ -7,7 +7,7 @@ import { Mailer, MailFailed } from "../../domain/trust/Mailer.ts"
 
 const OWNER_ONLY = 0o600
 
-/** In the profile without a folder the text itself goes to the log. */
+/** Without a folder the text goes to the log. */
 export const layer = (
   folder: string | undefined
 ): Layer.Layer<Mailer, never, Entropy | FileSystem.FileSystem | Path.Path> =>

@@ -1,5 +1,5 @@
 /**
- * Mail through an SMTP server, by nodemailer. Bounded in time; what the server says of a refusal is logged, not shown.
+ * Mail over SMTP, by nodemailer. Bounded in time; the server's reason of a failure is logged, not shown to the client.
  */
 import { Effect, Layer, Redacted } from "effect"
 import { createTransport } from "nodemailer"
@@ -38,7 +38,7 @@ export const layer = ({ from, url }: SmtpOptions): Layer.Layer<Mailer> =>
             yield* Effect.tryPromise(() => transport.sendMail({ from, to, subject, text })).pipe(
               Effect.timeout(TIMEOUT_MS * 2),
               Effect.tapError((error) => Effect.logWarning("A mail was not sent", error)),
-              Effect.mapError(() => new MailFailed({ problem: "the mail server did not take it" }))
+              Effect.mapError(() => new MailFailed({ problem: "the mail server did not accept it" }))
             )
           })
         })

@@ -1,6 +1,6 @@
 /**
- * Which addresses an outgoing connection may reach: a pure decision on a resolved address, whatever form it is
- * written in. What the policy does not name is refused.
+ * Which addresses an outgoing connection may reach: a pure decision on a resolved address in any notation. Addresses
+ * that the policy does not name are rejected.
  */
 import { Result, Schema } from "effect"
 import ipaddr from "ipaddr.js"
@@ -10,9 +10,9 @@ export interface EgressPolicy {
   readonly public: boolean
   /** This machine, 127.0.0.0/8 and ::1. */
   readonly loopback: boolean
-  /** Reached whatever kind of address they hold. */
+  /** Allowed for any kind of address. */
   readonly ranges: ReadonlyArray<AddressRange>
-  /** Names that may resolve to loopback and private addresses; `.example` stands for every name below it. */
+  /** Names that may resolve to loopback and private addresses; `.example` includes every name below it. */
   readonly hosts: ReadonlyArray<string>
 }
 
@@ -25,7 +25,7 @@ export class PolicyUnreadable extends Schema.TaggedError<PolicyUnreadable>()("Po
   part: Schema.String
 }) {
   override get message() {
-    return `"${this.part}" is neither public, loopback, a CIDR range nor a host name`
+    return `"${this.part}" is not public, loopback, a CIDR range or a host name`
   }
 }
 
@@ -33,8 +33,8 @@ export const publicOnly: EgressPolicy = { public: true, loopback: false, ranges:
 export const publicAndLoopback: EgressPolicy = { ...publicOnly, loopback: true }
 
 /**
- * `public`, `loopback` (public and loopback), or a list of CIDR ranges and host names parted by commas. A list allows
- * what it names and nothing else, so `public` may stand in it too.
+ * Parses `public`, `loopback` (public and loopback), or a comma-separated list of CIDR ranges and host names. A list
+ * allows only what it names, and may include `public`.
  */
 export const parsePolicy = (text: string): Result.Result<EgressPolicy, PolicyUnreadable> => {
   const parts = text
@@ -55,7 +55,7 @@ export const parsePolicy = (text: string): Result.Result<EgressPolicy, PolicyUnr
   return Result.succeed({ public: parts.includes("public") || loopback, loopback, ranges, hosts })
 }
 
-/** Whether a connection to `hostname` may be made to `address`, one of those that it resolved to. */
+/** Whether a connection to `hostname` may use `address`, one of its resolved addresses. */
 export const mayDial = (policy: EgressPolicy, hostname: string, address: string): boolean => {
   const parsed = parse(address)
   if (parsed === undefined) return false
@@ -72,7 +72,7 @@ export const mayDial = (policy: EgressPolicy, hostname: string, address: string)
 
 type AddressKind = "public" | "loopback" | "private" | "refused"
 
-/** A metadata service on an address that is public in form (Azure). The others are link-local, private or shared. */
+/** Azure's metadata service, on an address that looks public. The others are link-local, private or shared. */
 const metadata = ipaddr.IPv4.parse("168.63.129.16")
 const nat64 = ipaddr.IPv6.parse("64:ff9b::")
 const globalUnicast = ipaddr.IPv6.parse("2000::")
@@ -84,14 +84,14 @@ const kindOf = (address: ipaddr.IPv4 | ipaddr.IPv6): AddressKind => {
   if (address instanceof ipaddr.IPv4) {
     return range === "unicast" && !address.match([metadata, 32]) ? "public" : "refused"
   }
-  // A network with NAT64 reaches the public IPv4 internet this way, and nothing else.
+  // A network with NAT64 reaches the public IPv4 internet this way.
   if (address.match([nat64, 96])) {
     return kindOf(new ipaddr.IPv4(address.toByteArray().slice(12))) === "public" ? "public" : "refused"
   }
   return range === "unicast" && address.match([globalUnicast, 3]) ? "public" : "refused"
 }
 
-/** One form for one address: an IPv4-mapped IPv6 address is the IPv4 address that is really dialled. */
+/** Normalizes an address: an IPv4-mapped IPv6 address is the IPv4 address that is dialed. */
 const parse = (text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined => {
   if (!ipaddr.IPv4.isValidFourPartDecimal(text) && !ipaddr.IPv6.isValid(text)) return undefined
   return ipaddr.process(text)

@@ -1,7 +1,7 @@
 /**
- * The bytes of large answers that the process holds, from their reading to the settlement of their calls: bounded over all
- * providers, and to half of that for one provider or one consumer. Where there is no room for more, the answer is given up
- * whose provider and consumer hold the most together, so that neither of them can keep the others' answers out.
+ * Limits the bytes of large responses in memory, from reading until the settlement of their calls: over all providers,
+ * and to half of that for one provider or one consumer. If there is no room, the response is dropped whose provider and
+ * consumer hold the most together, so that neither can block the responses of others.
  */
 interface Party {
   readonly provider: string
@@ -9,20 +9,20 @@ interface Party {
 }
 
 export interface AnswerReader extends Party {
-  /** Its answer is given up: there is no room for it. */
+  /** The response is dropped: there is no room for it. */
   giveUp(): void
 }
 
-/** Of each answer so much is not counted: most are shorter, and cost nothing here. */
+/** This much of each response is not counted: most are shorter, and cost nothing here. */
 export const UNCOUNTED_BYTES = 65_536
-/** For a settlement that is never heard of again. */
+/** Limit for a settlement that is never reported. */
 const HELD_MS_MAX = 120_000
 
 export class AnswerBytes {
   private readonly bytesMax: number
-  /** Of those that can still be given up. */
+  /** Of responses that can still be dropped. */
   private readonly reading = new Map<AnswerReader, number>()
-  /** By provider and by consumer, with what waits for its settlement. */
+  /** By provider and by consumer, including responses that wait for their settlement. */
   private readonly parties = new Map<string, number>()
   private total = 0
 
@@ -30,7 +30,7 @@ export class AnswerBytes {
     this.bytesMax = bytesMax
   }
 
-  /** Whether there is room for so many more of this answer; others may be given up for it. */
+  /** Whether there is room for so many more bytes of this response; others may be dropped for it. */
   take(reader: AnswerReader, bytes: number): boolean {
     const shareMax = this.bytesMax / 2
     if (this.bytesOfConsumer(reader) + bytes > shareMax) return false
@@ -49,7 +49,7 @@ export class AnswerBytes {
     return true
   }
 
-  /** It holds nothing any more. */
+  /** It holds no bytes. */
   give(reader: AnswerReader): void {
     const bytes = this.reading.get(reader)
     if (bytes === undefined) return
@@ -57,7 +57,10 @@ export class AnswerBytes {
     this.count(reader, -bytes)
   }
 
-  /** The answer is read and waits for its settlement; what is returned gives its bytes back. Undefined if it has none. */
+  /**
+   * The response is read and waits for its settlement; the returned function releases its bytes. Undefined if it has
+   * none.
+   */
   settling(reader: AnswerReader): (() => void) | undefined {
     const bytes = this.reading.get(reader)
     if (bytes === undefined) return undefined
@@ -101,8 +104,8 @@ export class AnswerBytes {
   }
 
   /**
-   * Of the same provider, an answer of a consumer that reads several at once and holds much more than the one who asks. The
-   * only answer of a consumer is never given up for this: each would be ended shortly before its end.
+   * Of the same provider, a response of a consumer that reads several at once and holds much more than the requester.
+   * The only response of a consumer is never dropped for this: each would be dropped shortly before its end.
    */
   private oneOfMany(asking: AnswerReader, bytes: number): AnswerReader | undefined {
     const heldMin = 2 * (this.bytesOfConsumer(asking) + bytes)

@@ -1,7 +1,6 @@
 /**
- * Keeps calls away from an endpoint that fails again and again. Plain state with no fiber of its own: asking and
- * recording cost nanoseconds on the hot path, where effect/persistence's breaker costs microseconds (see
- * test/bench/upstream.ts).
+ * Stops calls to an endpoint that keeps failing. Plain state without a fiber: it costs nanoseconds on the hot path,
+ * where effect/persistence's breaker costs microseconds (see test/bench/upstream.ts).
  */
 export interface CircuitOptions {
   readonly circuitFailures: number
@@ -24,7 +23,7 @@ export class CircuitBreaker {
   waitMs(nowMs: number): number {
     if (this.state === "closed") return 0
     if (nowMs < this.openUntilMs) return this.openUntilMs - nowMs
-    // A probe that is never recorded, because its caller left, holds the circuit for one opening at most.
+    // A probe without a result, because its caller left, blocks the circuit for at most one opening.
     this.state = "probing"
     this.openUntilMs = nowMs + this.options.circuitOpenMs
     return 0
@@ -37,7 +36,7 @@ export class CircuitBreaker {
   }
 
   failed(nowMs: number): void {
-    // Calls that were under way when the circuit opened add nothing to it.
+    // Calls that were in flight when the circuit opened do not count.
     if (this.state === "open") return
     this.failuresInARow++
     if (this.state === "closed" && this.failuresInARow < this.options.circuitFailures) return

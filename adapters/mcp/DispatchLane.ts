@@ -1,6 +1,9 @@
 import type { HttpExchange } from "./HttpExchange.ts"
 
-/** Begins exchanges together, once per turn of the event loop: fewer, fuller turns of undici and of the sockets. */
+/**
+ * Starts exchanges together, once per turn of the event loop, which makes fewer and fuller turns of undici and the
+ * sockets.
+ */
 export const makeLane = (): ((exchange: HttpExchange) => void) => {
   let queue: Array<HttpExchange> = []
   const flush = () => {

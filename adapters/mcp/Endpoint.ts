@@ -1,5 +1,5 @@
 /**
- * One provider's MCP endpoint as this node knows it: its sockets, its circuit, and what was found out about it.
+ * One provider's MCP endpoint on this node: its sockets, its circuit, and its protocol version.
  */
 import { Effect } from "effect"
 import { Pool } from "undici"
@@ -17,7 +17,7 @@ import { appendSignedHeaders, type SignedFor, signedForNobody } from "./Provider
 import { fault, type Reply } from "./Reply.ts"
 import type { ToolHeaders } from "./ToolHeaders.ts"
 
-/** What the endpoints of one service share. */
+/** Shared by the endpoints of one service. */
 export interface EndpointShared {
   readonly options: McpUpstreamOptions
   readonly guard: GuardOptions
@@ -28,14 +28,14 @@ export interface EndpointShared {
 
 export interface Message {
   readonly http?: "GET" | "DELETE"
-  /** The exact headers, before ours are added. */
+  /** The exact headers, before the signature is added. */
   readonly headers: Array<string>
   readonly body: string
   readonly id: number | undefined
   readonly link: Link | undefined
   readonly timeoutMs: number
   readonly subject?: SignedFor
-  /** Hears what the server says of the request meanwhile; its token is the request's id. */
+  /** Receives progress of the request; its token is the request's id. */
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined
 }
 
@@ -46,13 +46,13 @@ export class Endpoint implements ExchangeHost {
   readonly dispatcher: Pool
   readonly circuit: CircuitBreaker
   readonly meta: string
-  /** Found out once, and again where it proves wrong. */
+  /** Determined once, and again if it proves wrong. */
   era: Link["era"] | undefined = undefined
   toolHeaders: ToolHeaders = new Map()
   toolHeadersUntilMs = 0
   /** Requests that hold a socket or wait for one. */
   inFlight = 0
-  /** Requests whose reply somebody waits for. */
+  /** Requests with a caller that waits for the reply. */
   awaited = 0
   lastUsedMs = 0
 
@@ -77,7 +77,7 @@ export class Endpoint implements ExchangeHost {
       connect: guardedConnector(shared.guard),
       allowH2: false,
       maxHeaderSize: shared.options.responseHeaderBytesMax,
-      // The exchange has a deadline of its own.
+      // The exchange has its own deadline.
       headersTimeout: 0,
       bodyTimeout: 0
     })
@@ -87,7 +87,10 @@ export class Endpoint implements ExchangeHost {
     return ++this.lastId
   }
 
-  /** Sends a message and waits for its reply. Interrupted, the exchange ends, and the server is told where it must be. */
+  /**
+   * Sends a message and waits for its reply. If interrupted, the exchange ends, and the server is notified if the
+   * protocol requires it.
+   */
   ask(message: Message): Effect.Effect<Reply> {
     return Effect.callback((resume) => {
       const exchange = this.begin(message, (reply) => {
@@ -105,12 +108,12 @@ export class Endpoint implements ExchangeHost {
     })
   }
 
-  /** Sends a message whose reply nobody waits for. */
+  /** Sends a message without waiting for its reply. */
   tell(message: Message): void {
     this.begin(message, ignore)
   }
 
-  /** Only the legacy era is told; in the modern one the end of the connection says it. */
+  /** Only the legacy era needs a notification; in the modern one the end of the connection is enough. */
   tellCancelled(message: Message, reason: string): void {
     const { id, link, subject } = message
     if (id === undefined || link?.era !== "legacy" || message.http === "DELETE") return
@@ -142,7 +145,7 @@ export class Endpoint implements ExchangeHost {
     this.inFlight--
   }
 
-  /** In the modern era a server asks nothing, and a client answers nothing. */
+  /** In the modern era a server sends no requests. */
   serverAsked(asked: ServerRequest, link: Link | undefined): void {
     if (link?.era !== "legacy") return
     const timeoutMs = this.options.courtesyTimeoutMs
@@ -172,6 +175,6 @@ export class Endpoint implements ExchangeHost {
   }
 }
 
-const overloaded = fault("overloaded", "The provider has more calls under way than it is given at a time")
+const overloaded = fault("overloaded", "The provider has too many calls in flight")
 
 const ignore = () => {}

@@ -1,5 +1,5 @@
 /**
- * The endpoints that this node has called lately, a bounded number of them: each with its sockets and its sessions.
+ * The endpoints that this node has called recently, bounded: each with its sockets and sessions.
  */
 import { Effect, type Scope } from "effect"
 import type { ProviderId } from "../../domain/shared/Ids.ts"
@@ -13,7 +13,7 @@ export interface KnownEndpoint {
 }
 
 export class Endpoints {
-  /** By address, then by provider: two lookups of strings at hand cost less than making one key of them. */
+  /** By address, then by provider: two look-ups cost less than building one key. */
   private readonly known = new Map<string, Map<ProviderId, KnownEndpoint>>()
   private count = 0
   private readonly shared: EndpointShared
@@ -33,14 +33,14 @@ export class Endpoints {
     return known
   }
 
-  /** Ends sessions where servers keep them, within a bounded time, and closes every socket. */
+  /** Ends sessions on servers, within a bounded time, and closes every socket. */
   readonly close: Effect.Effect<void> = Effect.suspend(() => {
     const all = [...this.known.values()].flatMap((providers) => [...providers.values()])
     this.known.clear()
     return Effect.forEach(all, closed, { concurrency: "unbounded", discard: true })
   })
 
-  /** Closes the one that has been idle longest; false where all are in use. */
+  /** Closes the one that has been idle longest; false if all are in use. */
   private makeRoom(): boolean {
     let oldest: { readonly url: string; readonly id: ProviderId; readonly known: KnownEndpoint } | undefined = undefined
     for (const [url, providers] of this.known) {

@@ -1,5 +1,5 @@
 /**
- * What an HTTP exchange with an MCP server is given, and whom it tells.
+ * The input of an HTTP exchange with an MCP server, and its callbacks.
  */
 import type { AnswerBytes } from "./AnswerBytes.ts"
 import type { Dispatcher } from "undici"
@@ -13,11 +13,11 @@ export interface ExchangeRequest {
   /** Name, value, name, value. */
   readonly headers: Array<string>
   readonly body: string
-  /** The request whose answer is awaited; undefined for a message that has none. */
+  /** The request that is awaited; undefined for a message without a response. */
   readonly id: number | undefined
   readonly link: Link | undefined
   readonly timeoutMs: number
-  /** Who is billed for the call; empty for what is nobody's call. */
+  /** The billed consumer; empty for requests that belong to no call. */
   readonly consumer: string
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined
 }
@@ -27,12 +27,12 @@ export interface ExchangeOptions {
   readonly lingerMs: number
 }
 
-/** What an exchange belongs to. */
+/** The owner of an exchange. */
 export interface ExchangeHost {
   readonly dispatcher: Dispatcher
   readonly provider: string
   readonly answerBytes: AnswerBytes
-  /** undici is done with the request: it holds neither a socket nor a place in the queue any more. */
+  /** undici has finished with the request: it holds neither a socket nor a place in the queue. */
   released(): void
   serverAsked(asked: ServerRequest, link: Link | undefined): void
 }

@@ -1,6 +1,6 @@
 /**
- * The connector that outgoing requests share: a name is resolved once per connection, every address it has is held
- * against the policy, and what is dialled is one of those very addresses. There is no second lookup to rebind.
+ * The connector of outgoing requests: a name is resolved once per connection, each of its addresses is checked against
+ * the policy, and one of exactly these addresses is dialed. There is no second look-up, so DNS rebinding does not work.
  */
 import { lookup as systemLookup } from "node:dns"
 import { isIP, type Socket } from "node:net"
@@ -18,12 +18,12 @@ export type Resolve = (
   callback: (error: Error | null, addresses: ReadonlyArray<ResolvedAddress>) => void
 ) => void
 
-/** The address itself stays out of it: what a private name resolves to is nobody's business. */
+/** Without the address: what a private name resolves to is confidential. */
 export class AddressRefused extends Schema.TaggedError<AddressRefused>()("AddressRefused", {
   hostname: Schema.String
 }) {
   override get message() {
-    return `${this.hostname} has an address that may not be called from here`
+    return `${this.hostname} resolves to an address that the service may not call`
   }
 }
 
@@ -61,7 +61,7 @@ export const guardedConnector = (options: GuardOptions): buildConnector.connecto
       })
   })
   return (target, callback) => {
-    // A literal address never reaches the lookup.
+    // A literal address never reaches the look-up.
     if (isIP(target.hostname) !== 0 && !mayDial(options.policy, target.hostname, target.hostname)) {
       return callback(new AddressRefused({ hostname: target.hostname }), null)
     }
@@ -76,7 +76,7 @@ export const guardedConnector = (options: GuardOptions): buildConnector.connecto
   }
 }
 
-/** The same check without a connection, for an address that is given now and called later. */
+/** The same check without a connection, for an address that is registered now and called later. */
 export const checkUrl = (options: GuardOptions) => {
   const resolve = guardedResolve(options.policy, options.resolve)
   return (url: string): Effect.Effect<void, AddressRefused | NameUnresolved> =>
@@ -97,7 +97,7 @@ export const checkUrl = (options: GuardOptions) => {
 
 type Resolved = (error: AddressRefused | NameUnresolved | null, addresses: ReadonlyArray<ResolvedAddress>) => void
 
-/** Lookups of one name that are under way are shared, so that a burst of connections asks once. */
+/** Concurrent look-ups of one name are shared. */
 const guardedResolve = (policy: EgressPolicy, resolve: Resolve = systemResolve) => {
   const waiting = new Map<string, Array<Resolved>>()
   return (hostname: string, callback: Resolved): void => {

@@ -1,6 +1,6 @@
 /**
- * Any other request to an address that a user gave (a well-known file, a repository, a webhook): through the same
- * guard, with a deadline and a number of bytes, and with redirects followed on the same host only.
+ * Any other request to an address from a user (a well-known file, a repository, a webhook): through the same guard,
+ * with a deadline and a size limit, following redirects on the same host only.
  */
 import { Effect, Schema, type Scope } from "effect"
 import { Agent } from "undici"
@@ -18,7 +18,7 @@ export interface GuardedRequest {
 }
 
 export interface GuardedResponse {
-  /** Where the answer came from, after redirects. */
+  /** The URL of the response, after redirects. */
   readonly url: string
   readonly status: number
   readonly headers: Readonly<Record<string, string | Array<string> | undefined>>
@@ -66,8 +66,8 @@ const HEADER_BYTES_MAX = 16 * 1024
 const sentences = {
   not_a_url: "it is not an http or https address",
   connection: "the connection failed",
-  timeout: "it did not answer in time",
-  too_large: "it sent more than is allowed",
+  timeout: "it did not respond in time",
+  too_large: "its response is too large",
   redirected_away: "it redirects elsewhere"
 } as const
 

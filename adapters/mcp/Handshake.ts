@@ -1,6 +1,6 @@
 /**
- * Finds out how to speak to an endpoint. A modern server answers `server/discover`; whoever does not is asked to
- * `initialize`. Both are harmless: no tool runs before the era is known.
+ * Determines the protocol version of an endpoint. A modern server answers `server/discover`; otherwise `initialize` is
+ * tried. Both are harmless: no tool runs before the version is known.
  */
 import { Effect } from "effect"
 import type { Endpoint } from "./Endpoint.ts"
@@ -24,7 +24,7 @@ import { type HeaderParameter, readToolHeaders } from "./ToolHeaders.ts"
 
 export const isLink = (outcome: Link | Reply): outcome is Link => "era" in outcome
 
-/** A link to speak over, or the reply that made it impossible. */
+/** A link, or the reply that prevented it. */
 export const establish = Effect.fnUntraced(function* (
   endpoint: Endpoint,
   nowMs: () => number
@@ -50,7 +50,7 @@ export const establish = Effect.fnUntraced(function* (
   return verdict
 })
 
-/** Reads the tool list for the headers that its tools want. A server that gives none wants none. */
+/** Reads the tool list for the headers that its tools require. A server without a list requires none. */
 export const readTools = Effect.fnUntraced(function* (
   endpoint: Endpoint,
   nowMs: () => number,
@@ -69,7 +69,7 @@ export const readTools = Effect.fnUntraced(function* (
       timeoutMs: leftMs()
     })
     if (reply.kind !== "result") {
-      // What was known before still stands; the question is put again soon.
+      // The known headers stay valid; the list is read again soon.
       endpoint.toolHeadersUntilMs = nowMs() + TOOL_LIST_TTL_MS_MIN
       return
     }
@@ -150,7 +150,7 @@ const initialize = Effect.fnUntraced(function* (
   let reply = yield* offer(LEGACY_VERSIONS[0])
   const older = reply.kind === "rpc_error" ? olderVersionIn(reply.error.data) : undefined
   if (older !== undefined) reply = yield* offer(older)
-  if (reply.kind === "resumable") return fault("connection", "The provider's handshake broke off", reply.bytes)
+  if (reply.kind === "resumable") return fault("connection", "The provider's handshake was interrupted", reply.bytes)
   if (reply.kind !== "result") return reply
   const version = LEGACY_VERSIONS.find((known) => known === reply.result["protocolVersion"])
   if (version === undefined) return incompatible
@@ -163,7 +163,7 @@ const initialize = Effect.fnUntraced(function* (
     ...endpoint.notification(link, "notifications/initialized", undefined),
     timeoutMs: leftMs()
   })
-  // A server that will not hear it may still answer calls.
+  // A server that does not accept it may still answer calls.
   return heard.kind === "timeout" || heard.kind === "connection" || heard.kind === "blocked" ? heard : link
 })
 
@@ -175,4 +175,4 @@ const olderVersionIn = (data: unknown): string | undefined => {
   return LEGACY_VERSIONS.slice(1).find((version) => supported.includes(version))
 }
 
-const incompatible = fault("malformed", "The provider speaks no version of MCP that is known here")
+const incompatible = fault("malformed", "The provider supports no MCP version that this service supports")

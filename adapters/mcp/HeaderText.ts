@@ -1,6 +1,6 @@
 /**
- * Any text as a header value. What plain ASCII cannot carry travels as `=?base64?…?=`, the form that MCP gives to
- * `Mcp-Name` and `Mcp-Param-*`; our own `X-Market-*` headers use it as well.
+ * Any text as a header value. Text that plain ASCII cannot represent is encoded as `=?base64?…?=`, the form of MCP's
+ * `Mcp-Name` and `Mcp-Param-*`; the `X-Market-*` headers use it as well.
  */
 export const headerText = (text: string): string =>
   plain.test(text) && !(text.startsWith(prefix) && text.endsWith(suffix))
@@ -10,5 +10,5 @@ export const headerText = (text: string): string =>
 const prefix = "=?base64?"
 const suffix = "?="
 
-/** Visible ASCII, spaces inside; nothing, too. */
+/** Visible ASCII with inner spaces, or empty. */
 const plain = /^(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?$/u

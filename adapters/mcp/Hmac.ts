@@ -1,6 +1,6 @@
 /**
- * HMAC-SHA256 (RFC 2104) from one-shot hashes, for many short messages under one key: the key's pads are laid down
- * once, and no Hmac object is made per message. Measured at two thirds of createHmac's time.
+ * HMAC-SHA256 (RFC 2104) from one-shot hashes, for many short messages under one key: the key's pads are computed once,
+ * and no Hmac object is created per message. Measured at two thirds of createHmac's time.
  */
 import { hash } from "node:crypto"
 
@@ -20,7 +20,9 @@ export const hmacKey = (secret: Uint8Array): HmacKey => {
   return { inner, outer }
 }
 
-/** The tag of an ASCII text, in hex. The key's buffers are scratch space, which is sound because nothing here waits. */
+/**
+ * The tag of an ASCII text, in hex. The key's buffers are reused, which is safe because nothing here is asynchronous.
+ */
 export const hmacHex = (key: HmacKey, text: string): string => {
   const message =
     text.length <= SHORT_BYTES

@@ -1,8 +1,8 @@
 /**
- * One HTTP request to an MCP server and its reply, on undici's `dispatch`: JSON or an event stream, within a deadline,
- * a number of bytes and no redirects. Ends in exactly one Reply, or in none once it is cancelled.
+ * One HTTP request to an MCP server and its reply, on undici's `dispatch`: JSON or an event stream, with a deadline, a
+ * size limit and no redirects. Ends in exactly one Reply, or in none after a cancellation.
  *
- * What bought speed here: a handler object instead of a promise per request, string bodies, and the dispatches of one
+ * Measured optimizations: a handler object instead of a promise per request, string bodies, and the dispatches of one
  * turn of the event loop sent together.
  */
 import type { IncomingHttpHeaders } from "node:http"
@@ -51,14 +51,14 @@ export class HttpExchange implements Dispatcher.DispatchHandler, AnswerReader {
     this.timer = setTimeout(onDeadline, request.timeoutMs, this)
   }
 
-  /** Begins; called by the lane. */
+  /** Starts the exchange; called by the lane. */
   dispatch(): void {
     if (this.settled) return this.release()
     const { body, headers, method, path } = this.request
     this.host.dispatcher.dispatch({ method, path, headers, body: body === "" ? null : body }, this)
   }
 
-  /** No reply any more. The server sees its connection end, if it saw the request at all. */
+  /** No reply follows. The server sees its connection end, if it saw the request. */
   cancel(): void {
     if (this.settled) return
     this.settled = true
@@ -69,12 +69,12 @@ export class HttpExchange implements Dispatcher.DispatchHandler, AnswerReader {
 
   expire(): void {
     if (this.settled) return this.controller?.abort(stopped)
-    this.settle(fault("timeout", "The provider did not answer in time", this.bytes))
+    this.settle(fault("timeout", "The provider did not respond in time", this.bytes))
     this.controller?.abort(stopped)
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // Thrown, undici drops the request and keeps the socket; aborted, it would close it.
+    // If this throws, undici drops the request and keeps the socket; an abort would close it.
     if (this.settled) throw stopped
     this.controller = controller
     this.sent = true
@@ -85,7 +85,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler, AnswerReader {
     this.status = status
     const encoding = headers["content-encoding"]
     if (encoding !== undefined && encoding !== "identity" && encoding !== "") {
-      return this.stop(fault("malformed", "The provider answered in an encoding that was not asked for"))
+      return this.stop(fault("malformed", "The provider's response has an unrequested encoding"))
     }
     if (Number(headers["content-length"] ?? 0) > this.options.responseBodyBytesMax) return this.stop(this.tooLarge())
     this.retryAfter = headers["retry-after"]
@@ -98,7 +98,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler, AnswerReader {
       else if (isEventStream(type)) {
         this.reading = "events"
         this.events = new ServerSentEvents((event) => this.onEvent(event.event, event.data))
-      } else this.stop(fault("malformed", "The provider answered with something that is not MCP"))
+      } else this.stop(fault("malformed", "The provider's response is not MCP"))
     } else if (status < 400) this.stop(this.statusReply(undefined))
     else if (type !== undefined && isJson(type)) this.reading = "json"
   }
@@ -121,14 +121,14 @@ export class HttpExchange implements Dispatcher.DispatchHandler, AnswerReader {
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.release()
     if (this.settled) return clearTimeout(this.timer)
-    // A refusal counts, even where its explanation breaks off.
+    // An error status counts, even if its body is incomplete.
     if (this.status >= 300) this.settle(this.statusReply(undefined))
     else if (this.reading === "events") this.settle(this.streamEnded())
     else this.settle(faultOf(error, this.status !== 0, this.bytes))
   }
 
   giveUp(): void {
-    this.stop(fault("no_room", "The service has no room for an answer of this size at the moment", this.bytes))
+    this.stop(fault("no_room", "The service has no room for a response of this size at the moment", this.bytes))
   }
 
   private onEvent(event: string, data: string): void {
@@ -167,15 +167,15 @@ export class HttpExchange implements Dispatcher.DispatchHandler, AnswerReader {
         ? { kind: "rpc_error", error, status, bytes }
         : this.statusReply(error)
     }
-    if (messages === undefined) return fault("malformed", "The provider's answer is not readable", bytes)
+    if (messages === undefined) return fault("malformed", "The provider's response is not valid JSON", bytes)
     for (let nth = 0; nth < messages.length; nth++) {
       const answer = answerTo(request.id!, messages[nth]!)
       if (answer !== undefined) return this.answered(answer, text, nth)
     }
-    return fault("malformed", "The provider answered something else than it was asked", bytes)
+    return fault("malformed", "The provider's response belongs to another request", bytes)
   }
 
-  /** The nth object of this text was the answer. */
+  /** The nth object of this text was the response. */
   private answered(answer: RpcAnswer, text: string, nth: number): Reply {
     const { bytes, sessionId, status } = this
     return "result" in answer
@@ -189,8 +189,8 @@ export class HttpExchange implements Dispatcher.DispatchHandler, AnswerReader {
       return { kind: "resumable", lastEventId: events.lastEventId, retryMs: events.retryMs, bytes }
     }
     return this.sawGarbage
-      ? fault("malformed", "The provider's answer is not readable", bytes)
-      : fault("connection", "The provider's answer broke off", bytes)
+      ? fault("malformed", "The provider's response is not valid JSON", bytes)
+      : fault("connection", "The provider's response was interrupted", bytes)
   }
 
   private statusReply(error: RpcError | undefined): Reply {
@@ -200,7 +200,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler, AnswerReader {
 
   private tooLarge(): Reply {
     const limit = this.options.responseBodyBytesMax
-    return fault("too_large", `The provider's answer is larger than ${limit} bytes`, this.bytes)
+    return fault("too_large", `The provider's response is larger than ${limit} bytes`, this.bytes)
   }
 
   private text(): string {
@@ -216,7 +216,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler, AnswerReader {
     this.done(release === undefined ? reply : released(reply, release))
   }
 
-  /** What is not handed on need not be kept until undici lets go of the exchange. */
+  /** Releases what is not needed until undici drops the exchange. */
   private letGo(): void {
     this.host.answerBytes.give(this)
     this.chunks = []
@@ -235,19 +235,19 @@ export class HttpExchange implements Dispatcher.DispatchHandler, AnswerReader {
   }
 }
 
-/** Only a result is held on to; of anything else nothing is left. */
+/** Only a result is kept in memory. */
 const released = (reply: Reply, release: () => void): Reply => {
   if (reply.kind === "result") return { ...reply, release }
   release()
   return reply
 }
 
-/** A server that floods its stream with questions gets this many answers. */
+/** The most requests of a server on one stream that are answered. */
 const SERVER_REQUESTS_MAX = 16
 
 const stopped = new Error("The exchange is over")
 
 const onDeadline = (exchange: HttpExchange) => exchange.expire()
 
-/** An event id that can go back in a header. */
+/** An event id that is a valid header value. */
 const isEventId = (text: string): boolean => /^[\x20-\x7e]{1,1024}$/u.test(text)

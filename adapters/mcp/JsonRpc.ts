@@ -1,6 +1,6 @@
 /**
- * JSON-RPC 2.0 as MCP uses it: what a client sends, and how the answer to a request is told from everything else
- * that a server may put beside it.
+ * JSON-RPC 2.0 as MCP uses it: what a client sends, and how the response to a request is distinguished from other
+ * messages of the server.
  */
 export type JsonObject = Readonly<Record<string, unknown>>
 
@@ -10,10 +10,10 @@ export interface RpcError {
   readonly data?: unknown
 }
 
-/** The answer to one request. */
+/** The response to one request. */
 export type RpcAnswer = { readonly result: JsonObject } | { readonly error: RpcError }
 
-/** What a server asks of its client. */
+/** A request of the server to its client. */
 export interface ServerRequest {
   readonly id: string | number
   readonly method: string
@@ -42,7 +42,7 @@ export const replyBody = (request: ServerRequest): string =>
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The messages in a body or an event: one, or the batch that 2025-03-26 allowed. */
+/** The messages in a body or an event: one, or a batch (2025-03-26). */
 export const messagesOf = (text: string): ReadonlyArray<JsonObject> | undefined => {
   if (isTooDeep(text)) return undefined
   try {
@@ -54,8 +54,8 @@ export const messagesOf = (text: string): ReadonlyArray<JsonObject> | undefined 
 }
 
 /**
- * Deeper than anybody means it: what JSON.parse still reads, JSON.stringify and every walk over it may not survive.
- * Short texts cannot be deep, and texts with few brackets are not looked at closely.
+ * JSON.parse reads deeper values than JSON.stringify and recursive functions can process. Short texts cannot be deep,
+ * and texts with few brackets are not checked in detail.
  */
 const isTooDeep = (text: string): boolean =>
   text.length > 2 * DEPTH_MAX && hasManyBrackets(text) && depthOf(text) > DEPTH_MAX
@@ -90,7 +90,7 @@ const BACKSLASH = 0x5c
 const BRACKET = 0x5b
 const BRACE = 0x7b
 
-/** The answer to request `id`, if this message is it. An answer to any other id is somebody else's. */
+/** The response to request `id`, if this message is it. */
 export const answerTo = (id: number, message: JsonObject): RpcAnswer | undefined => {
   if (message["method"] !== undefined) return undefined
   if (message["id"] === id && isObject(message["result"]) && message["error"] === undefined) {

@@ -1,9 +1,9 @@
 /**
  * ToolUpstream over MCP's streamable HTTP, both eras of the protocol. A call is one or more attempts within a total
- * deadline; an attempt is a `tools/call` with whatever handshake, renewed session or resumed stream it needs.
+ * deadline; an attempt is a `tools/call` with the handshake, renewed session or resumed stream that it needs.
  *
- * `attempts` is 0 where nobody was asked: a refused address, an open circuit, too much under way. A connection that
- * cannot be made is an error like any network fault, and like it not tried again unless the tool is idempotent.
+ * `attempts` is 0 if no request was sent: a rejected address, an open circuit, too many calls in flight. A failed
+ * connection is a network fault, retried only for idempotent tools.
  */
 import { Clock, Effect, Layer, Random } from "effect"
 import {
@@ -82,11 +82,11 @@ export const layer = (settings: McpUpstreamSettings): Layer.Layer<ToolUpstream> 
 
 const problems = {
   not_a_url: { kind: "blocked_endpoint", message: "The provider's endpoint is not an http or https address" },
-  no_room: { kind: "overloaded", message: "Too many providers are being called at this moment" },
-  circuit_open: { kind: "circuit_open", message: "The provider has failed again and again and is left alone for now" }
+  no_room: { kind: "overloaded", message: "Too many providers are being called at the moment" },
+  circuit_open: { kind: "circuit_open", message: "The provider has failed repeatedly and is not called for now" }
 } as const satisfies Record<string, UpstreamProblem>
 
-/** Drawn evenly, so that callers who failed together do not come back together; later where the server asked for it. */
+/** Evenly distributed, so that failed callers do not retry together; later if the server asks for it. */
 const retryDelayMs = (options: McpUpstreamOptions, reply: Reply, epochMs: () => number): Effect.Effect<number> =>
   Effect.map(Random.nextBetween(options.retryDelayMsMin, options.retryDelayMsMax), (drawnMs) => {
     const asked = reply.kind === "status" ? retryAfterSecondsOf(reply.retryAfter, epochMs) : undefined

@@ -1,5 +1,5 @@
 /**
- * Every number and choice of the upstream client, with its default, in one place.
+ * All numbers and options of the upstream client, with their defaults.
  */
 import type { Redacted } from "effect"
 import type { ProviderId } from "../../domain/shared/Ids.ts"
@@ -7,47 +7,47 @@ import { type EgressPolicy, publicOnly } from "./AddressGuard.ts"
 import type { Resolve } from "./GuardedConnector.ts"
 
 export interface McpUpstreamOptions {
-  /** Which addresses may be dialled. */
+  /** Which addresses may be dialed. */
   readonly policy: EgressPolicy
-  /** The secret that a provider's request headers are signed with; see ProviderSignature. */
+  /** The secret that signs a provider's request headers; see ProviderSignature. */
   readonly signingSecretOf: (providerId: ProviderId) => Redacted.Redacted<string>
-  /** How names become addresses; the system's resolver unless a test says otherwise. */
+  /** How names are resolved; the system's resolver except in tests. */
   readonly resolve: Resolve | undefined
   readonly clientName: string
   readonly clientVersion: string
-  /** All attempts of a call and the waits between them. An attempt is cut to what is left of it. */
+  /** All attempts of a call and the waits between them. An attempt is limited to the remaining time. */
   readonly totalDeadlineMs: number
-  /** The wait before a retry is drawn evenly from this span. */
+  /** The wait before a retry is drawn from this range. */
   readonly retryDelayMsMin: number
   readonly retryDelayMsMax: number
   readonly connectTimeoutMs: number
-  /** The question which era a server speaks; unanswered, the server is asked in the older way. */
+  /** For `server/discover`; without a response the legacy handshake is tried. */
   readonly probeTimeoutMs: number
-  /** Era, handshake and tool list together. */
+  /** Version, handshake and tool list together. */
   readonly setupTimeoutMs: number
-  /** A cancellation or a session's end is given up after this. */
+  /** Limit for sending a cancellation or the end of a session. */
   readonly courtesyTimeoutMs: number
-  /** How long a server may take to end a stream that has carried its answer, so that the socket can be kept. */
+  /** How long a server may take to end a stream after its response, so that the socket can be reused. */
   readonly lingerMs: number
   readonly responseBodyBytesMax: number
   readonly responseHeaderBytesMax: number
-  /** Of all large answers that are read or wait for the settlement of their calls. */
+  /** Of all large responses that are read or wait for the settlement of their calls. */
   readonly answerBytesMax: number
   /** Per provider endpoint: sockets, and requests sent or waiting for a socket. */
   readonly socketsMax: number
   readonly inFlightMax: number
-  /** Sessions of a server that takes one request at a time in each. */
+  /** Sessions of a server that accepts one request at a time in each. */
   readonly exclusiveSessionsMax: number
-  /** Endpoints remembered (era, session, sockets); the one unused longest makes room. */
+  /** Endpoints in memory (version, session, sockets); the least recently used is removed. */
   readonly endpointsMax: number
-  /** Reconnections to a stream that ended before its answer. */
+  /** Reconnections to a stream that ended before its response. */
   readonly resumptionsMax: number
-  /** The wait before such a reconnection where the server names none. */
+  /** The wait before such a reconnection if the server names none. */
   readonly resumptionDelayMs: number
-  /** Tools of an endpoint read for their `x-mcp-header` annotations, and how long that reading lasts. */
+  /** Tools of an endpoint read for their `x-mcp-header` annotations, and how long that result is valid. */
   readonly toolListPagesMax: number
   readonly toolListTtlMs: number
-  /** Failures in a row that open an endpoint's circuit, and for how long: doubled each time, up to the most. */
+  /** Consecutive failures that open an endpoint's circuit, and for how long: doubled each time, up to the maximum. */
   readonly circuitFailures: number
   readonly circuitOpenMs: number
   readonly circuitOpenMsMax: number
@@ -82,7 +82,7 @@ const defaults: Omit<McpUpstreamOptions, "signingSecretOf"> = {
   circuitOpenMsMax: 60_000
 }
 
-/** What a caller must and may say. */
+/** Required and optional settings. */
 export type McpUpstreamSettings = Pick<McpUpstreamOptions, "signingSecretOf"> & Partial<McpUpstreamOptions>
 
 export const withDefaults = (settings: McpUpstreamSettings): McpUpstreamOptions => ({ ...defaults, ...settings })

@@ -1,14 +1,13 @@
 /**
- * `notifications/progress`: what a server says of a request while it works on it, where the request brought its own id as
- * a token for it.
+ * `notifications/progress`: progress of a request, which sent its own id as the progress token.
  */
 import type { ToolProgress } from "../../domain/metering/ToolUpstream.ts"
 import { isObject, type JsonObject } from "./JsonRpc.ts"
 
-/** Progress is not paid for: it has words for what is being done, and no room for what the tool makes. */
+/** Progress is free of charge, so its text is limited to a description. */
 const MESSAGE_CHARS_MAX = 300
 
-/** What a message says of this request; undefined for whatever else it is. */
+/** The progress of this request; undefined for other messages. */
 export const progressOf = (requestId: number, message: JsonObject): ToolProgress | undefined => {
   const { method, params } = message
   if (method !== "notifications/progress" || !isObject(params)) return undefined
@@ -21,5 +20,5 @@ export const progressOf = (requestId: number, message: JsonObject): ToolProgress
   }
 }
 
-/** JSON has no infinity, and JSON.parse makes one of 1e999. */
+/** JSON has no infinity, but JSON.parse reads 1e999 as one. */
 const isNumber = (value: unknown): value is number => Number.isFinite(value)

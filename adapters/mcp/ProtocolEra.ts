@@ -1,20 +1,20 @@
 /**
- * The two eras of MCP over HTTP. Modern (2026-07-28): every request carries its version and its client, nothing is
- * remembered. Legacy (2025-11-25 and before): a handshake, perhaps a session, and a version that both settled on.
+ * The two eras of MCP over HTTP. Modern (2026-07-28): stateless; every request carries its version and its client.
+ * Legacy (2025-11-25 and before): a handshake that negotiates the version, and optionally a session.
  */
 import { MAX_COST_FIELD } from "../../domain/metering/Billing.ts"
 import { notificationBody, requestBody } from "./JsonRpc.ts"
 import { headerText } from "./HeaderText.ts"
 
 export const MODERN_VERSION = "2026-07-28"
-/** The best first. 2024-11-05 is what servers on old SDKs still say over the newer transport. */
+/** Best first. Servers on old SDKs report 2024-11-05 over the newer transport. */
 export const LEGACY_VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const
-/** Refusals that only a modern server knows. */
+/** Errors that only a modern server returns. */
 export const HEADER_MISMATCH = -32020
 export const MISSING_CAPABILITY = -32021
 export const UNSUPPORTED_VERSION = -32022
 
-/** How to speak to one endpoint, as found out. */
+/** How to speak to one endpoint. */
 export interface Link {
   readonly era: "modern" | "legacy"
   readonly version: string
@@ -29,7 +29,7 @@ export interface ClientIdentity {
 const accept = ["accept", "application/json, text/event-stream"]
 const posted = [...accept, "content-type", "application/json"]
 
-/** Headers of a POST that carries `method`; a tool's name where it calls one. */
+/** Headers of a POST with `method`, and the tool's name for a call. */
 export const postHeaders = (link: Link | undefined, method: string, toolName?: string): Array<string> => {
   const headers = posted.slice()
   if (link === undefined) return headers
@@ -40,7 +40,7 @@ export const postHeaders = (link: Link | undefined, method: string, toolName?: s
   return headers
 }
 
-/** Headers of a GET that takes a stream up again, or of the DELETE that ends a session. */
+/** Headers of a GET that resumes a stream, or of the DELETE that ends a session. */
 export const sessionHeaders = (link: Link, lastEventId?: string): Array<string> => {
   const headers = lastEventId === undefined ? [] : ["accept", "text/event-stream", "last-event-id", lastEventId]
   appendSession(headers, link)
@@ -49,7 +49,7 @@ export const sessionHeaders = (link: Link, lastEventId?: string): Array<string> 
 
 export const modernLink: Link = { era: "modern", version: MODERN_VERSION, sessionId: undefined }
 
-/** The `_meta` that every modern request carries, as JSON. */
+/** The `_meta` of every modern request, as JSON. */
 export const modernMeta = (client: ClientIdentity): string =>
   JSON.stringify({
     "io.modelcontextprotocol/protocolVersion": MODERN_VERSION,
@@ -81,7 +81,7 @@ export const initializeBody = (id: number, version: string, client: ClientIdenti
 export const initializedBody: string = notificationBody("notifications/initialized")
 
 /**
- * `meta`: the modern era's own. `maxCost`, what may be charged for the call, stands in the body, which the signature
+ * `meta`: of the modern era. `maxCost`, the most that may be charged for the call, is in the body, which the signature
  * covers.
  */
 export const toolCallBody = (
@@ -105,10 +105,10 @@ export const toolCallBody = (
   return requestBody(id, "tools/call", `${named},"_meta":{${fields.join(",")}}}`)
 }
 
-/** A session id that may stand in a header; anything else is no session id. */
+/** A session id that is a valid header value; others are ignored. */
 export const isSessionId = (text: string): boolean => /^[\x21-\x7e]{1,1024}$/u.test(text)
 
-/** 2025-03-26 and before know no version header. */
+/** 2025-03-26 and before have no version header. */
 const appendSession = (headers: Array<string>, link: Link): void => {
   if (link.version >= "2025-06-18") headers.push("mcp-protocol-version", link.version)
   if (link.sessionId !== undefined) headers.push("mcp-session-id", link.sessionId)

@@ -16,7 +16,7 @@ import type { ProviderId } from "../../domain/shared/Ids.ts"
 import { headerText } from "./HeaderText.ts"
 import { hmacHex, type HmacKey, hmacKey } from "./Hmac.ts"
 
-/** For whom a request is made. The ids are ASCII by their schemas; a tool may be called anything. */
+/** The origin of a request. Ids are ASCII by their schemas; tool names may contain any character. */
 export interface SignedFor {
   readonly consumerId: string
   readonly toolName: string
@@ -25,7 +25,7 @@ export interface SignedFor {
 
 export const signedForNobody: SignedFor = { consumerId: "-", toolName: "-", invocationId: "-" }
 
-/** One secret per provider, all of them from one that is configured: none tells anything about another. */
+/** One secret per provider, derived from a configured one: none reveals another. */
 export const derivedSecrets = (master: Redacted.Redacted<string>) => (providerId: ProviderId) => {
   const bytes = hkdfSync("sha256", Redacted.value(master), "agent-tool-billing", `provider-signature|${providerId}`, 32)
   return Redacted.make(Buffer.from(bytes).toString("hex"))
@@ -59,7 +59,7 @@ export const appendSignedHeaders = (
   )
 }
 
-/** What a provider does with a request: whether its headers and its body are ours. */
+/** The check that a provider performs: whether headers and body are authentic. */
 export const isSignedByMarket = (
   secret: Redacted.Redacted<string>,
   headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>,

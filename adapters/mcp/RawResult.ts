@@ -1,16 +1,16 @@
 /**
- * The text of a result exactly as the provider wrote it: numbers beyond doubles, the order of members, everything. It is
- * cut out of a message that JSON.parse has read already, so it only has to be found, not checked; cutting costs less than
- * writing the parsed result again.
+ * Extracts the result exactly as the provider wrote it, with numbers beyond doubles and the order of members. The
+ * message was parsed by JSON.parse before, so the result only has to be located; that costs less than serializing the
+ * parsed result.
  */
 
-/** The last `result` of the message; in a batch, of its nth object. Only for text that JSON.parse took. */
+/** The last `result` of the message; in a batch, of its nth object. Expects text that JSON.parse accepted. */
 export const rawResult = (text: string, nthObject: number): string | undefined => {
   const start = messageAt(text, nthObject)
   return start === undefined ? undefined : memberOf(text, start, "result")
 }
 
-/** The text of a member of the object that begins at `at`. Of members with one name the last counts, as for JSON.parse. */
+/** The text of a member of the object that starts at `at`. Of duplicate members the last counts, as in JSON.parse. */
 export const memberOf = (text: string, at: number, name: string): string | undefined => {
   let found: string | undefined
   let next = skipSpace(text, at + 1)
@@ -38,7 +38,7 @@ const messageAt = (text: string, nthObject: number): number | undefined => {
   return undefined
 }
 
-/** Names may be written with escapes, and mostly are not. */
+/** Names may contain escapes, but rarely do. */
 const isName = (text: string, start: number, end: number, name: string): boolean =>
   end - start === name.length + 2
     ? text.startsWith(name, start + 1)
@@ -55,7 +55,7 @@ const skipSpace = (text: string, at: number): number => {
   }
 }
 
-/** Behind the quote that ends the string which begins at `at`: the first that no odd run of backslashes leads up to. */
+/** The position after the closing quote of the string that starts at `at`. */
 const stringEnd = (text: string, at: number): number => {
   for (let quote = text.indexOf('"', at + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
     let escapes = 0

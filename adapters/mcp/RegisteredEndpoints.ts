@@ -1,6 +1,6 @@
 /**
- * The address guard, asked about an endpoint that is registered now and called later. Lookups take threads that the whole
- * process shares, and anyone may register a name whose server is slow: few run at once, and what finds no room is not asked.
+ * Checks an endpoint at its registration with the address guard. Look-ups use threads of the whole process, and anyone
+ * may register a name with a slow server: few run at once, and further ones are skipped.
  */
 import { Effect } from "effect"
 import { EndpointBlocked, type EndpointGuard } from "../../domain/accounts/EndpointGuard.ts"
@@ -10,7 +10,7 @@ const LOOKUPS_MAX = 2
 
 export const registeredEndpoints = ({ resolve = systemResolve, ...guard }: GuardOptions): EndpointGuard => {
   let lookups = 0
-  /** A lookup counts until it ends, however long ago its caller gave up. */
+  /** A look-up counts until it ends, even if its caller has given up. */
   const bounded: Resolve = (hostname, callback) => {
     if (lookups >= LOOKUPS_MAX) return callback(new Error("Too many lookups"), [])
     lookups++

@@ -1,23 +1,23 @@
 /**
- * Refusals that say nothing of the tool: the server turned the request away at the door, for a reason that can be put
- * right. Only what a 4xx status, or a modern server's own code, proves to have been turned away is sent again.
+ * Errors of the server's transport layer that say nothing about the tool and can be fixed. A request is sent again only
+ * if a 4xx status, or a modern server's error code, proves that the tool did not run.
  */
 import { HEADER_MISMATCH, type Link, MISSING_CAPABILITY, UNSUPPORTED_VERSION } from "./ProtocolEra.ts"
 import type { Reply } from "./Reply.ts"
 
 export type Repair =
   | "none"
-  /** The session is gone: shake hands again, and send again. */
+  /** The session is gone: repeat the handshake and the request. */
   | "new_session"
-  /** The server says that it does not speak this version: find out which, and send again. */
+  /** The server does not support this version: determine its version and repeat the request. */
   | "new_era"
-  /** The server may speak another era than it did: find out, and send again only if it does. */
+  /** The server may have changed its era: determine it, and repeat the request only if it has. */
   | "other_era"
-  /** Headers for the tool's parameters are missing or stale: read the tool list, and send again. */
+  /** Headers for the tool's parameters are missing or outdated: read the tool list and repeat the request. */
   | "tool_headers"
-  /** The session takes one request at a time: use another, and send again. */
+  /** The session accepts one request at a time: repeat the request in another one. */
   | "own_session"
-  /** Perhaps the era: find out before the next call. */
+  /** Possibly the era: determine it before the next call. */
   | "forget_era"
 
 export const repairOf = (link: Link, reply: Reply): Repair => {
@@ -32,7 +32,7 @@ export const repairOf = (link: Link, reply: Reply): Repair => {
 }
 
 const repairOfModern = (status: number, code: number | undefined): Repair => {
-  // Servers of the older SDKs say these to whatever does not begin with a handshake.
+  // Servers on older SDKs return these for requests without a handshake.
   const legacyRefusal = code === undefined || code === -32000 || code === -32001
   return legacyRefusal && (status === 400 || status === 404 || status === 405) ? "other_era" : "none"
 }

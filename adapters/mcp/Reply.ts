@@ -1,5 +1,5 @@
 /**
- * What became of one HTTP exchange with an MCP server, before anybody judges what it means for a call.
+ * The result of one HTTP exchange with an MCP server, before it is interpreted for a call.
  */
 import type { JsonObject, RpcError } from "./JsonRpc.ts"
 
@@ -9,9 +9,9 @@ export type FaultKind =
   | "timeout"
   | "too_large"
   | "malformed"
-  /** Not sent: too much is under way already. */
+  /** Not sent: too many requests are in flight. */
   | "overloaded"
-  /** Given up while it was read: too many bytes of answers are held already. */
+  /** Dropped while it was read: too many bytes of responses are in memory. */
   | "no_room"
   /** Not sent: the tool's own definition forbids it. */
   | "unusable"
@@ -21,27 +21,27 @@ export type Reply =
   | {
       readonly kind: "result"
       readonly result: JsonObject
-      /** As it was written. */
+      /** Verbatim. */
       readonly text: string | undefined
       readonly sessionId: string | undefined
       readonly bytes: number
-      /** Of a large answer: to be called when nothing of it is held any more. */
+      /** Of a large response: call it when nothing of it is needed. */
       readonly release?: () => void
     }
-  /** The JSON-RPC error of the request, under a status that is no failure by itself. */
+  /** The JSON-RPC error of the request, with a status that is not an error itself. */
   | { readonly kind: "rpc_error"; readonly error: RpcError; readonly status: number; readonly bytes: number }
   /** Any other status than 2xx without such an error, and every 429 and 5xx. */
   | {
       readonly kind: "status"
       readonly status: number
       readonly error: RpcError | undefined
-      /** The `Retry-After` header, as it came. */
+      /** The `Retry-After` header, verbatim. */
       readonly retryAfter: string | undefined
       readonly bytes: number
     }
-  /** 2xx to a message that has no answer. */
+  /** 2xx for a message without a response. */
   | { readonly kind: "accepted"; readonly bytes: number }
-  /** The stream ended before the answer, and the server said how to come back to it. */
+  /** The stream ended before the response, and the server said how to resume it. */
   | {
       readonly kind: "resumable"
       readonly lastEventId: string

@@ -1,7 +1,6 @@
 /**
- * Reads an event stream as it arrives, by the WHATWG rules: CR, LF or CRLF, several `data` lines, comments, `id`,
- * `retry`, a byte order mark. Work is linear in the bytes, however they are cut. How many bytes there may be is the
- * caller's business.
+ * Parses an event stream incrementally, by the WHATWG rules: CR, LF or CRLF, several `data` lines, comments, `id`,
+ * `retry`, a byte order mark. Work is linear in the bytes, however they are chunked. The caller limits their number.
  */
 import { StringDecoder } from "node:string_decoder"
 
@@ -11,9 +10,9 @@ export interface ServerSentEvent {
 }
 
 export class ServerSentEvents {
-  /** Of the last event that had one; what a reconnection asks for. */
+  /** Of the last event that had one, for a reconnection. */
   lastEventId: string | undefined = undefined
-  /** The wait that the server asked for before a reconnection. */
+  /** The wait before a reconnection that the server requested. */
   retryMs: number | undefined = undefined
 
   private readonly onEvent: (event: ServerSentEvent) => void

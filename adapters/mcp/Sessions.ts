@@ -1,6 +1,6 @@
 /**
- * The links to one endpoint. One is shared by all calls, as MCP means it. A server that refuses a second request in a
- * session while the first is under way (409) is given a bounded number of sessions, each used by one call at a time.
+ * The links to one endpoint. One is shared by all calls, as MCP intends. A server that rejects concurrent requests in a
+ * session (409) gets a bounded number of sessions, each used by one call at a time.
  */
 import { Deferred, Effect, type Scope } from "effect"
 import type { Endpoint } from "./Endpoint.ts"
@@ -9,7 +9,7 @@ import type { Link } from "./ProtocolEra.ts"
 import { fault, type Reply } from "./Reply.ts"
 
 export class Sessions {
-  /** What every call may use at once; undefined before the handshake, after a loss, and where sessions are exclusive. */
+  /** The shared link; undefined before the handshake, after a loss, and for exclusive sessions. */
   shared: Link | undefined = undefined
   exclusive = false
 
@@ -30,24 +30,24 @@ export class Sessions {
     this.scope = scope
   }
 
-  /** Runs `use` over a link, or gives back the reply that kept a link from being made. */
+  /** Runs `use` over a link, or returns the reply that prevented a link. */
   with(timeoutMs: number, use: (link: Link) => Effect.Effect<Reply>): Effect.Effect<Reply> {
     if (this.shared !== undefined) return use(this.shared)
     if (this.exclusive) return this.withExclusive(timeoutMs, use)
     return Effect.flatMap(this.join(timeoutMs), (outcome) => (isLink(outcome) ? use(outcome) : Effect.succeed(outcome)))
   }
 
-  /** The server knows this session no more, or answered in a way that its era does not explain. */
+  /** The server does not know this session, or its reply does not match its era. */
   lose(link: Link, forgetEra: boolean): void {
     const isShared = this.shared === link
     const isHeld = this.idle.delete(link) || this.lent.delete(link)
-    // Whoever came first has lost it for all.
+    // Reported once per link.
     if (!isShared && !isHeld) return
     if (isShared) this.shared = undefined
     if (forgetEra) this.endpoint.era = undefined
   }
 
-  /** The server wants a session for each request; false where this link was one already. */
+  /** The server wants a session for each request; false if this link was one already. */
   makeExclusive(link: Link): boolean {
     if (this.own.has(link)) return false
     this.exclusive = true
@@ -65,7 +65,7 @@ export class Sessions {
       .filter((link) => link.sessionId !== undefined)
   }
 
-  /** One handshake at a time, shared by everybody who waits for it, and not ended by any one of them leaving. */
+  /** One handshake at a time, shared by all waiting callers and independent of any of them. */
   private join(timeoutMs: number): Effect.Effect<Link | Reply> {
     return Effect.suspend(() => {
       if (this.pending !== undefined) return Deferred.await(this.pending)
@@ -131,5 +131,5 @@ export class Sessions {
   }
 }
 
-const notReady = fault("timeout", "The provider did not answer the handshake in time")
+const notReady = fault("timeout", "The provider did not complete the handshake in time")
 const allBusy = fault("timeout", "The provider's sessions were all in use")

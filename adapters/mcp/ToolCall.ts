@@ -1,6 +1,6 @@
 /**
- * One attempt at a tool call: over a link, once more where the server turned it away at the door, and on a resumed
- * stream where the server closed the first before its answer.
+ * One attempt at a tool call: over a link, once more if the server rejected the request before the tool ran, and on a
+ * resumed stream if the server closed the first one before its response.
  */
 import { Effect, type Scope } from "effect"
 import type { UpstreamCall } from "../../domain/metering/ToolUpstream.ts"
@@ -13,11 +13,11 @@ import { fault, type Reply } from "./Reply.ts"
 import { appendParameterHeaders } from "./ToolHeaders.ts"
 import { currentTraceparent } from "./Traceparent.ts"
 
-/** What is counted over all attempts of a call. */
+/** Counters over all attempts of a call. */
 export interface Tally {
-  /** Which attempt is under way, counted from 1. */
+  /** The current attempt, from 1. */
   attempt: number
-  /** What the last request went over; undefined where none went. */
+  /** The link of the last request; undefined if none was sent. */
   link: Link | undefined
   requestBytes: number
   responseBytes: number
@@ -40,7 +40,7 @@ export const attemptCall = Effect.fnUntraced(function* (
   const untilMs = startedMs + timeoutMs
   const over = (link: Link) => callOver(context, known, link, call, untilMs, leftMs(context, untilMs), tally)
   tally.link = undefined
-  // With a link at hand the attempt's time is the call's own, so that all timers of a tool have one length.
+  // With an existing link the attempt's time is the call's own, so that all timers of a tool have one length.
   let reply =
     sessions.shared === undefined
       ? yield* sessions.with(timeoutMs, over)
@@ -65,7 +65,7 @@ export const attemptCall = Effect.fnUntraced(function* (
 
 const REPAIRS_MAX = 2
 
-/** Written by whatever ran since the assignment, which the type checker does not see. */
+/** Assigned in a callback, which the type checker does not see. */
 const usedLink = (tally: Tally): Link | undefined => tally.link
 
 const leftMs = (context: AttemptContext, untilMs: number): number => Math.max(1, Math.ceil(untilMs - context.nowMs()))
@@ -135,7 +135,7 @@ const resumed = Effect.fnUntraced(function* (
       yield* Effect.sleep(leftMs(context, untilMs)).pipe(
         Effect.onExit(() => Effect.sync(() => endpoint.tellCancelled(message, "The answer did not come in time")))
       )
-      return fault("timeout", "The provider did not answer in time")
+      return fault("timeout", "The provider did not respond in time")
     }
     yield* Effect.sleep(waitMs).pipe(
       Effect.onInterrupt(() => Effect.sync(() => endpoint.tellCancelled(message, "The caller went away")))
@@ -149,7 +149,7 @@ const resumed = Effect.fnUntraced(function* (
     })
     tally.responseBytes += reply.bytes
   }
-  // The tool may have run: what a refused reconnection says is not an answer to the call.
+  // The tool may have run: a rejected reconnection is not a response to the call.
   return reply.kind === "status" ||
     reply.kind === "accepted" ||
     reply.kind === "resumable" ||
@@ -158,8 +158,5 @@ const resumed = Effect.fnUntraced(function* (
     : reply
 })
 
-const brokeOff = fault("connection", "The provider's answer broke off")
-const invalidTool = fault(
-  "unusable",
-  "The provider's definition of this tool has x-mcp-header annotations that no client may follow"
-)
+const brokeOff = fault("connection", "The provider's response was interrupted")
+const invalidTool = fault("unusable", "The provider's definition of this tool has invalid x-mcp-header annotations")

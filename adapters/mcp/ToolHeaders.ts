@@ -1,6 +1,6 @@
 /**
- * `x-mcp-header` of 2026-07-28: parameters that a tool wants to see as `Mcp-Param-*` headers beside the body.
- * A tool whose annotations break the rules may not be called.
+ * `x-mcp-header` of 2026-07-28: parameters that a tool requires as `Mcp-Param-*` headers in addition to the body. A
+ * tool with invalid annotations may not be called.
  */
 import { headerText } from "./HeaderText.ts"
 import { isObject, type JsonObject } from "./JsonRpc.ts"
@@ -10,7 +10,7 @@ export interface HeaderParameter {
   readonly header: string
 }
 
-/** Only tools that have annotations are in here. */
+/** Only tools with annotations. */
 export type ToolHeaders = ReadonlyMap<string, ReadonlyArray<HeaderParameter> | "invalid">
 
 /** Reads a page of `tools/list` into `known`. */
@@ -27,11 +27,11 @@ export const readToolHeaders = (
   }
 }
 
-/** Undefined where an annotation is invalid or stands where none may. */
+/** Undefined if an annotation is invalid or misplaced. */
 export const headerParametersOf = (inputSchema: unknown): ReadonlyArray<HeaderParameter> | undefined => {
   const parameters: Array<HeaderParameter> = []
   const names = new Set<string>()
-  // `path` is undefined below anything but a chain of `properties`.
+  // `path` is undefined outside of a chain of `properties`.
   const visit = (schema: unknown, path: ReadonlyArray<string> | undefined, depth: number): boolean => {
     if (Array.isArray(schema)) return schema.every((part) => visit(part, undefined, depth + 1))
     if (!isObject(schema)) return true
@@ -63,7 +63,7 @@ export const headerParametersOf = (inputSchema: unknown): ReadonlyArray<HeaderPa
   return visit(inputSchema, [], 0) ? parameters : undefined
 }
 
-/** Appends the header of every parameter that the arguments give a value. */
+/** Appends the header of every parameter that has an argument. */
 export const appendParameterHeaders = (
   headers: Array<string>,
   parameters: ReadonlyArray<HeaderParameter>,

@@ -1,5 +1,5 @@
 /**
- * What a reply means for a call: its status, and what the caller is told. Nothing but a finished result is a success.
+ * What a reply means for a call: its status, and the message for the caller. Only a finished result is a success.
  */
 import { DateTime, Option } from "effect"
 import type { CallStatus, ToolResult, UpstreamProblem } from "../../domain/metering/ToolUpstream.ts"
@@ -24,7 +24,7 @@ export const outcomeOf = (reply: Reply, era: Link["era"] | undefined, epochMs: (
     case "rpc_error":
       return failed({
         kind: "json_rpc_error",
-        message: `The provider refused the call: ${brief(reply.error)}`,
+        message: `The provider rejected the call: ${brief(reply.error)}`,
         ...(reply.status >= 400 ? { httpStatus: reply.status } : {}),
         rpcError: reply.error
       })
@@ -44,19 +44,19 @@ export const outcomeOf = (reply: Reply, era: Link["era"] | undefined, epochMs: (
     case "unusable":
       return failed({ kind: "malformed_answer", message: reply.message })
     case "accepted":
-      return failed({ kind: "malformed_answer", message: "The provider took the call without answering it" })
+      return failed({ kind: "malformed_answer", message: "The provider accepted the call but sent no response" })
     case "resumable":
-      return failed({ kind: "connection", message: "The provider's answer broke off" })
+      return failed({ kind: "connection", message: "The provider's response was interrupted" })
   }
 }
 
-/** Whether another attempt may be made: a 5xx always, a time-out or a broken stream only where repeating is harmless. */
+/** Whether to retry: a 5xx always, a timeout or a broken stream only if the tool is idempotent. */
 export const mayRetry = (reply: Reply, idempotent: boolean): boolean =>
   reply.kind === "status"
     ? reply.status >= 500 && reply.status <= 599
     : idempotent && (reply.kind === "timeout" || reply.kind === "connection" || reply.kind === "resumable")
 
-/** What a reply says of the endpoint's health; undefined where it says nothing. */
+/** What a reply says of the endpoint's health; undefined if nothing. */
 export const isHealthy = (reply: Reply): boolean | undefined => {
   switch (reply.kind) {
     case "blocked":
@@ -94,8 +94,8 @@ const outcomeOfResult = (result: ToolResult, era: Link["era"] | undefined): Outc
       kind: "unfinished",
       message:
         type === "input_required"
-          ? "The tool asks for more input before it can finish, which a metered call cannot give"
-          : "The tool began work that it has not finished, which a metered call cannot wait for"
+          ? "The tool requires more input, which a metered call cannot provide"
+          : "The tool started a task, which a metered call cannot wait for"
     })
   }
   return { status: result["isError"] === true ? "error" : "success", result, problem: undefined }
@@ -109,15 +109,15 @@ const outcomeOfStatus = (reply: Extract<Reply, { kind: "status" }>, epochMs: () 
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds })
   }
   if (reply.status === 429) {
-    const problem = { kind: "rate_limited" as const, message: "The provider takes no more calls for now", ...extra }
+    const problem = { kind: "rate_limited" as const, message: "The provider is rate limiting calls", ...extra }
     return { status: "rate_limited", result: undefined, problem }
   }
   const redirected = reply.status >= 300 && reply.status < 400
   return failed({
     kind: "http_status",
     message: redirected
-      ? `The provider answered ${reply.status}, a redirect, and redirects are not followed`
-      : `The provider answered with HTTP status ${reply.status}`,
+      ? `The provider's response was ${reply.status}, a redirect, which is not followed`
+      : `The provider's response has HTTP status ${reply.status}`,
     ...extra
   })
 }

@@ -1,6 +1,6 @@
 /**
- * A payment processor that is not there: whatever is ordered is taken for done, and nobody pays or is paid. Orders are
- * remembered as long as the process lives, so that the same order is the same again.
+ * The payment processor of a dry run: every order succeeds and no money moves. Orders are remembered while the process
+ * lives, so that a repeated order has the same result.
  */
 import { DateTime, Effect, Layer } from "effect"
 import {
@@ -41,7 +41,7 @@ export const layer = Layer.sync(PaymentGateway, () => {
         const sessionId = `dry_run_${loadId}`
         const known = checkouts.get(sessionId)
         if (known !== undefined && known.amountCents !== amountCents) {
-          return yield* refused("checkout", "This load was ordered over another amount")
+          return yield* refused("checkout", "This load was ordered with another amount")
         }
         const paymentId = `dry_run_payment_${loadId}`
         keep(checkouts, sessionId, { loadId, sessionId, state: "paid", amountCents, currency: CURRENCY, paymentId })
@@ -51,7 +51,7 @@ export const layer = Layer.sync(PaymentGateway, () => {
     checkoutStanding: (sessionId) =>
       Effect.suspend(() => {
         const known = checkouts.get(sessionId)
-        return known === undefined ? refused("checkout", "There is no such checkout") : Effect.succeed(known)
+        return known === undefined ? refused("checkout", "This checkout does not exist") : Effect.succeed(known)
       }),
     loadOfPayment: (paymentId) => Effect.sync(() => payments.get(paymentId)),
     paymentFee: () => Effect.succeed(0),
@@ -59,7 +59,7 @@ export const layer = Layer.sync(PaymentGateway, () => {
       Effect.suspend(() => {
         const known = refunds.get(partId)
         if (known !== undefined && known.amountCents !== amountCents) {
-          return refused("refund", "This refund was ordered over another amount")
+          return refused("refund", "This refund was ordered with another amount")
         }
         const made = known ?? keep(refunds, partId, { refundId: `dry_run_${partId}`, state: "settled", amountCents })
         return Effect.succeed({ refundId: made.refundId, state: made.state })
@@ -87,7 +87,7 @@ export const layer = Layer.sync(PaymentGateway, () => {
       Effect.suspend(() => {
         const known = transfers.get(payoutId)
         if (known !== undefined && known.amountCents !== amountCents) {
-          return refused("transfer", "This payout was ordered over another amount")
+          return refused("transfer", "This payout was ordered with another amount")
         }
         const transferId = `dry_run_${payoutId}`
         return Effect.succeed(known ?? keep(transfers, payoutId, { transferId, amountCents, reversedCents: 0 }))

@@ -1,5 +1,5 @@
 /**
- * Stripe's words in the market's: objects and signed events, snapshot (v1) and thin (v2) ones.
+ * Translates Stripe's objects and signed events, snapshot (v1) and thin (v2), into the domain's.
  */
 import { DateTime, Option, Schema } from "effect"
 import type { Stripe } from "stripe"
@@ -16,7 +16,7 @@ const loadIdIn = Schema.decodeUnknownOption(LoadId)
 const partIdIn = Schema.decodeUnknownOption(WithdrawalPartId)
 const payoutIdIn = Schema.decodeUnknownOption(PayoutId)
 
-/** Undefined for a session that is none of ours; of a paid one the amount has to be readable. */
+/** Undefined for a session that is not ours. A paid session must have a valid amount. */
 export const checkoutOf = (session: Stripe.Checkout.Session): CheckoutStanding | undefined => {
   const sessionId = nameIn(session.id)
   const isPaid = session.payment_status === "paid"
@@ -32,7 +32,7 @@ export const checkoutOf = (session: Stripe.Checkout.Session): CheckoutStanding |
   }
 }
 
-/** Undefined for a payment that is none of ours. */
+/** Undefined for a payment that is not ours. */
 export const loadIdOf = ({ id, metadata }: Stripe.PaymentIntent): LoadId | undefined => {
   nameIn(id)
   return Option.getOrUndefined(loadIdIn(metadata["load_id"]))
@@ -57,7 +57,7 @@ export const payeeOf = (account: Stripe.V2.Core.Account): PayeeStanding => {
           ? "pending"
           : "restricted"
         : "pending",
-    // A recipient is paid; it charges nobody.
+    // A recipient is paid; it does not charge.
     chargesEnabled: false,
     payoutsEnabled,
     detailsSubmitted: currentlyDue.length === 0,
@@ -74,7 +74,7 @@ export const transferredOf = (transfer: Stripe.Transfer): Transferred => {
   return { transferId: nameIn(transfer.id), amountCents, reversedCents }
 }
 
-/** A snapshot event: it carries the object as it was. */
+/** A snapshot event contains the object at that time. */
 export const eventOf = (event: Stripe.Event): PaymentEvent => {
   const base = { eventId: nameIn(event.id), occurredAt: DateTime.makeUnsafe(event.created * 1_000) }
   const irrelevant = { ...base, _tag: "Irrelevant", type: event.type } as const
@@ -135,7 +135,7 @@ export const eventOf = (event: Stripe.Event): PaymentEvent => {
   }
 }
 
-/** A thin event: it says what changed, and the object is asked for. */
+/** A thin event names the changed object, which is then requested. */
 export const notificationOf = (event: Stripe.V2.Core.EventNotification): PaymentEvent => {
   const base = { eventId: nameIn(event.id), occurredAt: DateTime.makeUnsafe(event.created) }
   const related = "related_object" in event ? event.related_object : undefined
@@ -157,17 +157,17 @@ const disputeStateOf = (type: DisputeEvent, status: string) => {
   if (type === "charge.dispute.created") return "opened"
   if (type === "charge.dispute.funds_withdrawn") return "withdrawn"
   if (type === "charge.dispute.funds_reinstated") return "reinstated"
-  // Besides lost there are won, warning_closed (an inquiry that came to nothing) and prevented.
+  // Besides lost there are won, warning_closed (a closed inquiry) and prevented.
   return status === "lost" ? "lost" : "won"
 }
 
-/** What is no amount is no event that can be read. */
+/** Without a valid amount the event is invalid. */
 export const wholeCents = (value: unknown): number => {
   if (typeof value === "number" && Number.isSafeInteger(value)) return value
   throw new TypeError("Expected whole cents")
 }
 
-/** An id, an address, a currency: text that is there. */
+/** A nonempty id, address or currency. */
 export const nameIn = (value: unknown): string => {
   if (typeof value === "string" && value !== "") return value
   throw new TypeError("Expected text")

@@ -38,7 +38,7 @@ export const make = (settings: StripeSettings): PaymentGateway["Service"] => {
               reason:
                 mode === undefined
                   ? "STRIPE_SECRET_KEY is neither a test key (sk_test_...) nor a live key (sk_live_...)"
-                  : "its answer names no account"
+                  : "its response names no account"
             })
           )
     )
@@ -46,7 +46,7 @@ export const make = (settings: StripeSettings): PaymentGateway["Service"] => {
 
   const ours = (sessionId: string, standing: CheckoutStanding | undefined) => {
     if (standing !== undefined) return Effect.succeed(standing)
-    const reason = `${sessionId} is no checkout of this service`
+    const reason = `${sessionId} is not a checkout of this service`
     return Effect.fail(new PaymentFailed({ operation: "checkout", definite: true, reason }))
   }
 
@@ -124,7 +124,7 @@ export const make = (settings: StripeSettings): PaymentGateway["Service"] => {
         Effect.flatMap(({ isWhole, made }) =>
           made !== undefined || isWhole
             ? Effect.succeed(made)
-            : unreadable("refund", "the payment has more refunds than can be looked through")
+            : unreadable("refund", "the payment has too many refunds")
         )
       ),
 
@@ -195,7 +195,7 @@ export const make = (settings: StripeSettings): PaymentGateway["Service"] => {
 
     readEvent: (body, signature) => {
       if (settings.webhookSecret === undefined) {
-        return Effect.fail(new PaymentsNotConfigured({ what: "its events cannot be checked (STRIPE_WEBHOOK_SECRET)" }))
+        return Effect.fail(new PaymentsNotConfigured({ what: "events cannot be verified (set STRIPE_WEBHOOK_SECRET)" }))
       }
       const secret = Redacted.value(settings.webhookSecret)
       return Effect.flatMap(Clock.currentTimeMillis, (nowMs) =>
@@ -224,7 +224,7 @@ const feeOf = ({ latest_charge: charge }: Stripe.PaymentIntent): Effect.Effect<n
   if (booked.currency !== CURRENCY) return unreadable("fee", `it was booked in ${booked.currency}, not in ${CURRENCY}`)
   return Number.isSafeInteger(booked.fee) && booked.fee >= 0
     ? Effect.succeed(booked.fee)
-    : unreadable("fee", "its answer names no amount")
+    : unreadable("fee", "its response names no amount")
 }
 
 const modeOf = (secretKey: string): "test" | "live" | undefined => {

@@ -1,6 +1,6 @@
 /**
- * The stripe package's HTTP client, for answers that are JSON and no object: the package would neither settle the request's
- * promise nor catch its own error, and an error that is not caught ends the process.
+ * The stripe package's HTTP client, for responses that are valid JSON but not objects: the package would neither settle
+ * the request's promise nor catch its own error, and an uncaught error ends the process.
  */
 import { Stripe } from "stripe"
 

@@ -1,5 +1,5 @@
 /**
- * Requests to Stripe. The package's own retries are off: the caller decides when to send an order again.
+ * Requests to Stripe. The package's own retries are off, because the caller decides when to send an order again.
  */
 import { Effect, Redacted } from "effect"
 import { Stripe } from "stripe"
@@ -8,14 +8,14 @@ import { objectsOnly } from "./StripeHttp.ts"
 
 export interface StripeSettings {
   readonly secretKey: Redacted.Redacted
-  /** Without it no webhook is believed. */
+  /** Without it every webhook is rejected. */
   readonly webhookSecret: Redacted.Redacted | undefined
-  /** Another place than Stripe's own, such as a double for tests. */
+  /** Another URL than Stripe's API, such as a double for tests. */
   readonly apiBase: string | undefined
 }
 
 const ATTEMPT_TIMEOUT_MS = 10_000
-/** The package's time-out counts from the last byte: an answer that trickles in would never end. */
+/** The package's timeout restarts with each byte: a slow response would never end. */
 const ATTEMPT_TOTAL_MS = 20_000
 const REASON_CHARS_MAX = 300
 
@@ -33,16 +33,16 @@ export const makeStripeRequests = (settings: StripeSettings) => {
     Effect.tryPromise({ try: request, catch: (error) => failureOf(operation, error) }).pipe(
       Effect.timeoutOrElse({
         duration: ATTEMPT_TOTAL_MS,
-        orElse: () => unreadable(operation, "its answer took too long")
+        orElse: () => unreadable(operation, "its response took too long")
       })
     )
 
-  /** `read` throws where the answer is not what Stripe documents: then what became of the order is not known. */
+  /** `read` throws if the response is not as Stripe documents it: then the outcome of the order is unknown. */
   const askFor = <A, B>(operation: string, request: () => Promise<A>, read: (answer: A) => B) =>
     Effect.flatMap(ask(operation, request), (answer) =>
       Effect.try({
         try: () => read(answer),
-        catch: () => new PaymentFailed({ operation, definite: false, reason: "its answer could not be read" })
+        catch: () => new PaymentFailed({ operation, definite: false, reason: "its response could not be read" })
       })
     )
 
@@ -63,7 +63,7 @@ const placeOf = (apiBase: string | undefined) => {
   }
 }
 
-/** Refused before anything was done: by the request itself, by its rights, or by the account's state. */
+/** Rejected before anything was done: because of the request, its permissions, or the account's state. */
 const failureOf = (operation: string, error: unknown): PaymentFailed => {
   if (!(error instanceof Stripe.errors.StripeError)) {
     return new PaymentFailed({ operation, definite: false, reason: "the connection failed" })
@@ -74,6 +74,6 @@ const failureOf = (operation: string, error: unknown): PaymentFailed => {
   return new PaymentFailed({ operation, definite, reason: error.message.slice(0, REASON_CHARS_MAX) })
 }
 
-/** The key stands for another order, or for one under way: what became of that one is not known here. */
+/** The key belongs to another order, or to one in progress: the outcome of that one is unknown here. */
 const isIdempotency = (error: Stripe.errors.StripeError): boolean =>
   error instanceof Stripe.errors.StripeIdempotencyError

@@ -1,14 +1,14 @@
 /**
- * A webhook of Stripe's, believed only with Stripe's signature, made within five minutes of now in either direction.
+ * Verifies a webhook of Stripe: a valid signature, made within five minutes of now in either direction.
  */
 import { Stripe } from "stripe"
 import type { PaymentEvent } from "../../domain/payments/PaymentGateway.ts"
 import { eventOf, notificationOf } from "./StripeEvents.ts"
 
-/** Stripe's own tolerance for old signatures; its package takes any that is dated in the future. */
+/** Stripe's own tolerance for old signatures; its package accepts any that is dated in the future. */
 const SIGNED_AHEAD_SECONDS_MAX = 300
 
-/** Throws for what is no event, and for one that is not to be believed: `faultOf` says why. */
+/** Throws for an invalid or untrusted event: `faultOf` states the reason. */
 export const readWebhook = (
   stripe: Stripe,
   secret: string,
@@ -25,7 +25,7 @@ export const readWebhook = (
 
 export const faultOf = (error: unknown): string => {
   if (error instanceof Stripe.errors.StripeSignatureVerificationError) {
-    return "its signature is not the processor's, or too old"
+    return "its signature is invalid or too old"
   }
   return error instanceof SignedInFuture
     ? `it was signed more than ${SIGNED_AHEAD_SECONDS_MAX} s in the future`
@@ -34,13 +34,13 @@ export const faultOf = (error: unknown): string => {
 
 class SignedInFuture extends Error {}
 
-/** Which of the two kinds an event is has to be known before its signature is checked; nothing else of it is used. */
+/** The kind of the event must be known before its signature is checked; nothing else is used. */
 const isThin = (body: string): boolean => {
   const event: unknown = JSON.parse(body)
   return typeof event === "object" && event !== null && "object" in event && event.object === "v2.core.event"
 }
 
-/** As the package reads the header: the last `t` counts. What is no number is as late as can be. */
+/** As the package reads the header: the last `t` counts. Anything but a number is treated as infinitely late. */
 const signedAtSeconds = (signature: string): number => {
   const last = signature.split(",").findLast((part) => part.split("=")[0] === "t")
   const seconds = Number.parseInt(last?.split("=")[1] ?? "", 10)

@@ -1,6 +1,5 @@
 /**
- * Documents as PDF, A4, with PDFKit's built-in fonts. The library is loaded with the first of them: it is large, and few
- * starts of the service print any.
+ * Documents as PDF, A4, with PDFKit's built-in fonts. The library is large and is loaded with the first document.
  */
 import { Effect, Layer } from "effect"
 import type PDFDocument from "pdfkit"
@@ -165,7 +164,7 @@ const numberPages = (pdf: Pdf, width: number): void => {
   const { count } = pdf.bufferedPageRange()
   for (let page = 0; page < count; page++) {
     pdf.switchToPage(page)
-    // Below the margin, where text would begin a new page.
+    // Below the margin, where text would start a new page.
     pdf.page.margins.bottom = 0
     pdf.font("Helvetica").fontSize(8).fillColor(MUTED)
     pdf.text(`Page ${page + 1} of ${count}`, MARGIN, pdf.page.height - 34, { width, align: "center", lineBreak: false })
@@ -181,5 +180,5 @@ const rule = (pdf: Pdf, width: number, y: number): void => {
     .stroke()
 }
 
-/** The built-in fonts know Windows-1252 alone; whatever else somebody is called is shown as a question mark. */
+/** The built-in fonts contain only Windows-1252; other characters are printed as question marks. */
 const latin = (text: string): string => text.replace(/[^\u0020-\u007e\u00a0-\u00ff–—‘’“”•…€]/gu, "?")

@@ -1,6 +1,6 @@
 /**
- * The library's rate limiter store in Redis, which nodes share. It is asked, but not waited for: while Redis is away or
- * silent, also at the start, this node counts by itself in the store that it is given, and goes over to Redis once it answers.
+ * The library's rate limiter store in Redis, shared by nodes. Requests never wait for Redis: while it is missing or
+ * silent, also at the start, this node counts alone in the given store, and switches to Redis when it responds.
  */
 import * as NodeRedis from "@effect/platform-node/NodeRedis"
 import { Context, Duration, Effect, Exit, Layer, Logger, Redacted, Schedule, Scope } from "effect"
@@ -9,22 +9,22 @@ import { RateLimitStanding } from "../../domain/platform/RateLimitStanding.ts"
 
 const WAIT_MAX = Duration.millis(500)
 const WAIT_AT_START_MAX = Duration.seconds(3)
-/** While Redis does not answer it is asked that often, and not on every request. */
+/** How often Redis is tried while it does not respond, instead of on every request. */
 const ASK_AGAIN_AFTER_MS = 1_000
 const CONNECT_AGAIN = Schedule.spaced("1 second")
-const AWAY = "Redis does not answer: each node counts rate limits by itself."
+const AWAY = "Redis does not respond: each node counts rate limits alone."
 
 type Store = RateLimiter.RateLimiterStore["Service"]
 
 const noAnswer = Effect.suspend(() =>
   Effect.fail(
     new RateLimiter.RateLimiterError({
-      reason: new RateLimiter.RateLimitStoreError({ message: "Redis does not answer" })
+      reason: new RateLimiter.RateLimitStoreError({ message: "Redis does not respond" })
     })
   )
 )
 
-/** The library waits for what is still unanswered, which a silent Redis never answers. */
+/** The library waits for unanswered commands, which a silent Redis never answers. */
 const closedInTime = Layer.effectDiscard(
   Effect.flatMap(NodeRedis.NodeRedis, ({ client }) =>
     Effect.addFinalizer(() =>
@@ -38,9 +38,9 @@ const closedInTime = Layer.effectDiscard(
 
 const connected = (url: Redacted.Redacted) =>
   Layer.merge(RateLimiter.layerStoreRedis(), closedInTime).pipe(
-    // Without a connection a command fails at once instead of waiting for one.
+    // Without a connection a command fails at once instead of waiting.
     Layer.provide(NodeRedis.layer({ url: Redacted.value(url), disableOfflineQueue: true })),
-    // The client complains of every attempt to connect; what matters is said below, once.
+    // The client reports every attempt to connect; one line is logged below instead.
     Layer.provide(Logger.layer([]))
   )
 
@@ -57,7 +57,7 @@ export const layer = (url: Redacted.Redacted) =>
           shared = store
           const wasAway = awaySinceMs !== undefined
           awaySinceMs = undefined
-          return wasAway ? Effect.logInfo("Redis answers: nodes count rate limits together again") : Effect.void
+          return wasAway ? Effect.logInfo("Redis responds again: nodes share rate limits") : Effect.void
         })
       const lost = Effect.suspend(() => {
         const isNews = awaySinceMs === undefined
@@ -66,7 +66,7 @@ export const layer = (url: Redacted.Redacted) =>
       })
 
       const connect = Effect.gen(function* () {
-        // Of its own: what a failed attempt leaves behind is closed at once.
+        // A scope of its own: a failed attempt is closed at once.
         const attempt = yield* Scope.fork(scope)
         const context = yield* Layer.buildWithScope(Layer.fresh(connected(url)), attempt).pipe(
           Effect.onError((cause) => Scope.close(attempt, Exit.failCause(cause)))

@@ -1,5 +1,5 @@
 /**
- * What a witness shows to everybody: the newest checkpoint that it signed, and its key. Nothing else, and nothing to send.
+ * Serves a witness's last signed checkpoint and its key.
  */
 import { Effect } from "effect"
 import { createServer } from "node:http"
@@ -9,7 +9,7 @@ export interface Shown {
   checkpoint(): string | undefined
 }
 
-/** Listens as long as the scope lives. */
+/** Listens until the scope ends. */
 export const serveCheckpoints = (host: string, port: number, shown: Shown) =>
   Effect.acquireRelease(
     Effect.callback<{ close(): void; readonly port: number }, Error>((resume) => {

@@ -1,5 +1,5 @@
 /**
- * A log over HTTP, as C2SP tlog-tiles serves it. Bounded in time and size: the log is not trusted.
+ * Reads a log over HTTP (C2SP tlog-tiles). Bounded in time and size, because the log is not trusted.
  */
 import { Duration, Effect, Layer } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
@@ -8,7 +8,7 @@ import { LogReader, LogUnreachable } from "../../domain/log/Witness.ts"
 const ANSWER_BYTES_MAX = 65_536
 const PATIENCE = Duration.seconds(10)
 
-/** `prefix` without a slash at the end. */
+/** `prefix` without a trailing slash. */
 export const layer = (prefix: string): Layer.Layer<LogReader> =>
   Layer.effect(
     LogReader,

@@ -25,14 +25,13 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthoriz
 }
 
 const messages = {
-  missing: "This endpoint needs a key: send it as `Authorization: Bearer <key>`.",
-  no_scheme:
-    "The Authorization header has no scheme: put `Bearer` before the key, as in `Authorization: Bearer <key>`.",
+  missing: "This endpoint requires an API key: send it as `Authorization: Bearer <key>`.",
+  no_scheme: "The Authorization header has no scheme: send `Authorization: Bearer <key>`.",
   other_scheme: "The Authorization header has another scheme than `Bearer`: send `Authorization: Bearer <key>`.",
-  malformed: "This is not a key of ours: its checksum does not fit. Was it copied whole?",
-  unknown: "This key is not known here.",
-  expired: "This key has expired. Create another one with a key that still works.",
-  revoked: "This key has been revoked."
+  malformed: "This is not a valid API key: its checksum does not match. Check that you copied all of it.",
+  unknown: "This API key is unknown.",
+  expired: "This API key has expired. Create another one with a live key.",
+  revoked: "This API key was revoked."
 }
 
 /** The operator's key is a setting; no endpoint creates it. */

@@ -8,7 +8,7 @@ export class EndpointBlocked extends Schema.TaggedError<EndpointBlocked>()("Endp
   hostname: Schema.String
 }) {
   override get message() {
-    return `endpoint_url: ${this.hostname} has an address that this service may not call. Give an address that the public internet reaches.`
+    return `endpoint_url: ${this.hostname} resolves to an address that this service does not call. Use a public address.`
   }
 }
 

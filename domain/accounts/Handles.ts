@@ -15,7 +15,7 @@ const NEUTRAL = "provider"
 
 export class HandleTaken extends Schema.TaggedError<HandleTaken>()("HandleTaken", { handle: Schema.String }) {
   override get message() {
-    return `The handle \`${this.handle}\` is taken, or was used before. Choose another handle.`
+    return `The handle \`${this.handle}\` is or was used by another provider. Choose another handle.`
   }
 }
 
@@ -95,7 +95,7 @@ export class Handles extends Context.Service<
           const refused = (yield* refusalOf(handle, providerId)) !== undefined
           if (!refused && (yield* isClaimed(handle, providerId))) return handle
         }
-        return yield* Effect.die(new Error(`No handle is left for provider ${providerId}`))
+        return yield* Effect.die(new Error(`No handle is available for provider ${providerId}`))
       })
 
       const reassign = Effect.fn("Handles.reassign")(function* (order: HandleOrder) {

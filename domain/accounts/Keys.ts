@@ -49,14 +49,14 @@ export class TooManyKeys extends Schema.TaggedError<TooManyKeys>()("TooManyKeys"
 }) {
   override get message() {
     return this.of === "live"
-      ? `An account has at most ${this.max} live keys. Revoke one that you no longer use first.`
-      : `An account makes at most ${this.max} keys in 24 hours. Go on with one that you have.`
+      ? `An account has at most ${this.max} live keys. Revoke one first.`
+      : `An account creates at most ${this.max} keys in 24 hours. Use an existing key, or retry later.`
   }
 }
 
 export class LastKey extends Schema.TaggedError<LastKey>()("LastKey", { keyId: Schema.String }) {
   override get message() {
-    return "This is your only live key: without it nobody could sign in. Create another one first, or rotate it."
+    return "This is your only live key. Create another one first, or rotate it."
   }
 }
 
@@ -64,7 +64,7 @@ export class ExpiryInThePast extends Schema.TaggedError<ExpiryInThePast>()("Expi
   expiresAt: Schema.String
 }) {
   override get message() {
-    return `expires_at ${this.expiresAt} has passed already. Give a time to come, or leave it out.`
+    return `\`expires_at\` ${this.expiresAt} is in the past. Send a future time, or omit it.`
   }
 }
 

@@ -132,7 +132,7 @@ export class Catalog extends Context.Service<
         // Calls of its own tool `acme/echo` would go to the new `echo`, at another price and without notice.
         const qualified = qualifiedName(provider.handle, toolName)
         if (Option.isSome(yield* store.findOf(provider.id, qualified))) {
-          const reason = `calls of your tool \`${qualified}\` would come to this one. Choose another tool_name`
+          const reason = `calls of your tool \`${qualified}\` would go to this one. Choose another tool_name`
           return yield* new ToolRefused({ reason })
         }
         const handle = splitQualified(toolName)?.handle
@@ -169,13 +169,13 @@ export class Catalog extends Context.Service<
         const twice = namesTwice(changes)
         const upsertOne = Effect.fnUntraced(function* (change: ToolChange) {
           if (twice.has(change.toolName)) {
-            return yield* new ToolRefused({ reason: "this tool_name stands more than once in the request" })
+            return yield* new ToolRefused({ reason: "this tool_name is in the request more than once" })
           }
           const known = Option.getOrUndefined(yield* store.findOf(providerId, change.toolName))
           if (known === undefined) yield* checkName(provider, change.toolName)
           const declaration = applyChange(known === undefined ? undefined : declarationOf(known.tool), change)
           if (declaration.outputSchema === undefined && declaration.billingPolicy === "valid_output") {
-            return yield* new ToolRefused({ reason: "billing_policy valid_output needs an output_schema" })
+            return yield* new ToolRefused({ reason: "billing_policy `valid_output` requires an output_schema" })
           }
           yield* checkSchema("input_schema", declaration.inputSchema, providerId)
           yield* checkSchema("output_schema", declaration.outputSchema, providerId)

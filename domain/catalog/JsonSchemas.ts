@@ -13,7 +13,7 @@ export class InvalidJsonSchema extends Schema.TaggedError<InvalidJsonSchema>()("
   problem: Schema.String
 }) {
   override get message() {
-    return `is not a usable JSON Schema: ${this.problem}`
+    return `is not a valid JSON Schema: ${this.problem}`
   }
 }
 
@@ -26,8 +26,8 @@ export class SchemaBudgetSpent extends Schema.TaggedError<SchemaBudgetSpent>()("
     return Math.max(1, Math.ceil(this.waitMs / 1_000))
   }
   override get message() {
-    const whose = this.of === "provider" ? "of this tool's provider have" : "of all tools have"
-    return `The schemas ${whose} used up their processing time on this node. Nothing was charged. Retry after ${this.retryAfterSeconds} s.`
+    const whose = this.of === "provider" ? "of this tool's provider" : "of all tools"
+    return `The CPU budget for the schemas ${whose} is used up on this node. Nothing was charged. Retry after ${this.retryAfterSeconds} seconds.`
   }
 }
 

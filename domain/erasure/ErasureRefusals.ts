@@ -7,7 +7,7 @@ export class AccountNotFound extends Schema.TaggedError<AccountNotFound>()("Acco
   ownerId: Schema.String
 }) {
   override get message() {
-    return `There is no account ${this.ownerId}. Nothing was changed.`
+    return `Account ${this.ownerId} does not exist. Nothing was changed.`
   }
 }
 
@@ -17,10 +17,7 @@ export class MoneyUnderWay extends Schema.TaggedError<MoneyUnderWay>()("MoneyUnd
   what: Schema.Array(Schema.String)
 }) {
   override get message() {
-    return (
-      `Account ${this.ownerId} has ${this.what.join(", ")}. Nothing was changed: wait until that has ended, ` +
-      "or end it, and try again."
-    )
+    return `Account ${this.ownerId} has ${this.what.join(", ")}. Nothing was changed. Retry when these have ended.`
   }
 }
 
@@ -36,7 +33,7 @@ export class MoneyLeft extends Schema.TaggedError<MoneyLeft>()("MoneyLeft", {
         : `still owes ${amount}. Collect them first`
     return (
       `Account ${this.ownerId} ${standing}, or erase it with --leave-money: ` +
-      "then the amount stays in the books as it is, under an account without a name. Nothing was changed."
+      "the amount then stays in the ledger, under an account without a name. Nothing was changed."
     )
   }
 }

@@ -11,9 +11,9 @@ export const movementText: Readonly<Record<Movement["kind"], string>> = {
   load: "Loaded",
   refund: "Refunds of calls",
   payout: "Paid out",
-  dispute: "Disputed card payments",
+  dispute: "Chargebacks",
   credit: "Promotional credit",
-  credit_expiry: "Promotional credit that expired",
+  credit_expiry: "Expired promotional credit",
   adjustment: "Adjustments and credit notes",
   withdrawal: "Withdrawals of unspent funds",
   processor_fee: "Processing fees of withdrawals"
@@ -86,7 +86,7 @@ export const summaryOf = (invoice: Invoice): ReadonlyArray<SummaryRow> => {
       const refunds = invoice.net - invoice.total + invoice.fee
       return [
         row("Gross revenue", invoice.total),
-        row("Platform fee, 10 %", -invoice.fee),
+        row("Platform fee, 10%", -invoice.fee),
         ...(refunds === 0n ? [] : [row("Refunded to consumers", refunds)]),
         row("Net earnings", invoice.net, true)
       ]

@@ -23,8 +23,8 @@ export class MonthNotOver extends Schema.TaggedError<MonthNotOver>()("MonthNotOv
 }) {
   override get message() {
     return this.openCalls === 0
-      ? `${this.month} is not over. Its documents can be made from five minutes after its end, UTC.`
-      : `${this.openCalls} calls that began before the end of ${this.month} are still under way. Try again in a minute.`
+      ? `${this.month} is not over. Documents can be created from five minutes after its end (UTC).`
+      : `${this.openCalls} calls that started before the end of ${this.month} are still open. Retry in a minute.`
   }
 }
 
@@ -38,7 +38,7 @@ export class CreditRefused extends Schema.TaggedError<CreditRefused>()("CreditRe
   leftMicrocents: Schema.BigInt
 }) {
   override get message() {
-    return `Only an invoice can be credited, by at least 1 and at most what is left of it: ${this.leftMicrocents} microcents.`
+    return `Only an invoice can be credited, by 1 to ${this.leftMicrocents} microcents.`
   }
 }
 
@@ -113,9 +113,7 @@ export class Invoicing extends Context.Service<
         const agrees = sums.ledger === sums.invoices && sums.ledger === sums.statements
         if (!agrees) {
           const { invoices, statements, ledger: books } = sums
-          yield* Effect.logError(
-            `${month}: invoices ${invoices}, statements ${statements}, ledger ${books}: not one figure`
-          )
+          yield* Effect.logError(`${month}: invoices ${invoices}, statements ${statements}, ledger ${books} differ`)
         }
         return { ...sums, issued, agrees }
       })

@@ -19,7 +19,7 @@ export interface BudgetRequest {
 
 export class TooManyBudgets extends Schema.TaggedError<TooManyBudgets>()("TooManyBudgets", { max: Schema.Int }) {
   override get message() {
-    return `A consumer has at most ${this.max} budgets. Remove one first.`
+    return `An account has at most ${this.max} budgets. Remove one first.`
   }
 }
 

@@ -21,12 +21,12 @@ import {
 import { faultOf } from "./LinkedTransfers.ts"
 import { type Lot, lotDayOf } from "./Lots.ts"
 import {
-  broughtBackLegs,
+  reinstatementLegs,
   creditLegs,
   intoWallet,
   loadLegs,
   type ReversedLoad,
-  takenBackLegs,
+  reversalLegs,
   throughAccount,
   type WalletAmount
 } from "./Movements.ts"
@@ -42,7 +42,7 @@ interface Caused {
 
 export type WalletMovement = Caused & WalletAmount
 
-export type TakenBack = Caused & ReversedLoad
+export type Reversal = Caused & ReversedLoad
 
 /** Between an account and platform funds. */
 export interface Adjustment extends Caused {
@@ -91,9 +91,9 @@ export class Ledger extends Context.Service<
      * Money of a load that was returned to the payer: taken from the wallet as far as available; the rest becomes a
      * debt.
      */
-    takeBack(back: TakenBack): Effect.Effect<Posted, DuplicateReference>
+    reverse(reversal: Reversal): Effect.Effect<Posted, DuplicateReference>
     /** Money that was returned to the payer and came back. */
-    bringBack(back: TakenBack): Effect.Effect<Posted, DuplicateReference>
+    reinstate(reversal: Reversal): Effect.Effect<Posted, DuplicateReference>
     /** Credit from platform funds. A debt is paid first. */
     credit(credit: WalletMovement): Effect.Effect<Posted, DuplicateReference | InsufficientBalance>
     /** Credit that returns to platform funds. */
@@ -187,8 +187,8 @@ export class Ledger extends Context.Service<
       return Ledger.of({
         post,
         load: (load) => divided(load, (standing) => loadLegs(load, standing)),
-        takeBack: (back) => divided(back, (standing) => takenBackLegs(back, standing)),
-        bringBack: (back) => divided(back, (standing) => broughtBackLegs(back, standing)),
+        reverse: (reversal) => divided(reversal, (standing) => reversalLegs(reversal, standing)),
+        reinstate: (reversal) => divided(reversal, (standing) => reinstatementLegs(reversal, standing)),
         credit: (credit) => atomically(postDivided(credit, "platform_fee", (standing) => creditLegs(credit, standing))),
         expireCredit: ({ amount, consumerId, ...credit }) =>
           post({

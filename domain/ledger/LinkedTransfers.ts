@@ -33,17 +33,17 @@ export const faultOf = (posting: {
   }
   if (posting.legs.length === 0 || posting.legs.length > LEGS_MAX) return `A posting has 1 to ${LEGS_MAX} transfers`
   for (const leg of posting.legs) {
-    if (leg.amount <= 0n) return "A transfer moves more than nothing"
-    if (leg.debit === leg.credit) return `A transfer moves money between two accounts, not within ${leg.debit}`
+    if (leg.amount <= 0n) return "The amount of a transfer must be above 0"
+    if (leg.debit === leg.credit) return `A transfer needs two different accounts; both are ${leg.debit}`
     for (const account of [leg.debit, leg.credit]) {
       if ((account === "wallet" || account === "consumer_debt") && leg.consumerId === undefined) {
-        return "A transfer to or from a wallet or a debt names its consumer"
+        return "A transfer to or from a wallet or a debt must name its consumer"
       }
       if ((account === "provider" || account === "provider_frozen") && leg.providerId === undefined) {
-        return "A transfer to or from a provider's account names the provider"
+        return "A transfer to or from a provider's account must name the provider"
       }
       if (account === "provider" && (leg.lot === undefined || !DAY.test(leg.lot))) {
-        return "A transfer to or from a provider's account names the settlement day of its lot"
+        return "A transfer to or from a provider's account must name the settlement day of its lot"
       }
     }
   }

@@ -46,7 +46,7 @@ export const loadLegs = (load: WalletAmount, standing: ConsumerStanding): Readon
 ]
 
 /** Takes the available part from the wallet; the rest becomes the consumer's debt, a recorded loss until it is paid. */
-export const takenBackLegs = (back: ReversedLoad, { availableMicrocents }: ConsumerStanding): ReadonlyArray<Leg> => {
+export const reversalLegs = (back: ReversedLoad, { availableMicrocents }: ConsumerStanding): ReadonlyArray<Leg> => {
   const { account, kind } = CLEARING[back.cause]
   const available = availableMicrocents < back.amount ? availableMicrocents : back.amount
   const parties = { kind, consumerId: back.consumerId, credit: account }
@@ -59,7 +59,7 @@ export const takenBackLegs = (back: ReversedLoad, { availableMicrocents }: Consu
   ]
 }
 
-export const broughtBackLegs = (back: ReversedLoad, standing: ConsumerStanding): ReadonlyArray<Leg> => {
+export const reinstatementLegs = (back: ReversedLoad, standing: ConsumerStanding): ReadonlyArray<Leg> => {
   const { account, kind } = CLEARING[back.cause]
   return [
     { ...amountOf(back), kind, debit: "processor", credit: account },

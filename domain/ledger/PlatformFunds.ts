@@ -33,7 +33,7 @@ export class NoSuchLoss extends Schema.TaggedError<NoSuchLoss>()("NoSuchLoss", {
   shortfallMicrocents: Schema.BigInt
 }) {
   override get message() {
-    return `Only recorded losses can be covered: ${formatDollars(this.shortfallMicrocents)} is not covered, less than ${formatDollars(this.amountMicrocents)}.`
+    return `Amount above the recorded losses: ${formatDollars(this.amountMicrocents)} was requested and ${formatDollars(this.shortfallMicrocents)} is not covered.`
   }
 }
 

@@ -44,7 +44,7 @@ export class LogCheck extends Context.Service<LogCheck, { readonly check: Effect
         const tree = note === undefined ? undefined : parseCheckpoint(note.text)
         if (note === undefined || tree === undefined) return "its checkpoint cannot be read"
         if (tree.origin !== log.origin || tree.size !== log.size || !sameHash(tree.root, log.root)) {
-          return "its checkpoint is of another tree"
+          return "its checkpoint belongs to another tree"
         }
         const keyId = keyIdOf(sha256, noteKeyOf(log))
         const signed = note.signatures.some(
@@ -70,7 +70,7 @@ export class LogCheck extends Context.Service<LogCheck, { readonly check: Effect
           for (const place of places) {
             const bundle = bundles.get(keyOf(place))
             const width = Math.min(TILE_WIDTH, log.size - place.index * TILE_WIDTH)
-            if (bundle?.length !== width * 32) return `the entries of ${pathOf(place)} are not all there`
+            if (bundle?.length !== width * 32) return `the entries of ${pathOf(place)} are incomplete`
             for (const entry of split(bundle)) added.push({ entry, leaf: leafHash(sha256, entry) })
           }
           const grown = grow(sha256, size, edge, added)
@@ -88,7 +88,7 @@ export class LogCheck extends Context.Service<LogCheck, { readonly check: Effect
             return newest && open.has(keyOf(tile))
           })
         }
-        return sameHash(root, log.root) ? undefined : "its root is not that of its entries"
+        return sameHash(root, log.root) ? undefined : "its root does not match its entries"
       })
 
       const kept = Effect.fnUntraced(function* (log: Log, places: ReadonlyArray<TilePlace>) {
@@ -128,7 +128,7 @@ export class LogCheck extends Context.Service<LogCheck, { readonly check: Effect
               const salt = saltOf(sha256, log.saltKey, receipt.receipt_id)
               const commitment = commitmentOf(sha256, salt, receipt)
               if (bundle === undefined || !sameHash(bundle.subarray(at, at + 32), commitment)) {
-                findings.push(`${receipt.receipt_id} is not what leaf ${index} of log ${log.number} commits to.`)
+                findings.push(`${receipt.receipt_id} does not match leaf ${index} of log ${log.number}.`)
               } else if ((marks[index >> 3]! & (1 << (index & 7))) !== 0) {
                 findings.push(`Leaf ${index} of log ${log.number} belongs to two receipts.`)
               }
@@ -139,7 +139,7 @@ export class LogCheck extends Context.Service<LogCheck, { readonly check: Effect
           for (const { place, receipt } of page) {
             if (place === undefined) waiting++
             if (!receiptSigner.verify(canonical(receipt), receipt.signature)) {
-              findings.push(`${receipt.receipt_id} is not signed by any of the secrets.`)
+              findings.push(`${receipt.receipt_id} does not verify with any signing secret.`)
               return { receipts, waiting, findings }
             }
           }

@@ -15,8 +15,8 @@ import { treeOf } from "./SignedTrees.ts"
 export class LogNotStopped extends Schema.TaggedError<LogNotStopped>()("LogNotStopped", { origin: Schema.String }) {
   override get message() {
     return this.origin === ""
-      ? "There is no log yet: it begins with the first receipt."
-      : `The log ${this.origin} is not stopped: it takes receipts, and no new log is needed.`
+      ? "There is no log yet: it starts with the first receipt."
+      : `The log ${this.origin} is not stopped, so no new log is needed.`
   }
 }
 

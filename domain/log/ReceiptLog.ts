@@ -22,13 +22,13 @@ import { exists, isFull, rangeHash, type Tile, tilesFor, type TilePlace } from "
 
 export class ReceiptUnknown extends Schema.TaggedError<ReceiptUnknown>()("ReceiptUnknown", { receiptId: ReceiptId }) {
   override get message() {
-    return `There is no receipt ${this.receiptId}.`
+    return `Receipt ${this.receiptId} does not exist.`
   }
 }
 
 export class NotLoggedYet extends Schema.TaggedError<NotLoggedYet>()("NotLoggedYet", { receiptId: ReceiptId }) {
   override get message() {
-    return `Receipt ${this.receiptId} is not in the log yet. It usually is within a second: ask again.`
+    return `Receipt ${this.receiptId} is not in the log yet. Retry after 1 second.`
   }
 }
 
@@ -37,7 +37,7 @@ export class TreeSizeUnknown extends Schema.TaggedError<TreeSizeUnknown>()("Tree
   size: Schema.Int
 }) {
   override get message() {
-    return `There is no tree of ${this.asked} leaves to prove this in; the log has ${this.size}.`
+    return `A tree of ${this.asked} leaves cannot prove this; the log has ${this.size}.`
   }
 }
 

@@ -73,7 +73,7 @@ export class Sequencer extends Context.Service<
         if (logs.some(isOurs)) {
           standing = "another's"
           return yield* Effect.logWarning(
-            "This node's log signing key was replaced by another: it puts no receipts into the log."
+            "This node's log signing key was replaced by another: it adds no receipts to the log."
           )
         }
         yield* store.begin(yield* newLog({ sha256, entropy, signer, home }, logs.length + 1))
@@ -112,7 +112,7 @@ export class Sequencer extends Context.Service<
       const stop = Effect.fnUntraced(function* (log: Log, reason: string) {
         yield* store.stop(log.number, reason, signed ?? "")
         yield* Effect.logError(
-          `The log ${log.origin} is stopped: ${reason}. Restore the database if you can; if not, begin a new log with ` +
+          `The log ${log.origin} is stopped: ${reason}. Restore the database if you can; otherwise start a new log with ` +
             "`begin-log`."
         )
       })

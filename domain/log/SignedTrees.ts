@@ -32,11 +32,11 @@ export const contradiction = Effect.fnUntraced(function* (
   tiles: ReadTiles
 ) {
   const signed = treeOf(note)
-  if (signed === undefined) return "what was signed last cannot be read"
+  if (signed === undefined) return "the last signed note cannot be read"
   if (log.size < signed.size) {
-    return `the database has ${log.size} receipts of it, and a tree of ${signed.size} receipts was signed`
+    return `the database has ${log.size} of its receipts, but a tree of ${signed.size} receipts was signed`
   }
-  const other = `its tree did not grow out of the tree of ${signed.size} receipts that was signed`
+  const other = `its tree does not extend the signed tree of ${signed.size} receipts`
   if (log.size === signed.size) return sameHash(log.root, signed.root) ? undefined : other
   if (signed.size === 0) return undefined
   const ranges = consistencyRanges(signed.size, log.size)

@@ -37,7 +37,7 @@ export class LogBroken extends Schema.TaggedError<LogBroken>()("LogBroken", {
   note: Schema.String
 }) {
   override get message() {
-    return `The log is not what it was: ${this.problem}.`
+    return `The log is inconsistent: ${this.problem}.`
   }
 }
 
@@ -116,7 +116,7 @@ export class Witness extends Context.Service<
               : undefined
             if (roots === undefined) return yield* broken("its tiles do not make a proof")
             if (!sameHash(roots.smaller, before.root) || !sameHash(roots.larger, tree.root)) {
-              return yield* broken(`the tree of ${tree.size} leaves did not grow out of the one of ${before.size}`)
+              return yield* broken(`the tree of ${tree.size} leaves does not extend the tree of ${before.size}`)
             }
           }
           const { text } = parseNote(note)!

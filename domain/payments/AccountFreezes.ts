@@ -83,7 +83,7 @@ export class AccountFreezes extends Context.Service<
 /** What calls release pays the debt before it can be spent. */
 const heldReason = (owedMicrocents: bigint, held: bigint): string | undefined =>
   owedMicrocents > 0n && held > 0n
-    ? `A payment of this account was refunded while calls were under way, and ${formatDollars(owedMicrocents)} are owed. It is unfrozen when they have ended.`
+    ? `A payment of this account was refunded while calls were in flight, and ${formatDollars(owedMicrocents)} is owed. The account is unfrozen when they have ended.`
     : undefined
 
 /** Undefined: the account is not frozen. */
@@ -91,9 +91,9 @@ const reasonOf = (chargebacks: ReadonlyArray<Chargeback>, owedMicrocents: bigint
   const standing = chargebacks.filter(({ released }) => !released)
   const open = standing.find(({ state }) => state === "open")
   if (open !== undefined) {
-    return `A payment of this account is disputed at the bank (${open.id}). It is unfrozen when the dispute is withdrawn or won.`
+    return `A payment of this account was charged back at the bank (${open.id}). The account is unfrozen when the chargeback is withdrawn or won.`
   }
   const lost = standing.find(({ state }) => state === "lost")
   if (lost === undefined || owedMicrocents <= 0n) return undefined
-  return `A payment of this account was charged back (${lost.id}), and ${formatDollars(owedMicrocents)} are owed. Loads pay the debt first.`
+  return `A payment of this account was charged back (${lost.id}), and ${formatDollars(owedMicrocents)} is owed. Add funds to pay the debt.`
 }

@@ -12,8 +12,8 @@ export class RecoveredByChargeback extends Schema.TaggedError<RecoveredByChargeb
 }) {
   override get message() {
     return (
-      `This call cannot be disputed: the payment that covers it was charged back (${this.chargebackId}). It can be disputed ` +
-      `again if the chargeback is won.`
+      `This call cannot be disputed: the payment that covers it was charged back (${this.chargebackId}). You can dispute ` +
+      `it if the chargeback is won.`
     )
   }
 }

@@ -32,7 +32,7 @@ export class LoadLimitReached extends Schema.TaggedError<LoadLimitReached>()("Lo
   override get message() {
     return (
       `An account loads at most ${dollars(this.limitCents)} in 24 hours during its first ${NEW_ACCOUNT_DAYS} days, open ` +
-      `checkouts included; ${dollars(this.leftCents)} are left now. ${dollars(this.amountCents)} can be loaded from ` +
+      `checkouts included; ${dollars(this.leftCents)} is left. You can load ${dollars(this.amountCents)} from ` +
       `${this.retryAt}.`
     )
   }

@@ -17,15 +17,15 @@ export class PaymentFailed extends Schema.TaggedError<PaymentFailed>()("PaymentF
 }) {
   override get message(): string {
     return this.definite
-      ? `The payment processor refused: ${this.reason}`
-      : `The payment processor did not answer clearly: ${this.reason}. Nothing is lost; it is tried again.`
+      ? `The payment processor rejected the request: ${this.reason}`
+      : `The outcome at the payment processor is unknown: ${this.reason}. The service retries automatically.`
   }
 }
 
 /** A webhook without a valid signature, or that is not an event. */
 export class UntrustedEvent extends Schema.TaggedError<UntrustedEvent>()("UntrustedEvent", { reason: Schema.String }) {
   override get message(): string {
-    return `This is not an event of the payment processor: ${this.reason}.`
+    return `This is not a valid event of the payment processor: ${this.reason}.`
   }
 }
 
@@ -33,7 +33,7 @@ export class PaymentsNotConfigured extends Schema.TaggedError<PaymentsNotConfigu
   what: Schema.String
 }) {
   override get message(): string {
-    return `No payment processor is configured here, so ${this.what}. Real money needs PAYMENTS=stripe, with its keys.`
+    return `No payment processor is configured, so ${this.what}. Set PAYMENTS=stripe and its keys.`
   }
 }
 

@@ -39,8 +39,8 @@ export class NotWithdrawable extends Schema.TaggedError<NotWithdrawable>()("NotW
 }) {
   override get message() {
     return (
-      `${dollars(this.amountCents)} cannot be withdrawn: ${dollars(this.withdrawableCents)} is unspent and can go back to ` +
-      `the payment methods that brought them. Credits are spent, not withdrawn.`
+      `${dollars(this.amountCents)} cannot be withdrawn: ${dollars(this.withdrawableCents)} is unspent and can be refunded ` +
+      `to your payment methods. Credits cannot be withdrawn.`
     )
   }
 }
@@ -263,7 +263,9 @@ export class Withdrawals extends Context.Service<
       const unclear = Effect.fnUntraced(function* (id: WithdrawalPartId, error: PaymentFailed) {
         const current = Option.getOrThrow(yield* store.lockPart(id))
         if (!isOpenPart(current)) return current
-        yield* Effect.logWarning(`Refund ${id} is not clear after ${current.attempts} attempts: ${error.message}`)
+        yield* Effect.logWarning(
+          `Refund ${id} has an unknown outcome after ${current.attempts} attempts: ${error.message}`
+        )
         const pauseSeconds = Math.min(PAUSE_MAX_SECONDS, 2 ** Math.min(current.attempts, 12))
         const paused = { ...current, nextAttemptAt: DateTime.add(yield* DateTime.now, { seconds: pauseSeconds }) }
         yield* store.updatePart(paused)

@@ -49,7 +49,7 @@ export const makePayoutAttempts = Effect.gen(function* () {
     const { accountId, amountCents, id: payoutId, providerId } = payout
     const transfer = made ?? (yield* gateway.transfer({ payoutId, providerId, accountId, amountCents }))
     if (transfer.amountCents === amountCents) return transfer
-    const reason = `transfer ${transfer.transferId} is over ${transfer.amountCents} cents, the payout over ${amountCents}`
+    const reason = `transfer ${transfer.transferId} has ${transfer.amountCents} cents, the payout ${amountCents}`
     return yield* new PaymentFailed({ operation: "transfer", definite: false, reason })
   })
 
@@ -93,7 +93,7 @@ export const makePayoutAttempts = Effect.gen(function* () {
   const unclear = Effect.fnUntraced(function* (id: PayoutId, error: PaymentFailed) {
     const current = Option.getOrThrow(yield* store.lock(id))
     if (!isOpen(current)) return current
-    yield* Effect.logWarning(`Payout ${id} is not clear after ${current.attempts} attempts: ${error.message}`)
+    yield* Effect.logWarning(`Payout ${id} has an unknown outcome after ${current.attempts} attempts: ${error.message}`)
     const pauseSeconds = Math.min(PAUSE_MAX_SECONDS, 2 ** Math.min(current.attempts, 12))
     const paused = { ...current, nextAttemptAt: DateTime.add(yield* DateTime.now, { seconds: pauseSeconds }) }
     yield* store.update(paused)

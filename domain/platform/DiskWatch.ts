@@ -32,13 +32,13 @@ export const diskProbe = (disk: DiskWatch): Probe => ({
   slowMs: 500,
   ask: Effect.gen(function* () {
     if ((yield* Clock.currentTimeMillis) - disk.refusedAtMs < REFUSAL_MS) {
-      return yield* new PartDown({ problem: "The database refuses to write: its disk is full. Free space on it." })
+      return yield* new PartDown({ problem: "The database rejects writes: its disk is full. Free some space." })
     }
     const free = disk.freeBytes === undefined ? Number.POSITIVE_INFINITY : yield* disk.freeBytes
     if (free >= DISK_FREE_BYTES_MIN) return undefined
     const [mib, least] = [free, DISK_FREE_BYTES_MIN].map((bytes) => Math.floor(bytes / 1_048_576))
     return yield* new PartDown({
-      problem: `The disk of DATA_DIR is full: ${mib} MiB are free, and at least ${least} MiB are needed. Free space on it.`
+      problem: `The disk of DATA_DIR is full: ${mib} MiB are free and at least ${least} MiB are required. Free some space.`
     })
   })
 })

@@ -145,12 +145,12 @@ const judge = Effect.fnUntraced(function* ({ ask, limitMs, name, slowMs }: Probe
     const known = Option.getOrUndefined(Cause.findErrorOption(exit.cause))
     if (known instanceof PartDown) return { name, status: "down", latencyMs, message: known.problem }
     yield* Effect.logWarning(`The health check of ${name} failed`, exit.cause)
-    const message = latencyMs >= limitMs ? `No answer within ${limitMs} ms.` : "It does not work at the moment."
+    const message = latencyMs >= limitMs ? `No response within ${limitMs} ms.` : "It does not work at the moment."
     return { name, status: "down", latencyMs, message }
   }
   if (typeof exit.value === "string") return { name, status: "degraded", latencyMs, message: exit.value }
   return latencyMs > slowMs
-    ? { name, status: "degraded", latencyMs, message: `The answer took longer than ${slowMs} ms.` }
+    ? { name, status: "degraded", latencyMs, message: `The response took longer than ${slowMs} ms.` }
     : { name, status: "ok", latencyMs, message: exit.value?.note }
 })
 

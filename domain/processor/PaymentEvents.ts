@@ -27,7 +27,7 @@ export const PAYMENT_EVENT_DAYS_KEPT = 90
 export type Received = "applied" | "repeated" | "ignored"
 
 /** A refund of a load that was made at the processor, or that failed. */
-interface ReversalNews {
+interface RefundOfLoad {
   readonly id: string
   readonly paymentId: string
   readonly amountCents: number
@@ -74,23 +74,23 @@ export class PaymentEvents extends Context.Service<
       })
 
       /** States: none → taken → returned; late events of an earlier state change nothing. */
-      const reverse = Effect.fnUntraced(function* (loadId: LoadId, news: ReversalNews) {
+      const reverse = Effect.fnUntraced(function* (loadId: LoadId, refund: RefundOfLoad) {
         const load = yield* store.lock(loadId)
         if (Option.isNone(load)) return yield* Effect.logWarning(`There is no load ${loadId} here`)
-        const before = Option.getOrUndefined(yield* store.reversal(news.id))
-        if (before?.state === "returned" || before?.state === news.state) return
+        const before = Option.getOrUndefined(yield* store.reversal(refund.id))
+        if (before?.state === "returned" || before?.state === refund.state) return
         const movement = {
           consumerId: load.value.consumerId,
-          amount: fromCents(news.amountCents),
+          amount: fromCents(refund.amountCents),
           cause: "refund" as const
         }
-        if (news.state === "taken") {
-          yield* ledger.takeBack({ ...movement, reference: `refund:${news.id}` }).pipe(Effect.orDie)
+        if (refund.state === "taken") {
+          yield* ledger.reverse({ ...movement, reference: `refund:${refund.id}` }).pipe(Effect.orDie)
           yield* freezes.review(movement.consumerId)
         } else if (before !== undefined) {
-          yield* ledger.bringBack({ ...movement, reference: `refund:${news.id}:returned` }).pipe(Effect.orDie)
+          yield* ledger.reinstate({ ...movement, reference: `refund:${refund.id}:returned` }).pipe(Effect.orDie)
         }
-        yield* store.putReversal({ id: news.id, loadId, amountCents: news.amountCents, state: news.state })
+        yield* store.putReversal({ id: refund.id, loadId, amountCents: refund.amountCents, state: refund.state })
       })
 
       /** The payment was mismatched, so none of it is in the wallet. */

@@ -59,7 +59,7 @@ export const makeCorrectedClock = (machine: Clock.Clock): CorrectedClock => {
     const side = skew > 0 ? "ahead of" : "behind"
     return (
       `This node's clock is ${seconds(skew)} s ${side} the database's; at most ${seconds(SKEW_MS_MAX)} s are allowed. ` +
-      "Synchronize it (NTP); the node then becomes ready by itself."
+      "Synchronize it (NTP); the node then becomes ready automatically."
     )
   }
 

@@ -21,10 +21,10 @@ export class IdempotencyConflict extends Schema.TaggedError<IdempotencyConflict>
 }
 
 const messages = {
-  other_request: "This Idempotency-Key was used with another request before. Take a new key for a new request.",
+  other_request: "This Idempotency-Key was used with another request. Use a new key for a new request.",
   answered_once:
-    "This Idempotency-Key was used from your address before. Nothing was created now: the answer showed an API key, which is " +
-    "shown once. Send a new Idempotency-Key to register another account."
+    "This Idempotency-Key was used from your address. Nothing was created: the first response contained an API key, which " +
+    "is shown once. Send a new Idempotency-Key to register another account."
 }
 
 export interface IdempotentRequest {

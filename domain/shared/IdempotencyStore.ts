@@ -20,7 +20,7 @@ export class IdempotencyInFlight extends Schema.TaggedError<IdempotencyInFlight>
   retryAfterSeconds: Schema.Int
 }) {
   override get message() {
-    return `A request with this Idempotency-Key is still being worked on. Send it again in ${this.retryAfterSeconds} s.`
+    return `A request with this Idempotency-Key is still in progress. Retry after ${this.retryAfterSeconds} seconds.`
   }
 }
 

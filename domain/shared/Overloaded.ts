@@ -8,6 +8,6 @@ export class Overloaded extends Schema.TaggedError<Overloaded>()("Overloaded", {
   waiting: Schema.Int
 }) {
   override get message() {
-    return `${this.part} has ${this.waiting} requests waiting and takes no more for now.`
+    return `${this.part} has ${this.waiting} waiting requests, which is its limit. Retry later.`
   }
 }

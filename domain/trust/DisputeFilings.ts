@@ -17,7 +17,7 @@ export const OPEN_WITH_BAD_RECORD_MAX = 5
 
 export class NotAParty extends Schema.TaggedError<NotAParty>()("NotAParty", { receiptId: Schema.String }) {
   override get message() {
-    return `You are not a party to receipt ${this.receiptId}: only its consumer and its provider may dispute it.`
+    return `Receipt ${this.receiptId} can be disputed only by its consumer or its provider.`
   }
 }
 
@@ -31,7 +31,7 @@ export class AlreadyDisputed extends Schema.TaggedError<AlreadyDisputed>()("Alre
   receiptId: Schema.String
 }) {
   override get message() {
-    return `Receipt ${this.receiptId} has a dispute that is open or was decided for its filer.`
+    return `Receipt ${this.receiptId} already has a dispute that is open or was decided for its filer.`
   }
 }
 
@@ -41,7 +41,7 @@ export class TooManyDisputes extends Schema.TaggedError<TooManyDisputes>()("TooM
 }) {
   override get message() {
     return this.limit === "a_day"
-      ? `At most ${FILED_PER_DAY_MAX} disputes can be filed a day.`
+      ? `An account files at most ${FILED_PER_DAY_MAX} disputes a day.`
       : `Most of your decided disputes were denied: at most ${OPEN_WITH_BAD_RECORD_MAX} can be open at once.`
   }
 }

@@ -5,7 +5,7 @@ import { Schema } from "effect"
 
 export class NoSuchReceipt extends Schema.TaggedError<NoSuchReceipt>()("NoSuchReceipt", { receiptId: Schema.String }) {
   override get message() {
-    return `There is no receipt ${this.receiptId}.`
+    return `Receipt ${this.receiptId} does not exist.`
   }
 }
 
@@ -13,19 +13,19 @@ export class DisputeNotFound extends Schema.TaggedError<DisputeNotFound>()("Disp
   disputeId: Schema.String
 }) {
   override get message() {
-    return `There is no dispute ${this.disputeId}.`
+    return `Dispute ${this.disputeId} does not exist.`
   }
 }
 
 export class NotToAnswer extends Schema.TaggedError<NotToAnswer>()("NotToAnswer", { status: Schema.String }) {
   override get message() {
-    return `This dispute is ${this.status}: it takes no answer any more.`
+    return `This dispute is ${this.status} and can no longer be answered.`
   }
 }
 
 export class AlreadyDecided extends Schema.TaggedError<AlreadyDecided>()("AlreadyDecided", { status: Schema.String }) {
   override get message() {
-    return `This dispute is ${this.status}: a decision stands.`
+    return `This dispute is ${this.status}: it is decided already.`
   }
 }
 
@@ -33,6 +33,6 @@ export class CreditBeyondCost extends Schema.TaggedError<CreditBeyondCost>()("Cr
   costMicrocents: Schema.BigInt
 }) {
   override get message() {
-    return `A credit is at least 1 and at most what the call cost: ${this.costMicrocents} microcents.`
+    return `A credit is 1 to ${this.costMicrocents} microcents, the cost of the call.`
   }
 }

@@ -243,7 +243,7 @@ export class Disputes extends Context.Service<
         const stuck = decided.filter(Exit.isFailure)
         if (stuck.length > 0) {
           yield* Effect.logError(
-            `${stuck.length} disputes could not be decided; why the first of them:`,
+            `${stuck.length} disputes could not be decided; the reason for the first one:`,
             stuck[0]!.cause
           )
         }

@@ -12,7 +12,7 @@ export class TooManyMails extends Schema.TaggedError<TooManyMails>()("TooManyMai
   retryAfterSeconds: Schema.Int
 }) {
   override get message() {
-    return `At most ${MAILS_PER_DAY_MAX} mails in 24 hours go to one address, whoever asks for them. Retry after ${this.retryAfterSeconds} seconds.`
+    return `The service sends at most ${MAILS_PER_DAY_MAX} mails to one address in 24 hours. Retry after ${this.retryAfterSeconds} seconds.`
   }
 }
 

@@ -11,13 +11,13 @@ export interface Mail {
 
 export class MailFailed extends Schema.TaggedError<MailFailed>()("MailFailed", { problem: Schema.String }) {
   override get message() {
-    return `The mail could not be sent: ${this.problem}. Try again in a few minutes.`
+    return `The mail could not be sent: ${this.problem}. Retry in a few minutes.`
   }
 }
 
 export class MailNotConfigured extends Schema.TaggedError<MailNotConfigured>()("MailNotConfigured", {}) {
   override get message() {
-    return "This service sends no mail yet: its operator has not set SMTP_URL."
+    return "This service cannot send mail: its operator has not set SMTP_URL."
   }
 }
 

@@ -20,7 +20,7 @@ export class ProviderUnknown extends Schema.TaggedError<ProviderUnknown>()("Prov
   providerId: Schema.String
 }) {
   override get message() {
-    return `There is no provider ${this.providerId}.`
+    return `Provider ${this.providerId} does not exist.`
   }
 }
 

@@ -45,24 +45,24 @@ const verificationAdvice = ({ level }: TrustEvidence): string | undefined => {
     (one) => VERIFICATION_POINTS[one] > VERIFICATION_POINTS[level]
   )
   if (better.length === 0) return undefined
-  return `Prove ${better.map((one) => `${PROOFS[one]} (${VERIFICATION_POINTS[one]})`).join(", or ")}: the highest proof counts.`
+  return `Verify ${better.map((one) => `${PROOFS[one]} (${VERIFICATION_POINTS[one]})`).join(", or ")}: the highest one counts.`
 }
 
 /** The next step up, if any, and the effect of a small sample. */
 const joined = (step: string | undefined, { calls }: TrustEvidence): string => {
   if (calls === 0) {
-    return "Nothing is measured yet: this figure comes from calls of consumers that paid you at least $1 in 30 days."
+    return "Not enough calls yet: only calls of consumers that paid you at least $1 in 30 days count."
   }
   const share = Math.floor((calls / (calls + HALF_CONFIDENCE_CALLS)) * 100)
-  const sample = `${calls} ${calls === 1 ? "call counts" : "calls count"} for ${share} % of it; the rest is drawn to the middle.`
-  return step === undefined ? `As good as it gets, with few calls: ${sample}` : `${step} ${sample}`
+  const sample = `${calls} ${calls === 1 ? "call counts" : "calls count"} for ${share}% of it; the rest is drawn toward the middle.`
+  return step === undefined ? `The highest level for this number of calls: ${sample}` : `${step} ${sample}`
 }
 
 const uptimeStep = ({ successRate }: TrustEvidence): string | undefined => {
   if (successRate === undefined) return undefined
   const next = UPTIME_POINTS.findLast(([, points]) => points > uptimePoints(successRate))
-  const now = `${Math.floor(successRate * 10_000) / 100} % of the calls succeed`
-  return next === undefined ? undefined : `${now}; from ${next[0]} % on it is worth ${next[1]}.`
+  const now = `${Math.floor(successRate * 10_000) / 100}% of calls succeed`
+  return next === undefined ? undefined : `${now}; from ${next[0]}% it is worth ${next[1]}.`
 }
 
 const latencyStep = ({ p95Ms }: TrustEvidence): string | undefined => {
@@ -70,15 +70,15 @@ const latencyStep = ({ p95Ms }: TrustEvidence): string | undefined => {
   const next = LATENCY_POINTS.findLast(([, points]) => points > latencyPoints(p95Ms))
   return next === undefined
     ? undefined
-    : `95 of 100 calls take up to ${Math.round(p95Ms)} ms; up to ${next[0]} ms it is worth ${next[1]}.`
+    : `p95 latency is ${Math.round(p95Ms)} ms; up to ${next[0]} ms it is worth ${next[1]}.`
 }
 
 const disputesAdvice = ({ calls, disputes }: TrustEvidence): string | undefined => {
   if (disputes.upheld === 0) return undefined
   const next = DISPUTE_POINTS.findLast(([, points]) => points > disputePoints(disputes, calls))
   const step =
-    next === undefined ? "" : ` Below ${next[0] * 100} % of the calls it is worth ${next[1]}, without any ${MOST}.`
-  return `Contest what is not justified: denied disputes cost nothing. Each counts for 30 days.${step}`
+    next === undefined ? "" : ` Below ${next[0] * 100}% of calls it is worth ${next[1]}, without any ${MOST}.`
+  return `Contest unjustified disputes: denied ones cost nothing. Each counts for 30 days.${step}`
 }
 
 const badgeAdvice = (evidence: TrustEvidence): string | undefined => {

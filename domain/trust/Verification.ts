@@ -57,7 +57,7 @@ export class TooManyAttempts extends Schema.TaggedError<TooManyAttempts>()("TooM
   retryAfterSeconds: Schema.Int
 }) {
   override get message() {
-    return `At most ${this.limit} of these an hour.`
+    return `At most ${this.limit} attempts an hour.`
   }
 }
 
@@ -135,7 +135,7 @@ export class Verification extends Context.Service<
           return yield* answer(
             providerId,
             false,
-            "That token is not the one, or it is over. Ask without a token for a new mail."
+            "This token is wrong or has expired. Send the request without a token to get a new mail."
           )
         }
         yield* limited(providerId, "mail", MAILS_PER_HOUR_MAX)
@@ -149,7 +149,7 @@ export class Verification extends Context.Service<
           recordName: mailbox,
           recordValue: "the token in the mail",
           expiresAt,
-          instructions: "Send the token from the mail in this same call, as `token`."
+          instructions: "Repeat this call with the token from the mail as `token`."
         }
         return yield* answer(providerId, false, `A token was mailed to ${mailbox}.`, challenge)
       })
@@ -210,7 +210,8 @@ export class Verification extends Context.Service<
         if (hash !== undefined && (yield* accept(proof, hash, true))) {
           return yield* answer(providerId, true, `${subject} is yours.`)
         }
-        const why = hashes.length === 0 ? "The proof is not there yet." : "What is there is not this challenge's token."
+        const why =
+          hashes.length === 0 ? "The proof was not found." : "The published token belongs to another challenge."
         return yield* answer(providerId, false, why, challenge)
       })
 
@@ -221,7 +222,7 @@ export class Verification extends Context.Service<
           const named = asked.domain ?? URL.parse(provider.endpointUrl)?.hostname ?? ""
           const domain = named.trim().toLowerCase().replace(/\.$/u, "")
           if (ownsEndpoint(domain, provider.endpointUrl)) return yield* byPublication(providerId, "domain", domain)
-          const why = `${domain === "" ? "A domain is needed: it" : `${domain} will not do: the domain`} must be that of your endpoint ${provider.endpointUrl}, or one above it that is your own.`
+          const why = `${domain === "" ? "A domain is required: it" : `${domain} is not accepted: the domain`} must be that of your endpoint ${provider.endpointUrl}, or a parent domain that you own.`
           return yield* new SubjectRefused({ field: "domain", why })
         }
         const repository = repositoryOf(asked.repositoryUrl ?? "")

@@ -1,5 +1,5 @@
 /**
- * The configuration of a start: flags before environment before `.env`, checked whole, every fault named in one go.
+ * The configuration of a start: flags before environment before `.env`. All faults are reported at once.
  */
 import { Redacted, Result, Schema } from "effect"
 import { type SettingName, settings, type SettingValue } from "./Settings.ts"
@@ -11,7 +11,7 @@ type WithFallback = { [N in SettingName]: (typeof settings)[N]["fallback"] exten
 
 export type AppConfig = Values & {
   readonly profile: "memory" | "embedded" | "production"
-  /** First signs, all of them verify. Empty: none was given. */
+  /** The first signs, all of them verify. Empty if none is set. */
   readonly signingSecrets: ReadonlyArray<Redacted.Redacted>
 }
 
@@ -19,11 +19,11 @@ export class ConfigInvalid extends Schema.TaggedError<ConfigInvalid>()("ConfigIn
   faults: Schema.Array(Schema.String)
 }) {
   override get message() {
-    return `The configuration is not valid:\n${this.faults.map((fault) => `  ${fault}`).join("\n")}`
+    return `The configuration is invalid:\n${this.faults.map((fault) => `  ${fault}`).join("\n")}`
   }
 }
 
-/** What OpenTelemetry itself calls them. */
+/** OpenTelemetry's own names. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   OTLP_URL: "OTEL_EXPORTER_OTLP_ENDPOINT",
   OTLP_HEADERS: "OTEL_EXPORTER_OTLP_HEADERS"
@@ -31,7 +31,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 
 export type Source = Readonly<Record<string, string | undefined>>
 
-/** Later sources stand behind earlier ones. An empty text counts as absent. */
+/** Earlier sources take precedence. An empty text counts as absent. */
 export const readConfig = (sources: ReadonlyArray<Source>): Result.Result<AppConfig, ConfigInvalid> => {
   const faults: Array<string> = []
   const values: Record<string, unknown> = {}
@@ -56,19 +56,19 @@ const missingFor = (profile: AppConfig["profile"], config: Values): ReadonlyArra
   const faults: Array<string> = []
   if (config.PAYMENTS === "stripe") {
     for (const name of ["STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET"] as const) {
-      if (config[name] === undefined) faults.push(`${name}: needed with PAYMENTS=stripe`)
+      if (config[name] === undefined) faults.push(`${name}: required with PAYMENTS=stripe`)
     }
   }
   if (profile !== "production") return faults
   if (config.PAYMENTS === undefined) {
-    faults.push("PAYMENTS: the production profile needs stripe with its keys, or dry_run asked for by name")
+    faults.push("PAYMENTS: required in production. Set stripe and its keys, or dry_run")
   }
-  if (config.DATABASE_URL === undefined) faults.push("DATABASE_URL: the production profile needs a database")
+  if (config.DATABASE_URL === undefined) faults.push("DATABASE_URL: required in production")
   if (config.RECEIPT_SIGNING_SECRET === undefined) {
-    faults.push("RECEIPT_SIGNING_SECRET: the production profile does not start without a secret of its own")
+    faults.push("RECEIPT_SIGNING_SECRET: required in production (`openssl rand -hex 32`)")
   }
   if (config.LOG_SIGNING_KEY === undefined) {
-    faults.push("LOG_SIGNING_KEY: the production profile signs its log with a key of its own (`openssl rand -hex 32`)")
+    faults.push("LOG_SIGNING_KEY: required in production (`openssl rand -hex 32`)")
   }
   return faults
 }
@@ -81,11 +81,11 @@ const ring = (config: Values): ReadonlyArray<Redacted.Redacted> =>
         ...listOf(config.RECEIPT_SIGNING_SECRETS_OLD ?? "").map((secret) => Redacted.make(secret))
       ]
 
-/** A value that has a fallback is always there. */
+/** A setting with a fallback always has a value. */
 export const valueOf = <N extends WithFallback>(config: AppConfig, name: N): SettingValue<N> =>
   config[name] as SettingValue<N>
 
-/** `NAME=value` lines for people; secrets are named, not shown. */
+/** `NAME=value` lines; secrets are not shown. */
 export const describeConfig = (config: AppConfig): string =>
   Object.entries(settings)
     .map(([name, setting]) => {

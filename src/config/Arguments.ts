@@ -7,20 +7,20 @@ import { type Source } from "./AppConfig.ts"
 import { type SettingName, settings } from "./Settings.ts"
 
 export const commands = {
-  serve: "run the service (what `npm start` does)",
-  migrate: "bring the database schema up to date and end",
-  audit: "recompute every balance from the transfers and end",
-  fsck: "prove the log again from the receipts, and the balances from the transfers, and end",
-  "begin-log": "begin a new log after the database lost a part of the old one, with a signed statement, and end",
-  verify: "check a receipt offline: `verify receipt.json receipt.tlog-proof --vkey …`",
-  witness: "follow a log, check that it only grows, and sign its checkpoints: `witness --help`",
+  serve: "run the service, like `npm start`",
+  migrate: "update the database schema",
+  audit: "recompute every balance from the transfers",
+  fsck: "check the log against the receipts, then run audit",
+  "begin-log": "start a new log after the database lost a part of the old one",
+  verify: "verify a receipt offline: `verify receipt.json receipt.tlog-proof --vkey …`",
+  witness: "follow a log and sign its checkpoints: `witness --help`",
   invoices:
-    "make the documents of a month (`invoices 2026-10`; the last one if none is named) and end; `--supplement` for a month " +
-    "that was closed too early",
-  payouts: "go on with payouts that were left in the middle, once, and end",
-  forget: "erase an account's personal data: `forget <account id> --by <who>`, with `--leave-money` despite a balance",
-  config: "print the configuration, without secrets, and end",
-  help: "print this"
+    "create the documents of a month (`invoices 2026-10`, default: last month); `--supplement` for a month that was " +
+    "closed too early",
+  payouts: "continue interrupted payouts",
+  forget: "erase an account's personal data: `forget <account id> --by <who>`; `--leave-money` if it has a balance",
+  config: "print the configuration without secrets",
+  help: "print this text"
 } as const
 export type CommandName = keyof typeof commands
 
@@ -28,19 +28,19 @@ export class ArgumentsInvalid extends Schema.TaggedError<ArgumentsInvalid>()("Ar
   problem: Schema.String
 }) {
   override get message() {
-    return `${this.problem} \`help\` lists what there is.`
+    return `${this.problem} \`help\` lists all commands and flags.`
   }
 }
 
 export interface Arguments {
   readonly command: CommandName
-  /** What the command is about, where it may be told: the month of `invoices`, the account of `forget`. */
+  /** The argument of a command: the month of `invoices`, the account of `forget`. */
   readonly subject?: string
   readonly forget?: ForgetOptions
-  /** Of `invoices`: also for what was recorded after the month was closed. */
+  /** Of `invoices`: for what was recorded after the month was closed. */
   readonly supplement?: boolean
   readonly flags: Source
-  /** The words behind a command that reads them itself. */
+  /** The arguments of a command that parses them itself. */
   readonly rest?: ReadonlyArray<string>
 }
 
@@ -57,11 +57,11 @@ export const parseArguments = (argv: ReadonlyArray<string>): Result.Result<Argum
   const first = rest[0]
   let command: CommandName = "serve"
   if (first !== undefined && !first.startsWith("--")) {
-    if (!Object.hasOwn(commands, first)) return fail(`There is no command "${first}".`)
+    if (!Object.hasOwn(commands, first)) return fail(`Unknown command "${first}".`)
     command = first as CommandName
     rest.shift()
   }
-  // These two are for whoever does not run the service: they have no settings, and flags of their own.
+  // These commands work without a service: they have no settings, and their own flags.
   if (command === "verify" || command === "witness") return Result.succeed({ command, flags: {}, rest })
   const hasSubject = command === "invoices" || command === "forget"
   const subject = hasSubject && rest[0]?.startsWith("--") === false ? rest.shift() : undefined
@@ -73,9 +73,9 @@ export const parseArguments = (argv: ReadonlyArray<string>): Result.Result<Argum
     if (word === "--help") return Result.succeed({ command: "help", flags })
     const [flag, inline] = splitOnce(word)
     const name = byFlag.get(flag)
-    if (name === undefined) return fail(`There is no flag "${flag}".`)
+    if (name === undefined) return fail(`Unknown flag "${flag}".`)
     const value = inline ?? rest.shift()
-    if (value === undefined) return fail(`${flag} needs a value.`)
+    if (value === undefined) return fail(`${flag} requires a value.`)
     flags[name] = value
   }
   return Result.succeed({
@@ -108,7 +108,7 @@ const splitOnce = (word: string): readonly [string, string | undefined] => {
   return at === -1 ? [word, undefined] : [word.slice(0, at), word.slice(at + 1)]
 }
 
-/** Takes a flag of the command's own out of the words: what is left are settings. */
+/** Removes a flag of the command itself; the rest are settings. */
 const take = (words: Array<string>, flag: string, count: number): ReadonlyArray<string> | undefined => {
   const at = words.indexOf(flag)
   return at === -1 ? undefined : words.splice(at, count)

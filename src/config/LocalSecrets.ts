@@ -1,5 +1,5 @@
 /**
- * Secrets that the embedded profile makes for itself: once, kept in the data folder, readable by its owner only.
+ * Secrets that the embedded profile generates once and stores in the data folder, readable only by its owner.
  */
 import { Effect, FileSystem, Path, Redacted, Schema } from "effect"
 import { Entropy } from "../../domain/shared/Entropy.ts"
@@ -24,7 +24,7 @@ export const localSecret = Effect.fn("localSecret")(function* (dataDir: string, 
   yield* Effect.mapError(fs.makeDirectory(dataDir, { recursive: true }), refuse)
   if (!(yield* Effect.mapError(fs.exists(file), refuse))) {
     const fresh = yield* Effect.flatMap(Entropy, (entropy) => entropy.hex(SECRET_BYTES))
-    // Written aside and moved: a crash in between leaves no half secret that would be taken for a whole one.
+    // Written to a new file and renamed, so that a crash leaves no incomplete secret.
     const draft = `${file}.${fresh.slice(0, 8)}`
     yield* Effect.mapError(fs.writeFileString(draft, fresh, { mode: OWNER_ONLY }), refuse)
     yield* Effect.mapError(fs.rename(draft, file), refuse)

@@ -1,5 +1,5 @@
 /**
- * How the text of a setting is read, and what is said of a text that is no value of it.
+ * Decoders of settings, and the messages for invalid values.
  */
 import { Redacted, Result, Schema, SchemaGetter } from "effect"
 import { parseTrustedProxies } from "../../adapters/http/pipeline/ClientAddress.ts"
@@ -15,7 +15,7 @@ export const whole = (min: number, max: number) => {
   )
 }
 
-/** In any case: `DRY_RUN` is `dry_run`. */
+/** Ignores case: `DRY_RUN` is `dry_run`. */
 export const oneOf = <const L extends ReadonlyArray<string>>(values: L) => {
   const byName = new Map(values.map((value): [string, L[number]] => [value.toLowerCase(), value]))
   const message = `Expected one of ${values.join(", ")}`
@@ -29,13 +29,13 @@ export const oneOf = <const L extends ReadonlyArray<string>>(values: L) => {
   )
 }
 
-export const text = Schema.String.check(Schema.isNonEmpty({ message: "Expected a text that is not empty" }))
+export const text = Schema.String.check(Schema.isNonEmpty({ message: "Expected a nonempty text" }))
 
 const SECRET_CHARS_MIN = 32
 
 export const secret = Schema.String.check(
   Schema.isMinLength(SECRET_CHARS_MIN, {
-    message: `Expected at least ${SECRET_CHARS_MIN} characters, for instance from \`openssl rand -hex 32\``
+    message: `Expected at least ${SECRET_CHARS_MIN} characters, such as from \`openssl rand -hex 32\``
   })
 ).pipe(
   Schema.decodeTo(Schema.Redacted(Schema.String), {
@@ -65,7 +65,7 @@ export const httpUrl = text.check(
     const url = URL.parse(value)
     return url !== null && (url.protocol === "http:" || url.protocol === "https:") && !value.endsWith("/")
       ? undefined
-      : "Expected an http or https URL without a slash at the end"
+      : "Expected an http or https URL without a trailing slash"
   })
 )
 
@@ -74,7 +74,7 @@ const urlOf = (protocols: ReadonlyArray<string>) =>
     Schema.makeFilter((value: string) =>
       protocols.includes(URL.parse(value)?.protocol ?? "")
         ? undefined
-        : `Expected a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`
+        : `Expected a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`
     )
   )
 
@@ -90,12 +90,12 @@ export const collector = redactedText.check(
   Schema.makeFilter((value: Redacted.Redacted) => {
     const url = URL.parse(Redacted.value(value))
     if (url === null || !/^https?:$/u.test(url.protocol) || Redacted.value(value).endsWith("/")) {
-      return "Expected an http or https URL without a slash at the end"
+      return "Expected an http or https URL without a trailing slash"
     }
     if (url.search !== "" || url.hash !== "") return "Expected a URL without a query or a fragment"
     return url.username === "" && url.password === ""
       ? undefined
-      : "Expected a URL without a password: see OTLP_HEADERS"
+      : "Expected a URL without a password: use OTLP_HEADERS"
   })
 )
 
@@ -142,7 +142,7 @@ export const listOf = (value: string): ReadonlyArray<string> =>
     .map((part) => part.trim())
     .filter((part) => part !== "")
 
-/** Of a list that was checked. */
+/** Expects a list that was checked. */
 export const headersOf = (value: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
     listOf(value).map((field) => {

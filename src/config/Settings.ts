@@ -22,7 +22,7 @@ import {
 export interface Setting<A, F extends string | undefined> {
   readonly schema: Schema.ConstraintDecoder<A>
   readonly meaning: string
-  /** As text; undefined: the setting is absent unless given. */
+  /** As text; undefined: the setting is absent by default. */
   readonly fallback: F
   readonly secret: boolean
 }

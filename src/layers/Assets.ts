@@ -1,6 +1,5 @@
 /**
- * The files that pages load, read once: the browser modules, without their types, and the chart library as its package
- * ships it.
+ * The files that pages load, read once: the browser modules without their types, and the chart library.
  */
 import { Effect, FileSystem, Layer, Path } from "effect"
 import { stripTypeScriptTypes } from "node:module"
@@ -33,7 +32,7 @@ const CHARTS = [
   ["uPlot.css", "uPlot.min.css", "text/css; charset=utf-8"]
 ] as const
 
-/** Node still warns that it may change; what a start says is for people. */
+/** Node warns that this function may change; the warning would confuse users. */
 const withoutTypes = (source: string): string => {
   const { emitWarning } = process
   process.emitWarning = () => {}

@@ -1,5 +1,5 @@
 /**
- * The services of the core on whatever ports they are given.
+ * All services of the core, which require their ports.
  */
 import { Effect, Layer } from "effect"
 import { Authentication } from "../../domain/accounts/Authentication.ts"
@@ -52,7 +52,7 @@ import { Submissions } from "../../domain/platform/Submissions.ts"
 import { Waitlist } from "../../domain/platform/Waitlist.ts"
 import { Idempotency } from "../../domain/shared/Idempotency.ts"
 
-/** What providers have, and what they owe. */
+/** Providers' money and claims. */
 export const recovery = Layer.merge(SolvencyWatch.layer, Refunds.layer).pipe(
   Layer.provideMerge(Layer.merge(Claims.layer, PlatformFunds.layer)),
   Layer.provideMerge(ProviderMoney.layer),
@@ -86,7 +86,7 @@ const platform = Layer.mergeAll(PlatformStats.layer, Submissions.layer, Waitlist
 
 const directory = ToolDirectory.layer.pipe(Layer.provideMerge(NamePins.layer), Layer.provideMerge(foundations))
 
-/** Whatever goes into the log is followed, in the same unit of work, by what is measured of providers. */
+/** The SLA and trust figures process every receipt in the unit of work that sequences it. */
 const sequencing = Sequencer.layer.pipe(
   Layer.provide(
     Layer.effect(

@@ -1,5 +1,5 @@
 /**
- * How providers are verified: who carries the mail, and how what they publish is read.
+ * Adapters for the verification of providers: mail, and published proofs.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Layer } from "effect"

@@ -1,5 +1,5 @@
 /**
- * What ends the process: a part that the service cannot do without has given up for good.
+ * Ends the process when a part fails that the service cannot work without.
  */
 import { Context, Deferred, Effect, Layer } from "effect"
 

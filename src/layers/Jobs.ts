@@ -1,6 +1,6 @@
 /**
- * Background work of a node. Every round is safe on any number of nodes at once; a round that fails, or does not end in
- * time, is logged and the next one comes all the same. While the node's clock is wrong no round begins.
+ * Background jobs of a node. Every round is safe on any number of nodes at once. A round that fails or takes too long
+ * is logged, and the next one runs as usual. While the node's clock is wrong no round starts.
  */
 import { Cause, DateTime, Duration, Effect, Layer, Schedule, Schema } from "effect"
 import { Catalog } from "../../domain/catalog/Catalog.ts"
@@ -36,7 +36,7 @@ import { traced, TraceSampler } from "../../domain/shared/TraceSampler.ts"
 import { IdempotencyStore } from "../../domain/shared/IdempotencyStore.ts"
 
 const SEQUENCE_EVERY = Duration.millis(200)
-/** A job that comes often does not say that often that it failed. */
+/** Limits how often a frequent job logs its failure. */
 const PAUSE_AFTER_FAILURE = Duration.seconds(5)
 const PAYOUTS_EVERY = Duration.seconds(5)
 const DISPUTES_EVERY = Duration.seconds(5)
@@ -51,21 +51,21 @@ const RECONCILE_EVERY = Duration.minutes(1)
 const AUTOMATIC_PAYOUTS_EVERY = Duration.minutes(30)
 const INVOICES_EVERY = Duration.minutes(10)
 const HEALTH_EVERY = Duration.minutes(1)
-/** A service that is still warming up answers late: that is no sign of trouble. */
+/** A service that is starting up responds slowly, which is not a fault. */
 const FIRST_HEALTH_AFTER = Duration.seconds(3)
 const PRICES_EVERY = Duration.seconds(5)
 const SWEEP_EVERY = Duration.seconds(5)
 const PRUNE_EVERY = Duration.hours(1)
 const PRUNED_AT_ONCE_MAX = 10_000
-/** Ten million rows of a kind an hour: more than a thousand calls a second leave behind. */
+/** Ten million rows per table and hour: more than a thousand calls a second produce. */
 const PRUNE_ROUNDS_MAX = 1_000
 const PRUNE_PAUSE = Duration.seconds(1)
 
-/** A round that takes longer hangs on something, such as a connection whose peer has vanished. */
+/** A longer round hangs, for example on a connection whose peer has vanished. */
 const ROUND_LIMIT = Duration.minutes(2)
-/** One batch of the log: a second or two. */
+/** One batch of the log takes a second or two. */
 const SEQUENCE_LIMIT = Duration.seconds(20)
-/** Rounds that ask somebody else about one thing after another, or read a large part of the books. */
+/** Rounds that ask other services about many items, or read a large part of the ledger. */
 const LONG_ROUND_LIMIT = Duration.minutes(10)
 const INVOICES_LIMIT = Duration.minutes(30)
 const PRUNE_LIMIT = Duration.hours(1)
@@ -87,7 +87,7 @@ const every = Effect.fnUntraced(function* (
   const sampled = Effect.suspend(() => (sampler.takes(false) ? traced(round, `job ${name}`) : round))
   const comesThrough = Effect.andThen(within(limit)(sampled), beat(name, interval))
   yield* beat(name, interval)
-  // A job that waits is late after a while, and its node says why: see the health check `clock`.
+  // A waiting job counts as late after a while, and the health check `clock` states why.
   yield* Effect.suspend(() => (clock?.jobsWaitFor() === undefined ? comesThrough : Effect.void)).pipe(
     Effect.catchCause((cause) =>
       Effect.andThen(
@@ -118,7 +118,7 @@ const within =
       Effect.orDie
     )
 
-/** A service that was down for long, or is new to this, has much to clear away: in batches, with pauses for the calls. */
+/** After a long downtime there is much to remove: in batches, with pauses for calls. */
 const untilLittleIsLeft = (round: Effect.Effect<number>) =>
   Effect.repeat(within(ROUND_LIMIT)(round), {
     until: (count) => count < PRUNED_AT_ONCE_MAX,
@@ -174,7 +174,7 @@ export const jobs = Layer.effectDiscard(
     })
 
     const batchMax = yield* SequencerBatchMax
-    // Each batch has its own limit: a long backlog is no hang.
+    // Each batch has its own limit: a long backlog is not a hang.
     const batch = within(SEQUENCE_LIMIT)(sequencer.sequence)
     yield* every(
       { name: "log", interval: SEQUENCE_EVERY, limit: PRUNE_LIMIT },

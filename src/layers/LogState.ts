@@ -1,5 +1,5 @@
 /**
- * What the log is called, and where a node remembers the last tree that it signed.
+ * The origin of the log, and the file with the last signed tree.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Layer } from "effect"

@@ -1,5 +1,5 @@
 /**
- * Lines on the process's output, in the form and from the level that the configuration asks for.
+ * Log output, with the configured format and level.
  */
 import { Layer, Logger, References } from "effect"
 import { fewOfAKind } from "../../adapters/telemetry/FewOfAKind.ts"
@@ -10,5 +10,5 @@ export const lines = (config: AppConfig) =>
 
 export const level = (config: AppConfig) => Layer.succeed(References.MinimumLogLevel, valueOf(config, "LOG_LEVEL"))
 
-/** For commands that end by themselves. */
+/** For commands other than `serve`. */
 export const logging = (config: AppConfig) => Layer.merge(Logger.layer([lines(config)]), level(config))

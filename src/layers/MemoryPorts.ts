@@ -1,7 +1,7 @@
 /**
- * Every port of the core but the tools' side, with no world outside: stores on plain Maps, secrets that end with the
- * layer, payments pretended, no mail, nothing published. For tests, and for apps that bring their own ports one by one:
- * whatever is provided before these is used instead of them.
+ * Every port of the core except `ToolUpstream`, without external systems: stores on plain Maps, new secrets, simulated
+ * payments, no mail, no published proofs. For tests, and for programs that replace single ports: a layer that is
+ * provided before these takes precedence.
  */
 import { Effect, Layer, Redacted } from "effect"
 import * as NodeDigest from "../../adapters/crypto/NodeDigest.ts"

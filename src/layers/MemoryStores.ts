@@ -1,5 +1,5 @@
 /**
- * Every store on plain Maps: the whole service with no database, gone when it ends.
+ * Every store on plain Maps: the whole service without a database, until the process ends.
  */
 import { Layer } from "effect"
 import * as MemoryAccountStore from "../../adapters/memory/accounts/MemoryAccountStore.ts"

@@ -1,5 +1,5 @@
 /**
- * Who reads /metrics: whoever has the token; without one everybody where the service is tried out, and nobody in production.
+ * Who may read /metrics: clients with the token; without a token all clients, except in production.
  */
 import type { MetricsAccess } from "../../adapters/http/pipeline/MetricsAccess.ts"
 import type { AppConfig } from "../config/AppConfig.ts"

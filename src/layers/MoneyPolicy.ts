@@ -1,5 +1,5 @@
 /**
- * What protects money against those who earn and spend it: strict with real payments, and out of the way in a dry run.
+ * The policies that protect money: strict with real payments, off in a dry run.
  */
 import { Layer } from "effect"
 import {

@@ -1,5 +1,5 @@
 /**
- * The clock of a process. Where there is a database, it is corrected to the database's as soon as that has been read.
+ * The clock of a process. With a database, it is corrected to the database's clock once that has been read.
  */
 import { Clock, Context, Layer } from "effect"
 import { CorrectedClock, makeCorrectedClock } from "../../domain/shared/CorrectedClock.ts"

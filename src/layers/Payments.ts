@@ -1,6 +1,6 @@
 /**
- * Who moves the money: Stripe, or nobody. Stripe's library is large, and is loaded only where it is asked for. A node does
- * not start on a ledger of another mode or account.
+ * The payment gateway: Stripe, or the dry run. Stripe's library is large and loaded only if needed. A node does not
+ * start on a ledger of another mode or account.
  */
 import { Effect, Layer, Option } from "effect"
 import * as DryRunGateway from "../../adapters/payments/DryRunGateway.ts"
@@ -24,7 +24,10 @@ const gateway = (config: AppConfig) =>
       )
     : DryRunGateway.layer
 
-/** A processor that does not answer does not keep the node down: no posting is possible until it has said who it is. */
+/**
+ * A processor that does not respond does not prevent the start: no posting is possible until it has identified its
+ * account.
+ */
 const sameBook = Effect.gen(function* () {
   const { book, bookMode } = yield* PaymentGateway
   const found = yield* (yield* LedgerStore).book
@@ -34,7 +37,9 @@ const sameBook = Effect.gen(function* () {
   const own = yield* Effect.result(book)
   if (own._tag === "Success") return yield* mayStartOn(found, own.success)
   if (own.failure.definite) return yield* own.failure
-  yield* Effect.logWarning(`Started without knowing the account at the payment processor. ${own.failure.message}`)
+  yield* Effect.logWarning(
+    `Started without a response from the payment processor about its account. ${own.failure.message}`
+  )
 })
 
 export const payments = (config: AppConfig) => Layer.effectDiscard(sameBook).pipe(Layer.provideMerge(gateway(config)))

@@ -1,5 +1,5 @@
 /**
- * Every store on one PostgreSQL, its schema brought up to date first.
+ * Every store on one PostgreSQL, after migrating its schema.
  */
 import { Layer } from "effect"
 import * as PostgresAccountStore from "../../adapters/sql/accounts/PostgresAccountStore.ts"

@@ -1,5 +1,5 @@
 /**
- * Brings the schema up to date: as the role that owns the tables where there is one beside the service's own.
+ * Migrates the schema, as the role that owns the tables if there is a separate one.
  */
 import { Effect, type Redacted } from "effect"
 import { checkDatabase } from "../../adapters/sql/shared/DatabaseCheck.ts"
@@ -7,7 +7,7 @@ import { currentRole, grantTo, warnIfChangeable } from "../../adapters/sql/share
 import * as migrations from "../../migrations/index.ts"
 import { client } from "./PostgresClient.ts"
 
-/** Takes the connection of the service's role, and returns what was applied. */
+/** Uses the connection of the service's role; returns what was applied. */
 export const migrateAs = (ownerUrl: Redacted.Redacted | undefined) =>
   ownerUrl === undefined
     ? Effect.andThen(checkDatabase, migrations.run)

@@ -1,6 +1,6 @@
 /**
- * The whole service for a configuration: which adapters stand behind the ports is decided here and nowhere else. Those
- * whose libraries are large are loaded only where they are asked for: a start spends most of its time on loading.
+ * The whole service for a configuration: this file selects the adapters. Adapters with large libraries are loaded only
+ * if needed, because a start spends most of its time on loading.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { statfs } from "node:fs/promises"
@@ -110,14 +110,14 @@ const references = (config: AppConfig) => {
   )
 }
 
-/** A disk that cannot be looked at is no full one. */
+/** A disk whose space cannot be read counts as not full. */
 const freeBytesAt = (folder: string): Effect.Effect<number> =>
   Effect.tryPromise(() => statfs(folder)).pipe(
     Effect.map(({ bavail, bsize }) => bavail * bsize),
     Effect.orElseSucceed(() => Number.POSITIVE_INFINITY)
   )
 
-/** Simulated money needs no notice: who tries the service out wants to see a change at once. */
+/** Simulated money needs no notice: changes apply at once. */
 const priceNotice = (config: AppConfig): Duration.Duration =>
   Duration.hours(config.PRICE_NOTICE_HOURS ?? (config.PAYMENTS === "stripe" ? PRICE_NOTICE_HOURS_DEFAULT : 0))
 
@@ -138,7 +138,7 @@ const rateLimiter = (redisUrl: Redacted.Redacted | undefined) =>
     )
   )
 
-/** First signs, all of them verify. A profile without a database makes a secret for as long as it lives. */
+/** The first signs, all of them verify. A profile without a database generates a secret for the process. */
 const secrets = (config: AppConfig) =>
   Layer.unwrap(
     Effect.map(signingSecrets(config), (ring) => {
@@ -182,21 +182,21 @@ const probes = Layer.effect(
   Effect.map(RateLimits, (limits) => [limiterProbe(limits)])
 ).pipe(Layer.provide(RateLimits.layer))
 
-/** Requests in, answers out, on the adapters of the profile. */
+/** The HTTP API and the background jobs, on the adapters of the profile. */
 export const service = (config: AppConfig) => {
-  const books = stores(config)
+  const storage = stores(config)
   return HttpService.layer.pipe(
     Layer.provide(SitePages.layer),
     Layer.merge(Layer.provide(jobs, probes)),
     Layer.provide(core),
     Layer.provide([
-      books,
+      storage,
       rateLimiter(config.REDIS_URL),
       AjvJsonSchemas.layer,
       secrets(config),
       logSigner(config),
       evidence(config),
-      Layer.provide(payments(config), books),
+      Layer.provide(payments(config), storage),
       PdfInvoicePrinter.layer
     ]),
     Layer.provide([NodeDigest.layer, NodeEntropy.layer]),

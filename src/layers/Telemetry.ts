@@ -1,6 +1,6 @@
 /**
- * What the process tells of itself while it runs: lines on its output and, where OTLP_URL names a collector, the same lines
- * and sampled traces there. What is not sampled is not traced at all.
+ * Log lines and, if OTLP_URL is set, the same lines and sampled traces at the collector. Requests that are not sampled
+ * are not traced.
  */
 import { Effect, Layer, Logger, References, Redacted } from "effect"
 import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"

@@ -136,7 +136,7 @@ it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas's budgets of checks", (it) => {
         if (result._tag === "Failure") refusal = result.failure.message
         else assert.match(result.success[0]!.message, /could not be checked/u)
       }
-      assert.match(refusal!, /tool's provider have used up their processing time.*Retry after \d+ s/u)
+      assert.match(refusal!, /CPU budget for the schemas of this tool's provider is used up.*Retry after \d+ seconds/u)
       assert.deepStrictEqual(yield* schemas.violations({ type: "string" }, text, use), [], "what costs little goes on")
       assert.lengthOf(yield* schemas.violations(hostile(0), text, asInput()), 1)
     })

@@ -61,7 +61,7 @@ it.live(
       const fork = yield* goesOn(restored!, market, before, { logKey: LOG_KEY, logNumber: 1 })
       const refused = yield* witness.look(fork.url, 1)
       assert.strictEqual(refused.code, 1)
-      assert.include(refused.problem, "The log is not what it was")
+      assert.include(refused.problem, "The log is inconsistent")
       assert.include(yield* witness.evidence, "Seen before:")
       yield* fork.kill
 

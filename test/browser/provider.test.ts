@@ -104,7 +104,7 @@ it.live.skipIf(!hasBrowser)(
         await page.fill("#verify-email-token", "0".repeat(64))
         await page.click("#verify-email button[type=submit]")
       })
-      yield* says(page, "#verify-email", "That token is not the one")
+      yield* says(page, "#verify-email", "This token is wrong")
       yield* Effect.promise(async () => {
         await page.fill("#verify-email-token", token)
         await page.click("#verify-email button[type=submit]")

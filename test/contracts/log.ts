@@ -269,8 +269,8 @@ export const logContract = (name: string, ports: Layer.Layer<LogPorts>) => {
                 page.map(({ place, receipt }, nth) => ({ place, receipt: { ...receipt, ...change(receipt, nth) } }))
               )
           })
-        assert.include(yield* scanned((_, nth) => (nth === 3 ? { tool_name: "another" } : {})), "is not what leaf")
-        assert.include(yield* scanned((_, nth) => (nth === 3 ? { duration_ms: 1_234_567 } : {})), "is not what leaf")
+        assert.include(yield* scanned((_, nth) => (nth === 3 ? { tool_name: "another" } : {})), "does not match leaf")
+        assert.include(yield* scanned((_, nth) => (nth === 3 ? { duration_ms: 1_234_567 } : {})), "does not match leaf")
         const without = yield* findingsOver({
           scan: (after, limit) =>
             Effect.map(store.scan(after, limit), (page) => (after === undefined ? page.slice(1) : page))

@@ -63,7 +63,7 @@ export const logTailContract = (name: string, ports: Layer.Layer<LogPorts>) => {
             return before
           })
         ).pipe(Effect.provideService(LogStore, service), Effect.provideService(SignedTreeFile, file))
-        const reason = "the database has 3 receipts of it, and a tree of 5 receipts was signed"
+        const reason = "the database has 3 of its receipts, but a tree of 5 receipts was signed"
         const stopped = yield* lastLog
         assert.deepStrictEqual([stopped.stopped, stopped.signedNote], [reason, kept.note])
 
@@ -128,7 +128,7 @@ export const logTailContract = (name: string, ports: Layer.Layer<LogPorts>) => {
             assert.strictEqual(yield* sequenceAll, 0)
           })
         ).pipe(Effect.provideService(LogStore, service))
-        assert.match((yield* lastLog).stopped ?? "", /did not grow out of the tree of 3 receipts/u)
+        assert.match((yield* lastLog).stopped ?? "", /does not extend the signed tree of 3 receipts/u)
       })
     )
 

@@ -44,9 +44,9 @@ for (const [name, ports] of everyStore) {
           ]
         )
         const [, badInput, badOutput, , noOutput] = refused.map(({ error }) => error)
-        assert.match(badInput!, /^input_schema is not a usable JSON Schema: /u)
+        assert.match(badInput!, /^input_schema is not a valid JSON Schema: /u)
         assert.match(badOutput!, /^output_schema .*not inside the schema/u)
-        assert.match(noOutput!, /needs an output_schema/u)
+        assert.match(noOutput!, /requires an output_schema/u)
         const listed = yield* catalog.search({
           q: undefined,
           category: undefined,

@@ -89,7 +89,7 @@ for (const [name, ports] of everyStore) {
           )
           assert.match(
             error.message,
-            /^Nothing was registered: twice: .*; bad: input_schema is not a usable JSON Schema: /u
+            /^Nothing was registered: twice: .*; bad: input_schema is not a valid JSON Schema: /u
           )
           assert.deepStrictEqual(yield* census, before)
         })

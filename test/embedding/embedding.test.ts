@@ -129,7 +129,7 @@ it.layer(PackedPackage.layer, { timeout: "500 seconds", excludeTestServices: tru
         const first = yield* node("own-store.ts")
         assert.deepStrictEqual(first, { code: 0, output: "Ada is on the list\n1 on the list, 0 consumers\n" })
         const again = yield* node("own-store.ts")
-        assert.deepStrictEqual(again, { code: 0, output: "Ada was on the list before\n1 on the list, 0 consumers\n" })
+        assert.deepStrictEqual(again, { code: 0, output: "Ada was on the list already\n1 on the list, 0 consumers\n" })
       }),
     300_000
   )
@@ -156,8 +156,8 @@ it.layer(PackedPackage.layer, { timeout: "500 seconds", excludeTestServices: tru
             return { status: response.status, text: await response.text() }
           })
 
-        assert.deepStrictEqual(yield* ask("/"), { status: 200, text: "The app's own home" })
-        assert.include((yield* ask("/livez")).text, "The app's own answer")
+        assert.deepStrictEqual(yield* ask("/"), { status: 200, text: "The app's home page" })
+        assert.include((yield* ask("/livez")).text, "The app's own response")
         assert.deepStrictEqual(yield* ask("/readyz"), { status: 200, text: `{"status":"ok"}` })
         const registered = yield* ask("/api/market/register-consumer", {
           method: "POST",

@@ -79,10 +79,10 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("a protected endpoint"
         ["hello", "checksum"],
         ["ä".repeat(50), "checksum"],
         ["x".repeat(100_000), "checksum"],
-        [unknownKey("c"), "not known"],
-        [unknownKey("p"), "not known"],
+        [unknownKey("c"), "unknown"],
+        [unknownKey("p"), "unknown"],
         [`${OPERATOR_KEY}x`, "checksum"],
-        ["", "needs a key"]
+        ["", "requires an API key"]
       ]
       for (const [wrong, says] of refused) {
         const answer = yield* expecting(401, { path: KEYS, headers: { authorization: `Bearer ${wrong}` } })
@@ -100,12 +100,12 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("a protected endpoint"
           assert.notInclude(answer.text, key)
           return textAt(answer, "message")
         })
-      assert.include(yield* said(key), "has no scheme: put `Bearer` before the key")
+      assert.include(yield* said(key), "has no scheme: send `Authorization: Bearer")
       assert.include(yield* said(`Bearer${key}`), "has no scheme")
       for (const other of [`Basic ${Buffer.from(key).toString("base64")}`, `Token ${key}`]) {
         assert.include(yield* said(other), "another scheme than `Bearer`")
       }
-      for (const none of ["Bearer", "Bearer ", ""]) assert.include(yield* said(none), "needs a key")
+      for (const none of ["Bearer", "Bearer ", ""]) assert.include(yield* said(none), "requires an API key")
       // Where a key is optional, what was meant to be one is not taken for none.
       const dispute = "/api/v1/market/disputes/00000000-0000-4000-8000-000000000000"
       assert.include(yield* said(key, dispute), "has no scheme")

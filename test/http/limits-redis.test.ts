@@ -62,8 +62,8 @@ for (const [way, end] of [
         assert.strictEqual(answer.status, status)
         logs.push(answer.log)
       }
-      assert.lengthOf(logs.join("\n").match(/Redis does not answer/gu) ?? [], 1, "it says so once")
-      assert.include((yield* send(health())).text, "Redis does not answer: each node counts rate limits by itself.")
+      assert.lengthOf(logs.join("\n").match(/Redis does not respond/gu) ?? [], 1, "it says so once")
+      assert.include((yield* send(health())).text, "Redis does not respond: each node counts rate limits alone.")
     })
   )
 }
@@ -78,7 +78,7 @@ it.live("a node whose Redis is not there at its start counts by itself, and goes
       yield* Effect.forEach([one, one, one, other], ({ send }) => Effect.map(send(CALL), ({ status }) => status)),
       [200, 200, 429, 200]
     )
-    const degraded = (text: string) => text.includes("Redis does not answer")
+    const degraded = (text: string) => text.includes("Redis does not respond")
     assert.isTrue(degraded((yield* one.send(health())).text))
     yield* redisServerOn(port)
     yield* Effect.forEach([one, other], ({ send }) =>

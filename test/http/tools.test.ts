@@ -107,7 +107,7 @@ for (const [store, layer] of everyService()) {
           ["twice", "not good", "twice", "bad-schema", ""]
         )
         assert.match(String(errors[0]![1]), /more than once/u)
-        assert.match(String(errors[3]![1]), /^input_schema is not a usable JSON Schema/u)
+        assert.match(String(errors[3]![1]), /^input_schema is not a valid JSON Schema/u)
         assert.strictEqual(yield* total(provider), 2)
       })
     )

@@ -18,7 +18,7 @@ import { LIVE } from "../support/ServiceUnderTest.ts"
 import { connectedTo, createDatabase, dropDatabase, urlOf } from "../support/TestDatabases.ts"
 
 const HOME = "market.example/api/v1/market/log"
-const LOST = "the database has 2 receipts of it, and a tree of 5 receipts was signed"
+const LOST = "the database has 2 of its receipts, but a tree of 5 receipts was signed"
 
 interface OneLog {
   readonly log: number
@@ -111,7 +111,7 @@ it.layer(PostgresTest.layerDatabase, LIVE)("a database that lost the tail of the
           Effect.map(logCheck(third), ({ status }) => status === "degraded")
         )
         assert.deepInclude(yield* logCheck(third), { http: 200, message: `The log ${HOME}/1 is stopped: ${LOST}.` })
-        assert.include(third.output() + third.problem(), "begin a new log with `begin-log`")
+        assert.include(third.output() + third.problem(), "start a new log with `begin-log`")
         yield* call(third, "keyed-6")
         yield* Effect.sleep("2 seconds")
         assert.strictEqual((yield* logsOf(third))[0]!.tree_size, 2, "a stopped log takes no receipt")
@@ -124,7 +124,7 @@ it.layer(PostgresTest.layerDatabase, LIVE)("a database that lost the tail of the
 
         const begun = yield* finished(["begin-log"], { settings: on(restored) })
         assert.strictEqual(begun.code, 0, begun.output + begun.problem)
-        assert.include(begun.output, `The log ${HOME}/2 begins. Publish its statement:`)
+        assert.include(begun.output, `Started the log ${HOME}/2. Publish its statement:`)
         for (const line of [
           `log: ${HOME}/2`,
           `previous: ${HOME}/1`,

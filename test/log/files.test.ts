@@ -135,19 +135,19 @@ it.layer(PostgresTest.layer, { timeout: "300 seconds", excludeTestServices: true
         yield* buy
         const second = yield* finished(witness, { cwd: folder })
         assert.strictEqual(second.code, 0, second.problem)
-        assert.include(second.output, "nothing taken away")
+        assert.include(second.output, "Signed a consistent log of")
 
         const sound = yield* finished(["fsck"], { settings })
         assert.strictEqual(sound.code, 0, sound.problem)
-        assert.match(sound.output, /Sound: 3 receipts in 1 logs, 0 waiting/u)
-        assert.match(sound.output, /Sound: \d+ transfers/u)
+        assert.match(sound.output, /The log is consistent: 3 receipts in 1 logs, 0 waiting/u)
+        assert.match(sound.output, /The ledger is consistent: \d+ transfers/u)
 
         // The operator changes a receipt, then the log with it: the check finds the one, the witness the other.
         const sql = yield* PgClient.PgClient
         yield* sql`UPDATE receipts SET duration_ms = duration_ms + 1 WHERE receipt_id = ${id.slice(5)}::uuid`
         const changed = yield* finished(["fsck"], { settings })
         assert.strictEqual(changed.code, 1)
-        assert.include(changed.problem, `${id} is not what leaf 0 of log 1 commits to`)
+        assert.include(changed.problem, `${id} does not match leaf 0 of log 1`)
         yield* sql`TRUNCATE receipt_logs, receipt_log_tiles, receipt_log_places`
         yield* sql`INSERT INTO receipts_unlogged SELECT receipt_id, consumer_id FROM receipts`
         yield* json(`${url}/api/v1/market/receipts/${id}`)
@@ -157,7 +157,7 @@ it.layer(PostgresTest.layer, { timeout: "300 seconds", excludeTestServices: true
           { cwd: folder }
         )
         assert.strictEqual(third.code, 1)
-        assert.include(third.problem, "The log is not what it was")
+        assert.include(third.problem, "The log is inconsistent")
       }),
     { timeout: 300_000 }
   )

@@ -88,14 +88,14 @@ describe("A witness", () => {
     Effect.gen(function* () {
       const { note } = yield* look(showing(entries(300)))
       const changed = entries(300).with(7, "another")
-      assert.include(yield* problemOf(showing(changed), note), "did not grow out of")
+      assert.include(yield* problemOf(showing(changed), note), "does not extend")
       for (const larger of [
         [...changed, "more"],
         entries(301).slice(1).concat("more"),
         ["more", ...entries(300)],
         entries(600).with(299, "another")
       ]) {
-        assert.include(yield* problemOf(showing(larger), note), "did not grow out of")
+        assert.include(yield* problemOf(showing(larger), note), "does not extend")
       }
       assert.strictEqual((yield* look(showing([...entries(300), "more"]), note)).size, 301)
     })
@@ -119,7 +119,7 @@ describe("A witness", () => {
         ...honest,
         tile: (path) => Effect.map(honest.tile(path), (bytes) => Uint8Array.from(bytes, (byte) => byte ^ 1))
       })
-      assert.include(yield* problemOf(lying, note), "did not grow out of")
+      assert.include(yield* problemOf(lying, note), "does not extend")
       const short = LogReader.of({
         ...honest,
         tile: (path) => Effect.map(honest.tile(path), (bytes) => bytes.slice(32))

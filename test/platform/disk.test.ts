@@ -1,5 +1,5 @@
 /**
- * A full disk, seen by what is free or by a database that refuses to write, is said by health.
+ * Health reports a full disk, by its free space or by a database that rejects writes.
  */
 import { assert, it } from "@effect/vitest"
 import { Cause, Effect } from "effect"
@@ -31,7 +31,7 @@ it.effect("a database that refused to write is a fault for half a minute", () =>
     const { ask } = diskProbe(disk)
     assert.isUndefined(yield* ask)
     disk.refusedAtMs = 0
-    assert.match((yield* Effect.flip(ask)).message, /refuses to write: its disk is full/u)
+    assert.match((yield* Effect.flip(ask)).message, /rejects writes: its disk is full/u)
     yield* TestClock.adjust("31 seconds")
     assert.isUndefined(yield* ask)
   })

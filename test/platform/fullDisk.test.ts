@@ -43,7 +43,7 @@ it.layer(watched, LIVE)("too little free space", (it) => {
     Effect.gen(function* () {
       yield* saysWell
       free = DISK_FREE_BYTES_MIN - 1
-      yield* saysDown(/disk of DATA_DIR is full: 127 MiB are free, and at least 128 MiB are needed/u)
+      yield* saysDown(/disk of DATA_DIR is full: 127 MiB are free and at least 128 MiB are required/u)
       free = DISK_FREE_BYTES_MIN
       yield* saysWell
     })
@@ -55,7 +55,7 @@ const onDatabase = (statement: string) =>
     Effect.orDie(Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)).pipe(connectedTo(url)))
   )
 
-it.layer(ServiceUnderTest.postgres(), LIVE)("a database that refuses to write (SQLSTATE 53100)", (it) => {
+it.layer(ServiceUnderTest.postgres(), LIVE)("a database that rejects writes (SQLSTATE 53100)", (it) => {
   it.effect("is a 503 for the request, and then of readiness and health", () =>
     Effect.gen(function* () {
       yield* onDatabase(`CREATE FUNCTION disk_is_full() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -65,7 +65,7 @@ it.layer(ServiceUnderTest.postgres(), LIVE)("a database that refuses to write (S
       const refused = yield* expecting(503, { path: CONSUMERS, json: consumerBody() })
       assert.strictEqual(at(refused, "code"), "UNAVAILABLE", refused.text)
       assert.notInclude(refused.text, "No space left", "the inside is not shown")
-      yield* saysDown(/refuses to write: its disk is full\. Free space on it\./u)
+      yield* saysDown(/rejects writes: its disk is full\. Free some space\./u)
       yield* onDatabase("DROP TRIGGER full_disk ON consumers")
       yield* expecting(201, { path: CONSUMERS, json: consumerBody() })
     })

@@ -121,7 +121,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
         const providerId = yield* aProviderWith({ [DAY]: 500 })
         const consumerId = yield* aConsumerId
         const ledger = yield* Ledger
-        yield* ledger.takeBack({ consumerId, amount: fromCents(120), cause: "dispute", reference: randomUUID() })
+        yield* ledger.reverse({ consumerId, amount: fromCents(120), cause: "dispute", reference: randomUUID() })
         yield* (yield* Refunds).refund(aCall(providerId, consumerId, 200))
         assert.deepStrictEqual(yield* ledger.standing(consumerId), {
           availableMicrocents: fromCents(80),

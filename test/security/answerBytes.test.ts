@@ -66,7 +66,7 @@ it.layer(service, LIVE)("large answers", (it) => {
       for (const answer of refused) {
         assert.deepStrictEqual([at(answer, "code"), at(answer, "cost_microcents")], ["UNAVAILABLE", 0])
         assert.strictEqual(answer.headers["retry-after"], "1")
-        assert.include(textAt(answer, "message"), "no room for an answer of this size")
+        assert.include(textAt(answer, "message"), "no room for a response of this size")
       }
       const after = yield* purseOf(buyer)
       assert.strictEqual(before.balance - after.balance, delivered.length * PRICE)

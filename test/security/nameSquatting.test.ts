@@ -261,7 +261,7 @@ for (const [name, core] of everyCore) {
         const dear = { tool_name: own.slice(handle.length + 1), price_microcents: GREED }
         const refused = yield* send({ path: TOOLS, key, json: { tools: [dear] } })
         assert.deepStrictEqual(problemOf(refused), [422, "VALIDATION_ERROR"], refused.text)
-        assert.include(textAt(refused, "message"), `calls of your tool \`${own}\` would come to this one`)
+        assert.include(textAt(refused, "message"), `calls of your tool \`${own}\` would go to this one`)
         yield* expecting(201, { path: TOOLS, key, json: { tools: [{ ...dear, tool_name: bare }] } })
         const answer = yield* call(yield* aBuyer(), own)
         assert.strictEqual(numberAt(answer, "meta", "cost_microcents"), PRICE, answer.text)

@@ -135,7 +135,8 @@ describe("a start that cannot be", () => {
       }
       const ended = yield* finished(["serve", "--port", "0"], { settings })
       isOneSentence(ended)
-      for (const word of ["DATABASE_URL", `127.0.0.1:${closed}`, "Is it running"]) assert.include(ended.problem, word)
+      for (const word of ["DATABASE_URL", `127.0.0.1:${closed}`, "Check that it is running"])
+        assert.include(ended.problem, word)
       assert.notInclude(ended.output + ended.problem, "hunter2")
     })
   )

@@ -88,7 +88,7 @@ describe("a start", () => {
       const service = yield* ready({ DATA_DIR: dataDir })
       assert.include(service.output(), service.url)
       assert.include(service.output(), "profile embedded")
-      assert.include(service.output(), "may be on this machine")
+      assert.include(service.output(), "can be on this machine")
       const { body, status } = yield* json(`${service.url}/api/market/health`)
       assert.deepStrictEqual([status, body["provider_count"], body["tool_count"]], [200, 0, 0])
       const secret = yield* Effect.promise(() => stat(join(dataDir, "receipt-signing-secret")))

@@ -25,7 +25,7 @@ describe("what would raise a score", () => {
   it.each([0, 0.5, 0.8999, 0.9, 0.97, 0.985, 0.992, 0.9951, 0.99899])(
     "is the next step of a success rate of %s, worth what it says",
     (successRate) => {
-      const [, percent, points] = /from ([\d.]+) % on it is worth (\d+)\./u.exec(adviceFor({ successRate }).uptime!)!
+      const [, percent, points] = /from ([\d.]+)% it is worth (\d+)\./u.exec(adviceFor({ successRate }).uptime!)!
       assert.strictEqual(pointsOf({ successRate: Number(percent) / 100 }).uptime, Number(points))
       assert.isAbove(Number(points), pointsOf({ successRate }).uptime)
     }
@@ -38,8 +38,8 @@ describe("what would raise a score", () => {
   })
 
   it("is more calls, where all of them are good", () => {
-    assert.include(adviceFor({ calls: 50 }).uptime, "50 calls count for 33 %")
-    assert.include(adviceFor({ calls: 1 }).latency, "1 call counts for 0 %")
+    assert.include(adviceFor({ calls: 50 }).uptime, "50 calls count for 33%")
+    assert.include(adviceFor({ calls: 1 }).latency, "1 call counts for 0%")
     assert.include(adviceFor({ calls: 0, successRate: undefined }).uptime, "Nothing is measured yet")
   })
 
@@ -50,7 +50,7 @@ describe("what would raise a score", () => {
 
   it("is to contest, while disputes count, and which share is worth more", () => {
     const disputes = { ...NO_DISPUTES, upheld: 30 }
-    const [, percent, points] = /Below ([\d.]+) % of the calls it is worth (\d+)/u.exec(
+    const [, percent, points] = /Below ([\d.]+)% of calls it is worth (\d+)/u.exec(
       adviceFor({ calls: 1_000, disputes }).disputes!
     )!
     const fewer = { ...NO_DISPUTES, upheld: (1_000 * Number(percent)) / 100 - 1 }

@@ -1,5 +1,5 @@
 /**
- * Nobody's mailbox is filled from here: at most five mails in 24 hours go to one address, whoever asks for them.
+ * At most five mails in 24 hours go to one address, for all requesters together.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"

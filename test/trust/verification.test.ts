@@ -132,7 +132,7 @@ for (const [name, core] of coreReading(evidence)) {
           const bad: ReadonlyArray<readonly [said: string, page: Page]> = [
             ["answered with 500", (response) => void response.writeHead(500).end(value)],
             ["is not there yet", (response) => void response.end(`<html>${value.slice(0, -1)}</html>`)],
-            ["is not this challenge's", (response) => void response.end(`${value}0`)],
+            ["belongs to another challenge", (response) => void response.end(`${value}0`)],
             [
               "redirects elsewhere",
               (response) => void response.writeHead(302, { location: "http://private.example.org/x" }).end()

@@ -141,7 +141,7 @@ export const keptMarket = Effect.fnUntraced(function* (database: Redacted.Redact
   yield* clockRight.pipe(connectedTo(database))
   const month = new Date(Date.now() - 40 * 86_400_000).toISOString().slice(0, 7)
   const closed = yield* finished(["invoices", month], { settings })
-  assert.match(closed.output, /: 9 documents made now/u, closed.problem)
+  assert.match(closed.output, /: created 9 documents/u, closed.problem)
 
   const { child, url } = yield* ready(settings)
   yield* posted(`${url}/api/market/connect`, {}, market.providerKey)

@@ -1,5 +1,5 @@
 /**
- * `invoices` and `payouts`: what the service does by itself on its schedule, done now and by hand.
+ * `invoices` and `payouts`: run jobs of the service by hand.
  */
 import { Console, Effect, Layer, Result, Schema } from "effect"
 import * as NodeDigest from "../adapters/crypto/NodeDigest.ts"
@@ -39,11 +39,11 @@ const services = (config: AppConfig) =>
     Layer.provide([database(config), NodeEntropy.layer])
   )
 
-const NO_BOOKS = Console.log("The memory profile keeps no books.")
+const NO_LEDGER = Console.log("The memory profile has no stored ledger.")
 
 export const closeMonth = (config: AppConfig, given: string | undefined, supplement: boolean) =>
   config.profile === "memory"
-    ? NO_BOOKS
+    ? NO_LEDGER
     : Effect.gen(function* () {
         const invoicing = yield* Invoicing
         const month = given === undefined ? monthBefore(yield* (yield* DatabaseTime).now) : yield* monthOf(given)
@@ -51,21 +51,21 @@ export const closeMonth = (config: AppConfig, given: string | undefined, supplem
           ? yield* invoicing.supplement(month)
           : yield* invoicing.close(month)
         yield* Console.log(
-          `${month}: ${issued} documents made now, ${documents} in all, over ${amountText(ledger)} of calls. ` +
+          `${month}: created ${issued} documents, ${documents} in total, for ${amountText(ledger)} of calls. ` +
             (agrees ? "Invoices, statements and ledger agree." : "Invoices, statements and ledger do NOT agree.")
         )
       }).pipe(Effect.provide(services(config)))
 
 export const workOnPayouts = (config: AppConfig) =>
   config.profile === "memory"
-    ? NO_BOOKS
+    ? NO_LEDGER
     : Effect.gen(function* () {
-        yield* Console.log(`${yield* (yield* Payouts).work} payouts came to their end.`)
+        yield* Console.log(`${yield* (yield* Payouts).work} payouts completed.`)
       }).pipe(Effect.provide(services(config)))
 
 const monthOf = (given: string) => {
   const month = Schema.decodeUnknownResult(Month)(given)
   return Result.isSuccess(month)
     ? Effect.succeed(month.success)
-    : Effect.fail(new ArgumentsInvalid({ problem: `"${given}" is not a month such as 2026-10.` }))
+    : Effect.fail(new ArgumentsInvalid({ problem: `"${given}" is not a month. Use the form 2026-10.` }))
 }
