@@ -57,7 +57,7 @@ export const layer = ({ dnsServers, fetch, originOf = (domain) => `https://${dom
         Effect.mapError((error) => unreadable(error.message))
       )
       if (answer.status === 404 || answer.status === 410) return undefined
-      if (answer.status !== 200) return yield* unreadable(`the response was ${answer.status}`)
+      if (answer.status !== 200) return yield* unreadable(`the response status was ${answer.status}`)
       return new TextDecoder().decode(answer.body)
     })
 

@@ -87,7 +87,7 @@ export const layer = (limits: CollectorLimits = COLLECTOR_LIMITS) =>
           }),
           Effect.filterOrFail(
             (status) => !TRANSIENT.has(status),
-            (status) => new Transient({ problem: `its response was ${status}` })
+            (status) => new Transient({ problem: `its response status was ${status}` })
           )
         )
 
@@ -114,7 +114,7 @@ export const layer = (limits: CollectorLimits = COLLECTOR_LIMITS) =>
         )
         if (status >= 300) {
           tally.count(signal, "failed")
-          return yield* giveUp(signal, `its response was ${status}`)
+          return yield* giveUp(signal, `its response status was ${status}`)
         }
         tally.count(signal, "sent")
         return HttpClientResponse.fromWeb(request, new Response(null, { status: status === 200 ? 200 : 204 }))

@@ -252,7 +252,7 @@ export const logContract = (name: string, ports: Layer.Layer<LogPorts>) => {
           yield* findingsOver({
             logs: Effect.map(store.logs, (logs) => logs.map((log) => ({ ...log, size: log.size - 1 })))
           }),
-          "its checkpoint is of another tree"
+          "its checkpoint belongs to another tree"
         )
         assert.include(
           yield* findingsOver({

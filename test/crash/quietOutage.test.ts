@@ -83,7 +83,7 @@ it.layer(DatabaseLink.layer.pipe(Layer.provideMerge(PostgresTest.layerDatabase))
         assert.isAtLeast(events.length, 1, "it says something")
         assert.isAtMost(events.length, EVENTS_MAX, events.slice(0, 20).join("\n"))
         assert.isBelow(lines.length, refused / 2, "also with the sampled lines of requests")
-        assert.include(node.output(), "further lines like this are left out")
+        assert.include(node.output(), "further lines like this are omitted")
       }),
     180_000
   )

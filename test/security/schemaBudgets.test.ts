@@ -63,7 +63,7 @@ it.layer(ServiceUnderTest.memory({ ALLOW_UPSTREAM: "loopback", RATE_LIMIT_RPM: "
         assert.isNotEmpty(refused)
         for (const answer of refused) {
           assert.strictEqual(at(answer, "code"), "UNAVAILABLE")
-          assert.include(textAt(answer, "message"), "The schemas of this tool's provider")
+          assert.include(textAt(answer, "message"), "The CPU budget for the schemas of this tool's provider")
           assert.isAtLeast(Number(answer.headers["retry-after"]), 1)
           assert.include(textAt(answer, "message"), "Nothing was charged")
         }

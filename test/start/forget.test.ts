@@ -45,7 +45,7 @@ it.layer(PostgresTest.layer, { timeout: "300 seconds", excludeTestServices: true
         const done = yield* forget(id, "--by", "Ada, ticket 4711", "--leave-money")
         assert.strictEqual(done.code, 0, done.problem)
         assert.include(done.output, `The consumer ${id} was erased by Ada, ticket 4711 at 20`)
-        assert.include(done.output, "1000000 microcents stay in its books")
+        assert.include(done.output, "1000000 microcents stay in the ledger")
         yield* until(
           "the key is refused",
           Effect.map(status, (now) => now === 401)

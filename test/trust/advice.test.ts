@@ -40,7 +40,7 @@ describe("what would raise a score", () => {
   it("is more calls, where all of them are good", () => {
     assert.include(adviceFor({ calls: 50 }).uptime, "50 calls count for 33%")
     assert.include(adviceFor({ calls: 1 }).latency, "1 call counts for 0%")
-    assert.include(adviceFor({ calls: 0, successRate: undefined }).uptime, "Nothing is measured yet")
+    assert.include(adviceFor({ calls: 0, successRate: undefined }).uptime, "Not enough calls yet")
   })
 
   it("is a proof that counts for more", () => {

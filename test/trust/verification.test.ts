@@ -130,14 +130,14 @@ for (const [name, core] of coreReading(evidence)) {
           const { domain, provider } = yield* aProviderAt
           const value = textAt(yield* ask(provider, { level: "domain", domain }), "challenge", "record_value")
           const bad: ReadonlyArray<readonly [said: string, page: Page]> = [
-            ["answered with 500", (response) => void response.writeHead(500).end(value)],
-            ["is not there yet", (response) => void response.end(`<html>${value.slice(0, -1)}</html>`)],
+            ["response status was 500", (response) => void response.writeHead(500).end(value)],
+            ["was not found", (response) => void response.end(`<html>${value.slice(0, -1)}</html>`)],
             ["belongs to another challenge", (response) => void response.end(`${value}0`)],
             [
               "redirects elsewhere",
               (response) => void response.writeHead(302, { location: "http://private.example.org/x" }).end()
             ],
-            ["more than is allowed", (response) => void response.end("x".repeat(1_000_000) + value)],
+            ["response is too large", (response) => void response.end("x".repeat(1_000_000) + value)],
             ["in time", (response) => void response.writeHead(200).flushHeaders()]
           ]
           for (const [said, page] of bad) {
