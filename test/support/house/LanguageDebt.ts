@@ -145,13 +145,6 @@ export const LANGUAGE_DEBT: ReadonlyArray<string> = [
   "domain/metering/ToolDirectory.ts",
   "domain/metering/ToolUpstream.ts",
   "domain/metering/Usage.ts",
-  "migrations/0001_accounts_and_catalogue.ts",
-  "migrations/0004_payments.ts",
-  "migrations/0008_receipt_log.ts",
-  "migrations/0013_sla_days.ts",
-  "migrations/0015_withdrawn_tools.ts",
-  "migrations/0016_dispute_decisions.ts",
-  "migrations/0028_provider_handles.ts",
   "migrations/ledger/CloseCalls.ts",
   "migrations/ledger/OpenCalls.ts",
   "migrations/ledger/SettleCalls.ts"
