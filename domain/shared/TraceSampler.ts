@@ -1,11 +1,11 @@
 /**
- * Which pieces of work are traced. None unless somebody provides a sampler: tracing costs more than most of what it would
- * show, so it is switched on for one piece of work and stays off for all others.
+ * Decides what is traced: nothing unless a sampler is provided. Tracing is expensive, so it is switched on for one request
+ * or job and stays off for others.
  */
 import { Context, Effect, References, Tracer } from "effect"
 
 export interface TraceSampler {
-  /** `asked`: whoever sent the work wishes it to be traced. It is a wish: a sampler bounds how many come true. */
+  /** `asked`: the caller requests a trace. The sampler bounds how many requests it grants. */
   takes(asked: boolean): boolean
 }
 
@@ -25,7 +25,7 @@ export const traced = <A, E, R>(
 
 /**
  * A step of a piece of work: a span where that is traced, and nothing at all where it is not. Effect's own switch leaves
- * 10 µs for each span that nobody sees.
+ * 10 µs for each disabled span.
  */
 export const step = <A, E, R>(work: Effect.Effect<A, E, R>, name: string): Effect.Effect<A, E, R> =>
   Effect.withFiber((fiber) =>

@@ -28,7 +28,7 @@ export const letter = (token: string, endpoint: string): string =>
     "",
     `  {"level": "email", "token": "${token}"}`,
     "",
-    `It works once, for ${MAIL_TOKEN_HOURS} hours. If it was not you, do nothing.`
+    `The token works once and expires after ${MAIL_TOKEN_HOURS} hours. If you did not request it, ignore this mail.`
   ].join("\n")
 
 export const publication = ({ expiresAt, level, providerId, subject }: Proof, token: string): Challenge => {
