@@ -1,6 +1,5 @@
 /**
- * Migration 0007, the function that opens a call which travels alone: what `calls_open_batch` answers and does for a
- * batch of one, in a third of the time.
+ * Migration 0007, the function that opens a call which travels alone: the same rule with fewer statements.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,5 +1,5 @@
 /**
- * Migration 0018, the function that closes and opens calls in one go: what `calls_close_batch` and then `calls_open_batch`
+ * Migration 0018, the function that closes and opens calls in one go: what `calls_close_batch` and an opening of their own
  * did, with 7 statements for ordinary calls instead of 16, and one lock and one update of the wallets instead of two. How it
  * stays right and quick: see OpenCalls.
  */
