@@ -3,7 +3,7 @@
  */
 import { Effect, Layer } from "effect"
 import { type BudgetId, type BudgetStanding, BudgetStore } from "../../../domain/ledger/BudgetStore.ts"
-import { spentIn } from "../metering/MemoryCallStore.ts"
+import { spentIn } from "../../../domain/metering/CallRules.ts"
 import { type BudgetRow, MemoryLedger } from "./MemoryLedger.ts"
 import { put, write } from "../shared/MemoryUnitOfWork.ts"
 

@@ -1,22 +1,27 @@
 /**
- * Calls on plain Maps. Opening and closing are one step each, so every guarantee of the port holds without a lock.
+ * Calls on plain Maps: loads what `CallRules` decides on, and writes what it decided. Opening and closing are one step
+ * each, so every guarantee of the port holds without a lock.
  */
 import { type DateTime, Effect, Layer } from "effect"
 import { availableIn, MARKET_OWNER } from "../../../domain/ledger/Account.ts"
-import { resetsAt, startOfPeriod } from "../../../domain/ledger/BudgetPeriod.ts"
 import {
-  type CallIdempotency,
+  decideClosing,
+  decideOpening,
+  earlierOf,
+  type KeyedCall,
+  reserveIn
+} from "../../../domain/metering/CallRules.ts"
+import {
   CallStore,
   type CloseCall,
   type Closed,
-  type Earlier,
   isFreeProxiedCall,
   type OpenCall,
   type Opened
 } from "../../../domain/metering/CallStore.ts"
 import { isLeft } from "../../../domain/metering/LeftAnswers.ts"
 import { type ConsumerId, type ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
-import { Microcents, zero } from "../../../domain/shared/Microcents.ts"
+import { zero } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 import {
   balanceRowOf,
@@ -37,7 +42,8 @@ export const layer = Layer.effect(
     return CallStore.of({
       open: (call) => Effect.sync(() => open(state, call)),
       close: (call) => Effect.sync(() => close(state, call)),
-      earlier: (consumerId, idempotency) => Effect.sync(() => earlierOf(state, consumerId, idempotency)),
+      earlier: (consumerId, idempotency) =>
+        Effect.sync(() => earlierOf(keyedCall(state, keyOf(consumerId, idempotency.keyHash)), idempotency.requestHash)),
       standing: (consumerId, toolId, now) =>
         Effect.sync(() => {
           const wallet = state.wallets.get(consumerId)
@@ -95,93 +101,72 @@ export const layer = Layer.effect(
 )
 
 const open = (state: State, call: OpenCall): Opened => {
-  const { idempotency } = call
-  const key = idempotency === undefined ? undefined : keyOf(call.consumerId, idempotency.keyHash)
-  const earlier = idempotency === undefined ? undefined : earlierOf(state, call.consumerId, idempotency)
-  if (earlier !== undefined) return earlier
-  if (state.frozen.has(call.consumerId)) return { _tag: "AccountFrozen" }
-
-  const wallet = walletOf(state, call.consumerId)
-  const tier = freeTierKey(call.consumerId, call.toolId, monthOf(call.openedAt))
+  const { consumerId, idempotency, openedAt } = call
+  const key = idempotency === undefined ? undefined : keyOf(consumerId, idempotency.keyHash)
+  const tier = freeTierKey(consumerId, call.toolId, monthOf(openedAt))
   const used = state.freeCallsUsed.get(tier) ?? 0
-  const free = used < call.freeTierCalls
-  const held = free ? zero : call.holdAmount
-  const covering = held === zero ? [] : budgetsCovering(state, call)
-  if (held > zero) {
-    const available = availableIn(wallet)
-    if (available < held) return { _tag: "InsufficientFunds", availableMicrocents: available, neededMicrocents: held }
-    for (const budget of covering) {
-      const left = budget.cap - spentIn(budget, call.openedAt) - budget.held
-      if (left < held) {
-        return {
-          _tag: "BudgetExceeded",
-          budgetId: budget.id,
-          capMicrocents: budget.cap,
-          leftMicrocents: left > 0n ? left : 0n,
-          resetsAt: resetsAt(budget.period, call.openedAt)
-        }
-      }
-    }
-  }
-
-  for (const budget of covering) reserve(budget, held, call.openedAt)
+  const wallet = walletOf(state, consumerId)
+  const budgets = budgetsCovering(state, call)
+  const { _tag, answer } = decideOpening(call, {
+    keyed: key === undefined ? undefined : keyedCall(state, key),
+    frozen: state.frozen.has(consumerId),
+    availableMicrocents: availableIn(wallet),
+    freeCallsUsed: used,
+    budgets
+  })
+  if (_tag === "Reject") return answer
+  const { free, held } = answer
+  const covering = held === zero ? [] : budgets
+  for (const budget of covering) Object.assign(budget, reserveIn(budget, held, openedAt))
   wallet.held += held
   if (free) state.freeCallsUsed.set(tier, used + 1)
   if (key !== undefined) state.openKeys.set(key, call.invocationId)
   state.openCalls.set(call.invocationId, { call, held, free, budgets: covering })
-  return {
-    _tag: "Opened",
-    held: Microcents.make(held),
-    free,
-    freeCallsLeft: call.freeTierCalls === 0 ? undefined : Math.max(0, call.freeTierCalls - used - (free ? 1 : 0)),
-    availableMicrocents: availableIn(wallet)
-  }
+  return answer
 }
 
 const close = (state: State, call: CloseCall): Closed => {
-  const { answer, free: _, usesFreeCall, ...closing } = call
-  const { consumerId, receipt, fee } = closing
+  const { answer, free: _, usesFreeCall: __, ...closing } = call
+  const { consumerId, receipt } = closing
   const row = state.openCalls.get(receipt.receipt_id)
+  const closedBefore = state.closedCalls.get(receipt.receipt_id)
   const wallet = walletOf(state, consumerId)
-  if (row === undefined) {
-    const kept = state.closedCalls.get(receipt.receipt_id)
-    if (kept === undefined) throw new Error(`${receipt.receipt_id} was never opened`)
-    return kept.receipt.signature === receipt.signature
+  const decided = decideClosing(call, {
+    open: row === undefined ? undefined : { ...row.call, held: row.held, free: row.free },
+    closedBy: closedBefore?.consumerId === consumerId ? closedBefore.receipt.signature : undefined
+  })
+  if (decided._tag === "Invalid") throw new Error(decided.reason)
+  if (decided._tag === "ClosedBefore") {
+    return decided.same
       ? { _tag: "Closed", now: false, availableMicrocents: availableIn(wallet) }
       : { _tag: "AlreadyClosed" }
   }
-  const cost = receipt.cost_microcents
-  if (row.call.consumerId !== consumerId || cost > row.held) {
-    throw new Error(`${receipt.receipt_id} is another consumer's, or costs ${cost} of the ${row.held} held`)
-  }
-
+  const { budgets, call: opened, held } = row!
+  const { cost, earned, fee, keepsKey, returnsFreeCall } = decided
   state.openCalls.delete(receipt.receipt_id)
-  wallet.held -= row.held
+  wallet.held -= held
   wallet.debits += cost
-  if (cost > fee) {
+  if (earned > 0n) {
     const lot = balanceRowOf(state, "provider", receipt.provider_id, receipt.created_at.slice(0, 10))
-    lot.credits += cost - fee
-    lot.earned += cost - fee
+    lot.credits += earned
+    lot.earned += earned
   }
   if (fee > zero) balanceRowOf(state, "platform_fee", MARKET_OWNER).credits += fee
-  for (const budget of row.budgets) {
-    budget.held -= row.held
+  for (const budget of budgets) {
+    budget.held -= held
     budget.spent += cost
   }
-  if (row.free && !(usesFreeCall ?? receipt.status === "success")) {
-    const tier = freeTierKey(consumerId, receipt.tool_id, monthOf(row.call.openedAt))
+  if (returnsFreeCall) {
+    const tier = freeTierKey(consumerId, receipt.tool_id, monthOf(opened.openedAt))
     state.freeCallsUsed.set(tier, state.freeCallsUsed.get(tier)! - 1)
   }
   keep(state, { ...closing, isFreeCall: isFreeProxiedCall(call) })
-  const { idempotency } = row.call
-  if (idempotency !== undefined) {
-    const key = keyOf(consumerId, idempotency.keyHash)
+  if (opened.idempotency !== undefined) {
+    const { keyHash, requestHash } = opened.idempotency
+    const key = keyOf(consumerId, keyHash)
     state.openKeys.delete(key)
-    if (answer !== undefined || cost > zero) {
-      const keptAtMs = Date.parse(receipt.created_at)
-      const { requestHash } = idempotency
-      state.answers.set(key, { requestHash, invocationId: receipt.receipt_id, answer, keptAtMs })
-    }
+    const keptAtMs = Date.parse(receipt.created_at)
+    if (keepsKey) state.answers.set(key, { requestHash, invocationId: receipt.receipt_id, answer, keptAtMs })
   }
   return { _tag: "Closed", now: true, availableMicrocents: availableIn(wallet) }
 }
@@ -198,16 +183,7 @@ const keep = (state: State, closed: ClosedCallRow): void => {
   }
 }
 
-const earlierOf = (state: State, consumerId: ConsumerId, idempotency: CallIdempotency): Earlier | undefined => {
-  const earlier = earlierCall(state, keyOf(consumerId, idempotency.keyHash))
-  if (earlier === undefined) return undefined
-  if (earlier.requestHash !== idempotency.requestHash) return { _tag: "IdempotencyConflict" }
-  return earlier.answer === undefined
-    ? { _tag: "InFlight", invocationId: earlier.invocationId }
-    : { _tag: "Replay", answer: earlier.answer }
-}
-
-const earlierCall = (state: State, key: string) => {
+const keyedCall = (state: State, key: string): KeyedCall | undefined => {
   const openId = state.openKeys.get(key)
   if (openId === undefined) return state.answers.get(key)
   const { requestHash } = state.openCalls.get(openId)!.call.idempotency!
@@ -222,18 +198,5 @@ const budgetsCovering = (state: State, call: OpenCall): ReadonlyArray<BudgetRow>
         (budget.providerId === undefined || budget.providerId === call.providerId)
     )
     .toSorted((a, b) => (a.id < b.id ? -1 : 1))
-
-/** Of an earlier period nothing counts any more. */
-export const spentIn = (budget: BudgetRow, at: DateTime.Utc): bigint => {
-  const start = startOfPeriod(budget.period, at)
-  return start !== undefined && budget.periodStartMs < start.epochMilliseconds ? 0n : budget.spent
-}
-
-const reserve = (budget: BudgetRow, amount: bigint, at: DateTime.Utc): void => {
-  const start = startOfPeriod(budget.period, at)
-  budget.spent = spentIn(budget, at)
-  if (start !== undefined) budget.periodStartMs = Math.max(budget.periodStartMs, start.epochMilliseconds)
-  budget.held += amount
-}
 
 const monthOf = (instant: DateTime.Utc): string => format(instant).slice(0, 7)

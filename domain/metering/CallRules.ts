@@ -1,0 +1,148 @@
+/**
+ * The rule of the call: what opening and closing decide, on plain data. The memory store executes it; the functions
+ * `calls_open` and `calls_close` of the database state the same rule in SQL, and the tests compare the two.
+ */
+import type { DateTime } from "effect"
+import { type BudgetPeriod, resetsAt, startOfPeriod } from "../ledger/BudgetPeriod.ts"
+import { type Microcents, zero } from "../shared/Microcents.ts"
+import type { CloseCall, Earlier, OpenCall, Opened, StoredAnswer } from "./CallStore.ts"
+
+/** What is stored under an idempotency key: an open call, or the answer of a closed one. */
+export interface KeyedCall {
+  readonly requestHash: string
+  readonly invocationId: OpenCall["invocationId"]
+  /** Undefined while the call is open, and for a closed call that kept no answer. */
+  readonly answer: StoredAnswer | undefined
+}
+
+export interface CoveringBudget {
+  readonly id: string
+  readonly cap: bigint
+  readonly period: BudgetPeriod
+  readonly periodStartMs: number
+  readonly spent: bigint
+  readonly held: bigint
+}
+
+/** What an opening depends on, as it is when the wallet is locked. */
+export interface OpeningFacts {
+  /** What the call's idempotency key stands for already. */
+  readonly keyed: KeyedCall | undefined
+  readonly frozen: boolean
+  readonly availableMicrocents: bigint
+  /** Of this consumer, tool and calendar month. */
+  readonly freeCallsUsed: number
+  /** Those that cover the tool and its provider, by id. */
+  readonly budgets: ReadonlyArray<CoveringBudget>
+}
+
+export type Opening =
+  | { readonly _tag: "Open"; readonly answer: Extract<Opened, { readonly _tag: "Opened" }> }
+  | { readonly _tag: "Reject"; readonly answer: Exclude<Opened, { readonly _tag: "Opened" }> }
+
+/** In this order: the key, the freeze, the free tier, the balance, each budget. A rejected call changes nothing. */
+export const decideOpening = (call: OpenCall, facts: OpeningFacts): Opening => {
+  const earlier = earlierOf(facts.keyed, call.idempotency?.requestHash)
+  if (earlier !== undefined) return reject(earlier)
+  if (facts.frozen) return reject({ _tag: "AccountFrozen" })
+  const { availableMicrocents, freeCallsUsed } = facts
+  const free = freeCallsUsed < call.freeTierCalls
+  const held = free ? zero : call.holdAmount
+  if (held > availableMicrocents) {
+    return reject({ _tag: "InsufficientFunds", availableMicrocents, neededMicrocents: held })
+  }
+  for (const budget of held === zero ? [] : facts.budgets) {
+    const left = budget.cap - spentIn(budget, call.openedAt) - budget.held
+    if (left >= held) continue
+    return reject({
+      _tag: "BudgetExceeded",
+      budgetId: budget.id,
+      capMicrocents: budget.cap,
+      leftMicrocents: left > 0n ? left : 0n,
+      resetsAt: resetsAt(budget.period, call.openedAt)
+    })
+  }
+  const freeCallsLeft = Math.max(0, call.freeTierCalls - freeCallsUsed - (free ? 1 : 0))
+  return {
+    _tag: "Open",
+    answer: {
+      _tag: "Opened",
+      held,
+      free,
+      freeCallsLeft: call.freeTierCalls === 0 ? undefined : freeCallsLeft,
+      availableMicrocents: availableMicrocents - held
+    }
+  }
+}
+
+/** What a key stands for, as an answer to a request with this hash; undefined where the key is free. */
+export const earlierOf = (keyed: KeyedCall | undefined, requestHash: string | undefined): Earlier | undefined => {
+  if (keyed === undefined) return undefined
+  if (keyed.requestHash !== requestHash) return { _tag: "IdempotencyConflict" }
+  const { answer, invocationId } = keyed
+  return answer === undefined ? { _tag: "InFlight", invocationId } : { _tag: "Replay", answer }
+}
+
+/** What counts against the cap: nothing of an earlier period. */
+export const spentIn = (budget: Pick<CoveringBudget, "period" | "periodStartMs" | "spent">, at: DateTime.Utc): bigint =>
+  budget.periodStartMs < startOf(budget.period, at) ? 0n : budget.spent
+
+/** A budget after the hold of a call that was opened. */
+export const reserveIn = (budget: CoveringBudget, held: bigint, at: DateTime.Utc) => ({
+  held: budget.held + held,
+  spent: spentIn(budget, at),
+  periodStartMs: Math.max(budget.periodStartMs, startOf(budget.period, at))
+})
+
+const startOf = (period: BudgetPeriod, at: DateTime.Utc): number =>
+  startOfPeriod(period, at)?.epochMilliseconds ?? Number.NEGATIVE_INFINITY
+
+/** What a closing depends on: the open call, else the signature of this consumer's receipt that closed it. */
+export interface ClosingFacts {
+  readonly open:
+    | (Pick<OpenCall, "consumerId" | "idempotency"> & { readonly held: bigint; readonly free: boolean })
+    | undefined
+  readonly closedBy: string | undefined
+}
+
+export type Closing =
+  | {
+      readonly _tag: "Close"
+      readonly cost: Microcents
+      /** Comes back to the available balance. */
+      readonly released: bigint
+      /** Of the cost, after the fee. */
+      readonly earned: bigint
+      readonly fee: Microcents
+      readonly returnsFreeCall: boolean
+      /** Whether the call's key keeps standing for this call; else it is free again. */
+      readonly keepsKey: boolean
+    }
+  /** By the same receipt, or by another one. */
+  | { readonly _tag: "ClosedBefore"; readonly same: boolean }
+  | { readonly _tag: "Invalid"; readonly reason: string }
+
+export const decideClosing = (call: CloseCall, { closedBy, open }: ClosingFacts): Closing => {
+  const { answer, consumerId, fee, receipt, usesFreeCall } = call
+  const cost = receipt.cost_microcents
+  if (open === undefined) {
+    return closedBy === undefined
+      ? { _tag: "Invalid", reason: `${receipt.receipt_id} was never opened` }
+      : { _tag: "ClosedBefore", same: closedBy === receipt.signature }
+  }
+  if (open.consumerId !== consumerId || cost > open.held) {
+    const reason = `${receipt.receipt_id} is another consumer's, or costs ${cost} of the ${open.held} held`
+    return { _tag: "Invalid", reason }
+  }
+  return {
+    _tag: "Close",
+    cost,
+    released: open.held - cost,
+    earned: cost - fee,
+    fee,
+    returnsFreeCall: open.free && !(usesFreeCall ?? receipt.status === "success"),
+    keepsKey: open.idempotency !== undefined && (answer !== undefined || cost > zero)
+  }
+}
+
+const reject = (answer: Exclude<Opened, { readonly _tag: "Opened" }>): Opening => ({ _tag: "Reject", answer })
