@@ -5,14 +5,14 @@
 import type { DateTime } from "effect"
 import { type BudgetPeriod, resetsAt, startOfPeriod } from "../ledger/BudgetPeriod.ts"
 import { type Microcents, zero } from "../shared/Microcents.ts"
-import type { CloseCall, Earlier, OpenCall, Opened, StoredAnswer } from "./CallStore.ts"
+import type { CloseCall, Earlier, OpenCall, Opened, KeptResult } from "./CallStore.ts"
 
 /** What is stored under an idempotency key: an open call, or the answer of a closed one. */
 export interface KeyedCall {
   readonly requestHash: string
   readonly invocationId: OpenCall["invocationId"]
   /** Undefined while the call is open, and for a closed call that kept no answer. */
-  readonly answer: StoredAnswer | undefined
+  readonly answer: KeptResult | undefined
 }
 
 export interface CoveringBudget {

@@ -9,7 +9,7 @@ export const closeCalls = Effect.gen(function* () {
 
   // Any number of closings, sorted by receipt. A receipt that is there already, word for word, is answered as the first
   // time: a batch may be sent again. Codes: 0 closed, 1 closed before; null where all are 0. amounts is what was held,
-  // null for what was not closed now. 
+  // null for what was not closed now.
   yield* sql`CREATE OR REPLACE FUNCTION calls_close_batch(
     p_wallets uuid[], p_w int[], p_receipts uuid[], p_providers uuid[], p_tools uuid[], p_tool_names text[],
     p_called timestamptz[], p_created timestamptz[], p_durations int[], p_costs int8[], p_fees int8[],

@@ -1,6 +1,7 @@
 /**
- * Calls one at a time and calls in batches take different functions of the database. Two databases live the same story,
- * each in its own way, with the same ids: every answer and every row must be the same.
+ * The rule of the call (`domain/metering/CallRules.ts`), which the memory store executes, is the oracle for the functions
+ * of the database. Three stores get the same story with the same ids: the memory store, and two databases, one call by
+ * call and one in batches. Every answer must be the same in all three, and every row in both databases.
  */
 import { assert, it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Schema } from "effect"
@@ -8,7 +9,7 @@ import { SqlClient } from "effect/sql"
 import { BudgetId, BudgetStore } from "../../domain/ledger/BudgetStore.ts"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { CallStore, type CloseCall, type Closed, type OpenCall, type Opened } from "../../domain/metering/CallStore.ts"
-import { type LedgerPorts, postgresLedgerPorts } from "../contracts/ledgerPorts.ts"
+import { type LedgerPorts, memoryLedgerPorts, postgresLedgerPorts } from "../contracts/ledgerPorts.ts"
 import { aCall, aConsumerId, aProviderId, aToolId, closingOf, money, OPENED_AT } from "../contracts/ledgerSamples.ts"
 import { rowsOf } from "../support/LedgerRows.ts"
 
@@ -58,13 +59,16 @@ interface Steps {
 
 class Databases extends Context.Service<
   Databases,
-  Readonly<Record<"alone" | "batched", Context.Context<LedgerPorts | SqlClient.SqlClient>>>
+  Readonly<Record<"alone" | "batched", Context.Context<LedgerPorts | SqlClient.SqlClient>>> & {
+    readonly memory: Context.Context<LedgerPorts>
+  }
 >()("agent-tool-billing/test/adapters/Databases") {
   static readonly layer = Layer.effect(
     Databases,
     Effect.all({
       alone: Layer.build(Layer.fresh(postgresLedgerPorts)),
-      batched: Layer.build(Layer.fresh(postgresLedgerPorts))
+      batched: Layer.build(Layer.fresh(postgresLedgerPorts)),
+      memory: Layer.build(Layer.fresh(memoryLedgerPorts))
     })
   )
 }
@@ -164,9 +168,9 @@ const lived = Effect.fnUntraced(function* (story: typeof Story.Type, { consumers
   return { answers, rounds }
 })
 
-/** Lives the story in both databases; says what its steps were answered. */
+/** Runs the story in all three stores; returns the answers to its steps. */
 const livedTwice = Effect.fnUntraced(function* (story: typeof Story.Type) {
-  const { alone, batched } = yield* Databases
+  const { alone, batched, memory } = yield* Databases
   const everybody = yield* people.pipe(Effect.provide(alone))
   const rows = rowsOf(everybody.consumers, everybody.providers)
 
@@ -175,7 +179,11 @@ const livedTwice = Effect.fnUntraced(function* (story: typeof Story.Type) {
   yield* equipped(everybody).pipe(Effect.provide(batched))
   const many = yield* Effect.forEach(one.rounds, (steps) => answersTo(steps, "unbounded")).pipe(Effect.provide(batched))
 
-  assert.deepStrictEqual(many, one.answers)
+  yield* equipped(everybody).pipe(Effect.provide(memory))
+  const ruled = yield* Effect.forEach(one.rounds, (steps) => answersTo(steps, 1)).pipe(Effect.provide(memory))
+
+  assert.deepStrictEqual(one.answers, ruled)
+  assert.deepStrictEqual(many, ruled)
   assert.deepStrictEqual(yield* rows.pipe(Effect.provide(batched)), yield* rows.pipe(Effect.provide(alone)))
   return one.answers.flat().map((answer) => (typeof answer === "string" ? answer : answer._tag))
 })
@@ -213,8 +221,8 @@ const EVERY_ANSWER: typeof Story.Type = [
   { closings: [aClosing(4, { of: "all" }), aClosing(0, { share: 101 })], openings: [anOpening(RICH)] }
 ]
 
-it.layer(Databases.layer, { timeout: "120 seconds", excludeTestServices: true })("A call that travels alone", (it) => {
-  it.effect("gets every answer that there is, as in a batch", () =>
+it.layer(Databases.layer, { timeout: "120 seconds", excludeTestServices: true })("Calls in PostgreSQL", (it) => {
+  it.effect("gets every answer that the rule gives, alone and in a batch", () =>
     Effect.gen(function* () {
       assert.sameMembers(yield* livedTwice(EVERY_ANSWER), [
         "Opened",
@@ -233,13 +241,13 @@ it.layer(Databases.layer, { timeout: "120 seconds", excludeTestServices: true })
   )
 
   it.effect.prop(
-    "is answered, written and refused as in a batch",
+    "answers any story as the rule does, alone and in batches, and writes the same rows",
     [Story],
     ([story]) => Effect.asVoid(livedTwice(story)),
     { arbitrary: { runs: RUNS }, timeout: 240_000 }
   )
 
-  it.effect("did travel alone there and in company here", () =>
+  it.effect("used one transaction per call there and batches here", () =>
     Effect.gen(function* () {
       const { alone, batched } = yield* Databases
       const journeys = Effect.gen(function* () {

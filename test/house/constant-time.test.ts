@@ -18,7 +18,7 @@ const COMPARED = new RegExp(`${SECRET} [!=]== (?!undefined|null|"")|[!=]== ${SEC
 const HARMLESS = [
   "!== requestHash",
   "!== idempotency.requestHash",
-  "kept.receipt.signature === receipt.signature",
+  "closedBy === receipt.signature",
   "typeof token ==="
 ]
 
