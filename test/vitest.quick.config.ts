@@ -18,9 +18,9 @@ const ROOMS_OF_PROCESSES = [
 
 const ON_POSTGRES = [
   "adapters/{book,databaseCheck,distribution,laneConnection,lateStatement,ledgerAlone,ledgerAloneRaces,ledgerModel}",
-  "adapters/{embedded-postgres*,migrations,serviceRole,sessions}",
+  "adapters/{embeddedPostgres*,migrations,serviceRole,sessions}",
   "domain/authentication",
-  "http/{deadlines,idempotency,keys,limits-redis,outages,prices}",
+  "http/{deadlines,idempotency,keys,limitsRedis,outages,prices}",
   "invoices/interrupted",
   "log/{beginLog,files}",
   "payments/{book,killed}",
@@ -33,7 +33,7 @@ const ON_POSTGRES = [
 /** Longer than a few seconds, because they wait, or try very many inputs. */
 const SLOW = [
   "adapters/jsonSchemaBounds",
-  "adapters/mcp/{Conformance,Limits,Streams,RealServers}",
+  "adapters/mcp/{conformance,limits,streams,realServers}",
   "http/{greedy,openapi}",
   "log/merkle",
   "metering/{crash,story}",

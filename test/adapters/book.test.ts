@@ -8,7 +8,7 @@ import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import { aPosting, bookContract, LIVE_BOOK, OTHER_BOOKS } from "../contracts/book.ts"
 import { memoryLedgerPorts, postgresLedgerNode, postgresLedgerPorts } from "../contracts/ledgerPorts.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 
 bookContract("memory", Layer.fresh(memoryLedgerPorts))
 bookContract("PostgreSQL", postgresLedgerPorts)

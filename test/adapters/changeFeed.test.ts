@@ -6,7 +6,7 @@ import * as PostgresChangeFeed from "../../adapters/sql/shared/PostgresChangeFee
 import { type Change, ChangeFeed } from "../../domain/shared/ChangeFeed.ts"
 import { changeFeedContract, listenTo } from "../contracts/changeFeed.ts"
 import { everyStore } from "../contracts/ports.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 import { aWay } from "../support/TcpWay.ts"
 import { connectedTo } from "../support/TestDatabases.ts"
 

@@ -8,7 +8,7 @@ import { randomBytes } from "node:crypto"
 import { inject } from "vitest"
 import { checkDatabase, problemOf } from "../../adapters/sql/shared/DatabaseCheck.ts"
 import { sentenceOf } from "../../src/StartFailure.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 import { connectedTo, dropDatabase, urlOf } from "../support/TestDatabases.ts"
 

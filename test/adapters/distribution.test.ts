@@ -11,7 +11,7 @@ import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
 import { postgresLedgerNode, postgresLedgerPorts } from "../contracts/ledgerPorts.ts"
 import { aCall, consumerWith, settled } from "../contracts/ledgerSamples.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 import { schemaParts, tableNames } from "../support/SchemaParts.ts"
 import { connectedTo } from "../support/TestDatabases.ts"
 

@@ -10,7 +10,7 @@ import * as PostgresFreezeStore from "../../adapters/sql/payments/PostgresFreeze
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { freezesContract } from "../contracts/freezes.ts"
 import { postgresLedgerNode } from "../contracts/ledgerPorts.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 
 freezesContract(
   "memory",

@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import * as LaneConnection from "../../adapters/sql/shared/LaneConnection.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 import { aWay } from "../support/TcpWay.ts"
 

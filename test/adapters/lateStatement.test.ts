@@ -12,7 +12,7 @@ import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
 import { postgresLedgerPorts } from "../contracts/ledgerPorts.ts"
 import { aCall, atOnce, closingOf, consumerWith, settled } from "../contracts/ledgerSamples.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 import { aWay } from "../support/TcpWay.ts"
 
 /** Long enough for what a busy machine answers. */

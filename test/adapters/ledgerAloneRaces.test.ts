@@ -22,7 +22,7 @@ import {
   tagsOf
 } from "../contracts/ledgerSamples.ts"
 import { lossyStream } from "../support/LossyStream.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 import { untilAnotherWaits } from "../support/LockWaiter.ts"
 
 const NODES = 3

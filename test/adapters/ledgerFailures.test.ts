@@ -22,7 +22,7 @@ import {
   tagsOf
 } from "../contracts/ledgerSamples.ts"
 import { lossyStream } from "../support/LossyStream.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 import { connectedTo } from "../support/TestDatabases.ts"
 
 /** As long as a lane waits for a wallet. */

@@ -19,7 +19,7 @@ import {
   tagsOf
 } from "../contracts/ledgerSamples.ts"
 import { letRace } from "../support/LedgerRacers.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 import { untilAnotherWaits } from "../support/LockWaiter.ts"
 
 it.layer(postgresLedgerPorts, { timeout: "60 seconds", excludeTestServices: true })("Over PostgreSQL", (it) => {

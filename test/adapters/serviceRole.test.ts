@@ -9,7 +9,7 @@ import { APPEND_ONLY_TABLES, changeableTables, grantTo } from "../../adapters/sq
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { postgresLedgerNode } from "../contracts/ledgerPorts.ts"
 import { aCall, consumerWith, settled } from "../contracts/ledgerSamples.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 import { asRole } from "../support/ServiceRoles.ts"
 import { connectedTo } from "../support/TestDatabases.ts"
 

@@ -7,7 +7,7 @@ import * as PostgresUnitOfWork from "../../adapters/sql/shared/PostgresUnitOfWor
 import * as PostgresWithdrawalStore from "../../adapters/sql/payments/PostgresWithdrawalStore.ts"
 import { memoryStores } from "../../src/layers/MemoryStores.ts"
 import { withdrawalContract } from "../contracts/withdrawals.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 
 withdrawalContract("memory", Layer.mergeAll(memoryStores, NodeEntropy.layer))
 withdrawalContract(

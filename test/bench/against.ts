@@ -19,7 +19,7 @@ export const against = async (): Promise<void> => {
   const other = process.argv[3]
   if (other === undefined) throw new Error("Name the folder of the other tree: npm run bench -- against ../other")
   const asked = process.argv[4]
-  const upstream = await startScript(["test/support/mcp/trivial-server.ts", "modern"], /^(\d+)/mu)
+  const upstream = await startScript(["test/support/mcp/trivialServer.ts", "modern"], /^(\d+)/mu)
   try {
     for (const connections of asked === undefined ? CONNECTIONS : [Number(asked)]) {
       const measured = await inSittings(SITTINGS, () => sit(other, upstream.port, connections))

@@ -100,8 +100,8 @@ export const calling =
 
 export const proxy = async (connectionCounts: ReadonlyArray<number> = CONNECTIONS): Promise<void> => {
   const dataDir = mkdtempSync(join(tmpdir(), "atb-bench-"))
-  const upstream = await startScript(["test/support/mcp/trivial-server.ts", "modern"], /^(\d+)/mu)
-  const bare = await startScript(["test/bench/support/bare-proxy.ts", String(upstream.port)], /listening (\d+)/u)
+  const upstream = await startScript(["test/support/mcp/trivialServer.ts", "modern"], /^(\d+)/mu)
+  const bare = await startScript(["test/bench/support/bareProxy.ts", String(upstream.port)], /listening (\d+)/u)
   const durable = await startService("embedded", dataDir)
   const memory = await startService("memory", dataDir)
   try {

@@ -57,7 +57,7 @@ const sit = async (profile: string) => {
   const dataDir = mkdtempSync(join(tmpdir(), "atb-bench-"))
   const service = await startService(profile, dataDir)
   const bare = await startScript(
-    ["test/bench/support/bare-json.ts", JSON.stringify({ role: "consumer", id: "0".repeat(36), name: "Bench" })],
+    ["test/bench/support/bareJson.ts", JSON.stringify({ role: "consumer", id: "0".repeat(36), name: "Bench" })],
     /listening (\d+)/u
   )
   try {

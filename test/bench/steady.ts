@@ -17,7 +17,7 @@ const SETTLE_MS = 5_000
 
 export const steady = async (): Promise<void> => {
   const dataDir = mkdtempSync(join(tmpdir(), "atb-bench-"))
-  const upstream = await startScript(["test/support/mcp/trivial-server.ts", "modern"], /^(\d+)/mu)
+  const upstream = await startScript(["test/support/mcp/trivialServer.ts", "modern"], /^(\d+)/mu)
   const service = await startService("embedded", dataDir)
   try {
     const request = calling(await prepare(service.port, upstream.port))

@@ -13,7 +13,7 @@ import { type Dispatcher, Pool } from "undici"
 import { publicAndLoopback } from "../../adapters/mcp/AddressGuard.ts"
 import * as McpUpstream from "../../adapters/mcp/McpUpstream.ts"
 import { ToolUpstream } from "../../domain/metering/ToolUpstream.ts"
-import { upstreamCall } from "../support/mcp/calls.ts"
+import { upstreamCall } from "../support/mcp/UpstreamCalls.ts"
 
 const [era = "modern", concurrencyText = "64", callsText = "20000", roundsText = "5"] = process.argv.slice(2)
 const concurrency = Number(concurrencyText)
@@ -22,13 +22,9 @@ const rounds = Number(roundsText)
 
 const startServer = Effect.acquireRelease(
   Effect.callback<{ readonly port: number; readonly stop: () => void }>((resume) => {
-    const child = spawn(
-      process.execPath,
-      [new URL("../support/mcp/trivial-server.ts", import.meta.url).pathname, era],
-      {
-        stdio: ["ignore", "pipe", "inherit"]
-      }
-    )
+    const child = spawn(process.execPath, [new URL("../support/mcp/trivialServer.ts", import.meta.url).pathname, era], {
+      stdio: ["ignore", "pipe", "inherit"]
+    })
     child.stdout.once("data", (data: Buffer) =>
       resume(Effect.succeed({ port: Number(data.toString()), stop: () => child.kill() }))
     )

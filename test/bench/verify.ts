@@ -46,7 +46,7 @@ const sit = async () => {
     /ready at http:\/\/127\.0\.0\.1:(\d+)/u,
     { RATE_LIMIT_RPM: "0", RATE_LIMIT_IP_RPM: "0", LOG_LEVEL: "Warn" }
   )
-  const bare = await startScript(["test/bench/support/bare-echo.ts"], /listening (\d+)/u)
+  const bare = await startScript(["test/bench/support/bareEcho.ts"], /listening (\d+)/u)
   try {
     return await inTurns(
       [

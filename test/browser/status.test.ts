@@ -8,7 +8,7 @@ import type { Page } from "playwright-core"
 import { browser, hasBrowser, open, pictured } from "../support/Browser.ts"
 import { isReadable } from "../support/Looks.ts"
 import { DatabaseLink } from "../support/DatabaseLink.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 import { ready } from "../support/ServiceProcess.ts"
 
 const EVIL = `<img src=x onerror="document.title='owned'">'"&`

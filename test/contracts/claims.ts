@@ -13,7 +13,7 @@ import { ClaimStore } from "../../domain/refunds/ClaimStore.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 
 type Ports = ClaimStore | UnitOfWork
 

@@ -8,7 +8,7 @@ import * as PostgresUnitOfWork from "../../adapters/sql/shared/PostgresUnitOfWor
 import { type HealthSamples, HealthHistoryStore } from "../../domain/platform/HealthHistoryStore.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import { memoryStores } from "../../src/layers/MemoryStores.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 import { atOnce } from "./ledgerSamples.ts"
 
 type Ports = HealthHistoryStore | UnitOfWork

@@ -13,7 +13,7 @@ import { type DraftInvoice, type Invoice, type InvoiceOwner, Month } from "../..
 import { InvoiceStore, type MonthSpan } from "../../domain/invoices/InvoiceStore.ts"
 import { ConsumerId, InvoiceId, ToolId } from "../../domain/shared/Ids.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 import { atOnce } from "./ledgerSamples.ts"
 
 type Ports = InvoiceStore | UnitOfWork

@@ -18,7 +18,7 @@ import type { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import type { CallStore } from "../../domain/metering/CallStore.ts"
 import type { Entropy } from "../../domain/shared/Entropy.ts"
 import type { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 
 export type LedgerPorts = BudgetStore | CallStore | Entropy | Ledger | LedgerStore | UnitOfWork
 

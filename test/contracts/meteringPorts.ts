@@ -27,7 +27,7 @@ import type { UsageStore } from "../../domain/metering/Usage.ts"
 import type { ReceiptStore } from "../../domain/receipts/ReceiptStore.ts"
 import type { Entropy } from "../../domain/shared/Entropy.ts"
 import type { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 
 export type MeteringPorts =
   | AccountStore

@@ -18,7 +18,7 @@ import type { Entropy } from "../../domain/shared/Entropy.ts"
 import { LoadId, PayoutId } from "../../domain/shared/Ids.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import { memoryStores } from "../../src/layers/MemoryStores.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 import { aConsumer, aProvider } from "./samples.ts"
 import { atOnce } from "./ledgerSamples.ts"
 

@@ -23,7 +23,7 @@ import { type WaitlistEntry, WaitlistStore } from "../../domain/platform/Waitlis
 import type { Entropy } from "../../domain/shared/Entropy.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import { memoryStores } from "../../src/layers/MemoryStores.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 import { atOnce, consumerWith } from "./ledgerSamples.ts"
 import { aListedTool, called } from "./meteringSamples.ts"
 import { aConsumer, aProvider, instant } from "./samples.ts"

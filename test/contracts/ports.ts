@@ -47,7 +47,7 @@ import type { Entropy } from "../../domain/shared/Entropy.ts"
 import type { IdempotencyStore } from "../../domain/shared/IdempotencyStore.ts"
 import type { Sealer } from "../../domain/shared/Sealer.ts"
 import type { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 
 export type Ports =
   | AccountStore

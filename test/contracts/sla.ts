@@ -17,7 +17,7 @@ import { added, type SlaHour } from "../../domain/trust/Sla.ts"
 import { type PaidDay, PAID_CONSUMER_MICROCENTS_MIN } from "../../domain/trust/PaidCalls.ts"
 import { type Followed, SlaStore, type ToolCalls } from "../../domain/trust/SlaStore.ts"
 import { memoryStores } from "../../src/layers/MemoryStores.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 import { aConsumer, aProvider } from "./samples.ts"
 
 type Ports = AccountStore | Entropy | SlaStore | UnitOfWork

@@ -11,7 +11,7 @@ import * as PostgresVerificationStore from "../../adapters/sql/trust/PostgresVer
 import { ProviderId } from "../../domain/shared/Ids.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import { type Proof, VerificationStore } from "../../domain/trust/VerificationStore.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 import { atOnce } from "./ledgerSamples.ts"
 
 type Ports = UnitOfWork | VerificationStore

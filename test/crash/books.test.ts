@@ -7,7 +7,7 @@ import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { receiptOfUuid } from "../../adapters/sql/ledger/LedgerCodes.ts"
 import { booksAfter } from "../support/load/LoadedBooks.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 
 const COST = 12_345n
 const FEE = 1_235n

@@ -8,7 +8,7 @@ import { until } from "../support/EmbeddedFolders.ts"
 import { callLoad } from "../support/load/CallLoad.ts"
 import { echoProvider } from "../support/load/EchoProvider.ts"
 import { loadMarket, OPEN_TO_LOAD } from "../support/load/LoadMarket.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 import { ready } from "../support/ServiceProcess.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 

@@ -17,7 +17,7 @@ import { Entropy } from "../../domain/shared/Entropy.ts"
 import { ConsumerId } from "../../domain/shared/Ids.ts"
 import { everyStore, memoryPorts, postgresNode, withServices } from "../contracts/ports.ts"
 import { aConsumer, aKey, aProvider } from "../contracts/samples.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 
 const forever = { label: "a key", expiresAt: undefined }
 const OPERATOR = "an operator's key, from configuration"

@@ -7,7 +7,7 @@ import { createConnection } from "node:net"
 import { inject } from "vitest"
 import { names as migrations } from "../../migrations/index.ts"
 import { projectRoot } from "../support/PlantedProject.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 import { temporaryPostgres } from "../support/TemporaryPostgres.ts"
 import { connectedTo } from "../support/TestDatabases.ts"
 

@@ -15,7 +15,7 @@ describe("which files may be repeated", () => {
       "test/adapters/ledgerAloneRaces.test.ts",
       "test/adapters/metering.test.ts",
       "test/adapters/unitOfWork.test.ts",
-      "test/adapters/embedded-postgres-crash.test.ts",
+      "test/adapters/embeddedPostgresCrash.test.ts",
       "test/domain/ledger.test.ts",
       "test/payments/book.test.ts",
       "test/payments/killed.test.ts",

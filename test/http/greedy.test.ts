@@ -5,7 +5,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { connect, type Socket } from "node:net"
 import { layer as nodeServer, ListeningAt } from "../../adapters/http/server/NodeServer.ts"
-import { eventually } from "../support/mcp/upstream.ts"
+import { eventually } from "../support/mcp/McpClient.ts"
 import { memoryConfig, wholeService } from "../support/ServiceConfig.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 

@@ -6,7 +6,7 @@ import { Effect, Schedule } from "effect"
 import { connect } from "node:net"
 import { loadMarket, PRICE, purseOf } from "../support/load/LoadMarket.ts"
 import { forwarded, slowProvider } from "../support/metering/Provider.ts"
-import { eventually } from "../support/mcp/upstream.ts"
+import { eventually } from "../support/mcp/McpClient.ts"
 import { RawHttp } from "../support/RawHttp.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 

@@ -20,7 +20,7 @@ import {
   textAt,
   TOOLS
 } from "../support/Market.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 import { SIGNING_SECRET } from "../support/ServiceConfig.ts"
 import { type Call, everyService, LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 import type { Answer } from "../support/Answer.ts"

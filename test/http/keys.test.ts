@@ -18,7 +18,7 @@ import {
   valueAt
 } from "../support/Market.ts"
 import { until } from "../support/EmbeddedFolders.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 import { serviceOnPostgres } from "../support/ServiceConfig.ts"
 import { everyService, LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 

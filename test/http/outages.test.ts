@@ -18,7 +18,7 @@ import {
   textAt,
   TOOLS
 } from "../support/Market.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 import { postgresConfig, wholeService } from "../support/ServiceConfig.ts"
 import { type Call, LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 import { connectedTo } from "../support/TestDatabases.ts"

@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { aProvider, expecting, listedTool, type Member, putTools, textAt, TOOLS, valueAt } from "../support/Market.ts"
 import { fixedPrice } from "../support/Prices.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 import { everyService, LIVE, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 import { connectedTo } from "../support/TestDatabases.ts"
 

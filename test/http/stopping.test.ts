@@ -5,7 +5,7 @@ import { assert, it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { connect } from "node:net"
 import { layer as nodeServer, ListeningAt } from "../../adapters/http/server/NodeServer.ts"
-import { eventually } from "../support/mcp/upstream.ts"
+import { eventually } from "../support/mcp/McpClient.ts"
 import { memoryConfig, wholeService } from "../support/ServiceConfig.ts"
 
 const DRAIN_MS = 10_000

@@ -9,7 +9,7 @@ import { join } from "node:path"
 import { until } from "../support/EmbeddedFolders.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import { finished, json, post, ready, temporaryFolder } from "../support/ServiceProcess.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 
 const SETTINGS = {
   RECEIPT_SIGNING_SECRET: "a secret of the tests, 32 characters or more",

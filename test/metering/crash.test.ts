@@ -6,7 +6,7 @@ import { Effect, Fiber, Schedule } from "effect"
 import { dataFolder } from "../support/EmbeddedFolders.ts"
 import { ask, type Process, type Reply, serve } from "../support/metering/Process.ts"
 import { forwarded, slowProvider } from "../support/metering/Provider.ts"
-import { eventually } from "../support/mcp/upstream.ts"
+import { eventually } from "../support/mcp/McpClient.ts"
 
 const PRICE = 12_345
 

@@ -10,7 +10,7 @@ import { later } from "../support/metering/Elsewhen.ts"
 import { fine, forwarded, resulting, slowProvider } from "../support/metering/Provider.ts"
 import { aBuyer, anOffer, books, buy, callOf, PRICE, problemOf, purseOf, receiptsOf } from "../support/metering/Shop.ts"
 import { scriptedServer } from "../support/mcp/ScriptedServer.ts"
-import { eventually } from "../support/mcp/upstream.ts"
+import { eventually } from "../support/mcp/McpClient.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
 
 const WHOLE = { balance: 1_000_000, held: 0, available: 1_000_000 }

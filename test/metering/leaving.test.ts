@@ -11,7 +11,7 @@ import { later } from "../support/metering/Elsewhen.ts"
 import { fine, forwarded, providing, resulting, slowProvider } from "../support/metering/Provider.ts"
 import { aBuyer, anOffer, books, buy, callOf, PRICE, problemOf, purseOf, receiptsOf } from "../support/metering/Shop.ts"
 import { json, result, rpcError, text } from "../support/mcp/ScriptedServer.ts"
-import { eventually } from "../support/mcp/upstream.ts"
+import { eventually } from "../support/mcp/McpClient.ts"
 import { type Call, LIVE, send } from "../support/ServiceUnderTest.ts"
 
 const WHOLE = { balance: 1_000_000, held: 0, available: 1_000_000 }

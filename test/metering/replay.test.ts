@@ -23,7 +23,7 @@ import {
   purseOf,
   receiptsOf
 } from "../support/metering/Shop.ts"
-import { eventually } from "../support/mcp/upstream.ts"
+import { eventually } from "../support/mcp/McpClient.ts"
 import { type Call, LIVE, send } from "../support/ServiceUnderTest.ts"
 import type { Answer } from "../support/Answer.ts"
 

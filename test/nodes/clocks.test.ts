@@ -11,12 +11,12 @@ import { until } from "../support/EmbeddedFolders.ts"
 import { echoProvider } from "../support/load/EchoProvider.ts"
 import { loadMarket, OPEN_TO_LOAD } from "../support/load/LoadMarket.ts"
 import { ask } from "../support/metering/Process.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 import { json, ready } from "../support/ServiceProcess.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 import { connectedTo } from "../support/TestDatabases.ts"
 
-const CLOCK = join(import.meta.dirname, "../support/wrong-clock.ts")
+const CLOCK = join(import.meta.dirname, "../support/wrongClock.ts")
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 /** A job that comes every five seconds would have come. */

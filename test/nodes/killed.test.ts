@@ -11,7 +11,7 @@ import { echoProvider } from "../support/load/EchoProvider.ts"
 import { Fleet } from "../support/load/Fleet.ts"
 import { booksAfter } from "../support/load/LoadedBooks.ts"
 import { loadMarket, purseOf } from "../support/load/LoadMarket.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 import { connectedTo } from "../support/TestDatabases.ts"
 

@@ -5,7 +5,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { finished, json, post, ready } from "../support/ServiceProcess.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 import { StripeDouble } from "../support/stripe/StripeDouble.ts"
 
 const SETTINGS = {

@@ -6,7 +6,7 @@ import { assert, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 import { json, post, ready } from "../support/ServiceProcess.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 import { type Mishap, StripeDouble } from "../support/stripe/StripeDouble.ts"
 
 const KEYS = { secretKey: "sk_test_double", webhookSecret: "whsec_double" }

@@ -9,7 +9,7 @@ import { DISK_FREE_BYTES_MIN, DiskWatch, makeDiskWatch } from "../../domain/plat
 import { until } from "../support/EmbeddedFolders.ts"
 import { at, CONSUMERS, consumerBody, expecting, textAt } from "../support/Market.ts"
 import { everyCore } from "../support/metering/Core.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 import { connectedTo } from "../support/TestDatabases.ts"
 

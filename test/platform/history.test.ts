@@ -7,7 +7,7 @@ import { percentOf } from "../../adapters/http/handlers/StatusHandlers.ts"
 import { HISTORY_DAYS, HISTORY_DAYS_KEPT } from "../../domain/platform/HealthHistory.ts"
 import { DatabaseLink } from "../support/DatabaseLink.ts"
 import { at, expecting, listAt, textAt, valueAt } from "../support/Market.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 import { postgresConfig, wholeService } from "../support/ServiceConfig.ts"
 import { everyService, LIVE, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 

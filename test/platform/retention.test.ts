@@ -16,7 +16,7 @@ import { HISTORY_DAYS_KEPT } from "../../domain/platform/HealthHistory.ts"
 import { IDEMPOTENCY_DAYS_KEPT } from "../../domain/shared/Idempotency.ts"
 import { MAILED_DAYS_KEPT } from "../../domain/trust/MailLimit.ts"
 import { MEASURED_DAYS_KEPT } from "../../domain/trust/ProviderTrust.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 
 /** By table: what it holds, what it grows with, how long it is kept, what ends that. */
 const rows = new Map(

@@ -10,7 +10,7 @@ import { at, expecting, textAt } from "../support/Market.ts"
 import { later } from "../support/metering/Elsewhen.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import { aBuyer, anOffer, callOf, everyMarket, receiptsOf, type WireReceipt } from "../support/metering/Shop.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 import { serviceOnPostgres } from "../support/ServiceConfig.ts"
 import { LIVE, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 

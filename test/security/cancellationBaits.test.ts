@@ -8,7 +8,7 @@ import { at, expecting, type Member, putTools, unasked } from "../support/Market
 import { forwarded, slowProvider } from "../support/metering/Provider.ts"
 import { aBuyer, anOffer, buy, everyMarket, type Offer, purseOf, receiptsOf } from "../support/metering/Shop.ts"
 import { json, rpcError } from "../support/mcp/ScriptedServer.ts"
-import { eventually } from "../support/mcp/upstream.ts"
+import { eventually } from "../support/mcp/McpClient.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 
 const NINE_HUNDRED = 900_000_000

@@ -4,7 +4,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 import { planOf } from "./Plan.ts"
 import { simulate } from "./Simulation.ts"
 import { postgres } from "./Stages.ts"

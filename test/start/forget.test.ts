@@ -5,7 +5,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { until } from "../support/EmbeddedFolders.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 import { finished, json, post, ready } from "../support/ServiceProcess.ts"
 
 const NAME = "Zanzibar"

@@ -8,7 +8,7 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { eventually } from "../support/mcp/upstream.ts"
+import { eventually } from "../support/mcp/McpClient.ts"
 import { ready } from "../support/ServiceProcess.ts"
 
 const ROOT = join(import.meta.dirname, "../..")

@@ -8,7 +8,7 @@ import { connect } from "node:net"
 import { availableParallelism, loadavg } from "node:os"
 import { join } from "node:path"
 import { dataFolder, isAlive, makeTemplate, serverPid, type Template, until } from "../support/EmbeddedFolders.ts"
-import { eventually } from "../support/mcp/upstream.ts"
+import { eventually } from "../support/mcp/McpClient.ts"
 import { json, ready, type Started } from "../support/ServiceProcess.ts"
 
 vi.setConfig({ testTimeout: 180_000 })

@@ -4,7 +4,7 @@
  */
 import { Context, Effect, Layer, Redacted } from "effect"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
-import { PostgresTest } from "./postgres.ts"
+import { PostgresTest } from "./PostgresTest.ts"
 
 export class DatabaseLink extends Context.Service<
   DatabaseLink,

@@ -107,7 +107,7 @@ interface Account {
 export const spawnService = (dataDir: string, account: Account = {}) =>
   Effect.acquireRelease(
     Effect.sync(() =>
-      spawn(process.execPath, [join(import.meta.dirname, "embedded-owner.ts"), dataDir], {
+      spawn(process.execPath, [join(import.meta.dirname, "embeddedOwner.ts"), dataDir], {
         detached: true,
         stdio: ["ignore", "pipe", "pipe"],
         ...account

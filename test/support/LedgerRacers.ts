@@ -1,13 +1,13 @@
 /**
- * Starts racers (see `ledger-racer.ts`) in processes of their own and lets them go at the same time.
+ * Starts racers (see `ledgerRacer.ts`) in processes of their own and lets them go at the same time.
  */
 import { Effect } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
-import type { Finish, Race } from "./ledger-racer.ts"
+import type { Finish, Race } from "./ledgerRacer.ts"
 
-const SCRIPT = fileURLToPath(new URL("./ledger-racer.ts", import.meta.url))
+const SCRIPT = fileURLToPath(new URL("./ledgerRacer.ts", import.meta.url))
 const READY = "ready\n"
 
 /** What each of that many processes came to. */

@@ -8,7 +8,7 @@ import { fine, providing } from "./metering/Provider.ts"
 import { json, post, ready } from "./ServiceProcess.ts"
 
 export const OPERATOR_KEY = "operator_key_of_the_browser_tests_0001"
-const CLOCK = join(import.meta.dirname, "jumping-clock.ts")
+const CLOCK = join(import.meta.dirname, "jumpingClock.ts")
 
 /** A service whose calendar is so many days behind until it is told that it is today. */
 export const behind = Effect.fnUntraced(function* (days: number, settings: Readonly<Record<string, string>> = {}) {

@@ -5,7 +5,7 @@ import { Effect, Layer, Logger, Redacted, Result } from "effect"
 import { type AppConfig, readConfig, type Source } from "../../src/config/AppConfig.ts"
 import { Fatal } from "../../src/layers/Fatal.ts"
 import { service } from "../../src/layers/Service.ts"
-import { PostgresTest } from "./postgres.ts"
+import { PostgresTest } from "./PostgresTest.ts"
 
 const UNLIMITED: Source = { RATE_LIMIT_RPM: "0", RATE_LIMIT_IP_RPM: "0", RATE_LIMIT_REGISTER_RPM: "0" }
 const HOME: Source = { BASE_URL: "https://market.example" }

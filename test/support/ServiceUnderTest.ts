@@ -9,7 +9,7 @@ import type { WebRequest } from "../../adapters/http/pipeline/WebRequest.ts"
 import type { Source } from "../../src/config/AppConfig.ts"
 import type { Answer } from "./Answer.ts"
 import { contractFaults } from "./ContractCheck.ts"
-import { PostgresTest } from "./postgres.ts"
+import { PostgresTest } from "./PostgresTest.ts"
 import { memoryConfig, serviceOnPostgres, wholeService } from "./ServiceConfig.ts"
 
 export interface Call {

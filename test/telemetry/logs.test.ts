@@ -7,7 +7,7 @@ import { Effect, Layer } from "effect"
 import { DatabaseLink } from "../support/DatabaseLink.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import { aBuyer, anOffer, buy, callOf } from "../support/metering/Shop.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 import { postgresConfig, wholeService } from "../support/ServiceConfig.ts"
 import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 

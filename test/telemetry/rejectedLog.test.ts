@@ -6,7 +6,7 @@ import { Deferred, Effect, Layer, Logger } from "effect"
 import { connect, type Socket } from "node:net"
 import { Dispatcher } from "../../adapters/http/pipeline/Dispatcher.ts"
 import { LINES_PER_SECOND_MAX, makeProblemLog } from "../../adapters/http/pipeline/stages/ProblemLog.ts"
-import { eventually } from "../support/mcp/upstream.ts"
+import { eventually } from "../support/mcp/McpClient.ts"
 import { RawHttp, talk } from "../support/RawHttp.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 

@@ -7,7 +7,7 @@ import { Sequencer } from "../../domain/log/Sequencer.ts"
 import { ProviderTrust } from "../../domain/trust/ProviderTrust.ts"
 import { at, expecting, type Member, textAt, unasked } from "../support/Market.ts"
 import { type Answer as Reply, json, rpcError } from "../support/mcp/ScriptedServer.ts"
-import { eventually } from "../support/mcp/upstream.ts"
+import { eventually } from "../support/mcp/McpClient.ts"
 import { everyCore } from "../support/metering/Core.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import {

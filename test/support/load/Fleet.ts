@@ -4,7 +4,7 @@
  */
 import { Context, Effect, Layer, Redacted, Scope } from "effect"
 import { kill } from "../EmbeddedFolders.ts"
-import { PostgresTest } from "../postgres.ts"
+import { PostgresTest } from "../PostgresTest.ts"
 import { isRedisHere, redisServer } from "../RedisServer.ts"
 import { freePort } from "../FreePort.ts"
 import { finished, ready } from "../ServiceProcess.ts"

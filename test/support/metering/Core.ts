@@ -38,7 +38,7 @@ import type { ProofReader } from "../../../domain/trust/ProofReader.ts"
 import { core } from "../../../src/layers/Core.ts"
 import { memoryStores } from "../../../src/layers/MemoryStores.ts"
 import { postgresStores } from "../../../src/layers/PostgresStores.ts"
-import { PostgresTest } from "../postgres.ts"
+import { PostgresTest } from "../PostgresTest.ts"
 import { DeclaredRoutes } from "../security/DeclaredRoutes.ts"
 import { ServiceUnderTest } from "../ServiceUnderTest.ts"
 

@@ -4,10 +4,10 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { upstreamCall } from "../../support/mcp/calls.ts"
+import { upstreamCall } from "../../support/mcp/UpstreamCalls.ts"
 import { sdk1Server, sdk2Server } from "../../support/mcp/RealServers.ts"
 import { scriptedServer, stream } from "../../support/mcp/ScriptedServer.ts"
-import { eventually, makeUpstream } from "../../support/mcp/upstream.ts"
+import { eventually, makeUpstream } from "../../support/mcp/McpClient.ts"
 
 const slow = (url: string) => upstreamCall(url, { toolName: "slow" })
 

@@ -72,7 +72,7 @@ describe("an import that leaves its room is refused", () => {
         "../../adapters/sql/LedgerStore.ts",
         "../../src/config.ts",
         "../../migrations/index.ts",
-        "../../test/support/postgres.ts",
+        "../../test/support/PostgresTest.ts",
         ...gone,
         "./../sql/LedgerStore.ts",
         "../http/../sql/LedgerStore.ts",
@@ -90,7 +90,7 @@ describe("an import that leaves its room is refused", () => {
       ["../../sql/LedgerStore.ts", "../../../src/config.ts", "../kit/Form.browser.ts", "./ToolPage.browser.ts", ...gone]
     ],
     ["migrations", ["node:fs", "ajv", "../domain/shared/Ids.ts", "../adapters/sql/X.ts", "../src/config.ts", ...gone]],
-    ["src", ["../test/support/postgres.ts", ...gone]],
+    ["src", ["../test/support/PostgresTest.ts", ...gone]],
     ["test/domain", gone],
     // No rule tells here and there apart at these depths, so nothing may be reached from them.
     ["domain", ["../adapters/sql/LedgerStore.ts", "../src/config.ts"]],

@@ -4,10 +4,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { ToolProgress } from "../../../domain/metering/ToolUpstream.ts"
-import { upstreamCall } from "../../support/mcp/calls.ts"
+import { upstreamCall } from "../../support/mcp/UpstreamCalls.ts"
 import { everythingServer } from "../../support/mcp/RealServers.ts"
 import { event, result, scriptedServer, type Seen, stream, text } from "../../support/mcp/ScriptedServer.ts"
-import { makeUpstream } from "../../support/mcp/upstream.ts"
+import { makeUpstream } from "../../support/mcp/McpClient.ts"
 
 const tokenOf = ({ params }: Seen): unknown => (params["_meta"] as { readonly progressToken?: unknown }).progressToken
 

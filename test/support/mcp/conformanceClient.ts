@@ -7,7 +7,7 @@ import { Effect, Redacted } from "effect"
 import { publicAndLoopback } from "../../../adapters/mcp/AddressGuard.ts"
 import * as McpUpstream from "../../../adapters/mcp/McpUpstream.ts"
 import { ToolUpstream } from "../../../domain/metering/ToolUpstream.ts"
-import { upstreamCall } from "./calls.ts"
+import { upstreamCall } from "./UpstreamCalls.ts"
 
 interface ToolUse {
   readonly name: string

@@ -26,5 +26,5 @@ it("no test draws numbers of its own", () => {
   const drawing = globSync("test/**/*.test.ts", { cwd: projectRoot }).filter((path) =>
     /\b(?:Math\.random|randomInt|getRandomValues)\b/u.test(readFileSync(join(projectRoot, path), "utf8"))
   )
-  assert.deepStrictEqual(drawing, ["test/house/code-rules.test.ts", "test/house/property-seed.test.ts"])
+  assert.deepStrictEqual(drawing, ["test/house/codeRules.test.ts", "test/house/propertySeed.test.ts"])
 })

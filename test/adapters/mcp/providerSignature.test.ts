@@ -9,9 +9,9 @@ import { headerText } from "../../../adapters/mcp/HeaderText.ts"
 import { hmacHex, hmacKey } from "../../../adapters/mcp/Hmac.ts"
 import { derivedSecrets, isSignedByMarket } from "../../../adapters/mcp/ProviderSignature.ts"
 import { ProviderId } from "../../../domain/shared/Ids.ts"
-import { upstreamCall } from "../../support/mcp/calls.ts"
+import { upstreamCall } from "../../support/mcp/UpstreamCalls.ts"
 import { json, result, scriptedServer, type Seen, text } from "../../support/mcp/ScriptedServer.ts"
-import { makeUpstream, SIGNING_SECRET } from "../../support/mcp/upstream.ts"
+import { makeUpstream, SIGNING_SECRET } from "../../support/mcp/McpClient.ts"
 
 const secret = Redacted.make(SIGNING_SECRET)
 

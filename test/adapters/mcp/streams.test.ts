@@ -3,9 +3,9 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { upstreamCall } from "../../support/mcp/calls.ts"
+import { upstreamCall } from "../../support/mcp/UpstreamCalls.ts"
 import { event, result, scriptedServer, type Seen, stream, text } from "../../support/mcp/ScriptedServer.ts"
-import { eventually, makeUpstream } from "../../support/mcp/upstream.ts"
+import { eventually, makeUpstream } from "../../support/mcp/McpClient.ts"
 
 describe("a stream", () => {
   it.live("its server's questions are answered: a ping with a pong, anything else with a refusal", () =>

@@ -11,7 +11,7 @@ import { Entropy } from "../../domain/shared/Entropy.ts"
 import * as migrations from "../../migrations/index.ts"
 import { postgresLedgerPorts } from "../contracts/ledgerPorts.ts"
 import { aCall, consumerWith, money, OPENED_AT, settled } from "../contracts/ledgerSamples.ts"
-import { PostgresTest } from "../support/postgres.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 import { schemaParts, tableNames } from "../support/SchemaParts.ts"
 
 /** Goes when the function that closes calls writes receipts_unlogged itself. */

@@ -5,9 +5,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { ToolUpstream } from "../../../domain/metering/ToolUpstream.ts"
-import { upstreamCall } from "../../support/mcp/calls.ts"
+import { upstreamCall } from "../../support/mcp/UpstreamCalls.ts"
 import { everythingServer, sdk1Server, sdk2Server } from "../../support/mcp/RealServers.ts"
-import { makeUpstream } from "../../support/mcp/upstream.ts"
+import { makeUpstream } from "../../support/mcp/McpClient.ts"
 
 const caller = (url: string) =>
   Effect.map(

@@ -5,7 +5,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { bodyBehaviours } from "../../support/mcp/BodyBehaviours.ts"
-import { upstreamCall } from "../../support/mcp/calls.ts"
+import { upstreamCall } from "../../support/mcp/UpstreamCalls.ts"
 import { httpBehaviours } from "../../support/mcp/HttpBehaviours.ts"
 import {
   event,
@@ -19,7 +19,7 @@ import {
   text
 } from "../../support/mcp/ScriptedServer.ts"
 import { streamBehaviours } from "../../support/mcp/StreamBehaviours.ts"
-import { makeUpstream } from "../../support/mcp/upstream.ts"
+import { makeUpstream } from "../../support/mcp/McpClient.ts"
 
 const fineText = (seen: unknown): string =>
   ((seen as { content?: ReadonlyArray<{ text?: string }> }).content ?? [])[0]?.text ?? ""

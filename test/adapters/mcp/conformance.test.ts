@@ -9,7 +9,7 @@ import { Effect } from "effect"
 
 const root = new URL("../../../", import.meta.url).pathname
 const suite = `${root}node_modules/@modelcontextprotocol/conformance/dist/index.js`
-const client = `${process.execPath} ${root}test/support/mcp/conformance-client.ts`
+const client = `${process.execPath} ${root}test/support/mcp/conformanceClient.ts`
 
 const scenario = (name: string, version: string) =>
   Effect.callback<{ readonly code: number; readonly output: string }>((resume) => {

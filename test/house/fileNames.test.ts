@@ -1,0 +1,50 @@
+/**
+ * How files are named: modules after their main export, tests and programs in camelCase.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { readdirSync } from "node:fs"
+import { join } from "node:path"
+import { projectRoot } from "../support/PlantedProject.ts"
+
+const filesOf = (room: string): ReadonlyArray<string> =>
+  readdirSync(join(projectRoot, room), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => `${room}/${name}`)
+
+const nameOf = (file: string): string => file.slice(file.lastIndexOf("/") + 1)
+
+const MODULE = /^[A-Z][A-Za-z0-9]*(?:\.browser)?\.ts$/u
+const PROGRAM_OR_SUITE = /^[a-z][A-Za-z0-9]*(?:\.test|\.quick\.config)?\.ts$/u
+
+/** Entry points, and migrations by number. */
+const ENTRY = /^(?:src\/(?:main|index)|migrations\/(?:index|\d{4}_\w+))\.ts$/u
+
+const misnamed = (files: ReadonlyArray<string>, form: RegExp): ReadonlyArray<string> =>
+  files.filter((file) => !form.test(nameOf(file)) && !ENTRY.test(file))
+
+describe("file names", () => {
+  it("of modules are those of their main exports", () => {
+    assert.deepStrictEqual(misnamed(["src", "domain", "adapters", "migrations"].flatMap(filesOf), MODULE), [])
+  })
+
+  it("of tests are in camelCase, of their modules in PascalCase", () => {
+    const files = filesOf("test")
+    const suites = files.filter((file) => file.endsWith(".test.ts"))
+    assert.isAbove(suites.length, 200)
+    assert.deepStrictEqual(misnamed(suites, PROGRAM_OR_SUITE), [])
+    const others = files.filter((file) => !file.endsWith(".test.ts"))
+    assert.deepStrictEqual(
+      others.filter((file) => !MODULE.test(nameOf(file)) && !PROGRAM_OR_SUITE.test(nameOf(file))),
+      []
+    )
+  })
+
+  it.each([
+    ["adapters/sql/ledger-store.ts", MODULE],
+    ["adapters/sql/ledgerStore.ts", MODULE],
+    ["test/http/Conventions.test.ts", PROGRAM_OR_SUITE],
+    ["test/http/limits-redis.test.ts", PROGRAM_OR_SUITE]
+  ])("%s is found", (file, form) => {
+    assert.deepStrictEqual(misnamed([file], form), [file])
+  })
+})
