@@ -91,9 +91,9 @@ const reasonOf = (chargebacks: ReadonlyArray<Chargeback>, owedMicrocents: bigint
   const standing = chargebacks.filter(({ released }) => !released)
   const open = standing.find(({ state }) => state === "open")
   if (open !== undefined) {
-    return `A payment of this account was charged back at the bank (${open.id}). The account is unfrozen when the chargeback is withdrawn or won.`
+    return `A payment of this account is disputed at the bank (chargeback ${open.id}). The account is unfrozen when the chargeback is withdrawn or won.`
   }
   const lost = standing.find(({ state }) => state === "lost")
   if (lost === undefined || owedMicrocents <= 0n) return undefined
-  return `A payment of this account was charged back (${lost.id}), and ${formatDollars(owedMicrocents)} is owed. Add funds to pay the debt.`
+  return `A payment of this account was charged back (chargeback ${lost.id}), and ${formatDollars(owedMicrocents)} is owed. Add funds to pay the debt.`
 }

@@ -126,12 +126,12 @@ export class Verification extends Context.Service<
       const byMail = Effect.fnUntraced(function* (providerId: ProviderId, mailbox: string, token: string | undefined) {
         const known = Option.getOrUndefined(yield* store.find(providerId, "email"))
         if (known?.verifiedAt !== undefined && known.subject === mailbox) {
-          return yield* answer(providerId, true, `${mailbox} is yours.`)
+          return yield* answer(providerId, true, `${mailbox} is verified.`)
         }
         if (token !== undefined) {
           yield* limited(providerId, "check email", CHECKS_PER_HOUR_MAX)
           const fits = known !== undefined && (yield* accept({ ...known, subject: mailbox }, sha256Hex(token), false))
-          if (fits) return yield* answer(providerId, true, `${mailbox} is yours.`)
+          if (fits) return yield* answer(providerId, true, `${mailbox} is verified.`)
           return yield* answer(
             providerId,
             false,
@@ -200,7 +200,7 @@ export class Verification extends Context.Service<
       ) {
         const { isNew, proof, token } = yield* challengeFor(providerId, level, subject)
         const challenge = publication(proof, token)
-        if (proof.verifiedAt !== undefined) return yield* answer(providerId, true, `${subject} is yours.`)
+        if (proof.verifiedAt !== undefined) return yield* answer(providerId, true, `${subject} is verified.`)
         if (isNew) return yield* answer(providerId, false, "Publish it, then repeat this call.", challenge)
         yield* limited(providerId, `check ${level}`, CHECKS_PER_HOUR_MAX)
         const found = yield* Effect.result(published(proof))
@@ -208,7 +208,7 @@ export class Verification extends Context.Service<
         const hashes = found.success.flatMap((one) => (one === undefined ? [] : [sha256Hex(one)]))
         const hash = hashes.find((one) => isTokenOf(proof, one))
         if (hash !== undefined && (yield* accept(proof, hash, true))) {
-          return yield* answer(providerId, true, `${subject} is yours.`)
+          return yield* answer(providerId, true, `${subject} is verified.`)
         }
         const why =
           hashes.length === 0 ? "The proof was not found." : "The published token belongs to another challenge."

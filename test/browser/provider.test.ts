@@ -109,8 +109,8 @@ it.live.skipIf(!hasBrowser)(
         await page.fill("#verify-email-token", token)
         await page.click("#verify-email button[type=submit]")
       })
-      yield* says(page, "#verify-email", "ada@example.org is yours.")
-      yield* says(page, "#trust", "Prove your endpoint's domain (20), or your source repository (25)")
+      yield* says(page, "#verify-email", "ada@example.org is verified.")
+      yield* says(page, "#trust", "Verify your endpoint's domain (20), or your source repository (25)")
 
       // First calls.
       const developer = yield* aDeveloper(url)

@@ -46,7 +46,7 @@ for (const [name, market] of everyMarket({ OPERATOR_KEY })) {
         )
         const taken = yield* registered({ handle: "chosen-one" })
         assert.deepStrictEqual(problemOf(taken), [409, "DUPLICATE"])
-        assert.include(textAt(taken, "message"), "`chosen-one` is taken")
+        assert.include(textAt(taken, "message"), "`chosen-one` is or was used by another provider")
         const who = yield* expecting(200, { path: "/api/v1/market/whoami", key: textAt(answer, "api_key") })
         assert.strictEqual(at(who, "handle"), "chosen-one")
 

@@ -113,7 +113,7 @@ for (const [name, market] of everyMarket()) {
         const shown = yield* expecting(200, { path: unasked(`${OWN_TOOLS}/${toolId}`) })
         assert.isString(at(shown, "withdrawn_at"))
         const page = yield* expecting(200, { path: unasked(`/catalog/${toolId}`) })
-        assert.include(page.text, "Its provider withdrew this tool on")
+        assert.include(page.text, "The provider withdrew this tool on")
         assert.notInclude(page.text, 'id="call"')
         assert.deepStrictEqual(yield* mine(), ["off", "on"])
         assert.deepStrictEqual(yield* mine("?state=withdrawn"), ["off"])

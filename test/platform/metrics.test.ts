@@ -263,7 +263,7 @@ describe("who reads /metrics", () => {
   it.effect("is nobody in production", () =>
     Effect.gen(function* () {
       const closed = yield* Effect.flip(admit("closed", ""))
-      assert.include(closed.message, "until the operator sets METRICS_TOKEN")
+      assert.include(closed.message, "until the operator configures METRICS_TOKEN")
       for (const [profile, access] of [
         ["production", "closed"],
         ["embedded", "open"],

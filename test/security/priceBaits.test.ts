@@ -113,7 +113,7 @@ for (const [name, market] of everyMarket({ PRICE_NOTICE_HOURS: "24" })) {
         assert.strictEqual(at(listed, "tools", 0, "pricing", "price_microcents"), PRICE)
         assert.strictEqual(at(listed, "tools", 0, "pricing", "upcoming", "price_microcents"), NINE_HUNDRED)
         const page = yield* send({ path: `/catalog/${offer.toolId}` })
-        assert.include(page.text, "$900.00 a call")
+        assert.include(page.text, "$900.00 per call")
         let line: unknown
         for (let offset = 0; line === undefined; offset += 100) {
           const prices = yield* expecting(200, { path: unasked(`/api/v1/market/pricing?limit=100&offset=${offset}`) })

@@ -115,6 +115,7 @@ it.layer(DatabaseLink.layer.pipe(Layer.provideMerge(PostgresTest.layerDatabase))
           SMTP_URL: unreachable("the mail server's password", "smtp"),
           REDIS_URL: unreachable("the password of Redis", "redis"),
           DATABASE_URL: unreachable("the database's password", "postgres"),
+          MIGRATION_DATABASE_URL: unreachable("the password of the database's owner", "postgres"),
           OTLP_URL: `http://127.0.0.1:1/${canaries.plant("a collector's address", aCanary())}`,
           LOG_LEVEL: "Debug"
         }
@@ -134,7 +135,7 @@ it.layer(DatabaseLink.layer.pipe(Layer.provideMerge(PostgresTest.layerDatabase))
           [["serve"], working, 1],
           // It starts without Redis, and says so; the port is the database's.
           [["serve", "--port", wrongPassword.port], { ...working, PROFILE: "memory" }, 1],
-          [["serve"], { ...working, REDIS_URL: "", DATABASE_URL: wrongPassword.href }, 1],
+          [["serve"], { ...working, REDIS_URL: "", DATABASE_URL: wrongPassword.href, MIGRATION_DATABASE_URL: "" }, 1],
           [["serve"], { ...working, ...spoilt }, 1],
           [["audit"], working, 1],
           [["serve", `--operator-key=${working.OPERATOR_KEY}`, "--port", "none"], working, 1]

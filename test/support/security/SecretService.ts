@@ -27,6 +27,7 @@ export const aSecretService = Effect.fnUntraced(function* (canaries: Canaries, f
   const service = yield* ready({
     ...settings,
     DATABASE_URL: plantPassword(canaries, "the database's password", Redacted.value(link.url)),
+    MIGRATION_DATABASE_URL: plantPassword(canaries, "the password of the database's owner", Redacted.value(link.url)),
     STRIPE_API_BASE: stripe.url,
     SMTP_URL: mail.url,
     DNS_SERVERS: yield* nameServer(new Map()),
