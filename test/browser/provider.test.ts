@@ -164,7 +164,7 @@ it.live.skipIf(!hasBrowser)(
       yield* agree(page, "Pay out")
       yield* says(page, "#payouts", "Dry run: $11.25 would be paid out. Nothing was paid.")
       yield* press(page, "#payouts", "Set up payouts")
-      yield* says(page, "#payouts", "No payment processor is configured here")
+      yield* says(page, "#payouts", "No payment processor is configured")
       yield* Effect.promise(() => page.check("#automatic"))
       yield* says(page, "#payouts", "Automatic payouts are on")
       yield* reload
