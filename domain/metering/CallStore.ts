@@ -1,8 +1,8 @@
 /**
- * The port under every billed call, in two durable steps. `open` reserves the price against wallet, budgets and free
- * tier together with the idempotency record; `close` posts or gives back the reservation and writes transfers, receipt
- * and usage, in one transaction. Adapters gather concurrent calls into one statement: one consumer's shortage never
- * fails another's call, and each call is closed exactly once, by its caller or by the sweeper.
+ * The port under every billed call, in two durable steps. `open` reserves the price against wallet, budgets and free tier
+ * and stores the idempotency record. `close` settles or releases the hold and writes transfers, receipt and usage. Each step
+ * is one transaction. Adapters combine concurrent calls into one statement: one consumer's insufficient balance never fails
+ * another consumer's call, and each call is closed exactly once, by its caller or by the sweeper.
  */
 import { Context, type DateTime, type Effect } from "effect"
 import type { Receipt } from "../receipts/Receipt.ts"
@@ -17,13 +17,13 @@ export interface OpenCall {
   readonly toolId: ToolId
   readonly toolName: string
   readonly priceVersion: number
-  /** The most that this call may cost. Zero for a free tool. */
+  /** The maximum cost of this call. Zero for a free tool. */
   readonly holdAmount: Microcents
-  /** Calls per consumer, tool and calendar month that cost nothing; 0 where there are none. */
+  /** Free calls per consumer, tool and calendar month; 0 where the tool has no free tier. */
   readonly freeTierCalls: number
   readonly origin: "proxy" | "meter"
   readonly openedAt: DateTime.Utc
-  /** From then on the sweeper may void it. */
+  /** After this time the sweeper may void the call. */
   readonly deadlineAt: DateTime.Utc
   readonly idempotency: CallIdempotency | undefined
 }
@@ -31,11 +31,11 @@ export interface OpenCall {
 export interface CallIdempotency {
   /** SHA-256 of scope and key, hex. */
   readonly keyHash: string
-  /** SHA-256 of the request that the key stands for, hex. */
+  /** SHA-256 of the request that the key was sent with, hex. */
   readonly requestHash: string
 }
 
-/** The result of a call as the adapter rendered it, kept under an Idempotency-Key: a replay gets it byte for byte. */
+/** The result of a call as the adapter rendered it, stored under an Idempotency-Key: a replay returns it byte for byte. */
 export interface KeptResult {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -46,7 +46,7 @@ export type Opened =
   | {
       readonly _tag: "Opened"
       readonly held: Microcents
-      /** This call is inside the free tier: nothing is held. */
+      /** This call is inside the free tier: nothing is reserved. */
       readonly free: boolean
       /** Free calls left this month after this one; undefined where the tool has no free tier. */
       readonly freeCallsLeft: number | undefined
@@ -60,23 +60,23 @@ export type Opened =
       readonly leftMicrocents: bigint
       readonly resetsAt: string | undefined
     }
-  /** Nothing is held while the account is frozen, whatever the call costs. */
+  /** A frozen account cannot open any call, not even a free one. */
   | { readonly _tag: "AccountFrozen" }
   | { readonly _tag: "Replay"; readonly answer: KeptResult }
   | { readonly _tag: "IdempotencyConflict" }
   | { readonly _tag: "InFlight"; readonly invocationId: ReceiptId }
 
-/** What a key stands for already. */
+/** The earlier call with the same key. */
 export type Earlier = Extract<Opened, { readonly _tag: "Replay" | "IdempotencyConflict" | "InFlight" }>
 
 export interface CloseCall {
   readonly consumerId: ConsumerId
-  /** Signed. Its cost is what is billed: at most what was held. */
+  /** Signed. Its cost is what is billed: at most the amount reserved. */
   readonly receipt: Receipt
-  /** Only beside a receipt that says `error`. */
+  /** Only with a receipt whose status is `error`. */
   readonly cause?: CallCause | undefined
   readonly fee: Microcents
-  /** What the opening said was held, where it is known: the store knows it, too, and is quicker where both agree. */
+  /** The amount reserved by `open`, where it is known. The store knows it too, and is faster where both agree. */
   readonly held?: Microcents | undefined
   readonly priceVersion: number
   readonly origin: "proxy" | "meter"
@@ -84,25 +84,25 @@ export interface CloseCall {
   readonly responseBytes: number
   readonly tokensInput: number
   readonly tokensOutput: number
-  /** Whether the opening found the call inside the free tier: for figures only, the store decides what is charged. */
+  /** Whether `open` found the call inside the free tier. For metrics only: the store decides what is charged. */
   readonly free?: boolean | undefined
-  /** Of a call inside the free tier: whether it uses up a free call. A success does, unless this says otherwise. */
+  /** For a call inside the free tier: whether it uses up a free call. By default only a success does. */
   readonly usesFreeCall?: boolean | undefined
   /**
-   * What a replay gets, where the call came with a key. Undefined sets the key of a call that cost nothing free again:
-   * the next request with it is a new call. The key of a call that cost something is never free again.
+   * What a replay returns, where the call has an idempotency key. Undefined releases the key of a call that cost nothing:
+   * the next request with it is a new call. The key of a call with a cost is never released.
    */
   readonly answer: KeptResult | undefined
 }
 
-/** For the figures: whether the proxy made the call and the free tier covered it. */
+/** For metrics: whether the proxy made the call and the free tier covered it. */
 export const isFreeProxiedCall = ({ free, origin, receipt, usesFreeCall }: CloseCall): boolean =>
   origin === "proxy" && free === true && (usesFreeCall ?? receipt.status === "success")
 
 export type Closed =
-  /** `now`: by this closing, and not by another one with the same receipt before it. */
+  /** `now`: closed by this request, not by an earlier one with the same receipt. */
   | { readonly _tag: "Closed"; readonly now: boolean; readonly availableMicrocents: bigint }
-  /** The sweeper came first, or somebody closed it before: nothing was changed now. */
+  /** The sweeper or another request closed the call before: nothing was changed. */
   | { readonly _tag: "AlreadyClosed" }
 
 export interface Standing {
@@ -116,13 +116,13 @@ export interface FreeCalls {
   readonly used: number
 }
 
-export type CallFate =
+export type StoredOutcome =
   | { readonly _tag: "Open" }
   | { readonly _tag: "Closed"; readonly cost: Microcents }
-  /** Never opened, or not yet. */
+  /** Never opened, or not opened yet. */
   | { readonly _tag: "Unknown" }
 
-/** A call whose process died, or whose answer came after the deadline. */
+/** A call whose process died, or whose response came after the deadline. */
 export interface OverdueCall {
   readonly invocationId: ReceiptId
   readonly consumerId: ConsumerId
@@ -135,32 +135,35 @@ export interface OverdueCall {
 }
 
 /**
- * Opening and closing are transactions of their own: they do not join a unit of work. Who is interrupted while waiting
- * for one may find it done all the same; opening a call that the store could not answer for leaves it to the sweeper.
+ * `open` and `close` are separate transactions: they do not join a unit of work. An interrupted caller may find that the
+ * transaction was committed. If the store fails to confirm an `open`, the sweeper ends the call.
  */
 export class CallStore extends Context.Service<
   CallStore,
   {
-    /** What is refused changes nothing. */
+    /** A rejected call changes nothing. */
     open(call: OpenCall): Effect.Effect<Opened>
     /**
-     * Once per call. The same receipt again is answered as the first time. Dies if the call was never opened, or if the
-     * cost is more than was held; nothing is changed then.
+     * Once per call. The same receipt again gets the first result. Dies if the call was never opened, or if the cost is more
+     * than the amount reserved; nothing is changed then.
      */
     close(call: CloseCall): Effect.Effect<Closed>
-    /** What `open` answers to this key, whatever the call costs; undefined where the key is free. Changes nothing. */
+    /** What `open` returns for this key, whatever the call costs; undefined where the key is unused. Changes nothing. */
     earlier(consumerId: ConsumerId, idempotency: CallIdempotency): Effect.Effect<Earlier | undefined>
-    /** Where a consumer stands, without holding anything: for quotes. */
+    /** A consumer's balance and free calls, without a hold: for quotes. */
     standing(consumerId: ConsumerId, toolId: ToolId, now: DateTime.Utc): Effect.Effect<Standing>
-    /** Tools that a consumer called free of charge in the calendar month of `now`, the most used first, at most `limit`. */
+    /** Tools that a consumer called free of charge in the calendar month of `now`, most used first, at most `limit`. */
     freeCallsByTool(consumerId: ConsumerId, now: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<FreeCalls>>
-    /** What has become of a call, in one look. */
-    fate(consumerId: ConsumerId, invocationId: ReceiptId): Effect.Effect<CallFate>
+    /** The outcome of a call, in one read. */
+    outcome(consumerId: ConsumerId, invocationId: ReceiptId): Effect.Effect<StoredOutcome>
     /** At most `limit`, oldest deadline first. */
     overdue(now: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<OverdueCall>>
-    /** Takes away at most `limit` stored answers from before, and their keys with them; says how many. */
+    /** Deletes at most `limit` responses stored before this time, with their keys; returns how many. */
     forget(before: DateTime.Utc, limit: number): Effect.Effect<number>
-    /** Takes the bodies of at most `limit` answers from before whose callers had left; their keys stay bound. */
+    /**
+     * Deletes the bodies of at most `limit` responses stored before this time whose callers had disconnected. Their keys
+     * stay bound.
+     */
     forgetLeft(before: DateTime.Utc, limit: number): Effect.Effect<number>
   }
 >()("agent-tool-billing/domain/metering/CallStore") {}

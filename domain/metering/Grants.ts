@@ -1,6 +1,6 @@
 /**
- * A consumer's leave for a provider to bill it for calls that did not pass through the proxy: for which tools, up to
- * what, until when. Without one a provider meters nothing but its own test calls.
+ * A consumer's permission for a provider to bill calls that did not pass through the proxy: for which tools, up to which
+ * cap, until when. Without a grant a provider meters only its own test calls.
  */
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { AccountStore } from "../accounts/AccountStore.ts"
@@ -14,7 +14,7 @@ import { DEAD_GRANTS_SHOWN_MAX, type Grant, type GrantPeriod, isLive, periodStar
 import { GrantStore } from "./GrantStore.ts"
 
 export const GRANTS_PER_CONSUMER_MAX = 100
-/** No more than are shown of the dead ones, or they could not be counted. */
+/** At most the number of inactive grants that are listed: the daily limit counts listed grants. */
 export const GRANTS_PER_DAY_MAX = DEAD_GRANTS_SHOWN_MAX
 export const GRANT_TOOLS_MAX = 50
 
@@ -59,7 +59,7 @@ export class Grants extends Context.Service<
       request: GrantRequest
     ): Effect.Effect<Grant, ExpiryInThePast | TooManyGrants | UnknownProvider>
     list(consumerId: ConsumerId): Effect.Effect<ReadonlyArray<Grant>>
-    takeBack(consumerId: ConsumerId, id: GrantId): Effect.Effect<Grant, GrantNotFound>
+    revoke(consumerId: ConsumerId, id: GrantId): Effect.Effect<Grant, GrantNotFound>
   }
 >()("agent-tool-billing/domain/metering/Grants") {
   static readonly layer = Layer.effect(
@@ -102,7 +102,7 @@ export class Grants extends Context.Service<
         return grant
       }, atomically)
 
-      const takeBack = Effect.fn("Grants.takeBack")(function* (consumerId: ConsumerId, id: GrantId) {
+      const revoke = Effect.fn("Grants.revoke")(function* (consumerId: ConsumerId, id: GrantId) {
         const revoked = yield* store.revoke(consumerId, id, yield* DateTime.now)
         if (Option.isNone(revoked)) return yield* new GrantNotFound({ grantId: id })
         return revoked.value
@@ -112,7 +112,7 @@ export class Grants extends Context.Service<
         Effect.flatMap(DateTime.now, (now) => store.ofConsumer(consumerId, now))
       )
 
-      return Grants.of({ give, list, takeBack })
+      return Grants.of({ give, list, revoke })
     })
   )
 }

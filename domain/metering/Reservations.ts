@@ -1,6 +1,7 @@
 /**
- * What is counted against a grant for a call that is being reported. Reserved before the call is opened, kept apart until
- * the call has ended, then set to what it cost: by whoever reported it, or by the sweeper when that process is gone.
+ * What is counted against a grant for a reported call. The amount is reserved before the call is opened, kept separately
+ * until the call has ended, then set to the cost: by the process that reported the call, or by the sweeper when that process
+ * died.
  */
 import { Context, DateTime, Duration, Effect, Layer, Option, Schema } from "effect"
 import type { ConsumerId, ProviderId, ReceiptId, ToolId } from "../shared/Ids.ts"
@@ -10,9 +11,9 @@ import { CallStore } from "./CallStore.ts"
 import { covers, currentStart, type Reservation, spentNow } from "./Grant.ts"
 import { GrantStore } from "./GrantStore.ts"
 
-/** A call that is opened later than that after its reservation is not billed. */
+/** A call opened later than this after its reservation is not billed. */
 export const OPENED_WITHIN = Duration.minutes(2)
-/** Well after: what is not opened by then is never billed, so what was reserved for it can be given back. */
+/** Well after `OPENED_WITHIN`: a call not opened by then is never billed, so its reservation can be released. */
 const OVERDUE_AFTER = Duration.minutes(5)
 const OVERDUE_BATCH_MAX = 500
 
@@ -38,13 +39,13 @@ export interface GrantUse {
 export class Reservations extends Context.Service<
   Reservations,
   {
-    /** Counts the amount against the first grant that has room for it. */
+    /** Counts the amount against the first grant that has enough left. */
     reserve(use: GrantUse): Effect.Effect<Reservation, NoGrant>
-    /** The call has ended at this cost: the rest is given back. Again: nothing. */
+    /** The call has ended at this cost: releases the rest. A second time changes nothing. */
     settle(reservation: Reservation, cost: Microcents): Effect.Effect<void>
-    /** Settles by what became of the call; says whether it had an end. Only for a call that nobody opens any more. */
+    /** Settles by the outcome of the call; returns whether it has ended. Only for a call that can no longer be opened. */
     resolve(reservation: Reservation): Effect.Effect<boolean>
-    /** Resolves what nobody settled; says how many. */
+    /** Resolves reservations that were not settled; returns how many. */
     readonly sweep: Effect.Effect<number>
   }
 >()("agent-tool-billing/domain/metering/Reservations") {
@@ -77,15 +78,15 @@ export class Reservations extends Context.Service<
         const taken = yield* grants.takeReservation(consumerId, invocationId)
         if (Option.isNone(taken) || cost >= amount) return
         const grant = Option.getOrUndefined(yield* grants.find(consumerId, grantId))
-        // Where another period has begun since, what was reserved counts no more.
+        // A reservation does not count in a later period.
         if (grant === undefined || !DateTime.Equivalence(grant.periodStart, reservation.periodStart)) return
         yield* grants.setSpent(grantId, consumerId, grant.spent - (amount - cost), grant.periodStart)
       }, atomically)
 
       const resolve = Effect.fn("Reservations.resolve")(function* (reservation: Reservation) {
-        const fate = yield* calls.fate(reservation.consumerId, reservation.invocationId)
-        if (fate._tag === "Open") return false
-        yield* settle(reservation, fate._tag === "Closed" ? fate.cost : zero)
+        const outcome = yield* calls.outcome(reservation.consumerId, reservation.invocationId)
+        if (outcome._tag === "Open") return false
+        yield* settle(reservation, outcome._tag === "Closed" ? outcome.cost : zero)
         return true
       })
 

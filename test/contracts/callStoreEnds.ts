@@ -69,13 +69,13 @@ export const endsOfCallsContract = (name: string, ports: Layer.Layer<LedgerPorts
       Effect.gen(function* () {
         const calls = yield* CallStore
         const call = yield* aCall(yield* consumerWith(10_000))
-        const fate = calls.fate(call.consumerId, call.invocationId)
-        assert.deepStrictEqual(yield* fate, { _tag: "Unknown" })
+        const outcome = calls.outcome(call.consumerId, call.invocationId)
+        assert.deepStrictEqual(yield* outcome, { _tag: "Unknown" })
         yield* opened(call)
-        assert.deepStrictEqual(yield* fate, { _tag: "Open" })
+        assert.deepStrictEqual(yield* outcome, { _tag: "Open" })
         yield* calls.close(yield* closingOf(call, { cost: 700 }))
-        assert.deepStrictEqual(yield* fate, { _tag: "Closed", cost: money(700) })
-        assert.deepStrictEqual(yield* calls.fate(call.consumerId, (yield* aCall(call.consumerId)).invocationId), {
+        assert.deepStrictEqual(yield* outcome, { _tag: "Closed", cost: money(700) })
+        assert.deepStrictEqual(yield* calls.outcome(call.consumerId, (yield* aCall(call.consumerId)).invocationId), {
           _tag: "Unknown"
         })
       })

@@ -35,9 +35,9 @@ export const makeReceiptChecks = (world: World, books: Books, others: ReadonlyAr
   /** What the books say now of calls that were opened. */
   const followPending = Effect.gen(function* () {
     for (const [id, opened] of facts.pending) {
-      const fate = yield* calls.fate(opened.call.consumerId, id)
-      if (fate._tag === "Open") continue
-      if (fate._tag === "Unknown") return yield* wrong("one receipt per call", `${id} was held, and is not known`)
+      const outcome = yield* calls.outcome(opened.call.consumerId, id)
+      if (outcome._tag === "Open") continue
+      if (outcome._tag === "Unknown") return yield* wrong("one receipt per call", `${id} was held, and is not known`)
       const receipt = Option.getOrUndefined(yield* receipts.find(id))
       if (receipt === undefined) return yield* wrong("one receipt per call", `${id} is closed and has no receipt`)
       facts.pending.delete(id)

@@ -38,16 +38,16 @@ export const grantsRoutes = Effect.gen(function* () {
     })
   )
 
-  const takeBack = Effect.fnUntraced(function* (consumerId: ConsumerId, id: GrantId) {
-    const grant = yield* grants.takeBack(consumerId, id)
+  const revoke = Effect.fnUntraced(function* (consumerId: ConsumerId, id: GrantId) {
+    const grant = yield* grants.revoke(consumerId, id)
     return { status: 200, body: { revoked: true as const, grant: show(grant, yield* DateTime.now) } }
   })
 
   return [
     list,
     give,
-    route(endpoints.revokeGrant, ({ as, params }) => takeBack(as("consumer").ownerId, params.grant_id)),
-    route(endpoints.revokeGrantByQuery, ({ as, query }) => takeBack(as("consumer").ownerId, query.grant_id))
+    route(endpoints.revokeGrant, ({ as, params }) => revoke(as("consumer").ownerId, params.grant_id)),
+    route(endpoints.revokeGrantByQuery, ({ as, query }) => revoke(as("consumer").ownerId, query.grant_id))
   ]
 })
 

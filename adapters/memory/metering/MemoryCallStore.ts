@@ -61,7 +61,7 @@ export const layer = Layer.effect(
             .toSorted((a, b) => b.used - a.used || (a.toolId < b.toolId ? -1 : 1))
             .slice(0, limit)
         ),
-      fate: (_, invocationId) =>
+      outcome: (_, invocationId) =>
         Effect.sync(() => {
           if (state.openCalls.has(invocationId)) return { _tag: "Open" }
           const closed = state.closedCalls.get(invocationId)

@@ -12,7 +12,7 @@ import { PgClient } from "@effect/sql-pg"
 import { DateTime, Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql"
 import {
-  type CallFate,
+  type StoredOutcome,
   type CallIdempotency,
   CallStore,
   type CloseCall,
@@ -121,12 +121,12 @@ export const layer = Layer.effect(
         ORDER BY used DESC, tool_id LIMIT ${limit}`
     }, Effect.orDie)
 
-    const fate = Effect.fn("PostgresCallStore.fate")(function* (consumerId: ConsumerId, invocationId: ReceiptId) {
+    const outcome = Effect.fn("PostgresCallStore.outcome")(function* (consumerId: ConsumerId, invocationId: ReceiptId) {
       const id = uuidOfReceipt(invocationId)
       const [row] = yield* sql<{ readonly open: boolean; readonly cost: bigint | null }>`
         SELECT EXISTS (SELECT FROM calls_open WHERE invocation_id = ${id} AND consumer_id = ${consumerId}) AS open,
           (SELECT cost FROM receipts WHERE receipt_id = ${id} AND consumer_id = ${consumerId}) AS cost`
-      return fateOf(row!)
+      return outcomeOf(row!)
     }, Effect.orDie)
 
     const overdue = Effect.fn("PostgresCallStore.overdue")(function* (now: DateTime.Utc, limit: number) {
@@ -164,7 +164,7 @@ export const layer = Layer.effect(
       earlier,
       standing,
       freeCallsByTool,
-      fate,
+      outcome,
       overdue,
       forget,
       forgetLeft
@@ -231,7 +231,7 @@ const toEarlier = (row: EarlierRow, requestHash: string): Earlier => {
   }
 }
 
-const fateOf = (row: { readonly open: boolean; readonly cost: bigint | null }): CallFate => {
+const outcomeOf = (row: { readonly open: boolean; readonly cost: bigint | null }): StoredOutcome => {
   if (row.open) return { _tag: "Open" }
   return row.cost === null ? { _tag: "Unknown" } : { _tag: "Closed", cost: Microcents.make(row.cost) }
 }
