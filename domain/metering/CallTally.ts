@@ -1,6 +1,6 @@
 /**
- * How many calls of this process ended how, since it started, and how long their steps took. Plain counters: they stand on
- * the hot path.
+ * Counts of this process's calls by outcome since it started, and the durations of their steps. Plain counters, because they
+ * are on the hot path.
  */
 import { Context } from "effect"
 import { type Durations, Histogram } from "../shared/Histogram.ts"
@@ -8,13 +8,13 @@ import type { CallStatus } from "./ToolUpstream.ts"
 
 export type CallOrigin = "proxy" | "meter"
 
-/** Of a proxied call: until the hold is durable, until the provider has answered, until the settlement is durable. */
+/** Steps of a proxied call: until the hold is durable, until the provider has responded, until the settlement is durable. */
 export type CallStep = "hold" | "forward" | "settle"
 
 export interface CallTally {
   count(origin: CallOrigin, status: CallStatus): void
   took(step: CallStep, ms: number): void
-  /** The caller of a forwarded call went away. */
+  /** The caller of a forwarded call disconnected. */
   left(): void
   readonly leftCount: number
   read(): ReadonlyArray<{ readonly origin: CallOrigin; readonly status: CallStatus; readonly calls: number }>
@@ -49,7 +49,7 @@ export const makeCallTally = (): CallTally => {
   }
 }
 
-/** Whoever wants to read it provides one of its own. */
+/** A program that reads the counters provides its own instance. */
 export const CallTally = Context.Reference<CallTally>("agent-tool-billing/domain/metering/CallTally", {
   defaultValue: makeCallTally
 })

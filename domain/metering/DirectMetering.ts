@@ -1,6 +1,6 @@
 /**
- * Calls that did not pass through the proxy, reported afterwards. A consumer reports its own and is billed as the proxy
- * would bill it; a provider reports its own tools' and bills a consumer only within a grant of that consumer.
+ * Calls that did not pass through the proxy, reported afterwards. A consumer reports its own calls and is billed as for
+ * proxied ones. A provider reports calls of its own tools and bills a consumer only within a grant of that consumer.
  */
 import { Cause, Context, DateTime, Duration, Effect, Exit, Layer, Schema } from "effect"
 import { Catalog } from "../catalog/Catalog.ts"
@@ -94,14 +94,14 @@ export class DirectMetering extends Context.Service<
           if (request.consumerId !== undefined && request.consumerId !== caller.ownerId) {
             return yield* new NotYours({ what: "call" })
           }
-          // The list price, as the proxy bills a call of which the provider reports no cost. A consumer's own word about
-          // the cost counts for nothing: it could only make a call cheaper than it was. It needs no cap either.
+          // The list price, as for a proxied call whose provider reports no cost. A cost reported by the consumer is
+          // ignored, because it could only lower the price; so the call needs no cap either.
           const price = request.status === "success" ? entry.price : zero
           return { consumerId: caller.ownerId, price, freeTier: true, reservation: undefined }
         }
         if (entry.provider.id !== caller.ownerId) return yield* new NotYours({ what: "tool" })
         if (request.consumerId === undefined) {
-          // A test call of its own: on its own account, and it costs nothing.
+          // The provider's own test call: on its own account, at no cost.
           return { consumerId: ConsumerId.make(caller.ownerId), price: zero, freeTier: false, reservation: undefined }
         }
         const most = entry.maximum
@@ -134,7 +134,10 @@ export class DirectMetering extends Context.Service<
         return yield* reservation === undefined ? run : Effect.onExit(run, (exit) => settle(reservation, exit))
       }, Effect.uninterruptible)
 
-      /** By what came of the report. Where nobody knows that, or this fails too, the sweeper settles it. */
+      /**
+       * Settles the reservation by the outcome of the report. Where the outcome is unknown, or this fails too, the sweeper
+       * settles it.
+       */
       const settle = (reservation: Reservation, exit: Exit.Exit<MeterOutcome, MeterRefused>): Effect.Effect<void> => {
         const settling =
           Exit.isFailure(exit) && !onlyRefused(exit.cause)
@@ -143,7 +146,7 @@ export class DirectMetering extends Context.Service<
         return Effect.ignoreCause(settling, { log: "Warn" })
       }
 
-      /** Of a provider: a key bills one consumer. A report that was refused leaves it as it was. */
+      /** For a provider: a key bills one consumer. A rejected report leaves the key unchanged. */
       const withKey = <A>(
         providerId: ProviderId,
         billed: ConsumerId,
@@ -177,7 +180,7 @@ export class DirectMetering extends Context.Service<
   )
 }
 
-/** Then nothing was changed; of any other failure nobody knows. */
+/** A rejection changed nothing. After any other failure the outcome is unknown. */
 const onlyRefused = (cause: Cause.Cause<MeterRefused>): boolean => cause.reasons.every(Cause.isFailReason)
 
 const billedBy = (exit: Exit.Exit<MeterOutcome, MeterRefused>): Microcents =>

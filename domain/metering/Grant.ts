@@ -1,5 +1,5 @@
 /**
- * A consumer's leave for a provider to bill it for calls that did not pass through the proxy, and what is reserved in it.
+ * A consumer's permission for a provider to bill calls that did not pass through the proxy, and the reservations in it.
  */
 import { DateTime } from "effect"
 import type { ConsumerId, GrantId, ProviderId, ReceiptId, ToolId } from "../shared/Ids.ts"
@@ -18,23 +18,23 @@ export interface Grant {
   readonly expiresAt: DateTime.Utc | undefined
   readonly revokedAt: DateTime.Utc | undefined
   readonly createdAt: DateTime.Utc
-  /** In the period that `periodStart` began. */
+  /** In the period that starts at `periodStart`. */
   readonly spent: bigint
   readonly periodStart: DateTime.Utc
 }
 
-/** Counted as spent while nobody knows yet what the call costs in the end. */
+/** Counted as spent while the final cost of the call is unknown. */
 export interface Reservation {
   readonly consumerId: ConsumerId
   readonly invocationId: ReceiptId
   readonly grantId: GrantId
   readonly amount: Microcents
-  /** Of the period that it counts in. */
+  /** The start of the period that the amount counts in. */
   readonly periodStart: DateTime.Utc
   readonly reservedAt: DateTime.Utc
 }
 
-/** Of the revoked and the expired, whose number has no end, the newest are shown. */
+/** Revoked and expired grants are unlimited in number: the newest of them are shown. */
 export const DEAD_GRANTS_SHOWN_MAX = 200
 
 export const isLive = (grant: Grant, now: DateTime.Utc): boolean =>
@@ -46,10 +46,10 @@ export const covers = (grant: Grant, toolId: ToolId): boolean =>
 export const periodStart = (period: GrantPeriod, now: DateTime.Utc): DateTime.Utc =>
   period === "total" ? DateTime.makeUnsafe(0) : DateTime.startOf(now, period)
 
-/** The period that counts now. Never an earlier one again: on another node the clock may still be in the one before. */
+/** The current period. Never an earlier one than recorded: the clock of another node may be behind. */
 export const currentStart = (grant: Grant, now: DateTime.Utc): DateTime.Utc =>
   DateTime.max(grant.periodStart, periodStart(grant.period, now))
 
-/** What counts against the cap now: a period that has ended counts nothing. */
+/** What counts against the cap now. Spending of an earlier period does not count. */
 export const spentNow = (grant: Grant, now: DateTime.Utc): bigint =>
   DateTime.isLessThan(grant.periodStart, currentStart(grant, now)) ? 0n : grant.spent

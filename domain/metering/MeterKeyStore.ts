@@ -1,6 +1,6 @@
 /**
- * Whom a provider's Idempotency-Key bills. Calls, and the answers to their replays, are kept by the consumer that is
- * billed; so a key is bound to one consumer, durably, before anybody is billed with it.
+ * The consumer that a provider's Idempotency-Key bills. Calls and the responses for their replays are stored per billed
+ * consumer, so a key is durably bound to one consumer before it bills.
  */
 import { Context, type DateTime, type Effect } from "effect"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
@@ -12,15 +12,15 @@ export interface MeterKey {
   readonly consumerId: ConsumerId
 }
 
-/** Each of these is a transaction of its own: it does not join a unit of work. */
+/** Each operation is a separate transaction: it does not join a unit of work. */
 export class MeterKeyStore extends Context.Service<
   MeterKeyStore,
   {
-    /** Binds the key, once more if it is this consumer's already; false where it is bound to another one. */
+    /** Binds the key. Binding it again to the same consumer adds a binding; false where it is bound to another consumer. */
     bind(key: MeterKey, at: DateTime.Utc): Effect.Effect<boolean>
-    /** Takes one binding back: its report has changed nothing. Without any the key is free for everybody. */
+    /** Removes one binding, because its report changed nothing. Without bindings any consumer can be billed with the key. */
     release(key: MeterKey): Effect.Effect<void>
-    /** Forgets at most `limit` keys that were bound last before then; says how many. */
+    /** Deletes at most `limit` keys last bound before this time; returns how many. */
     prune(before: DateTime.Utc, limit: number): Effect.Effect<number>
   }
 >()("agent-tool-billing/domain/metering/MeterKeyStore") {}

@@ -1,6 +1,6 @@
 /**
- * The call: quote → hold → forward → settle → receipt. What is not held is not forwarded; what was forwarded ends in
- * exactly one receipt; and the caller is answered only after the durable settlement.
+ * The call: quote → hold → forward → settle → receipt. A call without a hold is not forwarded; a forwarded call ends in
+ * exactly one receipt; the caller gets its response only after the durable settlement.
  */
 import { Clock, Context, DateTime, Effect, Layer } from "effect"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
@@ -27,12 +27,12 @@ import { UpstreamLimits } from "./UpstreamLimits.ts"
 export class Metering extends Context.Service<
   Metering,
   {
-    /** What the call would cost now. Nobody is called, nothing is held. */
+    /** What the call would cost now. The provider is not called, and nothing is reserved. */
     quote(request: CallRequest): Effect.Effect<CallQuote, CallRefused>
     /**
-     * `render` makes the answer that is kept for replays; it is asked once, before the settlement. Interrupting it is the
-     * caller going away: before the call is forwarded it is voided, afterwards it runs to its end without the caller,
-     * unless the tool passes cancellations.
+     * `render` makes the response that is stored for replays; it runs once, before the settlement. Interruption means that
+     * the caller disconnected: before the call is forwarded it is voided; afterwards it runs to completion without the
+     * caller, unless the tool passes cancellations.
      */
     call(
       request: CallRequest,
@@ -40,7 +40,7 @@ export class Metering extends Context.Service<
     ): Effect.Effect<CallOutcome, CallRefused | CallOverdue>
     /** Waits until no call is in flight. */
     readonly idle: Effect.Effect<void>
-    /** For a service that stops: cancels the calls that are in flight, and waits for their settlement. */
+    /** For shutdown: cancels the calls in flight and waits for their settlement. */
     readonly cutOff: Effect.Effect<void>
   }
 >()("agent-tool-billing/domain/metering/Metering") {
@@ -141,7 +141,7 @@ export class Metering extends Context.Service<
           : runHere(consumerId, progress, held, attend)
       })
 
-      /** The answer is replayed as long as it is kept. */
+      /** The response is replayed as long as it is stored. */
       const replayed = ({ answer }: { readonly answer: KeptResult }) =>
         Effect.flatMap(DateTime.now, (now) =>
           Effect.map(asKept(answer, now.epochMilliseconds), (kept) => ({ _tag: "Replayed" as const, answer: kept }))
@@ -190,6 +190,6 @@ export class Metering extends Context.Service<
   )
 }
 
-/** A large answer counts toward what the service holds until its call is settled. */
+/** A large response counts toward the memory limit of the service until its call is settled. */
 const releasing = <A, E>({ release }: UpstreamAnswer, settled: Effect.Effect<A, E>): Effect.Effect<A, E> =>
   release === undefined ? settled : Effect.onExit(settled, () => Effect.sync(release))

@@ -1,7 +1,7 @@
 /**
- * Bare tool names that mean one tool for an account, for good: whoever lists a tool of the same name later gets none of
- * its calls. A bounded cache of pins stands before the store. Pins never change, so what it holds is right on every node;
- * that there is no pin is never cached, since another node may have made one.
+ * A pin fixes a bare tool name to one tool for an account, permanently: a provider that later lists a tool of the same name
+ * gets none of its calls. A bounded cache of pins is in front of the store. Pins never change, so a cached pin is right on
+ * every node. The absence of a pin is never cached, since another node may have made one.
  */
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { ChangeFeed, onEachChange } from "../shared/ChangeFeed.ts"
@@ -25,13 +25,13 @@ export class TooManyPins extends Schema.TaggedError<TooManyPins>()("TooManyPins"
 export class NamePins extends Context.Service<
   NamePins,
   {
-    /** Undefined: nothing is pinned. The store is asked unless the pin is cached. */
+    /** Undefined: not pinned. Reads the store unless the pin is cached. */
     find(consumerId: ConsumerId, toolName: string): Effect.Effect<ToolId | undefined, TooManyPins>
-    /** Of the cache alone. */
+    /** Reads the cache only. */
     cached(consumerId: ConsumerId, toolName: string): ToolId | undefined
     /**
-     * What pins the name of a call that succeeded, to be run before the call is settled: there is no charge for a name
-     * that could still move. Undefined where the pin is known, so that a call with a pinned name costs no statement.
+     * Pins the name of a call that succeeded. Run it before the call is settled, so that no call is charged under a name
+     * that could still change. Undefined where the pin is cached: a call with a pinned name costs no statement.
      */
     pinning(pin: NamePin): Effect.Effect<void> | undefined
   }
@@ -44,7 +44,7 @@ export class NamePins extends Context.Service<
       const known = new Map<string, ToolId>()
 
       yield* onEachChange(feed, (change) => {
-        // An account may have been erased, and its pins with it.
+        // An account and its pins may have been erased.
         if (change.topic === "everything") known.clear()
       })
 
@@ -81,5 +81,5 @@ export class NamePins extends Context.Service<
   )
 }
 
-/** Ids have no spaces in them. */
+/** Ids contain no spaces. */
 const keyOf = (consumerId: ConsumerId, toolName: string): string => `${consumerId} ${toolName}`

@@ -1,6 +1,6 @@
 /**
- * Ends the calls that nobody ended: their process died, or their settlement never got through. The hold is given back,
- * the receipt says `error`, the cost is 0. What such a call had reserved in a grant is given back too.
+ * Ends calls past their deadline, whose process died or whose settlement failed. The hold is released, the receipt's status
+ * is `error`, the cost is 0. The call's reservation in a grant is released too.
  */
 import { Context, DateTime, Effect, Exit, Layer } from "effect"
 import { issueReceipt } from "../receipts/IssueReceipt.ts"
@@ -15,7 +15,7 @@ export const SWEEP_BATCH_MAX = 500
 export class Sweeper extends Context.Service<
   Sweeper,
   {
-    /** One round; says how many calls it ended. Any number of nodes may sweep at once: each call ends once. */
+    /** One round; returns how many calls it ended. Several nodes may sweep at once: each call ends once. */
     readonly sweep: Effect.Effect<number>
   }
 >()("agent-tool-billing/domain/metering/Sweeper") {
@@ -31,7 +31,7 @@ export class Sweeper extends Context.Service<
         const closed = yield* calls.close({
           consumerId: call.consumerId,
           receipt: issueReceipt(
-            // How long the provider took is not known; the receipt does not pretend to know.
+            // The duration is unknown, so the receipt says 0.
             { ...call, calledAt: call.openedAt, durationMs: 0, cost: zero, status: "error" },
             now,
             signer.sign
@@ -53,7 +53,7 @@ export class Sweeper extends Context.Service<
       const sweep = Effect.gen(function* () {
         const now = yield* DateTime.now
         const overdue = yield* calls.overdue(now, SWEEP_BATCH_MAX)
-        // A call that cannot be ended must not keep the others, and what they hold, from ending.
+        // A call that cannot be ended must not block the others.
         const ended = yield* Effect.forEach(overdue, (call) => Effect.exit(end(call, now)), { concurrency: 32 })
         const count = ended.reduce((sum, exit) => sum + (Exit.isSuccess(exit) ? exit.value : 0), 0)
         if (count > 0) yield* Effect.logWarning(`Ended ${count} calls whose process died or could not settle`)

@@ -1,7 +1,7 @@
 /**
- * Tools and prices for the hot path: a bounded cache in front of the catalogue, forgotten tool by tool when one
- * changes, on every node. A tool is named by its id, by its qualified name `handle/tool_name`, or by its bare name, which
- * an account's pin decides before anything that other providers list.
+ * Tools and prices for the hot path: a bounded cache in front of the catalog. A change of a tool removes it from the cache
+ * on every node. A tool is identified by its id, by its qualified name `handle/tool_name`, or by its bare name. For a bare
+ * name an account's pin takes precedence over what other providers list.
  */
 import { Clock, Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { qualifiedName, splitQualified } from "../accounts/Handle.ts"
@@ -19,7 +19,7 @@ const CANDIDATES_NAMED_MAX = 5
 
 export class ToolNotFound extends Schema.TaggedError<ToolNotFound>()("ToolNotFound", {
   tool: Schema.String,
-  /** The name of a listed tool that may be meant. */
+  /** The closest name of a listed tool. */
   nearest: Schema.optional(Schema.String)
 }) {
   override get message() {
@@ -63,16 +63,16 @@ export class ToolAmbiguous extends Schema.TaggedError<ToolAmbiguous>()("ToolAmbi
 }
 
 export interface ToolReference {
-  /** Wins over the name. */
+  /** Takes precedence over the name. */
   readonly toolId: ToolId | undefined
   /** Qualified or bare. */
   readonly toolName: string | undefined
   readonly providerId: ProviderId | undefined
-  /** Whose pins decide what a bare name means. */
+  /** The account whose pins resolve a bare name. */
   readonly account?: ConsumerId | undefined
 }
 
-/** What a success of the call pins: undefined unless it named the tool by its bare name alone. */
+/** The pin that a success of the call makes: undefined unless the tool was identified by its bare name alone. */
 export const pinOf = ({ account, providerId, toolId, toolName }: ToolReference, { tool }: CatalogEntry) =>
   account === undefined || toolId !== undefined || providerId !== undefined || toolName !== tool.toolName
     ? undefined
@@ -82,15 +82,15 @@ export type ToolUnresolved = ToolNotFound | ToolWithdrawn | ToolAmbiguous | TooM
 
 type Entries = ReadonlyArray<CatalogEntry>
 
-/** Names that do not exist are not kept: strangers could fill the cache with them. */
+/** Unknown names are not cached: any client could fill the cache with them. */
 const exists = (entries: Entries): boolean => entries.length > 0
 
 export class ToolDirectory extends Context.Service<
   ToolDirectory,
   {
     /**
-     * With the terms in effect now: an announced change applies from its very time on, however old the cached entry is.
-     * `calledAt`: of a call that has been made; one from before the tool was withdrawn is a call of it all the same.
+     * With the terms in effect now: an announced change applies from its exact time on, regardless of the age of the cached
+     * entry. `calledAt`: the time of a call that was made already; a call from before the tool was withdrawn still resolves.
      */
     find(reference: ToolReference, calledAt?: DateTime.Utc): Effect.Effect<CatalogEntry, ToolUnresolved>
   }
@@ -107,7 +107,7 @@ export class ToolDirectory extends Context.Service<
 
       yield* onEachChange(feed, (change) => {
         if (change.topic === "key") return
-        // A new tool may share a name with known ones: names are few and cheap to ask for again.
+        // A new tool may share a name with cached ones. Names are few and cheap to load again.
         byName.forgetAll()
         if (change.topic === "catalog") byId.forget(change.id)
         else byId.forgetAll()
@@ -125,7 +125,7 @@ export class ToolDirectory extends Context.Service<
             entry === undefined ? Effect.fail(new ToolNotFound({ tool: id })) : offered(entry, calledAt, pinned)
         )
 
-      /** What is kept has a space in its key: no tool's name has one. */
+      /** The cache key contains a space: no tool name does. */
       const readOne = (key: string, load: () => Effect.Effect<Option.Option<CatalogEntry>>) =>
         Effect.mapEager(
           byName.readThrough(
@@ -177,7 +177,7 @@ export class ToolDirectory extends Context.Service<
         )
         const [first] = entries
         if (first === undefined) return yield* unknown(toolName, undefined)
-        // Asked after the entries were read: a pin that was made on another node before they changed is found.
+        // Read after the entries: this finds a pin that another node made before they changed.
         const pinned = account === undefined ? undefined : yield* pins.find(account, toolName)
         if (pinned !== undefined) return yield* findById(pinned, calledAt, true)
         if (entries.length === 1 || first.tool.withdrawnAt !== undefined) return yield* offered(first, calledAt)

@@ -1,18 +1,18 @@
 /**
- * The port to a provider's MCP server. One `call` is one `tools/call`, with the retry rule, deadlines and limits of
- * the contract inside; what comes back says what happened, it never fails: every forwarded call ends in a receipt.
+ * The port to a provider's MCP server. One `call` is one `tools/call`, including the retry rule, deadlines and limits of the
+ * contract. It returns the outcome and never fails: every forwarded call ends in a receipt.
  */
 import { Context, type Effect } from "effect"
 import type { ConsumerId, ProviderId, ReceiptId, ToolId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 
-/** What the provider is told, and what the receipt says. */
+/** The status in the receipt and in reports to the provider. */
 export type CallStatus = "success" | "error" | "timeout" | "rate_limited"
 
-/** How far a tool has come, in its own measure. */
+/** Progress of a tool, in its own unit. */
 export interface ToolProgress {
   readonly progress: number
-  /** What `progress` will have come to in the end. */
+  /** The value of `progress` at completion. */
   readonly total?: number
   readonly message?: string
 }
@@ -26,35 +26,37 @@ export interface UpstreamCall {
   readonly toolId: ToolId
   readonly toolName: string
   readonly arguments: Readonly<Record<string, unknown>>
-  /** Of one attempt. */
+  /** For one attempt. */
   readonly timeoutMs: number
-  /** Retries after a 5xx; at most `retriesMax`, never after a time-out or broken stream unless the tool is idempotent. */
+  /** Retries after a 5xx; at most `retriesMax`, never after a timeout or a broken stream unless the tool is idempotent. */
   readonly retriesMax: number
   readonly idempotent: boolean
-  /** Of a usage-priced call: the most that may be charged for it. The provider is told. */
+  /** For a usage-priced call: the maximum charge. It is sent to the provider. */
   readonly maxCost?: Microcents | undefined
-  /** Told the number of the attempt as the tool's own request goes out: for who is not there to hear the answer. */
+  /**
+   * Called with the number of the attempt when the tool's request is sent: for callers that do not wait for the response.
+   */
   readonly onForwarded?: (attempt: number) => void
-  /** The provider is asked to say how far it is, and this hears of it until the answer. */
+  /** The provider is asked to report progress; called for each report until the response. */
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined
 }
 
-/** The provider's own result, untouched: `content`, `structuredContent`, `isError`, `_meta`, and whatever else it sent. */
+/** The provider's own result, unchanged: `content`, `structuredContent`, `isError`, `_meta`, and any other field. */
 export type ToolResult = Readonly<Record<string, unknown>>
 
 export interface UpstreamAnswer {
   readonly status: CallStatus
-  /** Present on `success`, and on an `isError` result. Absent where no result came. */
+  /** Present on `success` and on an `isError` result. Absent where no result came. */
   readonly result: ToolResult | undefined
-  /** The result's JSON text, letter by letter: a parsed one has lost the digits that no double holds. */
+  /** The result's JSON text, verbatim: parsing loses digits that do not fit in a double. */
   readonly resultText?: string | undefined
-  /** A sentence for the caller when there is no result; never a stack, never an address that was refused. */
+  /** A sentence for the caller when there is no result; never a stack trace or the address of a blocked endpoint. */
   readonly problem: UpstreamProblem | undefined
   readonly attempts: number
   readonly latencyMs: number
   readonly requestBytes: number
   readonly responseBytes: number
-  /** Of a large answer: says that nothing of it is held any more. */
+  /** For a large response: ends its count toward the memory limit of the service. */
   readonly release?: () => void
 }
 

@@ -1,6 +1,6 @@
 /**
- * What was called and what it cost, for a consumer's own calls or for the calls of a provider's tools. Sums come from
- * the rollups by hour that the settlement keeps, so a period begins at a full hour.
+ * Calls and their cost, for a consumer's own calls or for calls of a provider's tools. Totals come from the hourly rollups
+ * that the settlement writes, so a period begins at a full hour.
  */
 import { Context, DateTime, Effect, Layer } from "effect"
 import type { ReceiptOwner } from "../receipts/ReceiptStore.ts"
@@ -11,7 +11,10 @@ import type { Page, PageRequest } from "../shared/Page.ts"
 export const periodDays = { "24h": 1, "7d": 7, "30d": 30, "90d": 90 } as const
 export type UsagePeriod = keyof typeof periodDays
 
-/** As far back as anybody is shown part of a day. Older sums are kept by day, for good; single calls are in the receipts. */
+/**
+ * The longest period in days. Periods start at an hour, so totals are kept by hour this long; older totals are kept by day,
+ * permanently. Single calls are in the receipts.
+ */
 export const USAGE_DAYS_BY_HOUR = 90
 const ROLLED_UP_AT_ONCE_MAX = 10_000
 
@@ -29,7 +32,7 @@ export interface UsageSums {
   readonly calls: number
   readonly successes: number
   readonly spendMicrocents: bigint
-  /** The platform's share of it. */
+  /** The platform's share of the spend. */
   readonly feeMicrocents: bigint
   readonly latencyMs: bigint
   readonly requestBytes: bigint
@@ -68,13 +71,13 @@ export interface UsageOfToolDay extends UsageOfTool {
 export class UsageStore extends Context.Service<
   UsageStore,
   {
-    /** The sums of the whole period; of its calls those that the filter lets through, newest first. */
+    /** The totals of the whole period, and its calls that match the filter, newest first. */
     recent(owner: ReceiptOwner, filter: UsageFilter, page: PageRequest): Effect.Effect<UsageOfPeriod>
-    /** Every tool and day with calls, in no order. */
+    /** Every tool and day with calls, unordered. */
     byToolAndDay(owner: ReceiptOwner, since: DateTime.Utc): Effect.Effect<ReadonlyArray<UsageOfToolDay>>
     /**
-     * Sums that are kept by hour become sums by day, for whole days before that one: at most `limit` hours, and how many
-     * they were. No sum of whole days changes.
+     * Turns hourly totals into daily totals, for whole days before `beforeDay`: at most `limit` hours; returns how many.
+     * Totals of whole days do not change.
      */
     rollUp(beforeDay: DateTime.Utc, limit: number): Effect.Effect<number>
   }
@@ -88,7 +91,7 @@ export interface UsageOfPeriod {
 export interface UsageSummary {
   readonly sums: UsageSums
   readonly byTool: ReadonlyArray<UsageOfTool>
-  /** Every day of the period, zeros too. */
+  /** Every day of the period, including days without calls. */
   readonly byDay: ReadonlyArray<UsageOfDay>
 }
 
@@ -102,7 +105,7 @@ export class Usage extends Context.Service<
       page: PageRequest
     ): Effect.Effect<UsageOfPeriod>
     summary(owner: ReceiptOwner, period: UsagePeriod): Effect.Effect<UsageSummary>
-    /** Hours that nobody is shown any more become days: one batch, and how many hours it had. */
+    /** Turns hours older than any period shown into days: one batch; returns its number of hours. */
     readonly rollUp: Effect.Effect<number>
   }
 >()("agent-tool-billing/domain/metering/Usage") {
@@ -185,11 +188,11 @@ export const sumUp = (parts: ReadonlyArray<UsageSums>): UsageSums =>
     noUsage
   )
 
-/** At a full hour, so that the rollups by hour know the whole period and nobody has to walk over its calls. */
+/** At a full hour, so that the hourly rollups cover the whole period and single calls need not be read. */
 export const startOf = (period: UsagePeriod, now: DateTime.Utc): DateTime.Utc =>
   DateTime.startOf(DateTime.subtract(now, { days: periodDays[period] }), "hour")
 
-/** Fills the days without calls, from the first day that the period touches to the last. */
+/** Adds the days without calls, from the first day of the period to the last. */
 export const everyDay = (
   since: DateTime.Utc,
   now: DateTime.Utc,
