@@ -1,5 +1,5 @@
 /**
- * The way of an agent from nothing but the address to a verified receipt, in a form that a machine can walk.
+ * The steps of an agent from the base URL to a verified receipt, in machine-readable form.
  */
 import type { PaymentGateway } from "../../../domain/payments/PaymentGateway.ts"
 import type { Route } from "../pipeline/Route.ts"
@@ -15,7 +15,7 @@ interface StepRow {
   readonly step: string
   readonly description: string
   readonly route: string
-  /** Instead of the route's path, where the url has a query or a value in it. */
+  /** Replaces the route's path where the URL has a query or a parameter. */
   readonly url?: string
   readonly body?: Readonly<Record<string, unknown>>
   readonly yields?: Readonly<Record<string, string>>
@@ -33,7 +33,7 @@ const stepsFor = (payments: PaymentGateway["Service"]["mode"]): ReadonlyArray<St
     step: "load",
     description:
       payments === "dry_run"
-        ? "Load the balance. Payments are pretended here: it is there at once, and nobody pays."
+        ? "Add funds. Payments are simulated here: the balance grows at once, and nothing is charged."
         : "Load the balance: pay at the address of `checkout_url`; the balance grows when the payment is through.",
     route: "POST /api/market/balance/load",
     body: { amount_cents: 100 },
@@ -50,7 +50,7 @@ const stepsFor = (payments: PaymentGateway["Service"]["mode"]): ReadonlyArray<St
   {
     step: "quote",
     description:
-      "Ask what the call would cost: nothing, while there are free calls. Nobody is called and nothing is charged.",
+      "Ask what the call would cost: nothing, while there are free calls. The provider is not called, and nothing is charged.",
     route: "POST /api/market/proxy",
     body: { tool_name: "{tool_name}", input: "{arguments}", dry_run: true },
     yields: { price_version: "/quote/price_version", max_cost_microcents: "/quote/max_cost_microcents" }
@@ -78,7 +78,7 @@ const stepsFor = (payments: PaymentGateway["Service"]["mode"]): ReadonlyArray<St
   },
   {
     step: "verify",
-    description: "Have the receipt verified. Anybody can.",
+    description: "Verify the receipt. No key is needed.",
     route: "POST /api/v1/verify",
     body: { receipt: "{receipt}" },
     yields: { valid: "/verification/valid" }

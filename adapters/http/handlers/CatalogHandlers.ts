@@ -1,5 +1,5 @@
 /**
- * The catalogue, the price list and the market's figures over HTTP.
+ * The catalog, the price list and the market's figures over HTTP.
  */
 import { DateTime, Effect } from "effect"
 import { AccountStore } from "../../../domain/accounts/AccountStore.ts"

@@ -80,7 +80,7 @@ export const invoicesRoutes = Effect.gen(function* () {
       const caller = as("consumer", "provider", "operator")
       const [id, form] = params.id.split(".") as [string, string | undefined]
       const found = Option.getOrUndefined(yield* store.find(InvoiceId.make(id)))
-      // Somebody else's is as good as none.
+      // A document of another account is reported as not found.
       if (found === undefined || (caller.role !== "operator" && caller.ownerId !== found.owner.id)) {
         return yield* new InvoiceNotFound({ id })
       }

@@ -1,5 +1,5 @@
 /**
- * /llms.txt: the same for whoever reads prose.
+ * /llms.txt: the content of the indexes as plain text.
  */
 import type { Named } from "./RouteMap.ts"
 import type { agentSteps } from "./AgentSteps.ts"

@@ -1,5 +1,5 @@
 /**
- * The transparency log over HTTP: texts and bytes as C2SP writes them down, JSON for everything else.
+ * The transparency log over HTTP: texts and bytes in the formats of C2SP, JSON for everything else.
  */
 import { Effect, Schema } from "effect"
 import { toBase64 } from "../../../domain/log/Base64.ts"
@@ -15,7 +15,7 @@ const { endpoints } = LogApi
 
 const PREFIX = "/api/v1/market/log"
 const TEXT = "text/plain; charset=utf-8"
-/** A checkpoint is a second old at most; whoever wants the newest asks again. */
+/** A cached checkpoint is at most one second old. */
 const CHECKPOINT = { "content-type": TEXT, "cache-control": "public, max-age=1" }
 const TILE = {
   "content-type": "application/octet-stream",
@@ -114,7 +114,7 @@ export const logRoutes = Effect.gen(function* () {
   ]
 })
 
-/** A tile's number is written in groups of three digits: as many segments as it takes. */
+/** A tile's number is written in groups of three digits: the number of path segments varies. */
 const anyDepth = (tiles: Route): Route => ({
   ...tiles,
   shownPath: tiles.path,
@@ -137,7 +137,7 @@ const asJson = (proven: ReceiptProof) => ({
   checkpoint: proven.checkpoint
 })
 
-/** Only to whoever names it: a plain client gets the file. */
+/** Only if the client names JSON in `Accept`: other clients get the file. */
 const wantsJson = (request: WebRequest): boolean => /\bapplication\/json\b/u.test(header(request, "accept") ?? "")
 
 const urlSafe = (base64: string): string => base64.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")

@@ -90,11 +90,12 @@ export const moneyRoutes = Effect.gen(function* () {
           new_balance_cents: toCents(loaded.newMicrocents),
           balance_cents: toCents(loaded.newMicrocents),
           new_balance: formatDollars(loaded.newMicrocents),
-          message: "Dry run: the balance has grown and nobody has paid."
+          message: "Dry run: the balance has grown, and no payment was made."
         }
       }
     }),
-    // Live, the processor is asked: nothing outside may hang on a unit of work, so the load keeps its own key.
+    // In live mode this calls the processor. External calls must not run inside a unit of work, so the load stores its own
+    // idempotency key.
     { ownIdempotency: loads.mode === "live" }
   )
 
@@ -112,7 +113,8 @@ export const moneyRoutes = Effect.gen(function* () {
         body: showWithdrawal(withdrawals.mode, withdrawal)
       }
     }),
-    // The processor is asked: nothing outside may hang on a unit of work, so the withdrawal keeps its own key.
+    // This calls the processor. External calls must not run inside a unit of work, so the withdrawal stores its own
+    // idempotency key.
     { ownIdempotency: true }
   )
 

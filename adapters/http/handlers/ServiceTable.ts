@@ -1,5 +1,5 @@
 /**
- * The services of the platform, each by the endpoint that stands for it: active where that is there, planned where not.
+ * The services of the platform, each represented by one endpoint: active if the endpoint exists, else planned.
  */
 import type { Route } from "../pipeline/Route.ts"
 
@@ -25,7 +25,7 @@ const table: ReadonlyArray<ServiceRow> = [
     "Registration",
     "Agents and providers join by themselves and get a key at once."
   ),
-  row("catalog", "GET /api/market/catalog", "Catalogue", "Tools with their prices, free tiers and figures."),
+  row("catalog", "GET /api/market/catalog", "Catalog", "Tools with their prices, free tiers and figures."),
   row("proxy", "POST /api/market/proxy", "Proxy", "Calls a provider's MCP tool, metered, billed and with a receipt."),
   row("metering", "POST /api/v1/market/meter", "Metering", "Bills calls that went past the proxy."),
   row("balance", "POST /api/market/balance/load", "Balance", "Loads a consumer's balance; calls are paid from it."),
@@ -38,7 +38,7 @@ const table: ReadonlyArray<ServiceRow> = [
     "transparency_log",
     "GET /api/v1/market/log/checkpoint",
     "Transparency log",
-    "Receipts in an append-only log that anybody can check offline."
+    "Receipts in an append-only log that any client can check offline."
   ),
   row(
     "provider_verification",

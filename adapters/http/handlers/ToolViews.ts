@@ -1,5 +1,5 @@
 /**
- * Tools as the catalogue shows them, to programs and on pages: with who offers them and how they have done.
+ * Tools as the API and the pages show them: with their provider and their figures.
  */
 import { Effect } from "effect"
 import { qualifiedName } from "../../../domain/accounts/Handle.ts"
@@ -47,7 +47,7 @@ export const makeToolViews: Effect.Effect<
     )
   })
 
-  /** What is announced stands in `pricing.upcoming`. */
+  /** Announced changes are in `pricing.upcoming`. */
   const effectiveSoFar = (entry: CatalogEntry) =>
     Effect.map(catalog.prices(entry.tool.id), (versions) =>
       versions.filter(({ version }) => version <= entry.priceVersion).map(priceSince)

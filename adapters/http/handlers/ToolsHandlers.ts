@@ -1,5 +1,5 @@
 /**
- * Tools put in by their provider, judged one by one; and taken out again.
+ * A provider registers tools, each validated separately, and withdraws them.
  */
 import { Effect, Result } from "effect"
 import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
@@ -85,7 +85,7 @@ export const toolsRoutes = Effect.gen(function* () {
           tool_id: entry.tool.id,
           tool_name: toolName,
           withdrawn_at: format(since),
-          message: `${toolName} is withdrawn: nobody finds or calls it. POST /api/market/tools lists it again.`
+          message: `${toolName} is withdrawn: it is no longer listed and cannot be called. POST /api/market/tools lists it again.`
         }
       }
     })
@@ -95,10 +95,10 @@ export const toolsRoutes = Effect.gen(function* () {
 })
 
 const decodeTool = payloadDecoder(ToolBody)
-/** Of what is wrong with one tool. */
+/** Faults listed per tool. */
 const SENTENCES_MAX = 5
 
-/** What can be read, with its place in the request, and why the rest cannot. */
+/** The valid tools, with their index in the request, and the reasons for rejecting the others. */
 const judge = Effect.fnUntraced(function* (tools: ReadonlyArray<unknown>) {
   const changes: Array<ToolChange> = []
   const indexes: Array<number> = []

@@ -1,6 +1,5 @@
 /**
- * From the parts of a request to what its handler gets, by the endpoint's own schemas; or to what is wrong with them. All that
- * can be prepared is, once.
+ * Decodes the parts of a request by the endpoint's schemas, or says what is wrong with them. Decoders are built once.
  */
 import { Effect, Exit, Result, type Schema, type SchemaIssue, SchemaParser } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
@@ -10,15 +9,18 @@ import { faultsOf } from "./FaultSentences.ts"
 import { unknownFields } from "./KnownFields.ts"
 import { parseQuery } from "./Query.ts"
 
-/** Undefined where an endpoint declares none: nothing is spent on them then. */
+/** Undefined for a part that the endpoint does not declare: it costs nothing then. */
 export interface Decoding {
   readonly decodeParams: ((params: unknown) => Effect.Effect<unknown, PathRefused>) | undefined
-  /** Of the text behind the `?`. */
+  /** Takes the text after the `?`. */
   readonly decodeQuery: ((query: string) => Effect.Effect<unknown, BadRequest | ValidationFailed>) | undefined
   decodePayload(body: unknown): Effect.Effect<unknown, ValidationFailed>
 }
 
-/** `payload`: what decodes the body; the contract's own, unless parts of it are judged one by one. */
+/**
+ * `payload`: the schema that decodes the body. It is the contract's own, except where parts of the body are validated
+ * separately.
+ */
 export const decodingOf = (endpoint: HttpApiEndpoint.Top, payload: Schema.Top | undefined): Decoding => {
   const { params, path, query } = endpoint
   return {
@@ -34,8 +36,8 @@ const paramsDecoder = (schema: Schema.Top) => {
 }
 
 /**
- * Strict only under /api: a page or a probe costs nobody money. And not where any body is taken: those who send it are machines
- * that cannot learn.
+ * Strict only under /api: an unknown parameter of a page or a probe cannot cost money. Not strict where any body is
+ * accepted: such requests come from machines that cannot be corrected.
  */
 const queryDecoder = (
   path: string,
@@ -53,7 +55,7 @@ const queryDecoder = (
 const takesAnyBody = (payload: Schema.Top): boolean =>
   unknownFields(payload) === undefined || otherFieldsOf(payload.ast) !== undefined
 
-/** Of a document: only those of the API are strict. */
+/** For documents: only those of the API are strict. */
 export const documentQuery = (path: string): Decoding["decodeQuery"] => (isApi(path) ? noQuery : undefined)
 
 const isApi = (path: string): boolean => /^\/api(?:\/|$)/u.test(path)
@@ -64,7 +66,7 @@ const noQuery = (query: string) => (query === "" ? Effect.undefined : parseQuery
 const badQuery = (faults: ReadonlyArray<Fault>): BadRequest =>
   new BadRequest({ reason: faults.map(({ message }) => message).join(" "), faults })
 
-/** With every unknown field, and whatever else is wrong. */
+/** Reports every unknown field and every other fault. */
 export const payloadDecoder = (schema: Schema.Top): Decoding["decodePayload"] => {
   const unknownIn = unknownFields(schema)
   const { decode, faultsIn } = decoderOf(schema, "the body")
@@ -80,7 +82,7 @@ export const payloadDecoder = (schema: Schema.Top): Decoding["decodePayload"] =>
 
 const pathText = ({ path }: Fault): string => JSON.stringify(path)
 
-/** Gathering every fault costs even where there is none: it is done only for what the quick way has refused. */
+/** Collecting all faults is slow even for valid input, so it runs only after the fast decoder has rejected the input. */
 const decoderOf = (schema: Schema.Top, whole: string) => {
   const quick = SchemaParser.decodeUnknownEffect(schema) as (
     input: unknown
@@ -97,5 +99,5 @@ const decoderOf = (schema: Schema.Top, whole: string) => {
   return { decode, faultsIn }
 }
 
-/** No schema of the contract waits for anything: what fits is known at once. */
+/** No schema of the contract is asynchronous: decoding is synchronous. */
 type Synchronous = Schema.Top & { readonly DecodingServices: never }

@@ -1,6 +1,6 @@
 /**
- * What is wrong with a value, in sentences for whoever sent it: the field, what it must be, and what was sent. A message of a
- * schema's check begins with "must" and goes on from the field's name, or is a sentence of its own. The names of our own types
+ * What is wrong with a value, in sentences for the client: the field, what it must be, and what was sent. The message of a
+ * schema check begins with "must" and continues after the field's name, or is a complete sentence. Names of internal types
  * are never shown.
  */
 import { Result, Schema, type SchemaAST, SchemaIssue, SchemaParser } from "effect"
@@ -12,7 +12,7 @@ type Path = ReadonlyArray<string | number>
 
 const CHARS_SHOWN_MAX = 60
 
-/** `whole`: what the value is called that holds the fields. */
+/** `whole`: the name of the value that contains the fields. */
 export const faultsOf = (issue: SchemaIssue.Issue, whole: string): ReadonlyArray<Fault> => {
   const faults = new Map<string, Fault>()
   for (const { path, predicate, sent } of faultsAt(issue, [], undefined)) {
@@ -33,11 +33,11 @@ export const subjectOf = (path: Path, whole: string): string => {
 interface Found {
   readonly path: Path
   readonly predicate: string
-  /** Absent where the sentence says nothing of it. */
+  /** Absent where the sentence does not show it. */
   readonly sent?: string | undefined
 }
 
-/** `ast`: what the value at the path was to be. */
+/** `ast`: the expected type of the value at the path. */
 const faultsAt = (issue: SchemaIssue.Issue, path: Path, ast: SchemaAST.AST | undefined): ReadonlyArray<Found> => {
   switch (issue._tag) {
     case "Pointer":
@@ -66,7 +66,7 @@ const faultsAt = (issue: SchemaIssue.Issue, path: Path, ast: SchemaAST.AST | und
   }
 }
 
-/** Of several objects that it could be, what is wrong with the one that it is meant to be. */
+/** For a union of objects: the faults of the member that the value matches best. */
 const faultsOfUnion = (issue: SchemaIssue.AnyOf, path: Path): ReadonlyArray<Found> => {
   if (issue.issues.length === 0) return [{ path, predicate: `must be ${kindOf(issue.ast)}`, sent: shown(issue) }]
   const index = meantMember(issue.ast.types)(issue.input)
@@ -77,7 +77,7 @@ const faultsOfUnion = (issue: SchemaIssue.AnyOf, path: Path): ReadonlyArray<Foun
   return issue.issues.slice(0, 1).flatMap((one) => faultsAt(one, path, undefined))
 }
 
-/** It was not even tried, because one of its constants is another. */
+/** The decoder skipped this member, because one of its constants differs. */
 const faultsAsIf = (ast: SchemaAST.AST, value: unknown, path: Path): ReadonlyArray<Found> => {
   const schema = Schema.make<Schema.Decoder<unknown>>(ast)
   const result = SchemaParser.decodeUnknownResult(schema, { errors: "all", reportInput: true })(value)
@@ -95,8 +95,9 @@ const sentenceOf = (subject: string, predicate: string, sent: string | undefined
 
 const capital = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
 
-/** Only of what can be said in a few letters. */
-/** `quote`: where it matters that a string was sent, which may look like something else. */
+/**
+ * Only for values with a short representation. `quote`: shows that a string was sent where its text looks like another type.
+ */
 const shown = (issue: SchemaIssue.Issue, quote = ""): string | undefined => {
   if (!SchemaIssue.hasInput(issue)) return undefined
   const { input } = issue

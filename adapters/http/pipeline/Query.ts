@@ -1,6 +1,6 @@
 /**
- * The query of a request as plain text by name. A parameter that an endpoint does not know is rejected: ignored, a misspelled
- * filter would show everything.
+ * The query of a request as plain text by name. Unknown parameters are rejected: if a misspelled filter were ignored, the
+ * response would show everything.
  */
 import { Effect } from "effect"
 import { BadRequest, FAULTS_MAX, ValidationFailed } from "./Failures.ts"
@@ -8,10 +8,10 @@ import { unknownName } from "./KnownFields.ts"
 
 export type QueryValues = Readonly<Record<string, string>>
 
-/** Of campaigns, put behind links by others. */
+/** Campaign parameters that other sites append to links. */
 const IGNORED = /^utm_/u
 
-/** Each parameter once: of a doubled one nobody can tell which was meant. `known` undefined: a page takes any. */
+/** Each parameter at most once: a repeated one is ambiguous. `known` undefined: a page takes any parameter. */
 export const parseQuery = (
   query: string,
   known: ReadonlySet<string> | undefined

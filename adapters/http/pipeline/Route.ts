@@ -1,6 +1,6 @@
 /**
- * Joins an endpoint of the contract to the function that answers it. Decoders and encoders come from the endpoint's own
- * schemas and are built once.
+ * Connects an endpoint of the contract to its handler. Decoders and encoders come from the endpoint's own schemas and are
+ * built once.
  */
 import { Context, Effect, Schema } from "effect"
 import { type HttpApiEndpoint, OpenApi } from "effect/http-api"
@@ -20,33 +20,33 @@ export interface RequestNotes {
   readonly route: string
   /** The account of the key. */
   owner_id?: string
-  /** The call's, which is also its receipt's. */
+  /** The id of the call, which is also the id of its receipt. */
   invocation_id?: string
 }
 
-/** The request's deadline, as the work controls it. */
+/** The request's deadline, as the handler controls it. */
 export interface RequestClock {
-  /** While another limit holds: that of a client that sends its body. */
+  /** Stops the clock while another limit applies: the time for sending the body. */
   pause(): void
-  /** What follows has the whole time of a request, and `extraMs` more for what it waits for elsewhere. */
+  /** Restarts the full time of a request, plus `extraMs` for what the rest waits for elsewhere. */
   restart(extraMs: number): void
-  /** Work for which this is true goes on when its caller disconnects or its time is up. */
+  /** The work continues after its caller disconnects or its time is up, if this returns true. */
   attend(goesOn: () => boolean): void
 }
 
-/** What a handler may know of a request. */
+/** What a handler gets of a request. */
 export interface AnyInput {
   readonly params: unknown
   readonly query: unknown
   readonly payload: unknown
-  /** Undefined without a key, where none is needed. */
+  /** Undefined without a key, where the endpoint needs none. */
   readonly caller: Principal | undefined
   /** The caller, in a role that the endpoint's access rule admits. */
   as<R extends Role>(...roles: ReadonlyArray<R>): Extract<Principal, { readonly role: R }>
   readonly request: WebRequest
   readonly clientAddress: string
   readonly requestId: string
-  /** A handler adds what it learns. */
+  /** The handler adds its own. */
   readonly notes: RequestNotes
   /** The body as it was sent. */
   readonly text: string
@@ -72,10 +72,10 @@ export interface Reply<A> {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Answers that clients of the open specification compare word for word, in place of the usual problems. */
+/** Responses that clients of the open specification compare byte for byte, instead of the usual problems. */
 export interface Quirks {
   readonly badRequest: string
-  /** For methods that the path does not take. */
+  /** For methods that the path does not support. */
   readonly otherMethods: WebAnswer
 }
 
@@ -83,31 +83,31 @@ export interface Quirks {
 export interface Route extends Decoding {
   readonly method: string
   readonly path: string
-  /** As indexes write it, where the router is told otherwise. */
+  /** The path shown in indexes, where the router's path differs. */
   readonly shownPath?: string
-  /** What it is for, in a line: what indexes say of it. */
+  /** One line for the indexes. */
   readonly summary: string
   readonly rule: AccessRule
   readonly takesBody: boolean
   readonly body: BodyRules
   readonly quirks: Quirks | undefined
-  /** Keeps idempotency keys itself, because it reaches outside the unit of work that would keep them. */
+  /** Stores idempotency keys itself, because it makes external calls, which must not run inside a unit of work. */
   readonly ownIdempotency: boolean
-  /** What a caller is told for whom the answer comes too late. */
+  /** What the problem says when the response is late. */
   readonly late: NotInTime["kind"]
-  /** The whole answer: handler, then the success schema of its status. */
+  /** The whole response: handler, then the success schema of its status. */
   answer(input: AnyInput): Effect.Effect<EncodedReply, Refusal>
 }
 
 export interface EncodedReply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** Bytes only where nothing keeps the answer for a replay. */
+  /** Bytes only where the response is not stored for a replay. */
   readonly body: string | Uint8Array
 }
 
 export interface RouteOptions {
-  /** Decodes the body instead of the contract's schema: where parts of it are judged one by one. */
+  /** Decodes the body instead of the contract's schema: where parts of it are validated separately. */
   readonly lenientPayload?: Schema.Top
   readonly body?: BodyRules
   readonly quirks?: Quirks
@@ -115,7 +115,7 @@ export interface RouteOptions {
   readonly late?: NotInTime["kind"]
 }
 
-/** The handler answers with a value; the success schema of its status writes it. */
+/** The handler returns a value, encoded by the success schema of its status. */
 export const route = <const E extends HttpApiEndpoint.ConstraintRequest>(
   endpoint_: E,
   handler: (input: Input<E>) => Effect.Effect<Reply<TypeOf<E["~Success"]>>, Refusal>,
@@ -138,7 +138,7 @@ export const route = <const E extends HttpApiEndpoint.ConstraintRequest>(
   )
 }
 
-/** The handler writes the answer's text itself, as the hot path does; tests hold it to the contract. */
+/** The handler writes the response text itself, as the hot path does; tests compare it with the contract. */
 export const encodedRoute = <const E extends HttpApiEndpoint.ConstraintRequest>(
   endpoint_: E,
   handler: (input: Input<E>) => Effect.Effect<EncodedReply, Refusal>,
@@ -162,13 +162,13 @@ export const encodedRoute = <const E extends HttpApiEndpoint.ConstraintRequest>(
   }
 }
 
-/** What a page was asked with, as plain text. */
+/** The path and query of a page, as plain text. */
 export interface PageQuestion {
   readonly params: Readonly<Record<string, string | undefined>>
   readonly query: Readonly<Record<string, string>>
 }
 
-/** A page whose address says what it shows. */
+/** A page whose content depends on its path or query. */
 export const pageRoute = (
   path: `/${string}`,
   rule: AccessRule,
@@ -181,7 +181,7 @@ export const pageRoute = (
   answer: ({ params, query }) => page({ params, query } as PageQuestion)
 })
 
-/** A document that is no part of the JSON contract: a page, the OpenAPI file. */
+/** A document outside the JSON contract: a page, the OpenAPI file. */
 export const documentRoute = (
   path: `/${string}`,
   rule: AccessRule,
@@ -208,7 +208,7 @@ type Encode = (value: unknown) => Effect.Effect<unknown, Schema.SchemaError>
 const encodersByStatus = (endpoint: HttpApiEndpoint.Top): ReadonlyMap<number, Encode> =>
   new Map([...endpoint.success].map((schema) => [statusOf(schema), Schema.encodeUnknownEffect(schema) as Encode]))
 
-/** As `HttpApiSchema.status` notes it down. */
+/** As `HttpApiSchema.status` records it. */
 const statusOf = (schema: Schema.Top): number => {
   const noted =
     Schema.resolveAnnotations(schema)?.["httpApiStatus"] ?? Schema.resolveAnnotationsKey(schema)?.["httpApiStatus"]

@@ -1,17 +1,17 @@
 /**
- * Pages, scripts and other long documents, gzipped for whoever takes that. Answers of the API stay as they are: most are
- * short, and squeezing a long one, for a single reader, would keep everybody waiting for as long as it takes. What is asked
- * for again and again is squeezed once.
+ * Gzips pages, scripts and other long documents for clients that accept it. Responses of the API are not compressed: most
+ * are short, and compressing a long one would delay all other requests. The compressed form of a repeated document is
+ * cached.
  */
 import { gzipSync } from "node:zlib"
 import type { WebAnswer } from "../pipeline/WebRequest.ts"
 
 const SHORT_CHARS_MAX = 1_024
-/** Data is worth it only where there is much of it: the OpenAPI document, say. */
+/** JSON is compressed only from this length on: the OpenAPI document, for example. */
 const SHORT_JSON_CHARS_MAX = 65_536
 const KEPT_MAX = 64
 const KEPT_BYTES_MAX = 8 * 1024 * 1024
-/** Nothing that is longer is squeezed: our own documents are shorter. */
+/** Longer documents are not compressed; the service's own documents are shorter. */
 const LONG_CHARS_MAX = 1024 * 1024
 
 export interface Compression {
@@ -22,11 +22,11 @@ export const makeCompression = (): Compression => {
   const kept = new Map<string, Uint8Array>()
   let keptBytes = 0
 
-  const squeezed = (body: string): Uint8Array => {
+  const compressed = (body: string): Uint8Array => {
     const known = kept.get(body)
     if (known !== undefined) return known
     const bytes = gzipSync(body)
-    // Characters of the key take one byte each, or two.
+    // A character of the key takes one or two bytes.
     const weight = (one: string): number => one.length * 2
     kept.set(body, bytes)
     keptBytes += weight(body)
@@ -44,7 +44,7 @@ export const makeCompression = (): Compression => {
       if (answer.status !== 200 || typeof body !== "string" || !isWorthIt(headers, body.length)) return answer
       const vary = headers["vary"] === undefined ? "Accept-Encoding" : `${headers["vary"]}, Accept-Encoding`
       return takesGzip(acceptEncoding)
-        ? { ...answer, headers: { ...headers, vary, "content-encoding": "gzip" }, body: squeezed(body) }
+        ? { ...answer, headers: { ...headers, vary, "content-encoding": "gzip" }, body: compressed(body) }
         : { ...answer, headers: { ...headers, vary } }
     }
   }
@@ -58,7 +58,7 @@ const isWorthIt = (headers: WebAnswer["headers"], chars: number): boolean => {
   return isForAll && contentType.startsWith("application/json") && chars > SHORT_JSON_CHARS_MAX
 }
 
-/** RFC 9110, 12.5.3: a weight of 0 is a no. */
+/** RFC 9110, 12.5.3: a weight of 0 means not acceptable. */
 export const takesGzip = (acceptEncoding: string | undefined): boolean => {
   if (acceptEncoding === undefined) return false
   const weights = new Map(

@@ -1,6 +1,6 @@
 /**
- * Port 0 asks the system for any free port. Links in answers name the port, so it is chosen before the service is built,
- * not while it begins to listen. Should somebody else take it in between, listening fails and says so.
+ * Port 0 asks the system for any free port. Links in responses contain the port, so it is chosen before the service is
+ * built. If another process takes the port in between, listening fails with an error.
  */
 import { Effect } from "effect"
 import { createServer } from "node:net"

@@ -1,6 +1,7 @@
 /**
- * The service inside somebody else's HttpRouter: whatever the app's own routes do not answer, or everything below a prefix.
- * The app's server reads requests and sends answers, with its own limits on headers, connections and time.
+ * Mounts the service in the HttpRouter of another app: for all paths that the app's own routes do not match, or for
+ * everything below a prefix. The app's server reads requests and sends responses, with its own limits on headers,
+ * connections and time.
  */
 import { ByteSize, Effect, Option } from "effect"
 import { HttpIncomingMessage, HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -11,7 +12,7 @@ import { takesEvents } from "../pipeline/Telling.ts"
 import type { WebAnswer, WebRequest } from "../pipeline/WebRequest.ts"
 import { answering } from "./MountedStream.ts"
 
-/** Below a prefix the API is whole; the pages for people are not, since they link from the root. */
+/** Below a prefix the API is complete. Pages are not, because their links start at the root. */
 export const layer = (prefix: `/${string}` = "/") =>
   HttpRouter.use(
     Effect.fnUntraced(function* (router) {
@@ -50,7 +51,7 @@ const readBody = (
           "RequestParseError",
           ({ reason }) =>
             reason === "BodyTooLarge" ? Effect.fail(new PayloadTooLarge({ bytesMax })) : Effect.interrupt,
-          // A body that breaks off: its sender is gone.
+          // The body broke off: the client disconnected.
           () => Effect.interrupt
         )
       )
