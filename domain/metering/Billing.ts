@@ -1,6 +1,6 @@
 /**
- * What a finished call costs. By default only a success costs money; a tool's published policy may say that output must
- * fit its schema, or that every attempt counts. A provider may report the actual cost, billed up to what was held.
+ * The cost of a finished call. By default only a success is charged; a tool's published policy may require output that fits
+ * its schema, or charge every attempt. A provider may report the actual cost, billed up to the amount reserved.
  */
 import type { Leaving } from "../catalog/Leaving.ts"
 import type { BillingPolicy } from "../catalog/Tool.ts"
@@ -9,7 +9,7 @@ import type { CallStatus, ToolResult } from "./ToolUpstream.ts"
 
 export const REPORTED_COST_FIELD = "market/cost_microcents"
 
-/** In the request's `_meta`: what may be charged for a usage-priced call. */
+/** In the request's `_meta`: the maximum charge of a usage-priced call. */
 export const MAX_COST_FIELD = "market/max_cost_microcents"
 
 export interface Delivered {
@@ -22,7 +22,7 @@ export interface Delivered {
   /** At least one attempt reached the provider. */
   readonly attempted: boolean
   readonly result: ToolResult | undefined
-  /** Undefined where the tool has no output schema, or nothing came to check. */
+  /** Undefined where the tool has no output schema, or there is no output to check. */
   readonly outputFits: boolean | undefined
 }
 
@@ -32,7 +32,7 @@ export const billedAmount = (call: Delivered): Microcents => {
   return wanted < call.held ? wanted : call.held
 }
 
-/** Of a call whose cancellation was passed to the provider: what the terms in effect say, and at most what was held. */
+/** For a call whose cancellation was passed to the provider: by the terms in effect, at most the amount reserved. */
 export const canceledAmount = (
   leaving: Leaving,
   price: Microcents,
@@ -48,7 +48,7 @@ const costsMoney = (call: Delivered): boolean => {
   return call.policy === "success" || call.outputFits === true
 }
 
-/** A plain non-negative integer in the result's `_meta`; anything else is as good as none. */
+/** A non-negative integer in the result's `_meta`; any other value is ignored. */
 export const reportedCost = (result: ToolResult | undefined): Microcents | undefined => {
   const meta = result?.["_meta"]
   if (typeof meta !== "object" || meta === null) return undefined

@@ -1,5 +1,5 @@
 /**
- * A call as its parts share it: what was requested, what it would cost, and how it ended.
+ * Types of a call that the steps share: the request, the quote, and the outcome.
  */
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import type { Receipt } from "../receipts/Receipt.ts"
@@ -15,23 +15,23 @@ export interface CallRequest extends Agreement {
   readonly tool: ToolReference
   readonly arguments: Readonly<Record<string, unknown>>
   readonly idempotency: CallIdempotency | undefined
-  /** The call has its name, under which it may or may not come to a receipt. */
+  /** Called when the call has its id. The call may still end without a receipt. */
   readonly onNamed?: (invocationId: ReceiptId) => void
-  /** The hold stands; the provider is asked next. */
+  /** Called when the hold is durable, before the provider is called. */
   readonly onHeld?: () => void
   /**
-   * For a caller that gives the call a fiber of its own: it never interrupts that fiber before it has asked the function it
-   * is given here, which says whether the call goes on without it.
+   * For a caller that runs the call in a separate fiber. Before it interrupts that fiber, it must call the function passed
+   * here, which returns whether the call continues without the caller.
    */
   readonly attend?: ((leave: () => boolean) => void) | undefined
-  /** How far the tool says that it is, for callers that want to know. */
+  /** Called with the tool's progress reports. */
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined
 }
 
 export interface CallQuote {
   readonly entry: CatalogEntry
   readonly cost: Microcents
-  /** What would be reserved while the call is under way. */
+  /** The amount that would be reserved while the call is in flight. */
   readonly hold: Microcents
   /** Before this call. */
   readonly freeCallsLeft: number | undefined

@@ -1,10 +1,10 @@
 /**
- * Why a call ended in `error`, where the figures must tell it from a failure of the provider. It is kept beside the
- * receipt, whose fields are closed.
+ * Why a call ended in `error`, where metrics must tell it from a failure of the provider. Stored beside the receipt, whose
+ * set of fields is fixed.
  */
 import type { UpstreamAnswer } from "./ToolUpstream.ts"
 
-/** `input_rejected`: the provider answered JSON-RPC -32602. `canceled`: a cancellation was passed to the provider. */
+/** `input_rejected`: the provider returned JSON-RPC error -32602. `canceled`: a cancellation was passed to the provider. */
 export type CallCause = "input_rejected" | "canceled"
 
 /** JSON-RPC 2.0: "Invalid params". */

@@ -1,13 +1,12 @@
 /**
- * How a call ends that did not end as it should: its settlement does not get through or comes too late, or it was ended
- * before the provider answered.
+ * How a call ends whose settlement fails or comes too late, or that ended before the provider responded.
  */
 import { Cause, Effect, Schedule, Schema } from "effect"
 import { ReceiptId } from "../shared/Ids.ts"
 import type { CallProgress } from "./CallsInFlight.ts"
 import type { UpstreamAnswer } from "./ToolUpstream.ts"
 
-/** The sweeper came before the settlement: what the provider answered is neither billed nor delivered. */
+/** The sweeper closed the call before its settlement: the provider's response is neither billed nor delivered. */
 export class CallOverdue extends Schema.TaggedError<CallOverdue>()("CallOverdue", { receiptId: ReceiptId }) {
   override get message() {
     return `The call could not be settled by its deadline and has been ended: nothing is charged, and receipt ${this.receiptId} says so. The provider may have done its work.`
@@ -15,8 +14,8 @@ export class CallOverdue extends Schema.TaggedError<CallOverdue>()("CallOverdue"
 }
 
 /**
- * The call was made, so its settlement is tried again until it is the sweeper's: after 50 ms, then twice as long each
- * time, about 25 s in all. Wrapped around failures only: a schedule around every settlement would cost every call.
+ * The call was made, so its settlement is retried until the call is due for the sweeper: after 50 ms, then with doubled
+ * delays, about 25 s in all. Applied to failures only: a schedule around every settlement would slow down every call.
  */
 export const settleAgain = <A>(closing: Effect.Effect<A>, cause: Cause.Cause<unknown>): Effect.Effect<A> =>
   Effect.andThen(
@@ -29,7 +28,7 @@ export const settleAgain = <A>(closing: Effect.Effect<A>, cause: Cause.Cause<unk
     )
   )
 
-/** Of a call that ended before the provider answered: nothing was delivered, and that is what is settled. */
+/** For a call that ended before the provider responded: it is settled as not delivered. */
 export const withoutAnswer = (
   cause: Cause.Cause<unknown>,
   { canceled, forwarded, left }: CallProgress,

@@ -1,5 +1,5 @@
 /**
- * Why a call is not made. None of these has changed anything.
+ * Reasons to reject a call. A rejected call has changed nothing.
  */
 import { Effect, Schema } from "effect"
 import type { SchemaBudgetSpent } from "../catalog/JsonSchemas.ts"
@@ -20,7 +20,7 @@ export class PriceChanged extends Schema.TaggedError<PriceChanged>()("PriceChang
   }
 }
 
-/** The caller named the price version that it was quoted, and another one is in effect. */
+/** The caller sent the price version of its quote, and another one is in effect. */
 export class PriceVersionChanged extends Schema.TaggedError<PriceVersionChanged>()("PriceVersionChanged", {
   named: Schema.Int,
   priceVersion: Schema.Int,
@@ -118,7 +118,7 @@ export type CallRefused =
 
 const IN_FLIGHT_RETRY_SECONDS = 1
 
-/** What the store answered instead of opening the call: the answer to replay, or the reason in words. */
+/** What the store returned instead of opening the call: the response to replay, or an error. */
 export const refusalOf = (
   opened: Exclude<Opened, { _tag: "Opened" }>,
   holdAmount: Microcents
@@ -151,7 +151,7 @@ export const refusalOf = (
   }
 }
 
-/** A call that was made before is answered as before, whatever would refuse it now. */
+/** A replay gets the first response, even if the call would be rejected now. */
 export const asBefore =
   (calls: CallStore["Service"], consumerId: ConsumerId, idempotency: CallIdempotency) =>
   <E>(refusal: E): Effect.Effect<Replayed, E | KeyRefusal> =>

@@ -7,11 +7,11 @@ import { type BudgetPeriod, resetsAt, startOfPeriod } from "../ledger/BudgetPeri
 import { type Microcents, zero } from "../shared/Microcents.ts"
 import type { CloseCall, Earlier, OpenCall, Opened, KeptResult } from "./CallStore.ts"
 
-/** What is stored under an idempotency key: an open call, or the answer of a closed one. */
+/** What is stored under an idempotency key: an open call, or the response of a closed one. */
 export interface KeyedCall {
   readonly requestHash: string
   readonly invocationId: OpenCall["invocationId"]
-  /** Undefined while the call is open, and for a closed call that kept no answer. */
+  /** Undefined while the call is open, and for a closed call without a stored response. */
   readonly answer: KeptResult | undefined
 }
 
@@ -24,15 +24,15 @@ export interface CoveringBudget {
   readonly held: bigint
 }
 
-/** What an opening depends on, as it is when the wallet is locked. */
+/** The input of `decideOpening`, read while the wallet is locked. */
 export interface OpeningFacts {
-  /** What the call's idempotency key stands for already. */
+  /** The call that already used the idempotency key. */
   readonly keyed: KeyedCall | undefined
   readonly frozen: boolean
   readonly availableMicrocents: bigint
   /** Of this consumer, tool and calendar month. */
   readonly freeCallsUsed: number
-  /** Those that cover the tool and its provider, by id. */
+  /** Budgets that apply to the tool and its provider, by id. */
   readonly budgets: ReadonlyArray<CoveringBudget>
 }
 
@@ -40,7 +40,7 @@ export type Opening =
   | { readonly _tag: "Open"; readonly answer: Extract<Opened, { readonly _tag: "Opened" }> }
   | { readonly _tag: "Reject"; readonly answer: Exclude<Opened, { readonly _tag: "Opened" }> }
 
-/** In this order: the key, the freeze, the free tier, the balance, each budget. A rejected call changes nothing. */
+/** Checked in this order: the key, the freeze, the free tier, the balance, each budget. A rejected call changes nothing. */
 export const decideOpening = (call: OpenCall, facts: OpeningFacts): Opening => {
   const earlier = earlierOf(facts.keyed, call.idempotency?.requestHash)
   if (earlier !== undefined) return reject(earlier)
@@ -75,7 +75,7 @@ export const decideOpening = (call: OpenCall, facts: OpeningFacts): Opening => {
   }
 }
 
-/** What a key stands for, as an answer to a request with this hash; undefined where the key is free. */
+/** The result for a request with this key and hash; undefined where the key is unused. */
 export const earlierOf = (keyed: KeyedCall | undefined, requestHash: string | undefined): Earlier | undefined => {
   if (keyed === undefined) return undefined
   if (keyed.requestHash !== requestHash) return { _tag: "IdempotencyConflict" }
@@ -83,11 +83,11 @@ export const earlierOf = (keyed: KeyedCall | undefined, requestHash: string | un
   return answer === undefined ? { _tag: "InFlight", invocationId } : { _tag: "Replay", answer }
 }
 
-/** What counts against the cap: nothing of an earlier period. */
+/** What counts against the cap. Spending of an earlier period does not count. */
 export const spentIn = (budget: Pick<CoveringBudget, "period" | "periodStartMs" | "spent">, at: DateTime.Utc): bigint =>
   budget.periodStartMs < startOf(budget.period, at) ? 0n : budget.spent
 
-/** A budget after the hold of a call that was opened. */
+/** A budget after the hold of an opened call. */
 export const reserveIn = (budget: CoveringBudget, held: bigint, at: DateTime.Utc) => ({
   held: budget.held + held,
   spent: spentIn(budget, at),
@@ -97,7 +97,7 @@ export const reserveIn = (budget: CoveringBudget, held: bigint, at: DateTime.Utc
 const startOf = (period: BudgetPeriod, at: DateTime.Utc): number =>
   startOfPeriod(period, at)?.epochMilliseconds ?? Number.NEGATIVE_INFINITY
 
-/** What a closing depends on: the open call, else the signature of this consumer's receipt that closed it. */
+/** The input of `decideClosing`: the open call, else the signature of the consumer's receipt that closed it. */
 export interface ClosingFacts {
   readonly open:
     | (Pick<OpenCall, "consumerId" | "idempotency"> & { readonly held: bigint; readonly free: boolean })
@@ -109,16 +109,16 @@ export type Closing =
   | {
       readonly _tag: "Close"
       readonly cost: Microcents
-      /** Comes back to the available balance. */
+      /** Returned to the available balance. */
       readonly released: bigint
-      /** Of the cost, after the fee. */
+      /** The cost minus the fee. */
       readonly earned: bigint
       readonly fee: Microcents
       readonly returnsFreeCall: boolean
-      /** Whether the call's key keeps standing for this call; else it is free again. */
+      /** Whether the key stays bound to the call; else it is released. */
       readonly keepsKey: boolean
     }
-  /** By the same receipt, or by another one. */
+  /** `same`: by the same receipt. */
   | { readonly _tag: "ClosedBefore"; readonly same: boolean }
   | { readonly _tag: "Invalid"; readonly reason: string }
 

@@ -1,5 +1,5 @@
 /**
- * On what terms a call is made: how much is held for it, and by when it has ended.
+ * The terms of a call: the amount reserved, and the deadline.
  */
 import { Duration, Effect } from "effect"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
@@ -8,16 +8,16 @@ import type { Microcents } from "../shared/Microcents.ts"
 import { CapRequired, PriceChanged, PriceVersionChanged } from "./CallRefusals.ts"
 import type { UpstreamBounds } from "./UpstreamLimits.ts"
 
-/** After this a call whose settlement did not get through is the sweeper's. */
+/** After this, a call that was not settled is due for the sweeper. */
 const SETTLE_GRACE = Duration.seconds(30)
 
-/** What a caller agrees to. */
+/** What a caller agrees to pay. */
 export interface Agreement {
-  /** The most that the caller pays for this call, from its body or its header. */
+  /** The maximum cost that the caller accepts, from the body or the header. */
   readonly maxCost: Microcents | undefined
   /**
-   * The cap of the key, else of the account. It stands in for `maxCost` on usage-priced tools alone: of a fixed-price
-   * tool the caller knows the price, and a forgotten default must not make such calls fail.
+   * The cap of the key, else of the account. It replaces `maxCost` for usage-priced tools only: the price of a fixed-price
+   * tool is known to the caller, and a forgotten default must not make such calls fail.
    */
   readonly defaultCap?: Microcents | undefined
   /** The price version that the caller was quoted. */
@@ -25,8 +25,8 @@ export interface Agreement {
 }
 
 /**
- * What is held for a call: the price, or of a usage-priced tool its maximum, cut to the caller's cap; never less than
- * the list price. A usage-priced call without a cap is rejected: the provider alone says what it costs.
+ * The amount to reserve: the price, or for a usage-priced tool its maximum, limited by the caller's cap; never less than the
+ * list price. A usage-priced call without a cap is rejected, because the provider alone determines its cost.
  */
 export const holdFor = (
   entry: CatalogEntry,
@@ -63,6 +63,6 @@ export const quotedHoldFor = (
 const capOf = (entry: CatalogEntry, { defaultCap, maxCost }: Agreement): Microcents | undefined =>
   maxCost ?? (isUsagePriced(entry) ? defaultCap : undefined)
 
-/** No sooner than the upstream gives up, whether its attempts or its waits take the time. */
+/** Not before the upstream gives up, after its attempts and waits. */
 export const deadlineOf = (timeoutMs: number, { retriesMax, totalMs }: UpstreamBounds): Duration.Duration =>
   Duration.sum(Duration.millis(Math.max(timeoutMs * (retriesMax + 1), totalMs)), SETTLE_GRACE)

@@ -1,19 +1,19 @@
 /**
- * The calls that this node has in flight. Each runs in a fiber of the service and not of its caller: a caller that goes
- * away stops waiting, and a call that was forwarded runs to its end and is settled by its outcome. Counted per account, so
- * that hanging up does not free a place.
+ * The calls in flight on this node. Each runs in a fiber of the service, not of its caller: a caller that disconnects stops
+ * waiting, and a forwarded call runs to completion and is settled by its outcome. Counted per account, so that disconnecting
+ * does not free a slot.
  */
 import { Cause, Context, type Duration, Effect, Exit, Fiber, Schema } from "effect"
 import type { ConsumerId } from "../shared/Ids.ts"
 import { CallTally } from "./CallTally.ts"
 
-/** What a call and its caller know of each other. */
+/** State shared by a call and its caller. */
 export interface CallProgress {
-  /** A caller that goes away cancels the call, forwarded or not. */
+  /** A caller that disconnects cancels the call, forwarded or not. */
   readonly passesCancel: boolean
-  /** The latest attempt that went out to the provider; 0 as long as nothing was sent. */
+  /** The latest attempt sent to the provider; 0 before the first. */
   forwarded: number
-  /** The caller no longer waits. */
+  /** The caller has disconnected. */
   left: boolean
   /** The caller's cancellation was passed to the provider. */
   canceled: boolean
@@ -28,17 +28,17 @@ export class TooManyCallsInFlight extends Schema.TaggedError<TooManyCallsInFligh
   }
 }
 
-/** Per account and node; 0: no limit. */
+/** Per account and node; 0 for no limit. */
 export const CallsInFlightMax = Context.Reference<number>("agent-tool-billing/domain/metering/CallsInFlightMax", {
   defaultValue: () => 64
 })
 
 const RETRY_AFTER_SECONDS = 1
-/** Where no server has drained before the service is closed. */
+/** For a service that is closed without a server that drained before. */
 const DRAIN_MAX: Duration.Input = "10 seconds"
 const SETTLE_MAX: Duration.Input = "5 seconds"
 
-/** Closed with its scope: calls may end, then they are cut off and settled. */
+/** When its scope closes, calls in flight may finish; then they are canceled and settled. */
 export const makeCallsInFlight = Effect.gen(function* () {
   const max = yield* CallsInFlightMax
   const tally = yield* CallTally
@@ -47,7 +47,7 @@ export const makeCallsInFlight = Effect.gen(function* () {
 
   const idle = Effect.suspend(() => Effect.asVoid(Fiber.awaitAll(running)))
 
-  /** Cancels what is forwarded; each call is settled by what is known of it. */
+  /** Cancels forwarded calls; each is settled by what is known of it. */
   const cutOff = Effect.suspend(() => {
     for (const fiber of running) fiber.interruptUnsafe()
     return idle
@@ -63,7 +63,7 @@ export const makeCallsInFlight = Effect.gen(function* () {
     else counts.set(consumerId, left)
   }
 
-  /** Before anything was sent, or where the tool passes cancellations, a caller that leaves takes the call with it. */
+  /** False before anything was sent, and where the tool passes cancellations: the call then ends with its caller. */
   const goesOn = (progress: CallProgress): boolean => {
     const again = progress.left
     progress.left = true
@@ -114,8 +114,8 @@ export const makeCallsInFlight = Effect.gen(function* () {
     )
 
   /**
-   * In the caller's own fiber, which costs a call no fiber of its own: the caller must not interrupt it, but ask `leave`, and
-   * interrupt it only if that says no.
+   * Runs in the caller's own fiber, which saves a fiber per call. The caller must call `leave` first, and interrupt the
+   * fiber only if it returns false.
    */
   const runHere = <A, E>(
     consumerId: ConsumerId,

@@ -1,5 +1,5 @@
 /**
- * What is left of a consumer's free calls this month, for the tools that it has called.
+ * A consumer's remaining free calls this month, for the tools that it has called.
  */
 import { Context, DateTime, Effect, flow, Layer, Option } from "effect"
 import { Catalog } from "../catalog/Catalog.ts"
@@ -10,7 +10,7 @@ import { CallStore } from "./CallStore.ts"
 export interface FreeTier {
   readonly entry: CatalogEntry
   readonly used: number
-  /** None where the tool's free tier was cut below what had been used. */
+  /** 0 where the tool's free tier was reduced below the calls already used. */
   readonly left: number
 }
 
@@ -19,7 +19,7 @@ export const FREE_TIERS_SHOWN_MAX = 100
 export class FreeTiers extends Context.Service<
   FreeTiers,
   {
-    /** The most used first. */
+    /** Most used first. */
     list(consumerId: ConsumerId): Effect.Effect<ReadonlyArray<FreeTier>>
   }
 >()("agent-tool-billing/domain/metering/FreeTiers") {

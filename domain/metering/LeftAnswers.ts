@@ -1,6 +1,6 @@
 /**
- * The answer of a call whose caller left, where the call had an Idempotency-Key: kept for a short time and up to a number
- * of bytes per account. After that the key stays bound to the receipt, and a replay says what became of the call.
+ * The response of a call with an Idempotency-Key whose caller disconnected: stored for a short time and up to a number of
+ * bytes per account. After that the key stays bound to the receipt, and a replay returns the outcome of the call.
  */
 import { type Clock, Effect, Schema } from "effect"
 import { ReceiptStatus } from "../receipts/Receipt.ts"
@@ -11,7 +11,7 @@ import { monotonicMs } from "../shared/Monotonic.ts"
 import type { KeptResult } from "./CallStore.ts"
 
 export const LEFT_ANSWER_MS_MAX = 10 * 60_000
-/** Per account and node, over as long as they are kept. */
+/** Per account and node, over the storage time. */
 export const LEFT_ANSWER_BYTES_MAX = 16 * 1024 * 1024
 
 export class AnswerNotKept extends Schema.TaggedError<AnswerNotKept>()("AnswerNotKept", {
@@ -24,10 +24,10 @@ export class AnswerNotKept extends Schema.TaggedError<AnswerNotKept>()("AnswerNo
   }
 }
 
-/** The first of the stored answer's headers, and never sent: until when it is kept, receipt, outcome and cost. */
+/** The first header of the stored response, never sent: expiry, receipt, outcome and cost. */
 const MARK = "left"
 
-/** `keptUntilMs` 0: not at all. */
+/** `keptUntilMs` 0: the body is not stored. */
 export const leftAnswer = (rendered: KeptResult, receipt: Receipt, keptUntilMs: number): KeptResult => {
   const mark = [keptUntilMs, receipt.receipt_id, receipt.status, receipt.cost_microcents].join(" ")
   return keptUntilMs === 0
@@ -35,10 +35,10 @@ export const leftAnswer = (rendered: KeptResult, receipt: Receipt, keptUntilMs: 
     : { ...rendered, headers: { [MARK]: mark, ...rendered.headers } }
 }
 
-/** Of a call whose caller had left. */
+/** Whether the caller of the call had disconnected. */
 export const isLeft = ({ headers }: KeptResult): boolean => headers[MARK] !== undefined
 
-/** What a replay gets of a stored answer. */
+/** What a replay returns for a stored response. */
 export const asKept = (answer: KeptResult, nowMs: number): Effect.Effect<KeptResult, AnswerNotKept> => {
   const { [MARK]: mark, ...headers } = answer.headers
   if (mark === undefined) return Effect.succeed(answer)
@@ -54,7 +54,7 @@ export const asKept = (answer: KeptResult, nowMs: number): Effect.Effect<KeptRes
       )
 }
 
-/** Bytes are counted in slices of time, so that an account costs a few numbers however many answers it leaves. */
+/** Bytes are counted per time slice, so that an account costs a few numbers, regardless of its number of responses. */
 const SLICES = 10
 const SLICE_MS = LEFT_ANSWER_MS_MAX / SLICES
 
@@ -63,7 +63,7 @@ interface Account {
   lastSlice: number
 }
 
-/** Whether an answer of that many bytes is kept, in turn for each. */
+/** Decides for each response whether its bytes fit in the account's quota. */
 export const makeLeftAnswerQuota = (clock: Clock.Clock) => {
   const accounts = new Map<ConsumerId, Account>()
   let prunedSlice = 0

@@ -1,5 +1,5 @@
 /**
- * A call that was not proxied but reported.
+ * A call that was reported, not proxied.
  */
 import type { DateTime } from "effect"
 import type { KeyOwner } from "../accounts/Principal.ts"
@@ -14,7 +14,7 @@ import type { CallStatus } from "./ToolUpstream.ts"
 export interface MeterRequest {
   readonly caller: KeyOwner
   readonly tool: ToolReference
-  /** Whom the call is billed to; a provider without one reports a test call of its own. */
+  /** The consumer to bill; a provider's report without one is a test call of its own. */
   readonly consumerId: ConsumerId | undefined
   readonly status: CallStatus
   readonly durationMs: number
@@ -23,7 +23,7 @@ export interface MeterRequest {
   readonly cost: Microcents | undefined
   readonly calledAt: DateTime.Utc | undefined
   readonly idempotency: CallIdempotency | undefined
-  /** The call has its name, under which it may or may not come to a receipt. */
+  /** Called when the call has its id. The call may still end without a receipt. */
   readonly onNamed?: (invocationId: ReceiptId) => void
 }
 

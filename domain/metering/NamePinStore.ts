@@ -1,5 +1,5 @@
 /**
- * Which tool a consumer means by a bare tool name: the one that it first called by that name with success. A pin never
+ * The tool that a bare tool name means for a consumer: the one that it first called successfully by that name. A pin never
  * changes.
  */
 import { Context, type DateTime, type Effect } from "effect"
@@ -13,7 +13,7 @@ export interface NamePin {
   readonly toolId: ToolId
 }
 
-/** `Full`: the name is not pinned, and the consumer has as many pins as it may have. */
+/** `Full`: the name is not pinned, and the consumer has the maximum number of pins. */
 export type PinFound =
   | { readonly _tag: "Pinned"; readonly toolId: ToolId }
   | { readonly _tag: "Free" }
@@ -23,9 +23,9 @@ export class NamePinStore extends Context.Service<
   NamePinStore,
   {
     find(consumerId: ConsumerId, toolName: string, pinsMax: number): Effect.Effect<PinFound>
-    /** Durable when it returns. The tool that the name is pinned to, by this pin or by an earlier one. */
+    /** Durable when it returns. Returns the tool that the name is pinned to, by this pin or by an earlier one. */
     pin(pin: NamePin, at: DateTime.Utc): Effect.Effect<ToolId>
-    /** Of an account that is erased. */
+    /** When an account is erased. */
     removeAll(consumerId: ConsumerId): Effect.Effect<void>
   }
 >()("agent-tool-billing/domain/metering/NamePinStore") {}

@@ -1,5 +1,5 @@
 /**
- * Whether what a tool gave fits its output schema: a tool with the policy `valid_output` is paid by this, and disputes are
+ * Whether a tool's output fits its output schema. Tools with the policy `valid_output` are paid by this, and disputes are
  * decided by it.
  */
 import { Effect, Schedule } from "effect"
@@ -22,8 +22,8 @@ export const makeOutputCheck = Effect.gen(function* () {
     if (tool.outputSchema === undefined || result === undefined) return undefined
     if (output === undefined) return false
     const check = schemas.violations(tool.outputSchema, output, { providerId: tool.providerId, of: "output" })
-    // Where the provider's own schemas have used up their time, the output counts as one that does not fit. What others
-    // spend is not its fault: no dispute is decided by that.
+    // If the provider's own schemas used up their time, the output counts as unfit. Time used up by other providers does not
+    // count against it: no dispute is decided by that.
     return yield* Effect.retry(check, { schedule: Schedule.spaced("1 second"), times: RECHECKS_MAX }).pipe(
       Effect.map((violations): boolean | undefined => violations.length === 0),
       Effect.catch((spent) => Effect.succeed(spent.of === "provider" ? false : undefined))

@@ -1,5 +1,5 @@
 /**
- * What bills a call that was reported: a hold and its settlement, one right after the other.
+ * Bills a reported call: a hold, and its settlement immediately after.
  */
 import { DateTime, Duration, Effect } from "effect"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
@@ -20,7 +20,7 @@ import { pinOf } from "./ToolDirectory.ts"
 
 const SETTLE_WITHIN = Duration.seconds(30)
 
-/** What is known of a reported call before it is billed. */
+/** A reported call before it is billed. */
 export interface ReportedCall {
   readonly request: MeterRequest
   readonly render: (metered: Metered) => KeptResult
@@ -34,7 +34,7 @@ export interface ReportedCall {
   readonly reservation: Reservation | undefined
 }
 
-/** Made once, and not for every call: Settlement.ts says why. */
+/** Made once, not per call: Settlement.ts has the reason. */
 export const makeBillReport = Effect.gen(function* () {
   const calls = yield* CallStore
   const book = yield* BookGuard
@@ -74,7 +74,7 @@ export const makeBillReport = Effect.gen(function* () {
       idempotency: request.idempotency
     })
     if (opened._tag !== "Opened") return yield* refusalOf(opened, price)
-    // Of another node's money: the hold is left to the sweeper, which voids it.
+    // Dies if the ledger is in another mode. The hold is then left to the sweeper, which voids it.
     if (opened.held > zero && !book.isConfirmed()) yield* book.confirm
     if (reservation !== undefined) yield* inTime(reservation)
     const cost = opened.free ? zero : price
@@ -115,7 +115,7 @@ export const makeBillReport = Effect.gen(function* () {
   })
 })
 
-/** A call that was opened so late may have lost its reservation: it is left to the sweeper, which bills nothing. */
+/** A call opened this late may have lost its reservation: it is left to the sweeper, which bills nothing. */
 const inTime = Effect.fnUntraced(function* ({ invocationId, reservedAt }: Reservation) {
   const until = DateTime.addDuration(reservedAt, OPENED_WITHIN)
   if (DateTime.isGreaterThan(yield* DateTime.now, until)) {

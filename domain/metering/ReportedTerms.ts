@@ -1,7 +1,7 @@
 /**
- * Under which terms a reported call is billed. A provider chooses the time that its report names, so a call from before
- * the last change is billed term by term at the better of then and now: neither a late nor a backdated report charges
- * more than either.
+ * The terms of a reported call. A provider chooses the time in its report, so a call from before the last change is billed,
+ * term by term, at the terms of then or now, whichever charge less: neither a late nor a backdated report charges more than
+ * either.
  */
 import { DateTime, Effect } from "effect"
 import type { Catalog } from "../catalog/Catalog.ts"

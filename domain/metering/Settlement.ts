@@ -1,6 +1,5 @@
 /**
- * The last step of a call: what its answer costs by the tool's policy, the receipt that says so, and the durable closing
- * that makes both true.
+ * The last step of a call: the cost of its response by the tool's policy, the receipt, and the durable closing of the call.
  */
 import { Clock, DateTime, Effect } from "effect"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
@@ -25,7 +24,7 @@ import { pinOf } from "./ToolDirectory.ts"
 import type { UpstreamAnswer } from "./ToolUpstream.ts"
 import { UnfitOutputs } from "./UnfitOutputs.ts"
 
-/** A call whose hold stands. */
+/** A call whose hold is durable. */
 export interface HeldCall {
   readonly request: CallRequest
   readonly entry: CatalogEntry
@@ -37,8 +36,8 @@ export interface HeldCall {
 }
 
 /**
- * Made once, and not for every call: the hidden class of a generator's objects is its own, lives long, and holds on to
- * whatever the generator closes over. As a closure of each call it made a sixth of all that calls allocate outlive them.
+ * Made once, not per call. The objects of a generator have their own hidden class, which lives long and retains everything
+ * that the generator closes over. As a closure per call, a sixth of the memory that calls allocate outlived them.
  */
 export const makeSettle = Effect.gen(function* () {
   const calls = yield* CallStore
@@ -50,7 +49,7 @@ export const makeSettle = Effect.gen(function* () {
   const clock = yield* Clock.Clock
   const isKept = makeLeftAnswerQuota(clock)
 
-  /** What replays of the call get; undefined where its key is free again, or it has none. */
+  /** The response for replays of the call; undefined where its key is released, or it has none. */
   const answerFor = (
     { progress, request }: HeldCall,
     receipt: Receipt,
@@ -58,14 +57,14 @@ export const makeSettle = Effect.gen(function* () {
     rendered: KeptResult
   ): KeptResult | undefined => {
     if (request.idempotency === undefined) return undefined
-    // Never forwarded, or cut off by a stop of the service: nothing was delivered, and nothing is bound to the key.
+    // Never forwarded, or cut off by a shutdown: nothing was delivered, so the key is released.
     if (!answered && !progress.canceled && receipt.cost_microcents === zero) return undefined
     if (!answered || !progress.left) return rendered
     const kept = isKept(request.consumerId, rendered.body.length)
     return leftAnswer(rendered, receipt, kept ? Date.parse(receipt.created_at) + LEFT_ANSWER_MS_MAX : 0)
   }
 
-  /** `answered`: the answer is the provider's own. */
+  /** `answered`: the response is the provider's own. */
   return Effect.fnUntraced(function* (call: HeldCall, answer: UpstreamAnswer, answered: boolean) {
     const { entry, invocationId, opened, openedAt, progress, request } = call
     const { provider, tool } = entry
@@ -98,7 +97,7 @@ export const makeSettle = Effect.gen(function* () {
       yield* DateTime.now,
       signer.sign
     )
-    // A success that the tool's policy does not charge is no free call used up either.
+    // A success that the tool's policy does not charge does not use up a free call either.
     const usesFreeCall = canceled
       ? entry.leaving === "price"
       : answer.status === "success" && !(entry.billingPolicy === "valid_output" && fits !== true)
@@ -127,7 +126,7 @@ export const makeSettle = Effect.gen(function* () {
       usesFreeCall,
       answer: answerFor(call, receipt, answered, rendered)
     })
-    // Before the settlement, so that there is no paid call of which it is not known.
+    // Before the settlement, so that every paid call with an unfit output is recorded.
     const closing =
       fits === false && cost > zero
         ? Effect.andThen(unfit.note({ consumerId: request.consumerId, receiptId: invocationId }, openedAt), close)

@@ -1,12 +1,12 @@
 /**
- * How long an attempt may take and how often one is repeated, where the tool says nothing else.
+ * Default timeout and retries of a call, for tools that set none of their own.
  */
 import { Context } from "effect"
 
 export interface UpstreamBounds {
   readonly timeoutMs: number
   readonly retriesMax: number
-  /** All attempts of a call, and whatever the provider asks to wait between them. */
+  /** All attempts of a call, and the waits between them that the provider asks for. */
   readonly totalMs: number
 }
 
