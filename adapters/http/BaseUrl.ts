@@ -1,5 +1,5 @@
 /**
- * Where the service is reached from outside; every link in an answer begins with it.
+ * The service's public URL; every link in a response begins with it.
  */
 import { Context } from "effect"
 

@@ -1,5 +1,5 @@
 /**
- * The whole HTTP service behind one function: requests in, answers out. Servers, tests and embedders call this.
+ * The whole HTTP service as one function from requests to responses. Servers, tests and embedders call it.
  */
 import { Effect, Layer } from "effect"
 import { Pages } from "./Pages.ts"

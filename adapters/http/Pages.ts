@@ -1,5 +1,5 @@
 /**
- * The web pages that this service serves beside its API. Pages are another adapter: the composition puts the two together.
+ * The web pages that this service serves beside its API. Pages are another adapter: the composition combines the two.
  */
 import { Context } from "effect"
 import type { Invoice } from "../../domain/invoices/Invoice.ts"
@@ -9,7 +9,7 @@ export class Pages extends Context.Service<
   Pages,
   {
     readonly routes: ReadonlyArray<Route>
-    /** For a browser at an address without a route. Other clients get a problem. */
+    /** For a browser that requests a path without a route. Other clients get a problem. */
     readonly notFound: EncodedReply
     readonly invoice: (invoice: Invoice) => EncodedReply
   }

@@ -1,5 +1,5 @@
 /**
- * Every route of the service with the function that answers it.
+ * Every route of the service with its handler.
  */
 import { Effect } from "effect"
 import { accountsRoutes } from "./handlers/AccountsHandlers.ts"

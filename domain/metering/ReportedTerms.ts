@@ -1,7 +1,6 @@
 /**
- * The terms of a reported call. A provider chooses the time in its report, so a call from before the last change is billed,
- * term by term, at the terms of then or now, whichever charge less: neither a late nor a backdated report charges more than
- * either.
+ * The terms of a reported call. A provider chooses the time in its report. For a call from before the last change, each term
+ * is the one that is better for the consumer, then or now: neither a late nor a backdated report charges more than either.
  */
 import { DateTime, Effect } from "effect"
 import type { Catalog } from "../catalog/Catalog.ts"

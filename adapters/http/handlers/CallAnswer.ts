@@ -1,7 +1,6 @@
 /**
- * How a finished call looks on the wire: the provider's own result with what it cost, or a problem that says what
- * happened; with the same headers either way. A result with `isError` is an answer of the tool: a client that got a 5xx
- * for it would send the call again.
+ * The response of a finished call: the provider's own result with its cost, or a problem, with the same headers either way.
+ * A result with `isError` is a response of the tool: a client that got a 5xx for it would retry the call.
  */
 import type { CallReport } from "../../../domain/metering/Call.ts"
 import type { KeptResult } from "../../../domain/metering/CallStore.ts"
@@ -33,7 +32,7 @@ const undelivered = (report: CallReport, baseUrl: string, requestId: string): Ke
     headers: {
       ...callHeaders(report, baseUrl),
       "content-type": "application/problem+json",
-      // The body names the request that made the call; so does a replay of it.
+      // The body contains the id of the request that made the call; a replay contains the same.
       "x-request-id": requestId,
       ...(retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) })
     },
@@ -63,7 +62,7 @@ const undelivered = (report: CallReport, baseUrl: string, requestId: string): Ke
   }
 }
 
-/** As the provider wrote it. */
+/** Verbatim, where the provider's text is known. */
 const resultText = ({ answer }: CallReport): string => answer.resultText ?? JSON.stringify(answer.result)
 
 const problemCode = ({ answer }: CallReport): { readonly status: ProblemStatus; readonly code: ProblemCode } => {
@@ -107,6 +106,6 @@ const callHeaders = ({ entry, receipt, answer }: CallReport, baseUrl: string): R
   ...(answer.attempts > 1 ? { "x-market-retried": "true" } : {})
 })
 
-/** Whatever a provider is called: printable ASCII as it is, the rest percent-encoded. */
+/** Printable ASCII is kept; other characters of a provider's name are percent-encoded. */
 export const headerText = (text: string): string =>
   /^[\x20-\x24\x26-\x7e]*$/u.test(text) ? text.trim() : encodeURIComponent(text.toWellFormed()).replaceAll("%20", " ")

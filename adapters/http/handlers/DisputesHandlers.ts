@@ -114,7 +114,7 @@ const nextStep = (dispute: Dispute): string => {
   return `The provider has ${ANSWER_DAYS} days to answer. If it does not, the dispute is decided for you.`
 }
 
-/** The operator decides between the parties, and so sees what they see. */
+/** The operator decides disputes, so it sees what the parties see. */
 const isParty = ({ consumerId, providerId }: Dispute, caller: Principal | undefined): boolean =>
   caller !== undefined &&
   (caller.role === "operator" || caller.ownerId === (caller.role === "consumer" ? consumerId : providerId))
@@ -153,7 +153,7 @@ const shown = (dispute: Dispute, claims: SubjectClaims = NO_CLAIMS) => ({
 
 const NO_CLAIMS: SubjectClaims = { paidMicrocents: 0n, outstandingMicrocents: 0n }
 
-/** When it was decided, and from claims since. */
+/** The refund of the decision, plus payments of claims since. */
 const refundedOf = ({ decision }: Dispute, { paidMicrocents }: SubjectClaims): Microcents =>
   Microcents.make((decision?.refunded ?? zero) + paidMicrocents)
 

@@ -1,6 +1,5 @@
 /**
- * What tells newcomers where everything is: the indexes, the list of services, agents.json and llms.txt. All of them are
- * made from the routes.
+ * Entry points for new clients: the indexes, the list of services, agents.json and llms.txt, all generated from the routes.
  */
 import { Effect } from "effect"
 import { ReceiptLog } from "../../../domain/log/ReceiptLog.ts"
@@ -65,7 +64,7 @@ export const indexRoutes = Effect.fnUntraced(function* (others: ReadonlyArray<Ro
   const limits = yield* RateLimits
   const log = yield* ReceiptLog
 
-  /** With these routes themselves; asked only once all of them are there. */
+  /** Includes these routes. Call it only after all of them exist. */
   const routes = (): ReadonlyArray<Route> => [...others, ...own]
   const there = (...paths: ReadonlyArray<string>) => firstThere(routes(), baseUrl, ...paths)
 

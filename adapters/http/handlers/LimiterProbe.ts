@@ -1,5 +1,6 @@
 /**
- * Whether rate limits are counted, and by all nodes together where they should be. If not, requests pass all the same: the service is degraded, not down.
+ * Whether rate limits are counted, and jointly by all nodes where configured. If not, requests still pass: the service is
+ * degraded, not down.
  */
 import { Effect } from "effect"
 import type { Probe } from "../../../domain/platform/Probe.ts"

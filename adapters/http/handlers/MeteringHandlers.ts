@@ -69,8 +69,8 @@ export const meteringRoutes = Effect.gen(function* () {
 })
 
 /**
- * Where source or id have a line break, they cannot be told apart: such an event is named by its JSON. The plain form stays
- * for all others, whose keys may be stored already.
+ * A line break in source or id makes the plain form ambiguous, so such an event gets its JSON as key. All others keep the
+ * plain form, because their keys may be stored already.
  */
 const eventKey = ({ id, source }: typeof MeteredEvent.Type): string =>
   `cloudevent\n${`${source}${id}`.includes("\n") ? JSON.stringify([source, id]) : `${source}\n${id}`}`

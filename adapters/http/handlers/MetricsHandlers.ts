@@ -1,6 +1,6 @@
 /**
- * /metrics: what this process has answered, called and told of itself, and of the store its connections and what waits in
- * it. Where the store does not say so within a moment, the rest is told without it.
+ * /metrics: requests, calls and state of this process, and the connections and backlog of the store. If the store does not
+ * respond in time, its metrics are left out.
  */
 import { Effect } from "effect"
 import { performance } from "node:perf_hooks"
@@ -98,7 +98,7 @@ export const metricsRoutes = Effect.gen(function* () {
       ),
       ...backlogMetrics(known?.backlog),
       ...solvencyMetrics(yield* solvency.last),
-      // The label is not `job`: Prometheus has one of that name, and would rename ours.
+      // Not `job`: Prometheus sets a label of that name and would rename this one.
       {
         name: "atb_job_late_from_timestamp_seconds",
         help: "From when on each background job of this node counts as late, if it does not come through before.",
@@ -164,7 +164,7 @@ const durationSamples = (
   { suffix: "_count", labels, value: count }
 ]
 
-/** Of all nodes: each tells the same. Nothing where the store did not say. */
+/** The same on every node. Empty where the store did not respond. */
 const backlogMetrics = (backlog: StoreBacklog | undefined): ReadonlyArray<Metric> => {
   const known = (name: string, help: string, value: (backlog: StoreBacklog) => number): Metric => ({
     name,
@@ -190,7 +190,7 @@ const backlogMetrics = (backlog: StoreBacklog | undefined): ReadonlyArray<Metric
   ]
 }
 
-/** By the names that Prometheus' own client libraries give them. */
+/** With the names of Prometheus' own client libraries. */
 const processMetrics = (startedAtMs: number): ReadonlyArray<Metric> => {
   const { heapTotal, heapUsed, rss } = process.memoryUsage()
   const { system, user } = process.cpuUsage()

@@ -1,5 +1,5 @@
 /**
- * The tool that a path names: by its id, or by its qualified name with the slashes encoded as `%2F`.
+ * Finds the tool of a path: by its id, or by its qualified name with the slashes encoded as `%2F`.
  */
 import { Effect, Option } from "effect"
 import { splitQualified } from "../../../domain/accounts/Handle.ts"

@@ -15,7 +15,7 @@ import { limiterProbe } from "./LimiterProbe.ts"
 const { endpoints } = PlatformApi
 const INIT = "POST /api/v1/init applies the pending migrations."
 
-/** Its callers are not rate limited: the store is asked once a second at most. */
+/** Clients of this endpoint are not rate limited: the store is asked at most once a second. */
 const READY_TTL = Duration.seconds(1)
 
 export const platformRoutes = Effect.gen(function* () {

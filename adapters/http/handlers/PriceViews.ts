@@ -28,7 +28,7 @@ export const pricingView = (entry: CatalogEntry) => ({
   ...termsView(entry),
   price_version: entry.priceVersion,
   free_tier_limit: entry.freeTierCalls,
-  // The list is public, so it cannot say what one consumer has left.
+  // The list is public, so it does not show one consumer's remaining calls.
   free_tier_remaining: entry.freeTierCalls,
   upcoming: upcomingView(entry.prices.upcoming)
 })

@@ -1,5 +1,5 @@
 /**
- * Figures in the text form that Prometheus reads. Label values come from the code alone.
+ * Metrics in the Prometheus text format. Label values come from the code alone.
  */
 export interface Sample {
   readonly suffix?: string

@@ -1,5 +1,5 @@
 /**
- * The proxy over HTTP: the hot path. What it answers is written as text once, kept for replays and sent as it is.
+ * The proxy over HTTP: the hot path. The response text is written once, stored for replays and sent unchanged.
  */
 import { Effect } from "effect"
 import { qualifiedName } from "../../../domain/accounts/Handle.ts"
@@ -60,13 +60,13 @@ export const proxyRoutes = Effect.gen(function* () {
         return { status: 200, headers: {}, body: JSON.stringify(quoteBody(quote)) }
       }
       const key = yield* idempotencyKey(request)
-      // The same call in other words is another call: what counts is the body as it was sent.
+      // The hash is over the body as it was sent: the same call in other JSON text is another call.
       const idempotency =
         key === undefined
           ? undefined
           : { keyHash: sha256Hex(`${caller.ownerId}\n${key}`), requestHash: sha256Hex(text) }
       const outcome = yield* metering.call({ ...call, idempotency }, (report) => {
-        // The provider has answered; what follows is the settlement.
+        // The provider has responded; the settlement follows.
         clock.restart(0)
         return callAnswer(report, baseUrl, requestId)
       })
@@ -80,7 +80,7 @@ export const proxyRoutes = Effect.gen(function* () {
   return [proxy]
 })
 
-/** Amounts as JSON numbers: this answer is written without a schema's encoder. */
+/** Amounts as JSON numbers: this response is written without a schema's encoder. */
 const upcomingOf = ({ prices }: CatalogEntry) => {
   const upcoming = upcomingView(prices.upcoming)
   return upcoming === null

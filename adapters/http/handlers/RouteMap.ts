@@ -1,5 +1,5 @@
 /**
- * What indexes say of the routes: read from the routes themselves, so that nothing is named which is not there.
+ * What indexes show of the routes. It is read from the routes themselves, so that indexes name only routes that exist.
  */
 import type { Route } from "../pipeline/Route.ts"
 
@@ -19,7 +19,7 @@ const TRUST =
 export const isMarket = ({ path }: Route): boolean => MARKET.test(path)
 export const isTrust = ({ path }: Route): boolean => TRUST.test(path)
 
-/** The address of the first of these paths that a GET finds something at. */
+/** The URL of the first of these paths that has a GET route. */
 export const firstThere = (routes: ReadonlyArray<Route>, baseUrl: string, ...paths: ReadonlyArray<string>): string => {
   const found = paths.find((wanted) => routes.some(({ method, path }) => method === "GET" && path === wanted))
   if (found === undefined) throw new Error(`There is nothing at ${paths.join(" or ")}`)

@@ -1,10 +1,10 @@
 /**
- * How an endpoint that takes a POST describes itself to a GET.
+ * The response to a GET of an endpoint that takes a POST: its description.
  */
 import { Effect, Schema } from "effect"
 import { allEndpoints } from "../api/Endpoints.ts"
 
-/** What a POST takes, as JSON Schema made from the schema that decodes it. */
+/** The input of the POST as JSON Schema, generated from the schema that decodes it. */
 export const describe = (path: string) => {
   const found = allEndpoints().find((endpoint) => endpoint.method === "POST" && endpoint.path === path)
   if (found?.payload === undefined) return Effect.die(new Error(`${path} has no body to describe`))

@@ -1,5 +1,5 @@
 /**
- * The solvency of the books for Prometheus, as the last check of this node found it.
+ * The solvency of the ledger for Prometheus, from the last check of this node.
  */
 import type { SolvencyReading } from "../../../domain/ledger/SolvencyWatch.ts"
 import type { Metric } from "./Prometheus.ts"

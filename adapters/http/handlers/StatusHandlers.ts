@@ -54,6 +54,6 @@ const outcomesOf = (days: ReadonlyArray<DayOfCheck>) => {
   }
 }
 
-/** Cut, not rounded: 100 is said only of what was good throughout. */
+/** Rounded down: 100 means without any failure. */
 export const percentOf = (share: number | undefined): number | null =>
   share === undefined ? null : Math.floor(share * 100_000) / 1_000

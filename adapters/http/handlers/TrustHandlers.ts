@@ -31,7 +31,7 @@ const BADGES = {
   verified: "A score of 75 and more, and at least a verified domain."
 }
 
-/** As `adapters/mcp` signs it; a test holds the two together. */
+/** As `adapters/mcp` signs it; a test compares the two. */
 export const SIGNED_TEXT = "market-v1\n<timestamp>\n<consumer>\n<tool>\n<invocation>\n<body>"
 
 export const trustRoutes = Effect.gen(function* () {

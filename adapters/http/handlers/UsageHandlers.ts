@@ -1,5 +1,5 @@
 /**
- * Usage over HTTP. Its two paths are one handler each.
+ * Usage over HTTP.
  */
 import { DateTime, Effect } from "effect"
 import type { KeyOwner } from "../../../domain/accounts/Principal.ts"
@@ -141,7 +141,7 @@ export const usageRoutes = Effect.gen(function* () {
   ]
 })
 
-/** Tools of several providers may share a name, and a tool may be called `constructor`. */
+/** Tools of several providers may share a name, and a tool may be named `constructor`. */
 const callsByName = (tools: ReadonlyArray<UsageOfTool>): Readonly<Record<string, number>> => {
   const calls = new Map<string, number>()
   for (const tool of tools) calls.set(tool.toolName, (calls.get(tool.toolName) ?? 0) + tool.calls)

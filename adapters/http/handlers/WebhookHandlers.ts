@@ -1,5 +1,5 @@
 /**
- * The payment processor's webhooks. Its signature is over the body as it was sent.
+ * The payment processor's webhooks. The signature covers the body as it was sent.
  */
 import { Effect } from "effect"
 import { PaymentEvents } from "../../../domain/processor/PaymentEvents.ts"

@@ -1,5 +1,5 @@
 /**
- * `X-Max-Cost-Microcents`: the most that the caller pays for this call, for clients that cannot change the body.
+ * `X-Max-Cost-Microcents`: the maximum cost that the caller accepts for this call, for clients that cannot change the body.
  */
 import { Effect } from "effect"
 import { type Microcents, MICROCENTS_MAX } from "../../../domain/shared/Microcents.ts"

@@ -1,5 +1,5 @@
 /**
- * Headers that every answer carries: request id, trace, CORS, cache and security rules.
+ * Headers of every response: request id, trace, CORS, cache and security rules.
  */
 import type { AccessRule } from "../api/Access.ts"
 import type { WebAnswer } from "./WebRequest.ts"
@@ -8,7 +8,7 @@ const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,128}$/u
 /** Neither the trace nor its parent may be all zeros. */
 const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/u
 
-/** The caller's own id, where it is well formed. */
+/** The caller's own id, if it is well formed. */
 export const acceptableRequestId = (given: string | undefined): string | undefined =>
   given !== undefined && REQUEST_ID.test(given) ? given : undefined
 
@@ -42,7 +42,7 @@ export const cacheControl = (method: string, rule: AccessRule): string => {
   return rule.cacheable ? "public, max-age=60" : "no-store"
 }
 
-/** The request headers on which the answers of one address depend. */
+/** The request headers that the responses of one URL depend on. */
 export const varyOf = (rule: AccessRule): string =>
   rule.roles.length > 0 || rule.keyOptional ? "Authorization, Origin" : "Origin"
 

@@ -1,5 +1,5 @@
 /**
- * The opaque cursor: where a page ended, in base64url. A list with another sort order refuses it.
+ * The opaque cursor: the end of a page, in base64url. A list with another sort order rejects it.
  */
 import { Effect, Option, Result, Schema } from "effect"
 import { Base64Url } from "effect/encoding"

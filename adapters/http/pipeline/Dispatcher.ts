@@ -1,6 +1,6 @@
 /**
- * One request from arrival to answer. Everything that the service serves passes these stages, so that every answer keeps
- * the same conventions.
+ * Processes a request from arrival to response. All requests pass these stages, so that all responses follow the same
+ * conventions.
  */
 import { Context, Effect } from "effect"
 import { Metering } from "../../../domain/metering/Metering.ts"
@@ -21,18 +21,18 @@ import type { WebAnswer, WebRequest } from "./WebRequest.ts"
 export class Dispatcher extends Context.Service<
   Dispatcher,
   {
-    /** Never fails: whatever goes wrong is an answer. */
+    /** Never fails: every error becomes a response. */
     dispatch(request: WebRequest): Effect.Effect<WebAnswer>
-    /** Logs a problem that a server answered itself, before there was a request to dispatch. */
+    /** Logs a problem that the server itself sent, before there was a request to dispatch. */
     logRejected(answer: WebAnswer): Effect.Effect<void>
-    /** Waits until no forwarded call is in flight: some outlive their requests, because their callers left. */
+    /** Waits until no forwarded call is in flight. Calls whose callers disconnected outlive their requests. */
     readonly idle: Effect.Effect<void>
-    /** For a server that stops: cancels the calls that are still in flight, and waits for their settlement. */
+    /** For shutdown: cancels the calls in flight and waits for their settlement. */
     readonly cutOff: Effect.Effect<void>
   }
 >()("agent-tool-billing/adapters/http/Dispatcher") {}
 
-/** `nothingHere`: the page for a browser that asks for a path without a route. */
+/** `nothingHere`: the page for a browser that requests a path without a route. */
 export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, nothingHere: EncodedReply) {
   const contextFor = yield* makeRequestContext(makeRouting(routes, nothingHere))
   const logProblem = yield* makeProblemLog

@@ -1,6 +1,6 @@
 /**
  * How a failed request ended: in a typed failure, without the database, or in a defect. A node that may not post to this
- * ledger, or does not know yet whether it may, is as unavailable as one without a database.
+ * ledger, or has not confirmed that it may, counts as unavailable, like one without a database.
  */
 import type { Cause } from "effect"
 import { SqlError } from "effect/sql"
@@ -9,7 +9,7 @@ import { PaymentFailed } from "../../../domain/payments/PaymentGateway.ts"
 import { Overloaded } from "../../../domain/shared/Overloaded.ts"
 import type { Refusal } from "./Refusals.ts"
 
-/** The typed failure, where the request ended in that and in no defect. */
+/** The typed failure, if it is the only reason. */
 export const refusalIn = (cause: Cause.Cause<Refusal>): Refusal | undefined => {
   const [only, ...others] = cause.reasons
   return only?._tag === "Fail" && others.length === 0 ? only.error : undefined
@@ -38,5 +38,5 @@ const AWAY: ReadonlySet<string> = new Set([
   "StatementTimeoutError"
 ])
 
-/** It is starting or stopping (SQLSTATE 57P..), or out of connections, memory or disk (53...). */
+/** The database is starting or stopping (SQLSTATE 57P..), or out of connections, memory or disk (53...). */
 const isClosed = (error: SqlError.SqlError): boolean => /^(?:57P|53)/u.test(sqlStateOf(error))

@@ -1,6 +1,6 @@
 /**
- * Integers beyond 2^53 - 1, which reading JSON rounds: a tool would be asked for another id than its caller sent, and the
- * call be billed.
+ * Rejects integers beyond 2^53 - 1, which JSON parsing rounds: a tool would get another id than its caller sent, and the
+ * call would be billed.
  */
 import { Effect } from "effect"
 import { type Fault, ValidationFailed } from "./Failures.ts"
@@ -17,7 +17,7 @@ class Rounded {
   }
 }
 
-/** Of a text that is JSON. */
+/** Takes valid JSON text. */
 export const refuseRounded = (text: string): Effect.Effect<void, ValidationFailed> => {
   if (!LONG_DIGITS.test(text)) return Effect.void
   const faults = roundedIn(JSON.parse(text, marking), [])

@@ -1,6 +1,6 @@
 /**
- * What JSON has to be for a schema, in words: "an integer between 100 and 100000", "one of `day`, `month`, `total`". Never the
- * name of a type of ours.
+ * Describes the JSON that a schema expects, in words: "an integer between 100 and 100000", "one of `day`, `month`, `total`".
+ * It never contains the name of an internal type.
  */
 import { SchemaAST } from "effect"
 import { wireOf } from "../api/OtherFields.ts"
@@ -40,7 +40,7 @@ const choiceOf = ({ types }: SchemaAST.Union): string => {
 }
 
 interface Limits {
-  /** As the first check that has a message says it. */
+  /** From the first check that has a message. */
   expected?: string
   isInteger: boolean
   min?: number
@@ -49,7 +49,7 @@ interface Limits {
   lengthMax?: number
 }
 
-/** Of a check that says itself what it wants. */
+/** The message of a check that has its own. */
 export const messageOf = (annotations: { readonly message?: unknown } | undefined): string | undefined =>
   typeof annotations?.message === "string" ? annotations.message : undefined
 
@@ -68,7 +68,7 @@ const limitsOf = ({ checks }: SchemaAST.AST): Limits => {
 const flat = (check: SchemaAST.Check<unknown>): ReadonlyArray<SchemaAST.Check<unknown>> =>
   check._tag === "FilterGroup" ? check.checks.flatMap(flat) : [check]
 
-/** As Effect's own checks note it down. */
+/** From the annotations of Effect's own checks. */
 const limitOf = (annotations: SchemaAST.Check<unknown>["annotations"]): Partial<Limits> => {
   const noted = annotations?.["representation"] as
     | { readonly id: string; readonly payload?: Readonly<Record<string, number>> }

@@ -1,9 +1,9 @@
 /**
- * What can be wrong with a request before any rule of the domain is asked.
+ * What can be wrong with a request before the rules of the domain apply.
  */
 import { Schema } from "effect"
 
-/** More than these of one request are not listed. */
+/** Further faults of a request are not listed. */
 export const FAULTS_MAX = 100
 
 export const Fault = Schema.Struct({
@@ -29,7 +29,7 @@ export class ValidationFailed extends Schema.TaggedError<ValidationFailed>()("Va
   }
 }
 
-/** An id in the path that has not the form of one: there is nothing under it. */
+/** A malformed id in the path: no resource exists under it. */
 export class PathRefused extends Schema.TaggedError<PathRefused>()("PathRefused", { faults: Schema.Array(Fault) }) {
   override get message() {
     return firstOf(this.faults)
@@ -43,14 +43,14 @@ const firstOf = (faults: ReadonlyArray<Fault>): string => {
   return more === 0 ? first.message : `${first.message} (${more} more: see \`details\`.)`
 }
 
-/** All the tools of a request were refused: nothing was changed. */
+/** All tools of a request were rejected: nothing was changed. */
 export class NoToolRegistered extends Schema.TaggedError<NoToolRegistered>()("NoToolRegistered", {
   tools: Schema.Array(
     Schema.Struct({
       index: Schema.Int,
       tool_name: Schema.String,
       error: Schema.String,
-      /** Of one that could not be read, by the tool's own fields. */
+      /** For a tool that could not be decoded: its fields with their faults. */
       faults: Schema.optionalKey(Schema.Array(Fault))
     })
   )
@@ -119,7 +119,7 @@ const IN_TIME = {
     "is kept under that key, and nothing is charged twice. Without a key your receipts show whether it was billed."
 } as const
 
-/** The request's time was up before the answer was there. */
+/** The request's time was up before the response was ready. */
 export class NotInTime extends Schema.TaggedError<NotInTime>()("NotInTime", {
   kind: Schema.Literals(["read", "write", "call"])
 }) {
@@ -131,7 +131,7 @@ export class NotInTime extends Schema.TaggedError<NotInTime>()("NotInTime", {
 export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited", {
   limit: Schema.Int,
   retryAfterSeconds: Schema.Int,
-  /** When all of the limit is there again. */
+  /** When the whole limit is available again. */
   resetAfterSeconds: Schema.Int
 }) {
   override get message() {

@@ -1,6 +1,6 @@
 /**
- * Requests by route and status class, and their durations. Labels are routes and status classes of the contract, never what
- * a client sends.
+ * Requests by route and status class, and their durations. Labels are routes and status classes of the contract, never text
+ * of a client.
  */
 import { Context, Layer } from "effect"
 import { type Durations, Histogram } from "../../../domain/shared/Histogram.ts"
@@ -25,7 +25,7 @@ export class RouteMeter {
     this.#durations.took(ms)
   }
 
-  /** Classes with at least one answer. */
+  /** Classes with at least one response. */
   answers(): ReadonlyArray<{ readonly statusClass: string; readonly count: number }> {
     return CLASSES.flatMap((statusClass, n) => {
       const count = this.#answers[n]!
@@ -41,7 +41,7 @@ export class RouteMeter {
 export class HttpMetrics extends Context.Service<
   HttpMetrics,
   {
-    /** One for each route, made once. */
+    /** One per route, made once. */
     meterOf(method: string, route: string): RouteMeter
     /** For requests without a route. */
     readonly unmatched: RouteMeter

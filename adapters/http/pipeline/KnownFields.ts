@@ -1,6 +1,6 @@
 /**
- * Fields that the contract does not know: a misspelled limit would be none, so they are rejected. What is known is read from
- * the contract's own schemas, once; a request costs one look-up for each of its fields.
+ * Rejects fields that the contract does not define: a misspelled limit would otherwise have no effect. Known fields are read
+ * once from the contract's own schemas; a request costs one lookup per field.
  */
 import { type Schema, SchemaAST } from "effect"
 import { nearestName } from "../../../domain/shared/NearestName.ts"
@@ -12,11 +12,11 @@ type Report = (path: Path, known: ReadonlySet<string>) => void
 type Check = (value: unknown, path: Path, report: Report) => void
 
 const NONE: ReadonlyArray<Fault> = []
-/** Of a name that a caller made up. */
+/** For names sent by a client. */
 const NAME_CHARS_SHOWN_MAX = 100
 const NAMES_SHOWN_MAX = 30
 
-/** One fault for each unknown field. Undefined where every field is known, because the schema names none. */
+/** One fault per unknown field. Undefined where the schema accepts any field. */
 export const unknownFields = (schema: Schema.Top): ((body: unknown) => ReadonlyArray<Fault>) | undefined => {
   const check = checkOf(schema.ast)
   if (check === undefined) return undefined
@@ -42,7 +42,7 @@ export const unknownName = (kind: "field" | "query parameter", name: string, kno
   return `${begin} Known ${kind}s: ${names.join(", ")}${known.size > NAMES_SHOWN_MAX ? ", …" : ""}.`
 }
 
-/** Undefined where anything goes: JSON, records, and what holds no objects. */
+/** Undefined where the schema accepts any field or contains no objects: JSON, records, scalars. */
 const checkOf = (ast: SchemaAST.AST): Check | undefined => {
   const wire = wireOf(ast)
   if (SchemaAST.isObjects(wire)) return objectCheck(ast, wire)
@@ -65,7 +65,7 @@ const objectCheck = (ast: SchemaAST.AST, wire: SchemaAST.Objects): Check | undef
   }
 }
 
-/** Takes any name, unless it has no value to take with it. */
+/** Accepts any name, unless its values can only be of type never. */
 const isRecord = ({ indexSignatures }: SchemaAST.Objects): boolean =>
   indexSignatures.some(({ type }) => !SchemaAST.isNever(type))
 
@@ -99,7 +99,7 @@ const shapeOf = (ast: SchemaAST.AST, wire: SchemaAST.Objects): Shape => ({
   others: otherFieldsOf(ast)
 })
 
-/** Of the objects of a union the one that a value is meant to be: with the fewest fields missing or unknown. */
+/** For a union of objects: the index of the member with the fewest missing or unknown fields. */
 export const meantMember = (types: ReadonlyArray<SchemaAST.AST>): ((value: unknown) => number | undefined) => {
   const shapes = types.map((type) => {
     const wire = wireOf(type)

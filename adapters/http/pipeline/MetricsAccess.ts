@@ -1,10 +1,10 @@
 /**
- * Who may read the metrics of a node. Open by default: a program that embeds the service decides what protects them.
+ * Who may read the metrics of a node. Open by default: a program that embeds the service must protect them itself.
  */
 import { Context, Effect, Redacted, Schema } from "effect"
 import { isSameText } from "../../../domain/shared/SameText.ts"
 
-/** `closed`: to everyone, until a token is configured. */
+/** `closed`: no client may read them until a token is configured. */
 export type MetricsAccess = "open" | "closed" | Redacted.Redacted
 
 export const MetricsAccess = Context.Reference<MetricsAccess>("agent-tool-billing/adapters/http/MetricsAccess", {

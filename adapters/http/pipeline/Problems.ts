@@ -1,5 +1,5 @@
 /**
- * Problem documents (RFC 9457), and the problems that come from no typed failure.
+ * Problem documents (RFC 9457), and the problems that do not come from a typed failure.
  */
 import { type ProblemCode, type ProblemStatus, problemType, titles } from "../api/Problem.ts"
 import type { Fault } from "./Failures.ts"
@@ -14,14 +14,14 @@ export interface Problem {
   readonly extra?: Readonly<Record<string, unknown>>
 }
 
-/** A defect. Its cause is in the log, under the request id. */
+/** A defect. Its cause is in the log, with the request id. */
 export const internalError: Problem = {
   status: 500,
   code: "INTERNAL_ERROR",
   message: "Something went wrong on our side. Nothing was charged twice; the request id names the case."
 }
 
-/** The store does not answer. The connection may have broken after the work was done. */
+/** The store does not respond. The connection may have broken after the work was committed. */
 export const unavailable: Problem = {
   status: 503,
   code: "UNAVAILABLE",

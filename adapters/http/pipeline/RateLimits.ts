@@ -1,6 +1,6 @@
 /**
- * How often an address, a registration from an address, and a key may ask; counted in memory, or in Redis for several
- * nodes. If the counter's store fails, requests pass: a broken limit must not take the service down.
+ * Rate limits by address, by address for registrations, and by key; counted in memory, or in Redis for several nodes. If the
+ * counter's store fails, requests pass: a failed limiter must not take the service down.
  */
 import { Context, Duration, Effect, Layer } from "effect"
 import { RateLimiter } from "effect/persistence"
@@ -10,7 +10,7 @@ import { networkOf } from "./ClientAddress.ts"
 import { RateLimited } from "./Failures.ts"
 
 export interface RateLimitSettings {
-  /** 0 switches a limit off. */
+  /** 0 for no limit. */
   readonly addressRpm: number
   readonly registrationRpm: number
   readonly keysLimited: boolean
@@ -24,7 +24,7 @@ export const RateLimitSettings = Context.Reference<RateLimitSettings>(
 const WINDOW_MS = 60_000
 const PROBES_MAX = 1_000_000
 
-/** `X-RateLimit-*`, for the limit that was asked last. */
+/** `X-RateLimit-*`, for the limit that was checked last. */
 export type LimitHeaders = Readonly<Record<string, string>>
 
 export class RateLimits extends Context.Service<
@@ -33,7 +33,7 @@ export class RateLimits extends Context.Service<
     address(address: string): Effect.Effect<LimitHeaders, RateLimited>
     registration(address: string): Effect.Effect<LimitHeaders, RateLimited>
     key(principal: Principal): Effect.Effect<LimitHeaders, RateLimited>
-    /** Dies where the counter's store does not count. */
+    /** Dies if the store of the counters fails. */
     readonly probe: Effect.Effect<void>
     readonly standing: { readonly problem: () => string | undefined }
   }
@@ -78,7 +78,7 @@ export class RateLimits extends Context.Service<
 const none: LimitHeaders = {}
 const unlimited = Effect.succeed(none)
 
-/** One is back after `retryAfterMs`, the others follow one by one. */
+/** One request is allowed after `retryAfterMs`, the others follow one by one. */
 const refusal = (limit: number, retryAfterMs: number): RateLimited =>
   new RateLimited({
     limit,

@@ -1,5 +1,5 @@
 /**
- * Every typed failure of a handler, and the problem that it becomes.
+ * Maps every typed failure of a handler to its problem.
  */
 import { type AccountError, accountProblems } from "./problems/AccountProblems.ts"
 import { type CallError, callProblems } from "./problems/CallProblems.ts"

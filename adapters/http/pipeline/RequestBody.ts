@@ -1,5 +1,5 @@
 /**
- * From bytes to a JSON value, or a sentence that says what is wrong with them.
+ * Turns bytes into a JSON value, or into a sentence about what is wrong with them.
  */
 import { Effect } from "effect"
 import { BadRequest, type Fault, type PayloadTooLarge, UnsupportedMediaType, ValidationFailed } from "./Failures.ts"
@@ -9,9 +9,9 @@ import { header, type WebRequest } from "./WebRequest.ts"
 export interface BodyRules {
   readonly bytesMax: number
   readonly depthMax: number
-  /** Nothing of the body is stored: text that a database would refuse may pass. */
+  /** Nothing of the body is stored, so text that a database would reject is accepted. */
   readonly anyText: boolean
-  /** A POST without a body asks for the defaults. */
+  /** A POST without a body means the defaults. */
   readonly emptyIsObject: boolean
 }
 
@@ -26,7 +26,7 @@ export const storedBody: BodyRules = {
 
 const decoder = new TextDecoder("utf-8", { fatal: true })
 
-/** The text of the body, checked to be UTF-8 and JSON by its content type. */
+/** The text of the body, validated as UTF-8 and JSON by its content type. */
 export const readText = Effect.fnUntraced(function* (
   request: WebRequest,
   bytesMax: number
@@ -75,15 +75,15 @@ const isJson = (type: string): boolean => {
 interface Shape {
   /** How deep brackets nest. */
   readonly depth: number
-  /** One with an exponent, or very long: only those may be read as infinite, which JSON could not say again. */
+  /** A number with an exponent, or a very long one: only those may be parsed as infinite, which JSON cannot represent. */
   readonly hasLargeNumber: boolean
 }
 
 const LARGE_DIGITS = 300
 
 /**
- * In one walk, strings left out: every request pays for it. Before `JSON.parse`, so that a tower of brackets costs
- * nothing.
+ * One pass that skips strings, because every request pays for it. It runs before `JSON.parse`, so that deeply nested
+ * brackets are cheap to reject.
  */
 const shapeOf = (text: string): Shape => {
   let depth = 0
@@ -115,7 +115,7 @@ const hasInfinity = (value: unknown): boolean => {
   return Array.isArray(value) ? value.some(hasInfinity) : Object.values(value).some(hasInfinity)
 }
 
-/** Only an escape can bring a NUL or half a surrogate pair into valid UTF-8 JSON. */
+/** In valid UTF-8 JSON, only an escape can contain a NUL or half a surrogate pair. */
 const SUSPICIOUS_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/u
 
 const unstorable = (value: unknown, path: ReadonlyArray<string | number>): ReadonlyArray<Fault> => {

@@ -1,6 +1,5 @@
 /**
- * One request on its way through the stages. A stage writes what it finds out; later stages, the handler and the log
- * read it.
+ * A request while it passes the stages. Each stage writes its results; later stages, the handler and the log read them.
  */
 import { Effect } from "effect"
 import type { Principal, Role } from "../../../domain/accounts/Principal.ts"
@@ -16,12 +15,12 @@ import { header, type WebRequest } from "./WebRequest.ts"
 
 export interface RequestContext extends AnyInput {
   readonly route: Route
-  /** As they stand in the path. */
+  /** As in the path, not decoded by a schema. */
   readonly pathParams: Readonly<Record<string, string | undefined>>
-  /** The caller's own, where it is well formed. */
+  /** The caller's own, if it is well formed. */
   readonly traceparent: string | undefined
   readonly startedMs: number
-  /** Headers that the answer has whatever its status: CORS and trace. */
+  /** Headers of the response whatever its status: CORS and trace. */
   readonly headers: Readonly<Record<string, string>>
   /** Written by the timeout. */
   clock: RequestClock
@@ -40,7 +39,7 @@ export interface RequestContext extends AnyInput {
 
 export type Next<A = EncodedReply, E = Refusal> = (context: RequestContext) => Effect.Effect<A, E>
 
-/** Goes on with `next`, or ends the request without it. What it returns passes the stages before it on the way back. */
+/** Continues with `next`, or ends the request without it. The stages before it process its result in reverse order. */
 export type Stage<A = EncodedReply, E = Refusal> = (context: RequestContext, next: Next<A, E>) => Effect.Effect<A, E>
 
 export const inOrder = <A, E>(stages: ReadonlyArray<Stage<A, E>>, last: Next<A, E>): Next<A, E> =>

@@ -1,5 +1,5 @@
 /**
- * Which route a request is for, and what is answered where there is none.
+ * Finds the route of a request, or the response where there is none.
  */
 import { Effect } from "effect"
 import { FindMyWay } from "effect/http"
@@ -16,16 +16,16 @@ export interface Found {
 }
 
 export interface Routing {
-  /** A HEAD is answered as a GET. Without a route: the one that says so. */
+  /** A HEAD is handled as a GET. Without a route, returns one that says so. */
   find(request: WebRequest): Found
 }
 
-/** What metrics and logs call a request without a route. */
+/** The name in metrics and logs of a request without a route. */
 export const UNMATCHED = { method: "other", path: "unmatched" } as const
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 
-/** `nothingHere`: the page for a browser that asks for a path without a route. */
+/** `nothingHere`: the page for a browser that requests a path without a route. */
 export const makeRouting = (routes: ReadonlyArray<Route>, nothingHere: EncodedReply): Routing => {
   const router = FindMyWay.make<Route>({
     ignoreTrailingSlash: true,
@@ -80,7 +80,7 @@ export const makeRouting = (routes: ReadonlyArray<Route>, nothingHere: EncodedRe
 const routed = (method: string): string => (method === "HEAD" ? "GET" : method)
 
 /**
- * The router would stop reading at `;` and `#`, and a proxy that guards a path would have seen another one. `*` asks about
- * the server, and the router would take it for the root.
+ * The router stops reading at `;` and `#`, so a proxy that guards a path would see another path than the router. `*`
+ * addresses the server as a whole, and the router would take it for the root.
  */
 const isWhole = (path: string): boolean => path !== "*" && !path.includes(";") && !path.includes("#")

@@ -1,13 +1,13 @@
 /**
- * Events before an answer, for a client that accepts a stream on a server that can send one.
+ * Events before a response, for a client that accepts a stream on a server that can send one.
  */
 import { dress } from "./Conventions.ts"
 import { EVENT_STREAM, header, type ServerSentEvent, type WebRequest } from "./WebRequest.ts"
 
-/** Per request. Later events are dropped. */
+/** Events per request. Later ones are dropped. */
 const TOLD_MAX = 1_000
 
-/** The stream has the headers that the answer would have at the time of its first event. */
+/** The stream has the headers that the response would have at the time of its first event. */
 export const teller = (
   request: WebRequest,
   requestId: string,

@@ -1,5 +1,5 @@
 /**
- * Requests and answers as the pipeline sees them, on whatever server.
+ * Requests and responses of the pipeline, independent of the server.
  */
 import type { Effect } from "effect"
 import type { PayloadTooLarge } from "./Failures.ts"
@@ -13,11 +13,11 @@ export interface WebRequest {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
   readonly remoteAddress: string
-  /** Reads the body, at most `bytesMax` of it. Nothing is read before. */
+  /** Reads the body, at most `bytesMax` of it. Nothing is read earlier. */
   body(bytesMax: number): Effect.Effect<Uint8Array, PayloadTooLarge>
   /**
-   * Sends an event before the answer, where the server can. The first one starts a stream with these headers; the answer is
-   * then its last event.
+   * Sends an event before the response, if the server can. The first event starts a stream with these headers; the response
+   * is then its last event.
    */
   readonly tell?: (headers: Readonly<Record<string, string>>, event: ServerSentEvent) => void
 }
@@ -39,7 +39,7 @@ export const header = (request: WebRequest, name: string): string | undefined =>
   return typeof value === "string" || value === undefined ? value : value.join(", ")
 }
 
-/** Empty without one. */
+/** Empty if there is no token. */
 export const bearer = (request: WebRequest): string => {
   const authorization = header(request, "authorization")
   return authorization !== undefined && /^bearer /iu.test(authorization) ? authorization.slice(7).trim() : ""
@@ -49,7 +49,7 @@ export const bearer = (request: WebRequest): string => {
 export const isBareKey = (request: WebRequest): boolean =>
   (header(request, "authorization")?.trim() ?? "").startsWith("atb_")
 
-/** Why an `Authorization` that was sent has no key. */
+/** Why an `Authorization` header contains no key. */
 export const bearerFault = (request: WebRequest): "no_scheme" | "other_scheme" | undefined => {
   const authorization = header(request, "authorization")?.trim() ?? ""
   if (authorization === "" || /^bearer(?: |$)/iu.test(authorization)) return undefined

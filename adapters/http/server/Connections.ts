@@ -1,7 +1,7 @@
 /**
- * The open connections of a server, bounded per address and in all. Where room is short the connection that has been idle
- * longest is closed, and after the idle ones the one that has taken longest to send its request. A request that is being
- * worked on is never cut for this.
+ * The open connections of a server, limited per address and in total. At a limit, the connection that has been idle longest
+ * is closed; if none is idle, the one that has taken longest to send its request. A connection with a request in progress is
+ * never closed for this.
  */
 import type { Socket } from "node:net"
 import { isTrusted, networkOf, plainAddress, type TrustedProxies } from "../pipeline/ClientAddress.ts"
@@ -9,28 +9,28 @@ import type { Exchange } from "./Rejections.ts"
 
 export interface Connection {
   readonly socket: Socket
-  /** The group of its address; undefined where none bounds it. */
+  /** The group of its address; undefined where no limit applies. */
   readonly network: string | undefined
   latest: Exchange | undefined
-  /** Requests that wait for their answers. */
+  /** Requests without a response so far. */
   unanswered: number
-  /** Counts up with every change of any connection: when this one began to be what it is now. */
+  /** A counter over the changes of all connections: when this one entered its current state. */
   since: number
 }
 
 export interface ConnectionBounds {
   readonly max: number
-  /** 0: no bound per address. */
+  /** 0 for no limit per address. */
   readonly perAddressMax: number
-  /** Their connections carry the requests of many clients: only `max` bounds them. */
+  /** Their connections carry the requests of many clients: only `max` limits them. */
   readonly trusted: TrustedProxies
 }
 
 export type Admission = "admitted" | "address_full" | "server_full"
 
-/** Where every connection is busy, they are looked through again after so long. */
+/** If every connection is busy, the next scan comes after this time. */
 const FRUITLESS_PAUSE_MS = 10
-/** Found in one look through all connections, so that most new connections need no look of their own. */
+/** Candidates found per scan of all connections, so that most new connections need no scan. */
 const CANDIDATES_MAX = 256
 
 interface Candidate {
@@ -38,13 +38,13 @@ interface Candidate {
   readonly since: number
 }
 
-/** Connections that share one bound. */
+/** Connections that share one limit. */
 class Group {
   readonly members = new Set<Connection>()
   private candidates: Array<Candidate> = []
   private fruitlessAtMs = Number.NEGATIVE_INFINITY
 
-  /** The connection to close for another one; undefined where all are busy. */
+  /** The connection to close for a new one; undefined where all are busy. */
   victim(): Connection | undefined {
     return this.nextCandidate() ?? (this.look() ? this.nextCandidate() : undefined)
   }
@@ -79,14 +79,14 @@ export class Connections {
   private readonly all = new Group()
   private readonly byNetwork = new Map<string, Group>()
   private changes = 0
-  /** Closed or refused for want of room since it was last asked. */
+  /** Closed or rejected for lack of room since the last read. */
   private closedCount = 0
 
   constructor(bounds: ConnectionBounds) {
     this.bounds = bounds
   }
 
-  /** Closes others where that makes room. A connection that is not admitted is the caller's to end. */
+  /** Closes other connections if that makes room. The caller must close a connection that is not admitted. */
   open(socket: Socket): Admission {
     const network = this.networkOf(plainAddress(socket.remoteAddress))
     const group = network === undefined ? undefined : (this.byNetwork.get(network) ?? new Group())
@@ -117,7 +117,7 @@ export class Connections {
     connection.since = ++this.changes
   }
 
-  /** How many were closed or refused since the last time. */
+  /** How many were closed or rejected since the last read. */
   takeClosed(): number {
     const count = this.closedCount
     this.closedCount = 0

@@ -1,12 +1,11 @@
 /**
- * An answer that begins before it is known, as server-sent events: what is said on the way, and the answer as the last of
- * them, `result` or `problem`.
+ * A response as server-sent events: progress events first, then the response as the last event, `result` or `problem`.
  */
 import type { ServerResponse } from "node:http"
 import { unreadAnswers } from "./Sending.ts"
 import { EVENT_STREAM, type ServerSentEvent, type WebAnswer } from "../pipeline/WebRequest.ts"
 
-/** Of a client that does not read: what is said on the way is not worth more memory. */
+/** With more unread bytes than this, progress events of a client are dropped. */
 export const UNREAD_BYTES_MAX = 65_536
 
 export const isStreaming = (outgoing: ServerResponse): boolean =>
@@ -35,7 +34,7 @@ export const sayLast = (outgoing: ServerResponse, answer: WebAnswer): void => {
   outgoing.end(last)
 }
 
-/** Proxies that would gather an answer before they pass it on are asked not to. */
+/** Asks proxies not to buffer the response. */
 export const streamHeaders = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> => ({
   ...headers,
   "x-accel-buffering": "no"
@@ -46,6 +45,6 @@ export const lastEvent = ({ body, status }: WebAnswer): ServerSentEvent => ({
   data: typeof body === "string" ? body : new TextDecoder().decode(body)
 })
 
-/** Of JSON, line breaks are only ever between its tokens. */
+/** In JSON, line breaks occur only between tokens. */
 export const written = ({ data, event }: ServerSentEvent): string =>
   `event: ${event}\ndata: ${data.replaceAll(/\r\n|\r|\n/gu, "\ndata: ")}\n\n`

@@ -1,5 +1,5 @@
 /**
- * The body of a request: read as far as its endpoint takes it, and no further.
+ * Reads the body of a request, up to the limit of its endpoint.
  */
 import { Effect } from "effect"
 import type { IncomingMessage } from "node:http"
@@ -19,7 +19,7 @@ export const readBody = (incoming: IncomingMessage, bytesMax: number): Effect.Ef
       incoming.pause()
       resume(Effect.fail(new PayloadTooLarge({ bytesMax })))
     }
-    // Nothing comes after the end: taking the listeners off again would only cost.
+    // No event follows the end: removing the listeners would only cost time.
     const onEnd = () => {
       resume(Effect.succeed(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
     }

@@ -1,6 +1,6 @@
 /**
- * The answer of a mounted service to a caller who takes events: a stream from the moment when there is something to say on
- * the way, the answer as to everybody where there is nothing. A caller that disconnects leaves its call.
+ * The response of a mounted service to a client that accepts events: a stream from the first progress event on, a plain
+ * response if there is none. A client that disconnects leaves its call.
  */
 import { type Cause, Deferred, Effect, Fiber, Queue, type Scope, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"

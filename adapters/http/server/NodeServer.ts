@@ -1,6 +1,5 @@
 /**
- * The service on a socket: node:http in, the dispatcher, node:http out. No framework between them, because every call
- * pays for it.
+ * The service on a socket, directly on node:http: a framework in between would slow down every call.
  */
 import { Context, Duration, Effect, Fiber, Layer, Schema } from "effect"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
@@ -23,13 +22,13 @@ export interface ServerSettings {
   readonly port: number
   /** How long calls in flight may take to end when the service stops. */
   readonly drain: Duration.Input
-  /** A connection is closed after so long without a byte in either direction. */
+  /** A connection is closed after this time without a byte in either direction. */
   readonly silenceMs?: number
   /** From all addresses together. */
   readonly connectionsMax?: number
-  /** 0: no limit per address. */
+  /** 0 for no limit per address. */
   readonly connectionsPerAddressMax?: number
-  /** Connections of trusted proxies count toward no address. */
+  /** Connections of trusted proxies do not count toward an address. */
   readonly trustedProxies?: TrustedProxies
   /** How long a request may take to arrive, its body included. */
   readonly requestMs?: number
@@ -74,9 +73,9 @@ const SILENCE_MS = 180_000
 /** Pipelined requests of one connection. With more of them the connection is closed. */
 const UNANSWERED_MAX = 100
 const IDLE_SWEEP = Duration.millis(50)
-/** For calls that are canceled at the end of the drain to settle. */
+/** For settling calls that are canceled at the end of the drain. */
 const SETTLE_WAIT_MAX = Duration.seconds(5)
-/** For requests whose connections were closed to end. */
+/** For ending requests whose connections were closed. */
 const CLOSING_WAIT_MAX = Duration.seconds(1)
 
 export const layer = (settings: ServerSettings) =>
@@ -95,10 +94,10 @@ export const layer = (settings: ServerSettings) =>
         perAddressMax: settings.connectionsPerAddressMax ?? CONNECTIONS_PER_ADDRESS_MAX,
         trusted: settings.trustedProxies ?? []
       })
-      /** Rejected already: the parser reports an error for every further piece. */
+      /** Connections rejected already: the parser reports an error for every further chunk. */
       const malformed = new WeakSet<Duplex>()
       const compression = makeCompression()
-      /** An exception here would end the process, and with it all calls. */
+      /** An uncaught exception here would end the process, and with it all calls. */
       const sendOrHangUp = (incoming: IncomingMessage, outgoing: ServerResponse, answer: WebAnswer) => {
         try {
           send(server, incoming, outgoing, compression.of(answer, incoming.headers["accept-encoding"]))
@@ -117,7 +116,7 @@ export const layer = (settings: ServerSettings) =>
           connectionsCheckingInterval: Math.min(CHECKING_INTERVAL_MS, requestMs),
           keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
           noDelay: true,
-          // Rejected here, as a problem document.
+          // Rejected in `Rejections.ts`, with a problem document.
           requireHostHeader: false
         },
         (incoming, outgoing) => {
@@ -173,7 +172,7 @@ const listen = (server: Server, { host, port }: ServerSettings) =>
   })
 
 /**
- * New connections are rejected at once. Calls in flight may end, whether their callers wait or have disconnected. Those in
+ * New connections are rejected at once. Calls in flight may end, whether or not their callers have disconnected. Those in
  * flight at the end of the drain are canceled and settled.
  */
 const close = (
@@ -189,13 +188,13 @@ const close = (
     Effect.andThen(Effect.suspend(() => Fiber.awaitAll(running))),
     Effect.andThen(idle),
     Effect.timeoutOption(drain),
-    // Before connections are closed, which would look like callers that disconnect.
+    // Before connections are closed, which would look like disconnecting callers.
     Effect.andThen(Effect.timeoutOption(cutOff, SETTLE_WAIT_MAX)),
     Effect.andThen(Effect.sync(() => server.closeAllConnections())),
     Effect.andThen(Effect.suspend(() => Effect.timeoutOption(Fiber.awaitAll(running), CLOSING_WAIT_MAX)))
   )
 
-/** A kept-alive connection becomes idle when its call ends: closed again and again until all are. */
+/** A keep-alive connection becomes idle when its call ends, so this is repeated until all are closed. */
 const closeIdleForever = (server: Server): Effect.Effect<never> =>
   Effect.sync(() => server.closeIdleConnections()).pipe(Effect.delay(IDLE_SWEEP), Effect.forever)
 

@@ -1,6 +1,6 @@
 /**
- * Problems that the server answers itself: to bytes that are no HTTP request, and to connections that it has no room for.
- * They look and are logged like all other problems; the connection ends with them.
+ * Problems that the server itself sends: to bytes that are not an HTTP request, and to connections over the limit. They have
+ * the form and the log lines of all other problems; the connection is closed after them.
  */
 import { randomUUID } from "node:crypto"
 import { type IncomingMessage, STATUS_CODES, type ServerResponse } from "node:http"
@@ -9,17 +9,17 @@ import { dress } from "../pipeline/Conventions.ts"
 import { type Problem, toAnswer } from "../pipeline/Problems.ts"
 import type { WebAnswer } from "../pipeline/WebRequest.ts"
 
-/** The request that came last on a connection. */
+/** The last request on a connection. */
 export interface Exchange {
   readonly incoming: IncomingMessage
   readonly outgoing: ServerResponse
 }
 
-/** `log` is called for every answer that is made. */
+/** `log` is called for every response. */
 export const makeRejections = (baseUrl: string, log: (answer: WebAnswer) => void) => {
   const answerOf = (problem: Problem): WebAnswer => {
     const requestId = randomUUID()
-    // The path is not known, or not to be trusted.
+    // The path is unknown or untrusted.
     const answer = dress(toAnswer(problem, requestId, "/", baseUrl), requestId, { connection: "close" })
     log(answer)
     return answer
@@ -33,25 +33,28 @@ export const makeRejections = (baseUrl: string, log: (answer: WebAnswer) => void
     socket.end(`${lines.join("\r\n")}\r\n\r\n${body as string}`, () => socket.destroy())
   }
 
-  /** A whole request before the malformed bytes is answered first: its client would take the problem for its answer. */
+  /**
+   * A complete request before the malformed bytes gets its response first: its client would take the problem for that
+   * response.
+   */
   const malformed = (socket: Duplex, error: NodeJS.ErrnoException, before: Exchange | undefined): void => {
     const reject = () => rejectAndClose(socket, problemOf(error))
     if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy()
     if (before === undefined || before.outgoing.writableFinished) return reject()
     if (before.outgoing.writableEnded) return void socket.destroy()
     if (!before.incoming.complete) {
-      // Answered already, while its body was still coming.
+      // The response was sent while the body was still arriving.
       if (before.outgoing.headersSent) return void socket.destroy()
       return reject()
     }
     before.outgoing.once("finish", reject)
   }
 
-  /** Nothing of the connection is read. */
+  /** Nothing is read from the connection. */
   const connection = (socket: Duplex, why: "address_full" | "server_full"): void =>
     rejectAndClose(socket, { ...FULL[why], headers: { "retry-after": "1" }, extra: { retry_after_seconds: 1 } })
 
-  /** Requests that Node's parser accepts: without an HTTP version, and HTTP/1.1 without a Host. */
+  /** Rejects requests that Node's parser accepts: without an HTTP version, and HTTP/1.1 without a Host. */
   const request = ({ headers, httpVersion, httpVersionMajor }: IncomingMessage): WebAnswer | undefined => {
     if (httpVersionMajor < 1) return answerOf(badRequest("The request names no HTTP version. Send HTTP/1.1."))
     return headers.host === undefined && httpVersion === "1.1"

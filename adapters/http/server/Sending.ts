@@ -1,19 +1,19 @@
 /**
- * Answers on their way out. Where the request's body has not come to its end the connection closes after the answer, but
- * not at once: a client that is still sending would see a broken connection instead of the answer. What it goes on to send
- * is read and dropped, up to a number of bytes and for a bounded time.
+ * Sends responses. If the request's body is incomplete, the connection is closed after the response, but not at once: a
+ * client that is still sending would see a broken connection instead of the response. Its further bytes are read and
+ * dropped, up to a number of bytes and for a limited time.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { WebAnswer } from "../pipeline/WebRequest.ts"
 import { hasBody } from "./IncomingBody.ts"
 
-/** Dropped after an answer. Node's `fetch` sees the answer to any body up to this. */
+/** Dropped after a response. Node's `fetch` receives the response to any body up to this size. */
 export const DROPPED_BYTES_MAX = 32 * 1024 * 1024
 const DROPPING_MS_MAX = 10_000
-/** A client that sends nothing for so long has heard the answer, or waits for the end of the connection. */
+/** A client that sends nothing for this long has read the response, or waits for the end of the connection. */
 const DROPPING_SILENCE_MS_MAX = 1_000
 
-/** Of large answers that their clients have not read yet. Beyond, the one that has waited longest is given up. */
+/** Total of large responses that clients have not read. Beyond it, the connection of the oldest is closed. */
 export const UNREAD_ANSWERS_BYTES_MAX = 64 * 1024 * 1024
 const LARGE_BYTES = 65_536
 
@@ -39,29 +39,29 @@ class UnreadAnswers {
   }
 }
 
-/** Of the process: its memory is what is bounded. */
+/** One per process, because it limits the memory of the process. */
 export const unreadAnswers = new UnreadAnswers()
 
 export const send = (server: Server, incoming: IncomingMessage, outgoing: ServerResponse, answer: WebAnswer): void => {
   if (outgoing.destroyed || outgoing.headersSent) return
   const length = typeof answer.body === "string" ? Buffer.byteLength(answer.body) : answer.body.length
-  // A body that was never read would be taken for the next request on this connection.
+  // An unread body would be parsed as the next request on this connection.
   const unread = !incoming.complete && hasBody(incoming)
   outgoing.writeHead(answer.status, {
     ...answer.headers,
     ...(answer.status === 204 ? {} : { "content-length": length }),
-    // A client that is told so brings its next request elsewhere; one that is kept busy would never become idle.
+    // `close` makes a client send its next request elsewhere during shutdown; a busy connection would never become idle.
     ...(unread || !server.listening ? { connection: "close" } : {})
   })
   unreadAnswers.add(outgoing, length)
   if (unread) return sendWhileItSends(incoming, outgoing, answer)
   if (incoming.method === "HEAD" || answer.status === 204) outgoing.end()
-  // As many bytes as characters are ASCII, which costs less to write.
+  // Equal numbers of bytes and characters mean ASCII, which `latin1` writes faster.
   else if (typeof answer.body === "string") outgoing.end(answer.body, length === answer.body.length ? "latin1" : "utf8")
   else outgoing.end(answer.body)
 }
 
-/** The answer is complete by its length; ending it would close the connection. */
+/** The content length completes the response; ending it would close the connection. */
 const sendWhileItSends = (incoming: IncomingMessage, outgoing: ServerResponse, { body, status }: WebAnswer): void => {
   if (incoming.method === "HEAD" || status === 204 || body.length === 0) outgoing.flushHeaders()
   else outgoing.write(body)

@@ -1,5 +1,5 @@
 /**
- * Why an account, a key or a tool cannot be registered or changed as asked, and who is not let in.
+ * Problems of registering or changing accounts, keys and tools, and of authentication.
  */
 import type { Unauthorized } from "../../../../domain/accounts/Authentication.ts"
 import type { EndpointBlocked } from "../../../../domain/accounts/EndpointGuard.ts"

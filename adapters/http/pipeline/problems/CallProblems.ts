@@ -1,5 +1,5 @@
 /**
- * Why a call is not made or not answered.
+ * Problems of calls.
  */
 import type {
   BudgetExceeded,

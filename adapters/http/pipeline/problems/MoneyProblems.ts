@@ -1,5 +1,5 @@
 /**
- * Why money cannot be spent, loaded, withdrawn, paid out or booked as asked.
+ * Problems of spending, loading, withdrawing, paying out and posting money.
  */
 import type { CreditRefused, InvoiceNotFound, MonthNotOver } from "../../../../domain/invoices/Invoicing.ts"
 import type { BudgetNotFound, TooManyBudgets } from "../../../../domain/ledger/Budgets.ts"

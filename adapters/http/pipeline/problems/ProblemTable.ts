@@ -1,6 +1,6 @@
 /**
- * How an error of the domain becomes a problem: a row for each error with status, code, and what a client may do next over
- * HTTP. The message is the error's own.
+ * Maps errors of the domain to problems: one row per error with status, code, and what a client may do next over HTTP. The
+ * message is the error's own.
  */
 import type { Problem } from "../Problems.ts"
 
@@ -52,7 +52,7 @@ export const inFlight = (error: { readonly retryAfterSeconds: number }): Problem
   ...retryAfter(error.retryAfterSeconds)
 })
 
-/** Too many of something in a time that is not a minute: no `X-RateLimit-Remaining`. */
+/** Too many requests in a time other than a minute: no `X-RateLimit-Remaining`. */
 export const tooMany = (limit: number, retryAfterSeconds: number): ProblemRow => ({
   status: 429,
   code: "RATE_LIMITED",
@@ -60,7 +60,7 @@ export const tooMany = (limit: number, retryAfterSeconds: number): ProblemRow =>
   extra: { retry_after_seconds: retryAfterSeconds }
 })
 
-/** A limit that is used up; all of it is back after `resetSeconds`. */
+/** A limit that is used up; the whole limit is available again after `resetSeconds`. */
 export const limitReached = (
   limit: number,
   retryAfterSeconds: number,

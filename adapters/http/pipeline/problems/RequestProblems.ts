@@ -1,5 +1,5 @@
 /**
- * What is wrong with a request itself, before any rule of the domain is asked.
+ * Problems of a request itself, before the rules of the domain apply.
  */
 import type { IdempotencyConflict } from "../../../../domain/shared/Idempotency.ts"
 import type { IdempotencyInFlight } from "../../../../domain/shared/IdempotencyStore.ts"
@@ -31,7 +31,7 @@ export type RequestError =
   | UnsupportedMediaType
   | ValidationFailed
 
-/** For a database that does not answer. */
+/** For a database that does not respond. */
 const LATE_RETRY_AFTER_SECONDS = 5
 
 export const requestProblems: ProblemTable<RequestError> = {

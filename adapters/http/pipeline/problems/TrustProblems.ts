@@ -1,5 +1,5 @@
 /**
- * Why verification, a dispute or the log rejects a request.
+ * Problems of verification, disputes and the log.
  */
 import type { LogUnknown, NotLoggedYet, ReceiptUnknown, TreeSizeUnknown } from "../../../../domain/log/ReceiptLog.ts"
 import {

@@ -1,5 +1,5 @@
 /**
- * Who calls, by the key of the request, and whether the endpoint admits that role.
+ * Identifies the caller by the request's key, and checks that the endpoint admits its role.
  */
 import { Effect } from "effect"
 import { Authentication, OperatorKey, Unauthorized } from "../../../../domain/accounts/Authentication.ts"
@@ -21,7 +21,7 @@ export const makeAuthentication = Effect.gen(function* () {
     if (isOpen && !usesKey(route.rule)) return next(context)
     const credential = bearer(request)
     if (credential === "") {
-      // Where no key is needed, only one that was sent in a wrong way is a fault.
+      // Where no key is required, only a key sent in a wrong form is a fault.
       if (isOpen && !isBareKey(request)) return next(context)
       return Effect.fail(new Unauthorized({ reason: bearerFault(request) ?? "missing" }))
     }
@@ -45,5 +45,5 @@ export const makeAuthentication = Effect.gen(function* () {
 
 const ANYONE: ReadonlyArray<Role> = []
 
-/** Whether an endpoint that needs no key does anything with one. */
+/** Whether an endpoint that requires no key uses one. */
 const usesKey = (rule: AccessRule): boolean => rule.keyOptional || rule.idempotent || rule.openWithoutOperator

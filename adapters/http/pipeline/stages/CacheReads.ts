@@ -1,6 +1,6 @@
 /**
- * Answers to public reads, kept as text for a moment, because most callers ask for the same first page. All are dropped
- * when the catalog or an account changes.
+ * Caches responses to public reads as text for a short time, because most clients request the same first page. All are
+ * dropped when the catalog or an account changes.
  */
 import { Effect } from "effect"
 import { ChangeFeed, onEachChange } from "../../../../domain/shared/ChangeFeed.ts"
@@ -10,7 +10,7 @@ import type { EncodedReply } from "../Route.ts"
 
 export const READS_CACHED_MAX = 1_000
 export const READ_CACHE_TTL_MS = 2_000
-/** A page of large schemas is not worth its memory. */
+/** Larger responses, such as pages of large schemas, are not cached. */
 const REPLY_CHARS_MAX = 262_144
 
 export const makeReadCache = Effect.gen(function* () {

@@ -1,5 +1,5 @@
 /**
- * Path, query and body, decoded by the endpoint's schemas.
+ * Decodes path, query and body by the endpoint's schemas.
  */
 import { Effect } from "effect"
 import { parseJson, readText } from "../RequestBody.ts"
@@ -22,7 +22,7 @@ const decodeParts = Effect.fnUntraced(function* (
   if (route.decodeParams !== undefined) context.params = yield* route.decodeParams(pathParams)
   if (route.decodeQuery !== undefined) context.query = yield* route.decodeQuery(request.query)
   if (route.takesBody) {
-    // A client has its own time for sending the body.
+    // Sending the body has its own time limit.
     clock.pause()
     context.text = yield* readText(request, route.body.bytesMax)
     clock.restart(0)

@@ -1,5 +1,5 @@
 /**
- * A request with an Idempotency-Key is done once; a repetition gets the answer that is kept.
+ * A request with an Idempotency-Key is executed once; a repetition gets the stored response.
  */
 import { Effect } from "effect"
 import { Idempotency } from "../../../../domain/shared/Idempotency.ts"

@@ -1,5 +1,5 @@
 /**
- * Rate limits, in the order in which a request meets them: by address, by key, and by address for registrations.
+ * Rate limits, in the order of their checks: by address, by key, and by address for registrations.
  */
 import { Effect } from "effect"
 import type { RateLimited } from "../Failures.ts"
@@ -21,7 +21,7 @@ export const makeLimits = Effect.map(RateLimits, (limits) => {
   return { byAddress, byKey, registrations }
 })
 
-/** The answer carries the headers of the limit that was checked last. */
+/** The response carries the headers of the limit that was checked last. */
 const limit = (
   checked: Effect.Effect<LimitHeaders, RateLimited>,
   context: RequestContext,

@@ -1,5 +1,5 @@
 /**
- * What a request leaves for operators: annotations on its log lines, its figures, and for one request in many a trace.
+ * Telemetry of a request: annotations on its log lines, its metrics, and a trace for a sample of requests.
  */
 import { Effect, References, Tracer } from "effect"
 import { traced, TraceSampler } from "../../../../domain/shared/TraceSampler.ts"
@@ -11,7 +11,7 @@ import type { WebAnswer } from "../WebRequest.ts"
 
 type Observer = Stage<WebAnswer, never>
 
-/** Every line that is logged meanwhile carries the notes as they then stand. */
+/** Every line logged meanwhile carries the notes as they are at that time. */
 export const annotateLogs: Observer = (context, next) => noting(context.notes, next(context))
 
 export const noting = <A, E>(notes: RequestNotes, work: Effect.Effect<A, E>): Effect.Effect<A, E> =>
@@ -31,7 +31,7 @@ export const makeMeter = (routes: ReadonlyArray<Route>) =>
     }
   })
 
-/** Continues a trace of the caller's own. The sampler bounds how many requests are traced, whatever callers ask for. */
+/** Continues the caller's trace. The sampler limits how many requests are traced, whatever callers ask for. */
 export const makeTrace = Effect.map(TraceSampler, (sampler): Observer => (context, next) => {
   const { route, traceparent } = context
   const isTraced = route.path !== UNMATCHED.path && sampler.takes(traceparent !== undefined && isSampled(traceparent))
@@ -60,7 +60,7 @@ const trace = (context: RequestContext, work: Effect.Effect<WebAnswer>): Effect.
   })
 }
 
-/** Checked before: version, trace, parent and flags, in hex. */
+/** Validated before: version, trace, parent and flags, in hex. */
 const parentOf = (traceparent: string): Tracer.ExternalSpan => {
   const [, traceId = "", spanId = ""] = traceparent.split("-")
   return Tracer.externalSpan({ traceId, spanId, sampled: true })

@@ -1,6 +1,6 @@
 /**
- * An INFO line for every answer with 4xx or 5xx: the first ten of each second, and a count of the others. Its words are
- * those of the contract; paths and values of clients stay out.
+ * An INFO line for every 4xx or 5xx response: the first ten of each second, and a count of the others. It contains only
+ * words of the contract, never paths or values of clients.
  */
 import { Effect, Fiber, Schedule } from "effect"
 import type { Stage } from "../RequestContext.ts"
@@ -8,7 +8,7 @@ import type { WebAnswer } from "../WebRequest.ts"
 
 export const LINES_PER_SECOND_MAX = 10
 const WINDOW = "1 second"
-/** A problem has its code within so many characters. */
+/** The code of a problem is within this many characters. */
 const CODE_CHARS_MAX = 2_000
 
 export type ProblemLog = (answer: WebAnswer, startedMs: number) => Effect.Effect<void>

@@ -1,5 +1,5 @@
 /**
- * From what the handling of a request ended in to its answer: a reply, a problem for a refusal, or a problem for a defect.
+ * Turns the result of a request into its response: a reply, a problem for a rejection, or a problem for a defect.
  */
 import { Cause, Clock, Effect } from "effect"
 import { DiskWatch } from "../../../../domain/platform/DiskWatch.ts"
@@ -39,7 +39,7 @@ export const makeRespond = Effect.gen(function* () {
     context: RequestContext,
     cause: Cause.Cause<Refusal>
   ): Effect.fn.Return<WebAnswer> {
-    // The caller disconnected: there is no one to answer.
+    // The caller disconnected: there is no client to respond to.
     if (Cause.hasInterruptsOnly(cause)) return yield* Effect.interrupt
     yield* Effect.logError("A request ended in a defect", cause)
     if (isDiskFull(cause)) disk.refusedAtMs = yield* Clock.currentTimeMillis

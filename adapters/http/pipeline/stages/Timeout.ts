@@ -1,6 +1,6 @@
 /**
- * A request whose time is up is answered at once, whatever its work waits for. The work is interrupted, unless it is one that
- * must not be cut, such as the settlement of a call: that goes on to its end without its caller.
+ * A request whose time is up gets its response at once, whatever its work waits for. The work is interrupted, unless it must
+ * not be, such as the settlement of a call: that runs to completion without its caller.
  */
 import { Cause, Context, Effect, Exit, Fiber } from "effect"
 import { NotInTime } from "../Failures.ts"
@@ -13,7 +13,7 @@ export const RequestTimeoutMs = Context.Reference<number>("agent-tool-billing/ad
   defaultValue: () => 30_000
 })
 
-/** A stop waits so long for work whose caller was answered already. The sweeper ends what is not done then. */
+/** How long a shutdown waits for work whose caller got a response already. The sweeper ends calls that are not done then. */
 const LATE_WORK_WAIT_MAX = "10 seconds"
 
 export const makeTimeout = Effect.gen(function* () {
@@ -31,7 +31,7 @@ export const makeTimeout = Effect.gen(function* () {
 
   const timeout: Stage = (context, next) =>
     Effect.withFiber((caller) => {
-      // Taken now: a fiber that has ended has none.
+      // Read now: a fiber that has ended has no context.
       const services = caller.context
       let resume: ((exit: Effect.Effect<EncodedReply, Refusal>) => void) | undefined
       let goesOn: (() => boolean) | undefined
