@@ -85,7 +85,7 @@ export const toolsRoutes = Effect.gen(function* () {
           tool_id: entry.tool.id,
           tool_name: toolName,
           withdrawn_at: format(since),
-          message: `${toolName} is withdrawn: it is no longer listed and cannot be called. POST /api/market/tools lists it again.`
+          message: `${toolName} is withdrawn: it is no longer in the catalog and cannot be called. POST /api/market/tools lists it again.`
         }
       }
     })

@@ -52,7 +52,7 @@ export const inFlight = (error: { readonly retryAfterSeconds: number }): Problem
   ...retryAfter(error.retryAfterSeconds)
 })
 
-/** Too many requests in a time other than a minute: no `X-RateLimit-Remaining`. */
+/** Too many of something in a period other than a minute: no `X-RateLimit-Remaining`. */
 export const tooMany = (limit: number, retryAfterSeconds: number): ProblemRow => ({
   status: 429,
   code: "RATE_LIMITED",
