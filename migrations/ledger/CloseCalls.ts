@@ -1,5 +1,5 @@
 /**
- * Migration 0002, the function that closes calls. How it stays right and quick: see OpenCalls.
+ * The function that closes a batch of calls. For its rules of locking and performance see OpenCalls.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -7,9 +7,9 @@ import { SqlClient } from "effect/sql"
 export const closeCalls = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // Any number of closings, sorted by receipt. A receipt that is there already, word for word, is answered as the first
-  // time: a batch may be sent again. Codes: 0 closed, 1 closed before; null where all are 0. amounts is what was held,
-  // null for what was not closed now.
+  // Any number of closings, sorted by receipt. A receipt that is already stored byte for byte gets the result of the
+  // first time, because a batch may be sent again. Codes: 0 closed, 1 closed before; null where all are 0. amounts is
+  // what was held, null for calls that were not closed now.
   yield* sql`CREATE OR REPLACE FUNCTION calls_close_batch(
     p_wallets uuid[], p_w int[], p_receipts uuid[], p_providers uuid[], p_tools uuid[], p_tool_names text[],
     p_called timestamptz[], p_created timestamptz[], p_durations int[], p_costs int8[], p_fees int8[],
@@ -55,7 +55,7 @@ export const closeCalls = Effect.gen(function* () {
       INTO v_ids, v_consumers, v_held, v_keys, v_requests, v_months, v_budgets, v_keyed, v_free, v_budgeted
       FROM (SELECT * FROM gone ORDER BY invocation_id) g;
 
-      -- Some were closed before: line up what was still open with its receipts.
+      -- Some were closed before: match the calls that were still open to their receipts.
       IF v_ids IS DISTINCT FROM p_receipts THEN
         SELECT array_agg(g.consumer_id ORDER BY i.ord), array_agg(g.held ORDER BY i.ord),
           array_agg(g.key_hash ORDER BY i.ord), array_agg(g.request_hash ORDER BY i.ord),

@@ -1,6 +1,6 @@
 /**
- * Migration 0007, the function that closes a call which travels alone: what `calls_close_batch` answers and does for a
- * batch of one, in a third of the time.
+ * The function that closes a single call: does and returns the same as `calls_close_batch` for a batch of one, in a
+ * third of the time.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -8,9 +8,9 @@ import { SqlClient } from "effect/sql"
 export const closeOneCall = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // Answers what is available afterwards, null if the call was closed before, and what was held, null for what was not
-  // closed now. What is not there to be closed, was held against a budget, or costs more than was held, is left to
-  // calls_close_batch: nothing was changed until then.
+  // Returns the available balance afterwards, null if the call was closed before, and what was held, null if the call
+  // was not closed now. A call that is not open, was held against a budget, or costs more than was held is left to
+  // calls_close_batch: nothing is changed before that.
   yield* sql`CREATE OR REPLACE FUNCTION call_close_one(
     p_consumer uuid, p_receipt uuid, p_provider uuid, p_tool uuid, p_tool_name text, p_called timestamptz,
     p_created timestamptz, p_duration int, p_cost int8, p_fee int8, p_status smallint, p_signature bytea,

@@ -1,14 +1,15 @@
 /**
- * Migration 0002, the functions that open calls.
+ * The functions that open calls.
  *
- * How these functions, and those that close calls, stay right and quick:
- * - Wallets are locked first and in the order of their ids, by every writer, so nodes never wait in a circle. In READ
- *   COMMITTED each statement of a function sees what was committed before it began: what is read after the lock is
- *   current, and the lock on a wallet guards its consumer's free tier, budgets, keys and open calls too.
+ * Rules of locking and performance for the functions that open and close calls:
+ * - Every writer locks wallets first and in the order of their ids, so nodes never wait in a circle. In READ COMMITTED
+ *   each statement of a function sees what was committed before it began: what is read after the lock is current, and
+ *   the lock on a wallet also protects its consumer's free tier, budgets, keys and open calls.
  * - No joins to big tables: keys are looked up by "= ANY (array)" or by a scalar subquery, which can only be an index
- *   lookup. A join planned while a table was nearly empty would go on reading all of it when it is full.
- * - An item names its wallet by its place in p_wallets, which is sorted: width_bucket finds a wallet's place again.
- * - Several small statements start faster than one large one, and what no item of the batch needs is not run at all.
+ *   lookup. A join planned while a table was nearly empty would still read all of it when it is full.
+ * - An item refers to its wallet by its position in p_wallets, which is sorted: width_bucket finds a wallet's position.
+ * - Several small statements start faster than one large one, and statements that no item of the batch needs are
+ *   skipped.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -16,9 +17,9 @@ import { SqlClient } from "effect/sql"
 export const openCalls = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // One call on its own, step by step. Codes: 0 opened, 1 opened free, 2 insufficient funds, 3 budget exceeded,
-  // 4 replay, 5 idempotency conflict, 6 in flight, 7 account frozen. p_again: this may have been done already, by a batch
-  // whose outcome nobody saw.
+  // Opens one call, step by step. Codes: 0 opened, 1 opened free, 2 insufficient funds, 3 budget exceeded, 4 replay, 5
+  // idempotency conflict, 6 in flight, 7 account frozen. p_again: a batch whose outcome is unknown may have opened the
+  // call already.
   yield* sql`CREATE OR REPLACE FUNCTION call_open_alone(
     p_again boolean, p_invocation uuid, p_consumer uuid, p_provider uuid, p_tool uuid, p_tool_name text,
     p_price_version int, p_hold int8, p_free_calls int, p_origin smallint, p_opened_at timestamptz,

@@ -1,5 +1,5 @@
 /**
- * Migration 0007, the function that opens a call which travels alone: the same rule with fewer statements.
+ * The function that opens a single call: the same rules with fewer statements.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -7,9 +7,9 @@ import { SqlClient } from "effect/sql"
 export const openOneCall = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // Most calls come without key, free tier and budget, to a wallet that can pay: one update locks the wallet, looks at it
-  // as it then is, and holds the price. Every other call goes step by step once its wallet is locked. Codes: see
-  // call_open_alone.
+  // Most calls come without key, free tier and budget, to a wallet with enough funds: one update locks the wallet,
+  // checks its current state, and holds the price. Every other call is opened step by step once its wallet is locked.
+  // Codes: see call_open_alone.
   yield* sql`CREATE OR REPLACE FUNCTION call_open_one(
     p_again boolean, p_invocation uuid, p_consumer uuid, p_provider uuid, p_tool uuid, p_tool_name text,
     p_price_version int, p_hold int8, p_free_calls int, p_origin smallint, p_opened_at timestamptz,

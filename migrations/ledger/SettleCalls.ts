@@ -1,7 +1,7 @@
 /**
- * Migration 0018, the function that closes and opens calls in one go: what `calls_close_batch` and an opening of their own
- * did, with 7 statements for ordinary calls instead of 16, and one lock and one update of the wallets instead of two. How it
- * stays right and quick: see OpenCalls.
+ * The function that closes and opens calls in one statement. Compared with `calls_close_batch` and a separate opening,
+ * ordinary calls take 7 statements instead of 16, and one lock and one update of the wallets instead of two. For its
+ * rules of locking and performance see OpenCalls.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -9,19 +9,19 @@ import { SqlClient } from "effect/sql"
 export const settleCalls = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // Closings are sorted by receipt; a receipt that is there already, word for word, is answered as the first time: a batch
-  // may be sent again. What they give back may be held by the openings. Where a wallet covers all of its openings they are
-  // opened together; where anything is out of the ordinary (a budget, a freeze, a known key, too little money, a batch sent again)
-  // that wallet's openings go one at a time, in order. Openings of one consumer, tool and month share a tier; p_ranks counts
-  // them within it. p_receipts and p_invocations are null where there are none.
+  // Closings are sorted by receipt. A receipt that is already stored byte for byte gets the result of the first time,
+  // because a batch may be sent again. Openings may hold what closings release. Where a wallet covers all of its
+  // openings, they are opened together. Otherwise (a budget, a freeze, a known key, insufficient funds, a batch sent
+  // again) that wallet's openings run one at a time, in order. Openings of one consumer, tool and month share a free
+  // tier; p_ranks numbers them within it. p_receipts and p_invocations are null where there are none.
   //
-  // p_debits and p_held_changes are what comes to each wallet if all goes as the caller expects: p_expected_held was held for
-  // the closings, every one of them closes now, and every opening is held for. Then they are taken as they are; only
-  // otherwise are they added up here, which takes longer than it looks.
+  // p_debits and p_held_changes are the changes of each wallet in the expected case: p_expected_held was held for the
+  // closings, every one of them closes now, and every opening is held for. In that case they are used as given.
+  // Otherwise they are computed here, which is slow.
   //
-  // Answers what was available to each wallet before all of this. Of closings what was held, null for what was not closed
-  // now, and codes: 0 closed, 1 closed before. Of openings what call_open_alone answers, but for kept answers: those of a
-  // batch may be more than fits into a message. Codes are null where all are 0.
+  // Returns the available balance of each wallet before the batch. For closings: what was held, null for calls that
+  // were not closed now, and codes: 0 closed, 1 closed before. For openings: the results of call_open_alone, except
+  // kept responses, because those of a batch may exceed the size of a message. Codes are null where all are 0.
   yield* sql`CREATE OR REPLACE FUNCTION calls_settle_batch(
     p_wallets uuid[], p_again boolean, p_debits int8[], p_held_changes int8[], p_expected_held int8[],
     p_w int[], p_receipts uuid[], p_providers uuid[], p_tools uuid[], p_tool_names text[], p_called timestamptz[],
@@ -88,7 +88,7 @@ export const settleCalls = Effect.gen(function* () {
           v_keyed, v_free, v_budgeted, v_wrong
         FROM (SELECT * FROM gone ORDER BY invocation_id) g;
 
-        -- Some were closed before: line up what was still open with its receipts.
+        -- Some were closed before: match the calls that were still open to their receipts.
         IF v_ids IS DISTINCT FROM p_receipts THEN
           SELECT array_agg(g.held ORDER BY i.ord), array_agg(g.key_hash ORDER BY i.ord),
             array_agg(g.request_hash ORDER BY i.ord), array_agg(g.month ORDER BY i.ord), array_agg(g.budgets ORDER BY i.ord),
