@@ -1,6 +1,6 @@
 /**
- * The library's rate limiter store in memory, with an end to how much it remembers: strangers choose the keys (every
- * address is one), so the least recently used buckets are forgotten, and a forgotten bucket starts full again.
+ * The in-memory store of the library's rate limiter, with a bounded number of buckets. Clients choose the keys (every
+ * address is one), so the least recently used buckets are dropped. A dropped bucket starts full again.
  */
 import { Clock, Duration, Effect, Layer } from "effect"
 import { RateLimiter } from "effect/persistence"

@@ -1,5 +1,5 @@
 /**
- * The catalogue in memory. A search looks at every tool: right for tests and small catalogues, not for large ones.
+ * The catalog in memory. A search reads every tool: suitable for tests and small catalogs only.
  */
 import { type DateTime, Effect, Layer, Option } from "effect"
 import { compareCodePoints, comparePositions, isPosition, positionOf } from "../../../domain/catalog/CatalogOrder.ts"
@@ -182,5 +182,5 @@ const replaceUpcoming = (
       : price
   )
 
-/** Two nodes' clocks may disagree: the history never goes backwards. */
+/** Clocks of two nodes may differ: the history never goes backwards. */
 const later = (a: DateTime.Utc, b: DateTime.Utc): DateTime.Utc => (a.epochMilliseconds > b.epochMilliseconds ? a : b)

@@ -1,5 +1,5 @@
 /**
- * Figures of the market in memory: counted from the calls one by one.
+ * Market figures in memory, computed from the single calls.
  */
 import { Effect, Layer } from "effect"
 import { type CallCounts, figuresOf } from "../../../domain/catalog/CallCounts.ts"

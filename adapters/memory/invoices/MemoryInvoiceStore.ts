@@ -1,5 +1,5 @@
 /**
- * Invoices in memory: summed from the calls one by one.
+ * Invoices in memory, computed from the single calls.
  */
 import { DateTime, Effect, Layer, Option } from "effect"
 import {
@@ -21,7 +21,7 @@ import { type ClosedCallRow, MemoryLedger } from "../ledger/MemoryLedger.ts"
 import { MemoryTables } from "../shared/MemoryTables.ts"
 import { put, write } from "../shared/MemoryUnitOfWork.ts"
 
-/** What documents were made for. */
+/** What issued documents cover. */
 interface Part {
   readonly seen: ReadonlySet<unknown>
   readonly documents: ReadonlySet<InvoiceId>
@@ -35,7 +35,7 @@ export const layer = Layer.effect(
     const invoices = new Map<InvoiceId, Invoice>()
     const counters = new Map<string, number>()
     const completed = new Map<Month, DateTime.Utc>()
-    /** Of months that were reopened: what the parts before have in them. */
+    /** Per reopened month: what its earlier parts cover. */
     const covered = new Map<Month, Part>()
 
     const allCallsIn = ({ end, start }: MonthSpan): ReadonlyArray<ClosedCallRow> =>
@@ -160,7 +160,7 @@ export const layer = Layer.effect(
       return made
     })
 
-    /** Calls and transfers that were there when the month was complete. */
+    /** Per completed month: the calls and transfers that existed at that time. */
     const toldOf = new Map<Month, ReadonlySet<unknown>>()
 
     const complete = Effect.fnUntraced(function* (month: Month, at: DateTime.Utc) {

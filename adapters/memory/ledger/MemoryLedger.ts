@@ -1,7 +1,7 @@
 /**
- * What the memory stores of calls, receipts, usage and the ledger keep, in one place so that they can join. Fresh with
- * every build of the layer. Figures are changed by adding and taking away, never put back to what they were: a unit of
- * work may be undone while calls go on.
+ * State that the memory stores of calls, receipts, usage and the ledger share, so that they can join it. Created with
+ * every build of the layer. Figures change by addition and subtraction and are never reset to an earlier value: a unit
+ * of work may be rolled back while calls go on.
  */
 import { Context, type DateTime, Layer } from "effect"
 import type { Book } from "../../../domain/ledger/Book.ts"
@@ -20,11 +20,11 @@ export interface WalletRow {
 export interface BalanceRow {
   readonly account: AccountKind
   readonly ownerId: string
-  /** Of a provider's account: the settlement day. */
+  /** The settlement day; only for a provider's account. */
   readonly lot: string | undefined
   credits: bigint
   debits: bigint
-  /** Of the credits: what settled calls brought. */
+  /** The part of the credits that settled calls earned. */
   earned: bigint
 }
 
@@ -35,9 +35,9 @@ export interface OpenCallRow {
   readonly budgets: ReadonlyArray<BudgetRow>
 }
 
-/** A closed call; its two transfers follow from its receipt and fee. */
+/** A closed call. Its two transfers follow from its receipt and fee. */
 export type ClosedCallRow = Omit<CloseCall, "answer" | "free" | "usesFreeCall"> & {
-  /** Whether the proxy made the call and the free tier covered it. */
+  /** Whether this is a proxied call that the free tier covered. */
   readonly isFreeCall: boolean
 }
 
@@ -58,24 +58,24 @@ export interface BudgetRow extends Omit<BudgetStanding, "cap" | "spentMicrocents
 export class MemoryLedger extends Context.Service<
   MemoryLedger,
   {
-    /** None before the first posting. */
+    /** Undefined before the first posting. */
     readonly book: { current: Book | undefined }
     readonly wallets: Map<ConsumerId, WalletRow>
     readonly frozen: Map<ConsumerId, { readonly reason: string; readonly at: DateTime.Utc }>
-    /** By account, owner and lot. Wallets are not among them. */
+    /** By account, owner and lot. Contains no wallets. */
     readonly balances: Map<string, BalanceRow>
-    /** Those of postings. */
+    /** Transfers of postings. */
     readonly transfers: Map<TransferId, ReadonlyArray<Transfer>>
     readonly references: Map<string, TransferId>
-    /** The rows of `balances` of each provider's account, by settlement day. */
+    /** Per provider account: its rows of `balances`, by settlement day. */
     readonly lots: Map<string, Map<string, BalanceRow>>
     readonly openCalls: Map<ReceiptId, OpenCallRow>
     /** By consumer and key: see `keyOf`. */
     readonly openKeys: Map<string, ReceiptId>
     readonly answers: Map<string, AnswerRow>
-    /** In the order in which they were closed, as are the lists of an owner. */
+    /** In closing order, as are the lists per owner. */
     readonly closedCalls: Map<ReceiptId, ClosedCallRow>
-    /** Receipts that have no place in the log yet, oldest first. */
+    /** Receipts that are not in the log yet, oldest first. */
     readonly unlogged: Array<ClosedCallRow>
     readonly closedCallsOf: Map<ConsumerId | ProviderId, Array<ClosedCallRow>>
     /** By consumer, tool and month: see `freeTierKey`. */
@@ -107,7 +107,7 @@ export const keyOf = (consumerId: ConsumerId, keyHash: string): string => `${con
 export const freeTierKey = (consumerId: ConsumerId, toolId: ToolId, month: string): string =>
   `${consumerId} ${toolId} ${month}`
 
-/** Kept from the first look: a consumer that never had money has a wallet of zeros. */
+/** Creates the wallet on first use: a consumer that never had funds has a wallet of zeros. */
 export const walletOf = (ledger: MemoryLedger["Service"], consumerId: ConsumerId): WalletRow => {
   let wallet = ledger.wallets.get(consumerId)
   if (wallet === undefined) ledger.wallets.set(consumerId, (wallet = { credits: 0n, debits: 0n, held: 0n }))

@@ -1,5 +1,5 @@
 /**
- * The memory ledger's sums: as they are kept, and recomputed from every transfer and open call.
+ * Totals of the memory ledger: as stored, and recomputed from every transfer and open call.
  */
 import { DateTime } from "effect"
 import { AccountKind, type Balance } from "../../../domain/ledger/Account.ts"
@@ -17,7 +17,7 @@ import type { ClosedCallRow, MemoryLedger } from "./MemoryLedger.ts"
 
 type State = MemoryLedger["Service"]
 
-/** The provider's share and the platform's, each where it is more than nothing. */
+/** The provider's share and the platform's, without amounts of zero. */
 export const transfersOfCall = (call: ClosedCallRow | undefined): ReadonlyArray<Transfer> => {
   if (call === undefined) return []
   const { receipt, fee, consumerId } = call

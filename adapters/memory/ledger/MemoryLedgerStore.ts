@@ -1,5 +1,5 @@
 /**
- * The ledger on plain Maps. A posting is one step; a unit of work that fails takes it back by what it added.
+ * The ledger on plain Maps. A posting is one step. A failed unit of work subtracts what the posting added.
  */
 import { Effect, Layer, Option } from "effect"
 import { availableIn } from "../../../domain/ledger/Account.ts"

@@ -1,5 +1,5 @@
 /**
- * The log in memory. Units of work run one at a time here, so the lock is always free.
+ * The log in memory. Units of work run one at a time, so the lock is always free.
  */
 import { Effect, Layer, Option } from "effect"
 import { type Appended, type Log, type LogPlace, LogStore, type NewLog } from "../../../domain/log/LogStore.ts"

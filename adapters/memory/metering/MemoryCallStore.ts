@@ -1,6 +1,6 @@
 /**
- * Calls on plain Maps: loads what `CallRules` decides on, and writes what it decided. Opening and closing are one step
- * each, so every guarantee of the port holds without a lock.
+ * Calls on plain Maps: loads the input of `CallRules` and writes its decisions. Opening and closing are one step each,
+ * so every guarantee of the port holds without a lock.
  */
 import { type DateTime, Effect, Layer } from "effect"
 import { availableIn, MARKET_OWNER } from "../../../domain/ledger/Account.ts"

@@ -1,5 +1,5 @@
 /**
- * Whom a provider's keys bill, in memory.
+ * Which consumer each key of a provider bills, in memory.
  */
 import { Effect, Layer } from "effect"
 import { type MeterKey, MeterKeyStore } from "../../../domain/metering/MeterKeyStore.ts"

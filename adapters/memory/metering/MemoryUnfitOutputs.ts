@@ -1,5 +1,5 @@
 /**
- * Paid calls whose output did not fit, in memory.
+ * Paid calls whose output does not match the tool's output schema, in memory.
  */
 import { Effect, Layer } from "effect"
 import { type UnfitOutput, UnfitOutputs } from "../../../domain/metering/UnfitOutputs.ts"

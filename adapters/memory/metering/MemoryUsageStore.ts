@@ -1,5 +1,5 @@
 /**
- * Usage in memory: summed from the calls one by one.
+ * Usage in memory, computed from the single calls.
  */
 import { type DateTime, Effect, Layer } from "effect"
 import {
@@ -41,7 +41,7 @@ export const layer = Layer.effect(
             return { ...sumUp(calls.map(ofCall)), toolId, toolName, date: timestamp.slice(0, 10) }
           })
         ),
-      // Nothing is kept here but the calls themselves.
+      // Usage is computed from the calls: there is nothing to roll up.
       rollUp: () => Effect.succeed(0)
     })
   })

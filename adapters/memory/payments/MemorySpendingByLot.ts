@@ -1,5 +1,5 @@
 /**
- * What a consumer's calls brought to which lot, in memory.
+ * Spending of a consumer's calls per lot, in memory.
  */
 import { DateTime, Effect, Layer } from "effect"
 import { lotDayOf } from "../../../domain/ledger/Lots.ts"

@@ -1,5 +1,5 @@
 /**
- * The record of health checks in memory.
+ * The history of health checks in memory.
  */
 import { Effect, Layer } from "effect"
 import { added } from "../../../domain/platform/HealthHistory.ts"

@@ -1,5 +1,5 @@
 /**
- * How much of everything there is in memory.
+ * Counts over the whole platform, in memory.
  */
 import { DateTime, Effect, Layer } from "effect"
 import { PlatformFigures } from "../../../domain/platform/PlatformFigures.ts"

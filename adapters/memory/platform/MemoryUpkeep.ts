@@ -1,5 +1,5 @@
 /**
- * What there is to look after in memory: next to nothing. There is no schema, and what is asked is answered.
+ * Upkeep of the memory stores. They have no schema, and their health check always succeeds.
  */
 import { Clock, Effect, Layer } from "effect"
 import { SchemaKeeper } from "../../../domain/platform/SchemaKeeper.ts"

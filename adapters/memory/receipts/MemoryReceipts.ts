@@ -1,18 +1,18 @@
 /**
- * The closed calls of an owner as the memory stores of receipts and usage read them.
+ * Closed calls of an owner, for the memory stores of receipts and usage.
  */
 import type { ReceiptOwner } from "../../../domain/receipts/ReceiptStore.ts"
 import { isIssuedReceiptId } from "../../../domain/shared/Ids.ts"
 import { pageOf, type Page, type PageRequest } from "../../../domain/shared/Page.ts"
 import type { ClosedCallRow, MemoryLedger } from "../ledger/MemoryLedger.ts"
 
-/** In no order. A provider's own test calls stand in its list twice: as caller's and as provider's. */
+/** Unordered. A provider's own test calls are in its list twice: as caller and as provider. */
 export const callsOf = (ledger: MemoryLedger["Service"], owner: ReceiptOwner): ReadonlyArray<ClosedCallRow> =>
   [...new Set(ledger.closedCallsOf.get(owner.ownerId))].filter(
     (call) => owner.ownerId === (owner.role === "consumer" ? call.consumerId : call.receipt.provider_id)
   )
 
-/** Newest first, as the ids of receipts are ordered. */
+/** Newest first, in the order of receipt ids. */
 export const newestPage = <A>(
   calls: ReadonlyArray<ClosedCallRow>,
   { after, limit, offset }: PageRequest,

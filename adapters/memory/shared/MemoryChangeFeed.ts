@@ -5,7 +5,7 @@ import { Effect, Layer, PubSub, Stream } from "effect"
 import { type Change, ChangeFeed } from "../../../domain/shared/ChangeFeed.ts"
 import { afterCommit } from "./MemoryUnitOfWork.ts"
 
-/** A reader that falls behind by more loses the oldest: caches have their time to live behind the feed. */
+/** A reader that is further behind loses the oldest changes. Caches also have a time to live. */
 const CHANGES_WAITING_MAX = 16_384
 
 export const layer = Layer.effect(

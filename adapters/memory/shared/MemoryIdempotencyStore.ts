@@ -1,5 +1,5 @@
 /**
- * Idempotency keys in memory. Units of work run one at a time, so a key that is being worked on is never seen.
+ * Idempotency keys in memory. Units of work run one at a time, so no request sees a key that is in use.
  */
 import { type DateTime, Effect, Layer } from "effect"
 import {
@@ -36,7 +36,7 @@ export const layer = Layer.sync(IdempotencyStore, () => {
       Effect.suspend(() => {
         const claimed = rows.get(keyOf(scope, keyHash))
         return claimed === undefined
-          ? Effect.die(new Error("An answer came for an idempotency key that nobody took"))
+          ? Effect.die(new Error("Cannot store the response: its idempotency key was not claimed"))
           : put(rows, keyOf(scope, keyHash), { ...claimed, sealedAnswer })
       }),
 

@@ -1,5 +1,5 @@
 /**
- * What the memory stores keep, in one place so that they can join. Fresh with every build of the layer.
+ * State that the memory stores share, so that they can join it. Created with every build of the layer.
  */
 import { Context, Layer } from "effect"
 import type { Consumer, Erasure, Provider } from "../../../domain/accounts/Account.ts"

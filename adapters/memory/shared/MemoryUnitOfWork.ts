@@ -1,15 +1,15 @@
 /**
- * Transactions over plain Maps: one at a time, undone step by step in reverse when they fail.
- * Every memory store that writes registers how to take the write back; nested units are savepoints, as in PostgreSQL.
+ * Transactions over plain Maps: one at a time. A failed unit of work undoes its writes in reverse order. Every write of
+ * a memory store registers its undo. Nested units are savepoints, as in PostgreSQL.
  */
 import { Context, Effect, Layer, Semaphore } from "effect"
 import { UnitOfWork } from "../../../domain/shared/UnitOfWork.ts"
 
-/** What a unit of work has done so far, newest last, and what to do once it is kept. */
+/** The undo steps of a unit of work, newest last, and the effects to run after it commits. */
 interface Journal {
   readonly undo: Array<() => void>
   readonly afterCommit: Array<Effect.Effect<void>>
-  /** Units inside this one run one at a time, or they would undo each other's writes. */
+  /** Nested units run one at a time, so that they cannot undo each other's writes. */
   readonly inner: Semaphore.Semaphore
 }
 
@@ -17,7 +17,7 @@ const CurrentJournal = Context.Reference<Journal | undefined>("agent-tool-billin
   defaultValue: () => undefined
 })
 
-/** Does a write and remembers how to take it back if the unit of work around it fails. */
+/** Applies a write and registers its undo with the surrounding unit of work. */
 export const write = <A>(doIt: () => A, undoIt: (done: A) => void): Effect.Effect<A> =>
   Effect.withFiber((fiber) => {
     const journal = fiber.getRef(CurrentJournal)
@@ -26,7 +26,7 @@ export const write = <A>(doIt: () => A, undoIt: (done: A) => void): Effect.Effec
     return Effect.succeed(done)
   })
 
-/** `map.set`, taken back on failure. */
+/** `map.set`, undone on failure. */
 export const put = <K, V>(map: Map<K, V>, key: K, value: V): Effect.Effect<void> =>
   Effect.asVoid(
     write(
@@ -39,7 +39,7 @@ export const put = <K, V>(map: Map<K, V>, key: K, value: V): Effect.Effect<void>
     )
   )
 
-/** `map.delete`, taken back on failure; the row is then the newest of its map. */
+/** `map.delete`, undone on failure; the restored row is then the newest of its map. */
 export const remove = <K, V>(map: Map<K, V>, key: K): Effect.Effect<void> =>
   Effect.asVoid(
     write(
@@ -52,7 +52,7 @@ export const remove = <K, V>(map: Map<K, V>, key: K): Effect.Effect<void> =>
     )
   )
 
-/** Runs once the outermost unit of work is kept, or now where there is none. */
+/** Runs after the outermost unit of work commits, or immediately outside of one. */
 export const afterCommit = (effect: Effect.Effect<void>): Effect.Effect<void> =>
   Effect.withFiber((fiber) => {
     const journal = fiber.getRef(CurrentJournal)
@@ -70,7 +70,7 @@ export const layer = Layer.sync(UnitOfWork, () => {
         const outer = fiber.getRef(CurrentJournal)
         const journal: Journal = { undo: [], afterCommit: [], inner: Semaphore.makeUnsafe(1) }
         let kept = false
-        // Settled in a finalizer: an interruption that comes between two steps must not find half of it done.
+        // Settled in a finalizer, so that an interruption between two steps cannot leave the unit half settled.
         const unit = effect.pipe(
           Effect.provideService(CurrentJournal, journal),
           Effect.onExit((exit) =>

@@ -1,5 +1,5 @@
 /**
- * Hours of tools in memory.
+ * SLA hours, trust scores and paid calls in memory.
  */
 import { DateTime, Effect, Layer, Option } from "effect"
 import type { ProviderId } from "../../../domain/shared/Ids.ts"
@@ -26,7 +26,7 @@ export const layer = Layer.effect(
     const standings = new Map<ProviderId, Standing>()
     const scores = new Map<ProviderId, ReadonlyArray<ScoreOfDay>>()
 
-    // Reported calls are counted one by one: see `MemoryMarketFigures`.
+    // Reported calls are not stored here: `MemoryMarketFigures` counts them.
     const add = Effect.fnUntraced(function* ({ days, hours: given }: Followed) {
       for (const one of given) {
         const known = hours.get(one.providerId) ?? new Map<string, SlaHour>()
@@ -62,7 +62,7 @@ export const layer = Layer.effect(
     const prune = Effect.fnUntraced(function* (beforeDay: DateTime.Utc, limit: number) {
       const date = DateTime.formatIsoDateUtc(beforeDay)
       const lefts = [limit, limit, limit]
-      /** Whether this one of the kind goes. */
+      /** Whether to delete this row; `lefts` has the remaining limit of each kind. */
       const goes = (kind: number, isOld: boolean): boolean => isOld && lefts[kind]! > 0 && lefts[kind]!-- > 0
       for (const [id, known] of hours) {
         const left = [...known].filter(([, one]) => !goes(0, DateTime.isLessThan(one.hour, beforeDay)))
@@ -84,7 +84,7 @@ export const layer = Layer.effect(
       selfDealing: (pairs) => Effect.sync(() => pairs.filter((pair) => isSelfDealing(tables, pair))),
       hours: (providerId, since) =>
         Effect.sync(() => known(providerId, since).filter((one) => one.toolId === undefined)),
-      // Hours are at hand here: taking them together saves nothing.
+      // The hours are in memory: totals of days would save nothing.
       keepDays: () => Effect.void,
       toolDays: (providerId, since) =>
         Effect.sync(() => known(providerId, since).filter((one) => one.toolId !== undefined)),
@@ -121,7 +121,7 @@ export const layer = Layer.effect(
 
 const paidCallsOf = ({ date: _, providerId: __, ...calls }: PaidDay): PaidCalls => calls
 
-/** The same account, or the same e-mail address. */
+/** Same account, or same e-mail address. */
 export const isSelfDealing = (
   tables: Pick<MemoryTables["Service"], "consumers" | "providers">,
   { consumerId, providerId }: Pair

@@ -1,5 +1,5 @@
 /**
- * Proofs of who a provider is, in memory.
+ * Verifications of providers in memory.
  */
 import { DateTime, Effect, Layer, Option } from "effect"
 import type { ProviderId } from "../../../domain/shared/Ids.ts"

@@ -1,5 +1,5 @@
 /**
- * A world in which no provider has published anything.
+ * A stub that finds no published proof of any provider.
  */
 import { Effect, Layer } from "effect"
 import { ProofReader } from "../../../domain/trust/ProofReader.ts"

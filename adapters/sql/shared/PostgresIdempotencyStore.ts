@@ -1,6 +1,6 @@
 /**
- * Idempotency keys in PostgreSQL. The row is taken inside the caller's transaction: whoever comes second waits on its
- * primary key until that transaction ends, and sees either the answer or a free key.
+ * Idempotency keys in PostgreSQL. The row is inserted in the caller's transaction: a second request waits on its
+ * primary key until that transaction ends, and then finds either the response or a free key.
  */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -37,7 +37,7 @@ export const layer = Layer.effect(
           const [known] = yield* sql<KnownRow>`
             SELECT encode(request_hash, 'hex') AS request_hash, sealed_answer FROM idempotency_keys
             WHERE scope = ${scope} AND key_hash = decode(${keyHash}, 'hex')`
-          // No row: pruned just now. No answer: taken by this very transaction.
+          // No row: pruned just now. No response: taken by this transaction.
           if (known === undefined || known.sealed_answer === null) return yield* inFlight
           return { _tag: "Known", requestHash: known.request_hash, sealedAnswer: known.sealed_answer } as const
         },
@@ -49,7 +49,7 @@ export const layer = Layer.effect(
           UPDATE idempotency_keys SET sealed_answer = ${sealedAnswer}
           WHERE scope = ${scope} AND key_hash = decode(${keyHash}, 'hex') RETURNING 1 AS completed`
         if (completed.length === 0) {
-          return yield* Effect.die(new Error("An answer came for an idempotency key that nobody took"))
+          return yield* Effect.die(new Error("Cannot store the response: its idempotency key was not claimed"))
         }
       }, Effect.orDie),
 
