@@ -1,5 +1,6 @@
 /**
- * Handles in PostgreSQL. A handle is known by its hash, so that it stays given when the account's words are erased.
+ * Handles in PostgreSQL. A handle is looked up by its hash, which stays after an erasure, so that the handle stays
+ * taken.
  */
 import { Array as Arr, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
@@ -19,7 +20,7 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const hashOf = (handle: string) => sql`sha256(convert_to(${handle}::text, 'UTF8'))`
-    /** Of the handle `h`. */
+    /** Whether the provider of handle `h` is verified. */
     const isVerified = sql`EXISTS (
       SELECT FROM provider_proofs v WHERE v.provider_id = h.provider_id AND v.verified_at IS NOT NULL)`
 
@@ -73,7 +74,7 @@ export const layer = Layer.effect(
         Effect.orDie
       ),
 
-      // `0` follows `/` in the order of code points; the indexes by name are apart for listed and withdrawn tools.
+      // `0` follows `/` in code point order. Listed and withdrawn tools have separate indexes by name.
       beginsToolName: Effect.fn("PostgresHandleStore.beginsToolName")(
         (handle, except) => sql<{ readonly begins: boolean }>`
           SELECT EXISTS (SELECT FROM tools WHERE tool_name >= ${`${handle}/`} AND tool_name < ${`${handle}0`}

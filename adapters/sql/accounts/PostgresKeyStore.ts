@@ -38,14 +38,14 @@ export const layer = Layer.effect(
         "k.created_at, k.expires_at, k.revoked_at, k.default_cap_microcents"
     )
 
-    // A statement of its own: the next one must see what those that waited for this lock have committed.
-    // NO KEY UPDATE lets rows that refer to the owner be written meanwhile.
+    // A separate statement: the next one must see what earlier holders of this lock have committed. NO KEY UPDATE still
+    // allows writes of rows that refer to the owner.
     const lockOwner = (ownerId: string) => sql`
       WITH consumer AS (SELECT FROM consumers WHERE id = ${ownerId} FOR NO KEY UPDATE),
         provider AS (SELECT FROM providers WHERE id = ${ownerId} FOR NO KEY UPDATE)
       SELECT (SELECT count(*) FROM consumer) + (SELECT count(*) FROM provider) AS locked`
 
-    /** `isLive`, in SQL. */
+    /** `isLive` in SQL. */
     const liveAt = (now: DateTime.Utc) => sql`(
       (k.revoked_at IS NULL OR k.revoked_at > ${toDate(now)}) AND (k.expires_at IS NULL OR k.expires_at > ${toDate(now)}))`
 

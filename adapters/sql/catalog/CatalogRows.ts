@@ -1,5 +1,5 @@
 /**
- * Rows of tools and their prices, and what the catalogue makes of them.
+ * Rows of tools and their prices, and how they map to catalog entries.
  */
 import { DateTime } from "effect"
 import type { PricingModel } from "../../../domain/accounts/Account.ts"
@@ -47,7 +47,7 @@ export interface EntryRow {
   readonly pricing_model: PricingModel
 }
 
-/** Amounts as text: a JSON number of this size would not come back exactly. Times in milliseconds. */
+/** Amounts are text, because a JSON number of this size loses precision. Times are in milliseconds. */
 interface UpcomingJson {
   readonly version: number
   readonly price: string
@@ -66,7 +66,7 @@ const UPCOMING =
   "'effective_ms', (extract(epoch FROM u.effective_from) * 1000)::int8) " +
   "FROM tool_prices u WHERE u.tool_id = t.id AND u.version = t.upcoming_version) END AS upcoming"
 
-/** Of `tools t` joined to `providers p`. */
+/** For `tools t` joined to `providers p`. */
 export const ENTRY_COLUMNS =
   "t.id, t.provider_id, t.tool_name, t.category, t.display_name, t.description, t.price_microcents, " +
   "t.free_tier_calls, t.effective_price_microcents, t.effective_free_tier_calls, " +

@@ -1,5 +1,5 @@
 /**
- * A page of the catalogue: every order walks an index, so a page costs the same at the start and far in.
+ * One page of the catalog. Every sort order walks an index, so a deep page costs the same as the first.
  */
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
@@ -10,7 +10,7 @@ import { ENTRY_COLUMNS, type EntryRow, toEntry } from "./CatalogRows.ts"
 import type { CatalogTotals } from "./CatalogTotals.ts"
 import { prefixQueryOf } from "./SearchLexemes.ts"
 
-/** PostgreSQL keeps no NUL, and no half of a surrogate pair: no row can match such a text. */
+/** PostgreSQL stores neither NUL nor unpaired surrogates, so no row can match such a text. */
 export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes("\0")
 
 export const catalogSearch = (sql: SqlClient.SqlClient, totals: CatalogTotals) => {
@@ -61,8 +61,8 @@ export const catalogSearch = (sql: SqlClient.SqlClient, totals: CatalogTotals) =
       narrowed.length === 0 && state === "listed"
         ? yield* totals.everything
         : yield* totals.matching(keyOf(filter), asked)
-    // Planned for these very values: how many tools a word finds decides how to look for them.
-    // The place is found on ids alone, so that a page far in does not read all the rows before it.
+    // Planned for these values: the best plan depends on how many tools match a word. The position is found on ids
+    // alone, so that a deep page does not read all rows before it.
     const order = sql.literal(ORDERS[sort])
     const rows = yield* sql<EntryRow>`
       SELECT ${columns} FROM (

@@ -1,6 +1,6 @@
 /**
- * How many tools a search finds in all. Counting tens of thousands costs more than the page itself, so a counted total is
- * kept together with the number of changes that the catalogue had seen, and believed only while that number stands.
+ * How many tools match a search. Counting tens of thousands costs more than the page itself, so a total is cached with
+ * the catalog's number of changes, and is valid only while that number stays the same.
  */
 import { Effect, Option } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
@@ -14,7 +14,7 @@ interface Tally {
 
 export interface CatalogTotals {
   readonly everything: Effect.Effect<number, SqlError.SqlError>
-  /** `key` stands for the conditions, which name the table `t`. */
+  /** `key` identifies the conditions, which refer to the table as `t`. */
   matching(key: string, conditions: ReadonlyArray<Statement.Fragment>): Effect.Effect<number, SqlError.SqlError>
 }
 
@@ -32,7 +32,7 @@ export const catalogTotals = (sql: SqlClient.SqlClient): CatalogTotals => {
     kept.set(key, { changes, total })
   }
 
-  // Planned for these very values.
+  // Planned for these values.
   const count = (conditions: ReadonlyArray<Statement.Fragment>) =>
     Effect.map(
       sql<{ readonly total: bigint; readonly changes: bigint }>`
@@ -41,8 +41,8 @@ export const catalogTotals = (sql: SqlClient.SqlClient): CatalogTotals => {
       ([row]) => ({ total: Number(row!.total), changes: row!.changes })
     )
 
-  // The cost of comparing word lists is not in PostgreSQL's estimate: for common words it would rather read the whole
-  // table. Before version 18 ruling that out makes the estimate so large that the plan is compiled to machine code first.
+  // PostgreSQL's estimate does not include the cost of comparing word lists: for common words it prefers to scan the
+  // whole table. Before version 18, disabling that scan makes the estimate so large that the plan is compiled first.
   const countByIndex = (conditions: ReadonlyArray<Statement.Fragment>) =>
     sql`SELECT set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`.pipe(
       Effect.andThen(count(conditions)),
@@ -53,7 +53,7 @@ export const catalogTotals = (sql: SqlClient.SqlClient): CatalogTotals => {
     everything: Effect.map(tally, ({ tools }) => Number(tools)),
 
     matching: Effect.fnUntraced(function* (key, conditions) {
-      // Changes of a transaction that is still open may be taken back: nothing is learned from them.
+      // Changes of an open transaction may be rolled back, so totals are not cached in one.
       const inTransaction = Option.isSome(yield* Effect.serviceOption(sql.transactionService))
       if (inTransaction) return (yield* count(conditions)).total
       const known = kept.get(key)

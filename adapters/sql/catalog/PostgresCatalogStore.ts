@@ -1,5 +1,5 @@
 /**
- * The catalogue in PostgreSQL.
+ * The catalog in PostgreSQL.
  */
 import { Array as Arr, type DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
@@ -20,7 +20,7 @@ export const layer = Layer.effect(
     const columns = sql.literal(ENTRY_COLUMNS)
     const totals = catalogTotals(sql)
 
-    // The provider's row is locked (`countOf`), so the versions that the prices were planned from are still the last.
+    // `countOf` has locked the provider's row, so the versions that the prices were planned from are still the latest.
     const upsert = ({ at, declaration, id, prices, providerId, searchTokens }: ToolUpsert) => {
       const { inEffect, lastVersion, upcoming } = prices
       return sql<{ readonly id: string }>`
@@ -59,7 +59,7 @@ export const layer = Layer.effect(
         RETURNING id`
     }
 
-    // What the tool's row names no more will never be in effect.
+    // Versions that the tool's row no longer names will never take effect.
     const replaceUpcoming = (toolId: string, at: DateTime.Utc) => sql`
       UPDATE tool_prices p SET replaced_at = ${toDate(at)} FROM tools t
       WHERE t.id = ${toolId} AND p.tool_id = t.id AND p.effective_from > ${toDate(at)}
@@ -159,7 +159,7 @@ export const layer = Layer.effect(
         return rows.map(toEntry)
       }, Effect.orDie),
 
-      // Rows are limited, not names: many providers may list the same one.
+      // The limit applies to rows, not to names: many providers may list the same one.
       namesNear: Effect.fn("PostgresCatalogStore.namesNear")(function* (toolName, providerId, limit) {
         if (!isStorable(toolName)) return []
         const listed = sql`t.withdrawn_at IS NULL ${providerId === undefined ? sql`` : sql`AND t.provider_id = ${providerId}`}`
@@ -173,7 +173,7 @@ export const layer = Layer.effect(
 
       search: catalogSearch(sql, totals),
 
-      // One step through the index per category instead of one per tool.
+      // One index step per category instead of one per tool.
       categories: sql<{ readonly category: string }>`
         WITH RECURSIVE seen AS (
           SELECT min(category) AS category FROM tools WHERE category > '' AND withdrawn_at IS NULL

@@ -1,7 +1,7 @@
 /**
- * Figures of the market: of proxied and reported calls from `tool_figures` and `proxied_consumers`, which the sequencer
- * keeps, and the calls that still wait for it; of revenue from the hourly rollups that every settlement keeps. Never from
- * all calls one by one.
+ * Market figures. Proxied and reported calls are counted from `tool_figures` and `proxied_consumers`, which the
+ * sequencer maintains, and from the calls that still wait for it. Revenue comes from the hourly rollups, which every
+ * settlement updates. No figure reads all calls.
  */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -10,7 +10,9 @@ import { MarketFigures, type MarketTotals, type ToolFigures } from "../../../dom
 import type { ToolId } from "../../../domain/shared/Ids.ts"
 import { CAUSE_CODE, FREE_PROXY_CODE, ORIGIN_CODE, STATUS_CODE } from "../ledger/LedgerCodes.ts"
 
-/** Looked up one by one, so a reading stays cheap while many calls are made: more than these are counted a second later. */
+/**
+ * These calls are looked up one by one. The limit keeps a read cheap under load; the rest is counted a second later.
+ */
 const WAITING_READ_MAX = 1_000
 
 interface CountsRow {

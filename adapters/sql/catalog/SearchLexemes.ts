@@ -1,9 +1,9 @@
 /**
- * Search tokens as PostgreSQL lexemes. A tool's vector holds its tokens and, marked, their first letters: short
- * beginnings, which match very many words, are then found at one place of the index instead of at thousands.
+ * Search tokens as PostgreSQL lexemes. A tool's vector holds its tokens and, marked, their first letters. A short
+ * prefix matches very many words; its marked lexeme is one index lookup instead of thousands.
  */
 const LETTERS_MAX = 3
-/** No token has it: tokens are letters and digits. */
+/** Occurs in no token: tokens consist of letters and digits. */
 const MARK = "^"
 
 export const lexemesOf = (tokens: ReadonlyArray<string>): ReadonlyArray<string> => {
@@ -15,7 +15,7 @@ export const lexemesOf = (tokens: ReadonlyArray<string>): ReadonlyArray<string> 
   return [...lexemes]
 }
 
-/** Text of a `tsquery`: every token begins some word. Quoted: a token is data, whatever characters it has. */
+/** Text of a `tsquery`: every token is the prefix of some word. Quoted, because a token is data with any characters. */
 export const prefixQueryOf = (tokens: ReadonlyArray<string>): string =>
   tokens.map((token) => ([...token].length <= LETTERS_MAX ? quote(MARK + token) : `${quote(token)}:*`)).join(" & ")
 

@@ -1,6 +1,6 @@
 /**
- * The server's binaries, out of the npm package for this machine: where they are, that they run as the account that is
- * to run them, and which version they are.
+ * The server's binaries from the npm package for this platform: where they are, whether the server's account can run
+ * them, and their version.
  */
 import { Effect, Schema } from "effect"
 import {
@@ -29,11 +29,11 @@ import type { ServerAccount } from "./Command.ts"
 export interface Binaries {
   readonly initdb: string
   readonly postgres: string
-  /** `18.4` */
+  /** For example `18.4`. */
   readonly version: string
 }
 
-/** Where a copy goes when the project's own folder is closed to the server's account, as /root is. */
+/** Location of a copy for a server account that cannot enter the project's folder, for example below /root. */
 const COPIES = "/var/cache/agent-tool-billing"
 
 export const binaries = Effect.fnUntraced(function* (account: ServerAccount | undefined) {
@@ -42,7 +42,7 @@ export const binaries = Effect.fnUntraced(function* (account: ServerAccount | un
   if (!(yield* closedTo(join(home, "native", "bin", "postgres"), account))) return yield* binariesOf(home, account)
   const copy = yield* attempt(() => copyOf(home))
   return yield* binariesOf(copy, account).pipe(
-    // A copy that a power failure spoilt is made again, once.
+    // A copy that a power failure damaged is made again, once.
     Effect.catch(() =>
       attempt(() => rm(copy, { recursive: true, force: true })).pipe(
         Effect.andThen(attempt(() => copyOf(home))),
@@ -76,7 +76,7 @@ const packageFolder = async (): Promise<string> => {
   }
 }
 
-/** The package's own install script does this; npm may have been told to run no scripts. */
+/** Does the work of the package's install script, because npm may be configured to run no scripts. */
 const linkLibraries = async (home: string): Promise<void> => {
   const links = linksFromJson(await readFile(join(home, "native", "pg-symlinks.json"), "utf8").catch(() => "[]"))
   for (const { source, target } of links) {
@@ -98,7 +98,7 @@ const copyOf = async (home: string): Promise<string> => {
   const copy = join(COPIES, `postgresql-${version}-${platform()}-${arch()}`)
   await mkdir(COPIES, { recursive: true })
   await chmod(COPIES, 0o755)
-  // Root is about to run these as another account: nobody else may have put them there.
+  // Root runs these files as another account, so only root may have written them.
   if ((await lstat(COPIES)).uid !== 0) throw new Error(`${COPIES} does not belong to root`)
   if (await exists(copy)) return copy
   const draft = await mkdtemp(join(COPIES, "draft-"))

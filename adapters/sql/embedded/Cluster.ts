@@ -1,5 +1,5 @@
 /**
- * The cluster folder inside the data folder: made once, whole or not at all, and checked at every start.
+ * The cluster folder inside the data folder: created once, complete or not at all, and checked at every start.
  */
 import { Effect, Redacted } from "effect"
 import { randomBytes } from "node:crypto"
@@ -26,23 +26,23 @@ import { closedTo, serverAccount } from "./ServerAccount.ts"
 import type { ServerAccount } from "./Command.ts"
 import { accessRules, initdbOptions, SETTINGS_FILE } from "./Settings.ts"
 
-/** Of the service: it may read and change the tables, but for those that are append-only. */
+/** The role of the service: reads and changes the tables, except those that are append-only. */
 export const ROLE = "billing"
-/** Owns the database and its tables, and migrates. */
+/** Owns the database and its tables, and runs the migrations. */
 export const OWNER_ROLE = "billing_owner"
 export const DATABASE = "billing"
 
 export interface Cluster {
   readonly dataDir: string
   readonly folder: string
-  /** The folder as the server names it: not by its path where that is closed to the server's account. */
+  /** The folder as named for the server: not by its path if the server's account cannot enter that path. */
   readonly folderForServer: string
   readonly account: ServerAccount | undefined
   readonly binaries: Binaries
   readonly logFile: string
   readonly passwordFile: string
   readonly password: Redacted.Redacted<string>
-  /** The password on disk was lost: the cluster has to be told the new one before it is used. */
+  /** The stored password was lost: the new one must be set in the cluster before use. */
   readonly passwordIsNew: boolean
 }
 
@@ -51,7 +51,7 @@ const DRAFT_PREFIX = "postgres.draft-"
 const TOOL_SECONDS_MAX = 120
 const passwordShape = /^[0-9a-f]{64}$/u
 
-/** Opens the cluster, and makes it where there is none. Nobody else may be working in the data folder. */
+/** Opens the cluster, or creates it. The caller must own the data folder exclusively. */
 export const openCluster = Effect.fnUntraced(function* (dataDir: string) {
   const folder = join(dataDir, "postgres")
   const account = yield* serverAccount(folder)
@@ -79,7 +79,7 @@ export const openCluster = Effect.fnUntraced(function* (dataDir: string) {
   return cluster
 })
 
-/** Tells a cluster whose password file was lost the new password. The server must not be running. */
+/** Sets the new password in a cluster whose password file was lost. The server must not be running. */
 export const renewPassword = Effect.fnUntraced(function* (cluster: Cluster) {
   const password = Redacted.value(cluster.password)
   yield* runSql(cluster, [], ...[ROLE, OWNER_ROLE].map((role) => `ALTER ROLE ${role} PASSWORD '${password}';`))
@@ -87,8 +87,9 @@ export const renewPassword = Effect.fnUntraced(function* (cluster: Cluster) {
 })
 
 /**
- * In a draft folder beside its place, renamed when it is complete and on disk. Roles and database are made by the server's
- * single-user mode, so that nothing can connect before there is a password.
+ * Creates the cluster in a draft folder beside its final path and renames it when it is complete and on disk. The
+ * server's single-user mode creates the roles and the database, so that no client can connect before there is a
+ * password.
  */
 const makeCluster = Effect.fnUntraced(function* (cluster: Cluster) {
   const { account, dataDir, folder } = cluster
@@ -145,7 +146,7 @@ const runTool = Effect.fnUntraced(function* (cluster: Cluster, file: string, arg
   if (!ok) return yield* refusalOf(cluster, output)
 })
 
-/** Linux follows /proc/self/cwd to the folder that the process stands in, whatever the permissions on the way there. */
+/** On Linux, /proc/self/cwd leads to the working directory of the process, whatever the permissions of its parents. */
 const folderNameFor = Effect.fnUntraced(function* (
   folder: string,
   dataDir: string,
@@ -170,7 +171,9 @@ const clusterVersion = (folder: string) =>
     )
   )
 
-/** An empty folder in the place of the cluster makes room; a mount point cannot, since the draft is renamed to it. */
+/**
+ * Removes an empty folder at the path of the cluster. A mount point cannot be used: the draft is renamed to this path.
+ */
 const requireEmpty = Effect.fnUntraced(function* (folder: string) {
   const names = yield* onDisk(folder, () =>
     readdir(folder).catch((cause: NodeJS.ErrnoException) => {
@@ -185,7 +188,7 @@ const requireEmpty = Effect.fnUntraced(function* (folder: string) {
   yield* onDisk(folder, () => rmdir(folder))
 })
 
-/** A data folder that root has copied belongs to root; the server wants its own. */
+/** Gives the cluster folder to the server's account: a folder that root has copied belongs to root. */
 const giveBack = Effect.fnUntraced(function* ({ account, folder }: Cluster) {
   if (account === undefined) return
   yield* onDisk(folder, async () => {

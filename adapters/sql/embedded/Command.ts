@@ -1,11 +1,11 @@
 /**
- * Runs one of PostgreSQL's tools to its end: in a session of its own, so that a terminal's Ctrl-C does not reach it,
- * bounded in time and output, and killed with all its children when the fiber is interrupted.
+ * Runs one of PostgreSQL's tools until it ends: in its own session, so that Ctrl-C in a terminal does not reach it,
+ * with limits on time and output. An interruption of the fiber kills the tool with all its children.
  */
 import { Effect } from "effect"
 import { spawn } from "node:child_process"
 
-/** The account of the operating system that PostgreSQL runs as. */
+/** The operating system account that PostgreSQL runs as. */
 export interface ServerAccount {
   readonly uid: number
   readonly gid: number
@@ -22,13 +22,13 @@ export interface Command {
 
 export interface Outcome {
   readonly ok: boolean
-  /** The end of what it wrote. */
+  /** The end of the output. */
   readonly output: string
 }
 
 const OUTPUT_CHARS_MAX = 8_192
 
-/** What every process of PostgreSQL gets to see of the environment: messages in English, and nothing of ours. */
+/** The environment of every PostgreSQL process: messages in English, and no variables of the service. */
 export const environment: Readonly<Record<string, string>> = { LC_ALL: "C", PATH: "/usr/bin:/bin:/usr/sbin:/sbin" }
 
 export const identity = (account: ServerAccount | undefined): { readonly uid?: number; readonly gid?: number } =>
@@ -69,6 +69,6 @@ const killGroup = (pid: number | undefined): void => {
   try {
     if (pid !== undefined) process.kill(-pid, "SIGKILL")
   } catch {
-    // It has ended by itself.
+    // The process has already ended.
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Work on the data folder, with the operating system's refusals as typed reasons.
+ * Work on the data folder, with errors of the operating system as typed reasons.
  */
 import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
@@ -10,14 +10,16 @@ import { DiskFull, FolderUnusable } from "./EmbeddedPostgresError.ts"
 export const onDisk = <A>(folder: string, work: () => Promise<A>): Effect.Effect<A, FolderUnusable | DiskFull> =>
   Effect.tryPromise({ try: work, catch: (cause) => refusalOf(folder, cause) })
 
-/** Makes the folder with its parents, and says where it really is. */
+/** Creates the folder with its parents, and returns its real path. */
 export const makeFolder = (folder: string): Effect.Effect<string, FolderUnusable | DiskFull> =>
   onDisk(folder, async () => {
     await makeFolders(folder)
     return realpath(folder)
   })
 
-/** The whole text or the text before it, whenever the power goes; the mode as given, whatever the umask. */
+/**
+ * After a power failure the file has either the whole new text or the old one. The mode does not depend on the umask.
+ */
 export const writeDurably = (
   file: string,
   text: string,
@@ -37,7 +39,7 @@ export const writeDurably = (
     await syncFolder(dirname(file))
   })
 
-/** Makes a rename or a new name inside the folder durable. */
+/** Makes a rename or a new name in the folder durable. */
 export const syncFolder = async (folder: string): Promise<void> => {
   const handle = await open(folder, "r")
   try {
@@ -47,7 +49,7 @@ export const syncFolder = async (folder: string): Promise<void> => {
   }
 }
 
-/** Best effort: what an interrupted run left behind costs space only, and is tried again at the next start. */
+/** Best effort: leftovers of an interrupted run only take space, and the next start tries again. */
 export const removeLeftovers = (folder: string, prefix: string): Effect.Effect<void> =>
   Effect.promise(async () => {
     for (const name of await readdir(folder)) {
@@ -55,7 +57,7 @@ export const removeLeftovers = (folder: string, prefix: string): Effect.Effect<v
     }
   }).pipe(Effect.ignoreCause)
 
-/** Node's own recursive `mkdir` does not return where a folder cannot be made in its parent, as below /proc. */
+/** Node's recursive `mkdir` does not return where a folder cannot be created in its parent, such as below /proc. */
 const makeFolders = async (folder: string): Promise<void> => {
   try {
     await mkdir(folder)

@@ -1,6 +1,6 @@
 /**
- * A real PostgreSQL in a folder, out of npm's binaries: started and looked after for as long as the scope lives. It
- * survives `kill -9` of the service, of the server and of both, with everything that was committed.
+ * A real PostgreSQL from npm's binaries, with its data in a folder, started and supervised while the scope is open.
+ * Everything committed survives `kill -9` of the service, of the server and of both.
  */
 import { Clock, Context, Effect, Layer, type Redacted, type Scope } from "effect"
 import { openCluster, OWNER_ROLE, ROLE } from "./Cluster.ts"
@@ -11,24 +11,24 @@ import { urlOf } from "./Launch.ts"
 import { supervise } from "./Supervisor.ts"
 
 export interface EmbeddedPostgresOptions {
-  /** Made if missing; the cluster is in its folder `postgres`. One service at a time. */
+  /** Created if missing; the cluster is in its folder `postgres`. One service at a time. */
   readonly dataDir: string
-  /** On 127.0.0.1; a free one if not given. */
+  /** On 127.0.0.1; a free port if not given. */
   readonly port?: number | undefined
 }
 
 export class EmbeddedPostgres extends Context.Service<
   EmbeddedPostgres,
   {
-    /** Database `billing` as the service's role, `billing`: the same for as long as the scope lives, across restarts. */
+    /** Database `billing` as the service's role, `billing`. Constant while the scope is open, across restarts. */
     readonly url: Redacted.Redacted<string>
     /** As the role that owns the database and its tables. */
     readonly ownerUrl: Redacted.Redacted<string>
     readonly port: number
-    /** The server of an earlier service was found alive and taken over. */
+    /** Whether a running server of an earlier service was taken over. */
     readonly adopted: boolean
     readonly logFile: string
-    /** Fails when the server died and could not be brought back; waits until then. */
+    /** Waits until the server died and could not be restarted, then fails. */
     readonly gaveUp: Effect.Effect<never, EmbeddedPostgresError>
   }
 >()("agent-tool-billing/adapters/sql/embedded/EmbeddedPostgres") {
@@ -40,7 +40,7 @@ export class EmbeddedPostgres extends Context.Service<
     Layer.effect(EmbeddedPostgres, start(options))
 }
 
-/** Processes live in the machine's time, also under a test's clock. */
+/** Processes follow the machine's time, also under a test's clock. */
 const machineClock = Clock.Clock.defaultValue()
 
 const start = Effect.fn("EmbeddedPostgres.start")(

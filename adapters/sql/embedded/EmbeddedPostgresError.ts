@@ -1,5 +1,5 @@
 /**
- * Why there is no embedded PostgreSQL: one error, whose `reason` says which of these it is in one sentence.
+ * The error of the embedded PostgreSQL. Its `reason` says what is wrong, and what to do.
  */
 import { Schema } from "effect"
 

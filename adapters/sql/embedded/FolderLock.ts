@@ -1,6 +1,6 @@
 /**
- * One service per data folder. Node offers no file lock, but SQLite inside Node has one: the kernel holds it and drops
- * it with the process, however that ends, and it sees through containers, where process ids mean nothing.
+ * Allows one service per data folder. Node has no file lock, but its SQLite has one: the kernel holds it and releases
+ * it when the process ends in any way, and it works across containers, where process ids mean nothing.
  */
 import { Effect, type Scope } from "effect"
 import { readFileSync } from "node:fs"
@@ -12,7 +12,7 @@ import { DiskFull, FolderInUse, FolderUnusable } from "./EmbeddedPostgresError.t
 const SQLITE_BUSY = 5
 const SQLITE_FULL = 13
 
-/** Held until the scope ends. */
+/** Held until the scope closes. */
 export const ownFolder = (dataDir: string): Effect.Effect<void, FolderInUse | FolderUnusable | DiskFull, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.try({ try: () => lock(join(dataDir, "service.lock")), catch: (cause) => refusalOf(dataDir, cause) }),
@@ -37,7 +37,7 @@ const refusalOf = (folder: string, cause: unknown): FolderInUse | DiskFull | Fol
   return new FolderUnusable({ folder, problem: `its file service.lock cannot be locked (${sentenceOf(cause)})` })
 }
 
-/** For the error's sentence only: who owns the folder is decided by the lock. */
+/** Only for the error message: the lock decides who owns the folder. */
 const ownerPid = (dataDir: string): number | null => {
   try {
     const pid = Number(readFileSync(pidFile(dataDir), "utf8"))

@@ -1,5 +1,5 @@
 /**
- * Starts one server process for a cluster and waits until it answers with the service's password.
+ * Starts one server process for a cluster and waits until it accepts the service's password.
  */
 import { PgConnection } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
@@ -15,7 +15,7 @@ import { dropForeignFile, killOrphans, postmasterFile, stopServer } from "./Post
 import { logSince, logSize, openLog } from "./ServerLog.ts"
 import { settings, SETTINGS_FILE } from "./Settings.ts"
 
-/** Recovery after a crash reads up to max_wal_size of log; a slow disk may take its time. */
+/** Recovery after a crash reads up to max_wal_size of log, which takes time on a slow disk. */
 const START_SECONDS_MAX = 180
 const ORPHAN_TRIES_MAX = 20
 const ORPHAN_TRIES_PATIENT = 4
@@ -23,7 +23,7 @@ const ORPHAN_TRIES_PATIENT = 4
 export const urlOf = (cluster: Cluster, role: string, port: number): Redacted.Redacted<string> =>
   Redacted.make(`postgres://${role}:${Redacted.value(cluster.password)}@127.0.0.1:${port}/${DATABASE}`)
 
-/** `spawned` hears of the process at once, so that whoever is interrupted meanwhile can still stop it. */
+/** Calls `spawned` as soon as the process exists, so that a caller interrupted meanwhile can still stop it. */
 export const launch = Effect.fnUntraced(function* (cluster: Cluster, port: number, spawned: (pid: number) => void) {
   yield* requireFreePort(port)
   yield* writeDurably(join(cluster.folder, SETTINGS_FILE), settings(port, cluster.binaries.version), 0o644)
@@ -46,8 +46,8 @@ export const answers = (cluster: Cluster, port: number): Effect.Effect<"yes" | "
   )
 
 /**
- * Not the operating system's choice: that lies in the range it also takes for outgoing connections, so that a client
- * which knocks while the server is down could end up holding the very port.
+ * Not the operating system's choice: its range also serves outgoing connections, so that a client that connects while
+ * the server is down could occupy the very port.
  */
 export const somePort: Effect.Effect<number> = Effect.sync(() => randomInt(20_000, 32_000))
 
@@ -72,7 +72,7 @@ const launchOnce = Effect.fnUntraced(function* (cluster: Cluster, port: number, 
   return child.pid
 })
 
-/** Detached: a terminal's Ctrl-C goes to the service, which stops its server itself, in order. */
+/** Detached: Ctrl-C in a terminal reaches only the service, which stops its server in order. */
 const spawnServer = (cluster: Cluster, spawned: (pid: number) => void) =>
   Effect.scoped(
     Effect.flatMap(openLog(cluster), (log) =>

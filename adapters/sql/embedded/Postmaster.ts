@@ -1,6 +1,6 @@
 /**
- * The server's main process as the operating system shows it: which it is, whether it lives, how it is stopped. A
- * process id alone proves nothing, since ids are used again: the process must stand in this very cluster folder.
+ * The server's main process as the operating system shows it: its identity, whether it runs, how to stop it. A process
+ * id alone is no evidence, because ids are reused: the process must have this cluster folder as working directory.
  */
 import { Duration, Effect } from "effect"
 import { readdir, readFile, rm, stat } from "node:fs/promises"
@@ -15,7 +15,7 @@ export interface PostmasterFile {
   readonly status: string
 }
 
-/** What the running, or the last, server says about itself. */
+/** What the running server, or the last one, reports about itself. */
 export const postmasterFile = (cluster: Cluster): Effect.Effect<PostmasterFile | undefined> =>
   Effect.tryPromise(() => readFile(join(cluster.folder, "postmaster.pid"), "utf8")).pipe(
     Effect.map((text) => {
@@ -27,7 +27,7 @@ export const postmasterFile = (cluster: Cluster): Effect.Effect<PostmasterFile |
     Effect.orElseSucceed(() => undefined)
   )
 
-/** A zombie stands nowhere, so it does not count. */
+/** A zombie has no working directory, so it does not count. */
 export const isServerOf = (pid: number, cluster: Cluster): Effect.Effect<boolean> =>
   platform() === "linux"
     ? standsIn(pid, cluster.folder)
@@ -42,11 +42,11 @@ export const isServerOf = (pid: number, cluster: Cluster): Effect.Effect<boolean
         ({ ok, output }) => ok && !output.startsWith("Z") && output.includes(`postgres -D ${cluster.folder}`)
       )
 
-/** The cheap question, asked many times a second of a process that is known. */
+/** A cheap check for polling a known process many times a second. */
 export const isRunning = (pid: number, cluster: Cluster): Effect.Effect<boolean> =>
   platform() === "linux" ? standsIn(pid, cluster.folder) : Effect.sync(() => signal(pid, 0))
 
-/** PostgreSQL's fast shutdown, then its immediate one, then none of its own: each leaves what was committed. */
+/** PostgreSQL's fast shutdown, then its immediate shutdown, then SIGKILL. Committed data survives each of them. */
 export const stopServer = Effect.fnUntraced(function* (pid: number, cluster: Cluster) {
   for (const [name, seconds] of STOPS) {
     if (!(yield* isServerOf(pid, cluster))) return
@@ -62,14 +62,14 @@ const STOPS = [
   ["SIGKILL", 2]
 ] as const
 
-/** PostgreSQL takes any living process of its account with the id in its file for a server, and would not start. */
+/** PostgreSQL does not start while its file names any living process of its account. */
 export const dropForeignFile = Effect.fnUntraced(function* (cluster: Cluster) {
   const file = yield* postmasterFile(cluster)
   if (file === undefined || !signal(file.pid, 0) || (yield* isServerOf(file.pid, cluster))) return
   yield* Effect.tryPromise(() => rm(join(cluster.folder, "postmaster.pid"))).pipe(Effect.ignore)
 })
 
-/** Ends what a killed server left working in the folder. Without the server they can write nothing that lasts. */
+/** Kills processes that a killed server left in the folder. Without the server they cannot write durable data. */
 export const killOrphans = Effect.fnUntraced(function* (cluster: Cluster) {
   if (platform() !== "linux") return
   const names = yield* Effect.tryPromise(() => readdir("/proc")).pipe(Effect.orElseSucceed(() => []))
@@ -95,7 +95,7 @@ const signal = (pid: number, name: NodeJS.Signals | 0): boolean => {
   try {
     return process.kill(pid, name)
   } catch (cause) {
-    // Somebody else's process lives as well.
+    // EPERM: the process belongs to another account and is alive.
     return cause instanceof Error && "code" in cause && cause.code === "EPERM"
   }
 }

@@ -1,6 +1,6 @@
 /**
- * PostgreSQL refuses to run as root. A service that is root runs it as another account, which owns the cluster folder and
- * nothing else; every other service runs it as itself.
+ * PostgreSQL does not run as root. A service that runs as root starts it as another account, which owns only the
+ * cluster folder. Any other service starts it as its own account.
  */
 import { Effect } from "effect"
 import { lstat, readFile, stat } from "node:fs/promises"
@@ -10,10 +10,10 @@ import { NoServerAccount } from "./EmbeddedPostgresError.ts"
 
 const MADE_ACCOUNT = "agent-tool-billing"
 
-/** In order of preference; `nobody` is the last resort of a machine where no account can be made. */
+/** In order of preference. `nobody` is the fallback on a machine where no account can be created. */
 const usual = ["postgres", "_postgres", MADE_ACCOUNT]
 
-/** `undefined`: the account of the service itself. A cluster that exists keeps the account that it belongs to. */
+/** `undefined` is the account of the service. An existing cluster keeps the account that owns it. */
 export const serverAccount = Effect.fnUntraced(function* (clusterFolder: string) {
   if (process.getuid?.() !== 0) return undefined
   const owner = yield* ownerOf(clusterFolder)
@@ -26,7 +26,7 @@ export const serverAccount = Effect.fnUntraced(function* (clusterFolder: string)
   return made
 })
 
-/** Whether permissions on the way keep the account from entering the folder, or from executing the file. */
+/** Whether permissions on the path prevent the account from entering the folder or executing the file. */
 export const closedTo = (path: string, account: ServerAccount | undefined): Effect.Effect<boolean> =>
   account === undefined
     ? Effect.succeed(false)

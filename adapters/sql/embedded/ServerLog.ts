@@ -1,5 +1,5 @@
 /**
- * What the server writes to its standard error, in a file of the data folder that cannot fill the disk.
+ * The server's standard error, in a file of the data folder with a limited size.
  */
 import { Effect } from "effect"
 import { copyFile, open, stat, truncate } from "node:fs/promises"
@@ -15,14 +15,14 @@ export const logSize = (cluster: Cluster): Effect.Effect<number> =>
     Effect.orElseSucceed(() => 0)
   )
 
-/** Opened to append: the server keeps writing at the end when the file has been cut. */
+/** Opened for appending: the server keeps writing at the end after the file was truncated. */
 export const openLog = (cluster: Cluster) =>
   Effect.acquireRelease(
     onDisk(cluster.dataDir, () => open(cluster.logFile, "a", 0o600)),
     (handle) => Effect.promise(() => handle.close())
   )
 
-/** Keeps one full file behind the current one. */
+/** Keeps one full file besides the current one. */
 export const boundLog = Effect.fnUntraced(function* (cluster: Cluster) {
   if ((yield* logSize(cluster)) < LOG_BYTES_MAX) return
   yield* Effect.tryPromise(async () => {
@@ -31,7 +31,7 @@ export const boundLog = Effect.fnUntraced(function* (cluster: Cluster) {
   }).pipe(Effect.ignore)
 })
 
-/** The lines written since the file had `from` bytes; the last of them, if there are many. */
+/** The lines written since the file had `from` bytes; only the last of them if there are many. */
 export const logSince = (cluster: Cluster, from: number): Effect.Effect<ReadonlyArray<string>> =>
   Effect.tryPromise(async () => {
     const handle = await open(cluster.logFile, "r")

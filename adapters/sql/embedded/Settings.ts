@@ -1,6 +1,7 @@
 /**
- * How the server is configured. Durability is PostgreSQL's own: `fsync`, `synchronous_commit` and `full_page_writes` on.
- * The file is written at every start; whoever wants other values puts them into postgresql.conf below its `include`.
+ * The server's configuration. Durability settings are PostgreSQL's defaults: `fsync`, `synchronous_commit` and
+ * `full_page_writes` are on. The file is written at every start; to change a value, set it in postgresql.conf below the
+ * `include` of this file.
  */
 import { platform } from "node:os"
 
@@ -35,12 +36,12 @@ log_error_verbosity = terse
 log_min_error_statement = panic
 ${platform() === "linux" ? "# After a crash one call instead of a thousand, each waiting for the disk.\nrecovery_init_sync_method = syncfs\n" : ""}`
 
-/** Loopback and a password, for the service's role and for anyone else alike. */
+/** Loopback and a password, for the service's role and for every other role. */
 export const accessRules = "host all all 127.0.0.1/32 scram-sha-256\n"
 
 /**
- * Text is UTF-8, sorted by code point, with the upper and lower case of all of Unicode: built into the server, so that
- * an upgrade of the operating system cannot change an index's order.
+ * Text is UTF-8, sorted by code point, with upper and lower case for all of Unicode. Both are built into the server, so
+ * that an upgrade of the operating system cannot change the order of an index.
  */
 export const initdbOptions: ReadonlyArray<string> = [
   "--username=postgres",

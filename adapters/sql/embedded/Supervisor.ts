@@ -1,6 +1,6 @@
 /**
- * Keeps one server running for a cluster, on one port: takes over the one that an earlier service left behind, starts it
- * where there is none, starts it again when it dies, stops it when the scope ends.
+ * Keeps one server running for a cluster, on one port: takes over the server of an earlier service or starts one,
+ * restarts it when it dies, and stops it when the scope closes.
  */
 import { Deferred, Effect, type Scope } from "effect"
 import { readFile } from "node:fs/promises"
@@ -22,7 +22,7 @@ export interface Supervised {
 const RESTARTS_MAX = 10
 const POLL_MS = 100
 const BACKOFF_MS_MAX = 5_000
-/** A server that lived this long has started well: the next death counts from one again. */
+/** After this uptime the count of failures starts again. */
 const STABLE_MS = 1_000
 const ADOPTION_SECONDS_MAX = 30
 const PORT_TRIES_MAX = 20
@@ -43,12 +43,14 @@ export const supervise = Effect.fnUntraced(function* (
   return { port, adopted: adopted !== undefined, gaveUp: Deferred.await(gaveUp) }
 })
 
-/** The process that is to be stopped in the end: known from the moment it exists. */
+/** The process to stop at the end, known from the moment it exists. */
 interface Current {
   pid: number | undefined
 }
 
-/** The port of a server that lives in the folder, answers, and runs as this service would run it; any other is stopped. */
+/**
+ * The port of a server that runs in the folder, accepts the password and has the same settings; stops any other server.
+ */
 const adopt = Effect.fnUntraced(function* (cluster: Cluster, wantedPort: number | undefined, current: Current) {
   const found = yield* postmasterFile(cluster)
   if (found === undefined || !(yield* isServerOf(found.pid, cluster))) return undefined
@@ -71,7 +73,7 @@ const adopt = Effect.fnUntraced(function* (cluster: Cluster, wantedPort: number 
   return undefined
 })
 
-/** Its port once it is ready; nothing if it ends instead. */
+/** The server's port once it is ready; `undefined` if it ends first. */
 const settled = Effect.fnUntraced(function* (cluster: Cluster, pid: number) {
   while (yield* isRunning(pid, cluster)) {
     const file = yield* postmasterFile(cluster)

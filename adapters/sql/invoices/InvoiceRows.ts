@@ -1,4 +1,4 @@
-/** Rows of a month's sums as lines and movements of a document. */
+/** Maps rows of a month's totals to lines and movements of a document. */
 import type { InvoiceLine, InvoiceOwner, Movement } from "../../../domain/invoices/Invoice.ts"
 import { ToolId } from "../../../domain/shared/Ids.ts"
 import { TRANSFER_CODE, wordOf } from "../ledger/LedgerCodes.ts"

@@ -1,6 +1,6 @@
 /**
- * A month's sums: its calls by consumer, tool and price, and what else moved balances. A call belongs to the month in
- * which it was recorded, as its transfers do. What earlier parts of the month have in them is left out.
+ * A month's totals: its calls by consumer, tool and price, and all other movements of balances. A call belongs to the
+ * month in which it was recorded, as do its transfers. What earlier parts of the month cover is left out.
  */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -14,7 +14,7 @@ export const stageMonth = Effect.fnUntraced(function* (
   { end, month, start }: MonthSpan,
   part: number
 ) {
-  // A provider's own test calls stand under its own id, which is no consumer's, and cost nothing.
+  // A provider's own test calls have its own id, which is not a consumer's, and cost nothing.
   yield* sql`
     INSERT INTO invoice_usage (month, part, consumer_id, provider_id, tool_id, price_version, tool_name, calls, billed,
       free, failed, amount, fee)

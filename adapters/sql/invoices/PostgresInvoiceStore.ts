@@ -1,6 +1,6 @@
 /**
- * Invoices in PostgreSQL. A month's calls are summed up by the database; the row of the month, and then the counter of a
- * series, are locked while documents get their numbers.
+ * Invoices in PostgreSQL. The database computes a month's totals. Numbering documents locks the row of the month and
+ * then the counter of the series.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Array as Arr, type DateTime, Effect, Layer, Option, Schema } from "effect"
@@ -119,7 +119,7 @@ export const layer = Layer.effect(
       })
     }, Effect.orDie)
 
-    /** The next numbers of a series; whoever else wants some waits until this unit of work ends. */
+    /** The next numbers of a series. Other units of work that need numbers wait until this one ends. */
     const take = Effect.fnUntraced(function* (series: string, many: number) {
       const [row] = yield* sql<{ readonly count: bigint }>`
         INSERT INTO invoice_counters AS c (series, count) VALUES (${series}, ${BigInt(many)})
@@ -143,7 +143,7 @@ export const layer = Layer.effect(
           (draft) => draft.corrects !== undefined || !there.has(`${draft.kind} ${draft.owner.id}`)
         )
         const made: Array<Invoice> = []
-        // Always in this order: two months at once must not wait for each other.
+        // Always in this order, so that two months at once cannot deadlock.
         for (const [series, ofSeries] of [...Map.groupBy(fresh, seriesOf)].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
           let next = yield* take(series, ofSeries.length)
           for (const draft of ofSeries) {
@@ -185,7 +185,7 @@ export const layer = Layer.effect(
     }, Effect.orDie)
 
     const list = Effect.fn("PostgresInvoiceStore.list")(function* (owner: InvoiceOwnerId, page: PageRequest) {
-      // A cursor comes from outside: what is no id of ours begins at the beginning.
+      // A cursor comes from the client: an invalid id starts at the beginning.
       const after = Option.getOrElse(idOf(page.after?.id), () => NEWEST)
       const rows = yield* sql<DocumentRow>`
         SELECT document FROM invoices WHERE owner_id = ${owner} AND invoice_id < ${after}
@@ -208,7 +208,7 @@ export const layer = Layer.effect(
     }, Effect.orDie)
 
     const lockCredited = Effect.fn("PostgresInvoiceStore.lockCredited")(function* (id: InvoiceId) {
-      // A row lock would need the right to update invoices.
+      // A row lock would need the UPDATE privilege on invoices.
       yield* sql`SELECT pg_advisory_xact_lock(hashtextextended(${`invoices ${id}`}, 0))`
       const [row] = yield* sql<{ readonly credited: bigint }>`
         SELECT coalesce(sum(total), 0)::int8 AS credited FROM invoices WHERE corrects = ${id}`

@@ -1,6 +1,6 @@
 /**
- * The ledger's sums in PostgreSQL: as they are kept, and recomputed. One statement each, so that all figures are of one
- * moment whatever is settled meanwhile.
+ * Totals of the ledger in PostgreSQL: as stored, and recomputed. One statement each, so that all figures describe the
+ * same moment while calls are settled.
  */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"

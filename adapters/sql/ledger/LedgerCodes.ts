@@ -1,4 +1,4 @@
-/** The small integers and uuids that stand for the ledger's words and ids in the tables of `migrations/lane`. */
+/** The small integers and UUIDs that represent the ledger's words and ids in the tables of `migrations/lane`. */
 import type { AccountKind } from "../../../domain/ledger/Account.ts"
 import type { BudgetPeriod } from "../../../domain/ledger/BudgetPeriod.ts"
 import { callOfTransfer, transferOfCall, type TransferKind } from "../../../domain/ledger/Transfer.ts"
@@ -39,15 +39,15 @@ export const TRANSFER_CODE: Codes<TransferKind> = {
   loss_cover: 14
 }
 
-/** The `day` of balances that are not kept in lots. */
+/** The `day` of balances without lots. */
 export const NO_LOT = "1970-01-01"
 
 export const STATUS_CODE: Codes<ReceiptStatus> = { success: 1, error: 2, timeout: 3, rate_limited: 4 }
 
-/** In the receipts' status: an `error` whose cause is known. */
+/** In `receipts.status`: an `error` with a known cause. */
 export const CAUSE_CODE: Codes<CallCause> = { input_rejected: 5, canceled: 6 }
 
-/** The status of a receipt, with the cause of its error, as `receipts.status` holds both. */
+/** The value of `receipts.status`: the status and, for an error, its cause. */
 export const statusCodeOf = (status: ReceiptStatus, cause: CallCause | undefined): number =>
   cause !== undefined && status === "error" ? CAUSE_CODE[cause] : STATUS_CODE[status]
 
@@ -56,32 +56,32 @@ export const causeOfCode = (code: number): CallCause | undefined => {
   return code === CAUSE_CODE.canceled ? "canceled" : undefined
 }
 
-/** Every code of receipts that say `status`. */
+/** Every code of receipts with this status. */
 export const codesOfStatus = (status: ReceiptStatus): ReadonlyArray<number> =>
   status === "error" ? [STATUS_CODE.error, ...Object.values(CAUSE_CODE)] : [STATUS_CODE[status]]
 
 export const ORIGIN_CODE: Codes<OpenCall["origin"]> = { proxy: 1, meter: 2 }
 
-/** The origin of a receipt: of a proxied call that the free tier covered. */
+/** In `receipts.origin`: a proxied call that the free tier covered. */
 export const FREE_PROXY_CODE = 3
 
-/** The origin of a receipt, with whether the free tier covered the call, as `receipts.origin` holds both. */
+/** The value of `receipts.origin`: the origin, and whether the free tier covered the call. */
 export const receiptOriginOf = (call: CloseCall): number =>
   isFreeProxiedCall(call) ? FREE_PROXY_CODE : ORIGIN_CODE[call.origin]
 
-/** The word of a receipt's origin. */
+/** The origin in a value of `receipts.origin`. */
 export const originOfCode = (code: number): OpenCall["origin"] =>
   code === FREE_PROXY_CODE ? "proxy" : wordOf(ORIGIN_CODE, code)
 
 export const PERIOD_CODE: Codes<BudgetPeriod> = { day: 1, month: 2, total: 3 }
 
-/** The word of a code that the database holds. */
+/** The word of a code from the database. */
 export const wordOf = <Word extends string>(codes: Codes<Word>, code: number): Word => {
   for (const word in codes) if (codes[word] === code) return word
   throw new Error(`The database holds the code ${code}, which none of ${Object.keys(codes).join(", ")} has`)
 }
 
-/** A receipt's id is the uuid of its transfers in other clothes. */
+/** A receipt's id and the UUID of its transfers are the same value in different formats. */
 export const uuidOfReceipt = transferOfCall
 
 export const receiptOfUuid = callOfTransfer

@@ -1,5 +1,5 @@
 /**
- * Budgets in PostgreSQL. The wallet says whether its consumer has any: a call of a consumer without asks no further.
+ * Budgets in PostgreSQL. The wallet says whether its consumer has any, so that calls without budgets skip the lookup.
  */
 import { PgClient } from "@effect/sql-pg"
 import { DateTime, Effect, Layer } from "effect"
@@ -24,7 +24,7 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
 
-    /** The lock that calls take as well: no call is between reading budgets and reserving against them. */
+    /** Calls take the same lock, so that no call is between reading budgets and reserving against them. */
     const underLock = <A, E>(consumerId: ConsumerId, change: Effect.Effect<A, E>) =>
       Effect.gen(function* () {
         yield* sql`INSERT INTO wallets (consumer_id) VALUES (${consumerId}) ON CONFLICT DO NOTHING`

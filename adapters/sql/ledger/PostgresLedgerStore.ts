@@ -1,6 +1,6 @@
 /**
  * The ledger in PostgreSQL. A posting locks its wallets in the order of their ids and then the balances of its other
- * accounts, as the settlement of calls does; the reference is claimed by the transfers themselves.
+ * accounts, as the settlement of calls does. The rows of the transfers claim the reference.
  */
 import { PgClient } from "@effect/sql-pg"
 import { DateTime, Effect, Layer, Option } from "effect"
@@ -22,7 +22,9 @@ import { auditOf, totalsOf } from "./LedgerAudit.ts"
 import { ACCOUNT_CODE, NO_LOT, TRANSFER_CODE } from "./LedgerCodes.ts"
 import { toTransfer, type TransferRow } from "./TransferRows.ts"
 
-/** Lanes above it belong to settlements. One row per account: who posts locks it, and reads the whole balance after. */
+/**
+ * Higher lanes belong to settlements. One row per account: a posting locks it and reads the whole balance afterwards.
+ */
 const POSTING_LANE = 0
 
 interface BookRow {
@@ -35,12 +37,12 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
 
-    /** As it was last seen committed: it never changes after that, so later postings do not read it again. */
+    /** The book as last read after a commit. It never changes after that, so later postings do not read it again. */
     let known: Book | undefined
 
     const openBook = Effect.fnUntraced(function* (own: Book) {
       if (known !== undefined && isSameBook(known, own)) return
-      // Waits for another node that opens it at the same moment.
+      // Waits for another node that opens the book at the same moment.
       yield* sql`INSERT INTO book (mode, account_id, opened_at) VALUES (${own.mode}, ${own.accountId ?? null}, now())
         ON CONFLICT DO NOTHING`
       yield* sql`UPDATE book SET account_id = ${own.accountId ?? null} WHERE mode = ${own.mode} AND account_id IS NULL`
@@ -67,7 +69,7 @@ export const layer = Layer.effect(
         const available = yield* lockWallets(wallets.map((wallet) => wallet.ownerId))
         const written = yield* insertTransfers(posting)
         if (written === 0) return yield* repetitionOf(posting)
-        // A reference that stands for the first of these legs alone: what was written of the others is taken back.
+        // The reference covers only the first of these legs: the failure rolls back the legs that were written.
         if (written < posting.legs.length) return yield* new DuplicateReference({ reference: posting.reference })
         for (const wallet of wallets) yield* changeWallet(wallet, available.get(wallet.ownerId)!)
         yield* changeBalances(changes.filter((change) => change.account !== "wallet"))
@@ -88,7 +90,7 @@ export const layer = Layer.effect(
       return new Map(rows.map((row) => [row.consumer_id, row.available]))
     })
 
-    /** How many were new: those whose reference is taken already are left out. */
+    /** Returns how many were inserted. Transfers whose reference exists are skipped. */
     const insertTransfers = Effect.fnUntraced(function* ({ legs, ...posting }: Posting) {
       const { int2, int8, text, uuid } = columnsOf(legs)
       const rows = yield* sql`
@@ -138,7 +140,7 @@ export const layer = Layer.effect(
       yield* checkBounded(changes.filter(isBounded))
     })
 
-    /** Postings that take from an account wait for its row above; settlements only add to it, in rows of their own. */
+    /** Postings that debit an account wait for its row above; settlements only add to it, in rows of their own. */
     const checkBounded = Effect.fnUntraced(function* (bounded: ReadonlyArray<AccountChange>) {
       if (bounded.length === 0) return
       const { accounts, days, owners } = keysOf(bounded)

@@ -1,6 +1,6 @@
 /**
- * The log in PostgreSQL: a row a tile, a row for every receipt's place, and the row of the log, whose lock lets one
- * sequencer through at a time.
+ * The log in PostgreSQL: a row per tile, a row for the position of each receipt, and the row of the log, whose lock
+ * admits one sequencer at a time.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Array as Arr, Effect, Layer, Option } from "effect"
@@ -54,8 +54,8 @@ export const layer = Layer.effect(
     )
 
     /**
-     * What waits in the order of its ids, which is nearly that of time. A receipt that has its place keeps it. Written so
-     * that it is looked up row by row, whatever the planner believes of tables that grow by millions.
+     * Waiting receipts in the order of their ids, which is nearly chronological. A receipt that has a position keeps
+     * it. The query is written for row-by-row lookups, whatever the planner estimates for tables that grow by millions.
      */
     const take = Effect.fn("PostgresLogStore.take")(function* (limit: number) {
       const rows = yield* sql<ReceiptRow & { readonly origin: number }>`

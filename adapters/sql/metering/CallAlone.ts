@@ -1,5 +1,5 @@
 /**
- * A call that travels alone as the parameters of `call_open_one` and `call_close_one` (migration 0007), and their answers.
+ * A single call as the parameters of `call_open_one` and `call_close_one` (migrations/ledger), and their results.
  */
 import { PgTypes } from "@effect/sql-pg"
 import { DateTime } from "effect"

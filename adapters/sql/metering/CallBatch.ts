@@ -1,6 +1,6 @@
 /**
- * A batch of calls as `calls_settle_batch` (migration 0018) takes and answers it: closings first, since what they give back
- * may be held by the openings.
+ * A batch of calls as the parameters of `calls_settle_batch` (migrations/ledger/SettleCalls.ts), and its results.
+ * Closings come first: openings may hold what they release.
  */
 import type { CloseCall, Closed, OpenCall, Opened } from "../../../domain/metering/CallStore.ts"
 import { closeColumns, expectedColumns, openColumns, type Wallets } from "./CallColumns.ts"
@@ -31,7 +31,7 @@ export const placeholders = (many: number): string => Array.from({ length: many 
 
 export const SETTLE = `SELECT * FROM calls_settle_batch(${placeholders(PARAMETERS)})`
 
-/** `again`: it may have been done already. */
+/** `again`: an earlier attempt may have succeeded. */
 export const params = ({ closes, opens, wallets }: CallBatch, again: boolean): ReadonlyArray<unknown> => [
   column(wallets.ids, OID.uuid),
   again,
@@ -40,7 +40,9 @@ export const params = ({ closes, opens, wallets }: CallBatch, again: boolean): R
   ...openColumns(wallets, opens)
 ]
 
-/** This key has an answer that is kept. Those of a batch, together, may be more than the connection takes at once. */
+/**
+ * This key has a kept response. The kept responses of a batch together may exceed what the connection takes at once.
+ */
 export interface Kept {
   readonly _tag: "Kept"
 }
@@ -50,7 +52,7 @@ export interface Answers {
   readonly opened: ReadonlyArray<Opened | Kept>
 }
 
-/** In the order of the batch. What is available to a wallet runs from call to call, closings first. */
+/** In the order of the batch. A wallet's available balance changes from call to call, closings first. */
 export const answersOf = (batch: CallBatch, values: ReadonlyArray<unknown>): Answers => {
   const row = rowOf(values)
   const available = [...row.available]
@@ -74,9 +76,9 @@ export const answersOf = (batch: CallBatch, values: ReadonlyArray<unknown>): Ans
   return { closed, opened }
 }
 
-/** The single row that the function answers; what no call of the batch needs is null. */
+/** The single row that the function returns. Columns that no call of the batch needs are null. */
 interface BatchRow {
-  /** To each wallet, before the batch. */
+  /** The available balance of each wallet before the batch. */
   readonly available: ReadonlyArray<bigint>
   readonly closedCodes: ReadonlyArray<number> | null
   readonly closedHeld: ReadonlyArray<bigint | null> | null

@@ -1,5 +1,5 @@
 /**
- * The columns of a batch of calls, in the order in which `calls_settle_batch` (migration 0018) takes them.
+ * The columns of a batch of calls, in the parameter order of `calls_settle_batch` (migrations/ledger/SettleCalls.ts).
  */
 import { DateTime } from "effect"
 import type { CloseCall, OpenCall } from "../../../domain/metering/CallStore.ts"
@@ -8,7 +8,7 @@ import { count, hexOrNull } from "./CallRows.ts"
 import { column, OID } from "../shared/Columns.ts"
 import { ORIGIN_CODE, receiptOriginOf, statusCodeOf, uuidOfReceipt } from "../ledger/LedgerCodes.ts"
 
-/** Sorted, as the function wants them; an item names its wallet by its place, counted from 1. */
+/** Sorted, as the function requires. An item refers to its wallet by position, starting at 1. */
 export interface Wallets {
   readonly ids: ReadonlyArray<string>
   readonly placeOf: ReadonlyMap<string, number>
@@ -37,7 +37,7 @@ const CLOSES: Columns<CloseCall> = [
   [OID.bool, ({ receipt, usesFreeCall }) => usesFreeCall ?? receipt.status === "success"]
 ]
 
-/** Of calls that came with a key. */
+/** Responses to keep, of calls with an idempotency key. */
 const ANSWERS: Columns<CloseCall> = [
   [OID.int2, ({ answer }) => answer?.status ?? null],
   [OID.text, ({ answer }) => (answer === undefined ? null : JSON.stringify(answer.headers))],
@@ -61,7 +61,7 @@ const KEYS: Columns<OpenCall> = [
   [OID.bytea, ({ idempotency }) => hexOrNull(idempotency?.requestHash)]
 ]
 
-/** Null where no call of the batch needs them: the function skips what is null. */
+/** Null where no call of the batch needs the columns: the function skips null. */
 const written = <Call>(columns: Columns<Call>, calls: ReadonlyArray<Call>, needed = calls.length > 0) =>
   columns.map(([elementOid, value]) => column(needed ? calls.map(value) : null, elementOid))
 
@@ -71,7 +71,7 @@ const places = (wallets: Wallets, calls: ReadonlyArray<{ readonly consumerId: st
     OID.int4
   )
 
-/** What comes to each wallet if all goes as expected, and what was held for each closing then. */
+/** The expected changes of each wallet, and the hold of each closing that they assume. */
 export const expectedColumns = (
   { ids, placeOf }: Wallets,
   closes: ReadonlyArray<CloseCall>,
@@ -113,7 +113,7 @@ export const openColumns = (wallets: Wallets, calls: ReadonlyArray<OpenCall>): R
   ...tierColumns(wallets, calls)
 ]
 
-/** The calendar month, UTC, by its first day. */
+/** The first day of the calendar month, UTC. */
 export const monthOf = (instant: DateTime.Utc): string => `${format(instant).slice(0, 7)}-01`
 
 interface Tier {
@@ -127,7 +127,7 @@ const NO_TIERS = [OID.int4, OID.int4, OID.int4, OID.int4, OID.uuid, OID.date].ma
   column(null, elementOid)
 )
 
-/** Calls of one consumer, tool and month share a free tier, and are counted within it. */
+/** Calls of the same consumer, tool and month share a free tier and are ranked within it. */
 const tierColumns = (wallets: Wallets, calls: ReadonlyArray<OpenCall>): ReadonlyArray<unknown> => {
   if (calls.every((call) => call.freeTierCalls === 0)) return NO_TIERS
   const tiers = new Map<string, Tier>()

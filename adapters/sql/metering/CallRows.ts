@@ -1,4 +1,4 @@
-/** What the functions of migrations 0002 and 0007 take and answer for one call, on its own or in a batch. */
+/** Parameters and results of one call in the functions of migrations/ledger, alone or in a batch. */
 import { resetsAt } from "../../../domain/ledger/BudgetPeriod.ts"
 import type { OpenCall, Opened } from "../../../domain/metering/CallStore.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
@@ -42,14 +42,14 @@ export const openedAs = (call: OpenCall, row: OpenRow): Opened => {
         _tag: "Opened",
         held: Microcents.make(row.amount),
         free: row.code === 1,
-        // In a batch with calls that have a tier, those without one are answered a 0.
+        // In a batch with calls that have a free tier, the function returns 0 for calls without one.
         freeCallsLeft: call.freeTierCalls === 0 ? undefined : (row.freeLeft ?? undefined),
         availableMicrocents: row.available
       }
   }
 }
 
-/** What a provider reports is counted up to what an int4 holds. */
+/** Counts that a provider reports are capped at the maximum of int4. */
 export const count = (n: number): number => (n > 0 ? Math.min(Math.trunc(n), INT4_MAX) : 0)
 
 export const hexOrNull = (hex: string | undefined): Uint8Array | null =>

@@ -1,10 +1,11 @@
 /**
- * Natural batching: what arrives while a batch is on its way travels in the next one, in one durable statement. There
- * is no timer: an idle lane sends at once what this turn of the event loop brought.
+ * Natural batching: items that arrive while a batch runs form the next batch, which is one durable statement. There is
+ * no timer: an idle lane immediately sends the items of the current turn of the event loop.
  *
- * A batch whose outcome is unknown, because the connection broke, is sent again and told so: `run` must then find out
- * for each item whether it was done. A batch that the database refuses is halved until the item at fault stands alone:
- * only its caller sees the failure. Who waits for a lock is asked for instead: each half would wait as long again.
+ * If the connection breaks, the outcome of a batch is unknown. The batch is sent again with `again`, and `run` must
+ * find out for each item whether it was done. A batch that the database rejects is halved until the failing item is
+ * alone, so that only its caller sees the failure. After a lock timeout, `lockedOut` finds the items that wait for a
+ * lock: with halving, each half would wait as long again.
  */
 import { Cause, Effect, Exit, Schedule, type Scope } from "effect"
 import type { SqlError } from "effect/sql"
@@ -12,20 +13,20 @@ import { Overloaded } from "../../../domain/shared/Overloaded.ts"
 
 export interface GroupCommitOptions<Item, Answer> {
   readonly name: string
-  /** Items in one batch. */
+  /** The maximum number of items in one batch. */
   readonly batchMax: number
-  /** Sum of `weightOf` in one batch; an item above it travels alone. */
+  /** The maximum total of `weightOf` in one batch; a heavier item is sent alone. */
   readonly batchWeightMax: number
   readonly weightOf: (item: Item) => number
-  /** Items waiting. Above it the lane refuses, so that a slow database cannot fill the memory. */
+  /** The maximum number of waiting items. The lane rejects more, so that a slow database cannot fill the memory. */
   readonly queueMax: number
-  /** Those that have to wait for somebody else's lock, where one was waited for in vain. */
+  /** After a lock timeout: the items that wait for a lock of another transaction. */
   readonly lockedOut?: (items: ReadonlyArray<Item>) => Effect.Effect<ReadonlySet<Item>, SqlError.SqlError>
-  /** One answer per item, in the order of the items. `again`: an earlier attempt at some of them may have succeeded. */
+  /** One result per item, in the same order. `again`: an earlier attempt may have succeeded for some items. */
   readonly run: (items: ReadonlyArray<Item>, again: boolean) => Effect.Effect<ReadonlyArray<Answer>, SqlError.SqlError>
 }
 
-/** After a broken connection or a deadlock: 6 more attempts within about 3 s, fewer where each of them takes long. */
+/** After a broken connection or a deadlock: 6 more attempts within about 3 s, fewer if each of them takes long. */
 const retrySchedule = Schedule.exponential("50 millis").pipe(
   Schedule.jittered,
   Schedule.upTo({ times: 6, duration: "5 seconds" })
@@ -37,7 +38,7 @@ interface Waiting<Item, Answer> {
   gone: boolean
 }
 
-/** Who is interrupted while waiting is not sent; who is interrupted later may have been done all the same. */
+/** An item interrupted while it waits is not sent. An item interrupted later may still have been done. */
 export const make = Effect.fnUntraced(function* <Item, Answer>(
   options: GroupCommitOptions<Item, Answer>
 ): Effect.fn.Return<(item: Item) => Effect.Effect<Answer>, never, Scope.Scope> {
@@ -59,7 +60,7 @@ export const make = Effect.fnUntraced(function* <Item, Answer>(
       })
     })
 
-  /** Whatever this turn of the event loop still brings joins the batch. */
+  /** Every item of this turn of the event loop joins the batch. */
   const arrival = Effect.callback<void>((resume) => {
     wake = () => {
       wake = undefined
@@ -144,13 +145,13 @@ export const make = Effect.fnUntraced(function* <Item, Answer>(
   return submit
 })
 
-/** Another attempt may fare better. Not after a time-out: an item that waits for a lock is better halved out of the way. */
+/** Another attempt may succeed. Not after a timeout: halving separates an item that waits for a lock from the rest. */
 const isPassing = (error: SqlError.SqlError): boolean =>
   error.isRetryable && error.reason._tag !== "LockTimeoutError" && error.reason._tag !== "StatementTimeoutError"
 
 const isLockTimeout = (cause: Cause.Cause<SqlError.SqlError>): boolean =>
   cause.reasons.some((reason) => reason._tag === "Fail" && reason.error.reason._tag === "LockTimeoutError")
 
-/** Halving teaches nothing while the database is away. */
+/** While the database is unavailable, halving finds no failing item. */
 const isOutage = (cause: Cause.Cause<SqlError.SqlError>): boolean =>
   cause.reasons.some((reason) => reason._tag === "Fail" && isPassing(reason.error))

@@ -1,5 +1,5 @@
 /**
- * Grants in PostgreSQL. The consumer's row is locked first, so that caps and counts hold at any concurrency.
+ * Grants in PostgreSQL. The consumer's row is locked first, so that caps and counts hold under concurrency.
  */
 import { Array as Arr, type DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,5 +1,6 @@
 /**
- * Whom a provider's keys bill, in PostgreSQL. One statement each: the row's lock decides between reports at once.
+ * Which consumer each key of a provider bills, in PostgreSQL. One statement each: the row lock orders concurrent
+ * reports.
  */
 import type { DateTime } from "effect"
 import { Effect, Layer } from "effect"

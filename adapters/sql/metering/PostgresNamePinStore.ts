@@ -32,7 +32,7 @@ export const layer = Layer.effect(
         Effect.orDie
       ),
 
-      // The update changes nothing: it is there so that the row of whoever came first is answered.
+      // The update changes nothing: it makes the statement return the existing row.
       pin: Effect.fn("PostgresNamePinStore.pin")(
         ({ consumerId, toolId, toolName }: NamePin, at: DateTime.Utc) => sql<{ readonly tool_id: string }>`
           INSERT INTO tool_name_pins AS p (consumer_id, tool_name, tool_id, pinned_at)

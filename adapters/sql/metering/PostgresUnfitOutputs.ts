@@ -1,5 +1,5 @@
 /**
- * Paid calls whose output did not fit, in PostgreSQL.
+ * Paid calls whose output does not match the tool's output schema, in PostgreSQL.
  */
 import { type DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,5 +1,5 @@
 /**
- * Usage in PostgreSQL: sums from `usage_hourly`, single calls from the receipts.
+ * Usage in PostgreSQL: totals from `usage_hourly`, single calls from the receipts.
  */
 import { DateTime, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
@@ -64,7 +64,7 @@ export const layer = Layer.effect(
       coalesce(sum(h.request_bytes), 0)::int8 AS request_bytes, coalesce(sum(h.response_bytes), 0)::int8 AS response_bytes,
       coalesce(sum(h.tokens_input), 0)::int8 AS tokens_input, coalesce(sum(h.tokens_output), 0)::int8 AS tokens_output`)
 
-    /** Midnights, and not dates written out, are what tens of thousands of hours are grouped by: two thirds of the time. */
+    /** Groups by midnight instead of by formatted date: two thirds of the time for tens of thousands of hours. */
     const byToolAndDay = Effect.fn("PostgresUsageStore.byToolAndDay")(function* (
       owner: ReceiptOwner,
       since: DateTime.Utc
@@ -109,7 +109,7 @@ export const layer = Layer.effect(
       }
     }, Effect.orDie)
 
-    /** From the rollups where they know the answer, so that a long list costs no walk over all of it. */
+    /** From the rollups where they have the total, so that a long list is not read to its end. */
     const matching = Effect.fnUntraced(function* (filter: UsageFilter, summed: MatchingRow, asked: Statement.Fragment) {
       if (filter.status === undefined) return Number(summed.matching_calls)
       if (filter.status === "success") return Number(summed.matching_successes)
@@ -118,7 +118,7 @@ export const layer = Layer.effect(
       return Number(row!.total)
     })
 
-    /** A day's row is the one of its first hour. Two nodes that come at once take each hour once: it is gone for the other. */
+    /** A day's row is the row of its first hour. If two nodes roll up at once, each hour is moved only once. */
     const rollUp = Effect.fn("PostgresUsageStore.rollUp")(function* (beforeDay: DateTime.Utc, limit: number) {
       const [row] = yield* sql<{ readonly hours: bigint }>`
         WITH hours AS (

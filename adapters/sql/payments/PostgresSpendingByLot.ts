@@ -1,5 +1,5 @@
 /**
- * What a consumer's calls brought to which lot, in PostgreSQL.
+ * Spending of a consumer's calls per lot, in PostgreSQL.
  */
 import { PgClient } from "@effect/sql-pg"
 import { type DateTime, Effect, Layer } from "effect"

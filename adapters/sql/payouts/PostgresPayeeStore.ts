@@ -10,7 +10,7 @@ import { toDate, toInstant } from "../shared/Instants.ts"
 
 interface PayeeRow {
   readonly provider_id: string
-  /** JSON text, written and read by this store alone. */
+  /** JSON text that only this store writes and reads. */
   readonly standing: string | null
   readonly automatic: boolean
   readonly reserve_lifted: boolean

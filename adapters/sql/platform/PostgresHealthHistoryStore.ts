@@ -1,6 +1,6 @@
 /**
- * The record of health checks in PostgreSQL. Rows are added to in the order of their keys, so that nodes that come at the
- * same moment wait for each other instead of each holding what the other wants.
+ * The history of health checks in PostgreSQL. Rows are updated in key order, so that nodes that write at the same
+ * moment cannot deadlock.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"

@@ -1,5 +1,5 @@
 /**
- * How much of everything there is in PostgreSQL. Calls are counted from the hourly rollups, never one by one.
+ * Counts over the whole platform, in PostgreSQL. Calls are counted from the hourly rollups, never one by one.
  */
 import { type DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"

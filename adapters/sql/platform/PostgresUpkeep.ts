@@ -1,5 +1,5 @@
 /**
- * The schema and the connections of PostgreSQL. Which migrations there are is told by whoever composes the service.
+ * The schema and the connections of PostgreSQL. The composition of the service supplies the migrations.
  */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -9,7 +9,7 @@ import { BACKLOG_COUNTED_MAX, StoreWatch } from "../../../domain/platform/StoreW
 
 export interface Migrations<E> {
   readonly latestVersion: number
-  /** Applies what is pending, says what that was, and waits for others who do the same. */
+  /** Applies pending migrations and returns them; waits for other nodes that do the same. */
   readonly run: Effect.Effect<ReadonlyArray<readonly [id: number, name: string]>, E, SqlClient.SqlClient>
 }
 

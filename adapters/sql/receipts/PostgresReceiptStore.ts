@@ -1,5 +1,5 @@
 /**
- * Receipts in PostgreSQL, given back byte for byte as they were signed: times have milliseconds, signatures 32 bytes.
+ * Receipts in PostgreSQL, returned byte for byte as signed: times have milliseconds, signatures 32 bytes.
  */
 import { Array as Arr, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"

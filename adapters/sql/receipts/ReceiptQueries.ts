@@ -1,6 +1,6 @@
 /**
- * Conditions over receipts that several stores ask with. Receipt ids are UUIDs of version 7, so their order is the
- * order of time, and a period is a range of ids: one index serves owner, order and period.
+ * Conditions over receipts that several stores share. Receipt ids are UUIDs of version 7, so their order is
+ * chronological and a period is a range of ids: one index serves owner, order and period.
  */
 import { DateTime } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
@@ -20,7 +20,7 @@ export const STATUS_OF_CODE: Readonly<Record<number, ReceiptStatus>> = {
   6: "error"
 }
 
-/** An id may be older than its call's time: by the skew that a reported time is allowed, and a moment. */
+/** An id may be older than its call's time: by the clock skew allowed for a reported time, plus a margin. */
 const ID_SLACK_MS = 6 * 60_000
 
 export const belongsTo = (sql: SqlClient.SqlClient, owner: ReceiptOwner, table: "r" | "h"): Statement.Fragment =>
@@ -35,17 +35,17 @@ export const calledSince = (sql: SqlClient.SqlClient, since: DateTime.Utc): Stat
 export const hasStatus = (sql: SqlClient.SqlClient, status: ReceiptStatus): Statement.Fragment =>
   sql.in("r.status", codesOfStatus(status))
 
-/** By the time alone: a metered call may be reported later than it was made. */
+/** By time only: a metered call may be reported later than it was made. */
 export const calledBefore = (sql: SqlClient.SqlClient, until: DateTime.Utc): Statement.Fragment =>
   sql`r.called_at < ${DateTime.toDate(until)}`
 
-/** Newest first: what comes after a position has smaller ids. Anything that is no receipt's id ends the list. */
+/** Newest first: rows after a position have smaller ids. A position that is not a receipt id ends the list. */
 export const beyond = (sql: SqlClient.SqlClient, after: Position | undefined): ReadonlyArray<Statement.Fragment> => {
   if (after === undefined) return []
   return isIssuedReceiptId(after.id) ? [sql`r.receipt_id < ${uuidOfReceipt(after.id)}::uuid`] : [sql`false`]
 }
 
-/** Nothing is stored under an id that was not issued here, so nothing is found. */
+/** An id that was not issued here matches no row. */
 export const hasReceiptId = (sql: SqlClient.SqlClient, column: string, id: ReceiptId): Statement.Fragment =>
   isIssuedReceiptId(id) ? sql`${sql.literal(column)} = ${uuidOfReceipt(id)}` : sql`false`
 

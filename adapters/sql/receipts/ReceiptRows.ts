@@ -1,6 +1,6 @@
 /**
- * Receipts as PostgreSQL keeps them: times with milliseconds, signatures as 32 bytes, so that each is given back byte for
- * byte as it was signed.
+ * Receipts as stored in PostgreSQL: times with milliseconds, signatures as 32 bytes, so that each is returned byte for
+ * byte as signed.
  */
 import type { Receipt } from "../../../domain/receipts/Receipt.ts"
 import type { ConsumerId, ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
@@ -22,12 +22,12 @@ export interface ReceiptRow {
   readonly signature: Uint8Array
 }
 
-/** Of `receipts r`. */
+/** For `receipts r`. */
 export const RECEIPT_COLUMNS =
   "r.receipt_id, r.tool_id, r.tool_name, r.consumer_id, r.provider_id, r.called_at, r.created_at, r.duration_ms, " +
   "r.cost, r.status, r.signature"
 
-/** The columns' types are as strict as the brands: nothing is checked again, for there are many. */
+/** The column types are as strict as the brands. The rows are not validated again, because there are many. */
 export const toReceipt = (row: ReceiptRow): Receipt => ({
   receipt_id: receiptOfUuid(row.receipt_id),
   tool_id: row.tool_id as ToolId,

@@ -1,16 +1,16 @@
 /**
- * Batches as parameters: one array for each column.
+ * Batches as parameters: one array per column.
  */
 import { PgTypes } from "@effect/sql-pg"
 import { Result } from "effect"
 
 export const { OID } = PgTypes
 
-/** `elementOid` is the type of the elements; null is a column that no row of the batch needs. */
+/** `elementOid` is the type of the elements. Null is a column that no row of the batch needs. */
 export const column = (values: ReadonlyArray<unknown> | null, elementOid: number): PgTypes.Parameter =>
   Result.getOrThrow(PgTypes.array(values, elementOid))
 
-/** The columns of a batch, each made from its rows. */
+/** Builds the columns of a batch from its rows. */
 export const columnsOf = <A>(rows: ReadonlyArray<A>) => {
   const typed =
     <V>(oid: number) =>

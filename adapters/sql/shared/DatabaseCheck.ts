@@ -1,6 +1,6 @@
 /**
- * Whether a database can hold the service's data: its encoding, that it is no standby, and what its role may do. Asked before
- * the schema is touched, so that the reason is named and not the first statement that fails.
+ * Whether a database can hold the service's data: its encoding, that it is no standby, and the privileges of its role.
+ * Runs before the schema is touched, so that the error names the reason and not the first statement that fails.
  */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"

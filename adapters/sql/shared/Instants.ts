@@ -1,5 +1,5 @@
 /**
- * How instants travel between rows and the domain: PostgreSQL keeps milliseconds, so a round trip is exact.
+ * Converts instants between rows and the domain. PostgreSQL keeps milliseconds, so a round trip is exact.
  */
 import { DateTime } from "effect"
 

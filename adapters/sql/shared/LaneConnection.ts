@@ -1,10 +1,10 @@
 /**
- * A connection of a lane's own: settings that suit one prepared statement sent over and over, opened when it is first
- * needed and again after it broke. Connections to PostgreSQL that end mid-statement all fail as retryable here; so does one
- * that is silent for longer than any statement may take: its peer is gone, or might as well be.
+ * The dedicated connection of a lane. Its settings suit one prepared statement that is sent repeatedly. It is opened at
+ * first use and again after it breaks. All connections that end during a statement fail as retryable here. So does a
+ * connection that is silent for longer than any statement may take, because its peer may be gone.
  *
- * Before a statement is tried again the server ends the session of the connection that broke: what was sent over it is
- * done by then or never will be, however late it comes out of the network.
+ * Before a statement is retried, the server ends the session of the broken connection. By then, what was sent over it
+ * is done or will never be done, however late the network delivers it.
  */
 import { PgConnection, PgTypes, type PgClient } from "@effect/sql-pg"
 import { Context, Duration, Effect, Exit, Scope } from "effect"
@@ -18,7 +18,7 @@ export interface LaneConnection {
   query(sql: string, params: ReadonlyArray<unknown>): Effect.Effect<Rows, SqlError.SqlError>
 }
 
-/** As the server knows it; process ids are given out again, so the start belongs to it. */
+/** As the server identifies it. Process ids are reused, so the start time is part of it. */
 interface Session {
   readonly pid: number
   readonly startedAt: string
@@ -33,19 +33,19 @@ const SESSION = `SELECT pid, backend_start::text FROM pg_stat_activity WHERE pid
 const END_SESSION = `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
   WHERE pid = $1 AND backend_start = $2::timestamptz`
 
-/** The plan of an `unnest` statement is the same whatever the arrays hold, and never worth compiling. */
+/** The plan of an `unnest` statement does not depend on the content of the arrays, and is never worth compiling. */
 const startupParameters = {
   plan_cache_mode: "force_generic_plan",
   jit: "off",
-  // Every table is reached by its key. A plan made while a table was empty must not scan it when it is full.
+  // Every table is accessed by its key. A plan made while a table was empty must not scan it when it is full.
   enable_seqscan: "off",
   enable_bitmapscan: "off",
-  // A wallet that somebody else keeps locked must not hold up the calls of everybody.
+  // A wallet that another transaction keeps locked must not delay the calls of all consumers.
   lock_timeout: "2s",
   statement_timeout: "10s"
 }
 
-/** Longer than `statement_timeout`, by what the answer may need on its way. */
+/** Longer than `statement_timeout`, by the time that a response may take on the network. */
 export const LaneSilenceMs = Context.Reference<number>("agent-tool-billing/adapters/sql/LaneSilenceMs", {
   defaultValue: () => 12_000
 })
@@ -95,7 +95,7 @@ export const make = Effect.fnUntraced(function* (
     return broken === undefined ? Effect.void : Scope.close(broken.scope, Exit.void)
   })
 
-  /** Closing fails the statement that waits on it, as a connection that broke would. */
+  /** Closing the connection fails the statement that waits on it, as a broken connection would. */
   const ask = (sql: string, params: ReadonlyArray<unknown>) => (on: Open) =>
     Effect.suspend(() => {
       const deadline = deadlines.start(silenceMs, () => run(Scope.close(on.scope, Exit.void)))
@@ -116,7 +116,7 @@ export const make = Effect.fnUntraced(function* (
   }
 })
 
-/** SQLSTATE 57P..: the server ends this session or is starting; 53…: it is out of connections, memory or disk. */
+/** SQLSTATE 57P..: the server ends this session or is starting. 53…: it is out of connections, memory or disk. */
 const isBroken = (error: SqlError.SqlError): boolean => {
   if (error.reason._tag === "ConnectionError") return true
   const cause = error.reason.cause

@@ -1,7 +1,7 @@
 /**
- * The change feed over LISTEN and NOTIFY. One connection per process listens; what it hears, and what this process has
- * published and committed itself, goes to every reader. While that connection is lost nobody can know what has changed,
- * so readers are told again and again to forget everything.
+ * The change feed over LISTEN and NOTIFY. One connection per process listens. Its notifications, and the changes that
+ * this process has published and committed, go to every reader. While that connection is lost, changes may go
+ * unnoticed, so readers are told repeatedly to forget everything.
  */
 import { PgClient, PgConnection } from "@effect/sql-pg"
 import { Cause, Deferred, Duration, Effect, Layer, Option, PubSub, Queue, Random, Schema, Stream } from "effect"
@@ -11,12 +11,12 @@ import { Change, ChangeFeed } from "../../../domain/shared/ChangeFeed.ts"
 
 const CHANNEL = "agent_tool_billing_changes"
 const APPLICATION_NAME = "agent-tool-billing change feed"
-/** A reader that falls behind by more loses the oldest: caches have their time to live behind the feed. */
+/** A reader that is further behind loses the oldest changes. Caches also have a time to live. */
 const CHANGES_WAITING_MAX = 16_384
 const FORGET_EVERY = Duration.millis(400)
 const RECONNECT_AFTER_MS_MIN = 50
 const RECONNECT_AFTER_MS_MAX = 5_000
-/** A connection that died without a word is noticed by the question that it leaves unanswered. */
+/** A query that gets no response reveals a connection that died silently. */
 const HEARTBEAT_EVERY = Duration.seconds(2)
 const HEARTBEAT_WAIT_MAX = Duration.seconds(2)
 
@@ -39,8 +39,9 @@ export const layer: Layer.Layer<ChangeFeed, SqlError.SqlError, PgClient.PgClient
     const changes = yield* Effect.acquireRelease(PubSub.sliding<Change>(CHANGES_WAITING_MAX), PubSub.shutdown)
     const tell = (change: Change) => Effect.asVoid(PubSub.publish(changes, change))
 
-    // An own change is told as soon as it is committed. It also comes back as a notification, before or after that, and
-    // it alone comes when the answer to COMMIT is lost: whichever is first tells it, the other one finds it here.
+    // A change of this node is published as soon as it is committed. It also arrives as a notification, before or after
+    // that, and only as a notification if the response to COMMIT is lost. The first of the two publishes it; the second
+    // finds it here.
     const node = randomBytes(8).toString("hex")
     const toldOnce = new Set<number>()
     let lastSequence = 0
@@ -85,7 +86,7 @@ export const layer: Layer.Layer<ChangeFeed, SqlError.SqlError, PgClient.PgClient
       const notifications = yield* session.listen(CHANNEL)
       yield* found
       const hearAll = Effect.forever(Effect.flatMap(Queue.take(notifications), ({ payload }) => hear(payload)))
-      // Said before the question is given up, which on a dead connection takes seconds more.
+      // Published before the query is abandoned, which takes seconds more on a dead connection.
       const noAnswer = Effect.sleep(HEARTBEAT_WAIT_MAX).pipe(Effect.andThen(deaf), Effect.andThen(Effect.fail(silence)))
       const stayAlive = Effect.sleep(HEARTBEAT_EVERY).pipe(
         Effect.andThen(Effect.raceFirst(session.query("SELECT 1"), noAnswer)),

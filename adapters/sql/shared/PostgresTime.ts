@@ -1,6 +1,6 @@
 /**
- * Reads PostgreSQL's clock, at the start and then every few seconds, and corrects the node's clock by it. A node that has no
- * clock to correct, as in a test, goes by its own.
+ * Reads PostgreSQL's clock at the start and then every few seconds, and corrects the node's clock by it. A node without
+ * a clock to correct, as in a test, uses its own.
  */
 import { DateTime, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -9,7 +9,7 @@ import { monotonicNowMs } from "../../../domain/shared/Monotonic.ts"
 
 const READ_EVERY = Duration.seconds(5)
 const READ_WITHIN = Duration.seconds(10)
-/** The first answer of a fresh connection is slow; of several the later ones are the better ones. */
+/** The first response on a new connection is slow; later readings are more precise. */
 const READINGS_AT_START = 3
 
 export const layer = Layer.effect(
@@ -43,7 +43,7 @@ export const layer = Layer.effect(
     let told = yield* tell(undefined)
     yield* read.pipe(
       Effect.timeout(READ_WITHIN),
-      // The database check says that it does not answer, and the monotonic clock counts on meanwhile.
+      // The database check reports that it does not respond. The monotonic clock continues meanwhile.
       Effect.ignoreCause,
       Effect.andThen(Effect.suspend(() => tell(told))),
       Effect.tap((now) => Effect.sync(() => (told = now))),

@@ -1,7 +1,7 @@
 /**
- * PostgreSQL transactions: the connection travels with the fiber, so every store called inside joins; nested units are
- * savepoints. A deadlock or a serialization failure is tried again from the outermost unit; any other database failure
- * is a defect. A lost connection is never tried again: whether its COMMIT was carried out is not known.
+ * PostgreSQL transactions. The connection is part of the fiber's context, so every store called inside joins; nested
+ * units are savepoints. A deadlock or a serialization failure is retried from the outermost unit; any other database
+ * failure is a defect. A lost connection is never retried: the outcome of its COMMIT is unknown.
  */
 import { type Cause, Clock, Effect, Layer, Option, Random } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
@@ -33,13 +33,13 @@ export const layer = Layer.effect(
   })
 )
 
-/** So that the other one, which was let through, is not met again. In the machine's time, which the database lives in. */
+/** Avoids another conflict with the transaction that won. Uses the machine's time, as the database does. */
 const pause = Random.nextBetween(RETRY_AFTER_MS_MIN, RETRY_AFTER_MS_MAX).pipe(
   Effect.flatMap(Effect.sleep),
   Effect.provideService(Clock.Clock, Clock.Clock.defaultValue())
 )
 
-/** Stores turn database failures into defects, so both places are looked at. */
+/** Stores turn database failures into defects, so both are checked. */
 const isTransient = (cause: Cause.Cause<unknown>): boolean =>
   cause.reasons.some((reason) => {
     const failure = reason._tag === "Fail" ? reason.error : reason._tag === "Die" ? reason.defect : undefined

@@ -4,7 +4,7 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 
-/** At most `limit` of the rows for which `isOld` holds; the number of rows deleted. */
+/** Deletes at most `limit` of the rows for which `isOld` holds, and returns their number. */
 export const prune = (
   sql: SqlClient.SqlClient,
   table: string,

@@ -1,6 +1,6 @@
 /**
- * What the service's role may do. Append-only tables are guarded by privileges: the role that owns the tables migrates, and
- * the service connects as a second role that may read and add their rows, but not change or delete them.
+ * The privileges of the service's role, which protect append-only tables. The role that owns the tables runs the
+ * migrations. The service connects as a second role that may read and add their rows, but not change or delete them.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -41,7 +41,7 @@ export const changeableTables = Effect.gen(function* () {
   return rows.map(({ name }) => name)
 })
 
-/** One line at every start where append-only is not enforced. */
+/** Logs one line at every start where append-only is not enforced. */
 export const warnIfChangeable = Effect.gen(function* () {
   const tables = yield* changeableTables
   if (tables.length > 0) {

@@ -1,5 +1,5 @@
 /**
- * Rows of disputes, and the small integers in them.
+ * Rows of disputes, and their integer codes.
  */
 import { type DateTime, Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
@@ -56,7 +56,7 @@ export interface TallyRow {
   readonly credited: bigint
 }
 
-/** Of disputes together. */
+/** Totals over disputes. */
 export const TALLY_COLUMNS =
   "count(*) AS total, count(*) FILTER (WHERE status <= 2) AS open, count(*) FILTER (WHERE status = 3) AS upheld, " +
   "count(*) FILTER (WHERE status = 4) AS denied, count(*) FILTER (WHERE status = 5) AS credited"
@@ -126,7 +126,7 @@ interface RulingsRow {
   readonly refunded: bigint
 }
 
-/** What was decided since then about paid calls of a provider, by consumer. */
+/** Decisions since then about paid calls of a provider, by consumer. */
 export const readRulings = (
   sql: SqlClient.SqlClient,
   providerId: ProviderId,

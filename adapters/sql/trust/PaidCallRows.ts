@@ -22,7 +22,7 @@ interface PaidCallsRow {
   readonly longest_ms: number
 }
 
-/** A day's row is read, added to and written back by one statement: only one sequencer runs at a time. */
+/** One statement reads a day's row, adds to it and writes it back: only one sequencer runs at a time. */
 export const addPaidDays = (sql: SqlClient.SqlClient, days: ReadonlyArray<PaidDay>): Statement.Statement<unknown> => {
   const { int8, text, uuid } = columnsOf(days)
   return sql`

@@ -1,5 +1,5 @@
 /**
- * Disputes in PostgreSQL. A partial unique index lets one dispute of a receipt through at a time.
+ * Disputes in PostgreSQL. A partial unique index allows one dispute of a receipt at a time.
  */
 import { Array as Arr, type DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,5 +1,5 @@
 /**
- * What is known of a provider besides its calls, in few statements: a round trip costs more than any of their parts.
+ * What is known about a provider besides its calls, in few statements: a round trip costs more than any of their parts.
  */
 import { Array as Arr, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
@@ -32,7 +32,7 @@ export const layer = Layer.effect(
     const counts = sql.literal(TALLY_COLUMNS)
     const highestFirst = sql.literal(HIGHEST_LEVEL_FIRST)
 
-    /** Nothing is joined but single rows: there is nothing for the planner to be wrong about. */
+    /** Joins only single rows, so that the planner cannot choose a bad plan. */
     const read = <R extends EvidenceRow>(
       providerId: ProviderId,
       since: DateTime.Utc,

@@ -1,5 +1,5 @@
 /**
- * SLA figures, trust scores and what they are computed from, in PostgreSQL.
+ * SLA figures, trust scores and their inputs, in PostgreSQL.
  */
 import { PgClient } from "@effect/sql-pg"
 import { DateTime, Effect, Layer, Option } from "effect"

@@ -1,5 +1,5 @@
 /**
- * Proofs of who a provider is, in PostgreSQL.
+ * Verifications of providers, in PostgreSQL.
  */
 import { Array as Arr, type DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
@@ -88,7 +88,7 @@ export const layer = Layer.effect(
       return row!.attempts
     }, Effect.orDie)
 
-    /** One statement decides: the row's lock orders those who mail at once. */
+    /** One statement decides: the row lock orders concurrent requests. */
     const mailed = Effect.fn("PostgresVerificationStore.mailed")(function* (
       addressHash: string,
       now: DateTime.Utc,

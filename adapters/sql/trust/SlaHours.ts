@@ -1,6 +1,6 @@
 /**
- * Calls per hour in PostgreSQL, for each provider and each of its tools: `tool_id` is the provider's own id for the provider
- * as a whole. One sequencer at a time adds to them, so rows are read, added to and written back.
+ * Calls per hour in PostgreSQL, for each provider and each of its tools. For the provider as a whole, `tool_id` is the
+ * provider's own id. One sequencer at a time adds to them, so rows are read, added to and written back.
  */
 import { type DateTime, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -25,7 +25,7 @@ interface HourRow extends CountsRow {
   readonly tool_id: string
 }
 
-/** Each hour of a tool is named at most once. */
+/** `hours` contains each hour of a tool at most once. */
 export const addHours = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, hours: ReadonlyArray<SlaHour>) {
   const known = yield* sql<HourRow>`
     SELECT h.* FROM sla_hourly h JOIN unnest(${keysOf(sql, hours)}) AS k (provider_id, hour, tool_id)
@@ -43,7 +43,7 @@ export const addHours = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, h
       latencies = excluded.latencies`
 })
 
-/** The totals of whole days. A day that has had more calls since is not replaced by fewer. */
+/** Stores totals of whole days. A day with more calls is not replaced by one with fewer. */
 export const keepDays = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, days: ReadonlyArray<SlaHour>) {
   if (days.length === 0) return
   const { timestamptz, uuid } = columnsOf(days)
@@ -58,8 +58,8 @@ export const keepDays = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, d
 })
 
 /**
- * Of the provider as a whole: kept days where they are complete, hours elsewhere. One statement, because round trips would
- * cost more than its work; `MATERIALIZED` and `OFFSET 0` keep the planner from joining its parts, for which it chooses a
+ * Of the provider as a whole: stored days where they are complete, hours elsewhere. One statement, because round trips
+ * would cost more than its work. `MATERIALIZED` and `OFFSET 0` prevent the planner from joining its parts: it chooses a
  * bad plan on tables that have just grown.
  */
 export const readHours = Effect.fnUntraced(function* (
@@ -112,7 +112,7 @@ const countsOf = (sql: SqlClient.SqlClient, hours: ReadonlyArray<SlaHour>) => {
 
 const keyOf = (one: SlaHour): string => `${one.providerId} ${one.toolId} ${one.hour.epochMilliseconds}`
 
-/** The types of the columns are as strict as the brands; there are too many rows to check them again. */
+/** The column types are as strict as the brands. The rows are not validated again, because there are too many. */
 const toHour = (row: HourRow): SlaHour =>
   toCounts(row, row.provider_id as ProviderId, row.tool_id === row.provider_id ? undefined : (row.tool_id as ToolId))
 

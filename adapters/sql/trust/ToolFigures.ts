@@ -1,6 +1,6 @@
 /**
- * Lifetime figures of tools, and which consumers ever called through the proxy, in PostgreSQL: hours and days are pruned,
- * these stay.
+ * Lifetime figures of tools, and which consumers ever called through the proxy, in PostgreSQL. Hours and days are
+ * pruned; these rows stay.
  */
 import type { SqlClient, Statement } from "effect/sql"
 import type { Followed } from "../../../domain/trust/SlaStore.ts"
