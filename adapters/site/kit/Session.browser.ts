@@ -1,5 +1,6 @@
 /**
- * The API key of the signed-in account. It is kept in this tab's session storage and never appears in a URL.
+ * The API key of the signed-in account. It is kept in the session storage of this browser tab and never appears in a
+ * URL.
  */
 import { ApiError, errorMessage, request } from "./Api.browser.ts"
 import { button, type Child, el, fill, notice, on } from "./Dom.browser.ts"
