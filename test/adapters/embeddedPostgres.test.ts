@@ -156,11 +156,13 @@ describe("EmbeddedPostgres", () => {
       yield* Effect.promise(() => writeFile(dataDir, "a file"))
       assert.strictEqual(
         (yield* reasonOf({ dataDir })).message,
-        `The data folder ${dataDir} cannot be used: a file of that name is in its place.`
+        `The data folder ${dataDir} cannot be used: a file of that name is in its place. ` +
+          "Fix the folder, or choose another data folder."
       )
       assert.strictEqual(
         (yield* reasonOf({ dataDir: postgres })).message,
-        `The data folder ${postgres} cannot be used: a file is where a folder should be.`
+        `The data folder ${postgres} cannot be used: a file is where a folder should be. ` +
+          "Fix the folder, or choose another data folder."
       )
       assert.strictEqual((yield* reasonOf({ dataDir: "/proc/data" }))._tag, "FolderUnusable")
       yield* Effect.promise(() => rm(dataDir))
@@ -180,7 +182,8 @@ describe("EmbeddedPostgres", () => {
       const reason = yield* reasonOf({ dataDir, port })
       assert.strictEqual(
         reason.message,
-        `Port ${port} on 127.0.0.1, meant for PostgreSQL, is taken by another program.`
+        `Port ${port} on 127.0.0.1, which PostgreSQL needs, is in use by another program. ` +
+          "Stop that program, or choose another port."
       )
       assert.strictEqual(yield* serverPid(dataDir), 0)
     })

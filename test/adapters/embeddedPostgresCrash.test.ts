@@ -195,7 +195,7 @@ describe("EmbeddedPostgres, after a crash", () => {
       process.kill(yield* serverPid(dataDir), "SIGKILL")
       const reason = yield* Effect.flip(gaveUp)
       assert.strictEqual(reason._tag, "StoppedTooOften")
-      assert.match(reason.message, /did not come back in 10 attempts\. .*pg_control/u)
+      assert.match(reason.message, /did not restart in 10 attempts\. .*pg_control/u)
     })
   )
 })

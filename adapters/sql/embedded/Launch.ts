@@ -113,7 +113,7 @@ const untilReady = Effect.fnUntraced(function* (cluster: Cluster, port: number, 
   return yield* refusalOf(cluster, port, yield* logSince(cluster, logStart))
 })
 
-const PASSWORD_REFUSED = "it refuses the password in postgres.password; remove that file to have a new one made"
+const PASSWORD_REFUSED = "it rejects the password in postgres.password; delete that file to create a new password"
 
 const refusalOf = (cluster: Cluster, port: number, lines: ReadonlyArray<string>) => {
   const text = lines.join("\n")
@@ -123,7 +123,7 @@ const refusalOf = (cluster: Cluster, port: number, lines: ReadonlyArray<string>)
   if (/Address already in use/u.test(text)) return new PortTaken({ port })
   if (/No space left on device|Disk quota exceeded/u.test(text)) return new DiskFull({ folder: cluster.dataDir })
   const telling =
-    lines.findLast((line) => /FATAL:|PANIC:/u.test(line)) ?? (lines.slice(-3).join(" ") || "it ended without a word")
+    lines.findLast((line) => /FATAL:|PANIC:/u.test(line)) ?? (lines.slice(-3).join(" ") || "it wrote no error message")
   return failed(cluster, telling.replace(/^.*?(?:FATAL|PANIC):\s*/u, ""))
 }
 

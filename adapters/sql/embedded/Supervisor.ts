@@ -103,7 +103,7 @@ const firstLaunch = Effect.fnUntraced(function* (cluster: Cluster, wantedPort: n
 
 const watch = Effect.fnUntraced(function* (cluster: Cluster, port: number, current: Current) {
   let failures = 0
-  let problem = "It ended again as soon as it had started."
+  let problem = "It stopped again immediately after it had started."
   let upSince = yield* monotonicNowMs
   while (true) {
     yield* Effect.sleep(POLL_MS)
