@@ -1,5 +1,5 @@
 /**
- * Open calls, and the kept answers of closed ones. What the numbers in `origin` mean is in
+ * Open calls, and the kept responses of closed ones. What the numbers in `origin` mean is in
  * `adapters/sql/ledger/LedgerCodes.ts`.
  */
 import { Effect } from "effect"
@@ -29,7 +29,7 @@ export const calls = Effect.gen(function* () {
   ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, autovacuum_vacuum_cost_delay = 0)`
   yield* sql`CREATE UNIQUE INDEX calls_open_key ON calls_open (consumer_id, key_hash) WHERE key_hash IS NOT NULL`
 
-  // The answer of a closed call that came with an idempotency key. While the call is open, its key is in calls_open.
+  // The response of a closed call that came with an idempotency key. While the call is open, its key is in calls_open.
   yield* sql`CREATE TABLE call_idempotency (
     consumer_id uuid NOT NULL,
     key_hash bytea NOT NULL,
@@ -42,7 +42,7 @@ export const calls = Effect.gen(function* () {
     PRIMARY KEY (consumer_id, key_hash)
   )`
   yield* sql`CREATE INDEX call_idempotency_age ON call_idempotency USING brin (created_at) WITH (autosummarize = on)`
-  // Kept answers of calls that the caller left, while their body is kept.
+  // Kept responses of calls that the caller left, while their body is kept.
   yield* sql`CREATE INDEX call_idempotency_left ON call_idempotency (created_at)
     WHERE answer_headers LIKE '{"left"%' AND answer_body <> ''`
 })

@@ -1,5 +1,5 @@
 /**
- * Idempotency of everything but proxied calls, the waitlist, submissions, and the history of health checks.
+ * Idempotency of all requests except proxied calls, the waitlist, submissions, and the history of health checks.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -7,7 +7,7 @@ import { SqlClient } from "effect/sql"
 export const platform = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // The answer is missing only while the transaction that took the key is open.
+  // The response is missing only while the transaction that took the key is open.
   yield* sql`CREATE TABLE idempotency_keys (
     scope text NOT NULL CHECK (char_length(scope) <= 200),
     key_hash bytea NOT NULL CHECK (octet_length(key_hash) = 32),

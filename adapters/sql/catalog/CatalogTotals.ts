@@ -42,7 +42,8 @@ export const catalogTotals = (sql: SqlClient.SqlClient): CatalogTotals => {
     )
 
   // PostgreSQL's estimate does not include the cost of comparing word lists: for common words it prefers to scan the
-  // whole table. Before version 18, disabling that scan makes the estimate so large that the plan is compiled first.
+  // whole table. Before version 18, disabling that scan makes the estimate so large that the plan is first compiled to
+  // machine code.
   const countByIndex = (conditions: ReadonlyArray<Statement.Fragment>) =>
     sql`SELECT set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`.pipe(
       Effect.andThen(count(conditions)),

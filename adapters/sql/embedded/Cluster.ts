@@ -146,7 +146,7 @@ const runTool = Effect.fnUntraced(function* (cluster: Cluster, file: string, arg
   if (!ok) return yield* refusalOf(cluster, output)
 })
 
-/** On Linux, /proc/self/cwd leads to the working directory of the process, whatever the permissions of its parents. */
+/** On Linux, /proc/self/cwd leads to the working directory of the process, regardless of permissions on its parents. */
 const folderNameFor = Effect.fnUntraced(function* (
   folder: string,
   dataDir: string,

@@ -55,7 +55,8 @@ export const layer = Layer.effect(
 
     /**
      * Waiting receipts in the order of their ids, which is nearly chronological. A receipt that has a position keeps
-     * it. The query is written for row-by-row lookups, whatever the planner estimates for tables that grow by millions.
+     * it. The query is written for row-by-row lookups, regardless of the planner's estimates for tables that grow by
+     * millions.
      */
     const take = Effect.fn("PostgresLogStore.take")(function* (limit: number) {
       const rows = yield* sql<ReceiptRow & { readonly origin: number }>`
