@@ -9,7 +9,6 @@ import {
   productionFiles,
   readProjectFile
 } from "../support/house/BannedPhrases.ts"
-import { LANGUAGE_DEBT } from "../support/house/LanguageDebt.ts"
 
 const banned = bannedPhrases(readProjectFile("docs/glossary.md"))
 
@@ -21,18 +20,7 @@ const violations = productionFiles().flatMap((file) => {
 describe("the language of production text", () => {
   it("has no phrase that the glossary bans", () => {
     assert.isAbove(banned.length, 40)
-    assert.deepStrictEqual(
-      violations.filter(({ file }) => !LANGUAGE_DEBT.includes(file)),
-      []
-    )
-  })
-
-  it("has no file on the list of exceptions that needs none", () => {
-    const violating = new Set(violations.map(({ file }) => file))
-    assert.deepStrictEqual(
-      LANGUAGE_DEBT.filter((file) => !violating.has(file)),
-      []
-    )
+    assert.deepStrictEqual(violations, [])
   })
 
   it.each([

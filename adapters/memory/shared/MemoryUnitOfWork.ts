@@ -76,7 +76,7 @@ export const layer = Layer.sync(UnitOfWork, () => {
           Effect.onExit((exit) =>
             Effect.sync(() => {
               kept = exit._tag === "Success"
-              if (!kept) takeBack(journal)
+              if (!kept) rollBack(journal)
               else if (outer !== undefined) handOver(journal, outer)
             })
           )
@@ -87,7 +87,7 @@ export const layer = Layer.sync(UnitOfWork, () => {
   })
 })
 
-const takeBack = (journal: Journal): void => {
+const rollBack = (journal: Journal): void => {
   for (let i = journal.undo.length - 1; i >= 0; i--) journal.undo[i]!()
 }
 
