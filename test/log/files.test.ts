@@ -170,7 +170,7 @@ const sameLogAgain = Effect.fnUntraced(function* (settings: Readonly<Record<stri
     "the log has its receipts again",
     Effect.map(
       json(`${started.url}/api/v1/market/log`),
-      ({ body }) => ((body["logs"] as ReadonlyArray<Record<string, number>>)[0]?.["tree_size"] ?? 0) >= 3
+      ({ body }) => ((body["logs"] as ReadonlyArray<Record<string, number>> | undefined)?.[0]?.["tree_size"] ?? 0) >= 3
     )
   )
   return started
