@@ -42,8 +42,8 @@ export class Switchboard {
   /** What was struck by one, and how often. */
   readonly struck = new Map<string, number>()
   private late = 0
-  /** Questions that are being carried out and then fail: whoever waits for the same answer fails with them. */
-  private failing = 0
+  /** Questions that will fail or be late once they are carried out: all callers that wait for the same answer share that. */
+  private disturbed = 0
   /** Whether a unit of work is waited for as a whole: where its beginning and its end take the machine's time. */
   private readonly countsUnits: boolean
   private armed: Fault | undefined
@@ -60,7 +60,7 @@ export class Switchboard {
 
   /** To be asked when something begins: one that is still late by then may yet be felt. */
   get disturbancesBefore(): number {
-    return this.isLate || this.failing > 0 ? this.disturbances - 1 : this.disturbances
+    return this.isLate || this.disturbed > 0 ? this.disturbances - 1 : this.disturbances
   }
 
   wasDisturbedSince(before: number): boolean {
@@ -100,14 +100,14 @@ export class Switchboard {
         case "error_before":
           return failed(false)
         case "error_after":
-          return this.failingLater(Effect.flatMap(carriedOut, () => failed(true)))
+          return this.disturbing(Effect.flatMap(carriedOut, () => failed(true)))
         case "late_before":
           return Effect.andThen(
             this.lateBy(fault.ms),
             Effect.suspend(() => (question.process.dead ? gone(unit) : carriedOut))
           )
         case "late_after":
-          return Effect.flatMap(carriedOut, (answer) => Effect.as(this.lateBy(fault.ms), answer))
+          return this.disturbing(Effect.flatMap(carriedOut, (answer) => Effect.as(this.lateBy(fault.ms), answer)))
         case "crash_before":
           return dies
         case "crash_after":
@@ -170,10 +170,10 @@ export class Switchboard {
     })
   }
 
-  private failingLater<A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> {
+  private disturbing<A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> {
     return Effect.suspend(() => {
-      this.failing++
-      return Effect.onExit(effect, () => Effect.sync(() => this.failing--))
+      this.disturbed++
+      return Effect.onExit(effect, () => Effect.sync(() => this.disturbed--))
     })
   }
 
