@@ -11,6 +11,7 @@ import { type ConsumerId, LoadId } from "../shared/Ids.ts"
 import { fromCents } from "../shared/Microcents.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { AccountFreezes } from "./AccountFreezes.ts"
+import { MismatchTally } from "./MismatchTally.ts"
 import { type Load, LoadStore } from "./LoadStore.ts"
 import { type LoadLimitReached, makeLoadLimit } from "./LoadLimit.ts"
 import { type CheckoutStanding, type PaymentFailed, PaymentGateway } from "./PaymentGateway.ts"
@@ -29,28 +30,6 @@ export const CheckoutReturn = Context.Reference<{ readonly successUrl: string; r
     })
   }
 )
-
-/** Mismatched payments since the process started. */
-export interface MismatchTally {
-  count(): void
-  readonly mismatched: number
-}
-
-export const makeMismatchTally = (): MismatchTally => {
-  let mismatched = 0
-  return {
-    count: () => {
-      mismatched++
-    },
-    get mismatched() {
-      return mismatched
-    }
-  }
-}
-
-export const MismatchTally = Context.Reference<MismatchTally>("agent-tool-billing/domain/payments/MismatchTally", {
-  defaultValue: makeMismatchTally
-})
 
 export interface LoadRequest {
   readonly consumerId: ConsumerId
