@@ -1,4 +1,4 @@
-import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Redacted } from "effect"
 import { appendFile, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { createServer, type Server } from "node:net"
@@ -8,25 +8,18 @@ import {
   client,
   dataFolder,
   kill,
-  makeTemplate,
   read,
   reasonOf,
   serverPid,
   service,
   serviceClient,
   startAnd,
-  type Template,
   until,
-  write
+  write,
+  useTemplate
 } from "../support/EmbeddedFolders.ts"
 
-vi.setConfig({ testTimeout: 240_000 })
-
-let template: Template
-beforeAll(async () => {
-  template = await makeTemplate()
-})
-afterAll(() => template.remove())
+const template = useTemplate()
 
 const warmStartMs = Effect.fnUntraced(function* (dataDir: string) {
   const before = yield* Clock.currentTimeMillis

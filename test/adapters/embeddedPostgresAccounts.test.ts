@@ -1,4 +1,4 @@
-import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { spawnSync } from "node:child_process"
 import { chmod, lstat, readdir } from "node:fs/promises"
@@ -9,23 +9,16 @@ import {
   isAlive,
   isRoot,
   kill,
-  makeTemplate,
   patiently,
   read,
   serverPid,
   service,
   startAnd,
-  type Template,
-  write
+  write,
+  useTemplate
 } from "../support/EmbeddedFolders.ts"
 
-vi.setConfig({ testTimeout: 240_000 })
-
-let template: Template
-beforeAll(async () => {
-  template = await makeTemplate()
-})
-afterAll(() => template.remove())
+const template = useTemplate()
 
 /** Not root's, where root runs the tests. */
 const ordinary = isRoot ? { uid: 65_534, gid: 65_534 } : {}

@@ -1,4 +1,4 @@
-import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Schedule } from "effect"
 import { spawn } from "node:child_process"
 import { readdir, readFile, rename, stat, writeFile } from "node:fs/promises"
@@ -12,25 +12,18 @@ import {
   dataFolder,
   isAlive,
   kill,
-  makeTemplate,
   patiently,
   read,
   serverPid,
   service,
   spawnService,
   startAnd,
-  type Template,
   until,
-  write
+  write,
+  useTemplate
 } from "../support/EmbeddedFolders.ts"
 
-vi.setConfig({ testTimeout: 240_000 })
-
-let template: Template
-beforeAll(async () => {
-  template = await makeTemplate()
-})
-afterAll(() => template.remove())
+const template = useTemplate()
 
 const drafts = (dataDir: string) =>
   Effect.promise(() => readdir(dataDir).catch(() => [])).pipe(

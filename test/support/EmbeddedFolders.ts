@@ -9,6 +9,7 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { chmod, cp, mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { afterAll, beforeAll, vi } from "vitest"
 import { EmbeddedPostgres } from "../../adapters/sql/embedded/EmbeddedPostgres.ts"
 
 export const isRoot = process.getuid?.() === 0
@@ -37,6 +38,17 @@ export const makeTemplate = async (): Promise<Template> => {
 export interface Template {
   readonly copy: typeof dataFolder
   readonly remove: () => Promise<void>
+}
+
+/** The setup of a suite: one template for all of its tests, and time for them. Call it at the top of the file. */
+export const useTemplate = (): Pick<Template, "copy"> => {
+  vi.setConfig({ testTimeout: 240_000 })
+  let template: Template | undefined
+  beforeAll(async () => {
+    template = await makeTemplate()
+  })
+  afterAll(() => template?.remove())
+  return { copy: Effect.suspend(() => template!.copy) }
 }
 
 /** 0: there is none. */
