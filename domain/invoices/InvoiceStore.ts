@@ -13,7 +13,7 @@ export interface MonthSpan {
 }
 
 /** The total of a month's calls from three sources, which must be equal. */
-export interface MonthSums {
+export interface MonthTotals {
   readonly documents: number
   readonly ledger: bigint
   readonly invoices: bigint
@@ -44,7 +44,7 @@ export class InvoiceStore extends Context.Service<
     ): Effect.Effect<ReadonlyArray<Invoice>>
     isComplete(month: Month): Effect.Effect<boolean>
     complete(month: Month, at: DateTime.Utc): Effect.Effect<void>
-    sums(span: MonthSpan): Effect.Effect<MonthSums>
+    sums(span: MonthSpan): Effect.Effect<MonthTotals>
     find(id: InvoiceId): Effect.Effect<Option.Option<Invoice>>
     /** What credit notes have refunded of an invoice. Locked until the end of the unit of work. */
     lockCredited(id: InvoiceId): Effect.Effect<bigint>

@@ -11,7 +11,7 @@ import { ConsumerId, InvoiceId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { documentsOf, type DraftInvoice, type Invoice, Month } from "./Invoice.ts"
-import { InvoiceStore, type MonthSpan, type MonthSums } from "./InvoiceStore.ts"
+import { InvoiceStore, type MonthSpan, type MonthTotals } from "./InvoiceStore.ts"
 
 const OWNERS_AT_ONCE = 500
 /** The clocks of nodes differ; by then, everything recorded in the month has arrived. */
@@ -42,7 +42,7 @@ export class CreditRefused extends Schema.TaggedError<CreditRefused>()("CreditRe
   }
 }
 
-export interface Closed extends MonthSums {
+export interface Closed extends MonthTotals {
   /** Created now; 0 if the month was closed before. */
   readonly issued: number
   readonly agrees: boolean

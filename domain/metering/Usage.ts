@@ -28,7 +28,7 @@ export interface UsageCall {
   readonly calledAt: string
 }
 
-export interface UsageSums {
+export interface UsageTotals {
   readonly calls: number
   readonly successes: number
   readonly spendMicrocents: bigint
@@ -41,7 +41,7 @@ export interface UsageSums {
   readonly tokensOutput: bigint
 }
 
-export interface UsageOfTool extends UsageSums {
+export interface UsageOfTool extends UsageTotals {
   readonly toolId: ToolId
   readonly toolName: string
 }
@@ -84,12 +84,12 @@ export class UsageStore extends Context.Service<
 >()("agent-tool-billing/domain/metering/UsageStore") {}
 
 export interface UsageOfPeriod {
-  readonly sums: UsageSums
+  readonly totals: UsageTotals
   readonly calls: Page<UsageCall>
 }
 
 export interface UsageSummary {
-  readonly sums: UsageSums
+  readonly totals: UsageTotals
   readonly byTool: ReadonlyArray<UsageOfTool>
   /** Every day of the period, including days without calls. */
   readonly byDay: ReadonlyArray<UsageOfDay>
@@ -154,13 +154,13 @@ export const summarize = (
     return { date, calls, errors: calls - successes, spendMicrocents }
   })
   return {
-    sums: sumUp(rows),
+    totals: sumUp(rows),
     byTool: byTool.toSorted((a, b) => b.calls - a.calls || (a.toolId < b.toolId ? -1 : 1)).slice(0, TOOLS_SHOWN_MAX),
     byDay: everyDay(since, now, byDay)
   }
 }
 
-export const noUsage: UsageSums = {
+export const noUsage: UsageTotals = {
   calls: 0,
   successes: 0,
   spendMicrocents: 0n,
@@ -172,8 +172,8 @@ export const noUsage: UsageSums = {
   tokensOutput: 0n
 }
 
-export const sumUp = (parts: ReadonlyArray<UsageSums>): UsageSums =>
-  parts.reduce<UsageSums>(
+export const sumUp = (parts: ReadonlyArray<UsageTotals>): UsageTotals =>
+  parts.reduce<UsageTotals>(
     (sum, part) => ({
       calls: sum.calls + part.calls,
       successes: sum.successes + part.successes,

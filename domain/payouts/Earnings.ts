@@ -8,25 +8,25 @@ import type { ProviderId, ToolId } from "../shared/Ids.ts"
 
 export type EarningsPeriod = "7d" | "30d" | "90d" | "all"
 
-export interface EarningsSums {
+export interface EarningsTotals {
   readonly calls: number
   readonly grossMicrocents: bigint
   readonly feeMicrocents: bigint
   readonly netMicrocents: bigint
 }
 
-export interface EarningsOfTool extends EarningsSums {
+export interface EarningsOfTool extends EarningsTotals {
   readonly toolId: ToolId
   readonly toolName: string
 }
 
-export interface EarningsOfWeek extends EarningsSums {
+export interface EarningsOfWeek extends EarningsTotals {
   /** The Monday that it starts with, `2026-11-16`, UTC. */
   readonly weekOf: string
 }
 
 export interface EarningsSummary {
-  readonly total: EarningsSums
+  readonly total: EarningsTotals
   /** Highest earnings first. */
   readonly byTool: ReadonlyArray<EarningsOfTool>
   /** Every week of the period, also without calls; oldest first. */
@@ -79,7 +79,7 @@ export const summarizeEarnings = (
   }
 }
 
-const earned = (parts: ReadonlyArray<UsageOfToolDay>): EarningsSums => {
+const earned = (parts: ReadonlyArray<UsageOfToolDay>): EarningsTotals => {
   const { calls, feeMicrocents, spendMicrocents } = sumUp(parts)
   return {
     calls,

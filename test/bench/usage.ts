@@ -93,9 +93,9 @@ const program = Effect.gen(function* () {
   const owner = { role: "consumer", ownerId: consumerId } as const
   const page = { limit: 50, offset: 0, after: undefined }
   const unfiltered = { toolId: undefined, status: undefined }
-  const { sums } = yield* usage.summary(owner, "90d")
+  const { totals } = yield* usage.summary(owner, "90d")
   table(
-    `Usage of a consumer with ${sums.calls} calls in 90 days, ${ASKED_TIMES} times each, until ${DateTime.formatIso(
+    `Usage of a consumer with ${totals.calls} calls in 90 days, ${ASKED_TIMES} times each, until ${DateTime.formatIso(
       yield* DateTime.now
     )}`,
     [

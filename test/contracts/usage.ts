@@ -5,7 +5,7 @@ import {
   type UsageFilter,
   type UsageOfToolDay,
   UsageStore,
-  type UsageSums
+  type UsageTotals
 } from "../../domain/metering/Usage.ts"
 import type { ReceiptOwner } from "../../domain/receipts/ReceiptStore.ts"
 import type { PageRequest } from "../../domain/shared/Page.ts"
@@ -17,7 +17,7 @@ import { aProvider } from "./samples.ts"
 const SINCE = DateTime.makeUnsafe("2026-11-19T10:00:00.000Z")
 
 /** Of calls as the samples make them: 123 ms, 200 and 3 000 bytes, 40 and 50 tokens each; a tenth of the spend is fee. */
-const sums = (calls: number, successes: number, spend: bigint): UsageSums => ({
+const totals = (calls: number, successes: number, spend: bigint): UsageTotals => ({
   calls,
   successes,
   spendMicrocents: spend,
@@ -37,8 +37,8 @@ const recent = Effect.fnUntraced(function* (
   page: Partial<PageRequest> = {}
 ) {
   const asked = { since: SINCE, toolId: undefined, status: undefined, ...filter }
-  const { calls, sums } = yield* (yield* UsageStore).recent(owner, asked, { ...FIRST_PAGE, ...page })
-  return { sums, ids: calls.items.map((call) => call.receiptId), total: calls.total, calls }
+  const { calls, totals } = yield* (yield* UsageStore).recent(owner, asked, { ...FIRST_PAGE, ...page })
+  return { totals, ids: calls.items.map((call) => call.receiptId), total: calls.total, calls }
 })
 
 /** Two tools of one provider, called by one consumer on two days; the first call is before the period. */
@@ -60,13 +60,13 @@ const aHistory = Effect.gen(function* () {
 
 export const usageContract = (name: string, ports: Layer.Layer<MeteringPorts>) =>
   it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`UsageStore over ${name}`, (it) => {
-    it.effect("sums up a period from its first instant on, for the consumer and for the provider", () =>
+    it.effect("totals up a period from its first instant on, for the consumer and for the provider", () =>
       Effect.gen(function* () {
         const { calls, consumer, provider } = yield* aHistory
         const newestFirst = calls.toReversed()
         for (const owner of [consumer, provider]) {
           const seen = yield* recent(owner)
-          assert.deepStrictEqual([seen.sums, seen.ids, seen.total], [sums(4, 2, 1_500n), newestFirst, 4])
+          assert.deepStrictEqual([seen.totals, seen.ids, seen.total], [totals(4, 2, 1_500n), newestFirst, 4])
         }
       })
     )
@@ -87,7 +87,7 @@ export const usageContract = (name: string, ports: Layer.Layer<MeteringPorts>) =
       })
     )
 
-    it.effect("filters the calls that it shows and counts, not the sums", () =>
+    it.effect("filters the calls that it shows and counts, not the totals", () =>
       Effect.gen(function* () {
         const { a, b, calls, consumer } = yield* aHistory
         const [first, failed, half, late] = calls
@@ -103,7 +103,7 @@ export const usageContract = (name: string, ports: Layer.Layer<MeteringPorts>) =
         ] as const) {
           const seen = yield* recent(consumer, filter)
           assert.deepStrictEqual([seen.ids, seen.total], [[...ids], ids.length], JSON.stringify(filter))
-          assert.deepStrictEqual(seen.sums, sums(4, 2, 1_500n))
+          assert.deepStrictEqual(seen.totals, totals(4, 2, 1_500n))
         }
       })
     )
@@ -120,7 +120,7 @@ export const usageContract = (name: string, ports: Layer.Layer<MeteringPorts>) =
       })
     )
 
-    it.effect("sums up every tool on every day, each once, by UTC", () =>
+    it.effect("totals up every tool on every day, each once, by UTC", () =>
       Effect.gen(function* () {
         const store = yield* UsageStore
         const { a, b, consumer, provider } = yield* aHistory
@@ -128,9 +128,9 @@ export const usageContract = (name: string, ports: Layer.Layer<MeteringPorts>) =
           rows.toSorted((x, y) => `${x.date} ${x.toolName}`.localeCompare(`${y.date} ${y.toolName}`))
         for (const owner of [consumer, provider]) {
           assert.deepStrictEqual(inOrder(yield* store.byToolAndDay(owner, SINCE)), [
-            { ...sums(2, 1, 1_000n), toolId: a.toolId, toolName: "a", date: "2026-11-19" },
-            { ...sums(1, 1, 500n), toolId: a.toolId, toolName: "a", date: "2026-11-20" },
-            { ...sums(1, 0, 0n), toolId: b.toolId, toolName: "b", date: "2026-11-20" }
+            { ...totals(2, 1, 1_000n), toolId: a.toolId, toolName: "a", date: "2026-11-19" },
+            { ...totals(1, 1, 500n), toolId: a.toolId, toolName: "a", date: "2026-11-20" },
+            { ...totals(1, 0, 0n), toolId: b.toolId, toolName: "b", date: "2026-11-20" }
           ])
         }
       })
@@ -172,9 +172,9 @@ export const usageContract = (name: string, ports: Layer.Layer<MeteringPorts>) =
         }
         yield* called(consumerId, a, "2026-01-05T11:00:00.000Z")
         yield* store.rollUp(lastDay, 1_000)
-        assert.strictEqual((yield* recent(owners[0]!, { since })).sums.calls, 7)
+        assert.strictEqual((yield* recent(owners[0]!, { since })).totals.calls, 7)
         const afterwards = DateTime.makeUnsafe("2026-01-07T06:00:00.000Z")
-        assert.strictEqual((yield* recent(owners[0]!, { since: afterwards })).sums.calls, 1, "later hours are left")
+        assert.strictEqual((yield* recent(owners[0]!, { since: afterwards })).totals.calls, 1, "later hours are left")
       })
     )
 
@@ -187,7 +187,7 @@ export const usageContract = (name: string, ports: Layer.Layer<MeteringPorts>) =
         ]
         for (const owner of strangers) {
           const seen = yield* recent(owner)
-          assert.deepStrictEqual([seen.sums, seen.ids, seen.total], [noUsage, [], 0])
+          assert.deepStrictEqual([seen.totals, seen.ids, seen.total], [noUsage, [], 0])
           assert.deepStrictEqual(yield* (yield* UsageStore).byToolAndDay(owner, SINCE), [])
         }
       })

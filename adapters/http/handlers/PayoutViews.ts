@@ -1,20 +1,20 @@
 /**
  * Earnings, holdings and payouts as the API shows them.
  */
-import type { EarningsSums } from "../../../domain/payouts/Earnings.ts"
+import type { EarningsTotals } from "../../../domain/payouts/Earnings.ts"
 import type { Payout } from "../../../domain/payouts/PayoutStore.ts"
 import type { ProviderHoldings } from "../../../domain/payouts/ProviderMoney.ts"
 import { formatDollars, fromCents, toCents } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 
-export const earningsView = (sums: EarningsSums) => ({
-  calls: sums.calls,
-  gross_cents: toCents(sums.grossMicrocents),
-  gross_microcents: Number(sums.grossMicrocents),
-  platform_fee_cents: toCents(sums.feeMicrocents),
-  platform_fee_microcents: Number(sums.feeMicrocents),
-  net_cents: toCents(sums.netMicrocents),
-  net_microcents: Number(sums.netMicrocents)
+export const earningsView = (totals: EarningsTotals) => ({
+  calls: totals.calls,
+  gross_cents: toCents(totals.grossMicrocents),
+  gross_microcents: Number(totals.grossMicrocents),
+  platform_fee_cents: toCents(totals.feeMicrocents),
+  platform_fee_microcents: Number(totals.feeMicrocents),
+  net_cents: toCents(totals.netMicrocents),
+  net_microcents: Number(totals.netMicrocents)
 })
 
 const MATURITIES_SHOWN_MAX = 200

@@ -34,7 +34,7 @@ export const usageRoutes = Effect.gen(function* () {
     const caller = as("consumer", "provider")
     const period = query.period ?? PERIOD_DEFAULT
     const page = yield* pageRequest("usage", query)
-    const [owner, { sums, calls }] = yield* Effect.all(
+    const [owner, { totals, calls }] = yield* Effect.all(
       [ownerOf(caller), usage.recent(caller, period, { toolId: query.tool_id, status: query.status }, page)],
       { concurrency: 2 }
     )
@@ -45,13 +45,13 @@ export const usageRoutes = Effect.gen(function* () {
         owner,
         period,
         summary: {
-          total_calls: sums.calls,
-          successful_calls: sums.successes,
-          error_rate: errorRate(sums),
-          total_cost_cents: toCents(sums.spendMicrocents),
-          total_cost_microcents: Microcents.make(sums.spendMicrocents),
-          total_cost: formatDollars(sums.spendMicrocents),
-          avg_latency_ms: sums.calls === 0 ? null : Math.round(Number(sums.latencyMs) / sums.calls)
+          total_calls: totals.calls,
+          successful_calls: totals.successes,
+          error_rate: errorRate(totals),
+          total_cost_cents: toCents(totals.spendMicrocents),
+          total_cost_microcents: Microcents.make(totals.spendMicrocents),
+          total_cost: formatDollars(totals.spendMicrocents),
+          avg_latency_ms: totals.calls === 0 ? null : Math.round(Number(totals.latencyMs) / totals.calls)
         },
         recent_calls: shown,
         records: shown,
@@ -66,7 +66,7 @@ export const usageRoutes = Effect.gen(function* () {
   }: Pick<Input<typeof endpoints.usageSummary>, "as" | "query">) {
     const caller = as("consumer", "provider")
     const period = query.period ?? PERIOD_DEFAULT
-    const [owner, { sums, byTool, byDay }] = yield* Effect.all([ownerOf(caller), usage.summary(caller, period)], {
+    const [owner, { totals, byTool, byDay }] = yield* Effect.all([ownerOf(caller), usage.summary(caller, period)], {
       concurrency: 2
     })
     return {
@@ -75,22 +75,22 @@ export const usageRoutes = Effect.gen(function* () {
         owner,
         period,
         summary: {
-          total_calls: sums.calls,
-          successful_calls: sums.successes,
-          error_rate: errorRate(sums),
-          total_spend_cents: toCents(sums.spendMicrocents),
-          total_spend_microcents: Microcents.make(sums.spendMicrocents),
-          total_spend: formatDollars(sums.spendMicrocents),
+          total_calls: totals.calls,
+          successful_calls: totals.successes,
+          error_rate: errorRate(totals),
+          total_spend_cents: toCents(totals.spendMicrocents),
+          total_spend_microcents: Microcents.make(totals.spendMicrocents),
+          total_spend: formatDollars(totals.spendMicrocents),
           data_volume: {
-            request_bytes: Number(sums.requestBytes),
-            response_bytes: Number(sums.responseBytes),
-            tokens_input: Number(sums.tokensInput),
-            tokens_output: Number(sums.tokensOutput)
+            request_bytes: Number(totals.requestBytes),
+            response_bytes: Number(totals.responseBytes),
+            tokens_input: Number(totals.tokensInput),
+            tokens_output: Number(totals.tokensOutput)
           }
         },
-        total_calls: sums.calls,
-        total_spend_cents: toCents(sums.spendMicrocents),
-        total_spend: formatDollars(sums.spendMicrocents),
+        total_calls: totals.calls,
+        total_spend_cents: toCents(totals.spendMicrocents),
+        total_spend: formatDollars(totals.spendMicrocents),
         top_tools: byTool.slice(0, TOP_TOOLS_MAX).map((tool) => ({
           tool: tool.toolName,
           tool_name: tool.toolName,

@@ -7,7 +7,7 @@ import {
   type UsageCall,
   type UsageOfToolDay,
   UsageStore,
-  type UsageSums
+  type UsageTotals
 } from "../../../domain/metering/Usage.ts"
 import type { ReceiptOwner } from "../../../domain/receipts/ReceiptStore.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
@@ -31,7 +31,7 @@ export const layer = Layer.effect(
               (filter.toolId === undefined || receipt.tool_id === filter.toolId) &&
               (filter.status === undefined || receipt.status === filter.status)
           )
-          return { sums: sumUp(all.map(ofCall)), calls: newestPage(asked, page, toCall) }
+          return { totals: sumUp(all.map(ofCall)), calls: newestPage(asked, page, toCall) }
         }),
       byToolAndDay: (owner, start) =>
         Effect.sync(() =>
@@ -47,7 +47,7 @@ export const layer = Layer.effect(
   })
 )
 
-const ofCall = ({ receipt, ...call }: ClosedCallRow): UsageSums => ({
+const ofCall = ({ receipt, ...call }: ClosedCallRow): UsageTotals => ({
   calls: 1,
   successes: receipt.status === "success" ? 1 : 0,
   spendMicrocents: receipt.cost_microcents,

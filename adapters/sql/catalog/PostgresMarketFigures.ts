@@ -40,7 +40,7 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
-    const sums = sql.literal(
+    const callTotals = sql.literal(
       "coalesce(sum(calls), 0)::int8 AS calls, coalesce(sum(successes), 0)::int8 AS successes, " +
         "coalesce(sum(input_rejected), 0)::int8 AS input_rejected, coalesce(sum(latency_ms), 0)::int8 AS latency_ms, " +
         "coalesce(sum(reported), 0)::int8 AS reported"
@@ -70,7 +70,7 @@ export const layer = Layer.effect(
             FROM tool_figures
             UNION ALL
             SELECT tool_id, calls, successes, input_rejected, latency_ms, reported, free_calls, last_called_at FROM waiting)
-        SELECT ${sums}, count(DISTINCT tool_id) FILTER (WHERE calls > 0) AS tools,
+        SELECT ${callTotals}, count(DISTINCT tool_id) FILTER (WHERE calls > 0) AS tools,
           coalesce(sum(free_calls), 0)::int8 AS free_calls, max(last_called_at) AS last_call,
           (SELECT count(*) FROM proxied_consumers) + (SELECT count(DISTINCT w.consumer_id) FROM waiting w
             WHERE NOT EXISTS (SELECT FROM proxied_consumers p WHERE p.consumer_id = w.consumer_id)) AS agents,
@@ -82,7 +82,7 @@ export const layer = Layer.effect(
     const ofTools = Effect.fnUntraced(function* (ids: ReadonlyArray<ToolId>) {
       if (ids.length === 0) return new Map<ToolId, ToolFigures>()
       const rows = yield* sql<ToolRow>`
-        SELECT tool_id, ${sums} FROM (
+        SELECT tool_id, ${callTotals} FROM (
           SELECT tool_id, calls, successes, input_rejected, latency_ms, reported FROM tool_figures
           WHERE tool_id = ANY (${ids}::uuid[])
           UNION ALL

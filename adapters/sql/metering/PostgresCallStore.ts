@@ -8,14 +8,12 @@
  *   slower.
  * - One function for both, which takes totals from the node instead of computing them again: 7 statements per batch
  *   instead of 16, which saves a quarter of the server's time for 16 calls.
- * - Separate functions for single calls: saves half of the server's time, and half of the time that a call waits for
- *   it.
+ * - Separate functions for single calls: saves half of the server's time, and of the time that a call waits for it.
  */
 import { PgClient } from "@effect/sql-pg"
 import { DateTime, Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql"
 import {
-  type StoredOutcome,
   type CallIdempotency,
   CallStore,
   type CloseCall,
@@ -23,7 +21,8 @@ import {
   type Earlier,
   type OpenCall,
   type Opened,
-  type OverdueCall
+  type OverdueCall,
+  type StoredOutcome
 } from "../../../domain/metering/CallStore.ts"
 import { ConsumerId, ProviderId, type ReceiptId, ToolId } from "../../../domain/shared/Ids.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"

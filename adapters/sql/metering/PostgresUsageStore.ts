@@ -8,7 +8,7 @@ import {
   type UsageFilter,
   type UsageOfToolDay,
   UsageStore,
-  type UsageSums
+  type UsageTotals
 } from "../../../domain/metering/Usage.ts"
 import type { ReceiptOwner } from "../../../domain/receipts/ReceiptStore.ts"
 import { ToolId } from "../../../domain/shared/Ids.ts"
@@ -104,7 +104,7 @@ export const layer = Layer.effect(
         ORDER BY r.receipt_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared
       const total = yield* matching(filter, summed!, asked)
       return {
-        sums: toSums(summed!),
+        totals: toSums(summed!),
         calls: pageOf(rows.map(toCall), page.limit, total, (last) => ({ key: "", id: last.receiptId }))
       }
     }, Effect.orDie)
@@ -148,7 +148,7 @@ export const layer = Layer.effect(
   })
 )
 
-const toSums = (row: SumsRow): UsageSums => ({
+const toSums = (row: SumsRow): UsageTotals => ({
   calls: Number(row.calls),
   successes: Number(row.successes),
   spendMicrocents: row.spend,
