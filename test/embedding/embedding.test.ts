@@ -6,9 +6,12 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
+import { createClient } from "../../client/Client.ts"
 import manifest from "../../package.json" with { type: "json" }
 import { PackedPackage } from "../support/PackedPackage.ts"
 import { projectRoot } from "../support/PlantedProject.ts"
+import { fine, providing } from "../support/metering/Provider.ts"
+import { RawHttp } from "../support/RawHttp.ts"
 import { start } from "../support/ServiceProcess.ts"
 
 /** On a busy machine; a quiet one takes less than 100 ms. */
@@ -18,16 +21,18 @@ const TRIES_MAX = 10
 const chapter = readFileSync(join(projectRoot, "docs/embedding.md"), "utf8")
 
 /** Each program begins with its name. */
-const programs = new Map(
-  [...chapter.matchAll(/^```ts\n\/\/ (\S+)\n(.*?)^```$/gmsu)].map(([, name, text]) => [name!, text!] as const)
-)
+const programsOf = (text: string) =>
+  [...text.matchAll(/^```ts\n\/\/ (\S+)\n(.*?)^```$/gmsu)].map(([, name, program]) => [name!, program!] as const)
+
+const clients = readFileSync(join(projectRoot, "docs/clients.md"), "utf8")
+const programs = new Map([...programsOf(chapter), ...programsOf(clients)])
 
 const sourcesOf = (room: string): ReadonlyArray<string> =>
   readdirSync(join(projectRoot, room), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".ts"))
     .map((name) => `${room}/${name.slice(0, -".ts".length)}`)
 
-const rooms = ["adapters", "domain", "migrations", "src"].flatMap(sourcesOf)
+const rooms = ["adapters", "client", "domain", "migrations", "src"].flatMap(sourcesOf)
 
 /** By the name that others import them by. */
 const modules = [
@@ -47,7 +52,7 @@ const placed = Effect.gen(function* () {
 })
 
 it("the chapter has its three programs, and names all that the front door exports", () => {
-  assert.sameMembers([...programs.keys()], ["own-store.ts", "own-router.ts", "in-memory.test.ts"])
+  assert.sameMembers([...programs.keys()], ["own-store.ts", "own-router.ts", "in-memory.test.ts", "agent.ts"])
   const frontDoor = readFileSync(join(projectRoot, "src/index.ts"), "utf8")
   const names = [...frontDoor.matchAll(/^export \{ (?:type \w+, )?(\w+) \}/gmu)].map(([, name]) => name!)
   assert.isAbove(names.length, 5)
@@ -62,7 +67,7 @@ it.layer(PackedPackage.layer, { timeout: "500 seconds", excludeTestServices: tru
     Effect.gen(function* () {
       const { files } = yield* PackedPackage
       const built = rooms.flatMap((source) => [`dist/${source}.js`, `dist/${source}.d.ts`])
-      const toRead = ["LICENSE", "README.md", "docs/api.md", "docs/embedding.md", "package.json"]
+      const toRead = ["LICENSE", "README.md", "docs/api.md", "docs/clients.md", "docs/embedding.md", "package.json"]
       assert.deepStrictEqual(files, [...built, ...toRead].toSorted())
     })
   )
@@ -175,6 +180,32 @@ it.layer(PackedPackage.layer, { timeout: "500 seconds", excludeTestServices: tru
         assert.strictEqual(yield* exit, 130)
         assert.strictEqual(problem(), "")
       }),
+    300_000
+  )
+
+  it.effect(
+    "calls tools by its client, in a program without Effect",
+    () =>
+      Effect.gen(function* () {
+        const { node } = yield* placed
+        const { port } = yield* RawHttp
+        const { url } = yield* providing(fine)
+        const market = `http://127.0.0.1:${port}`
+        yield* Effect.promise(() =>
+          createClient({ baseUrl: market }).accounts.registerProvider({
+            payload: {
+              name: "Ada",
+              email: "ada@example.org",
+              handle: "ada-tools",
+              endpoint_url: url,
+              tools: [{ tool_name: "search", price_microcents: 500 }]
+            }
+          })
+        )
+        const { code, output } = yield* node("agent.ts", market)
+        assert.strictEqual(code, 0, output)
+        assert.match(output, /^Cost: 500 microcents, receipt rcpt_\w+\nThe receipt is in the log$/mu)
+      }).pipe(Effect.provide(RawHttp.layer({ PAYMENTS: "dry_run", ALLOW_UPSTREAM: "loopback" }))),
     300_000
   )
 

@@ -5,6 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { apiDocument } from "../support/api/ApiDocument.ts"
+import { clientContract } from "../support/api/ClientContract.ts"
 import { supportFiles, supportIndex } from "../support/api/SupportIndex.ts"
 import { projectRoot } from "../support/PlantedProject.ts"
 
@@ -47,5 +48,12 @@ describe("the index of test support", () => {
   it("has a sentence for every file", () => {
     const described = [...index.matchAll(/^- \[`([^`]+)`\]\([^)]+\): \S.{10,}$/gmu)].map(([, path]) => path!)
     assert.deepStrictEqual(described, [...supportFiles()])
+  })
+})
+
+describe("the client's contract", () => {
+  it("is current", async () => {
+    const text = readFileSync(join(projectRoot, "client/Contract.ts"), "utf8")
+    assert.strictEqual(text, await clientContract(), "run `npm run api-docs`")
   })
 })

@@ -64,6 +64,7 @@ describe("the rooms of the house", () => {
       "src",
       "domain",
       "adapters",
+      "client",
       "migrations",
       "test",
       "docs",

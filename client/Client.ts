@@ -1,0 +1,101 @@
+/**
+ * A client of the HTTP API for programs without Effect: promises, no dependencies, types of the contract. Runs in Node 20,
+ * browsers and workers.
+ */
+import { type Operations, ROUTES } from "./Contract.ts"
+import type { Progress } from "./Progress.ts"
+import { makeSend, type SendOptions } from "./Send.ts"
+
+export interface ClientOptions extends SendOptions {
+  /** For example `https://market.example.com`. A path is kept: `https://app.example.com/billing`. */
+  readonly baseUrl: string
+}
+
+export interface RequestOptions {
+  /** Makes a request safe to retry. The client makes one for each request that takes one, and reuses it in its retries. */
+  readonly idempotencyKey?: string
+  readonly signal?: AbortSignal
+  /** Another media type of the answer, such as `text/plain` of a proof: the result is then a string, or a Blob. */
+  readonly accept?: string
+  /** Called for each progress event of a proxied call. */
+  readonly onProgress?: (progress: Progress) => void
+}
+
+type Shape = { readonly params?: object; readonly query?: object; readonly payload?: object; readonly success: unknown }
+
+/** What an operation takes. A payload of which every field is optional is optional. */
+type Input<Op extends Shape> = RequestOptions &
+  Omit<Op, "success" | "payload"> &
+  (Op extends { readonly payload: infer Payload }
+    ? Record<never, never> extends Payload
+      ? { readonly payload?: Payload }
+      : { readonly payload: Payload }
+    : unknown)
+
+type Arguments<Op extends Shape> = Record<never, never> extends Input<Op> ? [input?: Input<Op>] : [input: Input<Op>]
+
+type Operation<Op extends Shape> = ((...given: Arguments<Op>) => Promise<Op["success"]>) &
+  (Op["success"] extends { next_cursor: string | null }
+    ? {
+        /** Every page from the first on. */
+        pages(...given: Arguments<Op>): AsyncGenerator<Op["success"], void>
+      }
+    : unknown)
+
+/** The groups and names of the OpenAPI document's operation ids, as in Effect's `HttpApiClient`. */
+export type Client = {
+  readonly [Group in keyof Operations]: {
+    readonly [Name in keyof Operations[Group]]: Operations[Group][Name] extends Shape
+      ? Operation<Operations[Group][Name]>
+      : never
+  }
+}
+
+/** What an operation takes at run time. */
+type Given = RequestOptions & Partial<Record<"params" | "query" | "payload", Readonly<Record<string, unknown>>>>
+
+export const createClient = ({ baseUrl, ...options }: ClientOptions): Client => {
+  const send = makeSend(options)
+  const base = baseUrl.replace(/\/+$/u, "")
+
+  const operation = (route: string) => {
+    const [verb = "", template = ""] = route.split(" ")
+    const run = (given: Given = {}): Promise<unknown> =>
+      send(
+        {
+          method: verb.replace("*", ""),
+          url: base + filled(template, given.params) + queryOf(given.query),
+          payload: given.payload,
+          takesKey: verb.endsWith("*")
+        },
+        given
+      )
+    return Object.assign(run, { pages: (given?: Given) => pages(run, given) })
+  }
+
+  return Object.fromEntries(
+    Object.entries(ROUTES).map(([group, routes]) => [
+      group,
+      Object.fromEntries(Object.entries(routes).map(([name, route]) => [name, operation(route)]))
+    ])
+  ) as unknown as Client
+}
+
+async function* pages(run: (given: Given) => Promise<unknown>, given: Given = {}): AsyncGenerator<unknown, void> {
+  let cursor: string | null | undefined
+  do {
+    const page = (await run({ ...given, query: { ...given.query, ...(cursor ? { cursor } : {}) } })) as {
+      readonly next_cursor: string | null
+    }
+    yield page
+    cursor = page.next_cursor
+  } while (cursor)
+}
+
+const filled = (template: string, params: Readonly<Record<string, unknown>> = {}): string =>
+  template.replaceAll(/\{(\w+)\}/gu, (_, name: string) => encodeURIComponent(String(params[name])))
+
+const queryOf = (query: Readonly<Record<string, unknown>> = {}): string => {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined)
+  return given.length === 0 ? "" : `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`
+}

@@ -1,0 +1,36 @@
+/**
+ * Failures of requests: problems that the service answers with, and requests that got no answer.
+ */
+import type { Schemas } from "./Contract.ts"
+
+/** Any problem of the API. `code` decides which fields it has. */
+export type Problem = {
+  readonly [Name in keyof Schemas as Name extends `Problem${number}` ? Name : never]: Schemas[Name]
+} extends infer Problems
+  ? Problems[keyof Problems]
+  : never
+
+export type ProblemCode = Problem["code"]
+
+/** The service rejected the request, or a proxied call failed. Branch on `problem.code`. */
+export class ProblemError extends Error {
+  override readonly name = "ProblemError"
+  readonly problem: Problem
+  constructor(problem: Problem) {
+    super(problem.message)
+    this.problem = problem
+  }
+}
+
+/**
+ * The service did not answer, or with something else than this API. The request may have been executed: repeat it with the
+ * same `idempotencyKey`.
+ */
+export class NoAnswerError extends Error {
+  override readonly name = "NoAnswerError"
+  readonly idempotencyKey: string | undefined
+  constructor(message: string, idempotencyKey: string | undefined, cause: unknown) {
+    super(message, { cause })
+    this.idempotencyKey = idempotencyKey
+  }
+}

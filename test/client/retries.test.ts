@@ -1,0 +1,105 @@
+/**
+ * Which requests the Promise client sends again, with scripted answers in place of a service.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { createClient } from "../../client/Client.ts"
+import { NoAnswerError, ProblemError } from "../../client/Problem.ts"
+import { backoffMs, DELAY_MS_MAX } from "../../client/Retries.ts"
+
+const answer = (status: number, body: object): Response => Response.json(body, { status })
+const problem = (status: number, code: string, extra: object = {}): Response =>
+  answer(status, { error: true, code, status, message: `The problem ${code}`, ...extra })
+const fine = () => answer(200, { balance_microcents: 1 })
+const lost = (): Response => {
+  throw new TypeError("fetch failed")
+}
+
+/** A client whose attempts get these answers in turn. */
+const scripted = (...answers: ReadonlyArray<() => Response>) => {
+  const keys: Array<string | null> = []
+  const client = createClient({
+    baseUrl: "http://market.test",
+    fetch: async (_, init) => {
+      keys.push(new Headers(init?.headers).get("idempotency-key"))
+      const next = answers[keys.length - 1]
+      if (next === undefined) throw new Error("One attempt too many")
+      return next()
+    }
+  })
+  return { client, keys }
+}
+
+const load = { payload: { amount_cents: 100 } } as const
+
+describe("The Promise client", () => {
+  it.each([
+    ["a lost connection", lost],
+    ["a node that is overloaded", () => problem(503, "UNAVAILABLE")],
+    ["an internal error", () => problem(500, "INTERNAL_ERROR")],
+    ["a rate limit", () => problem(429, "RATE_LIMITED", { retry_after_seconds: 0 })],
+    ["a first request that is in flight", () => problem(409, "IDEMPOTENCY_CONFLICT", { retry_after_seconds: 0 })],
+    [
+      "a proxy's error page",
+      () => new Response("Bad gateway", { status: 502, headers: { "content-type": "text/html" } })
+    ]
+  ])("repeats a request with the same idempotency key after %s", async (_, failed) => {
+    const { client, keys } = scripted(failed, fine)
+    assert.property(await client.money.load(load), "balance_microcents")
+    assert.lengthOf(keys, 2)
+    assert.match(String(keys[0]), /^[0-9a-f-]{36}$/u)
+    assert.strictEqual(keys[1], keys[0])
+  })
+
+  it.each([
+    ["a problem that a retry does not solve", () => problem(402, "INSUFFICIENT_FUNDS")],
+    ["a provider that failed", () => problem(502, "PROVIDER_ERROR", { receipt_id: "rcpt_1" })],
+    ["a call that has ended with a receipt", () => problem(503, "UNAVAILABLE", { receipt_id: "rcpt_1" })],
+    ["an idempotency key that was used for another request", () => problem(409, "IDEMPOTENCY_CONFLICT")],
+    ["a wait that is too long", () => problem(429, "RATE_LIMITED", { retry_after_seconds: 3_600 })]
+  ])("does not repeat a request after %s", async (_, failed) => {
+    const { client, keys } = scripted(failed)
+    const error = await client.money.load(load).catch((reason: unknown) => reason)
+    assert.instanceOf(error, ProblemError)
+    assert.lengthOf(keys, 1)
+  })
+
+  it("does not repeat a request that changes something and takes no key", async () => {
+    const { client, keys } = scripted(lost)
+    const error = await client.invoices.run({ payload: { month: "2026-01" } }).catch((reason: unknown) => reason)
+    assert.instanceOf(error, NoAnswerError)
+    assert.deepStrictEqual(keys, [null])
+  })
+
+  it("gives up after the last attempt, and says with which key to try again", async () => {
+    const { client, keys } = scripted(lost, lost, lost)
+    const error = await client.money.load(load).catch((reason: unknown) => reason)
+    if (!(error instanceof NoAnswerError)) return assert.fail(String(error))
+    assert.lengthOf(keys, 3)
+    assert.strictEqual(error.idempotencyKey, keys[0])
+  })
+
+  it("sends the caller's key", async () => {
+    const { client, keys } = scripted(fine)
+    await client.money.load({ ...load, idempotencyKey: "mine" })
+    assert.deepStrictEqual(keys, ["mine"])
+  })
+
+  it("stops when its signal is aborted, also while it waits", async () => {
+    const controller = new AbortController()
+    const { client, keys } = scripted(() => {
+      setTimeout(() => controller.abort(new Error("enough")), 0)
+      return problem(429, "RATE_LIMITED", { retry_after_seconds: 20 })
+    })
+    const error = await client.money.load({ ...load, signal: controller.signal }).catch((reason: unknown) => reason)
+    assert.strictEqual((error as Error).message, "enough")
+    assert.lengthOf(keys, 1)
+  })
+
+  it("waits longer after each attempt, up to a limit", () => {
+    for (let attempt = 1; attempt < 20; attempt++) {
+      const most = Math.min(250 * 2 ** (attempt - 1), DELAY_MS_MAX)
+      assert.isAtLeast(backoffMs(attempt), most / 2)
+      assert.isAtMost(backoffMs(attempt), most)
+    }
+  })
+})
