@@ -1,0 +1,125 @@
+/**
+ * For providers: accepts only requests that the market signed, and reports what a usage-priced call costs. Wraps the `fetch`
+ * of an MCP server (`createMcpHandler` of `@modelcontextprotocol/server`, or any other). Entry: `agent-tool-billing/provider`.
+ */
+
+export interface BillingOptions {
+  /** Your signing secret: `GET /api/v1/market/providers/signing-secret`. Several while you replace one. */
+  readonly secret: string | ReadonlyArray<string>
+  /** How old a signature may be, and how far a clock may be ahead. Default: 300,000. */
+  readonly ageMsMax?: number
+  /** Larger requests are rejected. Default: 5 MiB. */
+  readonly bodyBytesMax?: number
+  /** Default: `Date.now`. */
+  readonly now?: () => number
+}
+
+type Fetch = (request: Request) => Response | Promise<Response>
+
+const COST_FIELD = "market/cost_microcents"
+const MAX_COST_FIELD = "market/max_cost_microcents"
+const NO_CALL = "-"
+const SIGNATURES_KEPT_MAX = 100_000
+
+export const withBilling = (
+  fetch: Fetch,
+  { ageMsMax = 300_000, bodyBytesMax = 5_242_880, now = Date.now, secret }: BillingOptions
+): Fetch => {
+  const keys = Promise.all((typeof secret === "string" ? [secret] : secret).map(hmacKey))
+  /** Signatures of calls, with the time when they expire. A retry of the market has a new one. */
+  const seen = new Map<string, number>()
+
+  return async (request) => {
+    const body = await readBody(request, bodyBytesMax)
+    if (body === undefined) return rejected(413, `The body is larger than ${bodyBytesMax} bytes.`)
+    if (!(await isSigned(request.headers, body, await keys))) {
+      return rejected(401, "The request is not signed by the market: X-Market-Signature is missing or wrong.")
+    }
+    const signedMs = Date.parse(request.headers.get("x-market-timestamp") ?? "")
+    if (!(Math.abs(now() - signedMs) <= ageMsMax)) {
+      return rejected(401, `The signature is older than ${ageMsMax / 1_000} seconds, or a clock is wrong.`)
+    }
+    if (request.headers.get("x-market-invocation") !== NO_CALL) {
+      const signature = request.headers.get("x-market-signature")!
+      if (seen.has(signature)) return rejected(409, "This request was sent before.")
+      keep(seen, signature, signedMs + ageMsMax, now())
+    }
+    return fetch(new Request(request.url, { ...partsOf(request), body: body.byteLength === 0 ? null : body }))
+  }
+}
+
+/**
+ * The most that this call may cost, in microcents. Undefined: the tool has a fixed price. `params`: of the request
+ * `tools/call`.
+ */
+export const maxCostOf = (params: { readonly _meta?: unknown }): number | undefined => {
+  const cap = metaOf(params)[MAX_COST_FIELD]
+  return typeof cap === "number" && Number.isSafeInteger(cap) && cap >= 0 ? cap : undefined
+}
+
+/** The result of a usage-priced call with its cost. The market bills it up to the amount that it reserved. */
+export const withCost = <Result extends object>(
+  result: Result,
+  costMicrocents: number
+): Result & { readonly _meta: Readonly<Record<string, unknown>> } => {
+  if (!Number.isSafeInteger(costMicrocents) || costMicrocents < 0) {
+    throw new RangeError(`A cost is a non-negative integer in microcents, not ${costMicrocents}.`)
+  }
+  return { ...result, _meta: { ...metaOf(result), [COST_FIELD]: costMicrocents } }
+}
+
+const metaOf = (value: object): Readonly<Record<string, unknown>> => {
+  const meta = "_meta" in value ? value._meta : undefined
+  return typeof meta === "object" && meta !== null ? { ...meta } : {}
+}
+
+const rejected = (status: number, message: string): Response =>
+  Response.json({ jsonrpc: "2.0", id: null, error: { code: -32_001, message } }, { status })
+
+const partsOf = ({ headers, method, signal }: Request): RequestInit => ({ headers, method, signal })
+
+const readBody = async (request: Request, bytesMax: number): Promise<ArrayBuffer | undefined> => {
+  const chunks: Array<Uint8Array<ArrayBuffer>> = []
+  let bytes = 0
+  if (request.body !== null) {
+    for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array<ArrayBuffer>>) {
+      bytes += chunk.byteLength
+      if (bytes > bytesMax) return undefined
+      chunks.push(chunk)
+    }
+  }
+  return new Blob(chunks).arrayBuffer()
+}
+
+/** Drops what has expired, and the oldest if there are too many. */
+const keep = (seen: Map<string, number>, signature: string, untilMs: number, nowMs: number): void => {
+  seen.set(signature, untilMs)
+  for (const [old, expiresMs] of seen) {
+    if (expiresMs > nowMs && seen.size <= SIGNATURES_KEPT_MAX) break
+    seen.delete(old)
+  }
+}
+
+const utf8 = new TextEncoder()
+
+const hmacKey = (secret: string): Promise<CryptoKey> =>
+  crypto.subtle.importKey("raw", utf8.encode(secret), { name: "HMAC", hash: "SHA-256" }, false, ["verify"])
+
+/** HMAC-SHA256 of "market-v1", timestamp, consumer, tool, invocation and the body's SHA-256 in hex, joined by line feeds. */
+const isSigned = async (headers: Headers, body: ArrayBuffer, keys: ReadonlyArray<CryptoKey>): Promise<boolean> => {
+  const signature = bytesOf(headers.get("x-market-signature") ?? "")
+  if (signature === undefined) return false
+  const values = ["timestamp", "consumer", "tool", "invocation"].map((name) => headers.get(`x-market-${name}`) ?? "")
+  const digest = hexOf(await crypto.subtle.digest("SHA-256", body))
+  const signed = utf8.encode(["market-v1", ...values, digest].join("\n"))
+  const verdicts = await Promise.all(keys.map((key) => crypto.subtle.verify("HMAC", key, signature, signed)))
+  return verdicts.includes(true)
+}
+
+const hexOf = (bytes: ArrayBuffer): string =>
+  Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("")
+
+const bytesOf = (hex: string): Uint8Array<ArrayBuffer> | undefined =>
+  /^[0-9a-f]{64}$/u.test(hex)
+    ? Uint8Array.from(hex.match(/../gu) ?? [], (pair) => Number.parseInt(pair, 16))
+    : undefined
