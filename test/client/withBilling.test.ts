@@ -38,6 +38,14 @@ const providing = Effect.acquireRelease(
   Effect.promise(async () => {
     const caps: Array<number | undefined> = []
     const { fetch } = handler(caps)
+    const answer = async (request: Request) => {
+      const response = await withBilling((signed) => fetch(signed), { secret: provider.secret })(request)
+      provider.statuses.push(response.status)
+      return {
+        head: [response.status, Object.fromEntries(response.headers)] as const,
+        body: Buffer.from(await response.arrayBuffer())
+      }
+    }
     const server = createServer((incoming, outgoing) => {
       const chunks: Array<Buffer> = []
       incoming.on("data", (chunk: Buffer) => chunks.push(chunk))
@@ -48,13 +56,7 @@ const providing = Effect.acquireRelease(
           headers: Object.entries(incoming.headers).map(([name, value]): [string, string] => [name, String(value)]),
           body: body.length === 0 ? null : body
         })
-        void Promise.resolve(withBilling((signed) => fetch(signed), { secret: provider.secret })(request)).then(
-          async (response) => {
-            provider.statuses.push(response.status)
-            outgoing.writeHead(response.status, Object.fromEntries(response.headers))
-            outgoing.end(Buffer.from(await response.arrayBuffer()))
-          }
-        )
+        void answer(request).then((response) => outgoing.writeHead(...response.head).end(response.body))
       })
     })
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
