@@ -1,7 +1,8 @@
 import { callStoreContract } from "../contracts/callStore.ts"
 import { budgetsOfCallsContract } from "../contracts/callStoreBudgets.ts"
 import { endsOfCallsContract } from "../contracts/callStoreEnds.ts"
-import { freeTierContract, idempotencyOfCallsContract } from "../contracts/callStoreTerms.ts"
+import { freeTierContract } from "../contracts/callStoreFreeTier.ts"
+import { idempotencyOfCallsContract } from "../contracts/callStoreKeys.ts"
 import { everyLedger } from "../contracts/ledgerPorts.ts"
 
 for (const [name, ports] of everyLedger) {

@@ -1,3 +1,7 @@
+/**
+ * Calls and the ledger while PostgreSQL fails, and what only the database itself guarantees. What every store must do is in
+ * `test/contracts`.
+ */
 import { assert, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import { Cause, Effect, Exit, Fiber, Latch, Layer, Redacted } from "effect"
@@ -22,13 +26,13 @@ import {
   tagsOf
 } from "../contracts/ledgerSamples.ts"
 import { lossyStream } from "../support/LossyStream.ts"
-import { PostgresTest } from "../support/PostgresTest.ts"
+import { LIVE, PostgresTest } from "../support/PostgresTest.ts"
 import { connectedTo } from "../support/TestDatabases.ts"
 
-/** As long as a lane waits for a wallet. */
+/** How long a lane waits for the lock of a wallet. */
 const LOCK_TIMEOUT_MS = 2_000
 
-/** Ends the sessions of every lane in this database, whatever they are at. */
+/** Terminates the sessions of all lanes in this database. */
 const killLanes = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const killed = yield* sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -42,9 +46,9 @@ const sqlStateOf = (exit: Exit.Exit<unknown, SqlError.SqlError>): string => {
   return typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "none"
 }
 
-it.layer(postgresLedgerPorts, { timeout: "60 seconds", excludeTestServices: true })("Over PostgreSQL", (it) => {
+it.layer(postgresLedgerPorts, LIVE)("Over PostgreSQL", (it) => {
   it.effect(
-    "calls survive that the lane's session is killed again and again: each is opened, closed and billed once",
+    "opens, closes and bills each call once while the sessions of the lane are killed",
     () =>
       Effect.gen(function* () {
         const ledger = yield* Ledger
@@ -72,7 +76,7 @@ it.layer(postgresLedgerPorts, { timeout: "60 seconds", excludeTestServices: true
   )
 
   it.effect(
-    "calls survive that answers are lost after the database has done its part: nothing is done twice",
+    "opens, closes and bills each call of a batch once when responses are lost after the commit",
     () =>
       Effect.gen(function* () {
         const { url } = yield* PostgresTest
@@ -80,7 +84,7 @@ it.layer(postgresLedgerPorts, { timeout: "60 seconds", excludeTestServices: true
         const consumers = yield* Effect.forEach(Array.from({ length: 10 }), () => consumerWith(10_000_000))
         const free = { toolId: yield* aToolId, freeTierCalls: 100_000 }
         let connections = 0
-        // The first packets are the session's beginning, then there is one for each batch.
+        // The first packets open the session; then there is one per batch.
         const stream = lossyStream(Redacted.value(url), () => 6 + (connections++ % 4))
         const node = Layer.fresh(PostgresCallStore.layer.pipe(Layer.provide(PgClient.layer({ url, stream }))))
         yield* atOnce(40, (caller) =>
@@ -103,7 +107,7 @@ it.layer(postgresLedgerPorts, { timeout: "60 seconds", excludeTestServices: true
     180_000
   )
 
-  it.effect("a call that the database cannot take fails alone", () =>
+  it.effect("fails only the call of a batch that the database rejects", () =>
     Effect.gen(function* () {
       const calls = yield* CallStore
       const consumerId = yield* consumerWith(100_000)
@@ -120,7 +124,7 @@ it.layer(postgresLedgerPorts, { timeout: "60 seconds", excludeTestServices: true
   )
 
   it.effect(
-    "calls fail while the database stays away, hold nothing, and succeed again when it is back",
+    "fails calls without a hold while the database is unavailable, and opens calls again afterwards",
     () =>
       Effect.gen(function* () {
         const { database } = yield* PostgresTest
@@ -132,20 +136,20 @@ it.layer(postgresLedgerPorts, { timeout: "60 seconds", excludeTestServices: true
           }).pipe(admin)
         const calls = yield* CallStore
         const consumerId = yield* consumerWith(10_000)
-        const [refused, taken] = [yield* aCall(consumerId), yield* aCall(consumerId)]
+        const [failing, succeeding] = [yield* aCall(consumerId), yield* aCall(consumerId)]
         yield* allowConnections(false)
         yield* killLanes
-        const exit = yield* Effect.exit(calls.open(refused))
+        const exit = yield* Effect.exit(calls.open(failing))
         yield* allowConnections(true)
         assert.isTrue(Exit.isFailure(exit) && SqlError.isSqlError(Cause.squash(exit.cause)))
-        assert.strictEqual((yield* calls.open(taken))._tag, "Opened")
+        assert.strictEqual((yield* calls.open(succeeding))._tag, "Opened")
         assert.strictEqual((yield* (yield* Ledger).wallet(consumerId)).held, 1_000n)
       }),
     180_000
   )
 
   it.effect(
-    "a wallet that somebody keeps locked holds up nobody else's calls for long",
+    "delays other calls by at most one lock timeout when a wallet stays locked",
     () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -166,7 +170,7 @@ it.layer(postgresLedgerPorts, { timeout: "60 seconds", excludeTestServices: true
         const exits = yield* atOnce(64, (n) =>
           Effect.exit(Effect.flatMap(aCall(n === 40 ? stuck : others), calls.open))
         )
-        // The others wait once for as long as a lock is waited for, and not again in every half: that would be seven times.
+        // The others wait for one lock timeout. Waiting again in each half of a split batch would take seven.
         assert.isBelow(performance.now() - atMs, 5 * LOCK_TIMEOUT_MS)
         yield* done.open
         yield* Fiber.join(holder)
@@ -179,7 +183,7 @@ it.layer(postgresLedgerPorts, { timeout: "60 seconds", excludeTestServices: true
     180_000
   )
 
-  it.effect("a wallet cannot be brought below zero, not even by hand", () =>
+  it.effect("rejects every update of a wallet that would make its available balance negative", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const consumerId = yield* consumerWith(1_000)
@@ -193,7 +197,7 @@ it.layer(postgresLedgerPorts, { timeout: "60 seconds", excludeTestServices: true
     })
   )
 
-  it.effect("an audit names the account whose figures do not fit", () =>
+  it.effect("names the account and the amount that an audit finds to be wrong", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { audit } = yield* LedgerStore
@@ -231,48 +235,7 @@ it.layer(postgresLedgerPorts, { timeout: "60 seconds", excludeTestServices: true
     })
   )
 
-  it.effect("usage is counted by the hour in the settlement itself, and the receipt kept word for word", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const consumerId = yield* consumerWith(100_000)
-      const call = yield* aCall(consumerId)
-      const { receipt } = yield* settled(call)
-      const same = { toolId: call.toolId, providerId: call.providerId }
-      const endings = [{ cost: 500 }, { cost: 0, status: "timeout" }, { cost: 0, status: "error" }] as const
-      yield* Effect.forEach(
-        endings,
-        (ending) => Effect.flatMap(aCall(consumerId, same), (call) => settled(call, ending)),
-        {
-          concurrency: "unbounded"
-        }
-      )
-      const [usage] = yield* sql`SELECT hour, calls, successes, timeouts, spend, fee, latency_ms, request_bytes,
-        response_bytes, tokens_input, tokens_output FROM usage_hourly WHERE consumer_id = ${consumerId}`
-      assert.deepStrictEqual(usage, {
-        hour: new Date("2026-11-20T10:00:00.000Z"),
-        calls: 4n,
-        successes: 2n,
-        timeouts: 1n,
-        spend: 1_500n,
-        fee: 150n,
-        latency_ms: 492n,
-        request_bytes: 800n,
-        response_bytes: 12_000n,
-        tokens_input: 160n,
-        tokens_output: 200n
-      })
-      const [row] = yield* sql<{
-        readonly called_at: Date
-        readonly created_at: Date
-        readonly signature: Uint8Array
-      }>`SELECT called_at, created_at, signature FROM receipts WHERE consumer_id = ${consumerId} AND cost = 1000`
-      assert.strictEqual(row!.called_at.toISOString(), receipt.timestamp)
-      assert.strictEqual(row!.created_at.toISOString(), receipt.created_at)
-      assert.strictEqual(Buffer.from(row!.signature).toString("hex"), receipt.signature)
-    })
-  )
-
-  it.effect("figures beyond what is counted are counted as the most there is, and harm nobody", () =>
+  it.effect("closes a call whose reported sizes do not fit into their columns", () =>
     Effect.gen(function* () {
       const calls = yield* CallStore
       const call = yield* aCall(yield* consumerWith(10_000))

@@ -1,3 +1,6 @@
+/**
+ * Group commit by itself, over a database that a test scripts.
+ */
 import { assert, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import { SqlError } from "effect/sql"
@@ -10,12 +13,12 @@ interface Batch {
   readonly again: boolean
 }
 
-const refused = (reason: SqlError.SqlError["reason"]) => Effect.fail(new SqlError.SqlError({ reason }))
-const constraint = refused(new SqlError.ConstraintError({ cause: "no" }))
-const connection = refused(new SqlError.ConnectionError({ cause: "gone" }))
-const deadlock = refused(new SqlError.DeadlockError({ cause: "circle" }))
+const failure = (reason: SqlError.SqlError["reason"]) => Effect.fail(new SqlError.SqlError({ reason }))
+const constraint = failure(new SqlError.ConstraintError({ cause: "no" }))
+const connection = failure(new SqlError.ConnectionError({ cause: "gone" }))
+const deadlock = failure(new SqlError.DeadlockError({ cause: "circle" }))
 
-/** A lane that answers n with n * 10, and notes its batches. */
+/** A lane that answers n with n * 10 and records its batches. */
 const lane = (
   options: Partial<GroupCommit.GroupCommitOptions<number, number>>,
   outcome: (batch: Batch, attempt: number) => Effect.Effect<void, SqlError.SqlError> = () => Effect.void
@@ -39,7 +42,7 @@ const lane = (
 
 const defectOf = (exit: Exit.Exit<unknown>): unknown => Exit.isFailure(exit) && Cause.squash(exit.cause)
 
-it.live("sends at once what one turn of the event loop brings, and answers each its own", () =>
+it.live("sends all items of one turn of the event loop as one batch, and gives each its own answer", () =>
   Effect.gen(function* () {
     const { submit, sizes } = yield* lane({})
     const answers = yield* atOnce(100, submit)
@@ -51,7 +54,7 @@ it.live("sends at once what one turn of the event loop brings, and answers each 
   }).pipe(Effect.scoped)
 )
 
-it.live("gathers what arrives while a batch is on its way", () =>
+it.live("collects the items that arrive while a batch is running", () =>
   Effect.gen(function* () {
     const gate = yield* Deferred.make<void>()
     const { submit, sizes } = yield* lane({}, (_, attempt) => (attempt === 1 ? Deferred.await(gate) : Effect.void))
@@ -66,7 +69,7 @@ it.live("gathers what arrives while a batch is on its way", () =>
   }).pipe(Effect.scoped)
 )
 
-it.live("bounds a batch in items and in weight, keeping the order", () =>
+it.live("limits a batch by items and by weight, in order", () =>
   Effect.gen(function* () {
     const { submit, batches } = yield* lane({ batchMax: 4, batchWeightMax: 10, weightOf: (n) => n })
     yield* Effect.forEach([1, 2, 3, 1, 1, 9, 2, 50, 1], submit, { concurrency: "unbounded" })
@@ -77,7 +80,7 @@ it.live("bounds a batch in items and in weight, keeping the order", () =>
   }).pipe(Effect.scoped)
 )
 
-it.live("refuses when too many wait, and takes more when they are through", () =>
+it.live("rejects items while the queue is full, and accepts items again afterwards", () =>
   Effect.gen(function* () {
     const { submit } = yield* lane({ queueMax: 10 })
     const exits = yield* atOnce(12, (n) => Effect.exit(submit(n)))
@@ -87,7 +90,7 @@ it.live("refuses when too many wait, and takes more when they are through", () =
   }).pipe(Effect.scoped)
 )
 
-it.live("lets an item that the database refuses fail alone", () =>
+it.live("fails only the items that the database rejects", () =>
   Effect.gen(function* () {
     const { submit, batches } = yield* lane({}, ({ items }) =>
       items.includes(13) || items.includes(77) ? constraint : Effect.void
@@ -102,7 +105,7 @@ it.live("lets an item that the database refuses fail alone", () =>
   }).pipe(Effect.scoped)
 )
 
-it.live("sends a batch again after a deadlock, which undid it, and says so after a broken connection", () =>
+it.live("repeats a batch after a deadlock, and marks it as repeated after a lost connection", () =>
   Effect.gen(function* () {
     const failures = [deadlock, connection, deadlock]
     const { submit, batches } = yield* lane({}, (_, attempt) => failures[attempt - 1] ?? Effect.void)
@@ -114,7 +117,7 @@ it.live("sends a batch again after a deadlock, which undid it, and says so after
   }).pipe(Effect.scoped)
 )
 
-it.live("gives up on a batch when the database stays away, and serves the next one", () =>
+it.live("fails a batch when the database stays unavailable, and runs the next one", () =>
   Effect.gen(function* () {
     const { submit, sizes } = yield* lane({}, (_, attempt) => (attempt <= 7 ? connection : Effect.void))
     const exits = yield* atOnce(5, (n) => Effect.exit(submit(n)))
@@ -124,7 +127,7 @@ it.live("gives up on a batch when the database stays away, and serves the next o
   }).pipe(Effect.scoped)
 )
 
-it.live("does not send what nobody waits for any more", () =>
+it.live("does not send an item whose caller was interrupted", () =>
   Effect.gen(function* () {
     const gate = yield* Deferred.make<void>()
     const { submit, batches } = yield* lane({}, (_, attempt) => (attempt === 1 ? Deferred.await(gate) : Effect.void))
@@ -143,9 +146,9 @@ it.live("does not send what nobody waits for any more", () =>
   }).pipe(Effect.scoped)
 )
 
-it.live("lets an item that waits for a lock in vain fail alone, without a second attempt", () =>
+it.live("fails only the item whose lock timed out, without a second attempt", () =>
   Effect.gen(function* () {
-    const lockTimeout = refused(new SqlError.LockTimeoutError({ cause: "still locked" }))
+    const lockTimeout = failure(new SqlError.LockTimeoutError({ cause: "still locked" }))
     const { submit, batches } = yield* lane({}, ({ items }) => (items.includes(3) ? lockTimeout : Effect.void))
     const exits = yield* atOnce(8, (n) => Effect.exit(submit(n)))
     assert.deepStrictEqual(
@@ -159,7 +162,7 @@ it.live("lets an item that waits for a lock in vain fail alone, without a second
   }).pipe(Effect.scoped)
 )
 
-it.live("when it is closed, ends the batch that is on its way and interrupts who waits or comes later", () =>
+it.live("finishes the running batch when it is closed, and interrupts waiting and later items", () =>
   Effect.gen(function* () {
     const gate = yield* Deferred.make<void>()
     const scope = yield* Scope.make()

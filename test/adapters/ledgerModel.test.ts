@@ -1,3 +1,6 @@
+/**
+ * Random histories of loads, calls, refunds and payouts, compared with a model of single numbers (`contracts/ledgerModel.ts`).
+ */
 import { assert, it } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
@@ -9,33 +12,33 @@ const RUNS = { memory: 100, PostgreSQL: 15 } as const
 const AT_ONCE = 16
 
 const modelled = (name: keyof typeof RUNS, ports: Layer.Layer<LedgerPorts>) =>
-  it.layer(ports, { timeout: "120 seconds", excludeTestServices: true })(`Any history over ${name}`, (it) => {
+  it.layer(ports, { timeout: "120 seconds", excludeTestServices: true })(`A random history over ${name}`, (it) => {
     it.effect.prop(
-      "comes, step by step, to what the model says",
+      "has the answers and balances of the model, step by step",
       [History],
       ([steps]) =>
         Effect.gen(function* () {
-          const { live, purses } = yield* aHistory
+          const { balances, perform } = yield* aHistory
           const history = funded(steps)
-          const { answers, purses: modelled } = expected(history)
-          assert.deepStrictEqual(yield* Effect.forEach(history, live), [...answers])
-          assert.deepStrictEqual(yield* purses, modelled)
+          const { answers, balances: modelled } = expected(history)
+          assert.deepStrictEqual(yield* Effect.forEach(history, perform), [...answers])
+          assert.deepStrictEqual(yield* balances, modelled)
         }),
       { arbitrary: { runs: RUNS[name] }, timeout: 240_000 }
     )
 
     it.effect.prop(
-      "lived by many at once, leaves nobody below zero, everything in balance, and each with what the answers say",
+      "leaves no balance negative, and every balance as the answers say, with many steps at the same time",
       [History],
       ([steps]) =>
         Effect.gen(function* () {
           const ledger = yield* Ledger
-          const { live, purses, pursesBy } = yield* aHistory
+          const { balances, balancesBy, perform } = yield* aHistory
           const history = funded(steps)
-          const answers = yield* Effect.forEach(history, live, { concurrency: AT_ONCE })
-          const found = yield* purses
+          const answers = yield* Effect.forEach(history, perform, { concurrency: AT_ONCE })
+          const found = yield* balances
           for (const available of found.available) assert.isTrue(available >= 0n)
-          assert.deepStrictEqual(found, pursesBy(history, answers))
+          assert.deepStrictEqual(found, balancesBy(history, answers))
           assert.isTrue((yield* ledger.trialBalance).balanced)
           assert.deepStrictEqual((yield* ledger.audit).discrepancies, [])
         }),

@@ -1,3 +1,6 @@
+/**
+ * Calls of one consumer in several nodes and processes on one database.
+ */
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
@@ -13,94 +16,77 @@ import {
   atOnce,
   closingOf,
   consumerWith,
-  money,
   OPENED_AT,
   settled,
   tagsOf
 } from "../contracts/ledgerSamples.ts"
 import { letRace } from "../support/LedgerRacers.ts"
-import { PostgresTest } from "../support/PostgresTest.ts"
+import type { Finish, Race } from "../support/ledgerRacer.ts"
+import { LIVE, PostgresTest } from "../support/PostgresTest.ts"
 import { untilAnotherWaits } from "../support/LockWaiter.ts"
 
-it.layer(postgresLedgerPorts, { timeout: "60 seconds", excludeTestServices: true })("Over PostgreSQL", (it) => {
+/** Two processes that open calls of one consumer as fast as they can; returns their totals. */
+const raceOfTwo = Effect.fnUntraced(function* (race: Omit<Race, "url" | "providerId" | "atOnce" | "price">) {
+  const { url } = yield* PostgresTest
+  const processes = yield* letRace(2, {
+    ...race,
+    url: Redacted.value(url),
+    providerId: yield* aProviderId,
+    atOnce: 64,
+    price: 1_000
+  })
+  const total = (count: keyof Finish) => processes.reduce((sum, one) => sum + one[count], 0)
+  return { opened: total("opened"), free: total("free"), refused: total("refused") }
+})
+
+it.layer(postgresLedgerPorts, LIVE)("Over PostgreSQL", (it) => {
   it.effect(
-    "two processes, 64 calls at once each, open exactly as many calls as the balance pays for",
+    "two processes open exactly as many calls as the balance covers",
     () =>
       Effect.gen(function* () {
-        const { url } = yield* PostgresTest
         const consumerId = yield* consumerWith(100_999)
-        const finishes = yield* letRace(2, {
-          url: Redacted.value(url),
-          consumerId,
-          toolIds: [yield* aToolId],
-          providerId: yield* aProviderId,
-          calls: 400,
-          atOnce: 64,
-          price: 1_000,
-          freeTierCalls: 0
-        })
-        assert.strictEqual(
-          finishes.reduce((sum, one) => sum + one.opened, 0),
-          100
-        )
-        assert.strictEqual(
-          finishes.reduce((sum, one) => sum + one.refused, 0),
-          700
-        )
+        const totals = yield* raceOfTwo({ consumerId, toolIds: [yield* aToolId], calls: 400, freeTierCalls: 0 })
+        assert.deepStrictEqual(totals, { opened: 100, free: 0, refused: 700 })
         assert.deepInclude(yield* (yield* Ledger).wallet(consumerId), { held: 100_000n, available: 999n })
       }),
     180_000
   )
 
   it.effect(
-    "two processes make exactly as many calls free as the tiers have, whoever gets them",
+    "two processes make exactly as many calls free as each free tier has, for a consumer without a wallet",
     () =>
       Effect.gen(function* () {
-        const { url } = yield* PostgresTest
         const calls = yield* CallStore
         const consumerId = yield* aConsumerId
-        const toolIds = yield* Effect.forEach(Array.from({ length: 50 }), () => aToolId)
-        const finishes = yield* letRace(2, {
-          url: Redacted.value(url),
-          consumerId,
-          toolIds,
-          providerId: yield* aProviderId,
-          calls: 800,
-          atOnce: 64,
-          price: 1_000,
-          freeTierCalls: 11
-        })
+        const toolIds = yield* Effect.replicateEffect(aToolId, 50)
+        const totals = yield* raceOfTwo({ consumerId, toolIds, calls: 800, freeTierCalls: 11 })
+        assert.deepStrictEqual(totals, { opened: 550, free: 550, refused: 1_050 })
         const standings = yield* Effect.forEach(toolIds, (toolId) => calls.standing(consumerId, toolId, OPENED_AT))
         for (const standing of standings) assert.strictEqual(standing.freeCallsUsed, 11)
-        assert.strictEqual(
-          finishes.reduce((sum, one) => sum + one.free, 0),
-          550
-        )
-        assert.strictEqual(
-          finishes.reduce((sum, one) => sum + one.refused, 0),
-          1_050
-        )
       }),
     180_000
   )
 
-  it.effect("a call waits for what another node has under way with its wallet, and goes by what that leaves", () =>
+  it.effect("a batch waits for the transaction of another node on its wallet, and sees what that leaves", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const calls = yield* CallStore
-      const consumerId = yield* consumerWith(1_500)
+      const consumerId = yield* consumerWith(3_500)
       const terms = { toolId: yield* aToolId, freeTierCalls: 3 }
       yield* settled(yield* aCall(consumerId, terms), { cost: 0 })
+      const batch = yield* Effect.replicateEffect(aCall(consumerId, terms), 4)
       const opening = yield* sql.withTransaction(
         Effect.gen(function* () {
           yield* sql`UPDATE wallets SET held = held + 600 WHERE consumer_id = ${consumerId}`
           yield* sql`UPDATE free_tier_usage SET used = 3 WHERE consumer_id = ${consumerId}`
-          const opening = yield* Effect.forkChild(Effect.flatMap(aCall(consumerId, terms), calls.open))
+          const opening = yield* Effect.forkChild(Effect.forEach(batch, calls.open, { concurrency: "unbounded" }))
           yield* untilAnotherWaits
           return opening
         })
       )
-      assert.deepStrictEqual(yield* Fiber.join(opening), {
+      const answers = yield* Fiber.join(opening)
+      assert.deepStrictEqual(tagsOf(answers), { Opened: 2, InsufficientFunds: 2 })
+      assert.deepStrictEqual(answers[3], {
         _tag: "InsufficientFunds",
         availableMicrocents: 900n,
         neededMicrocents: 1_000n
@@ -109,7 +95,7 @@ it.layer(postgresLedgerPorts, { timeout: "60 seconds", excludeTestServices: true
     })
   )
 
-  it.effect("two nodes with the same wallets never wait for each other in a circle", () =>
+  it.effect("two nodes with the same wallets do not deadlock", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const deadlocks = sql<{ readonly deadlocks: bigint }>`
@@ -129,37 +115,39 @@ it.layer(postgresLedgerPorts, { timeout: "60 seconds", excludeTestServices: true
     })
   )
 
-  it.effect("a call that its caller and the sweeper of another node close at once is closed by one of them", () =>
-    Effect.gen(function* () {
-      const calls = yield* CallStore
-      const consumerId = yield* consumerWith(1_000_000)
-      const many = yield* Effect.forEach(Array.from({ length: 50 }), () => aCall(consumerId))
-      yield* Effect.forEach(many, calls.open, { concurrency: "unbounded" })
-      const close = (calls: CallStore["Service"], cost: number) =>
-        Effect.forEach(
-          many,
-          (call) =>
-            Effect.flatMap(closingOf(call, { cost, status: cost === 0 ? "error" : "success" }), (closing) =>
-              calls.close(closing)
-            ),
-          { concurrency: "unbounded" }
+  it.effect(
+    "a call that its caller and the sweeper of another node close at the same time is closed by one of them",
+    () =>
+      Effect.gen(function* () {
+        const calls = yield* CallStore
+        const consumerId = yield* consumerWith(1_000_000)
+        const many = yield* Effect.forEach(Array.from({ length: 50 }), () => aCall(consumerId))
+        yield* Effect.forEach(many, calls.open, { concurrency: "unbounded" })
+        const close = (calls: CallStore["Service"], cost: number) =>
+          Effect.forEach(
+            many,
+            (call) =>
+              Effect.flatMap(closingOf(call, { cost, status: cost === 0 ? "error" : "success" }), (closing) =>
+                calls.close(closing)
+              ),
+            { concurrency: "unbounded" }
+          )
+        const sweeper = Effect.flatMap(CallStore, (other) => close(other, 0)).pipe(
+          Effect.provide(Layer.fresh(postgresLedgerNode))
         )
-      const sweeper = Effect.flatMap(CallStore, (other) => close(other, 0)).pipe(
-        Effect.provide(Layer.fresh(postgresLedgerNode))
-      )
-      const [billed, swept] = yield* Effect.all([close(calls, 1_000), sweeper], { concurrency: "unbounded" })
-      const closed = billed.filter((answer) => answer._tag === "Closed").length
-      assert.strictEqual(closed + swept.filter((answer) => answer._tag === "Closed").length, 50)
-      assert.deepStrictEqual(yield* (yield* Ledger).wallet(consumerId), {
-        credits: 1_000_000n,
-        debits: BigInt(closed) * 1_000n,
-        held: 0n,
-        available: 1_000_000n - BigInt(closed) * 1_000n
+        const [billed, swept] = yield* Effect.all([close(calls, 1_000), sweeper], { concurrency: "unbounded" })
+        const closed = billed.filter((answer) => answer._tag === "Closed").length
+        assert.strictEqual(closed + swept.filter((answer) => answer._tag === "Closed").length, 50)
+        assert.deepStrictEqual(yield* (yield* Ledger).wallet(consumerId), {
+          credits: 1_000_000n,
+          debits: BigInt(closed) * 1_000n,
+          held: 0n,
+          available: 1_000_000n - BigInt(closed) * 1_000n
+        })
       })
-    })
   )
 
-  it.effect("a key that two nodes bring at once opens one call", () =>
+  it.effect("one idempotency key in two nodes opens one call", () =>
     Effect.gen(function* () {
       const calls = yield* CallStore
       const consumerId = yield* consumerWith(1_000_000)
@@ -169,20 +157,6 @@ it.layer(postgresLedgerPorts, { timeout: "60 seconds", excludeTestServices: true
       const other = Effect.flatMap(CallStore, open).pipe(Effect.provide(Layer.fresh(postgresLedgerNode)))
       const [here, there] = yield* Effect.all([open(calls), other], { concurrency: "unbounded" })
       assert.deepStrictEqual(tagsOf([...here, ...there]), { Opened: 1, InFlight: 39 })
-    })
-  )
-
-  it.effect("free calls of a consumer that two nodes see for the first time are counted once", () =>
-    Effect.gen(function* () {
-      const calls = yield* CallStore
-      const consumerId = yield* aConsumerId
-      const terms = { toolId: yield* aToolId, freeTierCalls: 13, holdAmount: money(1) }
-      const open = (calls: CallStore["Service"]) =>
-        atOnce(20, () => Effect.flatMap(aCall(consumerId, terms), calls.open))
-      const other = Effect.flatMap(CallStore, open).pipe(Effect.provide(Layer.fresh(postgresLedgerNode)))
-      const [here, there] = yield* Effect.all([open(calls), other], { concurrency: "unbounded" })
-      assert.deepStrictEqual(tagsOf([...here, ...there]), { Opened: 13, InsufficientFunds: 27 })
-      assert.strictEqual((yield* calls.standing(consumerId, terms.toolId, OPENED_AT)).freeCallsUsed, 13)
     })
   )
 })

@@ -1,3 +1,6 @@
+/**
+ * Budgets: limits on what calls cost and hold.
+ */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, type Layer } from "effect"
 import { type Budget, BudgetId, BudgetStore } from "../../domain/ledger/BudgetStore.ts"
@@ -5,6 +8,7 @@ import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { CallStore, type OpenCall } from "../../domain/metering/CallStore.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import type { ConsumerId } from "../../domain/shared/Ids.ts"
+import { LIVE } from "../support/PostgresTest.ts"
 import type { LedgerPorts } from "./ledgerPorts.ts"
 import {
   aCall,
@@ -42,12 +46,12 @@ const budget = Effect.fnUntraced(function* (consumerId: ConsumerId, cap: number,
 })
 
 export const budgetsOfCallsContract = (name: string, ports: Layer.Layer<LedgerPorts>) =>
-  it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`Budgets of calls over ${name}`, (it) => {
+  it.layer(ports, LIVE)(`Budgets of calls over ${name}`, (it) => {
     const openTag = Effect.fnUntraced(function* (consumerId: ConsumerId, changes: Partial<OpenCall> = {}) {
       return (yield* (yield* CallStore).open(yield* aCall(consumerId, changes)))._tag
     })
 
-    it.effect("refuses what does not fit, names the budget, and holds nothing", () =>
+    it.effect("rejects a call above a budget without a hold, and names the budget", () =>
       Effect.gen(function* () {
         const calls = yield* CallStore
         const consumerId = yield* consumerWith(100_000)
@@ -68,7 +72,7 @@ export const budgetsOfCallsContract = (name: string, ports: Layer.Layer<LedgerPo
       })
     )
 
-    it.effect("counts only calls of its tool or provider, and wants every budget that covers a call to have room", () =>
+    it.effect("counts only calls of its tool or provider, and requires room in every budget that covers a call", () =>
       Effect.gen(function* () {
         const consumerId = yield* consumerWith(100_000)
         const [toolId, providerId] = [yield* aToolId, yield* aProviderId]
@@ -87,7 +91,7 @@ export const budgetsOfCallsContract = (name: string, ports: Layer.Layer<LedgerPo
       })
     )
 
-    it.effect("starts again with the day or the month, what is open still being held", () =>
+    it.effect("resets with its period, and keeps the holds of open calls", () =>
       Effect.gen(function* () {
         const calls = yield* CallStore
         const { list } = yield* BudgetStore
@@ -108,7 +112,7 @@ export const budgetsOfCallsContract = (name: string, ports: Layer.Layer<LedgerPo
       })
     )
 
-    it.effect("is exact for a crowd, and gives back what was not spent", () =>
+    it.effect("is exact for concurrent calls, and releases what they did not cost", () =>
       Effect.gen(function* () {
         const calls = yield* CallStore
         const consumerId = yield* consumerWith(1_000_000)
@@ -144,7 +148,7 @@ export const budgetsOfCallsContract = (name: string, ports: Layer.Layer<LedgerPo
       })
     )
 
-    it.effect("gives back every field of a budget, the oldest first, and takes no more than so many", () =>
+    it.effect("lists every field of a consumer's budgets, oldest first, and limits their number", () =>
       Effect.gen(function* () {
         const { create, list } = yield* BudgetStore
         const consumerId = yield* aConsumerId

@@ -1,46 +1,136 @@
+/**
+ * Closing calls: once, at most for the hold.
+ */
 import { assert, it } from "@effect/vitest"
-import { Effect, type Layer } from "effect"
+import { Cause, Effect, Exit, type Layer } from "effect"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
-import { CallStore, type OpenCall } from "../../domain/metering/CallStore.ts"
+import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
+import { transferOfCall } from "../../domain/ledger/Transfer.ts"
+import { CallStore } from "../../domain/metering/CallStore.ts"
+import { LIVE } from "../support/PostgresTest.ts"
 import type { LedgerPorts } from "./ledgerPorts.ts"
-import { aCall, aConsumerId, atOnce, closingOf, consumerWith, money, opened, tagsOf } from "./ledgerSamples.ts"
-
-const opening = (call: OpenCall) => Effect.as(opened(call), call)
+import { aCall, aConsumerId, atOnce, closingOf, consumerWith, money, opened, settled, tagsOf } from "./ledgerSamples.ts"
 
 export const endsOfCallsContract = (name: string, ports: Layer.Layer<LedgerPorts>) =>
-  it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`The end of a call over ${name}`, (it) => {
+  it.layer(ports, LIVE)(`Closing calls over ${name}`, (it) => {
+    it.effect("releases the part of the hold that the call did not cost", () =>
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        const consumerId = yield* consumerWith(10_000)
+        const metered = yield* aCall(consumerId, { holdAmount: money(5_000) })
+        yield* settled(metered, { cost: 1_200 })
+        assert.strictEqual((yield* ledger.wallet(consumerId)).available, 8_800n)
+        const failed = yield* aCall(consumerId)
+        yield* settled(failed, { cost: 0, status: "timeout" })
+        assert.deepStrictEqual(yield* ledger.wallet(consumerId), {
+          credits: 10_000n,
+          debits: 1_200n,
+          held: 0n,
+          available: 8_800n
+        })
+        assert.deepStrictEqual(yield* (yield* LedgerStore).transfers(transferOfCall(failed.invocationId)), [])
+      })
+    )
+
+    it.effect("posts a cost of 1 microcent as fee only", () =>
+      Effect.gen(function* () {
+        const store = yield* LedgerStore
+        const consumerId = yield* consumerWith(10_000)
+        const small = yield* aCall(consumerId, { holdAmount: money(1) })
+        yield* settled(small)
+        const transfers = yield* store.transfers(transferOfCall(small.invocationId))
+        assert.deepStrictEqual(
+          transfers.map(({ leg, credit, amount }) => ({ leg, credit, amount })),
+          [{ leg: 2, credit: "platform_fee", amount: money(1) }]
+        )
+      })
+    )
+
+    it.effect("closes a call once for 20 receipts at the same time", () =>
+      Effect.gen(function* () {
+        const calls = yield* CallStore
+        const consumerId = yield* consumerWith(10_000)
+        const call = yield* aCall(consumerId)
+        yield* opened(call)
+        const closings = yield* Effect.replicateEffect(closingOf(call), 20)
+        const answers = yield* Effect.forEach(closings, calls.close, { concurrency: "unbounded" })
+        assert.deepStrictEqual(tagsOf(answers), { Closed: 1, AlreadyClosed: 19 })
+        assert.strictEqual((yield* (yield* Ledger).wallet(consumerId)).available, 9_000n)
+        assert.lengthOf(yield* (yield* LedgerStore).transfers(transferOfCall(call.invocationId)), 2)
+      })
+    )
+
+    it.effect("answers a repeated closing by the same receipt as closed before, and rejects any other", () =>
+      Effect.gen(function* () {
+        const calls = yield* CallStore
+        const consumerId = yield* consumerWith(10_000)
+        const call = yield* aCall(consumerId)
+        yield* opened(call)
+        const closing = yield* closingOf(call, { cost: 700 })
+        const answers = yield* atOnce(20, () => calls.close(closing))
+        assert.deepStrictEqual(tagsOf(answers), { Closed: 20 })
+        assert.strictEqual(answers.filter((answer) => answer._tag === "Closed" && answer.now).length, 1)
+        assert.deepStrictEqual(yield* calls.close(closing), { _tag: "Closed", now: false, availableMicrocents: 9_300n })
+        const other = yield* closingOf(call, { cost: 0, status: "error" })
+        assert.deepStrictEqual(yield* calls.close(other), { _tag: "AlreadyClosed" })
+        assert.strictEqual((yield* (yield* Ledger).wallet(consumerId)).available, 9_300n)
+      })
+    )
+
     it.effect(
-      "is closed now by one of those who close it with the same receipt, and was closed before for the others",
+      "rejects a closing above the hold, by another consumer or of an unknown call, and closes the others of its batch",
       () =>
         Effect.gen(function* () {
           const calls = yield* CallStore
-          const call = yield* aCall(yield* consumerWith(10_000))
-          yield* opened(call)
-          const closing = yield* closingOf(call)
-          const answers = yield* atOnce(20, () => calls.close(closing))
-          assert.strictEqual(answers.filter((answer) => answer._tag === "Closed" && answer.now).length, 1)
-          assert.deepStrictEqual(tagsOf(answers), { Closed: 20 })
+          const [consumerId, stranger] = [yield* consumerWith(10_000), yield* consumerWith(10_000)]
+          const [expensive, foreign, good, unknown] = yield* Effect.forEach(Array.from({ length: 4 }), () =>
+            aCall(consumerId)
+          )
+          for (const call of [expensive!, foreign!, good!]) yield* opened(call)
+          const closings = [
+            yield* closingOf(expensive!, { cost: 1_001 }),
+            { ...(yield* closingOf(foreign!)), consumerId: stranger },
+            yield* closingOf(good!),
+            yield* closingOf(unknown!)
+          ]
+          const exits = yield* Effect.forEach(closings, (closing) => Effect.exit(calls.close(closing)), {
+            concurrency: "unbounded"
+          })
+          assert.deepStrictEqual(
+            exits.map((exit) => (Exit.isSuccess(exit) ? exit.value._tag : Cause.hasDies(exit.cause))),
+            [true, true, "Closed", true]
+          )
+          const ledger = yield* Ledger
+          assert.deepStrictEqual(yield* ledger.wallet(consumerId), {
+            credits: 10_000n,
+            debits: 1_000n,
+            held: 2_000n,
+            available: 7_000n
+          })
+          assert.strictEqual((yield* ledger.wallet(stranger)).available, 10_000n)
+          for (const call of [expensive!, foreign!]) yield* calls.close(yield* closingOf(call))
+          assert.strictEqual((yield* ledger.wallet(consumerId)).held, 0n)
         })
     )
 
     it.effect.each([
-      { said: "what was held", held: 1_000n },
-      { said: "too much", held: 5_000n },
-      { said: "nothing", held: 0n }
-    ])("gives back what was held, where $said is said to have been, whatever else happens at once", ({ held }) =>
+      { claimed: "the right amount", held: 1_000n },
+      { claimed: "too much", held: 5_000n },
+      { claimed: "nothing", held: 0n }
+    ])("releases what was held when the closing claims $claimed, among other calls", ({ held }) =>
       Effect.gen(function* () {
         const calls = yield* CallStore
         const consumers = yield* Effect.forEach([3_000, 3_000, 1_000, 2_500], consumerWith)
-        const under = yield* Effect.forEach(consumers, (consumerId) => Effect.flatMap(aCall(consumerId), opening))
-        const again = yield* closingOf(under[0]!, { cost: 200, held })
+        const open = yield* Effect.forEach(consumers, (consumerId) => Effect.tap(aCall(consumerId), opened))
+        const again = yield* closingOf(open[0]!, { cost: 200, held })
         yield* calls.close(again)
-        const closings = yield* Effect.forEach(under, (call) => closingOf(call, { cost: 400, held }))
+        const closings = yield* Effect.forEach(open, (call) => closingOf(call, { cost: 400, held }))
         const openings = yield* Effect.forEach(consumers, (consumerId) =>
           aCall(consumerId, { holdAmount: money(1_600) })
         )
-        // Of one that never paid anything in, too.
+        // A consumer without a wallet.
         const poor = yield* aCall(yield* aConsumerId)
-        const [closed, opened] = yield* Effect.all(
+        const [closed, reopened] = yield* Effect.all(
           [
             Effect.forEach([again, ...closings], (closing) => calls.close(closing), { concurrency: "unbounded" }),
             Effect.forEach([...openings, poor], (call) => calls.open(call), { concurrency: "unbounded" })
@@ -49,7 +139,7 @@ export const endsOfCallsContract = (name: string, ports: Layer.Layer<LedgerPorts
         )
         assert.deepStrictEqual(tagsOf(closed), { Closed: 4, AlreadyClosed: 1 })
         assert.deepStrictEqual(
-          opened.map(({ _tag }) => _tag),
+          reopened.map(({ _tag }) => _tag),
           ["Opened", "Opened", "InsufficientFunds", "Opened", "InsufficientFunds"]
         )
         const wallets = yield* Effect.forEach(consumers, (yield* Ledger).wallet)
@@ -65,7 +155,7 @@ export const endsOfCallsContract = (name: string, ports: Layer.Layer<LedgerPorts
       })
     )
 
-    it.effect("knows what has become of a call", () =>
+    it.effect("returns whether a call is unknown, open or closed", () =>
       Effect.gen(function* () {
         const calls = yield* CallStore
         const call = yield* aCall(yield* consumerWith(10_000))

@@ -1,3 +1,6 @@
+/**
+ * Postings: what they move, what they reject, and their part in a unit of work.
+ */
 import { assert, it } from "@effect/vitest"
 import { Cause, DateTime, Effect, Exit, type Layer } from "effect"
 import { Ledger, UnpostableTransfers } from "../../domain/ledger/Ledger.ts"
@@ -5,6 +8,7 @@ import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { lotDayOf } from "../../domain/ledger/Lots.ts"
 import type { Leg } from "../../domain/ledger/Transfer.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { LIVE } from "../support/PostgresTest.ts"
 import type { LedgerPorts } from "./ledgerPorts.ts"
 import {
   aCall,
@@ -12,44 +16,18 @@ import {
   aProviderId,
   atOnce,
   consumerWith,
+  LOT,
   money,
   OPENED_AT,
   opened,
+  payoutLeg,
   platformWith,
   settled
 } from "./ledgerSamples.ts"
 
-/** As a payout starts: only what the provider has. */
-const payout = (providerId: Leg["providerId"], amount: number): Leg => ({
-  kind: "payout",
-  debit: "provider",
-  credit: "payout_clearing",
-  amount: money(amount),
-  providerId,
-  lot: LOT
-})
-
-/** The settlement day of the calls of these tests. */
-const LOT = lotDayOf(OPENED_AT)
-
 export const ledgerContract = (name: string, ports: Layer.Layer<LedgerPorts>) =>
-  it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`Ledger over ${name}`, (it) => {
-    it.effect("loads a wallet once per reference, however often and at whatever time it is told", () =>
-      Effect.gen(function* () {
-        const ledger = yield* Ledger
-        const consumerId = yield* aConsumerId
-        const load = { consumerId, amount: money(5_000), reference: `stripe:${consumerId}` }
-        const answers = yield* atOnce(20, () => ledger.load(load))
-        assert.lengthOf(
-          answers.filter((posted) => !posted.repeated),
-          1
-        )
-        assert.lengthOf(new Set(answers.map((posted) => posted.transferId)), 1)
-        assert.strictEqual((yield* ledger.wallet(consumerId)).available, 5_000n)
-      })
-    )
-
-    it.effect("keeps when something happened and when it was recorded, leg by leg", () =>
+  it.layer(ports, LIVE)(`Ledger over ${name}`, (it) => {
+    it.effect("returns the legs of a posting with the time of the event and of the recording", () =>
       Effect.gen(function* () {
         const ledger = yield* Ledger
         const consumerId = yield* aConsumerId
@@ -73,11 +51,11 @@ export const ledgerContract = (name: string, ports: Layer.Layer<LedgerPorts>) =>
           { ...common, leg: 2, debit: "load_clearing", credit: "wallet", reference, effectiveAt, recordedAt }
         ])
         assert.deepStrictEqual(yield* (yield* LedgerStore).transfers(transferId), transfers)
-        assert.deepStrictEqual(yield* ledger.byReference("never heard of it"), [])
+        assert.deepStrictEqual(yield* ledger.byReference("an unknown reference"), [])
       })
     )
 
-    it.effect("takes no more from a wallet than is available: what open calls hold stays", () =>
+    it.effect("takes at most the available balance from a wallet, without the holds of open calls", () =>
       Effect.gen(function* () {
         const ledger = yield* Ledger
         const consumerId = yield* aConsumerId
@@ -99,7 +77,7 @@ export const ledgerContract = (name: string, ports: Layer.Layer<LedgerPorts>) =>
       })
     )
 
-    it.effect("posts linked transfers all or none", () =>
+    it.effect("posts linked transfers all or nothing", () =>
       Effect.gen(function* () {
         const ledger = yield* Ledger
         const [giver, taker] = [yield* consumerWith(100), yield* aConsumerId]
@@ -117,7 +95,7 @@ export const ledgerContract = (name: string, ports: Layer.Layer<LedgerPorts>) =>
       })
     )
 
-    it.effect("weighs a wallet after all legs, whatever their order", () =>
+    it.effect("checks a wallet after all legs, in any order", () =>
       Effect.gen(function* () {
         const ledger = yield* Ledger
         const consumerId = yield* aConsumerId
@@ -131,14 +109,14 @@ export const ledgerContract = (name: string, ports: Layer.Layer<LedgerPorts>) =>
       })
     )
 
-    it.effect("pays a provider once when two ask at once for all it has", () =>
+    it.effect("pays a balance out once when several payouts of all of it race", () =>
       Effect.gen(function* () {
         const ledger = yield* Ledger
         const call = yield* aCall(yield* consumerWith(10_000))
         yield* settled(call)
         const { providerId } = call
         const results = yield* atOnce(8, (n) =>
-          Effect.result(ledger.post({ reference: `payout:${providerId}:${n}`, legs: [payout(providerId, 900)] }))
+          Effect.result(ledger.post({ reference: `payout:${providerId}:${n}`, legs: [payoutLeg(providerId, 900)] }))
         )
         assert.lengthOf(
           results.filter((result) => result._tag === "Success"),
@@ -148,7 +126,7 @@ export const ledgerContract = (name: string, ports: Layer.Layer<LedgerPorts>) =>
       })
     )
 
-    it.effect("takes no more from a provider's lot than is in it, whatever is in the others", () =>
+    it.effect("takes at most the balance of the lot from a provider, whatever its other lots have", () =>
       Effect.gen(function* () {
         const ledger = yield* Ledger
         const call = yield* aCall(yield* consumerWith(10_000))
@@ -162,16 +140,16 @@ export const ledgerContract = (name: string, ports: Layer.Layer<LedgerPorts>) =>
           { day: lotDayOf(nextDay), credits: 900n, debits: 0n, earned: 900n }
         ])
         const tooMuch = yield* Effect.flip(
-          ledger.post({ reference: `a:${providerId}`, legs: [payout(providerId, 901)] })
+          ledger.post({ reference: `a:${providerId}`, legs: [payoutLeg(providerId, 901)] })
         )
         assert.deepInclude(tooMuch, { account: "provider", availableMicrocents: 900n, neededMicrocents: 901n })
-        yield* ledger.post({ reference: `b:${providerId}`, legs: [payout(providerId, 900)] })
+        yield* ledger.post({ reference: `b:${providerId}`, legs: [payoutLeg(providerId, 900)] })
         assert.deepStrictEqual(yield* ledger.lots(providerId), lots.slice(1))
         assert.deepInclude(yield* ledger.provider(providerId), { balance: 900n, frozen: 0n })
       })
     )
 
-    it.effect("leaves no account below zero that somebody can spend from or withdraw", () =>
+    it.effect("rejects a posting that overdraws any account but those that may be negative", () =>
       Effect.gen(function* () {
         const ledger = yield* Ledger
         const [consumerId, providerId] = [yield* consumerWith(100), yield* aProviderId]
@@ -218,7 +196,7 @@ export const ledgerContract = (name: string, ports: Layer.Layer<LedgerPorts>) =>
       })
     )
 
-    it.effect("does not post what is no set of movements, and says what is wrong with it", () =>
+    it.effect("rejects a posting that is not valid", () =>
       Effect.gen(function* () {
         const ledger = yield* Ledger
         const consumerId = yield* aConsumerId
@@ -229,7 +207,7 @@ export const ledgerContract = (name: string, ports: Layer.Layer<LedgerPorts>) =>
           amount: money(1),
           consumerId
         } as const
-        const { consumerId: _, ...nobodys } = leg
+        const { consumerId: _, ...anonymous } = leg
         const faults: ReadonlyArray<readonly [reference: string, legs: ReadonlyArray<Leg>]> = [
           ["", [leg]],
           ["x".repeat(201), [leg]],
@@ -237,7 +215,7 @@ export const ledgerContract = (name: string, ports: Layer.Layer<LedgerPorts>) =>
           ["many", Array.from({ length: 1_001 }, () => leg)],
           ["nothing", [{ ...leg, amount: money(0) }]],
           ["within", [{ ...leg, debit: "wallet" }]],
-          ["nobody's", [nobodys]],
+          ["no consumer", [anonymous]],
           ["no provider", [{ ...leg, debit: "provider", lot: LOT }]],
           ["no lot", [{ ...leg, debit: "provider", providerId: yield* aProviderId }]],
           ["no day", [{ ...leg, debit: "provider", providerId: yield* aProviderId, lot: "yesterday" }]]
@@ -250,12 +228,12 @@ export const ledgerContract = (name: string, ports: Layer.Layer<LedgerPorts>) =>
       })
     )
 
-    it.effect("takes a posting back with the unit of work around it, calls of the time being untouched", () =>
+    it.effect("undoes a posting with its unit of work, but not the calls made meanwhile", () =>
       Effect.gen(function* () {
         const ledger = yield* Ledger
         const { atomically } = yield* UnitOfWork
         const consumerId = yield* consumerWith(1_000)
-        const reference = `taken back ${consumerId}`
+        const reference = `undone ${consumerId}`
         const load = ledger.load({ consumerId, amount: money(500), reference })
         const unit = Effect.gen(function* () {
           yield* load
@@ -272,7 +250,7 @@ export const ledgerContract = (name: string, ports: Layer.Layer<LedgerPorts>) =>
       })
     )
 
-    it.effect("leaves a unit of work usable after a posting that was refused in it", () =>
+    it.effect("continues a unit of work after a rejected posting", () =>
       Effect.gen(function* () {
         const ledger = yield* Ledger
         const { atomically } = yield* UnitOfWork

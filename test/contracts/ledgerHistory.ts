@@ -1,14 +1,23 @@
 /**
- * Lives through a history of the model with the real ledger and calls, step by step or many steps at once.
+ * Performs the steps of a history of the model with a ledger and a call store.
  */
 import { Effect } from "effect"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
-import { lotDayOf } from "../../domain/ledger/Lots.ts"
 import { CallStore, type CloseCall, type OpenCall } from "../../domain/metering/CallStore.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import { feeOf } from "../../domain/shared/Microcents.ts"
-import { CONSUMERS, PROVIDERS, type Purses, share, Step } from "./ledgerModel.ts"
-import { aCall, aConsumerId, aProviderId, aToolId, closingOf, money, OPENED_AT, platformWith } from "./ledgerSamples.ts"
+import { CONSUMERS, PROVIDERS, type Balances, share, Step } from "./ledgerModel.ts"
+import {
+  aCall,
+  aConsumerId,
+  aProviderId,
+  aToolId,
+  closingOf,
+  LOT,
+  money,
+  payoutLeg,
+  platformWith
+} from "./ledgerSamples.ts"
 
 interface HistoryCall {
   readonly call: OpenCall
@@ -24,7 +33,7 @@ export const aHistory = Effect.gen(function* () {
   const consumers = yield* Effect.forEach(Array.from({ length: CONSUMERS }), () => aConsumerId)
   const providers = yield* Effect.forEach(Array.from({ length: PROVIDERS }), () => aProviderId)
   const tools = yield* Effect.forEach(providers, () => aToolId)
-  // Shared by all histories of a ledger, so it never runs out here.
+  // All histories of a ledger share these funds; no history uses them up.
   yield* platformWith(1_000_000_000)
   /** Newest first, as the model counts them. */
   const made: Array<HistoryCall> = []
@@ -47,7 +56,7 @@ export const aHistory = Effect.gen(function* () {
       onFailure: (error) => error._tag
     })
 
-  const live = Step.match({
+  const perform = Step.match({
     Load: ({ amount, consumer }) => Effect.flatMap(movement(consumer, amount), (one) => tagOf(ledger.load(one))),
     Credit: ({ amount, consumer }) => Effect.flatMap(movement(consumer, amount), (one) => tagOf(ledger.credit(one))),
     ExpireCredit: ({ amount, consumer }) =>
@@ -89,7 +98,7 @@ export const aHistory = Effect.gen(function* () {
       const parties = { kind: "refund", consumerId, providerId: receipt.provider_id, credit: "wallet" } as const
       const net = money(amount - fee)
       const legs = [
-        ...(net > 0n ? [{ ...parties, debit: "provider", lot: lotDayOf(OPENED_AT), amount: net } as const] : []),
+        ...(net > 0n ? [{ ...parties, debit: "provider", lot: LOT, amount: net } as const] : []),
         ...(fee > 0n ? [{ ...parties, debit: "platform_fee", amount: fee } as const] : [])
       ]
       return tagOf(ledger.post({ reference, legs })).pipe(
@@ -102,37 +111,23 @@ export const aHistory = Effect.gen(function* () {
     },
     Payout: ({ amount, provider }) =>
       Effect.flatMap(entropy.uuid, (reference) =>
-        tagOf(
-          ledger.post({
-            reference,
-            legs: [
-              {
-                kind: "payout",
-                debit: "provider",
-                credit: "payout_clearing",
-                amount: money(amount),
-                providerId: providers[provider]!,
-                lot: lotDayOf(OPENED_AT)
-              }
-            ]
-          })
-        )
+        tagOf(ledger.post({ reference, legs: [payoutLeg(providers[provider]!, amount)] }))
       )
   })
 
-  const purses = Effect.gen(function* () {
+  const balances = Effect.gen(function* () {
     const wallets = yield* Effect.forEach(consumers, ledger.wallet)
-    const balances = yield* Effect.forEach(providers, ledger.provider)
-    const found: Purses = {
+    const earned = yield* Effect.forEach(providers, ledger.provider)
+    const found: Balances = {
       available: wallets.map((wallet) => wallet.available),
       held: wallets.map((wallet) => wallet.held),
-      providers: balances.map((sums) => sums.balance)
+      providers: earned.map(({ balance }) => balance)
     }
     return found
   })
 
-  /** What everybody must have if each step did what it answered, in whatever order. */
-  const pursesBy = (steps: ReadonlyArray<Step>, answers: ReadonlyArray<string>): Purses => {
+  /** The balances if each step did what it answered, in any order. */
+  const balancesBy = (steps: ReadonlyArray<Step>, answers: ReadonlyArray<string>): Balances => {
     const available = consumers.map(() => 0n)
     const held = consumers.map(() => 0n)
     const earned = providers.map(() => 0n)
@@ -152,5 +147,5 @@ export const aHistory = Effect.gen(function* () {
     return { available, held, providers: earned }
   }
 
-  return { live, purses, pursesBy }
+  return { perform, balances, balancesBy }
 })

@@ -1,6 +1,5 @@
 /**
- * Random histories of money, and what they must come to by a bookkeeping so simple that it is right at a glance: one
- * number per purse. Purses are a consumer's available money, a provider's balance and the platform's fees.
+ * Random histories, and a model of their result: one number for each available balance, held amount and provider balance.
  */
 import { Schema } from "effect"
 import { feeOf } from "../../domain/shared/Microcents.ts"
@@ -29,7 +28,7 @@ export const Step = Schema.TaggedUnion({
   },
   /** `call` counts all calls from the newest, open or not. */
   CloseAnyhow: { call: index(8) },
-  /** Ends every open call, as the sweeper does, if it is time. */
+  /** Ends all open calls, as the sweeper does, if they are due. */
   Sweep: { due: Schema.Literals([false, false, false, true]) },
   /** `call` counts the calls that cost something from the newest. */
   Refund: { call: index(3) },
@@ -39,18 +38,18 @@ export type Step = typeof Step.Type
 
 const { Close, CloseAnyhow, Credit, ExpireCredit, Load, Open, Payout, Refund, Sweep } = Step.cases
 
-/** Mostly calls. */
+/** Most steps are calls. */
 export const History = Schema.Array(
   Schema.Union([Open, Open, Open, Close, Close, CloseAnyhow, Load, Credit, ExpireCredit, Sweep, Refund, Refund, Payout])
 ).check(Schema.isMinLength(60), Schema.isMaxLength(100))
 
-/** So that most calls of a history can be paid. */
+/** Starts with loads that cover most calls of the history. */
 export const funded = (history: ReadonlyArray<Step>): ReadonlyArray<Step> => [
   ...Array.from({ length: CONSUMERS }, (_, consumer) => Step.make({ _tag: "Load", consumer, amount: 3_000 })),
   ...history
 ]
 
-/** The provider is the tool, as far as free tiers go. */
+/** Each provider has one tool, so free tiers are by provider. */
 interface ModelCall {
   readonly consumer: number
   readonly provider: number
@@ -60,7 +59,7 @@ interface ModelCall {
   refunded: boolean
 }
 
-export interface Purses {
+export interface Balances {
   readonly available: ReadonlyArray<bigint>
   readonly held: ReadonlyArray<bigint>
   readonly providers: ReadonlyArray<bigint>
@@ -68,10 +67,10 @@ export interface Purses {
 
 export const share = (held: bigint, percent: number): bigint => (held * BigInt(percent)) / 100n
 
-/** What each step must answer, and what everybody has in the end. */
+/** The answer of each step, and the balances at the end. */
 export const expected = (
   history: ReadonlyArray<Step>
-): { readonly answers: ReadonlyArray<string>; readonly purses: Purses } => {
+): { readonly answers: ReadonlyArray<string>; readonly balances: Balances } => {
   const available = Array.from({ length: CONSUMERS }, () => 0n)
   const providers = Array.from({ length: PROVIDERS }, () => 0n)
   const freeUsed = new Map<string, number>()
@@ -129,7 +128,7 @@ export const expected = (
         const call = calls.filter((call) => call.cost !== undefined && call.cost > 0n)[at]
         if (call?.cost === undefined) return "none"
         if (call.refunded) return "Repeated"
-        // Only what is covered moves, and what a provider has is not for others' refunds to take below zero.
+        // A refund never makes the provider's balance negative.
         if (providers[call.provider]! < call.cost - feeOf(call.cost)) return "InsufficientBalance"
         call.refunded = true
         available[call.consumer]! += call.cost
@@ -146,5 +145,5 @@ export const expected = (
   const held = available.map((_, consumer) =>
     calls.reduce((sum, call) => (call.consumer === consumer && call.cost === undefined ? sum + call.held : sum), 0n)
   )
-  return { answers, purses: { available, held, providers } }
+  return { answers, balances: { available, held, providers } }
 }

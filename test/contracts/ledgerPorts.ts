@@ -1,5 +1,5 @@
 /**
- * Calls, ledger and budgets, once over memory and once over PostgreSQL.
+ * Ports of calls, ledger and budgets over memory and PostgreSQL.
  */
 import { Layer } from "effect"
 import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
@@ -34,7 +34,7 @@ export const memoryLedgerPorts: Layer.Layer<LedgerPorts> = Ledger.layer.pipe(
   )
 )
 
-/** Of one node: a second build of it is a second node on the same database. */
+/** The ports of one node; a second build is a second node on the same database. */
 export const postgresLedgerNode = Ledger.layer.pipe(
   Layer.provideMerge(
     Layer.mergeAll(

@@ -1,16 +1,32 @@
 /**
- * What a posting is known by, once.
+ * References: each names one posting.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
+import { LIVE } from "../support/PostgresTest.ts"
 import type { LedgerPorts } from "./ledgerPorts.ts"
-import { aConsumerId, aProviderId, consumerWith, money, platformWith } from "./ledgerSamples.ts"
+import { aConsumerId, aProviderId, atOnce, consumerWith, money, platformWith } from "./ledgerSamples.ts"
 
 export const referencesContract = (name: string, ports: Layer.Layer<LedgerPorts>) =>
-  it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`References of postings over ${name}`, (it) => {
-    it.effect("refuses a reference that stands for another movement", () =>
+  it.layer(ports, LIVE)(`References of postings over ${name}`, (it) => {
+    it.effect("posts a load once per reference, however often and concurrently it is requested", () =>
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        const consumerId = yield* aConsumerId
+        const load = { consumerId, amount: money(5_000), reference: `stripe:${consumerId}` }
+        const answers = yield* atOnce(20, () => ledger.load(load))
+        assert.lengthOf(
+          answers.filter((posted) => !posted.repeated),
+          1
+        )
+        assert.lengthOf(new Set(answers.map((posted) => posted.transferId)), 1)
+        assert.strictEqual((yield* ledger.wallet(consumerId)).available, 5_000n)
+      })
+    )
+
+    it.effect("rejects a reference of another posting", () =>
       Effect.gen(function* () {
         const ledger = yield* Ledger
         const consumerId = yield* aConsumerId
@@ -26,7 +42,7 @@ export const referencesContract = (name: string, ports: Layer.Layer<LedgerPorts>
       })
     )
 
-    it.effect("refuses a reference that stands for the first legs alone, and writes none of the others", () =>
+    it.effect("rejects a reference that covers only some of the legs, and writes none", () =>
       Effect.gen(function* () {
         const ledger = yield* Ledger
         const consumerId = yield* consumerWith(10_000)

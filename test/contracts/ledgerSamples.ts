@@ -1,8 +1,10 @@
 /**
- * Consumers with money, calls and their receipts for tests: complete, with ids of their own, changed where a test says so.
+ * Consumers with a balance, calls and receipts for tests: complete, with new ids; a test overrides fields.
  */
 import { DateTime, Effect } from "effect"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
+import { lotDayOf } from "../../domain/ledger/Lots.ts"
+import type { Leg } from "../../domain/ledger/Transfer.ts"
 import type { CloseCall, OpenCall } from "../../domain/metering/CallStore.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
@@ -11,6 +13,9 @@ import { feeOf, Microcents } from "../../domain/shared/Microcents.ts"
 import { format } from "../../domain/shared/Timestamp.ts"
 
 export const OPENED_AT = DateTime.makeUnsafe("2026-11-20T10:11:12.345Z")
+
+/** The settlement day of calls opened at OPENED_AT. */
+export const LOT = lotDayOf(OPENED_AT)
 
 export const money = (amount: bigint | number): Microcents => Microcents.make(BigInt(amount))
 
@@ -24,7 +29,7 @@ export const aToolId = Effect.map(uuid, (id) => ToolId.make(id))
 
 export const aReceiptId = Effect.map(uuid, (id) => ReceiptId.make(`rcpt_${id.replaceAll("-", "")}`))
 
-/** A consumer whose wallet was loaded with that much. */
+/** A consumer whose wallet was loaded with the amount. */
 export const consumerWith = Effect.fnUntraced(function* (amount: bigint | number) {
   const consumerId = yield* aConsumerId
   if (BigInt(amount) > 0n) {
@@ -33,13 +38,23 @@ export const consumerWith = Effect.fnUntraced(function* (amount: bigint | number
   return consumerId
 })
 
-/** The operator deposits that much of its own money. */
+/** A deposit of the operator into platform funds. */
 export const platformWith = Effect.fnUntraced(function* (amount: bigint | number) {
   const leg = { kind: "deposit", debit: "processor", credit: "platform_fee", amount: money(amount) } as const
   yield* (yield* Ledger).post({ reference: `deposit ${yield* uuid}`, legs: [leg] })
 })
 
-/** Of 1 000 microcents, outside any free tier, without a key. */
+/** A payout from the lot of OPENED_AT, as it starts. */
+export const payoutLeg = (providerId: Leg["providerId"], amount: bigint | number): Leg => ({
+  kind: "payout",
+  debit: "provider",
+  credit: "payout_clearing",
+  amount: money(amount),
+  providerId,
+  lot: LOT
+})
+
+/** A call for 1,000 microcents, without free tier and idempotency key. */
 export const aCall = Effect.fnUntraced(function* (consumerId: ConsumerId, changes: Partial<OpenCall> = {}) {
   const openedAt = changes.openedAt ?? OPENED_AT
   const call: OpenCall = {
@@ -71,10 +86,7 @@ export interface Ending {
   readonly sign?: (receipt: Omit<CloseCall["receipt"], "signature">) => string
 }
 
-/**
- * At the whole price, unless the ending says otherwise; the signature is as unlike another one as a real one. What is said
- * to have been held is mostly true: a store must not believe it.
- */
+/** Default: at the full price, with a random signature. `held` is not always right: a store must not rely on it. */
 export const closingOf = Effect.fnUntraced(function* (call: OpenCall, ending: Ending = {}) {
   const cost = money(ending.cost ?? call.holdAmount)
   const unsigned = {
@@ -94,7 +106,7 @@ export const closingOf = Effect.fnUntraced(function* (call: OpenCall, ending: En
     receipt: { ...unsigned, signature: ending.sign?.(unsigned) ?? (yield* (yield* Entropy).hex(32)) },
     cause: ending.cause,
     fee: money(feeOf(cost)),
-    held: ending.held === undefined ? saidOf(call) : money(ending.held),
+    held: ending.held === undefined ? claimedHold(call) : money(ending.held),
     priceVersion: call.priceVersion,
     origin: call.origin,
     requestBytes: 200,
@@ -108,19 +120,19 @@ export const closingOf = Effect.fnUntraced(function* (call: OpenCall, ending: En
   return closing
 })
 
-/** Of three calls in sixteen nothing is known, of one something wrong. */
-const saidOf = ({ holdAmount, invocationId }: OpenCall): CloseCall["held"] => {
+/** Undefined for three calls in sixteen, wrong for one. */
+const claimedHold = ({ holdAmount, invocationId }: OpenCall): CloseCall["held"] => {
   const drawn = Number.parseInt(invocationId.slice(-1), 16)
   return drawn < 12 ? holdAmount : drawn < 15 ? undefined : money(holdAmount + 1n)
 }
 
-/** Opens, which must succeed. */
+/** Opens a call; dies if it is rejected. */
 export const opened = Effect.fnUntraced(function* (call: OpenCall) {
   const answer = yield* (yield* CallStore).open(call)
   return answer._tag === "Opened" ? answer : yield* Effect.die(new Error(`Not opened: ${answer._tag}`))
 })
 
-/** Opens and closes, which must both succeed. */
+/** Opens and closes a call; dies if either is rejected. */
 export const settled = Effect.fnUntraced(function* (call: OpenCall, ending: Ending = {}) {
   const { free } = yield* opened(call)
   const closing = yield* closingOf(call, { free, ...ending })
@@ -128,7 +140,7 @@ export const settled = Effect.fnUntraced(function* (call: OpenCall, ending: Endi
   return answer._tag === "Closed" ? closing : yield* Effect.die(new Error(`Not closed: ${answer._tag}`))
 })
 
-/** At once, as far as the store lets them. */
+/** As concurrently as the store allows. */
 export const atOnce = <A, E, R>(many: number, one: (n: number) => Effect.Effect<A, E, R>) =>
   Effect.forEach(
     Array.from({ length: many }, (_, n) => n),

@@ -1,25 +1,15 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
-import { lotDayOf } from "../../domain/ledger/Lots.ts"
-import type { Leg } from "../../domain/ledger/Transfer.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
+import { LIVE } from "../support/PostgresTest.ts"
 import type { LedgerPorts } from "./ledgerPorts.ts"
-import { aCall, closingOf, consumerWith, money, OPENED_AT, opened, settled } from "./ledgerSamples.ts"
+import { aCall, closingOf, consumerWith, opened, payoutLeg, settled } from "./ledgerSamples.ts"
 
-const payout = (providerId: Leg["providerId"], amount: number): Leg => ({
-  kind: "payout",
-  debit: "provider",
-  credit: "payout_clearing",
-  amount: money(amount),
-  providerId,
-  lot: lotDayOf(OPENED_AT)
-})
-
-/** Of a ledger in which nothing else has happened. */
+/** Needs a ledger of its own. */
 export const trialBalanceContract = (name: string, ports: Layer.Layer<LedgerPorts>) =>
-  it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`Trial balance over ${name}`, (it) => {
-    it.effect("sums every kind of account to zero over all, clearing accounts each, and stands up to an audit", () =>
+  it.layer(ports, LIVE)(`Trial balance over ${name}`, (it) => {
+    it.effect("has totals per account that sum to zero, and an audit without discrepancies", () =>
       Effect.gen(function* () {
         const ledger = yield* Ledger
         const calls = yield* CallStore
@@ -33,7 +23,7 @@ export const trialBalanceContract = (name: string, ports: Layer.Layer<LedgerPort
         yield* settled(call)
         const open = yield* aCall(consumerId)
         yield* opened(open)
-        yield* ledger.post({ reference: "payout", legs: [payout(call.providerId, 400)] })
+        yield* ledger.post({ reference: "payout", legs: [payoutLeg(call.providerId, 400)] })
         assert.deepStrictEqual(yield* ledger.trialBalance, {
           accounts: [
             { account: "wallet", credits: 10_000n, debits: 1_000n, overdrawn: 0n },

@@ -1,5 +1,5 @@
 /**
- * Starts racers (see `ledgerRacer.ts`) in processes of their own and lets them go at the same time.
+ * Starts racers (see `ledgerRacer.ts`) in separate processes and lets them run at the same time.
  */
 import { Effect } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
@@ -10,7 +10,7 @@ import type { Finish, Race } from "./ledgerRacer.ts"
 const SCRIPT = fileURLToPath(new URL("./ledgerRacer.ts", import.meta.url))
 const READY = "ready\n"
 
-/** What each of that many processes came to. */
+/** Returns the counts of each process. */
 export const letRace = (processes: number, race: Race) =>
   Effect.gen(function* () {
     const racers = yield* Effect.forEach(Array.from({ length: processes }), () => aRacer(race))

@@ -1,10 +1,10 @@
-/** What calls leave in the tables, in an order of its own, as text that two databases can be compared by. */
+/** The rows of calls as sorted text, to compare two databases. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 const OF_CONSUMERS = ["wallets", "receipts", "call_idempotency", "usage_hourly", "free_tier_usage", "budgets"]
 
-/** Of the transfers only those of calls; balances are sums over their lanes; no free calls left is as good as no tier. */
+/** Only transfers of calls; balances are totals over lanes; no free calls left equals no tier. */
 export const rowsOf = Effect.fnUntraced(function* (consumers: ReadonlyArray<string>, providers: ReadonlyArray<string>) {
   const sql = yield* SqlClient.SqlClient
   const rows: Record<string, ReadonlyArray<string>> = {}

@@ -1,5 +1,5 @@
 /**
- * Inside a transaction: waits until another session waits for what this transaction has locked.
+ * Waits, inside a transaction, until another session waits for a lock of this transaction.
  */
 import { Effect, Schedule } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,14 +1,13 @@
 /**
- * A connection to PostgreSQL that is lost in the worst moment: what was sent has arrived and is done, and its answer
- * never comes back.
+ * A connection to PostgreSQL that is lost after the server has executed a request and before its response arrives.
  */
 import { connect } from "node:net"
 import { Duplex } from "node:stream"
 
-/** Long enough for the server to have committed what it was sent. */
+/** Long enough for the server to commit. */
 const SWALLOWED_MS = 40
 
-/** After `answers` packets of the server, everything that it says is swallowed, and then the connection breaks. */
+/** After `answers` packets of the server, discards the next ones and breaks the connection. */
 export const lossyStream = (url: string, answers: () => number) => (): Duplex => {
   const { hostname, port } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port), noDelay: true })

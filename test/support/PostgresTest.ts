@@ -11,6 +11,9 @@ import { connectedTo, createDatabase, dropDatabase, urlOf } from "./TestDatabase
 
 const CONNECTIONS_MAX = 10
 
+/** Options of a suite that also runs over PostgreSQL: its connections need the time of the machine, not a test clock. */
+export const LIVE = { timeout: "60 seconds", excludeTestServices: true } as const
+
 export class PostgresTest extends Context.Service<
   PostgresTest,
   {

@@ -12,6 +12,8 @@ import { contractFaults } from "./ContractCheck.ts"
 import { PostgresTest } from "./PostgresTest.ts"
 import { memoryConfig, serviceOnPostgres, wholeService } from "./ServiceConfig.ts"
 
+export { LIVE } from "./PostgresTest.ts"
+
 export interface Call {
   /** POST where there is a body, else GET. */
   readonly method?: string
@@ -50,9 +52,6 @@ export const everyService = (
   ["memory", ServiceUnderTest.memory(settings)],
   ["PostgreSQL", ServiceUnderTest.postgres(settings)]
 ]
-
-/** PostgreSQL and its pool live in the machine's time. */
-export const LIVE = { timeout: "60 seconds", excludeTestServices: true } as const
 
 export const send = (call: Call) => Effect.flatMap(ServiceUnderTest, (service) => service.send(call))
 

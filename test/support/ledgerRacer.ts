@@ -1,6 +1,6 @@
 /**
- * A process that opens calls of one consumer as fast as it can, when it is told to go by a line on its input: one of
- * several that a test starts. Argument: a JSON `Race`. Says `ready`, and at the end what became of the calls, as JSON.
+ * A process that opens calls of one consumer as fast as it can. Argument: a JSON `Race`. Prints `ready`, starts at a line on
+ * its standard input, and prints its counts as JSON at the end.
  */
 import { PgClient } from "@effect/sql-pg"
 import { DateTime, Effect, Layer, Redacted } from "effect"
@@ -14,7 +14,7 @@ import { Microcents } from "../../domain/shared/Microcents.ts"
 export interface Race {
   readonly url: string
   readonly consumerId: string
-  /** In turn. */
+  /** Used in turn. */
   readonly toolIds: ReadonlyArray<string>
   readonly providerId: string
   readonly calls: number
@@ -52,7 +52,7 @@ const open = Effect.fnUntraced(function* (n: number, consumerId: string = race.c
 })
 
 const main = Effect.gen(function* () {
-  // Warms up: what somebody without money asks for is refused, and changes nothing.
+  // Warm-up: calls of consumers without a wallet are rejected and change nothing.
   yield* Effect.forEach(Array.from({ length: 200 }), () => open(0, randomUUID()), { concurrency: 20, discard: true })
   process.stdout.write("ready\n")
   yield* Effect.promise(() => once(process.stdin, "data"))
