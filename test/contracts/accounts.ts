@@ -10,7 +10,7 @@ import { aConsumer, aProvider, instant } from "./samples.ts"
 
 export const accountsContract = (name: string, ports: Layer.Layer<Ports>) =>
   it.layer(ports, { timeout: "60 seconds" })(`AccountStore over ${name}`, (it) => {
-    it.effect("gives back every field of a provider as it was put in", () =>
+    it.effect("returns every field of a stored provider", () =>
       Effect.gen(function* () {
         const accounts = yield* AccountStore
         const plain = yield* aProvider()
@@ -30,7 +30,7 @@ export const accountsContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("gives back what an account was changed to, and nobody else's", () =>
+    it.effect("changes one account and no other", () =>
       Effect.gen(function* () {
         const accounts = yield* AccountStore
         const [consumer, otherConsumer] = [yield* aConsumer(), yield* aConsumer()]
@@ -62,7 +62,7 @@ export const accountsContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("gives back every field of a consumer as it was put in", () =>
+    it.effect("returns every field of a stored consumer", () =>
       Effect.gen(function* () {
         const accounts = yield* AccountStore
         const plain = yield* aConsumer()
@@ -78,7 +78,7 @@ export const accountsContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("finds nobody by an id that was never given out, nor a consumer by a provider's", () =>
+    it.effect("finds no account by an unknown ID, and no consumer by a provider's ID", () =>
       Effect.gen(function* () {
         const accounts = yield* AccountStore
         const unknown = yield* (yield* Entropy).uuid
@@ -89,7 +89,7 @@ export const accountsContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("counts accounts by their kind", () =>
+    it.effect("counts accounts by role", () =>
       Effect.gen(function* () {
         const accounts = yield* AccountStore
         const before = yield* accounts.counts
@@ -103,7 +103,7 @@ export const accountsContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("takes the same e-mail address twice, but never the same id", () =>
+    it.effect("accepts an email address twice, but rejects a known ID", () =>
       Effect.gen(function* () {
         const accounts = yield* AccountStore
         const first = yield* aProvider({ name: "the first" })

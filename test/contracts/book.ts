@@ -9,6 +9,7 @@ import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { type Posting, TransferId } from "../../domain/ledger/Transfer.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { LIVE } from "../support/PostgresTest.ts"
 import type { LedgerPorts } from "./ledgerPorts.ts"
 import { aConsumerId, money, OPENED_AT } from "./ledgerSamples.ts"
 
@@ -35,8 +36,8 @@ export const aPosting = Effect.fnUntraced(function* (book: Book) {
 
 /** On a ledger of its own. */
 export const bookContract = (name: string, ports: Layer.Layer<LedgerPorts>) =>
-  it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`One book, one mode over ${name}`, (it) => {
-    it.effect("is opened by the first movement that is kept, and by none that is undone", () =>
+  it.layer(ports, LIVE)(`One book, one mode over ${name}`, (it) => {
+    it.effect("is opened by the first committed posting, not by one that is undone", () =>
       Effect.gen(function* () {
         const store = yield* LedgerStore
         const { atomically } = yield* UnitOfWork
@@ -51,7 +52,7 @@ export const bookContract = (name: string, ports: Layer.Layer<LedgerPorts>) =>
       })
     )
 
-    it.effect("rejects every posting of another mode or account, and moves nothing", () =>
+    it.effect("rejects every posting of another mode or account", () =>
       Effect.gen(function* () {
         const store = yield* LedgerStore
         for (const book of OTHER_BOOKS) {

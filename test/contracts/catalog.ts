@@ -6,14 +6,15 @@ import { Entropy } from "../../domain/shared/Entropy.ts"
 import { ProviderId, ToolId } from "../../domain/shared/Ids.ts"
 import { Microcents, MICROCENTS_MAX } from "../../domain/shared/Microcents.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { LIVE } from "../support/PostgresTest.ts"
 import type { Ports } from "./ports.ts"
 import { aProvider, aTool, instant, putTool, toolOf } from "./samples.ts"
 
 const price = Microcents.make
 
 export const catalogContract = (name: string, ports: Layer.Layer<Ports>) =>
-  it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`CatalogStore over ${name}`, (it) => {
-    it.effect("gives back every field of a tool, those that were left out too", () =>
+  it.layer(ports, LIVE)(`CatalogStore over ${name}`, (it) => {
+    it.effect("returns every field of a stored tool, including omitted ones", () =>
       Effect.gen(function* () {
         const store = yield* CatalogStore
         const provider = yield* aProvider({ name: "Weather", pricingModel: "per_token" })
@@ -63,7 +64,7 @@ export const catalogContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("updates the tool of the same provider and name, keeping its id and birth", () =>
+    it.effect("updates the tool of the same provider and name, with its ID and creation time", () =>
       Effect.gen(function* () {
         const store = yield* CatalogStore
         const provider = yield* aProvider()
@@ -91,7 +92,7 @@ export const catalogContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("finds every provider's tool of a name, oldest first", () =>
+    it.effect("finds the tools of a name, of all providers, oldest first", () =>
       Effect.gen(function* () {
         const store = yield* CatalogStore
         const toolName = `translate-${yield* (yield* Entropy).hex(8)}`
@@ -122,7 +123,7 @@ export const catalogContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("finds the listed names next to one, each once, in order, a bounded number on either side", () =>
+    it.effect("finds a limited number of listed names before and after a name, in order", () =>
       Effect.gen(function* () {
         const store = yield* CatalogStore
         const [one, two] = [yield* aProvider(), yield* aProvider()]
@@ -176,7 +177,7 @@ export const catalogContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("knows no tool and no price by an id that was never given out, and no tool of nobody", () =>
+    it.effect("finds no tool and no price by an unknown ID", () =>
       Effect.gen(function* () {
         const store = yield* CatalogStore
         const unknown = yield* (yield* Entropy).uuid
@@ -187,7 +188,7 @@ export const catalogContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("takes tools, prices and counts back with the unit of work", () =>
+    it.effect("undoes tools, prices and counts with the unit of work", () =>
       Effect.gen(function* () {
         const store = yield* CatalogStore
         const { atomically } = yield* UnitOfWork

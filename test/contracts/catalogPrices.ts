@@ -1,19 +1,20 @@
 /**
- * Price versions of tools: kept with all their terms, announced for a time to come, promoted, replaced.
+ * Price versions of tools: stored with all their terms, announced, promoted, replaced.
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Duration, Effect, type Layer, Option } from "effect"
 import { CatalogStore, entryAt } from "../../domain/catalog/CatalogStore.ts"
 import type { ToolId } from "../../domain/shared/Ids.ts"
 import { Microcents, MICROCENTS_MAX } from "../../domain/shared/Microcents.ts"
+import { LIVE } from "../support/PostgresTest.ts"
 import type { Ports } from "./ports.ts"
 import { aProvider, instant, putTool } from "./samples.ts"
 
 const price = Microcents.make
 
 export const catalogPricesContract = (name: string, ports: Layer.Layer<Ports>) =>
-  it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`CatalogStore's prices over ${name}`, (it) => {
-    it.effect("keeps every version of the terms, with its maximum, policy and cost of canceled calls", () =>
+  it.layer(ports, LIVE)(`CatalogStore's prices over ${name}`, (it) => {
+    it.effect("stores every version of the terms with maximum, policy and cost of canceled calls", () =>
       Effect.gen(function* () {
         const store = yield* CatalogStore
         const provider = yield* aProvider()
@@ -66,7 +67,7 @@ export const catalogPricesContract = (name: string, ports: Layer.Layer<Ports>) =
       })
     )
 
-    it.effect("keeps announced terms beside those in effect, and promotes them when their time has come", () =>
+    it.effect("keeps announced terms beside those in effect, and promotes them at their time", () =>
       Effect.gen(function* () {
         const store = yield* CatalogStore
         const provider = yield* aProvider()
@@ -100,7 +101,7 @@ export const catalogPricesContract = (name: string, ports: Layer.Layer<Ports>) =
       })
     )
 
-    it.effect("marks announced terms as replaced by another change and by a withdrawal, and reuses no number", () =>
+    it.effect("marks announced terms as replaced by a change or a withdrawal, and reuses no version number", () =>
       Effect.gen(function* () {
         const store = yield* CatalogStore
         const provider = yield* aProvider()
@@ -127,7 +128,7 @@ export const catalogPricesContract = (name: string, ports: Layer.Layer<Ports>) =
       })
     )
 
-    it.effect("keeps announced terms whose time came before the withdrawal", () =>
+    it.effect("keeps announced terms that took effect before the withdrawal", () =>
       Effect.gen(function* () {
         const store = yield* CatalogStore
         const provider = yield* aProvider()
@@ -140,7 +141,7 @@ export const catalogPricesContract = (name: string, ports: Layer.Layer<Ports>) =
       })
     )
 
-    it.effect("never lets the history of prices go backwards when clocks disagree", () =>
+    it.effect("keeps price versions in chronological order when clocks disagree", () =>
       Effect.gen(function* () {
         const store = yield* CatalogStore
         const provider = yield* aProvider()
@@ -158,7 +159,7 @@ export const catalogPricesContract = (name: string, ports: Layer.Layer<Ports>) =
       })
     )
 
-    it.effect("counts one version per change, without a gap, when a tool is updated from all sides at once", () =>
+    it.effect("numbers price versions without a gap under concurrent updates", () =>
       Effect.gen(function* () {
         const store = yield* CatalogStore
         const provider = yield* aProvider()

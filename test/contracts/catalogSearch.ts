@@ -6,6 +6,7 @@ import { Entropy } from "../../domain/shared/Entropy.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
 import type { Position } from "../../domain/shared/Page.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { LIVE } from "../support/PostgresTest.ts"
 import type { Ports } from "./ports.ts"
 import { aDeclaration, aProvider, aTool } from "./samples.ts"
 
@@ -13,7 +14,7 @@ const SORTS: ReadonlyArray<CatalogSort> = ["name", "price", "price_desc", "newes
 const EVERYTHING: CatalogFilter = { category: undefined, providerId: undefined, maxPrice: undefined, tokens: [] }
 const FIRST_TEN = { limit: 10, offset: 0, after: undefined }
 
-/** A provider with tools of these names and prices: the filter by that provider is a small catalogue of its own. */
+/** A provider with tools of these names and prices; filtered by the provider, they are a small catalog. */
 const aCatalogue = Effect.fnUntraced(function* (tools: ReadonlyArray<readonly [toolName: string, price: bigint]>) {
   const store = yield* CatalogStore
   const provider = yield* aProvider()
@@ -24,7 +25,7 @@ const aCatalogue = Effect.fnUntraced(function* (tools: ReadonlyArray<readonly [t
   return { provider, filter }
 })
 
-/** All pages of `limit`, each after the one before it. */
+/** All pages of `limit` items, by cursor. */
 const walk = Effect.fnUntraced(function* (filter: CatalogFilter, sort: CatalogSort, limit: number) {
   const store = yield* CatalogStore
   const names: Array<string> = []
@@ -40,8 +41,8 @@ const walk = Effect.fnUntraced(function* (filter: CatalogFilter, sort: CatalogSo
 })
 
 export const catalogSearchContract = (name: string, ports: Layer.Layer<Ports>) =>
-  it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`CatalogStore's search over ${name}`, (it) => {
-    it.effect("sorts by name, price either way, and age, equal ones by age", () =>
+  it.layer(ports, LIVE)(`CatalogStore's search over ${name}`, (it) => {
+    it.effect("sorts by name, by price in both directions and by age; ties by age", () =>
       Effect.gen(function* () {
         const { filter } = yield* aCatalogue([
           ["delta", 5n],
@@ -63,7 +64,7 @@ export const catalogSearchContract = (name: string, ports: Layer.Layer<Ports>) =
       })
     )
 
-    it.effect("sorts names by code point, in every database and beyond the first plane", () =>
+    it.effect("sorts names by code point, in every database and beyond the basic plane", () =>
       Effect.gen(function* () {
         const names = ["\u{1F600}", "\uFF00", "b", "B", "a", "ab", "_", "9", "é", "e"]
         const { filter } = yield* aCatalogue(names.map((name) => [name, 1n]))
@@ -73,7 +74,7 @@ export const catalogSearchContract = (name: string, ports: Layer.Layer<Ports>) =
       })
     )
 
-    it.effect("gives the same list in pages after one another, in pages by offset, and whole", () =>
+    it.effect("returns the same list by cursor, by offset and in one page", () =>
       Effect.gen(function* () {
         const store = yield* CatalogStore
         const { filter } = yield* aCatalogue(
@@ -97,7 +98,7 @@ export const catalogSearchContract = (name: string, ports: Layer.Layer<Ports>) =
       })
     )
 
-    it.effect("neither repeats nor skips a tool when others come in between two pages", () =>
+    it.effect("neither repeats nor skips a tool when tools are added between two pages", () =>
       Effect.gen(function* () {
         const store = yield* CatalogStore
         const { filter, provider } = yield* aCatalogue(["b", "d", "f", "h"].map((name) => [name, 1n]))
@@ -112,7 +113,7 @@ export const catalogSearchContract = (name: string, ports: Layer.Layer<Ports>) =
       })
     )
 
-    it.effect("filters by category, by provider and by words, and by all of them together", () =>
+    it.effect("filters by category, provider and words, alone and combined", () =>
       Effect.gen(function* () {
         const store = yield* CatalogStore
         const category = `maps ${yield* (yield* Entropy).hex(6)}`
@@ -138,7 +139,7 @@ export const catalogSearchContract = (name: string, ports: Layer.Layer<Ports>) =
       })
     )
 
-    it.effect("leaves out what costs more than is asked for, in every order, on every page and in the total", () =>
+    it.effect("excludes tools above the maximum price from every order, page and total", () =>
       Effect.gen(function* () {
         const store = yield* CatalogStore
         const { filter, provider } = yield* aCatalogue([
@@ -158,7 +159,7 @@ export const catalogSearchContract = (name: string, ports: Layer.Layer<Ports>) =
         const totalUpTo = (price: bigint) =>
           Effect.map(store.search(upTo(price), "name", { limit: 1, offset: 0, after: undefined }), ({ total }) => total)
         assert.deepStrictEqual([yield* totalUpTo(500n), yield* totalUpTo(499n), yield* totalUpTo(501n)], [3, 2, 4])
-        // A price that changes moves the tool in and out.
+        // A price change adds and removes the tool.
         yield* store.upsert(yield* aTool(provider, { toolName: "below" }, { price: Microcents.make(600n) }))
         assert.deepStrictEqual(yield* walk(upTo(500n), "name", 10), ["at it", "free"])
         assert.strictEqual(yield* totalUpTo(500n), 2)
@@ -168,7 +169,7 @@ export const catalogSearchContract = (name: string, ports: Layer.Layer<Ports>) =
       })
     )
 
-    it.effect("finds nothing, and does not stumble, by words, categories and places that cannot be", () =>
+    it.effect("finds nothing by impossible words, categories and cursors", () =>
       Effect.gen(function* () {
         const store = yield* CatalogStore
         const { filter, provider } = yield* aCatalogue([["one", 1n]])
@@ -201,7 +202,7 @@ export const catalogSearchContract = (name: string, ports: Layer.Layer<Ports>) =
       })
     )
 
-    it.effect("counts right at once after every change of a tool, also what was counted before", () =>
+    it.effect("returns the right total immediately after each change, for repeated searches too", () =>
       Effect.gen(function* () {
         const store = yield* CatalogStore
         const provider = yield* aProvider()
@@ -225,7 +226,7 @@ export const catalogSearchContract = (name: string, ports: Layer.Layer<Ports>) =
       })
     )
 
-    it.effect("learns no total from a unit of work that is taken back", () =>
+    it.effect("remembers no total from a unit of work that is undone", () =>
       Effect.gen(function* () {
         const store = yield* CatalogStore
         const { atomically } = yield* UnitOfWork
@@ -248,7 +249,7 @@ export const catalogSearchContract = (name: string, ports: Layer.Layer<Ports>) =
           return yield* Effect.fail("no")
         })
         yield* Effect.flip(atomically(takenBack))
-        // As many changes as were taken back: were they remembered, this would look like the same catalogue.
+        // As many changes as were undone: with a remembered total, the catalog would look unchanged.
         yield* put("kept", "something else")
         assert.strictEqual(yield* total, 0)
       })

@@ -4,11 +4,12 @@ import { type CatalogFilter, CatalogStore } from "../../domain/catalog/CatalogSt
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import { ToolId } from "../../domain/shared/Ids.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { LIVE } from "../support/PostgresTest.ts"
 import type { Ports } from "./ports.ts"
 import { aProvider, aTool, instant } from "./samples.ts"
 
 export const catalogWithdrawalContract = (name: string, ports: Layer.Layer<Ports>) =>
-  it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`CatalogStore withdraws over ${name}`, (it) => {
+  it.layer(ports, LIVE)(`CatalogStore withdraws over ${name}`, (it) => {
     it.effect(
       "takes a withdrawn tool off every list, keeps it under its id, and lists it again when it is put in",
       () =>
@@ -69,7 +70,7 @@ export const catalogWithdrawalContract = (name: string, ports: Layer.Layer<Ports
         })
     )
 
-    it.effect("takes a withdrawal back with the unit of work", () =>
+    it.effect("undoes a withdrawal with the unit of work", () =>
       Effect.gen(function* () {
         const store = yield* CatalogStore
         const { atomically } = yield* UnitOfWork

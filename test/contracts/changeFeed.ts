@@ -2,9 +2,10 @@ import { assert, it } from "@effect/vitest"
 import { Effect, type Layer, Queue, Stream } from "effect"
 import { type Change, ChangeFeed } from "../../domain/shared/ChangeFeed.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { LIVE } from "../support/PostgresTest.ts"
 import type { Ports } from "./ports.ts"
 
-/** Everything that the feed says from now on. */
+/** All changes from now on. */
 export const listenTo = Effect.fnUntraced(function* (feed: ChangeFeed["Service"]) {
   const heard = yield* Queue.unbounded<Change>()
   yield* feed.changes.pipe(
@@ -17,8 +18,8 @@ export const listenTo = Effect.fnUntraced(function* (feed: ChangeFeed["Service"]
 const key = (id: string): Change => ({ topic: "key", id })
 
 export const changeFeedContract = (name: string, ports: Layer.Layer<Ports>) =>
-  it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`ChangeFeed over ${name}`, (it) => {
-    it.effect("tells every reader every change, once and in order", () =>
+  it.layer(ports, LIVE)(`ChangeFeed over ${name}`, (it) => {
+    it.effect("delivers every change to every reader, once and in order", () =>
       Effect.gen(function* () {
         const feed = yield* ChangeFeed
         const [one, other] = [yield* listenTo(feed), yield* listenTo(feed)]
@@ -36,7 +37,7 @@ export const changeFeedContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("tells a change of a unit of work when that is kept, not before", () =>
+    it.effect("delivers a change after its unit of work is committed", () =>
       Effect.gen(function* () {
         const feed = yield* ChangeFeed
         const { atomically } = yield* UnitOfWork
@@ -52,7 +53,7 @@ export const changeFeedContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("tells nothing of a unit of work that fails", () =>
+    it.effect("delivers nothing of a unit of work that fails", () =>
       Effect.gen(function* () {
         const feed = yield* ChangeFeed
         const { atomically } = yield* UnitOfWork
@@ -65,7 +66,7 @@ export const changeFeedContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("tells a reader nothing from before it came", () =>
+    it.effect("delivers no change from before the subscription", () =>
       Effect.gen(function* () {
         const feed = yield* ChangeFeed
         const first = yield* listenTo(feed)

@@ -1,5 +1,5 @@
 /**
- * What every store of claims must do.
+ * Contract of claim stores.
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Layer } from "effect"
@@ -13,7 +13,7 @@ import { ClaimStore } from "../../domain/refunds/ClaimStore.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { PostgresTest } from "../support/PostgresTest.ts"
+import { LIVE, PostgresTest } from "../support/PostgresTest.ts"
 
 type Ports = ClaimStore | UnitOfWork
 
@@ -40,8 +40,8 @@ const aClaim = (changes: Partial<Claim> = {}): Claim => ({
 })
 
 export const claimStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
-  it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`ClaimStore over ${name}`, (it) => {
-    it.effect("lists a debtor's open claims oldest first, until they are paid", () =>
+  it.layer(ports, LIVE)(`ClaimStore over ${name}`, (it) => {
+    it.effect("lists a debtor's open claims, oldest first", () =>
       Effect.gen(function* () {
         const store = yield* ClaimStore
         const debtor = ProviderId.make(randomUUID())
@@ -84,7 +84,7 @@ export const claimStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("adds up what is owed by whom, and what the platform has advanced", () =>
+    it.effect("totals what each debtor owes and what the platform has advanced", () =>
       Effect.gen(function* () {
         const store = yield* ClaimStore
         const before = yield* store.totals
@@ -105,7 +105,7 @@ export const claimStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("keeps nothing of a unit of work that failed", () =>
+    it.effect("stores nothing of a failed unit of work", () =>
       Effect.gen(function* () {
         const store = yield* ClaimStore
         const { atomically } = yield* UnitOfWork

@@ -1,5 +1,5 @@
 /**
- * What every store of disputes holds to.
+ * Contract of dispute stores.
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Option } from "effect"
@@ -13,7 +13,7 @@ import { DisputeStore } from "../../domain/trust/DisputeStore.ts"
 import { ConsumerId, ProviderId, ReceiptId } from "../../domain/shared/Ids.ts"
 import { Microcents, zero } from "../../domain/shared/Microcents.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { PostgresTest } from "../support/PostgresTest.ts"
+import { LIVE, PostgresTest } from "../support/PostgresTest.ts"
 import { atOnce } from "./ledgerSamples.ts"
 
 type Ports = DisputeStore | UnitOfWork
@@ -26,13 +26,12 @@ export const everyDisputes: ReadonlyArray<readonly [name: string, ports: Layer.L
   ]
 ]
 
-const LIVE = { timeout: "60 seconds", excludeTestServices: true } as const
 const at = (minute: number) => DateTime.makeUnsafe(Date.UTC(2026, 10, 20, 12, minute))
 const FIRST_PAGE = { limit: 50, offset: 0, after: undefined }
 
 let made = 0
 
-/** Each id is larger than the one before, as those of version 7 are. */
+/** Increasing IDs, as those of UUID version 7. */
 export const aDispute = (changes: Partial<Dispute> = {}): Dispute => ({
   id: DisputeId.make(`${String(++made).padStart(8, "0")}-0000-7000-8000-000000000000`),
   receiptId: ReceiptId.make(`rcpt_${randomUUID().replaceAll("-", "")}`),
@@ -72,7 +71,7 @@ export const decided = (dispute: Dispute, status: DisputeStatus): Dispute => ({
 
 export const disputeStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
   it.layer(ports, LIVE)(`DisputeStore over ${name}`, (it) => {
-    it.effect("forgets what one party has said, and leaves the other's words and every decision", () =>
+    it.effect("erases the statements of one party, and keeps those of the other and the decision", () =>
       Effect.gen(function* () {
         const store = yield* DisputeStore
         const silent = { text: undefined, evidence: undefined }
@@ -95,7 +94,7 @@ export const disputeStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("keeps a dispute as it was given, and as it was changed", () =>
+    it.effect("returns a dispute as stored and as updated", () =>
       Effect.gen(function* () {
         const store = yield* DisputeStore
         const dispute = aDispute()
@@ -111,7 +110,7 @@ export const disputeStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("has one dispute of a receipt at a time, and none after one that was decided for the filer", () =>
+    it.effect("accepts one dispute of a receipt at a time, and none after one decided for the filer", () =>
       Effect.gen(function* () {
         const store = yield* DisputeStore
         for (const [status, again] of [
@@ -134,7 +133,7 @@ export const disputeStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("keeps nothing of a unit of work that failed", () =>
+    it.effect("stores nothing of a failed unit of work", () =>
       Effect.gen(function* () {
         const store = yield* DisputeStore
         const { atomically } = yield* UnitOfWork
@@ -145,7 +144,7 @@ export const disputeStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("lists what was filed by or against somebody, newest first, page by page", () =>
+    it.effect("lists disputes filed by or against an account, newest first, in pages", () =>
       Effect.gen(function* () {
         const store = yield* DisputeStore
         const [one, other] = [aDispute(), aDispute()]
@@ -188,7 +187,7 @@ export const disputeStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("knows which ones decide themselves", () =>
+    it.effect("lists disputes that are due without a person", () =>
       Effect.gen(function* () {
         const store = yield* DisputeStore
         const late = aDispute({ respondBy: at(5) })
@@ -217,7 +216,7 @@ export const disputeStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
         const ours = new Set(all.map(({ id }) => id))
         const dueAt = (minute: number) =>
           Effect.map(store.due(at(minute), 1_000), (due) => due.filter((id) => ours.has(id)))
-        // Until the very moment, the operator may still decide.
+        // At the deadline itself, the operator may still decide.
         assert.deepStrictEqual(yield* dueAt(6), [late.id, failed.id, offered.id, unfit.id])
         assert.deepStrictEqual(yield* store.find(unfit.id), Option.some(unfit))
         assert.deepStrictEqual(yield* store.find(rejected.id), Option.some(rejected))
@@ -227,7 +226,7 @@ export const disputeStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("counts how they went, of a filer and against a provider", () =>
+    it.effect("counts results by filer and against a provider", () =>
       Effect.gen(function* () {
         const store = yield* DisputeStore
         const { consumerId, providerId } = aDispute()
@@ -256,7 +255,7 @@ export const disputeStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("says what was decided about paid calls of a provider, by consumer", () =>
+    it.effect("returns decisions about a provider's paid calls by consumer", () =>
       Effect.gen(function* () {
         const store = yield* DisputeStore
         const { consumerId, providerId } = aDispute()

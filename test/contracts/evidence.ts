@@ -1,5 +1,5 @@
 /**
- * What every reader of what is known of a provider holds to: read part by part, and at once.
+ * Contract of provider evidence.
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Option } from "effect"
@@ -20,7 +20,7 @@ import { ProviderEvidence } from "../../domain/trust/ProviderEvidence.ts"
 import { SlaStore } from "../../domain/trust/SlaStore.ts"
 import { VerificationStore } from "../../domain/trust/VerificationStore.ts"
 import { memoryStores } from "../../src/layers/MemoryStores.ts"
-import { PostgresTest } from "../support/PostgresTest.ts"
+import { LIVE, PostgresTest } from "../support/PostgresTest.ts"
 import { aDispute, decided } from "./disputes.ts"
 import { money } from "./ledgerSamples.ts"
 import { aProvider } from "./samples.ts"
@@ -44,7 +44,6 @@ export const everyEvidence: ReadonlyArray<readonly [name: string, ports: Layer.L
   ["PostgreSQL, at once", PostgresProviderEvidence.layer.pipe(Layer.provideMerge(postgresStores))]
 ]
 
-const LIVE = { timeout: "60 seconds", excludeTestServices: true } as const
 const SINCE = DateTime.makeUnsafe("2026-11-10T09:00:00.000Z")
 const BEFORE = DateTime.subtract(SINCE, { minutes: 1 })
 const NOTHING = { total: 0, open: 0, upheld: 0, denied: 0, credited: 0 }
@@ -61,13 +60,13 @@ export const providerEvidenceContract = (name: string, ports: Layer.Layer<Ports>
       return Option.getOrUndefined(long)
     })
 
-    it.effect("is none of a provider that is not there", () =>
+    it.effect("returns nothing for an unknown provider", () =>
       Effect.gen(function* () {
         assert.isUndefined(yield* evidenceOf(ProviderId.make(randomUUID())))
       })
     )
 
-    it.effect("is nothing of a new one, whatever is known of others", () =>
+    it.effect("returns empty evidence for a new provider", () =>
       Effect.gen(function* () {
         const { id, name } = yield* aProvider()
         const other = yield* aProvider()
@@ -86,7 +85,7 @@ export const providerEvidenceContract = (name: string, ports: Layer.Layer<Ports>
       })
     )
 
-    it.effect("is what its stores hold, from the window on", () =>
+    it.effect("returns what the stores hold since the start of the window", () =>
       Effect.gen(function* () {
         const disputes = yield* DisputeStore
         const verification = yield* VerificationStore

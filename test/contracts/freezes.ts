@@ -1,5 +1,5 @@
 /**
- * What a frozen account can and cannot do: it opens no calls, alone or in a batch, and everything else goes on.
+ * Frozen accounts open no calls, alone or in a batch; everything else continues.
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, type Layer, Option } from "effect"
@@ -7,14 +7,15 @@ import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
 import { FreezeStore } from "../../domain/payments/FreezeStore.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
+import { LIVE } from "../support/PostgresTest.ts"
 import type { LedgerPorts } from "./ledgerPorts.ts"
 import { aCall, aConsumerId, closingOf, consumerWith, money, opened } from "./ledgerSamples.ts"
 
 const FREEZE = { reason: "A payment is disputed at the bank.", at: DateTime.makeUnsafe("2026-11-20T10:00:00.000Z") }
 
 export const freezesContract = (name: string, ports: Layer.Layer<LedgerPorts | FreezeStore>) =>
-  it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`Frozen accounts over ${name}`, (it) => {
-    it.effect("are frozen since the first freeze, for the last reason, until they are unfrozen", () =>
+  it.layer(ports, LIVE)(`Frozen accounts over ${name}`, (it) => {
+    it.effect("are frozen since the first freeze, for the latest reason, until they are unfrozen", () =>
       Effect.gen(function* () {
         const store = yield* FreezeStore
         const consumerId = yield* aConsumerId
@@ -31,7 +32,7 @@ export const freezesContract = (name: string, ports: Layer.Layer<LedgerPorts | F
       })
     )
 
-    it.effect("open no call, alone or among others, free or not, and nothing is held", () =>
+    it.effect("open no call, alone or in a batch, free or not, and hold nothing", () =>
       Effect.gen(function* () {
         const { open } = yield* CallStore
         const store = yield* FreezeStore
@@ -57,7 +58,7 @@ export const freezesContract = (name: string, ports: Layer.Layer<LedgerPorts | F
       })
     )
 
-    it.effect("settle the calls that were open, replay answers, take loads, and call again once unfrozen", () =>
+    it.effect("settle open calls, replay responses and accept loads; open calls again once unfrozen", () =>
       Effect.gen(function* () {
         const { close, open } = yield* CallStore
         const store = yield* FreezeStore

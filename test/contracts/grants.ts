@@ -6,13 +6,14 @@ import { Entropy } from "../../domain/shared/Entropy.ts"
 import { GrantId } from "../../domain/shared/Ids.ts"
 import { MICROCENTS_MAX } from "../../domain/shared/Microcents.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { LIVE } from "../support/PostgresTest.ts"
 import { aReceiptId, aToolId, atOnce, money } from "./ledgerSamples.ts"
 import type { MeteringPorts } from "./meteringPorts.ts"
 import { aConsumer, aProvider, instant } from "./samples.ts"
 
 const NOW = instant("2026-11-20T12:00:00.000Z")
 
-/** Stored. Between a new consumer and a new provider, unless a test says otherwise. */
+/** A stored grant; default: of a new consumer to a new provider. */
 const aGrant = Effect.fnUntraced(function* (changes: Partial<Grant> = {}) {
   const grant: Grant = {
     id: GrantId.make(yield* (yield* Entropy).uuid),
@@ -32,7 +33,7 @@ const aGrant = Effect.fnUntraced(function* (changes: Partial<Grant> = {}) {
   return grant
 })
 
-/** Not stored. */
+/** A reservation that is not stored. */
 const aReservation = Effect.fnUntraced(function* (grant: Grant, changes: Partial<Reservation> = {}) {
   const reservation: Reservation = {
     consumerId: grant.consumerId,
@@ -47,8 +48,8 @@ const aReservation = Effect.fnUntraced(function* (grant: Grant, changes: Partial
 })
 
 export const grantsContract = (name: string, ports: Layer.Layer<MeteringPorts>) =>
-  it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`GrantStore over ${name}`, (it) => {
-    it.effect("gives back every field of a grant, those that were left out too", () =>
+  it.layer(ports, LIVE)(`GrantStore over ${name}`, (it) => {
+    it.effect("returns every field of a grant, including omitted ones", () =>
       Effect.gen(function* () {
         const store = yield* GrantStore
         const bare = yield* aGrant()
@@ -69,7 +70,7 @@ export const grantsContract = (name: string, ports: Layer.Layer<MeteringPorts>) 
       })
     )
 
-    it.effect("lists all of a consumer, newest first; between it and a provider the live ones, oldest first", () =>
+    it.effect("lists a consumer's grants, newest first, and its active grants to a provider, oldest first", () =>
       Effect.gen(function* () {
         const store = yield* GrantStore
         const { consumerId, id: oldest, providerId } = yield* aGrant({ createdAt: instant("2026-11-01T00:00:00.000Z") })
@@ -95,7 +96,7 @@ export const grantsContract = (name: string, ports: Layer.Layer<MeteringPorts>) 
       })
     )
 
-    it.effect("is revoked once, by the consumer that gave it", () =>
+    it.effect("is revoked once, by its own consumer", () =>
       Effect.gen(function* () {
         const store = yield* GrantStore
         const grant = yield* aGrant()
@@ -109,7 +110,7 @@ export const grantsContract = (name: string, ports: Layer.Layer<MeteringPorts>) 
       })
     )
 
-    it.effect("keeps what is spent in which period, of that grant only", () =>
+    it.effect("stores spending and period of one grant only", () =>
       Effect.gen(function* () {
         const store = yield* GrantStore
         const grant = yield* aGrant()
@@ -124,7 +125,7 @@ export const grantsContract = (name: string, ports: Layer.Layer<MeteringPorts>) 
       })
     )
 
-    it.effect("loses no spending, however many units of work add to it at once", () =>
+    it.effect("loses no spending of concurrent units of work", () =>
       Effect.gen(function* () {
         const store = yield* GrantStore
         const { atomically } = yield* UnitOfWork
@@ -143,7 +144,7 @@ export const grantsContract = (name: string, ports: Layer.Layer<MeteringPorts>) 
       })
     )
 
-    it.effect("gives a reservation to one taker, of its consumer", () =>
+    it.effect("returns a reservation once, to its own consumer", () =>
       Effect.gen(function* () {
         const store = yield* GrantStore
         const { atomically } = yield* UnitOfWork
@@ -157,7 +158,7 @@ export const grantsContract = (name: string, ports: Layer.Layer<MeteringPorts>) 
       })
     )
 
-    it.effect("keeps no reservation of a unit of work that failed, and loses none to one", () =>
+    it.effect("undoes reserving and taking with the unit of work", () =>
       Effect.gen(function* () {
         const store = yield* GrantStore
         const { atomically } = yield* UnitOfWork
@@ -178,7 +179,7 @@ export const grantsContract = (name: string, ports: Layer.Layer<MeteringPorts>) 
       })
     )
 
-    it.effect("names the reservations from before a time, oldest first, not more than it is asked for", () =>
+    it.effect("lists reservations from before a time, oldest first, up to a limit", () =>
       Effect.gen(function* () {
         const store = yield* GrantStore
         const grant = yield* aGrant()

@@ -7,13 +7,14 @@ import { Entropy } from "../../domain/shared/Entropy.ts"
 import { ProviderId } from "../../domain/shared/Ids.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import { VerificationStore } from "../../domain/trust/VerificationStore.ts"
+import { LIVE } from "../support/PostgresTest.ts"
 import type { Ports } from "./ports.ts"
 import { aProvider, aTool, instant } from "./samples.ts"
 
 const AT = instant("2026-11-20T12:00:00.000Z")
 
 let handles = 0
-/** Letters alone: no two of them look alike. */
+/** Letters only: no two handles look alike. */
 const aHandle = (): string => `handle-${[...String(++handles)].map((digit) => "abcdfhjkmn"[Number(digit)]).join("x")}`
 
 const claimed = Effect.fnUntraced(function* (providerId: ProviderId, handle: string) {
@@ -41,8 +42,8 @@ const anId = Effect.map(
 )
 
 export const handlesContract = (name: string, ports: Layer.Layer<Ports>) =>
-  it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`HandleStore over ${name}`, (it) => {
-    it.effect("gives a handle to one provider, who may claim it again", () =>
+  it.layer(ports, LIVE)(`HandleStore over ${name}`, (it) => {
+    it.effect("assigns a handle to one provider, which may claim it again", () =>
       Effect.gen(function* () {
         const store = yield* HandleStore
         const [first, second] = [yield* anId, yield* anId]
@@ -55,7 +56,7 @@ export const handlesContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("gives nothing in a unit of work that fails", () =>
+    it.effect("assigns no handle in a failed unit of work", () =>
       Effect.gen(function* () {
         const { atomically } = yield* UnitOfWork
         const handle = aHandle()
@@ -65,7 +66,7 @@ export const handlesContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("resolves every handle of a provider to its tools, but not a retired one", () =>
+    it.effect("resolves every handle of a provider to its tools, except retired ones", () =>
       Effect.gen(function* () {
         const [store, catalog] = [yield* HandleStore, yield* CatalogStore]
         const provider = yield* aProvider()
@@ -91,7 +92,7 @@ export const handlesContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("finds what a handle imitates among verified providers' handles in use", () =>
+    it.effect("finds the handle of a verified provider that a handle imitates", () =>
       Effect.gen(function* () {
         const store = yield* HandleStore
         const [original, imitator] = [yield* anId, yield* anId]
@@ -116,7 +117,7 @@ export const handlesContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("knows which handles begin another provider's tool names", () =>
+    it.effect("finds handles that are prefixes of another provider's tool names", () =>
       Effect.gen(function* () {
         const store = yield* HandleStore
         const catalog = yield* CatalogStore
@@ -133,7 +134,7 @@ export const handlesContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("erases the words of an account's handles, and gives them to no other account", () =>
+    it.effect("erases an account's handles, and assigns them to no other account", () =>
       Effect.gen(function* () {
         const [store, catalog] = [yield* HandleStore, yield* CatalogStore]
         const provider = yield* aProvider()

@@ -1,5 +1,5 @@
 /**
- * What every store of the record of health checks holds to.
+ * Contract of stores of the health history.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
@@ -8,7 +8,7 @@ import * as PostgresUnitOfWork from "../../adapters/sql/shared/PostgresUnitOfWor
 import { type HealthSamples, HealthHistoryStore } from "../../domain/platform/HealthHistoryStore.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import { memoryStores } from "../../src/layers/MemoryStores.ts"
-import { PostgresTest } from "../support/PostgresTest.ts"
+import { LIVE, PostgresTest } from "../support/PostgresTest.ts"
 import { atOnce } from "./ledgerSamples.ts"
 
 type Ports = HealthHistoryStore | UnitOfWork
@@ -23,8 +23,6 @@ export const everyHealthHistory: ReadonlyArray<readonly [name: string, ports: La
   ["PostgreSQL", postgresPorts]
 ]
 
-const LIVE = { timeout: "60 seconds", excludeTestServices: true } as const
-
 const samples = (date: string, check: string, ok = 0, degraded = 0, down = 0): HealthSamples => ({
   date,
   check,
@@ -33,10 +31,10 @@ const samples = (date: string, check: string, ok = 0, degraded = 0, down = 0): H
   down
 })
 
-/** Each test has years of its own, in one store. */
+/** Each test uses its own years of one store. */
 export const healthHistoryStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
   it.layer(ports, LIVE)(`HealthHistoryStore over ${name}`, (it) => {
-    it.effect("adds to what is there, and tells it by day and check from a day on", () =>
+    it.effect("adds to stored counts, and returns them by day and check since a day", () =>
       Effect.gen(function* () {
         const store = yield* HealthHistoryStore
         yield* store.add([samples("2100-03-02", "b", 1, 2, 3), samples("2100-03-01", "b", 1)])
@@ -53,7 +51,7 @@ export const healthHistoryStoreContract = (name: string, ports: Layer.Layer<Port
       })
     )
 
-    it.effect("sums up what one batch says twice", () =>
+    it.effect("totals repeated entries of one batch", () =>
       Effect.gen(function* () {
         const store = yield* HealthHistoryStore
         const twice = samples("2101-01-01", "a", 1, 0, 2)
@@ -65,7 +63,7 @@ export const healthHistoryStoreContract = (name: string, ports: Layer.Layer<Port
       })
     )
 
-    it.effect("loses nothing of what many nodes add at once, in whatever order", () =>
+    it.effect("loses nothing that several nodes add concurrently in any order", () =>
       Effect.gen(function* () {
         const store = yield* HealthHistoryStore
         const rows = ["a", "b", "c", "d"].map((check) => samples("2102-01-01", check, 1, 0, 1))
@@ -77,7 +75,7 @@ export const healthHistoryStoreContract = (name: string, ports: Layer.Layer<Port
       })
     )
 
-    it.effect("forgets what a unit of work that failed has added or removed", () =>
+    it.effect("undoes additions and removals of a failed unit of work", () =>
       Effect.gen(function* () {
         const store = yield* HealthHistoryStore
         const { atomically } = yield* UnitOfWork
@@ -88,7 +86,7 @@ export const healthHistoryStoreContract = (name: string, ports: Layer.Layer<Port
       })
     )
 
-    it.effect("removes the oldest before a day, no more than it is told", () =>
+    it.effect("removes the oldest entries before a day, up to a limit", () =>
       Effect.gen(function* () {
         const store = yield* HealthHistoryStore
         yield* store.prune("2200-01-01", 1_000)

@@ -5,6 +5,7 @@ import { Digest } from "../../domain/shared/Digest.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import { IdempotencyStore } from "../../domain/shared/IdempotencyStore.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { LIVE } from "../support/PostgresTest.ts"
 import type { Ports } from "./ports.ts"
 import { aConsumer, instant } from "./samples.ts"
 
@@ -21,8 +22,8 @@ const aClaim = Effect.fnUntraced(function* (changes: { readonly scope?: string; 
 })
 
 export const idempotencyContract = (name: string, ports: Layer.Layer<Ports>) =>
-  it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`IdempotencyStore over ${name}`, (it) => {
-    it.effect("lets one request take a key, and tells the next one its answer", () =>
+  it.layer(ports, LIVE)(`IdempotencyStore over ${name}`, (it) => {
+    it.effect("lets one request claim a key, and returns its response to the next one", () =>
       Effect.gen(function* () {
         const store = yield* IdempotencyStore
         const { atomically } = yield* UnitOfWork
@@ -39,7 +40,7 @@ export const idempotencyContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("keeps the same key of another caller apart", () =>
+    it.effect("separates the same key of two callers", () =>
       Effect.gen(function* () {
         const store = yield* IdempotencyStore
         const { atomically } = yield* UnitOfWork
@@ -51,7 +52,7 @@ export const idempotencyContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("frees a key whose unit of work fails", () =>
+    it.effect("releases a key whose unit of work fails", () =>
       Effect.gen(function* () {
         const store = yield* IdempotencyStore
         const { atomically } = yield* UnitOfWork
@@ -63,7 +64,7 @@ export const idempotencyContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("says that a key is in use to the very unit of work that took it", () =>
+    it.effect("reports a key as in flight to the unit of work that claimed it", () =>
       Effect.gen(function* () {
         const store = yield* IdempotencyStore
         const { atomically } = yield* UnitOfWork
@@ -75,7 +76,7 @@ export const idempotencyContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("lets one of 32 concurrent requests do the work; all the others get its answer", () =>
+    it.effect("lets one of 32 concurrent requests do the work, and returns its response to the others", () =>
       Effect.gen(function* () {
         const store = yield* IdempotencyStore
         const accounts = yield* AccountStore
@@ -98,7 +99,7 @@ export const idempotencyContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("gives a key that was freed to the next one that waits for it", () =>
+    it.effect("lets a waiting request claim a released key", () =>
       Effect.gen(function* () {
         const store = yield* IdempotencyStore
         const { atomically } = yield* UnitOfWork
@@ -123,7 +124,7 @@ export const idempotencyContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("forgets old keys, not more at once than it is told, and no young ones", () =>
+    it.effect("prunes old keys up to a limit, and no recent ones", () =>
       Effect.gen(function* () {
         const store = yield* IdempotencyStore
         const { atomically } = yield* UnitOfWork

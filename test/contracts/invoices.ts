@@ -1,5 +1,5 @@
 /**
- * What every store of invoices holds to. What a month's documents say is tested where months are closed (test/invoices).
+ * Contract of invoice stores. Tests of the documents' content are in `test/invoices`.
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Option } from "effect"
@@ -13,7 +13,7 @@ import { type DraftInvoice, type Invoice, type InvoiceOwner, Month } from "../..
 import { InvoiceStore, type MonthSpan } from "../../domain/invoices/InvoiceStore.ts"
 import { ConsumerId, InvoiceId, ToolId } from "../../domain/shared/Ids.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { PostgresTest } from "../support/PostgresTest.ts"
+import { LIVE, PostgresTest } from "../support/PostgresTest.ts"
 import { atOnce } from "./ledgerSamples.ts"
 
 type Ports = InvoiceStore | UnitOfWork
@@ -31,12 +31,11 @@ export const everyInvoices: ReadonlyArray<readonly [name: string, ports: Layer.L
   ]
 ]
 
-const LIVE = { timeout: "60 seconds", excludeTestServices: true } as const
 const FIRST_PAGE = { limit: 50, offset: 0, after: undefined }
 const ISSUED_AT = DateTime.makeUnsafe("2090-01-01T00:06:00.000Z")
 
 let year = 2040
-/** Numbers are counted by the year: each test has one of its own. */
+/** Numbers are counted by year: each test has its own. */
 const aMonth = (): Month => Month.make(`${++year}-03`)
 
 const spanOf = (month: Month): MonthSpan => {
@@ -46,7 +45,7 @@ const spanOf = (month: Month): MonthSpan => {
 
 let made = 0
 
-/** Each is larger than the one before, as those of version 7 are. */
+/** Increasing IDs, as those of UUID version 7. */
 const anId = () => `${String(++made).padStart(8, "0")}-0000-7000-8000-000000000000`
 
 const anOwner = (role: InvoiceOwner["role"] = "consumer"): InvoiceOwner => ({
@@ -87,7 +86,7 @@ const numbersOf = (invoices: ReadonlyArray<Invoice>) => invoices.map(({ number }
 
 export const invoiceStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
   it.layer(ports, LIVE)(`InvoiceStore over ${name}`, (it) => {
-    it.effect("keeps a document to the letter, under its number", () =>
+    it.effect("stores a document byte for byte under its number", () =>
       Effect.gen(function* () {
         const store = yield* InvoiceStore
         const month = aMonth()
@@ -100,7 +99,7 @@ export const invoiceStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("counts each kind by itself, and each year anew", () =>
+    it.effect("numbers each kind separately, from 1 in each year", () =>
       Effect.gen(function* () {
         const store = yield* InvoiceStore
         const [month, next] = [aMonth(), aMonth()]
@@ -117,7 +116,7 @@ export const invoiceStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("gives an owner one document a month, and as many corrections as there are", () =>
+    it.effect("stores one document per owner and month, and any number of corrections", () =>
       Effect.gen(function* () {
         const store = yield* InvoiceStore
         const month = aMonth()
@@ -134,7 +133,7 @@ export const invoiceStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("leaves no gap in the numbers, however many ask at once and whatever fails", () =>
+    it.effect("numbers documents without a gap under concurrency and failures", () =>
       Effect.gen(function* () {
         const store = yield* InvoiceStore
         const { atomically } = yield* UnitOfWork
@@ -154,7 +153,7 @@ export const invoiceStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("lists an owner's documents, newest first, page by page", () =>
+    it.effect("lists an owner's documents, newest first, in pages", () =>
       Effect.gen(function* () {
         const store = yield* InvoiceStore
         const owner = anOwner()
@@ -173,7 +172,7 @@ export const invoiceStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("says of a month that it is complete once it has been told so", () =>
+    it.effect("remembers that a month is complete", () =>
       Effect.gen(function* () {
         const store = yield* InvoiceStore
         const month = aMonth()

@@ -13,7 +13,7 @@ const NOW = instant("2026-11-22T00:00:00.000Z")
 
 export const keysContract = (name: string, ports: Layer.Layer<Ports>) =>
   it.layer(ports, { timeout: "60 seconds" })(`KeyStore over ${name}`, (it) => {
-    it.effect("finds a consumer's key by its hash, with the owner's name and rate", () =>
+    it.effect("finds a consumer's key by its hash, with the owner's name and rate limit", () =>
       Effect.gen(function* () {
         const store = yield* KeyStore
         const consumer = yield* aConsumer({ name: "Curious", rateLimitRpm: 77 })
@@ -26,7 +26,7 @@ export const keysContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("finds a provider's key, for which no rate was granted", () =>
+    it.effect("finds a provider's key, which has no rate limit of its own", () =>
       Effect.gen(function* () {
         const store = yield* KeyStore
         const provider = yield* aProvider({ name: "Weather" })
@@ -39,7 +39,7 @@ export const keysContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("takes the labels of an owner's keys, and nothing else of them", () =>
+    it.effect("erases the labels of an owner's keys, and nothing else", () =>
       Effect.gen(function* () {
         const store = yield* KeyStore
         const [one, other] = [yield* aConsumer(), yield* aConsumer()]
@@ -54,14 +54,14 @@ export const keysContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("finds nothing by a hash that is not there", () =>
+    it.effect("finds no key by an unknown hash", () =>
       Effect.gen(function* () {
         const hash = (yield* Digest).sha256Hex(yield* (yield* Entropy).uuid)
         assert.isTrue(Option.isNone(yield* (yield* KeyStore).findByHash(hash)))
       })
     )
 
-    it.effect("lists an owner's keys newest first, revoked ones too, and nobody else's", () =>
+    it.effect("lists an owner's keys, revoked ones included, newest first", () =>
       Effect.gen(function* () {
         const store = yield* KeyStore
         const [owner, other] = [yield* aConsumer(), yield* aConsumer()]
@@ -74,7 +74,7 @@ export const keysContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("orders keys of the same millisecond by their ids", () =>
+    it.effect("orders keys of the same millisecond by ID", () =>
       Effect.gen(function* () {
         const store = yield* KeyStore
         const owner = yield* aConsumer()
@@ -84,7 +84,7 @@ export const keysContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("lists every live key, and of the dead ones the newest hundred", () =>
+    it.effect("lists all active keys and the newest 100 others", () =>
       Effect.gen(function* () {
         const store = yield* KeyStore
         const owner = yield* aConsumer()
@@ -95,7 +95,7 @@ export const keysContract = (name: string, ports: Layer.Layer<Ports>) =>
           return key
         })
         const later = instant("2026-11-22T00:00:00.001Z")
-        // The oldest of all: what is live is never crowded out, nor what was told to end at a time still to come.
+        // The oldest of all: active keys, and keys that expire later, are always listed.
         const live = [yield* make(0), yield* make(1, { revokedAt: later }), yield* make(2, { expiresAt: later })]
         const dead: Array<ApiKey> = []
         for (let n = 0; n < DEAD_KEYS_SHOWN_MAX + 5; n++) {
@@ -107,7 +107,7 @@ export const keysContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("revokes at the earliest time that was set", () =>
+    it.effect("revokes at the earliest time set", () =>
       Effect.gen(function* () {
         const store = yield* KeyStore
         const owner = yield* aConsumer()
@@ -125,7 +125,7 @@ export const keysContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("revokes nothing of another owner's, and nothing that is not there", () =>
+    it.effect("revokes no key of another owner, and no unknown key", () =>
       Effect.gen(function* () {
         const store = yield* KeyStore
         const [owner, stranger] = [yield* aConsumer(), yield* aConsumer()]
@@ -139,7 +139,7 @@ export const keysContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("refuses a key of nobody, and a hash that is there", () =>
+    it.effect("rejects a key without an owner, and a known hash", () =>
       Effect.gen(function* () {
         const store = yield* KeyStore
         const nobody = ConsumerId.make(yield* (yield* Entropy).uuid)
@@ -152,7 +152,7 @@ export const keysContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("takes a key back with the unit of work that wrote or revoked it", () =>
+    it.effect("undoes inserting and revoking with the unit of work", () =>
       Effect.gen(function* () {
         const store = yield* KeyStore
         const { atomically } = yield* UnitOfWork
@@ -170,12 +170,12 @@ export const keysContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("lets one unit of work at a time decide over an owner's keys", () =>
+    it.effect("serializes units of work that read the keys of one owner", () =>
       Effect.gen(function* () {
         const store = yield* KeyStore
         const { atomically } = yield* UnitOfWork
         const owner = yield* aConsumer()
-        // Each adds a key only where it sees fewer than five: were two of them to look at once, there would be more.
+        // Each adds a key only if it sees fewer than five: without serialization there would be more.
         const addIfFew = atomically(
           Effect.gen(function* () {
             if ((yield* store.ofOwner(owner.id, NOW)).length < 5) yield* store.insert(yield* aKey(owner.id))

@@ -1,5 +1,5 @@
 /**
- * What every store of the log holds to, and with it the sequencer and the check that stand on it.
+ * Contract of log stores, with the sequencer and the log check.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Option, Redacted } from "effect"
@@ -25,7 +25,7 @@ import { aProvider } from "./samples.ts"
 
 export const LIVE = { timeout: "120 seconds", excludeTestServices: true } as const
 const BATCH_MAX = 1_024
-/** Together more than one batch, and across several tiles. */
+/** More than one batch, across several tiles. */
 const EACH = Math.ceil((BATCH_MAX * 1.2) / 8)
 const AT = "2026-11-20T10:00:00.000Z"
 const SECRET = [Redacted.make("the secret of the log's tests")] as const
@@ -33,7 +33,7 @@ const SECRET = [Redacted.make("the secret of the log's tests")] as const
 const signers = (seed: string) =>
   Layer.mergeAll(NodeLogSigner.layer(Redacted.make(seed.repeat(32))), NodeReceiptSigner.layer(SECRET), NodeDigest.layer)
 
-/** Of one node, with its own key; every build of it is another node on the same store. */
+/** The services of one node; each build is another node on the same store. */
 export const aNode = <A, E, R>(use: Effect.Effect<A, E, R>, seed = "5e") =>
   Effect.provide(
     use,
@@ -54,7 +54,7 @@ const sha256 = (bytes: Uint8Array) => hash("sha256", bytes, "buffer")
 
 const check = Effect.flatMap(LogCheck, (one) => one.check)
 
-/** Finished calls of one consumer, each with its receipt. */
+/** Completed calls of one consumer. */
 export const receipts = Effect.fnUntraced(function* (count: number) {
   const consumerId = yield* consumerWith(1_000_000)
   const tool = yield* aListedTool(yield* aProvider(), "logged")
@@ -69,7 +69,7 @@ export const receipts = Effect.fnUntraced(function* (count: number) {
 
 export const logContract = (name: string, ports: Layer.Layer<LogPorts>) => {
   it.layer(Layer.fresh(ports), LIVE)(`The log over ${name}`, (it) => {
-    it.effect("gives every receipt one place, in a tree that proves it", () =>
+    it.effect("gives every receipt one position, with a valid proof", () =>
       Effect.gen(function* () {
         const made = yield* receipts(20)
         const store = yield* LogStore
@@ -99,7 +99,7 @@ export const logContract = (name: string, ports: Layer.Layer<LogPorts>) => {
       })
     )
 
-    it.effect("finds no place of a receipt that was never issued", () =>
+    it.effect("finds no position of an unknown receipt", () =>
       Effect.gen(function* () {
         const id = yield* aReceiptId
         for (const none of [id, ReceiptId.make(id.slice(0, 21)), ReceiptId.make(`${id}0`)]) {
@@ -108,7 +108,7 @@ export const logContract = (name: string, ports: Layer.Layer<LogPorts>) => {
       })
     )
 
-    it.effect("begins a log of one number once", () =>
+    it.effect("creates a log of a number once", () =>
       Effect.gen(function* () {
         const store = yield* LogStore
         const [first] = yield* store.logs
@@ -120,7 +120,7 @@ export const logContract = (name: string, ports: Layer.Layer<LogPorts>) => {
       })
     )
 
-    it.effect("keeps nothing of a batch that broke off, and everything of it the next time", () =>
+    it.effect("stores nothing of an interrupted batch, and all of it the next time", () =>
       Effect.gen(function* () {
         const made = yield* receipts(5)
         const store = yield* LogStore
@@ -139,7 +139,7 @@ export const logContract = (name: string, ports: Layer.Layer<LogPorts>) => {
       })
     )
 
-    it.effect("lets one sequencer at a time through, while calls go on being closed", () =>
+    it.effect("runs one sequencer at a time while calls are closed", () =>
       Effect.gen(function* () {
         const store = yield* LogStore
         const before = (yield* store.logs)[0]!.size
@@ -157,7 +157,7 @@ export const logContract = (name: string, ports: Layer.Layer<LogPorts>) => {
       })
     )
 
-    it.effect("begins a new log with a new key; the old one stays as it is, and its key takes nothing back", () =>
+    it.effect("creates a new log with a new key, and keeps the old one unchanged", () =>
       Effect.gen(function* () {
         const store = yield* LogStore
         const [old] = yield* receipts(1)
@@ -188,7 +188,7 @@ export const logContract = (name: string, ports: Layer.Layer<LogPorts>) => {
   })
 
   it.layer(Layer.fresh(ports), LIVE)(`A long log over ${name}`, (it) => {
-    it.effect("takes no more than its batch at once, and fits across tiles", () =>
+    it.effect("appends at most a batch at a time, across tiles", () =>
       Effect.gen(function* () {
         yield* atOnce(8, () => receipts(EACH))
         assert.strictEqual(yield* aNode(Effect.flatMap(Sequencer, (one) => one.sequence)), BATCH_MAX)
@@ -198,7 +198,7 @@ export const logContract = (name: string, ports: Layer.Layer<LogPorts>) => {
       })
     )
 
-    it.effect("proves from a leaf's own tile, once a node has seen the others", () =>
+    it.effect("proves from the leaf's own tile once a node has loaded the others", () =>
       Effect.gen(function* () {
         const store = yield* LogStore
         let read = 0
@@ -229,7 +229,7 @@ export const logContract = (name: string, ports: Layer.Layer<LogPorts>) => {
       })
     )
 
-    it.effect("is found out by its check, whatever was changed in it", () =>
+    it.effect("fails its check after any change", () =>
       Effect.gen(function* () {
         const store = yield* LogStore
         const findingsOver = (changed: Partial<LogStore["Service"]>) =>
@@ -282,7 +282,7 @@ export const logContract = (name: string, ports: Layer.Layer<LogPorts>) => {
   })
 
   it.layer(Layer.fresh(ports), LIVE)(`What the sequencer takes over ${name}`, (it) => {
-    it.effect("gives the sequencer the cause of an error, whether calls are closed alone or together", () =>
+    it.effect("passes the cause of an error to the sequencer, for single and batched closings", () =>
       Effect.gen(function* () {
         const store = yield* LogStore
         const consumerId = yield* consumerWith(1_000_000)
@@ -314,7 +314,7 @@ const turned = (hashes: Uint8Array): Uint8Array => {
 }
 
 export const logSignerContract = () =>
-  it.effect("A key of the log signs the same text in the same way, and no other", () =>
+  it.effect("signs the same text with the same signature, and another text with another", () =>
     Effect.gen(function* () {
       const signer = yield* LogSigner
       const text = new TextEncoder().encode("origin\n1\nroot\n")

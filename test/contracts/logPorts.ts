@@ -1,5 +1,5 @@
 /**
- * What the log stands on, once over memory and once over PostgreSQL.
+ * Ports of the log over memory and PostgreSQL.
  */
 import { Layer } from "effect"
 import * as PostgresLogStore from "../../adapters/sql/log/PostgresLogStore.ts"

@@ -1,5 +1,5 @@
 /**
- * A log whose database lost its tail: no node that remembers what was signed signs a smaller tree or another one, the log is
+ * A log whose database lost its tail: no node that knows the signed tree signs a smaller or another one, the log is
  * stopped for every node, and a successor begins with a statement that names the old log.
  */
 import { assert, it } from "@effect/vitest"
@@ -18,7 +18,7 @@ const sha256 = (bytes: Uint8Array) => hash("sha256", bytes, "buffer")
 
 const lastLog = Effect.flatMap(LogStore, (store) => Effect.map(store.logs, (logs) => logs.at(-1)!))
 
-/** The store as it is after a restore: the log's row is an earlier one. What stops it is kept. */
+/** The store after a restore: an earlier row of the log, but with its stop. */
 const restorable = Effect.gen(function* () {
   const store = yield* LogStore
   const state: { restored: Log | undefined; isOlderThanStop: boolean } = { restored: undefined, isOlderThanStop: false }
@@ -44,7 +44,7 @@ const aFile = () => {
 
 export const logTailContract = (name: string, ports: Layer.Layer<LogPorts>) => {
   it.layer(Layer.fresh(ports), LIVE)(`A log that lost its tail, over ${name}`, (it) => {
-    it.effect("is stopped by the node that signed more, and by one that only kept the note", () =>
+    it.effect("is stopped by the node that signed more, and by one that has only its signed note", () =>
       Effect.gen(function* () {
         const { service, state } = yield* restorable
         const { file, state: kept } = aFile()
@@ -67,14 +67,14 @@ export const logTailContract = (name: string, ports: Layer.Layer<LogPorts>) => {
         const stopped = yield* lastLog
         assert.deepStrictEqual([stopped.stopped, stopped.signedNote], [reason, kept.note])
 
-        // A node that knows nothing of it is held by the same stop, and proves nothing that would need a signature.
+        // The stop applies to a node without the note too: it proves nothing that needs a signature.
         const proof = Effect.flatMap(ReceiptLog, (log) =>
           Effect.flatMap(store.scan(undefined, 1), ([first]) => log.prove(first!.receipt.receipt_id, 4))
         )
         const [taken, refused] = yield* aNode(Effect.all([sequenceAll, Effect.flip(proof)]))
         assert.deepStrictEqual([taken, refused._tag], [0, "TreeSizeUnknown"])
 
-        // A restore that is older than the stop: the note in the file outlived the process.
+        // A restore from before the stop: the note is in a file.
         yield* store.stop(restored.number, "", "")
         state.isOlderThanStop = true
         const restarted = aNode(sequenceAll).pipe(
@@ -86,7 +86,7 @@ export const logTailContract = (name: string, ports: Layer.Layer<LogPorts>) => {
       })
     )
 
-    it.effect("is followed by a log that says so, signed", () =>
+    it.effect("is followed by a log with a signed statement", () =>
       Effect.gen(function* () {
         const old = yield* lastLog
         const begun = yield* aNode(Effect.flatMap(LogSuccession, ({ begin }) => begin))
@@ -115,7 +115,7 @@ export const logTailContract = (name: string, ports: Layer.Layer<LogPorts>) => {
       })
     )
 
-    it.effect("is stopped where another tree of the same or a larger size took its place", () =>
+    it.effect("is stopped when another tree of the same or a larger size replaced it", () =>
       Effect.gen(function* () {
         const { service, state } = yield* restorable
         yield* aNode(
@@ -132,7 +132,7 @@ export const logTailContract = (name: string, ports: Layer.Layer<LogPorts>) => {
       })
     )
 
-    it.effect("is followed by one that goes on where the database does not have the log that was signed", () =>
+    it.effect("is followed by a log that continues without the signed one in the database", () =>
       Effect.gen(function* () {
         const lost = (yield* lastLog).checkpoint.replace((yield* lastLog).origin, "lost.example/api/v1/market/log/1")
         const { file, state } = aFile()
@@ -151,7 +151,7 @@ export const logTailContract = (name: string, ports: Layer.Layer<LogPorts>) => {
       })
     )
 
-    it.effect("goes on where other nodes made it grow", () =>
+    it.effect("continues when other nodes extended it", () =>
       Effect.gen(function* () {
         const other = aNode(sequenceAll)
         yield* aNode(

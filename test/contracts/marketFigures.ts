@@ -2,6 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { AccountStore } from "../../domain/accounts/AccountStore.ts"
 import { MarketFigures, type MarketTotals } from "../../domain/catalog/MarketFigures.ts"
+import { LIVE } from "../support/PostgresTest.ts"
 import { aConsumerId, aToolId, atOnce, consumerWith } from "./ledgerSamples.ts"
 import { ConsumerId } from "../../domain/shared/Ids.ts"
 import type { MeteringPorts } from "./meteringPorts.ts"
@@ -20,10 +21,10 @@ const movedFields = ({ freeCalls, invocations, lastInvocation, uniqueAgents, uni
 })
 
 export const marketFiguresContract = (name: string, ports: Layer.Layer<MeteringPorts>) => {
-  const market = () => it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })
+  const market = () => it.layer(ports, LIVE)
 
   market()(`MarketFigures over ${name}, of an empty market`, (it) => {
-    it.effect("are zeros, and say nothing where there is nothing to say", () =>
+    it.effect("are zero or absent without calls", () =>
       Effect.gen(function* () {
         assert.deepStrictEqual(yield* (yield* MarketFigures).totals, {
           invocations: 0,
@@ -42,7 +43,7 @@ export const marketFiguresContract = (name: string, ports: Layer.Layer<MeteringP
   })
 
   market()(`MarketFigures over ${name}, of a market`, (it) => {
-    it.effect("count every proxied call, and every agent and tool once", () =>
+    it.effect("count every proxied call, and each consumer and tool once", () =>
       Effect.gen(function* () {
         const figures = yield* MarketFigures
         const [one, other] = [yield* consumerWith(10_000), yield* consumerWith(10_000)]
@@ -53,7 +54,7 @@ export const marketFiguresContract = (name: string, ports: Layer.Layer<MeteringP
         yield* called(one, a, "2026-11-20T12:00:00.000Z", { cost: 0, status: "error" })
         yield* called(one, a, "2026-11-20T12:00:00.000Z", { cost: 500 })
         yield* called(other, b, "2026-11-20T13:00:00.000Z", { cost: 0 }, { freeTierCalls: 1 })
-        // Settled last, though another call began later.
+        // Settled last, although another call started later.
         yield* called(other, b, "2026-11-20T11:00:00.000Z")
         assert.deepStrictEqual(yield* figures.totals, {
           invocations: 5,
@@ -81,7 +82,7 @@ export const marketFiguresContract = (name: string, ports: Layer.Layer<MeteringP
       })
     )
 
-    it.effect("keep reported calls apart: they are billed, and no rate knows of them", () =>
+    it.effect("bill reported calls, and exclude them from rates", () =>
       Effect.gen(function* () {
         const figures = yield* MarketFigures
         const consumer = yield* consumerWith(10_000)
@@ -130,7 +131,7 @@ export const marketFiguresContract = (name: string, ports: Layer.Layer<MeteringP
         yield* called(reporting, tool, AT, { cost: 0 }, tier)
         yield* called(reporting, tool, AT, { cost: 0, usesFreeCall: false }, tier)
         yield* called(reporting, tool, AT, { cost: 0, status: "error" }, tier)
-        // Two of the thirteen are used already, one of them by a report.
+        // Two of the thirteen are used, one of them by a reported call.
         yield* atOnce(12, () => called(reporting, tool, AT, { cost: 0 }, { freeTierCalls: 13 }))
         assert.deepStrictEqual(movedFields(yield* figures.totals), {
           ...before,
@@ -141,7 +142,7 @@ export const marketFiguresContract = (name: string, ports: Layer.Layer<MeteringP
       })
     )
 
-    it.effect("leave out what a provider calls itself, and cancellations that were passed on", () =>
+    it.effect("exclude a provider's own calls and passed-on cancellations", () =>
       Effect.gen(function* () {
         const figures = yield* MarketFigures
         const provider = yield* aProvider()
@@ -170,7 +171,7 @@ export const marketFiguresContract = (name: string, ports: Layer.Layer<MeteringP
       })
     )
 
-    it.effect("forgive rejected input up to 5% of the calls, and take the rest for errors", () =>
+    it.effect("exclude rejected input up to 5% of the calls, and count the rest as errors", () =>
       Effect.gen(function* () {
         const figures = yield* MarketFigures
         const consumer = yield* consumerWith(100_000)
@@ -181,7 +182,7 @@ export const marketFiguresContract = (name: string, ports: Layer.Layer<MeteringP
         yield* called(consumer, tool, AT, rejected)
         assert.strictEqual(yield* uptime, 100)
         for (let n = 0; n < 20; n++) yield* called(consumer, tool, AT, rejected)
-        // 2 of 40 are forgiven: 19 of 38 succeeded.
+        // 2 of 40 are excluded: 19 of 38 succeeded.
         assert.strictEqual(yield* uptime, 50)
       })
     )

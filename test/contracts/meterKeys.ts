@@ -2,13 +2,14 @@ import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, type Layer } from "effect"
 import { type MeterKey, MeterKeyStore } from "../../domain/metering/MeterKeyStore.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
+import { LIVE } from "../support/PostgresTest.ts"
 import { aConsumerId, aProviderId, atOnce } from "./ledgerSamples.ts"
 import type { MeteringPorts } from "./meteringPorts.ts"
 import { instant } from "./samples.ts"
 
 const AT = instant("2026-11-20T12:00:00.000Z")
 
-/** Not bound. */
+/** A meter key that is not bound. */
 const aMeterKey = Effect.gen(function* () {
   const key: MeterKey = {
     providerId: yield* aProviderId,
@@ -19,7 +20,7 @@ const aMeterKey = Effect.gen(function* () {
 })
 
 export const meterKeysContract = (name: string, ports: Layer.Layer<MeteringPorts>) =>
-  it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`MeterKeyStore over ${name}`, (it) => {
+  it.layer(ports, LIVE)(`MeterKeyStore over ${name}`, (it) => {
     it.effect("binds a key to one consumer, of that provider", () =>
       Effect.gen(function* () {
         const keys = yield* MeterKeyStore
@@ -33,7 +34,7 @@ export const meterKeysContract = (name: string, ports: Layer.Layer<MeteringPorts
       })
     )
 
-    it.effect("sets a key free when every binding was taken back, and not before", () =>
+    it.effect("releases a key when all of its bindings are undone", () =>
       Effect.gen(function* () {
         const keys = yield* MeterKeyStore
         const key = yield* aMeterKey
@@ -50,7 +51,7 @@ export const meterKeysContract = (name: string, ports: Layer.Layer<MeteringPorts
       })
     )
 
-    it.effect("binds a key to one of those who want it at once", () =>
+    it.effect("binds a key to one of several concurrent consumers", () =>
       Effect.gen(function* () {
         const keys = yield* MeterKeyStore
         const key = yield* aMeterKey
@@ -63,7 +64,7 @@ export const meterKeysContract = (name: string, ports: Layer.Layer<MeteringPorts
       })
     )
 
-    it.effect("is never bound to two at a time, while some bind and take back at once", () =>
+    it.effect("never binds a key to two consumers under concurrent binding and undoing", () =>
       Effect.gen(function* () {
         const keys = yield* MeterKeyStore
         const key = yield* aMeterKey
@@ -90,7 +91,7 @@ export const meterKeysContract = (name: string, ports: Layer.Layer<MeteringPorts
       })
     )
 
-    it.effect("forgets keys that were bound last before a time, not more at once than it is told", () =>
+    it.effect("prunes keys last bound before a time, up to a limit", () =>
       Effect.gen(function* () {
         const keys = yield* MeterKeyStore
         const [old, edge] = [instant("2020-01-01T00:00:00.000Z"), instant("2020-02-01T00:00:00.000Z")]

@@ -1,5 +1,5 @@
 /**
- * What reads the calls that were made, and what is kept of reported ones, once over memory and once over PostgreSQL.
+ * Ports of metering over memory and PostgreSQL.
  */
 import { Layer } from "effect"
 import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"

@@ -1,5 +1,5 @@
 /**
- * Tools in the catalogue and finished calls of them for tests.
+ * Listed tools and completed calls for tests.
  */
 import { DateTime, Effect } from "effect"
 import type { Provider } from "../../domain/accounts/Account.ts"
@@ -12,7 +12,7 @@ import { aTool } from "./samples.ts"
 
 export const FIRST_PAGE: PageRequest = { limit: 50, offset: 0, after: undefined }
 
-/** In the catalogue. */
+/** A listed tool. */
 export const aListedTool = Effect.fnUntraced(function* (provider: Provider, toolName: string) {
   const tool = yield* aTool(provider, { toolName })
   yield* (yield* CatalogStore).upsert(tool)
@@ -25,7 +25,7 @@ export interface CalledTool {
   readonly toolName: string
 }
 
-/** A call of the tool at that time, finished. */
+/** A completed call of the tool at the given time. */
 export const called = Effect.fnUntraced(function* (
   consumerId: ConsumerId,
   tool: CalledTool,

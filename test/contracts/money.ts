@@ -1,5 +1,5 @@
 /**
- * What every store of loads, payees and payouts holds to.
+ * Contract of stores of loads, payees and payouts.
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Option } from "effect"
@@ -18,7 +18,7 @@ import type { Entropy } from "../../domain/shared/Entropy.ts"
 import { LoadId, PayoutId } from "../../domain/shared/Ids.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import { memoryStores } from "../../src/layers/MemoryStores.ts"
-import { PostgresTest } from "../support/PostgresTest.ts"
+import { LIVE, PostgresTest } from "../support/PostgresTest.ts"
 import { aConsumer, aProvider } from "./samples.ts"
 import { atOnce } from "./ledgerSamples.ts"
 
@@ -39,7 +39,6 @@ export const everyMoney: ReadonlyArray<readonly [name: string, ports: Layer.Laye
   ["PostgreSQL", postgresPorts]
 ]
 
-const LIVE = { timeout: "60 seconds", excludeTestServices: true } as const
 const at = (minute: number) => DateTime.makeUnsafe(Date.UTC(2026, 10, 20, 12, minute))
 
 const aLoad = Effect.fnUntraced(function* (changes: Partial<Load> = {}) {
@@ -81,7 +80,7 @@ const aPayout = Effect.fnUntraced(function* (changes: Partial<Payout> = {}) {
 
 export const loadStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
   it.layer(ports, LIVE)(`LoadStore over ${name}`, (it) => {
-    it.effect("keeps a load as it was given, once per id", () =>
+    it.effect("stores a load once per ID", () =>
       Effect.gen(function* () {
         const store = yield* LoadStore
         const load = yield* aLoad()
@@ -120,7 +119,7 @@ export const loadStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("finds a consumer's loads that are pending, or paid since", () =>
+    it.effect("finds a consumer's loads that are pending or paid since a time", () =>
       Effect.gen(function* () {
         const store = yield* LoadStore
         const pending = yield* aLoad()
@@ -138,7 +137,7 @@ export const loadStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("lists what waits for its end, the longest waiting first, bounded", () =>
+    it.effect("lists unsettled loads, oldest first, up to a limit", () =>
       Effect.gen(function* () {
         const store = yield* LoadStore
         const [late, early] = [yield* aLoad({ updatedAt: at(2), state: "open" }), yield* aLoad({ updatedAt: at(1) })]
@@ -155,7 +154,7 @@ export const loadStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("gives an event to one of those who claim it at once, and again where its unit of work failed", () =>
+    it.effect("gives an event to one of several claims, and again after a failed unit of work", () =>
       Effect.gen(function* () {
         const store = yield* LoadStore
         const { atomically } = yield* UnitOfWork
@@ -169,7 +168,7 @@ export const loadStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("remembers how far a reversal is", () =>
+    it.effect("stores the state of a reversal", () =>
       Effect.gen(function* () {
         const store = yield* LoadStore
         const load = yield* aLoad()
@@ -186,7 +185,7 @@ export const loadStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
 
 export const payoutStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
   it.layer(ports, LIVE)(`PayoutStore over ${name}`, (it) => {
-    it.effect("keeps one open payout of a provider, whoever asks at once", () =>
+    it.effect("stores one open payout per provider under concurrency", () =>
       Effect.gen(function* () {
         const store = yield* PayoutStore
         const payout = yield* aPayout()
@@ -201,7 +200,7 @@ export const payoutStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("gives a payout back as it was kept, in every state", () =>
+    it.effect("returns a payout as stored, in every state", () =>
       Effect.gen(function* () {
         const store = yield* PayoutStore
         const payout = yield* aPayout()
@@ -221,7 +220,7 @@ export const payoutStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("lists what is due, the longest waiting first, and nothing that has ended", () =>
+    it.effect("lists due payouts, oldest first, without completed ones", () =>
       Effect.gen(function* () {
         const store = yield* PayoutStore
         const late = yield* aPayout({ nextAttemptAt: at(2), state: "transferring" })
@@ -237,7 +236,7 @@ export const payoutStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
 
 export const payeeStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
   it.layer(ports, LIVE)(`PayeeStore over ${name}`, (it) => {
-    it.effect("keeps the account and the wish side by side, in either order", () =>
+    it.effect("stores the payout account and automatic payouts in either order", () =>
       Effect.gen(function* () {
         const store = yield* PayeeStore
         const [one, two] = [(yield* aProvider()).id, (yield* aProvider()).id]

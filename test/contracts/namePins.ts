@@ -1,20 +1,16 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { NamePinStore } from "../../domain/metering/NamePinStore.ts"
-import { Entropy } from "../../domain/shared/Entropy.ts"
-import { ConsumerId, ToolId } from "../../domain/shared/Ids.ts"
+import { LIVE } from "../support/PostgresTest.ts"
+import { aConsumerId, aToolId } from "./ledgerSamples.ts"
 import type { Ports } from "./ports.ts"
 import { instant } from "./samples.ts"
 
 const AT = instant("2026-11-20T12:00:00.000Z")
 const RACERS = 40
 
-const uuid = Effect.flatMap(Entropy, (entropy) => entropy.uuid)
-const aConsumerId = Effect.map(uuid, (id) => ConsumerId.make(id))
-const aToolId = Effect.map(uuid, (id) => ToolId.make(id))
-
 export const namePinsContract = (name: string, ports: Layer.Layer<Ports>) =>
-  it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`NamePinStore over ${name}`, (it) => {
+  it.layer(ports, LIVE)(`NamePinStore over ${name}`, (it) => {
     it.effect("keeps the first tool of a name, for each consumer", () =>
       Effect.gen(function* () {
         const store = yield* NamePinStore
@@ -30,7 +26,7 @@ export const namePinsContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("answers one tool to all who pin the same name at once", () =>
+    it.effect("returns one tool to all concurrent pins of a name", () =>
       Effect.gen(function* () {
         const store = yield* NamePinStore
         const consumerId = yield* aConsumerId
@@ -45,7 +41,7 @@ export const namePinsContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("says when a consumer has as many pins as it may have", () =>
+    it.effect("reports when a consumer has the maximum number of pins", () =>
       Effect.gen(function* () {
         const store = yield* NamePinStore
         const consumerId = yield* aConsumerId

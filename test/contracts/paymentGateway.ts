@@ -1,5 +1,5 @@
 /**
- * What every payment processor holds to: the same order is the same, and happens once.
+ * Contract of payment gateways: a repeated order happens once.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
@@ -15,12 +15,12 @@ const aCheckout = (amountCents = 500) => ({
   cancelUrl: "https://market.example/no"
 })
 
-/** `ready` completes a payee's account, where that is somebody's work. */
+/** `ready` completes a payee's account if that needs a person. */
 export const paymentGatewayContract = <E, R>(
   name: string,
   gateway: Layer.Layer<PaymentGateway | R, E>,
   ready: (accountId: string) => Effect.Effect<void, never, R>,
-  /** Pays a checkout over 500 cents; the payment's id. */
+  /** Pays a checkout over 500 cents; returns the payment's ID. */
   pay: (sessionId: string) => Effect.Effect<string, never, R>
 ) =>
   it.layer(gateway, { timeout: "30 seconds", excludeTestServices: true })(`PaymentGateway over ${name}`, (it) => {
@@ -42,7 +42,7 @@ export const paymentGatewayContract = <E, R>(
       return { payoutId: PayoutId.make(randomUUID()), providerId, accountId, amountCents: 1_000 }
     })
 
-    it.effect("the same load ordered again is the same checkout", () =>
+    it.effect("returns the same checkout for a repeated order of a load", () =>
       Effect.gen(function* () {
         const { checkout, checkoutStanding } = yield* PaymentGateway
         const order = aCheckout()
@@ -54,7 +54,7 @@ export const paymentGatewayContract = <E, R>(
       })
     )
 
-    it.effect("a load over another amount is not taken for the same", () =>
+    it.effect("rejects a repeated load with another amount", () =>
       Effect.gen(function* () {
         const { checkout } = yield* PaymentGateway
         const order = aCheckout()
@@ -63,14 +63,14 @@ export const paymentGatewayContract = <E, R>(
       })
     )
 
-    it.effect("a checkout that nobody ordered is refused", () =>
+    it.effect("rejects a checkout that was not ordered", () =>
       Effect.gen(function* () {
         const { checkoutStanding } = yield* PaymentGateway
         assert.isTrue((yield* Effect.flip(checkoutStanding("cs_unknown"))).definite)
       })
     )
 
-    it.effect("a provider has one account, and a way to complete it", () =>
+    it.effect("opens one account per provider, with a link to complete it", () =>
       Effect.gen(function* () {
         const { onboard, openPayee, payee } = yield* PaymentGateway
         const { accountId, ...provider } = yield* aPayee
@@ -82,7 +82,7 @@ export const paymentGatewayContract = <E, R>(
       })
     )
 
-    it.effect("a refund is made once, however often and however fast it is ordered", () =>
+    it.effect("makes a refund once for repeated and concurrent orders", () =>
       Effect.gen(function* () {
         const { paymentFee, refund, refundOf } = yield* PaymentGateway
         const paymentId = yield* aPayment
@@ -99,7 +99,7 @@ export const paymentGatewayContract = <E, R>(
       })
     )
 
-    it.effect("says whose money it moves, and says the same again", () =>
+    it.effect("returns the same book every time", () =>
       Effect.gen(function* () {
         const { book, bookMode } = yield* PaymentGateway
         const first = yield* book
@@ -109,7 +109,7 @@ export const paymentGatewayContract = <E, R>(
       })
     )
 
-    it.effect("a payout is one transfer, however often and however fast it is ordered", () =>
+    it.effect("makes one transfer per payout for repeated and concurrent orders", () =>
       Effect.gen(function* () {
         const { transfer, transferOf } = yield* PaymentGateway
         const order = yield* aTransfer

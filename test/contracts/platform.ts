@@ -1,5 +1,5 @@
 /**
- * What every store of the waitlist, of submissions and of the platform's counts holds to.
+ * Contract of stores of the waitlist, submissions and platform figures.
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Option } from "effect"
@@ -23,7 +23,7 @@ import { type WaitlistEntry, WaitlistStore } from "../../domain/platform/Waitlis
 import type { Entropy } from "../../domain/shared/Entropy.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import { memoryStores } from "../../src/layers/MemoryStores.ts"
-import { PostgresTest } from "../support/PostgresTest.ts"
+import { LIVE, PostgresTest } from "../support/PostgresTest.ts"
 import { atOnce, consumerWith } from "./ledgerSamples.ts"
 import { aListedTool, called } from "./meteringSamples.ts"
 import { aConsumer, aProvider, instant } from "./samples.ts"
@@ -64,7 +64,6 @@ export const everyPlatform: ReadonlyArray<readonly [name: string, ports: Layer.L
   ["PostgreSQL", postgresPorts]
 ]
 
-const LIVE = { timeout: "60 seconds", excludeTestServices: true } as const
 const minute = (n: number) => instant(`2026-11-20T12:${String(n).padStart(2, "0")}:00.123Z`)
 
 const anEntry = (changes: Partial<WaitlistEntry> = {}): WaitlistEntry => ({
@@ -85,7 +84,7 @@ const aSubmission = (changes: Partial<Submission> = {}): Submission => ({
 
 export const waitlistStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
   it.layer(ports, LIVE)(`WaitlistStore over ${name}`, (it) => {
-    it.effect("keeps an entry as it was given", () =>
+    it.effect("returns an entry as stored", () =>
       Effect.gen(function* () {
         const store = yield* WaitlistStore
         for (const entry of [anEntry(), anEntry({ source: "" }), anEntry({ source: "多 <b>'\"\\ 🌦".repeat(10) })]) {
@@ -96,7 +95,7 @@ export const waitlistStoreContract = (name: string, ports: Layer.Layer<Ports>) =
       })
     )
 
-    it.effect("forgets whose an entry is, and counts it on; the address may join again", () =>
+    it.effect("erases an entry's address and still counts it; the address may join again", () =>
       Effect.gen(function* () {
         const store = yield* WaitlistStore
         const [entry, other] = [anEntry({ source: "a friend" }), anEntry()]
@@ -112,7 +111,7 @@ export const waitlistStoreContract = (name: string, ports: Layer.Layer<Ports>) =
       })
     )
 
-    it.effect("takes an address once, however many bring it at once, and keeps the first", () =>
+    it.effect("stores the first of several concurrent entries of an address", () =>
       Effect.gen(function* () {
         const store = yield* WaitlistStore
         const entry = anEntry()
@@ -126,7 +125,7 @@ export const waitlistStoreContract = (name: string, ports: Layer.Layer<Ports>) =
       })
     )
 
-    it.effect("counts those from a time on, that time included", () =>
+    it.effect("counts entries since a time, inclusive", () =>
       Effect.gen(function* () {
         const store = yield* WaitlistStore
         const far = instant("2100-01-01T00:00:00.000Z")
@@ -137,7 +136,7 @@ export const waitlistStoreContract = (name: string, ports: Layer.Layer<Ports>) =
       })
     )
 
-    it.effect("forgets what a unit of work that failed has added", () =>
+    it.effect("undoes additions of a failed unit of work", () =>
       Effect.gen(function* () {
         const store = yield* WaitlistStore
         const { atomically } = yield* UnitOfWork
@@ -150,7 +149,7 @@ export const waitlistStoreContract = (name: string, ports: Layer.Layer<Ports>) =
 
 export const submissionStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
   it.layer(ports, LIVE)(`SubmissionStore over ${name}`, (it) => {
-    it.effect("keeps what was sent word for word, newest first, each kind for itself", () =>
+    it.effect("returns submissions of a kind byte for byte, newest first", () =>
       Effect.gen(function* () {
         const store = yield* SubmissionStore
         const early = aSubmission({
@@ -169,7 +168,7 @@ export const submissionStoreContract = (name: string, ports: Layer.Layer<Ports>)
       })
     )
 
-    it.effect("forgets what a unit of work that failed has added", () =>
+    it.effect("undoes additions of a failed unit of work", () =>
       Effect.gen(function* () {
         const store = yield* SubmissionStore
         const { atomically } = yield* UnitOfWork
@@ -179,7 +178,7 @@ export const submissionStoreContract = (name: string, ports: Layer.Layer<Ports>)
       })
     )
 
-    it.effect("forgets what one contact has sent in, in whatever case, and nobody else's", () =>
+    it.effect("erases the submissions of one contact in any letter case", () =>
       Effect.gen(function* () {
         const store = yield* SubmissionStore
         const contact = `${randomUUID()}@example.org`
@@ -202,7 +201,7 @@ export const submissionStoreContract = (name: string, ports: Layer.Layer<Ports>)
 
 export const platformFiguresContract = (name: string, ports: Layer.Layer<Ports>) =>
   it.layer(ports, LIVE)(`PlatformFigures over ${name}`, (it) => {
-    it.effect("count what there is, and what has come since an hour", () =>
+    it.effect("count totals and additions since an hour", () =>
       Effect.gen(function* () {
         const figures = yield* PlatformFigures
         assert.deepStrictEqual(yield* figures.count(), { providers: 0, consumers: 0, tools: 0, invocations: 0 })

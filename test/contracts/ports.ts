@@ -1,6 +1,5 @@
 /**
- * The ports of accounts, catalogue, idempotency and change feed, once over memory and once over PostgreSQL: what every
- * contract suite and every test of a domain service runs on.
+ * Ports of accounts, catalog, idempotency and change feed over memory and PostgreSQL.
  */
 import { Clock, Duration, Layer, Redacted } from "effect"
 import * as NodeDigest from "../../adapters/crypto/NodeDigest.ts"
@@ -79,11 +78,11 @@ export const memoryPorts: Layer.Layer<Ports> = Layer.mergeAll(
   crypto
 ).pipe(Layer.provide(MemoryTables.layer))
 
-/** Of one node; a second build of it in a test is a second node on the same database. */
+/** The ports of one node; a second build is a second node on the same database. */
 export const postgresNode = Layer.mergeAll(
   PostgresAccountStore.layer,
   PostgresCatalogStore.layer,
-  // Its connection lives in the machine's time, also under a test's clock.
+  // Its connection needs the time of the machine, also under a test clock.
   PostgresChangeFeed.layer.pipe(Layer.provide(Layer.succeed(Clock.Clock, Clock.Clock.defaultValue()))),
   PostgresHandleStore.layer,
   PostgresIdempotencyStore.layer,
@@ -97,7 +96,7 @@ export const postgresNode = Layer.mergeAll(
 
 export const postgresPorts = Layer.orDie(postgresNode).pipe(Layer.provideMerge(PostgresTest.layer))
 
-/** The services of accounts, catalogue and idempotency, with the ports that they stand on. */
+/** The services of accounts, catalog and idempotency, with their ports. */
 export const withServices = <P, E, R>(ports: Layer.Layer<P | Ports, E, R>, notice = Duration.zero) =>
   Registration.layer.pipe(
     Layer.provideMerge(Handles.layer),

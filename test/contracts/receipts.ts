@@ -3,6 +3,7 @@ import { Effect, type Layer, Option } from "effect"
 import { type ReceiptFilter, type ReceiptOwner, ReceiptStore } from "../../domain/receipts/ReceiptStore.ts"
 import { ConsumerId, ReceiptId } from "../../domain/shared/Ids.ts"
 import type { PageRequest } from "../../domain/shared/Page.ts"
+import { LIVE } from "../support/PostgresTest.ts"
 import { aReceiptId, consumerWith, money } from "./ledgerSamples.ts"
 import type { MeteringPorts } from "./meteringPorts.ts"
 import { aListedTool, called, type CalledTool, FIRST_PAGE } from "./meteringSamples.ts"
@@ -27,8 +28,8 @@ const idsOf = Effect.fnUntraced(function* (
 })
 
 export const receiptsContract = (name: string, ports: Layer.Layer<MeteringPorts>) =>
-  it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`ReceiptStore over ${name}`, (it) => {
-    it.effect("gives a receipt back as it was signed, field by field, to the millisecond", () =>
+  it.layer(ports, LIVE)(`ReceiptStore over ${name}`, (it) => {
+    it.effect("returns every field of a receipt as signed, to the millisecond", () =>
       Effect.gen(function* () {
         const store = yield* ReceiptStore
         const consumerId = yield* consumerWith(10_000)
@@ -46,7 +47,7 @@ export const receiptsContract = (name: string, ports: Layer.Layer<MeteringPorts>
       })
     )
 
-    it.effect("shows an error with a cause as any other error, and lists it among them", () =>
+    it.effect("returns and lists an error with a cause as any other error", () =>
       Effect.gen(function* () {
         const store = yield* ReceiptStore
         const consumerId = yield* consumerWith(10_000)
@@ -69,7 +70,7 @@ export const receiptsContract = (name: string, ports: Layer.Layer<MeteringPorts>
       })
     )
 
-    it.effect("finds nothing under an id of another length, even one that begins or ends like one that is there", () =>
+    it.effect("finds nothing by an ID of another length that starts or ends like a known one", () =>
       Effect.gen(function* () {
         const store = yield* ReceiptStore
         const consumerId = yield* consumerWith(10_000)
@@ -81,7 +82,7 @@ export const receiptsContract = (name: string, ports: Layer.Layer<MeteringPorts>
       })
     )
 
-    it.effect("lists a consumer's calls and the calls of a provider's tools, newest first, and nobody else's", () =>
+    it.effect("lists a consumer's receipts and those of a provider's tools, newest first", () =>
       Effect.gen(function* () {
         const [one, other] = [yield* consumerWith(10_000), yield* consumerWith(10_000)]
         const [mine, theirs] = [yield* aProvider(), yield* aProvider()]
@@ -109,7 +110,7 @@ export const receiptsContract = (name: string, ports: Layer.Layer<MeteringPorts>
       })
     )
 
-    it.effect("lets through one tool, one status, and what was called from one time on and before another", () =>
+    it.effect("filters by tool, status and period", () =>
       Effect.gen(function* () {
         const consumerId = yield* consumerWith(10_000)
         const provider = yield* aProvider()
@@ -135,7 +136,7 @@ export const receiptsContract = (name: string, ports: Layer.Layer<MeteringPorts>
       })
     )
 
-    it.effect("pages by offset and by position, and a position stays right while calls are added", () =>
+    it.effect("pages by offset and by cursor, and a cursor stays valid while calls are added", () =>
       Effect.gen(function* () {
         const consumerId = yield* consumerWith(10_000)
         const tool = yield* aListedTool(yield* aProvider(), "search")

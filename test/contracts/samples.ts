@@ -1,5 +1,5 @@
 /**
- * Accounts, keys and tools for tests: complete, with an id of their own, changed where a test says so.
+ * Accounts, keys and tools for tests: complete, with new IDs; a test overrides fields.
  */
 import { DateTime, Duration, Effect, Option } from "effect"
 import type { Consumer, Provider } from "../../domain/accounts/Account.ts"
@@ -53,7 +53,7 @@ export const aConsumer = Effect.fnUntraced(function* (changes: Partial<Consumer>
   return consumer
 })
 
-/** Of a consumer unless a test says otherwise; not stored. */
+/** A key that is not stored; default: of a consumer. */
 export const aKey = Effect.fnUntraced(function* (ownerId: ConsumerId | ProviderId, changes: Partial<ApiKey> = {}) {
   const entropy = yield* Entropy
   const key: ApiKey = {
@@ -92,7 +92,7 @@ export const aDeclaration = (changes: Partial<ToolDeclaration> = {}): ToolDeclar
 
 type ToolChanges = Partial<ToolUpsert> & Partial<Pick<Terms, "price" | "freeTierCalls">>
 
-/** Not stored, with a first price version. Its tokens are those of the declaration. */
+/** A tool that is not stored, with a first price version and the search tokens of its declaration. */
 export const aTool = Effect.fnUntraced(function* (
   provider: Provider,
   declaration: Partial<ToolDeclaration> = {},
@@ -113,7 +113,7 @@ export const aTool = Effect.fnUntraced(function* (
   return upsert
 })
 
-/** Stored as the catalog does it: with versions planned from those that are there, while nobody else changes them. */
+/** Stores a tool as the catalog does: with versions planned from the stored ones, under a lock. */
 export const putTool = Effect.fnUntraced(function* (
   provider: Provider,
   declaration: Partial<ToolDeclaration>,
@@ -132,7 +132,7 @@ export const putTool = Effect.fnUntraced(function* (
   return yield* atomically(unit)
 })
 
-/** The tool that comes of a declaration. */
+/** The tool of a declaration. */
 export const toolOf = (
   { billingPolicy, canceledCallCosts, freeTierCalls, maxCost, onCancel, price, ...rest }: ToolDeclaration,
   kept: Pick<Tool, "createdAt" | "id" | "providerId" | "updatedAt" | "withdrawnAt">

@@ -1,5 +1,5 @@
 /**
- * What every store of hours and standings holds to.
+ * Contract of stores of service levels.
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Option } from "effect"
@@ -17,7 +17,7 @@ import { added, type SlaHour } from "../../domain/trust/Sla.ts"
 import { type PaidDay, PAID_CONSUMER_MICROCENTS_MIN } from "../../domain/trust/PaidCalls.ts"
 import { type Followed, SlaStore, type ToolCalls } from "../../domain/trust/SlaStore.ts"
 import { memoryStores } from "../../src/layers/MemoryStores.ts"
-import { PostgresTest } from "../support/PostgresTest.ts"
+import { LIVE, PostgresTest } from "../support/PostgresTest.ts"
 import { aConsumer, aProvider } from "./samples.ts"
 
 type Ports = AccountStore | Entropy | SlaStore | UnitOfWork
@@ -35,7 +35,6 @@ export const everySla: ReadonlyArray<readonly [name: string, ports: Layer.Layer<
   ]
 ]
 
-const LIVE = { timeout: "60 seconds", excludeTestServices: true } as const
 const hourAt = (hour: number) => DateTime.makeUnsafe(Date.UTC(2026, 10, 20, hour))
 const aProviderId = () => ProviderId.make(randomUUID())
 const aConsumerId = () => ConsumerId.make(randomUUID())
@@ -74,7 +73,7 @@ export const followed = (
 
 export const slaStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
   it.layer(ports, LIVE)(`SlaStore over ${name}`, (it) => {
-    it.effect("adds hours to hours, each to its own", () =>
+    it.effect("adds to the stored counts of each hour", () =>
       Effect.gen(function* () {
         const store = yield* SlaStore
         const hour = anHour()
@@ -108,7 +107,7 @@ export const slaStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("forgets what is from before a day, no more of a kind than it is told", () =>
+    it.effect("prunes entries from before a day, up to a limit of each kind", () =>
       Effect.gen(function* () {
         const store = yield* SlaStore
         const long = DateTime.makeUnsafe("2001-01-01T00:00:00.000Z")
@@ -138,7 +137,7 @@ export const slaStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("keeps lengths exact for ten thousand calls, and bounded beyond", () =>
+    it.effect("keeps latencies exact for 10,000 calls, and limited beyond", () =>
       Effect.gen(function* () {
         const store = yield* SlaStore
         const many = (from: number) => latenciesOf(Array.from({ length: EXACT_CALLS_MAX / 2 }, (_, n) => from + n))
@@ -154,7 +153,7 @@ export const slaStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("gives a kept day with all that was in its hours, and with what is added to them later", () =>
+    it.effect("returns a stored day with its hours and later additions", () =>
       Effect.gen(function* () {
         const store = yield* SlaStore
         const hour = anHour()
@@ -182,7 +181,7 @@ export const slaStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
         yield* store.keepDays([kept])
         yield* store.keepDays([])
         assert.deepStrictEqual(yield* allOf(0), before)
-        // Of a part of the day, the hours.
+        // Part of a day: its hours.
         assert.deepStrictEqual(
           (yield* store.hours(hour.providerId, hourAt(11))).map((one) => one.calls),
           [1, 1]
@@ -193,7 +192,7 @@ export const slaStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
         const after = yield* allOf(0)
         assert.strictEqual(after[0]![1].calls, before[0]![1].calls + 1)
         assert.deepStrictEqual(after[1], before[1])
-        // Somebody who read before that comes late with what it read, and another one with all of it.
+        // One node writes what it read before, another one all of it.
         yield* store.keepDays([kept])
         assert.deepStrictEqual(yield* allOf(0), after)
         yield* store.keepDays([{ ...added(kept, next), hour: hourAt(0) }])
@@ -202,7 +201,7 @@ export const slaStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("adds up what each consumer paid since a date, who paid the most first", () =>
+    it.effect("totals what each consumer paid since a date, highest first", () =>
       Effect.gen(function* () {
         const store = yield* SlaStore
         const providerId = aProviderId()
@@ -242,7 +241,7 @@ export const slaStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("takes reported calls of tools, with or without hours", () =>
+    it.effect("accepts reported calls of tools with and without hours", () =>
       Effect.gen(function* () {
         const store = yield* SlaStore
         const hour = anHour({ toolId: ToolId.make(randomUUID()), hour: hourAt(0) })
@@ -258,7 +257,7 @@ export const slaStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("knows who calls itself: the same account, or the same address", () =>
+    it.effect("detects own calls by account and by email address", () =>
       Effect.gen(function* () {
         const store = yield* SlaStore
         const [provider, consumer] = [yield* aProvider(), yield* aConsumer()]
@@ -276,7 +275,7 @@ export const slaStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("says which providers have changed, once, and which were not looked at today", () =>
+    it.effect("lists changed providers once, and those not checked today", () =>
       Effect.gen(function* () {
         const store = yield* SlaStore
         const hour = anHour()
@@ -307,7 +306,7 @@ export const slaStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("adds nothing when the unit of work around fails", () =>
+    it.effect("stores nothing of a failed unit of work", () =>
       Effect.gen(function* () {
         const store = yield* SlaStore
         const { atomically } = yield* UnitOfWork

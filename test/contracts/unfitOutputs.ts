@@ -3,6 +3,7 @@ import { Effect, type Layer } from "effect"
 import { type UnfitOutput, UnfitOutputs } from "../../domain/metering/UnfitOutputs.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import { receiptIdOf } from "../../domain/shared/Ids.ts"
+import { LIVE } from "../support/PostgresTest.ts"
 import { aConsumerId } from "./ledgerSamples.ts"
 import type { MeteringPorts } from "./meteringPorts.ts"
 import { instant } from "./samples.ts"
@@ -18,8 +19,8 @@ const anOutput = Effect.gen(function* () {
 })
 
 export const unfitOutputsContract = (name: string, ports: Layer.Layer<MeteringPorts>) =>
-  it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`UnfitOutputs over ${name}`, (it) => {
-    it.effect("knows what was noted, of that consumer, however often", () =>
+  it.layer(ports, LIVE)(`UnfitOutputs over ${name}`, (it) => {
+    it.effect("stores a noted output once per consumer and receipt", () =>
       Effect.gen(function* () {
         const unfit = yield* UnfitOutputs
         const output = yield* anOutput
@@ -32,7 +33,7 @@ export const unfitOutputsContract = (name: string, ports: Layer.Layer<MeteringPo
       })
     )
 
-    it.effect("forgets what was noted before a time, not more at once than it is told", () =>
+    it.effect("prunes notes from before a time, up to a limit", () =>
       Effect.gen(function* () {
         const unfit = yield* UnfitOutputs
         const [old, edge] = [instant("2020-01-01T00:00:00.000Z"), instant("2020-02-01T00:00:00.000Z")]
@@ -40,7 +41,7 @@ export const unfitOutputsContract = (name: string, ports: Layer.Layer<MeteringPo
         const young = yield* anOutput
         for (const output of stale) yield* unfit.note(output, old)
         yield* unfit.note(young, edge)
-        // Noted again it is as old as before.
+        // A repeated note keeps its time.
         yield* unfit.note(stale[0]!, AT)
         assert.strictEqual(yield* unfit.prune(edge, 2), 2)
         assert.strictEqual(yield* unfit.prune(edge, 2), 1)

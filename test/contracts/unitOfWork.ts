@@ -3,6 +3,7 @@ import { Cause, Deferred, Effect, Exit, Fiber, type Layer, Option } from "effect
 import { AccountStore } from "../../domain/accounts/AccountStore.ts"
 import { KeyStore } from "../../domain/accounts/KeyStore.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { LIVE } from "../support/PostgresTest.ts"
 import type { Ports } from "./ports.ts"
 import { aConsumer, aKey, instant } from "./samples.ts"
 
@@ -13,8 +14,8 @@ const isKept = Effect.fnUntraced(function* (consumer: {
 })
 
 export const unitOfWorkContract = (name: string, ports: Layer.Layer<Ports>) =>
-  it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`UnitOfWork over ${name}`, (it) => {
-    it.effect("keeps everything of a unit that succeeds", () =>
+  it.layer(ports, LIVE)(`UnitOfWork over ${name}`, (it) => {
+    it.effect("commits a unit that succeeds", () =>
       Effect.gen(function* () {
         const { atomically } = yield* UnitOfWork
         const [a, b] = yield* atomically(Effect.all([aConsumer(), aConsumer()]))
@@ -23,7 +24,7 @@ export const unitOfWorkContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("keeps nothing of a unit that fails, and says why it failed", () =>
+    it.effect("undoes a unit that fails, and returns its error", () =>
       Effect.gen(function* () {
         const { atomically } = yield* UnitOfWork
         const written: Array<Effect.Success<ReturnType<typeof aConsumer>>> = []
@@ -37,7 +38,7 @@ export const unitOfWorkContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("keeps nothing of a unit that dies", () =>
+    it.effect("undoes a unit that dies", () =>
       Effect.gen(function* () {
         const { atomically } = yield* UnitOfWork
         const defect = new Error("a fault")
@@ -55,7 +56,7 @@ export const unitOfWorkContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("keeps nothing of a unit that is interrupted, and goes on afterwards", () =>
+    it.effect("undoes a unit that is interrupted, and runs later ones", () =>
       Effect.gen(function* () {
         const { atomically } = yield* UnitOfWork
         const written = yield* Deferred.make<Effect.Success<ReturnType<typeof aConsumer>>>()
@@ -107,7 +108,7 @@ export const unitOfWorkContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("stays usable after a write that the store refused, inside a unit of its own", () =>
+    it.effect("continues after a rejected write in an inner unit", () =>
       Effect.gen(function* () {
         const { atomically } = yield* UnitOfWork
         const unit = Effect.gen(function* () {
@@ -123,7 +124,7 @@ export const unitOfWorkContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("lets inner units of one outer unit run side by side without undoing each other", () =>
+    it.effect("runs concurrent inner units without undoing each other", () =>
       Effect.gen(function* () {
         const { atomically } = yield* UnitOfWork
         const one = Effect.fnUntraced(function* (n: number) {
@@ -149,7 +150,7 @@ export const unitOfWorkContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("keeps what one inner unit wrote when another one, at work on the same row, is undone", () =>
+    it.effect("keeps the write of an inner unit when a concurrent one on the same row is undone", () =>
       Effect.gen(function* () {
         const { atomically } = yield* UnitOfWork
         const keys = yield* KeyStore
@@ -166,7 +167,7 @@ export const unitOfWorkContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("lets many units run at once, each all or nothing", () =>
+    it.effect("runs many units concurrently, each all or nothing", () =>
       Effect.gen(function* () {
         const { atomically } = yield* UnitOfWork
         const one = Effect.fnUntraced(function* (n: number) {

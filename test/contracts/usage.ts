@@ -9,6 +9,7 @@ import {
 } from "../../domain/metering/Usage.ts"
 import type { ReceiptOwner } from "../../domain/receipts/ReceiptStore.ts"
 import type { PageRequest } from "../../domain/shared/Page.ts"
+import { LIVE } from "../support/PostgresTest.ts"
 import { consumerWith } from "./ledgerSamples.ts"
 import type { MeteringPorts } from "./meteringPorts.ts"
 import { aListedTool, called, FIRST_PAGE } from "./meteringSamples.ts"
@@ -16,7 +17,7 @@ import { aProvider } from "./samples.ts"
 
 const SINCE = DateTime.makeUnsafe("2026-11-19T10:00:00.000Z")
 
-/** Of calls as the samples make them: 123 ms, 200 and 3 000 bytes, 40 and 50 tokens each; a tenth of the spend is fee. */
+/** Totals of sample calls: 123 ms, 200 and 3,000 bytes, 40 and 50 tokens each; the fee is a tenth. */
 const totals = (calls: number, successes: number, spend: bigint): UsageTotals => ({
   calls,
   successes,
@@ -59,8 +60,8 @@ const aHistory = Effect.gen(function* () {
 })
 
 export const usageContract = (name: string, ports: Layer.Layer<MeteringPorts>) =>
-  it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`UsageStore over ${name}`, (it) => {
-    it.effect("totals up a period from its first instant on, for the consumer and for the provider", () =>
+  it.layer(ports, LIVE)(`UsageStore over ${name}`, (it) => {
+    it.effect("totals a period from its first instant, for consumer and provider", () =>
       Effect.gen(function* () {
         const { calls, consumer, provider } = yield* aHistory
         const newestFirst = calls.toReversed()
@@ -71,7 +72,7 @@ export const usageContract = (name: string, ports: Layer.Layer<MeteringPorts>) =
       })
     )
 
-    it.effect("shows of each call what it was, when, how it ended and what it cost", () =>
+    it.effect("lists tool, time, status and cost of each call", () =>
       Effect.gen(function* () {
         const { a, calls, consumer } = yield* aHistory
         const { items } = (yield* recent(consumer)).calls
@@ -87,7 +88,7 @@ export const usageContract = (name: string, ports: Layer.Layer<MeteringPorts>) =
       })
     )
 
-    it.effect("filters the calls that it shows and counts, not the totals", () =>
+    it.effect("filters the listed and counted calls, but not the totals", () =>
       Effect.gen(function* () {
         const { a, b, calls, consumer } = yield* aHistory
         const [first, failed, half, late] = calls
@@ -108,7 +109,7 @@ export const usageContract = (name: string, ports: Layer.Layer<MeteringPorts>) =
       })
     )
 
-    it.effect("pages by offset and by position", () =>
+    it.effect("pages by offset and by cursor", () =>
       Effect.gen(function* () {
         const { calls, consumer } = yield* aHistory
         const [first, failed, half, late] = calls
@@ -120,7 +121,7 @@ export const usageContract = (name: string, ports: Layer.Layer<MeteringPorts>) =
       })
     )
 
-    it.effect("totals up every tool on every day, each once, by UTC", () =>
+    it.effect("totals each tool per UTC day", () =>
       Effect.gen(function* () {
         const store = yield* UsageStore
         const { a, b, consumer, provider } = yield* aHistory
@@ -136,7 +137,7 @@ export const usageContract = (name: string, ports: Layer.Layer<MeteringPorts>) =
       })
     )
 
-    it.effect("rolls hours up into days, no more than it is told, and no sum of whole days changes", () =>
+    it.effect("rolls hours up into days, up to a limit, without changing totals of whole days", () =>
       Effect.gen(function* () {
         const store = yield* UsageStore
         const consumerId = yield* consumerWith(100_000)
@@ -178,7 +179,7 @@ export const usageContract = (name: string, ports: Layer.Layer<MeteringPorts>) =
       })
     )
 
-    it.effect("knows nothing of who has not called or was not called", () =>
+    it.effect("returns nothing for accounts without calls", () =>
       Effect.gen(function* () {
         yield* aHistory
         const strangers: ReadonlyArray<ReceiptOwner> = [

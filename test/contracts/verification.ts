@@ -1,5 +1,5 @@
 /**
- * What every store of proofs holds to.
+ * Contract of stores of verifications.
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Option } from "effect"
@@ -11,7 +11,7 @@ import * as PostgresVerificationStore from "../../adapters/sql/trust/PostgresVer
 import { ProviderId } from "../../domain/shared/Ids.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import { type Proof, VerificationStore } from "../../domain/trust/VerificationStore.ts"
-import { PostgresTest } from "../support/PostgresTest.ts"
+import { LIVE, PostgresTest } from "../support/PostgresTest.ts"
 import { atOnce } from "./ledgerSamples.ts"
 
 type Ports = UnitOfWork | VerificationStore
@@ -26,7 +26,6 @@ export const everyVerification: ReadonlyArray<readonly [name: string, ports: Lay
   ]
 ]
 
-const LIVE = { timeout: "60 seconds", excludeTestServices: true } as const
 const at = (minute: number) => DateTime.makeUnsafe(Date.UTC(2026, 10, 20, 12, minute))
 const anAddressHash = () => createHash("sha256").update(randomUUID()).digest("hex")
 const aProviderId = () => ProviderId.make(randomUUID())
@@ -47,7 +46,7 @@ export const aProof = (changes: Partial<Proof> = {}): Proof => ({
 
 export const verificationStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
   it.layer(ports, LIVE)(`VerificationStore over ${name}`, (it) => {
-    it.effect("keeps one proof of each kind, as it was put last", () =>
+    it.effect("stores the latest proof of each kind", () =>
       Effect.gen(function* () {
         const store = yield* VerificationStore
         const proof = aProof()
@@ -70,7 +69,7 @@ export const verificationStoreContract = (name: string, ports: Layer.Layer<Ports
       })
     )
 
-    it.effect("forgets all proofs of one provider, unless the unit of work fails", () =>
+    it.effect("removes all proofs of one provider, unless the unit of work fails", () =>
       Effect.gen(function* () {
         const store = yield* VerificationStore
         const { atomically } = yield* UnitOfWork
@@ -84,7 +83,7 @@ export const verificationStoreContract = (name: string, ports: Layer.Layer<Ports
       })
     )
 
-    it.effect("knows the highest level that holds", () =>
+    it.effect("returns the highest verified level", () =>
       Effect.gen(function* () {
         const store = yield* VerificationStore
         const providerId = aProviderId()
@@ -104,7 +103,7 @@ export const verificationStoreContract = (name: string, ports: Layer.Layer<Ports
       })
     )
 
-    it.effect("knows which published proofs are to be looked at again, longest ago first", () =>
+    it.effect("lists published proofs that are due for a check, least recent first", () =>
       Effect.gen(function* () {
         const store = yield* VerificationStore
         const proofs = [
@@ -122,7 +121,7 @@ export const verificationStoreContract = (name: string, ports: Layer.Layer<Ports
       })
     )
 
-    it.effect("counts attempts of a kind within the hour, however many come at once", () =>
+    it.effect("counts concurrent attempts of a kind within the hour", () =>
       Effect.gen(function* () {
         const store = yield* VerificationStore
         const providerId = aProviderId()
@@ -138,7 +137,7 @@ export const verificationStoreContract = (name: string, ports: Layer.Layer<Ports
       })
     )
 
-    it.effect("counts mails to an address over the time since then, and says when the first of them was sent", () =>
+    it.effect("counts emails to an address since a time, and returns when the first was sent", () =>
       Effect.gen(function* () {
         const { mailed } = yield* VerificationStore
         const [one, other] = [anAddressHash(), anAddressHash()]
@@ -146,14 +145,14 @@ export const verificationStoreContract = (name: string, ports: Layer.Layer<Ports
         for (const minute of [20, 21, 25]) assert.isUndefined(yield* mail(one, minute))
         for (const minute of [26, 29]) assert.deepStrictEqual(yield* mail(one, minute), at(20))
         assert.isUndefined(yield* mail(other, 29))
-        // At 30 the first is no longer within the time, and what was refused was not counted.
+        // At minute 30 the first is outside the window, and rejected ones are not counted.
         assert.isUndefined(yield* mail(one, 30))
         assert.deepStrictEqual(yield* mail(one, 30), at(21))
         assert.isUndefined(yield* mail(one, 59))
       })
     )
 
-    it.effect("lets no more mails through than that, however many ask at once", () =>
+    it.effect("limits concurrent emails to an address", () =>
       Effect.gen(function* () {
         const { mailed } = yield* VerificationStore
         const hash = anAddressHash()
@@ -162,7 +161,7 @@ export const verificationStoreContract = (name: string, ports: Layer.Layer<Ports
       })
     )
 
-    it.effect("forgets addresses that no mail went to lately, not more at once than it is told", () =>
+    it.effect("prunes addresses without recent emails, up to a limit", () =>
       Effect.gen(function* () {
         const { forgetMailed, mailed } = yield* VerificationStore
         yield* forgetMailed(at(59), 1_000)

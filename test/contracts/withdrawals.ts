@@ -1,5 +1,5 @@
 /**
- * What every store of chargebacks, withdrawals and paid loads holds to.
+ * Contract of stores of chargebacks, withdrawals and paid loads.
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, type Layer, Option } from "effect"
@@ -11,6 +11,7 @@ import { type Withdrawal, type WithdrawalPart, WithdrawalStore } from "../../dom
 import type { Entropy } from "../../domain/shared/Entropy.ts"
 import { LoadId, WithdrawalId, WithdrawalPartId } from "../../domain/shared/Ids.ts"
 import type { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { LIVE } from "../support/PostgresTest.ts"
 import { atOnce } from "./ledgerSamples.ts"
 import { aConsumer } from "./samples.ts"
 
@@ -68,8 +69,8 @@ const aWithdrawal = Effect.fnUntraced(function* (loads: ReadonlyArray<Load>, cha
 })
 
 export const withdrawalContract = (name: string, ports: Layer.Layer<WithdrawalPorts>) =>
-  it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })(`Withdrawals over ${name}`, (it) => {
-    it.effect("are kept with their parts, once per id, and listed newest first", () =>
+  it.layer(ports, LIVE)(`Withdrawals over ${name}`, (it) => {
+    it.effect("are stored with their parts, once per ID, and listed newest first", () =>
       Effect.gen(function* () {
         const store = yield* WithdrawalStore
         const load = yield* aPaidLoad()
@@ -91,7 +92,7 @@ export const withdrawalContract = (name: string, ports: Layer.Layer<WithdrawalPo
       })
     )
 
-    it.effect("have parts in every state, and what was withdrawn of a load is the sum of those that hold", () =>
+    it.effect("total the parts of each load in every state but failed and returned", () =>
       Effect.gen(function* () {
         const store = yield* WithdrawalStore
         const load = yield* aPaidLoad()
@@ -118,7 +119,7 @@ export const withdrawalContract = (name: string, ports: Layer.Layer<WithdrawalPo
       })
     )
 
-    it.effect("are due when their time has come, the longest waiting first, until they end", () =>
+    it.effect("have due parts, oldest first, until they are completed", () =>
       Effect.gen(function* () {
         const store = yield* WithdrawalStore
         const load = yield* aPaidLoad()
@@ -134,7 +135,7 @@ export const withdrawalContract = (name: string, ports: Layer.Layer<WithdrawalPo
       })
     )
 
-    it.effect("come from paid loads, newest first, less what was refunded of them", () =>
+    it.effect("come from paid loads, newest first, minus refunds", () =>
       Effect.gen(function* () {
         const loads = yield* LoadStore
         const first = yield* aPaidLoad()
@@ -161,7 +162,7 @@ export const withdrawalContract = (name: string, ports: Layer.Layer<WithdrawalPo
       })
     )
 
-    it.effect("stand beside chargebacks, which are kept and changed by their id, oldest first", () =>
+    it.effect("lists chargebacks as stored and updated, oldest first", () =>
       Effect.gen(function* () {
         const store = yield* ChargebackStore
         const load = yield* aPaidLoad()
