@@ -25,6 +25,8 @@ const mth = (leaves: ReadonlyArray<Hash>): Hash => {
 }
 
 const SIZE_MAX = 300
+/** Every size of a small tree, and those around the first full tile. */
+const SIZES = [...Array.from({ length: 130 }, (_, n) => n + 1), 255, 256, 257, 258, SIZE_MAX]
 const entries = Array.from({ length: 70_000 }, (_, n) => sha256(Buffer.from(`entry ${n}`)))
 const added = entries.map((entry) => ({ entry, leaf: leafHash(sha256, entry) }))
 const leaves = added.map(({ leaf }) => leaf)
@@ -115,7 +117,7 @@ describe("the tree", () => {
 
   it("proves every leaf of every size, and proves none that is not there", () => {
     const log = makeLog()
-    for (let size = 1; size <= SIZE_MAX; size++) {
+    for (const size of SIZES) {
       log.append(size)
       for (let index = 0; index < size; index++) {
         const path = log.hashes(inclusionRanges(index, size))
@@ -165,7 +167,7 @@ describe("the tree", () => {
     const log = makeLog()
     log.append(SIZE_MAX)
     const roots = Array.from({ length: SIZE_MAX + 1 }, (_, size) => mth(leaves.slice(0, size)))
-    for (let larger = 1; larger <= SIZE_MAX; larger++) {
+    for (const larger of SIZES) {
       for (let smaller = 1; smaller <= larger; smaller++) {
         const proof = log.hashes(consistencyRanges(smaller, larger))
         const found = rootsOfConsistency(sha256, smaller, larger, roots[smaller]!, proof)!
