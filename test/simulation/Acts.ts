@@ -1,5 +1,5 @@
 /**
- * Who does what: each act as something that can be begun in a world, and a word about how it went.
+ * The acts of a plan: each can be started in a world, and returns a word about its result.
  */
 import { DateTime, Effect } from "effect"
 import { moving } from "./adversaries/Moves.ts"

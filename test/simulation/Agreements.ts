@@ -1,6 +1,5 @@
 /**
- * What a caller agreed to is the most that it pays: the cap that it named, else the price that was published long enough.
- * Called with each receipt, once.
+ * A caller never pays more than it agreed to: its own maximum, else the published price. Checks each receipt once.
  */
 import { Effect } from "effect"
 import type { Receipt } from "../../domain/receipts/Receipt.ts"

@@ -1,5 +1,5 @@
 /**
- * Asking the service for something, and what every answer is held against: it fails only where something failed it.
+ * Requests to the service, and the rules for every response: it fails only after an injected fault.
  */
 import { Effect } from "effect"
 import { at } from "../support/Market.ts"

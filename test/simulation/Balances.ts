@@ -1,6 +1,6 @@
 /**
- * What must hold of money: every account has what the documents say, transfers sum to zero, no wallet is below zero, holds
- * are those of open calls, and a clearing account holds only what is under way.
+ * Rules of money: every account matches the documents, transfers sum to zero, no wallet is negative, holds are those of open
+ * calls, and clearing accounts contain only what is pending.
  */
 import { Context, DateTime, Effect } from "effect"
 import { BudgetStore } from "../../domain/ledger/BudgetStore.ts"

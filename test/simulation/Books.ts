@@ -1,6 +1,6 @@
 /**
- * The market's books as they must be, added up from its documents: what the processor was paid, what receipts say, what was
- * decided, paid out and credited. Simple enough to be right at a glance; nothing of the ledger is read here.
+ * The expected balances, computed from documents: payments at the processor, receipts, decisions, payouts and credits. Does
+ * not read the ledger.
  */
 import { Context, Effect, Option } from "effect"
 import { InvoiceStore } from "../../domain/invoices/InvoiceStore.ts"

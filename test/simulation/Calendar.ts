@@ -1,5 +1,5 @@
 /**
- * The clock on the wall: it may be set, in either direction. Time itself, and whoever waits for some of it, goes on as before.
+ * A wall clock that can be set in either direction. Elapsed time and timers are not affected.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"

@@ -1,5 +1,5 @@
 /**
- * Consumers that call, call again, report calls, and providers that bill: and what they hold against the answers.
+ * Consumers that call, repeat calls and report calls, providers that bill, and their checks of the responses.
  */
 import { Effect } from "effect"
 import { ReceiptId } from "../../domain/shared/Ids.ts"

@@ -1,5 +1,5 @@
 /**
- * A call whose caller went away ends as its provider ends it. Called with each receipt, once.
+ * A call whose caller disconnected ends as its provider ends it. Checks each receipt once.
  */
 import { Effect } from "effect"
 import type { Receipt } from "../../domain/receipts/Receipt.ts"

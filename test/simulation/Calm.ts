@@ -1,5 +1,5 @@
 /**
- * After the storm: nothing goes wrong any more, all news arrives and all work is done. Then nothing may be left in the middle.
+ * The end of a run: no more faults, all events arrive and all work is done. Then nothing may be pending.
  */
 import { Context, DateTime, Effect, Option } from "effect"
 import { GrantStore } from "../../domain/metering/GrantStore.ts"

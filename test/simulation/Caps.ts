@@ -1,6 +1,5 @@
 /**
- * Budgets and grants, counted a second time: from the calls that were held and the receipts that came of them. What a store
- * says is spent is not read here.
+ * Budgets and grants, counted from holds and receipts. Does not read what a store says is spent.
  */
 import { DateTime, Effect } from "effect"
 import { startOfPeriod } from "../../domain/ledger/BudgetPeriod.ts"

@@ -1,6 +1,5 @@
 /**
- * Whom a provider owes a refund comes before the provider itself: nothing is paid out over a claim that was there before, and
- * nothing is left to a provider that owes.
+ * Claims come before payouts: nothing is paid out while an older claim is open, and nothing is left to a provider that owes.
  */
 import { Context, Effect, Option } from "effect"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"

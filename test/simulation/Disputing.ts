@@ -1,5 +1,5 @@
 /**
- * Disputes about calls, by everybody who may have a say in them.
+ * Disputes about calls, by every party.
  */
 import { Effect } from "effect"
 import { at } from "../support/Market.ts"

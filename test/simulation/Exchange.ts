@@ -1,5 +1,5 @@
 /**
- * One request and its answer, held to the contract.
+ * One request and its response, checked against the contract.
  */
 import { Effect, type Schema } from "effect"
 import type { Dispatcher } from "../../adapters/http/pipeline/Dispatcher.ts"

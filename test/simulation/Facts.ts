@@ -1,6 +1,6 @@
 /**
- * What the world knows without asking the service's books: who is there, what was asked, what was answered, and which calls,
- * disputes and payouts were begun. What the books say is held against it.
+ * What the world knows without the service: its members, requests, responses, and started calls, disputes and payouts. The
+ * service's records are compared with it.
  */
 import type { Budget } from "../../domain/ledger/BudgetStore.ts"
 import type { Hash } from "../../domain/log/MerkleTree.ts"

@@ -1,6 +1,6 @@
 /**
- * A provider's figures are its own doing: what is shown of it is held against its own outcomes, whoever called, hung up,
- * reported or disputed. Outcomes are kept in `CallsThatWereLeft`, as the provider had them.
+ * The figures of a provider depend only on its own outcomes, whoever calls, disconnects, reports or disputes. Outcomes are
+ * kept in `CallsThatWereLeft`.
  */
 import { Context, DateTime, Effect, Option } from "effect"
 import { MarketFigures } from "../../domain/catalog/MarketFigures.ts"

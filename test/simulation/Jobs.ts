@@ -1,5 +1,5 @@
 /**
- * The service's background work, one round at a time and when the plan says so, as its jobs would do it.
+ * The background jobs of the service, one round at a time, when the plan says so.
  */
 import { Cause, DateTime, Effect } from "effect"
 import { Catalog } from "../../domain/catalog/Catalog.ts"

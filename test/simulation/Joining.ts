@@ -1,5 +1,5 @@
 /**
- * Joining the market, and the terms on which one is there.
+ * Registration, and the terms of tools.
  */
 import { Effect } from "effect"
 import { consumerBody, CONSUMERS, KEYS, providerBody, PROVIDERS, textAt, TOOLS } from "../support/Market.ts"

@@ -1,5 +1,5 @@
 /**
- * Nobody is paid before what it earned has matured, and the reserve stays: counted from receipts and the processor's transfers.
+ * Earnings are not paid out before they mature, and the reserve stays. Counted from receipts and the processor's transfers.
  */
 import { Effect } from "effect"
 import type { Receipt } from "../../domain/receipts/Receipt.ts"

@@ -1,5 +1,5 @@
 /**
- * Money in and out of the market: loads, what happens on the processor's pages, its news, payouts and credit notes.
+ * Money in and out: loads, payments at the processor, its events, payouts and credit notes.
  */
 import { Effect } from "effect"
 import { listAt, valueAt } from "../support/Market.ts"

@@ -1,5 +1,5 @@
 /**
- * A new account loads so much a day at most: counted from the checkouts that were paid, by the UTC day of their order.
+ * A new account adds funds up to a limit per day. Counted from paid checkouts, by the UTC day of their order.
  */
 import { Effect } from "effect"
 import { wrong } from "./Asking.ts"

@@ -1,5 +1,5 @@
 /**
- * Steps from a seed: a market that is mostly calling, with everything else in between, and rings that want to rob it.
+ * Steps from a seed: mostly calls, everything else in between, and rings that try to steal.
  */
 import { schemeOf } from "./adversaries/Schemes.ts"
 import { type Random, randomFrom, weighted } from "./Random.ts"

@@ -1,6 +1,6 @@
 /**
- * Faults that the service might have, planted under its ports: each is one that a careless change could bring, strikes now
- * and then, and leaves debits equal to credits. A simulation that does not find them finds nothing.
+ * Faults planted under the ports: each is a plausible mistake, occurs now and then, and keeps debits equal to credits. The
+ * simulation must find all of them.
  */
 import { Context, DateTime, Effect, Option } from "effect"
 import { InvoiceStore } from "../../domain/invoices/InvoiceStore.ts"

@@ -1,5 +1,5 @@
 /**
- * The ports of a process, each question to them passing the switchboard.
+ * The ports of a process. Every request to a port passes the switchboard.
  */
 import { Context, Effect, type Layer } from "effect"
 import { ToolUpstream } from "../../domain/metering/ToolUpstream.ts"

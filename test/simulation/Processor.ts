@@ -1,6 +1,6 @@
 /**
- * The world's payment processor: what it was ordered to do, what people do on its pages, and its news of that, which are
- * signed, sent in any order and as often as need be.
+ * The payment processor of the world: its orders, payers on its pages, and its signed events, sent in any order and
+ * repeatedly.
  */
 import { Effect } from "effect"
 import {

@@ -1,6 +1,6 @@
 /**
- * Money in and out by the processor's own books. The service learns of it later: what came in counts from when it may know, and
- * what went out from when it must, so that what is under way is never held against it.
+ * Money in and out by the processor's records. Incoming money counts from when the service may know of it, outgoing money
+ * from when it must, so pending amounts violate no rule.
  */
 import { Context, Effect, Option } from "effect"
 import { PayoutStore } from "../../domain/payouts/PayoutStore.ts"

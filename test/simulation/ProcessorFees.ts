@@ -1,6 +1,6 @@
 /**
- * What the processor kept for payments and for chargebacks, as far as the service has taken note of it. Each fee is what the
- * processor says that it is.
+ * What the processor kept for payments and chargebacks, as far as the service has recorded it. The processor determines each
+ * fee.
  */
 import { Context, Effect, Option } from "effect"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"

@@ -1,5 +1,5 @@
 /**
- * What the processor answers when the service asks.
+ * The processor's responses to requests of the service.
  */
 import { DateTime, Effect, Layer } from "effect"
 import { PaymentGateway, type PaymentEvent, UntrustedEvent } from "../../domain/payments/PaymentGateway.ts"

@@ -1,6 +1,6 @@
 /**
- * The world's providers: what each was asked, under which invocation, and what it answered. Every request carries a word of
- * its own, which the provider says back: so whose answer it is can be seen in it.
+ * The providers of the world: requests, invocations and responses. Each request carries a unique word that the response
+ * repeats, so a response can be matched to its request.
  */
 import { Effect, Layer } from "effect"
 import { REPORTED_COST_FIELD } from "../../domain/metering/Billing.ts"

@@ -1,5 +1,5 @@
 /**
- * Somebody who asks for proofs, keeps what was shown before, and holds the log to it.
+ * A client that requests proofs, remembers the trees it saw, and verifies the log against them.
  */
 import { Effect } from "effect"
 import { rootOfInclusion, rootsOfConsistency, sameHash } from "../../domain/log/MerkleProof.ts"

@@ -1,7 +1,6 @@
 /**
- * A figure of a tool that its provider publishes: its price, its maximum, or whether it charges for attempts. Says the most
- * that may hold at a moment: an increase holds only after the notice, a decrease at once. Kept from what providers sent and
- * what they were answered; nothing is read from the service.
+ * A published figure of a tool: price, maximum, or whether it charges for attempts. Returns the highest value that may apply
+ * at a time: increases apply after the notice, decreases immediately. Does not read the service.
  */
 export interface Change {
   readonly value: number

@@ -1,6 +1,6 @@
 /**
- * What must hold of calls: whatever was opened ends in exactly one receipt, signed, in the log once its round was made, over
- * what was delivered and no more; nothing is billed twice; and what a client was told stays true.
+ * Rules of calls: each opened call ends in one signed receipt, in the log after its round, for at most what was delivered.
+ * Nothing is billed twice, and responses to clients stay true.
  */
 import { Context, Effect, Option } from "effect"
 import { CatalogStore } from "../../domain/catalog/CatalogStore.ts"

@@ -1,6 +1,6 @@
 /**
- * No call is recovered twice: what the bank gives back is not refunded by a dispute, too. And nobody is refunded more of a
- * load than it brought, nor from an account that is frozen.
+ * No call is recovered twice: not by the bank and by a dispute. No consumer is refunded more of a load than it paid, nor
+ * from a frozen account.
  */
 import { Context, DateTime, Effect, Option } from "effect"
 import { LoadStore } from "../../domain/payments/LoadStore.ts"

@@ -1,6 +1,6 @@
 /**
- * No ring takes out more real money than it put in, plus what others paid it for calls, plus what was lost to its chargebacks
- * and recorded so. Counted at the processor and from receipts.
+ * No ring takes out more real money than it put in, plus payments of others for calls, plus recorded losses of its
+ * chargebacks. Counted at the processor and from receipts.
  */
 import { Context, Effect, Option } from "effect"
 import { InvoiceStore } from "../../domain/invoices/InvoiceStore.ts"

@@ -1,5 +1,5 @@
 /**
- * Ids and secrets from a seed, in place of the machine's randomness: so that a run can be made again, letter by letter.
+ * IDs and secrets from a seed instead of random ones, so that a run can be repeated exactly.
  */
 import { Clock, Effect, Layer } from "effect"
 import { Entropy } from "../../domain/shared/Entropy.ts"

@@ -1,6 +1,5 @@
 /**
- * The service of the simulation: every endpoint that moves or shows something, on the whole core. Pages for people are left
- * out: they take most of the time of a start, and a simulation starts often.
+ * The service of the simulation: the whole core and the API, without pages, which would take most of the time of a start.
  */
 import { Duration, Effect, Layer, Redacted } from "effect"
 import { RateLimiter } from "effect/persistence"

@@ -1,6 +1,6 @@
 /**
- * The fewest steps of a failing plan that still break the same rule: ever smaller pieces are left out, as long as it fails
- * without them. Steps mean the same wherever they stand, so what remains is a plan too.
+ * Finds the fewest steps of a failing plan that still violate the same rule, by removing ever smaller pieces. Steps are
+ * independent, so any part of a plan is a plan.
  */
 import { Effect } from "effect"
 import { type Outcome, type Run, simulate } from "./Simulation.ts"

@@ -1,5 +1,5 @@
 /**
- * A plan played in a world: step after step, with everything checked after each. The same plan gives the same run.
+ * Performs a plan in a world and checks everything after each step. The same plan gives the same run.
  */
 import { type Context, Effect, Exit, Logger, type Scope } from "effect"
 import { createHash } from "node:crypto"

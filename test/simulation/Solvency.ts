@@ -1,6 +1,6 @@
 /**
- * Whether every balance is backed: what can be spent or withdrawn is no more than the money that came in, less what went out,
- * by the processor's own books, and less losses that the processor's events explain. See `ProcessorBooks`.
+ * Every balance is backed: balances are at most the money received minus the money sent, by the processor's records, minus
+ * explained losses. See `ProcessorBooks`.
  */
 import { Context, Effect } from "effect"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"

@@ -1,5 +1,5 @@
 /**
- * What a simulation stands on: plain Maps, or a PostgreSQL.
+ * The stores of a simulation: memory or PostgreSQL.
  */
 import { Clock, Effect, Layer, Redacted, type Scope } from "effect"
 import { randomBytes } from "node:crypto"

@@ -1,6 +1,5 @@
 /**
- * What may happen next, as plain data. Who it happens to is a number that is taken modulo however many there are when its
- * turn comes: so any steps of a plan can be left out and the rest still means something.
+ * The steps of a plan, as plain data. Members are numbers modulo the current count, so any steps can be removed from a plan.
  */
 import type { Move } from "./adversaries/Move.ts"
 import type { ToolTerms } from "./ToolTerms.ts"

@@ -1,7 +1,6 @@
 /**
- * Where things go wrong: every question that the service asks of a port passes here. It may fail before or after it was
- * carried out, be late, or be the moment at which the process dies. A process that is dead is not heard of again: whoever
- * waits for it waits for ever, and what it had in hand is taken back, as a database does when a connection is lost.
+ * Injects faults: every request to a port passes here. It may fail before or after its effect, be late, or be the moment of
+ * a crash. A dead process never responds, and its open work is undone, as a database does for a lost connection.
  */
 import { Context, Effect } from "effect"
 import type { Fault } from "./Step.ts"

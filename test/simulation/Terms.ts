@@ -1,5 +1,5 @@
 /**
- * The settings that limit what an account can take out: those of a service that moves real money, or others from a seed.
+ * The settings that limit what an account can take out: live defaults, or others from a seed.
  */
 import { randomFrom } from "./Random.ts"
 

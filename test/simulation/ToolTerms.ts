@@ -1,5 +1,5 @@
 /**
- * What a tool of the simulation costs.
+ * The price of a tool of the simulation.
  */
 export interface ToolTerms {
   readonly price: number

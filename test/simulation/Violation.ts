@@ -1,5 +1,5 @@
 /**
- * Something that must always hold did not.
+ * A violated rule.
  */
 import { Cause, Schema } from "effect"
 

@@ -1,6 +1,6 @@
 /**
- * The whole checked again from its parts: every balance from its transfers, the log from its entries, every receipt known,
- * the caps from their calls, and the months that are closed. Reads everything, so it is not done after every step of a long run.
+ * Checks all records from their parts: balances from transfers, the log from its entries, receipts, caps from calls, and
+ * closed months. It reads everything, so it does not run after every step.
  */
 import { Context, DateTime, Effect } from "effect"
 import { InvoiceStore } from "../../domain/invoices/InvoiceStore.ts"

@@ -1,6 +1,6 @@
 /**
- * The whole service in one process, its stores, and the world around it, under a clock that only moves when it is told to.
- * When the process dies the stores stay, and another process starts on them.
+ * The whole service in one process, its stores and its surroundings, under a simulated clock. Stores survive a crash of the
+ * process; the next process starts on them.
  */
 import { Clock, Context, Effect, Exit, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"

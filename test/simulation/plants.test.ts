@@ -1,6 +1,5 @@
 /**
- * The simulation is worth what it finds: each planted fault is found, its plan comes down to a few steps that still fail, and
- * the same steps hold without it.
+ * The simulation finds each planted fault, shrinks its plan to a few steps, and finds nothing in these steps without the fault.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -16,7 +15,7 @@ const LATE_STEPS = 600
 const SHRINKING_RUNS_MAX = 30
 const STEPS_LEFT_MAX = 50
 
-/** The first run that the plant breaks, by a rule that is meant for it. */
+/** The first run that violates a rule because of the plant. */
 const found = Effect.fnUntraced(function* (plant: Plant, rules: ReadonlyArray<string>, steps = STEPS) {
   for (const seed of SEEDS) {
     const run: Run = { seed, plan: planOf(seed, steps), stage: memory, plant }
@@ -25,12 +24,12 @@ const found = Effect.fnUntraced(function* (plant: Plant, rules: ReadonlyArray<st
     assert.include(rules, outcome.violation.rule, outcome.violation.message)
     return { run, outcome }
   }
-  return assert.fail(`It was not found in ${SEEDS.length} runs of ${steps} steps`)
+  return assert.fail(`Not found in ${SEEDS.length} runs of ${steps} steps`)
 })
 
 for (const [name, plant, rules] of plants) {
   it.live(
-    `Finds ${name}, and what it takes to see it`,
+    `finds ${name}, and shrinks its plan`,
     () =>
       Effect.gen(function* () {
         const { outcome, run } = yield* found(plant, rules)
@@ -45,9 +44,9 @@ for (const [name, plant, rules] of plants) {
 }
 
 for (const [name, plant, rules] of furtherPlants) {
-  it.live(`Finds ${name}`, () => found(plant, rules), 240_000)
+  it.live(`finds ${name}`, () => found(plant, rules), 240_000)
 }
 
 for (const [name, plant, rules] of latePlants) {
-  it.live(`Finds ${name}`, () => found(plant, rules, LATE_STEPS), 240_000)
+  it.live(`finds ${name}`, () => found(plant, rules, LATE_STEPS), 240_000)
 }

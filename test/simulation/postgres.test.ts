@@ -1,6 +1,5 @@
 /**
- * The same storm over a real PostgreSQL. Its answers come when they come, so a seed gives the same plan here, and nearly the
- * same run.
+ * The simulation on PostgreSQL. Its answers take real time, so a seed determines the plan, but not every detail of the run.
  */
 import { assert, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
@@ -17,7 +16,7 @@ const stage = postgres(
 
 for (const seed of [21, 22]) {
   it.live(
-    `Nothing breaks over PostgreSQL in ${STEPS} steps from seed ${seed}`,
+    `violates no rule over PostgreSQL in ${STEPS} steps of seed ${seed}`,
     () =>
       Effect.gen(function* () {
         const { violation } = yield* simulate({ seed, plan: planOf(seed, STEPS), stage })

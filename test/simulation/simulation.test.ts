@@ -1,5 +1,5 @@
 /**
- * The whole service under a seeded storm, from fixed seeds. `npm run simulate` takes fresh ones.
+ * The simulation with fixed seeds. `npm run simulate` draws new ones.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -23,14 +23,14 @@ const holds = Effect.fnUntraced(function* (run: Run) {
 
 for (const seed of [1, 2, 3, 4]) {
   it.live(
-    `Nothing breaks in ${STEPS} steps from seed ${seed}`,
+    `violates no rule in ${STEPS} steps of seed ${seed}`,
     () => holds({ seed, plan: planOf(seed, STEPS), stage: memory }),
     180_000
   )
 }
 
 it.live(
-  "The same seed is the same run, to the letter",
+  "repeats a run exactly from its seed",
   () =>
     Effect.gen(function* () {
       const run: Run = { seed: 7, plan: planOf(7, STEPS), stage: memory }

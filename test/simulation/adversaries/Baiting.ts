@@ -1,5 +1,5 @@
 /**
- * A ring changes the terms of what it offers, after somebody has seen them.
+ * A ring changes the terms of its offer after a consumer has seen them.
  */
 import { Effect } from "effect"
 import { one } from "../Asking.ts"

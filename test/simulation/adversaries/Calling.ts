@@ -1,5 +1,5 @@
 /**
- * Calls that a ring makes, or waits for: from itself, to be left before the answer comes, or at what it baits others with.
+ * Calls of a ring: to itself, left before the response, or at a price that baits others.
  */
 import { Effect } from "effect"
 import { one } from "../Asking.ts"

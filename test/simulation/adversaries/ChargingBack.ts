@@ -1,5 +1,5 @@
 /**
- * A ring has its bank take loads back, from the opening of the bank's dispute to its end.
+ * A ring charges loads back at its bank, from the opening of the dispute to its end.
  */
 import { Effect } from "effect"
 import { one } from "../Asking.ts"

@@ -1,5 +1,5 @@
 /**
- * A ring disputes: its own calls, so that its own provider pays them back, or those of others, to do harm.
+ * A ring disputes its own calls, so that its provider refunds them, or calls of others.
  */
 import { Effect } from "effect"
 import { METER } from "../../support/metering/Shop.ts"

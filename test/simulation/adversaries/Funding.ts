@@ -1,5 +1,5 @@
 /**
- * Money of a ring: in by a load, out by payouts and by what is asked back.
+ * Money of a ring: in by loads, out by payouts and withdrawals.
  */
 import { Effect } from "effect"
 import { textAt } from "../../support/Market.ts"

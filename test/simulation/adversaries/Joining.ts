@@ -1,5 +1,5 @@
 /**
- * A ring comes together: its accounts are registered like any other.
+ * A ring registers its accounts like any other.
  */
 import { Effect } from "effect"
 import { asking } from "../Asking.ts"

@@ -1,6 +1,5 @@
 /**
- * What the members of a ring may do next, as plain data. A ring is some accounts of one owner: whatever one of them gains,
- * all have gained.
+ * The moves of a ring, as plain data. A ring is several accounts of one owner, which shares all gains.
  */
 import type { ToolTerms } from "../ToolTerms.ts"
 

@@ -1,5 +1,5 @@
 /**
- * Each move of a ring as something that can be begun in a world, and a word about how it went.
+ * The moves of a ring: each can be started in a world, and returns a word about its result.
  */
 import type { Effect } from "effect"
 import type { Violation } from "../Violation.ts"

@@ -1,7 +1,6 @@
 /**
- * Faults that let somebody rob the others, planted one at a time under a service that is sound: by its ports or by its
- * settings. Each was in the service once, or is what an attack would need. What is found is found by what clients and the
- * processor saw: the books that explain every balance are left out of it.
+ * Faults that allow theft, planted one at a time by ports or settings. Each was in the service once, or is what an attack
+ * would need. They are found from what clients and the processor see; the check of all balances is off.
  */
 import { Context, Effect, Option } from "effect"
 import { CatalogStore } from "../../../domain/catalog/CatalogStore.ts"

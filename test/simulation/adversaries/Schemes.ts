@@ -1,6 +1,5 @@
 /**
- * What rings are after: moves in an order in which they pay, if anything lets them. Other steps come in between, and any of
- * them may fail.
+ * The schemes of rings: moves in an order that would pay off with a fault. Other steps come in between, and each may fail.
  */
 import type { Random } from "../Random.ts"
 import type { Act, Job, Step } from "../Step.ts"

@@ -1,6 +1,6 @@
 /**
- * Each fault that lets somebody rob the others is found within 2,000 steps, from what clients and the processor saw: without
- * the books that explain every balance from the service's own documents.
+ * The simulation finds each fault that allows theft within 2,000 steps, from what clients and the processor see: the check that
+ * explains balances from the service's documents is off.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -30,4 +30,4 @@ const found = Effect.fnUntraced(function* ({ misread, name, plant, rules }: Robb
   assert.fail(`${name} was not found in ${SEEDS.length * STEPS} steps`)
 })
 
-for (const robbery of robberies) it.live(`Finds ${robbery.name}`, () => found(robbery), 240_000)
+for (const robbery of robberies) it.live(`finds ${robbery.name}`, () => found(robbery), 240_000)
