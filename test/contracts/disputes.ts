@@ -133,6 +133,23 @@ export const disputeStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
+    it.effect("serializes units of work that lock one dispute", () =>
+      Effect.gen(function* () {
+        const store = yield* DisputeStore
+        const { atomically } = yield* UnitOfWork
+        const dispute = aDispute()
+        yield* store.insert(dispute)
+        const decide = Effect.gen(function* () {
+          const locked = Option.getOrThrow(yield* store.lock(dispute.id))
+          if (locked.status !== "filed") return false
+          yield* store.update(decided(locked, "resolved_refund"))
+          return true
+        })
+        const results = yield* atOnce(8, () => atomically(decide))
+        assert.strictEqual(results.filter((isDecided) => isDecided).length, 1)
+      })
+    )
+
     it.effect("stores nothing of a failed unit of work", () =>
       Effect.gen(function* () {
         const store = yield* DisputeStore

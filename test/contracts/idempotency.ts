@@ -40,15 +40,21 @@ export const idempotencyContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("separates the same key of two callers", () =>
+    it.effect("separates the same key of two callers, and returns each its own response", () =>
       Effect.gen(function* () {
         const store = yield* IdempotencyStore
         const { atomically } = yield* UnitOfWork
         const claim = yield* aClaim()
-        for (const scope of ["consumer 1", "consumer 2"]) {
+        const scopes = ["consumer 1", "consumer 2"]
+        for (const scope of scopes) {
           const unit = Effect.tap(store.claim({ ...claim, scope }), () => store.complete(scope, claim.keyHash, scope))
           assert.deepStrictEqual(yield* atomically(unit), { _tag: "Claimed" })
         }
+        const known = yield* Effect.forEach(scopes, (scope) => atomically(store.claim({ ...claim, scope })))
+        assert.deepStrictEqual(
+          known,
+          scopes.map((scope) => ({ _tag: "Known", requestHash: claim.requestHash, sealedAnswer: scope }))
+        )
       })
     )
 

@@ -254,6 +254,17 @@ it.layer(ServiceUnderTest.memory({ RATE_LIMIT_REGISTER_RPM: "3" }))("the limit o
     })
   )
 
+  it.effect("is one for all addresses of an IPv6 network", () =>
+    Effect.gen(function* () {
+      const from = (address: string) => ({ path: CONSUMERS, json: consumerBody(), from: address })
+      for (const address of ["2001:db8:5:8::1", "2001:db8:5:8::2", "2001:db8:5:8:ffff::3"]) {
+        yield* expecting(201, from(address))
+      }
+      yield* expecting(429, from("2001:db8:5:8::4"))
+      yield* expecting(201, from("2001:db8:5:9::1"))
+    })
+  )
+
   it.effect("is not used up by a refused body alone: nobody registers faster by mistakes", () =>
     exhaust({ path: CONSUMERS, json: {}, from: "198.51.100.9" }, 3)
   )
