@@ -84,6 +84,21 @@ it.live.skipIf(!hasBrowser)(
         await page.click("#budgets table >> text=Delete")
         await page.click("dialog button >> text=Delete budget")
         await waitsFor(page, "#budgets", "No budgets")
+        await page.click("#budgets summary")
+        await page.fill("#budget-tool_id", shop.routeId)
+        await page.fill("#budget-provider_id", shop.adaId)
+        await page.selectOption("#budget-period", "month")
+        const [request] = await Promise.all([
+          page.waitForRequest((one) => one.method() === "POST" && one.url().endsWith("/market/budgets")),
+          page.click("#budget button")
+        ])
+        assert.deepStrictEqual(request.postDataJSON(), {
+          cap_microcents: 5_000_000,
+          period: "month",
+          tool_id: shop.routeId,
+          provider_id: shop.adaId
+        })
+        await waitsFor(page, "#budgets table", "One tool")
 
         await page.click("#grants summary")
         await page.fill("#grant-provider_id", shop.adaId)
