@@ -13,8 +13,8 @@ const SEEDS = [34, 35]
 const STEPS = 1_000
 const BOOKS = ["balances are explained"]
 
-const found = Effect.fnUntraced(function* ({ misread, name, plant, rules }: Robbery) {
-  for (const seed of SEEDS) {
+const found = Effect.fnUntraced(function* ({ misread, name, plant, rules, seed: early }: Robbery) {
+  for (const seed of early === undefined ? SEEDS : [early, ...SEEDS]) {
     const { violation } = yield* simulate({
       seed,
       plan: planOf(seed, STEPS),
