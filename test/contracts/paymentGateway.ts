@@ -82,11 +82,11 @@ export const paymentGatewayContract = <E, R>(
       })
     )
 
-    it.effect("makes a refund once for repeated and concurrent orders", () =>
+    it.effect("makes one refund per part of a withdrawal for repeated and concurrent orders", () =>
       Effect.gen(function* () {
         const { paymentFee, refund, refundOf } = yield* PaymentGateway
         const paymentId = yield* aPayment
-        const order = { partId: WithdrawalPartId.make(randomUUID()), paymentId, amountCents: 300 }
+        const order = { partId: WithdrawalPartId.make(randomUUID()), paymentId, amountCents: 200 }
         assert.isUndefined(yield* refundOf(order.partId, paymentId))
         const made = yield* Effect.all(
           Array.from({ length: 8 }, () => refund(order)),
@@ -94,7 +94,9 @@ export const paymentGatewayContract = <E, R>(
         )
         assert.strictEqual(new Set(made.map(({ refundId }) => refundId)).size, 1)
         assert.deepStrictEqual(yield* refundOf(order.partId, paymentId), made[0])
-        assert.strictEqual((yield* Effect.flip(refund({ ...order, amountCents: 299 })))._tag, "PaymentFailed")
+        assert.strictEqual((yield* Effect.flip(refund({ ...order, amountCents: 199 })))._tag, "PaymentFailed")
+        const next = yield* refund({ ...order, partId: WithdrawalPartId.make(randomUUID()) })
+        assert.notStrictEqual(next.refundId, made[0]!.refundId)
         assert.isAtLeast((yield* paymentFee(paymentId))!, 0)
       })
     )
@@ -121,6 +123,8 @@ export const paymentGatewayContract = <E, R>(
         assert.strictEqual(new Set(made.map(({ transferId }) => transferId)).size, 1)
         assert.deepStrictEqual(yield* transferOf(order.payoutId), made[0])
         assert.strictEqual((yield* Effect.flip(transfer({ ...order, amountCents: 999 })))._tag, "PaymentFailed")
+        const next = yield* transfer({ ...order, payoutId: PayoutId.make(randomUUID()) })
+        assert.notStrictEqual(next.transferId, made[0]!.transferId)
       })
     )
   })
