@@ -151,6 +151,20 @@ it.layer(gateway, LIVE)("Stripe that answers nonsense", (it) => {
     })
   )
 
+  it.effect("reads a fee only in the currency of the ledger", () =>
+    Effect.gen(function* () {
+      const answers = yield* Garbled
+      const { paymentFee } = yield* orders
+      const booked = (currency: string) =>
+        JSON.stringify({ id: "pi_1", latest_charge: { id: "ch_1", balance_transaction: { fee: 59, currency } } })
+      Object.assign(answers, { text: booked("usd"), status: 200 })
+      assert.strictEqual(yield* paymentFee, 59)
+      Object.assign(answers, { text: booked("eur") })
+      const error = yield* Effect.flip(paymentFee)
+      assert.include(error.message, "eur")
+    })
+  )
+
   it.effect("is not believed an event that is signed and malformed, or signed in the future", () =>
     Effect.gen(function* () {
       const { readEvent } = yield* PaymentGateway
