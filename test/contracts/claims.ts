@@ -14,6 +14,7 @@ import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import { LIVE, PostgresTest } from "../support/PostgresTest.ts"
+import { changesOnce } from "./rowLock.ts"
 
 type Ports = ClaimStore | UnitOfWork
 
@@ -61,6 +62,36 @@ export const claimStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
         assert.deepStrictEqual(yield* store.lockOpen(debtor, 10), [newer])
         assert.deepStrictEqual(yield* store.ofSubjects([older.subject]), [{ ...older, paid: older.amount }])
         assert.deepStrictEqual(yield* store.ofSubjects([]), [])
+      })
+    )
+
+    it.effect("locks a debtor's open claims for one unit of work at a time", () =>
+      Effect.gen(function* () {
+        const store = yield* ClaimStore
+        const claim = aClaim()
+        yield* store.insert(claim)
+        yield* changesOnce(
+          Effect.gen(function* () {
+            const [open] = yield* store.lockOpen(claim.debtor, 10)
+            if (open === undefined) return false
+            yield* store.setPaid(open.id, open.amount)
+            return true
+          })
+        )
+      })
+    )
+
+    it.effect("locks the total of advances for one unit of work at a time", () =>
+      Effect.gen(function* () {
+        const store = yield* ClaimStore
+        const { advancedMicrocents: before } = yield* store.totals
+        yield* changesOnce(
+          Effect.gen(function* () {
+            if ((yield* store.lockAdvanced) > before) return false
+            yield* store.insert(aClaim({ creditor: undefined }))
+            return true
+          })
+        )
       })
     )
 

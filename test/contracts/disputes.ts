@@ -15,6 +15,7 @@ import { Microcents, zero } from "../../domain/shared/Microcents.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import { LIVE, PostgresTest } from "../support/PostgresTest.ts"
 import { atOnce } from "./ledgerSamples.ts"
+import { changesOnce } from "./rowLock.ts"
 
 type Ports = DisputeStore | UnitOfWork
 
@@ -133,20 +134,19 @@ export const disputeStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
-    it.effect("serializes units of work that lock one dispute", () =>
+    it.effect("locks a dispute for one unit of work at a time", () =>
       Effect.gen(function* () {
         const store = yield* DisputeStore
-        const { atomically } = yield* UnitOfWork
         const dispute = aDispute()
         yield* store.insert(dispute)
-        const decide = Effect.gen(function* () {
-          const locked = Option.getOrThrow(yield* store.lock(dispute.id))
-          if (locked.status !== "filed") return false
-          yield* store.update(decided(locked, "resolved_refund"))
-          return true
-        })
-        const results = yield* atOnce(8, () => atomically(decide))
-        assert.strictEqual(results.filter((isDecided) => isDecided).length, 1)
+        yield* changesOnce(
+          Effect.gen(function* () {
+            const locked = Option.getOrThrow(yield* store.lock(dispute.id))
+            if (locked.status !== "filed") return false
+            yield* store.update(decided(locked, "resolved_refund"))
+            return true
+          })
+        )
       })
     )
 

@@ -21,6 +21,7 @@ import { memoryStores } from "../../src/layers/MemoryStores.ts"
 import { LIVE, PostgresTest } from "../support/PostgresTest.ts"
 import { aConsumer, aProvider } from "./samples.ts"
 import { atOnce } from "./ledgerSamples.ts"
+import { changesOnce } from "./rowLock.ts"
 
 type Ports = AccountStore | Entropy | LoadStore | PayeeStore | PayoutStore | UnitOfWork
 
@@ -168,6 +169,22 @@ export const loadStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
       })
     )
 
+    it.effect("locks a load for one unit of work at a time", () =>
+      Effect.gen(function* () {
+        const store = yield* LoadStore
+        const load = yield* aLoad()
+        yield* store.insert(load)
+        yield* changesOnce(
+          Effect.gen(function* () {
+            const locked = Option.getOrThrow(yield* store.lock(load.id))
+            if (locked.state === "paid") return false
+            yield* store.update({ ...locked, state: "paid" })
+            return true
+          })
+        )
+      })
+    )
+
     it.effect("stores the state of a reversal", () =>
       Effect.gen(function* () {
         const store = yield* LoadStore
@@ -197,6 +214,22 @@ export const payoutStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
         assert.isTrue(Option.isNone(yield* store.openOf(payout.providerId)))
         assert.isTrue(yield* store.insert(payout))
         assert.isFalse(yield* store.insert({ ...open, state: "requested" }), "an id is used once")
+      })
+    )
+
+    it.effect("locks a payout for one unit of work at a time", () =>
+      Effect.gen(function* () {
+        const store = yield* PayoutStore
+        const payout = yield* aPayout()
+        yield* store.insert(payout)
+        yield* changesOnce(
+          Effect.gen(function* () {
+            const locked = Option.getOrThrow(yield* store.lock(payout.id))
+            if (locked.state === "paid") return false
+            yield* store.update({ ...locked, state: "paid" })
+            return true
+          })
+        )
       })
     )
 

@@ -13,6 +13,7 @@ import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import { type Proof, VerificationStore } from "../../domain/trust/VerificationStore.ts"
 import { LIVE, PostgresTest } from "../support/PostgresTest.ts"
 import { atOnce } from "./ledgerSamples.ts"
+import { changesOnce } from "./rowLock.ts"
 
 type Ports = UnitOfWork | VerificationStore
 
@@ -66,6 +67,21 @@ export const verificationStoreContract = (name: string, ports: Layer.Layer<Ports
         yield* store.put(held)
         assert.deepStrictEqual(yield* store.lock(proof.providerId, "domain"), Option.some(held))
         assert.deepStrictEqual(yield* store.find(proof.providerId, "email"), Option.none())
+      })
+    )
+
+    it.effect("locks a proof for one unit of work at a time", () =>
+      Effect.gen(function* () {
+        const store = yield* VerificationStore
+        const { providerId } = yield* Effect.tap(Effect.succeed(aProof()), store.put)
+        yield* changesOnce(
+          Effect.gen(function* () {
+            const locked = Option.getOrThrow(yield* store.lock(providerId, "domain"))
+            if (locked.tokenHash === undefined) return false
+            yield* store.put({ ...locked, tokenHash: undefined, tokenSealed: undefined, verifiedAt: at(1) })
+            return true
+          })
+        )
       })
     )
 

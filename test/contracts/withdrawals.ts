@@ -13,6 +13,7 @@ import { LoadId, WithdrawalId, WithdrawalPartId } from "../../domain/shared/Ids.
 import type { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import { LIVE } from "../support/PostgresTest.ts"
 import { atOnce } from "./ledgerSamples.ts"
+import { changesOnce } from "./rowLock.ts"
 import { aConsumer } from "./samples.ts"
 
 export type WithdrawalPorts = AccountStore | ChargebackStore | Entropy | LoadStore | UnitOfWork | WithdrawalStore
@@ -116,6 +117,21 @@ export const withdrawalContract = (name: string, ports: Layer.Layer<WithdrawalPo
         }
         assert.deepStrictEqual([...(yield* store.withdrawnCents(load.consumerId))], [[load.id, 300]])
         assert.isTrue(Option.isNone(yield* store.lockPart(WithdrawalPartId.make(randomUUID()))))
+      })
+    )
+
+    it.effect("have parts that one unit of work at a time locks", () =>
+      Effect.gen(function* () {
+        const store = yield* WithdrawalStore
+        const { parts } = yield* aWithdrawal([yield* aPaidLoad()])
+        yield* changesOnce(
+          Effect.gen(function* () {
+            const locked = Option.getOrThrow(yield* store.lockPart(parts[0]!.id))
+            if (locked.state === "paid") return false
+            yield* store.updatePart({ ...locked, state: "paid" })
+            return true
+          })
+        )
       })
     )
 

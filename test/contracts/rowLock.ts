@@ -1,0 +1,16 @@
+/**
+ * A store's lock on a row: units of work that lock the same row run one after the other.
+ */
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { atOnce } from "./ledgerSamples.ts"
+
+const UNITS = 8
+
+/** `change` locks the row, and changes it only if no other unit has; it returns whether it did. */
+export const changesOnce = Effect.fnUntraced(function* <E, R>(change: Effect.Effect<boolean, E, R>) {
+  const { atomically } = yield* UnitOfWork
+  const results = yield* atOnce(UNITS, () => atomically(change))
+  assert.strictEqual(results.filter((hasChanged) => hasChanged).length, 1)
+})
