@@ -69,18 +69,23 @@ it.layer(PostgresTest.layer, { timeout: "240 seconds", excludeTestServices: true
         assert.strictEqual(yield* Effect.promise(() => double.webhooks.deliver(event)), 503)
         assert.strictEqual(yield* balance(dry.url, key), 500)
 
-        for (const [command, apiBase] of [
+        const commands = [
           ["serve", double.url],
           ["serve", NOBODY],
           ["payouts", double.url]
-        ] as const) {
-          const { code, problem } = yield* finished([command], {
-            settings: { ...onThis, ...stripe(apiBase), PORT: "0" }
-          })
-          assert.strictEqual(code, 1, command)
-          assert.include(problem, "simulated money of a dry run")
-          assert.include(problem, "PAYMENTS=dry_run")
-        }
+        ] as const
+        yield* Effect.forEach(
+          commands,
+          Effect.fnUntraced(function* ([command, apiBase]) {
+            const { code, problem } = yield* finished([command], {
+              settings: { ...onThis, ...stripe(apiBase), PORT: "0" }
+            })
+            assert.strictEqual(code, 1, command)
+            assert.include(problem, "simulated money of a dry run")
+            assert.include(problem, "PAYMENTS=dry_run")
+          }),
+          { concurrency: "unbounded" }
+        )
       }).pipe(Effect.scoped)
     )
   }
@@ -112,13 +117,17 @@ it.layer(PostgresTest.layer, { timeout: "240 seconds", excludeTestServices: true
         [stripe(inLive.url, "sk_live_double"), "in live mode"],
         [stripe(NOBODY, "sk_live_double"), "in live mode"]
       ] as const
-      for (const [settings, says] of refused) {
-        const { code, problem } = yield* finished(["serve"], { settings: { ...onThis, ...settings, PORT: "0" } })
-        assert.strictEqual(code, 1, says)
-        assert.include(problem, says)
-        assert.include(problem, "test money of the payment processor (account acct_double)")
-        assert.include(problem, "`audit`")
-      }
+      yield* Effect.forEach(
+        refused,
+        Effect.fnUntraced(function* ([settings, says]) {
+          const { code, problem } = yield* finished(["serve"], { settings: { ...onThis, ...settings, PORT: "0" } })
+          assert.strictEqual(code, 1, says)
+          assert.include(problem, says)
+          assert.include(problem, "test money of the payment processor (account acct_double)")
+          assert.include(problem, "`audit`")
+        }),
+        { concurrency: "unbounded" }
+      )
       assert.strictEqual((yield* finished(["audit"], { settings: { ...onThis, PAYMENTS: "dry_run" } })).code, 0)
       // The same account again, and the processor away.
       yield* ready({ ...onThis, ...stripe(double.url) })
