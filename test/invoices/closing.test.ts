@@ -156,6 +156,29 @@ for (const [name, service] of everyCore) {
       })
     )
 
+    it.effect("that was closed too early is opened again by one of several nodes at the same time", () =>
+      Effect.gen(function* () {
+        const { after, during, month } = aMonth()
+        const offer = yield* anOffer((yield* providing(fine)).url)
+        const buyer = yield* aBuyer()
+        const call = during(send(callOf(buyer, offer)))
+        yield* call
+        yield* after(close(month))
+        yield* call
+        const start = DateTime.makeUnsafe(`${month}-01T00:00:00.000Z`)
+        const { reopen } = yield* InvoiceStore
+        const reopened = yield* Effect.all(
+          Array.from({ length: 4 }, () => reopen({ month, start, end: DateTime.add(start, { months: 1 }) })),
+          { concurrency: "unbounded" }
+        )
+        assert.lengthOf(
+          reopened.filter((isOpen) => isOpen),
+          1
+        )
+        assert.isTrue((yield* after(close(month))).agrees)
+      })
+    )
+
     it.effect("that was closed too early gets documents for the rest, once", () =>
       Effect.gen(function* () {
         const { after, during, month } = aMonth()
