@@ -63,7 +63,3 @@ export const accountRegistration = rule({ registration: true, idempotent: true, 
 export const readBy = (...roles: ReadonlyArray<Role>): AccessRule => rule({ roles })
 export const writeBy = (...roles: ReadonlyArray<Role>): AccessRule => rule({ roles, idempotent: true })
 export const operatorIfConfigured = rule({ roles: ["operator"], openWithoutOperator: true })
-
-/** Access, summary and description of an endpoint. */
-export const about = (access: AccessRule, summary: string, description?: string) =>
-  Context.add(OpenApi.annotations({ summary, ...(description === undefined ? {} : { description }) }), Access, access)

@@ -1,9 +1,9 @@
 /**
  * Registration, and the API keys of an account.
  */
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { about, accountRegistration, KeyAuth, readBy, writeBy } from "./Access.ts"
-import { idempotencyHeader } from "./InputSchemas.ts"
+import { HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { accountRegistration, readBy, writeBy } from "./Access.ts"
+import * as Endpoint from "./Endpoint.ts"
 import {
   CreateKey,
   DefaultCap,
@@ -15,118 +15,81 @@ import {
   SetDefaultCap,
   WhoAmI
 } from "./Keys.ts"
-import { problems } from "./ProblemSchemas.ts"
 import { RegisterConsumer, RegisteredConsumer, RegisteredProvider, RegisterProvider } from "./Registration.ts"
 import { keyId } from "./SharedFields.ts"
 
 const owner = ["consumer", "provider"] as const
-const revocation = { headers: idempotencyHeader, success: RevokedKey, error: problems(400, 401, 403, 404, 409) }
 
 export class AccountsApi extends HttpApiGroup.make("accounts")
   .add(
-    HttpApiEndpoint.get("whoAmI", "/api/v1/market/whoami", { success: WhoAmI, error: problems(401, 403) })
-      .middleware(KeyAuth)
-      .annotateMerge(about(readBy(...owner), "Retrieve your account", "Returns the account of the API key.")),
-    HttpApiEndpoint.post("registerProvider", "/api/market/register-provider", {
-      headers: idempotencyHeader,
+    Endpoint.get("whoAmI", "/api/v1/market/whoami", {
+      access: readBy(...owner),
+      summary: "Retrieve your account",
+      description: "Returns the account of the API key.",
+      success: WhoAmI
+    }),
+    Endpoint.post("registerProvider", "/api/market/register-provider", {
+      access: accountRegistration,
+      summary: "Register a provider",
+      description: "Registers an MCP server and its prices. The API key in the response is shown only once.",
       payload: RegisterProvider,
-      success: RegisteredProvider.pipe(HttpApiSchema.status(201)),
-      error: problems(400, 401, 409, 413, 415, 422)
-    }).annotateMerge(
-      about(
-        accountRegistration,
-        "Register a provider",
-        "Registers an MCP server and its prices. The API key in the response is shown only once."
-      )
-    ),
-    HttpApiEndpoint.post("registerConsumer", "/api/market/register-consumer", {
-      headers: idempotencyHeader,
+      success: RegisteredProvider.pipe(HttpApiSchema.status(201))
+    }),
+    Endpoint.post("registerConsumer", "/api/market/register-consumer", {
+      access: accountRegistration,
+      summary: "Register a consumer",
+      description: "Registers an agent developer. The API key in the response is shown only once.",
       payload: RegisterConsumer,
-      success: RegisteredConsumer.pipe(HttpApiSchema.status(201)),
-      error: problems(400, 401, 409, 413, 415, 422)
-    }).annotateMerge(
-      about(
-        accountRegistration,
-        "Register a consumer",
-        "Registers an agent developer. The API key in the response is shown only once."
-      )
-    ),
-    HttpApiEndpoint.get("listKeys", "/api/v1/market/keys", { success: KeyList, error: problems(401, 403) })
-      .middleware(KeyAuth)
-      .annotateMerge(
-        about(
-          readBy(...owner),
-          "List your API keys",
-          "Returns the active keys and the newest 100 revoked or expired ones, without secrets."
-        )
-      ),
-    HttpApiEndpoint.post("createKey", "/api/v1/market/keys", {
-      headers: idempotencyHeader,
+      success: RegisteredConsumer.pipe(HttpApiSchema.status(201))
+    }),
+    Endpoint.get("listKeys", "/api/v1/market/keys", {
+      access: readBy(...owner),
+      summary: "List your API keys",
+      description: "Returns the active keys and the newest 100 revoked or expired ones, without secrets.",
+      success: KeyList
+    }),
+    Endpoint.post("createKey", "/api/v1/market/keys", {
+      access: writeBy(...owner),
+      summary: "Create an API key",
+      description: "Creates an additional key. The API key in the response is shown only once.",
       payload: CreateKey,
-      success: NewKey.pipe(HttpApiSchema.status(201)),
-      error: problems(400, 401, 403, 409, 413, 415, 422)
-    })
-      .middleware(KeyAuth)
-      .annotateMerge(
-        about(
-          writeBy(...owner),
-          "Create an API key",
-          "Creates an additional key. The API key in the response is shown only once."
-        )
-      ),
-    HttpApiEndpoint.delete("revokeKeyByQuery", "/api/v1/market/keys", {
+      success: NewKey.pipe(HttpApiSchema.status(201))
+    }),
+    Endpoint.delete("revokeKeyByQuery", "/api/v1/market/keys", {
+      access: writeBy(...owner),
+      summary: "Revoke an API key by query parameter",
+      description: "Same as `DELETE /api/v1/market/keys/{key_id}`, for clients that send IDs in the query.",
       query: { key_id: keyId },
-      ...revocation
-    })
-      .middleware(KeyAuth)
-      .annotateMerge(
-        about(
-          writeBy(...owner),
-          "Revoke an API key by query parameter",
-          "Same as `DELETE /api/v1/market/keys/{key_id}`, for clients that send IDs in the query."
-        )
-      ),
-    HttpApiEndpoint.delete("revokeKey", "/api/v1/market/keys/:key_id", {
+      success: RevokedKey,
+      problems: [404]
+    }),
+    Endpoint.delete("revokeKey", "/api/v1/market/keys/:key_id", {
+      access: writeBy(...owner),
+      summary: "Revoke an API key",
+      description:
+        "The key is rejected on every node within a second. Your only active key cannot be revoked: rotate it instead.",
       params: { key_id: keyId },
-      ...revocation
-    })
-      .middleware(KeyAuth)
-      .annotateMerge(
-        about(
-          writeBy(...owner),
-          "Revoke an API key",
-          "The key is rejected on every node within a second. Your only active key cannot be revoked: rotate it instead."
-        )
-      ),
-    HttpApiEndpoint.post("rotateKey", "/api/v1/market/keys/rotate", {
-      headers: idempotencyHeader,
+      success: RevokedKey
+    }),
+    Endpoint.post("rotateKey", "/api/v1/market/keys/rotate", {
+      access: writeBy(...owner),
+      summary: "Rotate an API key",
+      description:
+        "Creates a key that replaces another one. The old key stays valid for the grace period, one day by default.",
       payload: RotateKey,
       success: RotatedKey.pipe(HttpApiSchema.status(201)),
-      error: problems(400, 401, 403, 404, 409, 413, 415, 422)
-    })
-      .middleware(KeyAuth)
-      .annotateMerge(
-        about(
-          writeBy(...owner),
-          "Rotate an API key",
-          "Creates a key that replaces another one. The old key stays valid for the grace period, one day by default."
-        )
-      ),
-    HttpApiEndpoint.post("setDefaultCap", "/api/v1/market/default-cap", {
-      headers: idempotencyHeader,
+      problems: [404]
+    }),
+    Endpoint.post("setDefaultCap", "/api/v1/market/default-cap", {
+      access: writeBy("consumer"),
+      summary: "Set a default cap",
+      description:
+        "Limits the cost of a usage-priced call that names no cap. The cap of a key takes precedence over the cap of the " +
+        "account. `null` removes it. Calls with a fixed price are not affected.",
       payload: SetDefaultCap,
       success: DefaultCap,
-      error: problems(400, 401, 403, 404, 409, 413, 415, 422)
+      problems: [404]
     })
-      .middleware(KeyAuth)
-      .annotateMerge(
-        about(
-          writeBy("consumer"),
-          "Set a default cap",
-          "Limits the cost of a usage-priced call that names no cap. The cap of a key takes precedence over the cap of the " +
-            "account. `null` removes it. Calls with a fixed price are not affected."
-        )
-      )
   )
   .annotateMerge(
     OpenApi.annotations({ title: "Accounts", description: "Registration of providers and consumers, and API keys." })

@@ -2,13 +2,12 @@
  * What the operator manages: solvency, platform funds, rolling reserves, handles and frozen accounts.
  */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { Handle } from "../../../domain/accounts/Handle.ts"
 import { ProviderId } from "../../../domain/shared/Ids.ts"
-import { about, KeyAuth, readBy, writeBy } from "./Access.ts"
+import { readBy, writeBy } from "./Access.ts"
+import * as Endpoint from "./Endpoint.ts"
 import * as Field from "./Field.ts"
-import { idempotencyHeader } from "./InputSchemas.ts"
-import { problems } from "./ProblemSchemas.ts"
 import { PROVIDER_ID } from "./SampleValues.ts"
 import { answeredAt, consumerId, handle, providerId } from "./SharedFields.ts"
 import { solvencyFields } from "./TrialBalance.ts"
@@ -106,89 +105,57 @@ const Unfrozen = Field.object("Unfrozen", "The account is not frozen.", {
 
 export class OperatorApi extends HttpApiGroup.make("operator")
   .add(
-    HttpApiEndpoint.get("solvency", "/api/v1/operator/solvency", { success: Solvency, error: problems(401, 403) })
-      .middleware(KeyAuth)
-      .annotateMerge(
-        about(
-          readBy("operator"),
-          "Retrieve the solvency report",
-          "Compares the funds that can be spent or withdrawn with the funds received and sent. `unbacked_microcents` other " +
-            "than 0 is a fault of the service; `shortfall_microcents` is the cost of processor events that you have to fund."
-        )
-      ),
-    HttpApiEndpoint.post("moveFunds", "/api/v1/operator/funds", {
-      headers: idempotencyHeader,
+    Endpoint.get("solvency", "/api/v1/operator/solvency", {
+      access: readBy("operator"),
+      summary: "Retrieve the solvency report",
+      description:
+        "Compares the funds that can be spent or withdrawn with the funds received and sent. `unbacked_microcents` other " +
+        "than 0 is a fault of the service; `shortfall_microcents` is the cost of processor events that you have to fund.",
+      success: Solvency
+    }),
+    Endpoint.post("moveFunds", "/api/v1/operator/funds", {
+      access: writeBy("operator"),
+      summary: "Record a movement of platform funds",
+      description:
+        "`deposit`: you added money to the processor's account. `withdraw`: you took out fees or deposits. " +
+        "`cover_losses`: platform funds cover recorded losses. A `reference` is recorded once.",
       payload: MoveFunds,
-      success: FundsMoved,
-      error: problems(400, 401, 403, 409, 413, 415, 422)
-    })
-      .middleware(KeyAuth)
-      .annotateMerge(
-        about(
-          writeBy("operator"),
-          "Record a movement of platform funds",
-          "`deposit`: you added money to the processor's account. `withdraw`: you took out fees or deposits. " +
-            "`cover_losses`: platform funds cover recorded losses. A `reference` is recorded once."
-        )
-      ),
-    HttpApiEndpoint.post("setReserve", "/api/v1/operator/providers/:provider_id/reserve", {
-      headers: idempotencyHeader,
+      success: FundsMoved
+    }),
+    Endpoint.post("setReserve", "/api/v1/operator/providers/:provider_id/reserve", {
+      access: writeBy("operator"),
+      summary: "Set a provider's rolling reserve",
+      description: "`lifted: true` releases the reserve and reserves nothing more.",
       params: { provider_id: providerId },
       payload: SetReserve,
-      success: Reserve,
-      error: problems(400, 401, 403, 404, 409, 413, 415, 422)
-    })
-      .middleware(KeyAuth)
-      .annotateMerge(
-        about(
-          writeBy("operator"),
-          "Set a provider's rolling reserve",
-          "`lifted: true` releases the reserve and reserves nothing more."
-        )
-      ),
-    HttpApiEndpoint.post("setHandle", "/api/v1/operator/providers/:provider_id/handle", {
-      headers: idempotencyHeader,
+      success: Reserve
+    }),
+    Endpoint.post("setHandle", "/api/v1/operator/providers/:provider_id/handle", {
+      access: writeBy("operator"),
+      summary: "Change a provider's handle",
+      description:
+        "The previous handle still resolves to the provider, so that existing calls work, unless `retire_previous` is " +
+        "`true`. It is never given to another provider.",
       params: { provider_id: providerId },
       payload: SetHandle,
-      success: ProviderHandle,
-      error: problems(400, 401, 403, 404, 409, 413, 415, 422)
-    })
-      .middleware(KeyAuth)
-      .annotateMerge(
-        about(
-          writeBy("operator"),
-          "Change a provider's handle",
-          "The previous handle still resolves to the provider, so that existing calls work, unless `retire_previous` is " +
-            "`true`. It is never given to another provider."
-        )
-      ),
-    HttpApiEndpoint.get("imitations", "/api/v1/operator/handles/imitations", {
-      success: HandleImitations,
-      error: problems(401, 403)
-    })
-      .middleware(KeyAuth)
-      .annotateMerge(
-        about(
-          readBy("operator"),
-          "List imitating handles",
-          "Returns at most 100 handles, in order, that were given before the imitated provider was verified. New imitations " +
-            "are rejected."
-        )
-      ),
-    HttpApiEndpoint.post("unfreeze", "/api/v1/operator/consumers/:consumer_id/unfreeze", {
-      headers: idempotencyHeader,
+      success: ProviderHandle
+    }),
+    Endpoint.get("imitations", "/api/v1/operator/handles/imitations", {
+      access: readBy("operator"),
+      summary: "List imitating handles",
+      description:
+        "Returns at most 100 handles, in order, that were given before the imitated provider was verified. New imitations " +
+        "are rejected.",
+      success: HandleImitations
+    }),
+    Endpoint.post("unfreeze", "/api/v1/operator/consumers/:consumer_id/unfreeze", {
+      access: writeBy("operator"),
+      summary: "Unfreeze a consumer's account",
+      description: "Known chargebacks do not freeze the account again; a new one does. A debt remains.",
       params: { consumer_id: consumerId },
       success: Unfrozen,
-      error: problems(400, 401, 403, 404, 409, 413, 415)
+      problems: [413, 415]
     })
-      .middleware(KeyAuth)
-      .annotateMerge(
-        about(
-          writeBy("operator"),
-          "Unfreeze a consumer's account",
-          "Known chargebacks do not freeze the account again; a new one does. A debt remains."
-        )
-      )
   )
   .annotateMerge(
     OpenApi.annotations({

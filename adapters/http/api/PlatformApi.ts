@@ -2,12 +2,12 @@
  * The platform about itself: index, status, health, counts, schema and the guide for agents.
  */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { about, KeyAuth, operatorIfConfigured, probe, publicRead, uncached } from "./Access.ts"
+import { HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { operatorIfConfigured, probe, publicRead, uncached } from "./Access.ts"
+import * as Endpoint from "./Endpoint.ts"
 import { AgentsDocument } from "./AgentsDocument.ts"
 import * as Field from "./Field.ts"
 import { Condition, identity, PlatformIndex, PlatformStatus, Services } from "./PlatformIndex.ts"
-import { problems } from "./ProblemSchemas.ts"
 import { NOW } from "./SampleValues.ts"
 import { answeredAt, message, versionOf } from "./SharedFields.ts"
 
@@ -91,64 +91,62 @@ const Initialized = Field.object("Initialized", "The schema is up to date.", {
 
 export class PlatformApi extends HttpApiGroup.make("platform")
   .add(
-    HttpApiEndpoint.get("platformIndex", "/api/v1", { success: PlatformIndex, error: problems() }).annotateMerge(
-      about(publicRead, "List all endpoints", "Returns every endpoint of the platform, by part, and links.")
-    ),
-    HttpApiEndpoint.get("platformStatus", "/api/v1/status", {
-      success: PlatformStatus,
-      error: problems()
-    }).annotateMerge(
-      about(
-        uncached,
-        "Retrieve the status",
-        "Returns the status of the service with its capabilities and protocols. Always 200."
-      )
-    ),
-    HttpApiEndpoint.get("platformHealth", "/api/v1/health", { success: health, error: problems() }).annotateMerge(
-      about(
-        uncached,
-        "Check the health of every part",
-        "Each check has its own timeout. Returns 503 only if the status is `down`."
-      )
-    ),
-    HttpApiEndpoint.get("livez", "/livez", { success: Alive, error: problems() }).annotateMerge(
-      about(probe, "Liveness probe", "Checks only that the process responds.")
-    ),
-    HttpApiEndpoint.get("readyz", "/readyz", {
-      success: [Alive, NotReady.pipe(HttpApiSchema.status(503))],
-      error: problems()
-    }).annotateMerge(
-      about(probe, "Readiness probe", "Returns 503 while the database does not respond. Checked at most once a second.")
-    ),
-    HttpApiEndpoint.get("platformStats", "/api/v1/stats", { success: PlatformStats, error: problems() }).annotateMerge(
-      about(
-        publicRead,
-        "Retrieve platform statistics",
-        "Returns total counts, and counts since the full hour 24 hours ago. At most a few seconds old."
-      )
-    ),
-    HttpApiEndpoint.get("services", "/api/v1/services", { success: Services, error: problems() }).annotateMerge(
-      about(publicRead, "List services", "`active` services have an endpoint, `planned` services do not.")
-    ),
-    HttpApiEndpoint.post("init", "/api/v1/init", { success: Initialized, error: problems(401, 403) })
-      .middleware(KeyAuth)
-      .annotateMerge(
-        about(
-          operatorIfConfigured,
-          "Apply pending migrations",
-          "Updates the database schema; repeated requests change nothing. Without a configured operator key, any client can " +
-            "call it."
-        )
-      ),
-    HttpApiEndpoint.get("agents", "/.well-known/agents.json", {
-      success: AgentsDocument,
-      error: problems()
-    }).annotateMerge(
-      about(
-        publicRead,
-        "Retrieve the guide for agents",
-        "Returns how to register, pay, find a tool, get a quote, call the tool and verify the receipt, step by step."
-      )
-    )
+    Endpoint.get("platformIndex", "/api/v1", {
+      access: publicRead,
+      summary: "List all endpoints",
+      description: "Returns every endpoint of the platform, by part, and links.",
+      success: PlatformIndex
+    }),
+    Endpoint.get("platformStatus", "/api/v1/status", {
+      access: uncached,
+      summary: "Retrieve the status",
+      description: "Returns the status of the service with its capabilities and protocols. Always 200.",
+      success: PlatformStatus
+    }),
+    Endpoint.get("platformHealth", "/api/v1/health", {
+      access: uncached,
+      summary: "Check the health of every part",
+      description: "Each check has its own timeout. Returns 503 only if the status is `down`.",
+      success: health
+    }),
+    Endpoint.get("livez", "/livez", {
+      access: probe,
+      summary: "Liveness probe",
+      description: "Checks only that the process responds.",
+      success: Alive
+    }),
+    Endpoint.get("readyz", "/readyz", {
+      access: probe,
+      summary: "Readiness probe",
+      description: "Returns 503 while the database does not respond. Checked at most once a second.",
+      success: [Alive, NotReady.pipe(HttpApiSchema.status(503))]
+    }),
+    Endpoint.get("platformStats", "/api/v1/stats", {
+      access: publicRead,
+      summary: "Retrieve platform statistics",
+      description: "Returns total counts, and counts since the full hour 24 hours ago. At most a few seconds old.",
+      success: PlatformStats
+    }),
+    Endpoint.get("services", "/api/v1/services", {
+      access: publicRead,
+      summary: "List services",
+      description: "`active` services have an endpoint, `planned` services do not.",
+      success: Services
+    }),
+    Endpoint.post("init", "/api/v1/init", {
+      access: operatorIfConfigured,
+      summary: "Apply pending migrations",
+      description:
+        "Updates the database schema; repeated requests change nothing. Without a configured operator key, any client can " +
+        "call it.",
+      success: Initialized
+    }),
+    Endpoint.get("agents", "/.well-known/agents.json", {
+      access: publicRead,
+      summary: "Retrieve the guide for agents",
+      description:
+        "Returns how to register, pay, find a tool, get a quote, call the tool and verify the receipt, step by step.",
+      success: AgentsDocument
+    })
   )
   .annotateMerge(OpenApi.annotations({ title: "Platform", description: "Index, status, health and counts." })) {}

@@ -2,13 +2,13 @@
  * Receipts: lists, lookup and verification.
  */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { RECEIPT_ALGORITHM, ReceiptStatus } from "../../../domain/receipts/Receipt.ts"
 import { ToolId } from "../../../domain/shared/Ids.ts"
-import { about, KeyAuth, readBy, uncached } from "./Access.ts"
+import { readBy, uncached } from "./Access.ts"
+import * as Endpoint from "./Endpoint.ts"
 import * as Field from "./Field.ts"
 import { Instant, pageQuery } from "./InputSchemas.ts"
-import { problems } from "./ProblemSchemas.ts"
 import { ReceiptBody, signature } from "./ReceiptBody.ts"
 import { CONSUMER_ID, NOW, PROVIDER_ID, RECEIPT_ID, TOOL_ID } from "./SampleValues.ts"
 import { pageOf, receiptId } from "./SharedFields.ts"
@@ -90,7 +90,10 @@ const Verification = Field.object("Verification", "Whether the receipt is valid 
 
 export class ReceiptsApi extends HttpApiGroup.make("receipts")
   .add(
-    HttpApiEndpoint.get("list", "/api/v1/market/receipts", {
+    Endpoint.get("list", "/api/v1/market/receipts", {
+      access: readBy("consumer", "provider"),
+      summary: "List your receipts",
+      description: "Returns the receipts of your calls, newest first. With a provider key: of the calls of your tools.",
       query: {
         ...pageQuery,
         tool_id: Field.optional(ToolId, "ID of the tool."),
@@ -98,39 +101,23 @@ export class ReceiptsApi extends HttpApiGroup.make("receipts")
         from: Field.optional(Instant, "Earliest time of the calls in ISO 8601, inclusive."),
         to: Field.optional(Instant, "Latest time of the calls in ISO 8601, exclusive.")
       },
-      success: ReceiptPage,
-      error: problems(400, 401, 403)
-    })
-      .middleware(KeyAuth)
-      .annotateMerge(
-        about(
-          readBy("consumer", "provider"),
-          "List your receipts",
-          "Returns the receipts of your calls, newest first. With a provider key: of the calls of your tools."
-        )
-      ),
-    HttpApiEndpoint.get("find", "/api/v1/market/receipts/:id", {
+      success: ReceiptPage
+    }),
+    Endpoint.get("find", "/api/v1/market/receipts/:id", {
+      access: uncached,
+      summary: "Retrieve and verify a receipt",
+      description: "Any client with the receipt ID can retrieve the receipt: IDs cannot be guessed.",
       params: { id: receiptId },
-      success: OneReceipt,
-      error: problems(404)
-    }).annotateMerge(
-      about(
-        uncached,
-        "Retrieve and verify a receipt",
-        "Any client with the receipt ID can retrieve the receipt: IDs cannot be guessed."
-      )
-    ),
-    HttpApiEndpoint.post("verify", "/api/v1/verify", {
-      payload: Schema.Union([ReceiptToVerify, WrappedReceipt]),
-      success: Verification,
-      error: problems(400, 413, 415)
-    }).annotateMerge(
-      about(
-        uncached,
-        "Verify a receipt",
+      success: OneReceipt
+    }),
+    Endpoint.post("verify", "/api/v1/verify", {
+      access: uncached,
+      summary: "Verify a receipt",
+      description:
         "Takes a receipt or `{receipt}`. Any JSON is answered 200 with the result of the verification. A body that is not " +
-          'JSON is answered 400 with exactly `{"error":true,"code":"BAD_REQUEST"}`, as existing verifiers expect.'
-      )
-    )
+        'JSON is answered 400 with exactly `{"error":true,"code":"BAD_REQUEST"}`, as existing verifiers expect.',
+      payload: Schema.Union([ReceiptToVerify, WrappedReceipt]),
+      success: Verification
+    })
   )
   .annotateMerge(OpenApi.annotations({ title: "Receipts", description: "Signed receipts and their verification." })) {}

@@ -2,10 +2,9 @@
  * What a GET answers at an endpoint that takes a POST: how to use it, with the JSON Schema of the body.
  */
 import { Schema } from "effect"
-import { HttpApiEndpoint } from "effect/http-api"
-import { about, publicRead } from "./Access.ts"
+import { publicRead } from "./Access.ts"
+import * as Endpoint from "./Endpoint.ts"
 import * as Field from "./Field.ts"
-import { problems } from "./ProblemSchemas.ts"
 
 export const SelfDescription = Field.object("SelfDescription", "How to use an endpoint, with the schema of its body.", {
   endpoint: Field.string("Path of the endpoint.", "/api/market/register-consumer"),
@@ -20,10 +19,9 @@ export const SelfDescription = Field.object("SelfDescription", "How to use an en
 })
 
 export const describing = <const I extends string>(identifier: I, path: `/${string}`) =>
-  HttpApiEndpoint.get(identifier, path, { success: SelfDescription, error: problems() }).annotateMerge(
-    about(
-      publicRead,
-      `Describe POST ${path}`,
-      `Returns what POST ${path} does and the JSON Schema of its request body.`
-    )
-  )
+  Endpoint.get(identifier, path, {
+    access: publicRead,
+    summary: `Describe POST ${path}`,
+    description: `Returns what POST ${path} does and the JSON Schema of its request body.`,
+    success: SelfDescription
+  })

@@ -1,12 +1,12 @@
 /**
  * The record of health checks; the page /status shows the same.
  */
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { HISTORY_DAYS, HISTORY_DAYS_KEPT } from "../../../domain/platform/HealthHistory.ts"
-import { about, publicRead } from "./Access.ts"
+import { publicRead } from "./Access.ts"
+import * as Endpoint from "./Endpoint.ts"
 import * as Field from "./Field.ts"
 import { WholeNumber } from "./InputSchemas.ts"
-import { problems } from "./ProblemSchemas.ts"
 import { TODAY } from "./SampleValues.ts"
 import { answeredAt, date } from "./SharedFields.ts"
 
@@ -36,22 +36,19 @@ const StatusHistory = Field.object("StatusHistory", "Record of every check by da
 
 export class StatusApi extends HttpApiGroup.make("status")
   .add(
-    HttpApiEndpoint.get("history", "/api/v1/status/history", {
+    Endpoint.get("history", "/api/v1/status/history", {
+      access: publicRead,
+      summary: "Retrieve the status history",
+      description:
+        `The service checks itself every minute. Returns the totals by day (UTC), of ${HISTORY_DAYS} days by default. A day ` +
+        "with 0 `samples` has no record.",
       query: {
         days: Field.optional(
           WholeNumber(1, HISTORY_DAYS_KEPT),
           `Number of days, including today. Default: ${HISTORY_DAYS}.`
         )
       },
-      success: StatusHistory,
-      error: problems(400)
-    }).annotateMerge(
-      about(
-        publicRead,
-        "Retrieve the status history",
-        `The service checks itself every minute. Returns the totals by day (UTC), of ${HISTORY_DAYS} days by default. A day ` +
-          "with 0 `samples` has no record."
-      )
-    )
+      success: StatusHistory
+    })
   )
   .annotateMerge(OpenApi.annotations({ title: "Status", description: "Record of health checks." })) {}

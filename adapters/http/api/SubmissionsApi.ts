@@ -2,14 +2,14 @@
  * Waitlist, feedback and applications: submissions that need no account.
  */
 import { Schema, SchemaGetter } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { SUBMISSION_ITEMS_MAX } from "../../../domain/platform/Submissions.ts"
 import { WAITLIST_SOURCE_CHARS_MAX } from "../../../domain/platform/Waitlist.ts"
-import { about, registration } from "./Access.ts"
+import { registration } from "./Access.ts"
+import * as Endpoint from "./Endpoint.ts"
 import * as Field from "./Field.ts"
-import { Email, idempotencyHeader, Name, Text } from "./InputSchemas.ts"
+import { Email, Name, Text } from "./InputSchemas.ts"
 import { takesOtherFields } from "./OtherFields.ts"
-import { problems } from "./ProblemSchemas.ts"
 import { SUBMISSION_ID } from "./SampleValues.ts"
 import { describing } from "./SelfDescription.ts"
 import { message, nextSteps } from "./SharedFields.ts"
@@ -133,42 +133,29 @@ const ApplicationReceived = Field.object("ApplicationReceived", "The application
   next_steps: nextSteps
 })
 
-const error = problems(400, 401, 409, 413, 415, 422)
-
 export class SubmissionsApi extends HttpApiGroup.make("submissions")
   .add(
-    HttpApiEndpoint.post("joinWaitlist", "/api/v1/waitlist", {
-      headers: idempotencyHeader,
+    Endpoint.post("joinWaitlist", "/api/v1/waitlist", {
+      access: registration,
+      summary: "Join the waitlist",
+      description: "Returns 201 for a new address and 200 for an address on the list.",
       payload: JoinWaitlist,
-      success: [Joined.pipe(HttpApiSchema.status(201)), JoinedBefore],
-      error
-    }).annotateMerge(
-      about(registration, "Join the waitlist", "Returns 201 for a new address and 200 for an address on the list.")
-    ),
-    HttpApiEndpoint.post("giveFeedback", "/api/v1/feedback", {
-      headers: idempotencyHeader,
+      success: [Joined.pipe(HttpApiSchema.status(201)), JoinedBefore]
+    }),
+    Endpoint.post("giveFeedback", "/api/v1/feedback", {
+      access: registration,
+      summary: "Give feedback",
+      description: "Open to agents and people. Send at least one of `walls`, `needs` and `message`.",
       payload: GiveFeedback,
-      success: Received.pipe(HttpApiSchema.status(201)),
-      error
-    }).annotateMerge(
-      about(
-        registration,
-        "Give feedback",
-        "Open to agents and people. Send at least one of `walls`, `needs` and `message`."
-      )
-    ),
-    HttpApiEndpoint.post("apply", "/api/v1/apply", {
-      headers: idempotencyHeader,
+      success: Received.pipe(HttpApiSchema.status(201))
+    }),
+    Endpoint.post("apply", "/api/v1/apply", {
+      access: registration,
+      summary: "Apply for a partnership",
+      description: "Send who you are, how to contact you, and what you want to build or offer.",
       payload: Apply,
-      success: ApplicationReceived.pipe(HttpApiSchema.status(201)),
-      error
-    }).annotateMerge(
-      about(
-        registration,
-        "Apply for a partnership",
-        "Send who you are, how to contact you, and what you want to build or offer."
-      )
-    ),
+      success: ApplicationReceived.pipe(HttpApiSchema.status(201))
+    }),
     describing("describeWaitlist", "/api/v1/waitlist"),
     describing("describeFeedback", "/api/v1/feedback"),
     describing("describeApply", "/api/v1/apply")

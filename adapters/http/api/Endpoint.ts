@@ -1,0 +1,89 @@
+/**
+ * Declares an endpoint of the contract. What follows from its access and its input is added here: the bearer scheme, the
+ * `Idempotency-Key`, and the problems of every such endpoint.
+ */
+import { Context, type Schema } from "effect"
+import type { HttpMethod, HttpRouter } from "effect/http"
+import { HttpApiEndpoint, OpenApi } from "effect/http-api"
+import { Access, type AccessRule, KeyAuth } from "./Access.ts"
+import { idempotencyHeader } from "./InputSchemas.ts"
+import type { ProblemStatus } from "./Problem.ts"
+import { problems } from "./ProblemSchemas.ts"
+
+interface Declaration<Params, Query, Payload, Success> {
+  readonly access: AccessRule
+  readonly summary: string
+  readonly description?: string
+  readonly params?: Params
+  readonly query?: Query
+  readonly headers?: Schema.Struct.Fields
+  readonly payload?: Payload
+  readonly success: Success
+  /** Statuses of further problems. */
+  readonly problems?: ReadonlyArray<ProblemStatus>
+}
+
+type StructOf<Fields> = [Fields] extends [Schema.Struct.Fields] ? Schema.Struct<Fields> : never
+type OneOf<Schemas> = Schemas extends ReadonlyArray<infer S extends Schema.Top> ? S : Schemas & Schema.Top
+
+const declare =
+  <Method extends HttpMethod.HttpMethod>(method: Method) =>
+  <
+    const Identifier extends string,
+    const Path extends HttpRouter.PathInput,
+    const Success extends Schema.Top | ReadonlyArray<Schema.Top>,
+    Params extends Schema.Struct.Fields = never,
+    Query extends Schema.Struct.Fields = never,
+    Payload extends Schema.Top = never
+  >(
+    identifier: Identifier,
+    path: Path,
+    declaration: Declaration<Params, Query, Payload, Success>
+  ) => {
+    const { access, description, params, payload, query, success, summary } = declaration
+    const headers = { ...(access.idempotent ? idempotencyHeader : {}), ...declaration.headers }
+    const endpoint = HttpApiEndpoint.make<HttpMethod.HttpMethod>(method)(identifier, path, {
+      params: params as Schema.Struct.Fields | undefined,
+      query: query as Schema.Struct.Fields | undefined,
+      headers: Object.keys(headers).length === 0 ? undefined : headers,
+      payload: payload as never,
+      success,
+      error: problems(...impliedProblems(declaration), ...(declaration.problems ?? []))
+    }).annotateMerge(
+      Context.empty().pipe(
+        Context.merge(OpenApi.annotations({ summary, ...(description === undefined ? {} : { description }) })),
+        Context.add(Access, access)
+      )
+    )
+    return (access.roles.length === 0
+      ? endpoint
+      : endpoint.middleware(KeyAuth)) as unknown as HttpApiEndpoint.HttpApiEndpoint<
+      Identifier,
+      Method,
+      Path,
+      StructOf<Params>,
+      StructOf<Query>,
+      Payload,
+      never,
+      OneOf<Success>
+    >
+  }
+
+export const get = declare("GET")
+export const post = declare("POST")
+const remove = declare("DELETE")
+export { remove as delete }
+
+const impliedProblems = ({
+  access,
+  params,
+  payload,
+  query
+}: Declaration<unknown, unknown, unknown, unknown>): ReadonlyArray<ProblemStatus> => [
+  ...(access.roles.length > 0 ? ([401, 403] as const) : []),
+  ...(access.registration || access.keyOptional ? ([401] as const) : []),
+  ...(params === undefined ? [] : ([404] as const)),
+  ...(query === undefined ? [] : ([400] as const)),
+  ...(payload === undefined ? [] : ([400, 413, 415] as const)),
+  ...(access.idempotent ? ([400, 409] as const) : [])
+]
