@@ -18,6 +18,7 @@ import { payoutsRoutes } from "./handlers/PayoutsHandlers.ts"
 import { platformRoutes } from "./handlers/PlatformHandlers.ts"
 import { proxyRoutes } from "./handlers/ProxyHandlers.ts"
 import { receiptsRoutes } from "./handlers/ReceiptsHandlers.ts"
+import { selfDescriptionRoutes } from "./handlers/SelfDescriptions.ts"
 import { statusRoutes } from "./handlers/StatusHandlers.ts"
 import { submissionsRoutes } from "./handlers/SubmissionsHandlers.ts"
 import { toolsRoutes } from "./handlers/ToolsHandlers.ts"
@@ -55,6 +56,6 @@ const subjects = Effect.map(
 
 /** The indexes list the other routes. */
 export const routes = Effect.gen(function* () {
-  const others = [...(yield* subjects), ...(yield* Pages).routes]
+  const others = [...(yield* subjects), ...selfDescriptionRoutes, ...(yield* Pages).routes]
   return [...others, ...(yield* indexRoutes(others))]
 })

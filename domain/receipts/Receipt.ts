@@ -25,7 +25,7 @@ export const Receipt = Schema.Struct({
 }).annotate({ identifier: "Receipt" })
 export type Receipt = typeof Receipt.Type
 
-export const RECEIPT_ALGORITHM = "HMAC-SHA256"
+export const RECEIPT_ALGORITHM = "HMAC-SHA256" as const
 
 /** The signed fields, in the order in which they are joined. */
 export const SIGNED_FIELDS = [

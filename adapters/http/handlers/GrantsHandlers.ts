@@ -15,32 +15,26 @@ const { endpoints } = MeteringApi
 export const grantsRoutes = Effect.gen(function* () {
   const grants = yield* Grants
 
-  const list = route(
-    endpoints.listGrants,
-    Effect.fnUntraced(function* ({ as }) {
-      const given = yield* grants.list(as("consumer").ownerId)
-      const now = yield* DateTime.now
-      return { status: 200, body: { grants: given.map((grant) => show(grant, now)), total: given.length } }
-    })
-  )
+  const list = route(endpoints.listGrants, function* ({ as }) {
+    const given = yield* grants.list(as("consumer").ownerId)
+    const now = yield* DateTime.now
+    return { grants: given.map((grant) => show(grant, now)), total: given.length }
+  })
 
-  const give = route(
-    endpoints.giveGrant,
-    Effect.fnUntraced(function* ({ as, payload }) {
-      const grant = yield* grants.give(as("consumer").ownerId, {
-        providerId: payload.provider_id,
-        toolIds: payload.tool_ids ?? [],
-        cap: payload.cap_microcents,
-        period: payload.period ?? "month",
-        expiresAt: payload.expires_at
-      })
-      return { status: 201, body: { grant: show(grant, yield* DateTime.now) } }
+  const give = route(endpoints.giveGrant, function* ({ as, payload }) {
+    const grant = yield* grants.give(as("consumer").ownerId, {
+      providerId: payload.provider_id,
+      toolIds: payload.tool_ids ?? [],
+      cap: payload.cap_microcents,
+      period: payload.period ?? "month",
+      expiresAt: payload.expires_at
     })
-  )
+    return { grant: show(grant, yield* DateTime.now) }
+  })
 
   const revoke = Effect.fnUntraced(function* (consumerId: ConsumerId, id: GrantId) {
     const grant = yield* grants.revoke(consumerId, id)
-    return { status: 200, body: { revoked: true as const, grant: show(grant, yield* DateTime.now) } }
+    return { revoked: true as const, grant: show(grant, yield* DateTime.now) }
   })
 
   return [

@@ -80,51 +80,45 @@ export const indexRoutes = Effect.fnUntraced(function* (others: ReadonlyArray<Ro
 
   const market = route(CatalogApi.endpoints.index, () =>
     Effect.sync(() => ({
-      status: 200,
-      body: {
-        name: NAME,
-        version: "0.3.0" as const,
-        version_of: MARKET_VERSION_OF,
-        description: DESCRIPTION,
-        base_url: baseUrl,
-        flow: FLOW,
-        endpoints: namesOf(routes()),
-        auth: "Authorization: Bearer <key>; registration shows the key once",
-        links: links()
-      }
+      name: NAME,
+      version: "0.3.0" as const,
+      version_of: MARKET_VERSION_OF,
+      description: DESCRIPTION,
+      base_url: baseUrl,
+      flow: FLOW,
+      endpoints: namesOf(routes()),
+      auth: "Authorization: Bearer <key>; registration shows the key once",
+      links: links()
     }))
   )
 
   const platform = route(endpoints.platformIndex, () =>
     Effect.sync(() => ({
-      status: 200,
-      body: {
-        name: NAME,
-        version: API_VERSION,
-        version_of: API_VERSION_OF,
-        description: DESCRIPTION,
-        base_url: baseUrl,
-        endpoints: namesOf(routes().filter((one) => !isMarket(one))),
-        market: {
-          description: "Tools, calls and the money that they cost.",
-          base_url: `${baseUrl}/api/market`,
-          endpoints: namesOf(routes().filter(isMarket)),
-          trust_layer: {
-            version: API_VERSION,
-            version_of: API_VERSION_OF,
-            endpoints: namesOf(routes().filter(isTrust)),
-            verification_levels: VERIFICATION_LEVELS,
-            trust_badges: TRUST_BADGES
-          },
-          self_service: {
-            providers: there("/providers/register", "/api/market/register-provider"),
-            provider_dashboard: there("/providers/dashboard", "/docs"),
-            developers: there("/developers/register", "/api/market/register-consumer"),
-            developer_dashboard: there("/developers/dashboard", "/docs")
-          }
+      name: NAME,
+      version: API_VERSION,
+      version_of: API_VERSION_OF,
+      description: DESCRIPTION,
+      base_url: baseUrl,
+      endpoints: namesOf(routes().filter((one) => !isMarket(one))),
+      market: {
+        description: "Tools, calls and the money that they cost.",
+        base_url: `${baseUrl}/api/market`,
+        endpoints: namesOf(routes().filter(isMarket)),
+        trust_layer: {
+          version: API_VERSION,
+          version_of: API_VERSION_OF,
+          endpoints: namesOf(routes().filter(isTrust)),
+          verification_levels: VERIFICATION_LEVELS,
+          trust_badges: TRUST_BADGES
         },
-        links: links()
-      }
+        self_service: {
+          providers: there("/providers/register", "/api/market/register-provider"),
+          provider_dashboard: there("/providers/dashboard", "/docs"),
+          developers: there("/developers/register", "/api/market/register-consumer"),
+          developer_dashboard: there("/developers/dashboard", "/docs")
+        }
+      },
+      links: links()
     }))
   )
 
@@ -132,72 +126,63 @@ export const indexRoutes = Effect.fnUntraced(function* (others: ReadonlyArray<Ro
     Effect.sync(() => {
       const shown = servicesOf(routes(), baseUrl)
       const active = shown.filter(({ status }) => status === "active").length
-      return { status: 200, body: { services: shown, total_active: active, total_planned: shown.length - active } }
+      return { services: shown, total_active: active, total_planned: shown.length - active }
     })
   )
 
-  const status = route(
-    endpoints.platformStatus,
-    Effect.fnUntraced(function* () {
-      const report = yield* health.check([limiterProbe(limits)])
-      const shown = servicesOf(routes(), baseUrl)
-      return {
-        status: 200,
-        body: {
-          status: report.status,
-          version: API_VERSION,
-          version_of: API_VERSION_OF,
-          name: NAME,
-          uptime: report.uptimeSeconds,
-          timestamp: format(report.at),
-          services: Object.fromEntries(shown.map((one) => [one.id, one.status])),
-          capabilities: shown.filter((one) => one.status === "active").map(({ name }) => name),
-          protocols: PROTOCOLS,
-          endpoints: namesOf(routes())
-        }
-      }
-    })
-  )
+  const status = route(endpoints.platformStatus, function* () {
+    const report = yield* health.check([limiterProbe(limits)])
+    const shown = servicesOf(routes(), baseUrl)
+    return {
+      status: report.status,
+      version: API_VERSION,
+      version_of: API_VERSION_OF,
+      name: NAME,
+      uptime: report.uptimeSeconds,
+      timestamp: format(report.at),
+      services: Object.fromEntries(shown.map((one) => [one.id, one.status])),
+      capabilities: shown.filter((one) => one.status === "active").map(({ name }) => name),
+      protocols: PROTOCOLS,
+      endpoints: namesOf(routes())
+    }
+  })
 
   const agents = route(endpoints.agents, () =>
     Effect.map(log.logs, (logs) => ({
-      status: 200,
-      body: {
-        name: NAME,
-        version: API_VERSION,
-        version_of: API_VERSION_OF,
-        description: DESCRIPTION,
-        base_url: baseUrl,
-        authentication: {
-          type: "bearer" as const,
-          header: "Authorization: Bearer <key>",
-          register_consumer: `${baseUrl}/api/market/register-consumer`,
-          register_provider: `${baseUrl}/api/market/register-provider`
-        },
-        money: {
-          currency: "USD" as const,
-          unit: "microcent" as const,
-          microcents_per_cent: 10_000 as const,
-          platform_fee_bps: 1_000 as const,
-          payments: mode
-        },
-        receipts: {
-          algorithm: RECEIPT_ALGORITHM,
-          signed_fields: SIGNED_FIELDS,
-          separator: "|" as const,
-          verify: `${baseUrl}/api/v1/verify`
-        },
-        transparency_log: {
-          checkpoint: `${baseUrl}/api/v1/market/log/checkpoint`,
-          jwks: `${baseUrl}/.well-known/jwks.json`,
-          vkeys: logs.toReversed().map(({ key }) => key)
-        },
-        how_to_read_steps: HOW_TO_READ_STEPS,
-        steps: agentSteps(routes(), baseUrl, mode),
-        services: servicesOf(routes(), baseUrl),
-        endpoints: namesOf(routes()),
-        links: links()
-      }
+      name: NAME,
+      version: API_VERSION,
+      version_of: API_VERSION_OF,
+      description: DESCRIPTION,
+      base_url: baseUrl,
+      authentication: {
+        type: "bearer" as const,
+        header: "Authorization: Bearer <key>",
+        register_consumer: `${baseUrl}/api/market/register-consumer`,
+        register_provider: `${baseUrl}/api/market/register-provider`
+      },
+      money: {
+        currency: "USD" as const,
+        unit: "microcent" as const,
+        microcents_per_cent: 10_000 as const,
+        platform_fee_bps: 1_000 as const,
+        payments: mode
+      },
+      receipts: {
+        algorithm: RECEIPT_ALGORITHM,
+        signed_fields: SIGNED_FIELDS,
+        separator: "|" as const,
+        verify: `${baseUrl}/api/v1/verify`
+      },
+      transparency_log: {
+        checkpoint: `${baseUrl}/api/v1/market/log/checkpoint`,
+        jwks: `${baseUrl}/.well-known/jwks.json`,
+        vkeys: logs.toReversed().map(({ key }) => key)
+      },
+      how_to_read_steps: HOW_TO_READ_STEPS,
+      steps: agentSteps(routes(), baseUrl, mode),
+      services: servicesOf(routes(), baseUrl),
+      endpoints: namesOf(routes()),
+      links: links()
     }))
   )
 

@@ -1,5 +1,5 @@
 /**
- * The market's health, and the endpoints of the market that describe themselves.
+ * The market's health over HTTP.
  */
 import { DateTime, Duration, Effect } from "effect"
 import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
@@ -7,8 +7,7 @@ import { Catalog } from "../../../domain/catalog/Catalog.ts"
 import { giveUpAfter } from "../../../domain/platform/GiveUpAfter.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 import { CatalogApi } from "../api/CatalogApi.ts"
-import { route } from "../pipeline/Route.ts"
-import { describe } from "./SelfDescriptions.ts"
+import { replyRoute } from "../pipeline/Route.ts"
 
 const { endpoints } = CatalogApi
 
@@ -19,32 +18,24 @@ export const marketRoutes = Effect.gen(function* () {
   const catalog = yield* Catalog
   const startedAt = yield* DateTime.now
 
-  const health = route(
-    endpoints.health,
-    Effect.fnUntraced(function* () {
-      const now = yield* DateTime.now
-      const counted = yield* Effect.all([accounts.counts, catalog.count], { concurrency: 2 }).pipe(
-        giveUpAfter(HEALTH_TIMEOUT),
-        Effect.tapCause((cause) => Effect.logWarning("The health check failed", cause)),
-        Effect.catchCause(() => Effect.undefined)
-      )
-      return {
-        status: counted === undefined ? 503 : 200,
-        body: {
-          status: counted === undefined ? ("degraded" as const) : ("ok" as const),
-          provider_count: counted?.[0].providers ?? null,
-          tool_count: counted?.[1] ?? null,
-          uptime_seconds: Math.floor((now.epochMilliseconds - startedAt.epochMilliseconds) / 1_000),
-          timestamp: format(now)
-        }
+  const health = replyRoute(endpoints.health, function* () {
+    const now = yield* DateTime.now
+    const counted = yield* Effect.all([accounts.counts, catalog.count], { concurrency: 2 }).pipe(
+      giveUpAfter(HEALTH_TIMEOUT),
+      Effect.tapCause((cause) => Effect.logWarning("The health check failed", cause)),
+      Effect.catchCause(() => Effect.undefined)
+    )
+    return {
+      status: counted === undefined ? 503 : 200,
+      body: {
+        status: counted === undefined ? ("degraded" as const) : ("ok" as const),
+        provider_count: counted?.[0].providers ?? null,
+        tool_count: counted?.[1] ?? null,
+        uptime_seconds: Math.floor((now.epochMilliseconds - startedAt.epochMilliseconds) / 1_000),
+        timestamp: format(now)
       }
-    })
-  )
+    }
+  })
 
-  return [
-    health,
-    route(endpoints.describeRegisterProvider, () => describe("/api/market/register-provider")),
-    route(endpoints.describeRegisterConsumer, () => describe("/api/market/register-consumer")),
-    route(endpoints.describeTools, () => describe("/api/market/tools"))
-  ]
+  return [health]
 })

@@ -15,7 +15,7 @@ import { format } from "../../../domain/shared/Timestamp.ts"
 import { MoneyApi } from "../api/MoneyApi.ts"
 import { BaseUrl } from "../BaseUrl.ts"
 import { idempotencyKey } from "../pipeline/IdempotencyKey.ts"
-import { route } from "../pipeline/Route.ts"
+import { replyRoute, route } from "../pipeline/Route.ts"
 
 const { endpoints } = MoneyApi
 
@@ -27,40 +27,34 @@ export const moneyRoutes = Effect.gen(function* () {
   const freezes = yield* FreezeStore
   const baseUrl = yield* BaseUrl
 
-  const balance = route(
-    endpoints.balance,
-    Effect.fnUntraced(function* ({ as }) {
-      const caller = as("consumer")
-      const wallet = yield* ledger.wallet(caller.ownerId)
-      const { owedMicrocents } = yield* ledger.standing(caller.ownerId)
-      const freeze = Option.getOrUndefined(yield* freezes.find(caller.ownerId))
-      const amount = wallet.credits - wallet.debits
-      const now = yield* DateTime.now
-      return {
-        status: 200,
-        body: {
-          agent_id: caller.ownerId,
-          consumer_id: caller.ownerId,
-          name: caller.name,
-          balance_microcents: Microcents.make(amount),
-          balance_cents: toCents(amount),
-          balance: formatDollars(amount),
-          debt_microcents: Microcents.make(owedMicrocents),
-          held_microcents: Microcents.make(wallet.held),
-          available_microcents: Microcents.make(wallet.available),
-          frozen: freeze !== undefined,
-          frozen_reason: freeze?.reason ?? null,
-          budgets: (yield* budgets.list(caller.ownerId)).map((budget) => showBudget(budget, now)),
-          rate_limit_rpm: caller.rateLimitRpm,
-          load_balance_url: `${baseUrl}/api/market/balance/load`
-        }
-      }
-    })
-  )
+  const balance = route(endpoints.balance, function* ({ as }) {
+    const caller = as("consumer")
+    const wallet = yield* ledger.wallet(caller.ownerId)
+    const { owedMicrocents } = yield* ledger.standing(caller.ownerId)
+    const freeze = Option.getOrUndefined(yield* freezes.find(caller.ownerId))
+    const amount = wallet.credits - wallet.debits
+    const now = yield* DateTime.now
+    return {
+      agent_id: caller.ownerId,
+      consumer_id: caller.ownerId,
+      name: caller.name,
+      balance_microcents: Microcents.make(amount),
+      balance_cents: toCents(amount),
+      balance: formatDollars(amount),
+      debt_microcents: Microcents.make(owedMicrocents),
+      held_microcents: Microcents.make(wallet.held),
+      available_microcents: Microcents.make(wallet.available),
+      frozen: freeze !== undefined,
+      frozen_reason: freeze?.reason ?? null,
+      budgets: (yield* budgets.list(caller.ownerId)).map((budget) => showBudget(budget, now)),
+      rate_limit_rpm: caller.rateLimitRpm,
+      load_balance_url: `${baseUrl}/api/market/balance/load`
+    }
+  })
 
-  const load = route(
+  const load = replyRoute(
     endpoints.load,
-    Effect.fnUntraced(function* ({ as, payload, request }) {
+    function* ({ as, payload, request }) {
       const loaded = yield* loads.load({
         consumerId: as("consumer").ownerId,
         amountCents: payload.amount_cents,
@@ -93,15 +87,15 @@ export const moneyRoutes = Effect.gen(function* () {
           message: "Dry run: the balance has grown, and no payment was made."
         }
       }
-    }),
+    },
     // In live mode this calls the processor. External calls must not run inside a unit of work, so the load stores its own
     // idempotency key.
     { ownIdempotency: loads.mode === "live" }
   )
 
-  const withdraw = route(
+  const withdraw = replyRoute(
     endpoints.withdraw,
-    Effect.fnUntraced(function* ({ as, payload, request }) {
+    function* ({ as, payload, request }) {
       const { repeated, withdrawal } = yield* withdrawals.request({
         consumerId: as("consumer").ownerId,
         amountCents: payload.amount_cents,
@@ -112,81 +106,60 @@ export const moneyRoutes = Effect.gen(function* () {
         headers: repeated ? { "idempotent-replay": "true" } : {},
         body: showWithdrawal(withdrawals.mode, withdrawal)
       }
-    }),
+    },
     // This calls the processor. External calls must not run inside a unit of work, so the withdrawal stores its own
     // idempotency key.
     { ownIdempotency: true }
   )
 
-  const listWithdrawals = route(
-    endpoints.listWithdrawals,
-    Effect.fnUntraced(function* ({ as }) {
-      const { ownerId } = as("consumer")
-      const list = yield* withdrawals.list(ownerId)
-      return {
-        status: 200,
-        body: {
-          withdrawable_cents: yield* withdrawals.withdrawableCents(ownerId),
-          withdrawals: list.map((one) => showWithdrawal(withdrawals.mode, one)),
-          total: list.length
-        }
-      }
-    })
-  )
+  const listWithdrawals = route(endpoints.listWithdrawals, function* ({ as }) {
+    const { ownerId } = as("consumer")
+    const list = yield* withdrawals.list(ownerId)
+    return {
+      withdrawable_cents: yield* withdrawals.withdrawableCents(ownerId),
+      withdrawals: list.map((one) => showWithdrawal(withdrawals.mode, one)),
+      total: list.length
+    }
+  })
 
-  const trialBalance = route(
-    endpoints.trialBalance,
-    Effect.fnUntraced(function* () {
-      const books = yield* ledger.trialBalance
-      return {
-        status: 200,
-        body: {
-          accounts: books.accounts.map(({ account, credits, debits }) => ({
-            account,
-            credits_microcents: Number(credits),
-            debits_microcents: Number(debits),
-            balance_microcents: Number(credits - debits)
-          })),
-          total_credits_microcents: Number(books.credits),
-          total_debits_microcents: Number(books.debits),
-          balanced: books.balanced,
-          unbacked_microcents: Number(books.solvency.unbackedMicrocents),
-          shortfall_microcents: Number(books.solvency.shortfallMicrocents),
-          timestamp: format(yield* DateTime.now)
-        }
-      }
-    })
-  )
+  const trialBalance = route(endpoints.trialBalance, function* () {
+    const books = yield* ledger.trialBalance
+    return {
+      accounts: books.accounts.map(({ account, credits, debits }) => ({
+        account,
+        credits_microcents: Number(credits),
+        debits_microcents: Number(debits),
+        balance_microcents: Number(credits - debits)
+      })),
+      total_credits_microcents: Number(books.credits),
+      total_debits_microcents: Number(books.debits),
+      balanced: books.balanced,
+      unbacked_microcents: Number(books.solvency.unbackedMicrocents),
+      shortfall_microcents: Number(books.solvency.shortfallMicrocents),
+      timestamp: format(yield* DateTime.now)
+    }
+  })
 
-  const listBudgets = route(
-    endpoints.listBudgets,
-    Effect.fnUntraced(function* ({ as }) {
-      const list = yield* budgets.list(as("consumer").ownerId)
-      const now = yield* DateTime.now
-      return { status: 200, body: { budgets: list.map((budget) => showBudget(budget, now)), total: list.length } }
-    })
-  )
+  const listBudgets = route(endpoints.listBudgets, function* ({ as }) {
+    const list = yield* budgets.list(as("consumer").ownerId)
+    const now = yield* DateTime.now
+    return { budgets: list.map((budget) => showBudget(budget, now)), total: list.length }
+  })
 
-  const setBudget = route(
-    endpoints.setBudget,
-    Effect.fnUntraced(function* ({ as, payload }) {
-      const budget = yield* budgets.set(as("consumer").ownerId, {
-        toolId: payload.tool_id,
-        providerId: payload.provider_id,
-        cap: payload.cap_microcents,
-        period: payload.period ?? "month"
-      })
-      return { status: 201, body: { budget: showBudget(budget, yield* DateTime.now) } }
+  const setBudget = route(endpoints.setBudget, function* ({ as, payload }) {
+    const budget = yield* budgets.set(as("consumer").ownerId, {
+      toolId: payload.tool_id,
+      providerId: payload.provider_id,
+      cap: payload.cap_microcents,
+      period: payload.period ?? "month"
     })
-  )
+    return { budget: showBudget(budget, yield* DateTime.now) }
+  })
 
-  const removeBudget = route(
-    endpoints.removeBudget,
-    Effect.fnUntraced(function* ({ as, params }) {
-      yield* budgets.remove(as("consumer").ownerId, params.budget_id)
-      return { status: 200, body: { removed: true as const, budget_id: params.budget_id } }
-    })
-  )
+  const removeBudget = route(endpoints.removeBudget, function* ({ as, params }) {
+    yield* budgets.remove(as("consumer").ownerId, params.budget_id)
+    return { removed: true as const, budget_id: params.budget_id }
+  })
 
   return [balance, load, withdraw, listWithdrawals, listBudgets, setBudget, removeBudget, trialBalance]
 })

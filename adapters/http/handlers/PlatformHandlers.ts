@@ -9,7 +9,7 @@ import { format } from "../../../domain/shared/Timestamp.ts"
 import { API_VERSION, API_VERSION_OF } from "../api/Api.ts"
 import { PlatformApi } from "../api/PlatformApi.ts"
 import { RateLimits } from "../pipeline/RateLimits.ts"
-import { route } from "../pipeline/Route.ts"
+import { replyRoute, route } from "../pipeline/Route.ts"
 import { limiterProbe } from "./LimiterProbe.ts"
 
 const { endpoints } = PlatformApi
@@ -25,72 +25,60 @@ export const platformRoutes = Effect.gen(function* () {
   const stats = yield* PlatformStats
   const isReady = yield* Effect.cachedWithTTL(health.isReady, READY_TTL)
 
-  const healthRoute = route(
-    endpoints.platformHealth,
-    Effect.fnUntraced(function* () {
-      const report = yield* health.check([limiterProbe(limits)])
-      return {
-        status: report.status === "down" ? 503 : 200,
-        body: {
-          status: report.status,
-          version: API_VERSION,
-          version_of: API_VERSION_OF,
-          uptime_s: report.uptimeSeconds,
-          timestamp: format(report.at),
-          checks: Object.fromEntries(
-            report.checks.map(({ latencyMs, message, name, status }) => [
-              name,
-              {
-                status,
-                latency_ms: latencyMs,
-                ...(message === undefined ? {} : { message: message.replace(APPLY_MIGRATIONS, INIT) })
-              }
-            ])
-          )
-        }
+  const healthRoute = replyRoute(endpoints.platformHealth, function* () {
+    const report = yield* health.check([limiterProbe(limits)])
+    return {
+      status: report.status === "down" ? 503 : 200,
+      body: {
+        status: report.status,
+        version: API_VERSION,
+        version_of: API_VERSION_OF,
+        uptime_s: report.uptimeSeconds,
+        timestamp: format(report.at),
+        checks: Object.fromEntries(
+          report.checks.map(({ latencyMs, message, name, status }) => [
+            name,
+            {
+              status,
+              latency_ms: latencyMs,
+              ...(message === undefined ? {} : { message: message.replace(APPLY_MIGRATIONS, INIT) })
+            }
+          ])
+        )
       }
-    })
-  )
+    }
+  })
 
-  const readyz = route(endpoints.readyz, () =>
+  const readyz = replyRoute(endpoints.readyz, () =>
     Effect.map(isReady, (ready) =>
       ready ? { status: 200, body: { status: "ok" as const } } : { status: 503, body: { status: "down" as const } }
     )
   )
 
-  const statsRoute = route(
-    endpoints.platformStats,
-    Effect.fnUntraced(function* () {
-      const { lastDay, since, totals } = yield* stats.read
-      const body = {
-        totals,
-        last_24h: { since: format(since), ...lastDay },
-        timestamp: format(yield* DateTime.now)
-      }
-      return { status: 200, body }
-    })
-  )
+  const statsRoute = route(endpoints.platformStats, function* () {
+    const { lastDay, since, totals } = yield* stats.read
+    const body = {
+      totals,
+      last_24h: { since: format(since), ...lastDay },
+      timestamp: format(yield* DateTime.now)
+    }
+    return body
+  })
 
-  const init = route(
-    endpoints.init,
-    Effect.fnUntraced(function* () {
-      const { applied, tables, version } = yield* schema.bringUpToDate
-      return {
-        status: 200,
-        body: {
-          initialized: true as const,
-          applied,
-          schema_version: version,
-          tables,
-          message: applied.length === 0 ? "The schema was up to date." : `Applied ${applied.join(", ")}.`
-        }
-      }
-    })
-  )
+  const init = route(endpoints.init, function* () {
+    const { applied, tables, version } = yield* schema.bringUpToDate
+    return {
+      initialized: true as const,
+      applied,
+      schema_version: version,
+      tables,
+      message: applied.length === 0 ? "The schema was up to date." : `Applied ${applied.join(", ")}.`
+    }
+  })
 
   return [
     healthRoute,
-    route(endpoints.livez, () => Effect.succeed({ status: 200, body: { status: "ok" as const } })),
+    route(endpoints.livez, () => Effect.succeed({ status: "ok" as const })),
     readyz,
     statsRoute,
     init

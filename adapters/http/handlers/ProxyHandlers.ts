@@ -28,7 +28,7 @@ export const proxyRoutes = Effect.gen(function* () {
 
   const proxy = encodedRoute(
     CallsApi.endpoints.proxy,
-    Effect.fnUntraced(function* ({ as, clock, notes, payload, request, requestId, tell, text }) {
+    function* ({ as, clock, notes, payload, request, requestId, tell, text }) {
       const caller = as("consumer")
       yield* refuseRounded(text)
       const cap = yield* capHeader(request)
@@ -73,7 +73,7 @@ export const proxyRoutes = Effect.gen(function* () {
       return outcome._tag === "Settled"
         ? outcome.answer
         : { ...outcome.answer, headers: { ...outcome.answer.headers, "idempotent-replay": "true" } }
-    }),
+    },
     { late: "call" }
   )
 

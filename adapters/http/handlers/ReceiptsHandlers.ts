@@ -11,7 +11,7 @@ import { ReceiptsApi } from "../api/ReceiptsApi.ts"
 import { BaseUrl } from "../BaseUrl.ts"
 import { pageFields, pageRequest } from "../pipeline/Cursor.ts"
 import { NotFound } from "../pipeline/Failures.ts"
-import { encodedRoute, route } from "../pipeline/Route.ts"
+import { encodedRoute, replyRoute, route } from "../pipeline/Route.ts"
 
 const { endpoints } = ReceiptsApi
 
@@ -23,50 +23,44 @@ export const receiptsRoutes = Effect.gen(function* () {
   const signer = yield* ReceiptSigner
   const baseUrl = yield* BaseUrl
 
-  const list = route(
-    endpoints.list,
-    Effect.fnUntraced(function* ({ as, query }) {
-      const page = yield* pageRequest("receipts", query)
-      const found = yield* store.list(
-        as("consumer", "provider"),
-        {
-          toolId: query.tool_id,
-          status: query.status,
-          from: query.from === undefined ? undefined : format(query.from),
-          to: query.to === undefined ? undefined : format(query.to)
-        },
-        page
-      )
-      return { status: 200, body: { receipts: found.items, ...pageFields("receipts", page, found) } }
-    })
-  )
+  const list = route(endpoints.list, function* ({ as, query }) {
+    const page = yield* pageRequest("receipts", query)
+    const found = yield* store.list(
+      as("consumer", "provider"),
+      {
+        toolId: query.tool_id,
+        status: query.status,
+        from: query.from === undefined ? undefined : format(query.from),
+        to: query.to === undefined ? undefined : format(query.to)
+      },
+      page
+    )
+    return { receipts: found.items, ...pageFields("receipts", page, found) }
+  })
 
-  const find = route(
-    endpoints.find,
-    Effect.fnUntraced(function* ({ params }) {
-      const found = yield* store.find(params.id)
-      if (Option.isNone(found)) return yield* new NotFound({ what: `Receipt ${params.id}` })
-      return {
-        status: 200,
-        headers: { link: `<${baseUrl}/api/v1/market/receipts/${params.id}/proof>; rel="describedby"` },
-        body: {
-          receipt: found.value,
-          verification: {
-            valid: signer.verify(canonical(found.value), found.value.signature),
-            algorithm: RECEIPT_ALGORITHM,
-            verified_at: format(yield* DateTime.now)
-          }
+  const find = replyRoute(endpoints.find, function* ({ params }) {
+    const found = yield* store.find(params.id)
+    if (Option.isNone(found)) return yield* new NotFound({ what: `Receipt ${params.id}` })
+    return {
+      status: 200,
+      headers: { link: `<${baseUrl}/api/v1/market/receipts/${params.id}/proof>; rel="describedby"` },
+      body: {
+        receipt: found.value,
+        verification: {
+          valid: signer.verify(canonical(found.value), found.value.signature),
+          algorithm: RECEIPT_ALGORITHM,
+          verified_at: format(yield* DateTime.now)
         }
       }
-    })
-  )
+    }
+  })
 
   /**
    * Written without a schema's encoder for speed: existing clients verify many receipts. Tests compare it with the contract.
    */
   const verify = encodedRoute(
     endpoints.verify,
-    Effect.fnUntraced(function* ({ payload }) {
+    function* ({ payload }) {
       const candidate = unwrap(payload)
       const verdict = verifyReceipt(candidate, signer.verify)
       return {
@@ -78,7 +72,7 @@ export const receiptsRoutes = Effect.gen(function* () {
           `"checked":{"canonical":${JSON.stringify(verdict.canonical)},"algorithm":"${RECEIPT_ALGORITHM}"},` +
           `"verified_at":"${formatMs(yield* Clock.currentTimeMillis)}"}}`
       }
-    }),
+    },
     {
       // Any JSON value: it was parsed from text.
       lenientPayload: Schema.Any,

@@ -2,7 +2,11 @@
  * The response to a GET of an endpoint that takes a POST: its description.
  */
 import { Effect, Schema } from "effect"
+import { CatalogApi } from "../api/CatalogApi.ts"
 import { allEndpoints } from "../api/Endpoints.ts"
+import { MeteringApi } from "../api/MeteringApi.ts"
+import { SubmissionsApi } from "../api/SubmissionsApi.ts"
+import { route } from "../pipeline/Route.ts"
 
 /** The input of the POST as JSON Schema, generated from the schema that decodes it. */
 export const describe = (path: string) => {
@@ -10,16 +14,26 @@ export const describe = (path: string) => {
   if (found?.payload === undefined) return Effect.die(new Error(`${path} has no body to describe`))
   const document = Schema.toJsonSchemaDocument(found.payload)
   return Effect.succeed({
-    status: 200,
-    body: {
-      endpoint: path,
-      method: "POST",
-      description: found.description,
-      schema: {
-        $schema: "https://json-schema.org/draft/2020-12/schema",
-        ...document.schema,
-        $defs: document.definitions
-      }
+    endpoint: path,
+    method: "POST",
+    description: found.description,
+    schema: {
+      $schema: "https://json-schema.org/draft/2020-12/schema",
+      ...document.schema,
+      $defs: document.definitions
     }
   })
 }
+
+const { describeRegisterConsumer, describeRegisterProvider, describeTools } = CatalogApi.endpoints
+const { describeApply, describeFeedback, describeWaitlist } = SubmissionsApi.endpoints
+
+export const selfDescriptionRoutes = [
+  describeRegisterProvider,
+  describeRegisterConsumer,
+  describeTools,
+  MeteringApi.endpoints.describeMeter,
+  describeWaitlist,
+  describeFeedback,
+  describeApply
+].map((endpoint) => route(endpoint, () => describe(endpoint.path)))

@@ -17,23 +17,17 @@ import { route } from "../pipeline/Route.ts"
 export const statusRoutes = Effect.gen(function* () {
   const history = yield* HealthHistory
   return [
-    route(
-      StatusApi.endpoints.history,
-      Effect.fnUntraced(function* ({ query: { days = HISTORY_DAYS } }) {
-        const checks = yield* history.read(days)
-        const dates = checks[0]!.days.map(({ date }) => date)
-        return {
-          status: 200,
-          body: {
-            days,
-            from: dates[0]!,
-            to: dates.at(-1)!,
-            checks: checks.map(toBody),
-            timestamp: format(yield* DateTime.now)
-          }
-        }
-      })
-    )
+    route(StatusApi.endpoints.history, function* ({ query: { days = HISTORY_DAYS } }) {
+      const checks = yield* history.read(days)
+      const dates = checks[0]!.days.map(({ date }) => date)
+      return {
+        days,
+        from: dates[0]!,
+        to: dates.at(-1)!,
+        checks: checks.map(toBody),
+        timestamp: format(yield* DateTime.now)
+      }
+    })
   ]
 })
 

@@ -6,8 +6,7 @@ import { Submissions } from "../../../domain/platform/Submissions.ts"
 import { Waitlist } from "../../../domain/platform/Waitlist.ts"
 import { SubmissionsApi } from "../api/SubmissionsApi.ts"
 import { BaseUrl } from "../BaseUrl.ts"
-import { route } from "../pipeline/Route.ts"
-import { describe } from "./SelfDescriptions.ts"
+import { replyRoute, route } from "../pipeline/Route.ts"
 
 const { endpoints } = SubmissionsApi
 
@@ -16,49 +15,30 @@ export const submissionsRoutes = Effect.gen(function* () {
   const submissions = yield* Submissions
   const baseUrl = yield* BaseUrl
 
-  const join = route(
-    endpoints.joinWaitlist,
-    Effect.fnUntraced(function* ({ payload: { email, source } }) {
-      const id = yield* waitlist.join(email, source ?? "")
-      return id === undefined
-        ? { status: 200, body: { message: "This address is on the waitlist already.", email } }
-        : { status: 201, body: { message: "You are on the waitlist.", email, id } }
-    })
-  )
+  const join = replyRoute(endpoints.joinWaitlist, function* ({ payload: { email, source } }) {
+    const id = yield* waitlist.join(email, source ?? "")
+    return id === undefined
+      ? { status: 200, body: { message: "This address is on the waitlist already.", email } }
+      : { status: 201, body: { message: "You are on the waitlist.", email, id } }
+  })
 
-  const feedback = route(
-    endpoints.giveFeedback,
-    Effect.fnUntraced(function* ({ payload }) {
-      const { id } = yield* submissions.submit("feedback", payload)
-      return { status: 201, body: { received: true as const, id, message: "Thank you. Your feedback is here." } }
-    })
-  )
+  const feedback = route(endpoints.giveFeedback, function* ({ payload }) {
+    const { id } = yield* submissions.submit("feedback", payload)
+    return { received: true as const, id, message: "Thank you. Your feedback is here." }
+  })
 
-  const apply = route(
-    endpoints.apply,
-    Effect.fnUntraced(function* ({ payload }) {
-      const { id } = yield* submissions.submit("application", payload)
-      return {
-        status: 201,
-        body: {
-          received: true as const,
-          id,
-          message: "Your application is here.",
-          next_steps: [
-            `Nothing keeps you from beginning now: agents register at ${baseUrl}/api/market/register-consumer`,
-            `Tools are offered from ${baseUrl}/api/market/register-provider`
-          ]
-        }
-      }
-    })
-  )
+  const apply = route(endpoints.apply, function* ({ payload }) {
+    const { id } = yield* submissions.submit("application", payload)
+    return {
+      received: true as const,
+      id,
+      message: "Your application is here.",
+      next_steps: [
+        `Nothing keeps you from beginning now: agents register at ${baseUrl}/api/market/register-consumer`,
+        `Tools are offered from ${baseUrl}/api/market/register-provider`
+      ]
+    }
+  })
 
-  return [
-    join,
-    feedback,
-    apply,
-    route(endpoints.describeWaitlist, () => describe("/api/v1/waitlist")),
-    route(endpoints.describeFeedback, () => describe("/api/v1/feedback")),
-    route(endpoints.describeApply, () => describe("/api/v1/apply"))
-  ]
+  return [join, feedback, apply]
 })

@@ -25,7 +25,7 @@ export const toolsRoutes = Effect.gen(function* () {
 
   const registerTools = route(
     CatalogApi.endpoints.registerTools,
-    Effect.fnUntraced(function* ({ as, payload }) {
+    function* ({ as, payload }) {
       const { changes, indexes, refused } = yield* judge(payload.tools)
       const { ownerId } = as("provider")
       const result = yield* catalog.upsert(ownerId, changes)
@@ -35,61 +35,49 @@ export const toolsRoutes = Effect.gen(function* () {
       if (result.stored.length === 0) return yield* new NoToolRegistered({ tools: errors })
       const { handle } = yield* Effect.flatMap(accounts.findProvider(ownerId), Effect.fromOption).pipe(Effect.orDie)
       return {
-        status: 201,
-        body: {
-          registered: result.stored.length,
-          errors: errors.length,
-          tools: result.stored.map((tool) => ({
-            id: tool.id,
-            tool_name: tool.toolName,
-            qualified_name: qualifiedName(handle, tool.toolName),
-            action: tool.action
-          })),
-          tool_errors: errors.map(({ tool_name, error }) => ({ tool_name, error })),
-          message:
-            errors.length === 0
-              ? `${result.stored.length} registered.`
-              : `${result.stored.length} registered, ${errors.length} refused: see tool_errors.`
-        }
+        registered: result.stored.length,
+        errors: errors.length,
+        tools: result.stored.map((tool) => ({
+          id: tool.id,
+          tool_name: tool.toolName,
+          qualified_name: qualifiedName(handle, tool.toolName),
+          action: tool.action
+        })),
+        tool_errors: errors.map(({ tool_name, error }) => ({ tool_name, error })),
+        message:
+          errors.length === 0
+            ? `${result.stored.length} registered.`
+            : `${result.stored.length} registered, ${errors.length} refused: see tool_errors.`
       }
-    }),
+    },
     { lenientPayload: RegisterToolsLenient }
   )
 
-  const ownTools = route(
-    CatalogApi.endpoints.ownTools,
-    Effect.fnUntraced(function* ({ as, query }) {
-      const { ownerId } = as("provider")
-      const page = yield* pageRequest(OWN_TOOLS, query)
-      const found = yield* catalog.search({
-        q: undefined,
-        category: undefined,
-        providerId: ownerId,
-        state: query.state ?? "any",
-        sort: "name",
-        page
-      })
-      return { status: 200, body: { tools: yield* views.listed(found.items), ...pageFields(OWN_TOOLS, page, found) } }
+  const ownTools = route(CatalogApi.endpoints.ownTools, function* ({ as, query }) {
+    const { ownerId } = as("provider")
+    const page = yield* pageRequest(OWN_TOOLS, query)
+    const found = yield* catalog.search({
+      q: undefined,
+      category: undefined,
+      providerId: ownerId,
+      state: query.state ?? "any",
+      sort: "name",
+      page
     })
-  )
+    return { tools: yield* views.listed(found.items), ...pageFields(OWN_TOOLS, page, found) }
+  })
 
-  const withdraw = route(
-    CatalogApi.endpoints.withdrawTool,
-    Effect.fnUntraced(function* ({ as, params }) {
-      const { entry, since } = yield* catalog.withdraw(as("provider").ownerId, params.id)
-      const { toolName } = entry.tool
-      return {
-        status: 200,
-        body: {
-          withdrawn: true as const,
-          tool_id: entry.tool.id,
-          tool_name: toolName,
-          withdrawn_at: format(since),
-          message: `${toolName} is withdrawn: it is no longer in the catalog and cannot be called. POST /api/market/tools lists it again.`
-        }
-      }
-    })
-  )
+  const withdraw = route(CatalogApi.endpoints.withdrawTool, function* ({ as, params }) {
+    const { entry, since } = yield* catalog.withdraw(as("provider").ownerId, params.id)
+    const { toolName } = entry.tool
+    return {
+      withdrawn: true as const,
+      tool_id: entry.tool.id,
+      tool_name: toolName,
+      withdrawn_at: format(since),
+      message: `${toolName} is withdrawn: it is no longer in the catalog and cannot be called. POST /api/market/tools lists it again.`
+    }
+  })
 
   return [registerTools, ownTools, withdraw]
 })

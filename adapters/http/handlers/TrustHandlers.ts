@@ -42,99 +42,72 @@ export const trustRoutes = Effect.gen(function* () {
 
   const verify = route(
     endpoints.verify,
-    Effect.fnUntraced(function* ({ as, payload: { domain, level, repo_url: repositoryUrl, token } }) {
+    function* ({ as, payload: { domain, level, repo_url: repositoryUrl, token } }) {
       const { ownerId } = as("provider")
       const answer = yield* verification.verify(ownerId, { level, domain, repositoryUrl, token })
       return {
-        status: 200,
-        body: {
-          verified: answer.verified,
-          provider_id: ownerId,
-          verification_level: answer.standing.level,
-          challenge: answer.challenge === undefined ? null : shown(answer.challenge),
-          verified_at: instant(answer.standing.at),
-          message: answer.message
-        }
+        verified: answer.verified,
+        provider_id: ownerId,
+        verification_level: answer.standing.level,
+        challenge: answer.challenge === undefined ? null : shown(answer.challenge),
+        verified_at: instant(answer.standing.at),
+        message: answer.message
       }
-    })
+    }
   )
 
-  const describeVerify = route(
-    endpoints.describeVerify,
-    Effect.fnUntraced(function* () {
-      const { body } = yield* describe(VERIFY_PATH)
-      return {
-        status: 200,
-        body: {
-          ...body,
-          auth: "Authorization: Bearer <provider key>",
-          verification_levels: LEVELS,
-          trust_badges: BADGES
-        }
-      }
-    })
-  )
+  const describeVerify = route(endpoints.describeVerify, function* () {
+    const description = yield* describe(VERIFY_PATH)
+    return {
+      ...description,
+      auth: "Authorization: Bearer <provider key>",
+      verification_levels: LEVELS,
+      trust_badges: BADGES
+    }
+  })
 
   const signingSecret = route(endpoints.signingSecret, ({ as }) =>
     Effect.sync(() => {
       const { ownerId } = as("provider")
       return {
-        status: 200,
-        body: {
-          provider_id: ownerId,
-          algorithm: "HMAC-SHA256" as const,
-          secret: Redacted.value(secrets.secretOf(ownerId)),
-          signature_header: "X-Market-Signature" as const,
-          signed_text: SIGNED_TEXT
-        }
+        provider_id: ownerId,
+        algorithm: "HMAC-SHA256" as const,
+        secret: Redacted.value(secrets.secretOf(ownerId)),
+        signature_header: "X-Market-Signature" as const,
+        signed_text: SIGNED_TEXT
       }
     })
   )
 
-  const sla = route(
-    endpoints.sla,
-    Effect.fnUntraced(function* ({ params }) {
-      const { disputes, name, sla: figures, verified } = yield* trust.sla(params.id)
-      return {
-        status: 200,
-        body: {
-          provider_id: params.id,
-          provider_name: name,
-          ...measured(figures),
-          disputes: disputes.total,
-          verification_level: verified.level,
-          verified_at: instant(verified.at),
-          by_day: figures.days.map(dayOf)
-        }
-      }
-    })
-  )
+  const sla = route(endpoints.sla, function* ({ params }) {
+    const { disputes, name, sla: figures, verified } = yield* trust.sla(params.id)
+    return {
+      provider_id: params.id,
+      provider_name: name,
+      ...measured(figures),
+      disputes: disputes.total,
+      verification_level: verified.level,
+      verified_at: instant(verified.at),
+      by_day: figures.days.map(dayOf)
+    }
+  })
 
-  const toolSla = route(
-    endpoints.toolSla,
-    Effect.fnUntraced(function* ({ params }) {
-      const entry = yield* namedTool(catalog, params.id)
-      const { id, providerId, toolName } = entry.tool
-      const figures = yield* trust.slaOfTool(providerId, id)
-      return {
-        status: 200,
-        body: {
-          tool_id: id,
-          tool_name: toolName,
-          provider_id: providerId,
-          ...measured(figures),
-          by_day: figures.days.map(dayOf)
-        }
-      }
-    })
-  )
+  const toolSla = route(endpoints.toolSla, function* ({ params }) {
+    const entry = yield* namedTool(catalog, params.id)
+    const { id, providerId, toolName } = entry.tool
+    const figures = yield* trust.slaOfTool(providerId, id)
+    return {
+      tool_id: id,
+      tool_name: toolName,
+      provider_id: providerId,
+      ...measured(figures),
+      by_day: figures.days.map(dayOf)
+    }
+  })
 
-  const score = route(
-    endpoints.score,
-    Effect.fnUntraced(function* ({ params }) {
-      return { status: 200, body: scoreOf(yield* trust.score(params.id)) }
-    })
-  )
+  const score = route(endpoints.score, function* ({ params }) {
+    return scoreOf(yield* trust.score(params.id))
+  })
 
   return [verify, describeVerify, signingSecret, sla, toolSla, score]
 })

@@ -40,23 +40,20 @@ export const usageRoutes = Effect.gen(function* () {
     )
     const shown = calls.items.map(usageCall)
     return {
-      status: 200,
-      body: {
-        owner,
-        period,
-        summary: {
-          total_calls: totals.calls,
-          successful_calls: totals.successes,
-          error_rate: errorRate(totals),
-          total_cost_cents: toCents(totals.spendMicrocents),
-          total_cost_microcents: Microcents.make(totals.spendMicrocents),
-          total_cost: formatDollars(totals.spendMicrocents),
-          avg_latency_ms: totals.calls === 0 ? null : Math.round(Number(totals.latencyMs) / totals.calls)
-        },
-        recent_calls: shown,
-        records: shown,
-        ...pageFields("usage", page, calls)
-      }
+      owner,
+      period,
+      summary: {
+        total_calls: totals.calls,
+        successful_calls: totals.successes,
+        error_rate: errorRate(totals),
+        total_cost_cents: toCents(totals.spendMicrocents),
+        total_cost_microcents: Microcents.make(totals.spendMicrocents),
+        total_cost: formatDollars(totals.spendMicrocents),
+        avg_latency_ms: totals.calls === 0 ? null : Math.round(Number(totals.latencyMs) / totals.calls)
+      },
+      recent_calls: shown,
+      records: shown,
+      ...pageFields("usage", page, calls)
     }
   })
 
@@ -70,65 +67,59 @@ export const usageRoutes = Effect.gen(function* () {
       concurrency: 2
     })
     return {
-      status: 200,
-      body: {
-        owner,
-        period,
-        summary: {
-          total_calls: totals.calls,
-          successful_calls: totals.successes,
-          error_rate: errorRate(totals),
-          total_spend_cents: toCents(totals.spendMicrocents),
-          total_spend_microcents: Microcents.make(totals.spendMicrocents),
-          total_spend: formatDollars(totals.spendMicrocents),
-          data_volume: {
-            request_bytes: Number(totals.requestBytes),
-            response_bytes: Number(totals.responseBytes),
-            tokens_input: Number(totals.tokensInput),
-            tokens_output: Number(totals.tokensOutput)
-          }
-        },
+      owner,
+      period,
+      summary: {
         total_calls: totals.calls,
+        successful_calls: totals.successes,
+        error_rate: errorRate(totals),
         total_spend_cents: toCents(totals.spendMicrocents),
+        total_spend_microcents: Microcents.make(totals.spendMicrocents),
         total_spend: formatDollars(totals.spendMicrocents),
-        top_tools: byTool.slice(0, TOP_TOOLS_MAX).map((tool) => ({
-          tool: tool.toolName,
-          tool_name: tool.toolName,
-          tool_id: tool.toolId,
-          calls: tool.calls,
-          spend_cents: toCents(tool.spendMicrocents),
-          spend_microcents: Microcents.make(tool.spendMicrocents),
-          spend: formatDollars(tool.spendMicrocents)
-        })),
-        calls_by_tool: callsByName(byTool),
-        calls_by_day: byDay.map((day) => ({
-          date: day.date,
-          calls: day.calls,
-          spend_cents: toCents(day.spendMicrocents),
-          spend_microcents: Microcents.make(day.spendMicrocents),
-          errors: day.errors
-        }))
-      }
+        data_volume: {
+          request_bytes: Number(totals.requestBytes),
+          response_bytes: Number(totals.responseBytes),
+          tokens_input: Number(totals.tokensInput),
+          tokens_output: Number(totals.tokensOutput)
+        }
+      },
+      total_calls: totals.calls,
+      total_spend_cents: toCents(totals.spendMicrocents),
+      total_spend: formatDollars(totals.spendMicrocents),
+      top_tools: byTool.slice(0, TOP_TOOLS_MAX).map((tool) => ({
+        tool: tool.toolName,
+        tool_name: tool.toolName,
+        tool_id: tool.toolId,
+        calls: tool.calls,
+        spend_cents: toCents(tool.spendMicrocents),
+        spend_microcents: Microcents.make(tool.spendMicrocents),
+        spend: formatDollars(tool.spendMicrocents)
+      })),
+      calls_by_tool: callsByName(byTool),
+      calls_by_day: byDay.map((day) => ({
+        date: day.date,
+        calls: day.calls,
+        spend_cents: toCents(day.spendMicrocents),
+        spend_microcents: Microcents.make(day.spendMicrocents),
+        errors: day.errors
+      }))
     }
   })
 
   const free = Effect.fnUntraced(function* ({ as }: Pick<Input<typeof endpoints.freeTiers>, "as">) {
     const tiers = yield* freeTiers.list(as("consumer").ownerId)
     return {
-      status: 200,
-      body: {
-        free_tiers: tiers.map(({ entry, left, used }) => ({
-          tool_id: entry.tool.id,
-          tool_name: entry.tool.toolName,
-          provider_id: entry.provider.id,
-          provider: entry.provider.name,
-          free_tier_calls: entry.freeTierCalls,
-          used,
-          left
-        })),
-        total: tiers.length,
-        resets_at: resetsAt("month", yield* DateTime.now)!
-      }
+      free_tiers: tiers.map(({ entry, left, used }) => ({
+        tool_id: entry.tool.id,
+        tool_name: entry.tool.toolName,
+        provider_id: entry.provider.id,
+        provider: entry.provider.name,
+        free_tier_calls: entry.freeTierCalls,
+        used,
+        left
+      })),
+      total: tiers.length,
+      resets_at: resetsAt("month", yield* DateTime.now)!
     }
   })
 

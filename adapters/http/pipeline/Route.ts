@@ -115,25 +115,51 @@ export interface RouteOptions {
   readonly late?: NotInTime["kind"]
 }
 
-/** The handler returns a value, encoded by the success schema of its status. */
+/** A handler is an effect, or a generator as in `Effect.gen`. */
+type Handler<E extends HttpApiEndpoint.ConstraintRequest, A> = (
+  input: Input<E>
+) => Effect.Effect<A, Refusal> | Generator<Effect.Effect<unknown, Refusal>, A, never>
+
+/** The handler runs again where a unit of work is repeated. */
+const run = <E extends HttpApiEndpoint.ConstraintRequest, A>(
+  handler: Handler<E, A>,
+  input: Input<E>
+): Effect.Effect<A, Refusal> =>
+  Effect.suspend(() => {
+    const handled = handler(input)
+    return Effect.isEffect(handled) ? handled : Effect.gen(() => handled)
+  })
+
+/** The handler returns a body, encoded by the endpoint's only success schema. */
 export const route = <const E extends HttpApiEndpoint.ConstraintRequest>(
+  endpoint: E,
+  handler: Handler<E, TypeOf<E["~Success"]>>,
+  options?: RouteOptions
+): Route => {
+  const [status, ...others] = encodersByStatus(endpoint as unknown as HttpApiEndpoint.Top).keys()
+  if (status === undefined || others.length > 0) throw new Error(`${endpoint.identifier} needs a status in its reply`)
+  return replyRoute(endpoint, (input) => Effect.map(run(handler, input), (body) => ({ status, body })), options)
+}
+
+/** The handler returns a reply, whose body is encoded by the success schema of its status. */
+export const replyRoute = <const E extends HttpApiEndpoint.ConstraintRequest>(
   endpoint_: E,
-  handler: (input: Input<E>) => Effect.Effect<Reply<TypeOf<E["~Success"]>>, Refusal>,
+  handler: Handler<E, Reply<TypeOf<E["~Success"]>>>,
   options?: RouteOptions
 ): Route => {
   const endpoint = endpoint_ as unknown as HttpApiEndpoint.Top
   const encoders = encodersByStatus(endpoint)
   return encodedRoute(
     endpoint_,
-    Effect.fnUntraced(function* (input) {
-      const reply = yield* handler(input)
+    function* (input) {
+      const reply = yield* run(handler, input)
       const encode = encoders.get(reply.status)
       if (encode === undefined) {
         return yield* Effect.die(new Error(`${endpoint.identifier} declares no success with status ${reply.status}`))
       }
       const encoded = yield* Effect.orDie(encode(reply.body))
       return { status: reply.status, headers: reply.headers ?? {}, body: JSON.stringify(encoded) }
-    }),
+    },
     options
   )
 }
@@ -141,7 +167,7 @@ export const route = <const E extends HttpApiEndpoint.ConstraintRequest>(
 /** The handler writes the response text itself, as the hot path does; tests compare it with the contract. */
 export const encodedRoute = <const E extends HttpApiEndpoint.ConstraintRequest>(
   endpoint_: E,
-  handler: (input: Input<E>) => Effect.Effect<EncodedReply, Refusal>,
+  handler: Handler<E, EncodedReply>,
   options?: RouteOptions
 ): Route => {
   const endpoint = endpoint_ as unknown as HttpApiEndpoint.Top
@@ -158,7 +184,7 @@ export const encodedRoute = <const E extends HttpApiEndpoint.ConstraintRequest>(
     ownIdempotency: options?.ownIdempotency ?? false,
     late: options?.late ?? (endpoint.method === "GET" ? "read" : "write"),
     ...decodingOf(endpoint, payload),
-    answer: (input) => handler(input as Input<E>)
+    answer: (input) => run(handler, input as Input<E>)
   }
 }
 
