@@ -33,32 +33,21 @@ export const text = Schema.String.check(Schema.isNonEmpty({ message: "Expected a
 
 const SECRET_CHARS_MIN = 32
 
-export const secret = Schema.String.check(
-  Schema.isMinLength(SECRET_CHARS_MIN, {
-    message: `Expected at least ${SECRET_CHARS_MIN} characters, such as from \`openssl rand -hex 32\``
-  })
-).pipe(
-  Schema.decodeTo(Schema.Redacted(Schema.String), {
-    decode: SchemaGetter.transform((value: string) => Redacted.make(value)),
-    encode: SchemaGetter.transform((value: Redacted.Redacted) => Redacted.value(value))
-  })
+export const secret = Schema.RedactedFromValue(
+  Schema.String.check(
+    Schema.isMinLength(SECRET_CHARS_MIN, {
+      message: `Expected at least ${SECRET_CHARS_MIN} characters, such as from \`openssl rand -hex 32\``
+    })
+  )
 )
 
-export const seed = Schema.String.check(
-  Schema.isPattern(/^[0-9a-f]{64}$/u, { message: "Expected 64 lowercase hex digits, from `openssl rand -hex 32`" })
-).pipe(
-  Schema.decodeTo(Schema.Redacted(Schema.String), {
-    decode: SchemaGetter.transform((value: string) => Redacted.make(value)),
-    encode: SchemaGetter.transform((value: Redacted.Redacted) => Redacted.value(value))
-  })
+export const seed = Schema.RedactedFromValue(
+  Schema.String.check(
+    Schema.isPattern(/^[0-9a-f]{64}$/u, { message: "Expected 64 lowercase hex digits, from `openssl rand -hex 32`" })
+  )
 )
 
-export const redactedText = text.pipe(
-  Schema.decodeTo(Schema.Redacted(Schema.String), {
-    decode: SchemaGetter.transform((value: string) => Redacted.make(value)),
-    encode: SchemaGetter.transform((value: Redacted.Redacted) => Redacted.value(value))
-  })
-)
+export const redactedText = Schema.RedactedFromValue(text)
 
 export const httpUrl = text.check(
   Schema.makeFilter((value: string) => {
@@ -78,13 +67,7 @@ const urlOf = (protocols: ReadonlyArray<string>) =>
     )
   )
 
-export const redactedUrl = (protocols: ReadonlyArray<string>) =>
-  urlOf(protocols).pipe(
-    Schema.decodeTo(Schema.Redacted(Schema.String), {
-      decode: SchemaGetter.transform((value: string) => Redacted.make(value)),
-      encode: SchemaGetter.transform((value: Redacted.Redacted) => Redacted.value(value))
-    })
-  )
+export const redactedUrl = (protocols: ReadonlyArray<string>) => Schema.RedactedFromValue(urlOf(protocols))
 
 export const collector = redactedText.check(
   Schema.makeFilter((value: Redacted.Redacted) => {

@@ -27,113 +27,84 @@ export interface Setting<A, F extends string | undefined> {
   readonly secret: boolean
 }
 
-const setting = <A, const F extends string | undefined>(
+const setting = <A, const F extends string | undefined = undefined>(
   schema: Schema.ConstraintDecoder<A>,
   meaning: string,
-  fallback: F,
-  options: { readonly secret?: boolean } = {}
-): Setting<A, F> => ({ schema, meaning, fallback, secret: options.secret ?? false })
+  fallback?: F
+): Setting<A, F> => ({ schema, meaning, fallback: fallback as F, secret: false })
+
+const secretSetting = <A>(schema: Schema.ConstraintDecoder<A>, meaning: string): Setting<A, undefined> => ({
+  ...setting(schema, meaning),
+  secret: true
+})
 
 export const settings = {
   PROFILE: setting(
     oneOf(["memory", "embedded", "production"]),
     "`memory` (no database), `embedded` (a PostgreSQL in DATA_DIR) or `production` (the PostgreSQL at " +
-      "DATABASE_URL). Default: `production` if DATABASE_URL is set, otherwise `embedded`",
-    undefined
+      "DATABASE_URL). Default: `production` if DATABASE_URL is set, otherwise `embedded`"
   ),
   HOST: setting(text, "address to listen on", "127.0.0.1"),
   PORT: setting(whole(0, 65_535), "port to listen on", "3000"),
-  BASE_URL: setting(httpUrl, "public URL of the service. Default: derived from HOST and PORT", undefined),
+  BASE_URL: setting(httpUrl, "public URL of the service. Default: derived from HOST and PORT"),
   DATA_DIR: setting(text, "folder of the embedded database and of generated secrets (mode 0600)", "./data"),
-  DATABASE_URL: setting(redactedUrl(["postgres:", "postgresql:"]), "a PostgreSQL, version 15 or newer", undefined, {
-    secret: true
-  }),
-  MIGRATION_DATABASE_URL: setting(
+  DATABASE_URL: secretSetting(redactedUrl(["postgres:", "postgresql:"]), "a PostgreSQL, version 15 or newer"),
+  MIGRATION_DATABASE_URL: secretSetting(
     redactedUrl(["postgres:", "postgresql:"]),
     "the same database as the role that owns its tables. It migrates, and DATABASE_URL's role cannot change transfers, " +
-      "receipts or invoices. Without it the role of DATABASE_URL migrates",
-    undefined,
-    { secret: true }
+      "receipts or invoices. Without it the role of DATABASE_URL migrates"
   ),
   DATABASE_CONNECTIONS_MAX: setting(whole(2, 500), "connections in the pool of each node", "10"),
-  RECEIPT_SIGNING_SECRET: setting(
+  RECEIPT_SIGNING_SECRET: secretSetting(
     secret,
-    "signs receipts. Required in production; the embedded profile generates one in DATA_DIR",
-    undefined,
-    { secret: true }
+    "signs receipts. Required in production; the embedded profile generates one in DATA_DIR"
   ),
-  RECEIPT_SIGNING_SECRETS_OLD: setting(
+  RECEIPT_SIGNING_SECRETS_OLD: secretSetting(
     text,
-    "earlier signing secrets, comma-separated, which still verify receipts",
-    undefined,
-    {
-      secret: true
-    }
+    "earlier signing secrets, comma-separated, which still verify receipts"
   ),
-  LOG_SIGNING_KEY: setting(
+  LOG_SIGNING_KEY: secretSetting(
     seed,
     "Ed25519 seed that signs the transparency log, 64 hex digits. Required in production; the embedded profile " +
-      "generates one in DATA_DIR. A new key starts a new log",
-    undefined,
-    { secret: true }
+      "generates one in DATA_DIR. A new key starts a new log"
   ),
   LOG_STATE_FILE: setting(
     text,
     "stores the last signed tree of the log. Put it on a disk that survives the loss of the database. Default " +
-      "when embedded: `DATA_DIR/log-signed-tree`",
-    undefined
+      "when embedded: `DATA_DIR/log-signed-tree`"
   ),
-  OPERATOR_KEY: setting(secret, "API key of the operator. Without one the operator endpoints are disabled", undefined, {
-    secret: true
-  }),
-  METRICS_TOKEN: setting(
+  OPERATOR_KEY: secretSetting(secret, "API key of the operator. Without one the operator endpoints are disabled"),
+  METRICS_TOKEN: secretSetting(
     secret,
     "bearer token for `/metrics`. Without one `/metrics` is public in memory and embedded, and closed in " +
-      "production",
-    undefined,
-    { secret: true }
+      "production"
   ),
   PAYMENTS: setting(
     oneOf(["dry_run", "stripe"]),
     "`dry_run` (money is simulated and no provider is paid; default of memory and embedded) or `stripe`. Required " +
       "in production. The first movement of money fixes the mode and the processor account of a database; a node " +
-      "with another mode or account does not start on it",
-    undefined
+      "with another mode or account does not start on it"
   ),
-  STRIPE_SECRET_KEY: setting(redactedText, "Stripe API key. Required with `PAYMENTS=stripe`", undefined, {
-    secret: true
-  }),
-  STRIPE_WEBHOOK_SECRET: setting(
+  STRIPE_SECRET_KEY: secretSetting(redactedText, "Stripe API key. Required with `PAYMENTS=stripe`"),
+  STRIPE_WEBHOOK_SECRET: secretSetting(
     redactedText,
-    "secret that verifies Stripe webhooks. Required with `PAYMENTS=stripe`",
-    undefined,
-    {
-      secret: true
-    }
+    "secret that verifies Stripe webhooks. Required with `PAYMENTS=stripe`"
   ),
-  STRIPE_API_BASE: setting(httpUrl, "URL used instead of Stripe's API, for tests with a double", undefined),
+  STRIPE_API_BASE: setting(httpUrl, "URL used instead of Stripe's API, for tests with a double"),
   PAYOUT_DELAY_DAYS: setting(
     whole(0, 365),
-    "full days from the settlement day of a call until its earnings can be paid out. Default: 7, or 0 in a dry " +
-      "run",
-    undefined
+    "full days from the settlement day of a call until its earnings can be paid out. Default: 7, or 0 in a dry run"
   ),
   PAYOUT_DELAY_DAYS_NEW: setting(
     whole(0, 365),
-    "the same for earnings of a provider's first 90 days. Default: 30, or 0 in a dry run",
-    undefined
+    "the same for earnings of a provider's first 90 days. Default: 30, or 0 in a dry run"
   ),
   RESERVE_PERCENT: setting(
     whole(0, 100),
     "rolling reserve: percentage of each day's earnings that is kept against disputes and chargebacks. Default: " +
-      "10, or 0 in a dry run",
-    undefined
+      "10, or 0 in a dry run"
   ),
-  RESERVE_DAYS: setting(
-    whole(0, 365),
-    "days that the rolling reserve is kept. Default: 90, or 0 in a dry run",
-    undefined
-  ),
+  RESERVE_DAYS: setting(whole(0, 365), "days that the rolling reserve is kept. Default: 90, or 0 in a dry run"),
   REFUND_LOSS_LIMIT_CENTS: setting(
     whole(0, 1_000_000_000),
     "total that the platform advances from its own funds for refunds that providers cannot pay yet",
@@ -148,27 +119,22 @@ export const settings = {
   NEW_ACCOUNT_LOAD_CENTS_PER_DAY: setting(
     whole(0, 100_000_000),
     "limit of an account's loads in 24 hours during its first 30 days, in cents, open checkouts included. 0: no " +
-      "limit. Default: `100000` with `PAYMENTS=stripe`, no limit in a dry run",
-    undefined
+      "limit. Default: `100000` with `PAYMENTS=stripe`, no limit in a dry run"
   ),
-  SMTP_URL: setting(
+  SMTP_URL: secretSetting(
     redactedUrl(["smtp:", "smtps:"]),
     "mail server, such as `smtp://user:password@mail.example.org:587`. Without one the embedded profile writes " +
-      "mail to DATA_DIR/outbox, memory writes it to the log, and production cannot verify mailboxes",
-    undefined,
-    { secret: true }
+      "mail to DATA_DIR/outbox, memory writes it to the log, and production cannot verify mailboxes"
   ),
   MAIL_FROM: setting(text, "sender of mail", "Agent Tool Billing <noreply@localhost>"),
   DNS_SERVERS: setting(
     text,
-    "name servers for the verification of domains, as address:port, comma-separated. Default: those of the system",
-    undefined
+    "name servers for the verification of domains, as address:port, comma-separated. Default: those of the system"
   ),
   ALLOW_UPSTREAM: setting(
     upstream,
     "addresses that the proxy may call: `public`, `loopback` (public and loopback; default of memory and " +
-      "embedded), or CIDR ranges and host names. Default in production: `public`",
-    undefined
+      "embedded), or CIDR ranges and host names. Default in production: `public`"
   ),
   UPSTREAM_TIMEOUT_MS: setting(
     whole(100, 60_000),
@@ -196,8 +162,7 @@ export const settings = {
     whole(0, 2_160),
     "hours between the announcement of a change that charges consumers more and the time it takes effect. A " +
       "smaller free tier takes effect in the first month after them. Default: 24, or 0 without `PAYMENTS=stripe`. " +
-      "0: changes apply at once",
-    undefined
+      "0: changes apply at once"
   ),
   RATE_LIMIT_RPM: setting(
     whole(0, 1_000_000),
@@ -207,20 +172,14 @@ export const settings = {
   RATE_LIMIT_RPM_MAX: setting(whole(1, 1_000_000), "highest limit that a consumer can request", "6000"),
   RATE_LIMIT_IP_RPM: setting(whole(0, 10_000_000), "requests a minute of one IP address. 0: no limit", "600"),
   RATE_LIMIT_REGISTER_RPM: setting(whole(0, 1_000_000), "registrations a minute of one IP address. 0: no limit", "30"),
-  TRUST_PROXY: setting(
-    proxies,
-    "addresses and CIDR ranges of proxies whose `X-Forwarded-For` header is trusted",
-    undefined
-  ),
+  TRUST_PROXY: setting(proxies, "addresses and CIDR ranges of proxies whose `X-Forwarded-For` header is trusted"),
   CONNECTIONS_PER_ADDRESS_MAX: setting(
     whole(0, 10_000),
     "open connections of one IP address (IPv6: of one /64) on each node. Further connections replace idle ones. " +
       "Addresses in TRUST_PROXY are exempt. 0: no limit",
     "1000"
   ),
-  REDIS_URL: setting(redactedUrl(["redis:", "rediss:"]), "Redis that shares rate limits between nodes", undefined, {
-    secret: true
-  }),
+  REDIS_URL: secretSetting(redactedUrl(["redis:", "rediss:"]), "Redis that shares rate limits between nodes"),
   REQUEST_TIMEOUT_MS: setting(
     whole(100, 600_000),
     "time limit of a request. A proxied call has it once until it is forwarded, and once for its settlement",
@@ -233,16 +192,12 @@ export const settings = {
   ),
   LOG_LEVEL: setting(oneOf(["Debug", "Info", "Warn", "Error", "None"]), "lowest severity that is logged", "Info"),
   LOG_FORMAT: setting(oneOf(["pretty", "json"]), "`pretty` for people, `json` for machines", "pretty"),
-  OTLP_URL: setting(
+  OTLP_URL: secretSetting(
     collector,
     "OpenTelemetry collector for logs and sampled traces (OTLP over HTTP), such as `http://127.0.0.1:4318`. " +
-      "`OTEL_EXPORTER_OTLP_ENDPOINT` and `OTEL_EXPORTER_OTLP_HEADERS` are read as well",
-    undefined,
-    { secret: true }
+      "`OTEL_EXPORTER_OTLP_ENDPOINT` and `OTEL_EXPORTER_OTLP_HEADERS` are read as well"
   ),
-  OTLP_HEADERS: setting(headers, "headers for the collector, as `name=value`, comma-separated", undefined, {
-    secret: true
-  }),
+  OTLP_HEADERS: secretSetting(headers, "headers for the collector, as `name=value`, comma-separated"),
   OTLP_TRACES_RATIO: setting(
     ratio,
     "share of requests that is traced, 0 to 1, at most 100 a second per node. In addition, up to 5 a second whose " +
