@@ -4,8 +4,7 @@
 import { Console, Effect } from "effect"
 import * as migrations from "../migrations/index.ts"
 import type { AppConfig } from "./config/AppConfig.ts"
-import { database, OwnerUrl } from "./layers/Database.ts"
-import { migrateAs } from "./layers/Schema.ts"
+import { database, migrateAs, OwnerUrl } from "./layers/Database.ts"
 
 export const migrate = (config: AppConfig) =>
   config.profile === "memory"

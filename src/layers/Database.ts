@@ -1,32 +1,77 @@
 /**
- * A connection to the profile's database, for commands that need nothing else.
+ * The PostgreSQL of a profile: its connections, and the migration of its schema.
  */
-import { Context, Effect, Layer, type Redacted } from "effect"
-import * as PostgresTime from "../../adapters/sql/shared/PostgresTime.ts"
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { Context, Duration, Effect, Layer, type Redacted } from "effect"
 import { EmbeddedPostgres } from "../../adapters/sql/embedded/EmbeddedPostgres.ts"
+import { checkDatabase } from "../../adapters/sql/shared/DatabaseCheck.ts"
+import * as PostgresTime from "../../adapters/sql/shared/PostgresTime.ts"
+import { currentRole, grantTo, warnIfChangeable } from "../../adapters/sql/shared/ServiceRole.ts"
+import * as migrations from "../../migrations/index.ts"
 import { type AppConfig, valueOf } from "../config/AppConfig.ts"
-import { client, type Database } from "./PostgresClient.ts"
 
-const CONNECTIONS = 2
+export interface Database {
+  readonly url: Redacted.Redacted
+  /** Of the role that owns the tables and migrates. Default: the role of `url`. */
+  readonly ownerUrl?: Redacted.Redacted | undefined
+  readonly connectionsMax: number
+}
+
+/** A node that hangs or is disconnected in a transaction must not keep its locks, for example on wallets. */
+const startupParameters = { idle_in_transaction_session_timeout: "20s" }
+
+/** The peer of a waiting connection may have vanished: the first probe is sent after this time. */
+const KEEP_ALIVE = Duration.seconds(10)
+
+export const client = ({ connectionsMax, url }: Database) =>
+  PgClient.layer({
+    url,
+    maxConnections: connectionsMax,
+    applicationName: "agent-tool-billing",
+    keepAlive: KEEP_ALIVE,
+    startupParameters
+  })
+
+/** Migrates as the role that owns the tables, if there is a separate one. Returns what was applied. */
+export const migrateAs = (ownerUrl: Redacted.Redacted | undefined) =>
+  ownerUrl === undefined
+    ? Effect.andThen(checkDatabase, migrations.run)
+    : Effect.gen(function* () {
+        yield* migrations.rejectOldSchema
+        const role = yield* currentRole
+        return yield* Effect.gen(function* () {
+          yield* checkDatabase
+          const applied = yield* migrations.run
+          yield* grantTo(role)
+          return applied
+        }).pipe(Effect.provide(client({ url: ownerUrl, connectionsMax: 1 })))
+      })
+
+/** Before the service opens. */
+export const prepareSchema = (ownerUrl: Redacted.Redacted | undefined) =>
+  Effect.andThen(migrateAs(ownerUrl), warnIfChangeable)
+
+const COMMAND_CONNECTIONS = 2
 
 /** `Database.ownerUrl` of the connection. */
 export const OwnerUrl = Context.Reference<Redacted.Redacted | undefined>("agent-tool-billing/src/layers/OwnerUrl", {
   defaultValue: () => undefined
 })
 
+/** For commands that need nothing else. */
 export const database = (config: AppConfig) => PostgresTime.layer.pipe(Layer.provideMerge(connection(config)))
 
 const connection = (config: AppConfig) =>
   config.profile === "embedded"
     ? Layer.unwrap(
         Effect.map(EmbeddedPostgres, ({ ownerUrl, url }) =>
-          connectionTo({ url, ownerUrl, connectionsMax: CONNECTIONS })
+          connectionTo({ url, ownerUrl, connectionsMax: COMMAND_CONNECTIONS })
         )
       ).pipe(Layer.provide(EmbeddedPostgres.layer({ dataDir: valueOf(config, "DATA_DIR") })))
     : connectionTo({
         url: config.DATABASE_URL!,
         ownerUrl: config.MIGRATION_DATABASE_URL,
-        connectionsMax: CONNECTIONS
+        connectionsMax: COMMAND_CONNECTIONS
       })
 
 const connectionTo = (to: Database) => Layer.merge(client(to), Layer.succeed(OwnerUrl, to.ownerUrl))

@@ -10,7 +10,7 @@ import * as OutboxMailer from "../../adapters/mail/OutboxMailer.ts"
 import { makeGuardedFetch } from "../../adapters/mcp/GuardedFetch.ts"
 import { type AppConfig, valueOf } from "../config/AppConfig.ts"
 import { listOf } from "../config/SettingValues.ts"
-import { upstreamPolicy } from "./UpstreamPolicy.ts"
+import { upstreamPolicy } from "./Policies.ts"
 
 const CONNECT_TIMEOUT_MS = 3_000
 

@@ -35,27 +35,10 @@ import { IDEMPOTENCY_DAYS_KEPT } from "../../domain/shared/Idempotency.ts"
 import { traced, TraceSampler } from "../../domain/shared/TraceSampler.ts"
 import { IdempotencyStore } from "../../domain/shared/IdempotencyStore.ts"
 
-const SEQUENCE_EVERY = Duration.millis(200)
 /** Limits how often a frequent job logs its failure. */
 const PAUSE_AFTER_FAILURE = Duration.seconds(5)
-const PAYOUTS_EVERY = Duration.seconds(5)
-const DISPUTES_EVERY = Duration.seconds(5)
-const CLAIMS_EVERY = Duration.seconds(5)
-const SOLVENCY_EVERY = Duration.minutes(1)
-const STANDINGS_EVERY = Duration.seconds(30)
-const PROOFS_EVERY = Duration.minutes(10)
-const WITHDRAWALS_EVERY = Duration.seconds(5)
-const FEES_EVERY = Duration.minutes(1)
-const FREEZES_EVERY = Duration.minutes(1)
-const RECONCILE_EVERY = Duration.minutes(1)
-const AUTOMATIC_PAYOUTS_EVERY = Duration.minutes(30)
-const INVOICES_EVERY = Duration.minutes(10)
-const HEALTH_EVERY = Duration.minutes(1)
 /** A service that is starting up responds slowly, which is not a fault. */
 const FIRST_HEALTH_AFTER = Duration.seconds(3)
-const PRICES_EVERY = Duration.seconds(5)
-const SWEEP_EVERY = Duration.seconds(5)
-const PRUNE_EVERY = Duration.hours(1)
 const PRUNED_AT_ONCE_MAX = 10_000
 /** Ten million rows per table and hour: more than a thousand calls a second produce. */
 const PRUNE_ROUNDS_MAX = 1_000
@@ -67,8 +50,6 @@ const ROUND_LIMIT = Duration.minutes(2)
 const SEQUENCE_LIMIT = Duration.seconds(20)
 /** Rounds that ask other services about many items, or read a large part of the ledger. */
 const LONG_ROUND_LIMIT = Duration.minutes(10)
-const INVOICES_LIMIT = Duration.minutes(30)
-const PRUNE_LIMIT = Duration.hours(1)
 
 interface Job {
   readonly name: string
@@ -127,26 +108,14 @@ const untilLittleIsLeft = (round: Effect.Effect<number>) =>
 
 export const jobs = Layer.effectDiscard(
   Effect.gen(function* () {
-    const catalog = yield* Catalog
-    const sweeper = yield* Sweeper
     const idempotency = yield* IdempotencyStore
     const calls = yield* CallStore
     const meterKeys = yield* MeterKeyStore
     const unfit = yield* UnfitOutputs
-    const invoicing = yield* Invoicing
     const loads = yield* LoadStore
     const payouts = yield* Payouts
-    const reconciler = yield* Reconciler
-    const freezes = yield* AccountFreezes
-    const fees = yield* ProcessorFees
-    const withdrawals = yield* Withdrawals
-    const disputes = yield* Disputes
-    const claims = yield* Claims
-    const solvency = yield* SolvencyWatch
     const trust = yield* ProviderTrust
-    const verification = yield* Verification
     const proofs = yield* VerificationStore
-    const sequencer = yield* Sequencer
     const history = yield* HealthHistory
     const usage = yield* Usage
     const probes = yield* OutsideProbes
@@ -175,29 +144,47 @@ export const jobs = Layer.effectDiscard(
 
     const batchMax = yield* SequencerBatchMax
     // Each batch has its own limit: a long backlog is not a hang.
-    const batch = within(SEQUENCE_LIMIT)(sequencer.sequence)
+    const batch = within(SEQUENCE_LIMIT)((yield* Sequencer).sequence)
     yield* every(
-      { name: "log", interval: SEQUENCE_EVERY, limit: PRUNE_LIMIT },
+      { name: "log", interval: Duration.millis(200), limit: Duration.hours(1) },
       Effect.repeat(batch, { while: (taken) => taken === batchMax })
     )
-    yield* every({ name: "payouts", interval: PAYOUTS_EVERY }, payouts.work)
-    yield* every({ name: "disputes", interval: DISPUTES_EVERY }, disputes.work)
-    yield* every({ name: "claims", interval: CLAIMS_EVERY }, claims.work)
-    yield* every({ name: "solvency", interval: SOLVENCY_EVERY, limit: LONG_ROUND_LIMIT }, solvency.check)
-    yield* every({ name: "standings", interval: STANDINGS_EVERY, limit: LONG_ROUND_LIMIT }, trust.refresh)
-    yield* every({ name: "proofs", interval: PROOFS_EVERY, limit: LONG_ROUND_LIMIT }, verification.recheck)
-    yield* every({ name: "automatic payouts", interval: AUTOMATIC_PAYOUTS_EVERY, limit: LONG_ROUND_LIMIT }, onTheFirst)
+    yield* every({ name: "payouts", interval: Duration.seconds(5) }, payouts.work)
+    yield* every({ name: "disputes", interval: Duration.seconds(5) }, (yield* Disputes).work)
+    yield* every({ name: "claims", interval: Duration.seconds(5) }, (yield* Claims).work)
     yield* every(
-      { name: "invoices", interval: INVOICES_EVERY, limit: INVOICES_LIMIT },
-      Effect.catchTag(invoicing.closeLast, "MonthNotOver", () => Effect.void)
+      { name: "solvency", interval: Duration.minutes(1), limit: LONG_ROUND_LIMIT },
+      (yield* SolvencyWatch).check
     )
-    yield* every({ name: "withdrawals", interval: WITHDRAWALS_EVERY }, withdrawals.work)
-    yield* every({ name: "processor fees", interval: FEES_EVERY, limit: LONG_ROUND_LIMIT }, fees.work)
-    yield* every({ name: "account freezes", interval: FREEZES_EVERY, limit: LONG_ROUND_LIMIT }, freezes.reviewAll)
-    yield* every({ name: "reconciler", interval: RECONCILE_EVERY, limit: LONG_ROUND_LIMIT }, reconciler.reconcile)
-    yield* every({ name: "prices", interval: PRICES_EVERY }, catalog.promote)
-    yield* every({ name: "sweeper", interval: SWEEP_EVERY }, sweeper.sweep)
-    yield* every({ name: "health history", interval: HEALTH_EVERY, after: FIRST_HEALTH_AFTER }, history.sample(probes))
-    yield* every({ name: "prune", interval: PRUNE_EVERY, limit: PRUNE_LIMIT }, prune)
+    yield* every({ name: "standings", interval: Duration.seconds(30), limit: LONG_ROUND_LIMIT }, trust.refresh)
+    yield* every(
+      { name: "proofs", interval: Duration.minutes(10), limit: LONG_ROUND_LIMIT },
+      (yield* Verification).recheck
+    )
+    yield* every({ name: "automatic payouts", interval: Duration.minutes(30), limit: LONG_ROUND_LIMIT }, onTheFirst)
+    yield* every(
+      { name: "invoices", interval: Duration.minutes(10), limit: Duration.minutes(30) },
+      Effect.catchTag((yield* Invoicing).closeLast, "MonthNotOver", () => Effect.void)
+    )
+    yield* every({ name: "withdrawals", interval: Duration.seconds(5) }, (yield* Withdrawals).work)
+    yield* every(
+      { name: "processor fees", interval: Duration.minutes(1), limit: LONG_ROUND_LIMIT },
+      (yield* ProcessorFees).work
+    )
+    yield* every(
+      { name: "account freezes", interval: Duration.minutes(1), limit: LONG_ROUND_LIMIT },
+      (yield* AccountFreezes).reviewAll
+    )
+    yield* every(
+      { name: "reconciler", interval: Duration.minutes(1), limit: LONG_ROUND_LIMIT },
+      (yield* Reconciler).reconcile
+    )
+    yield* every({ name: "prices", interval: Duration.seconds(5) }, (yield* Catalog).promote)
+    yield* every({ name: "sweeper", interval: Duration.seconds(5) }, (yield* Sweeper).sweep)
+    yield* every(
+      { name: "health history", interval: Duration.minutes(1), after: FIRST_HEALTH_AFTER },
+      history.sample(probes)
+    )
+    yield* every({ name: "prune", interval: Duration.hours(1), limit: Duration.hours(1) }, prune)
   })
 )

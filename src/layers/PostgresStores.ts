@@ -40,8 +40,7 @@ import * as PostgresSpendingByLot from "../../adapters/sql/payments/PostgresSpen
 import * as PostgresWithdrawalStore from "../../adapters/sql/payments/PostgresWithdrawalStore.ts"
 import * as PostgresWaitlistStore from "../../adapters/sql/platform/PostgresWaitlistStore.ts"
 import { latestVersion } from "../../migrations/index.ts"
-import { client, type Database } from "./PostgresClient.ts"
-import { migrateAs, prepareSchema } from "./Schema.ts"
+import { client, type Database, migrateAs, prepareSchema } from "./Database.ts"
 
 const stores = Layer.mergeAll(
   PostgresAccountStore.layer,

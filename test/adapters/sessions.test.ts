@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Latch, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { client } from "../../src/layers/PostgresClient.ts"
+import { client } from "../../src/layers/Database.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
 
 const sessions = Layer.unwrap(Effect.map(PostgresTest, ({ url }) => client({ url, connectionsMax: 2 }))).pipe(

@@ -1,7 +1,9 @@
 /**
- * The policies that protect money: strict with real payments, off in a dry run.
+ * What the configuration permits: addresses that the service calls, readers of the metrics, and how provider money is protected.
  */
-import { Layer } from "effect"
+import { Layer, Result } from "effect"
+import type { MetricsAccess } from "../../adapters/http/pipeline/MetricsAccess.ts"
+import { parsePolicy, publicAndLoopback, publicOnly } from "../../adapters/mcp/AddressGuard.ts"
 import {
   CurrentEarningsPolicy,
   DRY_RUN_EARNINGS_POLICY,
@@ -11,6 +13,17 @@ import {
 import { RefundLossLimitCents } from "../../domain/refunds/Refunds.ts"
 import { type AppConfig, valueOf } from "../config/AppConfig.ts"
 
+/** Addresses that the service may connect to for a user. Development profiles include loopback. */
+export const upstreamPolicy = (config: AppConfig) => {
+  if (config.ALLOW_UPSTREAM === undefined) return config.profile === "production" ? publicOnly : publicAndLoopback
+  return Result.getOrThrow(parsePolicy(config.ALLOW_UPSTREAM))
+}
+
+/** Clients with the token may read /metrics; without a token all clients, except in production. */
+export const metricsAccess = (config: Pick<AppConfig, "profile" | "METRICS_TOKEN">): MetricsAccess =>
+  config.METRICS_TOKEN ?? (config.profile === "production" ? "closed" : "open")
+
+/** Strict with real payments, off in a dry run. */
 export const moneyPolicy = (config: AppConfig) =>
   Layer.mergeAll(
     Layer.succeed(CurrentEarningsPolicy, earningsPolicy(config)),
