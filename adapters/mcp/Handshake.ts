@@ -3,7 +3,7 @@
  * tried. Both are harmless: no tool runs before the version is known.
  */
 import { Effect } from "effect"
-import type { Endpoint } from "./Endpoint.ts"
+import type { ProviderEndpoint } from "./ProviderEndpoint.ts"
 import { isObject } from "./JsonRpc.ts"
 import {
   discoverBody,
@@ -26,7 +26,7 @@ export const isLink = (outcome: Link | Reply): outcome is Link => "era" in outco
 
 /** A link, or the reply that prevented it. */
 export const establish = Effect.fnUntraced(function* (
-  endpoint: Endpoint,
+  endpoint: ProviderEndpoint,
   nowMs: () => number
 ): Effect.fn.Return<Link | Reply> {
   const untilMs = nowMs() + endpoint.options.setupTimeoutMs
@@ -52,7 +52,7 @@ export const establish = Effect.fnUntraced(function* (
 
 /** Reads the tool list for the headers that its tools require. A server without a list requires none. */
 export const readTools = Effect.fnUntraced(function* (
-  endpoint: Endpoint,
+  endpoint: ProviderEndpoint,
   nowMs: () => number,
   leftMs: () => number
 ): Effect.fn.Return<void> {
@@ -87,7 +87,7 @@ export const readTools = Effect.fnUntraced(function* (
 const TOOL_LIST_TTL_MS_MIN = 10_000
 
 const detect = Effect.fnUntraced(function* (
-  endpoint: Endpoint,
+  endpoint: ProviderEndpoint,
   leftMs: () => number
 ): Effect.fn.Return<"modern" | "legacy" | Reply> {
   const probe = () => {
@@ -134,7 +134,7 @@ const verdictOf = (reply: Reply): "modern" | "legacy" | "again" | Reply => {
 }
 
 const initialize = Effect.fnUntraced(function* (
-  endpoint: Endpoint,
+  endpoint: ProviderEndpoint,
   leftMs: () => number
 ): Effect.fn.Return<Link | Reply> {
   const offer = (version: string) => {

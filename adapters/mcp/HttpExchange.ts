@@ -8,14 +8,11 @@
 import type { IncomingHttpHeaders } from "node:http"
 import type { Dispatcher } from "undici"
 import { type AnswerReader, UNCOUNTED_BYTES } from "./AnswerBytes.ts"
-import { faultOf } from "./ExchangeFault.ts"
 import type { ExchangeHost, ExchangeOptions, ExchangeRequest } from "./ExchangeRequest.ts"
-import { answerTo, errorOf, messagesOf, type RpcAnswer, type RpcError, serverRequestOf } from "./JsonRpc.ts"
-import { isEventStream, isJson } from "./MediaType.ts"
-import { progressOf } from "./Progress.ts"
+import { answerTo, errorOf, messagesOf, progressOf, type RpcAnswer, type RpcError, serverRequestOf } from "./JsonRpc.ts"
 import { rawResult } from "./RawResult.ts"
-import { fault, type Reply } from "./Reply.ts"
-import { ServerSentEvents } from "./ServerSentEvents.ts"
+import { fault, faultOf, type Reply } from "./Reply.ts"
+import { isEventStream, isJson, ServerSentEvents } from "./ServerSentEvents.ts"
 
 export class HttpExchange implements Dispatcher.DispatchHandler, AnswerReader {
   /** Whether the server may have seen the request. */

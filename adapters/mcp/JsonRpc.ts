@@ -2,6 +2,8 @@
  * JSON-RPC 2.0 as MCP uses it: what a client sends, and how the response to a request is distinguished from other
  * messages of the server.
  */
+import type { ToolProgress } from "../../domain/metering/ToolUpstream.ts"
+
 export type JsonObject = Readonly<Record<string, unknown>>
 
 export interface RpcError {
@@ -115,3 +117,22 @@ export const serverRequestOf = (message: JsonObject): ServerRequest | undefined 
   const { id, method } = message
   return typeof method === "string" && (typeof id === "string" || typeof id === "number") ? { id, method } : undefined
 }
+
+/** Progress is free of charge, so its text is limited to a description. */
+const MESSAGE_CHARS_MAX = 300
+
+/** The progress that this message reports of a request, which sent its own id as the progress token. */
+export const progressOf = (requestId: number, message: JsonObject): ToolProgress | undefined => {
+  const { method, params } = message
+  if (method !== "notifications/progress" || !isObject(params)) return undefined
+  const { message: words, progress, progressToken: about, total } = params
+  if (about !== requestId || !isNumber(progress)) return undefined
+  return {
+    progress,
+    ...(isNumber(total) ? { total } : {}),
+    ...(typeof words === "string" ? { message: words.slice(0, MESSAGE_CHARS_MAX).toWellFormed() } : {})
+  }
+}
+
+/** JSON has no infinity, but JSON.parse reads 1e999 as one. */
+const isNumber = (value: unknown): value is number => Number.isFinite(value)

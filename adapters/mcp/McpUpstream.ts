@@ -14,8 +14,8 @@ import {
 } from "../../domain/metering/ToolUpstream.ts"
 import { monotonicMs } from "../../domain/shared/Monotonic.ts"
 import { AnswerBytes } from "./AnswerBytes.ts"
-import { Endpoints } from "./Endpoints.ts"
-import { makeLane } from "./DispatchLane.ts"
+import { ProviderEndpoints } from "./ProviderEndpoints.ts"
+import type { HttpExchange } from "./HttpExchange.ts"
 import { type McpUpstreamOptions, type McpUpstreamSettings, withDefaults } from "./McpUpstreamOptions.ts"
 import type { Reply } from "./Reply.ts"
 import { attemptCall, type Tally } from "./ToolCall.ts"
@@ -28,7 +28,7 @@ export const make = Effect.fnUntraced(function* (settings: McpUpstreamSettings) 
   const nowMs = () => monotonicMs(clock)
   const epochMs = () => clock.currentTimeMillisUnsafe()
   const guard = { policy: options.policy, resolve: options.resolve, connectTimeoutMs: options.connectTimeoutMs }
-  const endpoints = new Endpoints(
+  const endpoints = new ProviderEndpoints(
     { options, guard, begin: makeLane(), epochMs, answerBytes: new AnswerBytes(options.answerBytesMax) },
     nowMs,
     scope
@@ -85,6 +85,22 @@ const problems = {
   no_room: { kind: "overloaded", message: "Too many providers are being called at the moment" },
   circuit_open: { kind: "circuit_open", message: "The provider has failed repeatedly and is not called for now" }
 } as const satisfies Record<string, UpstreamProblem>
+
+/**
+ * Starts exchanges together, once per turn of the event loop, which makes fewer and fuller turns of undici and the
+ * sockets.
+ */
+const makeLane = (): ((exchange: HttpExchange) => void) => {
+  let queue: Array<HttpExchange> = []
+  const flush = () => {
+    const batch = queue
+    queue = []
+    for (const exchange of batch) exchange.dispatch()
+  }
+  return (exchange) => {
+    if (queue.push(exchange) === 1) setImmediate(flush)
+  }
+}
 
 /** Evenly distributed, so that failed callers do not retry together; later if the server asks for it. */
 const retryDelayMs = (options: McpUpstreamOptions, reply: Reply, epochMs: () => number): Effect.Effect<number> =>

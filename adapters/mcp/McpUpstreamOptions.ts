@@ -1,16 +1,16 @@
 /**
  * All numbers and options of the upstream client, with their defaults.
  */
-import type { Redacted } from "effect"
 import type { ProviderId } from "../../domain/shared/Ids.ts"
 import { type EgressPolicy, publicOnly } from "./AddressGuard.ts"
 import type { Resolve } from "./GuardedConnector.ts"
+import type { Signer } from "./ProviderSignature.ts"
 
 export interface McpUpstreamOptions {
   /** Which addresses may be dialed. */
   readonly policy: EgressPolicy
-  /** The secret that signs a provider's request headers; see ProviderSignature. */
-  readonly signingSecretOf: (providerId: ProviderId) => Redacted.Redacted<string>
+  /** Signs a provider's request headers; see ProviderSignature. */
+  readonly signerOf: (providerId: ProviderId) => Signer
   /** How names are resolved; the system's resolver except in tests. */
   readonly resolve: Resolve | undefined
   readonly clientName: string
@@ -53,7 +53,7 @@ export interface McpUpstreamOptions {
   readonly circuitOpenMsMax: number
 }
 
-const defaults: Omit<McpUpstreamOptions, "signingSecretOf"> = {
+const defaults: Omit<McpUpstreamOptions, "signerOf"> = {
   policy: publicOnly,
   resolve: undefined,
   clientName: "agent-tool-billing",
@@ -83,6 +83,6 @@ const defaults: Omit<McpUpstreamOptions, "signingSecretOf"> = {
 }
 
 /** Required and optional settings. */
-export type McpUpstreamSettings = Pick<McpUpstreamOptions, "signingSecretOf"> & Partial<McpUpstreamOptions>
+export type McpUpstreamSettings = Pick<McpUpstreamOptions, "signerOf"> & Partial<McpUpstreamOptions>
 
 export const withDefaults = (settings: McpUpstreamSettings): McpUpstreamOptions => ({ ...defaults, ...settings })

@@ -3,7 +3,7 @@
  * Legacy (2025-11-25 and before): a handshake that negotiates the version, and optionally a session.
  */
 import { MAX_COST_FIELD } from "../../domain/metering/Billing.ts"
-import { notificationBody, requestBody } from "./JsonRpc.ts"
+import { requestBody } from "./JsonRpc.ts"
 import { headerText } from "./HeaderText.ts"
 
 export const MODERN_VERSION = "2026-07-28"
@@ -77,8 +77,6 @@ export const initializeBody = (id: number, version: string, client: ClientIdenti
       clientInfo: { name: client.clientName, version: client.clientVersion }
     })
   )
-
-export const initializedBody: string = notificationBody("notifications/initialized")
 
 /**
  * `meta`: of the modern era. `maxCost`, the most that may be charged for the call, is in the body, which the signature

@@ -80,3 +80,8 @@ export class ServerSentEvents {
 
 const LF = 10
 const SPACE = 32
+
+/** The two content types of MCP responses. */
+export const isJson = (type: string): boolean =>
+  type === "application/json" || /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/iu.test(type)
+export const isEventStream = (type: string): boolean => /^text\/event-stream\s*(?:;|$)/iu.test(type)

@@ -3,7 +3,7 @@
  * session (409) gets a bounded number of sessions, each used by one call at a time.
  */
 import { Deferred, Effect, type Scope } from "effect"
-import type { Endpoint } from "./Endpoint.ts"
+import type { ProviderEndpoint } from "./ProviderEndpoint.ts"
 import { establish, isLink } from "./Handshake.ts"
 import type { Link } from "./ProtocolEra.ts"
 import { fault, type Reply } from "./Reply.ts"
@@ -13,7 +13,7 @@ export class Sessions {
   shared: Link | undefined = undefined
   exclusive = false
 
-  private readonly endpoint: Endpoint
+  private readonly endpoint: ProviderEndpoint
   private readonly nowMs: () => number
   private readonly scope: Scope.Scope
   private pending: Deferred.Deferred<Link | Reply> | undefined = undefined
@@ -24,7 +24,7 @@ export class Sessions {
   private readonly waiting = new Set<() => void>()
   private beingMade = 0
 
-  constructor(endpoint: Endpoint, nowMs: () => number, scope: Scope.Scope) {
+  constructor(endpoint: ProviderEndpoint, nowMs: () => number, scope: Scope.Scope) {
     this.endpoint = endpoint
     this.nowMs = nowMs
     this.scope = scope

@@ -2,16 +2,15 @@
  * One attempt at a tool call: over a link, once more if the server rejected the request before the tool ran, and on a
  * resumed stream if the server closed the first one before its response.
  */
-import { Effect, type Scope } from "effect"
+import { Context, Effect, Fiber, References, type Scope, Tracer } from "effect"
 import type { UpstreamCall } from "../../domain/metering/ToolUpstream.ts"
-import type { Message } from "./Endpoint.ts"
-import type { KnownEndpoint } from "./Endpoints.ts"
+import type { Message } from "./ProviderEndpoint.ts"
+import type { KnownEndpoint } from "./ProviderEndpoints.ts"
 import { readTools } from "./Handshake.ts"
 import { type Link, postHeaders, sessionHeaders, toolCallBody } from "./ProtocolEra.ts"
 import { repairOf } from "./Repair.ts"
 import { fault, type Reply } from "./Reply.ts"
 import { appendParameterHeaders } from "./ToolHeaders.ts"
-import { currentTraceparent } from "./Traceparent.ts"
 
 /** Counters over all attempts of a call. */
 export interface Tally {
@@ -160,3 +159,11 @@ const resumed = Effect.fnUntraced(function* (
 
 const brokeOff = fault("connection", "The provider's response was interrupted")
 const invalidTool = fault("unusable", "The provider's definition of this tool has invalid x-mcp-header annotations")
+
+/** The W3C `traceparent` of the span that the running fiber works under; undefined where it is not traced. */
+const currentTraceparent = (): string | undefined => {
+  const fiber = Fiber.getCurrent()
+  if (fiber === undefined || !fiber.getRef(References.TracerEnabled)) return undefined
+  const span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
+  return span?.sampled === true ? `00-${span.traceId}-${span.spanId}-01` : undefined
+}

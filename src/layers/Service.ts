@@ -4,8 +4,7 @@
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { statfs } from "node:fs/promises"
-import type { Redacted } from "effect"
-import { Duration, Effect, Layer } from "effect"
+import { Duration, Effect, Layer, Redacted } from "effect"
 import { RateLimiter } from "effect/persistence"
 import { limiterProbe } from "../../adapters/http/handlers/LimiterProbe.ts"
 import { BaseUrl } from "../../adapters/http/BaseUrl.ts"
@@ -15,6 +14,7 @@ import { parseTrustedProxies, TrustedProxyRanges } from "../../adapters/http/pip
 import { RequestTimeoutMs } from "../../adapters/http/pipeline/stages/Timeout.ts"
 import { RateLimits, RateLimitSettings } from "../../adapters/http/pipeline/RateLimits.ts"
 import * as AjvJsonSchemas from "../../adapters/jsonschema/AjvJsonSchemas.ts"
+import { hmacOf } from "../../adapters/crypto/Hmac.ts"
 import * as NodeDigest from "../../adapters/crypto/NodeDigest.ts"
 import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
 import * as NodeReceiptSigner from "../../adapters/crypto/NodeReceiptSigner.ts"
@@ -148,7 +148,7 @@ const secrets = (config: AppConfig) =>
         Layer.succeed(ProviderSecrets, { secretOf }),
         McpUpstream.layer({
           policy: upstreamPolicy(config),
-          signingSecretOf: secretOf,
+          signerOf: (providerId) => hmacOf(Buffer.from(Redacted.value(secretOf(providerId)))),
           totalDeadlineMs: UPSTREAM_TOTAL_MS,
           answerBytesMax: valueOf(config, "ANSWER_BYTES_IN_FLIGHT_MAX")
         })

@@ -8,8 +8,9 @@ import { spawn } from "node:child_process"
 import { performance } from "node:perf_hooks"
 import { NodeRuntime } from "@effect/platform-node"
 import { CircuitBreaker } from "effect/persistence"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Layer } from "effect"
 import { type Dispatcher, Pool } from "undici"
+import { hmacOf } from "../../adapters/crypto/Hmac.ts"
 import { publicAndLoopback } from "../../adapters/mcp/AddressGuard.ts"
 import * as McpUpstream from "../../adapters/mcp/McpUpstream.ts"
 import { ToolUpstream } from "../../domain/metering/ToolUpstream.ts"
@@ -147,7 +148,7 @@ const program = Effect.gen(function* () {
 program.pipe(
   Effect.provide(
     Layer.merge(
-      McpUpstream.layer({ policy: publicAndLoopback, signingSecretOf: () => Redacted.make("bench") }),
+      McpUpstream.layer({ policy: publicAndLoopback, signerOf: () => hmacOf(Buffer.from("bench")) }),
       CircuitBreaker.layerStoreMemory()
     )
   ),

@@ -4,7 +4,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { createHash, createHmac } from "node:crypto"
-import { signatureKey, appendSignedHeaders, isSignedByMarket } from "../../adapters/mcp/ProviderSignature.ts"
+import { hmacOf } from "../../adapters/crypto/Hmac.ts"
+import { appendSignedHeaders } from "../../adapters/mcp/ProviderSignature.ts"
+import { isSignedByMarket } from "../support/mcp/ProviderCheck.ts"
 import { codesByStatus } from "../../adapters/http/api/Problem.ts"
 import { changelog } from "../../adapters/site/changelog/ChangelogEntries.ts"
 import { siteLinks } from "../../adapters/site/kit/Site.ts"
@@ -78,7 +80,7 @@ describe("the specification", () => {
     const secret = Redacted.make("a secret")
     const headers: Array<string> = []
     const subject = { consumerId: "c", toolName: "t", invocationId: "i" }
-    appendSignedHeaders(headers, signatureKey(secret), subject, "body", 0)
+    appendSignedHeaders(headers, hmacOf(Buffer.from(Redacted.value(secret))), subject, "body", 0)
     const sent = new Map(headers.flatMap((name, n) => (n % 2 === 0 ? [[name, headers[n + 1]!] as const] : [])))
     assert.deepStrictEqual(
       Object.keys(SIGNED_HEADERS).map((name) => name.toLowerCase()),

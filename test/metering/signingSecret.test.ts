@@ -4,7 +4,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { createHash, createHmac } from "node:crypto"
-import { isSignedByMarket } from "../../adapters/mcp/ProviderSignature.ts"
+import { isSignedByMarket } from "../support/mcp/ProviderCheck.ts"
 import { at, expecting, textAt } from "../support/Market.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import { aBuyer, anOffer, everyMarket, PROXY } from "../support/metering/Shop.ts"

@@ -6,8 +6,9 @@ import { createHash, createHmac } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { headerText } from "../../../adapters/mcp/HeaderText.ts"
-import { hmacHex, hmacKey } from "../../../adapters/mcp/Hmac.ts"
-import { derivedSecrets, isSignedByMarket } from "../../../adapters/mcp/ProviderSignature.ts"
+import { hmacOf } from "../../../adapters/crypto/Hmac.ts"
+import { derivedSecrets } from "../../../adapters/mcp/ProviderSignature.ts"
+import { isSignedByMarket } from "../../support/mcp/ProviderCheck.ts"
 import { ProviderId } from "../../../domain/shared/Ids.ts"
 import { upstreamCall } from "../../support/mcp/UpstreamCalls.ts"
 import { json, result, scriptedServer, type Seen, text } from "../../support/mcp/ScriptedServer.ts"
@@ -123,10 +124,10 @@ describe("the secrets", () => {
   it("HMAC agrees with node:crypto for keys and texts of every length", () => {
     for (const keyBytes of [0, 1, 32, 63, 64, 65, 200]) {
       const raw = Buffer.alloc(keyBytes, "k")
-      const key = hmacKey(raw)
+      const sign = hmacOf(raw)
       for (const textBytes of [0, 1, 55, 64, 300, 1_023, 1_024, 1_025, 5_000]) {
         const message = "m".repeat(textBytes)
-        assert.strictEqual(hmacHex(key, message), createHmac("sha256", raw).update(message).digest("hex"))
+        assert.strictEqual(sign(message), createHmac("sha256", raw).update(message).digest("hex"))
       }
     }
   })

@@ -1,7 +1,8 @@
 /**
  * The MCP client under test, and waiting for the other side of a socket.
  */
-import { Effect, Redacted, Schedule } from "effect"
+import { Effect, Schedule } from "effect"
+import { hmacOf } from "../../../adapters/crypto/Hmac.ts"
 import { publicAndLoopback } from "../../../adapters/mcp/AddressGuard.ts"
 import * as McpUpstream from "../../../adapters/mcp/McpUpstream.ts"
 import type { McpUpstreamSettings } from "../../../adapters/mcp/McpUpstreamOptions.ts"
@@ -12,7 +13,7 @@ export const SIGNING_SECRET = "a secret of the tests"
 export const makeUpstream = (settings: Partial<McpUpstreamSettings> = {}) =>
   McpUpstream.make({
     policy: publicAndLoopback,
-    signingSecretOf: () => Redacted.make(SIGNING_SECRET),
+    signerOf: () => hmacOf(Buffer.from(SIGNING_SECRET)),
     retryDelayMsMin: 1,
     retryDelayMsMax: 5,
     ...settings

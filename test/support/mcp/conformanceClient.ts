@@ -3,7 +3,8 @@
  * the scenario a variable of the environment. Calls the tools that the scenario is about, through ToolUpstream alone.
  */
 import { NodeRuntime } from "@effect/platform-node"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
+import { hmacOf } from "../../../adapters/crypto/Hmac.ts"
 import { publicAndLoopback } from "../../../adapters/mcp/AddressGuard.ts"
 import * as McpUpstream from "../../../adapters/mcp/McpUpstream.ts"
 import { ToolUpstream } from "../../../domain/metering/ToolUpstream.ts"
@@ -64,6 +65,6 @@ const program = Effect.gen(function* () {
 })
 
 program.pipe(
-  Effect.provide(McpUpstream.layer({ policy: publicAndLoopback, signingSecretOf: () => Redacted.make("conformance") })),
+  Effect.provide(McpUpstream.layer({ policy: publicAndLoopback, signerOf: () => hmacOf(Buffer.from("conformance")) })),
   NodeRuntime.runMain
 )

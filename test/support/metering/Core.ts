@@ -4,6 +4,7 @@
  */
 import { Duration, Effect, Layer, Logger, Redacted } from "effect"
 import { RateLimiter } from "effect/persistence"
+import { hmacOf } from "../../../adapters/crypto/Hmac.ts"
 import * as NodeDigest from "../../../adapters/crypto/NodeDigest.ts"
 import * as NodeEntropy from "../../../adapters/crypto/NodeEntropy.ts"
 import * as NodeLogSigner from "../../../adapters/crypto/NodeLogSigner.ts"
@@ -65,7 +66,10 @@ const adapters = Layer.mergeAll(
   NodeReceiptSigner.layer(RING),
   NodeLogSigner.layer(Redacted.make("5eed".repeat(16))),
   Layer.succeed(ProviderSecrets, { secretOf: () => PROVIDER_SECRET }),
-  McpUpstream.layer({ policy: publicAndLoopback, signingSecretOf: () => PROVIDER_SECRET }),
+  McpUpstream.layer({
+    policy: publicAndLoopback,
+    signerOf: () => hmacOf(Buffer.from(Redacted.value(PROVIDER_SECRET)))
+  }),
   RateLimiter.layer.pipe(Layer.provide(BoundedRateLimiterStore.layer)),
   NodeDigest.layer,
   NodeEntropy.layer

@@ -6,14 +6,13 @@ import { Pool } from "undici"
 import type { AnswerBytes } from "./AnswerBytes.ts"
 import { CircuitBreaker } from "./CircuitBreaker.ts"
 import { guardedConnector, type GuardOptions } from "./GuardedConnector.ts"
-import type { HmacKey } from "./Hmac.ts"
 import type { ExchangeHost, ExchangeRequest } from "./ExchangeRequest.ts"
 import { HttpExchange } from "./HttpExchange.ts"
-import { replyBody, type ServerRequest } from "./JsonRpc.ts"
+import { notificationBody, replyBody, type ServerRequest } from "./JsonRpc.ts"
 import type { ToolProgress } from "../../domain/metering/ToolUpstream.ts"
 import type { McpUpstreamOptions } from "./McpUpstreamOptions.ts"
 import { type Link, modernMeta, postHeaders, sessionHeaders } from "./ProtocolEra.ts"
-import { appendSignedHeaders, type SignedFor, signedForNobody } from "./ProviderSignature.ts"
+import { appendSignedHeaders, type SignedFor, signedForNobody, type Signer } from "./ProviderSignature.ts"
 import { fault, type Reply } from "./Reply.ts"
 import type { ToolHeaders } from "./ToolHeaders.ts"
 
@@ -39,7 +38,7 @@ export interface Message {
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined
 }
 
-export class Endpoint implements ExchangeHost {
+export class ProviderEndpoint implements ExchangeHost {
   readonly options: McpUpstreamOptions
   readonly provider: string
   readonly answerBytes: AnswerBytes
@@ -59,15 +58,15 @@ export class Endpoint implements ExchangeHost {
   private readonly shared: EndpointShared
   private readonly path: string
   private readonly userAgent: string
-  private readonly key: HmacKey
+  private readonly sign: Signer
   private lastId = 0
 
-  constructor(url: URL, provider: string, key: HmacKey, shared: EndpointShared) {
+  constructor(url: URL, provider: string, sign: Signer, shared: EndpointShared) {
     this.provider = provider
     this.answerBytes = shared.answerBytes
     this.shared = shared
     this.options = shared.options
-    this.key = key
+    this.sign = sign
     this.path = url.pathname + url.search
     this.userAgent = `${shared.options.clientName}/${shared.options.clientVersion}`
     this.circuit = new CircuitBreaker(shared.options)
@@ -128,7 +127,7 @@ export class Endpoint implements ExchangeHost {
   ): Message {
     return {
       headers: postHeaders(link, method),
-      body: JSON.stringify({ jsonrpc: "2.0", method, ...(params === undefined ? {} : { params }) }),
+      body: notificationBody(method, params),
       id: undefined,
       link,
       timeoutMs: this.options.courtesyTimeoutMs,
@@ -157,7 +156,7 @@ export class Endpoint implements ExchangeHost {
     this.inFlight++
     const { body, headers, id, link, onProgress, timeoutMs } = message
     headers.push("accept-encoding", "identity", "user-agent", this.userAgent)
-    appendSignedHeaders(headers, this.key, message.subject ?? signedForNobody, body, this.shared.epochMs())
+    appendSignedHeaders(headers, this.sign, message.subject ?? signedForNobody, body, this.shared.epochMs())
     const request: ExchangeRequest = {
       method: message.http ?? "POST",
       path: this.path,

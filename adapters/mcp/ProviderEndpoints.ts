@@ -3,16 +3,15 @@
  */
 import { Effect, type Scope } from "effect"
 import type { ProviderId } from "../../domain/shared/Ids.ts"
-import { Endpoint, type EndpointShared } from "./Endpoint.ts"
-import { signatureKey } from "./ProviderSignature.ts"
+import { ProviderEndpoint, type EndpointShared } from "./ProviderEndpoint.ts"
 import { Sessions } from "./Sessions.ts"
 
 export interface KnownEndpoint {
-  readonly endpoint: Endpoint
+  readonly endpoint: ProviderEndpoint
   readonly sessions: Sessions
 }
 
-export class Endpoints {
+export class ProviderEndpoints {
   /** By address, then by provider: two look-ups cost less than building one key. */
   private readonly known = new Map<string, Map<ProviderId, KnownEndpoint>>()
   private count = 0
@@ -64,8 +63,7 @@ export class Endpoints {
     const parsed = URL.parse(url)
     if (parsed === null || (parsed.protocol !== "http:" && parsed.protocol !== "https:")) return "not_a_url"
     if (this.count >= this.shared.options.endpointsMax && !this.makeRoom()) return "no_room"
-    const signingKey = signatureKey(this.shared.options.signingSecretOf(providerId))
-    const endpoint = new Endpoint(parsed, providerId, signingKey, this.shared)
+    const endpoint = new ProviderEndpoint(parsed, providerId, this.shared.options.signerOf(providerId), this.shared)
     const known = { endpoint, sessions: new Sessions(endpoint, this.nowMs, this.scope) }
     const providers = this.known.get(url) ?? new Map<ProviderId, KnownEndpoint>()
     providers.set(providerId, known)
