@@ -51,7 +51,7 @@ const addFundsForm = (reload: () => Promise<void>): HTMLElement =>
       const loaded = await api.post<LoadResponse>("/api/market/balance/load", { amount_cents: cents }, idempotencyKey)
       if (loaded.mode === "live") {
         location.assign(loaded.checkout_url)
-        return el("p", {}, loaded.message, " ", el("a", { href: loaded.checkout_url }, "Continue to payment"))
+        return el("p", loaded.message, " ", el("a", { href: loaded.checkout_url }, "Continue to payment"))
       }
       await reload()
       document.querySelector("#wallet .body")?.prepend(notice("good", loaded.message))

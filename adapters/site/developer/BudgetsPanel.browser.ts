@@ -41,7 +41,7 @@ export const budgetsPanel = (): Panel => {
       budgets.length === 0
         ? empty("No budgets. Your balance is the only limit on what your agents spend.")
         : budgetTable(budgets, status, reload),
-      el("details", {}, el("summary", {}, "Create budget"), createForm(status, reload))
+      el("details", el("summary", "Create budget"), createForm(status, reload))
     ]
   })
 }
@@ -106,6 +106,5 @@ const createForm = (status: HTMLElement, reload: () => Promise<void>): HTMLEleme
       await api.post(PATH, body, idempotencyKey)
       await reload()
       fill(status, notice("good", `Budget created: $${limit} ${periodLabel(period)}.`))
-      return undefined
     }
   })

@@ -75,7 +75,6 @@ const outstanding = ({ outstanding_microcents: owed }: Dispute): Node | undefine
 const responseOf = (one: Dispute): Node =>
   el(
     "span",
-    {},
     one.answer?.text ?? one.note ?? (one.status === "filed" ? "Due " : ""),
     one.status === "filed" ? dateTime(one.respond_by) : undefined
   )
@@ -83,7 +82,7 @@ const responseOf = (one: Dispute): Node =>
 export const openDisputeDialog = (call: Call, filed: () => void): void => {
   const dialog = openDialog(
     "Dispute call",
-    el("p", {}, `${call.tool_name}, ${money(call.cost_microcents)}, `, dateTime(call.created_at)),
+    el("p", `${call.tool_name}, ${money(call.cost_microcents)}, `, dateTime(call.created_at)),
     el("p", { class: "muted" }, "If the provider does not respond within 7 days, you are refunded."),
     form({
       id: "dispute",
@@ -97,7 +96,6 @@ export const openDisputeDialog = (call: Call, filed: () => void): void => {
         await accountApi("consumer").post(DISPUTES_PATH, body, idempotencyKey)
         dialog.close()
         filed()
-        return undefined
       }
     })
   )

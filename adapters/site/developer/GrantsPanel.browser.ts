@@ -28,7 +28,7 @@ export const grantsPanel = (): Panel => {
       grants.length === 0
         ? empty("No grants. A provider that reports its own calls needs one to bill you.")
         : grantTable(grants, status, reload),
-      el("details", {}, el("summary", {}, "Create grant"), createForm(reload))
+      el("details", el("summary", "Create grant"), createForm(reload))
     ]
   })
 }
@@ -42,7 +42,6 @@ const grantTable = (all: ReadonlyArray<Grant>, status: HTMLElement, reload: () =
         cell: (one) =>
           el(
             "span",
-            {},
             el("a", { href: `/catalog?provider_id=${one.provider_id}` }, one.provider_id.slice(0, 8)),
             one.tool_ids.length === 0 ? ", all tools" : `, ${plural(one.tool_ids.length, "tool")}`
           )
@@ -89,6 +88,5 @@ const createForm = (reload: () => Promise<void>): HTMLElement =>
     send: async ({ cap_microcents: limit, period, provider_id }, idempotencyKey) => {
       await api.post(PATH, { provider_id, cap_microcents: limitIn(limit), period }, idempotencyKey)
       await reload()
-      return undefined
     }
   })

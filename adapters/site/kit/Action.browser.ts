@@ -1,10 +1,9 @@
 /**
  * A button that runs an operation and shows its result in a status area.
  */
-import { errorMessage } from "./Api.browser.ts"
-import { type Confirmation, confirmed } from "./Confirm.browser.ts"
-import { button, el, fill, notice, restoreFocus } from "./Dom.browser.ts"
-import { idempotentRequest } from "./IdempotentRequest.browser.ts"
+import { errorMessage, idempotentRequest } from "./Api.browser.ts"
+import { type Confirmation, confirmed } from "./Dialog.browser.ts"
+import { button, el, fill, notice, restoreFocus, showResult } from "./Dom.browser.ts"
 
 /** Place it outside of content that is reloaded, so that messages stay. */
 export const statusArea = (): HTMLElement => el("div", { "aria-live": "polite", tabindex: -1 })
@@ -17,7 +16,7 @@ export interface Action {
   readonly status: HTMLElement
   readonly confirm?: Confirmation
   /** Resolves to the message to show. The idempotency key stays the same until the outcome is known. */
-  readonly run: (idempotencyKey: string) => Promise<string | Node | undefined>
+  readonly run: (idempotencyKey: string) => Promise<string | Node | void>
 }
 
 export const actionButton = ({ confirm, label, name, run, status, style = "" }: Action): HTMLButtonElement => {
@@ -29,7 +28,7 @@ export const actionButton = ({ confirm, label, name, run, status, style = "" }: 
       if (confirm !== undefined && !(await confirmed(confirm))) return
       const message = await run(request.keyFor(label))
       request.finished()
-      if (message !== undefined) fill(status, typeof message === "string" ? notice("good", message) : message)
+      showResult(status, message)
     } catch (error) {
       request.finished(error)
       fill(status, notice("bad", errorMessage(error)))

@@ -1,7 +1,11 @@
 /**
- * The files that pages load, by name, and the modules that each module imports. Without assets pages are plain HTML.
+ * The files that pages load, under `/assets/<version>/`: the version changes with the content, so they are cached forever.
+ * Without assets pages are plain HTML.
  */
-import { Context } from "effect"
+import { Context, Effect } from "effect"
+import { createHash } from "node:crypto"
+import { uncached } from "../../http/api/Access.ts"
+import { documentRoute } from "../../http/pipeline/Route.ts"
 
 export interface Asset {
   readonly contentType: string
@@ -24,3 +28,29 @@ export const importsOf = (assets: ReadonlyMap<string, Asset>, module: string): R
 }
 
 const pathFrom = (module: string, imported: string): string => new URL(imported, `module:/${module}`).pathname.slice(1)
+
+/** One version for all: modules import each other by relative path. */
+export const assetsVersion = Effect.map(Assets, (assets) => {
+  const digest = createHash("sha256")
+  for (const [name, { text }] of assets) digest.update(`${name}\n${text}\n`)
+  return digest.digest("hex").slice(0, 16)
+})
+
+/** Left out of the endpoint index. */
+const UNLISTED = ""
+
+export const assetRoutes = Effect.gen(function* () {
+  const version = yield* assetsVersion
+  return [...(yield* Assets)].map(([name, { contentType, text }]) =>
+    documentRoute(
+      `/assets/${version}/${name}`,
+      uncached,
+      Effect.succeed({
+        status: 200,
+        headers: { "content-type": contentType, "cache-control": "public, max-age=31536000, immutable" },
+        body: text
+      }),
+      UNLISTED
+    )
+  )
+})

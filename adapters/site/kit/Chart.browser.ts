@@ -36,12 +36,10 @@ export const chart = (points: ReadonlyArray<Point>, options: ChartOptions): HTML
   draw(place, points, options)
   return el(
     "figure",
-    {},
     place,
     el(
       "details",
-      {},
-      el("summary", {}, `${options.title} as a table`),
+      el("summary", `${options.title} as a table`),
       table(
         options.title,
         [

@@ -5,9 +5,9 @@ import { copy } from "./CopyButtons.browser.ts"
 import { button, el } from "./Dom.browser.ts"
 
 export const codeBlock = (text: string): HTMLElement => {
-  const code = el("code", {}, text)
+  const code = el("code", text)
   const copier = button("Copy", () => void copy(code, copier), "tiny")
-  return el("div", { class: "copyable" }, el("pre", {}, code), copier)
+  return el("div", { class: "copyable" }, el("pre", code), copier)
 }
 
 /** `key`: a key, or the shell variable that holds it. */

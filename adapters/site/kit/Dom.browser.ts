@@ -6,18 +6,23 @@ export type Child = Node | string | number | undefined | ReadonlyArray<Child>
 type Handlers = { readonly [K in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[K]) => void }
 export type Attributes = Readonly<Record<string, string | boolean | number | undefined>>
 
+/** The attributes may be left out. */
 export const el = <K extends keyof HTMLElementTagNameMap>(
   tag: K,
-  attributes: Attributes = {},
-  ...children: ReadonlyArray<Child>
+  ...parts: readonly [Attributes, ...ReadonlyArray<Child>] | ReadonlyArray<Child>
 ): HTMLElementTagNameMap[K] => {
   const made = document.createElement(tag)
-  for (const [name, value] of Object.entries(attributes)) {
+  const [first] = parts
+  const hasAttributes = isAttributes(first)
+  for (const [name, value] of Object.entries(hasAttributes ? first : {})) {
     if (value !== undefined && value !== false) made.setAttribute(name, value === true ? "" : String(value))
   }
-  append(made, children)
+  append(made, (hasAttributes ? parts.slice(1) : parts) as ReadonlyArray<Child>)
   return made
 }
+
+const isAttributes = (first: Attributes | Child): first is Attributes =>
+  typeof first === "object" && !(first instanceof Node) && !Array.isArray(first)
 
 const append = (parent: Element, children: ReadonlyArray<Child>): void => {
   for (const child of children) {
@@ -54,6 +59,12 @@ export const badge = (text: string, kind = ""): HTMLElement => el("span", { clas
 export const notice = (kind: "good" | "bad" | "", ...children: ReadonlyArray<Child>): HTMLElement =>
   el("div", { class: `notice ${kind}`, role: kind === "bad" ? "alert" : "status" }, ...children)
 
+/** What an operation resolved to, if it is a message to show. */
+export const showResult = (status: HTMLElement, message: string | Node | void): void => {
+  if (typeof message === "string") fill(status, notice("good", message))
+  else if (message !== undefined) fill(status, message)
+}
+
 export const empty = (...children: ReadonlyArray<Child>): HTMLElement => el("div", { class: "empty" }, ...children)
 
 export const figures = (all: ReadonlyArray<readonly [name: string, value: string, note?: string]>): HTMLElement =>
@@ -64,8 +75,8 @@ export const figures = (all: ReadonlyArray<readonly [name: string, value: string
       el(
         "div",
         { class: "figure" },
-        el("dt", {}, name),
-        el("dd", {}, value, note === undefined ? undefined : el("small", {}, note))
+        el("dt", name),
+        el("dd", value, note === undefined ? undefined : el("small", note))
       )
     )
   )

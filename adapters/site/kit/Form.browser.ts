@@ -2,9 +2,8 @@
  * Forms that send requests and show errors beside their fields. A retry carries the same idempotency key until the outcome
  * is known.
  */
-import { ApiError, errorMessage } from "./Api.browser.ts"
-import { type Attributes, button, el, fill, notice, on, restoreFocus } from "./Dom.browser.ts"
-import { idempotentRequest } from "./IdempotentRequest.browser.ts"
+import { ApiError, errorMessage, idempotentRequest } from "./Api.browser.ts"
+import { type Attributes, button, el, fill, notice, on, restoreFocus, showResult } from "./Dom.browser.ts"
 
 export interface Field {
   readonly name: string
@@ -21,7 +20,7 @@ export interface Field {
 export type Values = Readonly<Record<string, string>>
 
 /** Resolves to the message to show, if any. */
-type Submit = (values: Values, idempotencyKey: string) => Promise<string | Node | undefined>
+type Submit = (values: Values, idempotencyKey: string) => Promise<string | Node | void>
 
 export interface FormOptions {
   readonly id: string
@@ -67,7 +66,7 @@ export const form = ({ fields, id, secondAction, send, style = "stack", submit }
     try {
       const message = await sendValues(values, request.keyFor(JSON.stringify([action, values])))
       request.finished()
-      if (message !== undefined) fill(status, typeof message === "string" ? notice("good", message) : message)
+      showResult(status, message)
     } catch (error) {
       request.finished(error)
       const all = error instanceof ApiError ? error.fieldErrors : []

@@ -72,6 +72,5 @@ const downloadButton = (role: Role, one: Invoice, format: "pdf" | "html", status
     status,
     run: async () => {
       saveFile(`${one.number}.${format}`, await accountApi(role).file(`${PATH}/${one.invoice_id}.${format}`))
-      return undefined
     }
   })

@@ -68,7 +68,7 @@ export const keysPanel = (role: Role, ownerId: string): Panel => {
         ],
         keys
       ),
-      el("details", {}, el("summary", {}, "Create key"), createForm(context))
+      el("details", el("summary", "Create key"), createForm(context))
     ]
   })
 }
@@ -103,7 +103,6 @@ const createForm = ({ reload, role, showKey }: Context): HTMLElement =>
       }
       showKey((await accountApi(role).post<NewKey>(PATH, body, idempotencyKey)).api_key)
       await reload()
-      return undefined
     }
   })
 
@@ -146,7 +145,7 @@ const revokeButton = (key: Key, { reload, role, status }: Context): HTMLElement 
       title: `Revoke key ${nameOf(key)}?`,
       text: [
         "Requests with this key are rejected within a second. This cannot be undone.",
-        key.current ? el("p", {}, "You are signed in with this key and will be signed out.") : undefined
+        key.current ? el("p", "You are signed in with this key and will be signed out.") : undefined
       ],
       action: "Revoke key",
       isDangerous: true

@@ -13,8 +13,8 @@ export const newKeyCard = (key: string, ownerId: string): HTMLElement => {
   return el(
     "div",
     { class: "card" },
-    el("p", {}, el("strong", {}, "Your API key. "), "Save it now: it is shown only once."),
-    el("p", {}, shown),
+    el("p", el("strong", "Your API key. "), "Save it now: it is shown only once."),
+    el("p", shown),
     el(
       "div",
       { class: "actions" },

@@ -13,7 +13,7 @@ export const pagedList = async <Item>(
   read: (cursor: string | undefined) => Promise<ListPage<Item>>,
   show: (items: ReadonlyArray<Item>) => Node
 ): Promise<HTMLElement> => {
-  const place = el("div", {})
+  const place = el("div")
   const status = el("div", { "aria-live": "polite" })
   let items: ReadonlyArray<Item> = []
   const load = async (cursor?: string) => {

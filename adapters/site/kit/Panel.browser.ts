@@ -2,7 +2,7 @@
  * A section of a dashboard that loads its own content and can be reloaded.
  */
 import { errorMessage } from "./Api.browser.ts"
-import { button, el, fill, notice } from "./Dom.browser.ts"
+import { button, el, fill, notice, on } from "./Dom.browser.ts"
 
 export interface Panel {
   readonly element: HTMLElement
@@ -37,4 +37,27 @@ export const panel = (
   }
   void reload()
   return { element, reload }
+}
+
+const DAYS = [
+  ["7d", "7 days"],
+  ["30d", "30 days"],
+  ["90d", "90 days"]
+] as const
+
+export const USAGE_PERIODS = [["24h", "24 hours"], ...DAYS] as const
+export const EARNINGS_PERIODS = [...DAYS, ["all", "All time"]] as const
+
+/** A panel of a period that can be selected. */
+export const periodPanel = (
+  id: string,
+  title: string,
+  periods: ReadonlyArray<readonly [value: string, label: string]>,
+  load: (period: string) => Promise<ReadonlyArray<Node>>
+): Panel => {
+  const options = periods.map(([value, label]) => el("option", { value, selected: value === "30d" }, label))
+  const select = on(el("select", { id: `${id}-period` }, options), { change: () => void made.reload() })
+  const choice = el("div", { class: "choice" }, el("label", { for: select.id }, "Period"), select)
+  const made = panel(id, title, () => load(select.value), choice)
+  return made
 }

@@ -28,7 +28,7 @@ const showReceipt = async (id: string, place: HTMLElement): Promise<void> => {
     el(
       "dl",
       { class: "facts" },
-      Object.entries(receipt).map(([name, value]) => [el("dt", {}, name), el("dd", { class: "number" }, String(value))])
+      Object.entries(receipt).map(([name, value]) => [el("dt", name), el("dd", { class: "number" }, String(value))])
     ),
     status,
     el(
@@ -41,7 +41,6 @@ const showReceipt = async (id: string, place: HTMLElement): Promise<void> => {
         status,
         run: async () => {
           saveFile(`${id}.tlog-proof`, await requestFile(`${path}/proof`))
-          return undefined
         }
       }),
       el("a", { href: "/verify" }, "Verify offline")

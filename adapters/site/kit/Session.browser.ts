@@ -117,7 +117,7 @@ const askForKey = (
   fill(
     place,
     form,
-    el("p", {}, "No key yet? ", el("a", { href: `${PATHS[role]}/register` }, `Register as a ${NAMES[role]}`), ".")
+    el("p", "No key yet? ", el("a", { href: `${PATHS[role]}/register` }, `Register as a ${NAMES[role]}`), ".")
   )
 }
 

@@ -23,25 +23,20 @@ export const table = <Row>(
     { class: "scroll", role: "region", "aria-label": `${caption}: table`, tabindex: 0 },
     el(
       "table",
-      {},
       el(
         "thead",
-        {},
         el(
           "tr",
-          {},
           columns.map((column) =>
-            column.name === "" ? el("td", {}) : el("th", { scope: "col", class: style(column) }, column.name)
+            column.name === "" ? el("td") : el("th", { scope: "col", class: style(column) }, column.name)
           )
         )
       ),
       el(
         "tbody",
-        {},
         rows.map((row) =>
           el(
             "tr",
-            {},
             columns.map((column) => el("td", { class: style(column) }, column.cell(row)))
           )
         )

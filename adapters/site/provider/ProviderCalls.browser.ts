@@ -7,8 +7,7 @@ import { chart } from "../kit/Chart.browser.ts"
 import { el, empty, figures } from "../kit/Dom.browser.ts"
 import { bytes, count, milliseconds, percent } from "../kit/Format.browser.ts"
 import { pagedList } from "../kit/PagedList.browser.ts"
-import { type Panel, panel } from "../kit/Panel.browser.ts"
-import { periodSelect, USAGE_PERIODS } from "../kit/PeriodSelect.browser.ts"
+import { type Panel, periodPanel, USAGE_PERIODS } from "../kit/Panel.browser.ts"
 import { receiptButton } from "../kit/ReceiptDialog.browser.ts"
 import type { UsagePage, UsageSummary } from "../kit/Responses.browser.ts"
 import { table } from "../kit/Table.browser.ts"
@@ -17,34 +16,25 @@ const PAGE_SIZE = 20
 
 const api = accountApi("provider")
 
-export const callsPanel = (): Panel => {
-  const select = periodSelect("calls-period", USAGE_PERIODS, () => void made.reload())
-  const made = panel(
-    "calls",
-    "Calls",
-    async () => {
-      const period = select.value()
-      const read = (cursor?: string) => api.get<UsagePage>(USAGE_PATH, { period, limit: PAGE_SIZE, cursor })
-      const [totals, first] = await Promise.all([api.get<UsageSummary>(`${USAGE_PATH}/summary`, { period }), read()])
-      if (totals.total_calls === 0) return [empty("No calls in this period.")]
-      const list = await pagedList(
-        async (cursor) => {
-          const page = cursor === undefined ? first : await read(cursor)
-          return { items: page.records, next: page.next_cursor }
-        },
-        (all) =>
-          table(
-            "Recent calls",
-            [...callColumns((call) => call.tool_name), { name: "", cell: (call) => receiptButton(call.receipt_id) }],
-            all
-          )
-      )
-      return [...totalsOf(totals, first), el("h3", {}, "Recent calls"), list]
-    },
-    select.element
-  )
-  return made
-}
+export const callsPanel = (): Panel =>
+  periodPanel("calls", "Calls", USAGE_PERIODS, async (period) => {
+    const read = (cursor?: string) => api.get<UsagePage>(USAGE_PATH, { period, limit: PAGE_SIZE, cursor })
+    const [totals, first] = await Promise.all([api.get<UsageSummary>(`${USAGE_PATH}/summary`, { period }), read()])
+    if (totals.total_calls === 0) return [empty("No calls in this period.")]
+    const list = await pagedList(
+      async (cursor) => {
+        const page = cursor === undefined ? first : await read(cursor)
+        return { items: page.records, next: page.next_cursor }
+      },
+      (all) =>
+        table(
+          "Recent calls",
+          [...callColumns((call) => call.tool_name), { name: "", cell: (call) => receiptButton(call.receipt_id) }],
+          all
+        )
+    )
+    return [...totalsOf(totals, first), el("h3", "Recent calls"), list]
+  })
 
 const totalsOf = (
   { calls_by_day: days, summary, total_calls: total }: UsageSummary,

@@ -55,13 +55,13 @@ export const disputesPanel = (refunded: () => void): Panel => {
     if (mine.length === 0) return [status, list]
     return [
       status,
-      el("h3", {}, "Response required"),
+      el("h3", "Response required"),
       el(
         "div",
         { class: "grid" },
         mine.toReversed().map((one) => disputeCard(one, status, responded))
       ),
-      el("h3", {}, "All disputes"),
+      el("h3", "All disputes"),
       list
     ]
   })
@@ -109,34 +109,32 @@ const disputeCard = (dispute: Dispute, status: HTMLElement, responded: () => Pro
       await respond({ action: "contest", message }, idempotencyKey)
       fill(status, notice("good", "Dispute contested. The operator decides within 30 days."))
       await responded()
-      return undefined
     }
   })
   return el(
     "article",
     { class: "card" },
-    el("p", {}, el("strong", {}, reasonLabel(dispute.reason)), " · ", money(cost)),
-    claim.text === null || claim.text === "" ? undefined : el("blockquote", {}, claim.text),
+    el("p", el("strong", reasonLabel(dispute.reason)), " · ", money(cost)),
+    claim.text === null || claim.text === "" ? undefined : el("blockquote", claim.text),
     claim.evidence === null
       ? undefined
-      : el("details", {}, el("summary", {}, "Evidence"), el("pre", {}, JSON.stringify(claim.evidence, null, 2))),
+      : el("details", el("summary", "Evidence"), el("pre", JSON.stringify(claim.evidence, null, 2))),
     el(
       "dl",
       { class: "facts" },
-      el("dt", {}, "Respond by"),
+      el("dt", "Respond by"),
       el(
         "dd",
-        {},
         dateTime(dispute.respond_by),
         ` (${relativeTime(dispute.respond_by)}); without a response the developer is refunded`
       ),
-      el("dt", {}, "Filed"),
-      el("dd", {}, dateTime(dispute.created_at)),
-      el("dt", {}, "Receipt"),
-      el("dd", {}, receiptButton(dispute.receipt_id))
+      el("dt", "Filed"),
+      el("dd", dateTime(dispute.created_at)),
+      el("dt", "Receipt"),
+      el("dd", receiptButton(dispute.receipt_id))
     ),
     el("div", { class: "actions" }, accept),
-    el("details", {}, el("summary", {}, "Contest dispute"), contest)
+    el("details", el("summary", "Contest dispute"), contest)
   )
 }
 

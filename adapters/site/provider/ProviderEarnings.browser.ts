@@ -5,27 +5,18 @@ import { accountApi } from "../kit/AccountApi.browser.ts"
 import { chart } from "../kit/Chart.browser.ts"
 import { el, empty, figures } from "../kit/Dom.browser.ts"
 import { count, money } from "../kit/Format.browser.ts"
-import { type Panel, panel } from "../kit/Panel.browser.ts"
-import { EARNINGS_PERIODS, periodSelect } from "../kit/PeriodSelect.browser.ts"
+import { EARNINGS_PERIODS, type Panel, periodPanel } from "../kit/Panel.browser.ts"
 import type { Earnings } from "../kit/Responses.browser.ts"
 import { table } from "../kit/Table.browser.ts"
 
 export const readEarnings = (period: string): Promise<Earnings> =>
   accountApi("provider").post<Earnings>("/api/v1/market/billing/provider-summary", { period })
 
-export const earningsPanel = (): Panel => {
-  const period = periodSelect("earnings-period", EARNINGS_PERIODS, () => void made.reload())
-  const made = panel(
-    "earnings",
-    "Earnings",
-    async () => {
-      const summary = await readEarnings(period.value())
-      return summary.total_calls === 0 ? [empty("No calls in this period.")] : contentOf(summary)
-    },
-    period.element
-  )
-  return made
-}
+export const earningsPanel = (): Panel =>
+  periodPanel("earnings", "Earnings", EARNINGS_PERIODS, async (period) => {
+    const summary = await readEarnings(period)
+    return summary.total_calls === 0 ? [empty("No calls in this period.")] : contentOf(summary)
+  })
 
 const contentOf = (summary: Earnings): ReadonlyArray<Node> => [
   figures([
@@ -48,7 +39,7 @@ const contentOf = (summary: Earnings): ReadonlyArray<Node> => [
       format: (value) => money(Math.round(value))
     }
   ),
-  el("h3", {}, "Earnings by tool"),
+  el("h3", "Earnings by tool"),
   table(
     "Earnings by tool",
     [

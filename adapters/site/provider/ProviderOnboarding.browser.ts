@@ -57,4 +57,4 @@ export const onboardingPanel = (providerId: string, loaded: (hasCalls: boolean, 
 const link = (href: string, label: string): HTMLElement => el("a", { href }, label)
 
 const step = (isDone: boolean, title: string, ...details: ReadonlyArray<Child>): HTMLElement =>
-  el("li", {}, el("strong", {}, title), " ", isDone ? badge("Done", "good") : el("div", {}, ...details))
+  el("li", el("strong", title), " ", isDone ? badge("Done", "good") : el("div", ...details))

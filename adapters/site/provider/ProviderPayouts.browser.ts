@@ -39,10 +39,10 @@ export const payoutsPanel = (): Panel => {
       status,
       ...(isNew ? [] : [payoutAction(payouts, status, reload)]),
       automaticSwitch(payouts, status),
-      el("h3", {}, "Payout account"),
+      el("h3", "Payout account"),
       ...accountOf(connection, accountStatus),
       accountStatus,
-      ...(payouts.history.length === 0 ? [] : [el("h3", {}, "Payout history"), history(payouts)])
+      ...(payouts.history.length === 0 ? [] : [el("h3", "Payout history"), history(payouts)])
     ]
   })
 }
@@ -113,11 +113,7 @@ const automaticSwitch = (payouts: Payouts, status: HTMLElement): HTMLElement => 
     }
   })
   on(box, { change: () => save.click() })
-  return el(
-    "p",
-    {},
-    el("label", { for: "automatic" }, box, "Pay out automatically on the first day of each month (UTC)")
-  )
+  return el("p", el("label", { for: "automatic" }, box, "Pay out automatically on the first day of each month (UTC)"))
 }
 
 const CONNECTION_STATUSES = {
@@ -134,11 +130,10 @@ const accountOf = (connection: Connection, status: HTMLElement): ReadonlyArray<N
     all.length === 0
       ? undefined
       : [
-          el("dt", {}, title),
+          el("dt", title),
           el(
             "dd",
-            {},
-            all.map((one) => el("div", {}, requirementLabel(one)))
+            all.map((one) => el("div", requirementLabel(one)))
           )
         ]
   const open = actionButton({
@@ -153,13 +148,13 @@ const accountOf = (connection: Connection, status: HTMLElement): ReadonlyArray<N
     }
   })
   return [
-    el("p", {}, badge(label, style), " ", meaning),
+    el("p", badge(label, style), " ", meaning),
     el(
       "dl",
       { class: "facts" },
       connection.stripe_account_id === null
         ? undefined
-        : [el("dt", {}, "Account ID"), el("dd", {}, el("code", {}, connection.stripe_account_id))],
+        : [el("dt", "Account ID"), el("dd", el("code", connection.stripe_account_id))],
       list("Required now", requirements.currently_due),
       list("Required later", requirements.eventually_due),
       list("Errors", requirements.errors)
@@ -193,7 +188,7 @@ const history = (payouts: Payouts): HTMLElement =>
       { name: "Paid", cell: (one) => (one.paid_at === null ? "–" : dateTime(one.paid_at)) },
       {
         name: "Transfer",
-        cell: (one) => one.failure ?? (one.stripe_transfer_id === null ? "–" : el("code", {}, one.stripe_transfer_id))
+        cell: (one) => one.failure ?? (one.stripe_transfer_id === null ? "–" : el("code", one.stripe_transfer_id))
       }
     ],
     payouts.history

@@ -33,16 +33,15 @@ export const signingPanel = (): Panel => {
 const secretView = ({ algorithm, secret, signature_header, signed_text }: SigningSecret): HTMLElement =>
   el(
     "div",
-    {},
     codeBlock(secret),
     el(
       "dl",
       { class: "facts" },
-      el("dt", {}, "Header"),
-      el("dd", {}, el("code", {}, signature_header)),
-      el("dt", {}, "Algorithm"),
-      el("dd", {}, algorithm),
-      el("dt", {}, "Signed text"),
-      el("dd", {}, el("code", {}, signed_text))
+      el("dt", "Header"),
+      el("dd", el("code", signature_header)),
+      el("dt", "Algorithm"),
+      el("dd", algorithm),
+      el("dt", "Signed text"),
+      el("dd", el("code", signed_text))
     )
   )

@@ -20,7 +20,7 @@ const PAGE_SIZE = 50
 /** `changed` is called when a tool is listed, edited or withdrawn. */
 export const toolsPanel = (changed: () => void): Panel => {
   const status = statusArea()
-  const editor = el("div", {})
+  const editor = el("div")
 
   const open = (title: string, content: ReadonlyArray<Node>) => {
     const heading = el("h3", { tabindex: -1 }, title)
@@ -48,9 +48,8 @@ export const toolsPanel = (changed: () => void): Panel => {
         const details = await readTool(id)
         open(`Edit ${name}`, [
           toolForm("edit-tool", details.declaration, saved(details)),
-          el("details", {}, el("summary", {}, "Price history"), priceTable(details))
+          el("details", el("summary", "Price history"), priceTable(details))
         ])
-        return undefined
       }
     })
   const withdrawButton = ({ id, tool_name: name }: Tool) =>
@@ -135,8 +134,8 @@ const toolTable = (all: ReadonlyArray<Tool>, actions: (tool: Tool) => ReadonlyAr
           el("a", { href: `/catalog/${tool.id}` }, tool.display_name),
           tool.display_name === tool.tool_name
             ? undefined
-            : el("div", { class: "small muted" }, el("code", {}, tool.tool_name)),
-          tool.withdrawn_at === null ? undefined : el("div", {}, badge("Withdrawn"))
+            : el("div", { class: "small muted" }, el("code", tool.tool_name)),
+          tool.withdrawn_at === null ? undefined : el("div", badge("Withdrawn"))
         ]
       },
       { name: "Category", cell: (tool) => tool.category },

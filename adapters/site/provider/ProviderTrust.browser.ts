@@ -30,7 +30,7 @@ export const readTrust = (providerId: string): Promise<Trust> =>
   request<Trust>("GET", `/api/v1/market/providers/${providerId}/trust`, { isFresh: true })
 
 export const trustPanel = (providerId: string): Panel => {
-  const verification = el("div", {})
+  const verification = el("div")
   const made = panel("trust", "Trust and SLA", async () => {
     const [trust, sla] = await Promise.all([
       readTrust(providerId),
@@ -42,18 +42,17 @@ export const trustPanel = (providerId: string): Panel => {
         verificationCards(trust.details.verification_level, () => setTimeout(() => void made.reload(), CACHED_MS))
       )
     }
-    return [...scoreOf(trust), el("h3", {}, "Verification"), verification, ...slaOf(sla)]
+    return [...scoreOf(trust), el("h3", "Verification"), verification, ...slaOf(sla)]
   })
   return made
 }
 
 const scoreOf = (trust: Trust): ReadonlyArray<Node> => [
   trust.details.counted_calls_30d === 0
-    ? el("p", {}, `Trust score: ${trust.trust_score} of 100. No counted calls yet.`)
+    ? el("p", `Trust score: ${trust.trust_score} of 100. No counted calls yet.`)
     : measured(trust),
   el(
     "p",
-    {},
     badge(BADGES[trust.badge][0], BADGES[trust.badge][1]),
     trust.improve.badge === null ? undefined : [" ", trust.improve.badge]
   ),
@@ -78,12 +77,11 @@ const scoreOf = (trust: Trust): ReadonlyArray<Node> => [
   ),
   el(
     "details",
-    {},
-    el("summary", {}, "How the score is calculated"),
+    el("summary", "How the score is calculated"),
     el(
       "dl",
       { class: "facts" },
-      Object.entries(trust.scoring_guide).map(([name, text]) => [el("dt", {}, name), el("dd", {}, text)])
+      Object.entries(trust.scoring_guide).map(([name, text]) => [el("dt", name), el("dd", text)])
     )
   )
 ]
@@ -101,7 +99,7 @@ const measured = ({ badge: rating, details, trust_score: score }: Trust): HTMLEl
   ])
 
 const slaOf = (sla: Sla): ReadonlyArray<Node> => {
-  const heading = el("h3", {}, "Service levels, last 30 days")
+  const heading = el("h3", "Service levels, last 30 days")
   if (sla.total_calls_30d === 0) {
     return [heading, empty("No calls measured yet. Only developers' calls through the proxy count.")]
   }

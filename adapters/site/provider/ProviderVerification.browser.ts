@@ -28,8 +28,8 @@ export const verificationCards = (level: Level, verified: () => void): HTMLEleme
     el(
       "div",
       { class: "card" },
-      el("h4", {}, title),
-      el("p", { class: "muted" }, text, level === method ? el("strong", {}, " Verified.") : undefined),
+      el("h4", title),
+      el("p", { class: "muted" }, text, level === method ? el("strong", " Verified.") : undefined),
       ...content
     )
   const publishForm = (method: Method, field: Field): HTMLElement => {
@@ -94,7 +94,7 @@ export const verificationCards = (level: Level, verified: () => void): HTMLEleme
 }
 
 const resultView = ({ challenge, message, verified }: VerifyResponse): HTMLElement =>
-  el("div", {}, notice(verified ? "good" : "", message), challenge === null ? undefined : challengeView(challenge))
+  el("div", notice(verified ? "good" : "", message), challenge === null ? undefined : challengeView(challenge))
 
 const challengeView = (challenge: NonNullable<VerifyResponse["challenge"]>): Child => {
   const { expires_at: expires, record_name: name, record_value: value, type } = challenge
@@ -104,13 +104,13 @@ const challengeView = (challenge: NonNullable<VerifyResponse["challenge"]>): Chi
       return expiry
     case "dns_txt_or_well_known":
       return [
-        el("p", {}, "Add this TXT record:"),
+        el("p", "Add this TXT record:"),
         codeBlock(`${name}. IN TXT "${value}"`),
-        el("p", {}, "Or serve this text at ", el("code", {}, WELL_KNOWN_FILE), ":"),
+        el("p", "Or serve this text at ", el("code", WELL_KNOWN_FILE), ":"),
         codeBlock(value),
         expiry
       ]
     default:
-      return [el("p", {}, "Commit this file as ", el("code", {}, name), ":"), codeBlock(value), expiry]
+      return [el("p", "Commit this file as ", el("code", name), ":"), codeBlock(value), expiry]
   }
 }

@@ -132,7 +132,6 @@ export const toolForm = (
         throw error instanceof ApiError ? withFieldNames(error, declared.tool_name) : error
       }
       await saved(declared)
-      return undefined
     }
   })
 

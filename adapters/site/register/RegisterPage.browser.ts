@@ -70,11 +70,10 @@ const developerForm = () =>
         "consumer",
         made.api_key,
         made.consumer_id,
-        el("p", {}, `Rate limit: ${plural(made.rate_limit_rpm, "request")} per minute.`),
-        el("h3", {}, "Next: add funds"),
+        el("p", `Rate limit: ${plural(made.rate_limit_rpm, "request")} per minute.`),
+        el("h3", "Next: add funds"),
         codeBlock(curl("/api/market/balance/load", made.api_key, { amount_cents: 500 }))
       )
-      return undefined
     }
   })
 
@@ -135,7 +134,7 @@ const providerForm = () =>
       const next =
         made.tools.length === 0
           ? [
-              el("h3", {}, "Next: list a tool"),
+              el("h3", "Next: list a tool"),
               codeBlock(
                 curl("/api/market/tools", made.api_key, {
                   tools: [{ tool_name: "search", description: "What it does", price_microcents: 1_000 }]
@@ -143,11 +142,10 @@ const providerForm = () =>
               )
             ]
           : [
-              el("h3", {}, "Next: verify your email address"),
+              el("h3", "Next: verify your email address"),
               codeBlock(curl("/api/v1/market/providers/verify", made.api_key, { level: "email" }))
             ]
       showRegistered("provider", made.api_key, made.provider_id, ...next)
-      return undefined
     }
   })
 

@@ -25,8 +25,8 @@ const PATH = "/api/market/proxy"
 
 export const callForm = (place: HTMLElement, tool: ToolDetails, sample: Schema): void => {
   const asFields = argumentFields(tool.input_schema)
-  const fields = el("div", {})
-  const shell = el("div", {})
+  const fields = el("div")
+  const shell = el("div")
   const account = el("div", { id: "account" })
   const outcome = el("div", { id: "outcome", "aria-live": "polite" })
   const show = (all: ReadonlyArray<Argument>): void => {
@@ -38,14 +38,14 @@ export const callForm = (place: HTMLElement, tool: ToolDetails, sample: Schema):
     on(made, { input: update, change: update })
     fill(
       fields,
-      all.length === 0 ? el("p", {}, "This tool takes no arguments.") : undefined,
+      all.length === 0 ? el("p", "This tool takes no arguments.") : undefined,
       made,
       modeSwitch(asFields, all, made, show)
     )
     update()
   }
   show(asFields)
-  fill(place, fields, outcome, account, el("h3", {}, "curl"), shell)
+  fill(place, fields, outcome, account, el("h3", "curl"), shell)
   place.classList.add("keyless")
   void signIn(
     account,
@@ -57,7 +57,7 @@ export const callForm = (place: HTMLElement, tool: ToolDetails, sample: Schema):
         el(
           "p",
           { class: "toolbar small muted" },
-          el("span", {}, "Billed to ", el("strong", {}, String(name)), "."),
+          el("span", "Billed to ", el("strong", String(name)), "."),
           signOutButton("consumer")
         )
       )
@@ -79,7 +79,7 @@ const modeSwitch = (
     show(isFields ? [jsonArgument(previewInput(asFields, valuesOf(made), {}))] : asFields)
     document.querySelector<HTMLElement>(`#${FORM} input, #${FORM} textarea, #${FORM} select`)?.focus()
   }
-  return el("p", {}, button(isFields ? "Edit as JSON" : "Edit as fields", change, "plain tiny"))
+  return el("p", button(isFields ? "Edit as JSON" : "Edit as fields", change, "plain tiny"))
 }
 
 const formOf = (tool: ToolDetails, all: ReadonlyArray<Argument>, outcome: HTMLElement, account: HTMLElement) => {
@@ -100,7 +100,6 @@ const formOf = (tool: ToolDetails, all: ReadonlyArray<Argument>, outcome: HTMLEl
       if (typeof error.body["receipt_id"] !== "string") throw withFieldErrors(all, error)
       fill(outcome, failedView(error))
     }
-    return undefined
   }
   return form({
     id: FORM,
@@ -122,7 +121,6 @@ const quoteView = (quote: Quote["quote"], maximum: number): HTMLElement => {
     quote.sufficient_funds ? "good" : "bad",
     el(
       "p",
-      {},
       isFree
         ? "This call is free. "
         : `This call costs ${money(cost)}${maximum > cost ? `, up to ${money(maximum)}` : ""}. `,
@@ -142,12 +140,10 @@ const resultView = ({ meta, result }: CallResult): HTMLElement => {
   const free = meta.free_tier_remaining
   return el(
     "div",
-    {},
     notice(
       isSuccess ? "good" : "bad",
       el(
         "p",
-        {},
         isSuccess ? `Succeeded in ${milliseconds(meta.latency_ms)}. ` : "The tool returned an error. ",
         `Cost: ${money(meta.cost_microcents)}. Balance: ${money(meta.remaining_balance_microcents)}. `,
         free === null ? "" : `${plural(free, "free call")} remaining this month. `,
@@ -160,7 +156,7 @@ const resultView = ({ meta, result }: CallResult): HTMLElement => {
 
 const failedView = (error: ApiError): HTMLElement => {
   const { cost_microcents: cost, receipt_id: receiptId } = error.body
-  return notice("bad", el("p", {}, `${error.message} Cost: ${money(Number(cost))}. `, receiptButton(String(receiptId))))
+  return notice("bad", el("p", `${error.message} Cost: ${money(Number(cost))}. `, receiptButton(String(receiptId))))
 }
 
 const contentView = (result: Schema): HTMLElement => {
@@ -173,11 +169,10 @@ const contentView = (result: Schema): HTMLElement => {
     ? json
     : el(
         "div",
-        {},
         texts.map((text) => pre("Result", text)),
-        el("details", {}, el("summary", {}, "Result as JSON"), json)
+        el("details", el("summary", "Result as JSON"), json)
       )
 }
 
 const pre = (label: string, text: string): HTMLElement =>
-  el("pre", { class: "result", tabindex: 0, role: "group", "aria-label": label }, el("code", {}, text))
+  el("pre", { class: "result", tabindex: 0, role: "group", "aria-label": label }, el("code", text))

@@ -72,7 +72,7 @@ const titledChart = (
   unit: string,
   points: ReadonlyArray<Point>,
   options: Omit<ChartOptions, "title" | "unit">
-): HTMLElement => el("div", {}, el("h3", {}, unit), chart(points, { title: `${unit} by day`, unit, ...options }))
+): HTMLElement => el("div", el("h3", unit), chart(points, { title: `${unit} by day`, unit, ...options }))
 
 const showCall = async (place: HTMLElement): Promise<void> => {
   const { price, sample, tool: id } = place.dataset
