@@ -62,7 +62,7 @@ const program = Effect.gen(function* () {
     return yield* verifyFiles(rest ?? [])
   }
   if (command === "witness") {
-    const { witness } = yield* Effect.promise(() => import("./Witness.ts"))
+    const { witness } = yield* Effect.promise(() => import("./WitnessCommand.ts"))
     return yield* witness(rest ?? [])
   }
   const dotEnv = existsSync(".env") ? readDotEnv(readFileSync(".env", "utf8")) : {}

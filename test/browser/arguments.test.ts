@@ -3,8 +3,13 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { ApiError } from "../../adapters/site/kit/Api.browser.ts"
-import { argumentFields, previewInput, readInput, withFieldErrors } from "../../adapters/site/kit/Arguments.browser.ts"
+import { ApiError } from "../../adapters/site/kit/ApiRequest.browser.ts"
+import {
+  argumentFields,
+  previewInput,
+  readInput,
+  withFieldErrors
+} from "../../adapters/site/kit/ArgumentFields.browser.ts"
 
 const SCHEMA = {
   type: "object",

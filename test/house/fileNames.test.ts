@@ -19,12 +19,41 @@ const PROGRAM_OR_SUITE = /^[a-z][A-Za-z0-9]*(?:\.test|\.quick\.config)?\.ts$/u
 /** Entry points, and migrations by number. */
 const ENTRY = /^(?:src\/(?:main|index)|migrations\/(?:index|\d{4}_\w+))\.ts$/u
 
+/** Names that two rooms of the domain share. */
+const SHARED = new Set(["Account.ts", "Idempotency.ts", "Verification.ts"])
+
+/** A page's server part and its browser part share a name and a folder. */
+const repeated = (files: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const seen = new Map<string, string>()
+  return files.filter((file) => {
+    const name = nameOf(file).replace(".browser", "")
+    const other = seen.get(name)
+    seen.set(name, file)
+    return (
+      other !== undefined &&
+      other.replace(".ts", ".browser.ts") !== file &&
+      file.replace(".ts", ".browser.ts") !== other
+    )
+  })
+}
+
 const misnamed = (files: ReadonlyArray<string>, form: RegExp): ReadonlyArray<string> =>
   files.filter((file) => !form.test(nameOf(file)) && !ENTRY.test(file))
 
 describe("file names", () => {
   it("of modules are those of their main exports", () => {
     assert.deepStrictEqual(misnamed(["src", "domain", "adapters", "migrations"].flatMap(filesOf), MODULE), [])
+  })
+
+  it("of modules are unique", () => {
+    const files = ["src", "domain", "adapters"].flatMap(filesOf)
+    assert.deepStrictEqual(
+      repeated(files).filter((file) => !SHARED.has(nameOf(file))),
+      []
+    )
+    assert.deepStrictEqual(repeated(["adapters/a/Page.browser.ts", "adapters/a/Page.ts", "domain/b/Page.ts"]), [
+      "domain/b/Page.ts"
+    ])
   })
 
   it("of tests are in camelCase, of their modules in PascalCase", () => {

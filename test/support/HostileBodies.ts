@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
-import { RegisterProvider } from "../../adapters/http/api/Registration.ts"
+import { RegisterProvider } from "../../adapters/http/api/RegistrationBodies.ts"
 import type { EndpointInfo } from "../../adapters/http/api/Endpoints.ts"
 import { PROVIDERS } from "./Market.ts"
 import { pick, QUERY_VALUES, spoil, spoilText, textOf } from "./Spoiling.ts"

@@ -14,7 +14,7 @@ import { environment } from "../../adapters/sql/embedded/Command.ts"
 import type { BinariesUnusable, NoServerAccount } from "../../adapters/sql/embedded/EmbeddedPostgresError.ts"
 import { closedTo, serverAccount } from "../../adapters/sql/embedded/ServerAccount.ts"
 import type { ServerAccount } from "../../adapters/sql/embedded/Command.ts"
-import { initdbOptions } from "../../adapters/sql/embedded/Settings.ts"
+import { initdbOptions } from "../../adapters/sql/embedded/ClusterSettings.ts"
 import type { Orders } from "./PostgresGuardian.ts"
 
 export interface TemporaryPostgres {

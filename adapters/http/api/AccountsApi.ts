@@ -14,8 +14,8 @@ import {
   RotateKey,
   SetDefaultCap,
   WhoAmI
-} from "./Keys.ts"
-import { RegisterConsumer, RegisteredConsumer, RegisteredProvider, RegisterProvider } from "./Registration.ts"
+} from "./KeyBodies.ts"
+import { RegisterConsumer, RegisteredConsumer, RegisteredProvider, RegisterProvider } from "./RegistrationBodies.ts"
 import { keyId } from "./SharedFields.ts"
 
 const owner = ["consumer", "provider"] as const

@@ -7,7 +7,7 @@ import { readBy } from "./Access.ts"
 import * as Endpoint from "./Endpoint.ts"
 import { idempotencyHeader } from "./InputSchemas.ts"
 import { CallResult, capHeader, ProxyCall, Quote } from "./ProxyCall.ts"
-import { FreeTierList, periodQuery, UsagePage, usageQuery, UsageSummary } from "./Usage.ts"
+import { FreeTierList, periodQuery, UsagePage, usageQuery, UsageSummary } from "./UsageBodies.ts"
 
 const usage = <const I extends string>(identifier: I, path: `/${string}`) =>
   Endpoint.get(identifier, path, {

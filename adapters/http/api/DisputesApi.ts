@@ -5,7 +5,15 @@ import { HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { DisputeStatus } from "../../../domain/trust/Dispute.ts"
 import { readBy, uncachedWithKey, writeBy } from "./Access.ts"
 import * as Endpoint from "./Endpoint.ts"
-import { AnswerDispute, Dispute, DisputeFiled, disputeId, FileDispute, ResolveDispute, SeenDispute } from "./Dispute.ts"
+import {
+  AnswerDispute,
+  Dispute,
+  DisputeFiled,
+  disputeId,
+  FileDispute,
+  ResolveDispute,
+  SeenDispute
+} from "./DisputeBodies.ts"
 import * as Field from "./Field.ts"
 import { pageQuery } from "./InputSchemas.ts"
 import { pageOf } from "./SharedFields.ts"

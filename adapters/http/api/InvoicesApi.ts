@@ -5,7 +5,15 @@ import { HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { readBy, writeBy } from "./Access.ts"
 import * as Endpoint from "./Endpoint.ts"
 import { pageQuery } from "./InputSchemas.ts"
-import { CreditInvoice, documentName, Invoice, InvoiceHead, invoiceId, InvoicesMade, RunInvoices } from "./Invoice.ts"
+import {
+  CreditInvoice,
+  documentName,
+  Invoice,
+  InvoiceHead,
+  invoiceId,
+  InvoicesMade,
+  RunInvoices
+} from "./InvoiceBodies.ts"
 import * as Field from "./Field.ts"
 import { pageOf } from "./SharedFields.ts"
 

@@ -15,9 +15,9 @@ import {
   OneBudget,
   RemovedBudget,
   SetBudget
-} from "./Balance.ts"
+} from "./BalanceBodies.ts"
 import { TrialBalance } from "./TrialBalance.ts"
-import { WithdrawBalance, Withdrawal, WithdrawalList } from "./Withdrawal.ts"
+import { WithdrawBalance, Withdrawal, WithdrawalList } from "./WithdrawalBodies.ts"
 
 export class MoneyApi extends HttpApiGroup.make("money")
   .add(

@@ -5,11 +5,11 @@ import { Schema } from "effect"
 import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { readBy, uncached, writeBy } from "./Access.ts"
 import * as Endpoint from "./Endpoint.ts"
-import { AskSummary, ProviderSummary } from "./Earnings.ts"
+import { AskSummary, ProviderSummary } from "./EarningsBodies.ts"
 import * as Field from "./Field.ts"
 import { idempotencyHeader } from "./InputSchemas.ts"
-import { AutomaticPayouts, NoContent, PayoutDry, PayoutList, PayoutMade, SetAutomatic } from "./Payout.ts"
-import { ConnectBody, Connected, Connection } from "./PayoutAccount.ts"
+import { AutomaticPayouts, NoContent, PayoutDry, PayoutList, PayoutMade, SetAutomatic } from "./PayoutBodies.ts"
+import { ConnectBody, Connected, Connection } from "./PayoutAccountBodies.ts"
 
 /** Both paths are served: clients of the open specification use the one under /api/market. */
 const providerSummary = <const I extends string>(identifier: I, path: `/${string}`) =>

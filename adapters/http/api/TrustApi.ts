@@ -6,9 +6,9 @@ import { publicRead, readBy } from "./Access.ts"
 import * as Endpoint from "./Endpoint.ts"
 import { toolIdOrName } from "./InputSchemas.ts"
 import { providerId } from "./SharedFields.ts"
-import { ProviderSla, ToolSla } from "./Sla.ts"
-import { ProviderTrust } from "./TrustScore.ts"
-import { ProviderVerification, SigningSecret, VerificationGuide, VerifyProvider } from "./Verification.ts"
+import { ProviderSla, ToolSla } from "./SlaBodies.ts"
+import { ProviderTrust } from "./TrustScoreBody.ts"
+import { ProviderVerification, SigningSecret, VerificationGuide, VerifyProvider } from "./VerificationBodies.ts"
 
 export const VERIFY_PATH = "/api/v1/market/providers/verify"
 

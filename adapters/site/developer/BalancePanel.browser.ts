@@ -2,12 +2,12 @@
  * The developer's balance, and adding funds.
  */
 import { accountApi } from "../kit/AccountApi.browser.ts"
-import { invalid } from "../kit/Api.browser.ts"
+import { invalid } from "../kit/ApiRequest.browser.ts"
 import { el, figures, notice } from "../kit/Dom.browser.ts"
 import { money, parseDollars } from "../kit/Format.browser.ts"
 import { form } from "../kit/Form.browser.ts"
 import { type Panel, panel } from "../kit/Panel.browser.ts"
-import type { Balance, LoadResponse } from "../kit/Responses.browser.ts"
+import type { Balance, LoadResponse } from "../kit/ApiResponses.browser.ts"
 
 const MICROCENTS_PER_CENT = 10_000
 const LOAD_CENTS_MIN = 100

@@ -3,12 +3,12 @@
  */
 import { accountApi } from "../kit/AccountApi.browser.ts"
 import { actionButton, statusArea } from "../kit/Action.browser.ts"
-import { invalid } from "../kit/Api.browser.ts"
+import { invalid } from "../kit/ApiRequest.browser.ts"
 import { el, empty, fill, notice } from "../kit/Dom.browser.ts"
 import { dateTime, money, parseDollars } from "../kit/Format.browser.ts"
 import { form } from "../kit/Form.browser.ts"
 import { type Panel, panel } from "../kit/Panel.browser.ts"
-import type { Budgets } from "../kit/Responses.browser.ts"
+import type { Budgets } from "../kit/ApiResponses.browser.ts"
 import { table } from "../kit/Table.browser.ts"
 
 type Budget = Budgets["budgets"][number]

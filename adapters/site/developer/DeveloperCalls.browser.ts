@@ -7,7 +7,7 @@ import { badge, button, el, empty } from "../kit/Dom.browser.ts"
 import { pagedList } from "../kit/PagedList.browser.ts"
 import { type Panel, panel } from "../kit/Panel.browser.ts"
 import { receiptButton } from "../kit/ReceiptDialog.browser.ts"
-import type { UsagePage } from "../kit/Responses.browser.ts"
+import type { UsagePage } from "../kit/ApiResponses.browser.ts"
 import { table } from "../kit/Table.browser.ts"
 import { disputedReceipts, openDisputeDialog } from "./DeveloperDisputes.browser.ts"
 

@@ -12,7 +12,7 @@ import {
   DISPUTES_PATH,
   readDisputes,
   reasonLabel
-} from "../kit/Disputes.browser.ts"
+} from "../kit/DisputeList.browser.ts"
 import { badge, el, empty } from "../kit/Dom.browser.ts"
 import { dateTime, money } from "../kit/Format.browser.ts"
 import { form } from "../kit/Form.browser.ts"

@@ -5,7 +5,7 @@ import { accountApi } from "../kit/AccountApi.browser.ts"
 import { el, empty } from "../kit/Dom.browser.ts"
 import { count, dateTime } from "../kit/Format.browser.ts"
 import { type Panel, panel } from "../kit/Panel.browser.ts"
-import type { FreeTiers } from "../kit/Responses.browser.ts"
+import type { FreeTiers } from "../kit/ApiResponses.browser.ts"
 import { table } from "../kit/Table.browser.ts"
 
 export const freeCallsPanel = (): Panel =>

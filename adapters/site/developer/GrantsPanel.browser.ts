@@ -7,7 +7,7 @@ import { badge, el, empty } from "../kit/Dom.browser.ts"
 import { dateTime, money, plural } from "../kit/Format.browser.ts"
 import { form } from "../kit/Form.browser.ts"
 import { type Panel, panel } from "../kit/Panel.browser.ts"
-import type { Grants } from "../kit/Responses.browser.ts"
+import type { Grants } from "../kit/ApiResponses.browser.ts"
 import { table } from "../kit/Table.browser.ts"
 import { LIMIT_PERIODS, limitIn, periodLabel } from "./BudgetsPanel.browser.ts"
 

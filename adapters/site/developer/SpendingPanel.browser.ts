@@ -7,7 +7,7 @@ import { chart } from "../kit/Chart.browser.ts"
 import { el, empty, figures } from "../kit/Dom.browser.ts"
 import { bytes, count, money, percent, plural } from "../kit/Format.browser.ts"
 import { type Panel, periodPanel, USAGE_PERIODS } from "../kit/Panel.browser.ts"
-import type { UsageSummary } from "../kit/Responses.browser.ts"
+import type { UsageSummary } from "../kit/ApiResponses.browser.ts"
 import { table } from "../kit/Table.browser.ts"
 
 export const spendingPanel = (): Panel =>

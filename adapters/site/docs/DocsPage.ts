@@ -14,7 +14,7 @@ import { introduction, parts } from "./DocsIntroduction.ts"
 import { type DocumentedLimits, documentedLimits } from "./DocumentedLimits.ts"
 import { docsStyle } from "./DocsStyle.ts"
 import { type Html, html } from "../kit/Html.ts"
-import { pageReply } from "../kit/Page.ts"
+import { pageReply } from "../kit/PageDocument.ts"
 import { siteFooter, siteHeader } from "../kit/Site.ts"
 
 export const docsRoutes = Effect.gen(function* () {

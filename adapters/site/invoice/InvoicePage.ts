@@ -5,7 +5,7 @@ import type { Invoice, InvoiceLine } from "../../../domain/invoices/Invoice.ts"
 import { amountText, columnsOf, movementText, summaryOf, titleOf } from "../../../domain/invoices/InvoiceText.ts"
 import type { EncodedReply } from "../../http/pipeline/Route.ts"
 import { type Html, html } from "../kit/Html.ts"
-import { pageReply } from "../kit/Page.ts"
+import { pageReply } from "../kit/PageDocument.ts"
 import { cssVariables, darkColors, lightColors } from "../kit/PageStyle.ts"
 
 const STYLE = `

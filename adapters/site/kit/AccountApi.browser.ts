@@ -1,7 +1,7 @@
 /**
  * Requests with the key of the signed-in account.
  */
-import { request, requestFile } from "./Api.browser.ts"
+import { request, requestFile } from "./ApiRequest.browser.ts"
 import { type Role, storedKey } from "./Session.browser.ts"
 
 type Query = Readonly<Record<string, string | number | undefined>>

@@ -1,7 +1,7 @@
 /**
  * A button that runs an operation and shows its result in a status area.
  */
-import { errorMessage, idempotentRequest } from "./Api.browser.ts"
+import { errorMessage, idempotentRequest } from "./ApiRequest.browser.ts"
 import { type Confirmation, confirmed } from "./Dialog.browser.ts"
 import { button, el, fill, notice, restoreFocus, showResult } from "./Dom.browser.ts"
 

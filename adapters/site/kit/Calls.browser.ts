@@ -3,7 +3,7 @@
  */
 import { badge } from "./Dom.browser.ts"
 import { dateTime, milliseconds, money } from "./Format.browser.ts"
-import type { UsagePage } from "./Responses.browser.ts"
+import type { UsagePage } from "./ApiResponses.browser.ts"
 import type { Column } from "./Table.browser.ts"
 
 export type Call = UsagePage["records"][number]

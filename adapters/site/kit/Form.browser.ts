@@ -2,7 +2,7 @@
  * Forms that send requests and show errors beside their fields. A retry carries the same idempotency key until the outcome
  * is known.
  */
-import { ApiError, errorMessage, idempotentRequest } from "./Api.browser.ts"
+import { ApiError, errorMessage, idempotentRequest } from "./ApiRequest.browser.ts"
 import { type Attributes, button, el, fill, notice, on, restoreFocus, showResult } from "./Dom.browser.ts"
 
 export interface Field {

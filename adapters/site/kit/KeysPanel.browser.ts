@@ -8,7 +8,7 @@ import { dateTime } from "./Format.browser.ts"
 import { form } from "./Form.browser.ts"
 import { newKeyCard } from "./NewKey.browser.ts"
 import { type Panel, panel } from "./Panel.browser.ts"
-import type { Keys, NewKey } from "./Responses.browser.ts"
+import type { Keys, NewKey } from "./ApiResponses.browser.ts"
 import { forgetKey, type Role, storeKey } from "./Session.browser.ts"
 import { table } from "./Table.browser.ts"
 

@@ -1,7 +1,7 @@
 /**
  * A list that is loaded page by page.
  */
-import { errorMessage } from "./Api.browser.ts"
+import { errorMessage } from "./ApiRequest.browser.ts"
 import { button, el, fill, notice } from "./Dom.browser.ts"
 
 export interface ListPage<Item> {

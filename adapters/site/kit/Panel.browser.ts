@@ -1,7 +1,7 @@
 /**
  * A section of a dashboard that loads its own content and can be reloaded.
  */
-import { errorMessage } from "./Api.browser.ts"
+import { errorMessage } from "./ApiRequest.browser.ts"
 import { button, el, fill, notice, on } from "./Dom.browser.ts"
 
 export interface Panel {

@@ -2,10 +2,10 @@
  * A receipt with its verification result, and downloads of the receipt and its proof.
  */
 import { actionButton, statusArea } from "./Action.browser.ts"
-import { errorMessage, request, requestFile } from "./Api.browser.ts"
+import { errorMessage, request, requestFile } from "./ApiRequest.browser.ts"
 import { openDialog } from "./Dialog.browser.ts"
 import { button, el, fill, notice } from "./Dom.browser.ts"
-import type { ReceiptResponse } from "./Responses.browser.ts"
+import type { ReceiptResponse } from "./ApiResponses.browser.ts"
 import { saveFile } from "./SaveFile.browser.ts"
 
 export const receiptButton = (id: string): HTMLElement => button("Receipt", () => openReceipt(id), "plain tiny")

@@ -2,7 +2,7 @@
  * The API key of the signed-in account. It is kept in the session storage of this browser tab and never appears in a
  * URL.
  */
-import { ApiError, errorMessage, request } from "./Api.browser.ts"
+import { ApiError, errorMessage, request } from "./ApiRequest.browser.ts"
 import { button, type Child, el, fill, notice, on } from "./Dom.browser.ts"
 
 export type Role = "consumer" | "provider"

@@ -6,7 +6,7 @@ import { API_VERSION } from "../../http/api/Api.ts"
 import type { EncodedReply } from "../../http/pipeline/Route.ts"
 import { Assets, assetsVersion, importsOf } from "./Assets.ts"
 import { type Html, html } from "./Html.ts"
-import { pageReply } from "./Page.ts"
+import { pageReply } from "./PageDocument.ts"
 import { siteStyle } from "./SiteStyle.ts"
 
 export interface SitePage {

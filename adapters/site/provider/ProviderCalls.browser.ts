@@ -9,7 +9,7 @@ import { bytes, count, milliseconds, percent } from "../kit/Format.browser.ts"
 import { pagedList } from "../kit/PagedList.browser.ts"
 import { type Panel, periodPanel, USAGE_PERIODS } from "../kit/Panel.browser.ts"
 import { receiptButton } from "../kit/ReceiptDialog.browser.ts"
-import type { UsagePage, UsageSummary } from "../kit/Responses.browser.ts"
+import type { UsagePage, UsageSummary } from "../kit/ApiResponses.browser.ts"
 import { table } from "../kit/Table.browser.ts"
 
 const PAGE_SIZE = 20

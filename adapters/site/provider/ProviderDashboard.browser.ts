@@ -13,7 +13,7 @@ import { onboardingPanel } from "./ProviderOnboarding.browser.ts"
 import { payoutsPanel } from "./ProviderPayouts.browser.ts"
 import { signingPanel } from "./ProviderSigning.browser.ts"
 import { toolsPanel } from "./ProviderTools.browser.ts"
-import { trustPanel } from "./ProviderTrust.browser.ts"
+import { trustPanel } from "./TrustPanel.browser.ts"
 
 const place = byId("dashboard")
 

@@ -10,14 +10,14 @@ import {
   DISPUTES_PATH,
   readDisputes,
   reasonLabel
-} from "../kit/Disputes.browser.ts"
+} from "../kit/DisputeList.browser.ts"
 import { badge, el, empty, fill, notice } from "../kit/Dom.browser.ts"
 import { dateTime, money, relativeTime } from "../kit/Format.browser.ts"
 import { form } from "../kit/Form.browser.ts"
 import { pagedList } from "../kit/PagedList.browser.ts"
 import { type Panel, panel } from "../kit/Panel.browser.ts"
 import { receiptButton } from "../kit/ReceiptDialog.browser.ts"
-import type { DisputeResponse } from "../kit/Responses.browser.ts"
+import type { DisputeResponse } from "../kit/ApiResponses.browser.ts"
 import { table } from "../kit/Table.browser.ts"
 
 const OPEN_MAX = 100

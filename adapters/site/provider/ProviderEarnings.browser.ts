@@ -6,7 +6,7 @@ import { chart } from "../kit/Chart.browser.ts"
 import { el, empty, figures } from "../kit/Dom.browser.ts"
 import { count, money } from "../kit/Format.browser.ts"
 import { EARNINGS_PERIODS, type Panel, periodPanel } from "../kit/Panel.browser.ts"
-import type { Earnings } from "../kit/Responses.browser.ts"
+import type { Earnings } from "../kit/ApiResponses.browser.ts"
 import { table } from "../kit/Table.browser.ts"
 
 export const readEarnings = (period: string): Promise<Earnings> =>

@@ -2,14 +2,14 @@
  * Onboarding steps of a new provider.
  */
 import { accountApi } from "../kit/AccountApi.browser.ts"
-import { request } from "../kit/Api.browser.ts"
+import { request } from "../kit/ApiRequest.browser.ts"
 import { codeBlock, curl } from "../kit/CodeBlock.browser.ts"
 import { badge, type Child, el } from "../kit/Dom.browser.ts"
 import { type Panel, panel } from "../kit/Panel.browser.ts"
-import type { CatalogPage, Connection } from "../kit/Responses.browser.ts"
+import type { CatalogPage, Connection } from "../kit/ApiResponses.browser.ts"
 import { readEarnings } from "./ProviderEarnings.browser.ts"
 import { CONNECT } from "./ProviderPayouts.browser.ts"
-import { readTrust } from "./ProviderTrust.browser.ts"
+import { readTrust } from "./TrustPanel.browser.ts"
 
 /** `loaded`: whether the provider has had a call, and whether onboarding is complete. */
 export const onboardingPanel = (providerId: string, loaded: (hasCalls: boolean, isDone: boolean) => void): Panel =>

@@ -6,7 +6,7 @@ import { actionButton, statusArea } from "../kit/Action.browser.ts"
 import { badge, type Child, el, empty, figures, notice, on } from "../kit/Dom.browser.ts"
 import { dateTime, day, money } from "../kit/Format.browser.ts"
 import { type Panel, panel } from "../kit/Panel.browser.ts"
-import type { Connection, ConnectResponse, PayoutResponse, Payouts } from "../kit/Responses.browser.ts"
+import type { Connection, ConnectResponse, PayoutResponse, Payouts } from "../kit/ApiResponses.browser.ts"
 import { table } from "../kit/Table.browser.ts"
 
 const PAYOUTS = "/api/market/payouts"

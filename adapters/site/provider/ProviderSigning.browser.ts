@@ -6,7 +6,7 @@ import { actionButton, statusArea } from "../kit/Action.browser.ts"
 import { codeBlock } from "../kit/CodeBlock.browser.ts"
 import { el } from "../kit/Dom.browser.ts"
 import { type Panel, panel } from "../kit/Panel.browser.ts"
-import type { SigningSecret } from "../kit/Responses.browser.ts"
+import type { SigningSecret } from "../kit/ApiResponses.browser.ts"
 
 export const signingPanel = (): Panel => {
   const status = statusArea()

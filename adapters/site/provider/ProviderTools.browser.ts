@@ -3,12 +3,12 @@
  */
 import { accountApi } from "../kit/AccountApi.browser.ts"
 import { actionButton, statusArea } from "../kit/Action.browser.ts"
-import { request } from "../kit/Api.browser.ts"
+import { request } from "../kit/ApiRequest.browser.ts"
 import { badge, button, el, empty, fill, notice } from "../kit/Dom.browser.ts"
 import { count, day, milliseconds } from "../kit/Format.browser.ts"
 import { pagedList } from "../kit/PagedList.browser.ts"
 import { type Panel, panel } from "../kit/Panel.browser.ts"
-import type { Declaration, OwnTools, ToolDetails } from "../kit/Responses.browser.ts"
+import type { Declaration, OwnTools, ToolDetails } from "../kit/ApiResponses.browser.ts"
 import { table } from "../kit/Table.browser.ts"
 import { putTool, toolForm } from "./ToolForm.browser.ts"
 

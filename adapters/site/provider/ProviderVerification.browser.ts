@@ -7,7 +7,7 @@ import { codeBlock } from "../kit/CodeBlock.browser.ts"
 import { type Child, el, notice } from "../kit/Dom.browser.ts"
 import { dateTime, relativeTime } from "../kit/Format.browser.ts"
 import { type Field, form, type Values } from "../kit/Form.browser.ts"
-import type { Trust, VerifyResponse } from "../kit/Responses.browser.ts"
+import type { Trust, VerifyResponse } from "../kit/ApiResponses.browser.ts"
 
 type Level = Trust["details"]["verification_level"]
 type Method = Exclude<Level, "unverified">

@@ -2,10 +2,10 @@
  * The form that lists or edits a tool. Prices are entered in dollars, schemas as JSON; empty fields use the defaults.
  */
 import { accountApi } from "../kit/AccountApi.browser.ts"
-import { ApiError, invalid } from "../kit/Api.browser.ts"
+import { ApiError, invalid } from "../kit/ApiRequest.browser.ts"
 import { dollarsInput, INVALID_PRICE, parseDollars } from "../kit/Format.browser.ts"
 import { type Field, form, type Values } from "../kit/Form.browser.ts"
-import type { Declaration, ToolsResponse } from "../kit/Responses.browser.ts"
+import type { Declaration, ToolsResponse } from "../kit/ApiResponses.browser.ts"
 
 const BILLING_POLICIES = [
   ["success", "Successful calls"],

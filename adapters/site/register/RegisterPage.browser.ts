@@ -1,13 +1,13 @@
 /**
  * The registration forms for developers and providers.
  */
-import { invalid, request } from "../kit/Api.browser.ts"
+import { invalid, request } from "../kit/ApiRequest.browser.ts"
 import { codeBlock, curl } from "../kit/CodeBlock.browser.ts"
 import { byId, el, fill } from "../kit/Dom.browser.ts"
 import { INVALID_PRICE, parseDollars, plural } from "../kit/Format.browser.ts"
 import { type Field, form } from "../kit/Form.browser.ts"
 import { newKeyCard } from "../kit/NewKey.browser.ts"
-import type { RegisteredConsumer, RegisteredProvider } from "../kit/Responses.browser.ts"
+import type { RegisteredConsumer, RegisteredProvider } from "../kit/ApiResponses.browser.ts"
 import { type Role, storeKey } from "../kit/Session.browser.ts"
 
 const place = byId("register")

@@ -2,7 +2,7 @@
  * The form that calls a tool: get a quote, call, or copy the request as a curl command. Calls name the page's price, so a
  * call never costs more than shown.
  */
-import { ApiError, request } from "../kit/Api.browser.ts"
+import { ApiError, request } from "../kit/ApiRequest.browser.ts"
 import {
   type Argument,
   argumentFields,
@@ -11,13 +11,13 @@ import {
   readInput,
   type Schema,
   withFieldErrors
-} from "../kit/Arguments.browser.ts"
+} from "../kit/ArgumentFields.browser.ts"
 import { codeBlock, curl } from "../kit/CodeBlock.browser.ts"
 import { button, el, fill, notice, on } from "../kit/Dom.browser.ts"
 import { milliseconds, money, plural } from "../kit/Format.browser.ts"
 import { form, type Values, valuesOf } from "../kit/Form.browser.ts"
 import { receiptButton } from "../kit/ReceiptDialog.browser.ts"
-import type { CallResult, Quote, ToolDetails } from "../kit/Responses.browser.ts"
+import type { CallResult, Quote, ToolDetails } from "../kit/ApiResponses.browser.ts"
 import { signIn, signOutButton, storedKey } from "../kit/Session.browser.ts"
 
 const FORM = "arguments"

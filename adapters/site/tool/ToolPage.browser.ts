@@ -1,12 +1,12 @@
 /**
  * The interactive parts of a tool's page: call form, service levels, local times.
  */
-import { errorMessage, request } from "../kit/Api.browser.ts"
-import type { Schema } from "../kit/Arguments.browser.ts"
+import { errorMessage, request } from "../kit/ApiRequest.browser.ts"
+import type { Schema } from "../kit/ArgumentFields.browser.ts"
 import { chart, type ChartOptions, type Point } from "../kit/Chart.browser.ts"
 import { button, el, empty, figures, fill, notice } from "../kit/Dom.browser.ts"
 import { count, dateTime, milliseconds, percent } from "../kit/Format.browser.ts"
-import type { ToolDetails, ToolSla } from "../kit/Responses.browser.ts"
+import type { ToolDetails, ToolSla } from "../kit/ApiResponses.browser.ts"
 import { callForm } from "./CallForm.browser.ts"
 
 /** Keeps the server's content below an error. */

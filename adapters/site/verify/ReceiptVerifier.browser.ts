@@ -5,7 +5,7 @@
  */
 import { hex, isShortText, sha256, utf8 } from "./Bytes.browser.ts"
 import { parseProof, rootOf } from "./InclusionProof.browser.ts"
-import { COSIGNATURE, ED25519, isCosigned, isSigned, parseKey, parseNote, parseTree } from "./SignedNote.browser.ts"
+import { COSIGNATURE, ED25519, isCosigned, isSigned, parseKey, parseNote, parseTree } from "./NoteSignatures.browser.ts"
 
 export type ReceiptVerdict =
   | {

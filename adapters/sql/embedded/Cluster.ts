@@ -24,7 +24,7 @@ import { onDisk, removeLeftovers, syncFolder, writeDurably } from "./Disk.ts"
 import { DiskFull, FolderUnusable, StartFailed, VersionMismatch } from "./EmbeddedPostgresError.ts"
 import { closedTo, serverAccount } from "./ServerAccount.ts"
 import type { ServerAccount } from "./Command.ts"
-import { accessRules, initdbOptions, SETTINGS_FILE } from "./Settings.ts"
+import { accessRules, initdbOptions, SETTINGS_FILE } from "./ClusterSettings.ts"
 
 /** The role of the service: reads and changes the tables, except those that are append-only. */
 export const ROLE = "billing"

@@ -13,7 +13,7 @@ import { writeDurably } from "./Disk.ts"
 import { DiskFull, PortTaken, StartFailed, StillInUse } from "./EmbeddedPostgresError.ts"
 import { dropForeignFile, killOrphans, postmasterFile, stopServer } from "./Postmaster.ts"
 import { logSince, logSize, openLog } from "./ServerLog.ts"
-import { settings, SETTINGS_FILE } from "./Settings.ts"
+import { settings, SETTINGS_FILE } from "./ClusterSettings.ts"
 
 /** Recovery after a crash reads up to max_wal_size of log, which takes time on a slow disk. */
 const START_SECONDS_MAX = 180

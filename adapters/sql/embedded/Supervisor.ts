@@ -11,7 +11,7 @@ import { type Reason, StoppedTooOften } from "./EmbeddedPostgresError.ts"
 import { answers, somePort, launch } from "./Launch.ts"
 import { dropForeignFile, isRunning, isServerOf, postmasterFile, stopServer } from "./Postmaster.ts"
 import { boundLog } from "./ServerLog.ts"
-import { settings, SETTINGS_FILE } from "./Settings.ts"
+import { settings, SETTINGS_FILE } from "./ClusterSettings.ts"
 
 export interface Supervised {
   readonly port: number

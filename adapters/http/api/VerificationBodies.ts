@@ -8,7 +8,7 @@ import { Text } from "./InputSchemas.ts"
 import { PROVIDER_ID } from "./SampleValues.ts"
 import { SelfDescription } from "./SelfDescription.ts"
 import { message, providerId } from "./SharedFields.ts"
-import { verificationLevel } from "./Sla.ts"
+import { verificationLevel } from "./SlaBodies.ts"
 
 export const VerifyProvider = Field.object("VerifyProvider", "The requested verification.", {
   level: Field.of(Schema.Literals(["email", "domain", "code"]), "Verification level to request."),

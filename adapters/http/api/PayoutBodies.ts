@@ -5,7 +5,7 @@ import { Schema } from "effect"
 import { PayoutState } from "../../../domain/payouts/PayoutStore.ts"
 import { PayoutId } from "../../../domain/shared/Ids.ts"
 import * as Field from "./Field.ts"
-import { pendingBalance } from "./Earnings.ts"
+import { pendingBalance } from "./EarningsBodies.ts"
 import { PAYOUT_ID } from "./SampleValues.ts"
 import * as shared from "./SharedFields.ts"
 

@@ -5,7 +5,7 @@ import { accountApi } from "./AccountApi.browser.ts"
 import { el } from "./Dom.browser.ts"
 import { dateTime } from "./Format.browser.ts"
 import type { ListPage } from "./PagedList.browser.ts"
-import type { Disputes } from "./Responses.browser.ts"
+import type { Disputes } from "./ApiResponses.browser.ts"
 import type { Role } from "./Session.browser.ts"
 
 export type Dispute = Disputes["disputes"][number]

@@ -5,7 +5,7 @@ import { Schema } from "effect"
 import { Badge } from "../../../domain/trust/TrustScore.ts"
 import * as Field from "./Field.ts"
 import * as shared from "./SharedFields.ts"
-import { verificationLevel, verifiedAt } from "./Sla.ts"
+import { verificationLevel, verifiedAt } from "./SlaBodies.ts"
 
 const trustScore = Field.int("Trust score from 0 to 100.", 78)
 

@@ -1,12 +1,12 @@
 /**
  * The provider's trust score, verification and service levels.
  */
-import { request } from "../kit/Api.browser.ts"
+import { request } from "../kit/ApiRequest.browser.ts"
 import { chart } from "../kit/Chart.browser.ts"
 import { badge, el, empty, figures } from "../kit/Dom.browser.ts"
 import { count, milliseconds, percent, plural } from "../kit/Format.browser.ts"
 import { type Panel, panel } from "../kit/Panel.browser.ts"
-import type { Sla, Trust } from "../kit/Responses.browser.ts"
+import type { Sla, Trust } from "../kit/ApiResponses.browser.ts"
 import { table } from "../kit/Table.browser.ts"
 import { verificationCards } from "./ProviderVerification.browser.ts"
 
