@@ -1,17 +1,17 @@
 /**
  * Decoders of settings, and the messages for invalid values.
  */
-import { Redacted, Result, Schema, SchemaGetter } from "effect"
+import { Redacted, Result, Schema, SchemaGetter, SchemaTransformation } from "effect"
 import { parseTrustedProxies } from "../../adapters/http/pipeline/ClientAddress.ts"
 import { parsePolicy } from "../../adapters/mcp/AddressGuard.ts"
 
 export const whole = (min: number, max: number) => {
   const message = `Expected an integer between ${min} and ${max}`
   return Schema.String.check(Schema.isPattern(/^\d{1,12}$/u, { message })).pipe(
-    Schema.decodeTo(Schema.Int.check(Schema.makeFilter((n: number) => (n >= min && n <= max ? undefined : message))), {
-      decode: SchemaGetter.transform((text: string) => Number(text)),
-      encode: SchemaGetter.transform((value: number) => String(value))
-    })
+    Schema.decodeTo(
+      Schema.Int.check(Schema.makeFilter((n: number) => (n >= min && n <= max ? undefined : message))),
+      SchemaTransformation.numberFromString
+    )
   )
 }
 
@@ -94,12 +94,7 @@ export const headers = redactedText.check(
 
 export const ratio = Schema.String.check(
   Schema.isPattern(/^(?:0|1|0\.\d{1,6}|1\.0{1,6})$/u, { message: "Expected a number between 0 and 1" })
-).pipe(
-  Schema.decodeTo(Schema.Number, {
-    decode: SchemaGetter.transform((value: string) => Number(value)),
-    encode: SchemaGetter.transform((value: number) => String(value))
-  })
-)
+).pipe(Schema.decodeTo(Schema.Number, SchemaTransformation.numberFromString))
 
 export const proxies = Schema.String.check(
   Schema.makeFilter((value: string) => {

@@ -1,12 +1,12 @@
 /**
  * A consumer's balance, its loads and its budgets on the wire.
  */
-import { Schema } from "effect"
 import { BudgetPeriod } from "../../../domain/ledger/BudgetPeriod.ts"
 import { BudgetId } from "../../../domain/ledger/BudgetStore.ts"
 import { LOAD_CENTS_MAX, LOAD_CENTS_MIN } from "../../../domain/payments/Loads.ts"
 import { ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
 import * as Field from "./Field.ts"
+import { IntBetween } from "./InputSchemas.ts"
 import { BASE_URL, BUDGET_ID, TOOL_ID } from "./SampleValues.ts"
 import * as shared from "./SharedFields.ts"
 
@@ -66,11 +66,7 @@ export const Balance = Field.object("Balance", "Your balance, holds and budgets.
 })
 
 export const LoadBalance = Field.object("LoadBalance", "The amount to load.", {
-  amount_cents: Field.of(
-    Schema.Int.check(Schema.isGreaterThanOrEqualTo(LOAD_CENTS_MIN), Schema.isLessThanOrEqualTo(LOAD_CENTS_MAX)),
-    "Amount in cents.",
-    500
-  )
+  amount_cents: Field.of(IntBetween(LOAD_CENTS_MIN, LOAD_CENTS_MAX), "Amount in cents.", 500)
 })
 
 export const LoadedDry = Field.object("LoadedDry", "A simulated load: the balance is credited without a payment.", {

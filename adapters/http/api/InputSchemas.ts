@@ -1,7 +1,7 @@
 /**
  * Schemas of what clients send: bounded text, amounts, integers in queries, pages, and the idempotency header.
  */
-import { DateTime, Schema, SchemaGetter } from "effect"
+import { DateTime, Schema, SchemaGetter, SchemaTransformation } from "effect"
 import { IDEMPOTENCY_KEY_CHARS_MAX } from "../../../domain/shared/Idempotency.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, PAGE_OFFSET_MAX } from "../../../domain/shared/Page.ts"
@@ -10,10 +10,10 @@ import * as Field from "./Field.ts"
 /** Bounded text: trimmed, not blank. */
 export const Name = (charsMax: number) =>
   Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(charsMax)).pipe(
-    Schema.decodeTo(Schema.String.check(Schema.isNonEmpty({ message: "must not be blank" })), {
-      decode: SchemaGetter.transform((text: string) => text.trim()),
-      encode: SchemaGetter.transform((text: string) => text)
-    })
+    Schema.decodeTo(
+      Schema.String.check(Schema.isNonEmpty({ message: "must not be blank" })),
+      SchemaTransformation.trim()
+    )
   )
 
 export const Text = (charsMax: number) => Schema.String.check(Schema.isMaxLength(charsMax))
@@ -33,7 +33,11 @@ export const Email = Schema.String.check(Schema.isMaxLength(254)).pipe(
   Schema.annotateEncoded({ format: "email", examples: ["ada@example.org"] })
 )
 
-export const WholeCents = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0), Schema.isLessThanOrEqualTo(100_000_000))
+/** The bounds are inclusive. */
+export const IntBetween = (min: number, max: number) =>
+  Schema.Int.check(Schema.isGreaterThanOrEqualTo(min), Schema.isLessThanOrEqualTo(max))
+
+export const WholeCents = IntBetween(0, 100_000_000)
 
 const RFC_3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/u
 const INSTANT_EXPECTED = "must be a time such as 2026-11-20T10:11:12Z"
@@ -61,10 +65,7 @@ export const WholeNumber = (min: number, max: number) => {
   return Digits(Math.max(10, String(max).length), message).pipe(
     Schema.decodeTo(
       Schema.Int.check(Schema.makeFilter((value: number) => (value >= min && value <= max ? undefined : message))),
-      {
-        decode: SchemaGetter.transform((text: string) => Number(text)),
-        encode: SchemaGetter.transform((value: number) => String(value))
-      }
+      SchemaTransformation.numberFromString
     ),
     // Shown as an integer in the OpenAPI document.
     Schema.annotateEncoded({ "x-integer": { minimum: min, maximum: max } })

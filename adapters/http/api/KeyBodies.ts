@@ -6,7 +6,7 @@ import { KEY_LABEL_CHARS_MAX, ROTATION_GRACE_SECONDS_MAX } from "../../../domain
 import { KeyId } from "../../../domain/shared/Ids.ts"
 import { Microcents, MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
 import * as Field from "./Field.ts"
-import { Instant, Text } from "./InputSchemas.ts"
+import { Instant, Text, IntBetween } from "./InputSchemas.ts"
 import { CONSUMER_ID, CONSUMER_KEY, KEY_ID, NOW } from "./SampleValues.ts"
 import * as shared from "./SharedFields.ts"
 
@@ -77,7 +77,7 @@ export const CreateKey = Field.object("CreateKey", "Options of the new key.", {
 export const RotateKey = Field.object("RotateKey", "Options of the rotation.", {
   key_id: Field.optional(KeyId, "ID of the key to replace. Default: the key that authenticates the request."),
   grace_seconds: Field.optional(
-    Schema.Int.check(Schema.isGreaterThanOrEqualTo(0), Schema.isLessThanOrEqualTo(ROTATION_GRACE_SECONDS_MAX)),
+    IntBetween(0, ROTATION_GRACE_SECONDS_MAX),
     "Seconds for which the old key stays valid. Default: 86400 (one day)."
   )
 }).annotate({ examples: [{ grace_seconds: 3_600 }] })

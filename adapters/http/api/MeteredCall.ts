@@ -6,13 +6,13 @@ import { ToolNameSent } from "../../../domain/catalog/Tool.ts"
 import { ReceiptStatus } from "../../../domain/receipts/Receipt.ts"
 import { ConsumerId, ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
 import * as Field from "./Field.ts"
-import { Instant } from "./InputSchemas.ts"
+import { Instant, IntBetween } from "./InputSchemas.ts"
 import { takesOtherFields } from "./OtherFields.ts"
 import { ReceiptBody } from "./ReceiptBody.ts"
 import { BASE_URL } from "./SampleValues.ts"
 import * as shared from "./SharedFields.ts"
 
-const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0), Schema.isLessThanOrEqualTo(1_000_000_000))
+const Count = IntBetween(0, 1_000_000_000)
 
 export const MeteredCall = Field.object("MeteredCall", "A call outside the proxy.", {
   tool_id: Field.optional(ToolId, "ID of the tool. Takes precedence over `tool_name`."),

@@ -8,6 +8,7 @@ import { ProviderId } from "../../../domain/shared/Ids.ts"
 import { readBy, writeBy } from "./Access.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as Field from "./Field.ts"
+import { IntBetween } from "./InputSchemas.ts"
 import { PROVIDER_ID } from "./SampleValues.ts"
 import { answeredAt, consumerId, handle, providerId } from "./SharedFields.ts"
 import { solvencyFields } from "./TrialBalance.ts"
@@ -15,7 +16,7 @@ import { solvencyFields } from "./TrialBalance.ts"
 const FUNDS_CENTS_MAX = 100_000_000
 const REFERENCE_CHARS_MAX = 100
 
-const amountCents = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1), Schema.isLessThanOrEqualTo(FUNDS_CENTS_MAX))
+const amountCents = IntBetween(1, FUNDS_CENTS_MAX)
 const action = Field.of(Schema.Literals(["deposit", "withdraw", "cover_losses"]), "Type of the movement.", "deposit")
 
 const MoveFunds = Field.object("MoveFunds", "A movement of platform funds.", {

@@ -7,7 +7,7 @@ import { TOOLS_PER_REQUEST_MAX } from "../../../domain/catalog/Catalog.ts"
 import { EndpointUrl } from "../../../domain/shared/EndpointUrl.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
 import * as Field from "./Field.ts"
-import { Email, Name, Text, WholeCents } from "./InputSchemas.ts"
+import { Email, Name, Text, WholeCents, IntBetween } from "./InputSchemas.ts"
 import { CONSUMER_KEY, PROVIDER_KEY } from "./SampleValues.ts"
 import * as shared from "./SharedFields.ts"
 import { PricingModel } from "./PriceFields.ts"
@@ -64,7 +64,7 @@ export const RegisterConsumer = Field.object("RegisterConsumer", "A consumer: an
   email,
   use_case: Field.optional(Text(4_000), "Purpose of the agent."),
   rate_limit_rpm: Field.optional(
-    Schema.Int.check(Schema.isGreaterThanOrEqualTo(1), Schema.isLessThanOrEqualTo(1_000_000)),
+    IntBetween(1, 1_000_000),
     "Requested rate limit in requests per minute, up to the maximum of the service."
   )
 }).annotate({ examples: [{ name: "Research agent", email: "dev@example.org", use_case: "literature research" }] })

@@ -7,7 +7,7 @@ import { FREE_TIER_CALLS_MAX } from "../../../domain/catalog/Pricing.ts"
 import { Category, type ToolChange, type ToolDeclaration, ToolName } from "../../../domain/catalog/Tool.ts"
 import { fromCents, Microcents, MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
 import * as Field from "./Field.ts"
-import { Text, WholeCents } from "./InputSchemas.ts"
+import { Text, WholeCents, IntBetween } from "./InputSchemas.ts"
 import { INPUT_SCHEMA } from "./SampleValues.ts"
 
 export const TOOL_TIMEOUT_MS_MAX = 60_000
@@ -18,7 +18,7 @@ const resettable = <S extends Schema.Top>(schema: S, description: string) =>
   Field.optional(Schema.NullOr(schema), description)
 
 const freeTierCalls = resettable(
-  Schema.Int.check(Schema.isGreaterThanOrEqualTo(0), Schema.isLessThanOrEqualTo(FREE_TIER_CALLS_MAX)),
+  IntBetween(0, FREE_TIER_CALLS_MAX),
   "Free calls per consumer and calendar month (UTC)."
 )
 
@@ -74,10 +74,7 @@ export const ToolBody = Field.object(
       MicrocentsFromInt,
       "Maximum cost of a call in microcents. Above the price, the tool is usage-priced: you report the cost of each call."
     ),
-    timeout_ms: resettable(
-      Schema.Int.check(Schema.isGreaterThanOrEqualTo(100), Schema.isLessThanOrEqualTo(TOOL_TIMEOUT_MS_MAX)),
-      "Timeout of an attempt in milliseconds."
-    ),
+    timeout_ms: resettable(IntBetween(100, TOOL_TIMEOUT_MS_MAX), "Timeout of an attempt in milliseconds."),
     idempotent: resettable(Schema.Boolean, "Whether the call is idempotent: a failed attempt may be retried."),
     on_cancel: resettable(OnCancel, ON_CANCEL),
     canceled_call_costs: resettable(CanceledCallCosts, CANCELED_CALL_COSTS)

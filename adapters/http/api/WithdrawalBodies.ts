@@ -6,18 +6,12 @@ import { WITHDRAWAL_CENTS_MAX, WITHDRAWAL_CENTS_MIN } from "../../../domain/paym
 import { WithdrawalPartState } from "../../../domain/payments/WithdrawalStore.ts"
 import { LoadId, WithdrawalId } from "../../../domain/shared/Ids.ts"
 import * as Field from "./Field.ts"
+import { IntBetween } from "./InputSchemas.ts"
 import { BUDGET_ID } from "./SampleValues.ts"
 import { createdAt } from "./SharedFields.ts"
 
 export const WithdrawBalance = Field.object("WithdrawBalance", "The amount to withdraw.", {
-  amount_cents: Field.of(
-    Schema.Int.check(
-      Schema.isGreaterThanOrEqualTo(WITHDRAWAL_CENTS_MIN),
-      Schema.isLessThanOrEqualTo(WITHDRAWAL_CENTS_MAX)
-    ),
-    "Amount in cents.",
-    500
-  )
+  amount_cents: Field.of(IntBetween(WITHDRAWAL_CENTS_MIN, WITHDRAWAL_CENTS_MAX), "Amount in cents.", 500)
 })
 
 const amounts = {
