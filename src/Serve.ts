@@ -3,8 +3,7 @@
  */
 import { Console, Deferred, Effect, Layer } from "effect"
 import { parseTrustedProxies } from "../adapters/http/pipeline/ClientAddress.ts"
-import { portToListenOn } from "../adapters/http/server/FreePort.ts"
-import { ListeningAt, layer as nodeServer } from "../adapters/http/server/NodeServer.ts"
+import { ListeningAt, layer as nodeServer, portToListenOn } from "../adapters/http/server/NodeServer.ts"
 import { type AppConfig, valueOf } from "./config/AppConfig.ts"
 import { listOf } from "./config/SettingValues.ts"
 import { Fatal } from "./layers/Fatal.ts"

@@ -3,9 +3,13 @@
  * checks of inputs and for checks of outputs: consumers cause checks of inputs, which must not spend the others.
  */
 import type { SchemaBudgetSpent } from "../../domain/catalog/JsonSchemas.ts"
-import { type WorkBounds, workBudget, type WorkBudget } from "./WorkBudget.ts"
 
 export type SchemaWork = "compile" | "input" | "output"
+
+interface WorkBounds {
+  readonly burstMs: number
+  readonly share: number
+}
 
 const PER_PROVIDER: Readonly<Record<SchemaWork, WorkBounds>> = {
   compile: { burstMs: 2_500, share: 0.1 },
@@ -61,6 +65,31 @@ export const schemaBudgets = (): SchemaBudgets => {
       providers.delete(key)
       providers.set(key, own)
       if (providers.size > PROVIDERS_MAX) providers.delete(providers.keys().next().value!)
+    }
+  }
+}
+
+/**
+ * Limits the CPU time of a kind of work: a burst, then a share of the time. Work on schemas is synchronous, so one
+ * large piece after another would block all other requests.
+ */
+interface WorkBudget {
+  /** Milliseconds until more work may be done; 0: now. */
+  waitMs(nowMs: number): number
+  spend(durationMs: number): void
+}
+
+export const workBudget = ({ burstMs, share }: WorkBounds): WorkBudget => {
+  let spentMs = 0
+  let sinceMs = Infinity
+  return {
+    waitMs: (nowMs) => {
+      spentMs = Math.max(0, spentMs - Math.max(0, nowMs - sinceMs) * share)
+      sinceMs = nowMs
+      return spentMs < burstMs ? 0 : (spentMs - burstMs) / share + 1
+    },
+    spend: (durationMs) => {
+      spentMs += durationMs
     }
   }
 }

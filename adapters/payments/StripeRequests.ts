@@ -4,7 +4,6 @@
 import { Effect, Redacted } from "effect"
 import { Stripe } from "stripe"
 import { PaymentFailed } from "../../domain/payments/PaymentGateway.ts"
-import { objectsOnly } from "./StripeHttp.ts"
 
 export interface StripeSettings {
   readonly secretKey: Redacted.Redacted
@@ -77,3 +76,23 @@ const failureOf = (operation: string, error: unknown): PaymentFailed => {
 /** The key belongs to another order, or to one in progress: the outcome of that one is unknown here. */
 const isIdempotency = (error: Stripe.errors.StripeError): boolean =>
   error instanceof Stripe.errors.StripeIdempotencyError
+
+/**
+ * For responses that are valid JSON but not objects: the package would neither settle the request's promise nor catch its
+ * own error, and an uncaught error ends the process.
+ */
+const objectsOnly = (): ReturnType<typeof Stripe.createNodeHttpClient> => {
+  const client = Stripe.createNodeHttpClient()
+  const makeRequest = client.makeRequest.bind(client)
+  client.makeRequest = async (...request) => {
+    const response = await makeRequest(...request)
+    const toJSON = response.toJSON.bind(response)
+    response.toJSON = async () => {
+      const answer: unknown = await toJSON()
+      if (typeof answer !== "object" || answer === null) throw new TypeError("Expected an object")
+      return answer
+    }
+    return response
+  }
+  return client
+}

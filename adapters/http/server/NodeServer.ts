@@ -3,19 +3,18 @@
  */
 import { Context, Duration, Effect, Fiber, Layer, Schema } from "effect"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
-import type { Socket } from "node:net"
+import { createServer as createSocketServer, type Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { plainAddress, type TrustedProxies } from "../pipeline/ClientAddress.ts"
 import { BaseUrl } from "../BaseUrl.ts"
 import { Dispatcher } from "../pipeline/Dispatcher.ts"
 import type { WebAnswer, WebRequest } from "../pipeline/WebRequest.ts"
-import { makeAnswerLane } from "./AnswerLane.ts"
 import { makeCompression } from "./Compression.ts"
 import { Connections } from "./Connections.ts"
 import { isStreaming, sayLast, sayOnTheWay } from "./EventStream.ts"
 import { readBody } from "./IncomingBody.ts"
 import { makeRejections } from "./Rejections.ts"
-import { send } from "./Sending.ts"
+import { makeAnswerLane, send } from "./Sending.ts"
 
 export interface ServerSettings {
   readonly host: string
@@ -211,3 +210,23 @@ const toWebRequest = (incoming: IncomingMessage, outgoing: ServerResponse): WebR
     tell: (headers, event) => sayOnTheWay(outgoing, headers, event)
   }
 }
+
+/**
+ * Port 0 asks the system for any free port. Links in responses contain the port, so it is chosen before the service is
+ * built. If another process takes the port in between, listening fails with an error.
+ */
+export const portToListenOn = (host: string, port: number): Effect.Effect<number, CannotListen> =>
+  port === 0 ? freePort(host) : Effect.succeed(port)
+
+const freePort = (host: string): Effect.Effect<number, CannotListen> =>
+  Effect.callback((resume) => {
+    const server = createSocketServer()
+    server.once("error", (error: NodeJS.ErrnoException) =>
+      resume(Effect.fail(new CannotListen({ host, port: 0, code: error.code ?? error.message })))
+    )
+    server.listen({ host, port: 0 }, () => {
+      const address = server.address()
+      const port = typeof address === "object" && address !== null ? address.port : 0
+      server.close(() => resume(Effect.succeed(port)))
+    })
+  })
