@@ -1,12 +1,68 @@
 /**
- * The whole HTTP service as one function from requests to responses. Servers, tests and embedders call it.
+ * The whole HTTP service as one function from requests to responses: every route with its handler, behind the pipeline.
+ * Servers, tests and embedders call it.
  */
 import { Effect, Layer } from "effect"
+import { accountsRoutes } from "./handlers/AccountsHandlers.ts"
+import { catalogRoutes } from "./handlers/CatalogHandlers.ts"
+import { disputesRoutes } from "./handlers/DisputesHandlers.ts"
+import { grantsRoutes } from "./handlers/GrantsHandlers.ts"
+import { indexRoutes } from "./handlers/IndexHandlers.ts"
+import { invoicesRoutes } from "./handlers/InvoicesHandlers.ts"
+import { logRoutes } from "./handlers/LogHandlers.ts"
+import { marketRoutes } from "./handlers/MarketHandlers.ts"
+import { meteringRoutes } from "./handlers/MeteringHandlers.ts"
+import { metricsRoutes } from "./handlers/MetricsHandlers.ts"
+import { moneyRoutes } from "./handlers/MoneyHandlers.ts"
+import { operatorRoutes } from "./handlers/OperatorHandlers.ts"
+import { payoutsRoutes } from "./handlers/PayoutsHandlers.ts"
+import { platformRoutes } from "./handlers/PlatformHandlers.ts"
+import { proxyRoutes } from "./handlers/ProxyHandlers.ts"
+import { receiptsRoutes } from "./handlers/ReceiptsHandlers.ts"
+import { selfDescriptionRoutes } from "./handlers/SelfDescriptions.ts"
+import { statusRoutes } from "./handlers/StatusHandlers.ts"
+import { submissionsRoutes } from "./handlers/SubmissionsHandlers.ts"
+import { toolsRoutes } from "./handlers/ToolsHandlers.ts"
+import { trustRoutes } from "./handlers/TrustHandlers.ts"
+import { usageRoutes } from "./handlers/UsageHandlers.ts"
+import { webhookRoutes } from "./handlers/WebhookHandlers.ts"
 import { Pages } from "./Pages.ts"
 import { Dispatcher, make } from "./pipeline/Dispatcher.ts"
 import { HttpMetrics } from "./pipeline/HttpMetrics.ts"
 import { RateLimits } from "./pipeline/RateLimits.ts"
-import { routes } from "./Routes.ts"
+
+const subjects = Effect.map(
+  Effect.all([
+    accountsRoutes,
+    toolsRoutes,
+    catalogRoutes,
+    proxyRoutes,
+    usageRoutes,
+    meteringRoutes,
+    grantsRoutes,
+    moneyRoutes,
+    payoutsRoutes,
+    operatorRoutes,
+    webhookRoutes,
+    invoicesRoutes,
+    receiptsRoutes,
+    logRoutes,
+    disputesRoutes,
+    trustRoutes,
+    marketRoutes,
+    platformRoutes,
+    statusRoutes,
+    submissionsRoutes,
+    metricsRoutes
+  ]),
+  (groups) => groups.flat()
+)
+
+/** The indexes list the other routes. */
+export const routes = Effect.gen(function* () {
+  const others = [...(yield* subjects), ...selfDescriptionRoutes, ...(yield* Pages).routes]
+  return [...others, ...(yield* indexRoutes(others))]
+})
 
 export const layer = Layer.effect(
   Dispatcher,

@@ -2,8 +2,8 @@
  * Tables of fields and parameters. Nested fields are listed by path.
  */
 import { type JsonSchema, nameOfRef, type OpenApiDocument, type Parameter } from "../../http/openapi/OpenApiModel.ts"
+import { responsiveTable } from "../kit/Elements.ts"
 import { breakable, type Html, html, prose } from "../kit/Html.ts"
-import { responsiveTable } from "./ResponsiveTable.ts"
 import { limitsOf, typeOf } from "./TypeLabel.ts"
 
 interface Field {

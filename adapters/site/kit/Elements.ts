@@ -49,3 +49,40 @@ export const figures = (all: ReadonlyArray<readonly [name: string, value: string
         </div>`
     )}
   </dl>`
+
+interface Row {
+  readonly id?: string
+  readonly header: Part
+  readonly cell: Part
+}
+
+/**
+ * A table of two columns that becomes a list on narrow screens. Its roles are explicit, because `display: block` removes
+ * the implicit ones.
+ */
+export const responsiveTable = (
+  style: string,
+  caption: string,
+  [first, second]: readonly [string, string],
+  rows: ReadonlyArray<Row>
+): Html =>
+  html`<table class="${style}" role="table">
+    <caption>
+      ${caption}
+    </caption>
+    <thead role="rowgroup">
+      <tr role="row">
+        <th role="columnheader" scope="col">${first}</th>
+        <th role="columnheader" scope="col">${second}</th>
+      </tr>
+    </thead>
+    <tbody role="rowgroup">
+      ${rows.map(
+        ({ cell, header, id }) =>
+          html` <tr role="row" ${id === undefined ? "" : html`id="${id}"`}>
+            <th role="rowheader" scope="row">${header}</th>
+            <td role="cell">${cell}</td>
+          </tr>`
+      )}
+    </tbody>
+  </table>`

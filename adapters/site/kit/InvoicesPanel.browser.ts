@@ -3,12 +3,11 @@
  */
 import { accountApi } from "./AccountApi.browser.ts"
 import { actionButton, statusArea } from "./Action.browser.ts"
-import { el, empty } from "./Dom.browser.ts"
+import { el, empty, saveFile } from "./Dom.browser.ts"
 import { dateTime, money, month } from "./Format.browser.ts"
 import { pagedList } from "./PagedList.browser.ts"
 import { type Panel, panel } from "./Panel.browser.ts"
 import type { Invoices } from "./ApiResponses.browser.ts"
-import { saveFile } from "./SaveFile.browser.ts"
 import type { Role } from "./Session.browser.ts"
 import { table } from "./Table.browser.ts"
 

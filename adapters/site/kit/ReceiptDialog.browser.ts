@@ -4,9 +4,8 @@
 import { actionButton, statusArea } from "./Action.browser.ts"
 import { errorMessage, request, requestFile } from "./ApiRequest.browser.ts"
 import { openDialog } from "./Dialog.browser.ts"
-import { button, el, fill, notice } from "./Dom.browser.ts"
+import { button, el, fill, notice, saveFile } from "./Dom.browser.ts"
 import type { ReceiptResponse } from "./ApiResponses.browser.ts"
-import { saveFile } from "./SaveFile.browser.ts"
 
 export const receiptButton = (id: string): HTMLElement => button("Receipt", () => openReceipt(id), "plain tiny")
 

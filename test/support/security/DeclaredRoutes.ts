@@ -5,7 +5,7 @@ import { Context, Layer } from "effect"
 import { HttpMetrics } from "../../../adapters/http/pipeline/HttpMetrics.ts"
 import { RateLimits } from "../../../adapters/http/pipeline/RateLimits.ts"
 import type { Route } from "../../../adapters/http/pipeline/Route.ts"
-import { routes } from "../../../adapters/http/Routes.ts"
+import { routes } from "../../../adapters/http/HttpService.ts"
 
 export class DeclaredRoutes extends Context.Service<DeclaredRoutes, ReadonlyArray<Route>>()(
   "agent-tool-billing/test/support/security/DeclaredRoutes"
