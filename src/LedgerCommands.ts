@@ -4,13 +4,6 @@
 import { Console, Effect, Layer, Result, Schema } from "effect"
 import * as NodeDigest from "../adapters/crypto/NodeDigest.ts"
 import * as NodeEntropy from "../adapters/crypto/NodeEntropy.ts"
-import * as PostgresAccountStore from "../adapters/sql/accounts/PostgresAccountStore.ts"
-import * as PostgresClaimStore from "../adapters/sql/refunds/PostgresClaimStore.ts"
-import * as PostgresInvoiceStore from "../adapters/sql/invoices/PostgresInvoiceStore.ts"
-import * as PostgresLedgerStore from "../adapters/sql/ledger/PostgresLedgerStore.ts"
-import * as PostgresPayeeStore from "../adapters/sql/payouts/PostgresPayeeStore.ts"
-import * as PostgresPayoutStore from "../adapters/sql/payouts/PostgresPayoutStore.ts"
-import * as PostgresUnitOfWork from "../adapters/sql/shared/PostgresUnitOfWork.ts"
 import { Month } from "../domain/invoices/Invoice.ts"
 import { amountText } from "../domain/invoices/InvoiceText.ts"
 import { Invoicing, monthBefore } from "../domain/invoices/Invoicing.ts"
@@ -21,21 +14,12 @@ import { ArgumentsInvalid } from "./config/Arguments.ts"
 import { recovery } from "./layers/Core.ts"
 import { database } from "./layers/Database.ts"
 import { payments } from "./layers/Payments.ts"
+import { storesOfCommands } from "./layers/PostgresStores.ts"
 
 const services = (config: AppConfig) =>
   Layer.mergeAll(Invoicing.layer, Payouts.layer).pipe(
     Layer.provide(recovery),
-    Layer.provide([
-      PostgresAccountStore.layer,
-      PostgresClaimStore.layer,
-      PostgresInvoiceStore.layer,
-      PostgresLedgerStore.layer,
-      PostgresPayeeStore.layer,
-      PostgresPayoutStore.layer,
-      PostgresUnitOfWork.layer,
-      Layer.provide(payments(config), PostgresLedgerStore.layer),
-      NodeDigest.layer
-    ]),
+    Layer.provide([storesOfCommands, Layer.provide(payments(config), storesOfCommands), NodeDigest.layer]),
     Layer.provide([database(config), NodeEntropy.layer])
   )
 

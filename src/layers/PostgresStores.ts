@@ -42,10 +42,10 @@ import * as PostgresWaitlistStore from "../../adapters/sql/platform/PostgresWait
 import { latestVersion } from "../../migrations/index.ts"
 import { client, type Database, migrateAs, prepareSchema } from "./Database.ts"
 
-const stores = Layer.mergeAll(
+/** All stores but that of calls, which holds a connection of its own. */
+export const storesOfCommands = Layer.mergeAll(
   PostgresAccountStore.layer,
   PostgresBudgetStore.layer,
-  PostgresCallStore.layer,
   PostgresCatalogStore.layer,
   PostgresChangeFeed.layer,
   PostgresClaimStore.layer,
@@ -82,7 +82,8 @@ const stores = Layer.mergeAll(
 )
 
 export const postgresStores = (database: Database) =>
-  Layer.merge(stores, PostgresUpkeep.layer({ latestVersion, run: migrateAs(database.ownerUrl) })).pipe(
-    Layer.provide(Layer.effectDiscard(prepareSchema(database.ownerUrl))),
-    Layer.provideMerge(client(database))
-  )
+  Layer.mergeAll(
+    storesOfCommands,
+    PostgresCallStore.layer,
+    PostgresUpkeep.layer({ latestVersion, run: migrateAs(database.ownerUrl) })
+  ).pipe(Layer.provide(Layer.effectDiscard(prepareSchema(database.ownerUrl))), Layer.provideMerge(client(database)))
