@@ -21,7 +21,7 @@ import { HttpMetrics, type RouteMeter } from "../pipeline/HttpMetrics.ts"
 import { documentRoute, type Route } from "../pipeline/Route.ts"
 import { bearer } from "../pipeline/WebRequest.ts"
 import { solvencyMetrics } from "./SolvencyMetrics.ts"
-import { type Metric, PROMETHEUS_TYPE, prometheusText, type Sample } from "./Prometheus.ts"
+import { gaugesOf, type Metric, PROMETHEUS_TYPE, prometheusText, type Sample } from "./Prometheus.ts"
 
 const STORE_WAIT = "500 millis"
 
@@ -78,12 +78,11 @@ export const metricsRoutes = Effect.gen(function* () {
         payments.mismatched
       ),
       one("atb_database_up", "Whether the database answered just now.", "gauge", known === undefined ? 0 : 1),
-      {
-        name: "atb_database_answer_seconds",
-        help: "How long it took to answer, the wait for a connection included.",
-        type: "gauge",
-        samples: known === undefined ? [] : [{ value: known.tookMs / 1_000 }]
-      },
+      gaugesOf(known)(
+        "atb_database_answer_seconds",
+        "How long it took to answer, the wait for a connection included.",
+        ({ tookMs }) => tookMs / 1_000
+      ),
       {
         name: "atb_database_connections",
         help: "Connections of all nodes as the database sees them, by state.",
@@ -166,12 +165,7 @@ const durationSamples = (
 
 /** The same on every node. Empty where the store did not respond. */
 const backlogMetrics = (backlog: StoreBacklog | undefined): ReadonlyArray<Metric> => {
-  const known = (name: string, help: string, value: (backlog: StoreBacklog) => number): Metric => ({
-    name,
-    help,
-    type: "gauge",
-    samples: backlog === undefined ? [] : [{ value: value(backlog) }]
-  })
+  const known = gaugesOf(backlog)
   return [
     known("atb_calls_open", "Calls that are held and not settled, of all nodes.", ({ openCalls }) => openCalls),
     known(
@@ -179,8 +173,10 @@ const backlogMetrics = (backlog: StoreBacklog | undefined): ReadonlyArray<Metric
       "Of them, those that should have been ended by now, of all nodes.",
       ({ overdueCalls }) => overdueCalls
     ),
-    known("atb_held_microcents", "What calls that are not settled hold, of all nodes.", ({ heldMicrocents }) =>
-      Number(heldMicrocents)
+    known(
+      "atb_held_microcents",
+      "What calls that are not settled hold, of all nodes.",
+      ({ heldMicrocents }) => heldMicrocents
     ),
     known(
       "atb_log_backlog_receipts",

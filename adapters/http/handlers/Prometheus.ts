@@ -14,6 +14,16 @@ export interface Metric {
   readonly samples: ReadonlyArray<Sample>
 }
 
+/** Gauges of a reading; without samples where there is none. */
+export const gaugesOf =
+  <A>(reading: A | undefined) =>
+  (name: string, help: string, value: (reading: A) => number | bigint): Metric => ({
+    name,
+    help,
+    type: "gauge",
+    samples: reading === undefined ? [] : [{ value: Number(value(reading)) }]
+  })
+
 export const PROMETHEUS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 export const prometheusText = (metrics: ReadonlyArray<Metric>): string =>

@@ -2,15 +2,10 @@
  * The solvency of the ledger for Prometheus, from the last check of this node.
  */
 import type { SolvencyReading } from "../../../domain/ledger/SolvencyWatch.ts"
-import type { Metric } from "./Prometheus.ts"
+import { gaugesOf, type Metric } from "./Prometheus.ts"
 
 export const solvencyMetrics = (last: SolvencyReading | undefined): ReadonlyArray<Metric> => {
-  const gauge = (name: string, help: string, value: (reading: SolvencyReading) => bigint): Metric => ({
-    name,
-    help,
-    type: "gauge",
-    samples: last === undefined ? [] : [{ value: Number(value(last)) }]
-  })
+  const gauge = gaugesOf(last)
   return [
     gauge(
       "atb_unbacked_microcents",
