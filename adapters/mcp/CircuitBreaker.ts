@@ -2,11 +2,9 @@
  * Stops calls to an endpoint that keeps failing. Plain state without a fiber: it costs nanoseconds on the hot path,
  * where effect/persistence's breaker costs microseconds (see test/bench/upstream.ts).
  */
-export interface CircuitOptions {
-  readonly circuitFailures: number
-  readonly circuitOpenMs: number
-  readonly circuitOpenMsMax: number
-}
+import type { McpUpstreamOptions } from "./McpUpstreamOptions.ts"
+
+type CircuitOptions = Pick<McpUpstreamOptions, "circuitFailures" | "circuitOpenMs" | "circuitOpenMsMax">
 
 export class CircuitBreaker {
   private readonly options: CircuitOptions

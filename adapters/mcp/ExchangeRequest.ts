@@ -5,6 +5,7 @@ import type { AnswerBytes } from "./AnswerBytes.ts"
 import type { Dispatcher } from "undici"
 import type { ToolProgress } from "../../domain/metering/ToolUpstream.ts"
 import type { ServerRequest } from "./JsonRpc.ts"
+import type { McpUpstreamOptions } from "./McpUpstreamOptions.ts"
 import type { Link } from "./ProtocolEra.ts"
 
 export interface ExchangeRequest {
@@ -22,10 +23,7 @@ export interface ExchangeRequest {
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined
 }
 
-export interface ExchangeOptions {
-  readonly responseBodyBytesMax: number
-  readonly lingerMs: number
-}
+export type ExchangeOptions = Pick<McpUpstreamOptions, "responseBodyBytesMax" | "lingerMs">
 
 /** The owner of an exchange. */
 export interface ExchangeHost {

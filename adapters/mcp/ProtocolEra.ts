@@ -5,6 +5,7 @@
 import { MAX_COST_FIELD } from "../../domain/metering/Billing.ts"
 import { requestBody } from "./JsonRpc.ts"
 import { headerText } from "./HeaderText.ts"
+import type { McpUpstreamOptions } from "./McpUpstreamOptions.ts"
 
 export const MODERN_VERSION = "2026-07-28"
 /** Best first. Servers on old SDKs report 2024-11-05 over the newer transport. */
@@ -21,10 +22,7 @@ export interface Link {
   readonly sessionId: string | undefined
 }
 
-export interface ClientIdentity {
-  readonly clientName: string
-  readonly clientVersion: string
-}
+type ClientIdentity = Pick<McpUpstreamOptions, "clientName" | "clientVersion">
 
 const accept = ["accept", "application/json, text/event-stream"]
 const posted = [...accept, "content-type", "application/json"]

@@ -11,22 +11,15 @@ import { HttpClient, type HttpClientRequest, HttpClientResponse } from "effect/h
 import { Agent, request as send } from "undici"
 import { type Signal, TelemetryTally } from "../../domain/platform/TelemetryTally.ts"
 
-export interface CollectorLimits {
+export const COLLECTOR_LIMITS = {
   /** Of one attempt, from the connection to the end of the response. */
-  readonly attemptMs: number
-  readonly attemptsMax: number
-  readonly pauseMs: number
-  readonly batchesInFlightMax: number
-  readonly bytesInFlightMax: number
-}
-
-export const COLLECTOR_LIMITS: CollectorLimits = {
   attemptMs: 5_000,
   attemptsMax: 3,
   pauseMs: 1_000,
   batchesInFlightMax: 8,
   bytesInFlightMax: 8 * 1024 * 1024
 }
+export type CollectorLimits = Readonly<typeof COLLECTOR_LIMITS>
 
 const CONNECTIONS_MAX = 2
 const SILENT_MS = 60_000
