@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { hash } from "node:crypto"
 import { makeKnownNodes } from "../../domain/log/KnownNodes.ts"
-import { rootOfInclusion, rootsOfConsistency } from "../../domain/log/MerkleProof.ts"
+import { rootsOfConsistency } from "../../domain/log/MerkleProof.ts"
+import { rootOfInclusion } from "../support/log/InclusionProof.ts"
 import {
   consistencyRanges,
   type Hash,

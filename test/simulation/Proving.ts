@@ -2,7 +2,8 @@
  * A client that requests proofs, remembers the trees it saw, and verifies the log against them.
  */
 import { Effect } from "effect"
-import { rootOfInclusion, rootsOfConsistency, sameHash } from "../../domain/log/MerkleProof.ts"
+import { rootsOfConsistency, sameHash } from "../../domain/log/MerkleProof.ts"
+import { rootOfInclusion } from "../support/log/InclusionProof.ts"
 import { ReceiptLog } from "../../domain/log/ReceiptLog.ts"
 import { Digest } from "../../domain/shared/Digest.ts"
 import { one, wrong } from "./Asking.ts"
