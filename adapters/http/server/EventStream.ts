@@ -2,7 +2,7 @@
  * A response as server-sent events: progress events first, then the response as the last event, `result` or `problem`.
  */
 import type { ServerResponse } from "node:http"
-import { unreadAnswers } from "./Sending.ts"
+import { unreadAnswers } from "./HttpMessages.ts"
 import { EVENT_STREAM, type ServerSentEvent, type WebAnswer } from "../pipeline/WebRequest.ts"
 
 /** With more unread bytes than this, progress events of a client are dropped. */

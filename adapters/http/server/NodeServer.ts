@@ -12,9 +12,8 @@ import type { WebAnswer, WebRequest } from "../pipeline/WebRequest.ts"
 import { makeCompression } from "./Compression.ts"
 import { Connections } from "./Connections.ts"
 import { isStreaming, sayLast, sayOnTheWay } from "./EventStream.ts"
-import { readBody } from "./IncomingBody.ts"
 import { makeRejections } from "./Rejections.ts"
-import { makeAnswerLane, send } from "./Sending.ts"
+import { makeAnswerLane, readBody, send } from "./HttpMessages.ts"
 
 export interface ServerSettings {
   readonly host: string

@@ -1,11 +1,12 @@
 /**
- * Sends responses. If the request's body is incomplete, the connection is closed after the response, but not at once: a
- * client that is still sending would see a broken connection instead of the response. Its further bytes are read and
- * dropped, up to a number of bytes and for a limited time.
+ * Reads the bodies of requests and sends responses. If the request's body is incomplete, the connection is closed after
+ * the response, but not at once: a client that is still sending would see a broken connection instead of the response.
+ * Its further bytes are read and dropped, up to a number of bytes and for a limited time.
  */
+import { Effect } from "effect"
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
+import { PayloadTooLarge } from "../pipeline/Failures.ts"
 import type { WebAnswer } from "../pipeline/WebRequest.ts"
-import { hasBody } from "./IncomingBody.ts"
 
 /** Dropped after a response. Node's `fetch` receives the response to any body up to this size. */
 export const DROPPED_BYTES_MAX = 32 * 1024 * 1024
@@ -98,3 +99,36 @@ export const makeAnswerLane = (): ((send: () => void) => void) => {
     if (waiting.push(send) === 1) setImmediate(flush)
   }
 }
+
+/** Up to the limit of the endpoint. */
+export const readBody = (incoming: IncomingMessage, bytesMax: number): Effect.Effect<Uint8Array, PayloadTooLarge> =>
+  Effect.callback((resume) => {
+    if (Number(incoming.headers["content-length"] ?? 0) > bytesMax) {
+      return resume(Effect.fail(new PayloadTooLarge({ bytesMax })))
+    }
+    const chunks: Array<Buffer> = []
+    let byteCount = 0
+    const onData = (chunk: Buffer) => {
+      byteCount += chunk.length
+      if (byteCount <= bytesMax) return void chunks.push(chunk)
+      stop()
+      incoming.pause()
+      resume(Effect.fail(new PayloadTooLarge({ bytesMax })))
+    }
+    // No event follows the end: removing the listeners would only cost time.
+    const onEnd = () => {
+      resume(Effect.succeed(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
+    }
+    const onGone = () => {
+      stop()
+      resume(Effect.interrupt)
+    }
+    const stop = () => {
+      incoming.off("data", onData).off("end", onEnd).off("error", onGone).off("aborted", onGone)
+    }
+    incoming.on("data", onData).on("end", onEnd).on("error", onGone).on("aborted", onGone)
+    return Effect.sync(stop)
+  })
+
+const hasBody = (incoming: IncomingMessage): boolean =>
+  incoming.headers["transfer-encoding"] !== undefined || Number(incoming.headers["content-length"] ?? 0) > 0
