@@ -2,7 +2,7 @@
  * Declares an endpoint of the contract. What follows from its access and its input is added here: the bearer scheme, the
  * `Idempotency-Key`, and the problems of every such endpoint.
  */
-import { Context, type Schema } from "effect"
+import { Context, Schema } from "effect"
 import type { HttpMethod, HttpRouter } from "effect/http"
 import { HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { Access, type AccessRule, KeyAuth } from "./Access.ts"
@@ -87,3 +87,10 @@ const impliedProblems = ({
   ...(payload === undefined ? [] : ([400, 413, 415] as const)),
   ...(access.idempotent ? ([400, 409] as const) : [])
 ]
+
+/** The status of a success, as `HttpApiSchema.status` records it. */
+export const statusOf = (schema: Schema.Top): number => {
+  const noted =
+    Schema.resolveAnnotations(schema)?.["httpApiStatus"] ?? Schema.resolveAnnotationsKey(schema)?.["httpApiStatus"]
+  return typeof noted === "number" ? noted : 200
+}

@@ -3,6 +3,7 @@
  */
 import { Schema } from "effect"
 import type { OpenApi } from "effect/http-api"
+import { statusOf } from "../api/Endpoint.ts"
 import type { EndpointInfo } from "../api/Endpoints.ts"
 import { type ProblemCode, type ProblemStatus, titles } from "../api/Problem.ts"
 import { annotatedExample, composedExample } from "./Examples.ts"
@@ -142,11 +143,4 @@ const meaningsOf = (schema: JsonSchema, components: Components): ReadonlyArray<s
 const schemaOf = (success: Schema.Top | undefined): JsonSchema => {
   const identifier = success === undefined ? undefined : Schema.resolveAnnotations(success)?.identifier
   return typeof identifier === "string" ? { $ref: `#/components/schemas/${identifier}` } : {}
-}
-
-/** As annotated by `HttpApiSchema.status`. */
-const statusOf = (schema: Schema.Top): number => {
-  const noted =
-    Schema.resolveAnnotations(schema)?.["httpApiStatus"] ?? Schema.resolveAnnotationsKey(schema)?.["httpApiStatus"]
-  return typeof noted === "number" ? noted : 200
 }

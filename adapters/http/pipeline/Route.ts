@@ -6,6 +6,7 @@ import { Context, Effect, Schema } from "effect"
 import { type HttpApiEndpoint, OpenApi } from "effect/http-api"
 import type { Principal, Role } from "../../../domain/accounts/Principal.ts"
 import { Access, type AccessRule } from "../api/Access.ts"
+import { statusOf } from "../api/Endpoint.ts"
 import { type Decoding, decodingOf, documentQuery } from "./Decoding.ts"
 import type { NotInTime } from "./Failures.ts"
 import { parseQuery } from "./Query.ts"
@@ -233,10 +234,3 @@ type Encode = (value: unknown) => Effect.Effect<unknown, Schema.SchemaError>
 
 const encodersByStatus = (endpoint: HttpApiEndpoint.Top): ReadonlyMap<number, Encode> =>
   new Map([...endpoint.success].map((schema) => [statusOf(schema), Schema.encodeUnknownEffect(schema) as Encode]))
-
-/** As `HttpApiSchema.status` records it. */
-const statusOf = (schema: Schema.Top): number => {
-  const noted =
-    Schema.resolveAnnotations(schema)?.["httpApiStatus"] ?? Schema.resolveAnnotationsKey(schema)?.["httpApiStatus"]
-  return typeof noted === "number" ? noted : 200
-}
