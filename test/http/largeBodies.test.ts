@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { connect } from "node:net"
-import { DROPPED_BYTES_MAX } from "../../adapters/http/server/Sending.ts"
+import { DROPPED_BYTES_MAX } from "../../adapters/http/server/HttpMessages.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
 import { CONSUMERS, KEYS } from "../support/Market.ts"
 import { RawHttp } from "../support/RawHttp.ts"

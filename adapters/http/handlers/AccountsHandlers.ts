@@ -59,11 +59,11 @@ export const accountsRoutes = Effect.gen(function* () {
         tool_name: tool.toolName,
         qualified_name: qualifiedName(provider.handle, tool.toolName)
       })),
-      message: "Keep the api_key: it is shown only now.",
+      message: "Store api_key now: it is not shown again.",
       next_steps: [
-        `Put tools and prices in with POST ${baseUrl}/api/market/tools`,
-        `See them in GET ${baseUrl}/api/market/catalog?provider_id=${provider.id}`,
-        `Make and rotate keys with ${baseUrl}/api/v1/market/keys`
+        `List tools and prices with POST ${baseUrl}/api/market/tools`,
+        `Check them in GET ${baseUrl}/api/market/catalog?provider_id=${provider.id}`,
+        `Create and rotate keys with ${baseUrl}/api/v1/market/keys`
       ]
     }
   })
@@ -88,10 +88,10 @@ export const accountsRoutes = Effect.gen(function* () {
       balance: formatDollars(0n),
       balance_microcents: zero,
       rate_limit_rpm: consumer.rateLimitRpm,
-      message: "Keep the api_key: it is shown only now.",
+      message: "Store api_key now: it is not shown again.",
       next_steps: [
         `Find a tool in GET ${baseUrl}/api/market/catalog`,
-        `Make and rotate keys with ${baseUrl}/api/v1/market/keys`
+        `Create and rotate keys with ${baseUrl}/api/v1/market/keys`
       ]
     }
   })
@@ -136,7 +136,7 @@ export const accountsRoutes = Effect.gen(function* () {
     return {
       key: show(minted.key),
       api_key: minted.secret,
-      message: "Keep the api_key: it is shown only now."
+      message: "Store api_key now: it is not shown again."
     }
   })
 
@@ -155,7 +155,7 @@ export const accountsRoutes = Effect.gen(function* () {
       key: show(minted.key),
       api_key: minted.secret,
       replaces: show(old),
-      message: `Keep the api_key: it is shown only now. The old key works for another ${graceSeconds} s.`
+      message: `Store api_key now: it is not shown again. The old key is valid for another ${graceSeconds} s.`
     }
   })
 

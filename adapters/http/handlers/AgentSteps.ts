@@ -6,10 +6,9 @@ import type { Route } from "../pipeline/Route.ts"
 import { authOf } from "./ServiceTable.ts"
 
 export const HOW_TO_READ_STEPS =
-  "Do them in order. `yields` names what to remember of the answer, by JSON Pointer (RFC 6901); `{name}` in a url or a body " +
-  "stands for what was remembered under that name. Where a text of the body is nothing but `{name}`, put the value itself. " +
-  "`{arguments}` is yours to make: an object that fits `input_schema`. Where `auth` is not null, send " +
-  "`Authorization: Bearer {api_key}`."
+  "Do them in order. `yields` names values to keep from the response, by JSON Pointer (RFC 6901). `{name}` in a URL or a " +
+  "body stands for the value of that name; a text that is only `{name}` is replaced by the value itself. `{arguments}` is " +
+  "an object of yours that matches `input_schema`. Where `auth` is not null, send `Authorization: Bearer {api_key}`."
 
 interface StepRow {
   readonly step: string
@@ -24,7 +23,7 @@ interface StepRow {
 const stepsFor = (payments: PaymentGateway["Service"]["mode"]): ReadonlyArray<StepRow> => [
   {
     step: "register",
-    description: "Register. The key is shown only in this answer.",
+    description: "Register. The key is shown only in this response.",
     route: "POST /api/market/register-consumer",
     body: { name: "My agent", email: "agent@example.org" },
     yields: { api_key: "/api_key", consumer_id: "/consumer_id" }
@@ -33,8 +32,8 @@ const stepsFor = (payments: PaymentGateway["Service"]["mode"]): ReadonlyArray<St
     step: "load",
     description:
       payments === "dry_run"
-        ? "Add funds. Payments are simulated here: the balance grows at once, and nothing is charged."
-        : "Load the balance: pay at the address of `checkout_url`; the balance grows when the payment is through.",
+        ? "Add funds. Payments are simulated: the balance is credited immediately without a payment."
+        : "Add funds: pay at `checkout_url`. The balance is credited once the payment succeeds.",
     route: "POST /api/market/balance/load",
     body: { amount_cents: 100 },
     ...(payments === "dry_run" ? {} : { yields: { checkout_url: "/checkout_url" } })
@@ -42,15 +41,15 @@ const stepsFor = (payments: PaymentGateway["Service"]["mode"]): ReadonlyArray<St
   {
     step: "find",
     description:
-      "Find a tool. `q` searches, `sort` orders; each tool comes with its price and the schema of its input. Call it by its `qualified_name`, which names this tool for good.",
+      "Find a tool, with its price and the schema of its input. `q` searches, `sort` orders. Call it by its `qualified_name`, " +
+      "which always names this tool.",
     route: "GET /api/market/catalog",
     url: "/api/market/catalog?sort=price&limit=10",
     yields: { tool_name: "/tools/0/qualified_name", input_schema: "/tools/0/input_schema" }
   },
   {
     step: "quote",
-    description:
-      "Ask what the call would cost: nothing, while there are free calls. The provider is not called, and nothing is charged.",
+    description: "Get a quote: free calls cost nothing. The provider is not called, and nothing is charged.",
     route: "POST /api/market/proxy",
     body: { tool_name: "{tool_name}", input: "{arguments}", dry_run: true },
     yields: { price_version: "/quote/price_version", max_cost_microcents: "/quote/max_cost_microcents" }
@@ -58,8 +57,8 @@ const stepsFor = (payments: PaymentGateway["Service"]["mode"]): ReadonlyArray<St
   {
     step: "call",
     description:
-      "Call it, on the terms of the quote and for no more than its maximum. With an `Idempotency-Key` header it may be sent again without harm. " +
-      "`outcome` is `error` where the tool itself answered with an error: the result says which.",
+      "Call the tool on the terms of the quote, for at most its maximum. An `Idempotency-Key` header makes the request safe to " +
+      "retry. `outcome` is `error` if the tool itself returned an error.",
     route: "POST /api/market/proxy",
     body: {
       tool_name: "{tool_name}",
@@ -71,7 +70,7 @@ const stepsFor = (payments: PaymentGateway["Service"]["mode"]): ReadonlyArray<St
   },
   {
     step: "receipt",
-    description: "Read the receipt of the call.",
+    description: "Retrieve the receipt of the call.",
     route: "GET /api/v1/market/receipts/:id",
     url: "/api/v1/market/receipts/{receipt_id}",
     yields: { receipt: "/receipt" }

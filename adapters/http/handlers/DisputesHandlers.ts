@@ -86,14 +86,14 @@ const statement = (text: string | undefined, evidence: object | undefined): Stat
 
 const nextStep = (dispute: Dispute): string => {
   const { cost, filedBy, outcome, unfit } = dispute
-  if (filedBy === "provider") return "The money goes back to the consumer within seconds."
+  if (filedBy === "provider") return "The consumer is refunded within seconds."
   if (cost > zero && isFailed(dispute)) {
-    return `The receipt says that the call ended in ${outcome}, yet it was billed: the money comes back within seconds.`
+    return `The receipt says ${outcome}, but the call was billed: it is refunded within seconds.`
   }
   if (cost > zero && unfit) {
-    return "The output does not fit the tool's output schema, yet it was billed: the money comes back within seconds."
+    return "The output is invalid against the tool's output schema, but the call was billed: it is refunded within seconds."
   }
-  return `The provider has ${ANSWER_DAYS} days to answer. If it does not, the dispute is decided for you.`
+  return `The provider has ${ANSWER_DAYS} days to answer. Without an answer, the dispute is decided for you.`
 }
 
 /** The operator decides disputes, so it sees what the parties see. */

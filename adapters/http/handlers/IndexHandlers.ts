@@ -11,6 +11,7 @@ import { publicRead } from "../api/Access.ts"
 import { API_VERSION, API_VERSION_OF, MARKET_VERSION_OF } from "../api/Api.ts"
 import { CatalogApi } from "../api/CatalogApi.ts"
 import { PlatformApi } from "../api/PlatformApi.ts"
+import { PRODUCT_DESCRIPTION, PRODUCT_NAME } from "../api/SampleValues.ts"
 import { BaseUrl } from "../BaseUrl.ts"
 import { RateLimits } from "../pipeline/RateLimits.ts"
 import { documentRoute, type Route, route } from "../pipeline/Route.ts"
@@ -19,34 +20,18 @@ import { limiterProbe } from "./LimiterProbe.ts"
 import { llmsText } from "./LlmsText.ts"
 import { firstThere, isMarket, isTrust, namesOf } from "./RouteMap.ts"
 import { servicesOf } from "./ServiceTable.ts"
+import { TRUST_BADGES, VERIFICATION_LEVELS } from "./TrustHandlers.ts"
 
 const { endpoints } = PlatformApi
 
-const NAME = "Agent Tool Billing"
-const DESCRIPTION = "Billing, metering and authentication between agents and the MCP tools they call."
-
 const FLOW = [
   "1. Register: POST /api/market/register-consumer (agents) or POST /api/market/register-provider (tools)",
-  "2. Providers put tools and prices in: POST /api/market/tools",
-  "3. Agents load their balance: POST /api/market/balance/load",
+  "2. Providers list tools and prices: POST /api/market/tools",
+  "3. Agents add funds: POST /api/market/balance/load",
   "4. Find a tool and its price: GET /api/market/catalog",
-  "5. Call it, metered and billed: POST /api/market/proxy (with dry_run: true only the price)",
-  "6. Read the receipts: GET /api/v1/market/receipts, and verify one: POST /api/v1/verify"
+  "5. Call the tool: POST /api/market/proxy (dry_run: true returns a quote)",
+  "6. List receipts: GET /api/v1/market/receipts, and verify one: POST /api/v1/verify"
 ]
-
-const VERIFICATION_LEVELS = {
-  unverified: "Nothing is proved yet.",
-  email: "The provider's mailbox is proved.",
-  domain: "The domain of the endpoint is proved.",
-  code: "The source repository is proved."
-}
-
-const TRUST_BADGES = {
-  unrated: "Too little evidence to rate.",
-  basic: "A score of 25 or more.",
-  trusted: "A score of 50 or more.",
-  verified: "A score of 75 or more, and a verified domain."
-}
 
 const PROTOCOLS = {
   mcp: ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"],
@@ -80,10 +65,10 @@ export const indexRoutes = Effect.fnUntraced(function* (others: ReadonlyArray<Ro
 
   const market = route(CatalogApi.endpoints.index, () =>
     Effect.sync(() => ({
-      name: NAME,
+      name: PRODUCT_NAME,
       version: "0.3.0" as const,
       version_of: MARKET_VERSION_OF,
-      description: DESCRIPTION,
+      description: PRODUCT_DESCRIPTION,
       base_url: baseUrl,
       flow: FLOW,
       endpoints: namesOf(routes()),
@@ -94,14 +79,14 @@ export const indexRoutes = Effect.fnUntraced(function* (others: ReadonlyArray<Ro
 
   const platform = route(endpoints.platformIndex, () =>
     Effect.sync(() => ({
-      name: NAME,
+      name: PRODUCT_NAME,
       version: API_VERSION,
       version_of: API_VERSION_OF,
-      description: DESCRIPTION,
+      description: PRODUCT_DESCRIPTION,
       base_url: baseUrl,
       endpoints: namesOf(routes().filter((one) => !isMarket(one))),
       market: {
-        description: "Tools, calls and the money that they cost.",
+        description: "Tools, calls and their cost.",
         base_url: `${baseUrl}/api/market`,
         endpoints: namesOf(routes().filter(isMarket)),
         trust_layer: {
@@ -137,7 +122,7 @@ export const indexRoutes = Effect.fnUntraced(function* (others: ReadonlyArray<Ro
       status: report.status,
       version: API_VERSION,
       version_of: API_VERSION_OF,
-      name: NAME,
+      name: PRODUCT_NAME,
       uptime: report.uptimeSeconds,
       timestamp: format(report.at),
       services: Object.fromEntries(shown.map((one) => [one.id, one.status])),
@@ -149,10 +134,10 @@ export const indexRoutes = Effect.fnUntraced(function* (others: ReadonlyArray<Ro
 
   const agents = route(endpoints.agents, () =>
     Effect.map(log.logs, (logs) => ({
-      name: NAME,
+      name: PRODUCT_NAME,
       version: API_VERSION,
       version_of: API_VERSION_OF,
-      description: DESCRIPTION,
+      description: PRODUCT_DESCRIPTION,
       base_url: baseUrl,
       authentication: {
         type: "bearer" as const,
@@ -193,14 +178,14 @@ export const indexRoutes = Effect.fnUntraced(function* (others: ReadonlyArray<Ro
       status: 200,
       headers: { "content-type": "text/plain; charset=utf-8" },
       body: llmsText({
-        name: NAME,
-        description: DESCRIPTION,
+        name: PRODUCT_NAME,
+        description: PRODUCT_DESCRIPTION,
         links: links(),
         steps: agentSteps(routes(), baseUrl, mode),
         endpoints: namesOf(routes())
       })
     })),
-    "All that an agent needs to begin, as text"
+    "Guide for agents as text"
   )
 
   const own: ReadonlyArray<Route> = [market, platform, services, status, agents, llms]

@@ -19,13 +19,13 @@ export const llmsText = ({ description, endpoints, links, name, steps }: LlmsFac
     `> ${description}`,
     "",
     "Everything is JSON over HTTP. Amounts are whole microcents: 1 cent = 10 000 microcents, 1 USD = 1 000 000.",
-    "A price that reads `up to $X` is usage-priced: name your cap, `max_cost_microcents`, or the call is 422 `CAP_REQUIRED`.",
-    "A tool is free only where `price_microcents` and `max_cost_microcents` are both 0. `upcoming` announces other terms.",
-    "Name a tool by its qualified name `handle/tool_name` or its id. A bare `tool_name` stays with the tool of your first",
-    "successful call of it: 410 once that is withdrawn; 409 with the qualified names where you have not called it and several list it.",
+    "A price `up to $X` is usage-priced: send a cap, `max_cost_microcents`, or the call is answered 422 `CAP_REQUIRED`.",
+    "A tool is free only if `price_microcents` and `max_cost_microcents` are both 0. `upcoming` announces other terms.",
+    "Name a tool by its qualified name `handle/tool_name` or its ID. Your first successful call of a bare `tool_name` pins it:",
+    "410 once that tool is withdrawn. Without a pin it is 409 with the qualified names if several tools have the name.",
     "Send your key as `Authorization: Bearer <key>`. Errors are `application/problem+json`: branch on `code`.",
     "",
-    "## From nothing to a verified receipt",
+    "## From registration to a verified receipt",
     "",
     ...steps.map(({ auth, body, description: text, method, url }, n) =>
       [

@@ -53,7 +53,7 @@ export const metricsRoutes = Effect.gen(function* () {
       ...httpMetrics(http.read()),
       {
         name: "atb_calls_total",
-        help: "Calls that this process settled, by where they came from and how they ended.",
+        help: "Calls that this process settled, by origin and outcome.",
         type: "counter",
         samples: calls
           .read()
@@ -67,20 +67,20 @@ export const metricsRoutes = Effect.gen(function* () {
       ),
       {
         name: "atb_call_step_duration_seconds",
-        help: "How long the steps of proxied calls took: hold, forward to the provider, settle.",
+        help: "Duration of the steps of proxied calls: hold, forward, settle.",
         type: "histogram",
         samples: calls.steps().flatMap(({ durations, step }) => durationSamples({ step }, durations))
       },
       one(
         "atb_payments_mismatched_total",
-        "Payments over another amount or currency than was ordered. None of them was credited.",
+        "Payments of another amount or currency than ordered. They were not credited.",
         "counter",
         payments.mismatched
       ),
-      one("atb_database_up", "Whether the database answered just now.", "gauge", known === undefined ? 0 : 1),
+      one("atb_database_up", "Whether the database responds.", "gauge", known === undefined ? 0 : 1),
       gaugesOf(known)(
         "atb_database_answer_seconds",
-        "How long it took to answer, the wait for a connection included.",
+        "Response time of the database, including the wait for a connection.",
         ({ tookMs }) => tookMs / 1_000
       ),
       {
@@ -100,13 +100,13 @@ export const metricsRoutes = Effect.gen(function* () {
       // Not `job`: Prometheus sets a label of that name and would rename this one.
       {
         name: "atb_job_late_from_timestamp_seconds",
-        help: "From when on each background job of this node counts as late, if it does not come through before.",
+        help: "Time from which each background job of this node counts as late.",
         type: "gauge",
         samples: beats.map(({ job, lateFromMs }) => ({ labels: { task: job }, value: lateFromMs / 1_000 }))
       },
       {
         name: "atb_telemetry_batches_total",
-        help: "Batches of traces and logs for the collector, by what became of them.",
+        help: "Batches of traces and logs for the collector, by outcome.",
         type: "counter",
         samples: telemetry
           .read()
@@ -114,7 +114,7 @@ export const metricsRoutes = Effect.gen(function* () {
       },
       {
         name: "atb_job_last_success_timestamp_seconds",
-        help: "When each background job of this node last came through.",
+        help: "Time of the last success of each background job of this node.",
         type: "gauge",
         samples: beats.map(({ job, lastMs }) => ({ labels: { task: job }, value: lastMs / 1_000 }))
       },
@@ -124,7 +124,7 @@ export const metricsRoutes = Effect.gen(function* () {
   })
 
   const metrics: Route = {
-    ...documentRoute("/metrics", uncached, read, "Figures of this process, for Prometheus"),
+    ...documentRoute("/metrics", uncached, read, "Metrics of this process for Prometheus"),
     answer: ({ request }) => Effect.andThen(admit(access, bearer(request)), read)
   }
   return [metrics]
@@ -143,7 +143,7 @@ const httpMetrics = (meters: ReadonlyArray<RouteMeter>): ReadonlyArray<Metric> =
   },
   {
     name: "atb_http_request_duration_seconds",
-    help: "How long a request took, by route.",
+    help: "Duration of requests, by route.",
     type: "histogram",
     samples: meters.flatMap(latencySamples)
   }
@@ -167,20 +167,20 @@ const durationSamples = (
 const backlogMetrics = (backlog: StoreBacklog | undefined): ReadonlyArray<Metric> => {
   const known = gaugesOf(backlog)
   return [
-    known("atb_calls_open", "Calls that are held and not settled, of all nodes.", ({ openCalls }) => openCalls),
+    known("atb_calls_open", "Calls with a hold that are not settled, of all nodes.", ({ openCalls }) => openCalls),
     known(
       "atb_calls_overdue",
-      "Of them, those that should have been ended by now, of all nodes.",
+      "Calls that should have been settled by now, of all nodes.",
       ({ overdueCalls }) => overdueCalls
     ),
     known(
       "atb_held_microcents",
-      "What calls that are not settled hold, of all nodes.",
+      "Holds of calls that are not settled, of all nodes.",
       ({ heldMicrocents }) => heldMicrocents
     ),
     known(
       "atb_log_backlog_receipts",
-      "Receipts that have no place in the log yet, of all nodes.",
+      "Receipts that are not in the log yet, of all nodes.",
       ({ unloggedReceipts }) => unloggedReceipts
     )
   ]
@@ -192,12 +192,12 @@ const processMetrics = (startedAtMs: number): ReadonlyArray<Metric> => {
   const { system, user } = process.cpuUsage()
   const loop = performance.eventLoopUtilization()
   return [
-    one("process_cpu_user_seconds_total", "Time on the processor for this program.", "counter", user / 1e6),
-    one("process_cpu_system_seconds_total", "Time on the processor for the system.", "counter", system / 1e6),
+    one("process_cpu_user_seconds_total", "CPU time of this process in user mode.", "counter", user / 1e6),
+    one("process_cpu_system_seconds_total", "CPU time of this process in kernel mode.", "counter", system / 1e6),
     one("process_resident_memory_bytes", "Memory in use.", "gauge", rss),
-    one("process_start_time_seconds", "When the service started.", "gauge", startedAtMs / 1_000),
-    one("nodejs_heap_size_total_bytes", "The heap.", "gauge", heapTotal),
-    one("nodejs_heap_size_used_bytes", "What of the heap is in use.", "gauge", heapUsed),
+    one("process_start_time_seconds", "Start time of the service.", "gauge", startedAtMs / 1_000),
+    one("nodejs_heap_size_total_bytes", "Size of the heap.", "gauge", heapTotal),
+    one("nodejs_heap_size_used_bytes", "Used size of the heap.", "gauge", heapUsed),
     one("nodejs_eventloop_active_seconds_total", "Time that the event loop was busy.", "counter", loop.active / 1_000),
     one("nodejs_eventloop_idle_seconds_total", "Time that the event loop waited.", "counter", loop.idle / 1_000)
   ]

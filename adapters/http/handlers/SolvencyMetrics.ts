@@ -9,7 +9,7 @@ export const solvencyMetrics = (last: SolvencyReading | undefined): ReadonlyArra
   return [
     gauge(
       "atb_unbacked_microcents",
-      "Money that can be spent or withdrawn and was never received. Anything but 0 is a fault.",
+      "Funds that can be spent or withdrawn without having been received. Any value but 0 is a fault.",
       (reading) => reading.unbackedMicrocents
     ),
     gauge(
@@ -24,12 +24,12 @@ export const solvencyMetrics = (last: SolvencyReading | undefined): ReadonlyArra
     ),
     gauge(
       "atb_claims_on_providers_microcents",
-      "What providers owe consumers for refunds.",
+      "Debt of providers to consumers for refunds.",
       (reading) => reading.claims.byProvidersMicrocents
     ),
     gauge(
       "atb_advanced_microcents",
-      "What the platform advanced for refunds and has not been paid back.",
+      "Advances of the platform for refunds that were not repaid.",
       (reading) => reading.claims.advancedMicrocents
     )
   ]

@@ -24,7 +24,7 @@ export const submissionsRoutes = Effect.gen(function* () {
 
   const feedback = route(endpoints.giveFeedback, function* ({ payload }) {
     const { id } = yield* submissions.submit("feedback", payload)
-    return { received: true as const, id, message: "Thank you. Your feedback is here." }
+    return { received: true as const, id, message: "Thank you. Your feedback is stored." }
   })
 
   const apply = route(endpoints.apply, function* ({ payload }) {
@@ -32,10 +32,10 @@ export const submissionsRoutes = Effect.gen(function* () {
     return {
       received: true as const,
       id,
-      message: "Your application is here.",
+      message: "Your application is stored.",
       next_steps: [
-        `Nothing keeps you from beginning now: agents register at ${baseUrl}/api/market/register-consumer`,
-        `Tools are offered from ${baseUrl}/api/market/register-provider`
+        `Agents register with POST ${baseUrl}/api/market/register-consumer`,
+        `Providers register with POST ${baseUrl}/api/market/register-provider`
       ]
     }
   })

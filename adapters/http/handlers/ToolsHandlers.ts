@@ -47,7 +47,7 @@ export const toolsRoutes = Effect.gen(function* () {
         message:
           errors.length === 0
             ? `${result.stored.length} registered.`
-            : `${result.stored.length} registered, ${errors.length} refused: see tool_errors.`
+            : `${result.stored.length} registered, ${errors.length} rejected: see tool_errors.`
       }
     },
     { lenientPayload: RegisterToolsLenient }
@@ -75,7 +75,7 @@ export const toolsRoutes = Effect.gen(function* () {
       tool_id: entry.tool.id,
       tool_name: toolName,
       withdrawn_at: format(since),
-      message: `${toolName} is withdrawn: it is no longer in the catalog and cannot be called. POST /api/market/tools lists it again.`
+      message: `${toolName} is withdrawn and cannot be called. POST /api/market/tools lists it again.`
     }
   })
 

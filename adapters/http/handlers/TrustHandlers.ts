@@ -17,18 +17,18 @@ import { describe } from "./SelfDescriptions.ts"
 
 const { endpoints } = TrustApi
 
-const LEVELS = {
-  unverified: "Nothing was proven.",
-  email: "A token that was mailed to the registered address came back.",
-  domain: "The endpoint's domain carries the provider's text, in its DNS or at a well-known address.",
-  code: "The source repository carries the provider's text on its default branch."
+export const VERIFICATION_LEVELS = {
+  unverified: "Nothing is verified.",
+  email: "The provider returned a token that was mailed to its registered address.",
+  domain: "The endpoint's domain publishes the provider's text, in its DNS or at a well-known path.",
+  code: "The source repository has the provider's text on its default branch."
 }
 
-const BADGES = {
-  unrated: "Too few paid calls, or too few consumers that paid at least $1 in 30 days, to rate the provider.",
-  basic: "A score of 25 and more.",
-  trusted: "A score of 50 and more.",
-  verified: "A score of 75 and more, and at least a verified domain."
+export const TRUST_BADGES = {
+  unrated: "Too few paid calls, or too few consumers that paid at least $1 in 30 days.",
+  basic: "A score of 25 or more.",
+  trusted: "A score of 50 or more.",
+  verified: "A score of 75 or more, and at least a verified domain."
 }
 
 /** As `adapters/mcp` signs it; a test compares the two. */
@@ -61,8 +61,8 @@ export const trustRoutes = Effect.gen(function* () {
     return {
       ...description,
       auth: "Authorization: Bearer <provider key>",
-      verification_levels: LEVELS,
-      trust_badges: BADGES
+      verification_levels: VERIFICATION_LEVELS,
+      trust_badges: TRUST_BADGES
     }
   })
 
