@@ -32,158 +32,144 @@ export const accountsRoutes = Effect.gen(function* () {
   const handleOf = (id: ProviderId) =>
     Effect.map(accounts.findProvider(id), (found) => Option.getOrUndefined(found)?.handle ?? null)
 
-  const registerProvider = route(endpoints.registerProvider, function* ({ payload, caller }) {
-    const { provider, minted, tools } = yield* registration.provider(
-      {
-        name: payload.name,
-        handle: payload.handle,
-        email: payload.email,
-        endpointUrl: payload.endpoint_url,
-        description: payload.description ?? "",
-        pricingModel: payload.pricing_model ?? "per_call",
-        defaultPrice: payload.default_price_microcents ?? fromCents(payload.default_price_cents ?? 0),
-        tools: (payload.tools ?? []).map(toChange)
-      },
-      caller
-    )
-    return {
-      registered: true as const,
-      provider_id: provider.id,
-      handle: provider.handle,
-      name: provider.name,
-      api_key: minted.secret,
-      api_key_prefix: minted.key.prefix,
-      tools_registered: tools.length,
-      tools: tools.map((tool) => ({
-        id: tool.id,
-        tool_name: tool.toolName,
-        qualified_name: qualifiedName(provider.handle, tool.toolName)
-      })),
-      message: "Store api_key now: it is not shown again.",
-      next_steps: [
-        `List tools and prices with POST ${baseUrl}/api/market/tools`,
-        `Check them in GET ${baseUrl}/api/market/catalog?provider_id=${provider.id}`,
-        `Create and rotate keys with ${baseUrl}/api/v1/market/keys`
-      ]
-    }
-  })
-
-  const registerConsumer = route(endpoints.registerConsumer, function* ({ payload, caller }) {
-    const { consumer, minted } = yield* registration.consumer(
-      {
-        name: payload.name,
-        email: payload.email,
-        useCase: payload.use_case ?? "",
-        rateLimitRpm: payload.rate_limit_rpm
-      },
-      caller
-    )
-    return {
-      registered: true as const,
-      consumer_id: consumer.id,
-      agent_id: consumer.id,
-      name: consumer.name,
-      api_key: minted.secret,
-      api_key_prefix: minted.key.prefix,
-      balance: formatDollars(0n),
-      balance_microcents: zero,
-      rate_limit_rpm: consumer.rateLimitRpm,
-      message: "Store api_key now: it is not shown again.",
-      next_steps: [
-        `Find a tool in GET ${baseUrl}/api/market/catalog`,
-        `Create and rotate keys with ${baseUrl}/api/v1/market/keys`
-      ]
-    }
-  })
-
-  const whoAmI = route(endpoints.whoAmI, function* ({ as }) {
-    const caller = as("consumer", "provider")
-    const freeze = caller.role === "consumer" ? yield* freezes.find(caller.ownerId) : Option.none<Freeze>()
-    return {
-      role: caller.role,
-      id: caller.ownerId,
-      handle: caller.role === "provider" ? yield* handleOf(caller.ownerId) : null,
-      name: caller.name,
-      key_id: caller.keyId,
-      rate_limit_rpm: caller.rateLimitRpm,
-      default_cap_microcents: caller.role === "consumer" ? (caller.defaultCap ?? null) : null,
-      account_default_cap_microcents: caller.role === "consumer" ? (caller.accountDefaultCap ?? null) : null,
-      key_expires_at: caller.expiresAt === undefined ? null : format(caller.expiresAt),
-      frozen: Option.isSome(freeze),
-      frozen_reason: Option.isSome(freeze) ? freeze.value.reason : null
-    }
-  })
-
-  const listKeys = route(endpoints.listKeys, function* ({ as }) {
-    const caller = as("consumer", "provider")
-    const show = yield* shownTo(caller)
-    const list = yield* keys.list(caller)
-    return { keys: list.map(show), total: list.length }
-  })
-
-  const createKey = route(endpoints.createKey, function* ({ as, payload }) {
-    const caller = as("consumer", "provider")
-    const show = yield* shownTo(caller)
-    if (caller.role === "provider" && payload.default_cap_microcents !== undefined) {
-      const message = "Only a consumer's key has a default cap: leave `default_cap_microcents` out."
-      return yield* new ValidationFailed({ faults: [{ path: ["default_cap_microcents"], message }] })
-    }
-    const minted = yield* keys.create(caller, {
-      label: payload.label ?? "",
-      expiresAt: payload.expires_at,
-      defaultCap: payload.default_cap_microcents
-    })
-    return {
-      key: show(minted.key),
-      api_key: minted.secret,
-      message: "Store api_key now: it is not shown again."
-    }
-  })
-
   const revoke = Effect.fnUntraced(function* (caller: KeyOwner, id: KeyId) {
     const revoked = yield* keys.revoke(caller, id)
     const show = yield* shownTo(caller)
     return { revoked: true as const, key: show(revoked) }
   })
 
-  const rotateKey = route(endpoints.rotateKey, function* ({ as, payload }) {
-    const caller = as("consumer", "provider")
-    const graceSeconds = payload.grace_seconds ?? ROTATION_GRACE_SECONDS_DEFAULT
-    const { minted, old } = yield* keys.rotate(caller, payload.key_id ?? caller.keyId, graceSeconds)
-    const show = yield* shownTo(caller)
-    return {
-      key: show(minted.key),
-      api_key: minted.secret,
-      replaces: show(old),
-      message: `Store api_key now: it is not shown again. The old key is valid for another ${graceSeconds} s.`
-    }
-  })
-
-  const setDefaultCap = route(endpoints.setDefaultCap, function* ({ as, payload }) {
-    const { ownerId } = as("consumer")
-    const { default_cap_microcents: cap, key_id: keyId } = payload
-    if (keyId === undefined) yield* caps.setOfAccount(ownerId, cap ?? undefined)
-    else yield* caps.setOfKey(ownerId, keyId, cap ?? undefined)
-    const of = keyId === undefined ? ("account" as const) : ("key" as const)
-    return {
-      of,
-      key_id: keyId ?? null,
-      default_cap_microcents: cap,
-      message:
-        cap === null
-          ? `The ${of} has no default cap.`
-          : `Usage-priced calls of this ${of} that name no cap cost at most ${cap} microcents.`
-    }
-  })
-
   return [
-    registerProvider,
-    registerConsumer,
-    whoAmI,
-    listKeys,
-    createKey,
-    rotateKey,
-    setDefaultCap,
+    route(endpoints.registerProvider, function* ({ payload, caller }) {
+      const { provider, minted, tools } = yield* registration.provider(
+        {
+          name: payload.name,
+          handle: payload.handle,
+          email: payload.email,
+          endpointUrl: payload.endpoint_url,
+          description: payload.description ?? "",
+          pricingModel: payload.pricing_model ?? "per_call",
+          defaultPrice: payload.default_price_microcents ?? fromCents(payload.default_price_cents ?? 0),
+          tools: (payload.tools ?? []).map(toChange)
+        },
+        caller
+      )
+      return {
+        registered: true as const,
+        provider_id: provider.id,
+        handle: provider.handle,
+        name: provider.name,
+        api_key: minted.secret,
+        api_key_prefix: minted.key.prefix,
+        tools_registered: tools.length,
+        tools: tools.map((tool) => ({
+          id: tool.id,
+          tool_name: tool.toolName,
+          qualified_name: qualifiedName(provider.handle, tool.toolName)
+        })),
+        message: "Store api_key now: it is not shown again.",
+        next_steps: [
+          `List tools and prices with POST ${baseUrl}/api/market/tools`,
+          `Check them in GET ${baseUrl}/api/market/catalog?provider_id=${provider.id}`,
+          `Create and rotate keys with ${baseUrl}/api/v1/market/keys`
+        ]
+      }
+    }),
+    route(endpoints.registerConsumer, function* ({ payload, caller }) {
+      const { consumer, minted } = yield* registration.consumer(
+        {
+          name: payload.name,
+          email: payload.email,
+          useCase: payload.use_case ?? "",
+          rateLimitRpm: payload.rate_limit_rpm
+        },
+        caller
+      )
+      return {
+        registered: true as const,
+        consumer_id: consumer.id,
+        agent_id: consumer.id,
+        name: consumer.name,
+        api_key: minted.secret,
+        api_key_prefix: minted.key.prefix,
+        balance: formatDollars(0n),
+        balance_microcents: zero,
+        rate_limit_rpm: consumer.rateLimitRpm,
+        message: "Store api_key now: it is not shown again.",
+        next_steps: [
+          `Find a tool in GET ${baseUrl}/api/market/catalog`,
+          `Create and rotate keys with ${baseUrl}/api/v1/market/keys`
+        ]
+      }
+    }),
+    route(endpoints.whoAmI, function* ({ as }) {
+      const caller = as("consumer", "provider")
+      const freeze = caller.role === "consumer" ? yield* freezes.find(caller.ownerId) : Option.none<Freeze>()
+      return {
+        role: caller.role,
+        id: caller.ownerId,
+        handle: caller.role === "provider" ? yield* handleOf(caller.ownerId) : null,
+        name: caller.name,
+        key_id: caller.keyId,
+        rate_limit_rpm: caller.rateLimitRpm,
+        default_cap_microcents: caller.role === "consumer" ? (caller.defaultCap ?? null) : null,
+        account_default_cap_microcents: caller.role === "consumer" ? (caller.accountDefaultCap ?? null) : null,
+        key_expires_at: caller.expiresAt === undefined ? null : format(caller.expiresAt),
+        frozen: Option.isSome(freeze),
+        frozen_reason: Option.isSome(freeze) ? freeze.value.reason : null
+      }
+    }),
+    route(endpoints.listKeys, function* ({ as }) {
+      const caller = as("consumer", "provider")
+      const show = yield* shownTo(caller)
+      const list = yield* keys.list(caller)
+      return { keys: list.map(show), total: list.length }
+    }),
+    route(endpoints.createKey, function* ({ as, payload }) {
+      const caller = as("consumer", "provider")
+      const show = yield* shownTo(caller)
+      if (caller.role === "provider" && payload.default_cap_microcents !== undefined) {
+        const message = "Only a consumer's key has a default cap: leave `default_cap_microcents` out."
+        return yield* new ValidationFailed({ faults: [{ path: ["default_cap_microcents"], message }] })
+      }
+      const minted = yield* keys.create(caller, {
+        label: payload.label ?? "",
+        expiresAt: payload.expires_at,
+        defaultCap: payload.default_cap_microcents
+      })
+      return {
+        key: show(minted.key),
+        api_key: minted.secret,
+        message: "Store api_key now: it is not shown again."
+      }
+    }),
+    route(endpoints.rotateKey, function* ({ as, payload }) {
+      const caller = as("consumer", "provider")
+      const graceSeconds = payload.grace_seconds ?? ROTATION_GRACE_SECONDS_DEFAULT
+      const { minted, old } = yield* keys.rotate(caller, payload.key_id ?? caller.keyId, graceSeconds)
+      const show = yield* shownTo(caller)
+      return {
+        key: show(minted.key),
+        api_key: minted.secret,
+        replaces: show(old),
+        message: `Store api_key now: it is not shown again. The old key is valid for another ${graceSeconds} s.`
+      }
+    }),
+    route(endpoints.setDefaultCap, function* ({ as, payload }) {
+      const { ownerId } = as("consumer")
+      const { default_cap_microcents: cap, key_id: keyId } = payload
+      if (keyId === undefined) yield* caps.setOfAccount(ownerId, cap ?? undefined)
+      else yield* caps.setOfKey(ownerId, keyId, cap ?? undefined)
+      const of = keyId === undefined ? ("account" as const) : ("key" as const)
+      return {
+        of,
+        key_id: keyId ?? null,
+        default_cap_microcents: cap,
+        message:
+          cap === null
+            ? `The ${of} has no default cap.`
+            : `Usage-priced calls of this ${of} that name no cap cost at most ${cap} microcents.`
+      }
+    }),
     route(endpoints.revokeKey, ({ as, params }) => revoke(as("consumer", "provider"), params.key_id)),
     route(endpoints.revokeKeyByQuery, ({ as, query }) => revoke(as("consumer", "provider"), query.key_id))
   ] satisfies ReadonlyArray<Route>

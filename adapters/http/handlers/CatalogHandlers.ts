@@ -25,74 +25,71 @@ export const catalogRoutes = Effect.gen(function* () {
   const accounts = yield* AccountStore
   const views = yield* makeToolViews
 
-  const search = route(endpoints.catalog, function* ({ query }) {
-    const sort: CatalogSort = query.sort ?? "name"
-    const list = `catalog:${sort}`
-    const page = yield* pageRequest(list, query)
-    const found = yield* catalog.search({
-      q: query.q,
-      category: query.category,
-      providerId: query.provider_id,
-      maxPrice: query.max_price_microcents,
-      sort,
-      page
+  return [
+    route(endpoints.catalog, function* ({ query }) {
+      const sort: CatalogSort = query.sort ?? "name"
+      const list = `catalog:${sort}`
+      const page = yield* pageRequest(list, query)
+      const found = yield* catalog.search({
+        q: query.q,
+        category: query.category,
+        providerId: query.provider_id,
+        maxPrice: query.max_price_microcents,
+        sort,
+        page
+      })
+      return {
+        tools: yield* views.listed(found.items),
+        ...pageFields(list, page, found),
+        categories: yield* catalog.categories,
+        timestamp: format(yield* DateTime.now)
+      }
+    }),
+    route(endpoints.tool, function* ({ params }) {
+      return yield* views.whole(yield* namedTool(catalog, params.id))
+    }),
+    route(endpoints.pricing, function* ({ query }) {
+      const page = yield* pageRequest("pricing", query)
+      const found = yield* catalog.search({
+        q: undefined,
+        category: undefined,
+        providerId: undefined,
+        sort: "name",
+        page
+      })
+      const lines = found.items.map(priceLine)
+      return {
+        pricing: lines,
+        tools: lines,
+        ...pageFields("pricing", page, found),
+        platform_fee: "10%" as const,
+        platform_fee_bps: 1_000 as const,
+        microcents_per_cent: 10_000 as const,
+        timestamp: format(yield* DateTime.now)
+      }
+    }),
+    route(endpoints.stats, function* () {
+      const totals = yield* figures.totals
+      const { providers } = yield* accounts.counts
+      return {
+        total_tool_invocations: totals.invocations,
+        successful_calls: totals.successful,
+        reported_calls: totals.reported,
+        unique_agents: totals.uniqueAgents,
+        unique_tools: totals.uniqueTools,
+        tools_listed: yield* catalog.count,
+        providers,
+        total_revenue_microcents: Microcents.make(totals.revenueMicrocents),
+        total_revenue_cents: toCents(totals.revenueMicrocents),
+        total_revenue: formatDollars(totals.revenueMicrocents),
+        avg_response_time_ms: totals.avgLatencyMs ?? null,
+        free_tier_usage_pct:
+          totals.invocations === 0 ? null : Math.round((totals.freeCalls / totals.invocations) * 10_000) / 100,
+        last_invocation: totals.lastInvocation ?? null,
+        timestamp: format(yield* DateTime.now)
+      }
     })
-    return {
-      tools: yield* views.listed(found.items),
-      ...pageFields(list, page, found),
-      categories: yield* catalog.categories,
-      timestamp: format(yield* DateTime.now)
-    }
-  })
-
-  const tool = route(endpoints.tool, function* ({ params }) {
-    return yield* views.whole(yield* namedTool(catalog, params.id))
-  })
-
-  const pricing = route(endpoints.pricing, function* ({ query }) {
-    const page = yield* pageRequest("pricing", query)
-    const found = yield* catalog.search({
-      q: undefined,
-      category: undefined,
-      providerId: undefined,
-      sort: "name",
-      page
-    })
-    const lines = found.items.map(priceLine)
-    return {
-      pricing: lines,
-      tools: lines,
-      ...pageFields("pricing", page, found),
-      platform_fee: "10%" as const,
-      platform_fee_bps: 1_000 as const,
-      microcents_per_cent: 10_000 as const,
-      timestamp: format(yield* DateTime.now)
-    }
-  })
-
-  const stats = route(endpoints.stats, function* () {
-    const totals = yield* figures.totals
-    const { providers } = yield* accounts.counts
-    return {
-      total_tool_invocations: totals.invocations,
-      successful_calls: totals.successful,
-      reported_calls: totals.reported,
-      unique_agents: totals.uniqueAgents,
-      unique_tools: totals.uniqueTools,
-      tools_listed: yield* catalog.count,
-      providers,
-      total_revenue_microcents: Microcents.make(totals.revenueMicrocents),
-      total_revenue_cents: toCents(totals.revenueMicrocents),
-      total_revenue: formatDollars(totals.revenueMicrocents),
-      avg_response_time_ms: totals.avgLatencyMs ?? null,
-      free_tier_usage_pct:
-        totals.invocations === 0 ? null : Math.round((totals.freeCalls / totals.invocations) * 10_000) / 100,
-      last_invocation: totals.lastInvocation ?? null,
-      timestamp: format(yield* DateTime.now)
-    }
-  })
-
-  return [search, tool, pricing, stats]
+  ]
 })
 
 const priceLine = (entry: CatalogEntry) => {

@@ -26,57 +26,50 @@ export const disputesRoutes = Effect.gen(function* () {
     return shown(dispute, (yield* claims.ofSubjects([dispute.id])).get(dispute.id))
   })
 
-  const file = route(endpoints.file, function* ({ as, payload }) {
-    const filer = as("consumer", "provider")
-    const dispute = yield* disputes.file(filer, {
-      receiptId: payload.receipt_id,
-      reason: payload.reason,
-      ...statement(payload.description, payload.evidence)
-    })
-    return {
-      dispute_id: dispute.id,
-      receipt_id: dispute.receiptId,
-      status: dispute.status,
-      reason: dispute.reason,
-      filed_by: filer.ownerId,
-      filed_by_type: dispute.filedBy,
-      created_at: format(dispute.createdAt),
-      respond_by: format(dispute.respondBy),
-      message: nextStep(dispute),
-      dispute_url: `${baseUrl}/api/v1/market/disputes/${dispute.id}`
-    }
-  })
-
-  const list = route(endpoints.list, function* ({ as, query }) {
-    const page = yield* pageRequest("disputes", query)
-    const caller = as("consumer", "provider", "operator")
-    const found = yield* disputes.list(caller.role === "operator" ? undefined : caller, query.status, page)
-    const owed = yield* claims.ofSubjects(found.items.map(({ id }) => id))
-    const items = found.items.map((dispute) => shown(dispute, owed.get(dispute.id)))
-    return { disputes: items, ...pageFields("disputes", page, found) }
-  })
-
-  const find = route(endpoints.find, function* ({ caller, params }) {
-    const dispute = yield* disputes.find(params.id)
-    if (!isParty(dispute, caller)) return publicly(dispute)
-    const details = recordOf(yield* disputes.recordOf(dispute))
-    return { ...(yield* withClaims(dispute)), details }
-  })
-
-  const respond = route(endpoints.respond, function* ({ as, params, payload: { action, evidence, message } }) {
-    const answer = { action, ...statement(message, evidence) }
-    return yield* withClaims(yield* disputes.respond(as("provider").ownerId, params.id, answer))
-  })
-
-  const resolve = route(
-    endpoints.resolve,
-    function* ({ params, payload: { amount_microcents: amount, note, resolution } }) {
+  return [
+    route(endpoints.file, function* ({ as, payload }) {
+      const filer = as("consumer", "provider")
+      const dispute = yield* disputes.file(filer, {
+        receiptId: payload.receipt_id,
+        reason: payload.reason,
+        ...statement(payload.description, payload.evidence)
+      })
+      return {
+        dispute_id: dispute.id,
+        receipt_id: dispute.receiptId,
+        status: dispute.status,
+        reason: dispute.reason,
+        filed_by: filer.ownerId,
+        filed_by_type: dispute.filedBy,
+        created_at: format(dispute.createdAt),
+        respond_by: format(dispute.respondBy),
+        message: nextStep(dispute),
+        dispute_url: `${baseUrl}/api/v1/market/disputes/${dispute.id}`
+      }
+    }),
+    route(endpoints.list, function* ({ as, query }) {
+      const page = yield* pageRequest("disputes", query)
+      const caller = as("consumer", "provider", "operator")
+      const found = yield* disputes.list(caller.role === "operator" ? undefined : caller, query.status, page)
+      const owed = yield* claims.ofSubjects(found.items.map(({ id }) => id))
+      const items = found.items.map((dispute) => shown(dispute, owed.get(dispute.id)))
+      return { disputes: items, ...pageFields("disputes", page, found) }
+    }),
+    route(endpoints.find, function* ({ caller, params }) {
+      const dispute = yield* disputes.find(params.id)
+      if (!isParty(dispute, caller)) return publicly(dispute)
+      const details = recordOf(yield* disputes.recordOf(dispute))
+      return { ...(yield* withClaims(dispute)), details }
+    }),
+    route(endpoints.respond, function* ({ as, params, payload: { action, evidence, message } }) {
+      const answer = { action, ...statement(message, evidence) }
+      return yield* withClaims(yield* disputes.respond(as("provider").ownerId, params.id, answer))
+    }),
+    route(endpoints.resolve, function* ({ params, payload: { amount_microcents: amount, note, resolution } }) {
       const resolved = yield* disputes.resolve(params.id, { resolution, note, amount })
       return yield* withClaims(resolved)
-    }
-  )
-
-  return [file, list, find, respond, resolve]
+    })
+  ]
 })
 
 const statement = (text: string | undefined, evidence: object | undefined): Statement => ({

@@ -15,31 +15,27 @@ const { endpoints } = MeteringApi
 export const grantsRoutes = Effect.gen(function* () {
   const grants = yield* Grants
 
-  const list = route(endpoints.listGrants, function* ({ as }) {
-    const given = yield* grants.list(as("consumer").ownerId)
-    const now = yield* DateTime.now
-    return { grants: given.map((grant) => show(grant, now)), total: given.length }
-  })
-
-  const give = route(endpoints.giveGrant, function* ({ as, payload }) {
-    const grant = yield* grants.give(as("consumer").ownerId, {
-      providerId: payload.provider_id,
-      toolIds: payload.tool_ids ?? [],
-      cap: payload.cap_microcents,
-      period: payload.period ?? "month",
-      expiresAt: payload.expires_at
-    })
-    return { grant: show(grant, yield* DateTime.now) }
-  })
-
   const revoke = Effect.fnUntraced(function* (consumerId: ConsumerId, id: GrantId) {
     const grant = yield* grants.revoke(consumerId, id)
     return { revoked: true as const, grant: show(grant, yield* DateTime.now) }
   })
 
   return [
-    list,
-    give,
+    route(endpoints.listGrants, function* ({ as }) {
+      const given = yield* grants.list(as("consumer").ownerId)
+      const now = yield* DateTime.now
+      return { grants: given.map((grant) => show(grant, now)), total: given.length }
+    }),
+    route(endpoints.giveGrant, function* ({ as, payload }) {
+      const grant = yield* grants.give(as("consumer").ownerId, {
+        providerId: payload.provider_id,
+        toolIds: payload.tool_ids ?? [],
+        cap: payload.cap_microcents,
+        period: payload.period ?? "month",
+        expiresAt: payload.expires_at
+      })
+      return { grant: show(grant, yield* DateTime.now) }
+    }),
     route(endpoints.revokeGrant, ({ as, params }) => revoke(as("consumer").ownerId, params.grant_id)),
     route(endpoints.revokeGrantByQuery, ({ as, query }) => revoke(as("consumer").ownerId, query.grant_id))
   ]

@@ -65,48 +65,45 @@ export const invoicesRoutes = Effect.gen(function* () {
     movements: invoice.movements.map(({ amount, kind }) => ({ kind, amount_microcents: Number(amount) }))
   })
 
-  const list = route(endpoints.list, function* ({ as, query }) {
-    const page = yield* pageRequest("invoices", query)
-    const found = yield* store.list(as("consumer", "provider").ownerId, page)
-    return { invoices: found.items.map(head), ...pageFields("invoices", page, found) }
-  })
-
-  const find = encodedRoute(endpoints.find, function* ({ as, params }) {
-    const caller = as("consumer", "provider", "operator")
-    const [id, form] = params.id.split(".") as [string, string | undefined]
-    const found = Option.getOrUndefined(yield* store.find(InvoiceId.make(id)))
-    // A document of another account is reported as not found.
-    if (found === undefined || (caller.role !== "operator" && caller.ownerId !== found.owner.id)) {
-      return yield* new InvoiceNotFound({ id })
-    }
-    if (form === "html") return pages.invoice(found)
-    if (form === "pdf") {
-      const headers = {
-        "content-type": "application/pdf",
-        "content-disposition": `inline; filename="${found.number}.pdf"`
+  return [
+    route(endpoints.list, function* ({ as, query }) {
+      const page = yield* pageRequest("invoices", query)
+      const found = yield* store.list(as("consumer", "provider").ownerId, page)
+      return { invoices: found.items.map(head), ...pageFields("invoices", page, found) }
+    }),
+    encodedRoute(endpoints.find, function* ({ as, params }) {
+      const caller = as("consumer", "provider", "operator")
+      const [id, form] = params.id.split(".") as [string, string | undefined]
+      const found = Option.getOrUndefined(yield* store.find(InvoiceId.make(id)))
+      // A document of another account is reported as not found.
+      if (found === undefined || (caller.role !== "operator" && caller.ownerId !== found.owner.id)) {
+        return yield* new InvoiceNotFound({ id })
       }
-      return { status: 200, headers, body: yield* printer.pdf(found) }
-    }
-    return { status: 200, headers: {}, body: JSON.stringify(whole(found)) }
-  })
-
-  const run = route(endpoints.run, function* ({ payload: { month } }) {
-    const closed = yield* invoicing.close(month)
-    return {
-      month,
-      issued: closed.issued,
-      documents: closed.documents,
-      ledger_microcents: Number(closed.ledger),
-      invoices_microcents: Number(closed.invoices),
-      statements_microcents: Number(closed.statements),
-      agrees: closed.agrees
-    }
-  })
-
-  const credit = route(endpoints.credit, function* ({ params, payload }) {
-    const made = yield* invoicing.correct(params.id, payload.amount_microcents, payload.reason)
-    return whole(made)
-  })
-
-  return [list, find, run, credit]
+      if (form === "html") return pages.invoice(found)
+      if (form === "pdf") {
+        const headers = {
+          "content-type": "application/pdf",
+          "content-disposition": `inline; filename="${found.number}.pdf"`
+        }
+        return { status: 200, headers, body: yield* printer.pdf(found) }
+      }
+      return { status: 200, headers: {}, body: JSON.stringify(whole(found)) }
+    }),
+    route(endpoints.run, function* ({ payload: { month } }) {
+      const closed = yield* invoicing.close(month)
+      return {
+        month,
+        issued: closed.issued,
+        documents: closed.documents,
+        ledger_microcents: Number(closed.ledger),
+        invoices_microcents: Number(closed.invoices),
+        statements_microcents: Number(closed.statements),
+        agrees: closed.agrees
+      }
+    }),
+    route(endpoints.credit, function* ({ params, payload }) {
+      const made = yield* invoicing.correct(params.id, payload.amount_microcents, payload.reason)
+      return whole(made)
+    })
+  ]
 })

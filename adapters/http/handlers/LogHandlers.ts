@@ -28,31 +28,6 @@ export const logRoutes = Effect.gen(function* () {
   const log = yield* ReceiptLog
   const baseUrl = yield* BaseUrl
 
-  const proof = encodedRoute(endpoints.proof, function* ({ params, query, request }) {
-    const proven = yield* log.prove(params.id, query.tree_size)
-    return wantsJson(request)
-      ? { status: 200, headers: { vary: "Accept" }, body: JSON.stringify(asJson(proven)) }
-      : { status: 200, headers: { "content-type": TEXT, vary: "Accept" }, body: formatProof(proven) }
-  })
-
-  const logs = route(endpoints.logs, function* () {
-    const all = yield* log.logs
-    return {
-      logs: all.map((one, at) => ({
-        log: one.number,
-        origin: one.origin,
-        vkey: one.key,
-        open: at === all.length - 1 && one.stopped === undefined,
-        ...(one.stopped === undefined ? {} : { stopped: one.stopped }),
-        ...(one.statement === undefined ? {} : { statement: one.statement }),
-        tree_size: one.size,
-        root_hash: toBase64(one.root),
-        checkpoint_url: `${baseUrl}${PREFIX}/${one.number}/checkpoint`,
-        tiles_url: `${baseUrl}${PREFIX}/${one.number}/tile/`
-      }))
-    }
-  })
-
   const note = (number: number | undefined) =>
     Effect.map(log.checkpoint(number), (body) => ({ status: 200, headers: CHECKPOINT, body }))
 
@@ -63,36 +38,53 @@ export const logRoutes = Effect.gen(function* () {
       body
     }))
 
-  const consistency = route(endpoints.consistency, function* ({ query: { from, log: number, to } }) {
-    const { hashes, origin } = yield* log.consistency(number, from, to)
-    return { origin, from, to, hashes: hashes.map(toBase64) }
-  })
-
-  const keys = route(endpoints.keys, function* () {
-    const all = yield* log.logs
-    return {
-      keys: all.toReversed().map((one) => ({
-        kty: "OKP" as const,
-        crv: "Ed25519" as const,
-        x: urlSafe(toBase64(one.publicKey)),
-        kid: one.key.split("+")[1]!,
-        use: "sig" as const,
-        alg: "EdDSA" as const,
-        origin: one.origin,
-        vkey: one.key
-      }))
-    }
-  })
-
   return [
-    proof,
-    logs,
+    encodedRoute(endpoints.proof, function* ({ params, query, request }) {
+      const proven = yield* log.prove(params.id, query.tree_size)
+      return wantsJson(request)
+        ? { status: 200, headers: { vary: "Accept" }, body: JSON.stringify(asJson(proven)) }
+        : { status: 200, headers: { "content-type": TEXT, vary: "Accept" }, body: formatProof(proven) }
+    }),
+    route(endpoints.logs, function* () {
+      const all = yield* log.logs
+      return {
+        logs: all.map((one, at) => ({
+          log: one.number,
+          origin: one.origin,
+          vkey: one.key,
+          open: at === all.length - 1 && one.stopped === undefined,
+          ...(one.stopped === undefined ? {} : { stopped: one.stopped }),
+          ...(one.statement === undefined ? {} : { statement: one.statement }),
+          tree_size: one.size,
+          root_hash: toBase64(one.root),
+          checkpoint_url: `${baseUrl}${PREFIX}/${one.number}/checkpoint`,
+          tiles_url: `${baseUrl}${PREFIX}/${one.number}/tile/`
+        }))
+      }
+    }),
     encodedRoute(endpoints.checkpoint, () => note(undefined)),
     encodedRoute(endpoints.checkpointOf, ({ params }) => note(params.log)),
     anyDepth(encodedRoute(endpoints.tile, ({ request }) => tile(undefined, request))),
     anyDepth(encodedRoute(endpoints.tileOf, ({ params, request }) => tile(params.log, request))),
-    consistency,
-    keys
+    route(endpoints.consistency, function* ({ query: { from, log: number, to } }) {
+      const { hashes, origin } = yield* log.consistency(number, from, to)
+      return { origin, from, to, hashes: hashes.map(toBase64) }
+    }),
+    route(endpoints.keys, function* () {
+      const all = yield* log.logs
+      return {
+        keys: all.toReversed().map((one) => ({
+          kty: "OKP" as const,
+          crv: "Ed25519" as const,
+          x: urlSafe(toBase64(one.publicKey)),
+          kid: one.key.split("+")[1]!,
+          use: "sig" as const,
+          alg: "EdDSA" as const,
+          origin: one.origin,
+          vkey: one.key
+        }))
+      }
+    })
   ]
 })
 

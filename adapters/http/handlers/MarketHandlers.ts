@@ -18,24 +18,24 @@ export const marketRoutes = Effect.gen(function* () {
   const catalog = yield* Catalog
   const startedAt = yield* DateTime.now
 
-  const health = replyRoute(endpoints.health, function* () {
-    const now = yield* DateTime.now
-    const counted = yield* Effect.all([accounts.counts, catalog.count], { concurrency: 2 }).pipe(
-      giveUpAfter(HEALTH_TIMEOUT),
-      Effect.tapCause((cause) => Effect.logWarning("The health check failed", cause)),
-      Effect.catchCause(() => Effect.undefined)
-    )
-    return {
-      status: counted === undefined ? 503 : 200,
-      body: {
-        status: counted === undefined ? ("degraded" as const) : ("ok" as const),
-        provider_count: counted?.[0].providers ?? null,
-        tool_count: counted?.[1] ?? null,
-        uptime_seconds: Math.floor((now.epochMilliseconds - startedAt.epochMilliseconds) / 1_000),
-        timestamp: format(now)
+  return [
+    replyRoute(endpoints.health, function* () {
+      const now = yield* DateTime.now
+      const counted = yield* Effect.all([accounts.counts, catalog.count], { concurrency: 2 }).pipe(
+        giveUpAfter(HEALTH_TIMEOUT),
+        Effect.tapCause((cause) => Effect.logWarning("The health check failed", cause)),
+        Effect.catchCause(() => Effect.undefined)
+      )
+      return {
+        status: counted === undefined ? 503 : 200,
+        body: {
+          status: counted === undefined ? ("degraded" as const) : ("ok" as const),
+          provider_count: counted?.[0].providers ?? null,
+          tool_count: counted?.[1] ?? null,
+          uptime_seconds: Math.floor((now.epochMilliseconds - startedAt.epochMilliseconds) / 1_000),
+          timestamp: format(now)
+        }
       }
-    }
-  })
-
-  return [health]
+    })
+  ]
 })

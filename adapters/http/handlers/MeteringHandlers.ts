@@ -21,46 +21,46 @@ export const meteringRoutes = Effect.gen(function* () {
   const baseUrl = yield* BaseUrl
   const { sha256Hex } = yield* Digest
 
-  const meter = encodedRoute(endpoints.meter, function* ({ as, notes, payload, request, text }) {
-    const caller = as("consumer", "provider")
-    const call = "data" in payload ? payload.data : payload
-    const key = (yield* idempotencyKey(request)) ?? ("data" in payload ? eventKey(payload) : undefined)
-    const idempotency: CallIdempotency | undefined =
-      key === undefined
-        ? undefined
-        : {
-            keyHash: sha256Hex(`${caller.role}\n${caller.ownerId}\nmeter\n${key}`),
-            requestHash: sha256Hex(text)
+  return [
+    encodedRoute(endpoints.meter, function* ({ as, notes, payload, request, text }) {
+      const caller = as("consumer", "provider")
+      const call = "data" in payload ? payload.data : payload
+      const key = (yield* idempotencyKey(request)) ?? ("data" in payload ? eventKey(payload) : undefined)
+      const idempotency: CallIdempotency | undefined =
+        key === undefined
+          ? undefined
+          : {
+              keyHash: sha256Hex(`${caller.role}\n${caller.ownerId}\nmeter\n${key}`),
+              requestHash: sha256Hex(text)
+            }
+      const outcome = yield* metering.record(
+        {
+          caller,
+          tool: {
+            toolId: call.tool_id,
+            toolName: call.tool_name,
+            providerId: call.provider_id ?? (caller.role === "provider" ? caller.ownerId : undefined),
+            account: caller.role === "consumer" ? caller.ownerId : undefined
+          },
+          consumerId: call.consumer_id ?? call.agent_id,
+          status: statusOf(call),
+          durationMs: call.duration_ms ?? 0,
+          tokensInput: call.input_tokens ?? 0,
+          tokensOutput: call.output_tokens ?? (call.input_tokens === undefined ? (call.tokens_used ?? 0) : 0),
+          cost: call.cost_microcents,
+          calledAt: call.timestamp,
+          idempotency,
+          onNamed: (invocationId) => {
+            notes.invocation_id = invocationId
           }
-    const outcome = yield* metering.record(
-      {
-        caller,
-        tool: {
-          toolId: call.tool_id,
-          toolName: call.tool_name,
-          providerId: call.provider_id ?? (caller.role === "provider" ? caller.ownerId : undefined),
-          account: caller.role === "consumer" ? caller.ownerId : undefined
         },
-        consumerId: call.consumer_id ?? call.agent_id,
-        status: statusOf(call),
-        durationMs: call.duration_ms ?? 0,
-        tokensInput: call.input_tokens ?? 0,
-        tokensOutput: call.output_tokens ?? (call.input_tokens === undefined ? (call.tokens_used ?? 0) : 0),
-        cost: call.cost_microcents,
-        calledAt: call.timestamp,
-        idempotency,
-        onNamed: (invocationId) => {
-          notes.invocation_id = invocationId
-        }
-      },
-      (metered) => answerOf(metered, baseUrl)
-    )
-    return outcome._tag === "Recorded"
-      ? outcome.answer
-      : { ...outcome.answer, headers: { ...outcome.answer.headers, "idempotent-replay": "true" } }
-  })
-
-  return [meter]
+        (metered) => answerOf(metered, baseUrl)
+      )
+      return outcome._tag === "Recorded"
+        ? outcome.answer
+        : { ...outcome.answer, headers: { ...outcome.answer.headers, "idempotent-replay": "true" } }
+    })
+  ]
 })
 
 /**

@@ -27,141 +27,134 @@ export const moneyRoutes = Effect.gen(function* () {
   const freezes = yield* FreezeStore
   const baseUrl = yield* BaseUrl
 
-  const balance = route(endpoints.balance, function* ({ as }) {
-    const caller = as("consumer")
-    const wallet = yield* ledger.wallet(caller.ownerId)
-    const { owedMicrocents } = yield* ledger.standing(caller.ownerId)
-    const freeze = Option.getOrUndefined(yield* freezes.find(caller.ownerId))
-    const amount = wallet.credits - wallet.debits
-    const now = yield* DateTime.now
-    return {
-      agent_id: caller.ownerId,
-      consumer_id: caller.ownerId,
-      name: caller.name,
-      balance_microcents: Microcents.make(amount),
-      balance_cents: toCents(amount),
-      balance: formatDollars(amount),
-      debt_microcents: Microcents.make(owedMicrocents),
-      held_microcents: Microcents.make(wallet.held),
-      available_microcents: Microcents.make(wallet.available),
-      frozen: freeze !== undefined,
-      frozen_reason: freeze?.reason ?? null,
-      budgets: (yield* budgets.list(caller.ownerId)).map((budget) => showBudget(budget, now)),
-      rate_limit_rpm: caller.rateLimitRpm,
-      load_balance_url: `${baseUrl}/api/market/balance/load`
-    }
-  })
-
-  const load = replyRoute(
-    endpoints.load,
-    function* ({ as, payload, request }) {
-      const loaded = yield* loads.load({
-        consumerId: as("consumer").ownerId,
-        amountCents: payload.amount_cents,
-        key: yield* idempotencyKey(request)
-      })
-      if (loaded.mode === "live") {
-        return {
-          status: 200,
-          headers: loaded.repeated ? { "idempotent-replay": "true" } : {},
-          body: {
-            mode: "live" as const,
-            checkout_url: loaded.checkoutUrl,
-            url: loaded.checkoutUrl,
-            session_id: loaded.sessionId,
-            amount_cents: payload.amount_cents,
-            amount: formatDollars(fromCents(payload.amount_cents)),
-            message: "Pay at checkout_url. Your balance grows as soon as the payment processor has the money."
+  return [
+    route(endpoints.balance, function* ({ as }) {
+      const caller = as("consumer")
+      const wallet = yield* ledger.wallet(caller.ownerId)
+      const { owedMicrocents } = yield* ledger.standing(caller.ownerId)
+      const freeze = Option.getOrUndefined(yield* freezes.find(caller.ownerId))
+      const amount = wallet.credits - wallet.debits
+      const now = yield* DateTime.now
+      return {
+        agent_id: caller.ownerId,
+        consumer_id: caller.ownerId,
+        name: caller.name,
+        balance_microcents: Microcents.make(amount),
+        balance_cents: toCents(amount),
+        balance: formatDollars(amount),
+        debt_microcents: Microcents.make(owedMicrocents),
+        held_microcents: Microcents.make(wallet.held),
+        available_microcents: Microcents.make(wallet.available),
+        frozen: freeze !== undefined,
+        frozen_reason: freeze?.reason ?? null,
+        budgets: (yield* budgets.list(caller.ownerId)).map((budget) => showBudget(budget, now)),
+        rate_limit_rpm: caller.rateLimitRpm,
+        load_balance_url: `${baseUrl}/api/market/balance/load`
+      }
+    }),
+    replyRoute(
+      endpoints.load,
+      function* ({ as, payload, request }) {
+        const loaded = yield* loads.load({
+          consumerId: as("consumer").ownerId,
+          amountCents: payload.amount_cents,
+          key: yield* idempotencyKey(request)
+        })
+        if (loaded.mode === "live") {
+          return {
+            status: 200,
+            headers: loaded.repeated ? { "idempotent-replay": "true" } : {},
+            body: {
+              mode: "live" as const,
+              checkout_url: loaded.checkoutUrl,
+              url: loaded.checkoutUrl,
+              session_id: loaded.sessionId,
+              amount_cents: payload.amount_cents,
+              amount: formatDollars(fromCents(payload.amount_cents)),
+              message: "Pay at checkout_url. Your balance grows as soon as the payment processor has the money."
+            }
           }
         }
-      }
-      return {
-        status: 200,
-        body: {
-          mode: "dry_run" as const,
-          previous_balance_cents: toCents(loaded.previousMicrocents),
-          added_cents: payload.amount_cents,
-          new_balance_cents: toCents(loaded.newMicrocents),
-          balance_cents: toCents(loaded.newMicrocents),
-          new_balance: formatDollars(loaded.newMicrocents),
-          message: "Dry run: the balance has grown, and no payment was made."
+        return {
+          status: 200,
+          body: {
+            mode: "dry_run" as const,
+            previous_balance_cents: toCents(loaded.previousMicrocents),
+            added_cents: payload.amount_cents,
+            new_balance_cents: toCents(loaded.newMicrocents),
+            balance_cents: toCents(loaded.newMicrocents),
+            new_balance: formatDollars(loaded.newMicrocents),
+            message: "Dry run: the balance has grown, and no payment was made."
+          }
         }
-      }
-    },
-    // In live mode this calls the processor. External calls must not run inside a unit of work, so the load stores its own
-    // idempotency key.
-    { ownIdempotency: loads.mode === "live" }
-  )
-
-  const withdraw = replyRoute(
-    endpoints.withdraw,
-    function* ({ as, payload, request }) {
-      const { repeated, withdrawal } = yield* withdrawals.request({
-        consumerId: as("consumer").ownerId,
-        amountCents: payload.amount_cents,
-        key: yield* idempotencyKey(request)
-      })
+      },
+      // In live mode this calls the processor. External calls must not run inside a unit of work, so the load stores its own
+      // idempotency key.
+      { ownIdempotency: loads.mode === "live" }
+    ),
+    replyRoute(
+      endpoints.withdraw,
+      function* ({ as, payload, request }) {
+        const { repeated, withdrawal } = yield* withdrawals.request({
+          consumerId: as("consumer").ownerId,
+          amountCents: payload.amount_cents,
+          key: yield* idempotencyKey(request)
+        })
+        return {
+          status: 201,
+          headers: repeated ? { "idempotent-replay": "true" } : {},
+          body: showWithdrawal(withdrawals.mode, withdrawal)
+        }
+      },
+      // This calls the processor. External calls must not run inside a unit of work, so the withdrawal stores its own
+      // idempotency key.
+      { ownIdempotency: true }
+    ),
+    route(endpoints.listWithdrawals, function* ({ as }) {
+      const { ownerId } = as("consumer")
+      const list = yield* withdrawals.list(ownerId)
       return {
-        status: 201,
-        headers: repeated ? { "idempotent-replay": "true" } : {},
-        body: showWithdrawal(withdrawals.mode, withdrawal)
+        withdrawable_cents: yield* withdrawals.withdrawableCents(ownerId),
+        withdrawals: list.map((one) => showWithdrawal(withdrawals.mode, one)),
+        total: list.length
       }
-    },
-    // This calls the processor. External calls must not run inside a unit of work, so the withdrawal stores its own
-    // idempotency key.
-    { ownIdempotency: true }
-  )
-
-  const listWithdrawals = route(endpoints.listWithdrawals, function* ({ as }) {
-    const { ownerId } = as("consumer")
-    const list = yield* withdrawals.list(ownerId)
-    return {
-      withdrawable_cents: yield* withdrawals.withdrawableCents(ownerId),
-      withdrawals: list.map((one) => showWithdrawal(withdrawals.mode, one)),
-      total: list.length
-    }
-  })
-
-  const trialBalance = route(endpoints.trialBalance, function* () {
-    const books = yield* ledger.trialBalance
-    return {
-      accounts: books.accounts.map(({ account, credits, debits }) => ({
-        account,
-        credits_microcents: Number(credits),
-        debits_microcents: Number(debits),
-        balance_microcents: Number(credits - debits)
-      })),
-      total_credits_microcents: Number(books.credits),
-      total_debits_microcents: Number(books.debits),
-      balanced: books.balanced,
-      unbacked_microcents: Number(books.solvency.unbackedMicrocents),
-      shortfall_microcents: Number(books.solvency.shortfallMicrocents),
-      timestamp: format(yield* DateTime.now)
-    }
-  })
-
-  const listBudgets = route(endpoints.listBudgets, function* ({ as }) {
-    const list = yield* budgets.list(as("consumer").ownerId)
-    const now = yield* DateTime.now
-    return { budgets: list.map((budget) => showBudget(budget, now)), total: list.length }
-  })
-
-  const setBudget = route(endpoints.setBudget, function* ({ as, payload }) {
-    const budget = yield* budgets.set(as("consumer").ownerId, {
-      toolId: payload.tool_id,
-      providerId: payload.provider_id,
-      cap: payload.cap_microcents,
-      period: payload.period ?? "month"
+    }),
+    route(endpoints.listBudgets, function* ({ as }) {
+      const list = yield* budgets.list(as("consumer").ownerId)
+      const now = yield* DateTime.now
+      return { budgets: list.map((budget) => showBudget(budget, now)), total: list.length }
+    }),
+    route(endpoints.setBudget, function* ({ as, payload }) {
+      const budget = yield* budgets.set(as("consumer").ownerId, {
+        toolId: payload.tool_id,
+        providerId: payload.provider_id,
+        cap: payload.cap_microcents,
+        period: payload.period ?? "month"
+      })
+      return { budget: showBudget(budget, yield* DateTime.now) }
+    }),
+    route(endpoints.removeBudget, function* ({ as, params }) {
+      yield* budgets.remove(as("consumer").ownerId, params.budget_id)
+      return { removed: true as const, budget_id: params.budget_id }
+    }),
+    route(endpoints.trialBalance, function* () {
+      const books = yield* ledger.trialBalance
+      return {
+        accounts: books.accounts.map(({ account, credits, debits }) => ({
+          account,
+          credits_microcents: Number(credits),
+          debits_microcents: Number(debits),
+          balance_microcents: Number(credits - debits)
+        })),
+        total_credits_microcents: Number(books.credits),
+        total_debits_microcents: Number(books.debits),
+        balanced: books.balanced,
+        unbacked_microcents: Number(books.solvency.unbackedMicrocents),
+        shortfall_microcents: Number(books.solvency.shortfallMicrocents),
+        timestamp: format(yield* DateTime.now)
+      }
     })
-    return { budget: showBudget(budget, yield* DateTime.now) }
-  })
-
-  const removeBudget = route(endpoints.removeBudget, function* ({ as, params }) {
-    yield* budgets.remove(as("consumer").ownerId, params.budget_id)
-    return { removed: true as const, budget_id: params.budget_id }
-  })
-
-  return [balance, load, withdraw, listWithdrawals, listBudgets, setBudget, removeBudget, trialBalance]
+  ]
 })
 
 const showWithdrawal = (mode: "dry_run" | "live", { amountCents, createdAt, id, parts }: Withdrawal) => {

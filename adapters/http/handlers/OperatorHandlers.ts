@@ -43,39 +43,25 @@ export const operatorRoutes = Effect.gen(function* () {
     }
   })
 
-  const solvency = route(endpoints.solvency, function* () {
-    return yield* standing
-  })
-
-  const moveFunds = route(endpoints.moveFunds, function* ({ payload: { action, amount_cents, reference } }) {
-    const movement = { amount: fromCents(amount_cents), reference }
-    const { repeated } = yield* action === "deposit"
-      ? funds.deposit(movement)
-      : action === "withdraw"
-        ? funds.withdraw(movement)
-        : funds.coverLosses(movement)
-    return { action, amount_cents, reference, repeated, solvency: yield* standing }
-  })
-
-  const setReserve = route(endpoints.setReserve, function* ({ params: { provider_id }, payload: { lifted } }) {
-    if (Option.isNone(yield* accounts.findProvider(provider_id))) {
-      return yield* new UnknownProvider({ providerId: provider_id })
-    }
-    yield* money.setReserveLifted(provider_id, lifted)
-    return { provider_id, lifted }
-  })
-
-  const unfreeze = route(endpoints.unfreeze, function* ({ params: { consumer_id } }) {
-    if (Option.isNone(yield* accounts.findConsumer(consumer_id))) {
-      return yield* new NotFound({ what: `Consumer ${consumer_id}` })
-    }
-    const wasFrozen = yield* freezes.unfreeze(consumer_id)
-    return { consumer_id, frozen: false as const, was_frozen: wasFrozen }
-  })
-
-  const setHandle = route(
-    endpoints.setHandle,
-    function* ({ params: { provider_id }, payload: { handle, retire_previous = false } }) {
+  return [
+    route(endpoints.solvency, () => standing),
+    route(endpoints.moveFunds, function* ({ payload: { action, amount_cents, reference } }) {
+      const movement = { amount: fromCents(amount_cents), reference }
+      const { repeated } = yield* action === "deposit"
+        ? funds.deposit(movement)
+        : action === "withdraw"
+          ? funds.withdraw(movement)
+          : funds.coverLosses(movement)
+      return { action, amount_cents, reference, repeated, solvency: yield* standing }
+    }),
+    route(endpoints.setReserve, function* ({ params: { provider_id }, payload: { lifted } }) {
+      if (Option.isNone(yield* accounts.findProvider(provider_id))) {
+        return yield* new UnknownProvider({ providerId: provider_id })
+      }
+      yield* money.setReserveLifted(provider_id, lifted)
+      return { provider_id, lifted }
+    }),
+    route(endpoints.setHandle, function* ({ params: { provider_id }, payload: { handle, retire_previous = false } }) {
       const { previous } = yield* handles.reassign({
         providerId: provider_id,
         handle,
@@ -83,18 +69,22 @@ export const operatorRoutes = Effect.gen(function* () {
       })
       const previous_retired = retire_previous && previous !== handle
       return { provider_id, handle, previous_handle: previous, previous_retired }
-    }
-  )
-
-  const imitations = route(endpoints.imitations, function* () {
-    const found = (yield* handles.imitations).map((one) => ({
-      handle: one.handle,
-      provider_id: one.providerId,
-      imitates: one.imitates,
-      imitated_provider_id: one.imitatedProviderId
-    }))
-    return { imitations: found, total: found.length }
-  })
-
-  return [solvency, moveFunds, setReserve, setHandle, imitations, unfreeze]
+    }),
+    route(endpoints.imitations, function* () {
+      const found = (yield* handles.imitations).map((one) => ({
+        handle: one.handle,
+        provider_id: one.providerId,
+        imitates: one.imitates,
+        imitated_provider_id: one.imitatedProviderId
+      }))
+      return { imitations: found, total: found.length }
+    }),
+    route(endpoints.unfreeze, function* ({ params: { consumer_id } }) {
+      if (Option.isNone(yield* accounts.findConsumer(consumer_id))) {
+        return yield* new NotFound({ what: `Consumer ${consumer_id}` })
+      }
+      const wasFrozen = yield* freezes.unfreeze(consumer_id)
+      return { consumer_id, frozen: false as const, was_frozen: wasFrozen }
+    })
+  ]
 })

@@ -14,7 +14,7 @@ import { format } from "../../../domain/shared/Timestamp.ts"
 import { PayoutsApi } from "../api/PayoutsApi.ts"
 import { BaseUrl } from "../BaseUrl.ts"
 import { idempotencyKey } from "../pipeline/IdempotencyKey.ts"
-import { type Input, replyRoute, route } from "../pipeline/Route.ts"
+import { replyRoute, route } from "../pipeline/Route.ts"
 import { earningsView, holdingsView, payoutMessage, payoutView } from "./PayoutViews.ts"
 
 const { endpoints } = PayoutsApi
@@ -29,152 +29,138 @@ export const payoutsRoutes = Effect.gen(function* () {
   const claims = yield* Claims
   const baseUrl = yield* BaseUrl
 
-  const summary = Effect.fnUntraced(function* ({
-    as,
-    payload
-  }: Pick<Input<typeof endpoints.providerSummary>, "as" | "payload">) {
-    const caller = as("provider")
-    const period = payload.period ?? "30d"
-    const { byTool, byWeek, total } = yield* earnings.summary(caller.ownerId, period)
-    const { balance } = yield* ledger.provider(caller.ownerId)
-    const last = (yield* payouts.history(caller.ownerId)).find((payout) => payout.state === "paid")
-    const shown = earningsView(total)
-    return {
-      provider: { id: caller.ownerId, name: caller.name },
-      period,
-      platform_fee_rate: "10%" as const,
-      earnings: {
-        gross_revenue_cents: shown.gross_cents,
-        gross_revenue_microcents: shown.gross_microcents,
-        gross_revenue: formatDollars(total.grossMicrocents),
-        platform_fee_cents: shown.platform_fee_cents,
-        platform_fee_microcents: shown.platform_fee_microcents,
-        platform_fee: formatDollars(total.feeMicrocents),
-        net_earnings_cents: shown.net_cents,
-        net_earnings_microcents: shown.net_microcents,
-        net_earnings: formatDollars(total.netMicrocents)
-      },
-      payout: {
-        pending_balance_cents: toCents(balance),
-        pending_balance_microcents: Number(balance),
-        pending_balance: formatDollars(balance),
-        last_payout_date: last?.paidAt === undefined ? null : format(last.paidAt),
-        last_payout_cents: last?.amountCents ?? null
-      },
-      by_tool: byTool.map((tool) => ({ tool: tool.toolId, tool_name: tool.toolName, ...earningsView(tool) })),
-      by_week: byWeek.map((week) => ({ week_of: week.weekOf, ...earningsView(week) })),
-      gross_revenue_cents: shown.gross_cents,
-      platform_fee_cents: shown.platform_fee_cents,
-      net_earnings_cents: shown.net_cents,
-      total_calls: total.calls
-    }
-  })
-
-  const connect = route(endpoints.connect, function* ({ as, payload }) {
-    const providerId = as("provider").ownerId
-    const home = `${baseUrl}/providers/dashboard`
-    const { accountId, expiresAt, url } = yield* onboarding.connect(providerId, {
-      returnUrl: payload.return_url ?? home,
-      refreshUrl: payload.refresh_url ?? home
-    })
-    return {
-      provider_id: providerId,
-      stripe_account_id: accountId,
-      onboarding_url: url,
-      url,
-      expires_at: format(expiresAt)
-    }
-  })
-
-  const connection = route(endpoints.connection, function* ({ as }) {
-    const providerId = as("provider").ownerId
-    const standing = Option.getOrUndefined(yield* onboarding.status(providerId))
-    const payee = Option.getOrUndefined(yield* onboarding.payee(providerId))
-    return {
-      provider_id: providerId,
-      status: standing?.status ?? ("not_started" as const),
-      connected: standing?.status === "complete",
-      stripe_account_id: standing?.accountId ?? null,
-      charges_enabled: standing?.chargesEnabled ?? false,
-      payouts_enabled: standing?.payoutsEnabled ?? false,
-      details_submitted: standing?.detailsSubmitted ?? false,
-      requirements: {
-        currently_due: standing?.currentlyDue ?? [],
-        eventually_due: standing?.eventuallyDue ?? [],
-        errors: standing?.errors ?? []
-      },
-      automatic_payouts: payee?.automatic ?? false
-    }
-  })
-
-  const request = replyRoute(endpoints.requestPayout, function* ({ as, request }) {
-    const asked = yield* requests.request(as("provider").ownerId, yield* idempotencyKey(request))
-    if (asked.mode === "dry_run") {
-      const cents = asked.wouldPayoutCents
+  return [
+    ...[endpoints.providerSummary, endpoints.providerSummaryMarket].map((endpoint) =>
+      route(endpoint, function* ({ as, payload }) {
+        const caller = as("provider")
+        const period = payload.period ?? "30d"
+        const { byTool, byWeek, total } = yield* earnings.summary(caller.ownerId, period)
+        const { balance } = yield* ledger.provider(caller.ownerId)
+        const last = (yield* payouts.history(caller.ownerId)).find((payout) => payout.state === "paid")
+        const shown = earningsView(total)
+        return {
+          provider: { id: caller.ownerId, name: caller.name },
+          period,
+          platform_fee_rate: "10%" as const,
+          earnings: {
+            gross_revenue_cents: shown.gross_cents,
+            gross_revenue_microcents: shown.gross_microcents,
+            gross_revenue: formatDollars(total.grossMicrocents),
+            platform_fee_cents: shown.platform_fee_cents,
+            platform_fee_microcents: shown.platform_fee_microcents,
+            platform_fee: formatDollars(total.feeMicrocents),
+            net_earnings_cents: shown.net_cents,
+            net_earnings_microcents: shown.net_microcents,
+            net_earnings: formatDollars(total.netMicrocents)
+          },
+          payout: {
+            pending_balance_cents: toCents(balance),
+            pending_balance_microcents: Number(balance),
+            pending_balance: formatDollars(balance),
+            last_payout_date: last?.paidAt === undefined ? null : format(last.paidAt),
+            last_payout_cents: last?.amountCents ?? null
+          },
+          by_tool: byTool.map((tool) => ({ tool: tool.toolId, tool_name: tool.toolName, ...earningsView(tool) })),
+          by_week: byWeek.map((week) => ({ week_of: week.weekOf, ...earningsView(week) })),
+          gross_revenue_cents: shown.gross_cents,
+          platform_fee_cents: shown.platform_fee_cents,
+          net_earnings_cents: shown.net_cents,
+          total_calls: total.calls
+        }
+      })
+    ),
+    route(endpoints.connect, function* ({ as, payload }) {
+      const providerId = as("provider").ownerId
+      const home = `${baseUrl}/providers/dashboard`
+      const { accountId, expiresAt, url } = yield* onboarding.connect(providerId, {
+        returnUrl: payload.return_url ?? home,
+        refreshUrl: payload.refresh_url ?? home
+      })
       return {
-        status: 200,
-        body: {
-          mode: "dry_run" as const,
-          would_payout_cents: cents,
-          payout_cents: 0 as const,
-          payout: formatDollars(0n),
-          message: `Dry run: ${formatDollars(fromCents(cents))} would be paid out. Nothing was paid.`
+        provider_id: providerId,
+        stripe_account_id: accountId,
+        onboarding_url: url,
+        url,
+        expires_at: format(expiresAt)
+      }
+    }),
+    route(endpoints.connection, function* ({ as }) {
+      const providerId = as("provider").ownerId
+      const standing = Option.getOrUndefined(yield* onboarding.status(providerId))
+      const payee = Option.getOrUndefined(yield* onboarding.payee(providerId))
+      return {
+        provider_id: providerId,
+        status: standing?.status ?? ("not_started" as const),
+        connected: standing?.status === "complete",
+        stripe_account_id: standing?.accountId ?? null,
+        charges_enabled: standing?.chargesEnabled ?? false,
+        payouts_enabled: standing?.payoutsEnabled ?? false,
+        details_submitted: standing?.detailsSubmitted ?? false,
+        requirements: {
+          currently_due: standing?.currentlyDue ?? [],
+          eventually_due: standing?.eventuallyDue ?? [],
+          errors: standing?.errors ?? []
+        },
+        automatic_payouts: payee?.automatic ?? false
+      }
+    }),
+    replyRoute(endpoints.requestPayout, function* ({ as, request }) {
+      const asked = yield* requests.request(as("provider").ownerId, yield* idempotencyKey(request))
+      if (asked.mode === "dry_run") {
+        const cents = asked.wouldPayoutCents
+        return {
+          status: 200,
+          body: {
+            mode: "dry_run" as const,
+            would_payout_cents: cents,
+            payout_cents: 0 as const,
+            payout: formatDollars(0n),
+            message: `Dry run: ${formatDollars(fromCents(cents))} would be paid out. Nothing was paid.`
+          }
         }
       }
-    }
-    const { payout, repeated } = asked
-    return {
-      status: 200,
-      headers: repeated ? { "idempotent-replay": "true" } : {},
-      body: {
-        mode: "live" as const,
-        payout_id: payout.id,
-        status: payout.state,
-        amount_cents: payout.amountCents,
-        payout_cents: payout.amountCents,
-        payout: formatDollars(fromCents(payout.amountCents)),
-        stripe_transfer_id: payout.transferId ?? null,
-        message: payoutMessage(payout)
+      const { payout, repeated } = asked
+      return {
+        status: 200,
+        headers: repeated ? { "idempotent-replay": "true" } : {},
+        body: {
+          mode: "live" as const,
+          payout_id: payout.id,
+          status: payout.state,
+          amount_cents: payout.amountCents,
+          payout_cents: payout.amountCents,
+          payout: formatDollars(fromCents(payout.amountCents)),
+          stripe_transfer_id: payout.transferId ?? null,
+          message: payoutMessage(payout)
+        }
       }
-    }
-  })
-
-  const list = route(endpoints.payouts, function* ({ as }) {
-    const providerId = as("provider").ownerId
-    const holdings = yield* money.holdings(providerId)
-    const balance = holdings.pendingMicrocents
-    const owed = yield* claims.owedBy(providerId)
-    const history = (yield* payouts.history(providerId)).map(payoutView)
-    const payee = Option.getOrUndefined(yield* onboarding.payee(providerId))
-    return {
-      provider_id: providerId,
-      pending_cents: toCents(balance),
-      pending_balance_cents: toCents(balance),
-      pending_balance: formatDollars(balance),
-      ...holdingsView(holdings),
-      owed_cents: toCents(owed),
-      owed_microcents: Number(owed),
-      stripe_connected: payee?.standing?.payoutsEnabled ?? false,
-      minimum_payout: "$10.00" as const,
-      automatic: payee?.automatic ?? false,
-      history,
-      payouts: history
-    }
-  })
-
-  const automatic = route(endpoints.setAutomaticPayouts, function* ({ as, payload }) {
-    const providerId = as("provider").ownerId
-    yield* onboarding.setAutomatic(providerId, payload.enabled)
-    return { provider_id: providerId, automatic: payload.enabled }
-  })
-
-  return [
-    route(endpoints.providerSummary, summary),
-    route(endpoints.providerSummaryMarket, summary),
-    connect,
-    connection,
-    request,
-    list,
-    automatic
+    }),
+    route(endpoints.payouts, function* ({ as }) {
+      const providerId = as("provider").ownerId
+      const holdings = yield* money.holdings(providerId)
+      const balance = holdings.pendingMicrocents
+      const owed = yield* claims.owedBy(providerId)
+      const history = (yield* payouts.history(providerId)).map(payoutView)
+      const payee = Option.getOrUndefined(yield* onboarding.payee(providerId))
+      return {
+        provider_id: providerId,
+        pending_cents: toCents(balance),
+        pending_balance_cents: toCents(balance),
+        pending_balance: formatDollars(balance),
+        ...holdingsView(holdings),
+        owed_cents: toCents(owed),
+        owed_microcents: Number(owed),
+        stripe_connected: payee?.standing?.payoutsEnabled ?? false,
+        minimum_payout: "$10.00" as const,
+        automatic: payee?.automatic ?? false,
+        history,
+        payouts: history
+      }
+    }),
+    route(endpoints.setAutomaticPayouts, function* ({ as, payload }) {
+      const providerId = as("provider").ownerId
+      yield* onboarding.setAutomatic(providerId, payload.enabled)
+      return { provider_id: providerId, automatic: payload.enabled }
+    })
   ]
 })

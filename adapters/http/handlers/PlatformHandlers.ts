@@ -25,62 +25,54 @@ export const platformRoutes = Effect.gen(function* () {
   const stats = yield* PlatformStats
   const isReady = yield* Effect.cachedWithTTL(health.isReady, READY_TTL)
 
-  const healthRoute = replyRoute(endpoints.platformHealth, function* () {
-    const report = yield* health.check([limiterProbe(limits)])
-    return {
-      status: report.status === "down" ? 503 : 200,
-      body: {
-        status: report.status,
-        version: API_VERSION,
-        version_of: API_VERSION_OF,
-        uptime_s: report.uptimeSeconds,
-        timestamp: format(report.at),
-        checks: Object.fromEntries(
-          report.checks.map(({ latencyMs, message, name, status }) => [
-            name,
-            {
-              status,
-              latency_ms: latencyMs,
-              ...(message === undefined ? {} : { message: message.replace(APPLY_MIGRATIONS, INIT) })
-            }
-          ])
-        )
-      }
-    }
-  })
-
-  const readyz = replyRoute(endpoints.readyz, () =>
-    Effect.map(isReady, (ready) =>
-      ready ? { status: 200, body: { status: "ok" as const } } : { status: 503, body: { status: "down" as const } }
-    )
-  )
-
-  const statsRoute = route(endpoints.platformStats, function* () {
-    const { lastDay, since, totals } = yield* stats.read
-    const body = {
-      totals,
-      last_24h: { since: format(since), ...lastDay },
-      timestamp: format(yield* DateTime.now)
-    }
-    return body
-  })
-
-  const init = route(endpoints.init, function* () {
-    const { applied, tables, version } = yield* schema.bringUpToDate
-    return {
-      initialized: true as const,
-      applied,
-      schema_version: version,
-      tables,
-      message: applied.length === 0 ? "The schema was up to date." : `Applied ${applied.join(", ")}.`
-    }
-  })
-
   return [
-    healthRoute,
+    replyRoute(endpoints.platformHealth, function* () {
+      const report = yield* health.check([limiterProbe(limits)])
+      return {
+        status: report.status === "down" ? 503 : 200,
+        body: {
+          status: report.status,
+          version: API_VERSION,
+          version_of: API_VERSION_OF,
+          uptime_s: report.uptimeSeconds,
+          timestamp: format(report.at),
+          checks: Object.fromEntries(
+            report.checks.map(({ latencyMs, message, name, status }) => [
+              name,
+              {
+                status,
+                latency_ms: latencyMs,
+                ...(message === undefined ? {} : { message: message.replace(APPLY_MIGRATIONS, INIT) })
+              }
+            ])
+          )
+        }
+      }
+    }),
     route(endpoints.livez, () => Effect.succeed({ status: "ok" as const })),
-    readyz,
-    statsRoute,
-    init
+    replyRoute(endpoints.readyz, () =>
+      Effect.map(isReady, (ready) =>
+        ready ? { status: 200, body: { status: "ok" as const } } : { status: 503, body: { status: "down" as const } }
+      )
+    ),
+    route(endpoints.platformStats, function* () {
+      const { lastDay, since, totals } = yield* stats.read
+      const body = {
+        totals,
+        last_24h: { since: format(since), ...lastDay },
+        timestamp: format(yield* DateTime.now)
+      }
+      return body
+    }),
+    route(endpoints.init, function* () {
+      const { applied, tables, version } = yield* schema.bringUpToDate
+      return {
+        initialized: true as const,
+        applied,
+        schema_version: version,
+        tables,
+        message: applied.length === 0 ? "The schema was up to date." : `Applied ${applied.join(", ")}.`
+      }
+    })
   ]
 })

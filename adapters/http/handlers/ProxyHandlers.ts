@@ -26,58 +26,58 @@ export const proxyRoutes = Effect.gen(function* () {
   const { totalMs } = yield* UpstreamLimits
   const { sha256Hex } = yield* Digest
 
-  const proxy = encodedRoute(
-    CallsApi.endpoints.proxy,
-    function* ({ as, clock, notes, payload, request, requestId, tell, text }) {
-      const caller = as("consumer")
-      yield* refuseRounded(text)
-      const cap = yield* capHeader(request)
-      const call = {
-        consumerId: caller.ownerId,
-        tool: {
-          toolId: payload.tool_id,
-          toolName: payload.tool_name,
-          providerId: payload.provider_id,
-          account: caller.ownerId
-        },
-        arguments: payload.input ?? payload.arguments ?? {},
-        maxCost: payload.max_cost_microcents ?? cap,
-        defaultCap: caller.defaultCap,
-        priceVersion: payload.price_version,
-        idempotency: undefined,
-        onNamed: (invocationId: ReceiptId) => {
-          notes.invocation_id = invocationId
-        },
-        onHeld: () => clock.restart(totalMs),
-        attend: clock.attend,
-        onProgress:
-          tell === undefined
+  return [
+    encodedRoute(
+      CallsApi.endpoints.proxy,
+      function* ({ as, clock, notes, payload, request, requestId, tell, text }) {
+        const caller = as("consumer")
+        yield* refuseRounded(text)
+        const cap = yield* capHeader(request)
+        const call = {
+          consumerId: caller.ownerId,
+          tool: {
+            toolId: payload.tool_id,
+            toolName: payload.tool_name,
+            providerId: payload.provider_id,
+            account: caller.ownerId
+          },
+          arguments: payload.input ?? payload.arguments ?? {},
+          maxCost: payload.max_cost_microcents ?? cap,
+          defaultCap: caller.defaultCap,
+          priceVersion: payload.price_version,
+          idempotency: undefined,
+          onNamed: (invocationId: ReceiptId) => {
+            notes.invocation_id = invocationId
+          },
+          onHeld: () => clock.restart(totalMs),
+          attend: clock.attend,
+          onProgress:
+            tell === undefined
+              ? undefined
+              : (progress: ToolProgress) => tell({ event: "progress", data: JSON.stringify(progress) })
+        }
+        if (payload.dry_run === true) {
+          const quote = yield* metering.quote(call)
+          return { status: 200, headers: {}, body: JSON.stringify(quoteBody(quote)) }
+        }
+        const key = yield* idempotencyKey(request)
+        // The hash is over the body as it was sent: the same call in other JSON text is another call.
+        const idempotency =
+          key === undefined
             ? undefined
-            : (progress: ToolProgress) => tell({ event: "progress", data: JSON.stringify(progress) })
-      }
-      if (payload.dry_run === true) {
-        const quote = yield* metering.quote(call)
-        return { status: 200, headers: {}, body: JSON.stringify(quoteBody(quote)) }
-      }
-      const key = yield* idempotencyKey(request)
-      // The hash is over the body as it was sent: the same call in other JSON text is another call.
-      const idempotency =
-        key === undefined
-          ? undefined
-          : { keyHash: sha256Hex(`${caller.ownerId}\n${key}`), requestHash: sha256Hex(text) }
-      const outcome = yield* metering.call({ ...call, idempotency }, (report) => {
-        // The provider has responded; the settlement follows.
-        clock.restart(0)
-        return callAnswer(report, baseUrl, requestId)
-      })
-      return outcome._tag === "Settled"
-        ? outcome.answer
-        : { ...outcome.answer, headers: { ...outcome.answer.headers, "idempotent-replay": "true" } }
-    },
-    { late: "call" }
-  )
-
-  return [proxy]
+            : { keyHash: sha256Hex(`${caller.ownerId}\n${key}`), requestHash: sha256Hex(text) }
+        const outcome = yield* metering.call({ ...call, idempotency }, (report) => {
+          // The provider has responded; the settlement follows.
+          clock.restart(0)
+          return callAnswer(report, baseUrl, requestId)
+        })
+        return outcome._tag === "Settled"
+          ? outcome.answer
+          : { ...outcome.answer, headers: { ...outcome.answer.headers, "idempotent-replay": "true" } }
+      },
+      { late: "call" }
+    )
+  ]
 })
 
 /** Amounts as JSON numbers: this response is written without a schema's encoder. */

@@ -23,76 +23,74 @@ export const receiptsRoutes = Effect.gen(function* () {
   const signer = yield* ReceiptSigner
   const baseUrl = yield* BaseUrl
 
-  const list = route(endpoints.list, function* ({ as, query }) {
-    const page = yield* pageRequest("receipts", query)
-    const found = yield* store.list(
-      as("consumer", "provider"),
-      {
-        toolId: query.tool_id,
-        status: query.status,
-        from: query.from === undefined ? undefined : format(query.from),
-        to: query.to === undefined ? undefined : format(query.to)
-      },
-      page
-    )
-    return { receipts: found.items, ...pageFields("receipts", page, found) }
-  })
-
-  const find = replyRoute(endpoints.find, function* ({ params }) {
-    const found = yield* store.find(params.id)
-    if (Option.isNone(found)) return yield* new NotFound({ what: `Receipt ${params.id}` })
-    return {
-      status: 200,
-      headers: { link: `<${baseUrl}/api/v1/market/receipts/${params.id}/proof>; rel="describedby"` },
-      body: {
-        receipt: found.value,
-        verification: {
-          valid: signer.verify(canonical(found.value), found.value.signature),
-          algorithm: RECEIPT_ALGORITHM,
-          verified_at: format(yield* DateTime.now)
-        }
-      }
-    }
-  })
-
-  /**
-   * Written without a schema's encoder for speed: existing clients verify many receipts. Tests compare it with the contract.
-   */
-  const verify = encodedRoute(
-    endpoints.verify,
-    function* ({ payload }) {
-      const candidate = unwrap(payload)
-      const verdict = verifyReceipt(candidate, signer.verify)
+  return [
+    route(endpoints.list, function* ({ as, query }) {
+      const page = yield* pageRequest("receipts", query)
+      const found = yield* store.list(
+        as("consumer", "provider"),
+        {
+          toolId: query.tool_id,
+          status: query.status,
+          from: query.from === undefined ? undefined : format(query.from),
+          to: query.to === undefined ? undefined : format(query.to)
+        },
+        page
+      )
+      return { receipts: found.items, ...pageFields("receipts", page, found) }
+    }),
+    replyRoute(endpoints.find, function* ({ params }) {
+      const found = yield* store.find(params.id)
+      if (Option.isNone(found)) return yield* new NotFound({ what: `Receipt ${params.id}` })
       return {
         status: 200,
-        headers: NO_HEADERS,
-        body:
-          `{"receipt":${JSON.stringify(candidate)},"verification":{"valid":${verdict.valid},"reason":"${verdict.reason}",` +
-          (verdict.missing === undefined ? "" : `"missing":${JSON.stringify(verdict.missing)},`) +
-          `"checked":{"canonical":${JSON.stringify(verdict.canonical)},"algorithm":"${RECEIPT_ALGORITHM}"},` +
-          `"verified_at":"${formatMs(yield* Clock.currentTimeMillis)}"}}`
-      }
-    },
-    {
-      // Any JSON value: it was parsed from text.
-      lenientPayload: Schema.Any,
-      body: VERIFY_BODY,
-      quirks: {
-        badRequest: `{"error":true,"code":"BAD_REQUEST"}`,
-        otherMethods: {
-          status: 405,
-          headers: {
-            allow: "POST, OPTIONS",
-            "access-control-allow-methods": "POST, OPTIONS",
-            "cache-control": "no-store"
-          },
-          body: ""
+        headers: { link: `<${baseUrl}/api/v1/market/receipts/${params.id}/proof>; rel="describedby"` },
+        body: {
+          receipt: found.value,
+          verification: {
+            valid: signer.verify(canonical(found.value), found.value.signature),
+            algorithm: RECEIPT_ALGORITHM,
+            verified_at: format(yield* DateTime.now)
+          }
         }
       }
-    }
-  )
-
-  return [list, find, verify]
+    }),
+    /**
+     * Written without a schema's encoder for speed: existing clients verify many receipts. Tests compare it with the contract.
+     */
+    encodedRoute(
+      endpoints.verify,
+      function* ({ payload }) {
+        const candidate = unwrap(payload)
+        const verdict = verifyReceipt(candidate, signer.verify)
+        return {
+          status: 200,
+          headers: NO_HEADERS,
+          body:
+            `{"receipt":${JSON.stringify(candidate)},"verification":{"valid":${verdict.valid},"reason":"${verdict.reason}",` +
+            (verdict.missing === undefined ? "" : `"missing":${JSON.stringify(verdict.missing)},`) +
+            `"checked":{"canonical":${JSON.stringify(verdict.canonical)},"algorithm":"${RECEIPT_ALGORITHM}"},` +
+            `"verified_at":"${formatMs(yield* Clock.currentTimeMillis)}"}}`
+        }
+      },
+      {
+        // Any JSON value: it was parsed from text.
+        lenientPayload: Schema.Any,
+        body: VERIFY_BODY,
+        quirks: {
+          badRequest: `{"error":true,"code":"BAD_REQUEST"}`,
+          otherMethods: {
+            status: 405,
+            headers: {
+              allow: "POST, OPTIONS",
+              "access-control-allow-methods": "POST, OPTIONS",
+              "cache-control": "no-store"
+            },
+            body: ""
+          }
+        }
+      }
+    )
+  ]
 })
 
 /** A bare receipt, or one inside `{receipt}`. */

@@ -23,63 +23,62 @@ export const toolsRoutes = Effect.gen(function* () {
   const accounts = yield* AccountStore
   const views = yield* makeToolViews
 
-  const registerTools = route(
-    CatalogApi.endpoints.registerTools,
-    function* ({ as, payload }) {
-      const { changes, indexes, refused } = yield* judge(payload.tools)
+  return [
+    route(
+      CatalogApi.endpoints.registerTools,
+      function* ({ as, payload }) {
+        const { changes, indexes, refused } = yield* judge(payload.tools)
+        const { ownerId } = as("provider")
+        const result = yield* catalog.upsert(ownerId, changes)
+        const errors = [
+          ...refused,
+          ...result.refused.map((tool) => ({ ...tool, index: indexes[tool.index]! }))
+        ].toSorted((a, b) => a.index - b.index)
+        if (result.stored.length === 0) return yield* new NoToolRegistered({ tools: errors })
+        const { handle } = yield* Effect.flatMap(accounts.findProvider(ownerId), Effect.fromOption).pipe(Effect.orDie)
+        return {
+          registered: result.stored.length,
+          errors: errors.length,
+          tools: result.stored.map((tool) => ({
+            id: tool.id,
+            tool_name: tool.toolName,
+            qualified_name: qualifiedName(handle, tool.toolName),
+            action: tool.action
+          })),
+          tool_errors: errors.map(({ tool_name, error }) => ({ tool_name, error })),
+          message:
+            errors.length === 0
+              ? `${result.stored.length} registered.`
+              : `${result.stored.length} registered, ${errors.length} rejected: see tool_errors.`
+        }
+      },
+      { lenientPayload: RegisterToolsLenient }
+    ),
+    route(CatalogApi.endpoints.ownTools, function* ({ as, query }) {
       const { ownerId } = as("provider")
-      const result = yield* catalog.upsert(ownerId, changes)
-      const errors = [...refused, ...result.refused.map((tool) => ({ ...tool, index: indexes[tool.index]! }))].toSorted(
-        (a, b) => a.index - b.index
-      )
-      if (result.stored.length === 0) return yield* new NoToolRegistered({ tools: errors })
-      const { handle } = yield* Effect.flatMap(accounts.findProvider(ownerId), Effect.fromOption).pipe(Effect.orDie)
+      const page = yield* pageRequest(OWN_TOOLS, query)
+      const found = yield* catalog.search({
+        q: undefined,
+        category: undefined,
+        providerId: ownerId,
+        state: query.state ?? "any",
+        sort: "name",
+        page
+      })
+      return { tools: yield* views.listed(found.items), ...pageFields(OWN_TOOLS, page, found) }
+    }),
+    route(CatalogApi.endpoints.withdrawTool, function* ({ as, params }) {
+      const { entry, since } = yield* catalog.withdraw(as("provider").ownerId, params.id)
+      const { toolName } = entry.tool
       return {
-        registered: result.stored.length,
-        errors: errors.length,
-        tools: result.stored.map((tool) => ({
-          id: tool.id,
-          tool_name: tool.toolName,
-          qualified_name: qualifiedName(handle, tool.toolName),
-          action: tool.action
-        })),
-        tool_errors: errors.map(({ tool_name, error }) => ({ tool_name, error })),
-        message:
-          errors.length === 0
-            ? `${result.stored.length} registered.`
-            : `${result.stored.length} registered, ${errors.length} rejected: see tool_errors.`
+        withdrawn: true as const,
+        tool_id: entry.tool.id,
+        tool_name: toolName,
+        withdrawn_at: format(since),
+        message: `${toolName} is withdrawn and cannot be called. POST /api/market/tools lists it again.`
       }
-    },
-    { lenientPayload: RegisterToolsLenient }
-  )
-
-  const ownTools = route(CatalogApi.endpoints.ownTools, function* ({ as, query }) {
-    const { ownerId } = as("provider")
-    const page = yield* pageRequest(OWN_TOOLS, query)
-    const found = yield* catalog.search({
-      q: undefined,
-      category: undefined,
-      providerId: ownerId,
-      state: query.state ?? "any",
-      sort: "name",
-      page
     })
-    return { tools: yield* views.listed(found.items), ...pageFields(OWN_TOOLS, page, found) }
-  })
-
-  const withdraw = route(CatalogApi.endpoints.withdrawTool, function* ({ as, params }) {
-    const { entry, since } = yield* catalog.withdraw(as("provider").ownerId, params.id)
-    const { toolName } = entry.tool
-    return {
-      withdrawn: true as const,
-      tool_id: entry.tool.id,
-      tool_name: toolName,
-      withdrawn_at: format(since),
-      message: `${toolName} is withdrawn and cannot be called. POST /api/market/tools lists it again.`
-    }
-  })
-
-  return [registerTools, ownTools, withdraw]
+  ]
 })
 
 const decodeTool = payloadDecoder(ToolBody)

@@ -40,9 +40,8 @@ export const trustRoutes = Effect.gen(function* () {
   const catalog = yield* Catalog
   const secrets = yield* ProviderSecrets
 
-  const verify = route(
-    endpoints.verify,
-    function* ({ as, payload: { domain, level, repo_url: repositoryUrl, token } }) {
+  return [
+    route(endpoints.verify, function* ({ as, payload: { domain, level, repo_url: repositoryUrl, token } }) {
       const { ownerId } = as("provider")
       const answer = yield* verification.verify(ownerId, { level, domain, repositoryUrl, token })
       return {
@@ -53,63 +52,56 @@ export const trustRoutes = Effect.gen(function* () {
         verified_at: instant(answer.standing.at),
         message: answer.message
       }
-    }
-  )
-
-  const describeVerify = route(endpoints.describeVerify, function* () {
-    const description = yield* describe(VERIFY_PATH)
-    return {
-      ...description,
-      auth: "Authorization: Bearer <provider key>",
-      verification_levels: VERIFICATION_LEVELS,
-      trust_badges: TRUST_BADGES
-    }
-  })
-
-  const signingSecret = route(endpoints.signingSecret, ({ as }) =>
-    Effect.sync(() => {
-      const { ownerId } = as("provider")
+    }),
+    route(endpoints.describeVerify, function* () {
+      const description = yield* describe(VERIFY_PATH)
       return {
-        provider_id: ownerId,
-        algorithm: "HMAC-SHA256" as const,
-        secret: Redacted.value(secrets.secretOf(ownerId)),
-        signature_header: "X-Market-Signature" as const,
-        signed_text: SIGNED_TEXT
+        ...description,
+        auth: "Authorization: Bearer <provider key>",
+        verification_levels: VERIFICATION_LEVELS,
+        trust_badges: TRUST_BADGES
       }
+    }),
+    route(endpoints.signingSecret, ({ as }) =>
+      Effect.sync(() => {
+        const { ownerId } = as("provider")
+        return {
+          provider_id: ownerId,
+          algorithm: "HMAC-SHA256" as const,
+          secret: Redacted.value(secrets.secretOf(ownerId)),
+          signature_header: "X-Market-Signature" as const,
+          signed_text: SIGNED_TEXT
+        }
+      })
+    ),
+    route(endpoints.sla, function* ({ params }) {
+      const { disputes, name, sla: figures, verified } = yield* trust.sla(params.id)
+      return {
+        provider_id: params.id,
+        provider_name: name,
+        ...measured(figures),
+        disputes: disputes.total,
+        verification_level: verified.level,
+        verified_at: instant(verified.at),
+        by_day: figures.days.map(dayOf)
+      }
+    }),
+    route(endpoints.toolSla, function* ({ params }) {
+      const entry = yield* namedTool(catalog, params.id)
+      const { id, providerId, toolName } = entry.tool
+      const figures = yield* trust.slaOfTool(providerId, id)
+      return {
+        tool_id: id,
+        tool_name: toolName,
+        provider_id: providerId,
+        ...measured(figures),
+        by_day: figures.days.map(dayOf)
+      }
+    }),
+    route(endpoints.score, function* ({ params }) {
+      return scoreOf(yield* trust.score(params.id))
     })
-  )
-
-  const sla = route(endpoints.sla, function* ({ params }) {
-    const { disputes, name, sla: figures, verified } = yield* trust.sla(params.id)
-    return {
-      provider_id: params.id,
-      provider_name: name,
-      ...measured(figures),
-      disputes: disputes.total,
-      verification_level: verified.level,
-      verified_at: instant(verified.at),
-      by_day: figures.days.map(dayOf)
-    }
-  })
-
-  const toolSla = route(endpoints.toolSla, function* ({ params }) {
-    const entry = yield* namedTool(catalog, params.id)
-    const { id, providerId, toolName } = entry.tool
-    const figures = yield* trust.slaOfTool(providerId, id)
-    return {
-      tool_id: id,
-      tool_name: toolName,
-      provider_id: providerId,
-      ...measured(figures),
-      by_day: figures.days.map(dayOf)
-    }
-  })
-
-  const score = route(endpoints.score, function* ({ params }) {
-    return scoreOf(yield* trust.score(params.id))
-  })
-
-  return [verify, describeVerify, signingSecret, sla, toolSla, score]
+  ]
 })
 
 const measured = (figures: Sla) => ({

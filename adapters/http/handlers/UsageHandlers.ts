@@ -10,7 +10,7 @@ import { Usage, type UsageCall, type UsageOfTool, type UsagePeriod } from "../..
 import { formatDollars, Microcents, toCents } from "../../../domain/shared/Microcents.ts"
 import { CallsApi } from "../api/CallsApi.ts"
 import { pageFields, pageRequest } from "../pipeline/Cursor.ts"
-import { type Input, route } from "../pipeline/Route.ts"
+import { route } from "../pipeline/Route.ts"
 
 const { endpoints } = CallsApi
 
@@ -30,105 +30,98 @@ export const usageRoutes = Effect.gen(function* () {
       (balance) => ({ id: caller.ownerId, type: caller.role, name: caller.name, balance_cents: toCents(balance) })
     )
 
-  const recent = Effect.fnUntraced(function* ({ as, query }: Pick<Input<typeof endpoints.usage>, "as" | "query">) {
-    const caller = as("consumer", "provider")
-    const period = query.period ?? PERIOD_DEFAULT
-    const page = yield* pageRequest("usage", query)
-    const [owner, { totals, calls }] = yield* Effect.all(
-      [ownerOf(caller), usage.recent(caller, period, { toolId: query.tool_id, status: query.status }, page)],
-      { concurrency: 2 }
-    )
-    const shown = calls.items.map(usageCall)
-    return {
-      owner,
-      period,
-      summary: {
-        total_calls: totals.calls,
-        successful_calls: totals.successes,
-        error_rate: errorRate(totals),
-        total_cost_cents: toCents(totals.spendMicrocents),
-        total_cost_microcents: Microcents.make(totals.spendMicrocents),
-        total_cost: formatDollars(totals.spendMicrocents),
-        avg_latency_ms: totals.calls === 0 ? null : Math.round(Number(totals.latencyMs) / totals.calls)
-      },
-      recent_calls: shown,
-      records: shown,
-      ...pageFields("usage", page, calls)
-    }
-  })
-
-  const summary = Effect.fnUntraced(function* ({
-    as,
-    query
-  }: Pick<Input<typeof endpoints.usageSummary>, "as" | "query">) {
-    const caller = as("consumer", "provider")
-    const period = query.period ?? PERIOD_DEFAULT
-    const [owner, { totals, byTool, byDay }] = yield* Effect.all([ownerOf(caller), usage.summary(caller, period)], {
-      concurrency: 2
-    })
-    return {
-      owner,
-      period,
-      summary: {
-        total_calls: totals.calls,
-        successful_calls: totals.successes,
-        error_rate: errorRate(totals),
-        total_spend_cents: toCents(totals.spendMicrocents),
-        total_spend_microcents: Microcents.make(totals.spendMicrocents),
-        total_spend: formatDollars(totals.spendMicrocents),
-        data_volume: {
-          request_bytes: Number(totals.requestBytes),
-          response_bytes: Number(totals.responseBytes),
-          tokens_input: Number(totals.tokensInput),
-          tokens_output: Number(totals.tokensOutput)
-        }
-      },
-      total_calls: totals.calls,
-      total_spend_cents: toCents(totals.spendMicrocents),
-      total_spend: formatDollars(totals.spendMicrocents),
-      top_tools: byTool.slice(0, TOP_TOOLS_MAX).map((tool) => ({
-        tool: tool.toolName,
-        tool_name: tool.toolName,
-        tool_id: tool.toolId,
-        calls: tool.calls,
-        spend_cents: toCents(tool.spendMicrocents),
-        spend_microcents: Microcents.make(tool.spendMicrocents),
-        spend: formatDollars(tool.spendMicrocents)
-      })),
-      calls_by_tool: callsByName(byTool),
-      calls_by_day: byDay.map((day) => ({
-        date: day.date,
-        calls: day.calls,
-        spend_cents: toCents(day.spendMicrocents),
-        spend_microcents: Microcents.make(day.spendMicrocents),
-        errors: day.errors
-      }))
-    }
-  })
-
-  const free = Effect.fnUntraced(function* ({ as }: Pick<Input<typeof endpoints.freeTiers>, "as">) {
-    const tiers = yield* freeTiers.list(as("consumer").ownerId)
-    return {
-      free_tiers: tiers.map(({ entry, left, used }) => ({
-        tool_id: entry.tool.id,
-        tool_name: entry.tool.toolName,
-        provider_id: entry.provider.id,
-        provider: entry.provider.name,
-        free_tier_calls: entry.freeTierCalls,
-        used,
-        left
-      })),
-      total: tiers.length,
-      resets_at: resetsAt("month", yield* DateTime.now)!
-    }
-  })
-
   return [
-    route(endpoints.freeTiers, free),
-    route(endpoints.usage, recent),
-    route(endpoints.usageV1, recent),
-    route(endpoints.usageSummary, summary),
-    route(endpoints.usageSummaryV1, summary)
+    route(endpoints.freeTiers, function* ({ as }) {
+      const tiers = yield* freeTiers.list(as("consumer").ownerId)
+      return {
+        free_tiers: tiers.map(({ entry, left, used }) => ({
+          tool_id: entry.tool.id,
+          tool_name: entry.tool.toolName,
+          provider_id: entry.provider.id,
+          provider: entry.provider.name,
+          free_tier_calls: entry.freeTierCalls,
+          used,
+          left
+        })),
+        total: tiers.length,
+        resets_at: resetsAt("month", yield* DateTime.now)!
+      }
+    }),
+    ...[endpoints.usage, endpoints.usageV1].map((endpoint) =>
+      route(endpoint, function* ({ as, query }) {
+        const caller = as("consumer", "provider")
+        const period = query.period ?? PERIOD_DEFAULT
+        const page = yield* pageRequest("usage", query)
+        const [owner, { totals, calls }] = yield* Effect.all(
+          [ownerOf(caller), usage.recent(caller, period, { toolId: query.tool_id, status: query.status }, page)],
+          { concurrency: 2 }
+        )
+        const shown = calls.items.map(usageCall)
+        return {
+          owner,
+          period,
+          summary: {
+            total_calls: totals.calls,
+            successful_calls: totals.successes,
+            error_rate: errorRate(totals),
+            total_cost_cents: toCents(totals.spendMicrocents),
+            total_cost_microcents: Microcents.make(totals.spendMicrocents),
+            total_cost: formatDollars(totals.spendMicrocents),
+            avg_latency_ms: totals.calls === 0 ? null : Math.round(Number(totals.latencyMs) / totals.calls)
+          },
+          recent_calls: shown,
+          records: shown,
+          ...pageFields("usage", page, calls)
+        }
+      })
+    ),
+    ...[endpoints.usageSummary, endpoints.usageSummaryV1].map((endpoint) =>
+      route(endpoint, function* ({ as, query }) {
+        const caller = as("consumer", "provider")
+        const period = query.period ?? PERIOD_DEFAULT
+        const [owner, { totals, byTool, byDay }] = yield* Effect.all([ownerOf(caller), usage.summary(caller, period)], {
+          concurrency: 2
+        })
+        return {
+          owner,
+          period,
+          summary: {
+            total_calls: totals.calls,
+            successful_calls: totals.successes,
+            error_rate: errorRate(totals),
+            total_spend_cents: toCents(totals.spendMicrocents),
+            total_spend_microcents: Microcents.make(totals.spendMicrocents),
+            total_spend: formatDollars(totals.spendMicrocents),
+            data_volume: {
+              request_bytes: Number(totals.requestBytes),
+              response_bytes: Number(totals.responseBytes),
+              tokens_input: Number(totals.tokensInput),
+              tokens_output: Number(totals.tokensOutput)
+            }
+          },
+          total_calls: totals.calls,
+          total_spend_cents: toCents(totals.spendMicrocents),
+          total_spend: formatDollars(totals.spendMicrocents),
+          top_tools: byTool.slice(0, TOP_TOOLS_MAX).map((tool) => ({
+            tool: tool.toolName,
+            tool_name: tool.toolName,
+            tool_id: tool.toolId,
+            calls: tool.calls,
+            spend_cents: toCents(tool.spendMicrocents),
+            spend_microcents: Microcents.make(tool.spendMicrocents),
+            spend: formatDollars(tool.spendMicrocents)
+          })),
+          calls_by_tool: callsByName(byTool),
+          calls_by_day: byDay.map((day) => ({
+            date: day.date,
+            calls: day.calls,
+            spend_cents: toCents(day.spendMicrocents),
+            spend_microcents: Microcents.make(day.spendMicrocents),
+            errors: day.errors
+          }))
+        }
+      })
+    )
   ]
 })
 

@@ -11,14 +11,14 @@ import { header } from "../pipeline/WebRequest.ts"
 export const webhookRoutes = Effect.gen(function* () {
   const events = yield* PaymentEvents
 
-  const stripe = route(
-    PayoutsApi.endpoints.stripeWebhook,
-    function* ({ request, text }) {
-      const outcome = yield* events.receive(text, header(request, "stripe-signature") ?? "")
-      return { received: true as const, outcome }
-    },
-    { body: { ...storedBody, anyText: true, emptyIsObject: false } }
-  )
-
-  return [stripe]
+  return [
+    route(
+      PayoutsApi.endpoints.stripeWebhook,
+      function* ({ request, text }) {
+        const outcome = yield* events.receive(text, header(request, "stripe-signature") ?? "")
+        return { received: true as const, outcome }
+      },
+      { body: { ...storedBody, anyText: true, emptyIsObject: false } }
+    )
+  ]
 })
