@@ -4,7 +4,7 @@
 import { accountApi } from "../kit/AccountApi.browser.ts"
 import { actionButton, statusArea } from "../kit/Action.browser.ts"
 import { invalid } from "../kit/ApiRequest.browser.ts"
-import { el, empty, fill, notice } from "../kit/Dom.browser.ts"
+import { el, fill, notice } from "../kit/Dom.browser.ts"
 import { dateTime, money, parseDollars } from "../kit/Format.browser.ts"
 import { form } from "../kit/Form.browser.ts"
 import { type Panel, panel } from "../kit/Panel.browser.ts"
@@ -38,9 +38,7 @@ export const budgetsPanel = (): Panel => {
     const { budgets } = await api.get<Budgets>(PATH)
     return [
       status,
-      budgets.length === 0
-        ? empty("No budgets. Your balance is the only limit on what your agents spend.")
-        : budgetTable(budgets, status, reload),
+      budgetTable(budgets, status, reload),
       el("details", el("summary", "Create budget"), createForm(status, reload))
     ]
   })
@@ -76,7 +74,8 @@ const budgetTable = (all: ReadonlyArray<Budget>, status: HTMLElement, reload: ()
           })
       }
     ],
-    all
+    all,
+    "No budgets. Your balance is the only limit on what your agents spend."
   )
 
 const scopeOf = (one: Budget): Node | string => {

@@ -3,7 +3,7 @@
  */
 import { accountApi } from "../kit/AccountApi.browser.ts"
 import { type Call, callColumns, USAGE_PATH } from "../kit/Calls.browser.ts"
-import { badge, button, el, empty } from "../kit/Dom.browser.ts"
+import { badge, button, el } from "../kit/Dom.browser.ts"
 import { pagedList } from "../kit/PagedList.browser.ts"
 import { type Panel, panel } from "../kit/Panel.browser.ts"
 import { receiptButton } from "../kit/ReceiptDialog.browser.ts"
@@ -18,18 +18,6 @@ const DAY_MS = 86_400_000
 export const callsPanel = (disputeFiled: () => void): Panel =>
   panel("calls", "Calls", async () => {
     const disputed = await disputedReceipts(Date.now() - DAYS_SHOWN * DAY_MS)
-    const callTable = (all: ReadonlyArray<Call>): HTMLElement =>
-      table(
-        "Calls",
-        [
-          ...callColumns((call) => el("a", { href: `/catalog/${call.tool_id}` }, call.tool_name)),
-          {
-            name: "",
-            cell: (call) => el("span", { class: "nowrap" }, receiptButton(call.receipt_id), " ", disputeCell(call))
-          }
-        ],
-        all
-      )
     const disputeCell = (call: Call): HTMLElement | undefined => {
       if (call.cost_microcents === 0) return undefined
       if (disputed.has(call.receipt_id)) return badge("Disputed", "info")
@@ -45,12 +33,22 @@ export const callsPanel = (disputeFiled: () => void): Panel =>
       return open
     }
     const list = await pagedList(
-      async (cursor) => {
-        const query = { period: `${DAYS_SHOWN}d`, limit: PAGE_SIZE, cursor }
-        const page = await accountApi("consumer").get<UsagePage>(USAGE_PATH, query)
-        return { items: page.records, next: page.next_cursor }
-      },
-      (all) => (all.length === 0 ? empty(`No calls in the last ${DAYS_SHOWN} days.`) : callTable(all))
+      (cursor) =>
+        accountApi("consumer").get<UsagePage>(USAGE_PATH, { period: `${DAYS_SHOWN}d`, limit: PAGE_SIZE, cursor }),
+      (page) => page.records,
+      (all) =>
+        table(
+          "Calls",
+          [
+            ...callColumns((call) => el("a", { href: `/catalog/${call.tool_id}` }, call.tool_name)),
+            {
+              name: "",
+              cell: (call) => el("span", { class: "nowrap" }, receiptButton(call.receipt_id), " ", disputeCell(call))
+            }
+          ],
+          all,
+          `No calls in the last ${DAYS_SHOWN} days.`
+        )
     )
     return [list]
   })

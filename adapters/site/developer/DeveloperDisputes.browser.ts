@@ -8,17 +8,15 @@ import {
   decisionDeadline,
   type Dispute,
   DISPUTE_REASONS,
-  DISPUTES_PAGE_SIZE,
   DISPUTES_PATH,
+  disputeTable,
   readDisputes,
   reasonLabel
 } from "../kit/DisputeList.browser.ts"
-import { badge, el, empty } from "../kit/Dom.browser.ts"
+import { badge, el } from "../kit/Dom.browser.ts"
 import { dateTime, money } from "../kit/Format.browser.ts"
 import { form } from "../kit/Form.browser.ts"
-import { pagedList } from "../kit/PagedList.browser.ts"
 import { type Panel, panel } from "../kit/Panel.browser.ts"
-import { table } from "../kit/Table.browser.ts"
 
 const READ_LIMIT = 100
 
@@ -35,7 +33,7 @@ export const disputedReceipts = async (sinceMs: number): Promise<ReadonlySet<str
   const found = new Set<string>()
   let cursor: string | undefined
   do {
-    const { items, next } = await readDisputes("consumer", { limit: READ_LIMIT, cursor })
+    const { disputes: items, next_cursor: next } = await readDisputes("consumer", { limit: READ_LIMIT, cursor })
     for (const { receipt_id: id } of items) found.add(id)
     const last = items.at(-1)
     cursor = last !== undefined && Date.parse(last.created_at) >= sinceMs ? (next ?? undefined) : undefined
@@ -45,26 +43,20 @@ export const disputedReceipts = async (sinceMs: number): Promise<ReadonlySet<str
 
 export const disputesPanel = (): Panel =>
   panel("disputes", "Disputes", async () => [
-    await pagedList(
-      (cursor) => readDisputes("consumer", { limit: DISPUTES_PAGE_SIZE, cursor }),
-      (all) =>
-        all.length === 0
-          ? empty("No disputes. You can dispute a paid call for 30 days.")
-          : table(
-              "Disputes",
-              [
-                { name: "Filed", cell: (one: Dispute) => dateTime(one.created_at) },
-                { name: "Reason", cell: (one) => reasonLabel(one.reason) },
-                { name: "Cost", cell: (one) => money(one.cost_microcents), isNumber: true },
-                {
-                  name: "Status",
-                  cell: (one) => [badge(STATUSES[one.status][0], STATUSES[one.status][1]), decisionDeadline(one)]
-                },
-                { name: "Refunded", cell: (one) => [money(one.refunded_microcents), outstanding(one)], isNumber: true },
-                { name: "Response", cell: responseOf, isLong: true }
-              ],
-              all
-            )
+    await disputeTable(
+      "consumer",
+      [
+        { name: "Filed", cell: (one) => dateTime(one.created_at) },
+        { name: "Reason", cell: (one) => reasonLabel(one.reason) },
+        { name: "Cost", cell: (one) => money(one.cost_microcents), isNumber: true },
+        {
+          name: "Status",
+          cell: (one) => [badge(STATUSES[one.status][0], STATUSES[one.status][1]), decisionDeadline(one)]
+        },
+        { name: "Refunded", cell: (one) => [money(one.refunded_microcents), outstanding(one)], isNumber: true },
+        { name: "Response", cell: responseOf, isLong: true }
+      ],
+      "No disputes. You can dispute a paid call for 30 days."
     )
   ])
 

@@ -3,7 +3,7 @@
  */
 import { accountApi } from "../kit/AccountApi.browser.ts"
 import { actionButton, statusArea } from "../kit/Action.browser.ts"
-import { badge, el, empty } from "../kit/Dom.browser.ts"
+import { badge, el } from "../kit/Dom.browser.ts"
 import { dateTime, money, plural } from "../kit/Format.browser.ts"
 import { form } from "../kit/Form.browser.ts"
 import { type Panel, panel } from "../kit/Panel.browser.ts"
@@ -25,9 +25,7 @@ export const grantsPanel = (): Panel => {
     const { grants } = await api.get<Grants>(PATH)
     return [
       status,
-      grants.length === 0
-        ? empty("No grants. A provider that reports its own calls needs one to bill you.")
-        : grantTable(grants, status, reload),
+      grantTable(grants, status, reload),
       el("details", el("summary", "Create grant"), createForm(reload))
     ]
   })
@@ -73,7 +71,8 @@ const grantTable = (all: ReadonlyArray<Grant>, status: HTMLElement, reload: () =
               })
       }
     ],
-    all
+    all,
+    "No grants. A provider that reports its own calls needs one to bill you."
   )
 
 const createForm = (reload: () => Promise<void>): HTMLElement =>

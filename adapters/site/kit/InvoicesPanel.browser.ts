@@ -3,7 +3,7 @@
  */
 import { accountApi } from "./AccountApi.browser.ts"
 import { actionButton, statusArea } from "./Action.browser.ts"
-import { el, empty, saveFile } from "./Dom.browser.ts"
+import { el, saveFile } from "./Dom.browser.ts"
 import { dateTime, money, month } from "./Format.browser.ts"
 import { pagedList } from "./PagedList.browser.ts"
 import { type Panel, panel } from "./Panel.browser.ts"
@@ -21,17 +21,11 @@ const TITLES = { consumer: "Invoices", provider: "Statements" } as const
 
 export const invoicesPanel = (role: Role): Panel => {
   const status = statusArea()
-  const title = TITLES[role]
-  return panel("documents", title, async () => {
+  return panel("documents", TITLES[role], async () => {
     const list = await pagedList(
-      async (cursor) => {
-        const page = await accountApi(role).get<Invoices>(PATH, { limit: PAGE_SIZE, cursor })
-        return { items: page.invoices, next: page.next_cursor }
-      },
-      (all) =>
-        all.length === 0
-          ? empty(`No ${title.toLowerCase()} yet. They are issued on the first day of each month (UTC).`)
-          : invoiceTable(role, all, status)
+      (cursor) => accountApi(role).get<Invoices>(PATH, { limit: PAGE_SIZE, cursor }),
+      (page) => page.invoices,
+      (all) => invoiceTable(role, all, status)
     )
     return [status, list]
   })
@@ -60,7 +54,8 @@ const invoiceTable = (role: Role, all: ReadonlyArray<Invoice>, status: HTMLEleme
           )
       }
     ],
-    all
+    all,
+    `No ${TITLES[role].toLowerCase()} yet. They are issued on the first day of each month (UTC).`
   )
 
 const downloadButton = (role: Role, one: Invoice, format: "pdf" | "html", status: HTMLElement): HTMLElement =>

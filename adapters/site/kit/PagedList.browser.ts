@@ -4,13 +4,9 @@
 import { errorMessage } from "./ApiRequest.browser.ts"
 import { button, el, fill, notice } from "./Dom.browser.ts"
 
-export interface ListPage<Item> {
-  readonly items: ReadonlyArray<Item>
-  readonly next: string | null
-}
-
-export const pagedList = async <Item>(
-  read: (cursor: string | undefined) => Promise<ListPage<Item>>,
+export const pagedList = async <Page extends { readonly next_cursor: string | null }, Item>(
+  read: (cursor: string | undefined) => Promise<Page>,
+  itemsOf: (page: Page) => ReadonlyArray<Item>,
   show: (items: ReadonlyArray<Item>) => Node
 ): Promise<HTMLElement> => {
   const place = el("div")
@@ -18,8 +14,8 @@ export const pagedList = async <Item>(
   let items: ReadonlyArray<Item> = []
   const load = async (cursor?: string) => {
     const page = await read(cursor)
-    items = [...items, ...page.items]
-    fill(place, show(items), status, page.next === null ? undefined : more(page.next))
+    items = [...items, ...itemsOf(page)]
+    fill(place, show(items), status, page.next_cursor === null ? undefined : more(page.next_cursor))
   }
   const more = (cursor: string): HTMLElement => {
     const label = "Show more"

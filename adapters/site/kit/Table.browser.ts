@@ -1,7 +1,7 @@
 /**
  * Tables that scroll horizontally on narrow screens.
  */
-import { type Child, el } from "./Dom.browser.ts"
+import { type Child, el, empty } from "./Dom.browser.ts"
 
 export interface Column<Row> {
   readonly name: string
@@ -11,11 +11,14 @@ export interface Column<Row> {
   readonly isLong?: boolean
 }
 
+/** `none`: shown instead of a table without rows. */
 export const table = <Row>(
   caption: string,
   columns: ReadonlyArray<Column<Row>>,
-  rows: ReadonlyArray<Row>
+  rows: ReadonlyArray<Row>,
+  none?: string
 ): HTMLElement => {
+  if (none !== undefined && rows.length === 0) return empty(none)
   const style = ({ isLong, isNumber }: Column<Row>) =>
     isNumber === true ? "right number" : isLong === true ? "long" : ""
   return el(

@@ -22,10 +22,8 @@ export const callsPanel = (): Panel =>
     const [totals, first] = await Promise.all([api.get<UsageSummary>(`${USAGE_PATH}/summary`, { period }), read()])
     if (totals.total_calls === 0) return [empty("No calls in this period.")]
     const list = await pagedList(
-      async (cursor) => {
-        const page = cursor === undefined ? first : await read(cursor)
-        return { items: page.records, next: page.next_cursor }
-      },
+      async (cursor) => (cursor === undefined ? first : read(cursor)),
+      (page) => page.records,
       (all) =>
         table(
           "Recent calls",

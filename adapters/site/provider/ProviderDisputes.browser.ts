@@ -6,19 +6,18 @@ import { actionButton, statusArea } from "../kit/Action.browser.ts"
 import {
   decisionDeadline,
   type Dispute,
-  DISPUTES_PAGE_SIZE,
   DISPUTES_PATH,
+  disputeTable,
   readDisputes,
   reasonLabel
 } from "../kit/DisputeList.browser.ts"
-import { badge, el, empty, fill, notice } from "../kit/Dom.browser.ts"
+import { badge, el, fill, notice } from "../kit/Dom.browser.ts"
 import { dateTime, money, relativeTime } from "../kit/Format.browser.ts"
 import { form } from "../kit/Form.browser.ts"
-import { pagedList } from "../kit/PagedList.browser.ts"
 import { type Panel, panel } from "../kit/Panel.browser.ts"
 import { receiptButton } from "../kit/ReceiptDialog.browser.ts"
 import type { DisputeResponse } from "../kit/ApiResponses.browser.ts"
-import { table } from "../kit/Table.browser.ts"
+import type { Column } from "../kit/Table.browser.ts"
 
 const OPEN_MAX = 100
 
@@ -49,9 +48,9 @@ export const disputesPanel = (refunded: () => void): Panel => {
     }
     const [open, list] = await Promise.all([
       readDisputes("provider", { status: "filed", limit: OPEN_MAX }),
-      pagedList((cursor) => readDisputes("provider", { limit: DISPUTES_PAGE_SIZE, cursor }), disputeList)
+      disputeTable("provider", COLUMNS, NO_DISPUTES)
     ])
-    const mine = open.items.filter((one) => one.filed_by_type === "agent")
+    const mine = open.disputes.filter((one) => one.filed_by_type === "agent")
     if (mine.length === 0) return [status, list]
     return [
       status,
@@ -141,19 +140,14 @@ const disputeCard = (dispute: Dispute, status: HTMLElement, responded: () => Pro
 const statusBadge = ({ filed_by_type: by, status }: Dispute): HTMLElement =>
   status === "filed" && by === "provider" ? badge("Refunding", "info") : badge(STATUSES[status][0], STATUSES[status][1])
 
-const disputeList = (all: ReadonlyArray<Dispute>): HTMLElement =>
-  all.length === 0
-    ? empty("No disputes. Developers can dispute a call for 30 days; you then have 7 days to respond.")
-    : table(
-        "Disputes",
-        [
-          { name: "Filed", cell: (one: Dispute) => dateTime(one.created_at) },
-          { name: "Reason", cell: (one) => reasonLabel(one.reason) },
-          { name: "Cost", cell: (one) => money(one.cost_microcents), isNumber: true },
-          { name: "Status", cell: (one) => [statusBadge(one), decisionDeadline(one)] },
-          { name: "Decided by", cell: (one) => (one.decided_by === null ? "–" : DECIDERS[one.decided_by]) },
-          { name: "Details", cell: (one) => one.note ?? one.answer?.text ?? one.claim.text ?? "–", isLong: true },
-          { name: "", cell: (one) => receiptButton(one.receipt_id) }
-        ],
-        all
-      )
+const COLUMNS: ReadonlyArray<Column<Dispute>> = [
+  { name: "Filed", cell: (one) => dateTime(one.created_at) },
+  { name: "Reason", cell: (one) => reasonLabel(one.reason) },
+  { name: "Cost", cell: (one) => money(one.cost_microcents), isNumber: true },
+  { name: "Status", cell: (one) => [statusBadge(one), decisionDeadline(one)] },
+  { name: "Decided by", cell: (one) => (one.decided_by === null ? "–" : DECIDERS[one.decided_by]) },
+  { name: "Details", cell: (one) => one.note ?? one.answer?.text ?? one.claim.text ?? "–", isLong: true },
+  { name: "", cell: (one) => receiptButton(one.receipt_id) }
+]
+
+const NO_DISPUTES = "No disputes. Developers can dispute a call for 30 days; you then have 7 days to respond."

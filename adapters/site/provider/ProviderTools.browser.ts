@@ -4,7 +4,7 @@
 import { accountApi } from "../kit/AccountApi.browser.ts"
 import { actionButton, statusArea } from "../kit/Action.browser.ts"
 import { request } from "../kit/ApiRequest.browser.ts"
-import { badge, button, el, empty, fill, notice } from "../kit/Dom.browser.ts"
+import { badge, button, el, fill, notice } from "../kit/Dom.browser.ts"
 import { count, day, milliseconds } from "../kit/Format.browser.ts"
 import { pagedList } from "../kit/PagedList.browser.ts"
 import { type Panel, panel } from "../kit/Panel.browser.ts"
@@ -89,16 +89,12 @@ export const toolsPanel = (changed: () => void): Panel => {
     "Tools",
     async () => {
       const list = await pagedList(
-        async (cursor) => {
-          const page = await accountApi("provider").get<OwnTools>(PATH, { limit: PAGE_SIZE, cursor })
-          return { items: page.tools, next: page.next_cursor }
-        },
+        (cursor) => accountApi("provider").get<OwnTools>(PATH, { limit: PAGE_SIZE, cursor }),
+        (page) => page.tools,
         (all) =>
-          all.length === 0
-            ? empty("No tools yet. List a tool to add it to the catalog.")
-            : toolTable(all, (tool) =>
-                tool.withdrawn_at === null ? [editButton(tool), withdrawButton(tool)] : [relistButton(tool)]
-              )
+          toolTable(all, (tool) =>
+            tool.withdrawn_at === null ? [editButton(tool), withdrawButton(tool)] : [relistButton(tool)]
+          )
       )
       return [status, editor, list]
     },
@@ -154,7 +150,8 @@ const toolTable = (all: ReadonlyArray<Tool>, actions: (tool: Tool) => ReadonlyAr
       { name: "p95 latency", cell: ({ stats }) => milliseconds(stats.p95_latency_ms), isNumber: true },
       { name: "", cell: (tool) => el("div", { class: "actions tight" }, ...actions(tool)) }
     ],
-    all
+    all,
+    "No tools yet. List a tool to add it to the catalog."
   )
 
 const priceTable = (details: ToolDetails): HTMLElement =>
