@@ -6,7 +6,6 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { statfs } from "node:fs/promises"
 import { Duration, Effect, Layer, Redacted } from "effect"
 import { RateLimiter } from "effect/persistence"
-import { limiterProbe } from "../../adapters/http/handlers/LimiterProbe.ts"
 import { BaseUrl } from "../../adapters/http/BaseUrl.ts"
 import * as HttpService from "../../adapters/http/HttpService.ts"
 import * as SitePages from "../../adapters/site/SitePages.ts"
@@ -178,7 +177,7 @@ const stores = (config: AppConfig) => {
 
 const probes = Layer.effect(
   OutsideProbes,
-  Effect.map(RateLimits, (limits) => [limiterProbe(limits)])
+  Effect.map(RateLimits, (limits) => [limits.probe])
 ).pipe(Layer.provide(RateLimits.layer))
 
 /** The HTTP API and the background jobs, on the adapters of the profile. */

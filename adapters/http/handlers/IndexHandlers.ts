@@ -16,7 +16,6 @@ import { BaseUrl } from "../BaseUrl.ts"
 import { RateLimits } from "../pipeline/RateLimits.ts"
 import { documentRoute, type Route, route } from "../pipeline/Route.ts"
 import { agentSteps, HOW_TO_READ_STEPS } from "./AgentSteps.ts"
-import { limiterProbe } from "./LimiterProbe.ts"
 import { llmsText } from "./LlmsText.ts"
 import { firstThere, isMarket, isTrust, namesOf } from "./RouteMap.ts"
 import { servicesOf } from "./ServiceTable.ts"
@@ -116,7 +115,7 @@ export const indexRoutes = Effect.fnUntraced(function* (others: ReadonlyArray<Ro
   )
 
   const status = route(endpoints.platformStatus, function* () {
-    const report = yield* health.check([limiterProbe(limits)])
+    const report = yield* health.check([limits.probe])
     const shown = servicesOf(routes(), baseUrl)
     return {
       status: report.status,

@@ -10,7 +10,6 @@ import { API_VERSION, API_VERSION_OF } from "../api/Api.ts"
 import { PlatformApi } from "../api/PlatformApi.ts"
 import { RateLimits } from "../pipeline/RateLimits.ts"
 import { replyRoute, route } from "../pipeline/Route.ts"
-import { limiterProbe } from "./LimiterProbe.ts"
 
 const { endpoints } = PlatformApi
 const INIT = "POST /api/v1/init applies the pending migrations."
@@ -27,7 +26,7 @@ export const platformRoutes = Effect.gen(function* () {
 
   return [
     replyRoute(endpoints.platformHealth, function* () {
-      const report = yield* health.check([limiterProbe(limits)])
+      const report = yield* health.check([limits.probe])
       return {
         status: report.status === "down" ? 503 : 200,
         body: {

@@ -5,6 +5,7 @@
 import { Context, Duration, Effect, Layer } from "effect"
 import { RateLimiter } from "effect/persistence"
 import type { Principal } from "../../../domain/accounts/Principal.ts"
+import type { Probe } from "../../../domain/platform/Probe.ts"
 import { RateLimitStanding } from "../../../domain/platform/RateLimitStanding.ts"
 import { networkOf } from "./ClientAddress.ts"
 import { RateLimited } from "./Failures.ts"
@@ -33,9 +34,8 @@ export class RateLimits extends Context.Service<
     address(address: string): Effect.Effect<LimitHeaders, RateLimited>
     registration(address: string): Effect.Effect<LimitHeaders, RateLimited>
     key(principal: Principal): Effect.Effect<LimitHeaders, RateLimited>
-    /** Dies if the store of the counters fails. */
-    readonly probe: Effect.Effect<void>
-    readonly standing: { readonly problem: () => string | undefined }
+    /** Whether requests are counted, and jointly by all nodes where configured. If not, the service is degraded, not down. */
+    readonly probe: Probe
   }
 >()("agent-tool-billing/adapters/http/RateLimits") {
   static readonly layer = Layer.effect(
@@ -60,16 +60,21 @@ export class RateLimits extends Context.Service<
             )
 
       return RateLimits.of({
-        standing,
         address: (address) => consume(`address:${networkOf(address)}`, settings.addressRpm),
         registration: (address) => consume(`register:${networkOf(address)}`, settings.registrationRpm),
         key: (principal) =>
           settings.keysLimited ? consume(`${principal.role}:${principal.ownerId}`, principal.rateLimitRpm) : unlimited,
-        probe: limiter.consume({ key: "health", limit: PROBES_MAX, window: WINDOW_MS, algorithm: "token-bucket" }).pipe(
-          Effect.catchReason("RateLimiterError", "RateLimitExceeded", () => Effect.void),
-          Effect.asVoid,
-          Effect.orDie
-        )
+        probe: {
+          name: "rate_limits",
+          critical: false,
+          limitMs: 1_000,
+          slowMs: 250,
+          ask: limiter.consume({ key: "health", limit: PROBES_MAX, window: WINDOW_MS, algorithm: "token-bucket" }).pipe(
+            Effect.catchReason("RateLimiterError", "RateLimitExceeded", () => Effect.void),
+            Effect.orDie,
+            Effect.map(() => standing.problem())
+          )
+        }
       })
     })
   )

@@ -7,7 +7,6 @@ import { type Check, type Condition, Health, type HealthReport } from "../../../
 import { HealthHistory, HISTORY_DAYS } from "../../../domain/platform/HealthHistory.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 import { uncached } from "../../http/api/Access.ts"
-import { limiterProbe } from "../../http/handlers/LimiterProbe.ts"
 import { RateLimits } from "../../http/pipeline/RateLimits.ts"
 import { documentRoute, type EncodedReply } from "../../http/pipeline/Route.ts"
 import { table } from "../kit/Elements.ts"
@@ -31,7 +30,7 @@ export const statusPageRoutes = Effect.gen(function* () {
   )
   const historyIfAvailable = Effect.catchCause(cachedHistory, () => Effect.undefined)
   const page = Effect.map(
-    Effect.all([health.check([limiterProbe(limits)]), historyIfAvailable], { concurrency: 2 }),
+    Effect.all([health.check([limits.probe]), historyIfAvailable], { concurrency: 2 }),
     ([report, known]) => statusPage(site, report, known)
   )
   const cached = yield* Effect.cachedWithTTL(page, PAGE_TTL)
