@@ -7,7 +7,7 @@ import { ListeningAt, layer as nodeServer, portToListenOn } from "../adapters/ht
 import { type AppConfig, valueOf } from "./config/AppConfig.ts"
 import { listOf } from "./config/SettingValues.ts"
 import { Fatal } from "./layers/Fatal.ts"
-import { nodeClock } from "./layers/NodeClock.ts"
+import { nodeClock } from "./layers/Process.ts"
 import { upstreamPolicy } from "./layers/Policies.ts"
 import { service } from "./layers/Service.ts"
 import { telemetry } from "./layers/Telemetry.ts"

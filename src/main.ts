@@ -8,8 +8,7 @@ import { Console, Effect, Layer } from "effect"
 import { existsSync, readFileSync } from "node:fs"
 import { type AppConfig, describeConfig, readConfig } from "./config/AppConfig.ts"
 import { type Arguments, helpText, parseArguments, readDotEnv } from "./config/Arguments.ts"
-import { logging } from "./layers/Logging.ts"
-import { nodeClock } from "./layers/NodeClock.ts"
+import { logging, nodeClock } from "./layers/Process.ts"
 import { sentenceOf } from "./StartFailure.ts"
 
 type OnDatabase = Exclude<Arguments["command"], "config" | "help" | "serve" | "verify" | "witness">

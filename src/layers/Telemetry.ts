@@ -10,7 +10,7 @@ import { makeTelemetryTally, TelemetryTally } from "../../domain/platform/Teleme
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import { type AppConfig, valueOf } from "../config/AppConfig.ts"
 import { headersOf } from "../config/SettingValues.ts"
-import { level, lines } from "./Logging.ts"
+import { level, lines } from "./Process.ts"
 
 /** For the service. */
 export const telemetry = (config: AppConfig) =>
