@@ -216,8 +216,11 @@ const passwordIn = (file: string) =>
 const keepPassword = (cluster: Cluster) =>
   writeDurably(cluster.passwordFile, `${Redacted.value(cluster.password)}\n`, 0o600)
 
+/** Of the output or the log of a process that failed. */
+export const isDiskFull = (output: string): boolean => /No space left on device|Disk quota exceeded/u.test(output)
+
 const refusalOf = (cluster: Cluster, output: string): DiskFull | StartFailed => {
-  if (/No space left on device|Disk quota exceeded/u.test(output)) return new DiskFull({ folder: cluster.dataDir })
+  if (isDiskFull(output)) return new DiskFull({ folder: cluster.dataDir })
   const lines = output.split("\n").filter((line) => line !== "")
   const telling =
     lines.find((line) => /error:|FATAL:|PANIC:/u.test(line)) ?? lines.at(-1) ?? "it wrote no error message"

@@ -7,7 +7,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { randomInt } from "node:crypto"
 import { createServer } from "node:net"
 import { join } from "node:path"
-import { type Cluster, DATABASE, ROLE } from "./Cluster.ts"
+import { type Cluster, DATABASE, isDiskFull, ROLE } from "./Cluster.ts"
 import { environment, identity } from "./Command.ts"
 import { writeDurably } from "./Disk.ts"
 import { DiskFull, PortTaken, StartFailed, StillInUse } from "./EmbeddedPostgresError.ts"
@@ -121,7 +121,7 @@ const refusalOf = (cluster: Cluster, port: number, lines: ReadonlyArray<string>)
     return new StillInUse({ folder: cluster.folder })
   }
   if (/Address already in use/u.test(text)) return new PortTaken({ port })
-  if (/No space left on device|Disk quota exceeded/u.test(text)) return new DiskFull({ folder: cluster.dataDir })
+  if (isDiskFull(text)) return new DiskFull({ folder: cluster.dataDir })
   const telling =
     lines.findLast((line) => /FATAL:|PANIC:/u.test(line)) ?? (lines.slice(-3).join(" ") || "it wrote no error message")
   return failed(cluster, telling.replace(/^.*?(?:FATAL|PANIC):\s*/u, ""))
