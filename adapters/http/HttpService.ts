@@ -10,7 +10,6 @@ import { grantsRoutes } from "./handlers/GrantsHandlers.ts"
 import { indexRoutes } from "./handlers/IndexHandlers.ts"
 import { invoicesRoutes } from "./handlers/InvoicesHandlers.ts"
 import { logRoutes } from "./handlers/LogHandlers.ts"
-import { marketRoutes } from "./handlers/MarketHandlers.ts"
 import { meteringRoutes } from "./handlers/MeteringHandlers.ts"
 import { metricsRoutes } from "./handlers/MetricsHandlers.ts"
 import { moneyRoutes } from "./handlers/MoneyHandlers.ts"
@@ -49,7 +48,6 @@ const subjects = Effect.map(
     logRoutes,
     disputesRoutes,
     trustRoutes,
-    marketRoutes,
     platformRoutes,
     statusRoutes,
     submissionsRoutes,

@@ -1,12 +1,12 @@
 /**
- * A tool on the wire: as the catalog lists it, and in detail.
+ * A tool on the wire: as the catalog and the price list show it, and in detail.
  */
 import { Schema } from "effect"
 import { ProviderId } from "../../../domain/shared/Ids.ts"
 import { MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
 import { Badge, VerificationLevel } from "../../../domain/trust/TrustScore.ts"
 import * as Field from "./Field.ts"
-import { billingPolicy, canceledCallCosts, onCancel, PriceSince, pricingFields } from "./PriceFields.ts"
+import * as price from "./PriceFields.ts"
 import { INPUT_SCHEMA, PROVIDER_ID } from "./SampleValues.ts"
 import * as shared from "./SharedFields.ts"
 import { ToolBody } from "./ToolBody.ts"
@@ -44,10 +44,10 @@ export const CatalogTool = Field.object("CatalogTool", "A tool with its price an
   category: shared.category,
   input_schema: Field.nullable(JsonSchema, "JSON Schema of the arguments. `null`: none.", INPUT_SCHEMA),
   provider: Field.of(Provider, "Provider of the tool."),
-  pricing: Field.of(Schema.Struct(pricingFields), "Price of a call."),
+  pricing: Field.of(Schema.Struct(price.pricingFields), "Price of a call."),
   stats: Field.of(Stats, "Statistics of proxied calls."),
-  on_cancel: onCancel,
-  canceled_call_costs: canceledCallCosts,
+  on_cancel: price.onCancel,
+  canceled_call_costs: price.canceledCallCosts,
   withdrawn_at: Field.nullableTimestamp("Time when the provider withdrew the tool. `null`: the tool is listed.")
 })
 export type CatalogTool = typeof CatalogTool.Type
@@ -58,14 +58,14 @@ export const ToolDetails = Field.object(
   {
     ...CatalogTool.fields,
     output_schema: Field.nullable(JsonSchema, "JSON Schema of the result. `null`: none.", { type: "object" }),
-    billing_policy: billingPolicy,
+    billing_policy: price.billingPolicy,
     max_cost_microcents: Field.nullable(
       MicrocentsFromInt,
       "Maximum cost of a call in microcents. `null`: a call costs its price."
     ),
     timeout_ms: Field.nullableInt("Timeout of an attempt in milliseconds. `null`: the default of the service.", 10_000),
     idempotent: Field.boolean("Whether the call is idempotent: a failed attempt may be retried."),
-    price_history: Field.list(PriceSince, "Current and former price versions, newest first."),
+    price_history: Field.list(price.PriceSince, "Current and former price versions, newest first."),
     declaration: Field.of(
       ToolBody,
       "Declaration of the tool. To update the tool, change it and send it to `POST /api/market/tools`."
@@ -73,3 +73,29 @@ export const ToolDetails = Field.object(
   }
 )
 export type ToolDetails = typeof ToolDetails.Type
+
+const PriceLine = Field.object("PriceLine", "The price of a tool.", {
+  tool_id: shared.toolId,
+  tool_name: shared.toolName,
+  qualified_name: shared.qualifiedName,
+  display_name: shared.displayName,
+  description: shared.toolDescription,
+  category: shared.category,
+  provider: shared.providerName,
+  provider_id: shared.providerId,
+  provider_handle: shared.handle,
+  pricing: Field.of(Schema.Struct({ ...price.pricingFields, ...price.pricePerCall }), "Price of a call."),
+  price_cents: price.priceCents,
+  price: price.priceShown,
+  ...price.freeTierFields
+})
+
+export const PriceList = Field.object("PriceList", "Price list of all tools, and the platform fee.", {
+  pricing: Field.list(PriceLine, "One line per tool."),
+  tools: Field.list(PriceLine, "Same as `pricing`."),
+  ...shared.pageFields,
+  platform_fee: Field.always("10%", "Platform fee on each call, as display text."),
+  platform_fee_bps: Field.always(1_000, "Platform fee in basis points (1/100 of a percent)."),
+  microcents_per_cent: Field.always(10_000, "Number of microcents in a cent."),
+  timestamp: shared.answeredAt
+})

@@ -1,29 +1,33 @@
 /**
- * The catalog, the price list and the market's figures over HTTP.
+ * The catalog, the price list, and the market's statistics and health over HTTP.
  */
-import { DateTime, Effect } from "effect"
+import { DateTime, Duration, Effect } from "effect"
 import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
 import { qualifiedName } from "../../../domain/accounts/Handle.ts"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
 import type { CatalogEntry, CatalogSort } from "../../../domain/catalog/CatalogStore.ts"
 import { priceText } from "../../../domain/catalog/Terms.ts"
 import { MarketFigures } from "../../../domain/catalog/MarketFigures.ts"
+import { giveUpAfter } from "../../../domain/platform/GiveUpAfter.ts"
 import { formatDollars, Microcents, toCents } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 import { CatalogApi } from "../api/CatalogApi.ts"
 import { pageFields, pageRequest } from "../pipeline/Cursor.ts"
-import { route } from "../pipeline/Route.ts"
+import { replyRoute, route } from "../pipeline/Route.ts"
 import { namedTool } from "./NamedTool.ts"
 import { pricingView } from "./PriceViews.ts"
 import { makeToolViews } from "./ToolViews.ts"
 
 const { endpoints } = CatalogApi
 
+const HEALTH_TIMEOUT = Duration.seconds(2)
+
 export const catalogRoutes = Effect.gen(function* () {
   const catalog = yield* Catalog
   const figures = yield* MarketFigures
   const accounts = yield* AccountStore
   const views = yield* makeToolViews
+  const startedAt = yield* DateTime.now
 
   return [
     route(endpoints.catalog, function* ({ query }) {
@@ -87,6 +91,24 @@ export const catalogRoutes = Effect.gen(function* () {
           totals.invocations === 0 ? null : Math.round((totals.freeCalls / totals.invocations) * 10_000) / 100,
         last_invocation: totals.lastInvocation ?? null,
         timestamp: format(yield* DateTime.now)
+      }
+    }),
+    replyRoute(endpoints.health, function* () {
+      const now = yield* DateTime.now
+      const counted = yield* Effect.all([accounts.counts, catalog.count], { concurrency: 2 }).pipe(
+        giveUpAfter(HEALTH_TIMEOUT),
+        Effect.tapCause((cause) => Effect.logWarning("The health check failed", cause)),
+        Effect.catchCause(() => Effect.undefined)
+      )
+      return {
+        status: counted === undefined ? 503 : 200,
+        body: {
+          status: counted === undefined ? ("degraded" as const) : ("ok" as const),
+          provider_count: counted?.[0].providers ?? null,
+          tool_count: counted?.[1] ?? null,
+          uptime_seconds: Math.floor((now.epochMilliseconds - startedAt.epochMilliseconds) / 1_000),
+          timestamp: format(now)
+        }
       }
     })
   ]

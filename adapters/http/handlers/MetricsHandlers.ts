@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import { performance } from "node:perf_hooks"
-import { SolvencyWatch } from "../../../domain/ledger/SolvencyWatch.ts"
+import { type SolvencyReading, SolvencyWatch } from "../../../domain/ledger/SolvencyWatch.ts"
 import { CallTally } from "../../../domain/metering/CallTally.ts"
 import { giveUpAfter } from "../../../domain/platform/GiveUpAfter.ts"
 import { MismatchTally } from "../../../domain/payments/MismatchTally.ts"
@@ -20,7 +20,6 @@ import { uncached } from "../api/Access.ts"
 import { HttpMetrics, type RouteMeter } from "../pipeline/HttpMetrics.ts"
 import { documentRoute, type Route } from "../pipeline/Route.ts"
 import { bearer } from "../pipeline/WebRequest.ts"
-import { solvencyMetrics } from "./SolvencyMetrics.ts"
 import { gaugesOf, type Metric, PROMETHEUS_TYPE, prometheusText, type Sample } from "./Prometheus.ts"
 
 const STORE_WAIT = "500 millis"
@@ -182,6 +181,38 @@ const backlogMetrics = (backlog: StoreBacklog | undefined): ReadonlyArray<Metric
       "atb_log_backlog_receipts",
       "Receipts that are not in the log yet, of all nodes.",
       ({ unloggedReceipts }) => unloggedReceipts
+    )
+  ]
+}
+
+/** From the last check of this node. */
+const solvencyMetrics = (last: SolvencyReading | undefined): ReadonlyArray<Metric> => {
+  const gauge = gaugesOf(last)
+  return [
+    gauge(
+      "atb_unbacked_microcents",
+      "Funds that can be spent or withdrawn without having been received. Any value but 0 is a fault.",
+      (reading) => reading.unbackedMicrocents
+    ),
+    gauge(
+      "atb_shortfall_microcents",
+      "Recorded losses that the operator has not covered.",
+      (reading) => reading.shortfallMicrocents
+    ),
+    gauge(
+      "atb_platform_funds_microcents",
+      "Fees that were not withdrawn, and deposits.",
+      (reading) => reading.platformFundsMicrocents
+    ),
+    gauge(
+      "atb_claims_on_providers_microcents",
+      "Debt of providers to consumers for refunds.",
+      (reading) => reading.claims.byProvidersMicrocents
+    ),
+    gauge(
+      "atb_advanced_microcents",
+      "Advances of the platform for refunds that were not repaid.",
+      (reading) => reading.claims.advancedMicrocents
     )
   ]
 }
