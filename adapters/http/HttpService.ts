@@ -6,7 +6,6 @@ import { Effect, Layer } from "effect"
 import { accountsRoutes } from "./handlers/AccountsHandlers.ts"
 import { catalogRoutes } from "./handlers/CatalogHandlers.ts"
 import { disputesRoutes } from "./handlers/DisputesHandlers.ts"
-import { grantsRoutes } from "./handlers/GrantsHandlers.ts"
 import { indexRoutes } from "./handlers/IndexHandlers.ts"
 import { invoicesRoutes } from "./handlers/InvoicesHandlers.ts"
 import { logRoutes } from "./handlers/LogHandlers.ts"
@@ -38,7 +37,6 @@ const subjects = Effect.map(
     proxyRoutes,
     usageRoutes,
     meteringRoutes,
-    grantsRoutes,
     moneyRoutes,
     payoutsRoutes,
     operatorRoutes,

@@ -11,7 +11,6 @@ import * as PublishedProofs from "../../adapters/dns/PublishedProofs.ts"
 import { Pages } from "../../adapters/http/Pages.ts"
 import { accountsRoutes } from "../../adapters/http/handlers/AccountsHandlers.ts"
 import { disputesRoutes } from "../../adapters/http/handlers/DisputesHandlers.ts"
-import { grantsRoutes } from "../../adapters/http/handlers/GrantsHandlers.ts"
 import { invoicesRoutes } from "../../adapters/http/handlers/InvoicesHandlers.ts"
 import { meteringRoutes } from "../../adapters/http/handlers/MeteringHandlers.ts"
 import { moneyRoutes } from "../../adapters/http/handlers/MoneyHandlers.ts"
@@ -82,7 +81,6 @@ const routes = Effect.map(
     toolsRoutes,
     proxyRoutes,
     meteringRoutes,
-    grantsRoutes,
     moneyRoutes,
     payoutsRoutes,
     webhookRoutes,

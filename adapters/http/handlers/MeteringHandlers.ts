@@ -1,25 +1,35 @@
 /**
- * Direct metering over HTTP.
+ * Reports of calls outside the proxy, and the grants that permit them, over HTTP.
  */
-import { Effect } from "effect"
+import { DateTime, Effect } from "effect"
 import type { CallIdempotency, KeptResult } from "../../../domain/metering/CallStore.ts"
 import { DirectMetering } from "../../../domain/metering/DirectMetering.ts"
+import { type Grant, isLive, spentNow } from "../../../domain/metering/Grant.ts"
+import { Grants } from "../../../domain/metering/Grants.ts"
 import type { Metered } from "../../../domain/metering/MeterReport.ts"
 import type { CallStatus } from "../../../domain/metering/ToolUpstream.ts"
 import { Digest } from "../../../domain/shared/Digest.ts"
-import { toCents } from "../../../domain/shared/Microcents.ts"
+import type { ConsumerId, GrantId } from "../../../domain/shared/Ids.ts"
+import { Microcents, toCents } from "../../../domain/shared/Microcents.ts"
+import { format } from "../../../domain/shared/Timestamp.ts"
 import type { MeteredCall, MeteredEvent } from "../api/MeteredCall.ts"
 import { MeteringApi } from "../api/MeteringApi.ts"
 import { BaseUrl } from "../BaseUrl.ts"
 import { idempotencyKey } from "../pipeline/IdempotencyKey.ts"
-import { encodedRoute } from "../pipeline/Route.ts"
+import { encodedRoute, route } from "../pipeline/Route.ts"
 
 const { endpoints } = MeteringApi
 
 export const meteringRoutes = Effect.gen(function* () {
   const metering = yield* DirectMetering
+  const grants = yield* Grants
   const baseUrl = yield* BaseUrl
   const { sha256Hex } = yield* Digest
+
+  const revoke = Effect.fnUntraced(function* (consumerId: ConsumerId, id: GrantId) {
+    const grant = yield* grants.revoke(consumerId, id)
+    return { revoked: true as const, grant: grantView(grant, yield* DateTime.now) }
+  })
 
   return [
     encodedRoute(endpoints.meter, function* ({ as, notes, payload, request, text }) {
@@ -59,8 +69,43 @@ export const meteringRoutes = Effect.gen(function* () {
       return outcome._tag === "Recorded"
         ? outcome.answer
         : { ...outcome.answer, headers: { ...outcome.answer.headers, "idempotent-replay": "true" } }
-    })
+    }),
+    route(endpoints.listGrants, function* ({ as }) {
+      const given = yield* grants.list(as("consumer").ownerId)
+      const now = yield* DateTime.now
+      return { grants: given.map((grant) => grantView(grant, now)), total: given.length }
+    }),
+    route(endpoints.giveGrant, function* ({ as, payload }) {
+      const grant = yield* grants.give(as("consumer").ownerId, {
+        providerId: payload.provider_id,
+        toolIds: payload.tool_ids ?? [],
+        cap: payload.cap_microcents,
+        period: payload.period ?? "month",
+        expiresAt: payload.expires_at
+      })
+      return { grant: grantView(grant, yield* DateTime.now) }
+    }),
+    route(endpoints.revokeGrant, ({ as, params }) => revoke(as("consumer").ownerId, params.grant_id)),
+    route(endpoints.revokeGrantByQuery, ({ as, query }) => revoke(as("consumer").ownerId, query.grant_id))
   ]
+})
+
+const grantView = (grant: Grant, now: DateTime.Utc) => ({
+  grant_id: grant.id,
+  provider_id: grant.providerId,
+  tool_ids: grant.toolIds,
+  cap_microcents: grant.cap,
+  spent_microcents: Microcents.make(spentNow(grant, now)),
+  period: grant.period,
+  status:
+    grant.revokedAt !== undefined
+      ? ("revoked" as const)
+      : isLive(grant, now)
+        ? ("active" as const)
+        : ("expired" as const),
+  created_at: format(grant.createdAt),
+  expires_at: grant.expiresAt === undefined ? null : format(grant.expiresAt),
+  revoked_at: grant.revokedAt === undefined ? null : format(grant.revokedAt)
 })
 
 /**
