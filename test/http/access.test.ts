@@ -1,5 +1,5 @@
 /**
- * Who may call what, asked of every endpoint: the key is judged before the body is looked at.
+ * Authorization of every endpoint: the key is checked before the body is read.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -9,7 +9,7 @@ import { at, CONSUMERS, consumerBody, expecting, KEYS, PROVIDERS, providerBody, 
 import { type Call, LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 
 const ROLES = ["consumer", "provider", "operator"] as const
-/** None of them may be opened before the key has been judged. */
+/** None of these bodies may be parsed before the key is checked. */
 const BODIES: ReadonlyArray<Partial<Call>> = [
   { body: "endless" },
   { body: "{not json" },
@@ -25,7 +25,7 @@ const unknownKey = (role: "c" | "p", digits = "0".repeat(64)): string => {
 }
 
 it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("a protected endpoint", (it) => {
-  it.effect("wants a key before it reads the body, whatever the body is", () =>
+  it.effect("requires a key before it reads the body, whatever the body is", () =>
     Effect.gen(function* () {
       assert.isAbove(protectedEndpoints().length, 6)
       for (const endpoint of protectedEndpoints()) {
@@ -39,7 +39,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("a protected endpoint"
     })
   )
 
-  it.effect("refuses the key of a role that it is not for, before it reads the body", () =>
+  it.effect("rejects a key of the wrong role before it reads the body", () =>
     Effect.gen(function* () {
       const keys = yield* aKeyOfEachRole
       for (const endpoint of protectedEndpoints()) {
@@ -55,7 +55,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("a protected endpoint"
     })
   )
 
-  it.effect("lets in every role that it is for", () =>
+  it.effect("accepts every role that it is for", () =>
     Effect.gen(function* () {
       const keys = yield* aKeyOfEachRole
       for (const endpoint of protectedEndpoints()) {
@@ -67,7 +67,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("a protected endpoint"
     })
   )
 
-  it.effect("tells a typo from a key that it does not know, and repeats neither", () =>
+  it.effect("distinguishes a mistyped key from an unknown one, and repeats neither", () =>
     Effect.gen(function* () {
       const { key } = yield* Effect.map(aKeyOfEachRole, ({ consumer }) => ({ key: consumer }))
       const typo = key.slice(0, 20) + (key[20] === "0" ? "1" : "0") + key.slice(21)
@@ -92,7 +92,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("a protected endpoint"
     })
   )
 
-  it.effect("says what a header lacks that was meant to carry a key, without repeating the key", () =>
+  it.effect("states what is wrong with a header that carries no valid key, without repeating the key", () =>
     Effect.gen(function* () {
       const { consumer: key } = yield* aKeyOfEachRole
       const said = (authorization: string, path: string = KEYS) =>
@@ -106,7 +106,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("a protected endpoint"
         assert.include(yield* said(other), "another scheme than `Bearer`")
       }
       for (const none of ["Bearer", "Bearer ", ""]) assert.include(yield* said(none), "requires an API key")
-      // Where a key is optional, what was meant to be one is not taken for none.
+      // Where a key is optional, a malformed key is rejected and not treated as missing.
       const dispute = "/api/v1/market/disputes/00000000-0000-4000-8000-000000000000"
       assert.include(yield* said(key, dispute), "has no scheme")
       yield* expecting(404, { path: dispute, headers: { authorization: "Basic eDp5" } })
@@ -114,7 +114,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("a protected endpoint"
     })
   )
 
-  it.effect("takes a bearer key however `Bearer` is written, and no other scheme", () =>
+  it.effect("accepts `Bearer` in any case, and no other scheme", () =>
     Effect.gen(function* () {
       const { consumer: key } = yield* aKeyOfEachRole
       for (const authorization of [`Bearer ${key}`, `bearer ${key}`, `BEARER ${key}`, `Bearer   ${key} `]) {
@@ -139,7 +139,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("a protected endpoint"
 })
 
 it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("an open endpoint", (it) => {
-  it.effect("does not care about a key when it is read", () =>
+  it.effect("ignores the key of a GET", () =>
     Effect.gen(function* () {
       const keys = yield* aKeyOfEachRole
       for (const key of [undefined, "nonsense", unknownKey("c"), ...Object.values(keys)]) {
@@ -148,18 +148,16 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("an open endpoint", (i
     })
   )
 
-  it.effect(
-    "does not care about a key that it has no use for: a receipt is checked, a webhook believed by its signature",
-    () =>
-      Effect.gen(function* () {
-        for (const key of [undefined, "nonsense", unknownKey("p")]) {
-          yield* expecting(200, { path: "/api/v1/verify", key, json: { receipt: {} } })
-          yield* expecting(503, { path: "/api/webhooks/stripe", key, json: {} })
-        }
-      })
+  it.effect("ignores a key that it does not use: of a receipt verification and of a webhook", () =>
+    Effect.gen(function* () {
+      for (const key of [undefined, "nonsense", unknownKey("p")]) {
+        yield* expecting(200, { path: "/api/v1/verify", key, json: { receipt: {} } })
+        yield* expecting(503, { path: "/api/webhooks/stripe", key, json: {} })
+      }
+    })
   )
 
-  it.effect("registers whoever holds any valid key or none, and refuses a key that is not valid", () =>
+  it.effect("registers an account with any valid key or none, and rejects an invalid key", () =>
     Effect.gen(function* () {
       const keys = yield* aKeyOfEachRole
       for (const key of [undefined, ...Object.values(keys)]) {
@@ -172,7 +170,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("an open endpoint", (i
 })
 
 it.layer(ServiceUnderTest.memory(), LIVE)("the operator's key", (it) => {
-  it.effect("opens nothing where none is configured", () =>
+  it.effect("opens no endpoint where none is configured", () =>
     Effect.gen(function* () {
       for (const endpoint of protectedEndpoints()) {
         for (const key of [OPERATOR_KEY, "operator", "undefined", "null"]) {
@@ -184,7 +182,7 @@ it.layer(ServiceUnderTest.memory(), LIVE)("the operator's key", (it) => {
 })
 
 it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("the operator's key, configured", (it) => {
-  it.effect("is known as the operator's, opens what is the operator's, and is no account's", () =>
+  it.effect("opens the operator's endpoints and belongs to no account", () =>
     Effect.gen(function* () {
       const keys = yield* aKeyOfEachRole
       assert.include(textAt(yield* expecting(403, { path: KEYS, key: OPERATOR_KEY }), "message"), "operator")

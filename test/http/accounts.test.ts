@@ -1,6 +1,6 @@
 /**
- * A consumer's registration: every field of the contract and what each of them may be; and what nobody learns from an
- * e-mail address.
+ * A consumer's registration: every field of the contract and its limits; and it does not reveal who is registered
+ * with an e-mail address.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -30,7 +30,7 @@ const provider = (changes: Readonly<Record<string, unknown>>) => ({ path: PROVID
 
 for (const [store, layer] of everyService({ RATE_LIMIT_RPM: "60" })) {
   it.layer(layer, LIVE)(`a consumer's registration over ${store}`, (it) => {
-    it.effect("answers with the account, its first key and what to do next", () =>
+    it.effect("returns the account, its first key and the next steps", () =>
       Effect.gen(function* () {
         const answer = yield* expecting(201, consumer({ name: "  Curious Agent ", use_case: "weather" }))
         const { api_key: key, consumer_id: id, next_steps: steps, ...rest } = answer.json as Record<string, unknown>
@@ -53,7 +53,7 @@ for (const [store, layer] of everyService({ RATE_LIMIT_RPM: "60" })) {
       })
     )
 
-    it.effect("grants the rate that was asked for, at most the ceiling", () =>
+    it.effect("grants the requested rate, at most the ceiling", () =>
       Effect.gen(function* () {
         for (const [asked, granted] of [
           [undefined, 60],
@@ -76,7 +76,7 @@ for (const [store, layer] of everyService({ RATE_LIMIT_RPM: "60" })) {
       })
     )
 
-    it.effect("takes an e-mail address as people write them, and nothing that is none", () =>
+    it.effect("accepts common forms of e-mail addresses, and rejects anything else", () =>
       Effect.gen(function* () {
         const good = [
           "a@b.co",
@@ -119,7 +119,7 @@ for (const [store, layer] of everyService({ RATE_LIMIT_RPM: "60" })) {
       })
     )
 
-    it.effect("takes any name that is not blank, of up to 200 characters", () =>
+    it.effect("accepts any name that is not blank, of up to 200 characters", () =>
       Effect.gen(function* () {
         for (const name of ["x", "x".repeat(200), "Ünï 日本 😀 |<b>'\"\\", "\u200bn", "null", "a\tb"]) {
           const answer = yield* expecting(201, consumer({ name }))
@@ -137,7 +137,7 @@ for (const [store, layer] of everyService({ RATE_LIMIT_RPM: "60" })) {
       })
     )
 
-    it.effect("rejects fields that it does not know, `__proto__` too", () =>
+    it.effect("rejects unknown fields, `__proto__` too", () =>
       Effect.gen(function* () {
         const body = `{"name":"x","email":"a@b.org","__proto__":{"name":"y"},"constructor":1,"balance_microcents":5}`
         const answer = yield* expecting(422, { path: CONSUMERS, body })
@@ -147,7 +147,7 @@ for (const [store, layer] of everyService({ RATE_LIMIT_RPM: "60" })) {
   })
 
   it.layer(layer, LIVE)(`an e-mail address over ${store}`, (it) => {
-    it.effect("tells nobody who else is registered with it", () =>
+    it.effect("does not reveal that another account is registered with it", () =>
       Effect.gen(function* () {
         const known = "known@example.org"
         yield* aConsumer({ email: known })
@@ -167,7 +167,7 @@ for (const [store, layer] of everyService({ RATE_LIMIT_RPM: "60" })) {
       })
     )
 
-    it.effect("that is the caller's own is a clear 409", () =>
+    it.effect("that is the caller's own returns a clear 409", () =>
       Effect.gen(function* () {
         const [mine, ours] = [
           yield* aConsumer({ email: "Me@example.org" }),

@@ -1,5 +1,5 @@
 /**
- * What a body may be, asked of every endpoint that takes one; and that a refusal names every field at fault at once.
+ * What every endpoint accepts as a body, and that a rejection names all invalid fields at once.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -23,7 +23,7 @@ import {
 } from "../support/Market.ts"
 import { type Call, LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 
-/** To every endpoint that takes a body, with a key that it lets in. */
+/** Sends the request to every endpoint that takes a body, with a key that it accepts. */
 const toEach = Effect.fnUntraced(function* (call: Omit<Call, "path">) {
   const keys = yield* aKeyOfEachRole
   return yield* Effect.forEach(everyBody(), (endpoint) =>
@@ -37,7 +37,7 @@ const toEach = Effect.fnUntraced(function* (call: Omit<Call, "path">) {
 const isVerify = (title: string) => title === "POST /api/v1/verify"
 
 it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("every body", (it) => {
-  it.effect("is JSON by its content type, else 415 before it is read", () =>
+  it.effect("requires a JSON content type, else 415 before it is read", () =>
     Effect.gen(function* () {
       const types = [
         "text/plain",
@@ -58,7 +58,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("every body", (it) => 
     })
   )
 
-  it.effect("may say its charset, or be any +json", () =>
+  it.effect("may state its charset, or be any +json", () =>
     Effect.gen(function* () {
       const types = [
         "application/json; charset=utf-8",
@@ -111,7 +111,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("every body", (it) => 
     })
   )
 
-  it.effect("has an end, else 413", () =>
+  it.effect("is limited in size, else 413", () =>
     Effect.gen(function* () {
       for (const { answer, title } of yield* toEach({ body: `"${"x".repeat(BODY_BYTES_MAX)}"` })) {
         assert.strictEqual(answer.status, 413, title)
@@ -124,12 +124,12 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("every body", (it) => 
     })
   )
 
-  it.effect("is nested no deeper than its limit, else 400", () =>
+  it.effect("is limited in depth, else 400", () =>
     Effect.gen(function* () {
       for (const depth of [JSON_DEPTH_MAX + 1, 1_000, 100_000]) {
         for (const body of ["[".repeat(depth) + "]".repeat(depth), '{"a":'.repeat(depth) + "1" + "}".repeat(depth)]) {
           for (const { answer, title } of yield* toEach({ body })) {
-            // It takes any JSON that can be read, but less of it.
+            // This endpoint takes any JSON, with a lower limit of depth.
             if (isVerify(title)) assert.include([200, 400, 413], answer.status)
             else assert.strictEqual(answer.status, 400, `${title} at ${depth}`)
           }
@@ -151,7 +151,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("every body", (it) => 
     })
   )
 
-  it.effect("has no NUL and no half of a surrogate pair, in keys neither, and the place is named", () =>
+  it.effect("contains no NUL and no lone surrogate, in keys neither; the error names the place", () =>
     Effect.gen(function* () {
       const escapes = ["\\u0000", "\\ud800", "\\uDFFF", "\\udc00\\ud800", "a\\u0000b"]
       for (const escape of escapes) {
@@ -165,8 +165,8 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("every body", (it) => 
   )
 })
 
-it.layer(ServiceUnderTest.memory(), LIVE)("a refusal", (it) => {
-  it.effect("names every field at fault of a consumer", () =>
+it.layer(ServiceUnderTest.memory(), LIVE)("a rejection", (it) => {
+  it.effect("names every invalid field of a consumer", () =>
     Effect.gen(function* () {
       const empty = yield* expecting(422, { path: CONSUMERS, json: {} })
       assert.deepStrictEqual(faultPaths(empty), ["email", "name"])
@@ -179,7 +179,7 @@ it.layer(ServiceUnderTest.memory(), LIVE)("a refusal", (it) => {
     })
   )
 
-  it.effect("names every field at fault of a provider, its tools' by their places", () =>
+  it.effect("names every invalid field of a provider, those of its tools by index", () =>
     Effect.gen(function* () {
       const json = {
         name: " ",
@@ -206,7 +206,7 @@ it.layer(ServiceUnderTest.memory(), LIVE)("a refusal", (it) => {
     })
   )
 
-  it.effect("names every field at fault of a key", () =>
+  it.effect("names every invalid field of a key", () =>
     Effect.gen(function* () {
       const { key } = yield* aConsumer()
       const create = yield* expecting(422, { path: KEYS, key, json: { label: "x".repeat(101), expires_at: "soon" } })
@@ -216,7 +216,7 @@ it.layer(ServiceUnderTest.memory(), LIVE)("a refusal", (it) => {
     })
   )
 
-  it.effect("names each tool at fault by its place and its fields", () =>
+  it.effect("names every invalid tool by index, with its fields", () =>
     Effect.gen(function* () {
       const { key } = yield* aProvider()
       const tools = [
@@ -232,7 +232,7 @@ it.layer(ServiceUnderTest.memory(), LIVE)("a refusal", (it) => {
     })
   )
 
-  it.effect("does not grow with the faults", () =>
+  it.effect("has a limited length, however many faults there are", () =>
     Effect.gen(function* () {
       const tools = Array.from({ length: 50 }, () =>
         Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`k${n}`, 1]))

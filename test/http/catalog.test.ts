@@ -1,5 +1,5 @@
 /**
- * The catalogue and the price list: every field, every filter, every order, real totals.
+ * The catalog and the price list: every field, filter and order, and exact totals.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -26,7 +26,7 @@ const ROUNDS = 60
 const find = (query: string) => expecting(200, { path: unasked(`${CATALOG}?${query}`) })
 const found = (query: string) => Effect.map(find(query), (answer) => namesOf(listAt(answer, "tools")))
 
-/** Names that occur in no other test of the same market. */
+/** A market whose names occur in no other test. */
 const aMarket = Effect.fnUntraced(function* (word: string) {
   const one = yield* aProvider({ name: `${word} Works`, default_price_microcents: 300 })
   const two = yield* aProvider({ name: "Zebra & Söhne", pricing_model: "free" })
@@ -53,8 +53,8 @@ const aMarket = Effect.fnUntraced(function* (word: string) {
 })
 
 for (const [store, layer] of everyService()) {
-  it.layer(layer, LIVE)(`the catalogue over ${store}`, (it) => {
-    it.effect("shows of each tool all that the contract names", () =>
+  it.layer(layer, LIVE)(`the catalog over ${store}`, (it) => {
+    it.effect("returns every field of a tool that the contract names", () =>
       Effect.gen(function* () {
         const [one] = yield* aMarket("fields")
         const answer = yield* find(`provider_id=${one.id}`)
@@ -96,7 +96,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("finds words by their beginnings, in every text of a tool, without case or accents", () =>
+    it.effect("finds words by prefix in every text of a tool, ignoring case and accents", () =>
       Effect.gen(function* () {
         const [one, two] = yield* aMarket("words")
         const within = (q: string, provider: Member) => found(`provider_id=${provider.id}&q=${encodeURIComponent(q)}`)
@@ -113,7 +113,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("takes any text as a search, and none as a command", () =>
+    it.effect("accepts any text as a search, and runs none of it", () =>
       Effect.gen(function* () {
         yield* aMarket("hostile")
         const texts = [
@@ -141,7 +141,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("is filtered by category and provider, and counts what was filtered", () =>
+    it.effect("filters by category and provider, and counts the filtered tools", () =>
       Effect.gen(function* () {
         const [one, two] = yield* aMarket("filter")
         const weather = yield* find(`category=weather&provider_id=${one.id}&limit=1`)
@@ -155,7 +155,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("is filtered by what a call may cost, and keeps to it from page to page", () =>
+    it.effect("filters by price, on every page", () =>
       Effect.gen(function* () {
         const [one, two] = yield* aMarket("dear")
         assert.deepStrictEqual(yield* found("q=dear&max_price_microcents=200"), ["dear.b", "dear.c", "dear.d"])
@@ -180,7 +180,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("is sorted by name, price or age", () =>
+    it.effect("sorts by name, price or age", () =>
       Effect.gen(function* () {
         yield* aMarket("sort")
         for (const [sort, order] of [
@@ -198,37 +198,35 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("has its tool's new price, text and place as soon as the provider was told so", () =>
+    it.effect("shows a tool's new price, text and position as soon as the provider's request returned", () =>
       Effect.gen(function* () {
         const provider = yield* aProvider()
         const path = `${CATALOG}?provider_id=${provider.id}`
         for (let round = 1; round <= ROUNDS; round++) {
           yield* putTools(provider, { tool_name: "changing", price_microcents: round })
-          // The same address each time: an answer that is kept must have been forgotten by now.
+          // The same URL each time: a cached response must have been invalidated by now.
           const answer = yield* expecting(200, { path })
           assert.strictEqual(at(answer, "tools", 0, "pricing", "price_microcents"), round)
         }
       })
     )
 
-    it.effect(
-      "moves a tool that changes its price to its new place, and its old category goes with its last tool",
-      () =>
-        Effect.gen(function* () {
-          const provider = yield* aProvider()
-          yield* putTools(provider, { tool_name: "x", category: "soon gone", price_microcents: 1 }, { tool_name: "y" })
-          assert.include([...listAt(yield* find(""), "categories")], "soon gone")
-          yield* putTools(provider, { tool_name: "x", category: "new one", price_microcents: 9 })
-          const after = yield* find(`provider_id=${provider.id}&sort=price`)
-          assert.deepStrictEqual(namesOf(listAt(after, "tools")), ["y", "x"])
-          assert.notInclude([...listAt(after, "categories")], "soon gone")
-          assert.include([...listAt(after, "categories")], "new one")
-        })
+    it.effect("moves a tool with a changed price, and drops a category with its last tool", () =>
+      Effect.gen(function* () {
+        const provider = yield* aProvider()
+        yield* putTools(provider, { tool_name: "x", category: "soon gone", price_microcents: 1 }, { tool_name: "y" })
+        assert.include([...listAt(yield* find(""), "categories")], "soon gone")
+        yield* putTools(provider, { tool_name: "x", category: "new one", price_microcents: 9 })
+        const after = yield* find(`provider_id=${provider.id}&sort=price`)
+        assert.deepStrictEqual(namesOf(listAt(after, "tools")), ["y", "x"])
+        assert.notInclude([...listAt(after, "categories")], "soon gone")
+        assert.include([...listAt(after, "categories")], "new one")
+      })
     )
   })
 
   it.layer(layer, LIVE)(`the price list over ${store}`, (it) => {
-    it.effect("shows of each tool what a call costs, to the microcent", () =>
+    it.effect("returns what a call of each tool costs, to the microcent", () =>
       Effect.gen(function* () {
         const [one, two] = yield* aMarket("list")
         const answer = yield* expecting(200, { path: unasked(PRICING) })

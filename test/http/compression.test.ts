@@ -1,5 +1,5 @@
 /**
- * Long documents on the wire: gzipped for whoever takes it, and the same bytes for everybody else.
+ * Compression of long documents: gzip for clients that accept it, the same bytes for all others.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -26,7 +26,7 @@ const fetched = Effect.fnUntraced(function* (path: string, acceptEncoding?: stri
 const KB = 1_024
 
 it.layer(RawHttp.layer(), LIVE)("Long documents", (it) => {
-  it.effect("come gzipped to those who take it, whole, and much shorter", () =>
+  it.effect("are compressed for clients that accept gzip, whole, and much shorter", () =>
     Effect.gen(function* () {
       for (const [path, shareMax] of [
         ["/docs", 0.12],
@@ -54,7 +54,7 @@ it.layer(RawHttp.layer(), LIVE)("Long documents", (it) => {
     })
   )
 
-  it.effect("come plain where they are short, refused, or data", () =>
+  it.effect("are not compressed where they are short, errors, or data", () =>
     Effect.gen(function* () {
       for (const path of ["/api/market", "/api/market/catalog", "/livez", "/nothing/here"]) {
         const { headers } = yield* fetched(path, "gzip")
@@ -66,7 +66,7 @@ it.layer(RawHttp.layer(), LIVE)("Long documents", (it) => {
 })
 
 describe("Accept-Encoding", () => {
-  it("is read as RFC 9110 has it", () => {
+  it("is parsed according to RFC 9110", () => {
     for (const yes of ["gzip", "GZIP", "br, gzip;q=0.1", "*", "deflate, *;q=0.5", "x-gzip", "gzip ; q=1.0"]) {
       assert.isTrue(takesGzip(yes), yes)
     }
@@ -86,8 +86,8 @@ describe("Accept-Encoding", () => {
   })
 })
 
-describe("What was squeezed", () => {
-  it("is kept, and no more than so much of it", () => {
+describe("The cache of compressed documents", () => {
+  it("has a maximum size", () => {
     const compression = makeCompression()
     const page = (body: string) => ({ status: 200, headers: { "content-type": "text/html" }, body })
     const long = "x".repeat(10_000)
@@ -100,11 +100,11 @@ describe("What was squeezed", () => {
   })
 })
 
-describe("A long answer", () => {
+describe("A long response", () => {
   const coded = (length: number, headers: Readonly<Record<string, string>>) =>
     makeCompression().of({ status: 200, headers, body: "x".repeat(length) }, "gzip").headers["content-encoding"]
 
-  it("that is one reader's own, or longer than any document of ours, is not squeezed while everybody waits", () => {
+  it("is not compressed on the event loop where it is private or longer than any of our documents", () => {
     const json = { "content-type": "application/json; charset=utf-8" }
     assert.strictEqual(coded(100_000, { ...json, "cache-control": "public, max-age=60" }), "gzip")
     for (const own of ["no-store", "private, no-cache"]) {

@@ -1,6 +1,6 @@
 /**
- * What holds for every endpoint, asked of every endpoint that there is: names, traces, methods, other origins, caches.
- * That every answer has its security headers, and every problem its whole form, is checked with each request of each test.
+ * Conventions that hold for every endpoint: names, traces, methods, other origins, caching. Security headers and the
+ * form of problems are checked with every request of every test.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -21,7 +21,7 @@ import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 const TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
-/** What their queries want, though there is nothing by that name. */
+/** Required query parameters; the ids exist nowhere. */
 const NO_ID = "00000000-0000-4000-8000-000000000000"
 
 const allowedAt = (methods: ReadonlyArray<string>): ReadonlyArray<string> =>
@@ -30,7 +30,7 @@ const allowedAt = (methods: ReadonlyArray<string>): ReadonlyArray<string> =>
 const listed = (header: string | undefined): ReadonlyArray<string> => (header ?? "").split(", ").toSorted()
 
 it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("every endpoint", (it) => {
-  it.effect("is there", () =>
+  it.effect("exists", () =>
     Effect.gen(function* () {
       assert.isAbove(everyEndpoint().length, 15)
       for (const endpoint of everyEndpoint()) {
@@ -42,7 +42,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("every endpoint", (it)
     })
   )
 
-  it.effect("repeats the caller's request id, and makes one where that is missing or no plain name", () =>
+  it.effect("repeats the caller's request id, and creates one where it is missing or malformed", () =>
     Effect.gen(function* () {
       for (const endpoint of everyEndpoint()) {
         const ask = (headers: Readonly<Record<string, string>>) =>
@@ -60,7 +60,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("every endpoint", (it)
     })
   )
 
-  it.effect("takes up a trace, and leaves out what is none", () =>
+  it.effect("continues a trace, and ignores an invalid one", () =>
     Effect.gen(function* () {
       for (const endpoint of everyEndpoint()) {
         const answer = yield* send({
@@ -86,7 +86,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("every endpoint", (it)
     })
   )
 
-  it.effect("refuses other methods and says which ones its path takes", () =>
+  it.effect("rejects other methods and names those that its path supports", () =>
     Effect.gen(function* () {
       for (const [path, methods] of methodsByPath()) {
         if (path === "/api/v1/verify") continue
@@ -100,7 +100,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("every endpoint", (it)
     })
   )
 
-  it.effect("tells a browser in advance what another origin may send", () =>
+  it.effect("answers a preflight with what another origin may send", () =>
     Effect.gen(function* () {
       for (const [path, methods] of methodsByPath()) {
         const answer = yield* expecting(204, {
@@ -117,39 +117,41 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("every endpoint", (it)
     })
   )
 
-  it.effect("lets public reads be cached for a minute, private ones only after asking, nothing else at all", () =>
-    Effect.gen(function* () {
-      const keys = yield* aKeyOfEachRole
-      let seen = 0
-      for (const endpoint of everyEndpoint().filter(({ method }) => method === "GET")) {
-        const answer = yield* send({ path: pathOf(endpoint), key: keyFor(endpoint, keys) })
-        if (answer.status !== 200) continue
-        seen++
-        const { cacheable, roles } = endpoint.rule
-        const usual = roles.length > 0 ? "private, no-cache" : cacheable ? "public, max-age=60" : "no-store"
-        // A log's newest root is a second old at most.
-        const expected = endpoint.path.endsWith("/checkpoint") ? "public, max-age=1" : usual
-        assert.strictEqual(answer.headers["cache-control"], expected, titleOf(endpoint))
-        assert.strictEqual(answer.headers["vary"], roles.length > 0 ? "Authorization, Origin" : "Origin")
-        const head = yield* expecting(200, { method: "HEAD", path: pathOf(endpoint), key: keyFor(endpoint, keys) })
-        assert.strictEqual(head.headers["cache-control"], expected, titleOf(endpoint))
-      }
-      assert.isAbove(seen, 8)
-      for (const path of [CATALOG, "/api/market", "/api/v1/market/pricing", "/api/v1/market/stats"]) {
-        assert.strictEqual((yield* send({ path })).headers["cache-control"], "public, max-age=60", path)
-      }
-      for (const path of [KEYS, "/api/v1/market/whoami"]) {
-        const answer = yield* send({ path, key: keys.consumer })
-        assert.strictEqual(answer.headers["cache-control"], "private, no-cache", path)
-      }
-      const health = yield* expecting(200, { path: "/api/market/health" })
-      assert.strictEqual(health.headers["cache-control"], "no-store")
-      const write = yield* expecting(201, { path: KEYS, key: keys.consumer, json: {} })
-      assert.strictEqual(write.headers["cache-control"], "no-store")
-    })
+  it.effect(
+    "allows caching of public reads for a minute, of private ones after revalidation, of anything else not at all",
+    () =>
+      Effect.gen(function* () {
+        const keys = yield* aKeyOfEachRole
+        let seen = 0
+        for (const endpoint of everyEndpoint().filter(({ method }) => method === "GET")) {
+          const answer = yield* send({ path: pathOf(endpoint), key: keyFor(endpoint, keys) })
+          if (answer.status !== 200) continue
+          seen++
+          const { cacheable, roles } = endpoint.rule
+          const usual = roles.length > 0 ? "private, no-cache" : cacheable ? "public, max-age=60" : "no-store"
+          // The latest checkpoint of a log may be cached for a second.
+          const expected = endpoint.path.endsWith("/checkpoint") ? "public, max-age=1" : usual
+          assert.strictEqual(answer.headers["cache-control"], expected, titleOf(endpoint))
+          assert.strictEqual(answer.headers["vary"], roles.length > 0 ? "Authorization, Origin" : "Origin")
+          const head = yield* expecting(200, { method: "HEAD", path: pathOf(endpoint), key: keyFor(endpoint, keys) })
+          assert.strictEqual(head.headers["cache-control"], expected, titleOf(endpoint))
+        }
+        assert.isAbove(seen, 8)
+        for (const path of [CATALOG, "/api/market", "/api/v1/market/pricing", "/api/v1/market/stats"]) {
+          assert.strictEqual((yield* send({ path })).headers["cache-control"], "public, max-age=60", path)
+        }
+        for (const path of [KEYS, "/api/v1/market/whoami"]) {
+          const answer = yield* send({ path, key: keys.consumer })
+          assert.strictEqual(answer.headers["cache-control"], "private, no-cache", path)
+        }
+        const health = yield* expecting(200, { path: "/api/market/health" })
+        assert.strictEqual(health.headers["cache-control"], "no-store")
+        const write = yield* expecting(201, { path: KEYS, key: keys.consumer, json: {} })
+        assert.strictEqual(write.headers["cache-control"], "no-store")
+      })
   )
 
-  it.effect("shows its own headers to scripts of other origins", () =>
+  it.effect("exposes its own headers to scripts of other origins", () =>
     Effect.gen(function* () {
       const answer = yield* expecting(200, { path: CATALOG, headers: { origin: "https://elsewhere.example" } })
       const shown = listed(answer.headers["access-control-expose-headers"]?.toLowerCase())
@@ -161,7 +163,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("every endpoint", (it)
 })
 
 it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("paths and queries", (it) => {
-  it.effect("a path with nothing at it is a problem like any other, whatever it is called", () =>
+  it.effect("return a problem where nothing is at a path, whatever its name", () =>
     Effect.gen(function* () {
       const paths = [
         "//api",
@@ -188,14 +190,14 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("paths and queries", (
     })
   )
 
-  it.effect("a slash at the end does no harm", () =>
+  it.effect("may end in a slash", () =>
     Effect.gen(function* () {
       yield* expecting(200, { path: `${CATALOG}/` })
       yield* expecting(404, { path: `/nothing?at=${encodeURIComponent(CATALOG)}` })
     })
   )
 
-  it.effect("a parameter that is given twice is refused by its name", () =>
+  it.effect("must not repeat a parameter; the rejection names it", () =>
     Effect.gen(function* () {
       for (const query of ["limit=1&limit=2", "q=a&q=a", "limit=1&%6cimit=2"]) {
         const answer = yield* expecting(400, { path: `${CATALOG}?${query}` })
@@ -206,7 +208,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("paths and queries", (
     })
   )
 
-  it.effect("documents keep the same rules, pages with a policy of what they may load", () =>
+  it.effect("of documents follow the same rules; pages have a content security policy", () =>
     Effect.gen(function* () {
       const page = yield* expecting(200, { path: "/docs" })
       assert.match(page.headers["content-type"]!, /^text\/html/u)
@@ -219,7 +221,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("paths and queries", (
     })
   )
 
-  it.effect("is found under its whole path only: what guards a path before us guards the endpoint", () =>
+  it.effect("match the whole path only: a guard of a path in front of the service guards the endpoint", () =>
     Effect.gen(function* () {
       for (const endpoint of everyEndpoint()) {
         for (const tail of [";", ";a=b", "#", "#x"]) {
@@ -230,7 +232,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("paths and queries", (
     })
   )
 
-  it.effect("an Idempotency-Key that is none is a 400 that the endpoint declares, wherever one is taken", () =>
+  it.effect("reject a malformed Idempotency-Key with 400, wherever one is taken; the endpoint declares that", () =>
     Effect.gen(function* () {
       const keys = yield* aKeyOfEachRole
       const taking = everyEndpoint().filter(({ endpoint, payload }) => endpoint.headers !== undefined && !payload)
@@ -243,7 +245,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("paths and queries", (
     })
   )
 
-  it.effect("a GET registers nobody", () =>
+  it.effect("register no account on GET", () =>
     Effect.gen(function* () {
       const before = at(yield* send({ path: "/api/market/health" }), "provider_count")
       yield* expecting(200, { path: CONSUMERS })

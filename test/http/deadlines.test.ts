@@ -1,6 +1,6 @@
 /**
- * A database that takes connections and says nothing: every caller hears so in time, nothing is lost or charged twice,
- * and the service is well again by itself.
+ * A database that accepts connections but does not respond: every caller gets an answer in time, nothing is lost or
+ * charged twice, and the service recovers automatically.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Schedule } from "effect"
@@ -25,9 +25,9 @@ import { postgresConfig, wholeService } from "../support/ServiceConfig.ts"
 import { type Call, LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 import type { Answer } from "../support/Answer.ts"
 
-/** Of every request: long enough for one that a busy machine answers. */
+/** The timeout of a request: long enough for a busy machine. */
 const TIMEOUT_MS = 3_000
-/** A deadline that does not hold is never over. */
+/** A broken deadline would take forever, so tenfold is enough to see it. */
 const ANSWERED_WITHIN_MS = 10 * TIMEOUT_MS
 const LONGER_MS = 2 * TIMEOUT_MS
 
@@ -69,8 +69,8 @@ const untilItWorks = (call: Call) =>
     })
   )
 
-it.layer(service, LIVE)("while the database is silent", (it) => {
-  it.effect("every request is answered when its time is up, and says how to go on", () =>
+it.layer(service, LIVE)("while the database does not respond", (it) => {
+  it.effect("every request is answered at its timeout, and says how to go on", () =>
     Effect.gen(function* () {
       const link = yield* DatabaseLink
       const [provider, consumer] = [yield* aProvider(), yield* aConsumer()]
@@ -95,7 +95,7 @@ it.layer(service, LIVE)("while the database is silent", (it) => {
           assert.include(textAt(answer, "message"), advice)
         }
       }
-      // Many at once wait for connections that nobody gives back: they too are answered in time.
+      // Many concurrent requests wait for connections that are never released: they time out too.
       const crowd = yield* Effect.all(
         Array.from({ length: 100 }, (_, n) => inTime({ path: `${CATALOG}?q=crowd%20${n}` })),
         { concurrency: "unbounded" }
@@ -110,7 +110,7 @@ it.layer(service, LIVE)("while the database is silent", (it) => {
     })
   )
 
-  it.effect("a client that takes its time for its body is not what the deadline is for", () =>
+  it.effect("a client that sends its body slowly is not cut by the deadline", () =>
     Effect.gen(function* () {
       const waiting = yield* Effect.forkChild(send({ path: CONSUMERS, body: "endless" }))
       yield* Effect.sleep(LONGER_MS)
@@ -120,8 +120,8 @@ it.layer(service, LIVE)("while the database is silent", (it) => {
   )
 })
 
-it.layer(service, LIVE)("a call whose settlement the database does not answer", (it) => {
-  it.effect("is told so in time; it is settled behind that, and its key brings its answer, charged once", () =>
+it.layer(service, LIVE)("a call whose settlement the database does not confirm", (it) => {
+  it.effect("times out for its caller, is settled afterwards, and its key returns the response, charged once", () =>
     Effect.gen(function* () {
       const link = yield* DatabaseLink
       const slow = yield* slowProvider()
@@ -129,7 +129,7 @@ it.layer(service, LIVE)("a call whose settlement the database does not answer", 
       const keyed = callOf(consumer, offer, {}, "the one call")
       const calling = yield* Effect.forkChild(send(keyed))
       yield* eventually(() => forwarded(slow.server) === 1)
-      // The provider may take its own time: the request's deadline does not cut it.
+      // The provider may take longer: the request's deadline does not apply to it.
       yield* Effect.sleep(LONGER_MS)
       assert.isUndefined(calling.pollUnsafe())
       yield* link.freeze
@@ -154,7 +154,7 @@ it.layer(service, LIVE)("a call whose settlement the database does not answer", 
     })
   )
 
-  it.effect("or its hold, is forwarded to nobody once its caller was told, and costs nothing", () =>
+  it.effect("or whose hold it does not confirm is not forwarded after its caller's timeout, and costs nothing", () =>
     Effect.gen(function* () {
       const link = yield* DatabaseLink
       const server = yield* providing(fine)

@@ -1,5 +1,5 @@
 /**
- * What is left of the free calls, over HTTP.
+ * Remaining free calls, over HTTP.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -7,7 +7,7 @@ import { fine, providing } from "../support/metering/Provider.ts"
 import { post, ready } from "../support/ServiceProcess.ts"
 
 it.live(
-  "tells a consumer what is left of the free calls of the tools that it called",
+  "returns the remaining free calls of the tools that a consumer called",
   () =>
     Effect.gen(function* () {
       const { url } = yield* ready({ PROFILE: "memory", LOG_LEVEL: "Error" })

@@ -1,5 +1,6 @@
 /**
- * Handles and qualified names over HTTP: at registration, in every place that shows a tool, in calls, and by the operator.
+ * Handles and qualified names over HTTP: at registration, in every place that shows a tool, in calls, and changed by
+ * the operator.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -138,7 +139,7 @@ for (const [name, market] of everyMarket({ OPERATOR_KEY })) {
           true
         )
         let retired = yield* called("after-it")
-        // Until the node has heard of it.
+        // Until the change reaches this node.
         while (retired === 200) {
           yield* Effect.sleep("10 millis")
           retired = yield* called("after-it")

@@ -1,7 +1,7 @@
 /**
- * Whatever is sent, the answer is a success or a well-formed problem that blames the caller; never a fault of ours. The
- * bodies come from the contract's own schemas. A failure names its seed: give it to `arbitrary: { seed }`, or its replay
- * text to `arbitrary: { replay }`.
+ * Whatever is sent, the response is a success or a well-formed client error, never a 500. The bodies come from the
+ * contract's own schemas. A failure names its seed: pass it to `arbitrary: { seed }`, or its replay text to
+ * `arbitrary: { replay }`.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -21,12 +21,12 @@ import { at } from "../support/Market.ts"
 import { everyService, LIVE, send } from "../support/ServiceUnderTest.ts"
 import type { Answer } from "../support/Answer.ts"
 
-/** More of them: HOSTILE_RUNS=2000. */
+/** For more: HOSTILE_RUNS=2000. */
 const RUNS = Number(process.env["HOSTILE_RUNS"] ?? 50)
 const QUERY_RUNS = Math.ceil(RUNS / 2)
 const TIMEOUT_MS = 120_000 + RUNS * 100
 
-/** A call that was forwarded to a provider where nobody listens has a receipt that says so. */
+/** A call that was forwarded to an unreachable provider has a receipt that says so. */
 const blamesNobodyHere = (answer: Answer) =>
   assert.isTrue(
     (answer.status >= 200 && answer.status < 500) ||

@@ -1,5 +1,5 @@
 /**
- * Once per key: what an `Idempotency-Key` promises, at every endpoint that takes one, over memory and PostgreSQL.
+ * What an `Idempotency-Key` guarantees, at every endpoint that takes one, over memory and PostgreSQL.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -31,7 +31,7 @@ const keyed = (call: Call, key: string = randomUUID()): Call => ({
   headers: { ...call.headers, "idempotency-key": key }
 })
 
-/** All but what belongs to the one request: when it came, and what it was called. */
+/** Without what belongs to one request: its date and its id. */
 const lasting = ({ headers, status, text }: Answer) => {
   const { "idempotent-replay": _, "x-request-id": __, ...rest } = headers
   return { headers: rest, status, text }
@@ -42,7 +42,7 @@ const registrations = (): ReadonlyArray<Call> => [
   { path: PROVIDERS, json: providerBody({ tools: [{ tool_name: "t" }] }) }
 ]
 
-/** One of each kind: what it takes, whether it makes a new secret, and where its effect can be counted. */
+/** One write of each kind: its request, whether it creates a secret, and how its effects are counted. */
 const writes = Effect.gen(function* () {
   const consumer = yield* aConsumer()
   const provider = yield* aProvider()
@@ -61,7 +61,7 @@ const keysOf = (key: string) => Effect.map(expecting(200, { path: KEYS, key }), 
 
 for (const [store, layer] of everyService()) {
   it.layer(layer, LIVE)(`an Idempotency-Key over ${store}`, (it) => {
-    it.effect("brings the same answer again, byte for byte, marked as a replay", () =>
+    it.effect("returns the same response again, byte for byte, marked as a replay", () =>
       Effect.gen(function* () {
         for (const call of yield* writes) {
           const twice = keyed(call)
@@ -76,7 +76,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("does the work once, though asked again and again", () =>
+    it.effect("executes once, however often it is repeated", () =>
       Effect.gen(function* () {
         const { key } = yield* aConsumer()
         const provider = yield* aProvider()
@@ -100,7 +100,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("refuses another body, path or query under the same key, and changes nothing", () =>
+    it.effect("rejects another body, path or query under the same key, and changes nothing", () =>
       Effect.gen(function* () {
         const { key } = yield* aConsumer()
         const name = randomUUID()
@@ -121,7 +121,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("is not burnt by an attempt that changed nothing", () =>
+    it.effect("is not consumed by a request that changed nothing", () =>
       Effect.gen(function* () {
         const provider = yield* aProvider()
         const name = randomUUID()
@@ -139,7 +139,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("lets one of 32 requests at once do the work; each gets its answer or hears when to come again", () =>
+    it.effect("executes one of 32 concurrent requests; the others get its response or a Retry-After", () =>
       Effect.gen(function* () {
         const { key } = yield* aConsumer()
         const call = keyed({ path: KEYS, key, json: { label: "at once" } })
@@ -162,7 +162,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("belongs to its caller: another one's same key is another key", () =>
+    it.effect("belongs to its caller: the same key of another caller is another key", () =>
       Effect.gen(function* () {
         const [one, two] = [yield* aConsumer(), yield* aConsumer()]
         const provider = yield* aProvider()
@@ -174,14 +174,14 @@ for (const [store, layer] of everyService()) {
           secrets.push(textAt(answer, "api_key"))
         }
         assert.lengthOf(new Set(secrets), 3)
-        // An account's other key is the same caller.
+        // The account's other key is the same caller.
         const replay = yield* expecting(201, keyed({ path: KEYS, key: secrets[0]!, json: {} }, name))
         assert.strictEqual(replay.headers["idempotent-replay"], "true")
         assert.strictEqual(textAt(replay, "api_key"), secrets[0])
       })
     )
 
-    it.effect("of a registration without a key belongs to its address", () =>
+    it.effect("of a registration without a key belongs to the client's address", () =>
       Effect.gen(function* () {
         const name = randomUUID()
         const register = (from: string) =>
@@ -207,7 +207,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("is taken by a DELETE too: the second one is told what the first one did", () =>
+    it.effect("is taken by a DELETE too: the repetition returns the first response", () =>
       Effect.gen(function* () {
         const { key } = yield* aConsumer()
         const id = textAt(yield* expecting(201, { path: KEYS, key, json: {} }), "key", "key_id")
@@ -222,7 +222,7 @@ for (const [store, layer] of everyService()) {
   })
 }
 
-/** They create nothing and move nothing; an event carries an id of its own; a verification is repeated to be checked. */
+/** They create nothing and move nothing; an event carries an id of its own; a verification is repeated on purpose. */
 const NEED_NO_KEY = [
   "/api/v1/verify",
   "/api/v1/market/billing/provider-summary",
@@ -233,7 +233,7 @@ const NEED_NO_KEY = [
   "/api/v1/init"
 ]
 
-it("every POST but the stateless ones declares that it takes an Idempotency-Key", () => {
+it("every POST except the stateless ones declares that it takes an Idempotency-Key", () => {
   const declaring = (endpoint: EndpointInfo) => fieldNames(endpoint.endpoint.headers).includes("idempotency-key")
   const without = everyEndpoint().filter((endpoint) => endpoint.method === "POST" && !declaring(endpoint))
   assert.deepStrictEqual(
@@ -242,14 +242,14 @@ it("every POST but the stateless ones declares that it takes an Idempotency-Key"
   )
 })
 
-it("whatever honours an Idempotency-Key declares it, deletions too", () => {
+it("every endpoint that takes an Idempotency-Key declares it, deletions too", () => {
   const honouring = everyEndpoint().filter(({ rule }) => rule.idempotent)
   assert.isAbove(honouring.filter(({ method }) => method === "DELETE").length, 3)
   const silent = honouring.filter(({ endpoint }) => !fieldNames(endpoint.headers).includes("idempotency-key"))
   assert.deepStrictEqual(silent.map(titleOf), [])
 })
 
-it.layer(ServiceUnderTest.postgres(), LIVE)("an answer that shows a key", (it) => {
+it.layer(ServiceUnderTest.postgres(), LIVE)("a response that shows a key", (it) => {
   it.effect("is not readable in the database, nor is the Idempotency-Key", () =>
     Effect.gen(function* () {
       const name = `find-me-${randomUUID()}`
@@ -270,7 +270,7 @@ it.layer(ServiceUnderTest.postgres(), LIVE)("an answer that shows a key", (it) =
       assert.include(everything, "agent@example.org", "the dump is one")
       for (const secret of secrets) {
         assert.notInclude(everything, secret)
-        // Nor its part that is secret alone.
+        // Nor is the secret part of the key alone.
         assert.notInclude(everything, secret.slice(-40))
         assert.notInclude(everything, Buffer.from(secret).toString("hex"))
       }

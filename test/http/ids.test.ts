@@ -1,5 +1,5 @@
 /**
- * Every id that is sent is checked for its form, in paths, queries and bodies; the answer names it and the form.
+ * The form of every id is checked, in paths, queries and bodies; the error names the id and the form.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -23,11 +23,11 @@ const document = openApiDocument("http://127.0.0.1:3000")
 const WRONG = ["ada", "00000000-0000-4000-8000-00000000000", "ABCDEF00-0000-4000-8000-000000000000", "rcpt_xyz"]
 const FORM = /must be (?:a UUID in lower case|`rcpt_` and .+ hex digits)/u
 
-/** A tile's place and a log's number are no ids. */
+/** A tile's coordinates and a log's number are no ids. */
 const withId = () => everyEndpoint().filter(({ path }) => /:(?:id|\w+_id)\b/u.test(path))
 const isId = (name: string) => /(?:^id|_id)$/u.test(name)
 
-it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("an id that has not the form of one", (it) => {
+it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("a malformed id", (it) => {
   it.effect("in a path is 404", () =>
     Effect.gen(function* () {
       const keys = yield* aKeyOfEachRole
@@ -67,7 +67,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("an id that has not th
     Effect.gen(function* () {
       const keys = yield* aKeyOfEachRole
       let asked = 0
-      // Verify answers any body with a verdict.
+      // Verify returns a verdict for any body.
       for (const endpoint of everyBody().filter(({ path }) => path !== "/api/v1/verify")) {
         for (const { fields, path: place } of objectsOfBody(document, endpoint.path, endpoint.method)) {
           for (const name of fields.filter((field) => field.endsWith("_id") && place[0] !== "data")) {
@@ -90,7 +90,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("an id that has not th
     })
   )
 
-  it.effect("of a receipt and a dispute has no other form elsewhere", () =>
+  it.effect("of a receipt and of a dispute has the same form everywhere", () =>
     Effect.gen(function* () {
       for (const path of ["/api/v1/market/receipts/rcpt_xyz", "/api/v1/market/receipts/rcpt_xyz/proof"]) {
         const answer = yield* expecting(404, { path })

@@ -1,5 +1,5 @@
 /**
- * The keys of an account: made, listed, revoked, replaced, expired; and that the last one is not thrown away.
+ * The keys of an account: created, listed, revoked, rotated, expired; and the last one cannot be revoked.
  */
 import { assert, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
@@ -23,9 +23,9 @@ import { serviceOnPostgres } from "../support/ServiceConfig.ts"
 import { everyService, LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 
 const WHOAMI = "/api/v1/market/whoami"
-/** On a busy machine; on a quiet one within a second. */
+/** Generous for a busy machine; a quiet one takes less than a second. */
 const WITHIN_MS = 10_000
-/** Long enough for three requests of a busy machine. */
+/** Enough for three requests on a busy machine. */
 const SHORT_SECONDS = 8
 const NOBODYS = "00000000-0000-4000-8000-000000000000"
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/u
@@ -38,7 +38,7 @@ const listed = (key: string) => Effect.map(expecting(200, { path: KEYS, key }), 
 
 for (const [store, layer] of everyService()) {
   it.layer(layer, LIVE)(`keys over ${store}`, (it) => {
-    it.effect("are listed newest first with all that may be known of them, and never the secret", () =>
+    it.effect("are listed newest first with everything but the secret", () =>
       Effect.gen(function* () {
         const { key } = yield* aProvider()
         const made = yield* create(key, { label: "staging", expires_at: "2199-01-01T00:00:00.000Z" })
@@ -76,7 +76,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("are at most twenty at a time, and revoked ones do not count", () =>
+    it.effect("are at most twenty at a time; revoked ones do not count", () =>
       Effect.gen(function* () {
         const { key } = yield* aConsumer()
         let last = ""
@@ -90,7 +90,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("are at most twenty also when they are asked for all at once", () =>
+    it.effect("are at most twenty also when created concurrently", () =>
       Effect.gen(function* () {
         const { key } = yield* aConsumer()
         const answers = yield* Effect.all(
@@ -108,7 +108,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("are revoked by path or by query, at once and for good", () =>
+    it.effect("are revoked by path or by query, immediately and permanently", () =>
       Effect.gen(function* () {
         const { key } = yield* aConsumer()
         for (const call of [
@@ -129,7 +129,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("cannot be revoked where they are the last that works, but replaced", () =>
+    it.effect("cannot be revoked where only one works, but can be rotated", () =>
       Effect.gen(function* () {
         const { key } = yield* aConsumer()
         const id = textAt(yield* expecting(200, { path: WHOAMI, key }), "key_id")
@@ -142,7 +142,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("cannot all be revoked at once", () =>
+    it.effect("cannot all be revoked concurrently", () =>
       Effect.gen(function* () {
         const { key } = yield* aConsumer()
         for (let n = 0; n < 5; n++) yield* create(key)
@@ -158,7 +158,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("of another account are not there", () =>
+    it.effect("of another account return 404", () =>
       Effect.gen(function* () {
         const [mine, theirs]: ReadonlyArray<Member> = [yield* aConsumer(), yield* aProvider()]
         const id = textAt(yield* create(theirs!.key), "key", "key_id")
@@ -179,7 +179,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("are replaced: the new one takes over label and end, the old one works on for the grace time", () =>
+    it.effect("are rotated: the new key inherits label and expiry, the old one works for the grace period", () =>
       Effect.gen(function* () {
         const { key } = yield* aConsumer()
         const end = "2199-01-01T00:00:00.000Z"
@@ -199,7 +199,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("end at a time to come, written as an instant", () =>
+    it.effect("expire at an instant in the future", () =>
       Effect.gen(function* () {
         const { key } = yield* aConsumer()
         for (const [given, kept] of [
@@ -232,7 +232,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("do not work past their end", () =>
+    it.effect("do not work after they expire", () =>
       Effect.gen(function* () {
         const { key } = yield* aConsumer()
         const short = textAt(
@@ -255,7 +255,7 @@ for (const [store, layer] of everyService()) {
 }
 
 it.layer(ServiceUnderTest.memory())("keys and time", (it) => {
-  it.effect("a replaced key works to the last second of its grace time, an ended one to its end", () =>
+  it.effect("a rotated key works until the end of its grace period, an expiring one until it expires", () =>
     Effect.gen(function* () {
       const { key } = yield* aConsumer()
       const ending = yield* create(key, { expires_at: "1970-01-01T00:00:20Z" })
@@ -280,7 +280,7 @@ const twoNodes = Effect.gen(function* () {
 })
 
 it.layer(PostgresTest.layerDatabase, LIVE)("keys on several nodes", (it) => {
-  it.effect("that one node has revoked are refused by the other soon", () =>
+  it.effect("that one node has revoked are soon rejected by the other", () =>
     Effect.gen(function* () {
       const [one, other] = yield* twoNodes
       const on = (node: ServiceUnderTest["Service"]) => Effect.provideService(ServiceUnderTest, node)

@@ -1,5 +1,5 @@
 /**
- * Bodies that are larger than their endpoint takes: an ordinary client hears so, and one without end is cut.
+ * Bodies larger than their endpoint accepts: an ordinary client reads the error, an endless body is cut.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -12,7 +12,7 @@ import { LIVE } from "../support/ServiceUnderTest.ts"
 
 const MEGABYTE = 1_048_576
 const LARGE = Buffer.alloc(8 * MEGABYTE, " ")
-/** What the kernels on both sides may hold. */
+/** An upper bound for the socket buffers of both sides. */
 const BUFFERED_BYTES_MAX = 32 * MEGABYTE
 
 const posting = (path: string, body: BodyInit, headers: Readonly<Record<string, string>> = {}) =>
@@ -40,7 +40,7 @@ const inPieces = () => {
 }
 
 it.layer(RawHttp.layer({ RATE_LIMIT_IP_RPM: "0", RATE_LIMIT_REGISTER_RPM: "0" }), LIVE)("a body of 8 MB", (it) => {
-  it.effect("is answered with 413, which fetch sees, whether its length is said or not", () =>
+  it.effect("gets a 413 that fetch can read, with and without a content length", () =>
     Effect.gen(function* () {
       for (let round = 0; round < 5; round++) {
         for (const body of [LARGE, inPieces()]) {
@@ -52,7 +52,7 @@ it.layer(RawHttp.layer({ RATE_LIMIT_IP_RPM: "0", RATE_LIMIT_REGISTER_RPM: "0" })
     })
   )
 
-  it.effect("is answered with any other refusal, too", () =>
+  it.effect("gets any other rejection, too", () =>
     Effect.gen(function* () {
       for (let round = 0; round < 5; round++) {
         assert.strictEqual((yield* posting(KEYS, LARGE, { authorization: "Bearer none" })).status, 401)

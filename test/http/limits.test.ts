@@ -1,5 +1,5 @@
 /**
- * How often one may ask: by address, by key, and for registrations; and whose forwarded-for header is believed.
+ * Rate limits by address, by key, and for registrations; and which forwarded-for headers are trusted.
  */
 import { assert, it } from "@effect/vitest"
 import { Duration, Effect } from "effect"
@@ -29,7 +29,7 @@ const limitsOf = ({ headers }: Answer) =>
     return value === undefined ? undefined : Number(value)
   })
 
-/** Asks `count` times, which must do, and then once more, which must not. */
+/** Sends `count` requests, which must pass, and one more, which must not. */
 const exhaust = Effect.fnUntraced(function* (call: Call, count: number) {
   for (let n = 1; n <= count; n++) assert.notStrictEqual((yield* send(call)).status, 429, `${n} of ${count}`)
   return yield* expecting(429, call)
@@ -41,8 +41,8 @@ const from = (address: string, headers: Readonly<Record<string, string>> = {}): 
   headers
 })
 
-it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "6" }))("the limit of an address", (it) => {
-  it.effect("is told with every answer, and when it is used up, when to come again", () =>
+it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "6" }))("the rate limit of an address", (it) => {
+  it.effect("is stated in every response, and Retry-After in a rejection", () =>
     Effect.gen(function* () {
       const call = from("198.51.100.1")
       for (let left = 5; left >= 0; left--) {
@@ -58,7 +58,7 @@ it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "6" }))("the limit of an a
     })
   )
 
-  it.effect("is another one for another address", () =>
+  it.effect("is separate for each address", () =>
     Effect.gen(function* () {
       yield* exhaust(from("198.51.100.2"), 6)
       yield* expecting(200, from("198.51.100.3"))
@@ -66,7 +66,7 @@ it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "6" }))("the limit of an a
     })
   )
 
-  it.effect("comes back with time, as much as was said", () =>
+  it.effect("recovers with time, as stated", () =>
     Effect.gen(function* () {
       const call = from("198.51.100.4")
       const seconds = Number((yield* exhaust(call, 6)).headers["retry-after"])
@@ -80,7 +80,7 @@ it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "6" }))("the limit of an a
     })
   )
 
-  it.effect("counts what is refused, too, and refuses before it reads a body", () =>
+  it.effect("counts rejected requests, too, and rejects before it reads a body", () =>
     Effect.gen(function* () {
       yield* exhaust({ path: KEYS, key: "guessed", from: "198.51.100.5" }, 6)
       const answer = yield* expecting(429, { path: CONSUMERS, body: "endless", from: "198.51.100.5" })
@@ -88,7 +88,7 @@ it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "6" }))("the limit of an a
     })
   )
 
-  it.effect("counts what is answered without a route, too", () =>
+  it.effect("counts requests without a route, too", () =>
     Effect.gen(function* () {
       const calls: ReadonlyArray<readonly [status: number, call: Call]> = [
         [404, { path: "/nothing" }],
@@ -109,7 +109,7 @@ it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "6" }))("the limit of an a
     })
   )
 
-  it.effect("does not care what a stranger says about where he comes from", () =>
+  it.effect("ignores a forwarded-for header of an untrusted client", () =>
     Effect.gen(function* () {
       const names = ["x-forwarded-for", "forwarded", "x-real-ip", "cf-connecting-ip", "true-client-ip", "x-client-ip"]
       for (const [n, name] of names.entries()) {
@@ -124,7 +124,7 @@ it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "6" }))("the limit of an a
 it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "2", TRUST_PROXY: "10.0.0.0/8, ::1, 192.0.2.7" }))(
   "a forwarded-for header",
   (it) => {
-    it.effect("is believed from a configured proxy, and from nobody else", () =>
+    it.effect("is trusted from a configured proxy, and from no other client", () =>
       Effect.gen(function* () {
         for (const proxy of ["10.1.2.3", "::1", "192.0.2.7", "::ffff:10.9.9.9"]) {
           const client = `203.0.113.${proxy.length}`
@@ -140,7 +140,7 @@ it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "2", TRUST_PROXY: "10.0.0.
       })
     )
 
-    it.effect("is read from the right, to the first address that is no proxy of ours", () =>
+    it.effect("is read from the right, to the first address that is not a trusted proxy", () =>
       Effect.gen(function* () {
         const through = (forwarded: string) => from("10.0.0.1", { "x-forwarded-for": forwarded })
         yield* exhaust(through("1.1.1.1, 203.0.113.50"), 2)
@@ -151,7 +151,7 @@ it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "2", TRUST_PROXY: "10.0.0.
       })
     )
 
-    it.effect("that makes no sense counts as the proxy itself", () =>
+    it.effect("that is malformed counts as the proxy itself", () =>
       Effect.gen(function* () {
         const made = ["unknown", "", "300.1.1.1", "_hidden", "<script>", "203.0.113.60:1234", "x".repeat(10_000)]
         for (const [n, forwarded] of made.entries()) {
@@ -162,7 +162,7 @@ it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "2", TRUST_PROXY: "10.0.0.
       })
     )
 
-    it.effect("is an IPv6 network as a whole: its holder may have any address in it", () =>
+    it.effect("counts an IPv6 network as one client: its owner may use any address in it", () =>
       Effect.gen(function* () {
         yield* expecting(200, from("2001:db8:5:6::1"))
         yield* expecting(200, from("2001:db8:5:6:ffff::2"))
@@ -185,8 +185,8 @@ it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "2", TRUST_PROXY: "10.0.0.
   }
 )
 
-it.layer(ServiceUnderTest.memory({ RATE_LIMIT_RPM: "4" }))("the limit of a key", (it) => {
-  it.effect("is what the consumer was granted, wherever it asks from", () =>
+it.layer(ServiceUnderTest.memory({ RATE_LIMIT_RPM: "4" }))("the rate limit of a key", (it) => {
+  it.effect("is what the consumer was granted, from any address", () =>
     Effect.gen(function* () {
       for (const [asked, granted] of [
         [undefined, 4],
@@ -202,7 +202,7 @@ it.layer(ServiceUnderTest.memory({ RATE_LIMIT_RPM: "4" }))("the limit of a key",
     })
   )
 
-  it.effect("is one for all keys of an account, and nobody else's", () =>
+  it.effect("is shared by all keys of an account, and by no other account", () =>
     Effect.gen(function* () {
       const { key } = yield* aConsumer({ rate_limit_rpm: 3 })
       const other = textAt(yield* expecting(201, { path: KEYS, key, json: {} }), "api_key")
@@ -214,7 +214,7 @@ it.layer(ServiceUnderTest.memory({ RATE_LIMIT_RPM: "4" }))("the limit of a key",
     })
   )
 
-  it.effect("refuses before the body is read, and comes back with time", () =>
+  it.effect("rejects before the body is read, and recovers with time", () =>
     Effect.gen(function* () {
       const { key } = yield* aConsumer({ rate_limit_rpm: 1 })
       yield* expecting(200, { path: WHOAMI, key })
@@ -233,8 +233,8 @@ it.layer(ServiceUnderTest.memory({ RATE_LIMIT_RPM: "4" }))("the limit of a key",
   )
 })
 
-it.layer(ServiceUnderTest.memory({ RATE_LIMIT_REGISTER_RPM: "3" }))("the limit of registrations", (it) => {
-  it.effect("is an address's, for both roles together, and leaves the rest alone", () =>
+it.layer(ServiceUnderTest.memory({ RATE_LIMIT_REGISTER_RPM: "3" }))("the rate limit of registrations", (it) => {
+  it.effect("belongs to an address, counts both roles, and leaves other limits alone", () =>
     Effect.gen(function* () {
       const address = { from: "198.51.100.1" }
       const consumer = { path: CONSUMERS, json: consumerBody(), ...address }
@@ -270,8 +270,8 @@ it.layer(ServiceUnderTest.memory({ RATE_LIMIT_REGISTER_RPM: "3" }))("the limit o
   )
 })
 
-it.layer(ServiceUnderTest.memory())("limits that are switched off", (it) => {
-  it.effect("refuse nobody and say nothing", () =>
+it.layer(ServiceUnderTest.memory())("rate limits that are disabled", (it) => {
+  it.effect("reject nothing and send no headers", () =>
     Effect.gen(function* () {
       const { key } = yield* aConsumer({ rate_limit_rpm: 1 })
       for (let n = 0; n < 50; n++) {

@@ -1,5 +1,5 @@
 /**
- * Limits that several nodes count together, in a real Redis.
+ * Rate limits that several nodes share through a real Redis.
  */
 import { assert, it } from "@effect/vitest"
 import { Context, Effect, Layer, Schedule } from "effect"
@@ -45,7 +45,7 @@ for (const [way, end] of [
   ["away", "SIGKILL"],
   ["silent", "SIGSTOP"]
 ] as const) {
-  it.live(`a node counts by itself, and soon, while the Redis is ${way}, and the service ends`, (ctx) =>
+  it.live(`a node counts alone within seconds while the Redis is ${way}, and the service can stop`, (ctx) =>
     Effect.gen(function* () {
       if (!isRedisHere()) return ctx.skip(NO_REDIS)
       const redis = yield* redisServer
@@ -68,7 +68,7 @@ for (const [way, end] of [
   )
 }
 
-it.live("a node whose Redis is not there at its start counts by itself, and goes over to it once it is", (ctx) =>
+it.live("a node that starts without its Redis counts alone, and uses it once it is available", (ctx) =>
   Effect.gen(function* () {
     if (!isRedisHere()) return ctx.skip(NO_REDIS)
     const port = yield* freePort

@@ -1,5 +1,6 @@
 /**
- * What the market says about itself: its index, its figures, and how to use each endpoint that takes a body.
+ * What the market says about itself: its index, its statistics, and the instructions of every endpoint that takes a
+ * body.
  */
 import { assert, it } from "@effect/vitest"
 import { Ajv2020 } from "ajv/dist/2020.js"
@@ -38,7 +39,7 @@ const isThere = (answer: Answer): boolean =>
   !(answer.status === 405 || (answer.status === 404 && answer.text.includes("There is nothing at")))
 
 it.layer(ServiceUnderTest.memory({ BASE_URL }), LIVE)("the index", (it) => {
-  it.effect("says what this is, its version, and where it is", () =>
+  it.effect("states what this is, its version and its address", () =>
     Effect.gen(function* () {
       const answer = yield* expecting(200, { path: INDEX })
       assert.strictEqual(at(answer, "version"), "0.3.0")
@@ -48,7 +49,7 @@ it.layer(ServiceUnderTest.memory({ BASE_URL }), LIVE)("the index", (it) => {
     })
   )
 
-  it.effect("names every endpoint that there is, and none that is not", () =>
+  it.effect("names every existing endpoint, and no other", () =>
     Effect.gen(function* () {
       const named = Object.entries(at(yield* expecting(200, { path: INDEX }), "endpoints") as Record<string, string>)
       for (const [endpoint, text] of named) {
@@ -64,7 +65,7 @@ it.layer(ServiceUnderTest.memory({ BASE_URL }), LIVE)("the index", (it) => {
     })
   )
 
-  it.effect("has links and steps that lead somewhere", () =>
+  it.effect("has links and steps that exist", () =>
     Effect.gen(function* () {
       const answer = yield* expecting(200, { path: INDEX })
       const links = Object.values(at(answer, "links") as Record<string, string>)
@@ -79,7 +80,7 @@ it.layer(ServiceUnderTest.memory({ BASE_URL }), LIVE)("the index", (it) => {
     })
   )
 
-  it.effect("is the way that a newcomer's next steps go, too", () =>
+  it.effect("gives the same next steps as a registration", () =>
     Effect.gen(function* () {
       for (const [path, json] of [
         [CONSUMERS, { name: "x", email: "a@b.org" }],
@@ -99,8 +100,8 @@ it.layer(ServiceUnderTest.memory({ BASE_URL }), LIVE)("the index", (it) => {
 })
 
 for (const [store, layer] of everyService()) {
-  it.layer(layer, LIVE)(`the figures over ${store}`, (it) => {
-    it.effect("begin with nothing, and count who is here", () =>
+  it.layer(layer, LIVE)(`the statistics over ${store}`, (it) => {
+    it.effect("start at zero, and count accounts and tools", () =>
       Effect.gen(function* () {
         const { timestamp, ...nothing } = (yield* expecting(200, { path: unasked(STATS) })).json as Record<
           string,
@@ -137,7 +138,7 @@ for (const [store, layer] of everyService()) {
   })
 }
 
-/** Bodies that break one rule each, a rule that JSON Schema can say. */
+/** Bodies that each break one rule that JSON Schema can express. */
 const REFUSED: Readonly<Record<string, ReadonlyArray<unknown>>> = {
   [CONSUMERS]: [
     {},
@@ -200,7 +201,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("an endpoint that desc
     })
   )
 
-  it.effect("takes its own example, and so does its schema", () =>
+  it.effect("accepts its own example, and so does its schema", () =>
     Effect.gen(function* () {
       const keys = yield* aKeyOfEachRole
       for (const endpoint of describing) {
@@ -216,7 +217,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("an endpoint that desc
     })
   )
 
-  it.effect("refuses what its schema refuses", () =>
+  it.effect("rejects what its schema rejects", () =>
     Effect.gen(function* () {
       const keys = yield* aKeyOfEachRole
       for (const endpoint of describing) {

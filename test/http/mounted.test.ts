@@ -11,7 +11,7 @@ import { memoryConfig, wholeService } from "../support/ServiceConfig.ts"
 const own = HttpRouter.add("GET", "/hello", HttpServerResponse.text("hello from the app"))
 const REGISTER = "/api/market/register-consumer"
 
-/** The app as one function, and its end. */
+/** The app as one function, and its shutdown. */
 const appOn = (mount: ReturnType<typeof RouterMount.layer>) =>
   Effect.map(
     Effect.acquireRelease(
@@ -54,7 +54,7 @@ describe("a mounted service", () => {
     })
   )
 
-  it.live("keeps its conventions for what it cannot answer", () =>
+  it.live("keeps its conventions for requests that it rejects", () =>
     Effect.gen(function* () {
       const ask = yield* appOn(RouterMount.layer())
       const missing = yield* ask("/api/nothing")
@@ -88,7 +88,7 @@ describe("a mounted service", () => {
     })
   )
 
-  it.live("stands below a prefix, and only there", () =>
+  it.live("is available below its prefix only", () =>
     Effect.gen(function* () {
       const ask = yield* appOn(RouterMount.layer("/billing"))
       assert.strictEqual((yield* ask("/billing/livez")).status, 200)

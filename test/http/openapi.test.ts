@@ -1,5 +1,5 @@
 /**
- * The OpenAPI document: sound by the rules of the trade, complete by the contract, and true of the service.
+ * The OpenAPI document: valid by common rules, complete by the contract, and true of the service.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it, layer } from "@effect/vitest"
@@ -29,13 +29,13 @@ const pathOf = (endpoint: EndpointInfo) => endpoint.path.replace(/:(\w+)/gu, "{$
 
 layer(NodeServices.layer, { excludeTestServices: true })("Redocly's recommended rules", (it) => {
   it.effect(
-    "find nothing to warn of",
+    "report no warning",
     () => Effect.map(redocly(document), (complaints) => assert.deepStrictEqual(complaints, [])),
     180_000
   )
 
   it.effect(
-    "would find a wrong example, a missing summary and an unused component",
+    "would report a wrong example, a missing summary and an unused component",
     () =>
       Effect.gen(function* () {
         const spoilt = structuredClone(document) as unknown as Spoilable
@@ -72,7 +72,7 @@ describe("the document", () => {
   })
 
   it.each(allEndpoints().map((endpoint) => [titleOf(endpoint), endpoint] as const))(
-    "%s says how it can fail",
+    "%s lists its errors",
     (_, endpoint) => {
       const operation = document.paths[pathOf(endpoint)]![endpoint.method.toLowerCase()]!
       const problems = Object.entries(operation.responses).filter(([, response]) =>
@@ -95,7 +95,7 @@ describe("the document", () => {
     }
   )
 
-  it("asks for a key where the service does, and says whose", () => {
+  it("requires a key where the service does, of the same role", () => {
     assert.strictEqual(document.components.securitySchemes["apiKey"]?.scheme, "bearer")
     for (const endpoint of allEndpoints()) {
       const operation = document.paths[pathOf(endpoint)]![endpoint.method.toLowerCase()]!
@@ -110,7 +110,7 @@ describe("the document", () => {
     }
   })
 
-  it("explains every field and every parameter", () => {
+  it("describes every field and every parameter", () => {
     const unexplained = [
       ...Object.entries(document.components.schemas).flatMap(([name, schema]) => fieldsWithout(name, schema)),
       ...operations.flatMap(({ operation }) =>
@@ -122,7 +122,7 @@ describe("the document", () => {
     assert.deepStrictEqual(unexplained, [], "describe them with `Field.of` in adapters/http/api")
   })
 
-  it("closes every body that is sent, and the public receipt; answers may grow", () => {
+  it("closes every request body and the public receipt; responses may grow", () => {
     const closed = Object.entries(document.components.schemas)
       .filter(([, schema]) => JSON.stringify(schema).includes('"additionalProperties":false'))
       .map(([name]) => name)
@@ -145,7 +145,7 @@ describe("the document", () => {
     assert.notIncludeMembers(closed, ["CatalogPage", "Problem422", "Balance", "CallResult", ...open])
   })
 
-  it("wants a body wherever an empty one would be refused", () => {
+  it("requires a body wherever an empty one is rejected", () => {
     const optional = operations.filter(({ operation }) => operation.requestBody?.required === false)
     assert.includeMembers(optional.map(titleOf), ["POST /api/v1/market/keys", "POST /api/v1/market/keys/rotate"])
     for (const located of ["/api/market/proxy", "/api/market/register-consumer"]) {
@@ -153,7 +153,7 @@ describe("the document", () => {
     }
   })
 
-  it("points at this very service", () => {
+  it("names the address of this service", () => {
     assert.deepStrictEqual(
       document.servers.map((server) => server.url),
       [BASE_URL]
@@ -200,7 +200,7 @@ describe("every example", () => {
     }
   })
 
-  it("of a body is one that the contract's own schema accepts", () => {
+  it("of a body is accepted by the contract's own schema", () => {
     for (const endpoint of allEndpoints()) {
       const body = document.paths[pathOf(endpoint)]![endpoint.method.toLowerCase()]!.requestBody
       if (endpoint.payload === undefined || body === undefined) continue
@@ -211,7 +211,7 @@ describe("every example", () => {
     }
   })
 
-  it("would be refused with a field of the wrong type", () => {
+  it("would be rejected with a field of the wrong type", () => {
     const page: JsonSchema = { $ref: "#/components/schemas/CatalogPage" }
     const media = responseOf(document, document.paths["/api/market/catalog"]!["get"]!.responses["200"]!).content[
       "application/json"
@@ -263,7 +263,7 @@ const fieldsWithout = (name: string, schema: JsonSchema): ReadonlyArray<string> 
   ...(schema.anyOf ?? []).flatMap((choice) => fieldsWithout(name, choice))
 ]
 
-/** Components that a schema refers to itself. */
+/** Names of components that a schema refers to. */
 const namesIn = (schema: JsonSchema | undefined): ReadonlyArray<string> =>
   schema === undefined
     ? []

@@ -1,5 +1,5 @@
 /**
- * What a caller sees when something of ours is broken: whose fault it is, when to come again, and nothing of the inside.
+ * Responses during an outage of ours: they say whose fault it is and when to retry, and reveal nothing internal.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Schedule } from "effect"
@@ -29,7 +29,7 @@ const linkedService = ServiceUnderTest.over(
   Layer.unwrap(Effect.map(DatabaseLink, ({ url }) => wholeService(postgresConfig(url))))
 ).pipe(Layer.provideMerge(DatabaseLink.layer), Layer.provideMerge(PostgresTest.layerDatabase))
 
-/** What must be answered within a time, whatever the database does. */
+/** Fails if the response takes longer, whatever the database does. */
 const within = (seconds: number, call: Call) =>
   Effect.timeoutOrElse(send(call), {
     duration: `${seconds} seconds`,
@@ -46,8 +46,8 @@ const untilHealthy = Effect.repeat(send({ path: HEALTH }), {
   })
 )
 
-it.layer(linkedService, LIVE)("while the database is away", (it) => {
-  it.effect("health is degraded, with nulls for what it cannot count, and well again afterwards", () =>
+it.layer(linkedService, LIVE)("while the database is unavailable", (it) => {
+  it.effect("health is degraded, with null for what it cannot count, and recovers afterwards", () =>
     Effect.gen(function* () {
       const link = yield* DatabaseLink
       const provider = yield* aProvider()
@@ -70,7 +70,7 @@ it.layer(linkedService, LIVE)("while the database is away", (it) => {
     })
   )
 
-  it.effect("every endpoint that needs it says 503, that it is for a moment, and when to come again", () =>
+  it.effect("every endpoint that needs it returns 503 with a Retry-After", () =>
     Effect.gen(function* () {
       const link = yield* DatabaseLink
       const provider = yield* aProvider()
@@ -105,7 +105,7 @@ it.layer(linkedService, LIVE)("while the database is away", (it) => {
     })
   )
 
-  it.effect("what needs no database is answered as ever", () =>
+  it.effect("endpoints that do not need it answer as usual", () =>
     Effect.gen(function* () {
       const link = yield* DatabaseLink
       yield* link.cut
@@ -119,8 +119,8 @@ it.layer(linkedService, LIVE)("while the database is away", (it) => {
   )
 })
 
-it.layer(ServiceUnderTest.postgres(), LIVE)("a defect of ours", (it) => {
-  it.effect("is a 500 that tells the caller nothing but the id to ask about", () =>
+it.layer(ServiceUnderTest.postgres(), LIVE)("an internal defect", (it) => {
+  it.effect("is a 500 that tells the caller only the request id", () =>
     Effect.gen(function* () {
       const { url } = yield* PostgresTest
       const { key } = yield* aProvider({ tools: [{ tool_name: "one" }] })
@@ -144,7 +144,7 @@ it.layer(ServiceUnderTest.postgres(), LIVE)("a defect of ours", (it) => {
       yield* Effect.flatMap(SqlClient.SqlClient, (sql) => sql`ALTER TABLE not_tools RENAME TO tools`).pipe(
         connectedTo(url)
       )
-      // The failure did not burn the key.
+      // The failure did not consume the key.
       const again = yield* expecting(201, calls[2]!)
       assert.isUndefined(again.headers["idempotent-replay"])
     })

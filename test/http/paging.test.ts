@@ -1,6 +1,6 @@
 /**
- * Lists, page by page: what limit, offset and cursor may be on every list there is, and that a cursor stays right while
- * the list changes.
+ * Lists and their pages: limit, offset and cursor of every list, and cursors that stay correct while the list
+ * changes.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, type Schema } from "effect"
@@ -39,7 +39,7 @@ const lists = () => {
 const NOT_PLAIN = ["abc", "-1", "1e3", "1.5", "1.0", "0x10", "+1", " 1", "1 ", "", "٣", "１", "null", "1,2"]
 
 it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("every list", (it) => {
-  it.effect("refuses a limit or an offset that is no plain integer, by name", () =>
+  it.effect("rejects a limit or an offset that is not a plain integer, by name", () =>
     Effect.gen(function* () {
       const keys = yield* aKeyOfEachRole
       assert.includeMembers(
@@ -65,7 +65,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("every list", (it) => 
     })
   )
 
-  it.effect("names every parameter at fault at once", () =>
+  it.effect("names all invalid parameters at once", () =>
     Effect.gen(function* () {
       const path = `${CATALOG}?limit=x&offset=-1&category=Not%20OK&provider_id=1&sort=random`
       const message = textAt(yield* expecting(400, { path }), "message")
@@ -74,7 +74,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("every list", (it) => 
     })
   )
 
-  it.effect("takes the bounds themselves, and 50 where nothing is said", () =>
+  it.effect("accepts the bounds themselves, and defaults to 50", () =>
     Effect.gen(function* () {
       const keys = yield* aKeyOfEachRole
       for (const endpoint of lists()) {
@@ -91,7 +91,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("every list", (it) => 
     })
   )
 
-  it.effect("takes a limit above its maximum for the maximum", () =>
+  it.effect("reduces a limit above the maximum to the maximum", () =>
     Effect.gen(function* () {
       const keys = yield* aKeyOfEachRole
       for (const endpoint of lists()) {
@@ -107,7 +107,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("every list", (it) => 
     })
   )
 
-  it.effect("refuses a cursor that is not its own, or that comes with an offset", () =>
+  it.effect("rejects a cursor of another list, or one with an offset", () =>
     Effect.gen(function* () {
       const keys = yield* aKeyOfEachRole
       const foreign = Buffer.from(JSON.stringify(["another list", "a", "b"])).toString("base64url")
@@ -146,7 +146,7 @@ const withTools = Effect.fnUntraced(function* (provider: Member, toolNames: Read
   }
 })
 
-/** All of a list, by its cursors. `between` runs after each page. */
+/** Reads a whole list by its cursors. `between` runs after each page. */
 const walk = Effect.fnUntraced(function* <E, R>(query: string, between: Effect.Effect<void, E, R>) {
   const found: Array<Schema.Json> = []
   for (let page = 0, cursor = ""; page < 50; page++) {
@@ -162,7 +162,7 @@ const walk = Effect.fnUntraced(function* <E, R>(query: string, between: Effect.E
 
 for (const [store, layer] of everyService()) {
   it.layer(layer, LIVE)(`pages over ${store}`, (it) => {
-    it.effect("by offset have no gap and no double, and say the total of the whole list", () =>
+    it.effect("by offset have no gap and no duplicate, and state the total of the whole list", () =>
       Effect.gen(function* () {
         const provider = yield* aProvider()
         yield* withTools(provider, names(23, "t"))
@@ -181,7 +181,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("by cursor stay right in every order while tools come in before and after them", () =>
+    it.effect("by cursor stay correct in every order while tools are inserted before and after them", () =>
       Effect.gen(function* () {
         for (const sort of ["name", "price", "price_desc", "newest"]) {
           const provider = yield* aProvider()
@@ -205,7 +205,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("by cursor are refused in another order, and in another list", () =>
+    it.effect("by cursor are rejected in another order, and in another list", () =>
       Effect.gen(function* () {
         const provider = yield* aProvider()
         yield* withTools(provider, names(3, "c"))
@@ -222,7 +222,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("by a cursor that somebody made up are empty or refused, never a fault", () =>
+    it.effect("by a forged cursor are empty or rejected, never a 500", () =>
       Effect.gen(function* () {
         const made = (...parts: ReadonlyArray<unknown>) => Buffer.from(JSON.stringify(parts)).toString("base64url")
         const id = "00000000-0000-4000-8000-000000000000"

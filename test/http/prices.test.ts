@@ -1,5 +1,5 @@
 /**
- * What a tool costs: written in three ways, exact to the microcent, with every change kept as a version.
+ * The price of a tool: written in three ways, exact to the microcent, with every change kept as a version.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -19,7 +19,7 @@ const refusalOf = ({ key }: Member, tool: Tool) =>
 
 for (const [store, layer] of everyService()) {
   it.layer(layer, LIVE)(`prices over ${store}`, (it) => {
-    it.effect("may be written in three ways, of which one is taken at a time", () =>
+    it.effect("may be written in three ways, one at a time", () =>
       Effect.gen(function* () {
         const provider = yield* aProvider({ default_price_microcents: 777 })
         const ways: ReadonlyArray<readonly [tool: Tool, microcents: number, shown: string]> = [
@@ -50,7 +50,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("come with a free tier only where the provider sets one", () =>
+    it.effect("have a free tier only where the provider sets one", () =>
       Effect.gen(function* () {
         const provider = yield* aProvider()
         for (const [tool, calls] of [
@@ -71,7 +71,7 @@ for (const [store, layer] of everyService()) {
 }
 
 it.layer(ServiceUnderTest.postgres(), LIVE)("prices in the database", (it) => {
-  it.effect("are exact, and a change of price or free tier is a new version beside the old one", () =>
+  it.effect("are exact, and a change of price or free tier adds a version", () =>
     Effect.gen(function* () {
       const { url } = yield* PostgresTest
       const provider = yield* aProvider()

@@ -1,5 +1,5 @@
 /**
- * A call whose caller wants to know how far it is: the answer may come as a stream, and is the same answer.
+ * Progress of a call: the response may be an event stream, with the same result.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Schedule, Stream } from "effect"
@@ -25,7 +25,7 @@ import { LIVE } from "../support/ServiceUnderTest.ts"
 
 const SETTINGS = { PAYMENTS: "dry_run", ALLOW_UPSTREAM: "loopback", RATE_LIMIT_RPM: "1000" }
 const LOADED = 1_000_000
-/** What the service would compress. */
+/** Long enough to be compressed. */
 const LONG = "a\nb".repeat(10_000)
 
 interface Told {
@@ -80,7 +80,7 @@ const step = (seen: Parameters<Answer>[0], progress: number) => {
   return event({ jsonrpc: "2.0", method: "notifications/progress", params: { progressToken, progress, total: 2 } })
 }
 
-/** Two steps, and the answer once the caller has heard of the second one. */
+/** Two steps, and the result once the caller has received the second one. */
 const inSteps = (last: (seen: Parameters<Answer>[0]) => unknown) => {
   let finish = () => {}
   const onCall: Answer = (seen, response) => {
@@ -105,8 +105,8 @@ for (const [server, layer] of [
   ["the service's own server", RawHttp.layer(SETTINGS)],
   ["an app that has the service mounted", RawHttp.mounted(SETTINGS)]
 ] as const) {
-  it.layer(layer, LIVE)(`a caller that takes events, of ${server},`, (it) => {
-    it.effect("hears each step when it is made, and then the answer with its receipt", () =>
+  it.layer(layer, LIVE)(`a caller that accepts events, of ${server},`, (it) => {
+    it.effect("receives each step as it happens, and then the result with its receipt", () =>
       Effect.gen(function* () {
         const { goOn, onCall } = done()
         const { call, key, url } = yield* aMarket(onCall)
@@ -117,7 +117,7 @@ for (const [server, layer] of [
         assert.strictEqual(response.headers.get("x-request-id"), "the-request")
         assert.strictEqual(response.headers.get("access-control-allow-origin"), "*")
         assert.isNotNull(response.headers.get("x-ratelimit-limit"))
-        // The steps do not wait for the answer: it waits for them.
+        // The provider answers only after the caller has received the steps.
         const told = yield* Effect.promise(() => read(response, goOn))
         assert.deepStrictEqual(
           told.map((one) => one.event),
@@ -139,7 +139,7 @@ for (const [server, layer] of [
       })
     )
 
-    it.effect("is told of a failure as of an answer, and pays nothing", () =>
+    it.effect("receives a failure as an event, and pays nothing", () =>
       Effect.gen(function* () {
         const { goOn, onCall } = inSteps((seen) => rpcError(seen, -32_000, "it broke"))
         const { call, key, url } = yield* aMarket(onCall)
@@ -154,7 +154,7 @@ for (const [server, layer] of [
       })
     )
 
-    it.effect("gets a tool's own error as the result", () =>
+    it.effect("receives a tool's own error as the result", () =>
       Effect.gen(function* () {
         const { goOn, onCall } = inSteps((seen) => result(seen, { ...text("no such city"), isError: true }))
         const { call, key, url } = yield* aMarket(onCall)
@@ -169,7 +169,7 @@ for (const [server, layer] of [
       })
     )
 
-    it.effect("is answered as everybody where nothing is said on the way", () =>
+    it.effect("receives an ordinary response where the provider reports no progress", () =>
       Effect.gen(function* () {
         const { call } = yield* aMarket((seen, response) => json(response, result(seen, text("at once"))))
         const response = yield* call(EVENTS)
@@ -182,17 +182,19 @@ for (const [server, layer] of [
     )
 
     for (const accept of ["application/json", "*/*", "application/json, text/event-stream;q=0", "text/event-streams"]) {
-      it.effect(`is one that names the stream: to "${accept}" the answer is JSON, and the provider is not asked`, () =>
-        Effect.gen(function* () {
-          const { call, provider } = yield* aMarket((seen, response) => json(response, result(seen, text("done"))))
-          const response = yield* call({ accept })
-          assert.include(response.headers.get("content-type"), "application/json")
-          assert.notProperty(provider.of("tools/call")[0]!.params["_meta"], "progressToken")
-        })
+      it.effect(
+        `is recognized by its Accept header: for "${accept}" the response is JSON, and the provider sends no progress`,
+        () =>
+          Effect.gen(function* () {
+            const { call, provider } = yield* aMarket((seen, response) => json(response, result(seen, text("done"))))
+            const response = yield* call({ accept })
+            assert.include(response.headers.get("content-type"), "application/json")
+            assert.notProperty(provider.of("tools/call")[0]!.params["_meta"], "progressToken")
+          })
       )
     }
 
-    it.effect("is told at most a thousand steps", () =>
+    it.effect("receives at most a thousand steps", () =>
       Effect.gen(function* () {
         const { call } = yield* aMarket((seen, response) => {
           stream(response).write(step(seen, 1).repeat(2_500))
@@ -205,7 +207,7 @@ for (const [server, layer] of [
       })
     )
 
-    it.effect("gets the answer without the steps when it asks again under its key", () =>
+    it.effect("receives the result without steps for a repeated key", () =>
       Effect.gen(function* () {
         const { goOn, onCall } = done()
         const { call, key, provider, url } = yield* aMarket(onCall)
@@ -220,7 +222,7 @@ for (const [server, layer] of [
       })
     )
 
-    it.effect("may hang up in the middle: the call runs to its end, and is charged", () =>
+    it.effect("may disconnect: the call runs to its end, and is charged", () =>
       Effect.gen(function* () {
         let finish: (() => void) | undefined
         let cutOff = false
@@ -247,7 +249,7 @@ for (const [server, layer] of [
       })
     )
 
-    it.effect("reads a result that its provider wrote over several lines, however long, and packed by nobody", () =>
+    it.effect("receives a result that its provider wrote over several lines, of any length, uncompressed", () =>
       Effect.gen(function* () {
         const { call } = yield* aMarket((seen, response) => {
           stream(response).write(step(seen, 1))
@@ -264,7 +266,7 @@ for (const [server, layer] of [
 
 const STEP = { event: "progress", data: JSON.stringify({ progress: 1, message: "x".repeat(1_000) }) }
 
-it("a client that does not read costs a bounded amount of memory, and is still told the answer", () => {
+it("a client that does not read costs bounded memory, and still receives the result", () => {
   const outgoing = new ServerResponse(new IncomingMessage(new Socket()))
   for (let n = 0; n < 1_000; n++) sayOnTheWay(outgoing, { "content-type": "text/event-stream" }, STEP)
   assert.isTrue(isStreaming(outgoing))
@@ -286,7 +288,7 @@ const CALL: WebRequest = {
   body: () => Effect.succeed(new Uint8Array())
 }
 
-/** What is sent to a caller who is told a thousand steps. */
+/** Bytes sent to a caller that gets a thousand steps. */
 const sentAfter = Effect.fnUntraced(function* (between: Effect.Effect<void>) {
   const talkative = Effect.fnUntraced(function* ({ tell }: WebRequest) {
     for (let n = 0; n < 1_000; n++) {
@@ -302,12 +304,14 @@ const sentAfter = Effect.fnUntraced(function* (between: Effect.Effect<void>) {
   return sent
 })
 
-it.live("nor does one of a mounted service, and one that reads is told everything", () =>
-  Effect.gen(function* () {
-    const unread = yield* sentAfter(Effect.void)
-    assert.isAbove(unread.length, 50_000)
-    assert.isAtMost(unread.length, 67_000)
-    const read = yield* sentAfter(Effect.sleep(0))
-    assert.strictEqual(read.split(STEP.data).length, 1_001)
-  })
+it.live(
+  "a client of a mounted service that does not read costs bounded memory too; one that reads receives everything",
+  () =>
+    Effect.gen(function* () {
+      const unread = yield* sentAfter(Effect.void)
+      assert.isAbove(unread.length, 50_000)
+      assert.isAtMost(unread.length, 67_000)
+      const read = yield* sentAfter(Effect.sleep(0))
+      assert.strictEqual(read.split(STEP.data).length, 1_001)
+    })
 )

@@ -1,5 +1,5 @@
 /**
- * A provider's registration: every field of the contract, what each of them may be, and that it is all or nothing.
+ * A provider's registration: every field of the contract and its limits, and that it is all or nothing.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -27,7 +27,7 @@ const providers = Effect.map(expecting(200, { path: HEALTH }), (answer) => at(an
 
 for (const [store, layer] of everyService()) {
   it.layer(layer, LIVE)(`a provider's registration over ${store}`, (it) => {
-    it.effect("answers with the account, its first key and its tools", () =>
+    it.effect("returns the account, its first key and its tools", () =>
       Effect.gen(function* () {
         const tools = [{ tool_name: "forecast", price_microcents: 100 }, { tool_name: "history" }]
         const answer = yield* expecting(201, provider({ default_price_microcents: 2_500, description: "d", tools }))
@@ -74,7 +74,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("takes an http or https address without credentials, and no other", () =>
+    it.effect("accepts an http or https URL without credentials, and no other", () =>
       Effect.gen(function* () {
         const good = [
           "http://example.org",
@@ -111,7 +111,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("takes one default price, in cents or in microcents", () =>
+    it.effect("accepts one default price, in cents or in microcents", () =>
       Effect.gen(function* () {
         const tools = [{ tool_name: "t" }]
         for (const [price, microcents] of [
@@ -136,7 +136,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("is all or nothing: with one tool refused there is no account", () =>
+    it.effect("is all or nothing: one rejected tool rejects the account", () =>
       Effect.gen(function* () {
         const before = yield* providers
         const refusals: ReadonlyArray<readonly [path: string, tools: ReadonlyArray<unknown>]> = [

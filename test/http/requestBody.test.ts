@@ -1,5 +1,5 @@
 /**
- * From a text to a JSON value: what is refused before anybody looks at it.
+ * From text to a JSON value: what is rejected before validation.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
@@ -14,7 +14,7 @@ describe("a body", () => {
   it.each([
     ["1e309", "-1E+400", '{"a":[0.5,1e999]}', "9".repeat(310), `[1,-${"9".repeat(400)}.5]`, "1e0309"],
     ["1.5e308", "-1E-999", '{"a":1e5}', '{"1e999":"1e999"}', "9".repeat(300), `"${"9".repeat(400)}"`, '["\\"",1e3]']
-  ])("has no number beyond what JSON can say again: %#", (...texts) => {
+  ])("contains no number beyond what JSON can represent: %#", (...texts) => {
     const infinite = texts.filter((text) => /Infinity/u.test(String(flat(JSON.parse(text)))))
     assert.deepStrictEqual(
       texts.filter((text) => !isTaken(text)),
@@ -23,7 +23,7 @@ describe("a body", () => {
     assert.include([0, texts.length], infinite.length)
   })
 
-  it("has no integer that would be rounded on its way to the provider, and names each that it has", () => {
+  it("contains no integer that would be rounded on its way to the provider; the error names each", () => {
     const faultsOf = (text: string) => {
       const read = Effect.runSync(Effect.result(refuseRounded(text)))
       return Result.isFailure(read) ? read.failure.faults : []
@@ -41,7 +41,7 @@ describe("a body", () => {
     for (const text of exact) assert.deepStrictEqual(faultsOf(`[${text}]`), [], text)
   })
 
-  it("is nested to its limit and no further, brackets in its texts left out", () => {
+  it("is nested to its limit and no further; brackets in strings do not count", () => {
     assert.deepStrictEqual([isTaken(tower(JSON_DEPTH_MAX)), isTaken(tower(JSON_DEPTH_MAX + 1))], [true, false])
     assert.isTrue(isTaken(JSON.stringify([`"${tower(100)}\\`, "["])))
     assert.isFalse(isTaken(`["\\"",${tower(JSON_DEPTH_MAX)}]`))

@@ -1,5 +1,5 @@
 /**
- * The service on a real socket: what a client may do by the rules of HTTP, and what it must not.
+ * The service on a real socket: what HTTP permits a client, and what it does not.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -22,7 +22,7 @@ const chunked = (...chunks: ReadonlyArray<string>) =>
 const statuses = (heard: { readonly answers: ReadonlyArray<{ readonly status: number }> }) =>
   heard.answers.map(({ status }) => status)
 
-/** In the form that every other failure has. */
+/** In the form of every other error. */
 const isProblem = ({ body, headers, status }: RawAnswer, says: string): void => {
   assert.isTrue(status >= 400 && status < 500, `${says}: ${status}`)
   assert.strictEqual(headers["content-type"], "application/problem+json", says)
@@ -48,7 +48,7 @@ it.layer(RawHttp.layer(), LIVE)("on a socket", (it) => {
         assert.sameMembers(Object.keys(head.headers), Object.keys(got.headers))
         assert.approximately(Number(head.headers["content-length"]), Buffer.byteLength(got.body), 4)
       }
-      // A body after a HEAD's headers would be taken for the next answer.
+      // A body after a HEAD's headers would be taken for the next response.
       const both = yield* talk([request(["HEAD /api/market HTTP/1.1"]), 50, get("/nothing")], {
         method: "HEAD",
         answers: 2
@@ -67,7 +67,7 @@ it.layer(RawHttp.layer(), LIVE)("on a socket", (it) => {
     })
   )
 
-  it.effect("requests that follow each other without waiting are answered in their order", () =>
+  it.effect("pipelined requests are answered in order", () =>
     Effect.gen(function* () {
       const paths = ["/api/market", "/nothing", "/api/market/catalog", KEYS, "/api/market/health", "/api/market"]
       const heard = yield* talk([paths.map((path) => get(path)).join("")], { answers: 6 })
@@ -75,7 +75,7 @@ it.layer(RawHttp.layer(), LIVE)("on a socket", (it) => {
     })
   )
 
-  it.effect("bodies that follow each other do not run into each other", () =>
+  it.effect("consecutive bodies stay separate", () =>
     Effect.gen(function* () {
       const length = `content-length: ${BODY.length}`
       const heard = yield* talk(
@@ -91,7 +91,7 @@ it.layer(RawHttp.layer(), LIVE)("on a socket", (it) => {
     })
   )
 
-  it.effect("a body may come slowly and in pieces, a letter cut in half", () =>
+  it.effect("a body may arrive slowly and in pieces, with a character cut in half", () =>
     Effect.gen(function* () {
       const bytes = Buffer.from(JSON.stringify(consumerBody({ name: "Ünï 😀" })))
       const pieces = [...bytes].flatMap((byte) => [Uint8Array.of(byte), 1])
@@ -102,7 +102,7 @@ it.layer(RawHttp.layer(), LIVE)("on a socket", (it) => {
     })
   )
 
-  it.effect("a body that says that it is too large is refused before it comes", () =>
+  it.effect("a body whose stated length is too large is rejected before it arrives", () =>
     Effect.gen(function* () {
       const heard = yield* talk([post(CONSUMERS, [`content-length: ${MEGABYTE + 1}`])], { timeoutMs: 30_000 })
       assert.deepStrictEqual(statuses(heard), [413])
@@ -111,7 +111,7 @@ it.layer(RawHttp.layer(), LIVE)("on a socket", (it) => {
     })
   )
 
-  it.effect("a body that turns out too large is refused when it is", () =>
+  it.effect("a body that turns out too large is rejected when it does", () =>
     Effect.gen(function* () {
       const chunk = chunked("x".repeat(65_536)).slice(0, -5)
       const heard = yield* talk(
@@ -125,7 +125,7 @@ it.layer(RawHttp.layer(), LIVE)("on a socket", (it) => {
     })
   )
 
-  it.effect("without a key nobody's body is waited for", () =>
+  it.effect("without a key the body is not awaited", () =>
     Effect.gen(function* () {
       for (const length of ["content-length: 900000", "transfer-encoding: chunked"]) {
         const heard = yield* talk([post(KEYS, [length]), "1"], { timeoutMs: 30_000 })
@@ -135,7 +135,7 @@ it.layer(RawHttp.layer(), LIVE)("on a socket", (it) => {
     })
   )
 
-  it.effect("a body that ends before its length is nobody's registration", () =>
+  it.effect("a body that ends before its length registers no account", () =>
     Effect.gen(function* () {
       for (const end of ["end", "destroy"] as const) {
         const heard = yield* talk([post(CONSUMERS, [`content-length: ${BODY.length + 10}`], BODY), 50, end], {
@@ -148,7 +148,7 @@ it.layer(RawHttp.layer(), LIVE)("on a socket", (it) => {
     })
   )
 
-  it.effect("a body that goes on after its length is another, broken request", () =>
+  it.effect("a body that is longer than its length is another, malformed request", () =>
     Effect.gen(function* () {
       const heard = yield* talk([post(CONSUMERS, [`content-length: ${BODY.length}`], `${BODY}more\r\n\r\n`)])
       assert.deepStrictEqual(statuses(heard), [201, 400], "the whole one is answered first, with its own answer")
@@ -156,7 +156,7 @@ it.layer(RawHttp.layer(), LIVE)("on a socket", (it) => {
     })
   )
 
-  it.effect("what is no HTTP is refused, and the connection closed", () =>
+  it.effect("a malformed request is rejected, and the connection closed", () =>
     Effect.gen(function* () {
       const smuggled = ["transfer-encoding: chunked", "content-length: 5"]
       const broken: ReadonlyArray<readonly [says: string, bytes: string | Uint8Array]> = [
@@ -170,9 +170,9 @@ it.layer(RawHttp.layer(), LIVE)("on a socket", (it) => {
         ["a NUL in a value", get("/api/market", "x: a\0b")],
         ["two lengths", post(CONSUMERS, ["content-length: 5", "content-length: 6"], "12345")],
         ["a negative length", post(CONSUMERS, ["content-length: -1"])],
-        ["a length that is no number", post(CONSUMERS, ["content-length: 1e3"])],
+        ["a length that is not a number", post(CONSUMERS, ["content-length: 1e3"])],
         ["length and chunks", post(CONSUMERS, smuggled, chunked("{}"))],
-        ["a chunk of no size", post(CONSUMERS, ["transfer-encoding: chunked"], "zz\r\n{}\r\n0\r\n\r\n")],
+        ["a chunk without a size", post(CONSUMERS, ["transfer-encoding: chunked"], "zz\r\n{}\r\n0\r\n\r\n")],
         ["an unknown method", request(["BREW /api/market HTTP/1.1"])]
       ]
       for (const [says, bytes] of broken) {
@@ -185,7 +185,7 @@ it.layer(RawHttp.layer(), LIVE)("on a socket", (it) => {
     })
   )
 
-  it.effect("headers have an end: 431", () =>
+  it.effect("headers are limited: 431", () =>
     Effect.gen(function* () {
       for (const headers of [
         [`x: ${"y".repeat(40_000)}`],
@@ -201,7 +201,7 @@ it.layer(RawHttp.layer(), LIVE)("on a socket", (it) => {
     })
   )
 
-  it.effect("HTTP/1.0, an absolute address and `*` are understood", () =>
+  it.effect("HTTP/1.0, an absolute URL and `*` are accepted", () =>
     Effect.gen(function* () {
       const old = yield* talk(["GET /api/market HTTP/1.0\r\n\r\n"], { timeoutMs: 30_000 })
       assert.deepStrictEqual([statuses(old), old.isClosed], [[200], true])
@@ -210,7 +210,7 @@ it.layer(RawHttp.layer(), LIVE)("on a socket", (it) => {
     })
   )
 
-  it.effect("headers that come twice or in another alphabet do no harm", () =>
+  it.effect("repeated headers and headers in other alphabets do no harm", () =>
     Effect.gen(function* () {
       const twice = yield* ask([
         `GET ${KEYS} HTTP/1.1`,
@@ -226,7 +226,7 @@ it.layer(RawHttp.layer(), LIVE)("on a socket", (it) => {
     })
   )
 
-  it.effect("callers that go away in the middle leave nothing behind that others feel", () =>
+  it.effect("clients that disconnect do not affect others", () =>
     Effect.gen(function* () {
       const gone = [
         talk([post(CONSUMERS, ["content-length: 900000"], "{"), 20, "destroy"]),
@@ -243,7 +243,7 @@ it.layer(RawHttp.layer(), LIVE)("on a socket", (it) => {
     })
   )
 
-  it.effect("a hundred callers at once are all answered", () =>
+  it.effect("a hundred concurrent clients are all answered", () =>
     Effect.gen(function* () {
       const calls = Array.from({ length: 100 }, (_, n) =>
         n % 2 === 0
@@ -256,7 +256,7 @@ it.layer(RawHttp.layer(), LIVE)("on a socket", (it) => {
   )
 })
 
-it.layer(RawHttp.layer({ RATE_LIMIT_IP_RPM: "2" }), LIVE)("on a socket with limits", (it) => {
+it.layer(RawHttp.layer({ RATE_LIMIT_IP_RPM: "2" }), LIVE)("on a socket with rate limits", (it) => {
   it.effect("the peer's own address counts, whatever its headers say", () =>
     Effect.gen(function* () {
       const ip = (n: number) => ask(["GET /api/market HTTP/1.1", `x-forwarded-for: 203.0.113.${n}`])

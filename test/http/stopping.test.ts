@@ -1,5 +1,5 @@
 /**
- * A server that is stopped lets its connections go, also those of a client that never rests.
+ * A server that is stopped closes its connections, also those of a client that is never idle.
  */
 import { assert, it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
@@ -11,7 +11,7 @@ import { memoryConfig, wholeService } from "../support/ServiceConfig.ts"
 const DRAIN_MS = 10_000
 const [FIRST_HALF, SECOND_HALF] = ["GET /livez HTTP/1.1\r\n", "host: market.example\r\n\r\n"]
 
-/** Has begun its next request before the last one is answered: its connection is never idle. */
+/** Sends its next request before the last one is answered: its connection is never idle. */
 const restless = (port: number) => {
   const socket = connect({ host: "127.0.0.1", port, noDelay: true })
   let heard = ""
@@ -26,7 +26,7 @@ const restless = (port: number) => {
   return { heard: () => heard, closed }
 }
 
-it.live("a client that never rests is told to go elsewhere, and the server ends at once", () =>
+it.live("a client that is never idle is told to close its connection, and the server stops immediately", () =>
   Effect.gen(function* () {
     const scope = yield* Scope.make()
     const layer = nodeServer({ host: "127.0.0.1", port: 0, drain: DRAIN_MS }).pipe(

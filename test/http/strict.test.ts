@@ -1,6 +1,6 @@
 /**
- * A typo is never ignored: unknown body fields and query parameters are rejected at every endpoint of the contract, with the
- * nearest known name, before anything is done.
+ * A typo is never ignored: unknown body fields and query parameters are rejected at every endpoint of the contract,
+ * with the nearest known name, before anything is executed.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -37,7 +37,7 @@ const PROXY = "/api/market/proxy"
 const METER = "/api/v1/market/meter"
 const UNKNOWN = "zzqx_unknown"
 
-/** What clients of other services send, and what people write into forms. */
+/** Objects with arbitrary content: of other services' clients, and of users. */
 const OPEN = new Set([
   "POST /api/v1/verify",
   "POST /api/webhooks/stripe",
@@ -50,7 +50,7 @@ const closed = () => everyBody().filter((endpoint) => !OPEN.has(titleOf(endpoint
 const document = openApiDocument("http://127.0.0.1:3000")
 const objectsOf = ({ method, path }: EndpointInfo) => objectsOfBody(document, path, method)
 
-/** What is the data of a CloudEvent has an envelope around it. */
+/** The data of a CloudEvent needs an envelope. */
 const enveloped = (body: unknown): unknown =>
   typeof body === "object" && body !== null && "data" in body
     ? { specversion: "1.0", id: "1", source: "/here", type: "call", ...body }
@@ -61,7 +61,7 @@ const messageAt = (answer: Answer, path: ReadonlyArray<string | number>): string
   return fault === undefined ? undefined : String(valueAt(fault, "message"))
 }
 
-it("knows every endpoint that takes a body, and finds nested objects in them", () => {
+it("finds every endpoint that takes a body, and the nested objects in it", () => {
   assert.isAbove(closed().length, 20)
   for (const title of OPEN) assert.include(everyBody().map(titleOf), title)
   const nested = closed().flatMap((endpoint) => objectsOf(endpoint).map(({ path }) => path.join(".")))
@@ -70,7 +70,7 @@ it("knows every endpoint that takes a body, and finds nested objects in them", (
 
 it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("an unknown field", (it) => {
   for (const endpoint of closed()) {
-    it.effect(`${titleOf(endpoint)} names it, wherever it stands`, () =>
+    it.effect(`${titleOf(endpoint)} names it, at any depth`, () =>
       Effect.gen(function* () {
         const key = keyFor(endpoint, yield* aKeyOfEachRole)
         const call = { method: endpoint.method, path: pathOf(endpoint), key }
@@ -104,7 +104,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("an unknown field", (i
     )
   }
 
-  it.effect("is listed with every other one and with every other fault, the unknown ones first", () =>
+  it.effect("is listed with every other one and every other fault, the unknown ones first", () =>
     Effect.gen(function* () {
       const { key } = yield* aConsumer()
       const json = { tool_nam: "echo", dry_runn: true, max_cost_microcent: 5, input: { dry_runn: 1 }, price_version: 0 }
@@ -122,7 +122,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("an unknown field", (i
     })
   )
 
-  it.effect("keeps a key from being made, a tool from being priced, and a call from being paid for", () =>
+  it.effect("prevents the creation of a key, the price of a tool and the charge of a call", () =>
     Effect.gen(function* () {
       const consumer = yield* aConsumer()
       const expiring = yield* expecting(422, { path: KEYS, key: consumer.key, json: { expires_in_days: 1 } })
@@ -141,7 +141,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("an unknown field", (i
     })
   )
 
-  it.effect("is free in what belongs to others: input, metadata, evidence, schemas", () =>
+  it.effect("is permitted in data of others: input, metadata, evidence, schemas", () =>
     Effect.gen(function* () {
       const [consumer, provider] = [yield* aConsumer(), yield* aProvider()]
       const free = { anything: { at: ["all", { _meta: 1 }] }, dry_runn: true, __proto__: 1 }
@@ -215,7 +215,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("an unknown query para
     )
   }
 
-  it.effect("of the catalog is no filter that is ignored", () =>
+  it.effect("of the catalog is rejected", () =>
     Effect.gen(function* () {
       for (const [query, meant] of [
         ["max_price=0.001", "max_price_microcents"],
@@ -229,7 +229,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("an unknown query para
     })
   )
 
-  it.effect("of a document of the API is rejected, of pages, probes and open endpoints not", () =>
+  it.effect("of an API document is rejected; of pages, probes and open endpoints it is ignored", () =>
     Effect.gen(function* () {
       yield* expecting(422, { path: "/api/openapi.json?x=1" })
       for (const path of ["/", "/docs", "/catalog", "/livez", "/readyz", "/llms.txt", "/.well-known/agents.json"]) {
@@ -241,7 +241,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("an unknown query para
     })
   )
 
-  it.effect("is told from a bad value, which stays 400 and says what is allowed", () =>
+  it.effect("differs from a bad value, which stays 400 and states the permitted values", () =>
     Effect.gen(function* () {
       const { key } = yield* aConsumer()
       for (const [path, message] of [

@@ -1,6 +1,5 @@
 /**
- * All about one tool: what the catalogue says and more, every price that it has had, and the declaration that would leave
- * it as it is.
+ * One tool: what the catalog shows and more, all its price versions, and a declaration that leaves it unchanged.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -42,7 +41,7 @@ const FULL = {
 
 for (const [store, layer] of everyService()) {
   it.layer(layer, LIVE)(`one tool over ${store}`, (it) => {
-    it.effect("shows all that its provider declared, and what the catalogue shows", () =>
+    it.effect("returns everything that its provider declared, and what the catalog shows", () =>
       Effect.gen(function* () {
         const provider = yield* aProvider()
         const answer = yield* details(yield* put(provider, FULL))
@@ -89,7 +88,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("names every price that it has had, the newest first, and none for a change of words", () =>
+    it.effect("names every price version, the newest first, and none for a change of texts", () =>
       Effect.gen(function* () {
         const provider = yield* aProvider()
         for (const change of [
@@ -115,7 +114,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("stays as it is when its own declaration is sent back, whatever it was declared with", () =>
+    it.effect("stays unchanged when its own declaration is sent back", () =>
       Effect.gen(function* () {
         const provider = yield* aProvider({ default_price_microcents: 777 })
         const declarations = [
@@ -133,7 +132,6 @@ for (const [store, layer] of everyService()) {
           assert.strictEqual(yield* put(provider, sent), id)
           const after = yield* details(id)
           assert.deepStrictEqual(after.json, before.json, declared.tool_name)
-          // And one change is one change.
           yield* put(provider, { ...sent, description: "changed" })
           const changed = yield* details(id)
           assert.deepStrictEqual<unknown>(changed.json, {
@@ -145,7 +143,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("is new for everybody as soon as its provider was told so", () =>
+    it.effect("is current for every reader as soon as the provider's request returned", () =>
       Effect.gen(function* () {
         const provider = yield* aProvider()
         const id = yield* put(provider, { tool_name: "changing", price_microcents: 0 })
@@ -157,7 +155,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("that does not exist is not found", () =>
+    it.effect("returns 404 where it does not exist", () =>
       Effect.gen(function* () {
         const nobody = yield* expecting(404, { path: toolAt("00000000-0000-4000-8000-000000000000") })
         assert.include(textAt(nobody, "message"), "GET /api/market/catalog")

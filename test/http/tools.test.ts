@@ -1,5 +1,5 @@
 /**
- * Tools put into the catalogue: each judged for itself, upserted by name.
+ * Tools that are added to the catalog: each validated alone, upserted by name.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -24,7 +24,7 @@ import { everyService, LIVE, send } from "../support/ServiceUnderTest.ts"
 
 const put = ({ key }: Member, ...tools: ReadonlyArray<unknown>) => send({ path: TOOLS, key, json: { tools } })
 
-/** The one sentence for the only tool of a request that is refused. */
+/** The sentence for the only tool of a rejected request. */
 const refusalOf = Effect.fnUntraced(function* (provider: Member, tool: unknown) {
   const answer = yield* put(provider, tool)
   assert.strictEqual(answer.status, 422, JSON.stringify(tool).slice(0, 300))
@@ -70,7 +70,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("of the same name belong to each provider by itself", () =>
+    it.effect("of the same name are separate for each provider", () =>
       Effect.gen(function* () {
         const [one, two] = [yield* aProvider({ name: "One" }), yield* aProvider({ name: "Two" })]
         const ids = [yield* putTools(one, { tool_name: "same" }), yield* putTools(two, { tool_name: "same" })].map(
@@ -82,7 +82,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("are judged one by one: what is wrong with one does not stop the others", () =>
+    it.effect("are validated one by one: one invalid tool does not reject the others", () =>
       Effect.gen(function* () {
         const provider = yield* aProvider()
         const answer = yield* put(
@@ -112,7 +112,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("of which none stuck are a 422 that says so of each, and nothing is kept", () =>
+    it.effect("of which all are invalid return a 422 that names each, and nothing is stored", () =>
       Effect.gen(function* () {
         const provider = yield* aProvider()
         const answer = yield* put(provider, { tool_name: "t" }, { tool_name: "t" }, { tool_name: "a b" })
@@ -124,7 +124,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("come one to fifty at a time", () =>
+    it.effect("are sent one to fifty at a time", () =>
       Effect.gen(function* () {
         const provider = yield* aProvider()
         const many = (count: number) => Array.from({ length: count }, (_, n) => ({ tool_name: `t${n}` }))
@@ -136,7 +136,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("are refused for what they must not be, by the field's name", () =>
+    it.effect("are rejected by the name of the invalid field", () =>
       Effect.gen(function* () {
         const provider = yield* aProvider()
         const amounts = ["500", 150.5, -1, 2 ** 53, 1e300, true, [1], {}]
@@ -172,7 +172,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("have schemas that are JSON Schema, kept as they were written", () =>
+    it.effect("have schemas in JSON Schema, stored as they were written", () =>
       Effect.gen(function* () {
         const provider = yield* aProvider()
         const schema = {
@@ -222,7 +222,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("are a thousand of one provider, and no more", () =>
+    it.effect("are at most a thousand for one provider", () =>
       Effect.gen(function* () {
         const provider = yield* aProvider()
         for (let from = 0; from < 1_000; from += 50) {

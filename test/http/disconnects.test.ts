@@ -1,5 +1,5 @@
 /**
- * Hanging up on the wire, on the service's own server and in an app that has it mounted: the tool's work is paid for.
+ * Clients that disconnect, on the service's own server and in an app that mounts it: the tool's work is paid for.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
@@ -27,7 +27,7 @@ const aMarket = Effect.gen(function* () {
   return { body, headers, paid, port, slow, url }
 })
 
-/** Writes the request and closes the connection once the provider has the call. */
+/** Sends the request and closes the connection once the provider has the call. */
 const closedTcp = (port: number, request: string, isForwarded: () => boolean) =>
   Effect.acquireUseRelease(
     Effect.sync(() => connect({ host: "127.0.0.1", port })),
@@ -43,7 +43,7 @@ for (const [server, layer] of [
   ["the service's own server", RawHttp.layer(SETTINGS)],
   ["an app that has the service mounted", RawHttp.mounted(SETTINGS)]
 ] as const) {
-  it.layer(layer, LIVE)(`a caller of ${server} that hangs up`, (it) => {
+  it.layer(layer, LIVE)(`a caller of ${server} that disconnects`, (it) => {
     it.effect.each([
       { what: "by a closed connection", accept: "application/json" },
       { what: "by a closed event stream", accept: "application/json, text/event-stream" }
@@ -61,7 +61,7 @@ for (const [server, layer] of [
       })
     )
 
-    it.effect("by a short timeout of its own pays for the call", () =>
+    it.effect("by a short client timeout pays for the call", () =>
       Effect.gen(function* () {
         const { body, headers, paid, slow, url } = yield* aMarket
         const timeout = new AbortController()

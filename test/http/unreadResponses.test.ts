@@ -1,5 +1,5 @@
 /**
- * Clients that ask for much and read nothing cost the server a bounded amount of memory for a bounded time.
+ * Clients that request much and read nothing cost the server bounded memory for a bounded time.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
@@ -10,12 +10,12 @@ import { memoryConfig, wholeService } from "../support/ServiceConfig.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 
 const SILENCE_MS = 2_000
-/** Each a tenth of the silence that is borne, and all of them together four times as long. */
+/** Each a tenth of the permitted idle time, all together four times as long. */
 const PAUSE_MS = 200
 const PAUSES = 40
 const READ_BYTES = 300_000
 const UNANSWERED_MAX = 100
-/** Some megabytes with the answers of one connection: more than the buffers on the way hold. */
+/** The responses of one connection are some megabytes: more than the socket buffers hold. */
 const LARGE = "GET /api/openapi.json HTTP/1.1\r\nhost: a\r\n\r\n"
 const SMALL = "GET /livez HTTP/1.1\r\nhost: a\r\n\r\n"
 
@@ -43,7 +43,7 @@ const readingFrom = (socket: Socket) => {
 }
 
 it.layer(server, LIVE)("a client", (it) => {
-  it.effect("may send a number of requests before it reads: all are answered", () =>
+  it.effect("may pipeline a number of requests before it reads: all are answered", () =>
     Effect.gen(function* () {
       const socket = yield* connection
       const heard = readingFrom(socket)
@@ -55,7 +55,7 @@ it.layer(server, LIVE)("a client", (it) => {
     })
   )
 
-  it.effect("that sends more than that at once is hung up on", () =>
+  it.effect("that pipelines more than that is disconnected", () =>
     Effect.gen(function* () {
       const socket = yield* connection
       const heard = readingFrom(socket)
@@ -65,7 +65,7 @@ it.layer(server, LIVE)("a client", (it) => {
     })
   )
 
-  it.effect("that does not read its answer is given up, one that reads it slowly is not", () =>
+  it.effect("that does not read its response is disconnected; one that reads slowly is not", () =>
     Effect.gen(function* () {
       const [deaf, slow] = [yield* connection, yield* connection]
       const before = readingFrom(slow)
@@ -79,7 +79,7 @@ it.layer(server, LIVE)("a client", (it) => {
       before.pauseAtBytes = Number.POSITIVE_INFINITY
       slow.resume()
       yield* eventually(() => before.answers === UNANSWERED_MAX)
-      // What the kernel holds for it is still read; then the end is seen.
+      // The client still reads what the kernel buffered, then the end.
       const after = readingFrom(deaf)
       deaf.resume()
       yield* eventually(() => after.isClosed)

@@ -1,5 +1,5 @@
 /**
- * Answers on their way out: those of one turn of the event loop go together, and each on its own account.
+ * Responses written in one turn of the event loop go out together, and each fails alone.
  */
 import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Layer, Logger } from "effect"
@@ -11,7 +11,7 @@ import { LIVE } from "../support/ServiceUnderTest.ts"
 const TOGETHER = 5
 const BROKEN = "/2"
 
-/** Answers nobody before all have asked, and then all of them in one turn. */
+/** Answers only when all requests have arrived, and then all of them in one turn. */
 const service = Effect.gen(function* () {
   const all = yield* Deferred.make<void>()
   let asked = 0
@@ -33,8 +33,8 @@ const server = RawHttp.over(Layer.effect(Dispatcher, service)).pipe(
   Layer.provide(Logger.layer([Logger.map(Logger.formatLogFmt, (line) => lines.push(line))]))
 )
 
-it.layer(server, LIVE)("answers of one turn", (it) => {
-  it.effect("reach whoever asked, but for one that cannot be sent: its connection ends, and the log says so", () =>
+it.layer(server, LIVE)("responses of one turn", (it) => {
+  it.effect("reach their clients; for one that cannot be sent, the connection is closed and the failure logged", () =>
     Effect.gen(function* () {
       const heard = yield* Effect.forEach(
         Array.from({ length: TOGETHER }, (_, n) => `/${n}`),
