@@ -39,7 +39,7 @@ for (const [name, ports] of everyStore) {
   it.layer(withServices(ports).pipe(Layer.provideMerge(configured)), { timeout: "60 seconds" })(
     `Authentication over ${name}`,
     (it) => {
-      it.effect("knows consumers by their keys, with the rate they were granted", () =>
+      it.effect("resolves a consumer's key to its account and granted rate", () =>
         Effect.gen(function* () {
           const owner = yield* anOwner({ name: "Curious", rateLimitRpm: 77 })
           const expiresAt = DateTime.add(yield* DateTime.now, { days: 1 })
@@ -56,7 +56,7 @@ for (const [name, ports] of everyStore) {
         })
       )
 
-      it.effect("knows providers by their keys, with the rate of all providers", () =>
+      it.effect("resolves a provider's key to its account and the rate of all providers", () =>
         Effect.gen(function* () {
           const { id } = yield* aProvider({ name: "Weather" })
           const owner = { role: "provider", ownerId: id } as const
@@ -71,7 +71,7 @@ for (const [name, ports] of everyStore) {
         })
       )
 
-      it.effect("knows the operator by the key of the configuration, and by nothing near it", () =>
+      it.effect("accepts the configured operator's key, and no similar one", () =>
         Effect.gen(function* () {
           const { authenticate } = yield* Authentication
           assert.strictEqual((yield* authenticate(OPERATOR)).role, "operator")
@@ -79,7 +79,7 @@ for (const [name, ports] of everyStore) {
         })
       )
 
-      it.effect("says why it refuses: no key, no key of ours, an unknown one", () =>
+      it.effect("states why it rejects: no key, a malformed key, an unknown one", () =>
         Effect.gen(function* () {
           const { sha256Hex } = yield* Digest
           const unknown = assemble("consumer", yield* (yield* Entropy).hex(32), sha256Hex)
@@ -91,7 +91,7 @@ for (const [name, ports] of everyStore) {
         })
       )
 
-      it.effect("refuses a key from its very expiry on, also one that it has in its cache", () =>
+      it.effect("rejects a key from its expiry on, also a cached one", () =>
         Effect.gen(function* () {
           const expiresAt = DateTime.add(yield* DateTime.now, { seconds: 10 })
           const { secret } = yield* (yield* Keys).create(yield* anOwner(), { label: "", expiresAt })
@@ -104,7 +104,7 @@ for (const [name, ports] of everyStore) {
         })
       )
 
-      it.effect("refuses a revoked key at once, also one that it has in its cache", () =>
+      it.effect("rejects a revoked key immediately, also a cached one", () =>
         Effect.gen(function* () {
           const keys = yield* Keys
           const owner = yield* anOwner()
@@ -117,7 +117,7 @@ for (const [name, ports] of everyStore) {
         })
       )
 
-      it.effect("takes a rotated key for the grace time and the new one from the start", () =>
+      it.effect("accepts a rotated key for the grace period and the new one from the start", () =>
         Effect.gen(function* () {
           const keys = yield* Keys
           const owner = yield* anOwner()
@@ -138,7 +138,7 @@ for (const [name, ports] of everyStore) {
   )
 }
 
-/** Over memory, with a key store that counts how often it is asked. */
+/** Over memory, with a key store that counts its queries. */
 const counted = Effect.gen(function* () {
   const ports = yield* Layer.build(memoryPorts)
   const store = Context.get(ports, KeyStore)
@@ -161,7 +161,7 @@ const counted = Effect.gen(function* () {
 })
 
 describe("Authentication's cache", () => {
-  it.effect("asks the store once per key, and again when the time to live is over", () =>
+  it.effect("queries the store once per key, and again after the time to live", () =>
     Effect.gen(function* () {
       const { asked, aStoredSecret, authenticate } = yield* counted
       const secret = yield* aStoredSecret
@@ -176,7 +176,7 @@ describe("Authentication's cache", () => {
     })
   )
 
-  it.effect("does not ask the store about what cannot be a key, and keeps nothing of unknown ones", () =>
+  it.effect("does not query the store for malformed keys, and caches no unknown ones", () =>
     Effect.gen(function* () {
       const { asked, authenticate, sha256Hex } = yield* counted
       for (const secret of ["", "x", `atb_c_${"0".repeat(72)}`]) yield* Effect.flip(authenticate(secret))
@@ -188,7 +188,7 @@ describe("Authentication's cache", () => {
     })
   )
 
-  it.effect("forgets the key that changed, and everything when the feed says so", () =>
+  it.effect("drops a changed key, and everything when the feed says so", () =>
     Effect.gen(function* () {
       const { asked, aStoredSecret, authenticate, feed, sha256Hex } = yield* counted
       const [a, b] = [yield* aStoredSecret, yield* aStoredSecret]
@@ -209,7 +209,7 @@ describe("Authentication's cache", () => {
     })
   )
 
-  it.effect("is bounded: the oldest entry makes room", () =>
+  it.effect("is bounded: the oldest entry is dropped", () =>
     Effect.gen(function* () {
       const ports = yield* Layer.build(memoryPorts)
       const { sha256Hex } = Context.get(ports, Digest)
@@ -247,7 +247,7 @@ it.layer(PostgresTest.layer, { timeout: "60 seconds", excludeTestServices: true 
   (it) => {
     const aNode = Layer.build(Layer.fresh(withServices(postgresNode)))
 
-    it.effect("refuses on the other node, soon, a key that was revoked on the first", () =>
+    it.effect("soon rejects a key that was revoked on the other node", () =>
       Effect.gen(function* () {
         const [here, there] = [yield* aNode, yield* aNode]
         const owner = yield* anOwner().pipe(Effect.provideContext(here))

@@ -13,7 +13,7 @@ const FIRST_PAGE = { limit: 50, offset: 0, after: undefined }
 
 for (const [name, ports] of everyStore) {
   it.layer(withServices(ports), { timeout: "60 seconds" })(`Catalog over ${name}`, (it) => {
-    it.effect("stores what is right and says what is wrong, tool by tool", () =>
+    it.effect("stores valid tools and returns the faults of the others", () =>
       Effect.gen(function* () {
         const catalog = yield* Catalog
         const provider = yield* aProvider()
@@ -88,7 +88,7 @@ for (const [name, ports] of everyStore) {
     )
 
     it.effect(
-      "takes so many tools of one provider, also when requests come at once",
+      "limits the tools of one provider, also under concurrent requests",
       () =>
         Effect.gen(function* () {
           const catalog = yield* Catalog
@@ -132,7 +132,7 @@ for (const [name, ports] of everyStore) {
       })
     )
 
-    it.effect("finds tools by the beginnings of words of their texts and their provider's name", () =>
+    it.effect("finds tools by prefixes of words in their texts and their provider's name", () =>
       Effect.gen(function* () {
         const catalog = yield* Catalog
         const word = `k${yield* (yield* Entropy).hex(8)}`
@@ -152,7 +152,7 @@ for (const [name, ports] of everyStore) {
       })
     )
 
-    it.effect("counts and names what it has", () =>
+    it.effect("counts and lists its tools", () =>
       Effect.gen(function* () {
         const catalog = yield* Catalog
         const before = yield* catalog.count
@@ -173,7 +173,7 @@ for (const [name, ports] of everyStore) {
       })
     )
 
-    it.effect("takes an empty list for what it is", () =>
+    it.effect("accepts an empty list", () =>
       Effect.gen(function* () {
         const provider = yield* aProvider()
         assert.deepStrictEqual(yield* (yield* Catalog).upsert(provider.id, []), { stored: [], refused: [] })

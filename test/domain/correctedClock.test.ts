@@ -8,7 +8,7 @@ import { type CorrectedClock, makeCorrectedClock } from "../../domain/shared/Cor
 const DAY_MS = 86_400_000
 const TODAY_MS = Date.UTC(2026, 10, 22)
 
-/** A machine whose wall clock is `aheadMs` off, beside a database whose clock is right. */
+/** A machine whose wall clock is off by `aheadMs`, beside a database whose clock is right. */
 const aMachine = (aheadMs: number) => {
   const state = { aheadMs, monotonicMs: 5_000, databaseAheadMs: 0 }
   const wallMs = () => TODAY_MS + state.monotonicMs + state.aheadMs
@@ -26,7 +26,7 @@ const aMachine = (aheadMs: number) => {
   return { state, corrected, databaseMs }
 }
 
-/** The answer takes `there` ms until the database reads its clock and `back` ms to return. */
+/** The response takes `there` ms until the database reads its clock and `back` ms to return. */
 const read = ({ corrected, databaseMs, state }: ReturnType<typeof aMachine>, there = 0, back = 0): void => {
   const askedMs = state.monotonicMs
   state.monotonicMs += there
@@ -47,7 +47,7 @@ describe("a corrected clock", () => {
   })
 
   it.each([31 * DAY_MS, -31 * DAY_MS, 3_600_000, -3_600_000, 2_100, -2_100])(
-    "tells the database's time on a machine that is %i ms off, and says that it is",
+    "has the database's time on a machine that is %i ms off, and reports that",
     (aheadMs) => {
       const machine = aMachine(aheadMs)
       read(machine)
@@ -66,7 +66,7 @@ describe("a corrected clock", () => {
     assert.strictEqual(nowOf(machine.corrected), machine.databaseMs())
   })
 
-  it("is not moved by a machine clock that jumps between two readings, and names the jump at once", () => {
+  it("is not moved by a machine clock that jumps between two readings, and reports the jump immediately", () => {
     const machine = aMachine(0)
     read(machine)
     machine.state.aheadMs = 31 * DAY_MS
@@ -77,7 +77,7 @@ describe("a corrected clock", () => {
     assert.isUndefined(machine.corrected.fault())
   })
 
-  it("takes no more from a slow answer than it can know", () => {
+  it("is not corrected by a slow response beyond its accuracy", () => {
     const machine = aMachine(0)
     read(machine)
     // Nearly all of the time passed before the database read its clock: half of it is the error of that reading.

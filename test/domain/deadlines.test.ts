@@ -1,5 +1,5 @@
 /**
- * Time limits without a timer each.
+ * Deadlines without a timer each.
  */
 import { assert, it } from "@effect/vitest"
 import { Clock, Duration, Effect } from "effect"
@@ -14,7 +14,7 @@ const aWatch = Effect.map(makeDeadlines, (deadlines) => {
   return { late, start: (name: string, ms = 1_000) => deadlines.start(ms, () => late.push(name)) }
 })
 
-it.effect("say once that time is up, soon after it is, and not before", () =>
+it.effect("run once, soon after their time, and not before", () =>
   Effect.gen(function* () {
     const { late, start } = yield* aWatch
     start("a")
@@ -29,7 +29,7 @@ it.effect("say once that time is up, soon after it is, and not before", () =>
   })
 )
 
-it.effect("say nothing of what has ended, and begin anew when they are told to", () =>
+it.effect("do not run when they were canceled, and can be restarted", () =>
   Effect.gen(function* () {
     const { late, start } = yield* aWatch
     const [ended, again, paused] = [start("ended"), start("again"), start("paused")]
@@ -47,7 +47,7 @@ it.effect("say nothing of what has ended, and begin anew when they are told to",
   })
 )
 
-it.effect("are not moved by a calendar that is set, forwards or backwards", () =>
+it.effect("are not moved by changes of the calendar clock, forward or backward", () =>
   Effect.gen(function* () {
     const clock = yield* Clock.Clock
     let setBy = 0
@@ -64,7 +64,7 @@ it.effect("are not moved by a calendar that is set, forwards or backwards", () =
   })
 )
 
-it.effect("need no clock while nothing is under way, and watch again afterwards", () =>
+it.effect("need no clock while there is none, and restart it afterwards", () =>
   Effect.gen(function* () {
     const { late, start } = yield* aWatch
     for (const name of ["one", "two"]) {
@@ -77,7 +77,7 @@ it.effect("need no clock while nothing is under way, and watch again afterwards"
   })
 )
 
-it.effect("many at once are each told", () =>
+it.effect("all run when many are due", () =>
   Effect.gen(function* () {
     const { late, start } = yield* aWatch
     for (let n = 0; n < 10_000; n++) {

@@ -1,5 +1,5 @@
 /**
- * What is remembered of the store: for how long, and how often the store is asked.
+ * A cache of the store: its time to live, and how often it queries the store.
  */
 import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber } from "effect"
@@ -8,7 +8,7 @@ import { makeFreshCache } from "../../domain/shared/FreshCache.ts"
 
 const ENTRIES_MAX = 2
 
-/** A store that answers when it is told to; every load is given the next number. */
+/** A store that answers when it is told to; every load returns the next number. */
 const aStore = Effect.gen(function* () {
   const cache = yield* makeFreshCache<number>({ entriesMax: ENTRIES_MAX, ttlMs: 1_000 })
   const loads: Array<Deferred.Deferred<number, string>> = []
@@ -32,7 +32,7 @@ const aStore = Effect.gen(function* () {
   }
 })
 
-it.effect("ask the store once, however many want it, and not again until it is old", () =>
+it.effect("query the store once for concurrent readers, and not again until they expire", () =>
   Effect.gen(function* () {
     const { answer, ask, count } = yield* aStore
     const readers = yield* Effect.replicateEffect(ask(), 64)
@@ -49,7 +49,7 @@ it.effect("ask the store once, however many want it, and not again until it is o
   })
 )
 
-it.effect("let each key have a load of its own", () =>
+it.effect("load each key separately", () =>
   Effect.gen(function* () {
     const { answer, ask } = yield* aStore
     const [a, b] = [yield* ask("a"), yield* ask("b")]
@@ -60,7 +60,7 @@ it.effect("let each key have a load of its own", () =>
   })
 )
 
-it.effect("go on for those who wait when whoever asked first goes away, and stop when all have", () =>
+it.effect("continue a load when the first reader is interrupted, and stop it when all are", () =>
   Effect.gen(function* () {
     const { abandoned, answer, ask, count } = yield* aStore
     const [first, second] = [yield* ask(), yield* ask()]
@@ -78,7 +78,7 @@ it.effect("go on for those who wait when whoever asked first goes away, and stop
   })
 )
 
-it.effect("tell all who wait of a failure, and ask anew after it", () =>
+it.effect("return a failure to all readers, and query again after it", () =>
   Effect.gen(function* () {
     const { answer, ask, refuse } = yield* aStore
     const readers = yield* Effect.replicateEffect(ask(), 3)
@@ -90,7 +90,7 @@ it.effect("tell all who wait of a failure, and ask anew after it", () =>
   })
 )
 
-it.effect("neither keep nor share what was begun before a change", () =>
+it.effect("neither keep nor share a load from before a change", () =>
   Effect.gen(function* () {
     const { answer, ask, cache, count } = yield* aStore
     for (const forget of [() => cache.forget("a"), () => cache.forgetAll()]) {
@@ -108,7 +108,7 @@ it.effect("neither keep nor share what was begun before a change", () =>
   })
 )
 
-it.effect("not make others wait for a load that is stuck", () =>
+it.effect("do not block readers by a load that hangs", () =>
   Effect.gen(function* () {
     const { answer, ask, count } = yield* aStore
     yield* ask()
@@ -120,7 +120,7 @@ it.effect("not make others wait for a load that is stuck", () =>
   })
 )
 
-it.effect("keep what took long, unless what was asked for later is there already", () =>
+it.effect("keep a slow load, unless a later one has finished already", () =>
   Effect.gen(function* () {
     const { answer, ask, cache, count } = yield* aStore
     const slow = yield* ask()
@@ -141,7 +141,7 @@ it.effect("keep what took long, unless what was asked for later is there already
   })
 )
 
-it.effect("keep no more than there is room for, and only what is worth keeping", () =>
+it.effect("keep a bounded number of entries, and only values that should be kept", () =>
   Effect.gen(function* () {
     const { cache } = yield* aStore
     const asked: Array<string> = []

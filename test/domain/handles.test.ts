@@ -1,5 +1,5 @@
 /**
- * Handles: their form, what is reserved, what looks alike, what is derived from a name, and who may have one.
+ * Handles: their form, reserved words, similarity, derivation from a name, and who may have one.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
@@ -46,7 +46,7 @@ describe("a handle", () => {
     }
   })
 
-  it("looks like another one by digits, separators, doubled and joined letters", () => {
+  it("is similar to another one by digits, separators, doubled and joined letters", () => {
     for (const [one, other] of [
       ["paypal", "paypa1"],
       ["paypal", "pay-pal"],
@@ -69,14 +69,14 @@ describe("a handle", () => {
     }
   })
 
-  it("is no reserved word, however it is written", () => {
+  it("is not a reserved word, in any spelling", () => {
     for (const word of ["admin", "adm1n", "ad-min", "api", "supp0rt", "operator", "docs", "www", "erased-0a1b"]) {
       assert.isTrue(isReserved(word), word)
     }
     for (const word of ["ada-tools", "weather-works", "administrations"]) assert.isFalse(isReserved(word), word)
   })
 
-  it("is derived from a name, where that comes to one", () => {
+  it("is derived from a name, where that gives a valid one", () => {
     assert.strictEqual(slugOf("Ada Tools"), "ada-tools")
     assert.strictEqual(slugOf("  Ada's  Tools, Inc. "), "ada-s-tools-inc")
     assert.strictEqual(slugOf("Café Zürich"), "cafe-zurich")
@@ -91,7 +91,7 @@ describe("a handle", () => {
     }
   })
 
-  it("begins a qualified name; the rest is the tool's own name, slashes and all", () => {
+  it("starts a qualified name; the rest is the tool's own name, slashes included", () => {
     assert.strictEqual(qualifiedName("ada-tools", "maps/route"), "ada-tools/maps/route")
     assert.deepStrictEqual(splitQualified("ada-tools/maps/route"), { handle: "ada-tools", toolName: "maps/route" })
     for (const bare of ["echo", "a/b", "Ada/echo", "/echo", "ada-tools/", "a_b_c/echo"]) {
@@ -121,7 +121,7 @@ for (const [store, ports] of everyStore) {
         Effect.map(catalog.findQualified(handle, "echo"), (entry) => Option.getOrUndefined(entry)?.provider)
       )
 
-    it.effect("are the one that was asked for, or are derived and made unique", () =>
+    it.effect("are as requested, or derived and made unique", () =>
       Effect.gen(function* () {
         const asked = yield* joined("Any Name", "asked-for")
         assert.strictEqual(asked.provider.handle, "asked-for")
@@ -145,7 +145,7 @@ for (const [store, ports] of everyStore) {
       })
     )
 
-    it.effect("go to one of many who ask for the same at once", () =>
+    it.effect("go to one of many concurrent requests for the same", () =>
       Effect.gen(function* () {
         const racers = Effect.forEach(Array.from({ length: 10 }), () => Effect.result(joined("Racer", "race-to-it")), {
           concurrency: "unbounded"

@@ -41,7 +41,7 @@ const probe = (ask: Probe["ask"], changes: Partial<Probe> = {}): Probe => ({
 
 const check = (...others: ReadonlyArray<Probe>) => Effect.flatMap(Health, (health) => health.check(others))
 
-describe("the whole", () => {
+describe("the status of the service", () => {
   it.each<readonly [critical: Condition, other: Condition, whole: Condition]>([
     ["ok", "ok", "ok"],
     ["ok", "degraded", "degraded"],
@@ -50,7 +50,7 @@ describe("the whole", () => {
     ["degraded", "down", "degraded"],
     ["down", "ok", "down"],
     ["down", "down", "down"]
-  ])("with what it needs %s and the rest %s is %s", (critical, other, whole) => {
+  ])("with required parts %s and optional parts %s is %s", (critical, other, whole) => {
     const probes = [
       { name: "a", critical: true },
       { name: "b", critical: false }
@@ -64,7 +64,7 @@ describe("the whole", () => {
 })
 
 describe("health", () => {
-  it.effect("is ok where every part answers, and ready", () =>
+  it.effect("is ok and ready where every part responds", () =>
     Effect.gen(function* () {
       yield* TestClock.adjust("90 seconds")
       const report = yield* check(probe(Effect.undefined))
@@ -85,7 +85,7 @@ describe("health", () => {
     }).pipe(Effect.provide(healthOf()))
   )
 
-  it.effect("stays ok where operators should know something of the database, and says it", () =>
+  it.effect("stays ok with a warning about the database, and shows it", () =>
     Effect.gen(function* () {
       const report = yield* check()
       assert.strictEqual(report.status, "ok")
@@ -94,7 +94,7 @@ describe("health", () => {
     }).pipe(Effect.provide(healthOf({ ping: Effect.succeed("Its role is a superuser.") })))
   )
 
-  it.effect("is down where the database dies, and says nothing of the inside", () =>
+  it.effect("is down without the database, and reveals nothing internal", () =>
     Effect.gen(function* () {
       const report = yield* check()
       assert.strictEqual(report.status, "down")
@@ -103,7 +103,7 @@ describe("health", () => {
     }).pipe(Effect.provide(healthOf({ ping: Effect.die(new Error("connect ECONNREFUSED 10.0.0.7")) })))
   )
 
-  it.effect("waits no longer for a part than that part's own limit", () =>
+  it.effect("waits for a part no longer than that part's own limit", () =>
     Effect.gen(function* () {
       const asked = yield* Effect.forkChild(
         check(probe(Effect.never, { name: "a", limitMs: 300 }), probe(Effect.never, { name: "b", limitMs: 900 }))
@@ -118,7 +118,7 @@ describe("health", () => {
     }).pipe(Effect.provide(healthOf()))
   )
 
-  it.effect("is degraded where an answer comes late, and where a part has something to complain of", () =>
+  it.effect("is degraded where a response is late, and where a part reports a fault", () =>
     Effect.gen(function* () {
       const asked = yield* Effect.forkChild(check(probe(Effect.as(Effect.sleep("101 millis"), undefined))))
       yield* TestClock.adjust("101 millis")
@@ -137,7 +137,7 @@ describe("health", () => {
     })
   )
 
-  it.effect("is degraded while a background job is late, and well when it comes through", () =>
+  it.effect("is degraded while a background job is late, and ok when it succeeds", () =>
     Effect.gen(function* () {
       const { beat } = yield* Heartbeats
       yield* beat("sweeper", Duration.seconds(5))

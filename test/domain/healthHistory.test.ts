@@ -1,5 +1,6 @@
 /**
- * The record of health checks: one sample a check, nothing left out because the store was away, and no day made up.
+ * The history of health checks: one sample for each check, none lost while the store was unavailable, and none
+ * invented.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Logger, Ref } from "effect"
@@ -21,7 +22,7 @@ import { LogStore } from "../../domain/log/LogStore.ts"
 import { StoreWatch } from "../../domain/platform/StoreWatch.ts"
 import { memoryStores } from "../../src/layers/MemoryStores.ts"
 
-/** A store that can be away, and a database probe that is away with it. */
+/** A store that can be unavailable, together with its database probe. */
 const historyOn = Effect.gen(function* () {
   const away = yield* Ref.make<"no" | "fails" | "silent">("no")
   const written = yield* Ref.make<ReadonlyArray<number>>([])
@@ -86,8 +87,8 @@ const outcomesOf = (days: number, name: string) =>
     checks.find((check) => check.name === name)?.days.map(({ degraded, down, ok }) => [ok, degraded, down])
   )
 
-describe("the record", () => {
-  it.effect("counts every check by how it ended, and the service as a whole", () =>
+describe("the history", () => {
+  it.effect("counts every check by its status, and the service as a whole", () =>
     Effect.gen(function* () {
       const { layer } = yield* historyOn
       yield* Effect.gen(function* () {
@@ -105,7 +106,7 @@ describe("the record", () => {
     })
   )
 
-  it.effect("tells days of UTC, and of days when nobody looked that nothing was seen", () =>
+  it.effect("has days of UTC, and no data for days without checks", () =>
     Effect.gen(function* () {
       const { layer } = yield* historyOn
       yield* Effect.gen(function* () {
@@ -130,7 +131,7 @@ describe("the record", () => {
     })
   )
 
-  it.effect.each(["fails", "silent"] as const)("leaves no outage out, of a store that %s and comes back", (how) =>
+  it.effect.each(["fails", "silent"] as const)("contains an outage of a store that %s and recovers", (how) =>
     Effect.gen(function* () {
       const { away, layer, written } = yield* historyOn
       yield* Effect.gen(function* () {
@@ -140,14 +141,14 @@ describe("the record", () => {
           const asked = yield* Effect.forkChild(Effect.exit(sample()), { startImmediately: true })
           for (let second = 0; second < 30; second++) yield* TestClock.adjust("1 second")
           const exit = asked.pollUnsafe()
-          // It fails, so that the job is called late; and it is given up where it would take forever.
+          // It fails, so that the job is reported late; and it is given up where it would take forever.
           assert.isTrue(exit !== undefined && Exit.isSuccess(exit) && Exit.isFailure(exit.value))
         }
         yield* Ref.set(away, "no")
         yield* sample()
         assert.deepStrictEqual(yield* outcomesOf(1, WHOLE_SERVICE), [[2, 0, 3]])
         assert.deepStrictEqual(yield* outcomesOf(1, "database"), [[2, 0, 3]])
-        // Once: what was kept has gone to the store and is not sent again.
+        // Once: samples that were stored are not sent again.
         yield* sample()
         assert.deepStrictEqual(yield* outcomesOf(1, "database"), [[3, 0, 3]])
         assert.deepStrictEqual(yield* Ref.get(written), [CHECKS, CHECKS, CHECKS])
@@ -155,7 +156,7 @@ describe("the record", () => {
     })
   )
 
-  it.effect("keeps no more than its bound of what it could not store, and of that the newest", () =>
+  it.effect("buffers the newest samples up to its bound while it cannot store them", () =>
     Effect.gen(function* () {
       const { away, layer } = yield* historyOn
       const days = UNSTORED_ROWS_MAX / CHECKS + 10
@@ -178,7 +179,7 @@ describe("the record", () => {
     })
   )
 
-  it.effect("is kept for its time and no longer", () =>
+  it.effect("is kept for its retention period", () =>
     Effect.gen(function* () {
       const { layer } = yield* historyOn
       yield* Effect.gen(function* () {
@@ -197,7 +198,7 @@ describe("the record", () => {
 describe("a history", () => {
   const row = (date: string, check: string, ok: number): HealthSamples => ({ date, check, ok, degraded: 1, down: 0 })
 
-  it("shows a check that is no longer made, and nothing of days outside", () => {
+  it("shows a check that is no longer made, and nothing of other days", () => {
     const rows = [row("2026-01-01", "gone", 3), row("2026-01-05", "late", 1), row("2026-01-02", WHOLE_SERVICE, 1)]
     const history = historyOf(["2026-01-01", "2026-01-02"], rows)
     assert.deepStrictEqual(
@@ -211,7 +212,7 @@ describe("a history", () => {
     assert.strictEqual(shareOfGood(history[1]!.days), 0.75)
   })
 
-  it("of nothing is the service with nothing seen", () => {
+  it("without samples is the service without data", () => {
     const [only, ...others] = historyOf(["2026-01-01"], [])
     assert.deepStrictEqual(others, [])
     assert.strictEqual(only!.name, WHOLE_SERVICE)

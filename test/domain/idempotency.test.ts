@@ -16,7 +16,7 @@ const registered = Effect.flatMap(AccountStore, (accounts) => Effect.map(account
 
 for (const [name, ports] of everyStore) {
   it.layer(withServices(ports), { timeout: "60 seconds" })(`Idempotency over ${name}`, (it) => {
-    it.effect("does it once and answers the same, word for word, however often it is asked", () =>
+    it.effect("executes once and returns the same, byte for byte, for any repetition", () =>
       Effect.gen(function* () {
         const { once } = yield* Idempotency
         const request = yield* aRequest
@@ -30,7 +30,7 @@ for (const [name, ports] of everyStore) {
       })
     )
 
-    it.effect("refuses the same key for another request, and does nothing", () =>
+    it.effect("rejects the same key for another request, and does nothing", () =>
       Effect.gen(function* () {
         const { once } = yield* Idempotency
         const request = yield* aRequest
@@ -42,7 +42,7 @@ for (const [name, ports] of everyStore) {
       })
     )
 
-    it.effect("fails when it is asked again for an answer that is given once, and does and shows nothing", () =>
+    it.effect("rejects a repetition of a request whose result is shown once, and does and shows nothing", () =>
       Effect.gen(function* () {
         const { once } = yield* Idempotency
         const request = { ...(yield* aRequest), isAnsweredOnce: true }
@@ -57,7 +57,7 @@ for (const [name, ports] of everyStore) {
       })
     )
 
-    it.effect("keeps callers apart: the same key of another one is a key of its own", () =>
+    it.effect("keeps callers separate: the same key of another caller is another key", () =>
       Effect.gen(function* () {
         const { once } = yield* Idempotency
         const request = yield* aRequest
@@ -68,7 +68,7 @@ for (const [name, ports] of everyStore) {
       })
     )
 
-    it.effect("burns no key on a failure, and leaves nothing of it behind", () =>
+    it.effect("does not consume a key on a failure, and stores nothing for it", () =>
       Effect.gen(function* () {
         const { once } = yield* Idempotency
         const request = yield* aRequest
@@ -80,7 +80,7 @@ for (const [name, ports] of everyStore) {
       })
     )
 
-    it.effect("lets one of 32 concurrent requests do it, and gives all of them its answer", () =>
+    it.effect("executes one of 32 concurrent requests, and returns its result to all of them", () =>
       Effect.gen(function* () {
         const { once } = yield* Idempotency
         const request = yield* aRequest
@@ -98,7 +98,7 @@ for (const [name, ports] of everyStore) {
       })
     )
 
-    it.effect("tells concurrent requests apart that share a key but not a body", () =>
+    it.effect("distinguishes concurrent requests that share a key but not a body", () =>
       Effect.gen(function* () {
         const { once } = yield* Idempotency
         const request = yield* aRequest
@@ -113,7 +113,7 @@ for (const [name, ports] of everyStore) {
       })
     )
 
-    it.effect("shows no answer whose secret was taken away, and does not do it again either", () =>
+    it.effect("returns no result whose secret was removed, and does not execute it again either", () =>
       Effect.gen(function* () {
         const request = yield* aRequest
         yield* (yield* Idempotency).once(request, register)

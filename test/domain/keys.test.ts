@@ -14,7 +14,7 @@ const anOwner = Effect.map(aConsumer(), ({ id }) => ({ role: "consumer", ownerId
 
 for (const [name, ports] of everyStore) {
   it.layer(withServices(ports), { timeout: "60 seconds" })(`Keys over ${name}`, (it) => {
-    it.effect("mints keys that show their role, carry 256 random bits and a checksum, and are kept as a hash", () =>
+    it.effect("creates keys with their role, 256 random bits and a checksum, stored as a hash", () =>
       Effect.gen(function* () {
         const keys = yield* Keys
         const { sha256Hex } = yield* Digest
@@ -35,7 +35,7 @@ for (const [name, ports] of everyStore) {
       })
     )
 
-    it.effect("tells a typo from an unknown key", () =>
+    it.effect("distinguishes a typo from an unknown key", () =>
       Effect.gen(function* () {
         const { sha256Hex } = yield* Digest
         const secret = assemble("consumer", yield* (yield* Entropy).hex(32), sha256Hex)
@@ -50,7 +50,7 @@ for (const [name, ports] of everyStore) {
       })
     )
 
-    it.effect("refuses an expiry that has passed, and takes one to come", () =>
+    it.effect("rejects an expiry in the past, and accepts one in the future", () =>
       Effect.gen(function* () {
         const keys = yield* Keys
         const owner = yield* anOwner
@@ -68,7 +68,7 @@ for (const [name, ports] of everyStore) {
       })
     )
 
-    it.effect("revokes a key, but never the only one, nor one that is revoked or somebody else's", () =>
+    it.effect("revokes a key, but not the only one, a revoked one, or another account's", () =>
       Effect.gen(function* () {
         const keys = yield* Keys
         const [owner, stranger] = [yield* anOwner, yield* anOwner]
@@ -88,7 +88,7 @@ for (const [name, ports] of everyStore) {
       })
     )
 
-    it.effect("does not count an expired key as one that is left", () =>
+    it.effect("does not count an expired key as a remaining one", () =>
       Effect.gen(function* () {
         const keys = yield* Keys
         const owner = yield* anOwner
@@ -100,7 +100,7 @@ for (const [name, ports] of everyStore) {
       })
     )
 
-    it.effect("rotates: a new key with the label and expiry of the old one, which works on for the grace time", () =>
+    it.effect("rotates: a new key with the label and expiry of the old one, which works for the grace period", () =>
       Effect.gen(function* () {
         const keys = yield* Keys
         const owner = yield* anOwner
@@ -120,7 +120,7 @@ for (const [name, ports] of everyStore) {
       })
     )
 
-    it.effect("rotates without grace: the old key is over at once", () =>
+    it.effect("rotates without a grace period: the old key stops working immediately", () =>
       Effect.gen(function* () {
         const keys = yield* Keys
         const owner = yield* anOwner
@@ -130,7 +130,7 @@ for (const [name, ports] of everyStore) {
       })
     )
 
-    it.effect("stops at so many live keys, however many requests come at once", () =>
+    it.effect("limits live keys, also under concurrent requests", () =>
       Effect.gen(function* () {
         const keys = yield* Keys
         const owner = yield* anOwner
@@ -149,7 +149,7 @@ for (const [name, ports] of everyStore) {
       })
     )
 
-    it.effect("leaves one of the last two keys when both are revoked at once", () =>
+    it.effect("keeps one of the last two keys when both are revoked concurrently", () =>
       Effect.gen(function* () {
         const keys = yield* Keys
         for (let round = 0; round < 5; round++) {

@@ -25,7 +25,7 @@ const refund: ReadonlyArray<Leg> = [
   { kind: "refund", debit: "platform_fee", credit: "wallet", amount: amount(10), consumerId, providerId }
 ]
 
-it("linked transfers change each account once, in the order of owners, and add up to nothing", () => {
+it("linked transfers change each account once, in the order of owners, and sum to zero", () => {
   const changes = changesOf(refund)
   assert.deepStrictEqual(
     changes.map(({ account, credits, debits, lot }) => [account, credits, debits, lot]),
@@ -41,7 +41,7 @@ it("linked transfers change each account once, in the order of owners, and add u
   )
 })
 
-it("only the processor's mirror, debts and losses may be taken from without end", () => {
+it("only the processor's account, debts and losses may become negative without limit", () => {
   const payout: Leg = {
     kind: "payout",
     debit: "provider",
@@ -61,7 +61,7 @@ it("only the processor's mirror, debts and losses may be taken from without end"
   assert.deepStrictEqual(unbounded, ["processor", "consumer_debt", "loss"])
 })
 
-it("a repetition has the same movements, leg by leg", () => {
+it("a repetition has the same transfers, leg by leg", () => {
   const at = DateTime.makeUnsafe(0)
   const transferId = transferOfCall(ReceiptId.make(`rcpt_${"0".repeat(32)}`))
   const kept = refund.map((leg, i) => ({
@@ -86,13 +86,13 @@ it("a repetition has the same movements, leg by leg", () => {
   }
 })
 
-it("a call's id and the id of its transfers are each other's, digit by digit", () => {
+it("a call's id and the id of its transfers convert to each other", () => {
   const id = ReceiptId.make("rcpt_019348c2a7b17c3d8e9f0123456789ab")
   assert.strictEqual(transferOfCall(id), "019348c2-a7b1-7c3d-8e9f-0123456789ab")
   assert.strictEqual(callOfTransfer(transferOfCall(id)), id)
 })
 
-it("provider's share and fee are the amount, exactly, and the fee is a tenth, half up, at least one", () => {
+it("the provider's share and the fee sum to the amount; the fee is a tenth, rounded half up, at least one", () => {
   assert.deepStrictEqual([0n, 1n, 2n, 3n, 4n].map(feeOf), [0n, 1n, 1n, 1n, 1n])
   for (let n = 5n; n < 2_000n; n++) {
     const fee = feeOf(n)
@@ -105,13 +105,13 @@ it.each([
   ["day", "2028-02-29T00:00:00.000Z", "2028-02-29T00:00:00.000Z", "2028-03-01T00:00:00.000Z"],
   ["month", "2026-12-31T23:59:59.999Z", "2026-12-01T00:00:00.000Z", "2027-01-01T00:00:00.000Z"],
   ["month", "2026-01-31T12:00:00.000Z", "2026-01-01T00:00:00.000Z", "2026-02-01T00:00:00.000Z"]
-] as const)("a budget of a %s, at %s, began %s and starts again %s", (period, at, start, end) => {
+] as const)("a budget of a %s, at %s, started %s and restarts %s", (period, at, start, end) => {
   const instant = DateTime.makeUnsafe(at)
   assert.strictEqual(format(startOfPeriod(period, instant)!), start)
   assert.strictEqual(resetsAt(period, instant), end)
 })
 
-it("a budget without a period never starts again", () => {
+it("a budget without a period never restarts", () => {
   const instant = DateTime.makeUnsafe("2026-01-31T12:00:00.000Z")
   assert.isUndefined(startOfPeriod("total", instant))
   assert.isUndefined(resetsAt("total", instant))

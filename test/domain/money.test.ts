@@ -16,12 +16,12 @@ import {
 const decode = Schema.decodeUnknownResult(MicrocentsFromInt)
 
 describe("Microcents", () => {
-  it.prop("fee and net are the amount, to the microcent", { amount: Microcents }, ({ amount }) => {
+  it.prop("fee and net sum to the amount, to the microcent", { amount: Microcents }, ({ amount }) => {
     const fee = feeOf(amount)
     const net = amount - fee
     assert.strictEqual(fee + net, amount)
     assert.isTrue(fee >= 0n && net >= 0n)
-    // A tenth, off by half a microcent at most; of anything above 0 at least 1.
+    // A tenth, off by at most half a microcent; of anything above 0 at least 1.
     const tenTimesOff = fee * 10n - amount
     assert.isTrue((-5n < tenTimesOff && tenTimesOff <= 5n) || (amount < 5n && fee === 1n))
     assert.strictEqual(fee === 0n, amount === 0n)
@@ -32,7 +32,7 @@ describe("Microcents", () => {
     assert.deepStrictEqual(fees, [0n, 1n, 1n, 1n, 1n, 2n, 10n, 900_719_925_474_099n])
   })
 
-  it("dollars as people type them are exact, and anything else is no amount", () => {
+  it("parses dollars exactly, and rejects any other text", () => {
     const amounts = ["0", "1", "0.5", "$12.34", " 1,234.5 ", "0.000001", "999999999.999999", "0.10"]
     assert.deepStrictEqual(amounts.map(parseDollars).map(String), [
       "0",
@@ -49,24 +49,24 @@ describe("Microcents", () => {
     }
   })
 
-  it.prop("a JSON integer comes through unchanged, there and back", { amount: Microcents }, ({ amount }) => {
+  it.prop("a JSON integer is unchanged after encoding and decoding", { amount: Microcents }, ({ amount }) => {
     const wire = Schema.encodeSync(MicrocentsFromInt)(amount)
     assert.isTrue(Number.isSafeInteger(wire))
     assert.strictEqual(Schema.decodeSync(MicrocentsFromInt)(JSON.parse(JSON.stringify(wire)) as number), amount)
   })
 
-  it("anything but a JSON integer from 0 to 2^53-1 is refused", () => {
+  it("anything except a JSON integer from 0 to 2^53-1 is rejected", () => {
     const wrong = ["500", "", 150.5, -1, -0.5, 2 ** 53, 1e300, Infinity, NaN, null, undefined, true, [1], { n: 1 }, 5n]
     for (const input of wrong) assert.isTrue(Result.isFailure(decode(input)), String(input))
     for (const input of [0, 1, 150, Number.MAX_SAFE_INTEGER]) assert.isTrue(Result.isSuccess(decode(input)), `${input}`)
   })
 
-  it("an amount beyond what an integer of JSON can say is never sent", () => {
+  it("an amount beyond a JSON integer is never sent", () => {
     const tooLarge = (MICROCENTS_MAX + 1n) as Microcents
     assert.isTrue(Result.isFailure(Schema.encodeUnknownResult(MicrocentsFromInt)(tooLarge)))
   })
 
-  it.prop("a price is written with every digit it has", { amount: Microcents }, ({ amount }) => {
+  it.prop("a price is written with all its digits", { amount: Microcents }, ({ amount }) => {
     const text = formatPrice(amount)
     if (amount === 0n) return assert.strictEqual(text, "Free")
     const [, dollars, fraction] = /^\$(\d{1,3}(?:,\d{3})*)\.(\d{2,6})$/u.exec(text)!
@@ -85,7 +85,7 @@ describe("Microcents", () => {
     assert.deepStrictEqual([0n, 9_999n, 10_000n, 19_999n, -19_999n].map(toCents), [0, 0, 1, 1, -1])
   })
 
-  it("a cent is ten thousand microcents, exactly, however many there are", () => {
+  it("a cent is ten thousand microcents, exactly, for any number of cents", () => {
     for (const cents of [0, 1, 99, 100_000, 90_000_000_000]) {
       assert.strictEqual(fromCents(cents), BigInt(cents) * MICROCENTS_PER_CENT)
       assert.strictEqual(toCents(fromCents(cents)), cents)

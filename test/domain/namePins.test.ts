@@ -1,6 +1,6 @@
 /**
- * Pinned names in front of the store: what is asked once, what is never cached, what is bounded; and that two nodes on one
- * database resolve a name to the same tool.
+ * Pinned names in front of the store: what is queried once, never cached, and bounded; and two nodes on one database
+ * resolve a name to the same tool.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
@@ -23,7 +23,7 @@ const aPin = (toolName: string) =>
     return pin
   })
 
-/** The store below, with every look at it counted. */
+/** The store below, with every query counted. */
 const counting = Effect.gen(function* () {
   const store = yield* NamePinStore
   const counts = { finds: 0, pins: 0 }
@@ -42,7 +42,7 @@ const directoryNode = ToolDirectory.layer.pipe(Layer.provideMerge(NamePins.layer
 
 for (const [name, ports] of everyStore) {
   it.layer(withServices(ports), LIVE)(`NamePins over ${name}`, (it) => {
-    it.effect("asks the store once for a pin, and every time where there is none", () =>
+    it.effect("queries the store once for a pin, and every time where there is none", () =>
       Effect.gen(function* () {
         const { counts, pins } = yield* counting
         const pin = yield* aPin("echo")
@@ -59,7 +59,7 @@ for (const [name, ports] of everyStore) {
       })
     )
 
-    it.effect("knows the tool that another node has pinned first", () =>
+    it.effect("finds the tool that another node has pinned first", () =>
       Effect.gen(function* () {
         const { pins } = yield* counting
         const store = yield* NamePinStore
@@ -73,7 +73,7 @@ for (const [name, ports] of everyStore) {
       })
     )
 
-    it.effect("forgets what it cached when an account may have been erased", () =>
+    it.effect("drops its cache when an account may have been erased", () =>
       Effect.gen(function* () {
         const { counts, pins } = yield* counting
         const pin = yield* aPin("echo")
@@ -109,7 +109,7 @@ for (const [name, ports] of everyStore) {
   })
 }
 
-it.effect("refuses a name that would be one pin too many, and says what to send instead", () =>
+it.effect("rejects a name beyond the limit of pins, and says what to send instead", () =>
   Effect.gen(function* () {
     const full = NamePinStore.of({
       find: (_, __, pinsMax) => Effect.succeed({ _tag: pinsMax === PINS_PER_CONSUMER_MAX ? "Full" : "Free" }),
@@ -121,7 +121,7 @@ it.effect("refuses a name that would be one pin too many, and says what to send 
     const refused = yield* Effect.flip(pins.find(pin.consumerId, "echo"))
     assert.include(refused.message, "Send the qualified name `handle/echo`")
 
-    // The oldest pin makes room for the newest.
+    // The oldest pin is dropped from the cache.
     for (let n = 0; n <= PINS_CACHED_MAX; n++) yield* pins.pinning({ ...pin, toolName: `tool-${n}` })!
     assert.isUndefined(pins.cached(pin.consumerId, "tool-0"))
     assert.strictEqual(pins.cached(pin.consumerId, "tool-1"), pin.toolId)
@@ -157,7 +157,7 @@ it.layer(withServices(postgresPorts), LIVE)("Two nodes on one PostgreSQL", (it) 
       const squatting = yield* put(stranger)
       yield* catalog.withdraw(victim.id, toolId)
       for (const one of [first, second]) {
-        // Until the node has heard of it.
+        // Until the change reaches this node.
         let result = yield* Effect.result(one.directory.find(reference))
         while (result._tag === "Success") {
           assert.notStrictEqual(result.success.tool.id, squatting)

@@ -19,7 +19,7 @@ it.each([
   ["imput", "input"],
   ["tool", "tool_id"],
   ["toolname", "tool_name"]
-])("%s means %s", (name, known) => {
+])("%s suggests %s", (name, known) => {
   assert.strictEqual(nearestName(name, FIELDS), known)
 })
 
@@ -35,17 +35,17 @@ it.each([
   "\ud800",
   "x".repeat(129),
   "zzzzzzzzzzzzzzzzzz"
-])("nothing is near %s", (name) => {
+])("nothing is similar to %s", (name) => {
   assert.isUndefined(nearestName(name, FIELDS))
 })
 
-it("prefers the nearest, then the first", () => {
+it("prefers the most similar, then the first", () => {
   assert.strictEqual(nearestName("echp", ["each", "echo", "echa"]), "echo")
   assert.strictEqual(nearestName("echo", ["each", "echo"]), "echo")
   assert.isUndefined(nearestName("anything", []))
 })
 
-it("looks at long names of others no longer than at short ones", () => {
+it("compares long names in bounded time", () => {
   const others = Array.from({ length: 400 }, (_, n) => `${"a".repeat(124)}${n}`)
   assert.strictEqual(nearestName(`${"a".repeat(124)}77x`, others), `${"a".repeat(124)}77`)
   assert.isUndefined(nearestName("b".repeat(128), others))

@@ -5,7 +5,7 @@ import { JsonSchemas, SchemaBudgetSpent } from "../../domain/catalog/JsonSchemas
 import { makeOutputCheck } from "../../domain/metering/OutputCheck.ts"
 import { someProvider } from "../support/SchemaUses.ts"
 
-/** What the check says where the first `refusals` attempts are refused for want of processing time. */
+/** The result of the check where the first `refusals` attempts are rejected for lack of processing time. */
 const checked = (of: "provider" | "process", refusals: number) =>
   Effect.gen(function* () {
     let attempts = 0
@@ -31,13 +31,13 @@ it.effect("An output is checked again while there is no processing time for it",
   })
 )
 
-it.effect("An output does not fit where its own provider has used up the processing time", () =>
+it.effect("An output is invalid where its own provider has used up the processing time", () =>
   Effect.gen(function* () {
     assert.deepStrictEqual(yield* checked("provider", 9), { fits: false, attempts: 3 })
   })
 )
 
-it.effect("An output is not held against its provider where others have used up the processing time", () =>
+it.effect("An output is not counted against its provider where others have used up the processing time", () =>
   Effect.gen(function* () {
     assert.deepStrictEqual(yield* checked("process", 9), { fits: undefined, attempts: 3 })
   })

@@ -1,5 +1,5 @@
 /**
- * When a change of terms takes effect: what is better at once, what is worse after the notice period.
+ * When a change of terms takes effect: what is better immediately, what is worse after the notice period.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Schema } from "effect"
@@ -37,7 +37,7 @@ const facts = (version: PriceVersion | undefined) =>
     : [version.version, Number(version.price), DateTime.formatIso(version.effectiveFrom)]
 
 describe("A change of terms", () => {
-  it("applies at once to a tool that was never listed", () => {
+  it("applies immediately to a tool that was never listed", () => {
     const { inEffect, lastVersion, upcoming } = listed(terms(900_000_000n))
     assert.deepStrictEqual([inEffect.version, lastVersion, upcoming], [1, 1, undefined])
     assert.deepStrictEqual(inEffect.effectiveFrom, T0)
@@ -63,7 +63,7 @@ describe("A change of terms", () => {
     }
   })
 
-  it("applies at once where no consumer pays more for it", () => {
+  it("applies immediately where no consumer pays more for it", () => {
     const before = terms(10n, { ...upTo(100n), billingPolicy: "attempt", freeTierCalls: 5, leaving: "price" })
     for (const nicer of [
       { ...before, price: Microcents.make(9n) },
@@ -80,7 +80,7 @@ describe("A change of terms", () => {
     }
   })
 
-  it("applies its better half at once and the worse one after the notice", () => {
+  it("applies its better half immediately and the worse one after the notice period", () => {
     const planned = planPrices(listed(terms(10n, upTo(100n))), terms(20n, upTo(50n)), T0, DAY)
     assert.deepStrictEqual(facts(planned.inEffect)?.slice(0, 2), [2, 10])
     assert.strictEqual(planned.inEffect.maximum, 50n)
@@ -104,7 +104,7 @@ describe("A change of terms", () => {
     assert.deepStrictEqual([planned.upcoming?.leaving, planned.upcoming?.effectiveFrom], ["outcome", T1])
   })
 
-  it("cuts a free tier with the first month that begins after the notice", () => {
+  it("cuts a free tier at the start of the first month after the notice period", () => {
     const before = terms(10n, { freeTierCalls: 100 })
     const cut = (at: DateTime.Utc) => planPrices(listed(before), terms(10n, { freeTierCalls: 99 }), at, DAY)
     for (const [at, from] of [
@@ -118,7 +118,7 @@ describe("A change of terms", () => {
     }
   })
 
-  it("replaces one that is announced, whose number is not given out again", () => {
+  it("replaces an announced one, whose version number is not used again", () => {
     const first = planPrices(listed(terms(10n)), terms(20n), T0, DAY)
     const second = planPrices(first, terms(30n), hours(23), DAY)
     assert.deepStrictEqual(facts(second.inEffect)?.slice(0, 2), [1, 10])
@@ -128,21 +128,21 @@ describe("A change of terms", () => {
     assert.strictEqual(planPrices(taken, terms(30n), hours(25), DAY).upcoming?.version, 4)
   })
 
-  it("keeps its time when it is sent again, and when what is sent is less than what is announced", () => {
+  it("keeps its time when it is repeated, and when the new one is less than the announced one", () => {
     const first = planPrices(listed(terms(10n)), terms(30n), T0, DAY)
     assert.deepStrictEqual(planPrices(first, terms(30n), hours(23), DAY), first)
     const less = planPrices(first, terms(20n), hours(23), DAY)
     assert.deepStrictEqual(facts(less.upcoming), [3, 20, DateTime.formatIso(T1)])
   })
 
-  it("is in effect from its time on, whether or not it was promoted by then", () => {
+  it("is in effect from its time on, promoted or not", () => {
     const first = planPrices(listed(terms(10n)), terms(20n), T0, DAY)
     const next = planPrices(first, terms(40n), hours(25), DAY)
     assert.deepStrictEqual(facts(next.inEffect)?.slice(0, 2), [2, 20])
     assert.deepStrictEqual(facts(next.upcoming), [3, 40, DateTime.formatIso(hours(49))])
   })
 
-  it("applies at once, whatever it is, without a notice period", () => {
+  it("applies immediately without a notice period", () => {
     const planned = planPrices(
       listed(terms(0n, { freeTierCalls: 100 })),
       terms(900_000_000n, { billingPolicy: "attempt" }),
@@ -218,20 +218,24 @@ describe("A change of terms", () => {
     { arbitrary: { runs: 2_000 } }
   )
 
-  /** What a canceled call costs a consumer under these terms, by the least and the most that its outcome could cost. */
+  /** What a canceled call costs a consumer under these terms, for the lowest and the highest cost of its outcome. */
   const canceledCosts = ({ leaving, maximum, price }: Terms): readonly [failed: bigint, dearest: bigint] =>
     ({ free: [0n, 0n], outcome: [0n, maximum], price: [price, price] } as const)[leaving]
 
-  it.prop("never makes a canceled call dearer at once, whatever its outcome would be", [Change, Change], ([a, b]) => {
-    const before = listed(wantedOf(a))
-    const { inEffect } = planPrices(before, wantedOf(b), T0, DAY)
-    const [failed, dearest] = canceledCosts(inEffect)
-    const [failedBefore, dearestBefore] = canceledCosts(before.inEffect)
-    assert.isTrue(failed <= failedBefore && dearest <= dearestBefore)
-  })
+  it.prop(
+    "never makes a canceled call more expensive immediately, whatever its outcome would be",
+    [Change, Change],
+    ([a, b]) => {
+      const before = listed(wantedOf(a))
+      const { inEffect } = planPrices(before, wantedOf(b), T0, DAY)
+      const [failed, dearest] = canceledCosts(inEffect)
+      const [failedBefore, dearestBefore] = canceledCosts(before.inEffect)
+      assert.isTrue(failed <= failedBefore && dearest <= dearestBefore)
+    }
+  )
 })
 
-describe("A price in words", () => {
+describe("A price as text", () => {
   it("is Free only where no call can cost anything", () => {
     assert.strictEqual(priceText(terms(0n)), "Free")
     assert.strictEqual(priceText(terms(0n, upTo(900_000_000n))), "up to $900.00")

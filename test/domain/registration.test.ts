@@ -27,7 +27,7 @@ const aConsumerToBe: ConsumerApplication = {
   rateLimitRpm: undefined
 }
 
-/** How many providers, consumers and tools there are. */
+/** The number of providers, consumers and tools. */
 const census = Effect.gen(function* () {
   return { ...(yield* (yield* AccountStore).counts), tools: yield* (yield* CatalogStore).count }
 })
@@ -41,7 +41,7 @@ for (const [name, ports] of everyStore) {
   it.layer(withServices(ports).pipe(Layer.provideMerge(limits)), { timeout: "60 seconds" })(
     `Registration over ${name}`,
     (it) => {
-      it.effect("gives a provider an account, a key that works, and its tools at its default price", () =>
+      it.effect("creates a provider's account, a working key, and its tools at its default price", () =>
         Effect.gen(function* () {
           const tools = [
             aDeclaration({ toolName: "now" }),
@@ -67,7 +67,7 @@ for (const [name, ports] of everyStore) {
         })
       )
 
-      it.effect("registers nothing at all when one tool is refused, and says what is wrong with each", () =>
+      it.effect("registers nothing when one tool is rejected, and names the faults of each", () =>
         Effect.gen(function* () {
           const before = yield* census
           const tools = [
@@ -95,7 +95,7 @@ for (const [name, ports] of everyStore) {
         })
       )
 
-      it.effect("gives a consumer an account, a key that works, and the rate it asked for up to the ceiling", () =>
+      it.effect("creates a consumer's account, a working key, and the requested rate up to the ceiling", () =>
         Effect.gen(function* () {
           const registration = yield* Registration
           for (const [asked, granted] of [
@@ -114,7 +114,7 @@ for (const [name, ports] of everyStore) {
         })
       )
 
-      it.effect("tells nobody whether an e-mail address is known, except the holder of that account's key", () =>
+      it.effect("reveals a registered email address only to the holder of its account's key", () =>
         Effect.gen(function* () {
           const registration = yield* Registration
           const { authenticate } = yield* Authentication
@@ -135,7 +135,7 @@ for (const [name, ports] of everyStore) {
         })
       )
 
-      it.effect("gives the first key a name, and lets it be rotated like any other", () =>
+      it.effect("labels the first key, and allows its rotation like any other's", () =>
         Effect.gen(function* () {
           const { consumer, minted } = yield* (yield* Registration).consumer(aConsumerToBe, undefined)
           const keys = yield* Keys
@@ -149,7 +149,7 @@ for (const [name, ports] of everyStore) {
         })
       )
 
-      it.effect("lets a free provider's tools cost nothing unless they say so", () =>
+      it.effect("makes a free provider's tools free unless they set a price", () =>
         Effect.gen(function* () {
           const tools = [aDeclaration({ toolName: "a" }), aDeclaration({ toolName: "b", price: fromCents(1) })]
           const application = { ...aProviderToBe, pricingModel: "free", tools } as const

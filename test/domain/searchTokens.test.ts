@@ -29,11 +29,11 @@ describe("SearchTokens", () => {
     ])
   })
 
-  it("read any script", () => {
+  it("support any script", () => {
     assert.deepStrictEqual(tokensOfQuery("東京 天気 Ωmega ﬁne Straße"), ["東京", "天気", "ωmega", "fine", "straße"])
   })
 
-  it("find a tool when every word of the query begins one of its words", () => {
+  it("match a tool when every word of the query is a prefix of one of its words", () => {
     const tokens = tokensOfTool(tool, "Weather GmbH")
     for (const q of ["", "fore", "METEO", "weath for", "24", "get_forecast-v2", "!?"]) {
       assert.isTrue(matches(tokens, tokensOfQuery(q)), q)
@@ -43,7 +43,7 @@ describe("SearchTokens", () => {
     }
   })
 
-  it("are bounded: so many of a tool, so many of a query, so long each", () => {
+  it("are bounded: in number for a tool and a query, and in length", () => {
     const words = (count: number) => Array.from({ length: count }, (_, n) => `word${n}`).join(" ")
     assert.lengthOf(tokensOfTool({ ...tool, description: words(5_000) }, "p"), SEARCH_TOKENS_PER_TOOL_MAX)
     assert.lengthOf(tokensOfQuery(words(5_000)), SEARCH_TOKENS_PER_QUERY_MAX)
@@ -51,7 +51,7 @@ describe("SearchTokens", () => {
     assert.lengthOf([...long!], SEARCH_TOKEN_CHARS_MAX)
   })
 
-  it("a long word cut short is still found by the whole of it", () => {
+  it("match a truncated long word by the whole of it", () => {
     const word = "x".repeat(100)
     assert.isTrue(matches(tokensOfTool({ ...tool, description: word }, "p"), tokensOfQuery(word)))
   })
@@ -71,7 +71,7 @@ describe("SearchLexemes", () => {
     ])
   })
 
-  it("ask for short beginnings by their mark and for longer ones as prefixes", () => {
+  it("query short prefixes by their mark and longer ones as prefixes", () => {
     assert.strictEqual(prefixQueryOf(["d", "dat", "data"]), "'^d' & '^dat' & 'data':*")
   })
 

@@ -1,6 +1,6 @@
 /**
- * Announced terms are charged from their very time on, also by a node that read the tool before: never sooner, never
- * later, whatever is stored or cached.
+ * Announced terms are charged from their exact time on, also by a node that cached the tool before: never sooner,
+ * never later.
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Duration, Effect, Layer, Option } from "effect"
@@ -40,23 +40,21 @@ for (const [name, ports] of everyStore) {
       return [Number(entry.price), entry.priceVersion]
     })
 
-    it.effect(
-      "are in effect from their millisecond on, in an entry that was cached before and without a promotion",
-      () =>
-        Effect.gen(function* () {
-          const { change, id } = yield* listed(10n)
-          yield* change({ price: price(20n) })
-          assert.deepStrictEqual(yield* charged(id), [10, 1])
-          yield* TestClock.adjust(Duration.subtract(NOTICE, Duration.millis(1)))
-          assert.deepStrictEqual(yield* charged(id), [10, 1])
-          yield* TestClock.adjust(Duration.millis(1))
-          assert.deepStrictEqual(yield* charged(id), [20, 2])
-          const stored = Option.getOrThrow(yield* (yield* CatalogStore).find(id))
-          assert.strictEqual(stored.price, 10n)
-          assert.isAtLeast(yield* (yield* Catalog).promote, 1)
-          assert.strictEqual(Option.getOrThrow(yield* (yield* CatalogStore).find(id)).price, 20n)
-          assert.deepStrictEqual(yield* charged(id), [20, 2])
-        })
+    it.effect("are in effect from their millisecond on, in a cached entry and without a promotion", () =>
+      Effect.gen(function* () {
+        const { change, id } = yield* listed(10n)
+        yield* change({ price: price(20n) })
+        assert.deepStrictEqual(yield* charged(id), [10, 1])
+        yield* TestClock.adjust(Duration.subtract(NOTICE, Duration.millis(1)))
+        assert.deepStrictEqual(yield* charged(id), [10, 1])
+        yield* TestClock.adjust(Duration.millis(1))
+        assert.deepStrictEqual(yield* charged(id), [20, 2])
+        const stored = Option.getOrThrow(yield* (yield* CatalogStore).find(id))
+        assert.strictEqual(stored.price, 10n)
+        assert.isAtLeast(yield* (yield* Catalog).promote, 1)
+        assert.strictEqual(Option.getOrThrow(yield* (yield* CatalogStore).find(id)).price, 20n)
+        assert.deepStrictEqual(yield* charged(id), [20, 2])
+      })
     )
 
     it.effect("decide what a canceled call costs from their millisecond on", () =>
@@ -80,7 +78,7 @@ for (const [name, ports] of everyStore) {
       })
     )
 
-    it.effect("of a provider whose default price was raised wait for the notice, too", () =>
+    it.effect("of a provider whose default price was raised wait for the notice period, too", () =>
       Effect.gen(function* () {
         const { catalog, change, id, provider } = yield* listed(10n)
         yield* change({ price: null })
@@ -96,7 +94,7 @@ for (const [name, ports] of everyStore) {
       })
     )
 
-    it.effect("that came into effect off the list are not there when it is listed again", () =>
+    it.effect("that came into effect while the tool was withdrawn do not apply when it is listed again", () =>
       Effect.gen(function* () {
         const { catalog, change, id, provider } = yield* listed(10n)
         yield* change({ price: price(20n) })
@@ -111,7 +109,7 @@ for (const [name, ports] of everyStore) {
       })
     )
 
-    it.effect("charge no report more than either the time that it names or now", () =>
+    it.effect("charge no report more than the terms of its own time or of now", () =>
       Effect.gen(function* () {
         const { catalog, change, id } = yield* listed(10n)
         const before = yield* DateTime.now
