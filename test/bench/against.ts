@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- against <folder> [connections]`: the calls of this tree's service beside those of another tree's (a
- * checkout with its packages installed), in turns. Says for each profile how many calls a second this tree serves relative
- * to the other. One start of a service differs from the next by a tenth, so that both are started anew several times.
+ * `npm run bench -- against <folder> [connections]`: the calls of this tree's service beside those of another tree's
+ * (a checkout with its packages installed), in turns. Prints for each profile the calls per second of this tree
+ * relative to the other. Starts of one service differ by a tenth, so that both are restarted several times.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"

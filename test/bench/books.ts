@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- books [calls] [consumers]`: a month closed over ten million calls of ten thousand consumers, and a
- * thousand payouts settled against Stripe's double; how long each took, and what it did to the memory.
+ * `npm run bench -- books [calls] [consumers]`: a month closed over ten million calls of ten thousand consumers, and
+ * a thousand payouts settled against Stripe's double; how long each took, and its memory.
  */
 import { PgClient } from "@effect/sql-pg"
 import { DateTime, Effect, Layer, Redacted } from "effect"

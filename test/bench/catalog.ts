@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- catalog`: pages of a catalogue of 1 000 providers and 50 000 tools, every question in every order.
+ * `npm run bench -- catalog`: pages of a catalog of 1 000 providers and 50 000 tools, every query in every order.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"

@@ -1,6 +1,6 @@
 /**
- * A catalogue of any size, the same at every run: providers, tools with realistic texts and schemas, their prices.
- * And how long its pages take.
+ * A catalog of any size, the same at every run: providers, tools with realistic texts and schemas, their prices. And
+ * how long its pages take.
  */
 import { DateTime, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -30,7 +30,7 @@ export const seedCatalog = Effect.fnUntraced(function* (
       SELECT id, name, 'seed@example.com', 'https://example.com/mcp', '', 'per_call', 0, ${at}, 'seed-' || substr(md5(id::text), 1, 20)
       FROM unnest(${batch.map((one) => one.id)}::uuid[], ${batch.map((one) => one.name)}::text[]) AS seed(id, name)`
   }
-  // The index would be brought up to date word by word; like this, in batches.
+  // Otherwise the index would be updated word by word; like this, in batches.
   yield* sql`ALTER INDEX tools_by_search SET (fastupdate = on, gin_pending_list_limit = 65536)`
   const tools = Array.from({ length: size.tools }, (_, n) => {
     const provider = providers[n % providers.length]!
@@ -70,7 +70,7 @@ export const seedCatalog = Effect.fnUntraced(function* (
       SELECT id, 1, effective_price_microcents, effective_price_microcents, 100, 'success', 'outcome', ${at}, ${at}
       FROM stored`
   }
-  // Cleans the pending list too.
+  // Clears the pending list too.
   yield* sql`VACUUM ANALYZE tools`
   yield* sql`ALTER INDEX tools_by_search RESET (gin_pending_list_limit)`
   yield* sql`ALTER INDEX tools_by_search SET (fastupdate = off)`
@@ -93,7 +93,10 @@ export interface CatalogTiming {
 
 const SORTS: ReadonlyArray<CatalogSort> = ["name", "price", "price_desc", "newest"]
 
-/** No filter, one category, a rare word, a common one, a single letter, two words in a category, far in: in every order. */
+/**
+ * No filter, one category, a rare word, a common one, a single letter, two words in a category, a large offset: in
+ * every order.
+ */
 export const catalogQuestions: ReadonlyArray<CatalogQuestion> = [
   { asks: "everything", q: "", category: undefined, offset: 0 },
   { asks: "everything, far in", q: "", category: undefined, offset: 40_000 },
@@ -115,7 +118,7 @@ export const catalogQuestions: ReadonlyArray<CatalogQuestion> = [
   }))
 )
 
-/** Each question `rounds` times, one after the other, after a few that do not count. */
+/** Each query `rounds` times, one after the other, after a few that do not count. */
 export const measureCatalog = Effect.fnUntraced(function* (questions: ReadonlyArray<CatalogQuestion>, rounds: number) {
   const store = yield* CatalogStore
   const timings: Array<CatalogTiming> = []
@@ -154,7 +157,7 @@ const SCHEMA = JSON.stringify({
   required: ["query"]
 })
 
-/** Half plain words, half of a long tail of made-up ones. */
+/** Half plain words, half of a long tail of generated ones. */
 const pick = (random: () => number): string =>
   random() < 0.5
     ? WORDS[Math.floor(random() ** 2 * WORDS.length)]!
@@ -167,7 +170,7 @@ const mulberry32 = (seed: number) => () => {
   return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
 }
 
-/** A version 7 UUID of the seed's own instant: `kind` keeps providers and tools apart. */
+/** A version 7 UUID of the seed's own instant: `kind` distinguishes providers from tools. */
 const seedId = (kind: number, n: number): string => {
   const time = (FIRST_INSTANT.epochMilliseconds + n).toString(16).padStart(12, "0")
   return `${time.slice(0, 8)}-${time.slice(8)}-7${String(kind).padStart(3, "0")}-8000-${n.toString(16).padStart(12, "0")}`

@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- dashboards [calls]`: both dashboards in a real browser, with ten million calls of one developer and one
- * provider behind them; from opening the page until nothing of it loads any more.
+ * `npm run bench -- dashboards [calls]`: both dashboards in a real browser, with ten million calls of one developer
+ * and one provider; from opening the page until everything is loaded.
  */
 import { PgClient } from "@effect/sql-pg"
 import { DateTime, Effect, Layer, Redacted } from "effect"
@@ -83,13 +83,13 @@ const fill = Effect.fnUntraced(function* ({ developer, provider, toolIds }: Memb
       count(*) FILTER (WHERE status = 1), 0, sum(cost), sum(fee), sum(duration_ms), sum(request_bytes),
       sum(response_bytes), sum(tokens_input), sum(tokens_output)
     FROM receipts GROUP BY 1, 2, 3, 4`
-  // The log has a bench of its own, and would be at work for a quarter of an hour.
+  // The log has a bench of its own, and would be busy for a quarter of an hour.
   yield* sql`TRUNCATE receipts_unlogged`
   yield* sql`VACUUM ANALYZE receipts`
   yield* sql`VACUUM ANALYZE usage_hourly`
 })
 
-/** As many calls as in the receipts, hour by hour, with lengths that differ. */
+/** As many calls as in the receipts, hour by hour, with different durations. */
 const slaHours = Effect.fnUntraced(function* ({ provider }: Members) {
   const store = yield* SlaStore
   const now = (yield* DateTime.now).epochMilliseconds

@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- ledger`: opened and closed calls per second against a durable PostgreSQL, many wallets and one hot
- * one, beside as many callers that only want a plain row committed, gathered into batches in the same way, in turns.
+ * `npm run bench -- ledger`: opened and closed calls per second on a durable PostgreSQL, many wallets and one hot
+ * one, beside as many callers that only commit a plain row, batched in the same way, in turns.
  */
 import { PgClient } from "@effect/sql-pg"
 import { DateTime, Effect, Layer, ManagedRuntime } from "effect"
@@ -186,7 +186,7 @@ const measure = Effect.fnUntraced(function* <E>(callers: number, one: Effect.Eff
   }
 })
 
-/** What a call leaves behind, the log's part aside: its bench says that. */
+/** The rows of a call, without the log, which has a bench of its own. */
 const sizes = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const rows = yield* sql<{ readonly name: string; readonly bytes: number }>`
@@ -195,7 +195,7 @@ const sizes = Effect.gen(function* () {
   table("Bytes a call, with indexes", [["", "bytes"], ...rows.map(({ bytes, name }) => [name, bytes.toFixed(0)])])
 })
 
-/** The only figures that do not come from transfers are the wallets' first credits, which this bench made up. */
+/** The only amounts that do not come from transfers are the wallets' first credits, which this bench inserted. */
 const check = Effect.gen(function* () {
   const { audit } = yield* LedgerStore
   const found = yield* audit

@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- log [receipts]`: receipts put into the log a second, proofs out of it, verification offline, and how a
- * provider stands with all of them behind it; the SLA is held against a recomputation from the rows.
+ * `npm run bench -- log [receipts]`: receipts sequenced per second, proofs, offline verification, and a provider's
+ * SLA over all of them, compared with a recomputation from the rows.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Redacted } from "effect"
@@ -28,7 +28,7 @@ import { table } from "./support/Table.ts"
 import { verifyRatio } from "./verify.ts"
 
 const RECEIPTS = Number(process.argv[3] ?? 1_000_000)
-/** As they come: the sequencer is never far behind. */
+/** In batches: the sequencer is never far behind. */
 const ROWS_AT_ONCE = 20_000
 const PROOFS = 3_000
 const READS = 300
@@ -168,7 +168,7 @@ export const log = (): Promise<void> =>
       yield* migrate
       yield* prepare
       yield* sequenced
-      // So many rows at once are followed by hours of the database's own housekeeping, which a day's traffic is not.
+      // So many rows at once cause hours of vacuum in the database, unlike a day's traffic.
       const sql = yield* PgClient.PgClient
       yield* sql`VACUUM ANALYZE`
       yield* sql`CHECKPOINT`

@@ -21,7 +21,7 @@ const bothReads = async (): Promise<void> => {
 }
 
 const benches: Readonly<Record<string, () => Promise<void>>> = {
-  // Those that measure against something bare in the same run; the others say how long things take.
+  // Those that compare with a baseline in the same run; the others print durations.
   all: async () => {
     await bothReads()
     await verifyRatio()

@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- pages`: every page of the service in memory, with a catalogue of fifty tools, asked for by a few
+ * `npm run bench -- pages`: every page of the service in memory, with a catalog of fifty tools, requested by a few
  * connections at once.
  */
 import { mkdtempSync, rmSync } from "node:fs"

@@ -1,8 +1,8 @@
 /**
- * `npm run bench -- proxy`: what billing costs. In one run, in turns: (a) a bare proxy, (b) this service on
- * PostgreSQL with many wallets, (c) with one hot wallet, (d) in memory; a trivial MCP upstream, everything in processes
- * of its own, unique arguments per request. Ends with the audit: every acknowledged call has its receipt and its
- * transfers, and everything sums to zero.
+ * `npm run bench -- proxy`: the cost of billing. In one run, in turns: (a) a bare proxy, (b) this service on
+ * PostgreSQL with many wallets, (c) with one hot wallet, (d) in memory; a trivial MCP upstream, everything in
+ * processes of its own, unique arguments per request. Ends with the audit: every acknowledged call has its receipt
+ * and its transfers, and everything sums to zero.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -14,8 +14,9 @@ import { median, table } from "./support/Table.ts"
 import { inTurns, ratioOf, type Subject } from "./support/Turns.ts"
 
 /**
- * Long turns: while the others have theirs a service rests, and V8 gives back its young generation and forgets compiled
- * code. In turns of 1.5 s a quarter of the memory profile's calls was lost to warming up again, and a tenth of the durable's.
+ * Long turns: while others have theirs a service is idle, and V8 shrinks its young generation and drops compiled
+ * code. In turns of 1.5 s a quarter of the memory profile's calls was lost to warming up again, and a tenth of the
+ * durable's.
  */
 const TURNS = { turnMs: 5_000, rounds: 5, warmUpRounds: 2, restMs: 800 }
 const WALLETS = 512
@@ -92,7 +93,7 @@ let unique = 0
 const body = (toolId?: string): string =>
   JSON.stringify({ tool_name: "echo", ...(toolId === undefined ? {} : { tool_id: toolId }), input: { n: unique++ } })
 
-/** Calls of so many wallets in turn. */
+/** Calls of this many wallets in turn. */
 export const calling =
   ({ toolId, keys }: Market, wallets = WALLETS) =>
   (index: number) =>
@@ -152,7 +153,7 @@ export const proxy = async (connectionCounts: ReadonlyArray<number> = CONNECTION
   }
 }
 
-/** Every acknowledged call is in its consumer's receipts and in the books. */
+/** Every acknowledged call is in its consumer's receipts and in the ledger. */
 const audit = async (port: number, { keys }: Market, acknowledged: number): Promise<void> => {
   let receipts = 0
   for (const key of keys) {

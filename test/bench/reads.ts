@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- reads`: a catalogue page and an authenticated read against a bare node:http server, in one run,
- * in turns; each server in a process of its own.
+ * `npm run bench -- reads`: a catalog page and an authenticated read against a bare node:http server, in one run, in
+ * turns; each server in a process of its own.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -69,7 +69,7 @@ const sit = async (profile: string) => {
       [
         { name: BARE, server: bare, request: () => bareRead },
         { name: "authenticated read", server: service, request: () => read },
-        { name: "catalogue page (50 tools)", server: service, request: () => page }
+        { name: "catalog page (50 tools)", server: service, request: () => page }
       ],
       TURNS
     )

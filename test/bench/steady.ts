@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- steady [calls]`: the memory of a durable service over a million calls, looked at after each tenth.
+ * `npm run bench -- steady [calls]`: the memory of a durable service over a million calls, read after each tenth.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"

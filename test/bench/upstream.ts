@@ -1,5 +1,5 @@
 /**
- * What the upstream client costs: calls a second over `ToolUpstream.call` against a bare undici `dispatch` loop, with
+ * The cost of the upstream client: calls per second over `ToolUpstream.call` against a bare undici `dispatch` loop, with
  * the same trivial MCP server in a process of its own. Rounds alternate; medians are printed, and their ratio.
  *
  *     node test/bench/upstream.ts [modern|legacy] [concurrency] [calls per round] [rounds]

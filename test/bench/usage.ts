@@ -23,7 +23,7 @@ const ROWS_AT_ONCE = 250_000
 const COLUMNS = `receipt_id, consumer_id, provider_id, tool_id, called_at, created_at, cost, fee, request_bytes,
   response_bytes, tokens_input, tokens_output, duration_ms, price_version, status, origin, signature, tool_name`
 
-/** The server reads what is written here, under an account of its own. */
+/** The server reads the files that are written here, under an account of its own. */
 const readableFolder = Effect.acquireRelease(
   Effect.sync(() => {
     const folder = mkdtempSync(join(tmpdir(), "atb-bench-copy-"))
@@ -33,7 +33,10 @@ const readableFolder = Effect.acquireRelease(
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 )
 
-/** Lines of COPY's text format. Ids as the service makes them: milliseconds first, so that their order is that of time. */
+/**
+ * Lines of COPY's text format. Ids as the service makes them: milliseconds first, so that their order is that of
+ * time.
+ */
 const rowsOf = (consumerId: ConsumerId, provider: string) => {
   const tools = Array.from({ length: TOOLS }, () => randomUUID())
   return (n: number, calledAtMs: number): string => {

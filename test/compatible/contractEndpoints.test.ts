@@ -1,6 +1,6 @@
 /**
- * Every endpoint of the contract's tables, asked as a client of the open specification would ask it, without a key: what
- * needs one says so, and nothing is missing.
+ * Every endpoint of the contract's tables, requested as a client of the open specification would, without a key:
+ * protected ones require a key, and none is missing.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -86,7 +86,7 @@ it.layer(ServiceUnderTest.memory({ ALLOW_UPSTREAM: "loopback" }), LIVE)("The con
     Effect.gen(function* () {
       const answer = yield* send({ method, path, ...(method === "POST" ? { json: {} } : {}) })
       assert.strictEqual(answer.status, status, answer.text.slice(0, 300))
-      // A resource that is not there is told from an endpoint that is not there.
+      // A missing resource differs from a missing endpoint.
       if (status === 404) assert.notInclude(answer.text, "There is nothing at")
       const other = yield* send({ method: "PATCH", path })
       assert.strictEqual(other.status, 405)
@@ -94,7 +94,7 @@ it.layer(ServiceUnderTest.memory({ ALLOW_UPSTREAM: "loopback" }), LIVE)("The con
     })
   )
 
-  it.effect("has the fields that existing clients read, and shows no endpoint_url", () =>
+  it.effect("has the fields that existing clients read, and does not show endpoint_url", () =>
     Effect.gen(function* () {
       const { url } = yield* providing(fine)
       const offer = yield* anOffer(url, { price_microcents: 25_000, free_tier_calls: 3 })
@@ -117,7 +117,7 @@ it.layer(ServiceUnderTest.memory({ ALLOW_UPSTREAM: "loopback" }), LIVE)("The con
     })
   )
 
-  it.effect("says what each version is the version of", () =>
+  it.effect("states what each version is the version of", () =>
     Effect.gen(function* () {
       const market = yield* expecting(200, { path: "/api/market" })
       assert.deepStrictEqual(
@@ -138,7 +138,7 @@ it.layer(ServiceUnderTest.memory({ ALLOW_UPSTREAM: "loopback" }), LIVE)("The con
     })
   )
 
-  it.effect("declares every media type that it answers", () =>
+  it.effect("declares every media type of its responses", () =>
     Effect.gen(function* () {
       const { url } = yield* providing(fine)
       const consumer = yield* aBuyer()

@@ -1,5 +1,5 @@
 /**
- * A client in TypeScript as a user makes one: types by openapi-typescript from the served document, requests by
+ * A TypeScript client as a user builds it: types by openapi-typescript from the served document, requests by
  * openapi-fetch, strict, without a cast. It is compiled and run against the service.
  */
 import { assert, it } from "@effect/vitest"

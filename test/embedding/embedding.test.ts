@@ -1,6 +1,6 @@
 /**
- * The package inside other programs: what is in the tarball, whether all of it loads and has its types, and the three
- * programs of docs/embedding.md, run as they stand there.
+ * The package inside other programs: the content of the tarball, its modules and types, and the three programs of
+ * docs/embedding.md, run as they are written.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
@@ -20,7 +20,7 @@ const TRIES_MAX = 10
 
 const chapter = readFileSync(join(projectRoot, "docs/embedding.md"), "utf8")
 
-/** Each program begins with its name. */
+/** Each program starts with its name. */
 const programsOf = (text: string) =>
   [...text.matchAll(/^```ts\n\/\/ (\S+)\n(.*?)^```$/gmsu)].map(([, name, program]) => [name!, program!] as const)
 
@@ -34,7 +34,7 @@ const sourcesOf = (room: string): ReadonlyArray<string> =>
 
 const rooms = ["adapters", "client", "domain", "migrations", "src"].flatMap(sourcesOf)
 
-/** By the name that others import them by. */
+/** By the name that other programs import. */
 const modules = [
   ...Object.keys(manifest.exports)
     .filter((key) => !key.includes("*") && !key.endsWith(".json"))
@@ -42,7 +42,7 @@ const modules = [
   ...rooms.filter((source) => /^(?:domain|adapters)\//u.test(source))
 ].map((path) => (path === "" ? manifest.name : `${manifest.name}/${path}`))
 
-/** These act on a page as they load. */
+/** These modify a page when they are loaded. */
 const isForBrowsers = (module: string): boolean => module.endsWith(".browser")
 
 const placed = Effect.gen(function* () {
@@ -51,7 +51,7 @@ const placed = Effect.gen(function* () {
   return packed
 })
 
-it("the chapter has its three programs, and names all that the front door exports", () => {
+it("the chapters have their programs, and the first names all exports of the main module", () => {
   assert.sameMembers([...programs.keys()], ["own-store.ts", "own-router.ts", "in-memory.test.ts", "agent.ts"])
   const frontDoor = readFileSync(join(projectRoot, "src/index.ts"), "utf8")
   const names = [...frontDoor.matchAll(/^export \{ (?:type \w+, )?(\w+) \}/gmu)].map(([, name]) => name!)
@@ -63,7 +63,7 @@ it("the chapter has its three programs, and names all that the front door export
 })
 
 it.layer(PackedPackage.layer, { timeout: "500 seconds", excludeTestServices: true })("the packed package", (it) => {
-  it.effect("holds what was built from the sources, what there is to read, and nothing else", () =>
+  it.effect("contains what was built from the sources, the documents, and nothing else", () =>
     Effect.gen(function* () {
       const { files } = yield* PackedPackage
       const built = rooms.flatMap((source) => [`dist/${source}.js`, `dist/${source}.d.ts`])
@@ -73,7 +73,7 @@ it.layer(PackedPackage.layer, { timeout: "500 seconds", excludeTestServices: tru
   )
 
   it.effect(
-    "loads whole, with nothing but its own dependencies",
+    "loads completely, with its own dependencies only",
     () =>
       Effect.gen(function* () {
         const { node, write } = yield* PackedPackage
@@ -91,13 +91,13 @@ it.layer(PackedPackage.layer, { timeout: "500 seconds", excludeTestServices: tru
   )
 
   it.effect(
-    "has the types of all of it, by which the programs of the chapter are right",
+    "has types for every module, and the programs of the chapter compile",
     () =>
       Effect.gen(function* () {
         const { app, files, typeCheck, write } = yield* placed
         const everything = [
           ...modules.map((module, n) => `import type * as m${n} from "${module}"\nexport type M${n} = typeof m${n}`),
-          // Were the types lost, and everything `any`, this would be no error.
+          // Without types everything would be `any`, and this would be no error.
           `import { core } from "agent-tool-billing"\n// @ts-expect-error\nexport const wrong: number = core`
         ]
         yield* write("everything.ts", everything.join("\n"))
@@ -127,7 +127,7 @@ it.layer(PackedPackage.layer, { timeout: "500 seconds", excludeTestServices: tru
   )
 
   it.effect(
-    "lends its core to an app with a store of its own",
+    "runs its core in an app with a store of its own",
     () =>
       Effect.gen(function* () {
         const { node } = yield* placed

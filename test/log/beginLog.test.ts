@@ -1,6 +1,6 @@
 /**
- * A database that lost its tail, in processes: a node that starts on the restored copy knows from LOG_STATE_FILE what was
- * signed, stops the log and says so; `begin-log` begins a new one beside the running node, which goes on with it.
+ * A restored database that lost the tail of the log, in processes: a node reads from LOG_STATE_FILE what was signed,
+ * stops the log and reports it; `begin-log` starts a new one beside the running node, which continues with it.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
@@ -49,7 +49,7 @@ const logCheck = (node: Node) =>
     return { http: reply.status, ...checks.log }
   })
 
-/** The database as it is now, under another name: what a restore would bring back. */
+/** The database as it is now, under another name: what a restore would return. */
 const copyOf = Effect.fnUntraced(function* (database: string) {
   const databases = inject("testDatabases")
   const admin = connectedTo(urlOf(databases, new URL(databases.adminUrl).pathname.slice(1)))
@@ -62,7 +62,7 @@ const copyOf = Effect.fnUntraced(function* (database: string) {
 
 it.layer(PostgresTest.layerDatabase, LIVE)("a database that lost the tail of the log", (it) => {
   it.effect(
-    "stops the log, and goes on with a new one that begin-log began with a signed statement",
+    "stops the log, and continues with a new one that begin-log started with a signed statement",
     () =>
       Effect.gen(function* () {
         const { database, url } = yield* PostgresTest
@@ -141,7 +141,7 @@ it.layer(PostgresTest.layerDatabase, LIVE)("a database that lost the tail of the
         assert.isTrue(begun.output.includes(next!.statement!), "the statement is published")
         assert.match(next!.statement!, /\n\n— market\.example\S* \S+\n$/u)
         yield* until(
-          "health is well again",
+          "health is ok again",
           Effect.map(logCheck(third), ({ status }) => status === "ok")
         )
         const again = yield* finished(["begin-log"], { settings: on(restored) })

@@ -1,5 +1,5 @@
 /**
- * The commands for whoever trusts nobody, as they are typed: `verify` with nothing but files, `witness`, `fsck`.
+ * The commands for independent verification, as they are typed: `verify` with files only, `witness`, `fsck`.
  */
 import { assert, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
@@ -68,7 +68,7 @@ const sold = Effect.gen(function* () {
 
 it.layer(PostgresTest.layer, { timeout: "300 seconds", excludeTestServices: true })("The log's commands", (it) => {
   it.effect(
-    "verify a receipt offline, follow the log, and prove it again",
+    "verify a receipt offline, follow the log, and check it again",
     () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder
@@ -101,7 +101,7 @@ it.layer(PostgresTest.layer, { timeout: "300 seconds", excludeTestServices: true
         }
         assert.include((yield* verify("none.json", "receipt.tlog-proof", "--vkey", vkey)).problem, "none.json")
 
-        // A witness sees the log, and its signature counts for the receipt.
+        // A witness follows the log, and its cosignature counts for the receipt.
         yield* buy
         const log = `${url}/api/v1/market/log/1`
         const witness = [
@@ -146,7 +146,7 @@ it.layer(PostgresTest.layer, { timeout: "300 seconds", excludeTestServices: true
         assert.match(sound.output, /The log is consistent: 3 receipts in 1 logs, 0 waiting/u)
         assert.match(sound.output, /The ledger is consistent: \d+ transfers/u)
 
-        // The operator changes a receipt, then the log with it: the check finds the one, the witness the other.
+        // The operator changes a receipt, then the log with it: fsck finds the first, the witness the second.
         const sql = yield* PgClient.PgClient
         yield* sql`UPDATE receipts SET duration_ms = duration_ms + 1 WHERE receipt_id = ${id.slice(5)}::uuid`
         const changed = yield* finished(["fsck"], { settings })
@@ -168,11 +168,11 @@ it.layer(PostgresTest.layer, { timeout: "300 seconds", excludeTestServices: true
   )
 })
 
-/** A node that begins the log anew, at the same address. */
+/** A node that starts the log anew, at the same address. */
 const sameLogAgain = Effect.fnUntraced(function* (settings: Readonly<Record<string, string>>) {
   const started = yield* ready({ ...settings })
   yield* until(
-    "the log has its receipts again",
+    "the log has its receipts",
     Effect.map(
       json(`${started.url}/api/v1/market/log`),
       ({ body }) => ((body["logs"] as ReadonlyArray<Record<string, number>> | undefined)?.[0]?.["tree_size"] ?? 0) >= 3

@@ -1,5 +1,5 @@
 /**
- * Proofs from a log with full tiles above the leaves' own: right before and after it grows, and hardly anything is read.
+ * Proofs from a log with full tiles above the leaf tiles: correct before and after it grows, with few reads.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
@@ -18,7 +18,7 @@ import { Microcents } from "../../domain/shared/Microcents.ts"
 
 const sha256 = (bytes: Uint8Array): Hash => new Uint8Array(hash("sha256", bytes, "buffer"))
 
-/** Of as many leaves as a full tile of the second level stands for, and some more. */
+/** As many leaves as a full tile of the second level covers, and some more. */
 const SIZE = 2 ** 16 + 3_000
 const entries = Array.from({ length: SIZE + 5_000 }, (_, n) => sha256(Buffer.from(`entry ${n}`)))
 const added = entries.map((entry) => ({ entry, leaf: leafHash(sha256, entry) }))
@@ -59,7 +59,7 @@ const makeLog = () => {
   return { state, append, store: store as unknown as LogStore["Service"] }
 }
 
-it.effect("A large log proves any leaf, and reads a full tile but once", () => {
+it.effect("A large log proves any leaf, and reads each full tile once", () => {
   const log = makeLog()
   log.append(SIZE)
   const proves = Effect.fnUntraced(function* (index: number) {

@@ -17,7 +17,7 @@ import { edgeOf, ENTRIES, exists, grow, rangeHash, type Tile, tilesFor } from ".
 const sha256 = (bytes: Uint8Array): Hash => hash("sha256", bytes, "buffer")
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex")
 
-/** RFC 6962, 2.1, word for word. */
+/** RFC 6962, 2.1, verbatim. */
 const mth = (leaves: ReadonlyArray<Hash>): Hash => {
   if (leaves.length === 0) return sha256(new Uint8Array(0))
   if (leaves.length === 1) return leaves[0]!
@@ -32,10 +32,10 @@ const entries = Array.from({ length: 70_000 }, (_, n) => sha256(Buffer.from(`ent
 const added = entries.map((entry) => ({ entry, leaf: leafHash(sha256, entry) }))
 const leaves = added.map(({ leaf }) => leaf)
 
-/** A log that is kept as the stores keep it. */
+/** A log as the stores keep it. */
 const makeLog = () => {
   const tiles = new Map<string, Tile>()
-  // What lies between two leaves that are there never changes.
+  // What lies between two existing leaves never changes.
   const known = new Map<string, Hash>()
   const keyOf = ({ index, level }: { readonly index: number; readonly level: number }) => `${level}/${index}`
   const log = {
@@ -65,7 +65,7 @@ const makeLog = () => {
 }
 
 describe("the tree", () => {
-  it("has the roots that everybody's have", () => {
+  it("has the well-known roots", () => {
     // The eight leaves that certificate transparency's own tests use, and their roots.
     const inputs = ["", "00", "10", "2021", "3031", "40414243", "5051525354555657", "606162636465666768696a6b6c6d6e6f"]
     const roots = [
@@ -88,7 +88,7 @@ describe("the tree", () => {
     }
   })
 
-  it("has the root of the definition at every size, however it was reached", () => {
+  it("has the root of the definition at every size, in any order of additions", () => {
     const log = makeLog()
     assert.strictEqual(hex(log.root), hex(mth([])))
     for (let size = 1; size <= SIZE_MAX; size++) {
@@ -116,7 +116,7 @@ describe("the tree", () => {
     assert.isFalse(exists({ level: 3, index: 0 }, 1, 70_000))
   })
 
-  it("proves every leaf of every size, and proves none that is not there", () => {
+  it("proves every leaf of every size, and no other", () => {
     const log = makeLog()
     for (const size of SIZES) {
       log.append(size)
@@ -134,7 +134,7 @@ describe("the tree", () => {
     }
   })
 
-  it("proves the same with what it worked out before, while it grows", () => {
+  it("proves the same from its cache, while it grows", () => {
     const log = makeLog()
     const known = makeKnownNodes()
     let saved = 0
@@ -164,7 +164,7 @@ describe("the tree", () => {
     assert.isAbove(saved, 0)
   })
 
-  it("proves of every two sizes that one grew out of the other, and of no other tree", () => {
+  it("proves for every two sizes that one extends the other, and for no other tree", () => {
     const log = makeLog()
     log.append(SIZE_MAX)
     const roots = Array.from({ length: SIZE_MAX + 1 }, (_, size) => mth(leaves.slice(0, size)))
@@ -186,7 +186,7 @@ describe("the tree", () => {
 })
 
 describe("a tile's path", () => {
-  it("is written in groups of three digits, and read back", () => {
+  it("is written in groups of three digits, and parsed back", () => {
     for (const [path, level, index, width] of [
       ["0/000", 0, 0, 256],
       ["0/x001/x234/067", 0, 1_234_067, 256],
@@ -199,7 +199,7 @@ describe("a tile's path", () => {
     }
   })
 
-  it("is no other text", () => {
+  it("accepts no other text", () => {
     for (const path of [
       "",
       "0",

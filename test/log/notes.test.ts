@@ -14,14 +14,14 @@ import {
 
 const sha256 = (bytes: Uint8Array): Uint8Array => hash("sha256", bytes, "buffer")
 
-/** Public keys of logs that others run. */
+/** Public keys of other operators' logs. */
 const KNOWN = [
   "sum.golang.org+033de0ae+Ac4zctda0e5eza+HJyk9SxEdh+s3Ux18htTTAD8OuAn8",
   "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW"
 ]
 
 describe("a key", () => {
-  it("is written as others write theirs", () => {
+  it("is written in the common format", () => {
     for (const text of KNOWN) {
       const key = parseKey(sha256, text)!
       assert.strictEqual(key.kind, ED25519)
@@ -29,7 +29,7 @@ describe("a key", () => {
     }
   })
 
-  it("is refused when any part of it is changed", () => {
+  it("is rejected when any part of it is changed", () => {
     for (const text of KNOWN) {
       for (let at = 0; at < text.length; at++) {
         const changed = `${text.slice(0, at)}${text[at] === "A" ? "B" : "A"}${text.slice(at + 1)}`
@@ -44,7 +44,7 @@ describe("a note", () => {
   const key = { name: "log.example/1", kind: ED25519, publicKey: root } as const
   const text = checkpointText({ origin: key.name, size: 7, root })
 
-  it("is read back as it was written", () => {
+  it("is parsed as it was written", () => {
     const note = formatNote(text, [signatureLine(sha256, key, new Uint8Array(64).fill(7))])
     const read = parseNote(note)!
     assert.strictEqual(read.text, text)
@@ -56,7 +56,7 @@ describe("a note", () => {
     assert.deepStrictEqual(parseCheckpoint(read.text), { origin: key.name, size: 7, root })
   })
 
-  it("is nothing else", () => {
+  it("accepts nothing else", () => {
     for (const note of [
       "",
       text,

@@ -1,5 +1,5 @@
 /**
- * Receipts proven over HTTP, and checked with nothing but what was handed out.
+ * Proofs of receipts over HTTP, verified with public data only.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -38,7 +38,7 @@ const bought = Effect.gen(function* () {
   return { receipt: receipt!, proof }
 })
 
-/** As a browser has it, where nothing but WebCrypto hashes. */
+/** As in a browser, where only WebCrypto hashes. */
 const verifierOfBrowsers = Effect.promise(async () => {
   const builtin = vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined)
   vi.resetModules()
@@ -49,7 +49,7 @@ const verifierOfBrowsers = Effect.promise(async () => {
   }
 })
 
-/** Each bit of a text, turned over. */
+/** Each single-bit change of a text. */
 function* flipped(text: string): Generator<string> {
   const bytes = Buffer.from(text)
   for (let bit = 0; bit < bytes.length * 8; bit++) {
@@ -61,7 +61,7 @@ function* flipped(text: string): Generator<string> {
 
 for (const [name, market] of everyMarket()) {
   it.layer(market, LIVE)(`The proof of a receipt over ${name}`, (it) => {
-    it.effect("is all that is needed to verify it, besides the log's key", () =>
+    it.effect("is sufficient to verify it, besides the log's key", () =>
       Effect.gen(function* () {
         const { proof, receipt } = yield* bought
         assert.strictEqual(proof.headers["content-type"], "text/plain; charset=utf-8")
@@ -79,7 +79,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("is judged by browsers as by Node", () =>
+    it.effect("has the same verdict in browsers and in Node", () =>
       Effect.gen(function* () {
         const inBrowser = yield* verifierOfBrowsers
         const digest = vi.spyOn(crypto.subtle, "digest")
@@ -96,7 +96,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("is of one receipt, one tree and one key", () =>
+    it.effect("belongs to one receipt, one tree and one key", () =>
       Effect.gen(function* () {
         const [one, other] = [yield* bought, yield* bought]
         const key = yield* vkey
@@ -121,7 +121,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("holds in an earlier tree too, whose note is signed letter by letter as it was", () =>
+    it.effect("is valid in an earlier tree too, whose signed note stays the same byte for byte", () =>
       Effect.gen(function* () {
         const { proof, receipt } = yield* bought
         const note = proof.text.slice(proof.text.indexOf("\n\n") + 2)
@@ -136,7 +136,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("comes as JSON to whoever asks for it, and says the same", () =>
+    it.effect("is the same in JSON", () =>
       Effect.gen(function* () {
         const { receipt } = yield* bought
         const answer = yield* expecting(200, { path: proofOf(receipt.receipt_id), ...JSON_WANTED })
@@ -151,7 +151,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("is not there for a receipt that is not", () =>
+    it.effect("is 404 for an unknown receipt", () =>
       Effect.gen(function* () {
         const none = yield* send({ path: proofOf(`rcpt_${"0".repeat(32)}`) })
         assert.deepStrictEqual(problemOf(none), [404, "NOT_FOUND"])
@@ -160,7 +160,7 @@ for (const [name, market] of everyMarket()) {
   })
 
   it.layer(market, LIVE)(`The log over ${name}`, (it) => {
-    it.effect("is served in tiles from which its root is made, and shows nothing of a receipt", () =>
+    it.effect("is served in tiles that give its root, and reveals nothing of a receipt", () =>
       Effect.gen(function* () {
         const { receipt } = yield* bought
         yield* bought
@@ -180,7 +180,7 @@ for (const [name, market] of everyMarket()) {
           return { entry, leaf: leafHash(sha256, entry) }
         })
         assert.strictEqual(hex(grow(sha256, 0, [], added).root), hex(root))
-        // Whoever has the receipt but not its salt finds nothing that belongs to it.
+        // The receipt without its salt matches nothing.
         const guesses = [JSON.stringify(receipt), receipt.signature, receipt.receipt_id].map((text) =>
           hex(sha256(Buffer.from(text)))
         )
@@ -188,7 +188,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("has no tile that the tree does not have", () =>
+    it.effect("has no tile beyond its tree", () =>
       Effect.gen(function* () {
         yield* bought
         for (const path of [
@@ -208,7 +208,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("proves that it only grew", () =>
+    it.effect("proves its consistency", () =>
       Effect.gen(function* () {
         yield* bought
         const before = treeAt((yield* expecting(200, { path: `${LOG}/checkpoint` })).text)
@@ -232,7 +232,7 @@ const [[, memory]] = everyMarket() as [ReturnType<typeof everyMarket>[number]]
 
 it.layer(memory, { timeout: "120 seconds", excludeTestServices: true })("A forgery", (it) => {
   it.effect(
-    "is found, whichever bit of the receipt, of the proof or of the key is turned over",
+    "is detected, for any changed bit of the receipt, the proof or the key",
     () =>
       Effect.gen(function* () {
         yield* bought

@@ -1,5 +1,5 @@
 /**
- * A witness in front of honest and of dishonest logs.
+ * A witness of honest and of dishonest logs.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
@@ -18,7 +18,7 @@ const signer = (digit: string) => NodeLogSigner.layer(Redacted.make(digit.repeat
 const logSigner = Effect.runSync(Effect.provide(LogSigner, signer("1")))
 const KEY: NoteKey = { name: "log.example/1", kind: ED25519, publicKey: logSigner.publicKey }
 
-/** What a log shows whose entries are these. */
+/** A log with these entries. */
 const showing = (entries: ReadonlyArray<string>, by = logSigner, origin = KEY.name) => {
   const grown = grow(
     sha256,
@@ -59,7 +59,7 @@ const problemOf = (reader: LogReader["Service"], seen?: string) =>
   Effect.map(Effect.flip(look(reader, seen)), (error) => error.message)
 
 describe("A witness", () => {
-  it.effect("signs what grew out of what it saw, from any size to any larger one", () =>
+  it.effect("signs what extends what it saw, from any size to any larger one", () =>
     Effect.gen(function* () {
       let seen: string | undefined
       for (const size of [0, 1, 1, 2, 3, 255, 256, 257, 300, 511, 512, 600, 1_000]) {
@@ -77,14 +77,14 @@ describe("A witness", () => {
     })
   )
 
-  it.effect("refuses a log that went back", () =>
+  it.effect("rejects a log that shrank", () =>
     Effect.gen(function* () {
       const { note } = yield* look(showing(entries(300)))
       assert.include(yield* problemOf(showing(entries(299)), note), "it had 300 leaves and now has 299")
     })
   )
 
-  it.effect("refuses another tree of the same size, and a larger one with a changed, lost or added leaf", () =>
+  it.effect("rejects another tree of the same size, and a larger one with a changed, lost or added leaf", () =>
     Effect.gen(function* () {
       const { note } = yield* look(showing(entries(300)))
       const changed = entries(300).with(7, "another")
@@ -101,7 +101,7 @@ describe("A witness", () => {
     })
   )
 
-  it.effect("refuses what the log's key did not sign, and another log's tree", () =>
+  it.effect("rejects what the log's key did not sign, and another log's tree", () =>
     Effect.gen(function* () {
       const other = yield* Effect.provide(LogSigner, signer("3"))
       assert.include(yield* problemOf(showing(entries(3), other)), "not signed by its key")
@@ -111,7 +111,7 @@ describe("A witness", () => {
     })
   )
 
-  it.effect("refuses tiles that are not those of the tree, and says when there are none", () =>
+  it.effect("rejects tiles of another tree, and reports missing ones", () =>
     Effect.gen(function* () {
       const { note } = yield* look(showing(entries(300)))
       const honest = showing(entries(700))

@@ -1,5 +1,6 @@
 /**
- * The configuration, read from flags, environment and `.env`: what holds, and how all that is wrong is named at once.
+ * The configuration, read from flags, environment and `.env`: its precedence, and errors that name every fault at
+ * once.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Redacted, Result } from "effect"
@@ -58,7 +59,7 @@ const WRONG: Readonly<Record<string, ReadonlyArray<string>>> = {
 }
 
 describe("the configuration", () => {
-  it("has what the contract says where nothing is given", () => {
+  it("has the contract's defaults", () => {
     const { HOST, PORT, RATE_LIMIT_IP_RPM, RATE_LIMIT_REGISTER_RPM, RATE_LIMIT_RPM, RATE_LIMIT_RPM_MAX, ...rest } =
       config({})
     assert.deepStrictEqual([HOST, PORT], ["127.0.0.1", 3_000])
@@ -70,7 +71,7 @@ describe("the configuration", () => {
     assert.isUndefined(rest.TRUST_PROXY)
   })
 
-  it("takes the values of an enumeration in any case", () => {
+  it("accepts the values of an enumeration in any case", () => {
     for (const LOG_LEVEL of ["info", "INFO", "Info", " info "]) {
       assert.strictEqual(config({ LOG_LEVEL }).LOG_LEVEL, "Info")
     }
@@ -83,7 +84,7 @@ describe("the configuration", () => {
     assert.include(faultsOf({ PAYMENTS: "cash" }).join("\n"), "PAYMENTS=cash: Expected one of dry_run, stripe")
   })
 
-  it("takes what OpenTelemetry calls its collector, behind our own name for it", () => {
+  it("accepts OpenTelemetry's name of the collector setting, after its own name", () => {
     const standard = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://standard:4318" }
     assert.strictEqual(String(Redacted.value(config(standard).OTLP_URL!)), "http://standard:4318")
     const both = config({ ...standard, OTLP_URL: "http://own:4318" })
@@ -91,7 +92,7 @@ describe("the configuration", () => {
     assert.isDefined(config({ OTEL_EXPORTER_OTLP_HEADERS: "a=b" }).OTLP_HEADERS)
   })
 
-  it("is that of production where there is a database, unless it says otherwise", () => {
+  it("is that of production where there is a database, unless set otherwise", () => {
     assert.strictEqual(
       config({ DATABASE_URL, RECEIPT_SIGNING_SECRET: SECRET, LOG_SIGNING_KEY: SEED, PAYMENTS: "dry_run" }).profile,
       "production"
@@ -99,7 +100,7 @@ describe("the configuration", () => {
     assert.strictEqual(config({ DATABASE_URL, PROFILE: "memory" }).profile, "memory")
   })
 
-  it("takes the first source that says anything: an empty text says nothing", () => {
+  it("takes the first source with a value: an empty text is none", () => {
     const shown = config(
       { PORT: "1", HOST: "" },
       { PORT: "2", HOST: "::1" },
@@ -108,7 +109,7 @@ describe("the configuration", () => {
     assert.deepStrictEqual([shown.PORT, shown.HOST, shown.LOG_LEVEL], [1, "::1", "Warn"])
   })
 
-  it("refuses what a setting cannot be, by its name", () => {
+  it("rejects an invalid value by the setting's name", () => {
     for (const [name, values] of Object.entries(WRONG)) {
       for (const value of values) {
         const faults = faultsOf({ [name]: value })
@@ -120,7 +121,7 @@ describe("the configuration", () => {
     }
   })
 
-  it("names every fault in one go, and shows no secret", () => {
+  it("names every fault at once, and shows no secret", () => {
     const all = Object.fromEntries(Object.entries(WRONG).map(([name, [value]]) => [name, value]))
     const read = readConfig([all])
     assert.isTrue(Result.isFailure(read))
@@ -129,18 +130,18 @@ describe("the configuration", () => {
     assert.notInclude(read.failure.message, "hunter2")
   })
 
-  it("of production needs a database and a secret of its own, and says who is paid, all at once", () => {
+  it("of production requires a database, a secret and payments, and names all that is missing at once", () => {
     const faults = faultsOf({ PROFILE: "production" }).join("\n")
     for (const name of ["DATABASE_URL", "RECEIPT_SIGNING_SECRET", "LOG_SIGNING_KEY", "PAYMENTS"])
       assert.include(faults, name)
   })
 
-  it("of payments by Stripe needs its keys, in every profile", () => {
+  it("of payments by Stripe requires its keys, in every profile", () => {
     const faults = faultsOf({ PROFILE: "memory", PAYMENTS: "stripe" }).join("\n")
     for (const name of ["STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET"]) assert.include(faults, name)
   })
 
-  it("is shown without its secrets", () => {
+  it("is printed without its secrets", () => {
     const secrets = Object.entries(settings).filter(([, { secret }]) => secret)
     assert.isAbove(secrets.length, 3)
     const shown = describeConfig(
@@ -163,7 +164,7 @@ describe("the configuration", () => {
     for (const name of Object.keys(settings)) assert.include(shown, `${name}=`)
   })
 
-  it("keeps the ring of secrets in order: the first one signs", () => {
+  it("keeps the order of the key ring: the first secret signs", () => {
     const ring = config({
       RECEIPT_SIGNING_SECRET: SECRET,
       LOG_SIGNING_KEY: SEED,
@@ -172,7 +173,7 @@ describe("the configuration", () => {
     assert.deepStrictEqual(ring.map(Redacted.value), [SECRET, "old one", "older one"])
   })
 
-  it("may stand in a file as people write them", () => {
+  it("may be read from a file in the usual syntax", () => {
     const read = readDotEnv(
       '# a comment\nPORT=1234\nHOST="::1"\n\nexport LOG_LEVEL=Warn\nBASE_URL=https://a.example # why\n'
     )
@@ -199,7 +200,7 @@ it("documents every setting in docs/settings.md, with its meaning and default", 
   )
 })
 
-it("reads a collector's headers with whatever stands in their values", () => {
+it("reads a collector's headers with any characters in their values", () => {
   assert.deepStrictEqual(headersOf("Authorization=Basic dXNlcjpwYXNz==, x-scope = market=eu ,"), {
     authorization: "Basic dXNlcjpwYXNz==",
     "x-scope": "market=eu"
@@ -207,7 +208,7 @@ it("reads a collector's headers with whatever stands in their values", () => {
 })
 
 describe("the command line", () => {
-  it("serves unless it says otherwise", () => {
+  it("runs the server by default", () => {
     for (const [argv, command] of [
       [[], "serve"],
       [["--port", "1"], "serve"],
@@ -221,7 +222,7 @@ describe("the command line", () => {
     }
   })
 
-  it("has a flag for every setting, its value beside it or behind an equals sign", () => {
+  it("has a flag for every setting, with its value beside it or after an equals sign", () => {
     for (const name of Object.keys(settings)) {
       const flag = `--${name.toLowerCase().replaceAll("_", "-")}`
       for (const argv of [[flag, "a=b"], [`${flag}=a=b`]]) {
@@ -232,7 +233,7 @@ describe("the command line", () => {
     for (const command of Object.keys(commands)) assert.include(helpText(), command)
   })
 
-  it("reads who is to be forgotten, and by whom", () => {
+  it("reads the account to erase, and the operator's name", () => {
     const read = (...argv: ReadonlyArray<string>) => Result.getOrThrow(parseArguments(argv))
     assert.deepStrictEqual(read("forget", "an-id", "--by", "Ada", "--leave-money", "--port", "1"), {
       command: "forget",
@@ -244,7 +245,7 @@ describe("the command line", () => {
     assert.isTrue(Result.isFailure(parseArguments(["audit", "--leave-money"])))
   })
 
-  it("refuses what it does not know, by its name, and says where to look", () => {
+  it("rejects unknown arguments by name, and names the help", () => {
     for (const [argv, says] of [
       [["--colour", "red"], "--colour"],
       [["--colour=red"], "--colour"],

@@ -1,6 +1,6 @@
 /**
- * `kill -9` of the service, of the database, of both; then a start as ever: the same data, one server, nothing to do by
- * hand.
+ * `kill -9` of the service, of the database, of both; the next start has the same data and one server, without manual
+ * repair.
  */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { Effect, Exit } from "effect"
@@ -26,7 +26,7 @@ afterAll(() => template.remove())
 
 const TOOL = { tool_name: "kept", price_microcents: 100 }
 
-/** A provider with a tool, which nobody may lose any more. */
+/** A provider with a tool, which must not be lost. */
 const committed = Effect.fnUntraced(function* (url: string) {
   const body = { name: "Kept Works", email: "kept@example.org", endpoint_url: "http://127.0.0.1:1/mcp", tools: [TOOL] }
   const registered = yield* post(`${url}/api/market/register-provider`, body)
@@ -42,16 +42,16 @@ const isAllThere = Effect.fnUntraced(function* (url: string, key: string, tools:
   assert.deepStrictEqual([who.status, who.body["name"]], [200, "Kept Works"])
 })
 
-/** The database's processes that are in this folder: the one that all others come from. */
+/** The database's main processes in this folder. */
 const serversIn = (dataDir: string): ReadonlyArray<string> => {
   const { stdout } = spawnSync("ps", ["-ww", "-eo", "pid=,args="], { encoding: "utf8" })
   return stdout.split("\n").filter((line) => line.includes(dataDir) && /postgres\S* .*-D/u.test(line))
 }
 
-/** A process that the server has just begun looks like a second server until it has given itself its name. */
+/** A process that the server has just forked looks like a second server until it has set its title. */
 const isOneServer = (dataDir: string) =>
   until(
-    "there is one server",
+    "one server is left",
     Effect.sync(() => serversIn(dataDir).length === 1)
   )
 
@@ -59,7 +59,7 @@ const dead = (pid: number) =>
   Effect.andThen(
     Effect.sync(() => void process.kill(pid, "SIGKILL")),
     until(
-      `process ${pid} is dead`,
+      `process ${pid} has ended`,
       Effect.sync(() => !isAlive(pid))
     )
   )
@@ -97,7 +97,7 @@ describe("after kill -9", () => {
     )
   }
 
-  it.live("of the database alone, the service brings it back and goes on by itself", () =>
+  it.live("of the database alone, the service restarts it and continues automatically", () =>
     Effect.gen(function* () {
       const dataDir = yield* template.copy
       const service = yield* ready({ DATA_DIR: dataDir })
@@ -107,7 +107,7 @@ describe("after kill -9", () => {
       yield* anotherServerThan(database, dataDir)
       const health = json(`${service.url}/api/market/health`)
       yield* until(
-        "the service is well",
+        "the service is healthy",
         Effect.map(health, ({ status }) => status === 200)
       )
       yield* isAllThere(service.url, key, 1)
@@ -119,7 +119,7 @@ describe("after kill -9", () => {
     })
   )
 
-  it.live("in the middle of writing, what was answered is there, and what is there is whole", () =>
+  it.live("during writes, everything that was acknowledged exists, and every row is complete", () =>
     Effect.gen(function* () {
       const dataDir = yield* template.copy
       const first = yield* ready({ DATA_DIR: dataDir, RATE_LIMIT_RPM: "0", RATE_LIMIT_IP_RPM: "0" })

@@ -1,5 +1,5 @@
 /**
- * A start that cannot be: one clear sentence, a code that is not zero, and nothing left behind.
+ * A start that fails: one clear sentence, a nonzero exit code, and nothing left behind.
  */
 import { assert, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
@@ -20,7 +20,7 @@ interface Ended {
   readonly problem: string
 }
 
-/** For a person: no stack, no object, no name of the inside. */
+/** Readable for people: no stack, no object, no internal name. */
 const isForPeople = ({ code, output, problem }: Ended): void => {
   assert.strictEqual(code, 1, problem)
   assert.notInclude(output, "is ready")
@@ -46,8 +46,8 @@ const takenPort = Effect.acquireRelease(
   })
 )
 
-describe("a start that cannot be", () => {
-  it.live("where the port is taken; the database that it had started is stopped", () =>
+describe("a start that fails", () => {
+  it.live("where the port is in use; the database that it had started is stopped", () =>
     Effect.gen(function* () {
       const port = yield* takenPort
       const dataDir = yield* dataFolder
@@ -58,7 +58,7 @@ describe("a start that cannot be", () => {
     })
   )
 
-  it.live("where the address is not this machine's", () =>
+  it.live("where the address is not one of this machine", () =>
     Effect.gen(function* () {
       const ended = yield* finished(["serve", "--profile", "memory", "--port", "0", "--host", "203.0.113.1"])
       isOneSentence(ended)
@@ -66,7 +66,7 @@ describe("a start that cannot be", () => {
     })
   )
 
-  it.live("where the data folder is none", () =>
+  it.live("where the data folder is not a folder", () =>
     Effect.gen(function* () {
       const file = join(yield* temporaryFolder, "a file")
       yield* Effect.promise(() => writeFile(file, ""))
@@ -77,11 +77,11 @@ describe("a start that cannot be", () => {
     })
   )
 
-  it.live("where the data folder cannot be written", (ctx) =>
+  it.live("where the data folder is not writable", (ctx) =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       yield* Effect.promise(() => chmod(folder, 0o555))
-      // Root may write everywhere, so somebody else is asked to.
+      // Root may write everywhere, so another account starts it.
       const options = isRoot ? { account: NOBODY } : {}
       const able = yield* finished(["help"], options)
       if (able.code !== 0)
@@ -93,7 +93,7 @@ describe("a start that cannot be", () => {
     })
   )
 
-  it.live("where another service is in the data folder, which does not feel it", () =>
+  it.live("where another service uses the data folder, which is not affected", () =>
     Effect.gen(function* () {
       const dataDir = yield* dataFolder
       const first = yield* ready({ DATA_DIR: dataDir })
@@ -123,7 +123,7 @@ describe("a start that cannot be", () => {
     })
   )
 
-  it.live("where the database is not there; no password is shown", () =>
+  it.live("where the database is not available; no password is shown", () =>
     Effect.gen(function* () {
       const closed = yield* freePort
       const secret = "x".repeat(32)
@@ -141,7 +141,7 @@ describe("a start that cannot be", () => {
     })
   )
 
-  it.live("where the configuration or the command line is wrong", () =>
+  it.live("where the configuration or the command line is invalid", () =>
     Effect.gen(function* () {
       const settings = { PORT: "http", TRUST_PROXY: "the office", OPERATOR_KEY: "hunter2" }
       const wrong = yield* finished(["serve"], { settings })
@@ -155,8 +155,8 @@ describe("a start that cannot be", () => {
   )
 })
 
-describe("commands that end by themselves", () => {
-  it.live("config shows what holds: flags before the environment before .env, and no secret", () =>
+describe("commands that end", () => {
+  it.live("config prints the effective values: flags before the environment before .env, and no secret", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const dotEnv = ["PORT=1111", "HOST=0.0.0.0", "LOG_LEVEL=Warn", `OPERATOR_KEY=${"s".repeat(32)}`].join("\n")
@@ -169,7 +169,7 @@ describe("commands that end by themselves", () => {
     })
   )
 
-  it.live("migrate brings a new folder's schema up to date, once", () =>
+  it.live("migrate updates a new folder's schema once", () =>
     Effect.gen(function* () {
       const dataDir = yield* dataFolder
       const first = yield* finished(["migrate", "--data-dir", dataDir])
@@ -181,7 +181,7 @@ describe("commands that end by themselves", () => {
     })
   )
 
-  it.live("a reader of the log who goes away does not take the service with him", () =>
+  it.live("a reader of the log that disconnects does not end the service", () =>
     Effect.gen(function* () {
       const port = yield* freePort
       const service = yield* start(["serve", "--profile", "memory", "--port", String(port)])

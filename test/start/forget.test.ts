@@ -1,5 +1,5 @@
 /**
- * `forget` as it is typed, beside a service that runs.
+ * `forget` as it is typed, beside a running service.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
@@ -18,7 +18,7 @@ const SECRETS = {
 
 it.layer(PostgresTest.layer, { timeout: "300 seconds", excludeTestServices: true })("forget", (it) => {
   it.effect(
-    "erases an account, whose key a running service refuses at once, and leaves sound books",
+    "erases an account, whose key a running service rejects immediately, and keeps the ledger sound",
     () =>
       Effect.gen(function* () {
         const { url: database } = yield* PostgresTest
@@ -47,7 +47,7 @@ it.layer(PostgresTest.layer, { timeout: "300 seconds", excludeTestServices: true
         assert.include(done.output, `The consumer ${id} was erased by Ada, ticket 4711 at 20`)
         assert.include(done.output, "1000000 microcents stay in the ledger")
         yield* until(
-          "the key is refused",
+          "the key is rejected",
           Effect.map(status, (now) => now === 401)
         )
         const sql = yield* SqlClient.SqlClient

@@ -1,5 +1,6 @@
 /**
- * The role that the service connects as: it cannot change the books, and the service says so where it can.
+ * The role that the service connects as: it cannot change transfers and receipts, and the service reports it where it
+ * can.
  */
 import { assert, it, vi } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
@@ -70,7 +71,7 @@ const revokeAll = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   yield* sql`REVOKE ALL ON ALL TABLES IN SCHEMA public FROM ${sql(new URL(Redacted.value(url)).username)}`
 })
 
-it.live("PostgreSQL refuses changes of the books by the embedded service's role", () =>
+it.live("PostgreSQL rejects changes of append-only tables by the embedded service's role", () =>
   Effect.gen(function* () {
     const dataDir = yield* dataFolder
     const service = yield* ready({ DATA_DIR: dataDir })
@@ -101,12 +102,12 @@ it.live("a superuser's service warns at its start and in health, and stays ok", 
   })
 )
 
-it.live("with MIGRATION_DATABASE_URL the service's role needs no rights but to connect", () =>
+it.live("with MIGRATION_DATABASE_URL the service's role needs no rights except to connect", () =>
   Effect.gen(function* () {
     const ownerUrl = yield* emptyDatabase
     const url = yield* asRole(ownerUrl, () => Effect.void)
     const settings = production(url, { MIGRATION_DATABASE_URL: Redacted.value(ownerUrl) })
-    // The second start finds the schema without grants, as a restore leaves it.
+    // The second start finds the schema without grants, as after a restore.
     for (const n of [1, 2]) {
       const service = yield* ready(settings)
       yield* serves(service.url)

@@ -1,5 +1,5 @@
 /**
- * `npm start`, ended as a shell, a terminal or a supervisor ends it: no process of it is left, the database included.
+ * `npm start`, ended by a shell, a terminal or a supervisor: no process of it is left, the database included.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Schedule } from "effect"
@@ -82,7 +82,7 @@ it.live(
       // npm and the service are left of the shell's job, and nothing else ends them.
       yield* Effect.addFinalizer(() => Effect.ignore(Effect.try(() => process.kill(-pid, "SIGTERM"))))
       yield* eventually(() => child.exitCode !== null, 60_000)
-      // Longer than it takes to see that something is gone.
+      // Long enough to notice that a process has ended.
       yield* Effect.sleep("2 seconds")
       assert.strictEqual((yield* Effect.promise(() => fetch(`${url}/livez`))).status, 200)
       process.kill(-pid, "SIGTERM")
@@ -92,7 +92,7 @@ it.live(
 )
 
 it.live(
-  "several SIGHUPs stop the service in good order, as one does",
+  "several SIGHUPs stop the service gracefully, as one does",
   () =>
     Effect.gen(function* () {
       const { exit, pid } = yield* ready({ PROFILE: "memory" })

@@ -1,5 +1,5 @@
 /**
- * Starting and stopping, with real processes: soon ready, cleanly gone.
+ * Starting and stopping real processes: ready in time, stopped cleanly.
  */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
@@ -14,7 +14,7 @@ import { json, ready, type Started } from "../support/ServiceProcess.ts"
 vi.setConfig({ testTimeout: 180_000 })
 
 const READY_MS_MAX = 5_000
-/** Times as long where other work, such as other tests, has both cores. */
+/** Ten times as long where other work uses both cores. */
 const BUSY_TIMES = 10
 const PROJECT = join(import.meta.dirname, "../..")
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => template.remove())
 
-/** As a terminal's Ctrl-C: to everyone in the foreground. */
+/** As a terminal's Ctrl-C: to every process in the foreground. */
 const interrupt = (pid: number) => Effect.sync(() => void process.kill(-pid, "SIGINT"))
 
 const isClosed = (port: number) =>
@@ -39,7 +39,7 @@ const isClosed = (port: number) =>
 
 const isGone = (pid: number) =>
   until(
-    `process ${pid} is gone`,
+    `process ${pid} has ended`,
     Effect.sync(() => !isAlive(pid))
   )
 
@@ -62,7 +62,7 @@ const endedWell = Effect.fnUntraced(function* ({ exit, problem }: Started) {
 })
 
 describe("a start", () => {
-  it.live("by npm on a warm install is ready within five seconds, and Ctrl-C ends all of it", () =>
+  it.live("by npm on a warm install is ready within five seconds, and Ctrl-C ends every process", () =>
     Effect.gen(function* () {
       let bestMs = Number.POSITIVE_INFINITY
       for (let n = 0; n < 2 && bestMs > READY_MS_MAX; n++) bestMs = Math.min(bestMs, yield* Effect.scoped(npmStart))
@@ -71,7 +71,7 @@ describe("a start", () => {
     })
   )
 
-  it.live("on a port that the system chooses links to that port, and so does every answer", () =>
+  it.live("on a port that the system chooses links to that port, in every response too", () =>
     Effect.gen(function* () {
       const service = yield* ready({ PORT: "0", PROFILE: "memory" })
       const url = /ready at (http:\/\/127\.0\.0\.1:[1-9]\d*) /u.exec(service.output())?.[1]
@@ -82,7 +82,7 @@ describe("a start", () => {
     })
   )
 
-  it.live("in a new folder makes the database by itself; Ctrl-C at the service alone ends both", () =>
+  it.live("in a new folder creates the database; Ctrl-C to the service alone ends both", () =>
     Effect.gen(function* () {
       const dataDir = yield* dataFolder
       const service = yield* ready({ DATA_DIR: dataDir })
@@ -100,7 +100,7 @@ describe("a start", () => {
     })
   )
 
-  it.live("says what to try, and what it says can be done", () =>
+  it.live("prints commands to try, and they work", () =>
     Effect.gen(function* () {
       const service = yield* ready({ PROFILE: "memory" })
       const urls = service.output().match(/http:\/\/[^\s)/]+\/[^\s)]+/gu) ?? []
@@ -113,7 +113,7 @@ describe("a start", () => {
   )
 })
 
-/** What a server says that has read a request's head, and waits for its body. */
+/** The response of a server that has read a request's head, and waits for its body. */
 const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n"
 
 const talkTo = (port: number) => {
@@ -138,7 +138,7 @@ describe("a stop", () => {
     })
   )
 
-  it.live("lets a call that is under way come to its end, and takes no new one", () =>
+  it.live("completes a call in flight, and accepts no new one", () =>
     Effect.gen(function* () {
       const service = yield* ready({ PROFILE: "memory" })
       const body = JSON.stringify({ name: "x", email: "a@b.org" })
@@ -158,7 +158,7 @@ describe("a stop", () => {
     })
   )
 
-  it.live("waits for such a call no longer than it was told to", () =>
+  it.live("waits for such a call up to its grace period", () =>
     Effect.gen(function* () {
       const service = yield* ready({ PROFILE: "memory", SHUTDOWN_GRACE_MS: "300" })
       const { heard, socket } = talkTo(service.port)
@@ -169,7 +169,7 @@ describe("a stop", () => {
       const startedAt = performance.now()
       service.child.kill("SIGINT")
       yield* endedWell(service)
-      // Untold it would wait for ten seconds.
+      // The default would be ten seconds.
       assert.isBelow(performance.now() - startedAt, 8_000)
       socket.destroy()
     })

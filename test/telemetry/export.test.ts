@@ -1,6 +1,6 @@
 /**
- * The way of traces and logs to a collector: what arrives there, and what a collector that is slow, hangs, refuses or is
- * gone can do to the service: nothing.
+ * Export of traces and logs to a collector: what arrives, and that a slow, hanging, rejecting or missing collector
+ * does not affect the service.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Exit, Fiber, Layer, Logger, Redacted, Scope } from "effect"
@@ -18,10 +18,10 @@ const HASTY: CollectorLimits = {
   bytesInFlightMax: 1_000_000
 }
 
-/** For a collector that takes what it gets, on a busy machine. */
+/** For a collector that accepts everything, on a busy machine. */
 const PATIENT: CollectorLimits = { ...HASTY, attemptMs: 30_000 }
 
-/** An exporter of its own, with what became of its batches, and what it said on the process's own output. */
+/** An exporter of its own, with the results of its batches, and its own output. */
 const exporting = Effect.fnUntraced(function* (url: string, limits: CollectorLimits = PATIENT) {
   const tally = makeTelemetryTally()
   const said: Array<string> = []
@@ -57,7 +57,7 @@ const until = (holds: () => boolean): Effect.Effect<void> =>
   )
 
 describe("what is exported", () => {
-  it.live("arrives as it was: spans in their trace, lines with their notes", () =>
+  it.live("arrives unchanged: spans in their trace, lines with their annotations", () =>
     Effect.gen(function* () {
       const double = yield* collector
       const { run, stop } = yield* exporting(double.url)
@@ -110,11 +110,11 @@ describe("what is exported", () => {
 })
 
 describe("a collector that", () => {
-  it.live("does not take a batch at once gets it again", () =>
+  it.live("does not accept a batch at first gets it again", () =>
     Effect.gen(function* () {
       const double = yield* collector
       double.manner = 503
-      // An exporter that did as it is told would wait for a day, with all that it holds.
+      // An exporter that obeyed would wait for a day, with all its data.
       double.answerHeaders = { "retry-after": "86400" }
       const { batches, run } = yield* exporting(double.url, { ...HASTY, attemptsMax: 50 })
       yield* run(Effect.logInfo("again"))
@@ -126,7 +126,7 @@ describe("a collector that", () => {
   )
 
   it.live.each(["hangs", "trickles", 429, 400] as const)(
-    "%s is given up, said once, and left alone for a while",
+    "%s is given up, logged once, and not called for a while",
     (manner) =>
       Effect.gen(function* () {
         const double = yield* collector
@@ -146,7 +146,7 @@ describe("a collector that", () => {
       })
   )
 
-  it.live("is gone costs neither time nor memory", () =>
+  it.live("is unavailable costs neither time nor memory", () =>
     Effect.gen(function* () {
       const { batches, run } = yield* exporting("http://127.0.0.1:1", HASTY)
       const [took] = yield* Effect.timed(run(Effect.repeat(Effect.logInfo("x".repeat(1_000)), { times: 20_000 })))
@@ -156,13 +156,13 @@ describe("a collector that", () => {
     })
   )
 
-  it.live("hangs has no more of us under way than the limits say", () =>
+  it.live("hangs has no more requests in flight than the limits allow", () =>
     Effect.gen(function* () {
       const double = yield* collector
       double.manner = "hangs"
       const limits = { ...HASTY, attemptMs: 1_000, bytesInFlightMax: 10_000_000 }
       const { batches, run } = yield* exporting(double.url, limits)
-      // Twenty batches' worth in one go.
+      // Twenty batches at once.
       yield* run(Effect.repeat(Effect.logInfo("y"), { times: 5_120 }))
       yield* until(() => batches("logs", "dropped") > 0)
       yield* until(() => batches("logs", "failed") === limits.batchesInFlightMax)
@@ -170,12 +170,12 @@ describe("a collector that", () => {
     })
   )
 
-  it.live("hangs has no more bytes of us than the limits say", () =>
+  it.live("hangs holds no more bytes than the limits allow", () =>
     Effect.gen(function* () {
       const double = yield* collector
       double.manner = "hangs"
       const { batches, run } = yield* exporting(double.url, { ...HASTY, attemptMs: 1_000 })
-      // A batch is sent once it is full, and one now and then: any two full ones are too much.
+      // A batch is sent once it is full, and periodically: any two full ones are too much.
       yield* run(Effect.repeat(Effect.logInfo("z".repeat(3_000)), { times: 1_024 }))
       yield* until(() => batches("logs", "dropped") > 0)
       yield* until(() => batches("logs", "failed") > 0 && double.underWay === 0)
@@ -184,7 +184,7 @@ describe("a collector that", () => {
   )
 
   it.live(
-    "hangs keeps a stop waiting for a bounded time only",
+    "hangs delays a stop for a bounded time only",
     () =>
       Effect.gen(function* () {
         const double = yield* collector

@@ -1,6 +1,6 @@
 /**
- * Whose request a line of the log is about: its own id always, the account's and the call's as soon as they are known. That
- * every line has the first is held by every test that asks the service (`ContractCheck`).
+ * The ids in a log line about a request: its own always, the account's and the call's as soon as they are known.
+ * Every test that sends a request checks the first (`ContractCheck`).
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
@@ -20,7 +20,7 @@ const linked = (timeoutMs: string) =>
     )
   ).pipe(Layer.provideMerge(DatabaseLink.layer), Layer.provideMerge(PostgresTest.layerDatabase))
 
-/** The line that says so, and no other. */
+/** The line with this message, and no other. */
 const lineThat = (log: string, says: string): string => {
   const found = log.split("\n").filter((line) => line.includes(says))
   assert.strictEqual(found.length, 1, log)
@@ -28,7 +28,7 @@ const lineThat = (log: string, says: string): string => {
 }
 
 for (const [how, timeoutMs, outage, says] of [
-  // Long enough for what is asked before, on a busy machine.
+  // Long enough for the preceding requests, on a busy machine.
   ["late", "3000", "freeze", "A request was not answered in time"],
   ["lost with the database", "30000", "cut", "A request ended in a defect"]
 ] as const) {
@@ -41,7 +41,7 @@ for (const [how, timeoutMs, outage, says] of [
           const server = yield* providing(fine)
           const offer = yield* anOffer(server.url)
           const buyer = yield* aBuyer()
-          // What the catalogue and the keys are asked for is remembered from now on.
+          // Catalog and keys are cached from now on.
           assert.strictEqual((yield* buy(buyer, offer)).status, 200)
           yield* link[outage]
           const answer = yield* send({ ...callOf(buyer, offer), headers: { "x-request-id": "mine" } })

@@ -1,6 +1,6 @@
 /**
- * The dashboard and the alerts speak of what there is: every metric and every label that they name is printed by /metrics,
- * and docs/operations.md knows every alert and every metric.
+ * The dashboard and the alerts match the service: /metrics prints every metric and label that they name, and
+ * docs/operations.md documents every alert and every metric.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -43,7 +43,7 @@ const dashboard = JSON.parse(readFileSync(`${OPERATIONS}/grafana.json`, "utf8"))
 }
 const targets = dashboard.panels.flatMap((panel) => panel.targets ?? [])
 
-/** What Prometheus knows of its own. */
+/** Metrics of Prometheus itself. */
 const OWN_METRICS = new Set(["up"])
 const OWN_LABELS = ["job", "instance", "le"]
 const OWN_WORDS = new Set(
@@ -58,7 +58,7 @@ interface Named {
   readonly matchers: ReadonlyArray<{ readonly label: string; readonly operator: string; readonly value: string }>
 }
 
-/** Names, with what stands in braces behind them; grouping labels and times are taken out first. */
+/** Names with their labels in braces; grouping labels and ranges are removed first. */
 const metricsIn = (expr: string): ReadonlyArray<Named> => {
   const bare = expr.replaceAll(/\[[^\]]*\]/gu, "").replaceAll(/\bby \([^)]*\)/gu, "")
   return [...bare.matchAll(/(?<![\w$"])(?<name>[a-z_][\w:]*)(?:\{(?<inside>[^}]*)\})?/gu)].flatMap(
@@ -106,7 +106,7 @@ const printedIn = (text: string): Printed => {
   return printed
 }
 
-/** What is wrong with an expression, in words. */
+/** The faults of an expression, in words. */
 const faultsOf = (expr: string, printed: Printed): ReadonlyArray<string> => {
   const named = metricsIn(expr)
   const faults = named.length === 0 ? ["names no metric"] : []
@@ -165,7 +165,7 @@ it.layer(market, LIVE)("docs/operations", (it) => {
     })
   )
 
-  it.effect("is found out where it names what is not there", () =>
+  it.effect("is detected where it names what does not exist", () =>
     Effect.gen(function* () {
       const printed = printedIn(yield* scraped)
       for (const [expr, fault] of [
@@ -187,7 +187,7 @@ it.layer(market, LIVE)("docs/operations", (it) => {
 })
 
 describe("docs/operations", () => {
-  it("has alerts that say how bad they are and what is the matter, and an explanation for each", () => {
+  it("has alerts with a severity, a summary and an explanation", () => {
     assert.isAbove(rules.length, 8)
     assert.strictEqual(new Set(rules.map(({ alert }) => alert)).size, rules.length)
     for (const rule of rules) {
@@ -203,7 +203,7 @@ describe("docs/operations", () => {
     )
   })
 
-  it("has a dashboard whose panels are whole and lie beside one another", () => {
+  it("has a dashboard whose panels are complete and do not overlap", () => {
     assert.isAbove(targets.length, 15)
     assert.strictEqual(new Set(dashboard.panels.map(({ id }) => id)).size, dashboard.panels.length)
     const taken = new Set<string>()

@@ -1,5 +1,5 @@
 /**
- * Every answer with 4xx or 5xx leaves a line, and a flood of them a bounded number of lines and a count.
+ * Every 4xx or 5xx response leaves a line, and a flood of them a bounded number of lines and a count.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Logger } from "effect"
@@ -7,8 +7,8 @@ import { TestClock } from "effect/testing"
 import { LINES_PER_SECOND_MAX, makeProblemLog } from "../../adapters/http/pipeline/stages/ProblemLog.ts"
 import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 
-it.layer(ServiceUnderTest.memory(), LIVE)("a refused request", (it) => {
-  it.effect("leaves a line with method, route, status, code and request id, and nothing of what was sent", () =>
+it.layer(ServiceUnderTest.memory(), LIVE)("a rejected request", (it) => {
+  it.effect("leaves a line with method, route, status, code and request id, and nothing of its content", () =>
     Effect.gen(function* () {
       const headers = { "x-request-id": "request-7", "x-canary": "canary" }
       const refused = yield* send({ path: "/api/v1/market/keys?canary=1", key: "canary", headers })
@@ -22,14 +22,14 @@ it.layer(ServiceUnderTest.memory(), LIVE)("a refused request", (it) => {
     })
   )
 
-  it.effect("is the only one that does", () =>
+  it.effect("leaves no second line", () =>
     Effect.gen(function* () {
       assert.notInclude((yield* send({ path: "/livez" })).log, "answered with")
     })
   )
 })
 
-it.effect("a flood of problems is told by some lines a second and a count", () =>
+it.effect("a flood of problems is logged as some lines a second and a count", () =>
   Effect.gen(function* () {
     const lines: Array<string> = []
     const logger = Logger.map(Logger.formatLogFmt, (line) => lines.push(line))

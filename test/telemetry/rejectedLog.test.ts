@@ -1,5 +1,6 @@
 /**
- * Problems that the server answers itself, before there is a request to dispatch, leave lines in the log as all others do.
+ * Problems that the server answers itself, before there is a request to dispatch, leave the same lines in the log as
+ * all others.
  */
 import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Layer, Logger } from "effect"
@@ -15,7 +16,7 @@ const logTo = (lines: Array<string>) => Logger.layer([Logger.map(Logger.formatLo
 const lines: Array<string> = []
 
 it.layer(RawHttp.layer().pipe(Layer.provide(logTo(lines))), LIVE)("a malformed request", (it) => {
-  it.effect("leaves an INFO line with status, code and request id, and nothing of what was sent", () =>
+  it.effect("leaves an INFO line with status, code and request id, and nothing of its content", () =>
     Effect.gen(function* () {
       for (const [bytes, status, code] of [
         ["canary canary canary\r\n\r\n", 400, "BAD_REQUEST"],
@@ -42,7 +43,7 @@ const flood: Array<string> = []
 
 const begun = Deferred.makeUnsafe<void>()
 
-/** Works on every request without end. */
+/** Never finishes a request. */
 const busy = Layer.effect(
   Dispatcher,
   Effect.map(makeProblemLog, (logProblem) => ({
@@ -58,9 +59,9 @@ const opened = (port: number) =>
     (socket: Socket) => Effect.sync(() => socket.destroy())
   )
 
-// The clock of the test stands still, so that all of it is one second.
+// The clock of the test is fixed, so that everything happens in one second.
 it.layer(RawHttp.over(busy, { connectionsPerAddressMax: 1 }).pipe(Layer.provide(logTo(flood))))(
-  "a flood of connections that are refused",
+  "a flood of rejected connections",
   (it) => {
     it.effect("leaves as many lines as any other flood of problems", () =>
       Effect.gen(function* () {

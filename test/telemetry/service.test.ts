@@ -1,6 +1,6 @@
 /**
- * The service beside a collector: what it tells of a call, of how many calls it tells, and how it does where the collector
- * hangs or is gone.
+ * The service beside a collector: what it exports of a call, how many calls it samples, and that it works where the
+ * collector hangs or is unavailable.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -13,11 +13,11 @@ import { type Collector, collector } from "../support/telemetry/Collector.ts"
 const PROXY = "/api/market/proxy"
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 const PARENT = "00f067aa0ba902b7"
-/** How a process ends that was asked to. */
+/** The exit code of a process that was interrupted. */
 const INTERRUPTED = 130
 const TOLD = "A request was answered"
 
-/** In a process of its own, with something to buy and somebody who buys it. */
+/** In a process of its own, with a tool to call and a consumer. */
 const aMarket = Effect.fnUntraced(function* (settings: Readonly<Record<string, string>>) {
   const service = yield* ready({ PROFILE: "memory", LOG_FORMAT: "json", ...OPEN_TO_LOAD, ...settings })
   const provider = yield* providing(fine)
@@ -54,7 +54,7 @@ const linesOf = (output: string): ReadonlyArray<{ readonly message: unknown; rea
 
 describe("a traced call", () => {
   it.live(
-    "is told as one trace with its steps and ids, on the collector and in the log",
+    "is exported as one trace with its steps and ids, to the collector and in the log",
     () =>
       Effect.gen(function* () {
         const double = yield* collector
@@ -85,7 +85,7 @@ describe("a traced call", () => {
           ["Metering.hold", "Metering.forward", "Metering.settle"]
         )
         assert.isTrue(steps.every(({ traceId }) => traceId === TRACE))
-        // The provider may go on below the step that waits for it, and sees nothing else of the caller's trace.
+        // The provider may add spans below the step that waits for it, and sees nothing else of the caller's trace.
         const forward = steps.find(({ name }) => name === "Metering.forward")!
         const [headers] = forwarded()
         assert.strictEqual(headers!["traceparent"], `00-${TRACE}-${forward.spanId}-01`)
@@ -107,9 +107,9 @@ describe("a traced call", () => {
   )
 })
 
-describe("calls that nobody samples", () => {
+describe("calls that are not sampled", () => {
   it.live(
-    "leave no trace, and of those that ask for one a few a second do",
+    "leave no trace; of those that request one, a few a second do",
     () =>
       Effect.gen(function* () {
         const double = yield* collector
@@ -135,7 +135,7 @@ describe("calls that nobody samples", () => {
 
 describe("the service", () => {
   it.live.each(["hangs", "is gone"] as const)(
-    "works and stops all the same where the collector %s",
+    "works and stops although the collector %s",
     (how) =>
       Effect.gen(function* () {
         const double = yield* collector
@@ -155,7 +155,7 @@ describe("the service", () => {
   )
 
   it.live(
-    "asks for a collector's address that it can use, and shows neither it nor the headers",
+    "requires a valid collector URL, and prints neither it nor the headers",
     () =>
       Effect.gen(function* () {
         const double = yield* collector
@@ -181,7 +181,7 @@ describe("the sampler", () => {
   const sampled = (ratio: number, askedOf: (n: number) => boolean, requests: number, seconds: number) => {
     let nowMs = 0
     let n = 0
-    // Evenly spread, as chance would have it.
+    // Evenly distributed.
     const random = () => (n * 0.618_033_988_75) % 1
     const sampler = makeSampler({ ratio }, random, () => nowMs)
     let taken = 0
@@ -193,13 +193,13 @@ describe("the sampler", () => {
   }
   const nobody = () => false
 
-  it("takes its share, none and all", () => {
+  it("samples its share, none and all", () => {
     assert.strictEqual(sampled(0, nobody, 10_000, 100), 0)
     assert.approximately(sampled(0.01, nobody, 100_000, 1_000), 1_000, 30)
     assert.strictEqual(sampled(1, nobody, 1_000, 100), 1_000)
   })
 
-  it("takes no more than the bounds, however many come or ask", () => {
+  it("samples at most its limits, however many calls arrive or request it", () => {
     assert.isAtMost(sampled(1, nobody, 1_000_000, 10), 100 * 11)
     assert.isAtMost(
       sampled(0, () => true, 1_000_000, 10),

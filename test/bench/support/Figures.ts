@@ -1,5 +1,5 @@
 /**
- * Ratios that benches note as they go, for one table of all of them beside those of the run before on this machine.
+ * Ratios that benches record, for one table of all of them beside those of the run before on this machine.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"

@@ -18,7 +18,7 @@ export interface Measured {
   readonly p50Ms: number
   readonly p99Ms: number
   readonly completed: number
-  /** By status; anything but 2xx is a fault of the bench or of the service. */
+  /** By status; anything except 2xx is a fault of the bench or of the service. */
   readonly statuses: ReadonlyMap<number, number>
 }
 

@@ -1,7 +1,7 @@
 /**
- * Servers under load in turn, in many short turns. This machine's speed changes by half within a minute, so rates of
- * different minutes say nothing of each other: two servers are compared within a round, and the median over all rounds
- * is what a second run finds again. Every other round goes backwards, which takes out what grows or wanes meanwhile.
+ * Servers under load in many short turns. This machine's speed changes by half within a minute, so that rates of
+ * different minutes are not comparable: two servers are compared within a round, and the median over all rounds is
+ * reproducible. Every other round runs in reverse order, which cancels a trend.
  */
 import { type Measured, run } from "./LoadGenerator.ts"
 import { cpuSeconds } from "./Processes.ts"
@@ -17,16 +17,16 @@ export interface Turns {
   readonly connections: number
   readonly turnMs: number
   readonly rounds: number
-  /** Before those: compilers want to have seen the work. */
+  /** Before the measured rounds, so that code is compiled. */
   readonly warmUpRounds: number
-  /** Before each turn, for what the one before has left to be done in the background. */
+  /** Before each turn, for background work of the one before. */
   readonly restMs?: number
 }
 
 /** `cpuMicros`: the server's processor time for a request. */
 export type Turn = Measured & { readonly cpuMicros: number }
 
-/** `onTurn` sees the turns of the warming up, too. */
+/** `onTurn` gets the turns of the warm-up, too. */
 export const inTurns = async (
   subjects: ReadonlyArray<Subject>,
   turns: Turns,
@@ -60,8 +60,8 @@ const turnOf = async ({ name, request, server }: Subject, { connections, turnMs 
 }
 
 /**
- * The turns of several sittings, each with servers of its own: what a compiler makes of a program differs from one start to
- * the next, by a tenth and more.
+ * The turns of several sittings, each with servers of its own: compiled code differs from one start to the next, by a
+ * tenth and more.
  */
 export const inSittings = async (
   sittings: number,

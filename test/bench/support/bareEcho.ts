@@ -1,5 +1,6 @@
 /**
- * The measure of a JSON endpoint: a node:http server that reads a body, parses it, and answers with JSON made from it.
+ * The baseline of a JSON endpoint: a node:http server that reads a body, parses it, and answers with JSON made from
+ * it.
  */
 import { createServer } from "node:http"
 

@@ -1,5 +1,5 @@
 /**
- * The measure: a node:http server that answers every request with the JSON text that it is given, and does nothing else.
+ * The baseline: a node:http server that answers every request with its given JSON text, and does nothing else.
  */
 import { createServer } from "node:http"
 

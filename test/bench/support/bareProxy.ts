@@ -1,6 +1,6 @@
 /**
- * The measure of the proxy: node:http in, undici `dispatch` out, no checks, no billing, no framework. It knows the
- * upstream's protocol well enough to send one `tools/call` per request, and passes the answer on as it comes.
+ * The baseline of the proxy: node:http in, undici `dispatch` out, no checks, no billing, no framework. It implements
+ * enough of the upstream's protocol to send one `tools/call` per request, and streams the response through.
  */
 import { createServer, type ServerResponse } from "node:http"
 import { type Dispatcher, Pool } from "undici"
