@@ -11,7 +11,7 @@ import { overall } from "../../domain/platform/Health.ts"
 
 const MIB = 1_048_576
 
-it.effect("too little room is a fault that says how much there is", () =>
+it.effect("too little free space is a fault that states the free space", () =>
   Effect.gen(function* () {
     let free = DISK_FREE_BYTES_MIN
     const { ask, critical, name } = diskProbe(makeDiskWatch(Effect.sync(() => free)))
@@ -25,7 +25,7 @@ it.effect("too little room is a fault that says how much there is", () =>
   })
 )
 
-it.effect("a database that refused to write is a fault for half a minute", () =>
+it.effect("a database that rejected a write is a fault for half a minute", () =>
   Effect.gen(function* () {
     const disk = makeDiskWatch()
     const { ask } = diskProbe(disk)

@@ -1,5 +1,5 @@
 /**
- * Erasing an account: the person is gone, the books stand as they stood.
+ * Erasing an account: personal data is removed, the ledger stays unchanged.
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Option } from "effect"
@@ -36,7 +36,7 @@ const receiptsOf = (pair: Pair, key: string) =>
     Effect.map(expecting(200, { path: `${RECEIPTS}/${id}`, key }), (answer) => at(answer, "receipt"))
   )
 
-/** Wherever a row of the database still has the mark in it, but for documents as they were issued. */
+/** Every row of the database that still contains the mark, except documents as they were issued. */
 const traces = Effect.gen(function* () {
   const sql = Option.getOrUndefined(yield* Effect.serviceOption(SqlClient.SqlClient))
   if (sql === undefined) return undefined
@@ -55,7 +55,7 @@ const traces = Effect.gen(function* () {
 
 for (const [name, core] of everyDisputedCore) {
   it.layer(core, LIVE)(`Erasure over ${name}`, (it) => {
-    it.effect("leaves nothing of the two people, and the books, receipts and the log as they stood", () =>
+    it.effect("removes all data of two people, and leaves ledger, receipts and log unchanged", () =>
       Effect.gen(function* () {
         const pair = yield* aPair
         const { consumer, mail, offer, provider } = pair
@@ -145,7 +145,7 @@ for (const [name, core] of everyDisputedCore) {
       })
     )
 
-    it.effect("is done once: again it erases what has come back, and keeps who was first", () =>
+    it.effect("is idempotent: a repetition erases new data, and keeps the first time", () =>
       Effect.gen(function* () {
         const { consumer, mail } = yield* aPair
         const { record } = yield* ordered(consumer)

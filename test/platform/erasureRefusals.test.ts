@@ -1,5 +1,5 @@
 /**
- * Whom the operator is not told to forget: accounts that are not there, and those with money in them or under way.
+ * Accounts that cannot be erased: unknown ones, and those with a balance or money in transit.
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Result } from "effect"
@@ -18,7 +18,7 @@ import { everyDisputedCore, resolve } from "../support/trust/Disputing.ts"
 
 for (const [name, core] of everyDisputedCore) {
   it.layer(core, LIVE)(`Erasure over ${name}`, (it) => {
-    it.effect("refuses what it does not know, and whatever has money in it, unless told to leave it", () =>
+    it.effect("rejects an unknown account, and one with money, unless told to abandon it", () =>
       Effect.gen(function* () {
         const pair = yield* aPair
         const { consumer, provider } = pair
@@ -111,7 +111,7 @@ for (const [name, core] of everyDisputedCore) {
       })
     )
 
-    it.effect("takes an account without money as it is", () =>
+    it.effect("accepts an account without money", () =>
       Effect.gen(function* () {
         const [consumer, provider] = [yield* aConsumer(), yield* aProvider()]
         for (const owner of [consumer, provider]) {

@@ -1,6 +1,6 @@
 /**
- * A full disk over HTTP: `/readyz` answers 503 and health says why, whether too little is free or the database refuses to
- * write.
+ * A full disk over HTTP: `/readyz` answers 503 and health states the cause, whether the free space is too small or the
+ * database rejects writes.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
@@ -15,7 +15,7 @@ import { connectedTo } from "../support/TestDatabases.ts"
 
 const HEALTH = "/api/v1/health"
 
-/** The answer is kept for a second. */
+/** The response is cached for a second. */
 const readiness = (status: 200 | 503) =>
   until(
     `/readyz answers ${status}`,
@@ -39,7 +39,7 @@ let free = DISK_FREE_BYTES_MIN
 const watched = everyCore[0][1].pipe(Layer.provide(Layer.sync(DiskWatch, () => makeDiskWatch(Effect.sync(() => free)))))
 
 it.layer(watched, LIVE)("too little free space", (it) => {
-  it.effect("is a 503 that names what is free and what is needed, and over when there is room", () =>
+  it.effect("returns 503 with free and required space, until there is enough", () =>
     Effect.gen(function* () {
       yield* saysWell
       free = DISK_FREE_BYTES_MIN - 1
@@ -56,7 +56,7 @@ const onDatabase = (statement: string) =>
   )
 
 it.layer(ServiceUnderTest.postgres(), LIVE)("a database that rejects writes (SQLSTATE 53100)", (it) => {
-  it.effect("is a 503 for the request, and then of readiness and health", () =>
+  it.effect("returns 503 for the request, and then for readiness and health", () =>
     Effect.gen(function* () {
       yield* onDatabase(`CREATE FUNCTION disk_is_full() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
         RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$`)

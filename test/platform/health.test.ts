@@ -1,5 +1,5 @@
 /**
- * Health over HTTP with the database stopped, silent, slow, and back; and with what the service can do without away.
+ * Health over HTTP with the database stopped, silent, slow, and available again; and without its optional parts.
  */
 import { assert, it } from "@effect/vitest"
 import { Context, Duration, Effect, Layer, Schedule } from "effect"
@@ -13,9 +13,9 @@ import type { Answer } from "../support/Answer.ts"
 import { isRedisHere, NO_REDIS, redisServer } from "../support/RedisServer.ts"
 
 const HEALTH = "/api/v1/health"
-/** Of one check. */
+/** The time limit of one check. */
 const LIMIT_MS = 2_000
-/** What a busy machine takes. */
+/** An allowance for a busy machine. */
 const SLACK_MS = 18_000
 const NAMES = ["background", "database", "disk", "log", "rate_limits", "schema"]
 
@@ -59,7 +59,7 @@ it.layer(linkedService, LIVE)("the health of a service on PostgreSQL", (it) => {
     })
   )
 
-  it.effect("is down while the database is stopped or silent, said in time, and ok when it is back", () =>
+  it.effect("is down while the database is stopped or silent, within the time limit, and ok when it is back", () =>
     Effect.gen(function* () {
       const link = yield* DatabaseLink
       const consumer = yield* aConsumer()
@@ -71,7 +71,7 @@ it.layer(linkedService, LIVE)("the health of a service on PostgreSQL", (it) => {
         assert.deepStrictEqual([at(sick, "status"), checkOf(sick, "database")], ["down", "down"])
         assert.strictEqual(checkOf(sick, "rate_limits"), "ok")
         assert.notMatch(sick.text, /SqlError|ECONN|127\.0\.0\.1|postgres:/u)
-        // What was asked a moment ago may be said again for a second.
+        // The response may be cached for a second.
         yield* Effect.sleep("1 second")
         assert.strictEqual((yield* send({ path: "/readyz" })).status, 503)
         assert.strictEqual((yield* expecting(200, { path: "/livez" })).status, 200)
@@ -87,7 +87,7 @@ it.layer(linkedService, LIVE)("the health of a service on PostgreSQL", (it) => {
     })
   )
 
-  it.effect("is degraded, and no more, while the database is slow", () =>
+  it.effect("is degraded, but not down, while the database is slow", () =>
     Effect.gen(function* () {
       const link = yield* DatabaseLink
       const slowed = Effect.gen(function* () {
@@ -96,7 +96,7 @@ it.layer(linkedService, LIVE)("the health of a service on PostgreSQL", (it) => {
         yield* Effect.forkChild(Effect.andThen(Effect.sleep("1 second"), link.mend))
         return yield* send({ path: HEALTH })
       })
-      // On a busy machine the second may end too early, or be longer than a check may take.
+      // On a busy machine the sleep may end too early, or take longer than a check may.
       const slow = yield* Effect.repeat(slowed, { until: (answer) => at(answer, "status") === "degraded", times: 9 })
       assert.deepStrictEqual([at(slow, "status"), checkOf(slow, "database")], ["degraded", "degraded"], slow.text)
       assert.strictEqual(slow.status, 200)
@@ -105,7 +105,7 @@ it.layer(linkedService, LIVE)("the health of a service on PostgreSQL", (it) => {
     })
   )
 
-  it.effect("is asked of the database once for all who balance load, however many ask", () =>
+  it.effect("checks the database once for all load balancers", () =>
     Effect.gen(function* () {
       const link = yield* DatabaseLink
       yield* Effect.sleep("1 second")
@@ -125,8 +125,8 @@ it.layer(linkedService, LIVE)("the health of a service on PostgreSQL", (it) => {
   )
 })
 
-it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "3" }), LIVE)("probes of machines", (it) => {
-  it.effect("are never refused for coming often, whoever else is", () =>
+it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "3" }), LIVE)("machine probes", (it) => {
+  it.effect("are never rate limited", () =>
     Effect.gen(function* () {
       for (let n = 0; n < 20; n++) {
         yield* expecting(200, { path: "/livez" })
@@ -135,13 +135,13 @@ it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "3" }), LIVE)("probes of m
       for (let n = 0; n < 3; n++) yield* expecting(200, { path: HEALTH })
       yield* expecting(429, { path: HEALTH })
       yield* expecting(200, { path: "/livez" })
-      // No key is looked up for them either: that would be work that nobody limits.
+      // Their keys are not looked up either: that work would have no limit.
       for (const method of ["GET", "HEAD"]) yield* expecting(200, { method, path: "/readyz", key: "no key at all" })
     })
   )
 })
 
-it.live("a service whose Redis is gone is degraded, and goes on", (ctx) =>
+it.live("a service without its Redis is degraded, and continues", (ctx) =>
   Effect.gen(function* () {
     if (!isRedisHere()) return ctx.skip(NO_REDIS)
     const redis = yield* redisServer
@@ -149,7 +149,7 @@ it.live("a service whose Redis is gone is degraded, and goes on", (ctx) =>
     const service = Context.get(yield* Layer.build(layer), ServiceUnderTest)
     const healthOnce = (holds: (answer: Answer) => boolean) =>
       Effect.repeat(service.send({ path: HEALTH }), { until: holds, schedule: Schedule.spaced("50 millis") })
-    // Any part is degraded for a moment where a busy machine is slow to check it.
+    // Any part may be degraded for a moment where a busy machine checks it slowly.
     yield* healthOnce((answer) => at(answer, "status") === "ok")
     yield* redis.signal("SIGKILL")
     const answer = yield* healthOnce((heard) => checkOf(heard, "rate_limits") === "degraded")

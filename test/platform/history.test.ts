@@ -1,5 +1,5 @@
 /**
- * The record of health checks over HTTP: kept by the service's own job, and told exactly.
+ * The history of health checks over HTTP: recorded by the service's own job, and returned exactly.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Schedule } from "effect"
@@ -23,9 +23,9 @@ const recorded = expecting(200, { path: PATH }).pipe(
   Effect.timeoutOrElse({ duration: "60 seconds", orElse: () => Effect.die(new Error("Nothing was recorded")) })
 )
 
-describe.each(everyService())("the record over %s", (_, layer) => {
-  it.layer(layer, LIVE)("of a service that has just begun", (it) => {
-    it.effect("has today, and no other day that is made up", () =>
+describe.each(everyService())("the history over %s", (_, layer) => {
+  it.layer(layer, LIVE)("of a service that has just started", (it) => {
+    it.effect("contains today, and no other day", () =>
       Effect.gen(function* () {
         const answer = yield* recorded
         const today = DateTime.formatIso(yield* DateTime.now).slice(0, 10)
@@ -49,7 +49,7 @@ describe.each(everyService())("the record over %s", (_, layer) => {
       })
     )
 
-    it.effect("tells as many days as it is asked for, and refuses what it does not keep", () =>
+    it.effect("returns the requested number of days, and rejects more than it keeps", () =>
       Effect.gen(function* () {
         for (const days of [1, 7, HISTORY_DAYS_KEPT]) {
           const answer = yield* expecting(200, { path: `${PATH}?days=${days}` })
@@ -69,8 +69,8 @@ it.layer(
     Layer.provideMerge(PostgresTest.layerDatabase)
   ),
   LIVE
-)("the record with the database away", (it) => {
-  it.effect("is unavailable, as anything else that is kept there", () =>
+)("the history without the database", (it) => {
+  it.effect("is unavailable, as everything else that is stored there", () =>
     Effect.gen(function* () {
       const link = yield* DatabaseLink
       yield* recorded

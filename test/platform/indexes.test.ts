@@ -1,5 +1,5 @@
 /**
- * Every link and every endpoint that any index names is there; and what an index says of the service is so.
+ * Every link and every endpoint in an index exists; and its statements about the service are true.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, type Schema } from "effect"
@@ -32,7 +32,7 @@ const textsIn = (value: Schema.Json | undefined): ReadonlyArray<string> => {
   return Object.entries(value).flatMap(([name, inner]) => [name, ...textsIn(inner)])
 }
 
-/** A path of a route or of a template, with something in place of its parameters. */
+/** A path of a route or of a template, with values for its parameters. */
 const concrete = (path: string): string =>
   path
     .replace(/\{receipt_id\}/gu, "rcpt_00000000000000000000000000000000")
@@ -45,7 +45,7 @@ const sendable = (method: string, path: string) => {
 }
 
 it.layer(ServiceUnderTest.memory({ BASE_URL }), LIVE)("the indexes", (it) => {
-  it.effect("name no endpoint and no link that is not there", () =>
+  it.effect("name no endpoint and no link that does not exist", () =>
     Effect.gen(function* () {
       let walked = 0
       for (const index of INDEXES) {
@@ -73,7 +73,7 @@ it.layer(ServiceUnderTest.memory({ BASE_URL }), LIVE)("the indexes", (it) => {
     })
   )
 
-  it.effect("have links that a GET finds something at", () =>
+  it.effect("have links that answer a GET", () =>
     Effect.gen(function* () {
       const platform = yield* expecting(200, { path: "/api/v1" })
       const groups = [
@@ -94,7 +94,7 @@ it.layer(ServiceUnderTest.memory({ BASE_URL }), LIVE)("the indexes", (it) => {
     })
   )
 
-  it.effect("name every endpoint that there is, the platform's and the market's apart", () =>
+  it.effect("name every endpoint, the platform's and the market's separately", () =>
     Effect.gen(function* () {
       const answer = yield* expecting(200, { path: "/api/v1" })
       const [own, market, trust] = [
@@ -116,7 +116,7 @@ it.layer(ServiceUnderTest.memory({ BASE_URL }), LIVE)("the indexes", (it) => {
     })
   )
 
-  it.effect("call a service active where it is there, and planned where it is not", () =>
+  it.effect("call a service active where it exists, and planned where it does not", () =>
     Effect.gen(function* () {
       const answer = yield* expecting(200, { path: "/api/v1/services" })
       const services = listAt(answer, "services")
@@ -146,7 +146,7 @@ it.layer(ServiceUnderTest.memory({ BASE_URL }), LIVE)("the indexes", (it) => {
     })
   )
 
-  it.effect("say in text what they say in JSON", () =>
+  it.effect("contain the same in text and in JSON", () =>
     Effect.gen(function* () {
       const text = yield* expecting(200, { path: "/llms.txt" })
       assert.match(text.headers["content-type"]!, /^text\/plain/u)

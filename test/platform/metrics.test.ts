@@ -1,5 +1,5 @@
 /**
- * /metrics: right figures under labels that the code alone decides on.
+ * /metrics: correct figures under a fixed set of labels.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
@@ -22,7 +22,7 @@ interface Sample {
   readonly value: number
 }
 
-/** By the rules of the text format 0.0.4: whatever does not fit them fails here. */
+/** By the rules of the text format 0.0.4; anything else fails here. */
 const parse = (text: string): ReadonlyArray<Sample> => {
   assert.isTrue(text.endsWith("\n"))
   const types = new Map<string, string>()
@@ -64,7 +64,7 @@ const valueOf = (samples: ReadonlyArray<Sample>, name: string, labels: Readonly<
 
 for (const [name, market] of everyMarket()) {
   it.layer(market, LIVE)(`metrics over ${name}`, (it) => {
-    it.effect("count requests by route and status class, and time them", () =>
+    it.effect("count requests by route and status class, and their durations", () =>
       Effect.gen(function* () {
         const requests = (samples: ReadonlyArray<Sample>, route: string, statusClass: string) =>
           valueOf(samples, "atb_http_requests_total", { route, class: statusClass })
@@ -91,7 +91,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("count calls by where they came from and how they ended", () =>
+    it.effect("count calls by origin and outcome", () =>
       Effect.gen(function* () {
         const calls = (samples: ReadonlyArray<Sample>, origin: string, outcome: string) =>
           valueOf(samples, "atb_calls_total", { origin, outcome })
@@ -101,7 +101,7 @@ for (const [name, market] of everyMarket()) {
         const buyer = yield* aBuyer()
         for (let n = 0; n < 2; n++) assert.strictEqual((yield* buy(buyer, good)).status, 200)
         assert.strictEqual((yield* buy(buyer, bad)).status, 502)
-        // Nothing was called: neither is counted.
+        // No call was made: neither is counted.
         assert.strictEqual((yield* buy(buyer, good, { dry_run: true })).status, 200)
         assert.strictEqual((yield* buy(yield* aBuyer(0), good)).status, 402)
         yield* expecting(201, { path: METER, key: buyer.key, json: { tool_id: good.toolId, status: "timeout" } })
@@ -133,7 +133,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("never show a key, an id or a name, whatever was asked", () =>
+    it.effect("never show a key, an id or a name, for any request", () =>
       Effect.gen(function* () {
         const server = yield* providing(fine)
         const offer = yield* anOffer(server.url, { tool_name: "secret_tool" }, { name: "Secret Provider" })
@@ -160,7 +160,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("have no more labels than the contract has routes, however many paths are asked", () =>
+    it.effect("have no more labels than the contract has routes, for any paths", () =>
       Effect.gen(function* () {
         const labelled = (samples: ReadonlyArray<Sample>) =>
           new Set(samples.map(({ labels, name: figure }) => `${figure} ${JSON.stringify(labels)}`))
@@ -184,8 +184,8 @@ for (const [name, market] of everyMarket()) {
   })
 }
 
-it.layer(ServiceUnderTest.memory(), LIVE)("what an idle service tells", (it) => {
-  it.effect("leaves out the routes that nobody asked", () =>
+it.layer(ServiceUnderTest.memory(), LIVE)("an idle service", (it) => {
+  it.effect("omits routes without requests", () =>
     Effect.gen(function* () {
       const provider = yield* aProvider()
       yield* putTools(provider, { tool_name: "one" })
@@ -199,8 +199,8 @@ it.layer(ServiceUnderTest.memory(), LIVE)("what an idle service tells", (it) => 
   )
 })
 
-describe("a route's meter", () => {
-  it("puts a time into the first bucket that holds it, bounds included", () => {
+describe("a route's metrics", () => {
+  it("count a duration in the first bucket that holds it, bounds included", () => {
     const meter = new RouteMeter("GET", "/x")
     for (const seconds of BOUNDS_S) meter.answered(200, seconds * 1_000)
     meter.answered(200, 31_000)
@@ -218,7 +218,7 @@ describe("a route's meter", () => {
     )
   })
 
-  it("knows five classes, whatever the status", () => {
+  it("have five status classes", () => {
     const meter = new RouteMeter("GET", "/x")
     for (const status of [0, 100, 204, 301, 404, 599, 999, 1e6]) meter.answered(status, 1)
     assert.deepStrictEqual(
@@ -228,14 +228,14 @@ describe("a route's meter", () => {
   })
 })
 
-describe("who reads /metrics", () => {
+describe("access to /metrics", () => {
   const TOKEN = "a token of the metrics, with 32 characters"
   const read = (key?: string) => send({ path: METRICS, ...(key === undefined ? {} : { key }) })
   const asked = (...keys: ReadonlyArray<string | undefined>) =>
     Effect.forEach(keys, (key) => Effect.map(read(key), ({ headers, status }) => [status, headers["www-authenticate"]]))
 
   it.layer(ServiceUnderTest.memory({ METRICS_TOKEN: TOKEN }), LIVE)("with a token", (it) => {
-    it.effect("is whoever sends it", () =>
+    it.effect("requires the token", () =>
       Effect.gen(function* () {
         const { key } = yield* aConsumer()
         const refused = [401, "Bearer"]
@@ -250,7 +250,7 @@ describe("who reads /metrics", () => {
   })
 
   it.layer(ServiceUnderTest.memory({ PROFILE: "memory" }), LIVE)("without one", (it) => {
-    it.effect("is everybody who tries it out", () =>
+    it.effect("is open outside production", () =>
       Effect.gen(function* () {
         assert.deepStrictEqual(yield* asked(undefined, "nonsense"), [
           [200, undefined],
@@ -260,7 +260,7 @@ describe("who reads /metrics", () => {
     )
   })
 
-  it.effect("is nobody in production", () =>
+  it.effect("is closed in production", () =>
     Effect.gen(function* () {
       const closed = yield* Effect.flip(admit("closed", ""))
       assert.include(closed.message, "until the operator configures METRICS_TOKEN")

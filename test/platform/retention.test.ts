@@ -1,6 +1,5 @@
 /**
- * docs/retention.md speaks of every table that there is, with the days that the code keeps; and what is to become small
- * becomes small.
+ * docs/retention.md names every table, with the days in the code; and rollups shrink old data.
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Layer } from "effect"
@@ -18,7 +17,7 @@ import { MAILED_DAYS_KEPT } from "../../domain/trust/MailLimit.ts"
 import { MEASURED_DAYS_KEPT } from "../../domain/trust/ProviderTrust.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
 
-/** By table: what it holds, what it grows with, how long it is kept, what ends that. */
+/** By table: what it holds, what it grows with, how long rows are kept, what removes them. */
 const rows = new Map(
   readFileSync(join(import.meta.dirname, "../../docs/retention.md"), "utf8")
     .split("\n")
@@ -47,7 +46,7 @@ const PRUNED: Readonly<Record<string, number>> = {
 const usage = Usage.layer.pipe(Layer.provide(PostgresUsageStore.layer), Layer.provideMerge(PostgresTest.layer))
 
 it.layer(usage, { timeout: "60 seconds", excludeTestServices: true })("Retention", (it) => {
-  it.effect("is said of every table of the schema, and of no other", () =>
+  it.effect("is documented for every table of the schema, and for no other", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const tables = yield* sql<{ readonly name: string }>`
@@ -60,7 +59,7 @@ it.layer(usage, { timeout: "60 seconds", excludeTestServices: true })("Retention
     })
   )
 
-  it("says the days that the code keeps of whatever it prunes", () => {
+  it("states the number of days in the code for whatever is pruned", () => {
     for (const [name, days] of Object.entries(PRUNED)) {
       const [, , kept, by] = rows.get(name) ?? []
       assert.match(kept ?? "", new RegExp(`\\b${days} days?\\b`, "u"), name)
@@ -70,7 +69,7 @@ it.layer(usage, { timeout: "60 seconds", excludeTestServices: true })("Retention
     assert.deepStrictEqual(said.toSorted(), Object.keys(PRUNED).toSorted())
   })
 
-  it.effect("makes one row a day of usage that is older, and leaves the hours of the last 90 days", () =>
+  it.effect("merges older usage into one row a day, and keeps the hours of the last 90 days", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const ids = [randomUUID(), randomUUID(), randomUUID()] as const

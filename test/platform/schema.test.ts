@@ -1,5 +1,5 @@
 /**
- * POST /api/v1/init: whatever state the schema is in, it is up to date afterwards; and who may ask for that.
+ * POST /api/v1/init: updates a schema in any state; and who may call it.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -25,7 +25,7 @@ const emptySchema = onDatabase(
     yield* sql`DROP SCHEMA public CASCADE`
     yield* sql`CREATE SCHEMA public`
   }).pipe(
-    // The service's own jobs go on reading: the two may wait for each other, and PostgreSQL ends one of them.
+    // The service's own jobs read at the same time: PostgreSQL may end one side of a deadlock.
     Effect.retry({ times: 10 })
   )
 )
@@ -37,7 +37,7 @@ const isUpToDate = (answer: Answer): void => {
 }
 
 it.layer(ServiceUnderTest.postgres(), LIVE)("init", (it) => {
-  it.effect("finds a current schema as it should be", () =>
+  it.effect("changes nothing in a current schema", () =>
     Effect.gen(function* () {
       const answer = yield* expecting(200, { method: "POST", path: INIT })
       isUpToDate(answer)
@@ -46,7 +46,7 @@ it.layer(ServiceUnderTest.postgres(), LIVE)("init", (it) => {
     })
   )
 
-  it.effect("makes everything out of nothing, and then nothing more", () =>
+  it.effect("creates an empty schema, and then changes nothing more", () =>
     Effect.gen(function* () {
       yield* emptySchema
       const sick = yield* expecting(200, { path: HEALTH })
@@ -57,9 +57,9 @@ it.layer(ServiceUnderTest.postgres(), LIVE)("init", (it) => {
       const again = yield* expecting(200, { method: "POST", path: INIT })
       isUpToDate(again)
       assert.deepStrictEqual(listAt(again, "applied"), [])
-      // A busy machine may be slow to check it, which is a fault too.
+      // A busy machine may check it slowly, which is a fault too.
       yield* until(
-        "the schema is well",
+        "the schema is current",
         Effect.map(expecting(200, { path: HEALTH }), (well) => at(well, "checks", "schema", "status") === "ok")
       )
       yield* aConsumer()
@@ -85,7 +85,7 @@ it.layer(ServiceUnderTest.postgres(), LIVE)("init", (it) => {
 })
 
 it.layer(ServiceUnderTest.postgres({ OPERATOR_KEY }), LIVE)("init with an operator", (it) => {
-  it.effect("is the operator's alone", () =>
+  it.effect("requires the operator's key", () =>
     Effect.gen(function* () {
       const { key } = yield* aConsumer()
       const provider = yield* aProvider()
@@ -94,7 +94,7 @@ it.layer(ServiceUnderTest.postgres({ OPERATOR_KEY }), LIVE)("init with an operat
       for (const other of [key, provider.key]) yield* expecting(403, { method: "POST", path: INIT, key: other })
       yield* emptySchema
       assert.strictEqual(at(yield* expecting(200, { path: HEALTH }), "checks", "schema", "status"), "degraded")
-      // Without a schema the operator's key is known all the same: it comes from the configuration.
+      // Without a schema the operator's key still works: it comes from the configuration.
       isUpToDate(yield* expecting(200, { method: "POST", path: INIT, key: OPERATOR_KEY }))
     })
   )

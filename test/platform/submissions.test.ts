@@ -1,5 +1,5 @@
 /**
- * The waitlist, feedback and applications: what they take, what they refuse, and that everything has a limit.
+ * The waitlist, feedback and applications: accepted and rejected fields, and a limit for each.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -65,7 +65,7 @@ const NO_ADDRESSES: ReadonlyArray<unknown> = [
 
 for (const [store, layer] of everyService()) {
   it.layer(layer, LIVE)(`the waitlist over ${store}`, (it) => {
-    it.effect("takes an address once, in one form: 201, then 200", () =>
+    it.effect("accepts an address once, in normal form: 201, then 200", () =>
       Effect.gen(function* () {
         for (const [email, kept] of ADDRESSES) {
           const first = yield* expecting(201, { path: WAITLIST, json: { email, source: "test" } })
@@ -81,7 +81,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("refuses what is no address, and says which field it is", () =>
+    it.effect("rejects an invalid address, by field", () =>
       Effect.gen(function* () {
         for (const email of NO_ADDRESSES) {
           const answer = yield* expecting(422, { path: WAITLIST, json: { email } })
@@ -94,7 +94,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("is one of those who come at once", () =>
+    it.effect("accepts one of several concurrent requests", () =>
       Effect.gen(function* () {
         const call = { path: WAITLIST, json: { email: "many@example.org" } }
         const answers = yield* Effect.all(
@@ -107,7 +107,7 @@ for (const [store, layer] of everyService()) {
   })
 
   it.layer(layer, LIVE)(`feedback and applications over ${store}`, (it) => {
-    it.effect("feedback needs something to say, in one of three ways", () =>
+    it.effect("feedback needs a content, in one of three fields", () =>
       Effect.gen(function* () {
         const good = [
           { message: "hello" },
@@ -139,7 +139,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("an application needs a name and a way to answer it", () =>
+    it.effect("an application needs a name and a contact", () =>
       Effect.gen(function* () {
         for (const json of [{ name: "Ada", contact: "ada@example.org" }, WHOLE_APPLICATION]) {
           const answer = yield* expecting(201, { path: APPLY, json })
@@ -183,7 +183,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("come once with an Idempotency-Key", () =>
+    it.effect("are stored once under an Idempotency-Key", () =>
       Effect.gen(function* () {
         for (const [path, json] of [
           [FEEDBACK, { message: "once" }],
@@ -199,7 +199,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("are counted, and nothing but counted, in the platform's figures", () =>
+    it.effect("appear in the platform's statistics as counts only", () =>
       Effect.gen(function* () {
         const stats = yield* expecting(200, { path: "/api/v1/stats" })
         const names = ["applications", "consumers", "feedback", "invocations", "providers", "tools", "waitlist"]
@@ -217,8 +217,8 @@ for (const [store, layer] of everyService()) {
   })
 }
 
-it.layer(ServiceUnderTest.memory({ RATE_LIMIT_REGISTER_RPM: "2" }))("what is sent in without an account", (it) => {
-  it.effect("is limited as registrations are", () =>
+it.layer(ServiceUnderTest.memory({ RATE_LIMIT_REGISTER_RPM: "2" }))("submissions without an account", (it) => {
+  it.effect("have the rate limit of registrations", () =>
     Effect.gen(function* () {
       yield* expecting(201, { path: FEEDBACK, json: { message: "one" } })
       yield* expecting(201, { path: WAITLIST, json: { email: "two@example.org" } })

@@ -1,6 +1,6 @@
 /**
- * An agent that knows nothing but an address: everything it does, it was told by the answers. It walks agents.json as that
- * says it is to be walked, against a service of its own process, with a real MCP server behind it.
+ * An agent that knows only the service's address: everything else comes from responses. It follows agents.json as
+ * written, against a service process with a real MCP server.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
@@ -33,7 +33,7 @@ const known = (memory: Memory, name: string): unknown => {
   return memory.get(name)
 }
 
-/** A text that is nothing but a placeholder becomes the value itself. */
+/** A text that is only a placeholder becomes the value itself. */
 const filled = (template: unknown, memory: Memory): unknown => {
   if (typeof template === "string") {
     const whole = /^\{(\w+)\}$/u.exec(template)?.[1]
@@ -52,7 +52,7 @@ interface InputSchema {
   readonly required?: ReadonlyArray<string>
 }
 
-/** What the agent makes up: the least that fits the schema. */
+/** The agent's own input: the smallest value that fits the schema. */
 const invented = (schema: InputSchema): unknown => {
   switch (schema.type) {
     case "number":
@@ -73,7 +73,7 @@ it.live.each([
   ["paid", 0, 12_345],
   ["free", 100, 0]
 ] as const)(
-  "An agent with nothing but the address registers, loads, finds a tool, asks its price, calls it and verifies the receipt: %s",
+  "An agent with only the address registers, loads, finds a tool, reads its price, calls it and verifies the receipt: %s",
   ([, freeCalls, cost]) =>
     Effect.gen(function* () {
       const everything = yield* everythingServer
@@ -101,7 +101,7 @@ it.live.each([
       })
       assert.strictEqual(offered.status, 201, offered.text)
 
-      // From here on: only the address, and what the answers say.
+      // From here on: only the address and the responses.
       const front = yield* ask(service, { path: "/" })
       const lead = /\/(?:api\/market|api\/v1|\.well-known\/agents\.json)\b/u.exec(front.text)?.[0]
       assert.isDefined(lead, `The address itself leads nowhere: ${front.text.slice(0, 500)}`)
