@@ -1,5 +1,5 @@
 /**
- * docs/api.md says what the sources say.
+ * docs/api.md matches the sources.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"
@@ -16,7 +16,7 @@ describe("the API's document", () => {
     assert.strictEqual(written, apiDocument(), "npm run api-docs writes it anew")
   })
 
-  it("has every module of the core, each with what it is for", () => {
+  it("has every module of the core, each with its purpose", () => {
     const modules = readdirSync(join(projectRoot, "domain"), { recursive: true, encoding: "utf8" })
       .filter((name) => name.endsWith(".ts"))
       .map((name) => name.slice(name.lastIndexOf("/") + 1, -".ts".length))
@@ -27,7 +27,7 @@ describe("the API's document", () => {
     )
   })
 
-  it("has every service and port, word for word", () => {
+  it("has every service and port, verbatim", () => {
     const sources = readdirSync(join(projectRoot, "domain"), { recursive: true, encoding: "utf8" })
       .filter((name) => name.endsWith(".ts"))
       .map((name) => readFileSync(join(projectRoot, "domain", name), "utf8"))

@@ -11,7 +11,7 @@ const isNewer = (a: string, b: string): boolean => {
 }
 
 describe("the changelog", () => {
-  it("begins with the version of package.json and the API", () => {
+  it("starts with the version of package.json and the API", () => {
     assert.strictEqual(changelog[0]?.version, manifest.version)
     assert.strictEqual(manifest.version, API_VERSION)
   })

@@ -12,7 +12,7 @@ const file = (...tests: ReadonlyArray<string>): string =>
 const closingLine = (output: string): string | undefined => output.trimEnd().split("\n").at(-1)
 
 it.live(
-  "a run in which all is well ends with its count",
+  "a run without failures ends with its count",
   () =>
     Effect.gen(function* () {
       const output = yield* testRun({ "a.test.ts": file(`it("a", () => {})`, `it("b", () => {})`) })
@@ -23,7 +23,7 @@ it.live(
 )
 
 it.live(
-  "whatever fails is counted, and whatever did not run is named with its reason",
+  "failures are counted, and tests that did not run are named with their reason",
   () =>
     Effect.gen(function* () {
       const output = yield* testRun({
@@ -45,7 +45,7 @@ it.live(
 )
 
 it.live(
-  "a run that finds nothing to run has failed",
+  "a run without tests fails",
   () => Effect.map(testRun({}), (output) => assert.strictEqual(closingLine(output), "0 passed, 1 failed")),
   TIMEOUT_MS
 )

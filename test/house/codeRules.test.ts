@@ -12,7 +12,7 @@ export const answer = Effect.succeed(42)
 
 const back: Files = { "domain/shared/Back.ts": `import { a } from "./Cycle.ts"\n\nexport const b = a\n` }
 
-describe("oxlint refuses", () => {
+describe("oxlint rejects", () => {
   it.live.each<readonly [rule: string, file: string, text: string]>([
     ["oxc(no-barrel-file)", "domain/shared/Barrel.ts", `export * from "./Clean.ts"\n`],
     ["eslint(max-lines)", "domain/shared/Long.ts", "export {}\n".repeat(301)],
@@ -35,7 +35,7 @@ describe("oxlint refuses", () => {
   it.live("nothing in a clean file", () => Effect.map(lint(clean), (found) => assert.deepStrictEqual(found, [])))
 })
 
-describe("the compiler refuses", () => {
+describe("the compiler rejects", () => {
   const faults = {
     "effect(floatingEffect)": `Effect.gen(function* () { Effect.succeed(1) })`,
     "effect(missingReturnYieldStar)": `Effect.gen(function* () { yield* Effect.fail("no") })`,
@@ -66,7 +66,7 @@ describe("the compiler refuses", () => {
       ])
     )
 
-  it.live("what is not Effect's way, and in adapters and tests what cannot be otherwise is allowed", () =>
+  it.live("code that is not idiomatic Effect, and allows in adapters and tests what is necessary there", () =>
     Effect.gen(function* () {
       const complaints = yield* compile({
         ...clean,

@@ -1,5 +1,5 @@
 /**
- * What proves who somebody is is compared in a time that tells nothing: by isSameText or timingSafeEqual, never by ===.
+ * Secrets and their digests are compared in constant time: by isSameText or timingSafeEqual, never by ===.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
@@ -10,11 +10,11 @@ import { isSameText } from "../../domain/shared/SameText.ts"
 const ROOT = join(import.meta.dirname, "../..")
 const FOLDERS = ["domain", "adapters", "src"]
 
-/** A name that ends in what is secret, or its digest, on one side of a comparison. */
+/** A name that ends in a word for a secret or its digest, on one side of a comparison. */
 const SECRET = String.raw`[\w.?!()]*(?:[hH]ash|[tT]oken|[sS]ecret|[sS]ignature|[pP]assword|[mM]ac)\b[!)]*`
 const COMPARED = new RegExp(`${SECRET} [!=]== (?!undefined|null|"")|[!=]== ${SECRET}(?!\\()`, "u")
 
-/** What is compared there is no proof of anybody: a request's digest, a receipt with its copy in the same store. */
+/** These comparisons authenticate no caller: a request's digest, a receipt with its copy in the same store. */
 const HARMLESS = [
   "!== requestHash",
   "!== idempotency.requestHash",
@@ -35,7 +35,7 @@ const sources = FOLDERS.flatMap((folder) =>
 )
 
 describe("comparisons of secrets", () => {
-  it("are none of === and !==", () => {
+  it("never use === and !==", () => {
     assert.isAbove(sources.length, 300)
     const found = sources.flatMap((file) =>
       comparisons(readFileSync(join(ROOT, file), "utf8")).map((line) => `${file}: ${line}`)
@@ -43,7 +43,7 @@ describe("comparisons of secrets", () => {
     assert.deepStrictEqual(found, [])
   })
 
-  it("would be found", () => {
+  it("are detected", () => {
     for (const line of [
       "if (hash === operatorHash) return operator",
       "if (current?.tokenHash !== hash) return false",
@@ -56,7 +56,7 @@ describe("comparisons of secrets", () => {
     assert.deepStrictEqual(comparisons("if (token === undefined || hash !== undefined) return"), [])
   })
 
-  it.prop("agree with ===", [Schema.String, Schema.String], ([one, other]) => {
+  it.prop("have the same result as ===", [Schema.String, Schema.String], ([one, other]) => {
     assert.isTrue(isSameText(one, one))
     assert.strictEqual(isSameText(one, other), one === other)
     assert.isFalse(isSameText(one, `${one}x`))

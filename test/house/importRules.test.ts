@@ -8,7 +8,7 @@ const IMPORTS = "eslint(no-restricted-imports)"
 const importing = (folder: string, modules: ReadonlyArray<string>): Files =>
   Object.fromEntries(modules.map((module, index) => [`${folder}/File${index}.ts`, `import "${module}"\n`]))
 
-/** The modules whose import oxlint refused. */
+/** The modules whose import oxlint rejected. */
 const refused = (folder: string, modules: ReadonlyArray<string>) =>
   Effect.map(lint(importing(folder, modules)), (complaints) =>
     modules.filter((_, index) =>
@@ -33,7 +33,7 @@ const libraries = [
   "node:fs"
 ]
 
-describe("an import that leaves its room is refused", () => {
+describe("an import from another layer is rejected", () => {
   it.live.each<readonly [folder: string, modules: ReadonlyArray<string>]>([
     [
       "domain/ledger",
@@ -92,7 +92,7 @@ describe("an import that leaves its room is refused", () => {
     ["migrations", ["node:fs", "ajv", "../domain/shared/Ids.ts", "../adapters/sql/X.ts", "../src/config.ts", ...gone]],
     ["src", ["../test/support/PostgresTest.ts", ...gone]],
     ["test/domain", gone],
-    // No rule tells here and there apart at these depths, so nothing may be reached from them.
+    // No rule distinguishes folders at these depths, so they may not import anything.
     ["domain", ["../adapters/sql/LedgerStore.ts", "../src/config.ts"]],
     ["domain/a/b/c", ["../../../../src/config.ts"]],
     ["adapters", ["../src/config.ts"]],
@@ -102,7 +102,7 @@ describe("an import that leaves its room is refused", () => {
   )
 })
 
-describe("an import that stays in its room passes", () => {
+describe("an import within its layer passes", () => {
   it.live.each<readonly [folder: string, modules: ReadonlyArray<string>]>([
     ["domain/ledger", ["effect", "./Ledger.ts", "./rules/Fee.ts", "../shared/Ids.ts"]],
     ["domain/ledger/rules", ["effect", "./Fee.ts", "../Ledger.ts", "../../shared/Ids.ts"]],
@@ -144,7 +144,7 @@ it.live("a browser module imports browser modules, and types of the API", () =>
   })
 )
 
-it.live("every form of import is seen", () =>
+it.live("every form of import is checked", () =>
   Effect.gen(function* () {
     const files = {
       "domain/a/Named.ts": `import { readFile } from "node:fs"\nexport const a = readFile\n`,

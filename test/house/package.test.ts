@@ -15,7 +15,7 @@ const lock = JSON.parse(readFileSync(join(projectRoot, "package-lock.json"), "ut
 }
 const locked = Object.entries(lock.packages)
 
-/** Where Node finds a package from inside another: beside it, or in a folder further up. */
+/** Where Node finds a package from inside another: beside it, or in a parent folder. */
 const placesOf = (name: string, from: string): ReadonlyArray<string> => {
   const folders =
     from === ""
@@ -33,18 +33,18 @@ describe("package.json", () => {
     assert.deepStrictEqual(loose, [])
   })
 
-  it("decides on every install script of what it pulls in", () => {
+  it("decides on every install script of its dependencies", () => {
     const scripted = locked.filter(([, { hasInstallScript = false }]) => hasInstallScript)
     const names = scripted.map(([path]) => path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length))
     assert.sameMembers(Object.keys(manifest.allowScripts), names)
   })
 
-  it("brings the Node that its scripts run on", () => {
+  it("includes the Node that its scripts run on", () => {
     assert.strictEqual(process.version, `v${manifest.dependencies.node}`)
   })
 })
 
-it("package-lock.json holds the packages of every platform, without which npm ci refuses to work", () => {
+it("package-lock.json holds the packages of every platform, which npm ci requires", () => {
   const paths = new Set(locked.map(([path]) => path))
   const missing = locked.flatMap(([path, { optionalDependencies = {} }]) =>
     Object.keys(optionalDependencies).filter((name) => !placesOf(name, path).some((place) => paths.has(place)))
@@ -52,11 +52,11 @@ it("package-lock.json holds the packages of every platform, without which npm ci
   assert.deepStrictEqual(missing, [])
 })
 
-describe("the rooms of the house", () => {
+describe("the folders of the repository", () => {
   const visible = (folder: string) =>
     readdirSync(join(projectRoot, folder), { withFileTypes: true }).filter(({ name }) => !name.startsWith("."))
 
-  it("are those of the design, and beside them only what tools insist on", () => {
+  it("are those of the design, and those that tools require", () => {
     const ignored = readFileSync(join(projectRoot, ".gitignore"), "utf8")
       .split("\n")
       .map((line) => line.replaceAll("/", ""))
@@ -80,7 +80,7 @@ describe("the rooms of the house", () => {
     assert.deepStrictEqual(others, [])
   })
 
-  it.each(["domain", "adapters"])("%s has its files in folders, one a subject", (room) => {
+  it.each(["domain", "adapters"])("%s has its files in folders by subject", (room) => {
     const loose = visible(room)
       .filter((entry) => !entry.isDirectory())
       .map(({ name }) => name)

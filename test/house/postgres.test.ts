@@ -28,7 +28,7 @@ describe("a test's database", () => {
     )
   })
 
-  it.live("is nobody else's, and gone with its layer", () =>
+  it.live("is separate for each layer, and dropped with it", () =>
     Effect.gen(function* () {
       const mark = Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -57,7 +57,7 @@ describe("the tests' own server", () => {
   const decodeSettings = Schema.decodeUnknownEffect(Schema.Struct({ fsync: Schema.String, folder: Schema.String }))
 
   it.live(
-    "is durable where a test asks for that",
+    "is durable where a test requires that",
     () =>
       Effect.gen(function* () {
         const { url } = yield* temporaryPostgres({ durable: true })
@@ -67,7 +67,7 @@ describe("the tests' own server", () => {
   )
 
   it.live(
-    "ends with the process that wanted it, killed though that be, and leaves nothing behind",
+    "ends with the process that started it, killed or not, and leaves nothing behind",
     () =>
       Effect.gen(function* () {
         const owner = yield* startOwner
@@ -83,7 +83,7 @@ describe("the tests' own server", () => {
     TIMEOUT_MS
   )
 
-  /** Another process, with a server of its own that it tells the address of. */
+  /** Another process, with a server of its own, which prints its address. */
   const startOwner = Effect.acquireRelease(
     Effect.callback<{ readonly url: Redacted.Redacted; readonly kill: () => void }>((resume) => {
       const script = `

@@ -18,11 +18,11 @@ it("a property draws the same values every time", () => {
   assert.deepStrictEqual(drawn[0], drawn[1])
 })
 
-it.effect("a property that names no seed takes the one of the run", () =>
+it.effect("a property without a seed takes the one of the run", () =>
   Effect.map(Random.nextInt, (seed) => assert.strictEqual(seed, PROPERTY_SEED))
 )
 
-it("no test draws numbers of its own", () => {
+it("no test draws random numbers of its own", () => {
   const drawing = globSync("test/**/*.test.ts", { cwd: projectRoot }).filter((path) =>
     /\b(?:Math\.random|randomInt|getRandomValues)\b/u.test(readFileSync(join(projectRoot, path), "utf8"))
   )

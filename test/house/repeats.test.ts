@@ -9,7 +9,7 @@ const TIMEOUT_MS = 180_000
 const testFiles = globSync("test/**/*.test.ts", { cwd: projectRoot })
 
 describe("which files may be repeated", () => {
-  it("leaves out ledger, race, crash and simulation files", () => {
+  it("excludes ledger, race, crash and simulation files", () => {
     for (const path of [
       "test/adapters/ledgerAlone.test.ts",
       "test/adapters/ledgerAloneRaces.test.ts",
@@ -28,7 +28,7 @@ describe("which files may be repeated", () => {
     }
   })
 
-  it("is every other file", () => {
+  it("includes every other file", () => {
     for (const path of ["test/http/keys.test.ts", "test/browser/status.test.ts", "test/telemetry/traces.test.ts"]) {
       assert.isTrue(mayBeRepeated(path), path)
     }
@@ -50,23 +50,23 @@ describe("which files may be repeated", () => {
   })
 })
 
-describe("what is repeated", () => {
+describe("the files to repeat", () => {
   const failedFile = (path: string) => ({ path, passed: 3, failed: 1, skipped: 0 })
   const result = (paths: ReadonlyArray<string>, strayErrors = 0) => ({ files: paths.map(failedFile), strayErrors })
   const several = Array.from({ length: REPEATS_MAX }, (_, n) => `test/http/${n}.test.ts`)
 
-  it("is each failed file, as long as they are few", () => {
+  it("are the failed ones, as long as they are few", () => {
     assert.deepStrictEqual(filesToRepeat(result(several)), several)
     assert.deepStrictEqual(filesToRepeat(result([...several, "test/http/one-more.test.ts"])), [])
   })
 
-  it("is nothing where the run has failed in any case", () => {
+  it("are none where the run has failed in any case", () => {
     assert.deepStrictEqual(filesToRepeat(result(["test/http/keys.test.ts", "test/adapters/ledger.test.ts"])), [])
     assert.deepStrictEqual(filesToRepeat(result(["test/http/keys.test.ts"], 1)), [])
   })
 })
 
-/** A test file that notes each of its runs in the planted project's folder. */
+/** A test file that records each of its runs in the planted project's folder. */
 const file = (body: string): string =>
   [
     `import { appendFileSync, readFileSync } from "node:fs"`,
@@ -89,7 +89,7 @@ const closingLines = (output: string) => output.match(/^\d+ passed, \d+ failed.*
 
 describe("npm run test:ci", () => {
   it.live(
-    "repeats a failed file once, alone, names it as flaky, and counts it as it ended",
+    "repeats a failed file once, alone, names it as flaky, and counts its second result",
     () =>
       Effect.gen(function* () {
         const { code, output } = yield* repeatingTestRun({ "a.test.ts": WELL, "b.test.ts": FAILS_ONCE })
@@ -132,7 +132,7 @@ describe("npm run test:ci", () => {
   )
 
   it.live(
-    "passes on a run without failures as it is, and fails one that has nothing to run",
+    "passes a run without failures, and fails one without tests",
     () =>
       Effect.gen(function* () {
         const well = yield* repeatingTestRun({ "a.test.ts": WELL })

@@ -14,7 +14,7 @@ import { aCall, consumerWith, money, OPENED_AT, settled } from "../contracts/led
 import { PostgresTest } from "../support/PostgresTest.ts"
 import { schemaParts, tableNames } from "../support/SchemaParts.ts"
 
-/** Goes when the function that closes calls writes receipts_unlogged itself. */
+/** To be removed when the function that closes calls writes receipts_unlogged itself. */
 const TRIGGERS_TO_BE_REMOVED = ["receipts await_log"]
 
 class Parts extends Context.Service<

@@ -1,5 +1,5 @@
 /**
- * docs/threat-model.md names tests that exist, and limits that are where it says.
+ * docs/threat-model.md names existing tests, and the files where its limits are defined.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
@@ -21,7 +21,7 @@ const testsIn = (part: string): ReadonlyArray<string> =>
   [...part.matchAll(/`(test\/[^`]+)`/gu)].map(([, file]) => file!)
 
 describe("the threat model", () => {
-  it("names tests that exist", () => {
+  it("names existing tests", () => {
     assert.deepStrictEqual(
       testsIn(text).filter((file) => !existsSync(join(ROOT, file))),
       []
