@@ -34,12 +34,12 @@ const ON_POSTGRES = [
 const SLOW = [
   "adapters/jsonSchemaBounds",
   "adapters/mcp/{conformance,limits,streams,realServers}",
-  "http/{greedy,openapi}",
+  "http/{unreadResponses,openapi}",
   "log/merkle",
-  "metering/{crash,story}",
+  "metering/{crash,workflow}",
   "payments/{double,stripe}",
-  "platform/newcomer",
-  "security/{authorisation,connections,typeNames}",
+  "platform/newAgent",
+  "security/{authorization,connections,typeNames}",
   "telemetry/{export,service}",
   "trust/verification"
 ]

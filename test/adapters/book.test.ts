@@ -18,7 +18,7 @@ const NODES = [LIVE_BOOK, ...OTHER_BOOKS]
 it.layer(PostgresTest.layer, { timeout: "120 seconds", excludeTestServices: true })(
   "Nodes on an empty database",
   (it) => {
-    it.effect("race for it with their first postings; one mode and account wins, and only it posts", () =>
+    it.effect("race with their first postings; one mode and account wins, and only it posts", () =>
       Effect.scoped(
         Effect.gen(function* () {
           const nodes = yield* Effect.forEach([...NODES, ...NODES], (book) =>
@@ -31,7 +31,7 @@ it.layer(PostgresTest.layer, { timeout: "120 seconds", excludeTestServices: true
                 const store = yield* LedgerStore
                 const { atomically } = yield* UnitOfWork
                 const { posting } = yield* aPosting(book)
-                // Two in one unit of work: the second one meets a book that is not committed yet.
+                // Two in one unit of work: the second one sees a book that is not committed yet.
                 const { posting: next } = yield* aPosting(book)
                 return yield* atomically(Effect.andThen(store.post(posting), store.post(next)))
               }).pipe(Effect.provide(context), Effect.result),

@@ -7,7 +7,7 @@ import { type Change, ChangeFeed } from "../../domain/shared/ChangeFeed.ts"
 import { changeFeedContract, listenTo } from "../contracts/changeFeed.ts"
 import { everyStore } from "../contracts/ports.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
-import { aWay } from "../support/TcpWay.ts"
+import { aWay } from "../support/TcpProxy.ts"
 import { connectedTo } from "../support/TestDatabases.ts"
 
 for (const [name, ports] of everyStore) changeFeedContract(name, ports)
@@ -21,7 +21,7 @@ const asAdmin = (statement: (sql: SqlClient.SqlClient) => Effect.Effect<unknown,
 
 const listeners = "datname = current_database() AND application_name = 'agent-tool-billing change feed'"
 
-/** The first change that is not `everything`, and how often that came before. */
+/** The first change that is not `everything`, and how many came before. */
 const takeAfterEverything = Effect.fnUntraced(function* (heard: Queue.Dequeue<Change>) {
   for (let everything = 0; ; everything++) {
     const change = yield* Queue.take(heard)
@@ -29,16 +29,16 @@ const takeAfterEverything = Effect.fnUntraced(function* (heard: Queue.Dequeue<Ch
   }
 })
 
-/** Of a machine with other work; a quiet one takes some milliseconds. */
+/** On a busy machine; a quiet one takes some milliseconds. */
 const HEARD_WITHIN = "20 seconds"
 
-/** Lost connections are what these tests are about: no need to be warned of each. */
+/** These tests lose connections on purpose: no warnings about them. */
 const quietly = Layer.succeed(References.MinimumLogLevel, "Error")
 
 it.layer(Layer.provideMerge(PostgresTest.layer, quietly), { timeout: "60 seconds", excludeTestServices: true })(
   "ChangeFeed over PostgreSQL alone",
   (it) => {
-    it.effect("tells the other nodes of a database soon, and its own at once", () =>
+    it.effect("sends changes to the other nodes of a database soon, and to its own immediately", () =>
       Effect.gen(function* () {
         const [here, there] = [yield* aNode, yield* aNode]
         const [heardHere, heardThere] = [yield* listenTo(here), yield* listenTo(there)]
@@ -49,7 +49,7 @@ it.layer(Layer.provideMerge(PostgresTest.layer, quietly), { timeout: "60 seconds
       })
     )
 
-    it.effect("tells to forget everything when its connection is lost, and hears again by itself", () =>
+    it.effect("sends `everything` when its connection is lost, and reconnects automatically", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const [here, there] = [yield* aNode, yield* aNode]
@@ -69,7 +69,7 @@ it.layer(Layer.provideMerge(PostgresTest.layer, quietly), { timeout: "60 seconds
       })
     )
 
-    it.effect("tells it again and again for as long as there is no connection", () =>
+    it.effect("repeats it for as long as there is no connection", () =>
       Effect.gen(function* () {
         const { database } = yield* PostgresTest
         const heard = yield* listenTo(yield* aNode)
@@ -87,7 +87,7 @@ it.layer(Layer.provideMerge(PostgresTest.layer, quietly), { timeout: "60 seconds
     )
 
     it.effect(
-      "notices a connection that went silent, and finds another one",
+      "detects a silent connection, and replaces it",
       () =>
         Effect.gen(function* () {
           const sql = yield* PgClient.PgClient
@@ -110,7 +110,7 @@ it.layer(Layer.provideMerge(PostgresTest.layer, quietly), { timeout: "60 seconds
       240_000
     )
 
-    it.effect("is not ready without a connection: its layer fails", () =>
+    it.effect("fails to start without a connection", () =>
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
         const nowhere = { ...sql, config: { host: "127.0.0.1", port: 1, username: "nobody" } }
@@ -120,7 +120,7 @@ it.layer(Layer.provideMerge(PostgresTest.layer, quietly), { timeout: "60 seconds
       })
     )
 
-    it.effect("is not put off by strangers on its channel", () =>
+    it.effect("ignores foreign messages on its channel", () =>
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
         const node = yield* aNode

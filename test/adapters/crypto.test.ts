@@ -24,13 +24,13 @@ describe("NodeEntropy", () => {
     }).pipe(Effect.provide(NodeEntropy.layer))
   )
 
-  it.effect("makes them in order and never twice, however many in one millisecond", () =>
+  it.effect("makes unique ids in order, for any number in one millisecond", () =>
     Effect.gen(function* () {
       const { uuid } = yield* Entropy
       const ids = yield* Effect.forEach(times(20_000), () => uuid)
       assert.deepStrictEqual(ids.toSorted(), ids)
       assert.lengthOf(new Set(ids), ids.length)
-      // More than one millisecond can number go on in the next ones.
+      // More than fit one millisecond continue in the next ones.
       assert.isBelow(msOf(ids.at(-1)!), 10)
     }).pipe(Effect.provide(NodeEntropy.layer))
   )
@@ -48,7 +48,7 @@ describe("NodeEntropy", () => {
     }).pipe(Effect.provide(NodeEntropy.layer))
   )
 
-  it.effect("gives as many bytes as asked for, all of them random", () =>
+  it.effect("returns the requested number of random bytes", () =>
     Effect.gen(function* () {
       const { hex } = yield* Entropy
       for (const bytes of [0, 1, 32, 4_095, 4_096, 4_097, 10_000]) {
@@ -91,7 +91,7 @@ describe("NodeSealer", () => {
     })
   )
 
-  it.effect("shows nothing of the text, and never seals the same twice", () =>
+  it.effect("reveals nothing of the text, and never seals the same twice", () =>
     Effect.gen(function* () {
       const { seal } = yield* sealerWith("secret")
       const sealed = seal("atb_c_0123456789", "context")
@@ -101,7 +101,7 @@ describe("NodeSealer", () => {
     })
   )
 
-  it.effect("opens nothing that was changed, cut or made up", () =>
+  it.effect("rejects text that was changed, cut or forged", () =>
     Effect.gen(function* () {
       const { open, seal } = yield* sealerWith("secret")
       const sealed = seal("the text", "context")
@@ -119,7 +119,7 @@ describe("NodeSealer", () => {
     })
   )
 
-  it.effect("seals with the first secret of the ring and opens with all of them", () =>
+  it.effect("seals with the first secret of the key ring and opens with all of them", () =>
     Effect.gen(function* () {
       const [before, between, after] = [
         yield* sealerWith("old"),

@@ -1,5 +1,5 @@
 /**
- * What is wrong with a database is said before its schema is touched, with its real cause.
+ * Faults of a database are reported before its schema is touched, with their real cause.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
@@ -29,17 +29,17 @@ describe("a database", () => {
     [{ schema: null }, "USAGE and CREATE"],
     [{ may_create: false }, "GRANT CREATE ON SCHEMA public TO atb"],
     [{ closed: ["wallets"] }, "may not read and write the tables wallets."]
-  ] as const)("with %j is unfit", (fault, words) => {
+  ] as const)("with %j is rejected", (fault, words) => {
     assert.include(problemOf({ ...fine, ...fault }), words)
   })
 
-  it("that is as it should be has no problem", () => {
+  it("with supported settings is accepted", () => {
     assert.isUndefined(problemOf(fine))
   })
 })
 
 it.layer(PostgresTest.layerDatabase, LIVE)("a real database", (it) => {
-  it.effect("is fit; one in another encoding is not, and one whose role may not create tables", () =>
+  it.effect("is accepted; one in another encoding is not, and one whose role may not create tables", () =>
     Effect.gen(function* () {
       const { url } = yield* PostgresTest
       yield* checkDatabase.pipe(connectedTo(url))

@@ -1,6 +1,6 @@
 /**
- * Growing past one PostgreSQL (docs/growing.md): docs/citus.sql has a place for every table, and a call changes rows of the
- * lane part and of its consumer only.
+ * Growing past one PostgreSQL (docs/growing.md): docs/citus.sql has a place for every table, and a call changes rows
+ * of the lane part and of its consumer only.
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, it } from "@effect/vitest"
@@ -90,7 +90,7 @@ const movedLane = PgClient.layerFrom(
 ).pipe(Layer.provideMerge(PostgresTest.layerDatabase))
 
 it.layer(postgresLedgerNode.pipe(Layer.provideMerge(movedLane)), { timeout: "60 seconds", excludeTestServices: true })(
-  "The schema that docs/citus.sql makes",
+  "The schema of docs/citus.sql",
   (it) => {
     it.effect("has the whole lane part in lane_0, where calls open and close", () =>
       Effect.gen(function* () {

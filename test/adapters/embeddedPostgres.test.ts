@@ -34,7 +34,7 @@ const listener = Effect.acquireRelease(
 )
 
 describe("EmbeddedPostgres", () => {
-  it.live("makes a durable database at the first start, reached by loopback and password only", () =>
+  it.live("creates a durable database at the first start, reached by loopback and password only", () =>
     Effect.gen(function* () {
       const dataDir = yield* dataFolder
       const { adopted, port, url } = yield* EmbeddedPostgres.start({ dataDir })
@@ -65,7 +65,7 @@ describe("EmbeddedPostgres", () => {
     })
   )
 
-  it.live("sorts text by code point, and knows upper and lower case beyond ASCII", () =>
+  it.live("sorts text by code point, and supports upper and lower case beyond ASCII", () =>
     Effect.gen(function* () {
       const { url } = yield* EmbeddedPostgres.start({ dataDir: yield* template.copy })
       const sql = yield* client(url)
@@ -79,7 +79,7 @@ describe("EmbeddedPostgres", () => {
     })
   )
 
-  it.live("stops its server in the end, and is soon back with the data", () =>
+  it.live("stops its server in the end, and soon restarts with the data", () =>
     Effect.gen(function* () {
       const dataDir = yield* template.copy
       yield* startAnd(dataDir, ({ url }) => write(url, "kept"))
@@ -91,12 +91,12 @@ describe("EmbeddedPostgres", () => {
     })
   )
 
-  it.live("keeps the server's log within its bound, and customers' data out of it", () =>
+  it.live("bounds the server's log, and keeps customers' data out of it", () =>
     Effect.gen(function* () {
       const { logFile, url } = yield* EmbeddedPostgres.start({ dataDir: yield* template.copy })
       yield* Effect.promise(() => appendFile(logFile, "a long line\n".repeat(800_000)))
       yield* until(
-        "the log is cut",
+        "the log is truncated",
         Effect.promise(async () => (await stat(logFile)).size < 1_000_000)
       )
       assert.isAbove((yield* Effect.promise(() => stat(`${logFile}.1`))).size, 9_000_000)
@@ -108,7 +108,7 @@ describe("EmbeddedPostgres", () => {
     })
   )
 
-  it.live("refuses a second service, in this process and in another, and the first does not notice", () =>
+  it.live("rejects a second service, in this process and in another, and the first is not affected", () =>
     Effect.gen(function* () {
       const dataDir = yield* template.copy
       const { url } = yield* EmbeddedPostgres.start({ dataDir })
@@ -142,7 +142,7 @@ describe("EmbeddedPostgres", () => {
     })
   )
 
-  it.live("says in one sentence what is wrong with the folder", () =>
+  it.live("describes in one sentence what is wrong with the folder", () =>
     Effect.gen(function* () {
       const dataDir = yield* dataFolder
       const postgres = join(dataDir, "postgres")
@@ -167,7 +167,7 @@ describe("EmbeddedPostgres", () => {
     })
   )
 
-  it.live("says that the port it was told to use is taken, and leaves nothing running", () =>
+  it.live("reports that its configured port is in use, and leaves nothing running", () =>
     Effect.gen(function* () {
       const dataDir = yield* template.copy
       const address = (yield* listener).address()

@@ -20,13 +20,13 @@ import {
 
 const template = useTemplate()
 
-/** Not root's, where root runs the tests. */
+/** Another account, where root runs the tests. */
 const ordinary = isRoot ? { uid: 65_534, gid: 65_534 } : {}
 
 const ownerOf = (path: string) => Effect.promise(async () => (await lstat(path)).uid)
 
-describe("EmbeddedPostgres and the accounts of the machine", () => {
-  it.live("runs as an account that is not root and owns the cluster folder, and nothing beside it", () =>
+describe("EmbeddedPostgres and the accounts of the operating system", () => {
+  it.live("runs as an account that is not root and owns only the cluster folder", () =>
     Effect.gen(function* () {
       const dataDir = yield* template.copy
       yield* EmbeddedPostgres.start({ dataDir })
@@ -67,7 +67,7 @@ describe("EmbeddedPostgres and the accounts of the machine", () => {
     })
   )
 
-  it.live("keeps the account that a cluster belongs to, whoever starts it", () =>
+  it.live("keeps the owner of a cluster that another account starts", () =>
     Effect.gen(function* () {
       const dataDir = yield* dataFolder
       if (isRoot) yield* Effect.promise(() => chmod(dirname(dataDir), 0o777))

@@ -31,7 +31,7 @@ const drafts = (dataDir: string) =>
   )
 
 describe("EmbeddedPostgres, after a crash", () => {
-  it.live("takes over the very server that a killed service left behind, and stops it in the end", () =>
+  it.live("adopts the server that a killed service left behind, and stops it in the end", () =>
     Effect.gen(function* () {
       const dataDir = yield* template.copy
       const first = yield* service(dataDir)
@@ -52,7 +52,7 @@ describe("EmbeddedPostgres, after a crash", () => {
     })
   )
 
-  it.live("brings a killed server back on the same port, so that a pool goes on, the adopted one too", () =>
+  it.live("restarts a killed server on the same port, so that a pool continues, also after an adoption", () =>
     Effect.gen(function* () {
       const dataDir = yield* template.copy
       const first = yield* service(dataDir)
@@ -73,7 +73,7 @@ describe("EmbeddedPostgres, after a crash", () => {
     })
   )
 
-  it.live("keeps what was committed when service and server are both killed", () =>
+  it.live("keeps committed data when service and server are both killed", () =>
     Effect.gen(function* () {
       const dataDir = yield* template.copy
       const first = yield* service(dataDir)
@@ -87,7 +87,7 @@ describe("EmbeddedPostgres, after a crash", () => {
     })
   )
 
-  it.live("replaces a left-behind server that runs with other settings than its own", () =>
+  it.live("replaces a left-behind server that runs with other settings", () =>
     Effect.gen(function* () {
       const dataDir = yield* template.copy
       const first = yield* service(dataDir)
@@ -102,7 +102,7 @@ describe("EmbeddedPostgres, after a crash", () => {
     })
   )
 
-  it.live("comes back although a process of the killed server is still at work in the folder", () =>
+  it.live("restarts although a process of the killed server still works in the folder", () =>
     Effect.gen(function* () {
       const dataDir = yield* template.copy
       const { url } = yield* EmbeddedPostgres.start({ dataDir })
@@ -123,7 +123,7 @@ describe("EmbeddedPostgres, after a crash", () => {
     })
   )
 
-  it.live("starts although the dead server's process id now belongs to somebody else", () =>
+  it.live("starts although the dead server's process id belongs to another process", () =>
     Effect.gen(function* () {
       const dataDir = yield* template.copy
       yield* startAnd(dataDir, ({ url }) => write(url, "kept"))
@@ -142,7 +142,7 @@ describe("EmbeddedPostgres, after a crash", () => {
     })
   )
 
-  it.live("makes the database again when the first start was killed half-way", () =>
+  it.live("creates the database again when the first start was killed half-way", () =>
     Effect.gen(function* () {
       const dataDir = yield* dataFolder
       const child = yield* spawnService(dataDir)
@@ -158,7 +158,7 @@ describe("EmbeddedPostgres, after a crash", () => {
     })
   )
 
-  it.live("ends service and server in order on a Ctrl-C, which a terminal sends to the whole process group", () =>
+  it.live("stops service and server gracefully on a Ctrl-C, which a terminal sends to the whole process group", () =>
     Effect.gen(function* () {
       const dataDir = yield* template.copy
       const { child } = yield* service(dataDir)
@@ -174,7 +174,7 @@ describe("EmbeddedPostgres, after a crash", () => {
     })
   )
 
-  it.live("gives up with the reason when the server cannot be brought back", () =>
+  it.live("gives up with the reason when the server cannot be restarted", () =>
     Effect.gen(function* () {
       const dataDir = yield* template.copy
       const cluster = yield* openCluster(dataDir)

@@ -13,7 +13,7 @@ for (const [name, ports] of everyStore) idempotencyContract(name, ports)
 it.layer(postgresPorts, { timeout: "60 seconds", excludeTestServices: true })(
   "IdempotencyStore over PostgreSQL alone",
   (it) => {
-    it.effect("gives up after five seconds behind a request that takes longer, and says when to come again", () =>
+    it.effect("gives up after five seconds behind a slow request, with a Retry-After", () =>
       Effect.gen(function* () {
         const store = yield* IdempotencyStore
         const { atomically } = yield* UnitOfWork
@@ -46,7 +46,7 @@ it.layer(postgresPorts, { timeout: "60 seconds", excludeTestServices: true })(
       })
     )
 
-    it.effect("bounds the wait for the key only, not what the request does with it", () =>
+    it.effect("limits the wait for the key only, not the request's own work", () =>
       Effect.gen(function* () {
         const store = yield* IdempotencyStore
         const sql = yield* SqlClient.SqlClient

@@ -9,7 +9,7 @@ import type { JsonSchemaObject } from "../../domain/catalog/Tool.ts"
 import type { ProviderId } from "../../domain/shared/Ids.ts"
 import { asInput, someProvider } from "../support/SchemaUses.ts"
 
-/** Takes a while to compile, and is another one for every `n`. */
+/** Slow to compile, and different for every `n`. */
 const large = (n: number): JsonSchemaObject => ({
   title: `schema ${n}`,
   anyOf: Array.from({ length: 200 }, (_, i) => ({ properties: { [`a${i}`]: { type: "string", minLength: i } } }))
@@ -58,7 +58,7 @@ const Keyword = Schema.Tuple([
 
 it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas", (it) => {
   it.effect.prop(
-    "says of whatever is sent as a schema that it is none, or checks whatever value by it",
+    "rejects any invalid schema, or checks any value by it",
     { keywords: Schema.Array(Keyword).check(Schema.isMaxLength(4)), value: Schema.Json },
     ({ keywords, value }) =>
       Effect.gen(function* () {
@@ -73,7 +73,7 @@ it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas", (it) => {
 })
 
 it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas's budgets", (it) => {
-  /** Until it is refused for lack of time; what it was refused with. */
+  /** Until it is rejected for lack of time; returns the rejection. */
   const compilingUntilRefused = Effect.fnUntraced(function* (providerOf: () => ProviderId, first: number) {
     const schemas = yield* JsonSchemas
     for (let n = first; n < first + 10_000; n++) {
@@ -84,7 +84,7 @@ it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas's budgets", (it) => {
   })
 
   it.effect(
-    "end for a provider that goes on compiling, and for no other; time gives it back",
+    "end for a provider that compiles all the time, and for no other; they recover with time",
     () =>
       Effect.gen(function* () {
         const schemas = yield* JsonSchemas
@@ -107,7 +107,7 @@ it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas's budgets", (it) => {
   )
 
   it.effect(
-    "end for all where many providers go on compiling; what is compiled goes on being checked",
+    "end for all where many providers compile all the time; compiled schemas are still checked",
     () =>
       Effect.gen(function* () {
         const schemas = yield* JsonSchemas
@@ -123,11 +123,11 @@ it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas's budgets", (it) => {
 })
 
 it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas's budgets of checks", (it) => {
-  it.effect("end for a provider whose checks take long, on the call path too, and for no other", () =>
+  it.effect("end for a provider whose checks are slow, on the call path too, and for no other", () =>
     Effect.gen(function* () {
       const schemas = yield* JsonSchemas
       const use = asInput()
-      // RE2 has no lookaheads: V8 tries every way.
+      // RE2 has no lookaheads: V8 backtracks.
       const hostile = (n: number): JsonSchemaObject => ({ title: `${n}`, pattern: "^(?=(a|a)*$)" })
       const text = `${"a".repeat(40)}!`
       let refusal: string | undefined
@@ -143,7 +143,7 @@ it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas's budgets of checks", (it) => {
   )
 
   for (const of of ["input", "output"] as const) {
-    it.effect(`of ${of}s: where many providers spend the time of all, a short check of another one still runs`, () =>
+    it.effect(`of ${of}s leave time for a short check of one provider when many others use up the shared time`, () =>
       Effect.gen(function* () {
         const schemas = yield* JsonSchemas
         const hostile = (n: number): JsonSchemaObject => ({ title: `${of} ${n}`, pattern: "^(?=(a|a)*$)" })
@@ -161,7 +161,7 @@ it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas's budgets of checks", (it) => {
     )
   }
 
-  it.effect("are not touched by what a backtracking engine would not come to an end with", () =>
+  it.effect("are not used up by patterns that would make a backtracking engine hang", () =>
     Effect.gen(function* () {
       const schemas = yield* JsonSchemas
       const use = asInput()
@@ -179,7 +179,7 @@ it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas's budgets of checks", (it) => {
 })
 
 describe("WorkBudget", () => {
-  it("is a burst, which a share of the time that passes gives back", () => {
+  it("is a burst, which a share of the elapsed time restores", () => {
     const budget = workBudget({ burstMs: 5_000, share: 0.5 })
     budget.spend(4_999)
     assert.strictEqual(budget.waitMs(1_000_000), 0)
@@ -192,7 +192,7 @@ describe("WorkBudget", () => {
 })
 
 describe("OwnedCache", () => {
-  it("drops what its owner has not used for longest", () => {
+  it("drops the least recently used entries of an owner", () => {
     const cache = ownedCache<number>(3)
     const [a] = ["a", "b", "c"].map((key, n) => cache.set("one", key, n, 1))
     cache.use(a!)
@@ -204,7 +204,7 @@ describe("OwnedCache", () => {
     assert.strictEqual(cache.weight(), 3)
   })
 
-  it("drops of the owner that keeps the most, and lets go of what it drops", () => {
+  it("drops entries of the owner with the most, and releases what it drops", () => {
     const cache = ownedCache<string>(10)
     const kept = cache.set("small", "x", "x", 2)
     for (let n = 0; n < 100; n++) cache.set("large", `${n}`, "y", 3)
@@ -216,7 +216,7 @@ describe("OwnedCache", () => {
     assert.deepStrictEqual([cache.get("small", "x")?.value, cache.get("large", "100")?.value], ["x", "y"])
   })
 
-  it("keeps one that is heavier than all may be, until another comes", () => {
+  it("keeps one that is heavier than the limit of all, until the next arrives", () => {
     const cache = ownedCache<string>(10)
     cache.set("a", "x", "x", 99)
     assert.strictEqual(cache.get("a", "x")?.value, "x")

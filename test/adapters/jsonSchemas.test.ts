@@ -19,7 +19,7 @@ const faults = Effect.fnUntraced(function* (schema: JsonSchemaObject, value: unk
   )
 })
 
-/** By the processor: the clock goes on while others have it. */
+/** Processor time: wall-clock time counts other processes too. */
 const workedMs = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
   const before = process.threadCpuUsage()
   yield* effect
@@ -27,7 +27,7 @@ const workedMs = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, 
   return (system + user) / 1_000
 })
 
-/** How long it keeps the whole process busy. */
+/** How long it blocks the process. */
 const busyMs = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
   const startedAt = performance.now()
   yield* effect
@@ -38,7 +38,7 @@ const nested = (levels: number): JsonSchemaObject =>
   JSON.parse(`${`{"not":`.repeat(levels - 1)}{}${"}".repeat(levels - 1)}`) as JsonSchemaObject
 
 it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas", (it) => {
-  it.effect("takes schemas of draft 2020-12, said or not, and of draft-07 where they say so", () =>
+  it.effect("accepts schemas of draft 2020-12, declared or not, and of draft-07 where declared", () =>
     Effect.gen(function* () {
       const tuple2020 = { prefixItems: [{ type: "string" }], items: false }
       const tuple07 = { items: [{ type: "string" }], additionalItems: false }
@@ -58,7 +58,7 @@ it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas", (it) => {
     })
   )
 
-  it.effect("refuses other drafts and says which ones it takes", () =>
+  it.effect("rejects other drafts and names the accepted ones", () =>
     Effect.gen(function* () {
       for (const $schema of ["http://json-schema.org/draft-04/schema#", "https://example.com/mine", "", 7, null]) {
         assert.match(yield* problemOf({ $schema }), /\$schema is neither draft 2020-12 nor draft-07/u)
@@ -66,7 +66,7 @@ it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas", (it) => {
     })
   )
 
-  it.effect("refuses what is no schema, and says where", () =>
+  it.effect("rejects an invalid schema, and names the place", () =>
     Effect.gen(function* () {
       assert.match(yield* problemOf({ type: "text" }), /schema\/type/u)
       assert.match(yield* problemOf({ properties: { a: { minimum: "1" } } }), /schema\/properties\/a\/minimum/u)
@@ -77,14 +77,14 @@ it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas", (it) => {
     })
   )
 
-  it.effect("takes keywords that it does not know, formats too, as descriptions", () =>
+  it.effect("treats unknown keywords and formats as annotations", () =>
     Effect.gen(function* () {
       const schema = { type: "string", format: "email", "x-unit": "cm", example: 5, deprecated: true }
       assert.deepStrictEqual(yield* faults(schema, "not an e-mail address"), [])
     })
   )
 
-  it.effect("bounds size and depth, also of what is nested a hundred thousand levels deep", () =>
+  it.effect("bounds size and depth, also of a hundred thousand nested levels", () =>
     Effect.gen(function* () {
       const schemas = yield* JsonSchemas
       const ofBytes = (bytes: number) => ({
@@ -99,7 +99,7 @@ it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas", (it) => {
     })
   )
 
-  it.effect("follows references inside the schema, and none to the outside", () =>
+  it.effect("follows references inside the schema, and none outside", () =>
     Effect.gen(function* () {
       const tree = {
         $defs: { node: { type: "object", properties: { next: { $ref: "#/$defs/node" } }, required: ["v"] } },
@@ -123,7 +123,7 @@ it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas", (it) => {
     })
   )
 
-  it.effect("lets no schema refer to another stranger's", () =>
+  it.effect("lets no schema refer to another provider's", () =>
     Effect.gen(function* () {
       const schemas = yield* JsonSchemas
       const $id = "https://example.com/shared"
@@ -138,7 +138,7 @@ it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas", (it) => {
     })
   )
 
-  it.effect("names every field at fault with its path", () =>
+  it.effect("names every invalid field with its path", () =>
     Effect.gen(function* () {
       const schema = {
         type: "object",
@@ -158,7 +158,7 @@ it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas", (it) => {
     })
   )
 
-  it.effect("says at most a hundred things", () =>
+  it.effect("returns at most a hundred faults", () =>
     Effect.gen(function* () {
       assert.lengthOf(
         yield* faults(
@@ -170,7 +170,7 @@ it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas", (it) => {
     })
   )
 
-  it.effect("looks at a value's own properties only, and changes nothing", () =>
+  it.effect("reads a value's own properties only, and changes nothing", () =>
     Effect.gen(function* () {
       assert.lengthOf(yield* faults({ required: ["toString", "constructor", "__proto__"] }, {}), 3)
       const value = JSON.parse(`{"__proto__":{"a":1},"b":"1"}`) as object
@@ -184,7 +184,7 @@ it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas", (it) => {
     })
   )
 
-  it.effect("is not kept busy by a regular expression that tries every way", () =>
+  it.effect("is not blocked by a regular expression that backtracks", () =>
     Effect.gen(function* () {
       const schemas = yield* JsonSchemas
       const text = `${"a".repeat(50_000)}!`
@@ -210,7 +210,7 @@ it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas", (it) => {
   )
 
   it.effect(
-    "is not kept busy by schemas that grow when they are written out, or compare everything with everything",
+    "is not blocked by schemas that grow when references are expanded, or compare everything with everything",
     () =>
       Effect.gen(function* () {
         const schemas = yield* JsonSchemas
@@ -240,7 +240,7 @@ it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas", (it) => {
       })
   )
 
-  it.effect("does not try a schema any more that ran out of time again and again, until a minute has passed", () =>
+  it.effect("does not check a schema that timed out repeatedly, until a minute has passed", () =>
     Effect.gen(function* () {
       const schemas = yield* JsonSchemas
       // With a lookahead, so that no engine runs it in linear time.
@@ -248,7 +248,7 @@ it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas", (it) => {
       const costly = `${"b".repeat(1_000)}!`
       yield* schemas.check(schema, someProvider())
       for (let n = 0; n < 3; n++) assert.isAbove(yield* busyMs(schemas.violations(schema, costly, asInput())), 50)
-      // What else the process has to do at that moment is no work of the schema's: the least of three counts.
+      // Other work of the process at that moment does not count: the least of three measurements.
       const worked = yield* Effect.replicateEffect(workedMs(schemas.violations(schema, costly, asInput())), 3)
       assert.isBelow(Math.min(...worked), 50)
       const quick = yield* schemas.violations(schema, "b", asInput())
@@ -258,7 +258,7 @@ it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas", (it) => {
     })
   )
 
-  it.effect("survives values nested deeper than the stack", () =>
+  it.effect("accepts values nested deeper than the stack", () =>
     Effect.gen(function* () {
       const value: unknown = JSON.parse(`${`{"n":`.repeat(100_000)}1${"}".repeat(100_000)}`)
       const found = yield* faults({ properties: { n: { $ref: "#" } } }, value)
@@ -266,7 +266,7 @@ it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas", (it) => {
     })
   )
 
-  it.effect("refuses a schema that refers to itself without end", () =>
+  it.effect("rejects a schema with infinite references to itself", () =>
     Effect.gen(function* () {
       const schemas = yield* JsonSchemas
       const schema = { $defs: { a: { $ref: "#/$defs/b" }, b: { $ref: "#/$defs/a" } }, $ref: "#/$defs/a" }

@@ -1,15 +1,15 @@
 /**
- * A lane's own connection when its peer vanishes without a word.
+ * A lane's own connection when its peer goes silent.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import * as LaneConnection from "../../adapters/sql/shared/LaneConnection.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
-import { aWay } from "../support/TcpWay.ts"
+import { aWay } from "../support/TcpProxy.ts"
 
 const SILENCE_MS = 3_000
-/** A tenth of the silence that is borne. */
+/** A tenth of the permitted silence. */
 const SLOW_SECONDS = 0.3
 
 const lane = Effect.gen(function* () {
@@ -25,7 +25,7 @@ const lane = Effect.gen(function* () {
 it.layer(Layer.merge(PostgresTest.layerDatabase, Layer.succeed(LaneConnection.LaneSilenceMs, SILENCE_MS)), LIVE)(
   "A lane's connection",
   (it) => {
-    it.effect("is given up when it is silent for too long, and the next statement finds another one", () =>
+    it.effect("is closed when it is silent for too long, and the next statement uses another one", () =>
       Effect.gen(function* () {
         const { ask, way } = yield* lane
         assert.deepStrictEqual(yield* ask(0), [[0]])
@@ -42,7 +42,7 @@ it.layer(Layer.merge(PostgresTest.layerDatabase, Layer.succeed(LaneConnection.La
       })
     )
 
-    it.effect("is kept over a statement that is slow but not too slow, and over a time of rest", () =>
+    it.effect("is kept during a statement that is slow but not too slow, and while idle", () =>
       Effect.gen(function* () {
         const { ask } = yield* lane
         assert.deepStrictEqual(yield* ask(SLOW_SECONDS), [[SLOW_SECONDS]])

@@ -1,6 +1,6 @@
 /**
- * A call that the lane opened again over another connection, because the first one was silent; and then the first
- * statement arrives after all.
+ * A call that the lane opened again over another connection, because the first one was silent; then the first
+ * statement arrives late.
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, it } from "@effect/vitest"
@@ -13,9 +13,9 @@ import { CallStore } from "../../domain/metering/CallStore.ts"
 import { postgresLedgerPorts } from "../contracts/ledgerPorts.ts"
 import { aCall, atOnce, closingOf, consumerWith, settled } from "../contracts/ledgerSamples.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
-import { aWay } from "../support/TcpWay.ts"
+import { aWay } from "../support/TcpProxy.ts"
 
-/** Long enough for what a busy machine answers. */
+/** Long enough for a busy machine to respond. */
 const SILENCE_MS = 3_000
 
 const overAWay = Effect.gen(function* () {
@@ -32,7 +32,7 @@ const overAWay = Effect.gen(function* () {
   return { way, calls: Context.get(services, CallStore) }
 })
 
-/** Until no session of the lane is at anything. */
+/** Until no session of the lane runs a statement. */
 const settledDown = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* Effect.sleep("500 millis")

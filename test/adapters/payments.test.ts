@@ -1,5 +1,5 @@
 /**
- * Payment gateways against their contract, and Stripe's own ways of failing.
+ * Payment gateways against their contract, and failures specific to Stripe.
  */
 import { assert, it } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
@@ -80,7 +80,7 @@ it.layer(over(), LIVE)("Stripe", (it) => {
         yield* complete(order.accountId)
         const { mishaps, state } = yield* Double
         const before = state.transfers.size
-        // The package itself sends again, under the same key, where a connection was reset.
+        // The package itself retries, under the same key, where a connection was reset.
         for (let n = 0; n < (kind.startsWith("reset") ? 2 : 1); n++) mishaps.push({ path: "/v1/transfers", kind })
         assert.strictEqual((yield* Effect.flip(transfer(order))).definite, definite)
         assert.strictEqual(state.transfers.size - before, done ? 1 : 0)
@@ -89,7 +89,7 @@ it.layer(over(), LIVE)("Stripe", (it) => {
     )
   }
 
-  it.effect("refuses an account that is not complete, for good", () =>
+  it.effect("rejects an incomplete account permanently", () =>
     Effect.gen(function* () {
       const { payee, transfer } = yield* PaymentGateway
       const order = yield* aTransfer
@@ -122,7 +122,7 @@ it.layer(over(), LIVE)("Stripe", (it) => {
     })
   )
 
-  it.effect("reads chargebacks from their opening to their end, with what they cost, and no nonsense", () =>
+  it.effect("reads chargebacks from their opening to their end, with their costs, and no malformed ones", () =>
     Effect.gen(function* () {
       const { checkout, paymentFee, readEvent } = yield* PaymentGateway
       const double = yield* Double
@@ -170,7 +170,7 @@ it.layer(over(), LIVE)("Stripe", (it) => {
     })
   )
 
-  it.effect("believes only what Stripe has signed, as it was signed", () =>
+  it.effect("accepts only what Stripe has signed, as it was signed", () =>
     Effect.gen(function* () {
       const { readEvent } = yield* PaymentGateway
       const { webhooks } = yield* Double
@@ -193,7 +193,7 @@ it.layer(over(), LIVE)("Stripe", (it) => {
 })
 
 it.layer(over("sk_test_wrong"), LIVE)("Stripe with a wrong key", (it) => {
-  it.effect("says so", () =>
+  it.effect("reports that", () =>
     Effect.gen(function* () {
       const { transferOf } = yield* PaymentGateway
       const error = yield* Effect.flip(transferOf(PayoutId.make(randomUUID())))

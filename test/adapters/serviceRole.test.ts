@@ -1,5 +1,6 @@
 /**
- * The service connects as a role that cannot change or delete rows of append-only tables, and needs no more than that.
+ * The service connects as a role that cannot change or delete rows of append-only tables, and needs no more than
+ * that.
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, it } from "@effect/vitest"
@@ -24,7 +25,7 @@ const serviceRole = PgClient.layerFrom(
 const ports = postgresLedgerNode.pipe(Layer.provideMerge(serviceRole), Layer.provideMerge(PostgresTest.layerDatabase))
 
 it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })("The service's role", (it) => {
-  it.effect("is refused by PostgreSQL when it changes or deletes rows of append-only tables", () =>
+  it.effect("is rejected by PostgreSQL when it changes or deletes rows of append-only tables", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* settled(yield* aCall(yield* consumerWith(1_000)))

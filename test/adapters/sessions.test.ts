@@ -1,5 +1,5 @@
 /**
- * What a node's sessions may do to others when the node hangs.
+ * Effects of a hanging node's sessions on other nodes.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Latch, Layer } from "effect"
@@ -12,7 +12,7 @@ const sessions = Layer.unwrap(Effect.map(PostgresTest, ({ url }) => client({ url
 )
 
 it.layer(sessions, { timeout: "60 seconds", excludeTestServices: true })("A session of the pool", (it) => {
-  it.effect("that rests in the middle of a transaction is ended by the server, and gives back what it locked", () =>
+  it.effect("that is idle in a transaction is ended by the server, and releases its locks", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const [usual] = yield* sql`SHOW idle_in_transaction_session_timeout`

@@ -12,7 +12,7 @@ for (const [name, ports] of everyStore) unitOfWorkContract(name, ports)
 it.layer(postgresPorts, { timeout: "60 seconds", excludeTestServices: true })(
   "UnitOfWork over PostgreSQL alone",
   (it) => {
-    it.effect("tries again when two units wait for each other, so that both are kept", () =>
+    it.effect("retries a deadlock, so that both units are kept", () =>
       Effect.gen(function* () {
         const { atomically } = yield* UnitOfWork
         const keys = yield* KeyStore
@@ -27,7 +27,7 @@ it.layer(postgresPorts, { timeout: "60 seconds", excludeTestServices: true })(
               yield* keys.ofOwner(first.id, now)
               yield* mine.open
               yield* others.await
-              // A unit inside does not try on its own: the lock in the way belongs to the outer one.
+              // A nested unit is not retried alone: the lock in the way belongs to the outer one.
               yield* atomically(keys.ofOwner(second.id, now))
               return yield* aConsumer()
             })
@@ -40,7 +40,7 @@ it.layer(postgresPorts, { timeout: "60 seconds", excludeTestServices: true })(
       })
     )
 
-    it.effect("does not try again when the connection is lost: nobody knows how far it came", () =>
+    it.effect("does not retry when the connection is lost: the unit may have committed", () =>
       Effect.gen(function* () {
         const { atomically } = yield* UnitOfWork
         const sql = yield* SqlClient.SqlClient

@@ -1,5 +1,5 @@
 /**
- * A dump that is taken while calls go on, restored into an empty database: what docs/backup.md says, done.
+ * A dump during calls, restored into an empty database, as in docs/backup.md.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
@@ -16,7 +16,7 @@ import {
   NEXT_LOG_KEY,
   OPEN_LOAD,
   PRICE
-} from "../support/backup/KeptMarket.ts"
+} from "../support/backup/BackupMarket.ts"
 import { NO_TOOLS, tool, toolsHere } from "../support/backup/PostgresTools.ts"
 import { purseOf } from "../support/load/LoadMarket.ts"
 import { temporaryFolder } from "../support/ServiceProcess.ts"
@@ -24,7 +24,7 @@ import { temporaryPostgres } from "../support/TemporaryPostgres.ts"
 import { connectedTo, createDatabase, urlOf } from "../support/TestDatabases.ts"
 
 it.live(
-  "pg_dump under load, pg_restore: sound, and the service goes on",
+  "pg_dump under load, pg_restore: the ledger is sound, and the service continues",
   (ctx) =>
     Effect.gen(function* () {
       const programs = toolsHere()
@@ -46,7 +46,7 @@ it.live(
       yield* tool(join(programs, "pg_dump"), database!, "--format=custom", `--file=${file}`)
       yield* moreCalls(load)
       const { acknowledged } = yield* load.stop
-      // What the restored database cannot know of: calls, a log that grew, a checkout that was paid.
+      // What the restored database does not contain: calls, a log that grew, a checkout that was paid.
       const seen = yield* witness.look(market.url, 1)
       assert.strictEqual(seen.code, 0, seen.problem)
       market.double.pay(market.open.session)
@@ -57,7 +57,7 @@ it.live(
       assert.isAtLeast(books.receipts, before.length)
       assert.isBelow(books.receipts, acknowledged.length + 200)
 
-      // Under the same key the log goes on as another one than was shown: whoever saw it says so.
+      // Under the same key the log continues as a fork: a witness that saw the old one reports it.
       const fork = yield* goesOn(restored!, market, before, { logKey: LOG_KEY, logNumber: 1 })
       const refused = yield* witness.look(fork.url, 1)
       assert.strictEqual(refused.code, 1)
@@ -65,7 +65,7 @@ it.live(
       assert.include(yield* witness.evidence, "Seen before:")
       yield* fork.kill
 
-      // Under a new key a new log begins, and a checkout that was paid in between is found by asking.
+      // Under a new key a new log starts, and a checkout that was paid meanwhile is found by polling.
       yield* Effect.flatMap(
         SqlClient.SqlClient,
         (sql) => sql`UPDATE loads SET updated_at = now() - interval '20 minutes' WHERE state = 'open'`

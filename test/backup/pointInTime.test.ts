@@ -1,6 +1,6 @@
 /**
- * Back to a chosen moment: a base backup that is taken while calls go on, and the WAL that was archived since, in another
- * server. What docs/backup.md says, done; by SQL alone, and by `pg_basebackup` where the machine has it.
+ * Point-in-time recovery: a base backup during calls, and the WAL archived since, in another server. As in
+ * docs/backup.md; by SQL only, and by `pg_basebackup` where the machine has it.
  */
 import { assert, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
@@ -12,12 +12,12 @@ import { chmod, chown, mkdtemp, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { serverAccount } from "../../adapters/sql/embedded/ServerAccount.ts"
 import { until } from "../support/EmbeddedFolders.ts"
-import { goesOn, isSound, keptMarket, moreCalls, NEXT_LOG_KEY } from "../support/backup/KeptMarket.ts"
+import { goesOn, isSound, keptMarket, moreCalls, NEXT_LOG_KEY } from "../support/backup/BackupMarket.ts"
 import { NO_TOOLS, tool, toolsHere } from "../support/backup/PostgresTools.ts"
 import { temporaryPostgres } from "../support/TemporaryPostgres.ts"
 import { connectedTo, createDatabase, urlOf } from "../support/TestDatabases.ts"
 
-/** The server's own: it writes there. */
+/** Owned by the server's account, which writes there. */
 const serversFolder = Effect.gen(function* () {
   const account = yield* serverAccount("/nonexistent")
   return yield* Effect.acquireRelease(
@@ -35,14 +35,14 @@ const serversFolder = Effect.gen(function* () {
   )
 })
 
-/** Files that come and go while a server runs may be gone when `cp` comes to them. */
+/** Files that a running server removes may be gone when `cp` gets to them. */
 const copied = (file: string, ...args: ReadonlyArray<string>): void => {
   const { status, stderr } = spawnSync(file, args, { encoding: "utf8" })
   const problems = stderr.split("\n").filter((line) => line !== "" && !line.includes("No such file"))
   if (status !== 0 && problems.length > 0) throw new Error(problems.join("\n"))
 }
 
-/** With nothing but a connection and `cp`: begin and end are said in one session. */
+/** With a connection and `cp` only: start and stop are called in one session. */
 const bySql = (url: Redacted.Redacted, base: string) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -81,7 +81,7 @@ const backThen = Effect.fnUntraced(function* (
     (sql) => sql<{ readonly at: string }>`SELECT clock_timestamp()::text AS at`
   ).pipe(connectedTo(server.url))
 
-  // The day that was not to be: all of it comes after the moment that is gone back to.
+  // All of these calls come after the restored moment.
   const tooMuch = yield* market.load
   yield* moreCalls(tooMuch)
   yield* tooMuch.stop
@@ -129,7 +129,7 @@ const backThen = Effect.fnUntraced(function* (
 })
 
 it.live(
-  "a base backup by SQL alone, and the archive: every call until then, and none since",
+  "a base backup by SQL only, and the archive: every call until then, and none since",
   () => backThen(undefined, bySql),
   400_000
 )

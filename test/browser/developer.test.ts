@@ -5,7 +5,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { browser, hasBrowser, open } from "../support/Browser.ts"
-import { isReadable } from "../support/Looks.ts"
+import { isReadable } from "../support/Readability.ts"
 import { catalogShop } from "../support/CatalogShop.ts"
 import { post } from "../support/ServiceProcess.ts"
 

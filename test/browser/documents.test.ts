@@ -5,7 +5,7 @@ import { assert, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import type { Browser } from "playwright-core"
 import { browser, hasBrowser, open } from "../support/Browser.ts"
-import { isReadable, NARROW_AND_DARK, WIDE_AND_LIGHT } from "../support/Looks.ts"
+import { isReadable, NARROW_AND_DARK, WIDE_AND_LIGHT } from "../support/Readability.ts"
 import { ready } from "../support/ServiceProcess.ts"
 
 const PAGES = [

@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { browser, hasBrowser, open } from "../support/Browser.ts"
-import { aDeveloper, aSeller, behind, bought, disputed, listed, loaded } from "../support/Selling.ts"
+import { aDeveloper, aSeller, behind, bought, disputed, listed, loaded } from "../support/HttpMarket.ts"
 
 /** The daily limit. */
 const A_DAY = 20

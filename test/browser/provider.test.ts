@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { browser, hasBrowser, open } from "../support/Browser.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import { agree, press, says, seen, settled, unexpected } from "../support/ProviderPage.ts"
-import { aDeveloper, bought, disputed, got, loaded } from "../support/Selling.ts"
+import { aDeveloper, bought, disputed, got, loaded } from "../support/HttpMarket.ts"
 import { ready } from "../support/ServiceProcess.ts"
 import { mailServer } from "../support/trust/MailServer.ts"
 

@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { browser, hasBrowser } from "../support/Browser.ts"
 import { entered, press, settled } from "../support/ProviderPage.ts"
-import { aSeller, got, listed } from "../support/Selling.ts"
+import { aSeller, got, listed } from "../support/HttpMarket.ts"
 import { ready } from "../support/ServiceProcess.ts"
 
 const FULL = {

@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import { browser, hasBrowser, open } from "../support/Browser.ts"
-import { isReadable } from "../support/Looks.ts"
+import { isReadable } from "../support/Readability.ts"
 import { catalogShop } from "../support/CatalogShop.ts"
 import { json, result, text } from "../support/mcp/ScriptedServer.ts"
 import { providing } from "../support/metering/Provider.ts"

@@ -5,7 +5,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { fine, providing } from "../support/metering/Provider.ts"
 import { browser, browserWith, hasBrowser, open } from "../support/Browser.ts"
-import { isReadable } from "../support/Looks.ts"
+import { isReadable } from "../support/Readability.ts"
 import { post, ready } from "../support/ServiceProcess.ts"
 
 const text = (url: string) => Effect.promise(async () => (await fetch(url)).text())

@@ -1,5 +1,6 @@
 /**
- * The disk is full while calls go on: whoever asks is told to come again, and once there is room it goes on by itself.
+ * The disk is full during calls: callers get a Retry-After, and the service recovers automatically once there is
+ * space.
  */
 import { afterAll, assert, beforeAll, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -11,7 +12,7 @@ import { kill, makeTemplate, startAnd, client, type Template, until } from "../s
 import { SqlClient } from "effect/sql"
 import { callLoad, type Load } from "../support/load/CallLoad.ts"
 import { echoProvider } from "../support/load/EchoProvider.ts"
-import { booksAfter } from "../support/load/LoadedBooks.ts"
+import { booksAfter } from "../support/load/LoadAudit.ts"
 import { loadMarket, OPEN_TO_LOAD } from "../support/load/LoadMarket.ts"
 import { residentMib } from "../support/load/Memory.ts"
 import { freePort } from "../support/FreePort.ts"
@@ -23,7 +24,7 @@ const FULL_SECONDS_MAX = 45
 const LOOKS_A_SECOND = 4
 const GROWTH_MIB_MAX = 160
 
-/** A disk of its own, so that no other one is filled: only root may have one. */
+/** A disk of its own, so that no other one is filled: it needs root. */
 const disk = mkdtempSync(join(tmpdir(), "small-disk-"))
 const hasDisk = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${DISK_MIB}m`, "tmpfs", disk]).status === 0
 
@@ -40,13 +41,12 @@ afterAll(async () => {
 const ballast = join(disk, "ballast")
 const PIECE = Buffer.alloc(1024 * 1024)
 
-/** To the last byte, again and again: whatever is given back is taken. */
+/** To the last byte, again and again: released space is filled too. */
 const fill = Effect.sync(() => {
   const file = openSync(ballast, "a")
   try {
     for (const piece of [PIECE, PIECE.subarray(0, 4_096)]) for (;;) writeSync(file, piece)
   } catch {
-    // Full.
   } finally {
     closeSync(file)
   }
@@ -62,7 +62,7 @@ const flows = (load: Load) =>
   })
 
 it.live.skipIf(!hasDisk)(
-  "a full disk loses nothing that was acknowledged, and is over when there is room",
+  "a full disk loses nothing that was acknowledged, and the service recovers when there is space",
   () =>
     Effect.gen(function* () {
       const dataDir = join(disk, "data")
@@ -77,7 +77,8 @@ it.live.skipIf(!hasDisk)(
       const before = residentMib(service.pid)
       const refusedBefore = load.heard.statuses.get(503) ?? 0
       const refused = () => (load.heard.statuses.get(503) ?? 0) - refusedBefore
-      // What PostgreSQL has laid by lasts for a while, and calls are tried again for some seconds before they are refused.
+      // PostgreSQL's preallocated files last for a while, and calls are retried for some seconds before they are
+      // rejected.
       for (let look = 0; look < FULL_SECONDS_MAX * LOOKS_A_SECOND && refused() === 0; look++) {
         yield* fill
         yield* Effect.sleep(1_000 / LOOKS_A_SECOND)

@@ -1,5 +1,5 @@
 /**
- * `kill -9` of the service, of its PostgreSQL, of both, again and again under load; then the audit. `CRASH_ROUNDS` says
+ * `kill -9` of the service, of its PostgreSQL, of both, repeatedly under load; then the audit. `CRASH_ROUNDS` sets
  * how often (`npm run crash`: 20 times).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
@@ -18,7 +18,7 @@ import {
 } from "../support/EmbeddedFolders.ts"
 import { callLoad } from "../support/load/CallLoad.ts"
 import { echoProvider } from "../support/load/EchoProvider.ts"
-import { booksAfter, type Evidence } from "../support/load/LoadedBooks.ts"
+import { booksAfter, type Evidence } from "../support/load/LoadAudit.ts"
 import { loadMarket, OPEN_TO_LOAD, purseOf } from "../support/load/LoadMarket.ts"
 import { freePort } from "../support/FreePort.ts"
 import { finished, ready } from "../support/ServiceProcess.ts"
@@ -48,7 +48,7 @@ const timePassesForOpenCalls = Effect.flatMap(
 
 describe("under load from 64 connections", () => {
   it.live(
-    `the service and its database are killed ${ROUNDS} times: whatever was acknowledged is there, once`,
+    `the service and its database are killed ${ROUNDS} times: every acknowledged call exists, once`,
     () =>
       Effect.gen(function* () {
         const dataDir = yield* template.copy
@@ -96,11 +96,11 @@ describe("under load from 64 connections", () => {
         assert.isAtLeast(found.charged, acknowledged.length)
         yield* Effect.log(found, Object.fromEntries(heard.statuses), { lost: heard.lost, repeated: heard.repeated })
 
-        // What the dead had open, the sweeper ends once its time has come: everything that was held is given back.
+        // The sweeper ends the open calls of dead processes after their deadline: all holds are released.
         yield* onItsDatabase(dataDir, timePassesForOpenCalls)
         const last = yield* started
         yield* until(
-          "nothing is held any more",
+          "no hold is left",
           Effect.map(
             Effect.forEach(market.buyers, (key) => purseOf(url, key)),
             (purses) => purses.every(({ held }) => held === 0)

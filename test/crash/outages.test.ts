@@ -1,6 +1,6 @@
 /**
- * One service process under load while its surroundings fail: the database, the providers, the clients. Answers stay
- * clean, memory stays bounded, and it comes back by itself.
+ * One service process under load while the database, the providers or the clients fail. Responses stay clean, memory
+ * stays bounded, and it recovers automatically.
  */
 import { assert, it } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
@@ -10,7 +10,7 @@ import { DatabaseLink } from "../support/DatabaseLink.ts"
 import { until } from "../support/EmbeddedFolders.ts"
 import { callLoad, type Heard, type Load } from "../support/load/CallLoad.ts"
 import { echoProvider } from "../support/load/EchoProvider.ts"
-import { booksAfter } from "../support/load/LoadedBooks.ts"
+import { booksAfter } from "../support/load/LoadAudit.ts"
 import { loadMarket, OPEN_TO_LOAD } from "../support/load/LoadMarket.ts"
 import { residentMib } from "../support/load/Memory.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
@@ -19,9 +19,9 @@ import { LIVE } from "../support/ServiceUnderTest.ts"
 import { connectedTo } from "../support/TestDatabases.ts"
 
 const CONNECTIONS = 64
-/** Above what 64 connections of load leave behind by themselves. */
+/** Above what a load of 64 connections leaves behind. */
 const GROWTH_MIB_MAX = 160
-/** What may wait for clients that do not read: 60 to 230 as it is, 550 where nobody hangs up on them. */
+/** Memory for clients that do not read: 60 to 230 as measured, 550 if none were disconnected. */
 const UNREAD_MIB_MAX = 320
 
 class Service extends Context.Service<Service, { readonly url: string; readonly port: number; readonly pid: number }>()(
@@ -68,7 +68,7 @@ const booksHold = Effect.fnUntraced(function* ({ acknowledged }: Heard) {
   assert.deepStrictEqual(findings, [])
 })
 
-/** What is done to the database, for so long, while load goes on; then it flows again. */
+/** Applies a fault to the database for this long under load; then removes it. */
 const throughOutage = Effect.fnUntraced(function* (name: string, seconds: number, outage: Effect.Effect<void>) {
   const { mend } = yield* DatabaseLink
   const { pid, url } = yield* Service
@@ -76,11 +76,11 @@ const throughOutage = Effect.fnUntraced(function* (name: string, seconds: number
   yield* flows(load)
   const before = residentMib(pid)
   yield* outage
-  // The calls under way may all be at their settlement, which goes on trying: one that begins now is not.
+  // All calls in flight may be at their settlement, which is retried: a new call is rejected.
   const late = yield* callLoad({ ...market, url, connections: 1 })
   yield* Effect.sleep(seconds * 1_000)
   yield* until(
-    "who comes meanwhile is told to come again",
+    "new requests are told to retry",
     Effect.sync(() => told(late.heard, 503) > 0)
   )
   const during = residentMib(pid)
@@ -103,9 +103,9 @@ const throughOutage = Effect.fnUntraced(function* (name: string, seconds: number
 })
 
 it.layer(Service.layer, { ...LIVE, timeout: "90 seconds" })("under load from 64 connections", (it) => {
-  // First: a node whose news of changes were cut off forgets all keys once they are back, and has to ask for each again.
+  // First: a node whose change feed was cut forgets all keys once it is back, and has to read each again.
   it.effect(
-    "a pool whose connections are all taken: calls go on by themselves, the rest is told to wait",
+    "a pool whose connections are all in use: calls continue, other requests are told to retry",
     () =>
       Effect.gen(function* () {
         const { url } = yield* Service
@@ -144,25 +144,25 @@ it.layer(Service.layer, { ...LIVE, timeout: "90 seconds" })("under load from 64 
   )
 
   it.effect(
-    "a database that is gone for some seconds",
+    "a database that is unavailable for some seconds",
     () => Effect.flatMap(DatabaseLink, ({ cut }) => throughOutage("gone", 5, cut)),
     180_000
   )
 
   it.effect(
-    "a database that lets nobody in: it has no connection left",
+    "a database that has no connections left",
     () => Effect.flatMap(DatabaseLink, ({ refuse }) => throughOutage("full", 5, refuse("53300"))),
     180_000
   )
 
   it.effect(
-    "a database that answers nothing any more, on connections that look well",
+    "a database that stops responding, on connections that look healthy",
     () => Effect.flatMap(DatabaseLink, ({ freeze }) => throughOutage("half-open", 15, freeze)),
     180_000
   )
 
   it.effect(
-    "a provider that swallows every call: its callers are told in time, those of others do not feel it",
+    "a provider that never responds: its callers time out, other providers' are not affected",
     () =>
       Effect.gen(function* () {
         const { pid } = yield* Service
@@ -172,7 +172,7 @@ it.layer(Service.layer, { ...LIVE, timeout: "90 seconds" })("under load from 64 
         const before = residentMib(pid)
         hole.provider.answerAfter(Number.POSITIVE_INFINITY)
         yield* until(
-          "calls into the hole time out",
+          "calls of the silent provider time out",
           Effect.sync(() => told(hole.load.heard, 504) >= CONNECTIONS)
         )
         yield* flows(other.load, 100)
@@ -191,13 +191,13 @@ it.layer(Service.layer, { ...LIVE, timeout: "90 seconds" })("under load from 64 
   )
 
   it.effect(
-    "clients that ask and do not read, and clients that begin and do not go on",
+    "clients that send and do not read, and clients that do not finish their request",
     () =>
       Effect.gen(function* () {
         const { pid, port } = yield* Service
         const { load } = yield* aLoad()
         yield* flows(load)
-        // What the load itself needs is not theirs.
+        // The memory that the load itself needs does not count.
         yield* Effect.sleep(4_000)
         const before = residentMib(pid)
         yield* Effect.acquireRelease(
@@ -224,7 +224,7 @@ it.layer(Service.layer, { ...LIVE, timeout: "90 seconds" })("under load from 64 
 })
 
 const BEGINNINGS = ["", "GET /api/mar", "POST /api/market/proxy HTTP/1.1\r\nhost: a\r\ncontent-length: 900\r\n\r\n{"]
-/** Asks for a lot in one breath and reads nothing of it. Above a hundred it is hung up on. */
+/** Sends many requests at once and reads no response. Above a hundred it is disconnected. */
 const greedy = (port: number, requests: number): Socket =>
   hesitant(port, "GET /api/openapi.json HTTP/1.1\r\nhost: a\r\n\r\n".repeat(requests)).pause()
 

@@ -1,6 +1,6 @@
 /**
- * Database connections that fall silent, as behind a firewall that forgot them, while new ones work: background jobs and
- * requests go on by themselves, on new connections.
+ * Database connections that go silent, as behind a firewall that dropped them, while new ones work: background jobs
+ * and requests continue automatically, on new connections.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Redacted, Schedule } from "effect"
@@ -12,12 +12,12 @@ import { ask } from "../support/metering/Process.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
 import { ready } from "../support/ServiceProcess.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
-import { aWay } from "../support/TcpWay.ts"
+import { aWay } from "../support/TcpProxy.ts"
 import { connectedTo } from "../support/TestDatabases.ts"
 
-it.layer(PostgresTest.layerDatabase, { ...LIVE, timeout: "60 seconds" })("a connection that falls silent", (it) => {
+it.layer(PostgresTest.layerDatabase, { ...LIVE, timeout: "60 seconds" })("a connection that goes silent", (it) => {
   it.effect(
-    "holds up the log for its limit and no longer",
+    "delays the log up to its limit",
     () =>
       Effect.gen(function* () {
         const database = yield* PostgresTest
@@ -52,7 +52,7 @@ it.layer(PostgresTest.layerDatabase, { ...LIVE, timeout: "60 seconds" })("a conn
           Effect.map(([row]) => row!),
           connectedTo(database.url)
         )
-        // Each of the silent connections may have to be found out by a round of its own.
+        // Each of the silent connections may have to be detected by a round of its own.
         const hasLogged = (many: number) =>
           Effect.orDie(logged).pipe(
             Effect.repeat({
@@ -66,15 +66,15 @@ it.layer(PostgresTest.layerDatabase, { ...LIVE, timeout: "60 seconds" })("a conn
           )
         assert.strictEqual((yield* call("keyed-before")).status, 200)
         yield* hasLogged(1)
-        // The job is at rest or in the middle of a statement: either way what it asks next is swallowed.
+        // The job is idle or in the middle of a statement: either way its next statement is dropped.
         way.freeze()
         yield* until(
-          "a call gets through on a new connection",
+          "a call succeeds on a new connection",
           Effect.map(Effect.orDie(call("keyed-after")), ({ status }) => status === 200)
         )
         yield* hasLogged(2)
         yield* until(
-          "nothing is late any more",
+          "no job is late",
           Effect.map(Effect.orDie(ask(node, { path: "/api/v1/health" })), ({ text }) => !text.includes("Late: log"))
         )
       }),

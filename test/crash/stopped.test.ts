@@ -1,6 +1,6 @@
 /**
- * A stop under load: calls under way are answered, new ones are refused, nothing is lost; and no call that hangs can hold
- * the stop up for longer than it may.
+ * A stop under load: calls in flight are answered, new ones are rejected, nothing is lost; and no hanging call delays
+ * the stop beyond its limit.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
@@ -9,7 +9,7 @@ import { connect } from "node:net"
 import { isAlive, until } from "../support/EmbeddedFolders.ts"
 import { callLoad } from "../support/load/CallLoad.ts"
 import { echoProvider } from "../support/load/EchoProvider.ts"
-import { booksAfter } from "../support/load/LoadedBooks.ts"
+import { booksAfter } from "../support/load/LoadAudit.ts"
 import { loadMarket, OPEN_TO_LOAD } from "../support/load/LoadMarket.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
 import { ready } from "../support/ServiceProcess.ts"
@@ -18,7 +18,7 @@ import { connectedTo } from "../support/TestDatabases.ts"
 
 const CONNECTIONS = 64
 const GRACE_MS = 5_000
-/** For what follows the grace: late settlements, closing the log, the pool and the process. */
+/** For what follows the grace period: late settlements, closing the log, the pool and the process. */
 const SLACK_MS = 45_000
 
 const aService = Effect.gen(function* () {
@@ -34,7 +34,7 @@ const aService = Effect.gen(function* () {
   })
 })
 
-/** Whether anybody takes a connection there. */
+/** Whether a server accepts connections there. */
 const isOpen = (port: number) =>
   Effect.callback<boolean>((resume) => {
     const socket = connect({ host: "127.0.0.1", port })
@@ -50,7 +50,7 @@ const books = Effect.fnUntraced(function* (evidence: Parameters<typeof booksAfte
 
 it.layer(PostgresTest.layerDatabase, LIVE)("a service that is stopped under load", (it) => {
   it.effect(
-    "answers what is under way, takes nothing new, and leaves nothing open",
+    "answers calls in flight, accepts no new ones, and leaves nothing open",
     () =>
       Effect.gen(function* () {
         const service = yield* aService
@@ -65,7 +65,7 @@ it.layer(PostgresTest.layerDatabase, LIVE)("a service that is stopped under load
         const startedAt = performance.now()
         service.child.kill("SIGTERM")
         yield* until(
-          "nobody is let in",
+          "no connection is accepted",
           Effect.map(isOpen(service.port), (open) => !open)
         )
         const refusedAfterMs = Math.round(performance.now() - startedAt)
@@ -90,7 +90,7 @@ it.layer(PostgresTest.layerDatabase, LIVE)("a service that is stopped under load
   )
 
   it.effect(
-    "waits for a provider that hangs as long as it may, and gives the hold back",
+    "waits for a hanging provider up to its limit, and releases the hold",
     () =>
       Effect.gen(function* () {
         const service = yield* aService

@@ -1,6 +1,6 @@
 /**
- * Closing a month: what the documents say is what the ledger says, to the microcent; numbers have no gap, whatever breaks
- * off and whoever runs at the same time.
+ * Closing a month: documents equal the ledger, to the microcent; numbers have no gap, through interruptions and
+ * concurrent runs.
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect } from "effect"
@@ -16,16 +16,16 @@ import { Microcents } from "../../domain/shared/Microcents.ts"
 import type { PageRequest } from "../../domain/shared/Page.ts"
 import { putTools } from "../support/Market.ts"
 import { everyCore } from "../support/metering/Core.ts"
-import { when } from "../support/metering/Elsewhen.ts"
+import { when } from "../support/metering/TestTime.ts"
 import { fine, providing, resulting } from "../support/metering/Provider.ts"
 import { aBuyer, anOffer, buy, callOf, FEE, type Offer, PRICE } from "../support/metering/Shop.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
-import { clearingIsEmpty } from "../payments/Books.ts"
+import { clearingIsEmpty } from "../payments/LedgerChecks.ts"
 
 const ALL: PageRequest = { limit: 100, offset: 0, after: undefined }
 
 let year = 2040
-/** A month that no other test has touched. */
+/** A month that no other test uses. */
 const aMonth = () => {
   const month = `${++year}-03` as Month
   return { month, during: when(`${month}-15T12:00:00.000Z`), after: when(`${year}-04-01T00:06:00.000Z`) }
@@ -46,7 +46,7 @@ const countsOf = (documents: ReadonlyArray<Invoice>, series: string): ReadonlyAr
 
 for (const [name, service] of everyCore) {
   it.layer(service, LIVE)(`A month over ${name}`, (it) => {
-    it.effect("is closed with what the ledger says: prices, free calls, failures and all", () =>
+    it.effect("is closed with the amounts of the ledger: prices, free calls and failures", () =>
       Effect.gen(function* () {
         const { after, during, month } = aMonth()
         const failing = yield* resulting({ content: [], isError: true })
@@ -94,7 +94,7 @@ for (const [name, service] of everyCore) {
       })
     )
 
-    it.effect("is closed once, however many close it at the same moment, and numbers have no gap", () =>
+    it.effect("is closed once under concurrent runs, and numbers have no gap", () =>
       Effect.gen(function* () {
         const { after, during, month } = aMonth()
         const offer = yield* anOffer((yield* providing(fine)).url)
@@ -120,7 +120,7 @@ for (const [name, service] of everyCore) {
       })
     )
 
-    it.effect("goes on where a run broke off in the middle", () =>
+    it.effect("continues where an earlier run was interrupted", () =>
       Effect.gen(function* () {
         const { after, during, month } = aMonth()
         const offer = yield* anOffer((yield* providing(fine)).url)
@@ -129,7 +129,7 @@ for (const [name, service] of everyCore) {
         const store = yield* InvoiceStore
         const start = DateTime.makeUnsafe(`${month}-01T00:00:00.000Z`)
         const span = { month, start, end: DateTime.add(start, { months: 1 }) }
-        // As a run that died after its first two documents, and in the middle of the next ones.
+        // As a run that died after its first two documents, during the next ones.
         yield* store.stage(span)
         const [first, second] = yield* store.pending(span, 2)
         const drafts = [first!, second!].map((owner, n) => ({
@@ -185,7 +185,7 @@ for (const [name, service] of everyCore) {
         const offer = yield* anOffer((yield* providing(fine)).url)
         const [early, both, late] = [yield* aBuyer(), yield* aBuyer(), yield* aBuyer()]
         yield* during(Effect.forEach([early, both], (buyer) => send(callOf(buyer, offer))))
-        // As a node did whose clock was ahead: the month goes on.
+        // Closed by a node whose clock was ahead: the month continues.
         yield* after(close(month))
         yield* during(Effect.forEach([both, both, late], (buyer) => send(callOf(buyer, offer))))
         const { supplement } = yield* Invoicing
@@ -193,7 +193,7 @@ for (const [name, service] of everyCore) {
         assert.isFalse((yield* after(close(month))).agrees, "closing it again changes nothing")
         const closed = yield* after(supplement(month))
         assert.deepStrictEqual([closed.agrees, closed.issued, closed.ledger], [true, 3, BigInt(5 * PRICE)])
-        // Both were issued at one instant of the test's clock: by total, not by time.
+        // Both were issued at one instant of the test's clock: sorted by total, not by time.
         const totals = (id: string) =>
           Effect.map(documentsOf(id), (documents) =>
             documents
@@ -218,7 +218,7 @@ for (const [name, service] of everyCore) {
       })
     )
 
-    it.effect("waits until it is over, and until its last call has ended", () =>
+    it.effect("is closed after its end, when its last call has ended", () =>
       Effect.gen(function* () {
         const { after, during, month } = aMonth()
         assert.strictEqual((yield* Effect.flip(during(close(month))))._tag, "MonthNotOver")
@@ -245,7 +245,7 @@ for (const [name, service] of everyCore) {
       })
     )
 
-    it.effect("has a credit note for what was refunded in it, and the statement says so too", () =>
+    it.effect("has a credit note for its refunds, and the statement lists them too", () =>
       Effect.gen(function* () {
         // A year of its own: the open call above blocks every month after it.
         const { during, month } = { during: when("2039-03-15T12:00:00.000Z"), month: "2039-03" as Month }
@@ -279,7 +279,7 @@ for (const [name, service] of everyCore) {
       })
     )
 
-    it.effect("is corrected by credit notes, at most by what an invoice came to, and the money moves", () =>
+    it.effect("is corrected by credit notes, at most by the invoice's total, and the money moves", () =>
       Effect.gen(function* () {
         const during = when("2038-03-15T12:00:00.000Z")
         const offer = yield* anOffer((yield* providing(fine)).url)

@@ -9,7 +9,7 @@ import type { Invoice, Month } from "../../domain/invoices/Invoice.ts"
 import { amountText } from "../../domain/invoices/InvoiceText.ts"
 import * as PdfInvoicePrinter from "../../adapters/pdf/PdfInvoicePrinter.ts"
 import { aConsumer, at, expecting, listAt, textAt } from "../support/Market.ts"
-import { when } from "../support/metering/Elsewhen.ts"
+import { when } from "../support/metering/TestTime.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import { aBuyer, anOffer, callOf, everyMarket } from "../support/metering/Shop.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
@@ -18,7 +18,7 @@ const OPERATOR_KEY = "the operator's key in tests, 32 characters or more"
 const INVOICES = "/api/v1/market/invoices"
 const SPITEFUL = `<script>alert(1)</script> & "Müller" 世界`
 
-/** The month before last: the last one is closed by the service itself as soon as it starts. */
+/** The month before last: the service closes the last one when it starts. */
 const longAgo = (): string => {
   const now = new Date()
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 2, 15)).toISOString()
@@ -26,7 +26,7 @@ const longAgo = (): string => {
 
 for (const [name, market] of everyMarket({ OPERATOR_KEY })) {
   it.layer(market, LIVE)(`A document over ${name}`, (it) => {
-    it.effect("is made by the operator and read by its owner alone, in three forms", () =>
+    it.effect("is created by the operator and read by its owner only, in three forms", () =>
       Effect.gen(function* () {
         const during = longAgo()
         const month = during.slice(0, 7)
@@ -109,7 +109,7 @@ const anInvoice = (lines: number): Invoice => ({
 })
 
 it.layer(PdfInvoicePrinter.layer)("A document as PDF", (it) => {
-  it.effect("is one that other programs read, with every line on its pages", (ctx) =>
+  it.effect("is readable by other programs, with every line on its pages", (ctx) =>
     Effect.gen(function* () {
       const pdf = yield* (yield* InvoicePrinter).pdf(anInvoice(90))
       assert.strictEqual(Buffer.from(pdf.subarray(0, 5)).toString("latin1"), "%PDF-")

@@ -1,6 +1,6 @@
 /**
- * Ten thousand consumers, a run that breaks off in the middle, and two that take it up at the same moment: every consumer
- * has one invoice, and the numbers have no gap.
+ * Ten thousand consumers, an interrupted run, and two concurrent ones that continue it: every consumer has one
+ * invoice, and the numbers have no gap.
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, it } from "@effect/vitest"
@@ -52,7 +52,7 @@ const made = Effect.gen(function* () {
 })
 
 it.layer(services, { timeout: "120 seconds", excludeTestServices: true })("A month of ten thousand consumers", (it) => {
-  it.effect("has each invoice once and every number, though its run breaks off and two go on with it", () =>
+  it.effect("has each invoice once and every number, through an interrupted run and two concurrent ones", () =>
     Effect.gen(function* () {
       const { close } = yield* Invoicing
       yield* fill

@@ -1,5 +1,5 @@
 /**
- * Endpoints that the address guard refuses: at registration, and at a call of one that was registered before it was refused.
+ * Endpoints that the address guard rejects: at registration, and at a call of a tool that was registered earlier.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
@@ -27,7 +27,7 @@ const BLOCKED = [
 
 for (const [name, market] of everyMarket()) {
   it.layer(market, LIVE)(`Over ${name}, a provider`, (it) => {
-    it.effect("whose endpoint may not be called from here is not registered, and is told why", () =>
+    it.effect("whose endpoint is in a blocked network is not registered, and gets the reason", () =>
       Effect.gen(function* () {
         const stats = Effect.map(expecting(200, { path: "/api/v1/stats" }), (answer) =>
           at(answer, "totals", "providers")
@@ -45,7 +45,7 @@ for (const [name, market] of everyMarket()) {
         }
         assert.strictEqual(yield* stats, before)
         yield* aProvider({ endpoint_url: "http://127.0.0.1:9/mcp" })
-        // It may have an address by the time it is called, and is checked then.
+        // The name may resolve later; the address is checked at each call.
         yield* aProvider({ endpoint_url: "http://tools.invalid/mcp" })
       })
     )
@@ -54,7 +54,7 @@ for (const [name, market] of everyMarket()) {
 
 for (const [name, core] of everyCore) {
   it.layer(core, LIVE)(`Over ${name}, a call`, (it) => {
-    it.effect("of an endpoint in a private network is refused and costs nothing, whatever the policy", () =>
+    it.effect("of an endpoint in a private network is rejected and costs nothing, under any policy", () =>
       Effect.gen(function* () {
         const server = yield* providing(fine)
         for (const billing_policy of ["success", "attempt"]) {
@@ -90,7 +90,7 @@ describe("The guard of registered endpoints", () => {
       ({ _tag }) => _tag
     )
 
-  it.live("refuses a name with an address that may not be called, as a call would", () =>
+  it.live("rejects a name that resolves to a blocked address, as a call would", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* outcome(resolving("203.0.113.1", "8.8.8.8")), "Failure")
       assert.strictEqual(yield* outcome(resolving("8.8.8.8", "10.0.0.1")), "Failure")
@@ -100,7 +100,7 @@ describe("The guard of registered endpoints", () => {
     })
   )
 
-  it.live("passes a name that has no address, or whose server is silent", () =>
+  it.live("accepts a name without an address, and one whose name server does not respond", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* outcome((_, done) => done(new Error("ENOTFOUND"), [])), "Success")
       assert.strictEqual(yield* outcome(resolving()), "Success")
@@ -108,7 +108,7 @@ describe("The guard of registered endpoints", () => {
     })
   )
 
-  it.live("looks up two names at once and no more: slow name servers hold no more threads", () =>
+  it.live("looks up at most two names at once: slow name servers occupy no more threads", () =>
     Effect.gen(function* () {
       const waiting: Array<string> = []
       const answers: Array<() => void> = []

@@ -1,5 +1,5 @@
 /**
- * Calls in flight on their own: who waits for them, how many there may be, and how they end with the service.
+ * Calls in flight: who waits for them, how many there may be, and how they end when the service stops.
  */
 import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
@@ -20,7 +20,7 @@ const aCall = (changes: Partial<CallProgress> = {}): CallProgress => ({
   ...changes
 })
 
-/** Ends when it is told to, and notes how it ended. */
+/** Ends when it is told to, and records how it ended. */
 const work = Effect.gen(function* () {
   const answer = yield* Deferred.make<string>()
   let ended: "answered" | "interrupted" | undefined
@@ -34,7 +34,7 @@ const work = Effect.gen(function* () {
   return { run, answer: Deferred.succeed(answer, "fine"), ended: () => ended }
 })
 
-it.effect("a forwarded call goes on without its caller, and counts until it ends", () =>
+it.effect("a forwarded call continues without its caller, and counts until it ends", () =>
   Effect.gen(function* () {
     const calls = yield* makeCallsInFlight
     const first = yield* work
@@ -71,7 +71,7 @@ it.effect.each([
   })
 )
 
-it.effect("no call outlives the service: they may end, then they are canceled", () =>
+it.effect("no call outlives the service: calls may finish, then they are canceled", () =>
   Effect.gen(function* () {
     const scope = yield* Scope.make()
     const calls = yield* Scope.provide(makeCallsInFlight, scope)
@@ -90,7 +90,7 @@ it.effect("no call outlives the service: they may end, then they are canceled", 
   })
 )
 
-it.effect("answers of callers that left are kept up to a number of bytes, within ten minutes", () =>
+it.effect("results of disconnected callers are kept up to a number of bytes in ten minutes", () =>
   Effect.gen(function* () {
     const isKept = yield* Effect.clockWith((clock) => Effect.sync(() => makeLeftAnswerQuota(clock)))
     const half = LEFT_ANSWER_BYTES_MAX / 2

@@ -1,5 +1,5 @@
 /**
- * Caps of usage-priced calls: where they come from, which one counts, and that never more is held, billed or promised.
+ * Caps of usage-priced calls: their sources, which one applies, and that no more is held, billed or promised.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
@@ -65,7 +65,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("is shown by whoami and with each key, given to a new key, and kept by a rotated one", () =>
+    it.effect("is shown by whoami and with each key, given to a new key, and inherited by a rotated one", () =>
       Effect.gen(function* () {
         const consumer = yield* aConsumer()
         const made = yield* expecting(201, { path: KEYS, key: consumer.key, json: { default_cap_microcents: 900 } })
@@ -89,7 +89,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("of another account's key cannot be set, and a provider has none", () =>
+    it.effect("cannot be set for another account's key, nor for a provider", () =>
       Effect.gen(function* () {
         const [one, other] = [yield* aConsumer(), yield* aConsumer()]
         const keyId = String(at(yield* expecting(200, { path: WHOAMI, key: other.key }), "key_id"))
@@ -106,7 +106,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("below the list price is refused, whatever it comes from", () =>
+    it.effect("below the list price is rejected, from any source", () =>
       Effect.gen(function* () {
         const offer = yield* anUsageOffer(PRICE)
         const consumer = yield* aBuyer()
@@ -134,7 +134,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("as a default says nothing about tools with a fixed price; in the call it does", () =>
+    it.effect("as a default ignores tools with a fixed price; in the call it applies", () =>
       Effect.gen(function* () {
         const server = yield* greedy
         const offer = yield* anOffer(server.url)
@@ -145,7 +145,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("is all that is held, and what the provider is told: in a header and in the signed body", () =>
+    it.effect("is all that is held, and is sent to the provider in a header and in the signed body", () =>
       Effect.gen(function* () {
         const { answer, server } = yield* slowProvider((seen, response) =>
           json(response, result(seen, { content: [] }))
@@ -165,7 +165,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("of a call with a fixed price is not told: there is nothing to say", () =>
+    it.effect("is not sent for a call with a fixed price", () =>
       Effect.gen(function* () {
         const server = yield* providing((seen, response) => json(response, result(seen, { content: [] })))
         const offer = yield* anOffer(server.url)

@@ -43,7 +43,7 @@ const receipts = (service: Process, key: string) =>
 
 describe("A service on a data folder", () => {
   it.live(
-    "killed between hold and settlement comes back with the hold, and has charged nobody",
+    "killed between hold and settlement restores the hold, and has charged nothing",
     () =>
       Effect.gen(function* () {
         const dataDir = yield* dataFolder
@@ -60,7 +60,7 @@ describe("A service on a data folder", () => {
         const second = yield* serve(dataDir)
         assert.deepStrictEqual(yield* purse(second, key), { balance: 1_000_000, held: PRICE })
         assert.deepStrictEqual(yield* receipts(second, key), [])
-        // Until the sweeper's deadline nobody knows what became of the call: its key waits with it.
+        // Until the sweeper's deadline the outcome is unknown: the key waits for it.
         const again = yield* ask(second, keyed)
         assert.strictEqual(again.status, 409)
         assert.strictEqual(again.headers.get("retry-after"), "1")
@@ -78,7 +78,7 @@ describe("A service on a data folder", () => {
   )
 
   it.live(
-    "whose caller hangs up runs the call to its end and charges it",
+    "runs the call of a client that disconnects to its end, and charges it",
     () =>
       Effect.gen(function* () {
         const slow = yield* slowProvider()
@@ -100,7 +100,7 @@ describe("A service on a data folder", () => {
   )
 
   it.live(
-    "that is stopped settles a call whose caller hung up before",
+    "that is stopped settles a call whose client disconnected before",
     () =>
       Effect.gen(function* () {
         const dataDir = yield* dataFolder
@@ -125,7 +125,7 @@ describe("A service on a data folder", () => {
   )
 
   it.live(
-    "that is stopped answers the call that is under way, and settles it",
+    "that is stopped answers and settles the call in flight",
     () =>
       Effect.gen(function* () {
         const dataDir = yield* dataFolder

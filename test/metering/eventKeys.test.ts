@@ -1,5 +1,5 @@
 /**
- * A CloudEvent is named by its source and its id, and by nothing that they are written into.
+ * A CloudEvent is identified by its source and id, whatever characters they contain.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -12,7 +12,7 @@ const report = (reporter: Member, json: object) =>
 
 for (const [name, market] of everyMarket()) {
   it.layer(market, LIVE)(`The key of a CloudEvent over ${name}`, (it) => {
-    it.effect("is told from another one wherever a line breaks in their sources and ids", () =>
+    it.effect("is unambiguous for every position of a line break in source and id", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer("http://127.0.0.1:9/mcp")
         const consumer = yield* aBuyer()

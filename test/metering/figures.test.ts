@@ -1,5 +1,5 @@
 /**
- * What calls add to the public figures of a tool and of the market.
+ * What calls add to the public statistics of a tool and of the market.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -7,7 +7,7 @@ import { Sequencer } from "../../domain/log/Sequencer.ts"
 import { at, expecting, listedTool, type Member, unasked, valueAt } from "../support/Market.ts"
 import { json, rpcError } from "../support/mcp/ScriptedServer.ts"
 import { everyCore } from "../support/metering/Core.ts"
-import { later } from "../support/metering/Elsewhen.ts"
+import { later } from "../support/metering/TestTime.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import { aBuyer, anOffer, buy, everyMarket, METER, PRICE, RECEIPTS } from "../support/metering/Shop.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
@@ -15,8 +15,8 @@ import { LIVE } from "../support/ServiceUnderTest.ts"
 const STATS = "/api/v1/market/stats"
 
 for (const [name, market] of everyMarket()) {
-  it.layer(market, LIVE)(`Figures over ${name}`, (it) => {
-    it.effect("of a market without calls are zeros, and nulls where there is nothing to say", () =>
+  it.layer(market, LIVE)(`Statistics over ${name}`, (it) => {
+    it.effect("of a market without calls are zeros, and null where there is no data", () =>
       Effect.gen(function* () {
         const stats = yield* expecting(200, { path: STATS })
         assert.include(stats.json, {
@@ -32,7 +32,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("count proxied calls, and reported ones apart", () =>
+    it.effect("count proxied calls, and reported ones separately", () =>
       Effect.gen(function* () {
         const server = yield* providing((seen, response, n) =>
           n >= 3 ? void response.writeHead(500).end() : fine(seen, response, n)
@@ -76,8 +76,8 @@ for (const [name, market] of everyMarket()) {
 }
 
 for (const [name, core] of everyCore) {
-  it.layer(core, LIVE)(`Figures over ${name}, with the sequencer in reach`, (it) => {
-    it.effect("are the same before and after calls have their place in the log", () =>
+  it.layer(core, LIVE)(`Statistics over ${name}, with a manual sequencer`, (it) => {
+    it.effect("are the same before and after calls are sequenced into the log", () =>
       Effect.gen(function* () {
         const server = yield* providing((seen, response, n) =>
           n % 5 === 0 ? json(response, rpcError(seen, -32_602, "no")) : fine(seen, response, n)

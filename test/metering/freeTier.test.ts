@@ -1,10 +1,10 @@
 /**
- * How many calls of a tool cost nothing, for whom, and when that begins anew.
+ * How many calls of a tool are free, for whom, and when the count restarts.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { at, expecting } from "../support/Market.ts"
-import { when } from "../support/metering/Elsewhen.ts"
+import { when } from "../support/metering/TestTime.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import {
   aBuyer,
@@ -25,7 +25,7 @@ const left = (answer: Answer) => at(answer, "meta", "free_tier_remaining")
 
 for (const [name, market] of everyMarket()) {
   it.layer(market, LIVE)(`The free tier over ${name}`, (it) => {
-    it.effect("is so many calls, counted down in every answer; the next one is paid for", () =>
+    it.effect("is a number of calls, counted down in every response; the next one is paid for", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer((yield* providing(fine)).url, { free_tier_calls: 3 })
         const consumer = yield* aBuyer()
@@ -41,7 +41,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("is each consumer's and each tool's own, and begins anew with every calendar month", () =>
+    it.effect("is separate for each consumer and tool, and restarts with every calendar month", () =>
       Effect.gen(function* () {
         const server = yield* providing(fine)
         const offer = yield* anOffer(server.url, { free_tier_calls: 1 })
@@ -84,7 +84,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("needs no money, and of 32 calls at once exactly as many are free as it has", () =>
+    it.effect("needs no balance, and of 32 concurrent calls exactly the free ones are free", () =>
       Effect.gen(function* () {
         const server = yield* providing(fine)
         const price = 600_000
@@ -113,7 +113,7 @@ for (const [name, market] of everyMarket()) {
 
 for (const [name, market] of everyMarket({ DEFAULT_FREE_TIER_CALLS: "2" })) {
   it.layer(market, LIVE)(`The default free tier over ${name}`, (it) => {
-    it.effect("holds where the provider said nothing, and not where it said none", () =>
+    it.effect("applies where the provider sets none, and not where it sets zero", () =>
       Effect.gen(function* () {
         const { url } = yield* providing(fine)
         const consumer = yield* aBuyer()

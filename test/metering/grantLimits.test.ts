@@ -1,5 +1,5 @@
 /**
- * Grants at their edges: how many there may be, and what is given back when a period ends in between.
+ * Limits of grants: how many there may be, and what is released when a period ends in between.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -10,7 +10,7 @@ import { Microcents, zero } from "../../domain/shared/Microcents.ts"
 import { aReceiptId } from "../contracts/ledgerSamples.ts"
 import { aConsumer, expecting, listAt, textAt } from "../support/Market.ts"
 import { everyCore } from "../support/metering/Core.ts"
-import { when } from "../support/metering/Elsewhen.ts"
+import { when } from "../support/metering/TestTime.ts"
 import { anOffer, GRANTS } from "../support/metering/Shop.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
 
@@ -18,7 +18,7 @@ const GRANTS_MAX = 100
 
 for (const [name, service] of everyCore) {
   it.layer(service, LIVE)(`Grants over ${name}`, (it) => {
-    it.effect("are at most a hundred live ones of a consumer, also when they are given all at once", () =>
+    it.effect("are at most a hundred live ones of a consumer, also when they are created concurrently", () =>
       Effect.gen(function* () {
         const { provider } = yield* anOffer("http://127.0.0.1:9/mcp")
         const { key } = yield* aConsumer()
@@ -38,7 +38,7 @@ for (const [name, service] of everyCore) {
       })
     )
 
-    it.effect("take back nothing from a new period that was reserved in the one before", () =>
+    it.effect("release nothing into a new period that was reserved in the previous one", () =>
       Effect.gen(function* () {
         const { grantId, reserve, reservations, spent } = yield* aDailyThousand
         const evening = yield* reserve(600n).pipe(when("2026-12-01T23:59:59.999Z"))
@@ -53,7 +53,7 @@ for (const [name, service] of everyCore) {
       })
     )
 
-    it.effect("count on in the new period where a node's clock is still in the one before", () =>
+    it.effect("count in the new period where a node's clock is still in the previous one", () =>
       Effect.gen(function* () {
         const { reserve, reservations, spent } = yield* aDailyThousand
         yield* reserve(600n).pipe(when("2026-12-02T00:00:00.100Z"))

@@ -1,10 +1,11 @@
 /**
- * A consumer's leave for a provider to bill it outside the proxy: for what, up to what, until when.
+ * A consumer's permission for a provider to bill it outside the proxy: for which tools, up to what amount, until
+ * when.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { aConsumer, aProvider, at, expecting, listAt, type Member, textAt } from "../support/Market.ts"
-import { when, later } from "../support/metering/Elsewhen.ts"
+import { when, later } from "../support/metering/TestTime.ts"
 import {
   aBuyer,
   anOffer,
@@ -60,7 +61,7 @@ const listed = (consumer: Member) =>
 
 for (const [name, market] of everyMarket()) {
   it.layer(market, LIVE)(`A grant over ${name}`, (it) => {
-    it.effect("is needed: without one a provider bills nobody", () =>
+    it.effect("is required: without one a provider cannot bill a consumer", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere)
         const consumer = yield* aBuyer()
@@ -77,7 +78,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("lets a provider bill what a call cost, up to the tool's maximum; without a cost, the list price", () =>
+    it.effect("lets a provider bill the cost of a call, up to the tool's maximum; without a cost, the list price", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere, { max_cost_microcents: 40_000 })
         const consumer = yield* aBuyer()
@@ -109,7 +110,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("is for the tools that it names, or for all of the provider's", () =>
+    it.effect("covers the tools that it names, or all of the provider's", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere)
         const other = yield* offerOf(offer.provider, { tool_name: "other" })
@@ -129,7 +130,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("has a cap that holds at any concurrency: of 32 reports exactly as many are billed as fit", () =>
+    it.effect("has a cap that holds under concurrency: of 32 reports exactly those that fit are billed", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere)
         const consumer = yield* aBuyer()
@@ -146,7 +147,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("counts per day, per month or in all, in UTC", () =>
+    it.effect("counts per day, per month or in total, in UTC", () =>
       Effect.gen(function* () {
         const instants = [
           "2026-12-30T23:59:00.000Z",
@@ -172,7 +173,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("gives back what was not billed after all: for want of money, or inside the free tier", () =>
+    it.effect("gets back what is not billed: for insufficient balance, or inside the free tier", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere, { free_tier_calls: 1 })
         const consumer = yield* aConsumer()
@@ -185,7 +186,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("is used with others side by side: what does not fit into one may fit into the next", () =>
+    it.effect("is used beside others: what does not fit into one may fit into the next", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere)
         const consumer = yield* aBuyer()
@@ -195,7 +196,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("ends when it expires, and when its consumer takes it back", () =>
+    it.effect("ends when it expires, and when its consumer revokes it", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere)
         const [consumer, stranger] = [yield* aBuyer(), yield* aBuyer()]
@@ -232,7 +233,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("is a consumer's to give, to a provider that there is, for an amount that there can be", () =>
+    it.effect("is created by a consumer, for an existing provider and a valid amount", () =>
       Effect.gen(function* () {
         const provider = yield* aProvider()
         const consumer = yield* aConsumer()
@@ -251,7 +252,7 @@ for (const [name, market] of everyMarket()) {
           { tool_ids: ["x"] },
           { tool_ids: Array.from({ length: 51 }, () => provider.id) },
           { expires_at: "soon" },
-          // Left out of account, it would be a grant for all tools.
+          // Ignored, this would be a grant for all tools.
           { tools: [provider.id] }
         ]) {
           assert.deepStrictEqual(yield* ask(consumer.key, wrong), [422, "VALIDATION_ERROR"], JSON.stringify(wrong))
@@ -264,7 +265,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("that is used up still answers the report that used it up, sent again", () =>
+    it.effect("that is used up still answers a repetition of the report that used it up", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere)
         const consumer = yield* aBuyer()
@@ -276,7 +277,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("is refused where it would have expired before it was given", () =>
+    it.effect("is rejected if it would already have expired", () =>
       Effect.gen(function* () {
         const { provider } = yield* anOffer(nowhere)
         const refused = yield* send({
@@ -288,7 +289,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("does not bill twice for one key of the provider, whoever is named with it", () =>
+    it.effect("does not bill twice for one key of the provider, whichever agent it names", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere)
         const [one, other] = [yield* aBuyer(), yield* aBuyer()]

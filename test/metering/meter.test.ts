@@ -1,10 +1,10 @@
 /**
- * Calls that did not pass through the proxy: who may report them, and what they cost.
+ * Reported calls: who may report them, and what they cost.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { aConsumer, at, expecting, faultPaths, type Member, textAt } from "../support/Market.ts"
-import { when } from "../support/metering/Elsewhen.ts"
+import { when } from "../support/metering/TestTime.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import {
   aBuyer,
@@ -35,8 +35,8 @@ const minutesFrom = (now: string, minutes: number) => new Date(Date.parse(now) +
 const nowhere = "http://127.0.0.1:9/mcp"
 
 for (const [name, market] of everyMarket()) {
-  it.layer(market, LIVE)(`A consumer that meters over ${name}`, (it) => {
-    it.effect("is billed as the proxy would bill it, and gets the whole receipt", () =>
+  it.layer(market, LIVE)(`A consumer that reports calls over ${name}`, (it) => {
+    it.effect("is billed as by the proxy, and gets the whole receipt", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere)
         const consumer = yield* aBuyer()
@@ -71,7 +71,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("names nobody or itself; another agent is not its to bill", () =>
+    it.effect("names no agent or itself; it cannot bill another agent", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere)
         const [consumer, other] = [yield* aBuyer(), yield* aBuyer()]
@@ -89,7 +89,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("pays for a success only, whatever the tool's billing policy", () =>
+    it.effect("pays for successes only, whatever the tool's billing policy", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere, { billing_policy: "attempt" })
         const consumer = yield* aBuyer()
@@ -113,7 +113,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("does not set the price: a cost that it names itself does not count", () =>
+    it.effect("does not set the price: its own cost is ignored", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere, { max_cost_microcents: 50_000 })
         const consumer = yield* aBuyer()
@@ -123,7 +123,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("uses up the same free tier as through the proxy, in the month of the call", () =>
+    it.effect("uses the same free tier as the proxy, in the month of the call", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer((yield* providing(fine)).url, { free_tier_calls: 2 })
         const consumer = yield* aBuyer()
@@ -139,7 +139,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("without money is refused, and nothing is recorded", () =>
+    it.effect("is rejected with insufficient balance, and nothing is recorded", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere)
         const consumer = yield* aConsumer()
@@ -151,7 +151,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("says when it was: within the last 7 days, and not in the future", () =>
+    it.effect("states the time of the call: within the last 7 days, and not in the future", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere)
         const consumer = yield* aBuyer()
@@ -177,7 +177,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("names a tool that there is, and counts in whole numbers", () =>
+    it.effect("names an existing tool, and counts in whole numbers", () =>
       Effect.gen(function* () {
         const tool = { tool_name: `metered-${name.toLowerCase()}` }
         const [offer, other] = [yield* anOffer(nowhere, tool), yield* anOffer(nowhere, tool)]
@@ -213,7 +213,7 @@ for (const [name, market] of everyMarket()) {
     const envelope = { specversion: "1.0", id: "1", source: "/agents/a", type: "call.finished" }
     const cloud = { "content-type": "application/cloudevents+json; charset=utf-8" }
 
-    it.effect("is taken as the call in its data, once per source and id", () =>
+    it.effect("is accepted as the call in its data, once per source and id", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere)
         const consumer = yield* aBuyer()
@@ -234,7 +234,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("of one reporter is not another's", () =>
+    it.effect("is separate for each reporter", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere)
         for (const reporter of [yield* aBuyer(), yield* aBuyer(), offer.provider]) {
@@ -245,7 +245,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("of another version, or without what makes it one, is refused", () =>
+    it.effect("of another version, or without its required attributes, is rejected", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere)
         const consumer = yield* aBuyer()
@@ -266,8 +266,8 @@ for (const [name, market] of everyMarket()) {
     )
   })
 
-  it.layer(market, LIVE)(`A provider that meters over ${name}`, (it) => {
-    it.effect("without naming an agent reports a test call of its own, which costs nothing", () =>
+  it.layer(market, LIVE)(`A provider that reports calls over ${name}`, (it) => {
+    it.effect("reports a test call of its own without an agent, which costs nothing", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere)
         const answer = yield* recorded(offer.provider, { tool_id: offer.toolId, cost_microcents: 5_000 })
@@ -279,7 +279,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("meters its own tools only", () =>
+    it.effect("reports calls of its own tools only", () =>
       Effect.gen(function* () {
         const [offer, other] = [yield* anOffer(nowhere), yield* offerOf((yield* anOffer(nowhere)).provider)]
         const refused = yield* report(offer.provider, { tool_id: other.toolId })
@@ -288,7 +288,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("needs a key; and who only asks how is told", () =>
+    it.effect("needs a key; a GET returns the instructions", () =>
       Effect.gen(function* () {
         assert.deepStrictEqual(problemOf(yield* send({ path: METER, body: "endless" })), [401, "UNAUTHORIZED"])
         const described = yield* expecting(200, { path: METER })

@@ -1,6 +1,6 @@
 /**
- * A node of another mode that was started before the first movement of money: it must not spend the money that the others
- * receive from then on.
+ * A node of another mode that was started before the first load: it must not spend money that other nodes receive
+ * afterwards.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -43,7 +43,7 @@ const loadedElsewhere = Effect.fnUntraced(function* (consumer: Member) {
 
 for (const [name, core] of everyCore) {
   it.layer(core, LIVE)(`A dry-run node on a ledger of live money over ${name}`, (it) => {
-    it.effect("forwards no paid call, takes no report, and charges nothing", () =>
+    it.effect("forwards no paid call, accepts no report, and charges nothing", () =>
       Effect.gen(function* () {
         const provider = yield* providing(fine)
         const offer = yield* anOffer(provider.url)

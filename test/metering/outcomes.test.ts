@@ -1,5 +1,5 @@
 /**
- * What a provider does, and what its consumer sees and pays: every behaviour under every billing policy.
+ * Every behavior of a provider under every billing policy: what its consumer gets and pays.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"

@@ -27,7 +27,7 @@ const left = (answer: Answer) => at(answer, "meta", "free_tier_remaining")
 
 for (const [name, market] of everyMarket()) {
   it.layer(market, LIVE)(`The price of a call over ${name}`, (it) => {
-    it.effect("is divided without a remainder: what the consumer pays is what provider and platform get", () =>
+    it.effect("is divided without a remainder: the consumer pays what provider and platform get", () =>
       Effect.gen(function* () {
         const server = yield* providing(fine)
         const fees = [
@@ -56,7 +56,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("is nothing for output that valid_output does not charge, and no free call is used up by it", () =>
+    it.effect("is zero for output that valid_output does not charge, and uses no free call", () =>
       Effect.gen(function* () {
         const server = yield* resulting({ content: [], structuredContent: { n: "no number" } })
         const offer = yield* anOffer(server.url, {
@@ -72,7 +72,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("may be a hundredth of a cent: a hundred such calls cost one cent, exactly", () =>
+    it.effect("may be a hundredth of a cent: a hundred such calls cost exactly one cent", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer((yield* providing(fine)).url, { price_microcents: 100 })
         const consumer = yield* aBuyer()
@@ -89,7 +89,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("is the provider's default where the tool has none, and nothing where neither has one", () =>
+    it.effect("is the provider's default where the tool has none, and zero where neither has one", () =>
       Effect.gen(function* () {
         const { url } = yield* providing(fine)
         const consumer = yield* aBuyer()
@@ -103,7 +103,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("that was raised is the next call's, and receipts keep the one that they were billed at", () =>
+    it.effect("that was raised applies to the next call, and receipts keep the one that they were billed at", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer((yield* providing(fine)).url)
         const consumer = yield* aBuyer()
@@ -122,7 +122,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("is what the provider reports, up to what was held", () =>
+    it.effect("is what the provider reports, up to the hold", () =>
       Effect.gen(function* () {
         const wanted: ReadonlyArray<readonly [reported: unknown, cost: number]> = [
           [0, 0],
@@ -152,7 +152,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("has a free tier where the price alone is 0: what may cost something is free for as long", () =>
+    it.effect("has a free tier also where the list price is 0 and the maximum is not", () =>
       Effect.gen(function* () {
         const terms = { price_microcents: 0, max_cost_microcents: 40_000, free_tier_calls: 1 }
         const offer = yield* anOffer((yield* reporting(30_000)).url, terms)
@@ -170,25 +170,23 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect(
-      "is never above the list price for a tool that declared no maximum, nor above what the caller allows",
-      () =>
-        Effect.gen(function* () {
-          const { url } = yield* reporting(90_000)
-          const consumer = yield* aBuyer()
-          const plain = yield* anOffer(url)
-          assert.strictEqual(costOf(yield* expecting(200, callOf(consumer, plain))), PRICE)
-          const metered = yield* anOffer(url, { max_cost_microcents: 100_000 })
-          const ample = yield* expecting(200, callOf(consumer, metered, { max_cost_microcents: 500_000 }))
-          assert.strictEqual(costOf(ample), 90_000)
-          const capped = yield* expecting(200, callOf(consumer, metered, { max_cost_microcents: 20_000 }))
-          assert.strictEqual(costOf(capped), 20_000)
-          const low = yield* anOffer(url, { max_cost_microcents: 1 })
-          assert.strictEqual(costOf(yield* expecting(200, callOf(consumer, low))), PRICE)
-        })
+    it.effect("is never above the list price for a tool without a maximum, nor above the caller's cap", () =>
+      Effect.gen(function* () {
+        const { url } = yield* reporting(90_000)
+        const consumer = yield* aBuyer()
+        const plain = yield* anOffer(url)
+        assert.strictEqual(costOf(yield* expecting(200, callOf(consumer, plain))), PRICE)
+        const metered = yield* anOffer(url, { max_cost_microcents: 100_000 })
+        const ample = yield* expecting(200, callOf(consumer, metered, { max_cost_microcents: 500_000 }))
+        assert.strictEqual(costOf(ample), 90_000)
+        const capped = yield* expecting(200, callOf(consumer, metered, { max_cost_microcents: 20_000 }))
+        assert.strictEqual(costOf(capped), 20_000)
+        const low = yield* anOffer(url, { max_cost_microcents: 1 })
+        assert.strictEqual(costOf(yield* expecting(200, callOf(consumer, low))), PRICE)
+      })
     )
 
-    it.effect("is held in full: who has the list price but not the maximum cannot call", () =>
+    it.effect("is held in full: a balance below the maximum is insufficient", () =>
       Effect.gen(function* () {
         const server = yield* reporting(1)
         const offer = yield* anOffer(server.url, { max_cost_microcents: 1_000_001 })
@@ -202,7 +200,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("never takes a balance below zero: with money for k of n calls at once, exactly k are made", () =>
+    it.effect("never takes a balance below zero: with money for k of n concurrent calls, exactly k are made", () =>
       Effect.gen(function* () {
         const server = yield* providing(fine)
         const offer = yield* anOffer(server.url, { price_microcents: 150_000 })

@@ -1,5 +1,5 @@
 /**
- * A call through the proxy: what is checked before it is forwarded, in which order, and what comes back.
+ * A call through the proxy: what is checked before it is forwarded, in which order, and what is returned.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -31,7 +31,7 @@ const NOWHERE = "00000000-0000-4000-8000-000000000000"
 
 for (const [name, market] of everyMarket()) {
   it.layer(market, LIVE)(`A call over ${name}`, (it) => {
-    it.effect("is refused by the first rule that it breaks, and is then neither forwarded nor charged", () =>
+    it.effect("is rejected by the first rule that it breaks, and is then neither forwarded nor charged", () =>
       Effect.gen(function* () {
         const server = yield* providing(fine)
         const offer = yield* anOffer(server.url, { input_schema: CITY })
@@ -151,7 +151,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("that is a dry run answers the quote, calls nobody, holds nothing and is no call", () =>
+    it.effect("that is a dry run returns the quote, is not forwarded, holds nothing and is not recorded", () =>
       Effect.gen(function* () {
         const server = yield* providing(fine)
         const offer = yield* anOffer(server.url, {
@@ -218,7 +218,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("that would be refused for want of money is quoted all the same, and the quote says so", () =>
+    it.effect("is quoted also where the balance is insufficient, and the quote says so", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer((yield* providing(fine)).url)
         const quote = yield* expecting(200, callOf(yield* aConsumer(), offer, { dry_run: true }))
@@ -227,7 +227,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("that succeeds says what it cost, whom it went to and what is left", () =>
+    it.effect("that succeeds returns its cost, its provider and the available balance", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer((yield* providing(fine)).url, { display_name: "Echo, the nymph" })
         const answer = yield* expecting(200, callOf(yield* aBuyer(), offer))

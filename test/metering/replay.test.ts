@@ -1,10 +1,10 @@
 /**
- * The same Idempotency-Key again: done once, charged once, answered the same.
+ * A repeated Idempotency-Key: executed once, charged once, the same response.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { aConsumer, at, expecting, listAt, putTools } from "../support/Market.ts"
-import { later } from "../support/metering/Elsewhen.ts"
+import { later } from "../support/metering/TestTime.ts"
 import { fine, forwarded, providing, resulting, slowProvider } from "../support/metering/Provider.ts"
 import {
   aBuyer,
@@ -29,7 +29,7 @@ import type { Answer } from "../support/Answer.ts"
 
 const TIMES = 32
 
-/** The one answer that all got, but for those that were told to come again. */
+/** The one response that all got, except those that were told to retry. */
 const atOnce = Effect.fnUntraced(function* (call: Call) {
   const answers = yield* Effect.all(
     Array.from({ length: TIMES }, () => send(call)),
@@ -61,7 +61,7 @@ const checkSame = (one: Answer, other: Answer): void => {
 }
 
 for (const [name, market] of everyMarket()) {
-  it.layer(market, LIVE)(`The same key ${TIMES} times at once over ${name}`, (it) => {
+  it.layer(market, LIVE)(`The same key in ${TIMES} concurrent requests over ${name}`, (it) => {
     it.effect("calls the provider once, and charges once", () =>
       Effect.gen(function* () {
         const server = yield* resulting({ content: [], drawn: "once" })
@@ -81,7 +81,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("meters one call", () =>
+    it.effect("reports one call", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer("http://127.0.0.1:9/mcp")
         const consumer = yield* aBuyer()
@@ -106,7 +106,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("loads the balance once, and gives one grant", () =>
+    it.effect("loads the balance once, and creates one grant", () =>
       Effect.gen(function* () {
         const consumer = yield* aConsumer()
         const headers = { "idempotency-key": "the same for both: they are other requests" }
@@ -123,7 +123,7 @@ for (const [name, market] of everyMarket()) {
   })
 
   it.layer(market, LIVE)(`An Idempotency-Key over ${name}`, (it) => {
-    it.effect("stands for one body: with another it is a conflict, during the call and after it", () =>
+    it.effect("belongs to one body: another body is a conflict, during the call and after it", () =>
       Effect.gen(function* () {
         const slow = yield* slowProvider()
         const offer = yield* anOffer(slow.server.url)
@@ -163,7 +163,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("is its owner's: another consumer's same key is another call", () =>
+    it.effect("belongs to its consumer: another consumer's same key is another call", () =>
       Effect.gen(function* () {
         const server = yield* providing(fine)
         const offer = yield* anOffer(server.url)
@@ -174,7 +174,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("of a call whose tool answered with an error gives the same answer again, and charges once", () =>
+    it.effect("of a call whose tool returned an error returns the same response, and charges once", () =>
       Effect.gen(function* () {
         const server = yield* resulting({ content: [], isError: true })
         const offer = yield* anOffer(server.url, { billing_policy: "attempt" })
@@ -190,7 +190,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("is not burnt by what changed nothing: a refused call may be sent again", () =>
+    it.effect("is not consumed by a rejected call, which may be sent again", () =>
       Effect.gen(function* () {
         const server = yield* providing(fine)
         const offer = yield* anOffer(server.url, { input_schema: { type: "object", required: ["q"] } })
@@ -204,7 +204,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("answers 29 days later, with nothing left to pay with", () =>
+    it.effect("still replays 29 days later, without any balance", () =>
       Effect.gen(function* () {
         const server = yield* providing(fine)
         const offer = yield* anOffer(server.url, { price_microcents: 1_000_000 })
@@ -216,7 +216,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("answers as before when price, schema or name have changed since: the call was made already", () =>
+    it.effect("replays although price, schema or name have changed since", () =>
       Effect.gen(function* () {
         const server = yield* providing(fine)
         const tool = { tool_name: `replayed-${name.toLowerCase()}` }

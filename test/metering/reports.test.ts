@@ -1,5 +1,5 @@
 /**
- * A provider's report that goes wrong: its key and what it reserved in a grant come out right all the same.
+ * A provider's report that fails: its key and its reservation in the grant stay correct.
  */
 import { assert, it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer } from "effect"
@@ -13,7 +13,7 @@ import { ConsumerId, ProviderId, ToolId } from "../../domain/shared/Ids.ts"
 import { aCall, aReceiptId, closingOf, money, opened } from "../contracts/ledgerSamples.ts"
 import { expecting, type Member } from "../support/Market.ts"
 import { everyCore } from "../support/metering/Core.ts"
-import { later, slowly } from "../support/metering/Elsewhen.ts"
+import { later, slowly } from "../support/metering/TestTime.ts"
 import {
   aBuyer,
   anOffer,
@@ -30,7 +30,7 @@ import { LIVE, send } from "../support/ServiceUnderTest.ts"
 const CAP = 100_000
 const LONG_AFTER = later("10 minutes")
 
-/** A provider that may bill these consumers, with what it takes to report and to look inside. */
+/** A provider with grants of these consumers, and access to what its reports store. */
 const aDeal = Effect.fnUntraced(function* (...consumers: ReadonlyArray<Member>) {
   const offer = yield* anOffer("http://127.0.0.1:9/mcp")
   for (const { key } of consumers) {
@@ -53,7 +53,7 @@ const spentBy = Effect.fnUntraced(function* (consumer: Member) {
 
 const balanceOf = (consumer: Member) => Effect.map(purseOf(consumer), ({ balance }) => balance)
 
-/** As a process reports that dies somewhere: step by step. */
+/** A report of a process that dies between two steps: step by step. */
 const reserved = Effect.fnUntraced(function* (consumer: Member) {
   const { providerId, toolId } = yield* aDeal(consumer)
   const consumerId = ConsumerId.make(consumer.id)
@@ -66,7 +66,7 @@ const reserved = Effect.fnUntraced(function* (consumer: Member) {
 
 for (const [name, service] of everyCore) {
   it.layer(service, LIVE)(`A report over ${name}`, (it) => {
-    it.effect("that was refused leaves its key free, for another consumer too", () =>
+    it.effect("that was rejected leaves its key free, for another consumer too", () =>
       Effect.gen(function* () {
         const [stranger, buyer] = [yield* aBuyer(), yield* aBuyer()]
         const { report } = yield* aDeal(buyer)
@@ -80,47 +80,51 @@ for (const [name, service] of everyCore) {
       })
     )
 
-    it.effect("bills one consumer once, however many reports with its key come at once, and whoever they name", () =>
-      Effect.gen(function* () {
-        const consumers = [yield* aBuyer(), yield* aBuyer(), yield* aBuyer()]
-        const { report } = yield* aDeal(...consumers)
-        const stranger = yield* aBuyer()
-        const named = [...consumers, stranger]
-        const answers = yield* Effect.forEach(
-          Array.from({ length: 48 }, (_, n) => named[n % 4]!),
-          (consumer) => report(consumer, "all at once"),
-          { concurrency: "unbounded" }
-        )
-        for (const { status } of answers) assert.include([201, 403, 409], status)
-        const left = yield* Effect.forEach(consumers, balanceOf)
-        const spent = yield* Effect.forEach(consumers, spentBy)
-        const billed = left.findIndex((balance) => balance !== 1_000_000)
-        assert.deepStrictEqual(
-          [left, spent],
-          [
-            left.map((_, n) => (n === billed ? 1_000_000 - PRICE : 1_000_000)),
-            left.map((_, n) => (n === billed ? PRICE : 0))
-          ]
-        )
-        assert.notStrictEqual(billed, -1)
-        const lists = yield* Effect.forEach(named, (consumer) => receiptsOf(consumer))
-        assert.strictEqual(lists.flat().length, 1)
-      })
+    it.effect(
+      "bills one consumer once, however many concurrent reports have its key, whichever consumer they name",
+      () =>
+        Effect.gen(function* () {
+          const consumers = [yield* aBuyer(), yield* aBuyer(), yield* aBuyer()]
+          const { report } = yield* aDeal(...consumers)
+          const stranger = yield* aBuyer()
+          const named = [...consumers, stranger]
+          const answers = yield* Effect.forEach(
+            Array.from({ length: 48 }, (_, n) => named[n % 4]!),
+            (consumer) => report(consumer, "all at once"),
+            { concurrency: "unbounded" }
+          )
+          for (const { status } of answers) assert.include([201, 403, 409], status)
+          const left = yield* Effect.forEach(consumers, balanceOf)
+          const spent = yield* Effect.forEach(consumers, spentBy)
+          const billed = left.findIndex((balance) => balance !== 1_000_000)
+          assert.deepStrictEqual(
+            [left, spent],
+            [
+              left.map((_, n) => (n === billed ? 1_000_000 - PRICE : 1_000_000)),
+              left.map((_, n) => (n === billed ? PRICE : 0))
+            ]
+          )
+          assert.notStrictEqual(billed, -1)
+          const lists = yield* Effect.forEach(named, (consumer) => receiptsOf(consumer))
+          assert.strictEqual(lists.flat().length, 1)
+        })
     )
 
-    it.effect("whose process dies before the call is opened: the grant has it back, after a while and not before", () =>
-      Effect.gen(function* () {
-        const { sweep } = yield* Sweeper
-        const consumer = yield* aBuyer()
-        yield* reserved(consumer)
-        yield* later("4 minutes")(sweep)
-        assert.strictEqual(yield* spentBy(consumer), 1_000)
-        yield* Effect.all([LONG_AFTER(sweep), LONG_AFTER(sweep), LONG_AFTER(sweep)], { concurrency: "unbounded" })
-        assert.strictEqual(yield* spentBy(consumer), 0)
-      })
+    it.effect(
+      "whose process dies before the call is opened is released to the grant after a while, and not before",
+      () =>
+        Effect.gen(function* () {
+          const { sweep } = yield* Sweeper
+          const consumer = yield* aBuyer()
+          yield* reserved(consumer)
+          yield* later("4 minutes")(sweep)
+          assert.strictEqual(yield* spentBy(consumer), 1_000)
+          yield* Effect.all([LONG_AFTER(sweep), LONG_AFTER(sweep), LONG_AFTER(sweep)], { concurrency: "unbounded" })
+          assert.strictEqual(yield* spentBy(consumer), 0)
+        })
     )
 
-    it.effect("whose process dies while the call is open: the call ends at no cost, and the grant has it back", () =>
+    it.effect("whose process dies while the call is open: the call ends at no cost, and the grant is restored", () =>
       Effect.gen(function* () {
         const { sweep } = yield* Sweeper
         const consumer = yield* aBuyer()
@@ -131,7 +135,7 @@ for (const [name, service] of everyCore) {
       })
     )
 
-    it.effect("whose process dies right after the call is closed: the grant counts what it cost", () =>
+    it.effect("whose process dies after the call is closed: the grant counts its cost", () =>
       Effect.gen(function* () {
         const { sweep } = yield* Sweeper
         const consumer = yield* aBuyer()
@@ -159,7 +163,7 @@ for (const [name, service] of everyCore) {
         idempotency: undefined
       }) as MeterRequest
 
-    it.effect("that ends in a defect of ours costs nothing, and the grant has it back", () =>
+    it.effect("that ends in an internal defect costs nothing, and the grant is restored", () =>
       Effect.gen(function* () {
         const { sweep } = yield* Sweeper
         const consumer = yield* aBuyer()
@@ -176,7 +180,7 @@ for (const [name, service] of everyCore) {
       })
     )
 
-    it.effect("whose call was ended before its settlement came costs nothing, and says so", () =>
+    it.effect("whose call was ended before its settlement arrived costs nothing, and says so", () =>
       Effect.gen(function* () {
         const { sweep } = yield* Sweeper
         const calls = yield* CallStore
@@ -204,7 +208,7 @@ for (const [name, service] of everyCore) {
       })
     )
 
-    it.effect("that hangs until its reservation may be gone is not billed", () =>
+    it.effect("that hangs until its reservation may be released is not billed", () =>
       Effect.gen(function* () {
         const { sweep } = yield* Sweeper
         const consumer = yield* aBuyer()

@@ -1,5 +1,5 @@
 /**
- * A provider gets the secret by which it knows the market's requests, for itself alone, and it is the right one.
+ * A provider reads its own signing secret, by which it recognizes requests of this service.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
@@ -14,7 +14,7 @@ const PATH = "/api/v1/market/providers/signing-secret"
 
 describe.each(everyMarket())("the signing secret over %s", (_, market) => {
   it.layer(market, LIVE)("of a provider", (it) => {
-    it.effect("is what its requests are signed with, and nobody else's are", () =>
+    it.effect("signs the provider's requests, and no other provider's", () =>
       Effect.gen(function* () {
         const server = yield* providing(fine)
         const offer = yield* anOffer(server.url)
@@ -31,7 +31,7 @@ describe.each(everyMarket())("the signing secret over %s", (_, market) => {
         assert.notStrictEqual(others, secret)
         assert.isFalse(isSignedByMarket(Redacted.make(others), seen!.headers, seen!.text))
 
-        // By what the answer itself says, as a provider would write it.
+        // Verified as the response describes it, as a provider would write it.
         const values = Object.fromEntries(
           ["timestamp", "consumer", "tool", "invocation"].map((name) => [name, seen!.headers[`x-market-${name}`]])
         )
@@ -43,7 +43,7 @@ describe.each(everyMarket())("the signing secret over %s", (_, market) => {
       })
     )
 
-    it.effect("is shown to its own key alone, and is in no log", () =>
+    it.effect("is shown to the provider's own key only, and is in no log", () =>
       Effect.gen(function* () {
         const { provider } = yield* anOffer((yield* providing(fine)).url)
         const answer = yield* expecting(200, { path: PATH, key: provider.key })

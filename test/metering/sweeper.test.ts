@@ -1,5 +1,5 @@
 /**
- * What the sweeper does where a call's own end fails.
+ * The sweeper ends calls that were not settled.
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Logger } from "effect"
@@ -22,7 +22,7 @@ const call = (digit: number): OverdueCall => ({
 const overdue = [1, 2, 3, 4].map(call)
 const stuck = new Set([overdue[0], overdue[2]].map((one) => one!.invocationId))
 
-it.effect("a call that cannot be ended keeps no other from ending, and is said", () => {
+it.effect("logs a call that it cannot end, and ends the others", () => {
   const ended: Array<string> = []
   const said: Array<string> = []
   let reservationsSwept = 0

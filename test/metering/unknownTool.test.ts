@@ -1,5 +1,5 @@
 /**
- * A tool name that nobody lists: the answer names the nearest that somebody does.
+ * A tool name that is not listed: the error suggests the nearest listed names.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -16,7 +16,7 @@ for (const [store, layer] of everyService()) {
         return textAt(answer, "message")
       })
 
-    it.effect("is answered with the nearest listed name", () =>
+    it.effect("is rejected with the nearest listed name", () =>
       Effect.gen(function* () {
         const provider = yield* aProvider({ tools: ["echo", "weather.forecast"].map((tool_name) => ({ tool_name })) })
         const consumer = yield* aConsumer()
@@ -37,28 +37,30 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("suggests nothing where nothing is near, nothing withdrawn, and of a named provider only its own", () =>
-      Effect.gen(function* () {
-        const [provider, other] = [
-          yield* aProvider({ tools: [{ tool_name: "translate" }] }),
-          yield* aProvider({ tools: [{ tool_name: "summarize" }] })
-        ]
-        const { key } = yield* aConsumer()
-        const ask = (json: object) => saidTo({ path: PROXY, key, json })
-        assert.notInclude(yield* ask({ tool_name: "qqqqqqqqqqqq" }), "Did you mean")
-        assert.notInclude(yield* ask({ tool_name: "translat", provider_id: other.id }), "Did you mean")
-        assert.include(yield* ask({ tool_name: "translat" }), "Did you mean `translate`?")
-        const own = yield* expecting(200, { path: "/api/v1/market/tools", key: provider.key })
-        yield* expecting(200, {
-          method: "DELETE",
-          path: `${TOOLS.replace("/api", "/api/v1")}/${textAt(own, "tools", 0, "id")}`,
-          key: provider.key
+    it.effect(
+      "suggests nothing without a similar name, nothing withdrawn, and for a named provider only its own tools",
+      () =>
+        Effect.gen(function* () {
+          const [provider, other] = [
+            yield* aProvider({ tools: [{ tool_name: "translate" }] }),
+            yield* aProvider({ tools: [{ tool_name: "summarize" }] })
+          ]
+          const { key } = yield* aConsumer()
+          const ask = (json: object) => saidTo({ path: PROXY, key, json })
+          assert.notInclude(yield* ask({ tool_name: "qqqqqqqqqqqq" }), "Did you mean")
+          assert.notInclude(yield* ask({ tool_name: "translat", provider_id: other.id }), "Did you mean")
+          assert.include(yield* ask({ tool_name: "translat" }), "Did you mean `translate`?")
+          const own = yield* expecting(200, { path: "/api/v1/market/tools", key: provider.key })
+          yield* expecting(200, {
+            method: "DELETE",
+            path: `${TOOLS.replace("/api", "/api/v1")}/${textAt(own, "tools", 0, "id")}`,
+            key: provider.key
+          })
+          assert.notInclude(yield* ask({ tool_name: "translat" }), "Did you mean")
         })
-        assert.notInclude(yield* ask({ tool_name: "translat" }), "Did you mean")
-      })
     )
 
-    it.effect("finds a near name among many, in bounded work", () =>
+    it.effect("finds a similar name among many, in bounded work", () =>
       Effect.gen(function* () {
         const provider = yield* aProvider()
         for (let from = 0; from < 500; from += 50) {

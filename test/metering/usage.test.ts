@@ -1,10 +1,10 @@
 /**
- * Usage as its owner sees it: two paths, one answer; sums of a whole period; every day, zeros too.
+ * An account's usage: the same on both paths; totals of a whole period; every day, also without calls.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { aConsumer, aProvider, at, expecting, listAt, type Member, textAt, valueAt } from "../support/Market.ts"
-import { earlier, when, later } from "../support/metering/Elsewhen.ts"
+import { earlier, when, later } from "../support/metering/TestTime.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import {
   aBuyer,
@@ -38,7 +38,7 @@ const idsOf = (answer: Answer) => listAt(answer, "records").map((record) => valu
 
 for (const [name, market] of everyMarket()) {
   it.layer(market, LIVE)(`Usage over ${name}`, (it) => {
-    it.effect("says the same on both of its paths, to consumer and provider", () =>
+    it.effect("is the same on both of its paths, for consumer and provider", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer((yield* providing(fine)).url)
         const consumer = yield* aBuyer()
@@ -75,7 +75,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("of nobody is zeros, with every day of the period", () =>
+    it.effect("without calls is zeros, with every day of the period", () =>
       Effect.gen(function* () {
         for (const owner of [yield* aConsumer(), yield* aProvider()]) {
           assert.deepStrictEqual(at(yield* usageOf(owner), "summary"), {
@@ -110,7 +110,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("adds up what was called, what succeeded, what it cost and how much went through", () =>
+    it.effect("totals calls, successes, cost and bytes", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer((yield* providing(fine)).url)
         const consumer = yield* aBuyer(100, { name: "Ada" })
@@ -153,7 +153,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("lists each call, newest first, as its receipt says it", () =>
+    it.effect("lists each call as in its receipt, newest first", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere)
         const consumer = yield* aBuyer()
@@ -181,7 +181,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("begins at a full hour, to the millisecond, so that rollups and list are of one period", () =>
+    it.effect("starts at a full hour, to the millisecond, so that totals and list cover one period", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere)
         const consumer = yield* aBuyer()
@@ -214,7 +214,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("is narrowed to a tool or a status in its list; its summary stays that of the whole period", () =>
+    it.effect("filters its list by tool or status; its summary covers the whole period", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere)
         const other = yield* offerOf(offer.provider, { tool_name: "other" })
@@ -246,7 +246,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("comes page by page, stable while new calls are made", () =>
+    it.effect("is paged, stable while new calls are made", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere)
         const consumer = yield* aBuyer()
@@ -268,7 +268,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("is each owner's own", () =>
+    it.effect("is private to each account", () =>
       Effect.gen(function* () {
         const [one, two] = [yield* anOffer(nowhere), yield* anOffer(nowhere)]
         const [ann, bob] = [yield* aBuyer(), yield* aBuyer()]

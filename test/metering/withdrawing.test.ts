@@ -1,5 +1,5 @@
 /**
- * A tool that its provider withdraws: found and called no more, with everything that came of it left as it was.
+ * A tool that its provider withdraws: no longer listed nor callable, with its records unchanged.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
@@ -29,7 +29,7 @@ const GONE: ReturnType<typeof problemOf> = [410, "TOOL_WITHDRAWN"]
 
 for (const [name, market] of everyMarket()) {
   it.layer(market, LIVE)(`Withdrawing a tool over ${name}`, (it) => {
-    it.effect("ends calls, quotes and metering of it, and leaves what came of it", () =>
+    it.effect("ends calls, quotes and reports of it, and keeps its records", () =>
       Effect.gen(function* () {
         const server = yield* providing(fine)
         const offer = yield* anOffer(server.url, { tool_name: "leaving", category: "leaving" })
@@ -64,7 +64,7 @@ for (const [name, market] of everyMarket()) {
         assert.deepStrictEqual(problemOf(own), GONE, own.text)
         assert.strictEqual(forwarded(server), 1)
 
-        // What was called before is answered as before, under its key.
+        // A repeated key returns the result of the earlier call.
         const replayed = yield* buy(consumer, offer, {}, "before")
         assert.deepStrictEqual([replayed.status, textAt(replayed, "meta", "receipt_id")], [200, receiptId])
         assert.deepStrictEqual({ purse: yield* purseOf(consumer), receipts: yield* receiptsOf(consumer) }, before)
@@ -73,7 +73,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("keeps no call from being reported that was made before", () =>
+    it.effect("does not prevent reports of calls that were made before", () =>
       Effect.gen(function* () {
         const { provider, toolId } = yield* anOffer("http://127.0.0.1:9/mcp", { tool_name: "reported" })
         const consumer = yield* aBuyer()
@@ -92,7 +92,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("takes it off every list, shows it to its provider, and lists it again under its id", () =>
+    it.effect("removes it from every list, shows it to its provider, and lists it again under its id", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer("http://127.0.0.1:9/mcp", { tool_name: "off", category: "off list" })
         const { provider, toolId } = offer
@@ -129,7 +129,7 @@ for (const [name, market] of everyMarket()) {
         ] as const) {
           assert.deepStrictEqual(problemOf(yield* withdraw(who, id)), [404, "NOT_FOUND"])
         }
-        // The name alone means whoever still offers it.
+        // The bare name now means the provider that still sells it.
         const consumer = yield* aBuyer()
         const quote = yield* send({
           path: PROXY,
@@ -147,7 +147,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("lets a call that is under way end, and pays for it", () =>
+    it.effect("lets a call in flight end, and pays for it", () =>
       Effect.gen(function* () {
         const { answer, server } = yield* slowProvider()
         const offer = yield* anOffer(server.url, { tool_name: "slow" })
@@ -162,7 +162,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("says to a consumer nothing of free calls that nobody can make any more", () =>
+    it.effect("does not tell consumers of free calls that are no longer available", () =>
       Effect.gen(function* () {
         const server = yield* providing(fine)
         const offer = yield* offerOf((yield* anOffer(server.url, { tool_name: "other" })).provider, {

@@ -1,7 +1,7 @@
 /**
- * Two nodes on one database, and the wall clock of one of them is wrong: from its start, or from one moment to the next
- * while it serves. Nothing is deleted, swept or closed because of it, what is recorded has the database's time, and the
- * node says that it is not ready until its clock is right again.
+ * Two nodes on one database, and the wall clock of one of them is wrong: from its start, or suddenly while it serves.
+ * Nothing is deleted, swept or closed because of it, records have the database's time, and the node is not ready
+ * until its clock is right again.
  */
 import { assert, it } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer, Redacted } from "effect"
@@ -19,7 +19,7 @@ import { connectedTo } from "../support/TestDatabases.ts"
 const CLOCK = join(import.meta.dirname, "../support/wrongClock.ts")
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** A job that comes every five seconds would have come. */
+/** A job that runs every five seconds would have run. */
 const SWEEPS_MS = 7_000
 
 const settingsOf = (database: Redacted.Redacted) => ({
@@ -57,7 +57,7 @@ const wrongNode = Effect.fnUntraced(function* (aheadMs: number, wrong: "start" |
 
 const readiness = (url: string, status: number) =>
   until(
-    `it answers ${status} to whoever asks whether it is ready`,
+    `readiness is ${status}`,
     Effect.map(json(`${url}/readyz`), (answer) => answer.status === status)
   )
 
@@ -67,7 +67,7 @@ const clockCheck = (url: string) =>
     ({ body }) => (body["checks"] as Readonly<Record<string, { status: string; message?: string }>>)["clock"]!
   )
 
-/** Seconds since the epoch; each job of a node says when it last came through. */
+/** Seconds since the epoch; each job of a node reports its last success. */
 const lastSuccess = Effect.fnUntraced(function* (url: string, task: string) {
   const text = yield* Effect.promise(async () => {
     const headers = { authorization: "Bearer a token of the tests, 32 characters or more" }
@@ -106,7 +106,7 @@ const onDatabase = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
   Effect.flatMap(PostgresTest, ({ url }) => effect.pipe(connectedTo(url)))
 
 it.layer(RightNode.layer, { ...LIVE, timeout: "120 seconds" })("A node with a wrong clock", (it) => {
-  it.effect("31 days ahead from its start on: no idempotency key is pruned, no call is charged twice", () =>
+  it.effect("31 days ahead from its start: no idempotency key is pruned, no call is charged twice", () =>
     Effect.gen(function* () {
       const { call, provider } = yield* aMarket
       const first = yield* call((yield* RightNode).url, "keyed-once", "once")
@@ -117,7 +117,7 @@ it.layer(RightNode.layer, { ...LIVE, timeout: "120 seconds" })("A node with a wr
       assert.strictEqual(check.status, "down")
       assert.match(check.message ?? "", /This node's clock is 26784\d\d(?:\.\d)? s ahead of the database's/u)
       assert.match(node.output(), /This node's clock is .* ahead of the database's/u)
-      // Its jobs, the pruning among them, would have begun with it.
+      // Its jobs, the pruning among them, would have started with it.
       yield* Effect.sleep(SWEEPS_MS)
       assert.strictEqual((yield* call(node.url, "keyed-once", "once")).text, first.text)
       yield* node.jump
@@ -129,7 +129,7 @@ it.layer(RightNode.layer, { ...LIVE, timeout: "120 seconds" })("A node with a wr
     })
   )
 
-  it.effect("in next month already: the month is not closed", () =>
+  it.effect("in the next month already: the month is not closed", () =>
     Effect.gen(function* () {
       const { call } = yield* aMarket
       const now = new Date()
@@ -148,7 +148,7 @@ it.layer(RightNode.layer, { ...LIVE, timeout: "120 seconds" })("A node with a wr
     })
   )
 
-  it.effect("ten minutes ahead while it serves: it does not end calls that are under way on others", () =>
+  it.effect("ten minutes ahead while it serves: it does not end calls in flight on other nodes", () =>
     Effect.gen(function* () {
       const { call, provider } = yield* aMarket
       const node = yield* wrongNode(600_000, "later")
@@ -156,7 +156,7 @@ it.layer(RightNode.layer, { ...LIVE, timeout: "120 seconds" })("A node with a wr
       provider.answerAfter(SWEEPS_MS + 5_000)
       const slow = yield* Effect.forkChild(call((yield* RightNode).url, "plain-slow"))
       yield* until(
-        "the call is with its provider",
+        "the provider has the call",
         Effect.sync(() => provider.waiting() === 1)
       )
       yield* node.jump
@@ -170,7 +170,7 @@ it.layer(RightNode.layer, { ...LIVE, timeout: "120 seconds" })("A node with a wr
     ["an hour ahead", HOUR_MS],
     ["an hour behind", -HOUR_MS]
   ] as const) {
-    it.effect(`${name} while it serves: what it records has the database's time`, () =>
+    it.effect(`${name} while it serves: its records have the database's time`, () =>
       Effect.gen(function* () {
         const { call } = yield* aMarket
         const node = yield* wrongNode(aheadMs, "later")

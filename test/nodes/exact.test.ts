@@ -1,6 +1,6 @@
 /**
- * What is exact on one node is exact on three: money, budgets, keys that make a call once, limits; and what one node
- * changes the others know soon. Every node is asked directly, all of them at once.
+ * What is exact on one node is exact on three: money, budgets, idempotency keys, limits; and a change on one node
+ * soon reaches the others. Requests go to every node directly and concurrently.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -15,7 +15,7 @@ import { LIVE } from "../support/ServiceUnderTest.ts"
 const CENTS = 100
 /** Calls that a dollar pays for. */
 const AFFORDED = Math.floor((CENTS * 10_000) / PRICE)
-/** On a busy machine; on a quiet one within a second. */
+/** Generous for a busy machine; a quiet one takes less than a second. */
 const WITHIN_MS = 10_000
 
 interface Call {
@@ -37,7 +37,7 @@ const callAt = (url: string, { call = "", dryRun = false, idempotencyKey, key, t
     }
   )
 
-/** So many at once, each node in turn. */
+/** This many concurrent requests, each node in turn. */
 const onEveryNode = <A, E>(times: number, one: (url: string, n: number) => Effect.Effect<A, E>) =>
   Effect.flatMap(Fleet, ({ nodes }) =>
     Effect.all(
@@ -64,7 +64,7 @@ const at = (reply: Reply, ...path: ReadonlyArray<string>): unknown =>
   path.reduce<unknown>((inner, step) => (inner as Readonly<Record<string, unknown>> | undefined)?.[step], reply.json)
 
 it.layer(Fleet.layer, { ...LIVE, timeout: "90 seconds" })("three nodes on one database", (it) => {
-  it.effect("let a wallet pay for what it can pay, and for nothing more", () =>
+  it.effect("spend a wallet's balance, and no more", () =>
     Effect.gen(function* () {
       const { key, provider, toolId, url } = yield* aMarket((one) => one.answerAfter(300))
       const replies = yield* onEveryNode(AFFORDED + 60, (node, n) => callAt(node, { key, toolId, call: `plain-${n}` }))
@@ -74,7 +74,7 @@ it.layer(Fleet.layer, { ...LIVE, timeout: "90 seconds" })("three nodes on one da
     })
   )
 
-  it.effect("let a budget be spent, and nothing more", () =>
+  it.effect("spend a budget, and no more", () =>
     Effect.gen(function* () {
       const { key, provider, toolId, url } = yield* aMarket((one) => one.answerAfter(300))
       yield* posted(`${url}/api/v1/market/budgets`, { cap_microcents: 20 * PRICE + 1, period: "day" }, key)
@@ -85,7 +85,7 @@ it.layer(Fleet.layer, { ...LIVE, timeout: "90 seconds" })("three nodes on one da
     })
   )
 
-  it.effect("make a call once, whichever of them its key comes to", () =>
+  it.effect("make a call once, on whichever node its key arrives", () =>
     Effect.gen(function* () {
       const { key, provider, toolId, url } = yield* aMarket((one) => one.answerAfter(300))
       const call = { key, toolId, call: "keyed-once", idempotencyKey: "once" }
@@ -103,7 +103,7 @@ it.layer(Fleet.layer, { ...LIVE, timeout: "90 seconds" })("three nodes on one da
     })
   )
 
-  it.effect("load a balance once, whichever of them the load's key comes to", () =>
+  it.effect("load a balance once, on whichever node the load's key arrives", () =>
     Effect.gen(function* () {
       const { url } = yield* Fleet
       const key = yield* aBuyer(url, 0)
@@ -118,7 +118,7 @@ it.layer(Fleet.layer, { ...LIVE, timeout: "90 seconds" })("three nodes on one da
     })
   )
 
-  it.effect("count a consumer's requests together", (ctx) =>
+  it.effect("share a consumer's rate limit", (ctx) =>
     Effect.gen(function* () {
       const { hasRedis, url } = yield* Fleet
       if (!hasRedis) return ctx.skip(NO_REDIS)
@@ -130,7 +130,7 @@ it.layer(Fleet.layer, { ...LIVE, timeout: "90 seconds" })("three nodes on one da
       const key = String(registered["api_key"])
       const startedAt = performance.now()
       const replies = yield* onEveryNode(30, (node) => ask({ url: node }, { path: "/api/v1/market/balance", key }))
-      // Every ten seconds one request comes back.
+      // One request is restored every ten seconds.
       const returned = Math.floor((performance.now() - startedAt) / 10_000)
       const { 200: passed = 0, 429: refused = 0 } = count(replies)
       assert.strictEqual(passed + refused, 30)
@@ -139,7 +139,7 @@ it.layer(Fleet.layer, { ...LIVE, timeout: "90 seconds" })("three nodes on one da
     })
   )
 
-  it.effect("end a key soon, wherever it was revoked", () =>
+  it.effect("soon reject a key that was revoked on another node", () =>
     Effect.gen(function* () {
       const { nodes, url } = yield* Fleet
       const key = yield* aBuyer(url, 0)
@@ -157,14 +157,14 @@ it.layer(Fleet.layer, { ...LIVE, timeout: "90 seconds" })("three nodes on one da
       assert.strictEqual(revoked.status, 200)
       const startedAt = performance.now()
       yield* until(
-        "every node refuses the key",
+        "every node rejects the key",
         Effect.map(Effect.orDie(onEveryNode(3, whoami)), (replies) => count(replies)[401] === 3)
       )
       assert.isBelow(performance.now() - startedAt, WITHIN_MS)
     })
   )
 
-  it.effect("sell at a new price soon, wherever it was changed", () =>
+  it.effect("soon sell at a price that was changed on another node", () =>
     Effect.gen(function* () {
       const { key, providerKey, toolId } = yield* aMarket()
       const { nodes } = yield* Fleet
@@ -177,7 +177,7 @@ it.layer(Fleet.layer, { ...LIVE, timeout: "90 seconds" })("three nodes on one da
       yield* posted(`${nodes[1]!.url}/api/market/tools`, { tools }, providerKey)
       const startedAt = performance.now()
       yield* until(
-        "every node knows the price",
+        "every node has the price",
         Effect.map(costs, (known) => known.every((cost) => cost === 2 * PRICE))
       )
       assert.isBelow(performance.now() - startedAt, WITHIN_MS)

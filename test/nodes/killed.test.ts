@@ -1,6 +1,6 @@
 /**
- * Three nodes behind a balancer, under load, while one after the other is killed and comes back: nothing is lost, nobody
- * waits for the dead, what they had open is ended by the living, and there is one log all the while.
+ * Three nodes behind a balancer, under load, while each is killed and restarted in turn: nothing is lost, no request
+ * waits for a dead node, the others end its open calls, and there is one log all the while.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -9,7 +9,7 @@ import { until } from "../support/EmbeddedFolders.ts"
 import { callLoad } from "../support/load/CallLoad.ts"
 import { echoProvider } from "../support/load/EchoProvider.ts"
 import { Fleet } from "../support/load/Fleet.ts"
-import { booksAfter } from "../support/load/LoadedBooks.ts"
+import { booksAfter } from "../support/load/LoadAudit.ts"
 import { loadMarket, purseOf } from "../support/load/LoadMarket.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
@@ -20,7 +20,7 @@ const CONNECTIONS = 64
 const onTheDatabase = <A, E>(use: Effect.Effect<A, E, SqlClient.SqlClient>) =>
   Effect.flatMap(PostgresTest, ({ url }) => connectedTo(url)(use))
 
-/** The log as a node tells of it; undefined from one that is not there. */
+/** The log as a node returns it; undefined from a node that is down. */
 const checkpointAt = (url: string) =>
   Effect.promise(() =>
     fetch(`${url}/api/v1/market/log/checkpoint`).then(
@@ -100,7 +100,7 @@ it.layer(Fleet.layer, { ...LIVE, timeout: "90 seconds" })("three nodes under loa
           )
         )
         yield* until(
-          "what the dead had open is ended",
+          "the open calls of dead nodes have ended",
           Effect.map(
             Effect.forEach(market.buyers, (key) => purseOf(url, key)),
             (purses) => purses.every(({ held }) => held === 0)
@@ -109,7 +109,7 @@ it.layer(Fleet.layer, { ...LIVE, timeout: "90 seconds" })("three nodes under loa
         const swept = yield* onTheDatabase(booksAfter(evidence))
         assert.deepStrictEqual([swept.findings, swept.open, swept.charged], [[], 0, found.charged])
         yield* until(
-          "every receipt is in the one log",
+          "every receipt is in the log",
           Effect.map(checkpointAt(url), (last) => last?.size === swept.receipts)
         )
         const logs = yield* onTheDatabase(

@@ -1,6 +1,6 @@
 /**
- * One book, one mode, as an operator meets it: nodes of another mode or account do not start, and none that is running
- * already moves a cent. Simulated money is never paid out.
+ * One book, one mode: nodes of another mode or processor account do not start, and one that runs already moves no
+ * money. Simulated money is never paid out.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
@@ -50,12 +50,12 @@ const balance = (url: string, key: string) =>
 it.layer(PostgresTest.layer, { timeout: "240 seconds", excludeTestServices: true })(
   "A book of simulated money",
   (it) => {
-    it.effect("is never put before a processor, by a node or by a command, and never paid out", () =>
+    it.effect("is never used with a processor, by a node or a command, and is never paid out", () =>
       Effect.gen(function* () {
         const { url } = yield* PostgresTest
         const onThis = { ...SETTINGS, DATABASE_URL: Redacted.value(url) }
         const double = yield* aDouble()
-        // Both are there before any money is: the first movement decides.
+        // Both start before the first load: the first movement of money decides the mode.
         const dry = yield* ready({ ...onThis, PAYMENTS: "dry_run" })
         const live = yield* ready({ ...onThis, ...stripe(double.url) })
         const key = yield* aBuyer(dry.url)
@@ -92,7 +92,7 @@ it.layer(PostgresTest.layer, { timeout: "240 seconds", excludeTestServices: true
 )
 
 it.layer(PostgresTest.layer, { timeout: "240 seconds", excludeTestServices: true })("A book of a processor", (it) => {
-  it.effect("takes no node of another mode or account, a restored backup in a dry run included", () =>
+  it.effect("rejects nodes of another mode or account, also a restored backup in dry run mode", () =>
     Effect.gen(function* () {
       const { url } = yield* PostgresTest
       const onThis = { ...SETTINGS, DATABASE_URL: Redacted.value(url) }
@@ -107,7 +107,7 @@ it.layer(PostgresTest.layer, { timeout: "240 seconds", excludeTestServices: true
       double.webhooks.goTo(`${node.url}/api/webhooks/stripe`)
       yield* Effect.promise(() => double.webhooks.release())
       assert.strictEqual(yield* balance(node.url, key), 500)
-      // It was running before the first movement.
+      // It was running before the first movement of money.
       assert.strictEqual((yield* load(early.url, key)).status, 503)
       assert.strictEqual(yield* balance(node.url, key), 500)
 
@@ -129,7 +129,7 @@ it.layer(PostgresTest.layer, { timeout: "240 seconds", excludeTestServices: true
         { concurrency: "unbounded" }
       )
       assert.strictEqual((yield* finished(["audit"], { settings: { ...onThis, PAYMENTS: "dry_run" } })).code, 0)
-      // The same account again, and the processor away.
+      // The same account again, while the processor is unavailable.
       yield* ready({ ...onThis, ...stripe(double.url) })
       yield* ready({ ...onThis, ...stripe(NOBODY) })
     }).pipe(Effect.scoped)

@@ -7,7 +7,7 @@ import { PaymentEvents } from "../../domain/processor/PaymentEvents.ts"
 import { coreWith } from "../support/metering/Core.ts"
 import * as ScriptedGateway from "../support/ScriptedGateway.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
-import { clearingIsEmpty } from "./Books.ts"
+import { clearingIsEmpty } from "./LedgerChecks.ts"
 import {
   aLoad,
   CHARGEBACK,
@@ -19,12 +19,12 @@ import {
   newsOf,
   ordersOfThree,
   worthCents
-} from "./LoadNews.ts"
+} from "./LoadEvents.ts"
 
 for (const [name, service] of coreWith(ScriptedGateway.layer)) {
   it.layer(service, LIVE)(`A load over ${name}`, (it) => {
     it.effect(
-      "that is charged back freezes the account and gives every leg back, whatever the order of the webhooks",
+      "that is charged back freezes the account and restores every leg, in any order of the webhooks",
       () =>
         Effect.gen(function* () {
           const { apply } = yield* PaymentEvents

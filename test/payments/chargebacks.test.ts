@@ -1,6 +1,6 @@
 /**
- * Chargebacks as an attacker would use them: spend while one is open, be paid out before it, recover a call twice, and let
- * others pay for it.
+ * Attacks by chargeback: spending while one is open, a payout before it, recovering a call twice, and making others
+ * pay.
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Option } from "effect"
@@ -20,10 +20,10 @@ import { Disputes } from "../../domain/trust/Disputes.ts"
 import { aCall, closingOf } from "../contracts/ledgerSamples.ts"
 import { aConsumer, aProvider } from "../support/Market.ts"
 import { coreWith, LIVE_RULES } from "../support/metering/Core.ts"
-import { later } from "../support/metering/Elsewhen.ts"
+import { later } from "../support/metering/TestTime.ts"
 import * as ScriptedGateway from "../support/ScriptedGateway.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
-import { clearingIsEmpty } from "./Books.ts"
+import { clearingIsEmpty } from "./LedgerChecks.ts"
 
 const CENTS = 2_000
 let told = 0
@@ -67,7 +67,7 @@ const tell = Effect.fnUntraced(function* (
   })
 })
 
-/** A call settled now. */
+/** A call that is settled now. */
 const spend = Effect.fnUntraced(function* (consumerId: ConsumerId, providerId: ProviderId, cents: number) {
   const calls = yield* CallStore
   const call = yield* aCall(consumerId, {
@@ -109,7 +109,7 @@ for (const liability of ["platform", "provider"] as const) {
   for (const [name, service] of coreWith(ScriptedGateway.layer, LIVE_RULES)) {
     const ports = service.pipe(Layer.provide(Layer.succeed(ChargebackLiability, liability)))
     it.layer(ports, LIVE)(`A chargeback over ${name}, for which the ${liability} is liable`, (it) => {
-      it.effect("stops spending from its opening until it is won or withdrawn, and reading and loading go on", () =>
+      it.effect("stops spending while it is open, and allows reads and loads", () =>
         Effect.gen(function* () {
           const buyer = yield* aBuyer
           const seller = yield* aSeller
@@ -124,7 +124,7 @@ for (const liability of ["platform", "provider"] as const) {
         })
       )
 
-      it.effect("takes unspent funds, then what is liable, and the rest is a debt and a recorded loss", () =>
+      it.effect("takes unspent funds, then what is liable; the rest is a debt and a recorded loss", () =>
         Effect.gen(function* () {
           const before = (yield* nothingUnbacked).recordedLossesMicrocents
           const buyer = yield* aBuyer
@@ -139,7 +139,7 @@ for (const liability of ["platform", "provider"] as const) {
           const after = (yield* nothingUnbacked).recordedLossesMicrocents
           assert.strictEqual(after - before, fromCents(1_600 - recovered))
 
-          // Lost: frozen until the debt is paid. Loads pay it first.
+          // Lost: frozen until the debt is paid. Loads pay the debt first.
           yield* tell(buyer, "lost")
           assert.isTrue(yield* isFrozen(buyer.consumerId))
           yield* paidLoad(buyer.consumerId, 2_500)
@@ -149,7 +149,7 @@ for (const liability of ["platform", "provider"] as const) {
         })
       )
 
-      it.effect("that is won restores every leg; a debt that was paid meanwhile goes to the wallet", () =>
+      it.effect("that is won restores every leg; a debt that was paid meanwhile returns to the wallet", () =>
         Effect.gen(function* () {
           const buyer = yield* aBuyer
           const seller = yield* aSeller
@@ -173,7 +173,7 @@ for (const liability of ["platform", "provider"] as const) {
           const thief = yield* aBuyer
           yield* spend(thief.consumerId, seller, 1_000)
           const second = yield* later("1 minute")(paidLoad(thief.consumerId))
-          // Paid out, say: whatever the lot still has is all that is there.
+          // As after a payout: only the rest of the lot is available.
           const ledger = yield* Ledger
           const lot = lotDayOf(yield* DateTime.now)
           const leg = { kind: "payout", debit: "provider", credit: "processor", providerId: seller, lot } as const
@@ -185,7 +185,7 @@ for (const liability of ["platform", "provider"] as const) {
         })
       )
 
-      it.effect("and a dispute never recover the same call, in either order", () =>
+      it.effect("and a dispute never recover the same call twice, in either order", () =>
         Effect.gen(function* () {
           const buyer = yield* aBuyer
           const seller = yield* aSeller
@@ -241,12 +241,12 @@ for (const liability of ["platform", "provider"] as const) {
           const lost = after.recordedLossesMicrocents - before.recordedLossesMicrocents
           assert.strictEqual(paid + lost, fromCents(1_500))
           assert.isTrue(after.platformFundsMicrocents >= 0n)
-          // Everything of the load was there: nothing is owed, so nothing keeps the account frozen.
+          // The whole load was available: nothing is owed, so the account is not frozen.
           assert.isFalse(yield* isFrozen(buyer.consumerId))
         })
       )
 
-      it.effect("stays lifted once the operator has unfrozen the account, until there is another one", () =>
+      it.effect("does not freeze the account again after the operator unfroze it, until the next chargeback", () =>
         Effect.gen(function* () {
           const buyer = yield* aBuyer
           const freezes = yield* AccountFreezes
@@ -265,7 +265,7 @@ for (const liability of ["platform", "provider"] as const) {
 }
 
 for (const [name, service] of coreWith(ScriptedGateway.layer)) {
-  it.layer(service, LIVE)(`What a payment costs over ${name}`, (it) => {
+  it.layer(service, LIVE)(`The processor's fee over ${name}`, (it) => {
     it.effect("is recorded once, from platform funds as far as they reach", () =>
       Effect.gen(function* () {
         const script = yield* ScriptedGateway.GatewayScript

@@ -1,6 +1,6 @@
 /**
- * `npm run stripe-double` as docs/payments.md describes it: the service is started against it, a load is paid on the double's page, and
- * the balance grows by the webhook. Where a webhook cannot be delivered, the double says so and why.
+ * `npm run stripe-double` as docs/payments.md describes it: the service starts against it, a load is paid on the
+ * double's page, and the webhook credits it. The double explains why a webhook cannot be delivered.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -60,7 +60,7 @@ const pay = (checkoutUrl: string) =>
   })
 
 it.live(
-  "delivers to the service that was started against it, and the balance grows",
+  "delivers to the service that was started against it, and the load is credited",
   () =>
     Effect.gen(function* () {
       const double = yield* aDouble()
@@ -70,7 +70,7 @@ it.live(
       assert.isTrue(checkoutUrl.startsWith(`${double.url}/pay/`), checkoutUrl)
       yield* pay(checkoutUrl)
       yield* until(
-        "the balance has grown",
+        "the load is credited",
         Effect.map(balance, (cents) => cents === 500)
       )
       yield* says(double, `Delivered checkout.session.completed to ${service.url}/api/webhooks/stripe.`)
@@ -88,7 +88,7 @@ it.live(
       for (const { balance, checkoutUrl } of orders) {
         yield* pay(checkoutUrl)
         yield* until(
-          "the balance has grown",
+          "the load is credited",
           Effect.map(balance, (cents) => cents === 500)
         )
       }
@@ -97,7 +97,7 @@ it.live(
 )
 
 it.live(
-  "says that nothing answers, that something else does, and that the secret is another one",
+  "reports an address that does not answer, an unexpected response, and a wrong secret",
   () =>
     Effect.gen(function* () {
       const double = yield* aDouble()
@@ -130,7 +130,7 @@ it.live(
 )
 
 it.live(
-  "says in one sentence that its port is taken",
+  "says in one sentence that its port is in use",
   () =>
     Effect.gen(function* () {
       const { port } = yield* aDouble()

@@ -1,6 +1,6 @@
 /**
- * The real process, killed while Stripe has a load or a payout in hand: after a start as ever there is one session, one
- * transfer, and books that add up.
+ * The real process is killed during a load or a payout at Stripe: after a restart there is one session, one transfer,
+ * and the ledger balances.
  */
 import { assert, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
@@ -36,7 +36,7 @@ const aService = Effect.fnUntraced(function* (double: StripeDouble) {
     PAYOUT_DELAY_DAYS_NEW: "0",
     RESERVE_PERCENT: "0",
     RATE_LIMIT_REGISTER_RPM: "0",
-    // The same after the next start: the pages to come back to are a part of the order.
+    // The same after a restart: the return URLs are a part of the order.
     BASE_URL: "https://market.example",
     LOG_LEVEL: "Error"
   })
@@ -57,7 +57,7 @@ const untilAsked = (double: StripeDouble, path: string, before: number) =>
 
 const asked = (double: StripeDouble, path: string) => double.requests.filter((one) => one === `POST ${path}`).length
 
-/** Whoever had it in hand is dead; the others would wait for its lease to end. */
+/** The worker is dead; others would wait for its lease to expire. */
 const leasesEnd = Effect.flatMap(PgClient.PgClient, (sql) =>
   Effect.orDie(sql`UPDATE payouts SET next_attempt_at = now() - interval '1 second' WHERE state = 'transferring'`)
 )
@@ -80,7 +80,7 @@ const MISHAPS: ReadonlyArray<Mishap["kind"]> = ["hang_before", "hang_after"]
 
 it.layer(PostgresTest.layer, { timeout: "120 seconds", excludeTestServices: true })("After kill -9", (it) => {
   for (const kind of MISHAPS) {
-    it.effect(`while Stripe has a payout in hand (${kind}) there is one transfer`, () =>
+    it.effect(`during a payout at Stripe (${kind}) there is one transfer`, () =>
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
         const double = yield* aDouble
@@ -127,7 +127,7 @@ it.layer(PostgresTest.layer, { timeout: "120 seconds", excludeTestServices: true
       })
     )
 
-    it.effect(`while Stripe has a load in hand (${kind}) there is one session, credited once`, () =>
+    it.effect(`during a load at Stripe (${kind}) there is one session, credited once`, () =>
       Effect.gen(function* () {
         const double = yield* aDouble
         const first = yield* aService(double)

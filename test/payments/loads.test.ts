@@ -1,5 +1,6 @@
 /**
- * Loads through a processor: webhooks twice, late, in every order, lost; refunds and card disputes; crashes between steps.
+ * Loads through a processor: repeated, late, reordered and lost webhooks; refunds and chargebacks; crashes between
+ * steps.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
@@ -13,10 +14,10 @@ import { ConsumerId } from "../../domain/shared/Ids.ts"
 import { fromCents } from "../../domain/shared/Microcents.ts"
 import { aConsumer } from "../support/Market.ts"
 import { coreWith } from "../support/metering/Core.ts"
-import { later } from "../support/metering/Elsewhen.ts"
+import { later } from "../support/metering/TestTime.ts"
 import * as ScriptedGateway from "../support/ScriptedGateway.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
-import { clearingIsEmpty } from "./Books.ts"
+import { clearingIsEmpty } from "./LedgerChecks.ts"
 import {
   aLoad,
   CENTS,
@@ -27,12 +28,12 @@ import {
   newsOf,
   ordersOfThree,
   worthCents
-} from "./LoadNews.ts"
+} from "./LoadEvents.ts"
 
 for (const [name, service] of coreWith(ScriptedGateway.layer)) {
   it.layer(service, LIVE)(`A load over ${name}`, (it) => {
     it.effect(
-      "is right after any three webhooks in any order, each of them twice",
+      "is correct after any three webhooks in any order, each of them twice",
       () =>
         Effect.gen(function* () {
           const { apply } = yield* PaymentEvents
@@ -56,7 +57,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
       240_000
     )
 
-    it.effect("is credited once, however many say at the same moment that it is paid", () =>
+    it.effect("is credited once under concurrent webhooks", () =>
       Effect.gen(function* () {
         const load = yield* aLoad
         const { apply } = yield* PaymentEvents
@@ -72,7 +73,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
       })
     )
 
-    it.effect("is credited without any webhook, once the processor is asked", () =>
+    it.effect("is credited without any webhook, by polling the processor", () =>
       Effect.gen(function* () {
         const load = yield* aLoad
         const { checkouts } = yield* ScriptedGateway.GatewayScript
@@ -92,11 +93,11 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
       ["while there is a session", "11 minutes"],
       ["for the last time", "31 days"]
     ] as const) {
-      it.effect(`that is paid while a round of the reconciler is under way stays paid: ${asked}`, () =>
+      it.effect(`that is paid during a round of the reconciler stays paid: ${asked}`, () =>
         Effect.gen(function* () {
           const [load, store] = [yield* aLoad, yield* LoadStore]
           const { apply } = yield* PaymentEvents
-          // The webhook comes after the round has looked for what is waiting.
+          // The webhook arrives after the round has read its list.
           const overtaken = LoadStore.of({
             ...store,
             unsettled: (before, limit) =>
@@ -121,7 +122,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
     }
 
     for (const mishap of ["before", "after", "crash_before", "crash_after"] as const) {
-      it.effect(`goes on after the processor failed or the process died: ${mishap}`, () =>
+      it.effect(`continues after the processor failed or the process died: ${mishap}`, () =>
         Effect.gen(function* () {
           const script = yield* ScriptedGateway.GatewayScript
           const consumerId = ConsumerId.make((yield* aConsumer()).id)
@@ -140,7 +141,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
       )
     }
 
-    it.effect("over another amount than was ordered is credited by nobody", () =>
+    it.effect("over another amount than ordered is not credited", () =>
       Effect.gen(function* () {
         const load = yield* aLoad
         const paid = event({
@@ -160,7 +161,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
           assert.strictEqual(yield* worthCents(load.consumerId), 0)
           assert.strictEqual(yield* stateNow, "mismatched")
         }
-        // The reconciler asks no more, and goes on with the others.
+        // The reconciler stops asking about it, and continues with the others.
         const { checkouts } = yield* ScriptedGateway.GatewayScript
         checkouts.set(load.checkout.sessionId, paid.checkout)
         const other = yield* aLoad
@@ -170,14 +171,14 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
         yield* later("11 minutes")((yield* Reconciler).reconcile)
         assert.strictEqual(yield* worthCents(other.consumerId), 0)
         assert.strictEqual(yield* worthCents(third.consumerId), CENTS)
-        // What is paid as ordered after all is credited.
+        // A later payment as ordered is credited.
         yield* apply(newsOf(load).completedPaid)
         assert.deepStrictEqual([yield* worthCents(load.consumerId), yield* stateNow], [CENTS, "paid"])
         yield* clearingIsEmpty
       })
     )
 
-    it.effect("that nobody credited takes nothing out of the wallet when it is given back", () =>
+    it.effect("that was not credited takes nothing out of the wallet when it is refunded", () =>
       Effect.gen(function* () {
         const load = yield* aLoad
         const { apply } = yield* PaymentEvents
@@ -197,7 +198,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
       })
     )
 
-    it.effect("pays a debt first, and the debt is what the wallet no longer had", () =>
+    it.effect("pays a debt first; the debt is what the wallet could not cover", () =>
       Effect.gen(function* () {
         const ledger = yield* Ledger
         const { apply } = yield* PaymentEvents

@@ -1,5 +1,5 @@
 /**
- * Payouts: once, through crashes between any two steps, answers that are lost, refusals, and many who ask at once.
+ * Payouts: made once, through crashes between any two steps, lost responses, rejections, and concurrent requests.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
@@ -15,16 +15,16 @@ import { ConsumerId, type PayoutId, ProviderId } from "../../domain/shared/Ids.t
 import { fromCents, Microcents } from "../../domain/shared/Microcents.ts"
 import { aConsumer, aProvider } from "../support/Market.ts"
 import { coreWith } from "../support/metering/Core.ts"
-import { later, when } from "../support/metering/Elsewhen.ts"
+import { later, when } from "../support/metering/TestTime.ts"
 import * as ScriptedGateway from "../support/ScriptedGateway.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
-import { clearingIsEmpty } from "./Books.ts"
+import { clearingIsEmpty } from "./LedgerChecks.ts"
 
 const CENTS = 1_234
 const REST = 5_678n
 const NEXT_ATTEMPT = "3 hours"
 
-/** A provider that has earned $12.34 and a bit, and can be paid. */
+/** A provider that has earned $12.34 and a fraction, and can be paid. */
 const anEarner = Effect.gen(function* () {
   const providerId = ProviderId.make((yield* aProvider()).id)
   yield* earn(providerId, Microcents.make(fromCents(CENTS) + REST))
@@ -57,7 +57,7 @@ const paidOut = Effect.fnUntraced(function* (providerId: ProviderId) {
 
 for (const [name, service] of coreWith(ScriptedGateway.layer)) {
   it.layer(service, LIVE)(`A payout over ${name}`, (it) => {
-    it.effect("is all whole cents, and the rest stays", () =>
+    it.effect("pays all whole cents, and the rest stays", () =>
       Effect.gen(function* () {
         const providerId = yield* anEarner
         const payout = yield* paidOut(providerId)
@@ -69,7 +69,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
       })
     )
 
-    it.effect("is one transfer for two hundred who ask at once", () =>
+    it.effect("is one transfer for two hundred concurrent requests", () =>
       Effect.gen(function* () {
         const providerId = yield* anEarner
         const before = yield* transfersMade
@@ -116,14 +116,14 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
       )
     }
 
-    it.effect("is made once where its answer was lost and then the processor refuses to say what became of it", () =>
+    it.effect("is made once where its response was lost and the processor then rejects the look-up", () =>
       Effect.gen(function* () {
         const providerId = yield* anEarner
         const script = yield* ScriptedGateway.GatewayScript
         const before = yield* transfersMade
         script.mishaps.transfer.push("after")
         yield* paidOut(providerId)
-        // As with a key that was taken away meanwhile: the look-up is refused, the transfer is made all the same.
+        // As with a key that was revoked meanwhile: the look-up is rejected, the transfer was made.
         script.mishaps.lookup.push("refuse")
         const { work } = yield* Payouts
         yield* later(NEXT_ATTEMPT)(work)
@@ -136,7 +136,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
       })
     )
 
-    it.effect("that was reserved when the process died is taken up", () =>
+    it.effect("that was reserved when the process died is continued", () =>
       Effect.gen(function* () {
         const providerId = yield* anEarner
         const script = yield* ScriptedGateway.GatewayScript
@@ -144,7 +144,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
         const { id } = yield* paidOut(providerId)
         const store = yield* PayoutStore
         const payout = Option.getOrThrow(yield* store.find(id))
-        // As it stands after the reservation, before any worker took it in hand.
+        // The state after the reservation, before a worker has claimed it.
         yield* store.update({ ...payout, state: "requested", attempts: 0, nextAttemptAt: payout.createdAt })
         yield* (yield* Payouts).work
         assert.deepStrictEqual(yield* statesOf(providerId), ["paid"])
@@ -172,7 +172,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
       })
     )
 
-    it.effect("that the processor refuses gives the money back, and says why", () =>
+    it.effect("that the processor rejects returns the money, and says why", () =>
       Effect.gen(function* () {
         const providerId = yield* anEarner
         const script = yield* ScriptedGateway.GatewayScript
@@ -185,7 +185,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
       })
     )
 
-    it.effect("that the processor takes back comes back, in parts too, once each", () =>
+    it.effect("that the processor reverses is returned, in parts too, once each", () =>
       Effect.gen(function* () {
         const providerId = yield* anEarner
         const { reversed } = yield* Payouts
@@ -202,7 +202,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
       })
     )
 
-    it.effect("that is taken back before anybody learned that it was made ends reversed", () =>
+    it.effect("that is reversed before it is known to be made ends reversed", () =>
       Effect.gen(function* () {
         const providerId = yield* anEarner
         const script = yield* ScriptedGateway.GatewayScript
@@ -249,7 +249,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
       })
     )
 
-    it.effect("with the same key is the same payout, also when it has long been paid", () =>
+    it.effect("with the same key is the same payout, also long after it was paid", () =>
       Effect.gen(function* () {
         const providerId = yield* anEarner
         const { request } = yield* PayoutRequests
@@ -262,7 +262,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
       })
     )
 
-    it.effect("with the same key is the one that it was answered with, also when another request had begun that", () =>
+    it.effect("with the same key is the one of the first response, also where another request created it", () =>
       Effect.gen(function* () {
         const providerId = yield* anEarner
         const { request } = yield* PayoutRequests
@@ -282,7 +282,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
       })
     )
 
-    it.effect("of every month comes once a month to those who want it, however many nodes pay", () =>
+    it.effect("of every month is made once for providers that enabled it, with any number of nodes", () =>
       Effect.gen(function* () {
         const [wanting, other] = [yield* anEarner, yield* anEarner]
         yield* (yield* Onboarding).setAutomatic(wanting, true)

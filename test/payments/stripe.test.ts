@@ -1,5 +1,5 @@
 /**
- * The whole way over HTTP with Stripe's double and the real stripe package: an agent pays and calls are paid for, a
+ * All steps over HTTP with Stripe's double and the real stripe package: a consumer pays, calls are paid for, a
  * provider completes its account and is paid.
  */
 import { assert, it } from "@effect/vitest"
@@ -83,7 +83,7 @@ const load = (member: Member, key?: string) =>
 
 for (const [name, service] of services) {
   it.layer(service, LIVE)(`With Stripe over ${name}`, (it) => {
-    it.effect("an agent pays on the hosted page, and its balance grows once", () =>
+    it.effect("a consumer pays on the hosted page, and the load is credited once", () =>
       Effect.gen(function* () {
         const stripe = yield* Double
         const agent = yield* aConsumer()
@@ -103,7 +103,7 @@ for (const [name, service] of services) {
       })
     )
 
-    it.effect("a payment that comes later is credited when it comes, one that fails is not", () =>
+    it.effect("a delayed payment is credited when it completes, a failed one is not", () =>
       Effect.gen(function* () {
         const stripe = yield* Double
         const [agent, other] = [yield* aConsumer(), yield* aConsumer()]
@@ -118,7 +118,7 @@ for (const [name, service] of services) {
       })
     )
 
-    it.effect("what the payer's bank takes back leaves the wallet, and comes again when it is given back", () =>
+    it.effect("a chargeback leaves the wallet, and returns when it is won", () =>
       Effect.gen(function* () {
         const stripe = yield* Double
         const agent = yield* aConsumer()
@@ -135,7 +135,7 @@ for (const [name, service] of services) {
       })
     )
 
-    it.effect("an account with an open chargeback reads and loads, and spends and withdraws nothing", () =>
+    it.effect("an account with an open chargeback can read and load, but not spend or withdraw", () =>
       Effect.gen(function* () {
         const stripe = yield* Double
         const server = yield* providing(fine)
@@ -178,7 +178,7 @@ for (const [name, service] of services) {
       })
     )
 
-    it.effect("unspent funds go back to the card, and the webhook of that refund moves nothing more", () =>
+    it.effect("unspent funds are refunded to the card, and the webhook of that refund moves nothing more", () =>
       Effect.gen(function* () {
         const stripe = yield* Double
         stripe.state.feeOf = (cents) => Math.ceil(cents * 0.029) + 30
@@ -190,7 +190,7 @@ for (const [name, service] of services) {
         const payment = stripe.state.sessions.get(session)!.payment_intent!
         const path = "/api/v1/market/balance/withdraw"
         const refunds = () => [...stripe.state.refunds.values()].filter((one) => one.payment_intent === payment)
-        // The answer is lost: it is asked for again, and not made again.
+        // The response is lost: the retry finds the refund and makes no second one.
         stripe.mishaps.push({ path: "/v1/refunds", kind: "500_after" })
         const pending = yield* expecting(201, { path, key, json: { amount_cents: 2_000 } })
         assert.deepStrictEqual([at(pending, "mode"), at(pending, "status")], ["live", "pending"])
@@ -215,7 +215,7 @@ for (const [name, service] of services) {
       })
     )
 
-    it.effect("a new account loads no more than its limit in a day, in however many checkouts at once", () =>
+    it.effect("a new account loads at most its daily limit, in any number of concurrent checkouts", () =>
       Effect.gen(function* () {
         const agent = yield* aConsumer()
         const ask = send({ path: "/api/market/balance/load", key: agent.key, json: { amount_cents: 30_000 } })
@@ -236,7 +236,7 @@ for (const [name, service] of services) {
       })
     )
 
-    it.effect("an event that Stripe has not signed is refused and has no effect", () =>
+    it.effect("an event without Stripe's signature is rejected and has no effect", () =>
       Effect.gen(function* () {
         const stripe = yield* Double
         const agent = yield* aConsumer()

@@ -1,6 +1,6 @@
 /**
- * Withdrawals of unspent funds, as an attacker would use them: more than was loaded, twice at once, credits as cash, and
- * the same money back from the bank.
+ * Attacks by withdrawal: more than was loaded, twice concurrently, test credit as cash, and the same money again by
+ * chargeback.
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect } from "effect"
@@ -17,10 +17,10 @@ import { fromCents } from "../../domain/shared/Microcents.ts"
 import { aCall, closingOf } from "../contracts/ledgerSamples.ts"
 import { aConsumer } from "../support/Market.ts"
 import { coreWith, everyCore } from "../support/metering/Core.ts"
-import { later } from "../support/metering/Elsewhen.ts"
+import { later } from "../support/metering/TestTime.ts"
 import * as ScriptedGateway from "../support/ScriptedGateway.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
-import { clearingIsEmpty } from "./Books.ts"
+import { clearingIsEmpty } from "./LedgerChecks.ts"
 
 let told = 0
 
@@ -88,7 +88,7 @@ const nothingUnbacked = Effect.gen(function* () {
 
 for (const [name, service] of coreWith(ScriptedGateway.layer)) {
   it.layer(service, LIVE)(`A withdrawal over ${name}`, (it) => {
-    it.effect("goes back to the payments that brought the money, less what the processor keeps", () =>
+    it.effect("refunds the payments that loaded the money, less the processor's fees", () =>
       Effect.gen(function* () {
         const { consumerId } = yield* aBuyer(1_000, 59)
         yield* later("1 minute")(paidLoad(consumerId, 1_001, 61))
@@ -104,7 +104,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
         )
         assert.strictEqual(yield* available(consumerId), 501)
         const kept = (yield* (yield* Ledger).platformFunds) - before
-        // The fees that the platform paid when they became known are not less than what it keeps now, but for what was a loss.
+        // The fees that were known at the load are not less than those kept now, except recorded losses.
         assert.isTrue(kept <= fromCents(91))
         yield* nothingUnbacked
       })
@@ -117,7 +117,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
         const funds = yield* PlatformFunds
         yield* funds.deposit({ amount: fromCents(5_000), reference: `gift ${consumerId}` })
         yield* ledger.credit({ consumerId, amount: fromCents(5_000), reference: `gift:${consumerId}` })
-        // A gift is no cash.
+        // A credit cannot be withdrawn.
         const gift = yield* Effect.flip(withdraw(consumerId, 2_001))
         assert.isTrue(gift._tag === "NotWithdrawable" && gift.withdrawableCents === 2_000)
         // The operator has refunded a part of the load at the processor.
@@ -139,7 +139,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
       })
     )
 
-    it.effect("twice at the same moment takes the money once", () =>
+    it.effect("takes the money once in two concurrent requests", () =>
       Effect.gen(function* () {
         const { consumerId } = yield* aBuyer(1_000)
         const before = yield* refundedCents
@@ -162,7 +162,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
       })
     )
 
-    it.effect("is refused while the account is frozen or owes money", () =>
+    it.effect("is rejected while the account is frozen or owes money", () =>
       Effect.gen(function* () {
         const { consumerId, paymentId } = yield* aBuyer(2_000)
         const other = yield* paidLoad(consumerId, 1_000)
@@ -172,7 +172,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
         yield* charged(paymentId, 2_000, "won")
         yield* withdraw(consumerId, 500)
         yield* spend(consumerId, 2_500)
-        // A refund by the operator beyond what is left is a debt that freezes nothing.
+        // A refund by the operator beyond the rest is a debt that does not freeze the account.
         yield* apply({
           _tag: "PaymentRefunded",
           refundId: `re_${other}`,
@@ -185,12 +185,12 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
       })
     )
 
-    it.effect("and a chargeback of the same load leave a recorded loss, and no cent without backing", () =>
+    it.effect("and a chargeback of the same load leave a recorded loss, and no unbacked cent", () =>
       Effect.gen(function* () {
         const { consumerId, paymentId } = yield* aBuyer(2_000)
         const script = yield* ScriptedGateway.GatewayScript
         yield* withdraw(consumerId, 1_200)
-        // The process dies before the processor hears of the second one; then the bank speaks.
+        // The process dies before the processor receives the second one; then the chargeback arrives.
         script.mishaps.refund.push("before")
         const { withdrawal } = yield* withdraw(consumerId, 500)
         assert.strictEqual(withdrawal.parts[0]!.state, "refunding")
@@ -232,7 +232,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
       )
     }
 
-    it.effect("that the processor refuses gives the money back", () =>
+    it.effect("that the processor rejects returns the money", () =>
       Effect.gen(function* () {
         const { consumerId } = yield* aBuyer(1_000)
         const script = yield* ScriptedGateway.GatewayScript
@@ -244,7 +244,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
       })
     )
 
-    it.effect("is not posted again by the webhooks of its refund, and comes back where that fails after all", () =>
+    it.effect("is not posted again by the webhooks of its refund, and is returned where the refund fails", () =>
       Effect.gen(function* () {
         const { consumerId } = yield* aBuyer(1_000, 40)
         const { withdrawal } = yield* withdraw(consumerId, 500)
@@ -264,7 +264,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
 }
 
 for (const [name, service] of everyCore) {
-  it.layer(service, LIVE)(`A withdrawal in a dry run over ${name}`, (it) => {
+  it.layer(service, LIVE)(`A withdrawal in dry run mode over ${name}`, (it) => {
     it.effect("is simulated from the load to the refund, and says so", () =>
       Effect.gen(function* () {
         const buyer = yield* aConsumer()

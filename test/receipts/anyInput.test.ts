@@ -1,5 +1,5 @@
 /**
- * Both `verifyReceipt` functions of the package answer any value with a verdict and throw for none.
+ * Both `verifyReceipt` functions of the package return a verdict for any value and never throw.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { verifyReceipt as verifyOffline } from "../../adapters/site/verify/ReceiptVerifier.browser.ts"
@@ -84,7 +84,7 @@ const hostile = (): ReadonlyArray<unknown> => {
 }
 
 describe("verifyReceipt with a secret", () => {
-  it("answers any value with a verdict", () => {
+  it("returns a verdict for any value", () => {
     for (const value of hostile()) {
       const verdict = verifyReceipt(value, () => false)
       assert.isFalse(verdict.valid)
@@ -93,14 +93,14 @@ describe("verifyReceipt with a secret", () => {
     }
   })
 
-  it("counts a field that cannot be read as missing", () => {
+  it("counts an unreadable field as missing", () => {
     for (const name of SIGNED_FIELDS) {
       assert.deepStrictEqual(verifyReceipt(throwing(name), () => true).missing, [name])
     }
     assert.deepStrictEqual(verifyReceipt(revoked(), () => true).missing, [...SIGNED_FIELDS, "signature"])
   })
 
-  it("checks what it signed for: a field that changes between two reads is read once", () => {
+  it("checks what it read: a field that changes between two reads is read once", () => {
     let reads = 0
     const changing = { ...RECEIPT }
     Object.defineProperty(changing, "cost_microcents", { enumerable: true, get: () => (reads++ === 0 ? 50_000 : 1) })
@@ -119,7 +119,7 @@ describe("verifyReceipt offline", () => {
     return verdict.reason
   }
 
-  it("answers any receipt, proof, key and options with a verdict", async () => {
+  it("returns a verdict for any receipt, proof, key and options", async () => {
     const values = hostile()
     for (const value of values) {
       assert.isString(await reasonOf(value, PROOF, VKEY))
@@ -131,7 +131,7 @@ describe("verifyReceipt offline", () => {
     }
   })
 
-  it("says what is wrong with what", async () => {
+  it("names what is wrong", async () => {
     assert.strictEqual(await reasonOf(revoked(), PROOF, VKEY), "bad_receipt")
     assert.strictEqual(await reasonOf(throwing("status"), PROOF, VKEY), "bad_receipt")
     assert.strictEqual(await reasonOf({ ...RECEIPT, receipt_id: "rcpt_0123456789abcde" }, PROOF, VKEY), "bad_receipt")
@@ -145,7 +145,7 @@ describe("verifyReceipt offline", () => {
     )
   })
 
-  it("answers texts that are far too long", async () => {
+  it("returns a verdict for texts that are far too long", async () => {
     const long = "A".repeat(4_000_000)
     assert.strictEqual(await reasonOf(RECEIPT, `c2sp.org/tlog-proof@v1\nextra ${long}\nindex 0\n\n`, VKEY), "bad_proof")
     assert.strictEqual(await reasonOf(RECEIPT, PROOF, `sum.golang.org+033de0ae+${long}`), "bad_key")

@@ -1,5 +1,5 @@
 /**
- * Receipts outlive the secret that signed them, as long as it stays in the ring; and no receipt can be changed.
+ * Receipts stay valid after the secret changes, as long as it stays in the key ring; and no receipt can be changed.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
@@ -7,7 +7,7 @@ import * as NodeReceiptSigner from "../../adapters/crypto/NodeReceiptSigner.ts"
 import { SIGNED_FIELDS } from "../../domain/receipts/Receipt.ts"
 import { ReceiptSigner } from "../../domain/receipts/ReceiptSigner.ts"
 import { at, expecting, textAt } from "../support/Market.ts"
-import { later } from "../support/metering/Elsewhen.ts"
+import { later } from "../support/metering/TestTime.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import { aBuyer, anOffer, callOf, everyMarket, receiptsOf, type WireReceipt } from "../support/metering/Shop.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
@@ -23,7 +23,7 @@ const reasonFor = (receipt: unknown) =>
 
 const fetched = ({ receipt_id }: WireReceipt) => expecting(200, { path: `/api/v1/market/receipts/${receipt_id}` })
 
-/** The receipt's own bytes out of the answer. */
+/** The receipt's own bytes in the response. */
 const bytesOf = (text: string): string => text.slice(`{"receipt":`.length, text.indexOf(`,"verification"`))
 
 it.layer(PostgresTest.layerDatabase, LIVE)("A receipt", (it) => {
@@ -71,7 +71,7 @@ it.layer(PostgresTest.layerDatabase, LIVE)("A receipt", (it) => {
 
 for (const [name, market] of everyMarket()) {
   it.layer(market, LIVE)(`A receipt over ${name}`, (it) => {
-    it.effect("verifies as it is, and with no signed field changed", () =>
+    it.effect("is valid as it is, and invalid with any signed field changed", () =>
       Effect.gen(function* () {
         const consumer = yield* aBuyer()
         const offer = yield* anOffer((yield* providing(fine)).url)
@@ -91,7 +91,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("cannot be used for one of another market", () =>
+    it.effect("is invalid for another market", () =>
       Effect.gen(function* () {
         const consumer = yield* aBuyer()
         yield* expecting(200, callOf(consumer, yield* anOffer((yield* providing(fine)).url)))
@@ -122,7 +122,7 @@ it.effect("The contract's check value is what its secret signs", () =>
   }).pipe(ring("contract-check"))
 )
 
-it.effect("Of a key ring the first secret signs and every one verifies", () =>
+it.effect("The first secret of a key ring signs, and every one verifies", () =>
   Effect.gen(function* () {
     const signer = yield* ReceiptSigner
     for (const secret of [FIRST, SECOND, "third"]) {
@@ -135,7 +135,7 @@ it.effect("Of a key ring the first secret signs and every one verifies", () =>
   }).pipe(ring(SECOND, FIRST, "third"))
 )
 
-it.effect("a signature of other characters is none, though each of them ends in the byte of the right one", () =>
+it.effect("a signature with other characters is invalid, though each has the low byte of the right one", () =>
   Effect.gen(function* () {
     const { sign, verify } = yield* ReceiptSigner
     const signature = sign("a text")

@@ -1,10 +1,10 @@
 /**
- * Receipts as their parties read them: own ones only, filtered, page by page.
+ * Receipts as their parties read them: their own only, filtered, page by page.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { aProvider, at, expecting, listAt, textAt } from "../support/Market.ts"
-import { earlier, later } from "../support/metering/Elsewhen.ts"
+import { earlier, later } from "../support/metering/TestTime.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import {
   aBuyer,
@@ -26,7 +26,7 @@ const idsOf = (receipts: ReadonlyArray<WireReceipt>) => receipts.map((receipt) =
 
 for (const [name, market] of everyMarket()) {
   it.layer(market, LIVE)(`Receipts over ${name}`, (it) => {
-    it.effect("are listed to their consumer and to their provider, and to nobody else", () =>
+    it.effect("are listed to their consumer and to their provider only", () =>
       Effect.gen(function* () {
         const { url } = yield* providing(fine)
         const [one, two] = [yield* anOffer(url), yield* anOffer(url)]
@@ -60,7 +60,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("say the same wherever they are read", () =>
+    it.effect("are the same wherever they are read", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer((yield* providing(fine)).url)
         const consumer = yield* aBuyer()
@@ -79,7 +79,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("that do not exist are 404, whatever their id looks like", () =>
+    it.effect("that do not exist are 404, for any form of id", () =>
       Effect.gen(function* () {
         const made = `rcpt_${"0".repeat(32)}`
         const short = made.slice(0, "rcpt_".length + 16)
@@ -100,7 +100,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("are found by tool, by status, and by time: from inclusive, to exclusive", () =>
+    it.effect("are filtered by tool, by status, and by time: from inclusive, to exclusive", () =>
       Effect.gen(function* () {
         let failing = false
         const server = yield* providing((seen, response, n) =>
@@ -187,7 +187,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("come page by page, stable while new ones are added", () =>
+    it.effect("are paged, stable while new ones are added", () =>
       Effect.gen(function* () {
         const { url } = yield* providing(fine)
         const offer = yield* anOffer(url)

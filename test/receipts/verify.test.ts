@@ -1,5 +1,5 @@
 /**
- * POST /api/v1/verify: the same verdict for the same receipt, whoever asks, whatever is sent.
+ * POST /api/v1/verify: the same verdict for the same receipt, for every caller and body.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -79,7 +79,7 @@ it.layer(knowing, LIVE)("The verdict on a receipt", (it) => {
     })
   )
 
-  it.effect("takes a field of the wrong type for missing: nothing is coerced", () =>
+  it.effect("treats a field of the wrong type as missing: nothing is coerced", () =>
     Effect.gen(function* () {
       for (const name of [...TEXTS, "signature"] as const) {
         for (const wrong of ["", null, 0, 1, true, [], {}, ["x"], [RECEIPT[name]], { toString: RECEIPT[name] }]) {
@@ -98,7 +98,7 @@ it.layer(knowing, LIVE)("The verdict on a receipt", (it) => {
     })
   )
 
-  it.effect("takes any integer for an amount, and writes it in base 10", () =>
+  it.effect("accepts any integer as an amount, and writes it in base 10", () =>
     Effect.gen(function* () {
       const amounts = [
         ["0", "0"],
@@ -119,7 +119,7 @@ it.layer(knowing, LIVE)("The verdict on a receipt", (it) => {
     })
   )
 
-  it.effect("is ambiguous_fields for a | in any signed text, before the id and the signature are looked at", () =>
+  it.effect("is ambiguous_fields for a | in any signed text, before the id and the signature are checked", () =>
     Effect.gen(function* () {
       for (const name of TEXTS) {
         for (const text of ["|", `${RECEIPT[name]}|`, `|${RECEIPT[name]}`, "a|b"]) {
@@ -129,7 +129,7 @@ it.layer(knowing, LIVE)("The verdict on a receipt", (it) => {
           }
         }
       }
-      // Moving the separator gives the same bytes, and is told from the receipt that was signed.
+      // Moving the separator gives the same bytes, and differs from the receipt that was signed.
       const moved = { ...RECEIPT, tool_id: "t1|a1", agent_id: "p1", provider_id: RECEIPT.timestamp }
       assert.strictEqual((yield* verdictOn(moved))["reason"], "ambiguous_fields")
       assert.strictEqual((yield* verdictOn({ ...RECEIPT, signature: "a|b" }))["reason"], "bad_signature_format")
@@ -176,7 +176,7 @@ it.layer(knowing, LIVE)("The verdict on a receipt", (it) => {
     })
   )
 
-  it.effect("is ok for a signed id of 16 digits or more: clients in the field hold such receipts", () =>
+  it.effect("is ok for a signed id of 16 digits or more: existing clients hold such receipts", () =>
     Effect.gen(function* () {
       for (const digits of [16, 17, 31, 32, 33, 64, 1_000]) {
         const unsigned = { ...RECEIPT, receipt_id: `rcpt_${"0123456789abcdef".repeat(63).slice(0, digits)}` }
@@ -188,7 +188,7 @@ it.layer(knowing, LIVE)("The verdict on a receipt", (it) => {
     })
   )
 
-  it.effect("is signature_mismatch when any signed field is another one, by a single letter", () =>
+  it.effect("is signature_mismatch when any signed field differs, by a single character", () =>
     Effect.gen(function* () {
       const changes: Fields = {
         receipt_id: RECEIPT.receipt_id.replace(/1$/u, "2"),
@@ -209,24 +209,26 @@ it.layer(knowing, LIVE)("The verdict on a receipt", (it) => {
     })
   )
 
-  it.effect("on anything that is no object is that all eight are missing; it is given back as it was sent", () =>
-    Effect.gen(function* () {
-      const deep = (depth: number, inner: unknown): unknown => (depth === 0 ? inner : [deep(depth - 1, inner)])
-      for (const body of [null, 5, 0, -1.5, true, false, "", "x", [], [RECEIPT], deep(1_000, 7), {}, { x: 1 }]) {
-        const answer = yield* expecting(200, { path: VERIFY, body: JSON.stringify(body) })
-        assert.strictEqual(answer.text.startsWith(`{"receipt":${JSON.stringify(body)},"verification"`), true)
-        assert.deepStrictEqual(at(answer, "verification", "missing"), ALL_EIGHT)
-        assert.strictEqual(at(answer, "verification", "checked", "canonical"), "")
-        if (!(typeof body === "object" && body !== null && Object.keys(body).length === 1)) {
-          assert.deepStrictEqual(yield* verdictOn({ receipt: body }), missing(ALL_EIGHT))
+  it.effect(
+    "of a value that is not an object is that all eight fields are missing; it is returned as it was sent",
+    () =>
+      Effect.gen(function* () {
+        const deep = (depth: number, inner: unknown): unknown => (depth === 0 ? inner : [deep(depth - 1, inner)])
+        for (const body of [null, 5, 0, -1.5, true, false, "", "x", [], [RECEIPT], deep(1_000, 7), {}, { x: 1 }]) {
+          const answer = yield* expecting(200, { path: VERIFY, body: JSON.stringify(body) })
+          assert.strictEqual(answer.text.startsWith(`{"receipt":${JSON.stringify(body)},"verification"`), true)
+          assert.deepStrictEqual(at(answer, "verification", "missing"), ALL_EIGHT)
+          assert.strictEqual(at(answer, "verification", "checked", "canonical"), "")
+          if (!(typeof body === "object" && body !== null && Object.keys(body).length === 1)) {
+            assert.deepStrictEqual(yield* verdictOn({ receipt: body }), missing(ALL_EIGHT))
+          }
         }
-      }
-      const nested = { a: deep(1_000, {}), ...RECEIPT }
-      assert.strictEqual((yield* verdictOn(nested))["reason"], "ok")
-    })
+        const nested = { a: deep(1_000, {}), ...RECEIPT }
+        assert.strictEqual((yield* verdictOn(nested))["reason"], "ok")
+      })
   )
 
-  it.effect("is 400 with exactly two fields for what is no JSON", () =>
+  it.effect("is 400 with exactly two fields for a body that is not JSON", () =>
     Effect.gen(function* () {
       const notJson = [
         "",
@@ -253,7 +255,7 @@ it.layer(knowing, LIVE)("The verdict on a receipt", (it) => {
     })
   )
 
-  it.effect("is given to POST only: every other method is 405, empty, and says so", () =>
+  it.effect("is returned to POST only: every other method is an empty 405 with Allow", () =>
     Effect.gen(function* () {
       for (const method of ["GET", "HEAD", "PUT", "PATCH", "DELETE"]) {
         const answer = yield* send({ path: VERIFY, method })
@@ -268,7 +270,7 @@ it.layer(knowing, LIVE)("The verdict on a receipt", (it) => {
     })
   )
 
-  it.effect("needs no key, remembers nothing, and is spoken out again in the same words", () =>
+  it.effect("needs no key, stores nothing, and is written in canonical form", () =>
     Effect.gen(function* () {
       const once = yield* expecting(200, { path: VERIFY, json: RECEIPT })
       const again = yield* expecting(200, { path: VERIFY, json: RECEIPT })
@@ -278,7 +280,7 @@ it.layer(knowing, LIVE)("The verdict on a receipt", (it) => {
     })
   )
 
-  it.effect("may carry what no database would take, and keeps to its limits", () =>
+  it.effect("accepts what no database would, and keeps to its limits", () =>
     Effect.gen(function* () {
       const odd = '{"receipt_id":"\\u0000","tool_id":"\\ud800","__proto__":{"status":"success"},"constructor":1}'
       const answer = yield* expecting(200, { path: VERIFY, body: odd })

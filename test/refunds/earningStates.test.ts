@@ -1,5 +1,5 @@
 /**
- * In which state each part of a provider's money is, and when it becomes available.
+ * The state of each part of a provider's money, and when it becomes available.
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Schema } from "effect"
@@ -17,7 +17,7 @@ const amounts = (lots: ReadonlyArray<Lot>, now: string, terms = live) => {
   return [maturingMicrocents, reservedMicrocents, availableMicrocents]
 }
 
-it("earnings mature for seven full days, then a tenth stays in reserve for ninety", () => {
+it("earnings mature for seven full days, then a tenth stays reserved for ninety", () => {
   const lots = [lot("2026-10-01", 1_000n)]
   assert.deepStrictEqual(amounts(lots, "2026-10-01T12:00:00.000Z"), [1_000n, 0n, 0n])
   assert.deepStrictEqual(amounts(lots, "2026-10-08T23:59:59.999Z"), [1_000n, 0n, 0n])
@@ -26,7 +26,7 @@ it("earnings mature for seven full days, then a tenth stays in reserve for ninet
   assert.deepStrictEqual(amounts(lots, "2026-12-31T00:00:00.000Z"), [0n, 0n, 1_000n])
 })
 
-it("what is earned in a provider's first ninety days matures for thirty", () => {
+it("earnings of a provider's first ninety days mature for thirty", () => {
   const terms = { ...live, registeredAt: at("2026-07-01T10:00:00.000Z") }
   // Ninety full days after the day of the registration.
   assert.deepStrictEqual(amounts([lot("2026-09-29", 10n)], "2026-10-29T12:00:00.000Z", terms), [10n, 0n, 0n])
@@ -34,7 +34,7 @@ it("what is earned in a provider's first ninety days matures for thirty", () => 
   assert.deepStrictEqual(amounts([lot("2026-09-30", 10n)], "2026-10-08T00:00:00.000Z", terms), [0n, 1n, 9n])
 })
 
-it("the reserve is of what was earned, and never more than is left", () => {
+it("the reserve is a share of what was earned, and never more than is left", () => {
   assert.deepStrictEqual(amounts([lot("2026-10-01", 1_000n, 950n)], "2026-11-01T00:00:00.000Z"), [0n, 50n, 0n])
   const returned: Lot = { day: "2026-10-01", credits: 1_900n, debits: 900n, earned: 1_000n }
   assert.deepStrictEqual(amounts([returned], "2026-11-01T00:00:00.000Z"), [0n, 100n, 900n])
@@ -43,12 +43,12 @@ it("the reserve is of what was earned, and never more than is left", () => {
   assert.deepStrictEqual(amounts([lot("2026-10-01", 1_000n)], "2026-11-01T00:00:00.000Z", lifted), [0n, 0n, 1_000n])
 })
 
-it("a dry run waits for nothing", () => {
+it("in dry run mode everything is available immediately", () => {
   const terms = { ...live, policy: DRY_RUN_EARNINGS_POLICY, registeredAt: at("2026-10-01T00:00:00.000Z") }
   assert.deepStrictEqual(amounts([lot("2026-10-01", 1_000n)], "2026-10-01T00:00:00.000Z", terms), [0n, 0n, 1_000n])
 })
 
-it("says when which part becomes available", () => {
+it("states when which part becomes available", () => {
   const lots = [lot("2026-10-01", 1_000n), lot("2026-10-20", 500n)]
   assert.deepStrictEqual(earningStatesOf(lots, live, at("2026-10-21T00:00:00.000Z")).maturities, [
     { availableOn: "2026-10-28", amount: 450n, from: "maturing" },
@@ -62,7 +62,7 @@ const part = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: 
 const Lots = Schema.Array(Schema.Struct({ day, taken: part, left: part }))
 
 it.prop(
-  "the states are all of the money, each part once, and each waits until its day",
+  "the states are all of the money, each part once, and each lasts until its day",
   [Lots, day],
   ([drawn, today]) => {
     const byDay = new Map(drawn.map((one) => [one.day, one]))

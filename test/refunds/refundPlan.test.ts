@@ -1,5 +1,5 @@
 /**
- * Where a refund's money comes from, for any amounts.
+ * The sources of a refund's money, for any amounts.
  */
 import { assert, it } from "@effect/vitest"
 import { Schema } from "effect"
@@ -16,7 +16,7 @@ const Sources = Schema.Struct({
   advanceLeft: amount
 })
 
-it.prop("a refund moves only what is there, and what is missing is owed", [Sources], ([sources]) => {
+it.prop("a refund moves only covered money, and the rest is owed", [Sources], ([sources]) => {
   const plan = planRefund(sources)
   const lots = totalOfParts(plan.fromLots)
   assert.isTrue(plan.fromFrozen <= sources.frozen)
@@ -30,11 +30,11 @@ it.prop("a refund moves only what is there, and what is missing is owed", [Sourc
   assert.strictEqual(plan.refunded, plan.fromFrozen + lots + plan.fromPlatform + plan.advanced)
   assert.strictEqual(plan.refunded + plan.owedByProvider + plan.owedByPlatform, sources.net + sources.fee)
   assert.strictEqual(plan.fromPlatform + plan.owedByPlatform, sources.fee)
-  // The platform steps in only where the provider has nothing left.
+  // The platform pays only where the provider has nothing left.
   if (plan.advanced > 0n || plan.owedByProvider > 0n) assert.strictEqual(lots, totalOfParts(sources.parts))
 })
 
-it("takes what was frozen first, then the lots in their order, then platform funds up to the limit", () => {
+it("takes frozen earnings first, then the lots in their order, then platform funds up to the limit", () => {
   const sources: RefundSources = {
     net: 90n,
     fee: 10n,

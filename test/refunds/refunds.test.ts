@@ -1,5 +1,6 @@
 /**
- * Refunds over the ledger: what moves, what stays a claim, and what happens when payouts and refunds race for the same money.
+ * Refunds over the ledger: what moves, what stays a claim, and what happens when payouts and refunds race for the
+ * same money.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -13,16 +14,16 @@ import { Claims } from "../../domain/refunds/Claims.ts"
 import { Refunds } from "../../domain/refunds/Refunds.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { fromCents, type Microcents } from "../../domain/shared/Microcents.ts"
-import { clearingIsEmpty } from "../payments/Books.ts"
+import { clearingIsEmpty } from "../payments/LedgerChecks.ts"
 import { aConsumer, aProvider } from "../support/Market.ts"
 import { coreWith, LIVE_RULES } from "../support/metering/Core.ts"
-import { when } from "../support/metering/Elsewhen.ts"
+import { when } from "../support/metering/TestTime.ts"
 import * as ScriptedGateway from "../support/ScriptedGateway.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 
 const DAY = "2026-10-01"
 
-/** A provider that has so much in the lot of each day. */
+/** A provider with an amount in the lot of each day. */
 const aProviderWith = Effect.fnUntraced(function* (lots: Readonly<Record<string, number>>) {
   const providerId = ProviderId.make((yield* aProvider()).id)
   const ledger = yield* Ledger
@@ -88,7 +89,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
       })
     )
 
-    it.effect("moves nothing that is not there, and later earnings pay the oldest claim first", () =>
+    it.effect("moves only covered money, and later earnings pay the oldest claim first", () =>
       Effect.gen(function* () {
         const providerId = yield* aProviderWith({ [DAY]: 100 })
         const [first, second] = [yield* aConsumerId, yield* aConsumerId]
@@ -131,7 +132,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
       })
     )
 
-    it.effect("and a payout that race for the same money take it once", () =>
+    it.effect("and a concurrent payout of the same money take it once", () =>
       Effect.gen(function* () {
         for (let round = 0; round < 10; round++) {
           const providerId = yield* aProviderWith({ [DAY]: 2_000 })
@@ -186,7 +187,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer, { ...LIVE_RULES, r
       })
     )
 
-    it.effect("takes what is maturing and reserved; a payout takes what is available alone", () =>
+    it.effect("takes maturing and reserved money; a payout takes available money only", () =>
       Effect.gen(function* () {
         const providerId = ProviderId.make((yield* aProvider()).id)
         const ledger = yield* Ledger

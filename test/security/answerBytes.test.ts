@@ -1,5 +1,5 @@
 /**
- * Many large answers at once: what the process holds of them is bounded, whoever sends or reads them.
+ * Many large results at once: the process buffers a bounded amount, from any provider to any consumer.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
@@ -15,7 +15,7 @@ import { LIVE, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 const MEGABYTE = 1_048_576
 const HELD_BYTES_MAX = 16 * MEGABYTE
 
-/** Begins an answer of `bytes`, and ends it when it is told to. */
+/** Starts a result of `bytes`, and ends it when it is told to. */
 const slowlyLarge = (bytes: number) =>
   Effect.gen(function* () {
     const waiting: Array<() => void> = []
@@ -39,8 +39,8 @@ const service = ServiceUnderTest.memory({
   ANSWER_BYTES_IN_FLIGHT_MAX: String(HELD_BYTES_MAX)
 })
 
-it.layer(service, LIVE)("large answers", (it) => {
-  it.effect("beyond what one provider may have in flight are 503, not charged, and come when there is room", () =>
+it.layer(service, LIVE)("large results", (it) => {
+  it.effect("beyond what one provider may have in flight are 503, not charged, and pass when there is room", () =>
     Effect.gen(function* () {
       const large = yield* slowlyLarge(4 * MEGABYTE)
       const [greedy, buyer] = [yield* anOffer(large.server.url), yield* aBuyer()]
@@ -85,7 +85,7 @@ describe("AnswerBytes", () => {
     return made satisfies AnswerReader
   }
 
-  it("gives half of the room to one provider or consumer at most", () => {
+  it("gives at most half of the room to one provider or consumer", () => {
     const bytes = new AnswerBytes(100)
     assert.isTrue(bytes.take(reader("p", "a"), 30))
     assert.isFalse(bytes.take(reader("p", "b"), 30))
@@ -94,7 +94,7 @@ describe("AnswerBytes", () => {
     assert.strictEqual(bytes.bytes, 60)
   })
 
-  it("gives up an answer of those who hold the most, and never for one who holds as much", () => {
+  it("drops a result of the largest user, never for another one of the same size", () => {
     const bytes = new AnswerBytes(100)
     const [large, small] = [
       [reader("p", "a"), reader("p", "b")],
@@ -109,7 +109,7 @@ describe("AnswerBytes", () => {
     assert.isFalse(bytes.take(next, 10), "it holds the most itself by then")
   })
 
-  it("gives up one of many answers that one consumer reads of a provider for another consumer of it", () => {
+  it("drops one of many results that a consumer reads from a provider, for another consumer of it", () => {
     const bytes = new AnswerBytes(100)
     const greedy = Array.from({ length: 5 }, () => reader("p", "a"))
     for (const one of greedy) assert.isTrue(bytes.take(one, 10))
@@ -128,7 +128,7 @@ describe("AnswerBytes", () => {
     assert.isFalse(other.isGivenUp)
   })
 
-  it("counts what waits for its settlement until that is said to be over, once", () => {
+  it("counts a result until its settlement is done, once", () => {
     const bytes = new AnswerBytes(100)
     const one = reader("p", "a")
     bytes.take(one, 40)

@@ -1,6 +1,6 @@
 /**
- * Price baits with what a canceled call costs: a provider that changes it charges callers that leave under the terms
- * that they know until the notice period is over. Before, each of these charged the next caller that disconnected.
+ * Price baits with the cost of canceled calls: a provider that changes it charges callers that disconnect by the old
+ * terms until the notice period is over. Before, each of these charged the next caller that disconnected.
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Fiber, Schedule } from "effect"
@@ -18,7 +18,7 @@ const DAY_MS = 86_400_000
 const details = (offer: Offer) => expecting(200, { path: unasked(`/api/v1/market/tools/${offer.toolId}`) })
 const change = (offer: Offer, fields: object) => putTools(offer.provider, { tool_name: "echo", ...fields })
 
-/** Disconnects as soon as the provider has the call; what the call costs once it is settled. */
+/** Disconnects as soon as the provider has the call; returns the cost of the settled call. */
 const costOfLeaving = Effect.fnUntraced(function* (
   consumer: Member,
   offer: Offer,
@@ -29,7 +29,7 @@ const costOfLeaving = Effect.fnUntraced(function* (
   const fiber = yield* Effect.forkChild(buy(consumer, offer))
   yield* eventually(() => forwarded(server) > calls)
   yield* Fiber.interrupt(fiber)
-  // The service has seen the caller leave before the provider answers.
+  // The service notices the disconnection before the provider answers.
   yield* isPassed ? eventually(() => left() > 0) : Effect.sleep("200 millis")
   yield* answer
   const settled = yield* Effect.repeat(receiptsOf(consumer), {
@@ -56,23 +56,21 @@ const announcedCancellation = Effect.fnUntraced(function* (offer: Offer, now: Ca
 })
 
 for (const [name, market] of everyMarket({ PRICE_NOTICE_HOURS: "24" })) {
-  it.layer(market, LIVE)(`A price bait for callers that leave over ${name}`, (it) => {
-    it.effect(
-      "that charges callers that leave for what failed waits for the notice, and cancels nothing until then",
-      () =>
-        Effect.gen(function* () {
-          const slow = yield* slowProvider((seen, response) => json(response, rpcError(seen, -32_000, "it broke")))
-          const offer = yield* anOffer(slow.server.url, { price_microcents: PRICE })
-          const consumer = yield* aBuyer()
-          yield* change(offer, { on_cancel: "pass", canceled_call_costs: "price" })
-          assert.strictEqual(yield* costOfLeaving(consumer, offer, slow, false), 0)
-          assert.strictEqual(slow.left(), 0)
-          assert.deepStrictEqual(yield* purseOf(consumer), { balance: 1_000_000, held: 0, available: 1_000_000 })
-          yield* announcedCancellation(offer, ["finish", "price"], ["pass", "price"])
-        })
+  it.layer(market, LIVE)(`A price bait for callers that disconnect over ${name}`, (it) => {
+    it.effect("that charges them for failed calls waits for the notice period, and cancels nothing until then", () =>
+      Effect.gen(function* () {
+        const slow = yield* slowProvider((seen, response) => json(response, rpcError(seen, -32_000, "it broke")))
+        const offer = yield* anOffer(slow.server.url, { price_microcents: PRICE })
+        const consumer = yield* aBuyer()
+        yield* change(offer, { on_cancel: "pass", canceled_call_costs: "price" })
+        assert.strictEqual(yield* costOfLeaving(consumer, offer, slow, false), 0)
+        assert.strictEqual(slow.left(), 0)
+        assert.deepStrictEqual(yield* purseOf(consumer), { balance: 1_000_000, held: 0, available: 1_000_000 })
+        yield* announcedCancellation(offer, ["finish", "price"], ["pass", "price"])
+      })
     )
 
-    it.effect("that makes canceled calls cost what was free waits for the notice", () =>
+    it.effect("that makes canceled calls cost what was free waits for the notice period", () =>
       Effect.gen(function* () {
         for (const [dearer, upcoming] of [
           [{ canceled_call_costs: "price" }, ["pass", "price"]],
@@ -92,7 +90,7 @@ for (const [name, market] of everyMarket({ PRICE_NOTICE_HOURS: "24" })) {
       })
     )
 
-    it.effect("that has callers pay up to the maximum who paid the price for leaving waits for the notice", () =>
+    it.effect("that raises the cost of canceling from price to maximum waits for the notice period", () =>
       Effect.gen(function* () {
         const slow = yield* slowProvider()
         const terms = { price_microcents: 0, max_cost_microcents: NINE_HUNDRED, on_cancel: "pass" }

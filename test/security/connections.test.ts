@@ -1,5 +1,5 @@
 /**
- * Clients that open connections and keep them: nobody else is shut out, however many they open.
+ * Clients that open connections and keep them: others can still connect.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
@@ -39,7 +39,7 @@ const client = (localAddress: string) =>
 
 const answersOf = ({ heard }: Client) => heard.split("HTTP/1.1 ").length - 1
 
-/** A client that was answered and stays. */
+/** A client that received a response and stays connected. */
 const idling = Effect.fnUntraced(function* (localAddress: string) {
   const one = yield* client(localAddress)
   one.socket.write(LIVEZ)
@@ -57,9 +57,9 @@ const served = Effect.fnUntraced(function* (one: Client) {
 const CROWD = 20
 
 it.layer(RawHttp.layer({}, { connectionsPerAddressMax: CROWD, connectionsMax: 2 * CROWD }), LIVE)(
-  "connections that are kept open",
+  "idle connections",
   (it) => {
-    it.effect("by one address are bounded: a new one replaces the one that was idle longest", () =>
+    it.effect("of one address are limited: a new one replaces the one that was idle longest", () =>
       Effect.gen(function* () {
         const crowd: Array<Client> = []
         for (let n = 0; n < CROWD; n++) crowd.push(yield* idling("127.0.0.1"))
@@ -76,7 +76,7 @@ it.layer(RawHttp.layer({}, { connectionsPerAddressMax: CROWD, connectionsMax: 2 
       })
     )
 
-    it.effect("by one address, ten times as many as it may have, shut nobody else out", () =>
+    it.effect("of one address, ten times its limit, do not lock others out", () =>
       Effect.gen(function* () {
         const neighbor = yield* idling("127.0.0.2")
         const flood: Array<Client> = []
@@ -89,7 +89,7 @@ it.layer(RawHttp.layer({}, { connectionsPerAddressMax: CROWD, connectionsMax: 2 
       })
     )
 
-    it.effect("by many addresses leave room for one more", () =>
+    it.effect("of many addresses leave room for one more", () =>
       Effect.gen(function* () {
         const crowd: Array<Client> = []
         for (let n = 0; n < 3 * CROWD; n++) crowd.push(yield* idling(`127.0.1.${1 + (n % 200)}`))
@@ -99,7 +99,7 @@ it.layer(RawHttp.layer({}, { connectionsPerAddressMax: CROWD, connectionsMax: 2 
       })
     )
 
-    it.effect("with requests that never come to their end leave room for one more", () =>
+    it.effect("with unfinished requests leave room for one more", () =>
       Effect.gen(function* () {
         const crowd: Array<Client> = []
         for (let n = 0; n < 3 * CROWD; n++) {
@@ -116,7 +116,7 @@ it.layer(RawHttp.layer({}, { connectionsPerAddressMax: CROWD, connectionsMax: 2 
 
 let begun = 0
 
-/** Never answers, but for `/livez`. */
+/** Never answers, except for `/livez`. */
 const busy = Layer.succeed(Dispatcher, {
   dispatch: (request) => {
     if (request.path === "/livez") return Effect.succeed({ status: 200, headers: {}, body: "{}" })
@@ -129,9 +129,9 @@ const busy = Layer.succeed(Dispatcher, {
 })
 
 it.layer(RawHttp.over(busy, { connectionsPerAddressMax: 2, connectionsMax: 4 }), LIVE)(
-  "connections whose requests are worked on",
+  "connections with requests in progress",
   (it) => {
-    it.effect("are not closed for others, who are told why there is no room", () =>
+    it.effect("are not closed for others, who are told that there is no room", () =>
       Effect.gen(function* () {
         const working: Array<Client> = []
         for (const address of ["127.0.0.1", "127.0.0.1", "127.0.0.2", "127.0.0.2"]) {
@@ -157,8 +157,8 @@ it.layer(RawHttp.over(busy, { connectionsPerAddressMax: 2, connectionsMax: 4 }),
 it.layer(
   RawHttp.layer({}, { connectionsPerAddressMax: 2, trustedProxies: parseTrustedProxies(["127.0.0.0/24"]) }),
   LIVE
-)("connections of a proxy of ours", (it) => {
-  it.effect("carry the requests of many, and count toward no address", () =>
+)("connections of a trusted proxy", (it) => {
+  it.effect("carry the requests of many clients, and count toward no address", () =>
     Effect.gen(function* () {
       const kept: Array<Client> = []
       for (let n = 0; n < 10; n++) kept.push(yield* idling("127.0.0.1"))
@@ -168,7 +168,7 @@ it.layer(
 })
 
 it.layer(RawHttp.layer({}, { requestMs: 1_000 }), LIVE)("a request", (it) => {
-  it.effect("has a total time, however steadily its body comes", () =>
+  it.effect("has a total time, however steadily its body arrives", () =>
     Effect.gen(function* () {
       const slow = yield* client("127.0.0.1")
       slow.socket.write(UPLOAD.replace("/slow", CONSUMERS))
@@ -186,7 +186,7 @@ describe("an address", () => {
     return socket as unknown as Socket
   }
 
-  it("of IPv6 is the /64 that its holder has whole", () => {
+  it("of IPv6 is its whole /64", () => {
     const connections = new Connections({ max: 100, perAddressMax: 2, trusted: [] })
     const sockets = [1, 2, 3].map((n) => socketFrom(`2001:db8:0:1::${n}`))
     let closed = 0
@@ -198,7 +198,7 @@ describe("an address", () => {
     assert.strictEqual(closed, 1, "the next /64 is another address")
   })
 
-  it("whose connections are gone is forgotten", () => {
+  it("without connections is forgotten", () => {
     const connections = new Connections({ max: 2, perAddressMax: 1, trusted: [] })
     for (let n = 0; n < 1_000; n++) {
       const socket = socketFrom(`203.0.113.${n % 250}`)

@@ -1,6 +1,7 @@
 /**
- * Attacks by disputes about calls that cost something because of their caller: a cancellation that the tool's terms charge, and
- * input that the provider rejects under a policy that charges every attempt. Neither is evidence against the provider.
+ * Attacks by disputes about calls that cost something because of their caller: a cancellation that the tool's terms
+ * charge, and input that the provider rejects under a policy that charges every attempt. Neither is evidence against
+ * the provider.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Schedule } from "effect"
@@ -16,7 +17,7 @@ import { DISPUTES, everyDisputedCore, file } from "../support/trust/Disputing.ts
 const settledOf = (consumer: Member) =>
   Effect.repeat(receiptsOf(consumer), { until: ([receipt]) => receipt !== undefined, schedule: Schedule.spaced(20) })
 
-/** Disputes the consumer's only call, and lets everything be decided that needs nobody to decide it. */
+/** Disputes the consumer's only call, and runs all automatic decisions. */
 const disputed = Effect.fnUntraced(function* (consumer: Member, { provider }: Offer) {
   const [receipt] = yield* settledOf(consumer)
   assert.include(receipt, { status: "error", cost_microcents: PRICE })
@@ -28,8 +29,8 @@ const disputed = Effect.fnUntraced(function* (consumer: Member, { provider }: Of
 })
 
 for (const [name, core] of everyDisputedCore) {
-  it.layer(core, LIVE)(`Disputes about the caller's own doing over ${name}`, (it) => {
-    it.effect("do not give back what a canceled call costs by the tool's terms", () =>
+  it.layer(core, LIVE)(`Disputes about the caller's own actions over ${name}`, (it) => {
+    it.effect("do not refund what a canceled call costs by the tool's terms", () =>
       Effect.gen(function* () {
         const slow = yield* slowProvider()
         const offer = yield* anOffer(slow.server.url, { on_cancel: "pass", canceled_call_costs: "price" })
@@ -43,7 +44,7 @@ for (const [name, core] of everyDisputedCore) {
       })
     )
 
-    it.effect("do not give back what rejected input costs where every attempt is charged", () =>
+    it.effect("do not refund what rejected input costs where every attempt is charged", () =>
       Effect.gen(function* () {
         const server = yield* providing((seen, response) => json(response, rpcError(seen, -32_602, "Invalid params")))
         const offer = yield* anOffer(server.url, { billing_policy: "attempt" })

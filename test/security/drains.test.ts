@@ -1,6 +1,6 @@
 /**
- * Attacks on money that belongs to others: a chargeback that takes more than its consumer's calls brought, a payout that
- * overtakes what its provider owes, and a refund at the processor that finds the wallet held.
+ * Attacks on the money of others: a chargeback that takes more than its consumer's calls earned, a payout that
+ * overtakes its provider's debt, and a refund at the processor while the wallet is on hold.
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Option } from "effect"
@@ -19,7 +19,7 @@ import { Refunds } from "../../domain/refunds/Refunds.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { fromCents } from "../../domain/shared/Microcents.ts"
 import { aCall, closingOf } from "../contracts/ledgerSamples.ts"
-import { clearingIsEmpty } from "../payments/Books.ts"
+import { clearingIsEmpty } from "../payments/LedgerChecks.ts"
 import { aConsumer, aProvider } from "../support/Market.ts"
 import { coreWith, LIVE_RULES } from "../support/metering/Core.ts"
 import * as ScriptedGateway from "../support/ScriptedGateway.ts"
@@ -79,7 +79,7 @@ const booksAreSound = Effect.gen(function* () {
 for (const [name, service] of coreWith(ScriptedGateway.layer, LIVE_RULES)) {
   const liable = service.pipe(Layer.provide(Layer.succeed(ChargebackLiability, "provider")))
   it.layer(liable, LIVE)(`Drains over ${name}`, (it) => {
-    it.effect("several chargebacks take from a provider no more than this consumer's calls brought it", () =>
+    it.effect("several chargebacks take from a provider no more than this consumer's calls earned", () =>
       Effect.gen(function* () {
         const [honest, thief] = [yield* aBuyer, yield* aBuyer]
         const [victim, accomplice] = [yield* aSeller, yield* aSeller]
@@ -102,7 +102,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer, LIVE_RULES)) {
       })
     )
 
-    it.effect("a wallet that is held while its load is refunded has nothing to spend afterwards", () =>
+    it.effect("a wallet on hold while its load is refunded has nothing available afterwards", () =>
       Effect.gen(function* () {
         const thief = yield* aBuyer
         const accomplice = yield* aSeller
@@ -120,7 +120,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer, LIVE_RULES)) {
         // The call times out and costs nothing.
         yield* closed(call, 0)
         assert.notStrictEqual((yield* opened(thief, accomplice, 2_000)).answer, "Opened", "its money was sent back")
-        // The job comes by: what the call gave back has paid the debt, and nothing keeps the account frozen.
+        // The job runs: the released hold has paid the debt, and the account is no longer frozen.
         yield* (yield* AccountFreezes).reviewAll
         const standing = yield* (yield* Ledger).standing(thief)
         assert.deepStrictEqual(standing, { availableMicrocents: 0n, owedMicrocents: 0n })
@@ -133,7 +133,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer, LIVE_RULES)) {
 
 for (const [name, service] of coreWith(ScriptedGateway.layer)) {
   it.layer(service, LIVE)(`A payout over ${name}`, (it) => {
-    it.effect("leaves what its provider owes, however many claims there are", () =>
+    it.effect("leaves what its provider owes, for any number of claims", () =>
       Effect.gen(function* () {
         const providerId = yield* aSeller
         yield* (yield* Onboarding).connect(providerId, {

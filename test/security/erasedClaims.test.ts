@@ -1,5 +1,5 @@
 /**
- * An account that is erased while a refund is owed to it or by it: the claim must not be lost.
+ * Erasing an account that owes or is owed a refund: the claim must not be lost.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -13,8 +13,8 @@ import { everyCore } from "../support/metering/Core.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 
 for (const [name, service] of everyCore) {
-  it.layer(service, LIVE)(`Erasure beside claims over ${name}`, (it) => {
-    it.effect("is refused to whoever owes a refund, or is owed one", () =>
+  it.layer(service, LIVE)(`Erasure with claims over ${name}`, (it) => {
+    it.effect("is rejected for an account that owes or is owed a refund", () =>
       Effect.gen(function* () {
         const providerId = ProviderId.make((yield* aProvider()).id)
         const consumerId = ConsumerId.make((yield* aConsumer()).id)

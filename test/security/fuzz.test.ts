@@ -1,8 +1,7 @@
 /**
- * Everything that the OpenAPI document offers, asked over real sockets of a service in a process of its own, on a real
- * PostgreSQL: as described, spoilt, and as garbage. No answer is a fault of the service or against its contract, none is
- * missing, the service's memory stays within bounds, and its books are whole.
- * More: FUZZ_REQUESTS=100000; other requests: FUZZ_SEED=7.
+ * Every operation of the OpenAPI document over real sockets of a service process, on a real PostgreSQL: as described,
+ * corrupted, and as garbage. No response is a server error or violates the contract, none is missing, memory stays
+ * within bounds, and the ledger balances. For more: FUZZ_REQUESTS=100000; for other requests: FUZZ_SEED=7.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
@@ -14,15 +13,15 @@ import { PostgresTest } from "../support/PostgresTest.ts"
 import { json as ask, post, ready } from "../support/ServiceProcess.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 import { campaign } from "../support/fuzz/Campaign.ts"
-import { Crowd } from "../support/fuzz/Crowd.ts"
+import { Crowd } from "../support/fuzz/Accounts.ts"
 import { mailServer } from "../support/trust/MailServer.ts"
 import { nameServer } from "../support/trust/NameServer.ts"
 
 const REQUESTS = Number(process.env["FUZZ_REQUESTS"] ?? 3_000)
 const SEED = Number(process.env["FUZZ_SEED"] ?? 1)
-/** However slow the machine is: a run is over when its requests are. */
+/** The duration does not matter: a run ends after its requests. */
 const TIMEOUT_MS = process.env["FUZZ_REQUESTS"] === undefined ? 600_000 : 3_600_000
-/** The heap may not outgrow this, or the process ends: its caches are bounded, its rows are PostgreSQL's. */
+/** The process ends if the heap outgrows this: its caches are bounded, its rows are in PostgreSQL. */
 const HEAP_MB_MAX = 256
 const RESIDENT_MB_MAX = 600
 const OPERATOR_KEY = "the operator's key of the fuzzing, 32 characters"
@@ -47,7 +46,7 @@ const settingsFor = (url: string, dns: string, smtp: string) => ({
   NODE_OPTIONS: `--max-old-space-size=${HEAP_MB_MAX}`
 })
 
-/** In a dry run nobody is paid; a month that is over, a dispute of one's own, a log of that size are a matter of luck. */
+/** Dry run mode makes no payouts; a closed month, an own dispute or a log of that size depend on chance. */
 const HARD_TO_COME_BY = new Set([
   "POST /api/market/connect",
   "POST /api/market/payouts",
@@ -59,12 +58,12 @@ const HARD_TO_COME_BY = new Set([
   "GET /api/v1/market/log/consistency"
 ])
 
-/** Operations, of eighty, that need not have succeeded. */
+/** Of eighty operations, those that need not have succeeded. */
 const MISSED_MAX = 5
-/** Runs go on from one another until enough operations have succeeded; mostly one is enough. */
+/** Runs continue until enough operations have succeeded; mostly one is enough. */
 const RUNS_MAX = 8
 
-/** What the run was, whatever came of it. */
+/** The outcome of the run, printed in any case. */
 const say = (text: string): void => void process.stdout.write(`${text}\n`)
 
 const residentMb = async (pid: number): Promise<number> =>
@@ -72,7 +71,7 @@ const residentMb = async (pid: number): Promise<number> =>
 
 it.layer(PostgresTest.layerDatabase, LIVE)("the service, fuzzed from its own contract", (it) => {
   it.effect(
-    "answers every request, blames itself for none, and stays within its memory",
+    "answers every request, without a server error, within its memory",
     () =>
       Effect.gen(function* () {
         const { url } = yield* PostgresTest
@@ -82,7 +81,7 @@ it.layer(PostgresTest.layerDatabase, LIVE)("the service, fuzzed from its own con
         const service = yield* ready(settingsFor(Redacted.value(url), dns, mail.url))
         const urls = [good.url, bad.url, good.url.replace("127.0.0.1", "LOCALHOST"), "http://127.0.0.1:1/mcp"]
 
-        /** With something to sell, or the money to buy it. */
+        /** With tools to sell, or funds to call them. */
         const register = async (role: "consumer" | "provider") => {
           const body = role === "consumer" ? consumerBody() : providerBody({ endpoint_url: good.url, tools: [ECHO] })
           const path = role === "consumer" ? CONSUMERS : PROVIDERS
@@ -116,7 +115,7 @@ it.layer(PostgresTest.layerDatabase, LIVE)("the service, fuzzed from its own con
           assert.deepStrictEqual(result.faults, [], `${told}\n${result.faults.join("\n\n")}`)
           assert.isAbove(result.done, 1_000, told)
           assert.isBelow(Math.max(...memory), RESIDENT_MB_MAX, told)
-          // A fuzzer that nothing lets in finds nothing.
+          // Requests that are all rejected would find nothing.
           for (const [title, times] of result.asked) if (times.succeeded > 0) succeeded.add(title)
           const missed = [...result.asked.keys()].filter(
             (title) => !succeeded.has(title) && !HARD_TO_COME_BY.has(title)

@@ -1,6 +1,6 @@
 /**
- * What an account can make grow by doing and undoing has an end in a day, and what is shown of it an end at any time.
- * docs/threat-model.md lists every limit there is; most have their test with their subject.
+ * What an account can make grow by repeated changes has a daily limit, and its lists have a limit.
+ * docs/threat-model.md lists every limit; most are tested with their subject.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Result } from "effect"
@@ -25,7 +25,7 @@ import {
   valueAt
 } from "../support/Market.ts"
 import { everyCore } from "../support/metering/Core.ts"
-import { later } from "../support/metering/Elsewhen.ts"
+import { later } from "../support/metering/TestTime.ts"
 import { GRANTS } from "../support/metering/Shop.ts"
 import { ask, RawHttp } from "../support/RawHttp.ts"
 import { BUDGETS } from "../support/security/Paths.ts"
@@ -36,11 +36,11 @@ const priced = (provider: Member, price: number) =>
 
 for (const [name, core] of everyCore) {
   it.layer(core, LIVE)(`A day over ${name}`, (it) => {
-    it.effect("has so many new keys in it, and the next day has others", () =>
+    it.effect("has a limit of new keys, and the next day has others", () =>
       Effect.gen(function* () {
         const owner = yield* aConsumer()
         const make = (key: string) => send({ path: KEYS, key, json: {} })
-        // The one that registration made is one of them.
+        // The key of the registration is one of them.
         for (let n = 1; n < KEYS_MADE_PER_DAY_MAX; n++) {
           const made = yield* expecting(201, { path: KEYS, key: owner.key, json: {} })
           yield* expecting(200, {
@@ -59,7 +59,7 @@ for (const [name, core] of everyCore) {
       })
     )
 
-    it.effect("has so many prices of a tool in it, and whoever changes nothing is not refused", () =>
+    it.effect("has a limit of prices of a tool; a declaration without change is not rejected", () =>
       Effect.gen(function* () {
         const provider = yield* aProvider()
         for (let n = 1; n <= PRICE_CHANGES_PER_DAY_MAX; n++) {
@@ -73,7 +73,7 @@ for (const [name, core] of everyCore) {
       })
     )
 
-    it.effect("has so many grants in it, and no more of the dead ones are shown", () =>
+    it.effect("has a limit of grants, and few expired ones are listed", () =>
       Effect.gen(function* () {
         const { key } = yield* aConsumer()
         const json = { provider_id: (yield* aProvider()).id, cap_microcents: 1 }
@@ -93,7 +93,7 @@ for (const [name, core] of everyCore) {
 }
 
 it.layer(ServiceUnderTest.memory(), LIVE)("an account", (it) => {
-  it.effect("has so many budgets", () =>
+  it.effect("has a limit of budgets", () =>
     Effect.gen(function* () {
       const [{ key }, provider] = [yield* aConsumer(), yield* aProvider()]
       const tools = Array.from({ length: BUDGETS_PER_CONSUMER_MAX }, (_, n) => ({ tool_name: `tool-${n}` }))
@@ -107,8 +107,8 @@ it.layer(ServiceUnderTest.memory(), LIVE)("an account", (it) => {
   )
 })
 
-it.layer(RateLimiter.layer.pipe(Layer.provide(BoundedRateLimiterStore.layer)))("what is known of addresses", (it) => {
-  it.effect("has an end: whoever asked longest ago is forgotten", () =>
+it.layer(RateLimiter.layer.pipe(Layer.provide(BoundedRateLimiterStore.layer)))("the memory of addresses", (it) => {
+  it.effect("is limited: the address of the oldest request is forgotten", () =>
     Effect.gen(function* () {
       const limiter = yield* RateLimiter.RateLimiter
       const ask = (key: string) =>
@@ -123,7 +123,7 @@ it.layer(RateLimiter.layer.pipe(Layer.provide(BoundedRateLimiterStore.layer)))("
 })
 
 it.layer(RawHttp.layer({}, { connectionsMax: 3 }), LIVE)("connections", (it) => {
-  it.effect("beyond their limit take the place of the one that was idle longest", () =>
+  it.effect("beyond their limit replace the one that was idle longest", () =>
     Effect.gen(function* () {
       const { port } = yield* RawHttp
       const open = Effect.promise(

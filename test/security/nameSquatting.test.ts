@@ -1,6 +1,7 @@
 /**
- * Name squatting: what a stranger who lists a tool under a popular name could do to the calls of others. Each of these
- * turned working calls into 409, or brought them to the stranger, before bare names were pinned and providers had handles.
+ * Name squatting: what an attacker that lists a tool under a popular name could do to the calls of others. Each of
+ * these turned working calls into 409, or forwarded them to the attacker, before bare names were pinned and providers
+ * had handles.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -49,7 +50,7 @@ const report = (consumer: Member, toolName: string) =>
 const withdraw = ({ provider, toolId }: Offer) =>
   expecting(200, { method: "DELETE", path: `${OWN_TOOLS}/${toolId}`, key: provider.key })
 
-/** Not sold to anybody yet, but for who squats on its name. */
+/** No consumer has called it yet, except the squatter's. */
 const aVictim = Effect.fnUntraced(function* (toolName: string) {
   const server = yield* providing(fine)
   return { server, offer: yield* anOffer(server.url, { tool_name: toolName }) }
@@ -68,7 +69,7 @@ const aHandle = (): string => `shop-${[...String(++handles)].map((digit) => "abc
 
 for (const [name, core] of everyCore) {
   it.layer(core, LIVE)(`Name squatting over ${name}`, (it) => {
-    it.effect("turns no working call, quote or report into a conflict, and gets none of them", () =>
+    it.effect("turns no working call, quote or report into a conflict, and receives none of them", () =>
       Effect.gen(function* () {
         const popular = aName()
         const victim = yield* aVictim(popular)
@@ -97,7 +98,7 @@ for (const [name, core] of everyCore) {
       })
     )
 
-    it.effect("brings the squatter no call once the victim withdraws, and the calls come back with the tool", () =>
+    it.effect("receives no call once the victim withdraws, and the victim gets the calls back with the tool", () =>
       Effect.gen(function* () {
         const popular = aName()
         const victim = yield* aVictim(popular)
@@ -130,7 +131,7 @@ for (const [name, core] of everyCore) {
       })
     )
 
-    it.effect("leaves an account without a pin a conflict that names the qualified names, and costs nothing", () =>
+    it.effect("causes a free conflict with the qualified names for an account without a pin", () =>
       Effect.gen(function* () {
         const popular = aName()
         const victim = yield* aVictim(popular)
@@ -159,7 +160,7 @@ for (const [name, core] of everyCore) {
       })
     )
 
-    it.effect("finds no pin made by a quote, a failed call, a qualified name, an id or another's report", () =>
+    it.effect("gets no pin by a quote, a failed call, a qualified name, an id or another's report", () =>
       Effect.gen(function* () {
         const popular = aName()
         const server = yield* providing((_, response) => void response.writeHead(500).end())
@@ -206,7 +207,7 @@ for (const [name, core] of everyCore) {
       })
     )
 
-    it.effect("finds every handle that looks like a verified provider's refused, and derives none", () =>
+    it.effect("cannot register a handle that looks like a verified provider's, nor get one derived", () =>
       Effect.gen(function* () {
         const handle = `original-${aHandle()}`
         const original = yield* expecting(201, { path: PROVIDERS, json: providerBody({ handle }) })
@@ -237,7 +238,7 @@ for (const [name, core] of everyCore) {
       })
     )
 
-    it.effect("gets no handle of an account that was erased", () =>
+    it.effect("cannot get the handle of an erased account", () =>
       Effect.gen(function* () {
         const handle = aHandle()
         const first = yield* expecting(201, { path: PROVIDERS, json: providerBody({ handle }) })
@@ -249,7 +250,7 @@ for (const [name, core] of everyCore) {
       })
     )
 
-    it.effect("brings a provider no calls at a higher price by a tool whose qualified name is another one's name", () =>
+    it.effect("gets no calls at a higher price by a tool whose qualified name is another tool's name", () =>
       Effect.gen(function* () {
         const server = yield* providing(fine)
         const handle = aHandle()
@@ -268,7 +269,7 @@ for (const [name, core] of everyCore) {
       })
     )
 
-    it.effect("brings the squatter none of the calls of an account whose first calls came all at once", () =>
+    it.effect("gets none of the calls of an account whose first calls are concurrent", () =>
       Effect.gen(function* () {
         const popular = aName()
         const first = yield* aVictim(popular)

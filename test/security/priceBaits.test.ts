@@ -1,6 +1,6 @@
 /**
- * Price baits: what a provider could do with the terms of a tool that a consumer has agreed to already. Each of these
- * charged the consumer, or took a promise back, before terms had a notice period and usage-priced calls a cap.
+ * Price baits: what a provider could do with the terms of a tool that a consumer has accepted. Each of these charged
+ * the consumer, or broke a promise, before terms had a notice period and usage-priced calls a cap.
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect } from "effect"
@@ -31,7 +31,7 @@ const details = (offer: Offer) =>
 const change = (offer: Offer, fields: object) => putTools(offer.provider, { tool_name: "echo", ...fields })
 const costNow = (consumer: Member, offer: Offer) => Effect.map(expecting(200, callOf(consumer, offer)), costOf)
 
-/** At least a day ahead, and a free tier's with the first of a month. */
+/** At least a day ahead; for a free tier, at the start of a month. */
 const announced = (answer: Answer, ...path: ReadonlyArray<string>) =>
   Effect.map(DateTime.now, (now) => {
     const from = Date.parse(String(at(answer, ...path, "upcoming", "effective_from")))
@@ -42,7 +42,7 @@ const announced = (answer: Answer, ...path: ReadonlyArray<string>) =>
 for (const [name, market] of everyMarket({ PRICE_NOTICE_HOURS: "24" })) {
   it.layer(market, LIVE)(`A price bait over ${name}`, (it) => {
     it.effect(
-      "of a tool whose price is 0 and whose maximum is $900 is not listed as free, and takes what was allowed",
+      "of a tool whose price is 0 and whose maximum is $900 is not listed as free, and is charged up to the caller's cap",
       () =>
         Effect.gen(function* () {
           const server = yield* takes(NINE_HUNDRED)
@@ -124,7 +124,7 @@ for (const [name, market] of everyMarket({ PRICE_NOTICE_HOURS: "24" })) {
       })
     )
 
-    it.effect("that withdraws the tool and lists it again dearer does not get around the notice", () =>
+    it.effect("that withdraws the tool and lists it again at a higher price does not avoid the notice period", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer((yield* providing(fine)).url, { price_microcents: PRICE })
         const consumer = yield* aBuyer(100_000)
@@ -133,7 +133,7 @@ for (const [name, market] of everyMarket({ PRICE_NOTICE_HOURS: "24" })) {
           path: `/api/v1/market/tools/${offer.toolId}`,
           key: offer.provider.key
         })
-        // Announced, then waited for off the list: that counts for nothing.
+        // Announced, then waited for while withdrawn: that time does not count.
         yield* change(offer, { price_microcents: NINE_HUNDRED })
         assert.strictEqual((yield* withdraw).status, 200)
         assert.isNull(at(yield* details(offer), "pricing", "upcoming"))
@@ -146,7 +146,7 @@ for (const [name, market] of everyMarket({ PRICE_NOTICE_HOURS: "24" })) {
       })
     )
 
-    it.effect("that falls back to a dear default price does not get around the notice", () =>
+    it.effect("that falls back to a high default price does not avoid the notice period", () =>
       Effect.gen(function* () {
         const provider = { default_price_microcents: NINE_HUNDRED }
         const offer = yield* anOffer((yield* providing(fine)).url, { price_microcents: PRICE }, provider)
@@ -157,7 +157,7 @@ for (const [name, market] of everyMarket({ PRICE_NOTICE_HOURS: "24" })) {
       })
     )
 
-    it.effect("that raises the maximum, or makes a fixed price a usage price, waits for the notice", () =>
+    it.effect("that raises the maximum, or makes a fixed price a usage price, waits for the notice period", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer((yield* takes(NINE_HUNDRED)).url, { price_microcents: PRICE })
         const consumer = yield* aBuyer(100_000)
@@ -169,7 +169,7 @@ for (const [name, market] of everyMarket({ PRICE_NOTICE_HOURS: "24" })) {
       })
     )
 
-    it.effect("that cuts the free tier in the middle of a month leaves this month's free calls", () =>
+    it.effect("that cuts the free tier during a month leaves this month's free calls", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer((yield* providing(fine)).url, { price_microcents: PRICE, free_tier_calls: 3 })
         const consumer = yield* aBuyer()
@@ -181,7 +181,7 @@ for (const [name, market] of everyMarket({ PRICE_NOTICE_HOURS: "24" })) {
       })
     )
 
-    it.effect("that changes the policy to charge for failures waits for the notice", () =>
+    it.effect("that changes the policy to charge for failures waits for the notice period", () =>
       Effect.gen(function* () {
         const server = yield* resulting({ isError: true, content: [] })
         const offer = yield* anOffer(server.url, { price_microcents: PRICE })
@@ -210,14 +210,14 @@ for (const [name, market] of everyMarket({ PRICE_NOTICE_HOURS: "24" })) {
         const second = yield* announced(shown, "pricing")
         assert.isAbove(second.getTime(), first.getTime())
         assert.strictEqual(at(shown, "pricing", "upcoming", "price_version"), 3)
-        // Taken back: nothing is announced, and nothing of it stands in the history.
+        // Withdrawn again: nothing is announced, and the history does not show it.
         yield* change(offer, { price_microcents: PRICE })
         const after = yield* details(offer)
         assert.deepStrictEqual([at(after, "pricing", "upcoming"), listAt(after, "price_history").length], [null, 1])
       })
     )
 
-    it.effect("is no bait where the price falls: that applies at once, beside what is announced", () =>
+    it.effect("is not one where the price falls: that applies immediately, beside what is announced", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer((yield* providing(fine)).url, { price_microcents: PRICE })
         const consumer = yield* aBuyer()
@@ -282,7 +282,7 @@ for (const [name, market] of everyMarket()) {
     )
 
     it.effect(
-      "is charged at once where the operator set no notice, but not to a caller that named the version before",
+      "is charged immediately where the operator set no notice period, but not to a caller that named the previous version",
       () =>
         Effect.gen(function* () {
           const offer = yield* anOffer((yield* providing(fine)).url, { price_microcents: PRICE })

@@ -1,6 +1,6 @@
 /**
- * Anonymous callers of one address share its Idempotency-Keys: a registration is never repeated to one of them, because its
- * answer shows the API key of the other.
+ * Anonymous callers of one address share its Idempotency-Keys: a registration is never replayed, because its response
+ * shows the API key of another caller.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -20,7 +20,7 @@ const providersNow = Effect.map(expecting(200, { path: "/api/market/health" }), 
   at(answer, "provider_count")
 )
 
-it("every endpoint that anybody may call and that shows a key says so", () => {
+it("every public endpoint that shows a key declares it", () => {
   const shows = everyEndpoint().filter(
     ({ endpoint, rule }) =>
       rule.roles.length === 0 && [...endpoint.success].some((schema) => fieldNames(schema).includes("api_key"))
@@ -31,7 +31,7 @@ it("every endpoint that anybody may call and that shows a key says so", () => {
 
 for (const [store, layer] of everyService()) {
   it.layer(layer, LIVE)(`an Idempotency-Key of an anonymous registration over ${store}`, (it) => {
-    it.effect("is taken once: a second request creates nothing and sees no API key", () =>
+    it.effect("is used once: a second request creates nothing and sees no API key", () =>
       Effect.gen(function* () {
         for (const register of registrations()) {
           const call = keyed(register)
@@ -49,7 +49,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("is free where the registration failed", () =>
+    it.effect("is not consumed where the registration failed", () =>
       Effect.gen(function* () {
         const name = randomUUID()
         yield* expecting(422, keyed({ path: CONSUMERS, json: { ...consumerBody(), email: "nobody" } }, name))
@@ -57,7 +57,7 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("lets one of 16 registrations at once show a key", () =>
+    it.effect("lets one of 16 concurrent registrations show a key", () =>
       Effect.gen(function* () {
         const call = keyed({ path: CONSUMERS, json: consumerBody() })
         const answers = yield* Effect.all(

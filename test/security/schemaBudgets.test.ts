@@ -1,5 +1,5 @@
 /**
- * A provider whose schemas are made to be slow: its own tools are refused for a while, and nobody else's.
+ * A provider with deliberately slow schemas: its own tools are rejected for a while, and no other provider's.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -27,7 +27,7 @@ const manyTools = (pattern: string) =>
 it.layer(ServiceUnderTest.memory({ ALLOW_UPSTREAM: "loopback", RATE_LIMIT_RPM: "0", RATE_LIMIT_IP_RPM: "0" }), LIVE)(
   "many tools with a hostile pattern",
   (it) => {
-    it.effect("are checked by it like any other, where it runs in linear time", () =>
+    it.effect("are checked like any other, where the pattern runs in linear time", () =>
       Effect.gen(function* () {
         const server = yield* providing(fine)
         const { provider } = yield* anOffer(server.url)
@@ -45,7 +45,7 @@ it.layer(ServiceUnderTest.memory({ ALLOW_UPSTREAM: "loopback", RATE_LIMIT_RPM: "
       })
     )
 
-    it.effect("use up the time of their provider where it cannot: its calls are refused, others go on", () =>
+    it.effect("exhaust the time of their provider where it does not: its calls are rejected, others continue", () =>
       Effect.gen(function* () {
         const server = yield* providing(fine)
         const hostile = yield* anOffer(server.url)

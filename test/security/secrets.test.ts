@@ -1,7 +1,6 @@
 /**
- * Secrets stay where they are: a canary in each of them, everything that may go wrong, and nothing of them in the log at
- * its most talkative, in traces of every request, in answers, problems and figures, in what the database keeps, or in why a
- * start failed.
+ * Secrets do not leak: a canary in each of them, every kind of failure, and none of them in the log at its most
+ * verbose level, in traces, responses, problems and metrics, in the database, or in a start error.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
@@ -11,7 +10,7 @@ import { DatabaseLink } from "../support/DatabaseLink.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
 import { aCanary, Canaries } from "../support/security/Canaries.ts"
 import { aSecretService, plantPassword, secretSettings } from "../support/security/SecretService.ts"
-import { SecretStory } from "../support/security/SecretStory.ts"
+import { SecretStory } from "../support/security/SecretRequests.ts"
 import { finished } from "../support/ServiceProcess.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 import { connectedTo } from "../support/TestDatabases.ts"
@@ -34,7 +33,7 @@ const everythingKept = Effect.gen(function* () {
 const without = (text: string, own: ReadonlyArray<string>): string =>
   own.reduce((left, secret) => left.replaceAll(secret, ""), text)
 
-/** Looked through in one go; only where there is something, where it is. */
+/** Searched as one text first; place by place only where something is found. */
 const holdsNone = (canaries: Canaries, texts: ReadonlyArray<string>): void => {
   if (canaries.foundIn(texts.join("\n")).length === 0) return
   for (const text of texts) assert.deepStrictEqual(canaries.foundIn(text), [], text)
@@ -53,7 +52,7 @@ describe("a canary", () => {
 
 it.layer(DatabaseLink.layer.pipe(Layer.provideMerge(PostgresTest.layerDatabase)), LIVE)("no secret", (it) => {
   it.effect.each(["json", "pretty"] as const)(
-    "is in what the service logs (%s), traces, answers, measures or keeps",
+    "is in what the service logs (%s), traces, returns, measures or stores",
     (format) =>
       Effect.gen(function* () {
         const canaries = new Canaries()
@@ -103,7 +102,7 @@ it.layer(DatabaseLink.layer.pipe(Layer.provideMerge(PostgresTest.layerDatabase))
   )
 
   it.effect(
-    "is in why the service did not start, or in how it is configured",
+    "is in a start error, or in the printed configuration",
     () =>
       Effect.gen(function* () {
         const canaries = new Canaries()
@@ -133,7 +132,7 @@ it.layer(DatabaseLink.layer.pipe(Layer.provideMerge(PostgresTest.layerDatabase))
         for (const [args, given, code] of [
           [["config"], working, 0],
           [["serve"], working, 1],
-          // It starts without Redis, and says so; the port is the database's.
+          // It starts without Redis and logs that; the port is the database's.
           [["serve", "--port", wrongPassword.port], { ...working, PROFILE: "memory" }, 1],
           [["serve"], { ...working, REDIS_URL: "", DATABASE_URL: wrongPassword.href, MIGRATION_DATABASE_URL: "" }, 1],
           [["serve"], { ...working, ...spoilt }, 1],

@@ -1,6 +1,6 @@
 /**
- * Wrong requests of many forms, at every endpoint of the contract: each answer speaks of fields and forms, never of our types,
- * brands or the library that decodes them.
+ * Invalid requests of many forms, at every endpoint of the contract: each error speaks of fields and formats, never
+ * of our types, brands or the decoding library.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, SchemaAST } from "effect"
@@ -22,7 +22,7 @@ import type { Answer } from "../support/Answer.ts"
 
 const document = openApiDocument("http://127.0.0.1:3000")
 
-/** Those that no sentence would use by chance: with two capitals. */
+/** Names with two capitals: no sentence contains them by chance. */
 const typeNames = (): ReadonlyArray<string> => {
   const names = new Set<string>([
     ...Object.keys(document.components.schemas),
@@ -45,7 +45,7 @@ const namesIn = (ast: SchemaAST.AST): ReadonlyArray<string> => {
   return [...own.filter((name) => name !== undefined), ...inner.flatMap(namesIn)]
 }
 
-/** How Effect and JavaScript speak of what is wrong. */
+/** Words of Effect and JavaScript for what is wrong. */
 const INSIDE =
   /Expected|Struct|Schema(?:Error|Issue)?\b|_tag|\bUnion\b|\bRecord<|ReadonlyArray|<filter>|Missing key|excess|RegExp|\bundefined\b|\[object|NaN|Microcents\b|TypeError|Cannot read|is not a function|brand|\bat [\w.]+ \(/u
 
@@ -113,11 +113,11 @@ const saidIn = (answer: Answer): ReadonlyArray<string> => [
 it.layer(
   ServiceUnderTest.memory({ OPERATOR_KEY, RATE_LIMIT_RPM: "0", RATE_LIMIT_IP_RPM: "0", RATE_LIMIT_REGISTER_RPM: "0" }),
   LIVE
-)("what is said of a wrong request", (it) => {
+)("the error of an invalid request", (it) => {
   const names = typeNames()
   const isNamed = new RegExp(names.join("|"), "u")
 
-  it("is compared with the names of our types", () => {
+  it("contains no names of our types", () => {
     assert.includeMembers([...names], ["ProxyCall", "RegisterProvider", "ToolDeclaration"])
     assert.isAbove(names.length, 40)
   })

@@ -1,5 +1,5 @@
 /**
- * What the service under test answered.
+ * A response of the service under test.
  */
 import type { Schema } from "effect"
 
@@ -9,10 +9,10 @@ export interface Answer {
   readonly text: string
   /** The body as it was sent. */
   readonly bytes: Uint8Array
-  /** Undefined where the answer is not JSON. */
+  /** Undefined where the response is not JSON. */
   readonly json: Schema.Json | undefined
   /** Whether the service asked for the request's body. */
   readonly bodyWasRead: boolean
-  /** What the service wrote into its log about this request. */
+  /** What the service logged about this request. */
   readonly log: string
 }

@@ -1,5 +1,5 @@
 /**
- * The system's Chromium, as people use it: pages of a service on loopback, with everything noted that goes wrong in them.
+ * The system's Chromium: pages of a service on loopback, with every error that occurs in them recorded.
  */
 import { Effect, type Scope } from "effect"
 import { existsSync } from "node:fs"
@@ -18,7 +18,7 @@ const executablePath = PLACES.find((place) => existsSync(place))
 /** Without it the tests that need it are counted as skipped. */
 export const hasBrowser = executablePath !== undefined
 
-/** `args`: what it is told on its command line besides. */
+/** `args`: additional command-line arguments. */
 export const browserWith = (args: ReadonlyArray<string>): Effect.Effect<Browser, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.promise(() =>
@@ -37,14 +37,14 @@ const STEP_MS_MAX = 120_000
 
 export interface Opened {
   readonly page: Page
-  /** Console errors, failed requests, refusals by the page's own policy. */
+  /** Console errors, failed requests, violations of the page's own policy. */
   readonly complaints: ReadonlyArray<string>
-  /** The addresses that the page asked for. */
+  /** The URLs that the page requested. */
   readonly asked: ReadonlyArray<string>
 }
 
 export interface OpenOptions {
-  /** Without: as for those who allow none. */
+  /** Default: true. False: as for users who disable scripts. */
   readonly scripts?: boolean
 }
 
@@ -67,9 +67,9 @@ export const open = Effect.fnUntraced(function* (opened: Browser, url: string, {
   page.on("response", (response) => answered.add(response.request()))
   page.on("requestfailed", (request) => {
     const why = request.failure()?.errorText ?? "unknown"
-    // Who follows a link at once may do so before the browser has noted that the answer which led there was complete.
+    // Navigation may start before the browser has noted that the previous response was complete.
     if (why === "net::ERR_ABORTED" && answered.has(request)) return
-    // Modules that a page names are of no use without scripts: the browser leaves them.
+    // Without scripts the browser does not load the modules that a page preloads.
     if (scripts || request.resourceType() !== "script") complaints.push(`${request.url()} failed: ${why}`)
   })
   page.on("request", (request) => asked.push(request.url()))
@@ -82,7 +82,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 
 const OF_COLOURS = JSON.stringify(["color-contrast", "link-in-text-block"])
 
-/** What an accessibility scan finds that is serious. */
+/** Serious findings of an accessibility scan. */
 export const seriousFindings = (page: Page, colorsOnly = false) =>
   Effect.promise(async () => {
     if ((await page.evaluate("typeof axe")) === "undefined") await page.evaluate(AXE)
@@ -93,18 +93,18 @@ export const seriousFindings = (page: Page, colorsOnly = false) =>
     return findings.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ id }) => id)
   })
 
-/** Whether a person has to scroll sideways. */
+/** Whether the page scrolls horizontally. */
 export const overflows = (page: Page) =>
   Effect.promise(() =>
     page.evaluate<boolean>("document.documentElement.scrollWidth > document.documentElement.clientWidth")
   )
 
-/** For people to look at: kept where `SCREENSHOTS` names a folder. */
+/** A screenshot for people, saved where `SCREENSHOTS` names a folder. */
 export const pictured = (page: Page, name: string) =>
   Effect.promise(async () => {
     const folder = process.env["SCREENSHOTS"]
     if (folder === undefined) return
-    // The documentation is longer than a picture may be.
+    // The documentation is longer than a screenshot may be.
     const fullPage = (await page.evaluate<number>("document.documentElement.scrollHeight")) < 16_000
     await page.screenshot({ path: `${folder}/${name}.png`, fullPage })
   })

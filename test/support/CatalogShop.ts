@@ -1,6 +1,6 @@
 /**
- * A service in memory with something in its catalogue: a provider of three tools of different kinds, one that sells
- * many, and a developer with money.
+ * A service in memory with a catalog: a provider of three tools of different kinds, one that sells many, and a
+ * developer with funds.
  */
 import { Effect } from "effect"
 import { json, result, type Seen } from "./mcp/ScriptedServer.ts"
@@ -33,7 +33,6 @@ export const ROUTE = {
   output_schema: { type: "object", properties: { km: { type: "number" } } }
 }
 
-/** Tells what it was asked. */
 const route = (seen: Seen) => ({
   content: [{ type: "text", text: `It is 12 km to ${String((seen.params["arguments"] as { to?: string }).to)}` }],
   structuredContent: { km: 12, asked: seen.params["arguments"] }

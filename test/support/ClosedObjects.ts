@@ -1,5 +1,5 @@
 /**
- * Every object of a request body as the OpenAPI document describes it: where it stands, and which fields it names.
+ * Every object of a request body in the OpenAPI document: its path and the names of its fields.
  */
 import { type JsonSchema, nameOfRef, type OpenApiDocument } from "../../adapters/http/openapi/OpenApiModel.ts"
 
@@ -36,7 +36,7 @@ const objectsIn = (document: OpenApiDocument, schema: JsonSchema, path: Path): R
   ]
 }
 
-/** A body that has this value at that place and nothing else. */
+/** A body with this value at that path and nothing else. */
 export const bodyWith = (path: Path, value: unknown): unknown => {
   const [first, ...others] = path
   if (first === undefined) return value

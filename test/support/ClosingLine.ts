@@ -1,6 +1,6 @@
 /**
- * Ends a test run with one plain line of counts, and before it names everything that did not run, with its reason. Where
- * a file for the result is named, the counts are written there, file by file, instead of the line.
+ * Ends a test run with one line of counts, after the name and reason of everything that did not run. If a file for
+ * the result is named, the counts are written there, file by file, instead of the line.
  */
 import { writeFileSync } from "node:fs"
 import type { Reporter, TestCase, TestModule, TestRunEndReason } from "vitest/node"
@@ -14,7 +14,7 @@ export default class ClosingLine implements Reporter {
     const notRun = modules.flatMap((module) => [...module.children.allTests()].filter(didNotRun))
     if (notRun.length > 0) console.log(["", "Did not run:", ...notRun.map(nameOf)].join("\n"))
     const counted: RunResult = { files: modules.map(fileResult), strayErrors: errors.length }
-    // Nothing ran where the database of the tests did not start.
+    // Nothing ran because the database of the tests did not start.
     const isUnexplained = reason !== "passed" && failuresIn(counted) === 0
     const result = isUnexplained ? { ...counted, strayErrors: 1 } : counted
     const file = process.env[RESULT_FILE]

@@ -1,6 +1,6 @@
 /**
- * What holds for every answer of the service, whatever was asked: the conventions, the problem form, and for each
- * endpoint the statuses and the body that it declares. Says what is wrong, in words.
+ * What holds for every response of the service: the conventions, the problem form, and for each endpoint its declared
+ * statuses and body. Returns the faults in words.
  */
 import { Result, Schema } from "effect"
 import { FindMyWay } from "effect/http"
@@ -61,8 +61,8 @@ const leaks = ({ json, status, text }: Answer): ReadonlyArray<string> =>
     : [INSIDE, KEY].filter((pattern) => pattern.test(text)).map((pattern) => `the answer shows ${pattern}`)
 
 /**
- * Every failure but the ones that have a form of their own: a degraded health, what verifiers compare whole, and a page
- * that says to people that there is nothing here.
+ * Every error except those with a form of their own: a degraded health, what verifiers compare whole, and a not-found
+ * page for people.
  */
 const isProblem = (request: WebRequest, answer: Answer): boolean =>
   answer.status >= 400 &&
@@ -144,7 +144,7 @@ type Declared = Schema.ConstraintDecoder<unknown>
 
 const known = new WeakMap<EndpointInfo, ReadonlyMap<number, Declared>>()
 
-/** A status may stand for several bodies: a degraded health, or a problem. */
+/** A status may have several bodies: a degraded health, or a problem. */
 const schemasOf = (info: EndpointInfo): ReadonlyMap<number, Declared> => {
   const found = known.get(info) ?? unionsOf(Map.groupBy([...info.endpoint.success, ...info.endpoint.error], statusOf))
   known.set(info, found)

@@ -1,6 +1,6 @@
 /**
- * A wire between the service and its database that a test can cut, so that connections break and are refused, or freeze,
- * so that nothing is answered any more, or end at a server that lets nobody in.
+ * A connection between the service and its database that a test can cut, freeze, or end at a server that rejects
+ * every client.
  */
 import { Context, Effect, Layer, Redacted } from "effect"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
@@ -9,17 +9,20 @@ import { PostgresTest } from "./PostgresTest.ts"
 export class DatabaseLink extends Context.Service<
   DatabaseLink,
   {
-    /** The database's address on this side of the wire. */
+    /** The database's address on this side of the link. */
     readonly url: Redacted.Redacted
     readonly cut: Effect.Effect<void>
     readonly freeze: Effect.Effect<void>
-    /** As while a server starts (57P03) or has too many connections (53300): those there are break, new ones are told. */
+    /**
+     * As while a server starts (57P03) or has too many connections (53300): existing connections break, new ones are
+     * rejected.
+     */
     readonly refuse: (sqlState: string) => Effect.Effect<void>
-    /** As it was; what was frozen goes on. */
+    /** Restores the link; what was frozen continues. */
     readonly mend: Effect.Effect<void>
   }
 >()("agent-tool-billing/test/support/DatabaseLink") {
-  /** To the database that a test was given. */
+  /** To the test's database. */
   static readonly layer = Layer.effect(
     DatabaseLink,
     Effect.flatMap(PostgresTest, ({ url }) => linkTo(url))
@@ -91,7 +94,7 @@ const linkTo = Effect.fnUntraced(function* (database: Redacted.Redacted) {
   })
 })
 
-/** PostgreSQL's last words to who wants to connect. */
+/** PostgreSQL's fatal error to a new connection. */
 const fatal = (sqlState: string): Buffer => {
   const fields = Buffer.from(`SFATAL\0VFATAL\0C${sqlState}\0Mnobody is let in\0\0`)
   const head = Buffer.from("E\0\0\0\0")

@@ -1,6 +1,5 @@
 /**
- * Data folders for tests of the embedded PostgreSQL, which start, kill and look at real servers in them, and services in
- * processes of their own.
+ * Data folders for tests of the embedded PostgreSQL, with real servers, and services in processes of their own.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted, Schedule, Schema } from "effect"
@@ -14,7 +13,7 @@ import { EmbeddedPostgres } from "../../adapters/sql/embedded/EmbeddedPostgres.t
 
 export const isRoot = process.getuid?.() === 0
 
-/** A folder that other accounts may enter, and in it the data folder, which is yet to be made. */
+/** A folder that other accounts may enter, with the path of a data folder that does not exist yet. */
 export const dataFolder = Effect.acquireRelease(
   Effect.promise(async () => {
     const folder = await mkdtemp(join(tmpdir(), "embedded postgres's "))
@@ -24,7 +23,7 @@ export const dataFolder = Effect.acquireRelease(
   (dataDir) => Effect.promise(() => clear(dataDir))
 )
 
-/** A first start takes a second or two: what does not test that copies the folder of one. */
+/** A first start takes a second or two: tests of anything else copy this folder. */
 export const makeTemplate = async (): Promise<Template> => {
   const folder = await mkdtemp(join(tmpdir(), "embedded-postgres-template-"))
   const dataDir = join(folder, "data")
@@ -60,11 +59,11 @@ export const serverPid = (dataDir: string): Effect.Effect<number> =>
 
 export const anotherServerThan = (pid: number, dataDir: string) =>
   until(
-    "another server is there",
+    "another server runs",
     Effect.map(serverPid(dataDir), (now) => now !== 0 && now !== pid)
   )
 
-/** A zombie that nobody has collected yet is not alive. */
+/** A zombie process is not alive. */
 export const isAlive = (pid: number): boolean => {
   const { status, stdout } = spawnSync("ps", ["-o", "state=", "-p", String(pid)], { encoding: "utf8" })
   return status === 0 && !stdout.startsWith("Z")
@@ -76,14 +75,14 @@ export const until = <R>(what: string, condition: Effect.Effect<boolean, never, 
     Effect.timeoutOrElse({ duration: "120 seconds", orElse: () => Effect.die(new Error(`Never: ${what}`)) })
   )
 
-/** While the server is on its way back, connections are refused. */
+/** Connections are refused while the server restarts. */
 export const patiently = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.retry(effect, { schedule: Schedule.spaced("50 millis"), times: 1_200 })
 
 export const serviceClient = (url: Redacted.Redacted<string>) =>
   Effect.provideServiceEffect(PgClient.make({ url, maxConnections: 4 }), Reactivity.Reactivity, Reactivity.make)
 
-/** As the owner of the database, who may make tables: both roles have one password. */
+/** As the database's owner, who may create tables: both roles have one password. */
 export const client = (url: Redacted.Redacted<string>) =>
   serviceClient(Redacted.make(Redacted.value(url).replace("//billing:", "//billing_owner:")))
 
@@ -128,7 +127,7 @@ export const spawnService = (dataDir: string, account: Account = {}) =>
     (child) => kill(child, "SIGKILL")
   )
 
-/** A service whose server is ready; fails with what it says on standard error if it ends instead. */
+/** A service whose server is ready; fails with its standard error if it ends instead. */
 export const service = Effect.fnUntraced(function* (dataDir: string, account: Account = {}) {
   const child = yield* spawnService(dataDir, account)
   const line = yield* Effect.callback<string, string>((resume) => {

@@ -1,5 +1,5 @@
 /**
- * Every endpoint of the contract as a test can ask for it: with a path that fits its parameters and a key that it lets in.
+ * Every endpoint of the contract as a request: with a path that fits its parameters and a key that it accepts.
  */
 import { Effect, Option, Schema, SchemaAST } from "effect"
 import { allEndpoints, type EndpointInfo } from "../../adapters/http/api/Endpoints.ts"
@@ -18,14 +18,14 @@ export const aKeyOfEachRole = Effect.gen(function* () {
 
 export const everyEndpoint = (): ReadonlyArray<EndpointInfo> => allEndpoints()
 
-/** What takes a JSON body. */
+/** Endpoints that take a JSON body. */
 export const everyBody = (): ReadonlyArray<EndpointInfo> =>
   allEndpoints().filter((endpoint) => endpoint.payload !== undefined)
 
 export const protectedEndpoints = (): ReadonlyArray<EndpointInfo> =>
   allEndpoints().filter((endpoint) => endpoint.rule.roles.length > 0)
 
-/** Every path, as it is asked for, with all the methods that it takes: a parameter may stand for another path's word. */
+/** Every path, with all its methods: a parameter may match another path's literal segment. */
 export const methodsByPath = (): ReadonlyMap<string, ReadonlyArray<string>> =>
   new Map(
     allEndpoints().map((endpoint) => {
@@ -46,13 +46,12 @@ export const methodsByPath = (): ReadonlyMap<string, ReadonlyArray<string>> =>
 const takes = (path: string) => (endpoint: EndpointInfo) =>
   new RegExp(`^${endpoint.path.replaceAll(/:\w+/gu, "[^/]+")}$`, "u").test(path)
 
-/** Of a query, of headers. */
 export const fieldNames = (schema: Schema.Top | undefined): ReadonlyArray<string> =>
   schema !== undefined && SchemaAST.isObjects(schema.ast)
     ? schema.ast.propertySignatures.map(({ name }) => String(name))
     : []
 
-/** A key that the endpoint lets in; none where it wants none. */
+/** A key that the endpoint accepts; none where it needs none. */
 export const keyFor = (endpoint: EndpointInfo, keys: RoleKeys): string | undefined => {
   const [role] = endpoint.rule.roles
   return role === undefined ? undefined : keys[role]
@@ -60,7 +59,7 @@ export const keyFor = (endpoint: EndpointInfo, keys: RoleKeys): string | undefin
 
 export const titleOf = ({ method, path }: EndpointInfo): string => `${method} ${path}`
 
-/** With parameters that the endpoint's own schema takes, though there is nothing by that name. */
+/** With parameters that the endpoint's own schema accepts, though nothing has that id. */
 export const pathOf = (endpoint: EndpointInfo): string => {
   const names = [...endpoint.path.matchAll(/:(\w+)/gu)].map(([, name]) => name!)
   if (names.length === 0) return endpoint.path

@@ -1,7 +1,7 @@
 /**
- * A port for a process that a test starts: below those that the system gives to whoever asks for any, and so not taken by
- * the next connection or server before the process has come to listen there. Each worker has ports of its own and takes
- * them in turn: none is given out again while the process that was stopped on it is yet to come back.
+ * A port for a process that a test starts: below the range that the system assigns, so that no other connection or
+ * server takes it before the process listens there. Each worker uses its own ports in turn: none is used again while
+ * a stopped process may restart on it.
  */
 import { Effect } from "effect"
 import { randomInt } from "node:crypto"
@@ -12,7 +12,7 @@ const SYSTEMS_OWN_FROM = 32_768
 const WORKERS_MAX = 16
 const PORTS_OF_A_WORKER = Math.floor((SYSTEMS_OWN_FROM - LOWEST) / WORKERS_MAX)
 
-/** As Vitest counts them, from 1. */
+/** Vitest counts from 1. */
 const worker = Number(process.env["VITEST_POOL_ID"] ?? 0) % WORKERS_MAX
 let taken = randomInt(PORTS_OF_A_WORKER)
 

@@ -1,19 +1,19 @@
 /**
- * Bodies made from an endpoint's own schema and then spoilt: a plan says where and how, so that a failure shrinks to the
- * few changes that matter and is replayed by its seed.
+ * Bodies made from an endpoint's own schema and then corrupted: a plan says where and how, so that a failure shrinks
+ * to the few relevant changes and is replayed by its seed.
  */
 import { Schema } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
 import { RegisterProvider } from "../../adapters/http/api/RegistrationBodies.ts"
 import type { EndpointInfo } from "../../adapters/http/api/Endpoints.ts"
 import { PROVIDERS } from "./Market.ts"
-import { pick, QUERY_VALUES, spoil, spoilText, textOf } from "./Spoiling.ts"
+import { pick, QUERY_VALUES, spoil, spoilText, textOf } from "./Corruption.ts"
 
 export interface Hostile {
   readonly text: string
 }
 
-/** Bodies of the right form, half of them wholly valid, most of them spoilt in one to three places or as text. */
+/** Bodies of the right form, half of them wholly valid, most of them corrupted in one to three places or as text. */
 export const hostileBodies = (endpoint: EndpointInfo): Arbitrary.Arbitrary<Hostile> =>
   Arbitrary.all({
     body: bodies(generatable(endpoint)),
@@ -21,7 +21,7 @@ export const hostileBodies = (endpoint: EndpointInfo): Arbitrary.Arbitrary<Hosti
     cut: Arbitrary.schema(Place)
   }).pipe(Arbitrary.map(({ body, cut, spoils }) => ({ text: spoilText(textOf(spoils.reduce(spoil, body)), cut) })))
 
-/** Queries with the endpoint's own parameters and values that they do not expect. */
+/** Queries with the endpoint's own parameters and unexpected values. */
 export const hostileQueries = (names: ReadonlyArray<string>): Arbitrary.Arbitrary<string> =>
   Arbitrary.schema(Schema.Array(Schema.Struct({ name: Place, value: Place })).check(Schema.isMaxLength(4))).pipe(
     Arbitrary.map((parameters) =>
@@ -36,18 +36,18 @@ const Spoils = Schema.Array(Schema.Struct({ where: Place, how: Place })).check(S
 
 type Payload = Schema.ConstraintCodec<unknown, unknown>
 
-/** The form without its rules keeps a small valid body that is hard to come by from holding everything up. */
+/** The form without its rules is used where a small valid body is rare, so that generation does not take too long. */
 const bodies = (payload: Payload): Arbitrary.Arbitrary<unknown> => {
   const valid = Arbitrary.map(Arbitrary.schema(payload), Schema.encodeUnknownSync(payload))
   const formed = Arbitrary.schema(Schema.toEncoded(payload))
   return Arbitrary.flatMap(Arbitrary.schema(Schema.Boolean), (isValid) => (isValid ? valid : formed))
 }
 
-/** What a filter alone describes, as it does a URL, cannot be derived from. */
+/** A schema with only a filter, such as a URL, cannot be derived from. */
 const generatable = ({ path, payload }: EndpointInfo): Payload =>
   (path === PROVIDERS
     ? Schema.Struct({ ...RegisterProvider.fields, endpoint_url: Schema.Literals(URLS) })
     : payload) as unknown as Payload
 
-/** Nothing listens there. */
+/** No server listens there. */
 const URLS = ["http://127.0.0.1:1/mcp", "http://[::1]:1/", "HTTPS://127.0.0.1:1/?x=1#y"]

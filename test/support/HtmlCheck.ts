@@ -1,5 +1,5 @@
 /**
- * A page taken apart as strictly as XML: what a lenient browser would mend is a fault here.
+ * Parses a page as strictly as XML: what a lenient browser would repair is a fault here.
  */
 export interface Element {
   readonly tag: string
@@ -44,7 +44,7 @@ export const elementsOf = (element: Element): ReadonlyArray<Element> => [
 export const textOf = (element: Element): string =>
   element.children.map((child) => (typeof child === "string" ? child : textOf(child))).join("")
 
-/** As a reader sees it: runs of white space are one space. */
+/** As a reader sees it: consecutive white space is one space. */
 export const wordsOf = (element: Element): string => textOf(element).replace(/\s+/gu, " ").trim()
 
 const attributesOf = (text: string): Record<string, string> =>
@@ -61,7 +61,7 @@ const unescape = (text: string): string =>
     return char
   })
 
-/** WCAG 2 contrast of two colours written as #rrggbb. */
+/** WCAG 2 contrast of two colors written as #rrggbb. */
 export const contrast = (a: string, b: string): number => {
   const [light, dark] = [luminance(a), luminance(b)].toSorted((x, y) => y - x)
   return (light! + 0.05) / (dark! + 0.05)

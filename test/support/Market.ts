@@ -1,5 +1,5 @@
 /**
- * Accounts and tools made through the front door, and ways into the answers.
+ * Accounts and tools created over the API, and access to values of responses.
  */
 import { assert } from "@effect/vitest"
 import { Effect, type Schema } from "effect"
@@ -23,7 +23,7 @@ export const consumerBody = (changes: Readonly<Record<string, unknown>> = {}) =>
   ...changes
 })
 
-/** At an address where nothing listens: no test reaches outside by accident. */
+/** At an address where no server listens: no test reaches outside by accident. */
 export const providerBody = (changes: Readonly<Record<string, unknown>> = {}) => ({
   name: "Weather Works",
   email: "owner@example.org",
@@ -31,7 +31,7 @@ export const providerBody = (changes: Readonly<Record<string, unknown>> = {}) =>
   ...changes
 })
 
-/** As `send`, and the status must be this one. */
+/** As `send`, and asserts the status. */
 export const expecting = (status: number, call: Call) =>
   Effect.map(send(call), (answer) => {
     assert.strictEqual(answer.status, status, `${call.path}: ${answer.text.slice(0, 1_000)} ${answer.log}`)
@@ -49,10 +49,10 @@ export const putTools = (provider: Member, ...tools: ReadonlyArray<Readonly<Reco
 
 let asked = 0
 
-/** A public read that nobody has asked for before, so that no cache knows the answer. */
+/** A public read with a new URL, so that no cache has the response. */
 export const unasked = (path: string): string => `${path}${path.includes("?") ? "&" : "?"}utm_read=${++asked}`
 
-/** A provider's only tool of that name, as the catalogue shows it. */
+/** A provider's only tool of that name, as the catalog shows it. */
 export const listedTool = (provider: Member, toolName: string) =>
   Effect.map(expecting(200, { path: unasked(`${CATALOG}?limit=100&provider_id=${provider.id}`) }), (answer) => {
     const found = listAt(answer, "tools").find((tool) => valueAt(tool, "tool_name") === toolName)
@@ -60,7 +60,7 @@ export const listedTool = (provider: Member, toolName: string) =>
     return found
   })
 
-/** What stands at a path of an answer's body, or undefined. */
+/** The value at a path of a response's body, or undefined. */
 export const at = (answer: Answer, ...path: Path): Schema.Json | undefined => valueAt(answer.json, ...path)
 
 export const valueAt = (value: Schema.Json | undefined, ...path: Path): Schema.Json | undefined =>

@@ -1,5 +1,5 @@
 /**
- * Redocly's lint as a developer would run it, without a network, and JSON Schema validation inside an OpenAPI document.
+ * Redocly's lint as a developer would run it, offline, and JSON Schema validation inside an OpenAPI document.
  */
 import { Ajv2020 } from "ajv/dist/2020.js"
 import { Effect, FileSystem, Path } from "effect"
@@ -46,7 +46,7 @@ const run = (args: ReadonlyArray<string>) =>
         maxBuffer: 16_777_216,
         env: { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true", CI: "true" }
       },
-      // It ends with 1 where it found errors; the report is on stdout all the same.
+      // It exits with 1 where it found errors; the report is on stdout in any case.
       (error, stdout, stderr) =>
         resume(
           stdout.startsWith("{")
@@ -57,7 +57,7 @@ const run = (args: ReadonlyArray<string>) =>
     return Effect.sync(() => child.kill())
   })
 
-/** Says what is wrong with a value, in the context of the document's components; undefined where nothing is. */
+/** Describes what is wrong with a value, with the document's components; undefined where nothing is. */
 export const validatorOf = (document: OpenApiDocument) => {
   const ajv = new Ajv2020({ strict: false, allErrors: true, formats })
   ajv.addSchema({ $id: "openapi", components: document.components })

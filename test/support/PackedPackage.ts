@@ -1,6 +1,6 @@
 /**
- * The package as others get it: packed by npm from a copy of the sources, unpacked into an empty folder, and nothing beside
- * it but what it says that it depends on.
+ * The package as users install it: packed by npm from a copy of the sources, unpacked into an empty folder, beside
+ * its declared dependencies only.
  */
 import { Context, Effect, Layer } from "effect"
 import { execFile } from "node:child_process"
@@ -13,10 +13,10 @@ import { projectRoot } from "./PlantedProject.ts"
 const PACKED = ["src", "domain", "adapters", "client", "migrations", "docs"]
 const BESIDE = ["package.json", "tsconfig.json", "tsconfig.build.json", "README.md", "LICENSE", ".npmrc", ".gitignore"]
 
-/** What lies about in a folder that is worked in, and is nobody else's business. */
+/** Files of a working folder that must not be published. */
 const PRIVATE = [".env", "data/receipt-signing-secret", "test/secret.test.ts", "notes.log", "dist/domain/gone/Gone.js"]
 
-/** For the type check; not for the programs. */
+/** For the type check only. */
 const TYPES = "@types/node"
 const RUN_MS_MAX = 240_000
 const OUTPUT_BYTES_MAX = 16 * 1024 * 1024
@@ -29,12 +29,12 @@ export interface Ran {
 export class PackedPackage extends Context.Service<
   PackedPackage,
   {
-    /** Where an app has it among its node_modules. */
+    /** The package among an app's node_modules. */
     readonly app: string
     /** Of the tarball, sorted. */
     readonly files: ReadonlyArray<string>
     write(name: string, text: string): Effect.Effect<void>
-    /** By this Node, in the app's folder. */
+    /** With this Node, in the app's folder. */
     node(...args: ReadonlyArray<string>): Effect.Effect<Ran>
     typeCheck(options: object): Effect.Effect<Ran>
   }
@@ -74,7 +74,7 @@ const temporaryFolder = Effect.acquireRelease(
   (folder) => Effect.promise(() => rm(folder, { recursive: true }))
 )
 
-/** From a copy, so that neither the repository's own `dist` nor whoever uses it meanwhile is in the way. */
+/** From a copy, so that the repository's own `dist` and its concurrent users do not interfere. */
 const pack = Effect.gen(function* () {
   const copy = yield* temporaryFolder
   yield* Effect.promise(async () => {

@@ -1,5 +1,5 @@
 /**
- * A small project under this one's own rules, made of files that a test plants in it, and what the checks say of it.
+ * A small project under this one's own rules, with files that a test plants in it, and the output of its checks.
  */
 import { Effect, Schema } from "effect"
 import { execFile } from "node:child_process"
@@ -28,7 +28,7 @@ export const lint = Effect.fnUntraced(function* (files: Files) {
   return diagnostics.map(({ filename, code }): Complaint => ({ file: filename, rule: code }))
 }, Effect.scoped)
 
-/** Everything that a test run over these files prints, under the reporter of this project's runs. */
+/** The output of a test run over these files, with the reporter of this project. */
 export const testRun = Effect.fnUntraced(function* (files: Files) {
   const folder = yield* plantedSuite(files)
   return yield* run(folder, process.execPath, tool("vitest/vitest.mjs"), "run")
@@ -88,7 +88,7 @@ const planted = (files: Files) =>
     (folder) => Effect.promise(() => rm(folder, { recursive: true }))
   )
 
-/** What it printed; that it found something makes it exit with an error. */
+/** Its output; it exits with an error because it found something. */
 const run = (cwd: string, file: string, ...args: ReadonlyArray<string>): Effect.Effect<string> =>
   Effect.map(ended(cwd, file, ...args), ({ output }) => output)
 

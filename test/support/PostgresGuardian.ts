@@ -1,6 +1,6 @@
 /**
- * A process of its own between a test run and its PostgreSQL: makes the cluster, runs the server, and when its standard
- * input ends, which it does however the test run ends, stops the server and removes the folder.
+ * A process between a test run and its PostgreSQL: creates the cluster, runs the server, and when its standard input
+ * ends, in any way, stops the server and removes the folder.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { rm } from "node:fs/promises"
@@ -23,7 +23,7 @@ let isOver = false
 const end = () => {
   if (isOver) return
   isOver = true
-  // Immediate shutdown: nothing of it is to be kept.
+  // Immediate shutdown: nothing of it is kept.
   current?.kill("SIGQUIT")
   setTimeout(() => current?.kill("SIGKILL"), PATIENCE_MS).unref()
 }

@@ -1,6 +1,6 @@
 /**
- * A migrated PostgreSQL database of its own for whatever this layer is provided to, dropped with it. Provide it to a whole
- * file or block (`it.layer(PostgresTest.layer, { timeout: "30 seconds" })`); tests inside share it and use fresh ids.
+ * A migrated PostgreSQL database for this layer's users, dropped with it. Provide it to a whole file or block
+ * (`it.layer(PostgresTest.layer, { timeout: "30 seconds" })`); tests inside share it and use fresh ids.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, type Redacted } from "effect"
@@ -21,7 +21,7 @@ export class PostgresTest extends Context.Service<
     readonly url: Redacted.Redacted
   }
 >()("agent-tool-billing/test/support/PostgresTest") {
-  /** The database alone, for what makes its own connections. */
+  /** The database alone, for code that opens its own connections. */
   static readonly layerDatabase: Layer.Layer<PostgresTest> = Layer.effect(
     PostgresTest,
     Effect.suspend(() => freshDatabase)
@@ -33,7 +33,7 @@ export class PostgresTest extends Context.Service<
   ).pipe(Layer.provideMerge(PostgresTest.layerDatabase))
 }
 
-/** Connections live in the machine's time, also under a test's clock. */
+/** Connections use the machine's time, also under a test's clock. */
 const inMachineTime = Effect.provideService(Clock.Clock, Clock.Clock.defaultValue())
 
 const freshDatabase = Effect.gen(function* () {

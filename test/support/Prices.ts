@@ -1,5 +1,5 @@
 /**
- * What the catalog says of the price of a tool with a fixed price and nothing announced.
+ * The catalog's price of a tool with a fixed price and nothing announced.
  */
 export const fixedPrice = (microcents: number, shown: string, freeCalls = 0) => ({
   model: "per_call",

@@ -1,5 +1,5 @@
 /**
- * The provider's dashboard in a browser: opened with a key, and waited for until nothing of it loads any more.
+ * The provider's dashboard in a browser: opens it with a key, and waits until it is loaded.
  */
 import { Effect } from "effect"
 import type { Browser, Page } from "playwright-core"
@@ -26,24 +26,24 @@ export const signIn = (page: Page, key: string) =>
     await page.click("form button[type=submit]")
   })
 
-/** The text of one element as people see it, in one line. */
+/** The visible text of one element, in one line. */
 export const seen = (page: Page, selector: string) =>
   Effect.promise(async () => (await page.innerText(selector)).replaceAll(/\s+/gu, " "))
 
-/** Waits until it says so. */
+/** Waits until the element contains the text. */
 export const says = (page: Page, selector: string, text: string) =>
   Effect.promise(() => page.locator(selector).filter({ hasText: text }).first().waitFor({ timeout: 120_000 }))
 
 export const press = (page: Page, within: string, name: string) =>
   Effect.promise(() => page.locator(within).getByRole("button", { name, exact: true }).first().click())
 
-/** Answers what is asked in front of the page. */
+/** Confirms a dialog of the page. */
 export const agree = (page: Page, name: string) =>
   Effect.promise(async () => {
     await page.locator("dialog").getByRole("button", { name, exact: true }).click()
     await page.waitForSelector("dialog", { state: "detached" })
   })
 
-/** A refusal that was asked for is noted by every browser. */
+/** Browsers log every rejected request, also an expected one. */
 export const unexpected = (complaints: ReadonlyArray<string>, ...statuses: ReadonlyArray<number>) =>
   complaints.filter((one) => !statuses.some((status) => one.includes(`responded with a status of ${status} `)))

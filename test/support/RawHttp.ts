@@ -1,5 +1,5 @@
 /**
- * The service on a real socket, and bytes as a client should not send them.
+ * The service on a real socket, and malformed bytes of a client.
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Context, Effect, Layer } from "effect"
@@ -23,7 +23,7 @@ export class RawHttp extends Context.Service<RawHttp, { readonly port: number }>
   static readonly layer = (settings: Source = {}, limits: Limits = {}): Layer.Layer<RawHttp> =>
     RawHttp.over(wholeService(memoryConfig(settings)), limits)
 
-  /** For a dispatcher that a test has built in its own way. */
+  /** For a dispatcher that a test has built. */
   static readonly over = (dispatcher: Layer.Layer<Dispatcher>, limits: Limits = {}): Layer.Layer<RawHttp> =>
     Layer.effect(
       RawHttp,
@@ -49,23 +49,22 @@ export class RawHttp extends Context.Service<RawHttp, { readonly port: number }>
 
 export interface RawAnswer {
   readonly status: number
-  /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
 export interface Heard {
   readonly answers: ReadonlyArray<RawAnswer>
-  /** What came and was no whole answer. */
+  /** Incomplete data after the last response. */
   readonly rest: string
   readonly isClosed: boolean
 }
 
-/** Bytes, a pause in milliseconds, or the end of what the client has to say. */
+/** Bytes, a pause in milliseconds, or the end of the client's data. */
 export type Step = string | Uint8Array | number | "end" | "destroy"
 
 export interface Conversation {
-  /** Over as soon as there are so many answers, or the connection is closed, or time is up. */
+  /** Ends with this many responses, when the connection is closed, or on timeout. */
   readonly answers?: number
   readonly method?: "HEAD"
   readonly timeoutMs?: number
@@ -99,7 +98,6 @@ export const talk = (steps: ReadonlyArray<Step>, options: Conversation = {}): Ef
     })
   )
 
-/** One request and its answer. */
 export const ask = (head: ReadonlyArray<string>, body = "") =>
   Effect.map(
     talk([`${[...head, "host: market.example"].join("\r\n")}\r\n\r\n${body}`], {

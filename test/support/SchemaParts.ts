@@ -1,12 +1,12 @@
 /**
- * The two parts of the schema, each built alone: a foreign key, function or index that needs the other part fails.
+ * The two parts of the schema, each created alone: a foreign key, function or index that needs the other part fails.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { lanePart } from "../../migrations/LanePart.ts"
 import { mainPart } from "../../migrations/MainPart.ts"
 
-/** Leaves the database with this part and nothing else. */
+/** Leaves the database with this part only. */
 export const buildOnly = Effect.fnUntraced(function* (part: typeof lanePart | typeof mainPart) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DROP SCHEMA public CASCADE`
@@ -23,7 +23,7 @@ export const tableNames = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   )
 )
 
-/** The tables of both parts. The database is left without a schema: give it one of its own. */
+/** The tables of both parts. The database is left without a schema: use one of its own. */
 export const schemaParts = Effect.gen(function* () {
   yield* buildOnly(mainPart)
   const main = yield* tableNames

@@ -1,5 +1,5 @@
 /**
- * Providers whose schemas are worked on, each with a budget of its own.
+ * Providers whose schemas are compiled and checked, each with a budget of its own.
  */
 import { randomUUID } from "node:crypto"
 import type { SchemaUse } from "../../domain/catalog/JsonSchemas.ts"

@@ -1,6 +1,6 @@
 /**
- * A payment processor under a test's hand: it remembers what was ordered, and fails when it is told to, before or after it
- * has done the work.
+ * A payment processor that a test controls: it remembers its orders, and fails when told to, before or after the work
+ * is done.
  */
 import { Context, DateTime, Effect, Layer } from "effect"
 import {
@@ -17,7 +17,7 @@ import type { LoadId, PayoutId, WithdrawalPartId } from "../../domain/shared/Ids
 export type Mishap = "before" | "after" | "refuse" | "crash_before" | "crash_after"
 
 export interface Script {
-  /** What happens to the next orders of a kind, one after the other. */
+  /** What happens to the next orders of a kind, in this order. */
   readonly mishaps: {
     readonly checkout: Array<Mishap>
     readonly transfer: Array<Mishap>
@@ -25,7 +25,7 @@ export interface Script {
     readonly fee: Array<Mishap>
     readonly refund: Array<Mishap>
   }
-  /** What the processor kept of a payment; 0 unless a test says otherwise. */
+  /** What the processor kept of a payment; 0 by default. */
   readonly fees: Map<string, number>
   readonly refunds: Map<WithdrawalPartId, Refunded & { readonly amountCents: number }>
   readonly checkouts: Map<string, CheckoutStanding>

@@ -1,5 +1,6 @@
 /**
- * Configurations of a service under test, read by the service's own reader: without rate limits unless a test gives them.
+ * Configurations of a service under test, read by the service's own reader: without rate limits unless a test sets
+ * them.
  */
 import { Effect, Layer, Logger, Redacted, Result } from "effect"
 import { type AppConfig, readConfig, type Source } from "../../src/config/AppConfig.ts"
@@ -11,7 +12,7 @@ const UNLIMITED: Source = { RATE_LIMIT_RPM: "0", RATE_LIMIT_IP_RPM: "0", RATE_LI
 const HOME: Source = { BASE_URL: "https://market.example" }
 
 export const SIGNING_SECRET = "the secret of the service's tests, 32 characters or more"
-/** Production shows its figures to nobody else. */
+/** Production requires a token for metrics. */
 export const METRICS_TOKEN = "the token of the tests' metrics, with 32 characters"
 const LOG_SEED = "5eed".repeat(16)
 
@@ -27,7 +28,7 @@ export const postgresConfig = (url: Redacted.Redacted, settings: Source = {}): A
         ...HOME,
         PROFILE: "production",
         PAYMENTS: "dry_run",
-        // Providers of tests are at home here.
+        // Providers of tests are on loopback.
         ALLOW_UPSTREAM: "loopback",
         DATABASE_URL: Redacted.value(url),
         RECEIPT_SIGNING_SECRET: SIGNING_SECRET,
@@ -37,10 +38,10 @@ export const postgresConfig = (url: Redacted.Redacted, settings: Source = {}): A
     ])
   )
 
-/** Silent in the background; what it says about a request is in the answer that a test gets. */
+/** Background logs are silent; logs about a request are in the response that a test gets. */
 export const wholeService = (config: AppConfig) =>
   service(config).pipe(Layer.provide([Fatal.layer, Logger.layer([])]), Layer.orDie)
 
-/** On the database that a test was given. */
+/** On the test's database. */
 export const serviceOnPostgres = (settings: Source = {}) =>
   Layer.unwrap(Effect.map(PostgresTest, ({ url }) => wholeService(postgresConfig(url, settings))))

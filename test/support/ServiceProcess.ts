@@ -1,5 +1,5 @@
 /**
- * The service as its users run it: a process of its own, started, listened to, stopped and killed.
+ * The service in a process of its own, as users run it: started, read, stopped and killed.
  */
 import { Effect, type Scope } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
@@ -23,18 +23,18 @@ export interface Started {
 export interface StartOptions {
   readonly settings?: Readonly<Record<string, string>>
   readonly cwd?: string
-  /** Instead of `node src/main.ts`, as it is on a machine that has never started it. */
+  /** Instead of `node src/main.ts`, as on a machine that has never started it. */
   readonly command?: readonly [file: string, ...args: ReadonlyArray<string>]
   readonly account?: { readonly uid: number; readonly gid: number }
 }
 
-/** Node keeps there what it has compiled: tests start the service again and again. */
+/** Node caches compiled code there: tests start the service again and again. */
 export const COMPILED = join(import.meta.dirname, "../../node_modules/.cache/compiled")
 
 const READY_SECONDS_MAX = 120
 const EXIT_SECONDS_MAX = 120
 
-/** Leads a process group of its own, as a shell's job does; whatever is left of it in the end is killed. */
+/** Leads a process group of its own, as a shell's job does; what is left of it is killed in the end. */
 export const start = Effect.fnUntraced(function* (
   args: ReadonlyArray<string>,
   { account, command, cwd, settings = {} }: StartOptions = {}
@@ -69,7 +69,7 @@ export const start = Effect.fnUntraced(function* (
   }
 })
 
-/** A service that has said that it is ready, and how long that took. */
+/** A service that has logged that it is ready, and how long that took. */
 export const ready = Effect.fnUntraced(function* (
   settings: Readonly<Record<string, string>>,
   options: StartOptions = {}
@@ -94,7 +94,7 @@ export const ready = Effect.fnUntraced(function* (
   return { ...started, port, url: `http://127.0.0.1:${port}`, readyMs: performance.now() - startedAt }
 })
 
-/** What a command that ends by itself says. */
+/** The output of a command that ends automatically. */
 export const finished = (args: ReadonlyArray<string>, options: StartOptions = {}) =>
   Effect.gen(function* () {
     const started = yield* start(args, options)
@@ -128,7 +128,7 @@ const hasEnded = (child: ChildProcess): boolean => child.exitCode !== null || ch
 const exitOf = (child: ChildProcess): Effect.Effect<number | NodeJS.Signals> =>
   Effect.callback<number | NodeJS.Signals>((resume) => {
     const end = () => resume(Effect.succeed(child.exitCode ?? child.signalCode ?? "SIGKILL"))
-    // Its pipes are read to the end first.
+    // Reads its pipes to the end first.
     if (hasEnded(child)) return void setTimeout(end, 50)
     child.once("close", end)
   }).pipe(

@@ -6,7 +6,7 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import { connectedTo } from "./TestDatabases.ts"
 
-/** The URL of a new role that may connect, after the database's owner has granted it what it may do. */
+/** The URL of a new role that may connect, with the rights granted by the database's owner. */
 export const asRole = Effect.fnUntraced(function* (
   ownerUrl: Redacted.Redacted,
   grant: (role: string) => Effect.Effect<unknown, SqlError.SqlError, SqlClient.SqlClient>

@@ -1,6 +1,6 @@
 /**
- * The whole service in this process, as `serve` composes it, without a socket: a request goes in as the server would hand
- * it over, and whatever comes out is held to the contract before a test sees it.
+ * The whole service in this process, as `serve` composes it, without a socket: requests are passed as the server
+ * would, and every response is checked against the contract.
  */
 import { Context, Effect, Layer, Logger, type Schema } from "effect"
 import { Dispatcher } from "../../adapters/http/pipeline/Dispatcher.ts"
@@ -15,7 +15,7 @@ import { memoryConfig, serviceOnPostgres, wholeService } from "./ServiceConfig.t
 export { LIVE } from "./PostgresTest.ts"
 
 export interface Call {
-  /** POST where there is a body, else GET. */
+  /** Default: POST with a body, else GET. */
   readonly method?: string
   /** With the query. */
   readonly path: string
@@ -23,7 +23,7 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>
   /** Sent as JSON, with its content type. */
   readonly json?: unknown
-  /** Sent as it is; `endless`: the body begins and never ends. */
+  /** Sent as it is; `endless`: the body starts and never ends. */
   readonly body?: string | Uint8Array | "endless"
   readonly from?: string
 }
@@ -40,12 +40,12 @@ export class ServiceUnderTest extends Context.Service<
   static readonly postgres = (settings: Source = {}): Layer.Layer<ServiceUnderTest | PostgresTest> =>
     over(serviceOnPostgres(settings)).pipe(Layer.provideMerge(PostgresTest.layerDatabase))
 
-  /** For a dispatcher that a test has built in its own way. */
+  /** For a dispatcher that a test has built. */
   static readonly over = <R>(dispatcher: Layer.Layer<Dispatcher, never, R>): Layer.Layer<ServiceUnderTest, never, R> =>
     over(dispatcher)
 }
 
-/** Every subject's tests run over both. */
+/** The tests of every subject run over both. */
 export const everyService = (
   settings: Source = {}
 ): ReadonlyArray<readonly [name: string, layer: Layer.Layer<ServiceUnderTest>]> => [
@@ -85,7 +85,7 @@ const over = <R>(dispatcher: Layer.Layer<Dispatcher, never, R>): Layer.Layer<Ser
     })
   ).pipe(Layer.provide(dispatcher))
 
-/** A request comes in by the event loop: what its server was still about to do is done first. */
+/** A request arrives through the event loop: pending work of the server is done first. */
 const nextTurn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
 
 const toRequest = (call: Call): { readonly request: WebRequest; readonly bodyWasRead: () => boolean } => {

@@ -1,6 +1,6 @@
 /**
- * What stands in front of several nodes: each connection goes to the next node that takes it, and its bytes are not looked
- * at. A node that is gone takes its connections with it.
+ * A balancer in front of several nodes: each connection goes to the next node that accepts it, and its bytes are
+ * forwarded unread. A node that dies takes its connections with it.
  */
 import { Effect } from "effect"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
@@ -9,7 +9,7 @@ export interface TcpBalancer {
   readonly port: number
   /** Connections that each node has had, in the order of the nodes. */
   readonly taken: ReadonlyArray<number>
-  /** Where connections go from now on. Before that, and where nobody takes them, they are ended. */
+  /** Where connections go from now on. Before that, and where no node accepts them, they are closed. */
   lead(ports: ReadonlyArray<number>): void
 }
 

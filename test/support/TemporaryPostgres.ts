@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL server that is thrown away with its scope, data and all. Not durable unless asked: a test that pulls plugs
- * wants a server that can bear it, every other one wants speed.
+ * A PostgreSQL server that is removed with its scope, data included. Not durable by default, which is faster; a test
+ * that simulates power failures needs a durable one.
  */
 import { Effect, Redacted, Schema, type Scope } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
@@ -23,12 +23,12 @@ export interface TemporaryPostgres {
 }
 
 export interface TemporaryPostgresOptions {
-  /** Whether what is committed is on disk. */
+  /** Whether committed data is on disk. */
   readonly durable?: boolean
   readonly settings?: Readonly<Record<string, string>>
   /** A folder with another PostgreSQL's `initdb` and `postgres`, instead of the project's own. */
   readonly programs?: string
-  /** A cluster that is there already, with the superuser's password in it, instead of a new one. A copy of it is run. */
+  /** An existing cluster, with the superuser's password in it, instead of a new one. A copy of it is run. */
   readonly cluster?: { readonly folder: string; readonly password: string }
 }
 
@@ -42,11 +42,11 @@ export class NoTemporaryPostgres extends Schema.TaggedError<NoTemporaryPostgres>
 
 const START_SECONDS_MAX = 180
 const STOP_SECONDS_MAX = 20
-/** Below those of `freePort` and those that systems hand out. Whether one is free shows when the server takes it. */
+/** Below those of `freePort` and those that systems assign. Whether one is free shows when the server binds it. */
 const PORTS = [10_000, 20_000] as const
 const PORT_TRIES_MAX = 5
 const OUTPUT_CHARS_MAX = 4_096
-/** What every version that the service runs on understands. */
+/** Options that every supported version understands. */
 const OLD_INITDB_OPTIONS = ["--username=postgres", "--encoding=UTF8", "--locale=C"]
 
 export const temporaryPostgres = Effect.fnUntraced(function* (
@@ -103,7 +103,7 @@ const settingsOf = (
     ...settings
   }).flatMap(([name, value]) => ["-c", `${name}=${value}`])
 
-/** The usual place, unless that is closed to the account that runs the server, as root's own is. */
+/** The default place, unless the account that runs the server cannot enter it, as with root's own. */
 const temporaryFolder = Effect.fnUntraced(function* (account: ServerAccount | undefined, password: string) {
   const places = [tmpdir(), "/tmp", "/var/tmp"]
   const open = yield* Effect.filter(places, (place) => Effect.map(closedTo(place, account), (closed) => !closed))
@@ -118,7 +118,7 @@ const temporaryFolder = Effect.fnUntraced(function* (account: ServerAccount | un
   })
 })
 
-/** Nothing once the server is ready; what it said if it ended instead. */
+/** Nothing once the server is ready; its output if it ended instead. */
 const startGuardian = Effect.fnUntraced(function* (orders: Orders) {
   const guardian = yield* Effect.acquireRelease(
     Effect.sync(() => spawnGuardian(orders)),

@@ -1,5 +1,5 @@
 /**
- * What a test run knows of its databases, and the statements that make and drop one.
+ * The databases of a test run, and the statements that create and drop one.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
@@ -8,9 +8,9 @@ import { SqlClient } from "effect/sql"
 export interface TestDatabases {
   /** To a database that is not the tests', as a role that may create databases. */
   readonly adminUrl: string
-  /** Of every database of this run: those that are left over in the end are dropped. */
+  /** Of every database of this run: those that are left are dropped in the end. */
   readonly prefix: string
-  /** Migrated; every test that wants a database gets a copy. */
+  /** Migrated; every test that needs a database gets a copy. */
   readonly template: string
 }
 
@@ -26,7 +26,6 @@ export const urlOf = ({ adminUrl }: Pick<TestDatabases, "adminUrl">, database: s
   return Redacted.make(url.href)
 }
 
-/** A connection for this one piece of work. */
 export const connectedTo = (url: Redacted.Redacted) => Effect.provide(PgClient.layer({ url, maxConnections: 1 }))
 
 export const createDatabase = Effect.fnUntraced(function* (name: string, template: string) {

@@ -1,5 +1,5 @@
 /**
- * Hands and eyes on a page in the browser: what is pressed, written and seen, by the names that people see.
+ * Actions and visible texts of a page in the browser, by their visible names.
  */
 import { Effect } from "effect"
 import type { Page } from "playwright-core"

@@ -1,6 +1,6 @@
 /**
- * A service that owns an embedded PostgreSQL and does nothing else, for tests that end it in every way there is. Says
- * where its server is in one line of JSON; a failure is one line on standard error and exit code 1.
+ * A service that owns an embedded PostgreSQL and does nothing else, for tests that end it in different ways. Prints
+ * the server's address in one line of JSON; a failure is one line on standard error and exit code 1.
  */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Redacted } from "effect"

@@ -1,6 +1,6 @@
 /**
- * Once for a whole test run: a PostgreSQL server (the one of TEST_DATABASE_URL, else one of the run's own) and in it a
- * migrated database, which every test that wants one copies.
+ * Once for a whole test run: a PostgreSQL server (the one of TEST_DATABASE_URL, else one of the run's own) and in it
+ * a migrated database, which every test that needs one copies.
  */
 import { Config, Effect, Exit, Option, Redacted, Scope } from "effect"
 import { randomBytes } from "node:crypto"

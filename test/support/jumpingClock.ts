@@ -1,6 +1,6 @@
 /**
- * Loaded before a process's own modules (`--import`): its calendar stands `CLOCK_DAYS_BEHIND` days back until SIGUSR2
- * brings it to today. Timers run as ever.
+ * Loaded before a process's own modules (`--import`): its calendar is `CLOCK_DAYS_BEHIND` days behind until SIGUSR2
+ * sets it to today. Timers are not affected.
  */
 const DAY_MS = 86_400_000
 const RealDate = Date

@@ -1,6 +1,7 @@
 /**
- * Loaded before a process's own modules (`--import`): its wall clock is `CLOCK_AHEAD_MS` off, from the start with
- * `CLOCK_WRONG=start`, and every SIGUSR2 makes it wrong or right again. Timers and the monotonic clock run as ever.
+ * Loaded before a process's own modules (`--import`): its wall clock is off by `CLOCK_AHEAD_MS`, from the start with
+ * `CLOCK_WRONG=start`, and every SIGUSR2 makes it wrong or right again. Timers and the monotonic clock are not
+ * affected.
  */
 const RealDate = Date
 const aheadMs = Number(process.env["CLOCK_AHEAD_MS"] ?? 0)

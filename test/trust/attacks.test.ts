@@ -1,5 +1,5 @@
 /**
- * Attempts to bend the figures of a provider, from outside: to lift one's own without money, or to lower another's.
+ * Attacks on the figures of a provider: raising one's own without money, or lowering another's.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Schedule } from "effect"
@@ -39,7 +39,7 @@ const sequenceAll = Effect.gen(function* () {
 
 const slaOf = ({ id }: Member) => expecting(200, { path: unasked(`/api/v1/market/providers/${id}/sla`) })
 
-/** What the score says, and all that it is made of, after the sequencer has seen every call. */
+/** The score and all its parts, after the sequencer has counted every call. */
 const standingOf = Effect.fnUntraced(function* ({ id }: Member) {
   yield* sequenceAll
   const answer = yield* expecting(200, { path: unasked(`/api/v1/market/providers/${id}/trust`) })
@@ -57,7 +57,7 @@ const standingOf = Effect.fnUntraced(function* ({ id }: Member) {
   }
 })
 
-/** The public figures of a tool, without what wall-clock time makes of them. */
+/** The public statistics of a tool, without those that depend on wall-clock time. */
 const statsOf = Effect.fnUntraced(function* ({ toolId }: Offer) {
   const answer = yield* expecting(200, { path: unasked(`/api/v1/market/tools/${toolId}`) })
   const of = (name: string) => at(answer, "stats", name)
@@ -83,7 +83,7 @@ const rated = Effect.fnUntraced(function* (reply: Reply = fine) {
 
 for (const [name, core] of everyCore) {
   it.layer(core, LIVE)(`Attacks on figures over ${name}`, (it) => {
-    it.effect("25 fake consumers with 20 free calls each do not lift a provider's score", () =>
+    it.effect("25 fake consumers with 20 free calls each do not raise a provider's score", () =>
       Effect.gen(function* () {
         const server = yield* providing(fine)
         const offer = yield* anOffer(server.url, FREE)
@@ -95,7 +95,7 @@ for (const [name, core] of everyCore) {
         }
         assert.deepStrictEqual(yield* standingOf(offer.provider), before)
         assert.strictEqual(before.badge, "unrated")
-        // What the catalog shows was computed from the same figures.
+        // The catalog's score was computed from the same figures.
         yield* Effect.flatMap(ProviderTrust, ({ refresh }) => refresh)
         const listed = yield* expecting(200, { path: unasked(`/api/v1/market/tools/${offer.toolId}`) })
         assert.deepStrictEqual(
@@ -147,7 +147,7 @@ for (const [name, core] of everyCore) {
       })
     )
 
-    it.effect("100 hang-ups do not lower a score", () =>
+    it.effect("100 disconnected callers do not lower a score", () =>
       Effect.gen(function* () {
         const waiting: Array<() => void> = []
         const { before, offer } = yield* rated((seen, response, n) => {
@@ -179,7 +179,7 @@ for (const [name, core] of everyCore) {
       })
     )
 
-    it.effect("95 reported failures move no rate", () =>
+    it.effect("95 reported failures change no rate", () =>
       Effect.gen(function* () {
         const { before, offer } = yield* rated()
         const [stats, market] = [yield* statsOf(offer), yield* expecting(200, { path: unasked(STATS) })]
@@ -202,38 +202,36 @@ for (const [name, core] of everyCore) {
       })
     )
 
-    it.effect(
-      "500 reported calls of a granted consumer move no figure of the market but revenue and reported calls",
-      () =>
-        Effect.gen(function* () {
-          const server = yield* providing(fine)
-          const offer = yield* anOffer(server.url, { ...PAID, free_tier_calls: 2 })
-          for (const consumer of yield* consumers(2, 100)) yield* buyTimes(3, consumer, offer)
-          const figures = Effect.map(expecting(200, { path: unasked(STATS) }), (stats) =>
-            ["unique_agents", "unique_tools", "free_tier_usage_pct", "last_invocation", "total_tool_invocations"].map(
-              (name) => [name, at(stats, name)]
-            )
+    it.effect("500 reported calls of a consumer with a grant change only revenue and reported calls", () =>
+      Effect.gen(function* () {
+        const server = yield* providing(fine)
+        const offer = yield* anOffer(server.url, { ...PAID, free_tier_calls: 2 })
+        for (const consumer of yield* consumers(2, 100)) yield* buyTimes(3, consumer, offer)
+        const figures = Effect.map(expecting(200, { path: unasked(STATS) }), (stats) =>
+          ["unique_agents", "unique_tools", "free_tier_usage_pct", "last_invocation", "total_tool_invocations"].map(
+            (name) => [name, at(stats, name)]
           )
-          const before = yield* figures
-          const own = yield* aBuyer(0)
-          const attacker = yield* anOffer(server.url, { price_microcents: 1, free_tier_calls: 600 })
-          const grant = { provider_id: attacker.provider.id, cap_microcents: 1_000_000 }
-          yield* expecting(201, { path: GRANTS, key: own.key, json: grant })
-          const byProvider = { key: attacker.provider.key, json: { tool_id: attacker.toolId, agent_id: own.id } }
-          const byConsumer = { key: own.key, json: { tool_id: offer.toolId } }
-          const reports = Array.from({ length: 500 }, (_, n) => (n < 2 ? byConsumer : byProvider))
-          yield* Effect.forEach(reports, (report) => expecting(201, { path: METER, ...report }), {
-            concurrency: 4,
-            discard: true
-          })
-          assert.deepStrictEqual(yield* figures, before)
-          yield* sequenceAll
-          assert.deepStrictEqual(yield* figures, before)
+        )
+        const before = yield* figures
+        const own = yield* aBuyer(0)
+        const attacker = yield* anOffer(server.url, { price_microcents: 1, free_tier_calls: 600 })
+        const grant = { provider_id: attacker.provider.id, cap_microcents: 1_000_000 }
+        yield* expecting(201, { path: GRANTS, key: own.key, json: grant })
+        const byProvider = { key: attacker.provider.key, json: { tool_id: attacker.toolId, agent_id: own.id } }
+        const byConsumer = { key: own.key, json: { tool_id: offer.toolId } }
+        const reports = Array.from({ length: 500 }, (_, n) => (n < 2 ? byConsumer : byProvider))
+        yield* Effect.forEach(reports, (report) => expecting(201, { path: METER, ...report }), {
+          concurrency: 4,
+          discard: true
         })
+        assert.deepStrictEqual(yield* figures, before)
+        yield* sequenceAll
+        assert.deepStrictEqual(yield* figures, before)
+      })
     )
 
     it.effect(
-      "a provider that pays itself from other e-mail addresses pays the fee, and a dollar for each consumer",
+      "a provider that pays itself from other email addresses pays the fee, and a dollar for each consumer",
       () =>
         Effect.gen(function* () {
           const server = yield* providing(fine)
@@ -251,7 +249,7 @@ for (const [name, core] of everyCore) {
           // 10% of $3.06 is lost; the rest is the provider's, once its earnings mature.
           const after = yield* books
           assert.strictEqual(after.fees - before.fees, 306_000n)
-          // Refunds give the money back, and take the consumers out of the count.
+          // Refunds return the money, and the consumers no longer count.
           for (const [n, fake] of fakes.entries()) {
             const filed = yield* file(fake, textAt(last[n]!, "meta", "receipt_id"))
             yield* respond(offer.provider, textAt(filed, "dispute_id"), { action: "accept" })
@@ -261,7 +259,7 @@ for (const [name, core] of everyCore) {
         })
     )
 
-    it.effect("failures passed off as rejected input (-32602) count as failures beyond 5% of the calls", () =>
+    it.effect("failures disguised as rejected input (-32602) count as failures beyond 5% of the calls", () =>
       Effect.gen(function* () {
         const server = yield* providing((seen, response, n) => (n % 5 === 0 ? rejecting : fine)(seen, response, n))
         const offer = yield* anOffer(server.url, PAID)

@@ -1,5 +1,5 @@
 /**
- * Disputes that nobody has to decide: what the receipt, the output, the provider or anybody's silence says is enough.
+ * Disputes that are decided automatically: by the receipt, the output, the provider, or a missed deadline.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -8,7 +8,7 @@ import { ConsumerId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
 import { Disputes } from "../../domain/trust/Disputes.ts"
 import { at, expecting, textAt } from "../support/Market.ts"
-import { later, when } from "../support/metering/Elsewhen.ts"
+import { later, when } from "../support/metering/TestTime.ts"
 import { providing } from "../support/metering/Provider.ts"
 import { aBuyer, anOffer, books, buy, FEE, PRICE, problemOf, purseOf } from "../support/metering/Shop.ts"
 import { json, result, text } from "../support/mcp/ScriptedServer.ts"
@@ -26,8 +26,8 @@ import {
 } from "../support/trust/Disputing.ts"
 
 for (const [name, core] of everyDisputedCore) {
-  it.layer(core, LIVE)(`Disputes that nobody has to decide, over ${name}`, (it) => {
-    it.effect("are decided for the filer by the provider's silence, and not a moment before", () =>
+  it.layer(core, LIVE)(`Automatic decisions of disputes over ${name}`, (it) => {
+    it.effect("are for the filer when the provider misses its deadline, and not before", () =>
       Effect.gen(function* () {
         const { buyer, id, offer } = yield* filed
         const disputes = yield* Disputes
@@ -41,7 +41,7 @@ for (const [name, core] of everyDisputedCore) {
       })
     )
 
-    it.effect("are decided by the schedule although one of them cannot be", () =>
+    it.effect("continue although one of the due disputes cannot be decided", () =>
       Effect.gen(function* () {
         const [stuck, other] = [yield* filed, yield* filed]
         // Its money has moved under its name before: it cannot move again.
@@ -55,39 +55,37 @@ for (const [name, core] of everyDisputedCore) {
       })
     )
 
-    it.effect(
-      "are decided for the filer by the operator's silence, at the time that was told, and not a moment before",
-      () =>
-        Effect.gen(function* () {
-          const { buyer, id, offer } = yield* filed
-          const contested = yield* contest(offer.provider, id)
-          const until = textAt(contested, "decide_by")
-          assert.strictEqual(Date.parse(until) - Date.parse(textAt(contested, "answer", "at")), 30 * 86_400_000)
-          const disputes = yield* Disputes
-          const shown = () => expecting(200, { path: `${DISPUTES}/${id}` })
-          assert.strictEqual(at(yield* shown(), "decide_by"), until, "everybody sees it")
-          yield* when(until)(disputes.work)
-          assert.strictEqual(at(yield* shown(), "status"), "under_review")
-          const past = when(new Date(Date.parse(until) + 1).toISOString())
-          const tooLate = yield* past(resolve(id, { resolution: "resolved_denied" }))
-          assert.deepStrictEqual(problemOf(tooLate), [409, "DUPLICATE"])
-          assert.include(textAt(tooLate, "message"), "past the operator's deadline")
-          for (const decided of [1, 0]) {
-            const before = yield* earned(offer)
-            yield* past(disputes.work)
-            assert.strictEqual(before - (yield* earned(offer)), decided * (PRICE - FEE))
-          }
-          const decided = yield* shown()
-          assert.deepStrictEqual(
-            [at(decided, "status"), at(decided, "decided_by"), at(decided, "decide_by")],
-            ["resolved_refund", "operator_deadline", until]
-          )
-          assert.strictEqual((yield* purseOf(buyer)).balance, MILLION)
-          yield* books
-        })
+    it.effect("are for the filer when the operator misses the stated deadline, and not before", () =>
+      Effect.gen(function* () {
+        const { buyer, id, offer } = yield* filed
+        const contested = yield* contest(offer.provider, id)
+        const until = textAt(contested, "decide_by")
+        assert.strictEqual(Date.parse(until) - Date.parse(textAt(contested, "answer", "at")), 30 * 86_400_000)
+        const disputes = yield* Disputes
+        const shown = () => expecting(200, { path: `${DISPUTES}/${id}` })
+        assert.strictEqual(at(yield* shown(), "decide_by"), until, "everybody sees it")
+        yield* when(until)(disputes.work)
+        assert.strictEqual(at(yield* shown(), "status"), "under_review")
+        const past = when(new Date(Date.parse(until) + 1).toISOString())
+        const tooLate = yield* past(resolve(id, { resolution: "resolved_denied" }))
+        assert.deepStrictEqual(problemOf(tooLate), [409, "DUPLICATE"])
+        assert.include(textAt(tooLate, "message"), "past the operator's deadline")
+        for (const decided of [1, 0]) {
+          const before = yield* earned(offer)
+          yield* past(disputes.work)
+          assert.strictEqual(before - (yield* earned(offer)), decided * (PRICE - FEE))
+        }
+        const decided = yield* shown()
+        assert.deepStrictEqual(
+          [at(decided, "status"), at(decided, "decided_by"), at(decided, "decide_by")],
+          ["resolved_refund", "operator_deadline", until]
+        )
+        assert.strictEqual((yield* purseOf(buyer)).balance, MILLION)
+        yield* books
+      })
     )
 
-    it.effect("are decided once, when the operator decides in the moment in which its time ends", () =>
+    it.effect("happen once, also when the operator decides at the deadline", () =>
       Effect.gen(function* () {
         const disputes = yield* Disputes
         const all = yield* Effect.forEach(Array.from({ length: 12 }), () => filed)
@@ -112,7 +110,7 @@ for (const [name, core] of everyDisputedCore) {
       })
     )
 
-    it.effect("of a billed call that failed are decided by the receipt", () =>
+    it.effect("about a billed call that failed follow the receipt", () =>
       Effect.gen(function* () {
         const server = yield* providing((_, response) => void response.writeHead(500).end())
         const offer = yield* anOffer(server.url, { billing_policy: "attempt" })
@@ -129,7 +127,7 @@ for (const [name, core] of everyDisputedCore) {
       })
     )
 
-    it.effect("of output that does not fit the tool's schema are decided by that, where it was paid for", () =>
+    it.effect("about output that does not fit the tool's schema are for the consumer, where it was paid for", () =>
       Effect.gen(function* () {
         const output_schema = { type: "object", properties: { n: { type: "number" } }, required: ["n"] }
         const answers: Array<object> = [{ n: "one" }, {}, { n: 1 }]
@@ -162,7 +160,7 @@ for (const [name, core] of everyDisputedCore) {
       })
     )
 
-    it.effect("that a provider files on its own receipt give the money back", () =>
+    it.effect("about a provider's own receipt refund the call", () =>
       Effect.gen(function* () {
         const { buyer, offer, receiptId } = yield* sold
         const answer = yield* file(offer.provider, receiptId, { reason: "tool_error" })

@@ -1,5 +1,5 @@
 /**
- * What disputes refuse, and what happens when many come at once.
+ * What is rejected about disputes, and what happens to concurrent ones.
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect } from "effect"
@@ -7,7 +7,7 @@ import { ReceiptId } from "../../domain/shared/Ids.ts"
 import { DisputeId } from "../../domain/trust/Dispute.ts"
 import { Disputes } from "../../domain/trust/Disputes.ts"
 import { aProvider, textAt } from "../support/Market.ts"
-import { later } from "../support/metering/Elsewhen.ts"
+import { later } from "../support/metering/TestTime.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import { aBuyer, anOffer, books, buy, problemOf, purseOf } from "../support/metering/Shop.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
@@ -25,7 +25,7 @@ import {
 
 for (const [name, core] of everyDisputedCore) {
   it.layer(core, LIVE)(`Limits of disputes over ${name}`, (it) => {
-    it.effect("are nobody else's to file, to answer or to decide", () =>
+    it.effect("cannot be filed, answered or decided by others", () =>
       Effect.gen(function* () {
         const { buyer, id, offer, receiptId } = yield* filed
         const [stranger, rival] = [yield* aBuyer(), yield* aProvider()]
@@ -46,7 +46,7 @@ for (const [name, core] of everyDisputedCore) {
       })
     )
 
-    it.effect("come too late after thirty days", () =>
+    it.effect("are rejected after thirty days", () =>
       Effect.gen(function* () {
         const { buyer, receiptId } = yield* sold
         const disputes = yield* Disputes
@@ -60,7 +60,7 @@ for (const [name, core] of everyDisputedCore) {
       })
     )
 
-    it.effect("are filed a bounded number of times a day, and less by those who lose them", () =>
+    it.effect("have a daily limit, which is lower for those who lose them", () =>
       Effect.gen(function* () {
         const { url } = yield* providing(fine)
         const offer = yield* anOffer(url)
@@ -87,7 +87,7 @@ for (const [name, core] of everyDisputedCore) {
       })
     )
 
-    it.effect("are refused with bad bodies", () =>
+    it.effect("are rejected with invalid bodies", () =>
       Effect.gen(function* () {
         const { buyer, id, offer, receiptId } = yield* filed
         for (const json of [
@@ -122,7 +122,7 @@ for (const [name, core] of everyDisputedCore) {
       })
     )
 
-    it.effect("are filed once and decided once, however many come at the same time", () =>
+    it.effect("are filed once and decided once under concurrent requests", () =>
       Effect.gen(function* () {
         const { buyer, offer, receiptId } = yield* sold
         const answers = yield* Effect.all(

@@ -1,6 +1,6 @@
 /**
- * Random parties that buy, file, accept, contest, decide and wait, against a model of what everybody should have. The
- * ledger adds up after every step that is looked at.
+ * Random parties that call, file, accept, contest, decide and wait, against a model of their balances. The ledger
+ * balances after every step that is checked.
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Layer } from "effect"
@@ -22,7 +22,7 @@ import { ChargebackRecoveries } from "../../domain/payments/ChargebackRecoveries
 import { recovery } from "../../src/layers/Core.ts"
 import { everyLog, type LogPorts } from "../contracts/logPorts.ts"
 import { aCall, aProviderId, consumerWith, money, platformWith, settled } from "../contracts/ledgerSamples.ts"
-import { when } from "../support/metering/Elsewhen.ts"
+import { when } from "../support/metering/TestTime.ts"
 
 type Ports = LogPorts | DisputeStore | ClaimStore | LedgerStore | PayeeStore
 
@@ -31,7 +31,7 @@ const LOADED = 1_000_000_000n
 const PARTIES = 6
 const SEED = 1
 
-/** From a seed: chance decides neither what is tried nor whether all outcomes are reached. */
+/** Seeded: chance decides neither what is tried nor whether all outcomes are reached. */
 const randomFrom = (seed: number) => {
   let state = seed >>> 0
   return (below: number): number => {
@@ -173,11 +173,11 @@ for (const [name, ports, steps, lookEvery] of [
     }
   )(`Random disputes over ${name}`, (it) => {
     it.effect(
-      "leave everybody with what is theirs",
+      "leave every party with its balance",
       () =>
         Effect.gen(function* () {
           const ended = yield* play(steps, SEED, lookEvery)
-          // It was not an idle game.
+          // The steps reached every outcome often enough.
           assert.isAbove(ended.get("resolved_refund")?.length ?? 0, 2)
           if (steps >= 10_000)
             for (const status of ["resolved_denied", "resolved_credit"] as const) assert.isTrue(ended.has(status))

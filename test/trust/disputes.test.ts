@@ -1,5 +1,5 @@
 /**
- * Disputes over HTTP: who may do what, when, and what it does to everybody's money.
+ * Disputes over HTTP: who may do what, when, and what money moves.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -27,7 +27,7 @@ import {
 
 for (const [name, core] of everyDisputedCore) {
   it.layer(core, LIVE)(`Disputes over ${name}`, (it) => {
-    it.effect("are filed by a party and told what happens next", () =>
+    it.effect("are filed by a party, and the response states what happens next", () =>
       Effect.gen(function* () {
         const { buyer, receiptId } = yield* sold
         const answer = yield* file(buyer, receiptId, { evidence: { expected: "a", got: ["b"] } })
@@ -50,7 +50,7 @@ for (const [name, core] of everyDisputedCore) {
       })
     )
 
-    it.effect("show their parties everything, and everybody else how they stand", () =>
+    it.effect("show their parties everything, and other readers the status", () =>
       Effect.gen(function* () {
         const { buyer, id, offer } = yield* filed
         const contested = { action: "contest", message: "It was what you asked for", evidence: { trace: 7 } }
@@ -86,7 +86,7 @@ for (const [name, core] of everyDisputedCore) {
       })
     )
 
-    it.effect("that the provider accepts give back the price, and the fee with it", () =>
+    it.effect("that the provider accepts refund the price, and the fee with it", () =>
       Effect.gen(function* () {
         const { buyer, id, offer } = yield* filed
         const before = yield* books
@@ -111,7 +111,7 @@ for (const [name, core] of everyDisputedCore) {
       })
     )
 
-    it.effect("are decided by the operator: for one, for the other, or at the platform's cost", () =>
+    it.effect("are decided by the operator: for the consumer, for the provider, or at the platform's cost", () =>
       Effect.gen(function* () {
         yield* (yield* PlatformFunds).deposit({ amount: Microcents.make(BigInt(2 * PRICE)), reference: "credits" })
         for (const [json, back, left] of [
@@ -147,7 +147,7 @@ for (const [name, core] of everyDisputedCore) {
       })
     )
 
-    it.effect("that wait for the operator are listed to it, whoever filed them", () =>
+    it.effect("that wait for the operator are listed to it, whichever party filed them", () =>
       Effect.gen(function* () {
         const [one, other] = [yield* filed, yield* filed]
         for (const { id, offer } of [one, other]) yield* contest(offer.provider, id)
@@ -165,7 +165,7 @@ for (const [name, core] of everyDisputedCore) {
         const { buyer, offer, receiptId } = yield* sold
         const ledger = yield* Ledger
         const providerId = ProviderId.make(offer.provider.id)
-        // What it earned has left another way.
+        // What it earned has been spent otherwise.
         const amount = Microcents.make(BigInt(PRICE - FEE))
         yield* ledger.adjust({ reference: `test:${receiptId}`, owner: { providerId }, direction: "debit", amount })
         const id = textAt(yield* file(buyer, receiptId), "dispute_id")

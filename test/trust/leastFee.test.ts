@@ -1,5 +1,5 @@
 /**
- * The least that a call can cost: its fee is all of it, its provider earns nothing, and a dispute gives back what was paid.
+ * The smallest price: the fee takes all of it, the provider earns nothing, and a dispute refunds what was paid.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -11,7 +11,7 @@ import { everyDisputedCore, file, respond } from "../support/trust/Disputing.ts"
 
 for (const [name, core] of everyDisputedCore) {
   it.layer(core, LIVE)(`A call that costs 1 microcent over ${name}`, (it) => {
-    it.effect("is all fee, and is given back whole", () =>
+    it.effect("is all fee, and is refunded whole", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer((yield* providing(fine)).url, { price_microcents: 1 })
         const buyer = yield* aBuyer()

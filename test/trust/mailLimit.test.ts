@@ -1,5 +1,5 @@
 /**
- * At most five mails in 24 hours go to one address, for all requesters together.
+ * At most five emails in 24 hours are sent to one address, for all requesters together.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
@@ -7,7 +7,7 @@ import { MAILS_PER_DAY_MAX, mailboxOf } from "../../domain/trust/MailLimit.ts"
 import { Verification } from "../../domain/trust/Verification.ts"
 import { aProvider, at } from "../support/Market.ts"
 import { coreReading } from "../support/metering/Core.ts"
-import { later } from "../support/metering/Elsewhen.ts"
+import { later } from "../support/metering/TestTime.ts"
 import { problemOf } from "../support/metering/Shop.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
 import { evidence, World } from "../support/trust/World.ts"
@@ -16,8 +16,8 @@ const VERIFY = "/api/v1/market/providers/verify"
 const EMAIL = { level: "email" } as const
 
 for (const [name, core] of coreReading(evidence)) {
-  it.layer(core.pipe(Layer.provideMerge(evidence)), LIVE)(`Mail over ${name}`, (it) => {
-    it.effect("to one mailbox ends after five, however many accounts ask and however they spell it", () =>
+  it.layer(core.pipe(Layer.provideMerge(evidence)), LIVE)(`Emails over ${name}`, (it) => {
+    it.effect("to one mailbox are at most five, for any number of accounts and spellings", () =>
       Effect.gen(function* () {
         const { mail } = yield* World
         const spelled = (n: number) => ["victim", "Victim+1", "VICTIM+two+3", "victim+"][n % 4] + "@mailbox.example"
@@ -53,7 +53,7 @@ for (const [name, core] of coreReading(evidence)) {
 }
 
 describe("A mailbox", () => {
-  it("is the same in every spelling that reaches it", () => {
+  it("is the same in every spelling that is delivered to it", () => {
     for (const same of ["Ada@Example.org", " ada@example.org ", "ada+x@example.org", "ada+a+b@EXAMPLE.ORG."]) {
       assert.strictEqual(mailboxOf(same), "ada@example.org", same)
     }
@@ -62,7 +62,7 @@ describe("A mailbox", () => {
     }
   })
 
-  it("is another one where the name is another one", () => {
+  it("is another one where the name differs", () => {
     const names = ["ada@example.org", "a.da@example.org", "ad@example.org", "+ada@example.org", "+bob@example.org"]
     assert.strictEqual(new Set(names.map(mailboxOf)).size, names.length)
   })

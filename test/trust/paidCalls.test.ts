@@ -1,5 +1,5 @@
 /**
- * Which calls count for a trust score, how much each weighs, and what an attacker pays to move it.
+ * Which calls count for a trust score, their weight, and what an attacker pays to change it.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { randomUUID } from "node:crypto"
@@ -50,28 +50,28 @@ describe("a consumer", () => {
     assert.deepStrictEqual(countedCallsOf([aPair()], []), { consumers: 1, calls: 100, successRate: 1, p95Ms: 200 })
   })
 
-  it("does not count for what was refunded", () => {
+  it("does not count what was refunded", () => {
     const pair = aPair({ paidMicrocents: DOLLAR + 10n })
     assert.deepStrictEqual(countedCallsOf([pair], [refundOf(pair, 1, 11n)]), NOTHING)
     assert.strictEqual(countedCallsOf([pair], [refundOf(pair, 1, 10n)]).calls, 99)
     assert.strictEqual(countedCallsOf([pair], [refundOf(aPair(), 100, DOLLAR)]).calls, 100)
   })
 
-  it("counts without calls where everything that it paid for failed", () => {
+  it("counts without paid calls where everything that it paid for failed", () => {
     const pair = aPair({ paidCalls: 0, failedCalls: 100 })
     assert.deepStrictEqual(countedCallsOf([pair], []), { ...NOTHING, consumers: 1 })
   })
 })
 
 describe("the success rate", () => {
-  it("is that of the calls where all cost the same", () => {
+  it("is the share of successful calls where all cost the same", () => {
     assert.closeTo(rateOf(aPair({ paidCalls: 90, failedCalls: 10 })), 0.9, 1e-12)
     const cents = (paidCalls: number, failedCalls: number) =>
       aPair({ paidMicrocents: BigInt(paidCalls) * 50_000n, paidCalls, failedCalls })
     assert.closeTo(rateOf(cents(38, 2), cents(40, 0), cents(36, 4)), 114 / 120, 1e-12)
   })
 
-  it("weighs calls by what they cost: cheap ones do not hide failures", () => {
+  it("weighs calls by their cost: cheap ones do not hide failures", () => {
     const honest = aPair({ paidMicrocents: 50n * DOLLAR, paidCalls: 900, failedCalls: 100 })
     const sybil = aPair({ paidMicrocents: DOLLAR, paidCalls: 100_000 })
     assert.isBelow(rateOf(honest, sybil), 0.91)
@@ -87,7 +87,7 @@ describe("the success rate", () => {
     assert.strictEqual(countedCallsOf([rival], []).calls, 20)
   })
 
-  it("forgives rejected input up to 5% of a consumer's calls, and takes the rest for failures", () => {
+  it("forgives rejected input up to 5% of a consumer's calls, and counts the rest as failures", () => {
     assert.strictEqual(rateOf(aPair({ paidCalls: 95, inputRejected: 5 })), 1)
     assert.closeTo(rateOf(aPair({ paidCalls: 80, inputRejected: 20 })), 80 / 95, 1e-12)
     assert.closeTo(rateOf(aPair({ paidCalls: 80, failedCalls: 10, inputRejected: 10 })), 80 / 95, 1e-12)
@@ -104,13 +104,13 @@ describe("the latency", () => {
     assert.strictEqual(countedCallsOf([aPair({ upTo, longestMs: 7_777 })], []).p95Ms, p95Ms)
   })
 
-  it("is weighted by what was paid", () => {
+  it("is weighted by payment", () => {
     const slow = aPair({ paidMicrocents: 10n * DOLLAR, upTo: [0, 0, 100, 100, 100] })
     assert.strictEqual(countedCallsOf([slow, aPair({ paidCalls: 100_000 })], []).p95Ms, 1_000)
   })
 })
 
-describe("days of pairs", () => {
+describe("daily figures of pairs", () => {
   const paid: Receipt = {
     receipt_id: ReceiptId.make(`rcpt_${"0".repeat(32)}`),
     tool_id: ToolId.make(randomUUID()),
@@ -126,7 +126,7 @@ describe("days of pairs", () => {
   }
   const given = (changes: Partial<Receipt>, cause?: "input_rejected") => ({ receipt: { ...paid, ...changes }, cause })
 
-  it("hold paid calls, failed ones, and what was rejected for its input", () => {
+  it("contain paid calls, failed ones, and rejected input", () => {
     const days = paidDaysOf([
       given({ duration_ms: 200 }),
       given({ duration_ms: 201 }),
@@ -151,7 +151,7 @@ describe("days of pairs", () => {
     ])
   })
 
-  it("leave out pairs whose calls were all free and successful", () => {
+  it("omit pairs whose calls were all free and successful", () => {
     assert.deepStrictEqual(paidDaysOf([given({ cost_microcents: zero })]), [])
   })
 })
@@ -166,7 +166,7 @@ describe("a fake reputation", () => {
     disputes: { upheld: 0, denied: 0 }
   })
 
-  it("takes three consumers that pay a dollar each", () => {
+  it("needs three consumers that pay a dollar each", () => {
     assert.strictEqual(trustOf(evidence(2)).badge, "unrated")
     assert.strictEqual(trustOf(evidence(3)).badge, "verified")
   })

@@ -1,5 +1,5 @@
 /**
- * The published formula, at each of its edges, and the counts of lengths under it.
+ * The published formula with its boundaries, and the histogram of durations below it.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
@@ -85,7 +85,7 @@ describe("the points", () => {
 })
 
 describe("the score", () => {
-  it("is the sum of its components, whatever the evidence", () => {
+  it("is the sum of its components, for any evidence", () => {
     for (const level of ["unverified", "email", "domain", "code"] as const) {
       for (const calls of [0, 1, 99, 100, 10_000]) {
         for (const successRate of [0, 0.5, 0.95, 1]) {
@@ -100,7 +100,7 @@ describe("the score", () => {
     }
   })
 
-  it("of much and good evidence is a hundred, and of much and bad evidence little", () => {
+  it("of much good evidence is a hundred, and of much bad evidence is low", () => {
     assert.deepStrictEqual([trustOf(MUCH).score, trustOf(MUCH).badge, trustOf(MUCH).confidence], [100, "verified", 1])
     const bad = trustOf({
       ...MUCH,
@@ -112,7 +112,7 @@ describe("the score", () => {
     assert.deepStrictEqual([bad.score, bad.badge], [8, "unrated"])
   })
 
-  it("draws a small sample toward the middle", () => {
+  it("of a small sample is near the middle", () => {
     const few = trustOf({ ...MUCH, calls: 100 })
     assert.strictEqual(few.confidence, 0.5)
     assert.deepStrictEqual([few.components.uptime, few.components.latency], [19, 19])
@@ -138,7 +138,7 @@ const Lengths = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, max
 const nearestRank = (lengths: ReadonlyArray<number>, share: number) =>
   lengths.toSorted((a, b) => a - b)[Math.max(1, Math.ceil(share * lengths.length)) - 1]
 
-describe("lengths", () => {
+describe("durations", () => {
   it.prop("have the nearest rank of the sorted list", [Lengths], ([lengths]) => {
     const shares = [0.01, 0.5, 0.95, 0.99, 1]
     assert.deepStrictEqual(
@@ -148,14 +148,14 @@ describe("lengths", () => {
     assert.strictEqual(countOf(latenciesOf(lengths)), lengths.length)
   })
 
-  it.prop("of parts make those of the whole, in any order", [Lengths, Lengths], ([one, other]) => {
+  it.prop("of parts merge to those of the whole, in any order", [Lengths, Lengths], ([one, other]) => {
     const whole = latenciesOf([...one, ...other])
     assert.deepStrictEqual(merge([latenciesOf(one), latenciesOf(other)]), whole)
     assert.deepStrictEqual(merge([latenciesOf(other), latenciesOf(one)]), whole)
     assert.deepStrictEqual(merge([whole]), whole)
   })
 
-  it("taken together are at most one part in 128 from what they were, and stay where they are", () => {
+  it("are rounded by at most one part in 128, and only once", () => {
     for (let ms = 0; ms < 200_000; ms += ms < 1_000 ? 1 : 37) {
       const step = stepOf(ms)
       assert.isAtMost(Math.abs(step - ms), ms / 128)

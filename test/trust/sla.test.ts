@@ -1,5 +1,5 @@
 /**
- * What the proxy measured, over HTTP, held against a count of the calls one by one.
+ * The figures of the proxy over HTTP, compared with a count of the single calls.
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect } from "effect"
@@ -18,7 +18,7 @@ import type { Answer } from "../support/Answer.ts"
 import { file, respond } from "../support/trust/Disputing.ts"
 
 let reads = 0
-/** Never a cached answer. */
+/** Never a cached response. */
 const slaPath = (id: string) => `/api/v1/market/providers/${id}/sla?utm_read=${++reads}`
 const toolPath = (id: string) => `/api/v1/market/tools/${id}/sla?utm_read=${++reads}`
 const trustPath = (id: string) => `/api/v1/market/providers/${id}/trust?utm_read=${++reads}`
@@ -35,7 +35,7 @@ const nearestRank = (lengths: ReadonlyArray<number>, share: number) =>
 
 for (const [name, core] of everyCore) {
   it.layer(core, LIVE)(`The SLA over ${name}`, (it) => {
-    it.effect("of a tool is that of its own calls, whatever the provider's others did", () =>
+    it.effect("of a tool counts its own calls only", () =>
       Effect.gen(function* () {
         const server = yield* providing((seen, response, n) =>
           n > 3 ? void response.writeHead(500).end() : fine(seen, response, n)
@@ -62,7 +62,7 @@ for (const [name, core] of everyCore) {
       })
     )
 
-    it.effect("is that of the calls, counted one by one", () =>
+    it.effect("equals a count of the single calls", () =>
       Effect.gen(function* () {
         const server = yield* providing((seen, response, n) => {
           if (n % 6 < 2) return void response.writeHead(500).end()
@@ -116,7 +116,7 @@ for (const [name, core] of everyCore) {
         )
         assert.strictEqual(numberAt(trust, "trust_score"), sum)
 
-        // The catalogue shows how it stands, once it was looked at.
+        // The catalog shows the score once it was refreshed.
         yield* Effect.flatMap(ProviderTrust, (one) => one.refresh)
         const listed = yield* expecting(200, { path: `/api/market/catalog?provider_id=${offer.provider.id}` })
         const [tool] = listAt(listed, "tools") as ReadonlyArray<Record<string, Record<string, unknown>>>
@@ -130,7 +130,7 @@ for (const [name, core] of everyCore) {
       })
     )
 
-    it.effect("leaves out what did not come through the proxy, and what a provider bought of itself", () =>
+    it.effect("omits calls outside the proxy, and a provider's calls of itself", () =>
       Effect.gen(function* () {
         const { url } = yield* providing(fine)
         const email = "one.person@example.org"
@@ -146,7 +146,7 @@ for (const [name, core] of everyCore) {
       })
     )
 
-    it.effect("of many calls over many days equals a recomputation, and forgets what is older than the window", () =>
+    it.effect("of many calls over many days equals a recomputation, and drops what is older than the window", () =>
       Effect.gen(function* () {
         const now = yield* DateTime.now
         const since = windowStart(now)
@@ -175,7 +175,7 @@ for (const [name, core] of everyCore) {
           assert.strictEqual(valueAt(day, "errors"), ofDay.filter(({ status }) => status === "error").length, date)
         }
 
-        // Its days are taken together from time to time; one more call on a day of those counts like any other.
+        // Its days are merged from time to time; one more call on such a day counts like any other.
         yield* Effect.flatMap(ProviderTrust, (one) => one.refresh)
         const again = yield* expecting(200, { path: slaPath(provider.id) })
         assert.deepStrictEqual(untimed(again), untimed(answer))
@@ -216,7 +216,7 @@ for (const [name, core] of everyCore) {
       })
     )
 
-    it.effect("of a provider without calls says nothing rather than something", () =>
+    it.effect("of a provider without calls is null", () =>
       Effect.gen(function* () {
         const { provider } = yield* anOffer("http://127.0.0.1:9/mcp")
         const answer = yield* expecting(200, { path: slaPath(provider.id) })

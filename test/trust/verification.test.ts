@@ -1,12 +1,12 @@
 /**
- * Who a provider is, proven with a real mail server, a real name server and real web servers on loopback.
+ * Verification of a provider with a real mail server, a real name server and real web servers on loopback.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Verification } from "../../domain/trust/Verification.ts"
 import { aConsumer, aProvider, at, expecting, listAt, type Member, textAt, valueAt } from "../support/Market.ts"
 import { coreReading } from "../support/metering/Core.ts"
-import { later } from "../support/metering/Elsewhen.ts"
+import { later } from "../support/metering/TestTime.ts"
 import { offerOf, problemOf } from "../support/metering/Shop.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
 import type { MailServer } from "../support/trust/MailServer.ts"
@@ -18,7 +18,7 @@ const ask = (provider: Member, json: Record<string, unknown>) => send({ path: VE
 
 let reads = 0
 
-/** Never a cached answer. */
+/** Never a cached response. */
 const levelOf = (provider: Member) =>
   Effect.map(send({ path: `/api/v1/market/providers/${provider.id}/trust?utm_read=${++reads}` }), (answer) =>
     at(answer, "details", "verification_level")
@@ -29,7 +29,7 @@ const tokenIn = (mail: MailServer, to: string) =>
 
 let providers = 0
 
-/** Its own endpoint, and so its own domain. */
+/** With an endpoint and a domain of its own. */
 const aProviderAt = Effect.gen(function* () {
   const domain = `tools${++providers}.example.org`
   const email = `owner@${domain}`
@@ -39,7 +39,7 @@ const aProviderAt = Effect.gen(function* () {
 
 for (const [name, core] of coreReading(evidence)) {
   it.layer(core.pipe(Layer.provideMerge(evidence)), LIVE)(`Verification over ${name}`, (it) => {
-    it.effect("of a mailbox takes the token that was mailed there, once", () =>
+    it.effect("of a mailbox accepts the mailed token, once", () =>
       Effect.gen(function* () {
         const { mail } = yield* World
         const { email, provider } = yield* aProviderAt
@@ -65,7 +65,7 @@ for (const [name, core] of coreReading(evidence)) {
       })
     )
 
-    it.effect("of a mailbox is over after a day, and asked for a bounded number of times", () =>
+    it.effect("of a mailbox expires after a day, and has a limited number of requests", () =>
       Effect.gen(function* () {
         const { mail } = yield* World
         const { email, provider } = yield* aProviderAt
@@ -85,7 +85,7 @@ for (const [name, core] of coreReading(evidence)) {
       })
     )
 
-    it.effect("of a mailbox says so when the mail server takes no mail", () =>
+    it.effect("of a mailbox reports that the mail server rejects mail", () =>
       Effect.gen(function* () {
         const { mail } = yield* World
         const { provider } = yield* aProviderAt
@@ -114,7 +114,7 @@ for (const [name, core] of coreReading(evidence)) {
         const done = yield* ask(provider, { level: "domain", domain: domain.toUpperCase() })
         assert.deepStrictEqual([at(done, "verified"), at(done, "verification_level")], [true, "domain"])
         assert.isNotNull(at(done, "verified_at"))
-        // The catalogue shows it too.
+        // The catalog shows it too.
         yield* offerOf(provider)
         const listed = yield* expecting(200, { path: `/api/market/catalog?provider_id=${provider.id}` })
         const shown = valueAt(listAt(listed, "tools")[0]!, "provider") as Record<string, unknown>
@@ -123,7 +123,7 @@ for (const [name, core] of coreReading(evidence)) {
     )
 
     it.effect(
-      "of a domain reads its well-known file too, and believes none that lies, hangs, floods or leads away",
+      "of a domain reads its well-known file, and rejects one that is wrong, slow, too large or redirected",
       () =>
         Effect.gen(function* () {
           const { pages } = yield* World
@@ -152,7 +152,7 @@ for (const [name, core] of coreReading(evidence)) {
         })
     )
 
-    it.effect("of a domain is only of the endpoint's own", () =>
+    it.effect("of a domain is limited to the endpoint's own", () =>
       Effect.gen(function* () {
         const { domain, provider } = yield* aProviderAt
         for (const other of [
@@ -219,7 +219,7 @@ for (const [name, core] of coreReading(evidence)) {
       })
     )
 
-    it.effect("lapses when the proof is gone for days, and not because of a name server that fails", () =>
+    it.effect("lapses when the proof is missing for days, and not when a name server fails", () =>
       Effect.gen(function* () {
         const { zone } = yield* World
         const { domain, provider, record } = yield* aProviderAt
@@ -245,7 +245,7 @@ for (const [name, core] of coreReading(evidence)) {
       })
     )
 
-    it.effect("takes a provider's key, and a level that there is", () =>
+    it.effect("requires a provider's key, and an existing level", () =>
       Effect.gen(function* () {
         const { provider } = yield* aProviderAt
         assert.deepStrictEqual(problemOf(yield* send({ path: VERIFY, json: { level: "email" } })), [

@@ -1,6 +1,6 @@
 /**
- * Which addresses may be dialled, in every form that an address can take, and that the one which was checked is the
- * one which is dialled.
+ * Which addresses may be dialed, in every form of an address, and that the checked address is the one which is
+ * dialed.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
@@ -77,7 +77,7 @@ const publicOnes = [
 ]
 
 describe("the policy", () => {
-  it("public reaches public addresses and no other", () => {
+  it("public permits public addresses only", () => {
     for (const address of publicOnes) assert.isTrue(mayDial(publicOnly, "a.example", address), address)
     for (const address of [...never, ...loopback]) assert.isFalse(mayDial(publicOnly, "a.example", address), address)
   })
@@ -88,7 +88,7 @@ describe("the policy", () => {
     assert.deepStrictEqual(policy("loopback"), publicAndLoopback)
   })
 
-  it("a list of ranges reaches what it names, in IPv4-mapped form too", () => {
+  it("a list of ranges permits what it names, in IPv4-mapped form too", () => {
     const office = policy("10.1.0.0/16, fd12::/16, 192.168.7.7")
     for (const address of ["10.1.2.3", "::ffff:10.1.2.3", "fd12::9", "192.168.7.7"]) {
       assert.isTrue(mayDial(office, "a", address), address)
@@ -100,7 +100,7 @@ describe("the policy", () => {
     assert.isTrue(mayDial(policy("::ffff:10.1.0.0/112"), "a", "10.1.255.1"))
   })
 
-  it("a host name on the list may be private, but is no way to a metadata service", () => {
+  it("a host name on the list may be private, but never a metadata service", () => {
     const inside = policy("mcp.internal, *.tools.internal")
     assert.isTrue(mayDial(inside, "mcp.internal", "10.0.0.1"))
     assert.isTrue(mayDial(inside, "MCP.internal.", "127.0.0.1"))
@@ -111,7 +111,7 @@ describe("the policy", () => {
     assert.isFalse(mayDial(inside, "mcp.internal", "0.0.0.0"))
   })
 
-  it("what cannot be read is named", () => {
+  it("an invalid entry is named", () => {
     for (const bad of ["", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/8/8", "http://a", "a b", "::/129"]) {
       assert.isTrue(Result.isFailure(parsePolicy(bad)), bad)
     }
@@ -119,7 +119,7 @@ describe("the policy", () => {
   })
 })
 
-/** A resolver that answers each question with the next of its answers, and the last for ever. */
+/** A resolver that returns the next of its answers to each query, and repeats the last. */
 const answering = (...answers: ReadonlyArray<ReadonlyArray<string>>) => {
   const asked: Array<string> = []
   const resolve: Resolve = (hostname, callback) => {
@@ -202,10 +202,10 @@ describe("a connection", () => {
     })
   )
 
-  it.live("does not follow a name that turns to loopback after its check", () =>
+  it.live("does not follow a name that changes to loopback after its check", () =>
     Effect.gen(function* () {
       const server = yield* okServer()
-      // The first address is of a range that routes nowhere, so only a second lookup could reach the server.
+      // The first address is in a range that routes nowhere, so only a second lookup could reach the server.
       const turning = answering(["10.255.255.1"], ["127.0.0.1"])
       const upstream = yield* makeUpstream({ policy: policy("10.255.0.0/16"), resolve: turning.resolve })
       const answer = yield* upstream.call(upstreamCall(named(server.port), { timeoutMs: 500 }))
@@ -215,7 +215,7 @@ describe("a connection", () => {
     })
   )
 
-  it.live("is tried with the next address where one is dead, in either family", () =>
+  it.live("falls back to the next address where one is dead, in either family", () =>
     Effect.gen(function* () {
       const server = yield* okServer()
       const { resolve } = answering(["::1", "127.0.0.2", "127.0.0.1"])
@@ -234,7 +234,7 @@ describe("a connection", () => {
     })
   )
 
-  it.live("is not made where a redirect leads", () =>
+  it.live("is not made to the target of a redirect", () =>
     Effect.gen(function* () {
       const inner = yield* okServer()
       const outer = yield* scriptedServer({
@@ -252,7 +252,7 @@ describe("a connection", () => {
     })
   )
 
-  it.live("is not made to anything but http and https", () =>
+  it.live("is not made to anything except http and https", () =>
     Effect.gen(function* () {
       const upstream = yield* makeUpstream()
       for (const url of ["ftp://127.0.0.1/", "file:///etc/passwd", "not a url", "javascript:alert(1)"]) {
@@ -272,13 +272,13 @@ describe("a connection", () => {
   )
 })
 
-describe("an address given for later", () => {
+describe("an endpoint's address at registration", () => {
   const tagOf = (url: string, resolve: Resolve, allowed: EgressPolicy = publicOnly) =>
     checkUrl({ policy: allowed, resolve, connectTimeoutMs: 200 })(url).pipe(
       Effect.match({ onFailure: (error) => error._tag, onSuccess: () => "allowed" as const })
     )
 
-  it.live("is held against the same rule", () =>
+  it.live("is checked by the same rule", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* tagOf("https://a.example/mcp", answering(["93.184.216.34"]).resolve), "allowed")
       assert.strictEqual(yield* tagOf("https://a.example/mcp", answering(["10.0.0.1"]).resolve), "AddressRefused")

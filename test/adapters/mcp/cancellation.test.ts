@@ -1,6 +1,6 @@
 /**
- * A caller who goes away ends the upstream call: the connection closes, and a server of the older era, where that
- * says nothing, is told in so many words.
+ * A caller who disconnects ends the upstream call: the connection closes, and a server of the legacy era, where that
+ * means nothing, gets a notification.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
@@ -11,20 +11,20 @@ import { eventually, makeUpstream } from "../../support/mcp/McpClient.ts"
 
 const slow = (url: string) => upstreamCall(url, { toolName: "slow" })
 
-describe("a caller who goes away", () => {
+describe("a caller who disconnects", () => {
   for (const { name, server } of [
     { name: "SDK 1.x", server: sdk1Server({ stateful: true }) },
     { name: "SDK 2.x", server: sdk2Server() },
     { name: "SDK 2.x with streams", server: sdk2Server({ mode: "sse" }) }
   ]) {
-    it.live(`stops the tool on a server of ${name}, at once`, () =>
+    it.live(`stops the tool on a server of ${name} immediately`, () =>
       Effect.gen(function* () {
         const { seen, url } = yield* server
         const upstream = yield* makeUpstream()
         const fiber = yield* Effect.forkChild(upstream.call(slow(url)))
         yield* eventually(() => seen.calls.length === 1)
         yield* Fiber.interrupt(fiber)
-        // Not cancelled, it would go on for longer than this waits.
+        // Not canceled, it would run longer than this waits.
         yield* eventually(() => seen.cancelled === 1)
       })
     )
@@ -54,7 +54,7 @@ describe("a caller who goes away", () => {
     })
   )
 
-  it.live("while its stream waits to be resumed, is heard of too", () =>
+  it.live("ends a stream that waits to be resumed, too", () =>
     Effect.gen(function* () {
       const server = yield* scriptedServer({
         era: "stateful",
@@ -91,7 +91,7 @@ describe("a caller who goes away", () => {
     })
   )
 
-  it.live("before its call was sent, is not heard of at all", () =>
+  it.live("before its call was sent sends nothing at all", () =>
     Effect.gen(function* () {
       const server = yield* scriptedServer({ era: "stateful", onCall: () => {} })
       const upstream = yield* makeUpstream({ socketsMax: 1 })
@@ -109,7 +109,7 @@ describe("a caller who goes away", () => {
   )
 })
 
-it.live("a call that times out is cancelled as well", () =>
+it.live("a call that times out is canceled as well", () =>
   Effect.gen(function* () {
     const { seen, url } = yield* sdk1Server({ stateful: true })
     const upstream = yield* makeUpstream()

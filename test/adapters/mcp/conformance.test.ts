@@ -1,6 +1,6 @@
 /**
- * The official conformance suite's client scenarios that concern calling tools, run against the upstream client. What
- * is left out needs what a billing proxy has not: OAuth, elicitation, sampling, prompts and resources.
+ * The official conformance suite's client scenarios that concern calling tools, run against the upstream client. The
+ * others need what a billing proxy does not have: OAuth, elicitation, sampling, prompts and resources.
  */
 import { execFile } from "node:child_process"
 import { tmpdir } from "node:os"

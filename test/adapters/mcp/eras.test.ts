@@ -1,5 +1,5 @@
 /**
- * Which era a server speaks is found out once, kept, and found out again where it proves wrong.
+ * The era of a server is detected once, cached, and detected again where it proves wrong.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
@@ -13,7 +13,7 @@ const methodsOf = (seen: ReadonlyArray<Seen>) => seen.map(({ http, method }) => 
 const ok = (seen: Seen, response: Parameters<typeof json>[0]) => json(response, result(seen, text("ok")))
 
 describe("the era", () => {
-  it.live("a modern server is asked once, and its tools are read once", () =>
+  it.live("a modern server is probed once, and its tools are read once", () =>
     Effect.gen(function* () {
       const server = yield* scriptedServer({ era: "modern", onCall: ok })
       const upstream = yield* makeUpstream()
@@ -60,7 +60,7 @@ describe("the era", () => {
     })
   )
 
-  it.live("callers who come at once share one handshake, and one who leaves does not end it", () =>
+  it.live("concurrent callers share one handshake, and one who disconnects does not end it", () =>
     Effect.gen(function* () {
       const server = yield* sdk1Server({ stateful: true })
       const upstream = yield* makeUpstream()
@@ -80,7 +80,7 @@ describe("the era", () => {
   )
 
   for (const version of ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]) {
-    it.live(`a server that settles on ${version} is spoken to in it`, () =>
+    it.live(`a server that negotiates ${version} is called with it`, () =>
       Effect.gen(function* () {
         const server = yield* scriptedServer({
           era: "stateful",
@@ -100,7 +100,7 @@ describe("the era", () => {
     )
   }
 
-  it.live("a server that settles on a version nobody knows is an error, and no tool is called", () =>
+  it.live("a server that negotiates an unknown version is an error, and no tool is called", () =>
     Effect.gen(function* () {
       const server = yield* scriptedServer({
         era: "stateful",
@@ -118,7 +118,7 @@ describe("the era", () => {
     })
   )
 
-  it.live("a server that leaves the modern question unanswered is asked in the older way", () =>
+  it.live("a server that does not answer the modern probe is called as legacy", () =>
     Effect.gen(function* () {
       const server = yield* scriptedServer({
         era: "stateless",
@@ -131,7 +131,7 @@ describe("the era", () => {
     })
   )
 
-  it.live("a handshake that is refused with 429 or 5xx ends in that outcome, and is tried anew by the next call", () =>
+  it.live("a handshake that is rejected with 429 or 5xx ends in that outcome, and is repeated by the next call", () =>
     Effect.gen(function* () {
       let refuseWith = 429
       const server = yield* scriptedServer({
@@ -154,7 +154,7 @@ describe("the era", () => {
     })
   )
 
-  it.live("a modern server that refuses the version at first, and names the very same, is asked again", () =>
+  it.live("a modern server that rejects the version at first, and names the same one, is probed again", () =>
     Effect.gen(function* () {
       let refusals = 0
       const server = yield* scriptedServer({
@@ -174,7 +174,7 @@ describe("the era", () => {
     })
   )
 
-  it.live("a server that changes its era is found out in the next call, whichever way it goes", () =>
+  it.live("a server that changes its era is detected in the next call, in either direction", () =>
     Effect.gen(function* () {
       let modern = true
       const server = yield* scriptedServer({
@@ -210,7 +210,7 @@ describe("the era", () => {
     })
   )
 
-  it.live("a 2.x server that stops serving the older era is found out too", () =>
+  it.live("a 2.x server that stops serving the legacy era is detected too", () =>
     Effect.gen(function* () {
       const dual = yield* sdk2Server()
       const upstream = yield* makeUpstream()
@@ -220,7 +220,7 @@ describe("the era", () => {
     })
   )
 
-  it.live("a tool that wants headers it did not want before gets them, and runs once", () =>
+  it.live("a tool that requires new headers gets them, and runs once", () =>
     Effect.gen(function* () {
       let wanted = false
       const server = yield* scriptedServer({
@@ -246,7 +246,7 @@ describe("the era", () => {
     })
   )
 
-  it.live("the tool list is read again, beside the calls, when its time is over", () =>
+  it.live("the tool list is read again when it expires, beside the calls", () =>
     Effect.gen(function* () {
       const server = yield* scriptedServer({ era: "modern", onCall: ok })
       const upstream = yield* makeUpstream({ toolListTtlMs: 50 })
@@ -257,7 +257,7 @@ describe("the era", () => {
     })
   )
 
-  it.live("a tool whose annotations break the rules is not called, and its neighbours are", () =>
+  it.live("a tool whose annotations are invalid is not called, and the others are", () =>
     Effect.gen(function* () {
       const tool = (name: string, header: string) => ({
         name,

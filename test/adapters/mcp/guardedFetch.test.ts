@@ -29,7 +29,7 @@ const fetched = (url: string, over: Partial<GuardedRequest> = {}, policy = publi
     fetch({ url, timeoutMs: 10_000, bodyBytesMax: 1_000, ...over })
   )
 
-it.live("reads a file, and follows a redirect on the same host as often as it may", () =>
+it.live("reads a file, and follows a limited number of redirects on the same host", () =>
   Effect.gen(function* () {
     const { url } = yield* serving((request, response) =>
       request.url === "/file" ? response.end("text") : response.writeHead(302, { location: "/file" }).end()
@@ -57,7 +57,7 @@ it.live("follows no redirect to another host", () =>
   })
 )
 
-it.live("keeps to its policy, its size and its time", () =>
+it.live("obeys its address policy, its size limit and its timeout", () =>
   Effect.gen(function* () {
     const { url } = yield* serving((request, response) => {
       if (request.url === "/large") response.end("x".repeat(2_000))

@@ -1,5 +1,6 @@
 /**
- * Everything has a limit: sockets, requests under way, endpoints remembered, time over all attempts, failures in a row.
+ * Everything has a limit: sockets, requests in flight, endpoints cached, time over all attempts, consecutive
+ * failures.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Scope } from "effect"
@@ -18,7 +19,7 @@ const all = <A>(count: number, effect: (n: number) => Effect.Effect<A>) =>
   )
 
 describe("per provider", () => {
-  it.live("there are no more sockets than allowed, and they are used again", () =>
+  it.live("sockets are limited and reused", () =>
     Effect.gen(function* () {
       const server = yield* scriptedServer({
         era: "modern",
@@ -31,7 +32,7 @@ describe("per provider", () => {
     })
   )
 
-  it.live("what is more than may be under way is turned away at once, and the places come back", () =>
+  it.live("requests in flight beyond the limit are rejected immediately, and the places are freed", () =>
     Effect.gen(function* () {
       let hold = true
       const server = yield* scriptedServer({
@@ -50,7 +51,7 @@ describe("per provider", () => {
     })
   )
 
-  it.live("the endpoint unused longest makes room for another, and its session is ended", () =>
+  it.live("the least recently used endpoint is dropped for another one, and its session is ended", () =>
     Effect.gen(function* () {
       const first = yield* sdk1Server({ stateful: true })
       const second = yield* sdk1Server({ stateful: true })
@@ -89,12 +90,12 @@ describe("time", () => {
     })
   )
 
-  it.live("an attempt is over after its own time, connection and handshake included", () =>
+  it.live("an attempt ends after its own timeout, connection and handshake included", () =>
     Effect.gen(function* () {
       const server = yield* scriptedServer({ era: "modern", onCall: () => {}, onOther: () => true })
       const upstream = yield* makeUpstream()
-      // Twice its time would be one for the handshake and one for the call. Both timers are of one event loop: however
-      // busy the machine is, the earlier one is over first.
+      // Twice its time would be one for the handshake and one for the call. Both timers are of one event loop:
+      // however busy the machine is, the earlier one fires first.
       const twice = Effect.as(Effect.sleep(5_900), { status: "took twice its time" })
       const answer = yield* Effect.raceFirst(upstream.call(upstreamCall(server.url, { timeoutMs: 3_000 })), twice)
       assert.strictEqual(answer.status, "timeout")
@@ -102,7 +103,7 @@ describe("time", () => {
   )
 })
 
-it.live("a call that is under way when the service ends, ends too", () =>
+it.live("a call in flight ends with the service", () =>
   Effect.gen(function* () {
     const server = yield* scriptedServer({ era: "stateful", onCall: () => {} })
     const scope = yield* Scope.make()
@@ -115,7 +116,7 @@ it.live("a call that is under way when the service ends, ends too", () =>
   })
 )
 
-it("Retry-After is read in both of its forms, and passed over in any other", () => {
+it("Retry-After is read in both of its forms, and ignored in any other", () => {
   const epochMs = () => Date.UTC(2026, 10, 20, 12, 0, 0)
   assert.strictEqual(retryAfterSecondsOf("120", epochMs), 120)
   assert.strictEqual(retryAfterSecondsOf("Fri, 20 Nov 2026 12:00:30 GMT", epochMs), 30)
@@ -123,8 +124,8 @@ it("Retry-After is read in both of its forms, and passed over in any other", () 
   for (const bad of [undefined, "", "soon", "-5", "1e9"]) assert.isUndefined(retryAfterSecondsOf(bad, epochMs), bad)
 })
 
-describe("the circuit", () => {
-  it.live("opens after failures in a row, answers at once, and closes when the provider is back", () =>
+describe("the circuit breaker", () => {
+  it.live("opens after consecutive failures, rejects immediately, and closes when the provider recovers", () =>
     Effect.gen(function* () {
       let broken = true
       const server = yield* scriptedServer({
@@ -160,13 +161,13 @@ describe("the circuit", () => {
     })
   )
 
-  it("lets one probe through at a time, and waits twice as long after each that fails", () => {
+  it("lets one probe through at a time, and doubles its wait after each that fails", () => {
     const circuit = new CircuitBreaker({ circuitFailures: 2, circuitOpenMs: 100, circuitOpenMsMax: 350 })
     circuit.failed(0)
     assert.strictEqual(circuit.waitMs(0), 0)
     circuit.failed(0)
     assert.strictEqual(circuit.waitMs(40), 60)
-    // Calls that were under way when it opened do not make it worse.
+    // Failures of calls that were in flight when it opened do not count.
     circuit.failed(50)
     assert.strictEqual(circuit.waitMs(50), 50)
     assert.strictEqual(circuit.waitMs(100), 0)
@@ -183,7 +184,7 @@ describe("the circuit", () => {
     assert.strictEqual(circuit.waitMs(711), 0)
   })
 
-  it("a probe whose caller left does not hold it for ever", () => {
+  it("a probe whose caller disconnected does not hold it forever", () => {
     const circuit = new CircuitBreaker({ circuitFailures: 1, circuitOpenMs: 100, circuitOpenMsMax: 100 })
     circuit.failed(0)
     assert.strictEqual(circuit.waitMs(100), 0)

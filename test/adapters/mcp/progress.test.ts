@@ -1,5 +1,5 @@
 /**
- * How far a tool is: asked for only where somebody wants to know, and heard from servers of both eras.
+ * Progress of a tool: requested only where the caller wants it, and received from servers of both eras.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -15,7 +15,7 @@ const told = (params: unknown) => event({ jsonrpc: "2.0", method: "notifications
 
 describe("progress", () => {
   for (const era of ["modern", "stateful"] as const) {
-    it.live(`is told by a ${era} server, in its own measure, until it answers`, () =>
+    it.live(`is forwarded from a ${era} server, with its own units, until the result`, () =>
       Effect.gen(function* () {
         const server = yield* scriptedServer({
           era,
@@ -45,7 +45,7 @@ describe("progress", () => {
       })
     )
 
-    it.live(`is not asked of a ${era} server for nobody, nor heard`, () =>
+    it.live(`is neither requested from a ${era} server nor received for a caller that does not want it`, () =>
       Effect.gen(function* () {
         const server = yield* scriptedServer({
           era,
@@ -64,7 +64,7 @@ describe("progress", () => {
     )
   }
 
-  it.live("of a stream that is taken up again goes on", () =>
+  it.live("continues after a stream is resumed", () =>
     Effect.gen(function* () {
       let call: Seen | undefined
       const server = yield* scriptedServer({
@@ -91,7 +91,7 @@ describe("progress", () => {
   )
 
   it.live(
-    "comes from server-everything's long work, step by step",
+    "arrives from server-everything's long operation, step by step",
     () =>
       Effect.gen(function* () {
         const { url } = yield* everythingServer

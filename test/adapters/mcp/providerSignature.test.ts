@@ -1,5 +1,5 @@
 /**
- * The provider can tell that a call came through the market, whose it was, and that nothing in it was changed; the
+ * The provider can verify that a call came through the service, for which consumer, and that it is unchanged; the
  * caller's own credentials never reach it.
  */
 import { createHash, createHmac } from "node:crypto"
@@ -19,7 +19,7 @@ const secret = Redacted.make(SIGNING_SECRET)
 const serve = (era: "modern" | "stateful") =>
   scriptedServer({ era, onCall: (seen, response) => json(response, result(seen, text("ok"))) })
 
-/** The signature, as a provider would write it from the documentation alone. */
+/** The signature, as a provider would compute it from the documentation alone. */
 const byTheBook = ({ headers, text: body }: Seen): string =>
   createHmac("sha256", SIGNING_SECRET)
     .update(
@@ -52,7 +52,7 @@ describe("the signed headers", () => {
     })
   )
 
-  it.live("stand on every request, the handshake included, and no credentials do", () =>
+  it.live("are on every request, the handshake included, and contain no credentials", () =>
     Effect.gen(function* () {
       for (const server of [yield* serve("modern"), yield* serve("stateful")]) {
         yield* Effect.scoped(
@@ -70,7 +70,7 @@ describe("the signed headers", () => {
     })
   )
 
-  it.live("are valid whatever a tool is called, and say exactly which it was", () =>
+  it.live("are valid for any tool name, and encode it exactly", () =>
     Effect.gen(function* () {
       const server = yield* serve("modern")
       const upstream = yield* makeUpstream()
@@ -88,7 +88,7 @@ describe("the signed headers", () => {
     })
   )
 
-  it("do not survive a change of anything that they sign", () => {
+  it("do not match after any change of what they sign", () => {
     const headers = {
       "x-market-consumer": "c",
       "x-market-tool": "t",
@@ -113,7 +113,7 @@ describe("the secrets", () => {
   const one = ProviderId.make("a0000000-0000-4000-8000-000000000001")
   const two = ProviderId.make("a0000000-0000-4000-8000-000000000002")
 
-  it("differ by provider and by master, and are the same each time", () => {
+  it("differ by provider and by master secret, and are deterministic", () => {
     const secretOf = derivedSecrets(Redacted.make("master"))
     assert.match(Redacted.value(secretOf(one)), /^[0-9a-f]{64}$/u)
     assert.strictEqual(Redacted.value(secretOf(one)), Redacted.value(secretOf(one)))
@@ -121,7 +121,7 @@ describe("the secrets", () => {
     assert.notStrictEqual(Redacted.value(secretOf(one)), Redacted.value(derivedSecrets(Redacted.make("another"))(one)))
   })
 
-  it("HMAC agrees with node:crypto for keys and texts of every length", () => {
+  it("HMAC equals node:crypto's for keys and texts of every length", () => {
     for (const keyBytes of [0, 1, 32, 63, 64, 65, 200]) {
       const raw = Buffer.alloc(keyBytes, "k")
       const sign = hmacOf(raw)
@@ -132,7 +132,7 @@ describe("the secrets", () => {
     }
   })
 
-  it("header text is itself where it can be", () => {
+  it("header text is unchanged where it can be", () => {
     for (const plain of ["echo", "a b", "x=1;y", ""]) assert.strictEqual(headerText(plain), plain)
     for (const other of [" a", "a ", "a\tb", "é", "=?base64?x?="])
       assert.match(headerText(other), /^=\?base64\?.*\?=$/u)

@@ -4,7 +4,7 @@ import { rawResult } from "../../../adapters/mcp/RawResult.ts"
 
 const SPACES = ["", "", " ", "\n", "\r\n\t", "  "]
 
-/** JSON in one of the many ways that it can be written: with any space, and with escapes where none are needed. */
+/** JSON in one of its many forms: with any white space, and with escapes where none are needed. */
 const written = (value: unknown, pick: (many: number) => number): string => {
   const space = () => SPACES[pick(SPACES.length)]!
   const text = (it: string) =>
@@ -33,7 +33,7 @@ const pickerOf = (seed: number) => {
 
 describe("The text of a result", () => {
   it.prop(
-    "is found whatever it is, however it is written and whatever stands around it",
+    "is found for any value, in any form and context",
     { around: Schema.Json, result: Schema.Json, seed: Schema.Int },
     ({ around, result, seed }) => {
       const pick = pickerOf(seed)
@@ -63,7 +63,7 @@ describe("The text of a result", () => {
     ["whose name is written with escapes", `{"r\\u0065sult":{"a":1}}`, `{"a":1}`],
     ["of which there are two: the last, which JSON.parse takes too", `{"result":1,"result":2}`, "2"],
     ["among names that look like it", `{"result\\u0000":0,"resul":0,"results":0,"Result":0,"result":{}}`, "{}"],
-    ["that is not there", `{"id":1,"error":{"result":1}}`, undefined],
+    ["that is missing", `{"id":1,"error":{"result":1}}`, undefined],
     ["of an empty message", " { } ", undefined]
   ] as const
 
@@ -78,7 +78,7 @@ describe("The text of a result", () => {
     assert.isUndefined(rawResult("[]", 0))
   })
 
-  it("is found in time that grows with the text, whatever the text", () => {
+  it("is found in linear time, for any text", () => {
     const hostile = [
       `"${'\\"'.repeat(1e6)}"`,
       `"${"\\\\".repeat(1e6)}"`,

@@ -17,8 +17,8 @@ const caller = (url: string) =>
         upstream.call(upstreamCall(url, { toolName, arguments: args, timeoutMs }))
   )
 
-// Of a tool that asks its user: this client declares no capability for it. A modern server says so; a legacy one with
-// a stream hears its question declined, and one without waits for an answer that cannot come.
+// Of a tool with an elicitation: this client declares no capability for it. A modern server returns an error; a
+// legacy one with a stream gets a rejection, and one without waits for a response that cannot come.
 const kinds = [
   { name: "SDK 2.x, 2026-07-28, JSON", server: sdk2Server(), era: "2026-07-28", asking: "json_rpc_error" },
   {
@@ -50,7 +50,7 @@ const kinds = [
 
 for (const kind of kinds) {
   describe(`calls to ${kind.name}`, () => {
-    it.live("every kind of answer comes through, over one handshake", () =>
+    it.live("every kind of result is received, over one handshake", () =>
       Effect.gen(function* () {
         const { seen, url } = yield* kind.server
         const call = yield* caller(url)
@@ -75,7 +75,7 @@ for (const kind of kinds) {
       })
     )
 
-    it.live("a tool that needs to ask its user is not a success", () =>
+    it.live("a tool that needs an elicitation is not a success", () =>
       Effect.gen(function* () {
         const { url } = yield* kind.server
         const call = yield* caller(url)
@@ -84,7 +84,7 @@ for (const kind of kinds) {
       })
     )
 
-    it.live("parameters that a tool wants as headers are sent so", () =>
+    it.live("parameters that a tool requires as headers are sent as headers", () =>
       Effect.gen(function* () {
         const { url } = yield* kind.server
         const call = yield* caller(url)
@@ -97,7 +97,7 @@ for (const kind of kinds) {
 
 describe("server-everything", () => {
   it.live(
-    "its tools answer, structured content and all",
+    "its tools return results, structured content included",
     () =>
       Effect.gen(function* () {
         const { url } = yield* everythingServer

@@ -58,22 +58,22 @@ it("line ends of every kind may be mixed", () => {
   )
 })
 
-it("an empty id forgets the last one, and an id with NUL is none", () => {
+it("an empty id resets the last one, and an id with NUL is ignored", () => {
   assert.strictEqual(read("id: 7\ndata: x\n\n").lastEventId, "7")
   assert.isUndefined(read("id: 7\ndata: x\n\nid\ndata: y\n\n").lastEventId)
   assert.strictEqual(read("id: 7\ndata: x\n\nid: 8\0\ndata: y\n\n").lastEventId, "7")
 })
 
-it("a priming event without data is none, but its id counts", () => {
+it("a priming event without data is not an event, but its id counts", () => {
   const { events, lastEventId, retryMs } = read("id: one\nretry: 500\n\n")
   assert.deepStrictEqual([events, lastEventId, retryMs], [[], "one", 500])
 })
 
-it("a retry that is no number of milliseconds is passed over", () => {
+it("a retry that is not a number of milliseconds is ignored", () => {
   assert.isUndefined(read("retry: soon\n\nretry: -5\n\nretry: 1e9\n\n").retryMs)
 })
 
-it("a line of megabytes that arrives in small pieces takes time in proportion", () => {
+it("a line of megabytes that arrives in small pieces takes linear time", () => {
   const piece = Buffer.alloc(1_024, "x")
   const before = process.cpuUsage()
   const reader = new ServerSentEvents(() => {})

@@ -1,6 +1,6 @@
 /**
- * One session serves every caller and mixes up nobody's answers; it is renewed when it is lost, and pooled where a
- * server wants one for each request.
+ * One session serves all callers without mixing their results; it is renewed when it is lost, and pooled where a
+ * server requires one for each request.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -28,7 +28,7 @@ describe("sessions", () => {
     })
   )
 
-  it.live("so is one whose server says 400 for it, as server-everything does", () =>
+  it.live("a session that the server rejects with 400, as server-everything does, is renewed too", () =>
     Effect.gen(function* () {
       let known = "session-1"
       const server = yield* scriptedServer({
@@ -46,7 +46,7 @@ describe("sessions", () => {
     })
   )
 
-  it.live("a server that loses every session at once is an error, not a loop", () =>
+  it.live("a server that loses every session immediately is an error, not a loop", () =>
     Effect.gen(function* () {
       const server = yield* scriptedServer({
         era: "stateful",
@@ -59,7 +59,7 @@ describe("sessions", () => {
     })
   )
 
-  it.live("a server that takes one request at a time in a session is given several", () =>
+  it.live("a server that allows one request at a time in a session gets several sessions", () =>
     Effect.gen(function* () {
       const busy = new Set<string>()
       let clashes = 0
@@ -97,7 +97,7 @@ describe("sessions", () => {
     })
   )
 
-  it.live("an exclusive session comes back when its caller leaves", () =>
+  it.live("an exclusive session is freed when its caller disconnects", () =>
     Effect.gen(function* () {
       const busy = new Set<string>()
       let isHanging = true
@@ -124,7 +124,7 @@ describe("sessions", () => {
   )
 
   it.live(
-    "five hundred calls at once over one session each get their own answer",
+    "five hundred concurrent calls over one session each get their own result",
     () =>
       Effect.gen(function* () {
         for (const server of [yield* sdk1Server({ stateful: true }), yield* sdk2Server()]) {
@@ -148,7 +148,7 @@ describe("sessions", () => {
   )
 
   it.live(
-    "and so it is with server-everything",
+    "five hundred concurrent calls to server-everything do too",
     () =>
       Effect.gen(function* () {
         const { url } = yield* everythingServer

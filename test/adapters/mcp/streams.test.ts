@@ -1,5 +1,6 @@
 /**
- * An event stream is more than an answer: its server may ask things, and may close it early and be come back to.
+ * An event stream is more than a response: its server may send requests, and may close it early for the client to
+ * resume.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -8,7 +9,7 @@ import { event, result, scriptedServer, type Seen, stream, text } from "../../su
 import { eventually, makeUpstream } from "../../support/mcp/McpClient.ts"
 
 describe("a stream", () => {
-  it.live("its server's questions are answered: a ping with a pong, anything else with a refusal", () =>
+  it.live("answers its server's requests: a ping with a pong, anything else with an error", () =>
     Effect.gen(function* () {
       const answers: Array<string> = []
       const server = yield* scriptedServer({
@@ -43,7 +44,7 @@ describe("a stream", () => {
     })
   )
 
-  it.live("one that its server closed early is taken up again, after the wait that it asked for", () =>
+  it.live("that its server closed early is resumed, after the requested wait", () =>
     Effect.gen(function* () {
       let call: Seen | undefined
       let closedAt = 0
@@ -80,7 +81,7 @@ describe("a stream", () => {
     })
   )
 
-  it.live("one that cannot be taken up again is an error, and the tool is not run again", () =>
+  it.live("that cannot be resumed is an error, and the tool is not run again", () =>
     Effect.gen(function* () {
       const server = yield* scriptedServer({
         era: "stateful",
@@ -100,7 +101,7 @@ describe("a stream", () => {
     })
   )
 
-  it.live("one whose server asks for more patience than there is times out", () =>
+  it.live("whose requested wait exceeds the deadline times out", () =>
     Effect.gen(function* () {
       const server = yield* scriptedServer({
         era: "stateful",
@@ -115,7 +116,7 @@ describe("a stream", () => {
     })
   )
 
-  it.live("whose server floods it with questions gets a bounded number of answers", () =>
+  it.live("whose server sends too many requests gets a bounded number of responses", () =>
     Effect.gen(function* () {
       let answers = 0
       const server = yield* scriptedServer({
@@ -139,7 +140,7 @@ describe("a stream", () => {
     })
   )
 
-  it.live("that stays open after its answer is closed, and one that ends keeps its socket for the next call", () =>
+  it.live("that stays open after its result is closed, and one that ends keeps its socket for the next call", () =>
     Effect.gen(function* () {
       let closedEarly = 0
       let keepOpen = false

@@ -1,6 +1,6 @@
 /**
- * docs/api.md, read off the sources: what each module of the core is for, the services and ports in it word for word, its
- * errors and other exports, and the adapters that have a layer.
+ * The text of docs/api.md, extracted from the sources: the purpose of each module of the core, its services and ports
+ * verbatim, its errors and other exports, and the adapters that have a layer.
  */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -96,7 +96,7 @@ const namesOf = ({ text }: Module, pattern: RegExp): ReadonlyArray<string> => [
 const sentence = (label: string, names: ReadonlyArray<string>): ReadonlyArray<string> =>
   names.length === 0 ? [] : [`${label}: ${names.map((name) => `\`${name}\``).join(", ")}.`]
 
-/** As far to the left as its last line, the closing brace, allows. */
+/** Indented as its last line, the closing brace. */
 const dedented = (shape: string): string => {
   const indent = /^ */u.exec(shape.split("\n").at(-1)!)![0]
   return shape.replaceAll(new RegExp(`^${indent}`, "gmu"), "")

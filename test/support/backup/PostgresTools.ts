@@ -1,5 +1,5 @@
 /**
- * PostgreSQL's own tools for backups, where the machine has them: the project brings the server alone.
+ * PostgreSQL's own tools for backups, where the machine has them: the project includes only the server.
  */
 import { Effect, type Redacted, Redacted as Secret } from "effect"
 import { existsSync, readdirSync } from "node:fs"
@@ -26,7 +26,7 @@ export const toolsHere = (): string | undefined =>
 /** `15`, or `postgresql@17` */
 const versionIn = (name: string): number => Number(/^(?:postgresql@)?(?<version>\d+)$/u.exec(name)?.groups?.["version"])
 
-/** Runs one of them against a database; a failure is what it said. */
+/** Runs one of them against a database; fails with its output. */
 export const tool = Effect.fnUntraced(function* (file: string, database: Redacted.Redacted, ...args: Array<string>) {
   const dbname = `--dbname=${Secret.value(database)}`
   const { ok, output } = yield* run({

@@ -1,6 +1,6 @@
 /**
- * Many requests against a running service, some at a time, and what was wrong with the answers. The order of the requests
- * follows from the seed; what they name follows from what was answered before.
+ * Many requests against a running service, some of them concurrent, and the faults of the responses. The order of the
+ * requests follows from the seed; their ids follow from earlier responses.
  */
 import type { Schema } from "effect"
 import { Agent } from "node:http"
@@ -9,7 +9,7 @@ import { operationsOf } from "../../../adapters/http/openapi/OpenApiModel.ts"
 import { chanceOf } from "./Chance.ts"
 import { valueAt } from "../Market.ts"
 import { exchange, type FuzzAnswer } from "./Client.ts"
-import type { Crowd } from "./Crowd.ts"
+import type { Crowd } from "./Accounts.ts"
 import { Pool } from "./Pool.ts"
 import { noise } from "./RawNoise.ts"
 import { type FuzzRequest, requestOf } from "./Requests.ts"
@@ -22,7 +22,7 @@ export interface Campaign {
   readonly urls: ReadonlyArray<string>
   readonly crowd: Crowd
   readonly register: (role: "consumer" | "provider") => Promise<string>
-  /** Told now and then, with how many are done. */
+  /** Called now and then, with how many are done. */
   readonly onProgress: (done: number) => Promise<void>
 }
 
@@ -30,7 +30,7 @@ export interface Campaigned {
   readonly done: number
   readonly refused: number
   readonly statuses: ReadonlyMap<number, number>
-  /** By operation: how often it was asked, and how often it did what it was asked. */
+  /** By operation: how often it was requested, and how often it succeeded. */
   readonly asked: ReadonlyMap<string, { asked: number; succeeded: number }>
   readonly faults: ReadonlyArray<string>
   readonly slowestMs: number
@@ -70,7 +70,7 @@ export const campaign = async (plan: Campaign): Promise<Campaigned> => {
   const learn = (json: Schema.Json | undefined): void => {
     pool.harvest(json)
     const key = valueAt(json, "api_key")
-    // Newcomers own nothing: few of them take the place of who has something to lose.
+    // New accounts own nothing: few of them replace an account with data.
     if (typeof key === "string" && (valueAt(json, "registered") !== true || chance.percent(5))) plan.crowd.join(key)
   }
 
@@ -82,7 +82,7 @@ export const campaign = async (plan: Campaign): Promise<Campaigned> => {
         const wrong = await noise(plan.port, chance)
         if (wrong !== undefined) faults.push(wrong)
       }
-      // Each in its turn: an operation that is hard to come by is asked as often as any other.
+      // Each in its turn: an operation that rarely succeeds is requested as often as any other.
       const located = operations[n % operations.length]!
       const sent = requestOf(located, making, plan.crowd)
       const startedMs = performance.now()
@@ -106,7 +106,7 @@ export const campaign = async (plan: Campaign): Promise<Campaigned> => {
   return { done, refused, statuses, asked, faults, slowestMs }
 }
 
-/** A provider that has withdrawn a tool may have nothing left to sell: somebody else takes its place. */
+/** A provider that has withdrawn a tool may have none left: another one replaces it. */
 const hasShutShop = ({ method, path }: FuzzRequest, { status }: FuzzAnswer): boolean =>
   method === "DELETE" && path.startsWith("/api/v1/market/tools/") && status < 300
 

@@ -6,7 +6,7 @@ export interface Chance {
   next(): number
   /** From 0, below the bound. */
   below(bound: number): number
-  /** So often out of a hundred. */
+  /** With this probability in percent. */
   percent(often: number): boolean
   pick<A>(from: ReadonlyArray<A>): A
 }

@@ -1,5 +1,5 @@
 /**
- * One request over a kept-alive connection, and its whole answer; whoever does not answer in time is named.
+ * One request over a keep-alive connection, and its whole response; a missing response is named.
  */
 import { type Agent, request as httpRequest } from "node:http"
 import type { FuzzRequest } from "./Requests.ts"
@@ -10,10 +10,10 @@ export interface FuzzAnswer {
   readonly bytes: Buffer
 }
 
-/** Longer than any limit of the service that is set for the run. */
+/** Longer than any limit of the service in the run. */
 export const ANSWER_MS_MAX = 60_000
 
-/** `refused`: the service hung up on a body that it had said it would not take. */
+/** `refused`: the service closed the connection on a body that it had rejected. */
 export const exchange = (
   port: number,
   agent: Agent,

@@ -1,6 +1,6 @@
 /**
  * A text that a pattern matches: for the patterns of the OpenAPI document, which are anchored and made of literals,
- * classes, groups with alternatives, and counts. Another kind of pattern is refused, so that nobody takes it for covered.
+ * classes, groups with alternatives, and counts. Another kind of pattern fails, so that it is not taken for covered.
  */
 import type { Chance } from "./Chance.ts"
 
@@ -48,7 +48,7 @@ export const textMatching = (pattern: string, chance: Chance): string => {
       const isLookahead = pattern.startsWith("?=", at)
       if (isLookahead || pattern.startsWith("?:", at)) at += 2
       else if (pattern[at] === "?") throw new Error(`No generator for the group in ${pattern}`)
-      // What a lookahead asks for, such as a length, is left to chance.
+      // A lookahead, such as a length, is left to chance.
       if (isLookahead) {
         at = pattern.indexOf(")", at) + 1
         return ""

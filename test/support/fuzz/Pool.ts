@@ -1,6 +1,6 @@
 /**
- * What the service has answered before: ids, names and cursors, so that requests reach what is there. Bounded, the oldest
- * make room.
+ * Ids, names and cursors of earlier responses, so that requests reach existing objects. Bounded: the oldest are
+ * dropped.
  */
 import type { Chance } from "./Chance.ts"
 
@@ -13,7 +13,7 @@ export class Pool {
   private readonly texts = new Map<string, Array<string>>()
   private readonly given: Texts
 
-  /** What no answer names in the word of the request that takes it. */
+  /** Values for request fields whose name occurs in no response. */
   constructor(given: Texts) {
     this.given = given
   }
@@ -30,7 +30,7 @@ export class Pool {
     return kept.length === 0 ? undefined : chance.pick(kept)
   }
 
-  /** Every text of an answer that has a name by which a request may give it back. */
+  /** Collects every text of a response that has a field name which requests use. */
   harvest(value: unknown, parent = "", depth = 0): void {
     if (typeof value !== "object" || value === null || depth > DEPTH_MAX) return
     if (Array.isArray(value)) {

@@ -1,5 +1,5 @@
 /**
- * Bytes that are no request, or only almost one, as no HTTP client would send them. The service answers or hangs up.
+ * Malformed and almost valid requests in bytes that no HTTP client sends. The service answers or disconnects.
  */
 import { connect } from "node:net"
 import type { Chance } from "./Chance.ts"
@@ -34,7 +34,7 @@ const bytesOf = (chance: Chance): Buffer => {
   return Buffer.from(text, "latin1")
 }
 
-/** What was wrong with how it was taken, if anything. */
+/** The fault in the service's reaction, if any. */
 export const noise = (port: number, chance: Chance): Promise<string | undefined> =>
   new Promise((resolve) => {
     const bytes = bytesOf(chance)

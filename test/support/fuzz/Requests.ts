@@ -1,10 +1,10 @@
 /**
- * Requests to everything in the OpenAPI document: as it describes them, spoilt in some place, or garbage altogether.
+ * Requests to every operation of the OpenAPI document: as described, corrupted in some place, or garbage.
  */
 import type { Located } from "../../../adapters/http/openapi/OpenApiModel.ts"
-import { QUERY_VALUES, spoilText, spoilt, textOf } from "../Spoiling.ts"
+import { QUERY_VALUES, spoilText, spoilt, textOf } from "../Corruption.ts"
 import type { Chance } from "./Chance.ts"
-import type { Crowd } from "./Crowd.ts"
+import type { Crowd } from "./Accounts.ts"
 import { type Making, valueOf } from "./SchemaValue.ts"
 
 export interface FuzzRequest {
@@ -47,7 +47,7 @@ const fittingRequest = (
     const value = encodeURIComponent(
       String(valueOf(parameter.schema, nameOf(pattern, parameter.name), making)).toWellFormed()
     )
-    // A tile's name goes over several segments.
+    // A tile's name spans several segments.
     if (parameter.in === "path") path = path.replace(`{${parameter.name}}`, value.replaceAll("%2F", "/"))
     else query.push(`${parameter.name}=${value}`)
   }
@@ -60,7 +60,7 @@ const fittingRequest = (
   }
 }
 
-/** `/disputes/{id}` takes what answers call a dispute_id. */
+/** `/disputes/{id}` takes what responses call a dispute_id. */
 const nameOf = (pattern: string, name: string): string =>
   name === "id" ? (/(\w+?)s?\/\{id\}/u.exec(pattern)?.[1] ?? "").concat("_id") : name
 

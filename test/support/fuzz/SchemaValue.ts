@@ -1,6 +1,6 @@
 /**
- * A value that a JSON Schema of the OpenAPI document describes; now and then one at the edge of what it describes. What
- * was seen in answers is preferred for what bears its name.
+ * A value that a JSON Schema of the OpenAPI document describes; sometimes a boundary value. Values of earlier
+ * responses are preferred for fields of the same name.
  */
 import { type JsonSchema, nameOfRef, type OpenApiDocument } from "../../../adapters/http/openapi/OpenApiModel.ts"
 import type { Chance } from "./Chance.ts"
@@ -11,7 +11,7 @@ export interface Making {
   readonly document: OpenApiDocument
   readonly chance: Chance
   readonly pool: Pool
-  /** Where providers may listen: nothing else is ever called. */
+  /** Addresses where providers may listen: no other address is called. */
   readonly urls: ReadonlyArray<string>
 }
 
@@ -29,7 +29,7 @@ export const valueOf = (schema: JsonSchema, name: string, making: Making, depth 
   const one = schema.anyOf ?? schema.oneOf
   if (one !== undefined) return valueOf(chance.pick(one), name, making, depth)
   if (schema.enum !== undefined) return chance.pick(schema.enum)
-  // An example may name an address that is not ours to call.
+  // An example may name an address that must not be called.
   if (schema.examples !== undefined && schema.format !== "uri" && chance.percent(EXAMPLE_PERCENT)) {
     return chance.pick(schema.examples)
   }

@@ -1,5 +1,5 @@
 /**
- * What is wrong with an answer, in words: a fault of the service's own, or anything against its contract.
+ * The faults of a response, in words: a server error, or a violation of the contract.
  */
 import type { WebRequest } from "../../../adapters/http/pipeline/WebRequest.ts"
 import { Effect, type Schema } from "effect"
@@ -16,7 +16,7 @@ export const jsonOf = ({ bytes, headers }: FuzzAnswer): Schema.Json | undefined 
 export const faultsOf = (sent: FuzzRequest, answer: FuzzAnswer): ReadonlyArray<string> => {
   const json = jsonOf(answer)
   const faults = isOurFault(sent, answer.status, json) ? [`${answer.status} is a fault of the service`] : []
-  // What node refuses before it is a request has a form of its own; a HEAD has no body to look at.
+  // What Node rejects before it is a request has a form of its own; a HEAD has no body to check.
   if (sent.method === "HEAD" || sent.path === "*" || answer.status === 431) return faults
   const text = answer.bytes.toString("utf8")
   const known = { ...answer, text, json, bodyWasRead: true, log: "" }
@@ -24,8 +24,8 @@ export const faultsOf = (sent: FuzzRequest, answer: FuzzAnswer): ReadonlyArray<s
 }
 
 /**
- * Besides: a provider's failure, with a receipt that says so; what the run's configuration leaves out; not yet there; and
- * health that tells of a database which is slow under the load of whatever else the machine is doing.
+ * Accepted errors: a provider's failure, with a receipt that says so; what the run's configuration omits; not yet
+ * available; and a degraded health for a database which is slow under the load of the machine.
  */
 const isOurFault = ({ path }: FuzzRequest, status: number, json: Schema.Json | undefined): boolean => {
   if (status < 500) return false

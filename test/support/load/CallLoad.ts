@@ -1,7 +1,8 @@
 /**
- * Load through the proxy as real clients make it: each connection has one call under way at a time, and comes back after
- * whatever became of it. Every other connection sends an idempotency key with each call and, when no answer or a passing
- * refusal came, sends that very call again until it knows. What was heard is kept, to be held against the books.
+ * Load through the proxy as real clients make it: each connection has one call in flight at a time, and continues
+ * after any outcome. Every other connection sends an idempotency key with each call and, without a response or after
+ * a temporary error, sends the same call again until its outcome is known. Responses are recorded, to be compared
+ * with the ledger.
  */
 import { Effect, Fiber } from "effect"
 import { Client } from "undici"
@@ -14,39 +15,38 @@ export interface Acknowledged {
 
 export interface Heard {
   readonly acknowledged: ReadonlyArray<Acknowledged>
-  /** Answers by status. */
   readonly statuses: ReadonlyMap<number, number>
-  /** Requests whose connection ended before an answer. */
+  /** Requests whose connection ended before a response. */
   readonly lost: number
-  /** Calls that were answered only when they were sent again under their key. */
+  /** Calls that were answered only when they were repeated under their key. */
   readonly repeated: number
-  /** Answers that no client should get: no problem document, a failure of the inside. At most a few. */
+  /** Responses that no client should get: no problem document, an internal error. At most a few. */
   readonly unclean: ReadonlyArray<string>
   readonly slowestMs: number
 }
 
 export interface Load {
   readonly heard: Heard
-  /** Every connection ends after the call that it has under way. */
+  /** Every connection ends after its call in flight. */
   readonly stop: Effect.Effect<Heard>
 }
 
 export interface LoadOptions {
   readonly url: string
   readonly connections: number
-  /** Their keys; connections take them in turn. */
+  /** Their keys; connections use them in turn. */
   readonly buyers: ReadonlyArray<string>
   readonly toolId: string
-  /** How long a client waits for an answer. */
+  /** A client's timeout. */
   readonly patienceMs?: number
 }
 
-/** A call of the load that comes with a key says so by its name. */
+/** A call of the load that has a key shows it in its name. */
 export const isKeyed = (call: string): boolean => call.startsWith("keyed")
 
 const PAUSE_MS = 40
 const UNCLEAN_KEPT_MAX = 10
-/** What a client may be told that is nobody's bug: not now, or not in time. */
+/** Statuses that are no bug: rate limits, unavailability and timeouts. */
 const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504])
 let loads = 0
 
@@ -98,7 +98,7 @@ export const callLoad = Effect.fnUntraced(function* (options: LoadOptions) {
           heard.lost++
           return 0
         })
-        // In flight elsewhere, where its process may have died: it ends when the sweeper ends it.
+        // In flight in another process, which may have died: the sweeper ends it.
         isKnown = !isKeyed(call) || (status !== 0 && !PASSING.has(status))
         if (status === 0 || PASSING.has(status)) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
       }

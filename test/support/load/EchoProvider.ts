@@ -1,6 +1,6 @@
 /**
- * A provider's MCP server that does little and forgets nothing: which call of the load came under which invocations. The
- * load's own name for a call is its argument `call`.
+ * A minimal MCP server of a provider that records everything: which call of the load arrived under which invocations.
+ * The load's own name for a call is its argument `call`.
  */
 import { Effect, type Scope } from "effect"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
@@ -12,7 +12,7 @@ export interface EchoProvider {
   readonly invocations: ReadonlyMap<string, ReadonlyArray<string>>
   /** 0 at first; Infinity: never. */
   answerAfter(ms: number): void
-  /** Calls that came and were not answered yet. */
+  /** Calls that arrived and are not answered yet. */
   waiting(): number
 }
 

@@ -1,6 +1,6 @@
 /**
- * Three service processes on one PostgreSQL behind a balancer, as an operator runs them; with a Redis where the machine
- * has one.
+ * Three service processes on one PostgreSQL behind a balancer, as an operator runs them; with a Redis where the
+ * machine has one.
  */
 import { Context, Effect, Layer, Redacted, Scope } from "effect"
 import { kill } from "../EmbeddedFolders.ts"
@@ -16,7 +16,7 @@ const NODES = 3
 export interface Node {
   readonly url: string
   readonly kill: Effect.Effect<void>
-  /** As an operator stops it; over when the process has ended. */
+  /** As an operator stops it; done when the process has ended. */
   readonly stop: Effect.Effect<void>
   /** Again, after it was killed or stopped. */
   readonly start: Effect.Effect<void>
@@ -56,7 +56,7 @@ const fleet = Effect.gen(function* () {
     ...OPEN_TO_LOAD,
     ...shared,
     ...(hasRedis ? { REDIS_URL: (yield* redisServer).url } : {}),
-    // Limits are counted, and met only by consumers that ask for a low one.
+    // Limits are counted, but reached only by consumers with a low one.
     RATE_LIMIT_RPM: "1000000",
     RATE_LIMIT_RPM_MAX: "1000000",
     BASE_URL: url,

@@ -1,5 +1,5 @@
 /**
- * A market for load: one provider with one tool that costs something from the first call, and buyers with plenty of money.
+ * A market for load: one provider with one tool without free calls, and consumers with large balances.
  */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
@@ -9,7 +9,7 @@ import type { EchoProvider } from "./EchoProvider.ts"
 /** Half a microcent of fee: the rounding shows. */
 export const PRICE = 12_345
 
-/** One machine calls often, and calls itself. */
+/** One machine makes many calls, and calls itself. */
 export const OPEN_TO_LOAD = {
   RATE_LIMIT_RPM: "0",
   RATE_LIMIT_IP_RPM: "0",
@@ -21,7 +21,6 @@ export const OPEN_TO_LOAD = {
 export interface LoadMarket {
   readonly providerKey: string
   readonly toolId: string
-  /** Keys of consumers. */
   readonly buyers: ReadonlyArray<string>
 }
 

@@ -1,5 +1,5 @@
 /**
- * What a process holds in memory, as the system sees it.
+ * Memory of a process, as the system reports it.
  */
 import { spawnSync } from "node:child_process"
 

@@ -19,7 +19,7 @@ export const makeUpstream = (settings: Partial<McpUpstreamSettings> = {}) =>
     ...settings
   })
 
-/** Waits for what happens on the other side of a socket; a defect where it does not. */
+/** Waits for an event on the other side of a socket; a defect where it does not happen. */
 export const eventually = (isSo: () => boolean, withinMs = 30_000): Effect.Effect<void> =>
   Effect.sync(isSo).pipe(
     Effect.repeat({ until: (holds) => holds, schedule: Schedule.spaced("10 millis") }),

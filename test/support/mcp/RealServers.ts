@@ -1,6 +1,6 @@
 /**
  * MCP servers as providers run them, made with the official packages, on loopback: the 2.x SDK (which serves both
- * eras from one endpoint), the 1.x SDK with sessions and without, and server-everything in a process of its own.
+ * eras from one endpoint), the 1.x SDK with and without sessions, and server-everything in a process of its own.
  */
 import { spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
@@ -47,7 +47,7 @@ interface Use {
   readonly notify: () => Promise<void>
 }
 
-/** The tools, as plain functions; `ask` is each SDK's own business. */
+/** The tools, as plain functions; `ask` differs by SDK. */
 const run = async ({ args, name, notify, signal }: Use, seen: Observed) => {
   seen.calls.push(args)
   switch (name) {

@@ -1,6 +1,6 @@
 /**
- * An MCP server on loopback whose answer to `tools/call` is written by the test: everything that a provider's server
- * may do wrong. The handshake of its era is answered properly. What arrives is kept to be looked at.
+ * An MCP server on loopback whose response to `tools/call` is written by the test: every fault of a provider's
+ * server. The handshake of its era is answered correctly. Requests are recorded.
  */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http"
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net"
@@ -13,7 +13,7 @@ export interface Seen {
   readonly id: number | undefined
   readonly method: string | undefined
   readonly params: Readonly<Record<string, unknown>>
-  /** Which socket it came on, counted from 1. */
+  /** The socket of the request, counted from 1. */
   readonly socket: number
 }
 
@@ -32,9 +32,9 @@ export interface ScriptedServer {
   readonly url: string
   readonly port: number
   readonly seen: ReadonlyArray<Seen>
-  /** Sockets that were opened to it, whether or not a request came on them. */
+  /** Sockets that were opened to it, with or without a request. */
   connections(): number
-  /** What came of one JSON-RPC method, in order. */
+  /** The requests of one JSON-RPC method, in order. */
   of(method: string): ReadonlyArray<Seen>
 }
 
@@ -75,7 +75,7 @@ export const scriptedServer = (script: Script) =>
     ({ stop }) => Effect.sync(stop)
   )
 
-/** A server below HTTP: writes what the test says, once a request has begun to arrive. */
+/** A server below HTTP: writes the test's bytes, once a request has begun to arrive. */
 export const rawServer = (onData: (socket: Socket, text: string) => void) =>
   Effect.acquireRelease(
     Effect.callback<{ readonly url: string; readonly stop: () => void }>((resume) => {

@@ -6,7 +6,7 @@ import { ConsumerId, ProviderId, ReceiptId, ToolId } from "../../../domain/share
 
 let invocations = 0
 
-/** A call of some consumer at some provider, as the metering core would make it. */
+/** A call of a consumer to a provider, as the metering core makes it. */
 export const upstreamCall = (endpointUrl: string, over: Partial<UpstreamCall> = {}): UpstreamCall => ({
   invocationId: ReceiptId.make(`rcpt_${(++invocations).toString(16).padStart(32, "0")}`),
   consumerId: ConsumerId.make("c0000000-0000-4000-8000-000000000001"),

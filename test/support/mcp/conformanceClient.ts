@@ -1,6 +1,6 @@
 /**
- * The upstream client as the official conformance suite runs a client: the address of its server is the last argument,
- * the scenario a variable of the environment. Calls the tools that the scenario is about, through ToolUpstream alone.
+ * The upstream client as the official conformance suite runs a client: the address of its server is the last
+ * argument, the scenario an environment variable. Calls the tools of the scenario, through ToolUpstream only.
  */
 import { NodeRuntime } from "@effect/platform-node"
 import { Effect } from "effect"

@@ -1,6 +1,6 @@
 /**
- * The least an MCP server can be, for benchmarks: run as a process of its own, answers every tool call with its
- * arguments as text. `modern` or `legacy` is the first argument; prints its port.
+ * A minimal MCP server, for benchmarks: run as a process of its own, answers every tool call with its arguments as
+ * text. `modern` or `legacy` is the first argument; prints its port.
  */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"

@@ -1,6 +1,6 @@
 /**
- * The service as in ServiceUnderTest, with its inside in reach: for what no request can do, such as sweeping now. No
- * background jobs run in it.
+ * The service as in ServiceUnderTest, with access to its services: for what no request can do, such as running the
+ * sweeper now. It has no background jobs.
  */
 import { Duration, Effect, Layer, Logger, Redacted } from "effect"
 import { RateLimiter } from "effect/persistence"
@@ -43,7 +43,7 @@ import { PostgresTest } from "../PostgresTest.ts"
 import { DeclaredRoutes } from "../security/DeclaredRoutes.ts"
 import { ServiceUnderTest } from "../ServiceUnderTest.ts"
 
-/** From opening a call to the moment when the sweeper may end it: two attempts of this length, and 30 s. */
+/** From opening a call until the sweeper may end it: two attempts of this length, and 30 s. */
 export const UPSTREAM_TIMEOUT_MS = 10_000
 export const DEADLINE_SECONDS = 50
 
@@ -120,14 +120,14 @@ export const everyCore = [
   ["PostgreSQL", on(onPostgres, DryRunGateway.layer)]
 ] as const
 
-/** With mail and proofs as the test has them. */
+/** With the test's own mail and proofs. */
 export const coreReading = (evidence: Layer.Layer<Mailer | ProofReader>) =>
   [
     ["memory", on(memoryStores, DryRunGateway.layer, evidence)],
     ["PostgreSQL", on(onPostgres, DryRunGateway.layer, evidence)]
   ] as const
 
-/** With a payment processor that the test has in its hand. */
+/** With a payment processor that the test controls. */
 export const coreWith = <G>(gateway: Layer.Layer<PaymentGateway | G>, rules: MoneyRules = NO_WAITING) =>
   [
     ["memory", on(memoryStores, gateway, NO_EVIDENCE, rules)],

@@ -1,6 +1,6 @@
 /**
- * What a provider may do with a call, and what must become of it: the answer, the receipt, the attempts, and under which
- * billing policies it costs money.
+ * Every behavior of a provider, and the expected response, receipt, attempts, and the billing policies that charge
+ * for it.
  */
 import type { BillingPolicy } from "../../../domain/catalog/Tool.ts"
 import { type Answer, event, json, result, rpcError, stream, text } from "../mcp/ScriptedServer.ts"
@@ -11,7 +11,7 @@ export interface Outcome {
   /** In place of the scripted server's own. */
   readonly endpoint?: string
   readonly tool?: Readonly<Record<string, unknown>>
-  /** Calls that are made, and fail, before the one that is looked at. */
+  /** Calls that are made, and fail, before the one that is checked. */
   readonly failuresBefore?: number
   readonly status: number
   readonly code?: string
@@ -26,7 +26,7 @@ const ATTEMPT: Outcome["pays"] = ["attempt"]
 
 const success = { status: 200, receipt: "success", attempts: 1, pays: ALL } as const
 const failure = { status: 502, code: "PROVIDER_ERROR", receipt: "error", attempts: 1, pays: ATTEMPT } as const
-/** The tool's own: an answer, with the result. */
+/** The tool's own error: a response, with the result. */
 const toolError = { status: 200, receipt: "error", attempts: 1, pays: ATTEMPT } as const
 const timeout = { status: 504, code: "PROXY_TIMEOUT", receipt: "timeout", attempts: 1, pays: ATTEMPT } as const
 const quick = { timeout_ms: 500 }
@@ -105,14 +105,14 @@ export const outcomes: ReadonlyArray<Outcome> = [
     attempts: 2
   },
   {
-    name: "status 503 that asks for more patience than there is",
+    name: "status 503 with a Retry-After beyond the deadline",
     onCall: status(503, { "retry-after": "3600" }),
     ...failure,
     headers: { "retry-after": "3600" }
   },
   { name: "silence", onCall: silence, tool: quick, ...timeout },
   {
-    name: "silence, then a result, of an idempotent tool",
+    name: "no response, then a result, of an idempotent tool",
     onCall: first(silence, answering(fitting)),
     // Long enough for the second attempt, on a busy machine.
     tool: { timeout_ms: 2_000, idempotent: true },
@@ -136,11 +136,11 @@ export const outcomes: ReadonlyArray<Outcome> = [
     ...failure
   },
   { name: "garbage for JSON", onCall: raw("application/json", "{oops"), ...failure },
-  { name: "page for people", onCall: raw("text/html", "<html>hello"), ...failure },
+  { name: "HTML page", onCall: raw("text/html", "<html>hello"), ...failure },
   { name: "empty answer", onCall: raw("application/json", ""), ...failure },
-  { name: "answer that says nothing, 202", onCall: status(202), ...failure },
+  { name: "202 without content", onCall: status(202), ...failure },
   {
-    name: "answer larger than 5 MiB",
+    name: "response larger than 5 MiB",
     onCall: (_seen, response) => {
       response.writeHead(200, { "content-type": "application/json", "content-length": "6000000" }).write("{")
     },
@@ -165,10 +165,10 @@ export const outcomes: ReadonlyArray<Outcome> = [
     ...failure
   },
   { name: "question back", onCall: answering({ resultType: "input_required", inputRequests: {} }), ...failure },
-  { name: "task that it has only begun", onCall: answering({ task: { taskId: "t", status: "working" } }), ...failure },
-  { name: "address where nobody listens", endpoint: "http://127.0.0.1:9/mcp", onCall: silence, ...failure },
+  { name: "task that is only started", onCall: answering({ task: { taskId: "t", status: "working" } }), ...failure },
+  { name: "address where no server listens", endpoint: "http://127.0.0.1:9/mcp", onCall: silence, ...failure },
   {
-    name: "answer after eight failures in a row",
+    name: "response after eight consecutive failures",
     onCall: reset,
     failuresBefore: 8,
     ...failure,

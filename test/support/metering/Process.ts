@@ -1,5 +1,5 @@
 /**
- * The service as its operator starts it: a process of its own on a data folder, asked over a socket. May be killed.
+ * The service as its operator starts it: a process of its own on a data folder, over a socket. It can be killed.
  */
 import { Effect, Schema } from "effect"
 import { spawn } from "node:child_process"
@@ -10,16 +10,15 @@ import { COMPILED } from "../ServiceProcess.ts"
 
 export interface Process {
   readonly url: string
-  /** As the power going off: nothing is said or saved. */
+  /** Like a power failure: nothing is logged or saved. */
   readonly kill: Effect.Effect<void>
-  /** As an operator stops it. */
   readonly stop: Effect.Effect<void>
 }
 
 const READY_SECONDS_MAX = 120
 const MAIN = join(import.meta.dirname, "../../../src/main.ts")
 
-/** Without what the test runner puts there, such as a BASE_URL of its own. */
+/** Without the test runner's variables, such as a BASE_URL of its own. */
 const cleanEnvironment = {
   ...Object.fromEntries(
     ["PATH", "HOME", "TMPDIR"].flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]))
@@ -27,7 +26,7 @@ const cleanEnvironment = {
   NODE_COMPILE_CACHE: COMPILED
 }
 
-/** Ended with the scope, unless it was before. */
+/** Ended with the scope, unless it ended before. */
 export const serve = Effect.fnUntraced(function* (dataDir: string, settings: Readonly<Record<string, string>> = {}) {
   const port = yield* freePort
   const options = {
@@ -91,7 +90,7 @@ export class NoAnswer extends Schema.TaggedError<NoAnswer>()("NoAnswer", { path:
   }
 }
 
-/** Over a socket; interrupted, it hangs up. Fails where no answer comes. */
+/** Over a socket; disconnects on interruption. Fails without a response. */
 export const ask = ({ url }: Pick<Process, "url">, { headers, json, key, path }: Request) =>
   Effect.tryPromise({
     try: async (signal): Promise<Reply> => {

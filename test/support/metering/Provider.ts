@@ -1,6 +1,6 @@
 /**
- * Providers for tests of metering: scripted ones that answer at once, and one that keeps its callers waiting until it is
- * told to answer.
+ * Providers for tests of metering: scripted ones that respond immediately, and one that waits until it is told to
+ * respond.
  */
 import { Effect } from "effect"
 import { type Answer, json, result, type ScriptedServer, scriptedServer, text } from "../mcp/ScriptedServer.ts"
@@ -16,9 +16,9 @@ export const forwarded = (server: ScriptedServer): number => server.of("tools/ca
 
 export interface SlowProvider {
   readonly server: ScriptedServer
-  /** Answers whoever waits, and from now on at once. */
+  /** Responds to all waiting callers, and from now on immediately. */
   readonly answer: Effect.Effect<void>
-  /** Callers that left before they were answered. */
+  /** Callers that disconnected before the response. */
   left(): number
 }
 

@@ -1,5 +1,5 @@
 /**
- * A market with something to sell: providers with one tool, consumers with money, and what the two see afterwards.
+ * A market with tools to sell: providers with one tool, consumers with funds, and what both see afterwards.
  */
 import { assert } from "@effect/vitest"
 import { Effect, type Layer, type Schema } from "effect"
@@ -46,7 +46,7 @@ export interface Offer {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** A provider's only tool, `echo` unless it is called otherwise. */
+/** A provider's only tool, `echo` by default. */
 export const anOffer = Effect.fnUntraced(function* (endpointUrl: string, tool: Fields = {}, provider: Fields = {}) {
   return yield* offerOf(yield* aProvider({ endpoint_url: endpointUrl, ...provider }), tool)
 })
@@ -68,7 +68,7 @@ export const qualifiedNameOf = ({ provider, toolName }: Offer) =>
 export const load = (consumer: Member, cents: number, headers: Readonly<Record<string, string>> = {}) =>
   send({ path: LOAD, key: consumer.key, json: { amount_cents: cents }, headers })
 
-/** With 1 000 000 microcents unless told otherwise. */
+/** With 1 000 000 microcents by default. */
 export const aBuyer = Effect.fnUntraced(function* (cents = 100, profile: Fields = {}) {
   const consumer = yield* aConsumer(profile)
   if (cents > 0) assert.strictEqual((yield* load(consumer, cents)).status, 200)
@@ -132,7 +132,7 @@ export interface Books {
 
 let reads = 0
 
-/** Every account of the market in sums, balanced; never a cached answer. */
+/** Totals of every account of the market, balanced; never a cached response. */
 export const books = Effect.gen(function* () {
   const answer = yield* expecting(200, { path: `${TRIAL_BALANCE}?utm_read=${++reads}` })
   assert.strictEqual(at(answer, "balanced"), true, answer.text)

@@ -36,7 +36,7 @@ export const accountRows: Rows = {
     path: `${KEYS}/${marks.consumerKey}`
   })),
 
-  // The name is the owner's tool's: whoever puts it in puts in one of their own.
+  // The name is that of the owner's tool: any other provider adds one of its own.
   [`POST ${TOOLS}`]: row(providers(201), () => ({
     path: TOOLS,
     json: { tools: [{ tool_name: "echo", price_microcents: 7 }] }
@@ -99,10 +99,10 @@ export const accountRows: Rows = {
     json: {}
   })),
   "GET /api/market/connect": row(providers(200), "/api/market/connect"),
-  // Nobody is paid in a dry run, so nobody needs an account for it.
+  // Dry run mode makes no payouts, so no payout account is needed.
   "POST /api/market/connect": row(providers(503), () => ({ path: "/api/market/connect", json: {} })),
   "GET /api/market/payouts": row(providers(200), "/api/market/payouts"),
-  // The other has earned nothing.
+  // The other provider has earned nothing.
   "POST /api/market/payouts": row(providers(200, 422), () => ({ path: "/api/market/payouts", json: {} })),
   "POST /api/market/payouts/automatic": row(providers(200), () => ({
     path: "/api/market/payouts/automatic",

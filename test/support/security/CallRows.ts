@@ -12,11 +12,11 @@ const usage = row(accounts(200), "/api/market/usage?limit=200", {
 const summary = row(accounts(200), "/api/market/usage/summary", { shows: { consumerOwner: ["consumerName"] } })
 
 export const callRows: Rows = {
-  // Whoever pays may call; the provider earns from it.
+  // Any consumer may call at its own cost; the provider earns from it.
   [`POST ${PROXY}`]: row(consumers(200), ({ offer }) => ({ path: PROXY, json: { tool_id: offer.toolId, input: {} } }), {
     touches: { consumerOther: ["providerOwner"], consumerOwner: ["providerOwner"] }
   }),
-  // In the owner's name: its provider may within the grant, nobody else has the tool or the name.
+  // In the owner's name: its provider may within the grant; no other provider has the tool or the name.
   [`POST ${METER}`]: row(
     { ...accounts(403), consumerOwner: 201, providerOwner: 201 },
     ({ consumer, offer }) => ({
@@ -34,7 +34,7 @@ export const callRows: Rows = {
   [`GET ${RECEIPTS}`]: row(accounts(200), `${RECEIPTS}?limit=100`, {
     shows: { consumerOwner: ["receipt"], providerOwner: ["receipt"] }
   }),
-  // Whoever was given a receipt's id may check it.
+  // Any client with a receipt's id may verify it.
   [`GET ${RECEIPTS}/:id`]: row(anybody(), ({ marks }) => ({ path: `${RECEIPTS}/${marks.receipt}` })),
   [`GET ${RECEIPTS}/:id/proof`]: row(anybody(), ({ marks }) => ({ path: `${RECEIPTS}/${marks.receipt}/proof` })),
   "POST /api/v1/verify": row(anybody(), () => ({ path: "/api/v1/verify", json: { receipt: {} } })),
@@ -76,13 +76,13 @@ export const callRows: Rows = {
     operators(200),
     ({ dispute }) => ({
       path: `${DISPUTES}/${dispute}/resolve`,
-      json: { resolution: "resolved_denied", note: "It was what was asked for" }
+      json: { resolution: "resolved_denied", note: "It was the requested id" }
     }),
     { shows: { operator: ["receipt", "claim"] }, touches: { operator: ["consumerOwner", "providerOwner"] } }
   ),
 
   "GET /api/v1/market/free-tiers": row(consumers(200), "/api/v1/market/free-tiers"),
-  // Derived from whose key it is: there is no way to name another's.
+  // Derived from the caller's key: another provider's cannot be named.
   [`GET ${PROVIDERS}/signing-secret`]: row(providers(200), `${PROVIDERS}/signing-secret`),
   [`POST ${PROVIDERS}/verify`]: row(providers(200, 200), () => ({
     path: `${PROVIDERS}/verify`,

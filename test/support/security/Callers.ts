@@ -1,4 +1,6 @@
-/** Owners hold the objects that are asked about; the others have accounts of their own; `revoked` was an owner's key. */
+/**
+ * Owners hold the requested objects; the others have accounts of their own; `revoked` was an owner's key.
+ */
 export const CALLERS = [
   "nobody",
   "revoked",

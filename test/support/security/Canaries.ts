@@ -1,5 +1,5 @@
 /**
- * Secrets that are known when they are seen: each in the forms in which one may slip out.
+ * Secrets that can be recognized: each in the forms in which it may leak.
  */
 import { randomBytes } from "node:crypto"
 
@@ -9,7 +9,7 @@ export const aCanary = (): string => randomBytes(24).toString("hex")
 export class Canaries {
   private readonly known = new Map<string, string>()
 
-  /** The value again, noted under what it is. */
+  /** Returns the value, recorded under this name. */
   plant(what: string, value: string): string {
     this.known.set(value, what)
     return value
@@ -19,7 +19,7 @@ export class Canaries {
     return this.known.size
   }
 
-  /** What is found of them, and in which form. */
+  /** The canaries that occur in the text, and in which form. */
   foundIn(text: string): ReadonlyArray<string> {
     return [...this.known].flatMap(([value, what]) =>
       Object.entries(formsOf(value))

@@ -1,5 +1,5 @@
 /**
- * Every route that the service answers, documents and pages among them, as the dispatcher is given them.
+ * Every route that the service answers, documents and pages among them, as the dispatcher gets them.
  */
 import { Context, Layer } from "effect"
 import { HttpMetrics } from "../../../adapters/http/pipeline/HttpMetrics.ts"

@@ -1,5 +1,5 @@
 /**
- * Two people with something of everything, whom the operator may be told to forget.
+ * Two people with data of every kind, whom the operator may erase.
  */
 import { Effect } from "effect"
 import { Erasure } from "../../../domain/erasure/Erasure.ts"
@@ -9,14 +9,14 @@ import { fine, providing } from "../metering/Provider.ts"
 import { buy, GRANTS, load, offerOf } from "../metering/Shop.ts"
 import { BUDGETS, DISPUTES, KEYS } from "./Paths.ts"
 
-/** Stands in everything that the person has said: what of it is left afterwards is found by it. */
+/** Part of every text that the person has sent: what is left of it afterwards is found by it. */
 export const MARK = "Zanzibar"
 export const CALLS = 3
 export const CENTS = 100
 
 let people = 0
 
-/** A consumer and a provider with something of everything, who know each other. */
+/** A consumer and a provider with data of every kind, who have dealt with each other. */
 export const aPair = Effect.gen(function* () {
   const n = ++people
   const [mail, providerMail] = [`zanzibar-${n}@person.example`, `zanzibar-provider-${n}@person.example`]

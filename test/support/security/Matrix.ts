@@ -1,6 +1,6 @@
 /**
- * What a row of the authorisation matrix says: how the endpoint is asked about the owners' objects, what each caller is
- * answered, what private things the answer shows, and whose books the call may change.
+ * A row of the authorization matrix: the request for the owners' objects, the status for each caller, the private
+ * values in the response, and whose records the call may change.
  */
 import type { Call } from "../ServiceUnderTest.ts"
 import type { Caller, Party } from "./Callers.ts"
@@ -12,9 +12,9 @@ type PerCaller<A> = Partial<Readonly<Record<Caller, A>>>
 export interface Row {
   readonly ask: (world: World, caller: Caller) => Omit<Call, "key">
   readonly answers: Statuses
-  /** Exactly these: nothing else that is private, and nothing less. */
+  /** Exactly these: no other private value, and none missing. */
   readonly shows: PerCaller<ReadonlyArray<Mark>>
-  /** Whose standing a call may change though another one makes it. Whoever calls may always change their own. */
+  /** Whose records a call of another account may change. Callers may always change their own. */
   readonly touches: PerCaller<ReadonlyArray<Party>>
 }
 
@@ -31,7 +31,7 @@ export const row = (
   touches: more.touches ?? {}
 })
 
-/** Everybody, whatever key they send. */
+/** Every caller, with any key. */
 export const anybody = (status = 200): Statuses => ({
   nobody: status,
   revoked: status,
@@ -42,7 +42,7 @@ export const anybody = (status = 200): Statuses => ({
   consumerOwner: status
 })
 
-/** Everybody but who sends a key that is none. */
+/** Every caller without an invalid key. */
 export const anybodyHonest = (status: number): Statuses => ({ ...anybody(status), revoked: 401 })
 
 export const consumers = (owner: number, other = owner): Statuses => ({

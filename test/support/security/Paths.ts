@@ -1,5 +1,5 @@
 /**
- * Paths that several rows of the matrix ask.
+ * Paths of several rows of the matrix.
  */
 export const KEYS = "/api/v1/market/keys"
 export const OWN_TOOLS = "/api/v1/market/tools"

@@ -1,11 +1,11 @@
 /**
- * The matrix of what is there for everybody: it says nothing of anybody's account, whoever asks.
+ * The matrix of public endpoints: no caller sees data of an account.
  */
 import { CATALOG, CONSUMERS, PROVIDERS as REGISTER_PROVIDER, TOOLS, unasked } from "../Market.ts"
 import { anybody, anybodyHonest, operators, row, type Row, type Rows } from "./Matrix.ts"
 import { LOG, PROVIDERS } from "./Paths.ts"
 
-/** Asked by name, as if for the first time: no other caller's answer may come out of the cache. */
+/** A new URL each time: no other caller's response may come out of the cache. */
 const open = (path: string): Row => row(anybody(), () => ({ path: unasked(path) }))
 
 const reads = [

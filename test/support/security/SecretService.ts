@@ -1,7 +1,7 @@
 /**
- * The service in a process of its own with a canary in every secret that it is configured with, beside a database that can
- * be cut off, a mail server that wants a password, a payment processor, a collector of traces and logs, and a provider that
- * tells whatever it was told.
+ * The service in a process of its own with a canary in every configured secret, beside a database that can be cut
+ * off, a mail server that requires a password, a payment processor, a collector of traces and logs, and a provider
+ * that repeats its headers.
  */
 import { Effect, Redacted } from "effect"
 import type { AddressInfo } from "node:net"
@@ -57,7 +57,7 @@ const OPEN = {
   SHUTDOWN_GRACE_MS: "1000"
 }
 
-/** Those that are no part of an address. */
+/** Those that are not part of a URL. */
 export const secretSettings = (canaries: Canaries) => ({
   RECEIPT_SIGNING_SECRET: canaries.plant("the receipts' secret", aCanary()),
   RECEIPT_SIGNING_SECRETS_OLD: `${canaries.plant("an old secret", aCanary())},${canaries.plant("an older one", aCanary())}`,
@@ -69,13 +69,13 @@ export const secretSettings = (canaries: Canaries) => ({
   OTLP_HEADERS: `authorization=Bearer ${canaries.plant("the collector's key", aCanary())}`
 })
 
-/** The password of an address, as the canary that it is. */
+/** The password of a URL, as a canary. */
 export const plantPassword = (canaries: Canaries, what: string, url: string): string => {
   canaries.plant(what, decodeURIComponent(new URL(url).password))
   return url
 }
 
-/** Answers in a session whose id is a canary, and repeats in its failure every header that it was sent. */
+/** Answers in a session whose id is a canary, and repeats in its error every header that it was sent. */
 const tellingProvider = (canaries: Canaries) => {
   const session = canaries.plant("the session with a provider", aCanary())
   return scriptedServer({
@@ -93,7 +93,7 @@ const tellingProvider = (canaries: Canaries) => {
   })
 }
 
-/** Believes one password, and says what it was given to whoever has another. */
+/** Accepts one password, and repeats any other in its error. */
 const mailServer = (canaries: Canaries) =>
   Effect.gen(function* () {
     const password = canaries.plant("the mail server's password", aCanary())

@@ -1,13 +1,12 @@
 /**
- * Two consumers and two providers, one of each with something of everything that an account may have: what the others
- * must not see, change or take.
+ * Two consumers and two providers, one of each with data of every kind: what the others must not see, change or take.
  */
 import { assert } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { Sequencer } from "../../../domain/log/Sequencer.ts"
 import { BALANCE, BUDGETS, DISPUTES, GRANTS, INVOICES, KEYS, RECEIPTS } from "./Paths.ts"
 import { aConsumer, aProvider, expecting, listAt, type Member, textAt, unasked, valueAt } from "../Market.ts"
-import { when } from "../metering/Elsewhen.ts"
+import { when } from "../metering/TestTime.ts"
 import { fine, providing } from "../metering/Provider.ts"
 import { buy, load, offerOf, type Offer } from "../metering/Shop.ts"
 import { send, type ServiceUnderTest } from "../ServiceUnderTest.ts"
@@ -15,7 +14,7 @@ import type { Caller, Party } from "./Callers.ts"
 
 export const OPERATOR = "the operator's key of the matrix, 32 characters"
 
-/** Texts by which something private is known where it is shown. */
+/** Texts by which private data is recognized. */
 export interface Marks {
   readonly consumerEmail: string
   readonly providerEmail: string
@@ -39,12 +38,12 @@ export interface World {
   readonly provider: Member
   readonly offer: Offer
   readonly endpointUrl: string
-  /** Paid for and not disputed, one for each who may. */
+  /** Paid for and not disputed, one for each party. */
   readonly undisputed: { readonly byConsumer: string; readonly byProvider: string }
   readonly dispute: string
 }
 
-/** Two of them are worth a payout: the third one's earnings are frozen by its dispute. */
+/** Two of them are enough for a payout: the third one's earnings are frozen by its dispute. */
 export const PRICE = 6_000_000
 
 let worlds = 0
@@ -112,7 +111,7 @@ export const aWorld = Effect.gen(function* () {
   return world
 })
 
-/** For reads: whoever looks leaves it as it is. */
+/** For reads, which leave it unchanged. */
 export class SharedWorld extends Context.Service<SharedWorld, World>()(
   "agent-tool-billing/test/support/security/SharedWorld"
 ) {
@@ -121,7 +120,7 @@ export class SharedWorld extends Context.Service<SharedWorld, World>()(
 
 const inTheLog = Effect.flatMap(Sequencer, ({ sequence }) => sequence)
 
-/** A month that no other world has touched. */
+/** A month that no other world uses. */
 const monthOf = (n: number): string => `${2040 + Math.floor(n / 12)}-${String((n % 12) + 1).padStart(2, "0")}`
 
 const anotherKey = (owner: Member) =>
@@ -144,7 +143,7 @@ const documentOf = (owner: Member) =>
 
 export type Standings = Readonly<Record<Party, string>>
 
-/** Everything that the owners can see of their own, each as one text: another one, and something of it has changed. */
+/** Everything that the owners can see of their own, each as one text: a different text means a change. */
 export const standings = (world: World): Effect.Effect<Standings, never, ServiceUnderTest> =>
   Effect.all(
     { consumerOwner: standingOf(world, "consumerOwner"), providerOwner: standingOf(world, "providerOwner") },
@@ -178,5 +177,5 @@ const PATHS_OF: Readonly<Record<Party, (world: World) => ReadonlyArray<string>>>
   ]
 }
 
-/** Of the moment when it is asked. */
+/** Values of the moment of the request. */
 const withoutTimes = (text: string): string => text.replaceAll(/"(?:timestamp|generated_at)":"[^"]*"/gu, "")

@@ -10,7 +10,7 @@ export interface Asked {
   readonly webhooks: Webhooks
   readonly accountId: string
   readonly origin: string
-  /** The parts of the path that the pattern left open. */
+  /** The parameters of the path. */
   readonly ids: ReadonlyArray<string>
   readonly query: URLSearchParams
   // oxlint-disable-next-line typescript/no-explicit-any
@@ -75,7 +75,7 @@ const createSession = ({ body, origin, state, webhooks }: Asked) => {
   return state.sessions.get(id)
 }
 
-/** A payment has its own metadata; the double keeps it with the session until there is a payment. */
+/** A payment has its own metadata; the double stores it with the session until there is a payment. */
 const prefixed = (metadata: Readonly<Record<string, string>> | undefined) =>
   Object.fromEntries(Object.entries(metadata ?? {}).map(([name, value]) => [`payment:${name}`, value]))
 

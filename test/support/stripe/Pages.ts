@@ -1,5 +1,5 @@
 /**
- * The pages on which a person would pay, or complete an account.
+ * The pages on which a person pays, or completes an account.
  */
 import { type Dispute, nowSeconds, type Session, type State } from "./State.ts"
 import type { Webhooks } from "./Webhooks.ts"
@@ -39,7 +39,7 @@ const paymentOf = (state: State, session: Session, status: "succeeded" | "proces
 
 export type PaymentChoice = "pay" | "decline" | "later" | "later_succeeds" | "later_fails"
 
-/** What the payer did. A declined card leaves the session open. */
+/** The payer's choice. A declined card leaves the session open. */
 export const choosePayment = (state: State, webhooks: Webhooks, id: string, choice: PaymentChoice): Session => {
   const session = state.sessions.get(id)
   if (session === undefined) throw new Error(`There is no session ${id}`)

@@ -1,4 +1,6 @@
-/** An error in Stripe's own shape: the package takes a 404 without an `error` body for success. */
+/**
+ * An error in Stripe's own form: the package takes a 404 without an `error` body for success.
+ */
 export class StripeRefusal extends Error {
   readonly status: number
   readonly type: string

@@ -1,6 +1,6 @@
 /**
- * What the double remembers. Objects have the fields of the stripe package's own types that are used here, so that a
- * version which renames one breaks the build. With a file, a double that was killed goes on where it was.
+ * The state of the double. Objects have the fields of the stripe package's own types that are used here, so that a
+ * version which renames one breaks the build. With a file, a double that was killed continues.
  */
 import { randomBytes } from "node:crypto"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
@@ -76,7 +76,7 @@ export class State {
   feeOf: (amountCents: number) => number = () => 0
   disputeFeeCents = 0
   private count = 0
-  /** Two doubles never give one id. */
+  /** Two doubles never create the same id. */
   private readonly name = randomBytes(4).toString("hex")
   private readonly file: string | undefined
 

@@ -1,6 +1,6 @@
 /**
- * A Stripe to try things out on: an HTTP server on loopback that the real stripe package talks to. It has never been
- * compared with Stripe itself beyond the package's types and Stripe's documentation.
+ * A double of Stripe: an HTTP server on loopback that the real stripe package talks to. It has never been compared
+ * with Stripe itself beyond the package's types and Stripe's documentation.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { endpoints } from "./Endpoints.ts"
@@ -18,7 +18,7 @@ import { StripeRefusal } from "./Refusal.ts"
 import { State } from "./State.ts"
 import { Webhooks } from "./Webhooks.ts"
 
-/** What happens to a request whose path begins so. `after`: the work is done, and the answer says it was not. */
+/** What happens to a request whose path has this prefix. `after`: the work is done, and the response is an error. */
 export interface Mishap {
   readonly path: string
   readonly kind:
@@ -35,9 +35,9 @@ export interface Mishap {
 export interface DoubleOptions {
   readonly secretKey: string
   readonly webhookSecret: string
-  /** Whose key it is: `acct_double`, unless a test says otherwise. */
+  /** The account of the key: `acct_double` by default. */
   readonly accountId?: string
-  /** What it keeps of a payment, and charges for a dispute; nothing, unless a test says otherwise. */
+  /** What it keeps of a payment, and charges for a dispute; nothing by default. */
   readonly feeOf?: (amountCents: number) => number
   readonly disputeFeeCents?: number
   readonly webhookUrl?: string
@@ -93,7 +93,7 @@ export class StripeDouble {
     openDispute(this.state, this.webhooks, paymentId)
   }
 
-  /** `won` undefined: the bank takes the money; true: it gives it back; false: it keeps it. */
+  /** `won` undefined: the bank takes the money; true: it returns it; false: it keeps it. */
   dispute(paymentId: string, won?: boolean): void {
     dispute(this.state, this.webhooks, paymentId, won)
   }
@@ -128,7 +128,7 @@ export class StripeDouble {
     response.writeHead(status, headers).end(body)
   }
 
-  /** Stripe keeps a 500 under its key, and answers it again. */
+  /** Stripe stores a 500 under its key, and returns it again. */
   private failed(request: IncomingMessage, url: URL, text: string, response: ServerResponse): void {
     const refusal = new StripeRefusal(500, "api_error", "An unknown error occurred")
     const key = request.headers["idempotency-key"]

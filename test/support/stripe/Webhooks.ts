@@ -1,6 +1,6 @@
 /**
- * The double's webhooks: signed by the stripe package itself, sent until they are taken, or held, dropped, doubled and
- * reordered as a test likes.
+ * The double's webhooks: signed by the stripe package itself, sent until they are accepted, or held, dropped, doubled
+ * and reordered by a test.
  */
 import { Stripe } from "stripe"
 import type { State } from "./State.ts"
@@ -17,12 +17,12 @@ const signing = new Stripe("sk_test_signs_only")
 export class Webhooks {
   readonly sent: Array<Event> = []
   readonly held: Array<Event> = []
-  /** While true, nothing goes out by itself. */
+  /** While true, nothing is sent automatically. */
   holding = false
   dropNext = 0
   copies = 1
   private readonly state: State
-  /** Told of every delivery, and of those that were given up. */
+  /** Called for every delivery, and for those that were given up. */
   say: (line: string) => void = () => {}
   private readonly secret: string
   private url: string | undefined
@@ -33,7 +33,7 @@ export class Webhooks {
     this.url = url
   }
 
-  /** To the service that opened a checkout or an onboarding here: it says where its payers come back to. */
+  /** Sends to the service that opened a checkout or an onboarding here: its return URL names its address. */
   followReturns = false
 
   learnFrom(returnUrl: unknown): void {
@@ -66,13 +66,13 @@ export class Webhooks {
     })
   }
 
-  /** Everything held, in this order (by place); all of it, if no order is given. */
+  /** All held events, in this order (by index); all of them by default. */
   async release(order?: ReadonlyArray<number>): Promise<void> {
     const held = this.held.splice(0)
     for (const place of order ?? held.keys()) await this.deliver(held[place]!)
   }
 
-  /** One attempt; what the service answered. */
+  /** One attempt; returns the service's status. */
   async deliver(event: Event): Promise<number> {
     if (this.url === undefined) return 0
     const header = this.signatureOf(event)
@@ -115,7 +115,7 @@ export class Webhooks {
 
 const SET_URL = " Set WEBHOOK_URL to the address of your service, with the path /api/webhooks/stripe."
 
-/** Nothing there, or something else than the service. */
+/** No server there, or another one than the service. */
 const hintOf = (status: number): string =>
   status === 400 || status === 401
     ? " Start the service with the STRIPE_WEBHOOK_SECRET of this double."

@@ -1,6 +1,6 @@
 /**
- * `npm run stripe-double`: the double by itself, to try payments out. Start the service beside it with
- * PAYMENTS=stripe STRIPE_API_BASE=http://127.0.0.1:12111 STRIPE_SECRET_KEY=sk_test_double STRIPE_WEBHOOK_SECRET=whsec_double
+ * `npm run stripe-double`: the double alone, to try payments. Start the service beside it with PAYMENTS=stripe
+ * STRIPE_API_BASE=http://127.0.0.1:12111 STRIPE_SECRET_KEY=sk_test_double STRIPE_WEBHOOK_SECRET=whsec_double
  */
 import { StripeDouble } from "./StripeDouble.ts"
 

@@ -1,17 +1,17 @@
 /**
- * Which failed files a CI run may run a second time, and what the run comes to with those second results.
+ * Which failed files a CI run may repeat, and the result of the run with the repeated files.
  */
 import { failuresIn, type RunResult } from "./RunResult.ts"
 
 /**
- * A failure in these files may be money that was lost in a race or a crash, or a seed that found a fault. That they pass a
+ * A failure in these files may be money that was lost in a race or a crash, or a seed that found a fault. Passing a
  * second time proves nothing, so they are never repeated.
  */
 export const NEVER_REPEATED = {
   folders: ["test/crash/", "test/nodes/", "test/simulation/"],
   /** Words of a file's name, as camel case and hyphens divide it. */
   words: ["ledger", "book", "races", "crash", "killed", "interrupted", "lane", "late"],
-  /** What their names do not say: the stores of calls and money, transactions, and a restored database. */
+  /** Other files, by path: the stores of calls and money, transactions, and a restored database. */
   files: [
     "test/adapters/metering.test.ts",
     "test/adapters/money.test.ts",
@@ -20,7 +20,7 @@ export const NEVER_REPEATED = {
   ]
 } as const
 
-/** More failed files than this are no accident of one file. */
+/** More failed files than this are not the accident of one file. */
 export const REPEATS_MAX = 3
 
 export const mayBeRepeated = (path: string): boolean => {
@@ -39,7 +39,7 @@ export const wordsOf = (path: string): ReadonlyArray<string> => {
   return name.split(/(?=[A-Z])|[-.]/u).map((word) => word.toLowerCase())
 }
 
-/** Empty unless repeating can still turn the run into one that passed. */
+/** Empty unless repeating can still make the run pass. */
 export const filesToRepeat = ({ files, strayErrors }: RunResult): ReadonlyArray<string> => {
   const failed = files.filter((file) => file.failed > 0).map(({ path }) => path)
   return strayErrors === 0 && failed.length <= REPEATS_MAX && failed.every(mayBeRepeated) ? failed : []
@@ -51,7 +51,7 @@ export interface RepeatedRun {
   readonly flaky: ReadonlyArray<string>
 }
 
-/** A file that passed alone counts as it did alone; any other counts as it did in the whole run. */
+/** A file that passed alone counts with that result; any other counts as in the whole run. */
 export const withRepeats = (whole: RunResult, alone: ReadonlyMap<string, RunResult>): RepeatedRun => {
   const flaky = [...alone].filter(([path, run]) => passed(path, run)).map(([path]) => path)
   const files = whole.files.map((file) =>

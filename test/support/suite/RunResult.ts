@@ -12,7 +12,7 @@ export interface FileResult {
 
 export interface RunResult {
   readonly files: ReadonlyArray<FileResult>
-  /** Failures that belong to no file, such as an error that was thrown outside of every test. */
+  /** Failures that belong to no file, such as an error outside of every test. */
   readonly strayErrors: number
 }
 

@@ -1,6 +1,6 @@
 /**
- * `npm run test:ci`: runs all tests. If a few files failed that may be repeated, runs each of them once more, alone, and
- * names those that then passed as flaky. Ends with the counts of both; the exit code is 1 if any test failed.
+ * `npm run test:ci`: runs all tests. If a few files failed that may be repeated, runs each of them once more, alone,
+ * and names those that then passed as flaky. Ends with the counts of both; the exit code is 1 if any test failed.
  */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
@@ -16,7 +16,7 @@ const NO_RESULT: RunResult = { files: [], strayErrors: 1 }
 
 let isEnding = false
 
-/** In the project of the working directory. A signal that asks this process to end is passed on. */
+/** In the working directory's project. A signal to end this process is passed on. */
 const run = async (paths: ReadonlyArray<string>): Promise<RunResult> => {
   const folder = mkdtempSync(join(tmpdir(), "agent-tool-billing-run-"))
   const file = join(folder, "result.json")

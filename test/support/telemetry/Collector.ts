@@ -1,6 +1,6 @@
 /**
- * An OpenTelemetry collector for tests: a server on loopback that reads what it is sent as OTLP in JSON, and that can be
- * slow, refuse, or never answer.
+ * An OpenTelemetry collector for tests: a server on loopback that accepts OTLP in JSON, and that can be slow, reject,
+ * or never respond.
  */
 import { Effect } from "effect"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
@@ -25,7 +25,7 @@ export interface Line {
   readonly attributes: Fields
 }
 
-/** `hangs` takes the request and never answers; `trickles` answers without end. A number is a status. */
+/** `hangs` accepts the request and never responds; `trickles` responds without end. A number is a status. */
 export type Manner = "takes" | "hangs" | "trickles" | number
 
 interface Post {
@@ -38,7 +38,7 @@ export class Collector {
   readonly posts: Array<Post> = []
   manner: Manner = "takes"
   answerHeaders: Readonly<Record<string, string>> = {}
-  /** Requests that came and were not answered, now and at the most. */
+  /** Requests that are not answered yet, and their maximum. */
   underWay = 0
   underWayMost = 0
 
@@ -76,7 +76,6 @@ export class Collector {
     )
   }
 
-  /** Everything that was ever sent, word for word. */
   text(): string {
     return this.posts.map(({ path, text }) => `${path} ${text}`).join("\n")
   }
@@ -135,7 +134,7 @@ const all = (value: unknown): ReadonlyArray<Fields> => (Array.isArray(value) ? (
 const fieldsOf = (attributes: unknown): Fields =>
   Object.fromEntries(all(attributes).map(({ key, value }) => [String(key), plain(value)]))
 
-/** OTLP writes a value under the name of its kind; whole numbers may come as text. */
+/** OTLP writes a value under the name of its kind; whole numbers may be text. */
 const plain = (value: unknown): unknown => {
   const [[kind, held] = []] = Object.entries((value ?? {}) as Fields)
   if (kind === "arrayValue") return all((held as Fields)["values"]).map(plain)

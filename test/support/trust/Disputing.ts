@@ -1,5 +1,5 @@
 /**
- * Disputes for tests: calls that were paid for, and what is done about them.
+ * Disputes for tests: paid calls, and the steps of their disputes.
  */
 import { assert } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
@@ -31,7 +31,6 @@ export const contest = (by: Member, id: string) =>
 export const resolve = (id: string, json: Record<string, unknown>, key = OPERATOR) =>
   send({ path: `${DISPUTES}/${id}/resolve`, key, json })
 
-/** A call that was paid for. */
 export const sold = Effect.gen(function* () {
   const { url } = yield* providing(fine)
   const offer = yield* anOffer(url)

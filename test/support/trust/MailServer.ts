@@ -1,5 +1,5 @@
 /**
- * A mail server on loopback that keeps what it is sent, or refuses it.
+ * A mail server on loopback that records mail, or rejects it.
  */
 import { Effect, type Scope } from "effect"
 import type { AddressInfo } from "node:net"

@@ -1,5 +1,5 @@
 /**
- * A name server on loopback that knows TXT records (RFC 1035), and can refuse, fail and say nothing.
+ * A name server on loopback with TXT records (RFC 1035), which can refuse, fail and not respond.
  */
 import { Effect, type Scope } from "effect"
 import { createSocket } from "node:dgram"
@@ -10,7 +10,7 @@ export type Zone = Map<string, ReadonlyArray<string> | "none" | "failing" | "sil
 const TXT = 16
 const CODES = { ok: 0, failing: 2, none: 3 }
 
-/** `address:port` of a server that answers from the zone, as it stands when it is asked. */
+/** `address:port` of a server that answers from the current zone. */
 export const nameServer = (zone: Zone): Effect.Effect<string, never, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(
@@ -53,7 +53,7 @@ const questionOf = (message: Buffer) => {
   return { name: labels.join(".").toLowerCase(), end: at + 5 }
 }
 
-/** The name is that of the question: a pointer to it. Text goes in pieces of 255 bytes. */
+/** The name points to that of the question. Text is split into pieces of 255 bytes. */
 const recordOf = (text: string): Buffer => {
   const pieces: Array<Buffer> = []
   for (let at = 0; at < text.length; at += 255) {

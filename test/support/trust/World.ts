@@ -1,6 +1,6 @@
 /**
- * Where providers prove who they are: a mail server, a name server and web servers on loopback, and the adapters that
- * ask them.
+ * The servers for verifications: a mail server, a name server and web servers on loopback, and the adapters that use
+ * them.
  */
 import { Context, Effect, Layer, Redacted } from "effect"
 import { createServer, type ServerResponse } from "node:http"
@@ -41,7 +41,7 @@ const world = Layer.effectContext(
       (server) => Effect.sync(() => (server.close(), server.closeAllConnections()))
     )
     const { port } = web.address() as AddressInfo
-    // Every name is at home here, but for one that is at an address of nobody's business.
+    // Every name resolves to loopback, except one with a blocked address.
     const resolve: Resolve = (hostname, done) =>
       done(null, [{ address: hostname.startsWith("private.") ? "10.0.0.1" : "127.0.0.1", family: 4 }])
     const fetch = yield* makeGuardedFetch({ policy: publicAndLoopback, resolve, connectTimeoutMs: 10_000 })
@@ -49,7 +49,7 @@ const world = Layer.effectContext(
       Layer.merge(
         SmtpMailer.layer({ url: Redacted.make(mail.url), from: "market@market.example" }),
         PublishedProofs.layer({
-          // The hosts of repositories are out of reach: their files are here.
+          // The hosts of repositories are not reachable: their files are here.
           fetch: (asked) =>
             fetch({
               ...asked,

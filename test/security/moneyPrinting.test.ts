@@ -1,6 +1,6 @@
 /**
- * The attack that this ledger was rebuilt against: one consumer and its own providers buy, have the earnings paid out, and take
- * the price back by disputes that the providers accept. One paid load must not become more money than it was.
+ * The attack that led to this ledger: one consumer and its own providers call, pay the earnings out, and recover the
+ * price by disputes that the providers accept. One paid load must not become more money than it was.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -22,12 +22,12 @@ const DISPUTES = "/api/v1/market/disputes"
 
 for (const [name, service] of coreWith(ScriptedGateway.layer)) {
   it.layer(service, LIVE)(`A ring that prints money over ${name}`, (it) => {
-    it.effect("takes out no more than it put in, however often it refunds itself", () =>
+    it.effect("takes out no more than it loaded, however often it refunds itself", () =>
       Effect.gen(function* () {
         const { url } = yield* providing(fine)
         const buyer = yield* aConsumer()
         const consumerId = ConsumerId.make(buyer.id)
-        // As if the processor had received it: nothing here is a dry run.
+        // As if the processor had received it: nothing here is in dry run mode.
         yield* (yield* Ledger).load({ consumerId, amount: fromCents(LOADED_CENTS), reference: `load:${buyer.id}` })
         let paidOutCents = 0
         for (let ring = 0; ring < RINGS; ring++) {

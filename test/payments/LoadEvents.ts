@@ -1,5 +1,5 @@
 /**
- * A load of a consumer and all that a processor may report about it.
+ * A load of a consumer and every event that a processor may report about it.
  */
 import { assert } from "@effect/vitest"
 import { DateTime, Effect, Option } from "effect"
@@ -91,7 +91,7 @@ export type Name = keyof ReturnType<typeof newsOf>
 
 export const CHARGEBACK: ReadonlyArray<Name> = ["opened", "withdrawn", "reinstated", "won", "lost"]
 
-/** What the consumer has less what it owes, after these have arrived in whatever order. */
+/** The consumer's balance less its debt, after these events arrived in any order. */
 export const expectedCents = (names: ReadonlyArray<Name>): number => {
   const has = (name: Name) => names.includes(name)
   const paid = has("completedPaid") || has("asyncPaid") ? CENTS : 0
@@ -100,7 +100,7 @@ export const expectedCents = (names: ReadonlyArray<Name>): number => {
   return paid - refunded - taken
 }
 
-/** Whether the account is frozen, after these have arrived in whatever order. */
+/** Whether the account is frozen, after these events arrived in any order. */
 export const expectedFrozen = (names: ReadonlyArray<Name>): boolean => {
   if (names.includes("won") || names.includes("reinstated")) return false
   if (names.includes("lost")) return expectedCents(names) < 0

@@ -1,6 +1,6 @@
 /**
- * What clients heard and what a provider saw, held against the books in the database: findings in words, none where all
- * is well.
+ * What clients and a provider recorded, compared with the ledger in the database: findings in words, none where
+ * everything is consistent.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -71,7 +71,7 @@ export const booksAfter = Effect.fnUntraced(function* ({ acknowledged, provider 
   return found
 })
 
-/** Whatever a client was told, the books say too; and no two calls were told of one receipt. */
+/** Whatever a client received is in the ledger too; and no two calls received one receipt. */
 const unbooked = (acknowledged: ReadonlyArray<Acknowledged>, byId: ReadonlyMap<string, ReceiptRow>): Array<string> => {
   const findings: Array<string> = []
   const told = new Set<string>()
@@ -84,7 +84,10 @@ const unbooked = (acknowledged: ReadonlyArray<Acknowledged>, byId: ReadonlyMap<s
   return findings
 }
 
-/** What was forwarded has a receipt or is still open; a call with a key was charged at most once, however often it came. */
+/**
+ * A forwarded call has a receipt or is still open; a call with a key was charged at most once, however often it was
+ * repeated.
+ */
 const astray = (
   { invocations }: Evidence["provider"],
   byId: ReadonlyMap<string, ReceiptRow>,

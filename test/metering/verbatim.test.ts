@@ -1,5 +1,5 @@
 /**
- * What passes through the proxy passes untouched, and what the proxy adds is valid whatever it is made of.
+ * The proxy forwards content unchanged, and what it adds is valid for any content.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -8,7 +8,7 @@ import { fine, forwarded, providing } from "../support/metering/Provider.ts"
 import { aBuyer, anOffer, buy, callOf, everyMarket, problemOf, PROXY } from "../support/metering/Shop.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
 
-/** As text, so that nothing here is written by the same code that may spoil it. */
+/** As text, so that it is not written by the code under test. */
 const UNUSUAL = [
   `{"content":[],"isError":false,"_meta":{"a/b":null},"extra":true}`,
   `{"content":[{"type":"text","text":"Grüße, 世界 \\u0000 \\ud83d\\ude80 \\u2028 \\" \\\\ </script>"}]}`,
@@ -34,7 +34,7 @@ const NAMES = [
 
 for (const [name, market] of everyMarket()) {
   it.layer(market, LIVE)(`Through the proxy over ${name}`, (it) => {
-    it.effect("a result comes back as the provider wrote it, letter by letter", () =>
+    it.effect("a result is returned as the provider wrote it, byte for byte", () =>
       Effect.gen(function* () {
         let written = ""
         const server = yield* providing((seen, response) => {
@@ -52,7 +52,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("a number that no double holds comes back as it was written", () =>
+    it.effect("a number that no double holds is returned as it was written", () =>
       Effect.gen(function* () {
         const server = yield* providing((seen, response) => {
           const body = `{"jsonrpc":"2.0","id":${seen.id},"result":{"content":[],"structuredContent":{"id":12345678901234567890}}}`
@@ -63,7 +63,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("numbers come back as they were written, also in an isError result and in an event stream", () =>
+    it.effect("numbers are returned as they were written, also in an isError result and in an event stream", () =>
       Effect.gen(function* () {
         const result = `{"content":[],"isError":true,"structuredContent":[0.10000000000000000001,1E40,-0,7.0]}`
         const server = yield* providing((seen, response) => {
@@ -92,7 +92,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("nothing travels to the provider that is the consumer's own", () =>
+    it.effect("nothing of the consumer's own is sent to the provider", () =>
       Effect.gen(function* () {
         const server = yield* providing(fine)
         const offer = yield* anOffer(server.url)
@@ -121,7 +121,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("headers are valid and say who was called, whatever the provider is called", () =>
+    it.effect("headers are valid and name the called tool, whatever the provider's name is", () =>
       Effect.gen(function* () {
         for (const providerName of NAMES) {
           for (const answerIt of [
@@ -139,7 +139,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("a body that is no JSON, too large, or of another kind reaches nobody", () =>
+    it.effect("a body that is not JSON, too large, or of another type is not forwarded", () =>
       Effect.gen(function* () {
         const consumer = yield* aBuyer()
         const post = (more: object) => Effect.map(send({ path: PROXY, key: consumer.key, ...more }), problemOf)
@@ -154,8 +154,8 @@ for (const [name, market] of everyMarket()) {
 }
 
 for (const [name, market] of everyMarket({ RATE_LIMIT_RPM: "60" })) {
-  it.layer(market, LIVE)(`A consumer over ${name} that asks too often`, (it) => {
-    it.effect("is turned away before its tool is looked up", () =>
+  it.layer(market, LIVE)(`A consumer over ${name} above its rate limit`, (it) => {
+    it.effect("is rejected before its tool is looked up", () =>
       Effect.gen(function* () {
         const server = yield* providing(fine)
         const offer = yield* anOffer(server.url)

@@ -1,6 +1,6 @@
 /**
- * Whether a page can be read by everybody: in light and in dark, wide and at the width of a phone. The page stays the same
- * one while its window and its scheme change, as they do in people's hands.
+ * Whether a page is readable in light and dark, wide and at the width of a phone. One page stays open while its
+ * window and its color scheme change.
  */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
@@ -10,7 +10,7 @@ import { overflows, pictured, seriousFindings } from "./Browser.ts"
 export interface Look {
   readonly scheme: "light" | "dark"
   readonly width: number
-  /** What else there is to find was looked for at the same width. */
+  /** All other rules were checked at the same width. */
   readonly colorsOnly?: boolean
 }
 
@@ -36,7 +36,7 @@ export const isReadable = Effect.fnUntraced(function* (
       await page.emulateMedia({ colorScheme: scheme })
       await page.setViewportSize({ width, height: 900 })
       assert.strictEqual(await page.evaluate(`matchMedia("(prefers-color-scheme: ${scheme})").matches`), true)
-      // What follows the window, such as a chart, does so with the next frames.
+      // Elements that follow the window, such as charts, are redrawn with the next frames.
       await page.evaluate("new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(seen)))")
     })
     const look = `${name} ${scheme} ${width}`

@@ -1,10 +1,12 @@
-/** Event streams in every shape that a server may give them. */
-import type { Behaviour } from "./Behaviour.ts"
+/**
+ * Event streams of every shape.
+ */
+import type { Behaviour } from "./Behavior.ts"
 import { event, result, stream, text } from "./ScriptedServer.ts"
 
 export const streamBehaviours: ReadonlyArray<Behaviour> = [
   {
-    name: "an answer in a stream, after notifications",
+    name: "a response in a stream, after notifications",
     onCall: (seen, response) => {
       stream(response)
       response.write(
@@ -19,7 +21,7 @@ export const streamBehaviours: ReadonlyArray<Behaviour> = [
     attempts: 1
   },
   {
-    name: "an answer in a stream that is kept open",
+    name: "a response in a stream that is kept open",
     onCall: (seen, response) => {
       stream(response).write(event(result(seen, text("done"))))
     },
@@ -27,7 +29,7 @@ export const streamBehaviours: ReadonlyArray<Behaviour> = [
     attempts: 1
   },
   {
-    name: "a stream that ends before its answer",
+    name: "a stream that ends before its response",
     onCall: (_seen, response) => stream(response).end(": nothing to say\n\n"),
     status: "error",
     kind: "connection",
@@ -64,7 +66,7 @@ export const streamBehaviours: ReadonlyArray<Behaviour> = [
     attempts: 1
   },
   {
-    name: "a stream with a mark, comments and other events",
+    name: "a stream with a byte order mark, comments and other events",
     onCall: (seen, response) => {
       stream(response)
       response.write("\uFEFF: hello\n\nevent: endpoint\ndata: /elsewhere\n\n")
@@ -90,7 +92,7 @@ export const streamBehaviours: ReadonlyArray<Behaviour> = [
     attempts: 1
   },
   {
-    name: "somebody else's answer in the stream before ours",
+    name: "another call's response in the stream before ours",
     onCall: (seen, response) => {
       stream(response)
       response.write(event({ jsonrpc: "2.0", id: 999_999, result: text("not yours") }))

@@ -1,12 +1,12 @@
 /**
- * Whatever a provider's server does, a call ends in the outcome that the contract names for it, after the number of
- * attempts that it allows.
+ * Every behavior of a provider's server ends a call in the outcome that the contract names for it, after the number
+ * of attempts that it allows.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { bodyBehaviours } from "../../support/mcp/BodyBehaviours.ts"
+import { bodyBehaviours } from "../../support/mcp/BodyBehaviors.ts"
 import { upstreamCall } from "../../support/mcp/UpstreamCalls.ts"
-import { httpBehaviours } from "../../support/mcp/HttpBehaviours.ts"
+import { httpBehaviours } from "../../support/mcp/HttpBehaviors.ts"
 import {
   event,
   json,
@@ -18,13 +18,13 @@ import {
   stream,
   text
 } from "../../support/mcp/ScriptedServer.ts"
-import { streamBehaviours } from "../../support/mcp/StreamBehaviours.ts"
+import { streamBehaviours } from "../../support/mcp/StreamBehaviors.ts"
 import { makeUpstream } from "../../support/mcp/McpClient.ts"
 
 const fineText = (seen: unknown): string =>
   ((seen as { content?: ReadonlyArray<{ text?: string }> }).content ?? [])[0]?.text ?? ""
 
-describe("what a provider does, and what becomes of the call", () => {
+describe("a provider's behavior, and the outcome of the call", () => {
   for (const one of [...httpBehaviours, ...bodyBehaviours, ...streamBehaviours]) {
     for (const era of one.eras ?? (["modern", "stateful"] as const)) {
       it.live(`${one.name} (${era})`, () =>
@@ -48,7 +48,7 @@ describe("what a provider does, and what becomes of the call", () => {
 })
 
 describe("below HTTP", () => {
-  it.live("a port where nobody listens is an error after one attempt", () =>
+  it.live("a port where no server listens is an error after one attempt", () =>
     Effect.gen(function* () {
       const gone = yield* Effect.scoped(rawServer(() => {}))
       const upstream = yield* makeUpstream()
@@ -57,7 +57,7 @@ describe("below HTTP", () => {
     })
   )
 
-  it.live("something that is not HTTP is a malformed answer", () =>
+  it.live("a server that is not HTTP is a malformed response", () =>
     Effect.gen(function* () {
       const server = yield* rawServer((socket) => socket.end("220 mail.example ESMTP\r\n"))
       const upstream = yield* makeUpstream()
@@ -66,7 +66,7 @@ describe("below HTTP", () => {
     })
   )
 
-  it.live("a server that takes connections and says nothing is a time-out", () =>
+  it.live("a server that accepts connections but does not respond is a timeout", () =>
     Effect.gen(function* () {
       const server = yield* rawServer(() => {})
       const upstream = yield* makeUpstream()
@@ -77,7 +77,7 @@ describe("below HTTP", () => {
   )
 })
 
-describe("what is carried", () => {
+describe("the content of a result", () => {
   const rich = {
     content: [
       { type: "text", text: 'Grüße \u2028 "quoted"', annotations: { audience: ["user"], priority: 0.5 } },
@@ -93,7 +93,7 @@ describe("what is carried", () => {
   }
 
   for (const streamed of [false, true]) {
-    it.live(`a result arrives as it was sent (${streamed ? "stream" : "JSON"})`, () =>
+    it.live(`is returned as it was sent (${streamed ? "stream" : "JSON"})`, () =>
       Effect.gen(function* () {
         const server = yield* scriptedServer({
           era: "modern",
@@ -109,7 +109,7 @@ describe("what is carried", () => {
     )
   }
 
-  it.live("an isError result is carried, and so is a JSON-RPC error with its data", () =>
+  it.live("is returned with isError, and a JSON-RPC error with its data", () =>
     Effect.gen(function* () {
       const refused = { code: -32001, message: "No such city", data: { city: "Atlantis", tries: [1, 2] } }
       const server = yield* scriptedServer({

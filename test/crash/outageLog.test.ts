@@ -1,5 +1,5 @@
 /**
- * An outage of the database under load leaves lines that say what is the matter, and not one for every request.
+ * An outage of the database under load leaves a few lines that explain it, not one for every request.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
@@ -16,10 +16,10 @@ const OUTAGE_MS = 5_000
 const ASKERS = 32
 /** 36,826 in 5 s on two cores, which left 19 warnings and 74 lines in all. */
 const REFUSED_MIN = 1_000
-/** Of more than a dozen jobs, of requests and of the change feed, a few each. */
+/** A few each from more than a dozen jobs, requests and the change feed. */
 const EVENTS_MAX = 120
 
-/** How many requests were answered 503 in this time or longer, by many askers who never wait. */
+/** How many requests got a 503 in this time or longer, from many clients that never wait. */
 const refusedFor = (ms: number, url: string, key: string) =>
   Effect.promise(async () => {
     const until = performance.now() + ms
@@ -58,10 +58,10 @@ it.layer(DatabaseLink.layer.pipe(Layer.provideMerge(PostgresTest.layerDatabase))
           Effect.sync(() => answered(200) > 64)
         )
         yield* link.cut
-        // Each of these is refused at once, and asked again.
+        // Each of these is rejected immediately, and sent again.
         const refused = yield* refusedFor(OUTAGE_MS, `${node.url}/api/v1/market/balance`, market.buyers[0]!)
         yield* until(
-          "calls are told that it is unavailable",
+          "calls get a 503",
           Effect.sync(() => answered(503) > 64)
         )
         yield* link.mend

@@ -1,6 +1,6 @@
 /**
- * A way to a server through a port of its own, which can be made to swallow everything on the connections that it has:
- * what a machine that vanished looks like from here.
+ * A TCP proxy to a server on a port of its own, which can drop everything on its existing connections: like a machine
+ * that vanished.
  */
 import { Effect } from "effect"
 import { connect, createServer, type Socket } from "node:net"
@@ -8,9 +8,9 @@ import type { AddressInfo } from "node:net"
 
 export interface TcpWay {
   readonly address: { readonly host: string; readonly port: number }
-  /** Later connections are let through. */
+  /** Later connections pass. */
   freeze(): void
-  /** What was swallowed arrives after all, whoever may have gone in the meantime. */
+  /** Delivers what was dropped, even if the sender has disconnected. */
   thaw(): void
 }
 

@@ -1,5 +1,5 @@
 /**
- * Whoever the requests come from: a few accounts of each role, replaced as requests rotate and revoke their keys.
+ * The accounts that send the requests: a few of each role, replaced as requests rotate and revoke their keys.
  */
 import type { Chance } from "./Chance.ts"
 
@@ -19,7 +19,7 @@ export class Crowd {
     if (members.length > MEMBERS_MAX) members.shift()
   }
 
-  /** It is good for nothing any more: revoked, run out, or with nothing to sell. */
+  /** Its key is revoked, its funds are used up, or it has nothing to sell. */
   leave(key: string): void {
     for (const members of Object.values(this.keys)) {
       const at = members.indexOf(key)
@@ -31,7 +31,7 @@ export class Crowd {
     return (["consumer", "provider"] as const).filter((role) => this.keys[role]!.length < 2)
   }
 
-  /** Mostly one that the endpoint lets in. */
+  /** Mostly one that the endpoint accepts. */
   keyFor(roles: ReadonlyArray<string>, chance: Chance): string | undefined {
     if (chance.percent(5)) return undefined
     if (chance.percent(3)) return chance.pick(NO_KEYS)

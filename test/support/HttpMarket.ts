@@ -1,5 +1,5 @@
 /**
- * A market as its members use it over HTTP: a provider with tools, developers with money, calls.
+ * A market as its users see it over HTTP: a provider with tools, developers with funds, calls.
  */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
@@ -10,7 +10,7 @@ import { json, post, ready } from "./ServiceProcess.ts"
 export const OPERATOR_KEY = "operator_key_of_the_browser_tests_0001"
 const CLOCK = join(import.meta.dirname, "jumpingClock.ts")
 
-/** A service whose calendar is so many days behind until it is told that it is today. */
+/** A service whose calendar is this many days behind until it is told to jump to today. */
 export const behind = Effect.fnUntraced(function* (days: number, settings: Readonly<Record<string, string>> = {}) {
   const service = yield* ready({
     PROFILE: "memory",
@@ -35,7 +35,6 @@ export interface Seller {
 
 type Body = Readonly<Record<string, unknown>>
 
-/** Posts, and the answer must be a good one. */
 export const posted = Effect.fnUntraced(function* (url: string, body: unknown, key?: string) {
   const answer = yield* post(url, body, key)
   assert.isBelow(answer.status, 300, `${url}: ${JSON.stringify(answer.body)}`)
@@ -75,7 +74,6 @@ export const aDeveloper = Effect.fnUntraced(function* (url: string, name = "Grac
 export const loaded = (url: string, key: string, cents: number) =>
   posted(`${url}/api/market/balance/load`, { amount_cents: cents }, key)
 
-/** The receipts' ids. */
 export const bought = (url: string, key: string, toolName: string, times: number) =>
   Effect.forEach(Array.from({ length: times }), () =>
     Effect.map(posted(`${url}/api/market/proxy`, { tool_name: toolName, input: {} }, key), (body) =>

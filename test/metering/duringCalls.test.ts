@@ -1,12 +1,12 @@
 /**
- * Somebody goes away in the middle of a call: its caller, its provider, or the process that was to settle it.
+ * The caller, the provider or the service process disappears during a call.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Schedule, Scope } from "effect"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
 import { at, expecting, type Member, textAt } from "../support/Market.ts"
 import { DEADLINE_SECONDS, everyCore } from "../support/metering/Core.ts"
-import { later } from "../support/metering/Elsewhen.ts"
+import { later } from "../support/metering/TestTime.ts"
 import { fine, forwarded, resulting, slowProvider } from "../support/metering/Provider.ts"
 import { aBuyer, anOffer, books, buy, callOf, PRICE, problemOf, purseOf, receiptsOf } from "../support/metering/Shop.ts"
 import { scriptedServer } from "../support/mcp/ScriptedServer.ts"
@@ -17,7 +17,7 @@ const WHOLE = { balance: 1_000_000, held: 0, available: 1_000_000 }
 const HOLDING = { balance: 1_000_000, held: PRICE, available: 1_000_000 - PRICE }
 const CHARGED = { balance: 1_000_000 - PRICE, held: 0, available: 1_000_000 - PRICE }
 
-/** A call that is with its provider, which does not answer. */
+/** A call in flight whose provider does not answer yet. */
 const underWay = Effect.fnUntraced(function* (consumer: Member, tool: Readonly<Record<string, unknown>> = {}) {
   const slow = yield* slowProvider()
   const offer = yield* anOffer(slow.server.url, tool)
@@ -28,7 +28,7 @@ const underWay = Effect.fnUntraced(function* (consumer: Member, tool: Readonly<R
   return { slow, offer, call, fiber }
 })
 
-/** Waits until so many calls are settled. */
+/** Waits until this many calls are settled. */
 const settledOf = (consumer: Member, calls: number) =>
   Effect.repeat(receiptsOf(consumer), { until: (receipts) => receipts.length >= calls, schedule: Schedule.spaced(20) })
 
@@ -38,8 +38,8 @@ const verdictOn = (receipt: unknown) =>
   )
 
 for (const [name, service] of everyCore) {
-  it.layer(service, LIVE)(`In the middle of a call over ${name}`, (it) => {
-    it.effect("what it may cost is held, and cannot be spent twice", () =>
+  it.layer(service, LIVE)(`During a call over ${name}`, (it) => {
+    it.effect("its maximum price is held, and cannot be spent twice", () =>
       Effect.gen(function* () {
         const consumer = yield* aBuyer()
         const { fiber, slow } = yield* underWay(consumer)
@@ -54,7 +54,7 @@ for (const [name, service] of everyCore) {
       })
     )
 
-    it.effect("the caller goes away: the call runs to its end, and is billed by its outcome", () =>
+    it.effect("the caller disconnects: the call runs to its end, and is billed by its outcome", () =>
       Effect.gen(function* () {
         const consumer = yield* aBuyer()
         const { call, fiber, slow } = yield* underWay(consumer)
@@ -80,7 +80,7 @@ for (const [name, service] of everyCore) {
       })
     )
 
-    it.effect("the caller of a tool that is paid by the attempt goes away: the attempt is paid once", () =>
+    it.effect("the caller of a tool with the policy per_attempt disconnects: the attempt is paid once", () =>
       Effect.gen(function* () {
         const consumer = yield* aBuyer()
         const { call, fiber, slow } = yield* underWay(consumer, { billing_policy: "attempt" })
@@ -99,7 +99,7 @@ for (const [name, service] of everyCore) {
     )
 
     it.effect(
-      "the caller of such a tool goes away before the call went out: nothing was attempted, nothing is paid",
+      "the caller of such a tool disconnects before the call is forwarded: nothing is attempted, nothing is paid",
       () =>
         Effect.gen(function* () {
           const consumer = yield* aBuyer()
@@ -115,7 +115,7 @@ for (const [name, service] of everyCore) {
         })
     )
 
-    it.effect("callers go away, a hundred times at once: every call is paid, and has its receipt", () =>
+    it.effect("a hundred callers disconnect: every call is paid, and has its receipt", () =>
       Effect.gen(function* () {
         const slow = yield* slowProvider()
         const offer = yield* anOffer(slow.server.url, { price_microcents: 10_000 })
@@ -135,7 +135,7 @@ for (const [name, service] of everyCore) {
       })
     )
 
-    it.effect("the provider goes away: an error that costs nothing", () =>
+    it.effect("the provider disconnects: an error that costs nothing", () =>
       Effect.gen(function* () {
         const consumer = yield* aBuyer()
         const life = yield* Scope.make()
@@ -149,7 +149,7 @@ for (const [name, service] of everyCore) {
       })
     )
 
-    it.effect("the process goes away: after the deadline, and not before, the sweeper gives the hold back", () =>
+    it.effect("the process dies: after the deadline, and not before, the sweeper releases the hold", () =>
       Effect.gen(function* () {
         const { sweep } = yield* Sweeper
         const consumer = yield* aBuyer()
@@ -167,7 +167,7 @@ for (const [name, service] of everyCore) {
         assert.strictEqual(yield* verdictOn(swept[0]), "ok")
         assert.strictEqual(yield* later("1 day")(sweep), 0)
 
-        // An answer that comes after all neither charges nor issues a second receipt.
+        // A late answer neither charges nor issues a second receipt.
         yield* slow.answer
         const late = yield* Fiber.join(fiber)
         assert.deepStrictEqual(problemOf(late), [503, "UNAVAILABLE"])
@@ -182,7 +182,7 @@ for (const [name, service] of everyCore) {
       })
     )
 
-    it.effect("many processes go away: any number of sweepers end each call once", () =>
+    it.effect("many processes die: any number of sweepers end each call once", () =>
       Effect.gen(function* () {
         const { sweep } = yield* Sweeper
         const slow = yield* slowProvider()
@@ -225,7 +225,7 @@ for (const [name, service] of everyCore) {
       })
     )
 
-    it.effect("another consumer is not touched by any of it", () =>
+    it.effect("another consumer is not affected", () =>
       Effect.gen(function* () {
         const [away, here] = [yield* aBuyer(), yield* aBuyer()]
         const { fiber } = yield* underWay(away)

@@ -1,6 +1,6 @@
 /**
- * A processor whose answers are not what its documentation says: every order ends in a failure that is tried again, never
- * in a defect, and never as if it had been done.
+ * Responses of a processor that contradict its documentation: every order fails and is retried, never as a defect,
+ * and never as done.
  */
 import { assert, it } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
@@ -17,7 +17,7 @@ import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 const SECRET = "whsec_double"
 const signing = new Stripe("sk_test_signs_only")
 
-/** Answers every request but the first with the same text and status. */
+/** Answers every request except the first with the same text and status. */
 class Garbled extends Context.Service<Garbled, { text: string; status: number; readonly url: string }>()(
   "agent-tool-billing/test/Garbled"
 ) {}
@@ -31,7 +31,7 @@ const garbled = Layer.effect(
         () =>
           new Promise<Server>((resolve) => {
             const made: Server = createServer(({ url }, response) => {
-              // Whose account it is has to be known before anything is posted.
+              // The account has to be known before anything is posted.
               const { status, text } = url === "/v1/account" ? { status: 200, text: '{"id":"acct_1"}' } : state
               response.writeHead(status, { "content-type": "application/json" }).end(text)
             }).listen(0, "127.0.0.1", () => resolve(made))
@@ -81,7 +81,7 @@ const ANSWERS: ReadonlyArray<unknown> = [
 const signed = (body: string, seconds = Math.floor(Date.now() / 1_000)): string =>
   signing.webhooks.generateTestHeaderString({ payload: body, secret: SECRET, timestamp: seconds })
 
-it.layer(gateway, LIVE)("Stripe that answers nonsense", (it) => {
+it.layer(gateway, LIVE)("A malformed response of Stripe", (it) => {
   const orders = Effect.map(PaymentGateway, (stripe) => {
     const [providerId, paymentId] = [ProviderId.make(randomUUID()), "pi_1"]
     const urls = { returnUrl: "https://market.example/a", refreshUrl: "https://market.example/b" }
@@ -128,7 +128,7 @@ it.layer(gateway, LIVE)("Stripe that answers nonsense", (it) => {
     })
   )
 
-  it.effect("is not believed to have done what it does not say", () =>
+  it.effect("does not confirm what it does not state", () =>
     Effect.gen(function* () {
       const answers = yield* Garbled
       Object.assign(answers, { text: "{}", status: 200 })
@@ -200,7 +200,7 @@ it.layer(gateway, LIVE)("Stripe that answers nonsense", (it) => {
         assert.include(error.message, "more than 300 s in the future")
       }
       assert.strictEqual((yield* Effect.flip(readEvent(text, signed(text, now - 400))))._tag, "UntrustedEvent")
-      // The package takes the last of several times, and whatever number a text begins with.
+      // The package takes the last of several timestamps, and the number at the start of a text.
       const mac = (t: string) => createHmac("sha256", SECRET).update(`${t}.${text}`).digest("hex")
       for (const header of [`t=1,t=${now + 400},v1=${mac(String(now + 400))}`, `t=soon,v1=${mac("NaN")}`]) {
         assert.strictEqual((yield* Effect.flip(readEvent(text, header)))._tag, "UntrustedEvent", header)
@@ -225,8 +225,8 @@ const service = ServiceUnderTest.over(
   )
 ).pipe(Layer.provideMerge(garbled))
 
-it.layer(service, LIVE)("The service on a processor that answers nonsense", (it) => {
-  it.effect("answers 502 or 503 with a code, and changes nothing", () =>
+it.layer(service, LIVE)("The service on a processor with malformed responses", (it) => {
+  it.effect("returns 502 or 503 with a code, and changes nothing", () =>
     Effect.gen(function* () {
       const answers = yield* Garbled
       const [agent, provider] = [yield* aConsumer(), yield* aProvider()]

@@ -1,5 +1,5 @@
 /**
- * A report may name the provider beside the tool's name, as a call through the proxy may.
+ * A report may name the provider beside the tool, as a proxied call may.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -23,7 +23,7 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
-    it.effect("is taken from the provider itself, and not from another one", () =>
+    it.effect("is accepted from the provider itself, and from no other provider", () =>
       Effect.gen(function* () {
         const [own, other] = [yield* anOffer("http://127.0.0.1:9/mcp"), yield* anOffer("http://127.0.0.1:9/mcp")]
         const json = { tool_name: "echo", provider_id: own.provider.id }

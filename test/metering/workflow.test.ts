@@ -1,5 +1,5 @@
 /**
- * The whole story over a socket, as an agent lives it: a service on its own data folder, real MCP servers behind it.
+ * An agent's whole workflow over a socket: a service on its own data folder, with real MCP servers.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -25,7 +25,7 @@ const BROKEN = { tool_name: "no-such-tool", price_microcents: 1_000, free_tier_c
 
 describe("An agent", () => {
   it.live(
-    "registers, loads, finds a tool, asks its price, calls it, and can prove what it paid",
+    "registers, loads, finds a tool, reads its price, calls it, and verifies its receipt",
     () =>
       Effect.gen(function* () {
         const everything = yield* everythingServer
@@ -120,7 +120,7 @@ describe("An agent", () => {
   )
 
   it.live(
-    "calls providers that were made with the official SDKs, old and new, and pays each",
+    "calls providers that use the official SDKs, old and new, and pays each",
     () =>
       Effect.gen(function* () {
         const service = yield* serve("unused", { profile: "memory" })

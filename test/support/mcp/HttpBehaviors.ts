@@ -1,5 +1,7 @@
-/** Statuses, silence, broken connections. */
-import { type Behaviour, fine, quick, status, thenFine } from "./Behaviour.ts"
+/**
+ * Statuses, missing responses, broken connections.
+ */
+import { type Behaviour, fine, quick, status, thenFine } from "./Behavior.ts"
 import { json, result, rpcError, text } from "./ScriptedServer.ts"
 
 const idempotent = { idempotent: true }
@@ -76,7 +78,7 @@ export const httpBehaviours: ReadonlyArray<Behaviour> = [
     httpStatus: 501
   },
   {
-    name: "503 that asks for more patience than there is",
+    name: "503 with a Retry-After beyond the deadline",
     onCall: thenFine(status(503, { "retry-after": "3600" })),
     status: "error",
     kind: "http_status",
@@ -92,9 +94,9 @@ export const httpBehaviours: ReadonlyArray<Behaviour> = [
     attempts: 1,
     httpStatus: code
   })),
-  { name: "no answer in time", onCall: () => {}, call: quick, status: "timeout", kind: "timeout", attempts: 1 },
+  { name: "no response in time", onCall: () => {}, call: quick, status: "timeout", kind: "timeout", attempts: 1 },
   {
-    name: "no answer in time, from an idempotent tool",
+    name: "no response in time, from an idempotent tool",
     onCall: thenFine(() => {}),
     call: { ...quick, ...idempotent },
     status: "success",

@@ -1,5 +1,5 @@
 /**
- * Attacks by leaving early: work for nothing, ruined figures, used-up providers. And what a tool may publish about
+ * Attacks by early disconnection: free work, spoiled figures, exhausted providers. And what a tool may publish about
  * cancellations.
  */
 import { assert, it } from "@effect/vitest"
@@ -7,7 +7,7 @@ import { Effect, Fiber, Schedule } from "effect"
 import { Sequencer } from "../../domain/log/Sequencer.ts"
 import { at, expecting, type Member, textAt } from "../support/Market.ts"
 import { everyCore } from "../support/metering/Core.ts"
-import { later } from "../support/metering/Elsewhen.ts"
+import { later } from "../support/metering/TestTime.ts"
 import { fine, forwarded, providing, resulting, slowProvider } from "../support/metering/Provider.ts"
 import { aBuyer, anOffer, books, buy, callOf, PRICE, problemOf, purseOf, receiptsOf } from "../support/metering/Shop.ts"
 import { json, result, rpcError, text } from "../support/mcp/ScriptedServer.ts"
@@ -41,7 +41,7 @@ const slaOf = Effect.fnUntraced(function* (provider: Member) {
 })
 
 for (const [name, service] of everyCore) {
-  it.layer(service, LIVE)(`A caller that leaves early over ${name}`, (it) => {
+  it.layer(service, LIVE)(`A caller that disconnects early over ${name}`, (it) => {
     it.effect("pays for 100 delivered calls, and leaves the provider's SLA as it was", () =>
       Effect.gen(function* () {
         const slow = yield* slowProvider()
@@ -139,7 +139,7 @@ for (const [name, service] of everyCore) {
       })
     )
 
-    it.effect("is not counted for what is refused: places are free again", () =>
+    it.effect("does not exhaust its calls in flight by rejected ones", () =>
       Effect.gen(function* () {
         const dear = yield* anOffer((yield* providing(fine)).url, { price_microcents: 900_000_000 })
         const cheap = yield* anOffer((yield* providing(fine)).url, { price_microcents: 1 })
@@ -149,7 +149,7 @@ for (const [name, service] of everyCore) {
       })
     )
 
-    it.effect("gets its answer for 10 minutes, and afterwards what became of the call; it is never made again", () =>
+    it.effect("gets its result for 10 minutes, and afterwards the outcome of the call, which is never repeated", () =>
       Effect.gen(function* () {
         const slow = yield* slowProvider()
         const offer = yield* anOffer(slow.server.url)
@@ -179,7 +179,7 @@ for (const [name, service] of everyCore) {
       })
     )
 
-    it.effect("has at most 16 MiB of answers kept; keys of the others stay bound to their receipts", () =>
+    it.effect("has at most 16 MiB of results kept; keys of the others stay bound to their receipts", () =>
       Effect.gen(function* () {
         const long = "x".repeat(4.5 * MEBIBYTE)
         const slow = yield* slowProvider((seen, response) => json(response, result(seen, text(long))))
@@ -257,7 +257,7 @@ for (const [name, service] of everyCore) {
       })
     )
 
-    it.effect("pays a delivered call of such a tool in full: what was answered cannot be canceled", () =>
+    it.effect("pays a delivered call of such a tool in full: a completed call cannot be canceled", () =>
       Effect.gen(function* () {
         const server = yield* resulting({ content: [] })
         const offer = yield* anOffer(server.url, { on_cancel: "pass", canceled_call_costs: "nothing" })

@@ -1,12 +1,12 @@
 /**
- * The audit of the crash tests finds what it is there to find: each fault planted in books that are otherwise sound.
+ * The audit of the crash tests finds each planted fault in an otherwise sound ledger.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { receiptOfUuid } from "../../adapters/sql/ledger/LedgerCodes.ts"
-import { booksAfter } from "../support/load/LoadedBooks.ts"
+import { booksAfter } from "../support/load/LoadAudit.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
 
 const COST = 12_345n
@@ -24,7 +24,7 @@ const SOUND_LEGS = [
   [2, FEE]
 ] as const
 
-/** A call of a consumer of its own, as it was closed. */
+/** A settled call of a consumer of its own. */
 const aCall = Effect.fnUntraced(function* ({ cost = COST, debits = cost, held = 0n, legs = SOUND_LEGS }: Fault = {}) {
   const sql = yield* SqlClient.SqlClient
   const [id, consumer, provider, tool] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
@@ -50,7 +50,7 @@ const finding = (words: string, findings: ReadonlyArray<string>) =>
     `${words} is not in ${findings.join("; ")}`
   )
 
-it.effect("sound books are found sound", () =>
+it.effect("reports nothing for a sound ledger", () =>
   Effect.gen(function* () {
     const id = yield* aCall()
     const found = yield* booksAfter({ acknowledged: [told("plain-1", id)], provider: seen({ "plain-1": [id] }) })
@@ -58,7 +58,7 @@ it.effect("sound books are found sound", () =>
   }).pipe(Effect.provide(PostgresTest.layer))
 )
 
-it.effect("what a client was told and the books do not say", () =>
+it.effect("reports a response to a client that the ledger does not confirm", () =>
   Effect.gen(function* () {
     const id = yield* aCall()
     const books = (...acknowledged: ReadonlyArray<ReturnType<typeof told>>) =>
@@ -69,7 +69,7 @@ it.effect("what a client was told and the books do not say", () =>
   }).pipe(Effect.provide(PostgresTest.layer))
 )
 
-it.effect("what a provider saw and the books do not know, or charge twice", () =>
+it.effect("reports a forwarded call without a record, and one that was charged twice", () =>
   Effect.gen(function* () {
     const [first, second] = [yield* aCall(), yield* aCall()]
     const books = (calls: Readonly<Record<string, ReadonlyArray<string>>>) =>
@@ -85,7 +85,7 @@ it.effect.each<readonly [words: string, fault: Fault]>([
   ["has 2 transfers", { legs: [SOUND_LEGS[0], [2, FEE + 1n]] }],
   ["does not add up", { debits: COST - 1n }],
   ["does not add up", { held: COST }]
-])("a receipt or a wallet that %s", ([words, fault]) =>
+])("reports a receipt or a wallet that %s", ([words, fault]) =>
   Effect.gen(function* () {
     yield* aCall(fault)
     finding(words, (yield* booksAfter(nothing)).findings)

@@ -1,5 +1,5 @@
 /**
- * Values taken out of their order: a place of them gets what nobody expects there, or their text is cut and doubled.
+ * Corrupts values: a place of them gets an unexpected value, or their text is cut and doubled.
  */
 export interface Spoil {
   readonly where: number
@@ -106,7 +106,7 @@ const KEYS = [
   "price_microcents"
 ]
 
-/** One change: another value in a place, or one more key in an object, or a place taken out. */
+/** One change: another value in a place, an additional key in an object, or a removed place. */
 export const spoil = (value: unknown, { how, where }: Spoil): unknown => {
   const places = placesOf(value, [])
   const place = pick(places, where)
@@ -117,7 +117,7 @@ export const spoil = (value: unknown, { how, where }: Spoil): unknown => {
   return change(value, place, () => pick(VALUES, how))
 }
 
-/** The JSON text with so many changes; `place` says where and how. */
+/** The JSON text with this many changes; `place` says where and how. */
 export const spoilt = (text: string, changes: number, place: () => number): string => {
   let value = JSON.parse(text) as unknown
   for (let n = 0; n < changes; n++) value = spoil(value, { where: place(), how: place() })

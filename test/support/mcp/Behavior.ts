@@ -1,10 +1,9 @@
 /**
- * What a scripted provider does, and what the call must become.
+ * Behavior of a scripted provider, and the expected result of the call.
  */
 import type { CallStatus, UpstreamCall, UpstreamProblem } from "../../../domain/metering/ToolUpstream.ts"
 import { type Answer, json, result, type Script, text } from "./ScriptedServer.ts"
 
-/** What a provider does, and what must become of the call. */
 export interface Behaviour {
   readonly name: string
   readonly onCall: Answer
@@ -30,5 +29,5 @@ export const thenFine =
   (seen, response, n) =>
     (n === 1 ? first : fine)(seen, response, n)
 
-/** Time enough for what a call needs before its provider falls silent, on a busy machine too. */
+/** Enough for the steps before its provider stops responding, on a busy machine too. */
 export const quick = { timeoutMs: 600 }

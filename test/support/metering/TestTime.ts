@@ -1,16 +1,16 @@
 /**
- * Another time of day for what a request sees, while sockets, pools and sleeps stay in the machine's time: so the same
- * test runs over PostgreSQL and over memory.
+ * Another time of day for a request, while sockets, pools and sleeps use the machine's time: so the same test runs
+ * over PostgreSQL and over memory.
  */
 import { Clock, Duration, Effect } from "effect"
 
 export const later = (by: Duration.Input) => shifted(Duration.toMillis(by))
 export const earlier = (by: Duration.Input) => shifted(-Duration.toMillis(by))
 
-/** Time stands still at this instant. */
+/** A clock that is fixed at this instant. */
 export const when = (iso: string) => telling(() => Date.parse(iso))
 
-/** A clock on which every look at it takes that long. */
+/** A clock that advances by this much each time it is read. */
 export const slowly = (each: Duration.Input) => {
   let passedMs = 0
   return telling(() => Math.floor(realClock.currentTimeMillisUnsafe() + (passedMs += Duration.toMillis(each))))

@@ -1,11 +1,11 @@
 /**
- * What every test of money asks at its end: do the books add up, and is nothing left in the middle.
+ * What every test of money checks at its end: the ledger balances, and no money is left in transit.
  */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 
-/** Of the market's own accounts, by kind. */
+/** Of the platform's own accounts, by kind. */
 export const balances = Effect.gen(function* () {
   const { accounts, balanced } = yield* (yield* Ledger).trialBalance
   assert.isTrue(balanced)

@@ -1,6 +1,8 @@
-/** Answers that are wrong, too much, or not finished. */
+/**
+ * Responses that are wrong, too large, or unfinished.
+ */
 import { gzipSync } from "node:zlib"
-import { type Behaviour, quick, status } from "./Behaviour.ts"
+import { type Behaviour, quick, status } from "./Behavior.ts"
 import { json, result, stream, text } from "./ScriptedServer.ts"
 
 const bomb = gzipSync(Buffer.alloc(50_000_000, 32))
@@ -14,7 +16,7 @@ export const bodyBehaviours: ReadonlyArray<Behaviour> = [
     attempts: 1
   },
   {
-    name: "a page instead of MCP",
+    name: "an HTML page instead of MCP",
     onCall: (_seen, response) => response.writeHead(200, { "content-type": "text/html" }).end("<html>hello"),
     status: "error",
     kind: "malformed_answer",
@@ -28,7 +30,7 @@ export const bodyBehaviours: ReadonlyArray<Behaviour> = [
     attempts: 1
   },
   {
-    name: "an answer nested deeper than anybody means it",
+    name: "a response that is nested too deeply",
     onCall: (seen, response) => {
       const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`
       const body = `{"jsonrpc":"2.0","id":${seen.id},"result":{"content":[],"structuredContent":${deep}}}`
@@ -39,7 +41,7 @@ export const bodyBehaviours: ReadonlyArray<Behaviour> = [
     attempts: 1
   },
   {
-    name: "an answer with many brackets, side by side and in strings",
+    name: "a response with many brackets, side by side and in strings",
     onCall: (seen, response) =>
       json(
         response,
@@ -52,35 +54,35 @@ export const bodyBehaviours: ReadonlyArray<Behaviour> = [
     attempts: 1
   },
   {
-    name: "202 and nothing else",
+    name: "202 without a body",
     onCall: status(202),
     status: "error",
     kind: "malformed_answer",
     attempts: 1
   },
   {
-    name: "an answer to another id",
+    name: "a response to another id",
     onCall: (seen, response) => json(response, { ...result(seen, text("yours?")), id: (seen.id ?? 0) + 1 }),
     status: "error",
     kind: "malformed_answer",
     attempts: 1
   },
   {
-    name: "an id that has become a string",
+    name: "an id that is returned as a string",
     onCall: (seen, response) => json(response, { ...result(seen, text("yours?")), id: String(seen.id) }),
     status: "error",
     kind: "malformed_answer",
     attempts: 1
   },
   {
-    name: "a result that is no object",
+    name: "a result that is not an object",
     onCall: (seen, response) => json(response, result(seen, "done")),
     status: "error",
     kind: "malformed_answer",
     attempts: 1
   },
   {
-    name: "an answer announced to be too large",
+    name: "a response with too large a content length",
     onCall: (_seen, response) => {
       response.writeHead(200, { "content-type": "application/json", "content-length": "6000000" }).write("{")
     },
@@ -89,7 +91,7 @@ export const bodyBehaviours: ReadonlyArray<Behaviour> = [
     attempts: 1
   },
   {
-    name: "an answer that grows too large",
+    name: "a response that grows too large",
     onCall: (_seen, response) => {
       response.writeHead(200, { "content-type": "application/json" })
       const piece = `"${"x".repeat(1_000_000)}"`
@@ -171,7 +173,7 @@ export const bodyBehaviours: ReadonlyArray<Behaviour> = [
     attempts: 1
   },
   {
-    name: "a resultType that nobody knows",
+    name: "an unknown resultType",
     onCall: (seen, response) => json(response, result(seen, { resultType: "partial", ...text("half") })),
     eras: ["modern"],
     status: "error",

@@ -1,6 +1,6 @@
 /**
- * Whatever may be asked of a service that has secrets, when all is well and when all is not, and everything that it answers.
- * A secret that an answer is there to hand out, once, to whom it belongs, is noted as that answer's own.
+ * Every request that a service with secrets can get, during normal operation and failures, and all its responses. A
+ * secret that a response hands out once to its owner is recorded as that response's own.
  */
 import { Effect, type Schema } from "effect"
 import type { EndpointInfo } from "../../../adapters/http/api/Endpoints.ts"
@@ -18,7 +18,7 @@ export interface Said {
   readonly status: number
   /** Headers and body. */
   readonly text: string
-  /** What this answer alone may show. */
+  /** What this response alone may show. */
   readonly own: ReadonlyArray<string>
 }
 
@@ -82,7 +82,7 @@ export class SecretStory {
     await this.ask({ path: "/metrics", key: this.running.metricsToken })
   }
 
-  /** Every endpoint with a key that it takes, with secrets where none belongs, and with a body that it does not. */
+  /** Every endpoint with a key that it accepts, with secrets where none belongs, and with an invalid body. */
   private async askAll(consumer: string, provider: string): Promise<void> {
     const keys = { consumer, provider, operator: this.running.operator }
     const waiting = everyEndpoint().map((endpoint) => () => this.askOne(endpoint, keys))
@@ -97,7 +97,7 @@ export class SecretStory {
     const { method, payload } = endpoint
     const key = keyFor(endpoint, keys)
     const asked = { method, path: pathOf(endpoint), ...(payload === undefined ? {} : { json: { token: 7 } }) }
-    // Which would take the very key that is used here.
+    // It would revoke the key that is used here.
     if (asked.path !== `${KEYS}/rotate`) await this.ask({ ...asked, key })
     const stray = this.canaries.plant(`something that ${method} ${endpoint.path} was sent`, aCanary())
     for (const headers of straysOf(stray)) await this.ask({ ...asked, headers })

@@ -1,10 +1,10 @@
 /**
- * The sums of usage are the sums of the receipts, however the calls came about.
+ * Usage totals equal the totals of the receipts, for calls of every kind.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { aProvider, at, expecting, listAt, type Member, valueAt } from "../support/Market.ts"
-import { when } from "../support/metering/Elsewhen.ts"
+import { when } from "../support/metering/TestTime.ts"
 import {
   aBuyer,
   anOffer,
@@ -74,7 +74,7 @@ const everyReceipt = Effect.fnUntraced(function* (owner: Member) {
 const sumOf = <A>(list: ReadonlyArray<A>, of: (one: A) => number): number => list.reduce((sum, one) => sum + of(one), 0)
 
 const check = Effect.fnUntraced(function* (owner: Member, period: string, days: number) {
-  // A period begins at a full hour.
+  // A period starts at a full hour.
   const since = `${new Date(Date.parse(NOW) - days * 86_400_000).toISOString().slice(0, 13)}:00:00.000Z`
   const receipts = (yield* everyReceipt(owner)).filter((receipt) => receipt.timestamp >= since)
   const successes = receipts.filter((receipt) => receipt.status === "success").length
@@ -122,7 +122,7 @@ const check = Effect.fnUntraced(function* (owner: Member, period: string, days: 
 for (const [name, market] of everyMarket()) {
   it.layer(market, LIVE)(`Usage over ${name}`, (it) => {
     it.effect.prop(
-      "adds up to the receipts, for the consumer and for each provider, in every period",
+      "equals the totals of the receipts, for the consumer and for each provider, in every period",
       { calls: SomeCalls },
       ({ calls }) =>
         Effect.gen(function* () {
@@ -160,7 +160,7 @@ for (const [name, market] of everyMarket()) {
       { arbitrary: { runs: 12 }, timeout: 180_000 }
     )
 
-    it.effect("names the ten tools that were called most, and counts the calls of all", () =>
+    it.effect("names the ten tools with the most calls, and counts the calls of all", () =>
       Effect.gen(function* () {
         const provider = (yield* anOffer(nowhere, { tool_name: "first" })).provider
         const consumer = yield* aBuyer()

@@ -1,7 +1,7 @@
 /**
- * Who may do what with whose objects, asked of every endpoint in every role: each row is asked by everybody, the owners
- * last, so that a refusal was not for want of the object. Whoever is refused has changed nothing, and whoever is let in
- * sees and changes what the row says and nothing else.
+ * Authorization of every endpoint in every role: each row is tried by every caller, the owners last, so that a
+ * rejection was not for lack of the object. A rejected caller has changed nothing; an accepted one sees and changes
+ * only what the row says.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
@@ -21,7 +21,7 @@ import type { Answer } from "../support/Answer.ts"
 const matrix: Rows = { ...accountRows, ...callRows, ...publicRows }
 const PARTIES: ReadonlyArray<Party> = ["consumerOwner", "providerOwner"]
 
-/** What the answer shows of the owners that the request did not name itself. */
+/** What the response shows of the owners that the request did not name itself. */
 const shownIn = ({ marks }: World, call: Omit<Call, "key">, answer: Answer): ReadonlyArray<Mark> => {
   const asked = `${call.path} ${JSON.stringify(call.json)}`
   return (Object.keys(marks) as ReadonlyArray<Mark>).filter(
@@ -36,7 +36,7 @@ const judge = Effect.fnUntraced(function* (row: Row, world: World, caller: Calle
   return { caller, status, shows: shownIn(world, call, answer).toSorted(), text }
 })
 
-/** Whoever calls may change what is their own, unless they are refused. */
+/** An accepted caller may change its own objects. */
 const mayChange = (row: Row, caller: Caller): ReadonlyArray<string> =>
   row.answers[caller] >= 400 ? [] : [caller, ...(row.touches[caller] ?? [])]
 
@@ -76,12 +76,12 @@ for (const [name, core] of everyCore) {
     Layer.provideMerge(core),
     Layer.provide(Layer.succeed(OperatorKey, Redacted.make(OPERATOR)))
   )
-  it.layer(service, LIVE)(`Whose is what, over ${name}`, (it) => {
+  it.layer(service, LIVE)(`Authorization over ${name}`, (it) => {
     for (const [title, row] of Object.entries(matrix)) {
       it.effect(title, () => (title.startsWith("GET ") ? readByAll(row) : writtenByAll(row)))
     }
 
-    it.effect("every route beside the contract is a document, the same for everybody", () =>
+    it.effect("every route beside the contract is a public document", () =>
       Effect.gen(function* () {
         const declared = yield* DeclaredRoutes
         const endpoints = new Set(everyEndpoint().map(titleOf))

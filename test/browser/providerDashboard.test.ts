@@ -5,7 +5,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFile } from "node:fs/promises"
 import { browser, hasBrowser, open } from "../support/Browser.ts"
-import { isReadable } from "../support/Looks.ts"
+import { isReadable } from "../support/Readability.ts"
 import { agree, DASHBOARD, entered, press, says, seen, settled, signIn, unexpected } from "../support/ProviderPage.ts"
 import {
   aDeveloper,
@@ -18,7 +18,7 @@ import {
   loaded,
   OPERATOR_KEY,
   posted
-} from "../support/Selling.ts"
+} from "../support/HttpMarket.ts"
 
 const DAYS_BEHIND = 35
 const DAY_MS = 86_400_000

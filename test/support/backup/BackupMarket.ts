@@ -1,6 +1,6 @@
 /**
- * A market worth a backup: everything that an account may have, in a month that is over and in the one that runs, and
- * calls that go on. And what must hold of it wherever it was restored.
+ * A market for backup tests: every kind of data of an account, in a closed month and in the current one, and calls
+ * that continue. And what must hold for it after a restore.
  */
 import { assert } from "@effect/vitest"
 import { Effect, Layer, Redacted, type Scope } from "effect"
@@ -17,9 +17,9 @@ import { Microcents } from "../../../domain/shared/Microcents.ts"
 import { kill, until } from "../EmbeddedFolders.ts"
 import { type Acknowledged, callLoad, type Load } from "../load/CallLoad.ts"
 import { echoProvider } from "../load/EchoProvider.ts"
-import { booksAfter } from "../load/LoadedBooks.ts"
+import { booksAfter } from "../load/LoadAudit.ts"
 import { loadMarket, type LoadMarket, OPEN_TO_LOAD, posted, purseOf } from "../load/LoadMarket.ts"
-import { behind, bought, got } from "../Selling.ts"
+import { behind, bought, got } from "../HttpMarket.ts"
 import { finished, json, post, ready, temporaryFolder } from "../ServiceProcess.ts"
 import { StripeDouble } from "../stripe/StripeDouble.ts"
 import { connectedTo } from "../TestDatabases.ts"
@@ -67,9 +67,9 @@ const stripeDouble = Effect.acquireRelease(
 export interface KeptMarket extends LoadMarket {
   readonly url: string
   readonly double: StripeDouble
-  /** A checkout at Stripe that nobody has paid yet; whose it is. */
+  /** A checkout at Stripe that is not paid yet, and its consumer. */
   readonly open: { readonly session: string; readonly buyer: string }
-  /** Calls, until they are told to stop. */
+  /** Calls until stopped. */
   readonly load: Effect.Effect<Load, never, Scope.Scope>
   readonly kill: Effect.Effect<void>
 }
@@ -107,7 +107,7 @@ const loadAll = Effect.gen(function* () {
   }
 })
 
-/** The service goes by the database's clock: last month it is only where the database says so. */
+/** The service uses the database's clock: only the database can make it last month. */
 const clockBehind = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`CREATE FUNCTION public.clock_timestamp() RETURNS timestamptz LANGUAGE sql
@@ -165,7 +165,7 @@ export const keptMarket = Effect.fnUntraced(function* (database: Redacted.Redact
   return kept
 })
 
-/** The commands of an operator who has restored a database. Ones that are out of order say so by their exit code. */
+/** The commands of an operator who has restored a database. They report errors by their exit code. */
 export const isSound = Effect.fnUntraced(function* (database: Redacted.Redacted, logKey = LOG_KEY) {
   const settings = settingsOn(database, logKey)
   const [migrate, audit, fsck] = yield* Effect.forEach(["migrate", "audit", "fsck"], (name) =>
@@ -180,7 +180,7 @@ export const isSound = Effect.fnUntraced(function* (database: Redacted.Redacted,
   return books
 })
 
-/** Whatever was told to callers before the backup is there and verifies; the service sells on. */
+/** Every receipt that callers got before the backup exists and is valid; the service continues to sell. */
 export const goesOn = Effect.fnUntraced(function* (
   database: Redacted.Redacted,
   market: KeptMarket,
@@ -194,7 +194,7 @@ export const goesOn = Effect.fnUntraced(function* (
     assert.strictEqual(Number(receipt["cost_microcents"]), Number(cost), receiptId)
     const verdict = yield* post(`${url}/api/v1/verify`, { receipt })
     assert.include(verdict.body["verification"], { valid: true }, JSON.stringify(verdict))
-    // One of the last second may have had no place yet: it gets one now.
+    // A receipt of the last second may not have been sequenced yet: it is now.
     assert.include(yield* proofOf(url, receiptId), "market.example/api/v1/market/log/")
   }
   assert.include(yield* proofOf(url, before[0]!.receiptId), "market.example/api/v1/market/log/1\n")
@@ -221,7 +221,7 @@ const proofOf = (url: string, receiptId: string) =>
     return text
   })
 
-/** Somebody else, who remembers what the log has shown. */
+/** An independent witness that remembers the log. */
 export const aWitness = Effect.map(temporaryFolder, (cwd) => ({
   look: Effect.fnUntraced(function* (url: string, number: number) {
     const { body } = yield* json(`${url}/.well-known/jwks.json`)
