@@ -18,7 +18,7 @@ export const asking = Effect.fnUntraced(function* (world: World, call: Call) {
   return answer
 })
 
-/** Under a key, so that it can be sent again: whoever does is told the same, and nothing is done twice. */
+/** Under a key, so that a repetition gets the same response, and nothing is done twice. */
 export const askingUnderKey = Effect.fnUntraced(function* (
   world: World,
   call: Call,

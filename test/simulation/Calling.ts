@@ -84,7 +84,7 @@ const request = Effect.fnUntraced(function* (
   return sent
 })
 
-/** The same request letter by letter, or another one under its key. */
+/** The same request byte for byte, or another one under its key. */
 export const again = Effect.fnUntraced(function* (world: World, act: ActOf<"Again">) {
   const keyed = world.facts.sent.filter(({ call: { headers } }) => headers?.["idempotency-key"] !== undefined)
   const sent = one(yield* lately(keyed), act.which)
@@ -98,7 +98,7 @@ export const again = Effect.fnUntraced(function* (world: World, act: ActOf<"Agai
   return yield* send(world, { ...sent, word, call: { ...sent.call, json }, answered: undefined })
 })
 
-/** Whoever gets an answer gets his own, the same one every time, and what it says stands in a receipt. */
+/** Every caller gets its own response, the same one each time, and a receipt confirms it. */
 const send = Effect.fnUntraced(function* (world: World, sent: Sent) {
   const before = world.board.disturbancesBefore
   const answer = yield* world.send({ ...sent.call, key: sent.by.key })

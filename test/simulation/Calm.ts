@@ -69,7 +69,7 @@ const alone = <A>(world: World, doing: Effect.Effect<A, Violation>) =>
     world.pass(1_000)
   )
 
-/** They are asked for in the first month; nobody asked while a longer time passed at once. */
+/** They are read in the first month; none is read while a longer time passes in one step. */
 const feesAreKnown = Effect.fnUntraced(function* ({ processor, stores }: World) {
   const loads = Context.get(stores, LoadStore)
   const since = DateTime.subtract(yield* DateTime.now, { days: 29 })

@@ -50,10 +50,10 @@ export interface Asked {
   left: boolean
 }
 
-/** A request that may be sent again, letter by letter. */
+/** A request that may be repeated byte for byte. */
 export interface Sent {
   readonly word: string
-  /** Whoever sends it again does so under the key that it has by then. */
+  /** A repetition uses the key that its sender has by then. */
   readonly by: Member
   readonly call: Call
   readonly sentAtMs: number
@@ -132,7 +132,7 @@ export interface Facts {
   readonly withdrawals: Set<WithdrawalId>
   /** Since the last look. */
   readonly freshPayouts: Array<Payout>
-  /** The newest tree that somebody was shown. */
+  /** The newest tree that a client has seen. */
   head: { readonly size: number; readonly root: Hash } | undefined
   /** Some invoice has perhaps been corrected. */
   corrected: boolean

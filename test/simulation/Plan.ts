@@ -38,7 +38,7 @@ const tool = (price: number, more: Partial<ToolTerms> = {}): ToolTerms => ({
   ...more
 })
 
-/** So that there is something to buy, and somebody who can. */
+/** So that there are tools to call, and consumers with funds. */
 const OPENING: ReadonlyArray<Act> = [
   { _tag: "Provider", tools: [tool(12_345), tool(1_999_999, { most: 150 })] },
   { _tag: "Consumer" },

@@ -71,7 +71,7 @@ const feeRoundedTwice: Plant = (stores) => {
   })
 }
 
-/** A part of the key is taken for the key, and nobody looks at the request. */
+/** A part of the key is taken for the key, and the request is not compared. */
 const replayUnderAnotherKey: Plant = (stores) => {
   const calls = Context.get(stores, CallStore)
   const cut = ({ keyHash }: CallIdempotency): CallIdempotency => ({

@@ -27,7 +27,7 @@ export interface Forwarded {
 
 export class Providers {
   readonly forwarded = new Map<ReceiptId, Forwarded>()
-  /** How whoever is asked with this word behaves. */
+  /** How a provider behaves when it is called with this word. */
   readonly behaviours = new Map<string, Told>()
   /** Since the last look. */
   readonly fresh: Array<ReceiptId> = []
@@ -81,7 +81,7 @@ const timeout = (latencyMs: number): UpstreamAnswer => ({
   latencyMs
 })
 
-/** The call went out or it did not: nobody heard of it again. */
+/** The call was forwarded or not: its outcome is unknown. */
 export const unreachable: UpstreamAnswer = {
   ...base,
   ...problem("connection", "Nobody answers there"),

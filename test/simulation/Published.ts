@@ -7,7 +7,7 @@ export interface Change {
   readonly sentAtMs: number
   readonly fromMs: number
   untilMs: number
-  /** When its answer came; undefined while nobody knows whether it was carried out. */
+  /** When its response arrived; undefined while it is unknown whether it was executed. */
   answeredAtMs: number | undefined
 }
 

@@ -65,7 +65,7 @@ export type Act =
   /** The node's clock is put right, or wrong, by so much against the world's. */
   | { readonly _tag: "Skew"; readonly ms: number }
   | { readonly _tag: "MonthEnd" }
-  /** Of somebody who means to gain by it. */
+  /** Of an adversary. */
   | Move
 
 export type ActOf<Tag extends Act["_tag"]> = Extract<Act, { readonly _tag: Tag }>

@@ -86,7 +86,7 @@ export const makeWorld = Effect.fnUntraced(function* (setting: Setting) {
   const ports: Context.Context<Ports> = Context.merge(plant(stores), outside)
   const service = serviceOn(serviceTerms)
   const listener = listening(facts, () => clock.currentTimeMillisUnsafe())
-  /** What somebody does, which may take longer than its step. */
+  /** What an actor does, which may take longer than its step. */
   const underWay = new Set<{ readonly process: Process }>()
   yield* TestClock.setTime(BEGINNING)
 

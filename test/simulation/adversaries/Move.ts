@@ -39,7 +39,7 @@ export type Move =
       readonly tool: number
       readonly terms: Partial<ToolTerms>
     }
-  /** Somebody honest, who goes by what is published, calls one of its tools. */
+  /** An honest consumer, who relies on the published figures, calls one of its tools. */
   | {
       readonly _tag: "RingServes"
       readonly ring: number
@@ -49,7 +49,7 @@ export type Move =
       readonly fails: boolean
       readonly capped: boolean
     }
-  /** Calls somebody else's tool and goes away before the answer comes. */
+  /** Calls another provider's tool and disconnects before the response. */
   | {
       readonly _tag: "RingLeaves"
       readonly ring: number
@@ -59,7 +59,7 @@ export type Move =
       readonly afterMs: number
       readonly latencyMs: number
     }
-  /** Reports failures of somebody else's tool, or disputes calls of it. */
+  /** Reports failures of another provider's tool, or disputes calls of it. */
   | {
       readonly _tag: "RingSmears"
       readonly ring: number

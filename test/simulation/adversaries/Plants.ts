@@ -50,7 +50,7 @@ const forgottenClaim: Plant = (stores) =>
 const uncollectedClaim: Plant = (stores) =>
   Context.add(stores, ClaimStore, { ...Context.get(stores, ClaimStore), lockOpen: () => Effect.succeed([]) })
 
-/** Whoever reports a call is believed as if the proxy had made it. */
+/** A reported call counts as if the proxy had made it. */
 const reportsAsCalls: Plant = (stores) => {
   const log = Context.get(stores, LogStore)
   return Context.add(stores, LogStore, {
@@ -71,7 +71,7 @@ const freeCallersCount: Plant = (stores) =>
     counted: { ...evidence.counted, consumers: evidence.counted.consumers + Math.min(1, evidence.calls) }
   }))
 
-/** Every tool is canceled when its caller goes away, and costs nothing then: nobody has published that. */
+/** Every call is canceled when its caller disconnects, and then costs nothing, although no tool has published that. */
 const hangUpsCancel: Plant = (stores) => {
   const catalog = Context.get(stores, CatalogStore)
   return Context.add(stores, CatalogStore, {
@@ -88,7 +88,7 @@ const hangUpsCancel: Plant = (stores) => {
   })
 }
 
-/** Whoever names no cap is taken to agree to any maximum: so a tool that lists a price of 0 takes what it likes. */
+/** A call without a cap accepts any maximum: a tool that lists a price of 0 can charge any amount. */
 const capsForAll: Plant = (stores) => {
   const keys = Context.get(stores, KeyStore)
   return Context.add(stores, KeyStore, {
@@ -104,7 +104,7 @@ const capsForAll: Plant = (stores) => {
 const chargebackDoesNotFreeze: Plant = (stores) =>
   Context.add(stores, FreezeStore, { ...Context.get(stores, FreezeStore), freeze: () => Effect.void })
 
-/** Whoever files a dispute is not asked whether the bank has given the money back. */
+/** A dispute is not checked against a chargeback of the same money. */
 const recoveredTwice: Plant = (stores) => {
   const chargebacks = Context.get(stores, ChargebackStore)
   return Context.add(stores, ChargebackStore, {

@@ -124,7 +124,7 @@ const chargebackScheme: Scheme = (of) => [
   ...cashesOut(of)
 ]
 
-/** The same call is disputed with the service and at the bank; also a call of somebody else's tool. */
+/** The same call is disputed with the service and at the bank; also a call of another provider's tool. */
 const twofold: Scheme = (of) => [
   joins(of, 1, dear(of)),
   loads(of),
@@ -149,7 +149,7 @@ const twofold: Scheme = (of) => [
   ...cashesOut(of)
 ]
 
-/** Somebody sees a price and is charged another. */
+/** A consumer sees a price and is charged another. */
 const baiting: Scheme = ({ random, ring, who }) => {
   const serves = (reports: number, more: { readonly fails?: boolean; readonly capped?: boolean } = {}): Step =>
     soon({
