@@ -1,5 +1,5 @@
 /**
- * Group commit by itself, over a database that a test scripts.
+ * Group commit alone, over a database that a test scripts.
  */
 import { assert, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber, Scope } from "effect"

@@ -265,7 +265,7 @@ it.layer(ServiceUnderTest.memory({ RATE_LIMIT_REGISTER_RPM: "3" }))("the rate li
     })
   )
 
-  it.effect("is not used up by a refused body alone: nobody registers faster by mistakes", () =>
+  it.effect("is not consumed by invalid bodies, but they do not allow more registrations", () =>
     exhaust({ path: CONSUMERS, json: {}, from: "198.51.100.9" }, 3)
   )
 })

@@ -165,7 +165,7 @@ it.layer(gateway, LIVE)("A malformed response of Stripe", (it) => {
     })
   )
 
-  it.effect("is not believed an event that is signed and malformed, or signed in the future", () =>
+  it.effect("is rejected as an event that is signed but malformed, or signed in the future", () =>
     Effect.gen(function* () {
       const { readEvent } = yield* PaymentGateway
       const event = {

@@ -1,5 +1,5 @@
 /**
- * The figures of a provider depend only on its own outcomes, whoever calls, disconnects, reports or disputes. Outcomes are
+ * The figures of a provider depend only on its own outcomes, and not on who calls, disconnects, reports or disputes. Outcomes are
  * kept in `CallsThatWereLeft`.
  */
 import { Context, DateTime, Effect, Option } from "effect"
