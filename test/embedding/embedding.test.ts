@@ -210,7 +210,7 @@ it.layer(PackedPackage.layer, { timeout: "500 seconds", excludeTestServices: tru
   )
 
   it.effect(
-    `is a market in a test within ${TEST_MS_MAX} ms`,
+    `starts a market in a test within ${TEST_MS_MAX} ms`,
     () =>
       Effect.gen(function* () {
         const { node } = yield* placed
