@@ -1,8 +1,16 @@
 /**
  * Why the service could not start, in one sentence with advice.
  */
-export const sentenceOf = (error: { readonly _tag?: string; readonly message: string }): string => {
+interface Failure {
+  readonly _tag?: string
+  readonly message: string
+  readonly cause?: unknown
+}
+
+export const sentenceOf = (error: Failure): string => {
   switch (error._tag) {
+    case "StoreUnavailable":
+      return error.cause instanceof Error ? sentenceOf(error.cause) : error.message
     case "SqlError":
       return `The database of DATABASE_URL cannot be used: ${root(error)}. ${adviceOn(codeIn(error))}`
     case "MigrationError":

@@ -5,21 +5,22 @@ import { Context, type Effect, type Option } from "effect"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import type { Consumer, Erasure, Provider } from "./Account.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export class AccountStore extends Context.Service<
   AccountStore,
   {
-    insertProvider(provider: Provider): Effect.Effect<void>
-    insertConsumer(consumer: Consumer): Effect.Effect<void>
-    findProvider(id: ProviderId): Effect.Effect<Option.Option<Provider>>
-    findConsumer(id: ConsumerId): Effect.Effect<Option.Option<Consumer>>
+    insertProvider(provider: Provider): Effect.Effect<void, StoreUnavailable>
+    insertConsumer(consumer: Consumer): Effect.Effect<void, StoreUnavailable>
+    findProvider(id: ProviderId): Effect.Effect<Option.Option<Provider>, StoreUnavailable>
+    findConsumer(id: ConsumerId): Effect.Effect<Option.Option<Consumer>, StoreUnavailable>
     /** Writes the complete account, except the default cap. */
-    updateProvider(provider: Provider): Effect.Effect<void>
-    updateConsumer(consumer: Consumer): Effect.Effect<void>
-    setDefaultCap(id: ConsumerId, cap: Microcents | undefined): Effect.Effect<void>
+    updateProvider(provider: Provider): Effect.Effect<void, StoreUnavailable>
+    updateConsumer(consumer: Consumer): Effect.Effect<void, StoreUnavailable>
+    setDefaultCap(id: ConsumerId, cap: Microcents | undefined): Effect.Effect<void, StoreUnavailable>
     /** The first record of an account stays. */
-    recordErasure(erasure: Erasure): Effect.Effect<void>
-    erasureOf(ownerId: ConsumerId | ProviderId): Effect.Effect<Option.Option<Erasure>>
-    readonly counts: Effect.Effect<{ readonly providers: number; readonly consumers: number }>
+    recordErasure(erasure: Erasure): Effect.Effect<void, StoreUnavailable>
+    erasureOf(ownerId: ConsumerId | ProviderId): Effect.Effect<Option.Option<Erasure>, StoreUnavailable>
+    readonly counts: Effect.Effect<{ readonly providers: number; readonly consumers: number }, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/accounts/AccountStore") {}

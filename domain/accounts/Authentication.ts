@@ -12,6 +12,7 @@ import { isWellFormed } from "./ApiKey.ts"
 import { KeyStore, type KeyWithOwner } from "./KeyStore.ts"
 import type { Principal } from "./Principal.ts"
 import { type RateLimits, RateLimitPolicy } from "./RateLimitPolicy.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const KEY_CACHE_ENTRIES_MAX = 50_000
 export const KEY_CACHE_TTL_MS = 30_000
@@ -59,7 +60,7 @@ interface Cached {
 export class Authentication extends Context.Service<
   Authentication,
   {
-    authenticate(secret: string): Effect.Effect<Principal, Unauthorized>
+    authenticate(secret: string): Effect.Effect<Principal, Unauthorized | StoreUnavailable>
   }
 >()("agent-tool-billing/domain/accounts/Authentication") {
   static readonly layer = Layer.effect(
@@ -91,7 +92,7 @@ export class Authentication extends Context.Service<
           ? Effect.succeed(cached.principal)
           : Effect.fail(new Unauthorized({ reason: cached.refusal }))
 
-      const authenticate = (secret: string): Effect.Effect<Principal, Unauthorized> =>
+      const authenticate = (secret: string): Effect.Effect<Principal, Unauthorized | StoreUnavailable> =>
         Effect.suspend(() => {
           if (secret === "") return Effect.fail(new Unauthorized({ reason: "missing" }))
           const hash = sha256Hex(secret)

@@ -10,13 +10,18 @@ import { AccountStore } from "./AccountStore.ts"
 import type { ApiKey } from "./ApiKey.ts"
 import { KeyNotFound } from "./Keys.ts"
 import { KeyStore } from "./KeyStore.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export class DefaultCaps extends Context.Service<
   DefaultCaps,
   {
     /** Undefined removes it. */
-    setOfAccount(consumerId: ConsumerId, cap: Microcents | undefined): Effect.Effect<void>
-    setOfKey(consumerId: ConsumerId, id: KeyId, cap: Microcents | undefined): Effect.Effect<ApiKey, KeyNotFound>
+    setOfAccount(consumerId: ConsumerId, cap: Microcents | undefined): Effect.Effect<void, StoreUnavailable>
+    setOfKey(
+      consumerId: ConsumerId,
+      id: KeyId,
+      cap: Microcents | undefined
+    ): Effect.Effect<ApiKey, KeyNotFound | StoreUnavailable>
   }
 >()("agent-tool-billing/domain/accounts/DefaultCaps") {
   static readonly layer = Layer.effect(

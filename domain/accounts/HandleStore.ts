@@ -3,6 +3,7 @@
  */
 import { Context, type DateTime, type Effect, type Option } from "effect"
 import type { ProviderId } from "../shared/Ids.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export interface HandleClaim {
   readonly handle: string
@@ -24,18 +25,18 @@ export class HandleStore extends Context.Service<
   HandleStore,
   {
     /** False if it belongs, or belonged, to another provider. A retired handle resolves again. */
-    claim(claim: HandleClaim): Effect.Effect<boolean>
+    claim(claim: HandleClaim): Effect.Effect<boolean, StoreUnavailable>
     /** Its provider, also if it is retired. None: it was never given, or its account is erased. */
-    ownerOf(handle: string): Effect.Effect<Option.Option<ProviderId>>
+    ownerOf(handle: string): Effect.Effect<Option.Option<ProviderId>, StoreUnavailable>
     /** It no longer resolves. */
-    retire(handle: string): Effect.Effect<void>
+    retire(handle: string): Effect.Effect<void, StoreUnavailable>
     /** A handle with this skeleton of another, verified provider. */
-    imitated(skeleton: string, except: ProviderId): Effect.Effect<Option.Option<string>>
+    imitated(skeleton: string, except: ProviderId): Effect.Effect<Option.Option<string>, StoreUnavailable>
     /** Current handles that look like a verified provider's, at most `limit`, by name. */
-    imitations(limit: number): Effect.Effect<ReadonlyArray<Imitation>>
+    imitations(limit: number): Effect.Effect<ReadonlyArray<Imitation>, StoreUnavailable>
     /** Whether another provider has a tool whose name begins with `handle/`. */
-    beginsToolName(handle: string, except: ProviderId): Effect.Effect<boolean>
+    beginsToolName(handle: string, except: ProviderId): Effect.Effect<boolean, StoreUnavailable>
     /** The handles are replaced by hashes: they do not resolve, and no other provider gets them. */
-    erase(providerId: ProviderId): Effect.Effect<void>
+    erase(providerId: ProviderId): Effect.Effect<void, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/accounts/HandleStore") {}

@@ -9,6 +9,7 @@ import { ProviderUnknown } from "../trust/ProviderTrust.ts"
 import { AccountStore } from "./AccountStore.ts"
 import { isReserved, skeletonOf, slugOf, suffixed } from "./Handle.ts"
 import { HandleStore, type Imitation } from "./HandleStore.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 const IMITATIONS_SHOWN_MAX = 100
 const NEUTRAL = "provider"
@@ -47,14 +48,18 @@ export class Handles extends Context.Service<
   Handles,
   {
     /** For a provider that is being registered, in the caller's unit of work. */
-    give(providerId: ProviderId, asked: string | undefined, name: string): Effect.Effect<string, HandleRefusal>
+    give(
+      providerId: ProviderId,
+      asked: string | undefined,
+      name: string
+    ): Effect.Effect<string, HandleRefusal | StoreUnavailable>
     /**
      * Assigns another handle. The previous one stays with this provider and resolves to it unless it is retired, so
      * calls that use it still work.
      */
-    reassign(order: HandleOrder): Effect.Effect<Reassigned, HandleRefusal | ProviderUnknown>
+    reassign(order: HandleOrder): Effect.Effect<Reassigned, HandleRefusal | ProviderUnknown | StoreUnavailable>
     /** Of providers that had their handle before the imitated one was verified. */
-    readonly imitations: Effect.Effect<ReadonlyArray<Imitation>>
+    readonly imitations: Effect.Effect<ReadonlyArray<Imitation>, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/accounts/Handles") {
   static readonly layer = Layer.effect(

@@ -5,6 +5,7 @@ import { Context, type DateTime, type Effect, type Option } from "effect"
 import type { ConsumerId, KeyId, ProviderId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import type { ApiKey } from "./ApiKey.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export interface KeyWithOwner {
   readonly key: ApiKey
@@ -18,24 +19,28 @@ export interface KeyWithOwner {
 export class KeyStore extends Context.Service<
   KeyStore,
   {
-    insert(key: ApiKey): Effect.Effect<void>
-    findByHash(hash: string): Effect.Effect<Option.Option<KeyWithOwner>>
+    insert(key: ApiKey): Effect.Effect<void, StoreUnavailable>
+    findByHash(hash: string): Effect.Effect<Option.Option<KeyWithOwner>, StoreUnavailable>
     /**
      * An owner's keys, newest first: all that are live at `now`, and the newest `DEAD_KEYS_SHOWN_MAX` of the others.
      * Locks the owner's row until the end of the unit of work.
      */
-    ofOwner(ownerId: ConsumerId | ProviderId, now: DateTime.Utc): Effect.Effect<ReadonlyArray<ApiKey>>
+    ofOwner(ownerId: ConsumerId | ProviderId, now: DateTime.Utc): Effect.Effect<ReadonlyArray<ApiKey>, StoreUnavailable>
     /**
      * Sets the time from which the key is rejected, unless an earlier one is set. None if the owner has no such key.
      */
-    revoke(ownerId: ConsumerId | ProviderId, id: KeyId, at: DateTime.Utc): Effect.Effect<Option.Option<ApiKey>>
+    revoke(
+      ownerId: ConsumerId | ProviderId,
+      id: KeyId,
+      at: DateTime.Utc
+    ): Effect.Effect<Option.Option<ApiKey>, StoreUnavailable>
     /** Undefined removes it. None if the owner has no such key. */
     setDefaultCap(
       ownerId: ConsumerId | ProviderId,
       id: KeyId,
       cap: Microcents | undefined
-    ): Effect.Effect<Option.Option<ApiKey>>
+    ): Effect.Effect<Option.Option<ApiKey>, StoreUnavailable>
     /** Erases labels; the keys stay. */
-    unlabel(ownerId: ConsumerId | ProviderId): Effect.Effect<void>
+    unlabel(ownerId: ConsumerId | ProviderId): Effect.Effect<void, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/accounts/KeyStore") {}

@@ -20,6 +20,7 @@ import {
 } from "./ApiKey.ts"
 import { KeyStore } from "./KeyStore.ts"
 import type { KeyOwner } from "./Principal.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const KEY_LABEL_CHARS_MAX = 100
 export const ROTATION_GRACE_SECONDS_DEFAULT = 86_400
@@ -74,16 +75,19 @@ export class Keys extends Context.Service<
   Keys,
   {
     /** Writes a new key, in the caller's unit of work. */
-    mint(owner: OwnerRef, request: KeyRequest): Effect.Effect<MintedKey>
-    create(owner: OwnerRef, request: KeyRequest): Effect.Effect<MintedKey, TooManyKeys | ExpiryInThePast>
+    mint(owner: OwnerRef, request: KeyRequest): Effect.Effect<MintedKey, StoreUnavailable>
+    create(
+      owner: OwnerRef,
+      request: KeyRequest
+    ): Effect.Effect<MintedKey, TooManyKeys | ExpiryInThePast | StoreUnavailable>
     /** The live ones, and the newest of the others. */
-    list(owner: OwnerRef): Effect.Effect<ReadonlyArray<ApiKey>>
-    revoke(owner: OwnerRef, id: KeyId): Effect.Effect<ApiKey, KeyNotFound | LastKey>
+    list(owner: OwnerRef): Effect.Effect<ReadonlyArray<ApiKey>, StoreUnavailable>
+    revoke(owner: OwnerRef, id: KeyId): Effect.Effect<ApiKey, KeyNotFound | LastKey | StoreUnavailable>
     rotate(
       owner: OwnerRef,
       id: KeyId,
       graceSeconds: number
-    ): Effect.Effect<{ readonly minted: MintedKey; readonly old: ApiKey }, KeyNotFound | TooManyKeys>
+    ): Effect.Effect<{ readonly minted: MintedKey; readonly old: ApiKey }, KeyNotFound | TooManyKeys | StoreUnavailable>
   }
 >()("agent-tool-billing/domain/accounts/Keys") {
   static readonly layer = Layer.effect(

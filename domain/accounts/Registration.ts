@@ -16,6 +16,7 @@ import { type HandleRefusal, Handles } from "./Handles.ts"
 import { Keys, type MintedKey } from "./Keys.ts"
 import type { Principal } from "./Principal.ts"
 import { RateLimitPolicy } from "./RateLimitPolicy.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export interface ProviderApplication {
   readonly name: string
@@ -65,12 +66,12 @@ export class Registration extends Context.Service<
       caller: Principal | undefined
     ): Effect.Effect<
       { readonly provider: Provider; readonly minted: MintedKey; readonly tools: ReadonlyArray<ToolOutcome> },
-      AlreadyRegistered | EndpointBlocked | ToolsRefused | HandleRefusal
+      AlreadyRegistered | EndpointBlocked | ToolsRefused | HandleRefusal | StoreUnavailable
     >
     consumer(
       application: ConsumerApplication,
       caller: Principal | undefined
-    ): Effect.Effect<{ readonly consumer: Consumer; readonly minted: MintedKey }, AlreadyRegistered>
+    ): Effect.Effect<{ readonly consumer: Consumer; readonly minted: MintedKey }, AlreadyRegistered | StoreUnavailable>
   }
 >()("agent-tool-billing/domain/accounts/Registration") {
   static readonly layer = Layer.effect(

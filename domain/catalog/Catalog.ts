@@ -1,7 +1,7 @@
 /**
  * The catalog: providers add tools and prices, anyone can search them.
  */
-import { Context, DateTime, Effect, Layer, Option, Result, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import type { Provider } from "../accounts/Account.ts"
 import { AccountStore } from "../accounts/AccountStore.ts"
 import { qualifiedName, splitQualified } from "../accounts/Handle.ts"
@@ -27,6 +27,7 @@ import { DefaultFreeTierCalls, wantedTerms } from "./Pricing.ts"
 import { tokensOfQuery, tokensOfTool } from "./SearchTokens.ts"
 import type { PriceVersion } from "./Terms.ts"
 import { applyChange, declarationOf, type ToolChange, type ToolDeclaration } from "./Tool.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const TOOLS_PER_REQUEST_MAX = 50
 export const TOOLS_PER_PROVIDER_MAX = 1_000
@@ -85,25 +86,28 @@ export class Catalog extends Context.Service<
      * Tool by tool: a fault of one does not affect the others. Only the sent fields change. Terms that are worse for
      * consumers take effect after the notice period, also for a withdrawn tool.
      */
-    upsert(providerId: ProviderId, changes: ReadonlyArray<ToolChange>): Effect.Effect<UpsertResult>
+    upsert(providerId: ProviderId, changes: ReadonlyArray<ToolChange>): Effect.Effect<UpsertResult, StoreUnavailable>
     /** Unlists the tool and stops calls; its receipts stay. Repeating changes nothing. An upsert lists it again. */
-    withdraw(providerId: ProviderId, id: ToolId): Effect.Effect<Withdrawn, ToolNotYours>
-    search(query: CatalogQuery): Effect.Effect<Page<CatalogEntry>>
-    find(id: ToolId): Effect.Effect<Option.Option<CatalogEntry>>
-    findOf(providerId: ProviderId, toolName: string): Effect.Effect<Option.Option<CatalogEntry>>
-    findQualified(handle: string, toolName: string): Effect.Effect<Option.Option<CatalogEntry>>
-    findByName(toolName: string): Effect.Effect<ReadonlyArray<CatalogEntry>>
+    withdraw(providerId: ProviderId, id: ToolId): Effect.Effect<Withdrawn, ToolNotYours | StoreUnavailable>
+    search(query: CatalogQuery): Effect.Effect<Page<CatalogEntry>, StoreUnavailable>
+    find(id: ToolId): Effect.Effect<Option.Option<CatalogEntry>, StoreUnavailable>
+    findOf(providerId: ProviderId, toolName: string): Effect.Effect<Option.Option<CatalogEntry>, StoreUnavailable>
+    findQualified(handle: string, toolName: string): Effect.Effect<Option.Option<CatalogEntry>, StoreUnavailable>
+    findByName(toolName: string): Effect.Effect<ReadonlyArray<CatalogEntry>, StoreUnavailable>
     /** The listed name closest to a misspelled one; of one provider's tools if given. */
-    nearestName(toolName: string, providerId: ProviderId | undefined): Effect.Effect<string | undefined>
+    nearestName(
+      toolName: string,
+      providerId: ProviderId | undefined
+    ): Effect.Effect<string | undefined, StoreUnavailable>
     /** Newest first, without versions that were replaced before they took effect. */
-    prices(id: ToolId): Effect.Effect<ReadonlyArray<PriceVersion>>
+    prices(id: ToolId): Effect.Effect<ReadonlyArray<PriceVersion>, StoreUnavailable>
     /**
      * Updates the columns that are searched and sorted by, for announced terms that are now in effect; returns the
      * number of tools.
      */
-    readonly promote: Effect.Effect<number>
-    readonly categories: Effect.Effect<ReadonlyArray<string>>
-    readonly count: Effect.Effect<number>
+    readonly promote: Effect.Effect<number, StoreUnavailable>
+    readonly categories: Effect.Effect<ReadonlyArray<string>, StoreUnavailable>
+    readonly count: Effect.Effect<number, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/catalog/Catalog") {
   static readonly layer = Layer.effect(
@@ -148,12 +152,12 @@ export class Catalog extends Context.Service<
         return first !== undefined && DateTime.isGreaterThan(first.announcedAt, DateTime.subtract(at, { days: 1 }))
       })
 
-      const inEffectNow = <A>(found: Effect.Effect<A>, resolve: (found: A, at: EntryAt) => A) =>
+      const inEffectNow = <A>(found: Effect.Effect<A, StoreUnavailable>, resolve: (found: A, at: EntryAt) => A) =>
         Effect.flatMap(found, (value) =>
           Effect.map(DateTime.now, (now) => resolve(value, (entry) => entryAt(entry, now.epochMilliseconds)))
         )
       const find = (id: ToolId) => one(store.find(id))
-      const one = (found: Effect.Effect<Option.Option<CatalogEntry>>) =>
+      const one = (found: Effect.Effect<Option.Option<CatalogEntry>, StoreUnavailable>) =>
         inEffectNow(found, (entry, at) => Option.map(entry, at))
 
       const upsert = Effect.fn("Catalog.upsert")(function* (
@@ -163,7 +167,7 @@ export class Catalog extends Context.Service<
         const stored: Array<ToolOutcome> = []
         const refused: Array<RefusedTool> = []
         if (changes.length === 0) return { stored, refused }
-        const provider = yield* Effect.flatMap(accounts.findProvider(providerId), Effect.fromOption).pipe(Effect.orDie)
+        const provider = Option.getOrThrow(yield* accounts.findProvider(providerId))
         const at = yield* DateTime.now
         let room = TOOLS_PER_PROVIDER_MAX - (yield* store.countOf(providerId))
         const twice = namesTwice(changes)
@@ -200,12 +204,12 @@ export class Catalog extends Context.Service<
         }, atomically)
 
         for (const [index, change] of changes.entries()) {
-          const result = yield* Effect.result(upsertOne(change))
-          if (Result.isSuccess(result)) {
-            stored.push(result.success)
-            yield* feed.publish({ topic: "catalog", id: result.success.id })
+          const outcome = yield* upsertOne(change).pipe(Effect.catchTag("ToolRefused", Effect.succeed))
+          if (outcome instanceof ToolRefused) {
+            refused.push({ index, tool_name: change.toolName, error: outcome.message })
           } else {
-            refused.push({ index, tool_name: change.toolName, error: result.failure.message })
+            stored.push(outcome)
+            yield* feed.publish({ topic: "catalog", id: outcome.id })
           }
         }
         return { stored, refused }

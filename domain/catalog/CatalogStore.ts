@@ -8,6 +8,7 @@ import type { Microcents } from "../shared/Microcents.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"
 import { type PriceVersion, pricesAt, termsOf, type Terms, type ToolPrices } from "./Terms.ts"
 import type { Tool, ToolDeclaration } from "./Tool.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export type CatalogSort = "name" | "price" | "price_desc" | "newest"
 
@@ -72,37 +73,49 @@ export class CatalogStore extends Context.Service<
      * By provider and tool name, with the versions from `PriceNotice.planPrices`: new ones are added to the history,
      * and an announced one that is no longer among them is replaced. A withdrawn tool is listed again.
      */
-    upsert(tool: ToolUpsert): Effect.Effect<ToolOutcome>
+    upsert(tool: ToolUpsert): Effect.Effect<ToolOutcome, StoreUnavailable>
     /**
      * Returns since when it is withdrawn: now, or the first time. None if the provider has no such tool. Announced
      * terms that are not in effect are replaced.
      */
-    withdraw(providerId: ProviderId, id: ToolId, at: DateTime.Utc): Effect.Effect<Option.Option<DateTime.Utc>>
+    withdraw(
+      providerId: ProviderId,
+      id: ToolId,
+      at: DateTime.Utc
+    ): Effect.Effect<Option.Option<DateTime.Utc>, StoreUnavailable>
     /**
      * Including withdrawn ones. In a unit of work the provider's row is locked until its end, so no tools are added
      * concurrently.
      */
-    countOf(providerId: ProviderId): Effect.Effect<number>
+    countOf(providerId: ProviderId): Effect.Effect<number, StoreUnavailable>
     /** Listed or withdrawn. */
-    find(id: ToolId): Effect.Effect<Option.Option<CatalogEntry>>
-    findOf(providerId: ProviderId, toolName: string): Effect.Effect<Option.Option<CatalogEntry>>
+    find(id: ToolId): Effect.Effect<Option.Option<CatalogEntry>, StoreUnavailable>
+    findOf(providerId: ProviderId, toolName: string): Effect.Effect<Option.Option<CatalogEntry>, StoreUnavailable>
     /** By the current or a former handle of its provider, except a retired one. */
-    findQualified(handle: string, toolName: string): Effect.Effect<Option.Option<CatalogEntry>>
+    findQualified(handle: string, toolName: string): Effect.Effect<Option.Option<CatalogEntry>, StoreUnavailable>
     /** Tools of that name of all providers, at most `limit`, oldest first; withdrawn ones only if none is listed. */
-    findByName(toolName: string, limit: number): Effect.Effect<ReadonlyArray<CatalogEntry>>
+    findByName(toolName: string, limit: number): Effect.Effect<ReadonlyArray<CatalogEntry>, StoreUnavailable>
     /** Names of listed tools adjacent to this one in their order, each once: at most `limit` on either side. */
-    namesNear(toolName: string, providerId: ProviderId | undefined, limit: number): Effect.Effect<ReadonlyArray<string>>
-    search(filter: CatalogFilter, sort: CatalogSort, page: PageRequest): Effect.Effect<Page<CatalogEntry>>
+    namesNear(
+      toolName: string,
+      providerId: ProviderId | undefined,
+      limit: number
+    ): Effect.Effect<ReadonlyArray<string>, StoreUnavailable>
+    search(
+      filter: CatalogFilter,
+      sort: CatalogSort,
+      page: PageRequest
+    ): Effect.Effect<Page<CatalogEntry>, StoreUnavailable>
     /** Of listed tools; sorted, without the empty one. */
-    readonly categories: Effect.Effect<ReadonlyArray<string>>
+    readonly categories: Effect.Effect<ReadonlyArray<string>, StoreUnavailable>
     /** Of listed tools. */
-    readonly count: Effect.Effect<number>
+    readonly count: Effect.Effect<number, StoreUnavailable>
     /**
      * Copies announced versions that are now in effect to the columns that are searched and sorted by; returns the
      * number of tools.
      */
-    promote(now: DateTime.Utc, limit: number): Effect.Effect<number>
+    promote(now: DateTime.Utc, limit: number): Effect.Effect<number, StoreUnavailable>
     /** Newest first, at most `limit`; replaced ones too. */
-    prices(id: ToolId, limit: number): Effect.Effect<ReadonlyArray<PriceVersion>>
+    prices(id: ToolId, limit: number): Effect.Effect<ReadonlyArray<PriceVersion>, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/catalog/CatalogStore") {}

@@ -7,6 +7,7 @@
  */
 import { Context, type Effect } from "effect"
 import type { ToolId } from "../shared/Ids.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export interface ToolFigures {
   readonly totalCalls: number
@@ -40,7 +41,7 @@ export class MarketFigures extends Context.Service<
      * Only tools that were called. If more calls are queued for the sequencer than one reading covers, the figures lag
      * like the sequencer, about a second.
      */
-    ofTools(ids: ReadonlyArray<ToolId>): Effect.Effect<ReadonlyMap<ToolId, ToolFigures>>
-    readonly totals: Effect.Effect<MarketTotals>
+    ofTools(ids: ReadonlyArray<ToolId>): Effect.Effect<ReadonlyMap<ToolId, ToolFigures>, StoreUnavailable>
+    readonly totals: Effect.Effect<MarketTotals, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/catalog/MarketFigures") {}

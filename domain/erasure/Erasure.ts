@@ -36,6 +36,7 @@ import { isLive } from "../accounts/ApiKey.ts"
 import { AccountNotFound, MoneyLeft, MoneyUnderWay } from "./ErasureRefusals.ts"
 import { HandleStore } from "../accounts/HandleStore.ts"
 import { KeyStore } from "../accounts/KeyStore.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const ERASED_BY_CHARS_MAX = 200
 
@@ -64,7 +65,7 @@ export class Erasure extends Context.Service<
   Erasure,
   {
     /** All or nothing. A repetition erases what a restored backup brought back; the first record stays. */
-    erase(order: ErasureOrder): Effect.Effect<Erased, AccountNotFound | MoneyUnderWay | MoneyLeft>
+    erase(order: ErasureOrder): Effect.Effect<Erased, AccountNotFound | MoneyUnderWay | MoneyLeft | StoreUnavailable>
   }
 >()("agent-tool-billing/domain/erasure/Erasure") {
   static readonly layer = Layer.effect(

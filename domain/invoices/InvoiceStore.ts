@@ -5,6 +5,7 @@ import { Context, type DateTime, type Effect, type Option } from "effect"
 import type { ConsumerId, InvoiceId, ProviderId } from "../shared/Ids.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"
 import type { DraftInvoice, Invoice, Month, OwnerMonth } from "./Invoice.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export interface MonthSpan {
   readonly month: Month
@@ -26,13 +27,13 @@ export class InvoiceStore extends Context.Service<
   InvoiceStore,
   {
     /** Calls that started before and are still open: they may still be recorded in that month. */
-    openCallsBefore(instant: DateTime.Utc): Effect.Effect<number>
+    openCallsBefore(instant: DateTime.Utc): Effect.Effect<number, StoreUnavailable>
     /** Aggregates the month's calls, once. Expects that the month is over and none of its calls is open. */
-    stage(span: MonthSpan): Effect.Effect<void>
+    stage(span: MonthSpan): Effect.Effect<void, StoreUnavailable>
     /** Of a closed month: aggregates what no document contains. False if there is nothing; the month stays closed. */
-    reopen(span: MonthSpan): Effect.Effect<boolean>
+    reopen(span: MonthSpan): Effect.Effect<boolean, StoreUnavailable>
     /** Owners with pending documents, in a fixed order. */
-    pending(span: MonthSpan, limit: number): Effect.Effect<ReadonlyArray<OwnerMonth>>
+    pending(span: MonthSpan, limit: number): Effect.Effect<ReadonlyArray<OwnerMonth>, StoreUnavailable>
     /**
      * Numbers and stores the documents, all or none, without those that the owner already has. Numbers have no gaps, on
      * any number of nodes.
@@ -41,14 +42,14 @@ export class InvoiceStore extends Context.Service<
       month: Month,
       drafts: ReadonlyArray<DraftInvoice>,
       issuedAt: DateTime.Utc
-    ): Effect.Effect<ReadonlyArray<Invoice>>
-    isComplete(month: Month): Effect.Effect<boolean>
-    complete(month: Month, at: DateTime.Utc): Effect.Effect<void>
-    sums(span: MonthSpan): Effect.Effect<MonthTotals>
-    find(id: InvoiceId): Effect.Effect<Option.Option<Invoice>>
+    ): Effect.Effect<ReadonlyArray<Invoice>, StoreUnavailable>
+    isComplete(month: Month): Effect.Effect<boolean, StoreUnavailable>
+    complete(month: Month, at: DateTime.Utc): Effect.Effect<void, StoreUnavailable>
+    sums(span: MonthSpan): Effect.Effect<MonthTotals, StoreUnavailable>
+    find(id: InvoiceId): Effect.Effect<Option.Option<Invoice>, StoreUnavailable>
     /** What credit notes have refunded of an invoice. Locked until the end of the unit of work. */
-    lockCredited(id: InvoiceId): Effect.Effect<bigint>
+    lockCredited(id: InvoiceId): Effect.Effect<bigint, StoreUnavailable>
     /** Newest first. */
-    list(owner: InvoiceOwnerId, page: PageRequest): Effect.Effect<Page<Invoice>>
+    list(owner: InvoiceOwnerId, page: PageRequest): Effect.Effect<Page<Invoice>, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/invoices/InvoiceStore") {}

@@ -12,6 +12,7 @@ import type { Microcents } from "../shared/Microcents.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { documentsOf, type DraftInvoice, type Invoice, Month } from "./Invoice.ts"
 import { InvoiceStore, type MonthSpan, type MonthTotals } from "./InvoiceStore.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 const OWNERS_AT_ONCE = 500
 /** The clocks of nodes differ; by then, everything recorded in the month has arrived. */
@@ -51,17 +52,17 @@ export interface Closed extends MonthTotals {
 export class Invoicing extends Context.Service<
   Invoicing,
   {
-    close(month: Month): Effect.Effect<Closed, MonthNotOver>
+    close(month: Month): Effect.Effect<Closed, MonthNotOver | StoreUnavailable>
     /** The previous month, unless it is closed already. */
-    readonly closeLast: Effect.Effect<Option.Option<Closed>, MonthNotOver>
+    readonly closeLast: Effect.Effect<Option.Option<Closed>, MonthNotOver | StoreUnavailable>
     /** Of a month that was closed too early: creates documents for what its documents do not contain. */
-    supplement(month: Month): Effect.Effect<Closed, MonthNotOver>
+    supplement(month: Month): Effect.Effect<Closed, MonthNotOver | StoreUnavailable>
     /** Refunds a part of an invoice to the consumer, at the platform's cost. */
     correct(
       id: InvoiceId,
       amount: Microcents,
       reason: string
-    ): Effect.Effect<Invoice, InvoiceNotFound | CreditRefused | FundsTooLow>
+    ): Effect.Effect<Invoice, InvoiceNotFound | CreditRefused | FundsTooLow | StoreUnavailable>
   }
 >()("agent-tool-billing/domain/invoices/Invoicing") {
   static readonly layer = Layer.effect(

@@ -6,6 +6,7 @@ import { Context, type DateTime, type Effect, Schema } from "effect"
 import { type ConsumerId, type ProviderId, type ToolId, Uuid } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import type { BudgetPeriod } from "./BudgetPeriod.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const BudgetId = Uuid.pipe(Schema.brand("BudgetId"))
 export type BudgetId = typeof BudgetId.Type
@@ -34,12 +35,12 @@ export class BudgetStore extends Context.Service<
   BudgetStore,
   {
     /** False if the consumer has `most` budgets already; nothing is stored. */
-    create(budget: Budget, most: number): Effect.Effect<boolean>
+    create(budget: Budget, most: number): Effect.Effect<boolean, StoreUnavailable>
     /** May be below what is spent; further calls are then rejected. False if there is no such budget. */
-    changeCap(consumerId: ConsumerId, id: BudgetId, cap: Microcents): Effect.Effect<boolean>
+    changeCap(consumerId: ConsumerId, id: BudgetId, cap: Microcents): Effect.Effect<boolean, StoreUnavailable>
     /** False if there is no such budget. */
-    remove(consumerId: ConsumerId, id: BudgetId): Effect.Effect<boolean>
+    remove(consumerId: ConsumerId, id: BudgetId): Effect.Effect<boolean, StoreUnavailable>
     /** Oldest first. */
-    list(consumerId: ConsumerId, now: DateTime.Utc): Effect.Effect<ReadonlyArray<BudgetStanding>>
+    list(consumerId: ConsumerId, now: DateTime.Utc): Effect.Effect<ReadonlyArray<BudgetStanding>, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/ledger/BudgetStore") {}

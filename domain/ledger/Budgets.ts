@@ -7,6 +7,7 @@ import type { ConsumerId, ProviderId, ToolId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import type { BudgetPeriod } from "./BudgetPeriod.ts"
 import { BudgetId, type BudgetStanding, BudgetStore } from "./BudgetStore.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const BUDGETS_PER_CONSUMER_MAX = 50
 
@@ -34,9 +35,12 @@ export class BudgetNotFound extends Schema.TaggedError<BudgetNotFound>()("Budget
 export class Budgets extends Context.Service<
   Budgets,
   {
-    set(consumerId: ConsumerId, request: BudgetRequest): Effect.Effect<BudgetStanding, TooManyBudgets>
-    list(consumerId: ConsumerId): Effect.Effect<ReadonlyArray<BudgetStanding>>
-    remove(consumerId: ConsumerId, id: BudgetId): Effect.Effect<void, BudgetNotFound>
+    set(
+      consumerId: ConsumerId,
+      request: BudgetRequest
+    ): Effect.Effect<BudgetStanding, TooManyBudgets | StoreUnavailable>
+    list(consumerId: ConsumerId): Effect.Effect<ReadonlyArray<BudgetStanding>, StoreUnavailable>
+    remove(consumerId: ConsumerId, id: BudgetId): Effect.Effect<void, BudgetNotFound | StoreUnavailable>
   }
 >()("agent-tool-billing/domain/ledger/Budgets") {
   static readonly layer = Layer.effect(

@@ -8,7 +8,7 @@ import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { availableIn, type Balance, balanceOf, MARKET_OWNER, type Wallet } from "./Account.ts"
-import { ownBook } from "./BookGuard.ts"
+import { ownBook, unconfirmed } from "./BookGuard.ts"
 import {
   type AccountTotals,
   type Audit,
@@ -32,6 +32,7 @@ import {
 } from "./Movements.ts"
 import { type Solvency, solvencyOf } from "./Solvency.ts"
 import { type Leg, type Transfer, TransferId } from "./Transfer.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 /** Names the cause: the same reference with the same content is the same movement and is posted once. */
 interface Caused {
@@ -86,32 +87,34 @@ export class Ledger extends Context.Service<
   Ledger,
   {
     /** Money that the processor received. A debt is paid first. */
-    load(load: WalletMovement): Effect.Effect<Posted, DuplicateReference>
+    load(load: WalletMovement): Effect.Effect<Posted, DuplicateReference | StoreUnavailable>
     /**
      * Money of a load that was returned to the payer: taken from the wallet as far as available; the rest becomes a
      * debt.
      */
-    reverse(reversal: Reversal): Effect.Effect<Posted, DuplicateReference>
+    reverse(reversal: Reversal): Effect.Effect<Posted, DuplicateReference | StoreUnavailable>
     /** Money that was returned to the payer and came back. */
-    reinstate(reversal: Reversal): Effect.Effect<Posted, DuplicateReference>
+    reinstate(reversal: Reversal): Effect.Effect<Posted, DuplicateReference | StoreUnavailable>
     /** Credit from platform funds. A debt is paid first. */
-    credit(credit: WalletMovement): Effect.Effect<Posted, DuplicateReference | InsufficientBalance>
+    credit(credit: WalletMovement): Effect.Effect<Posted, DuplicateReference | InsufficientBalance | StoreUnavailable>
     /** Credit that returns to platform funds. */
-    expireCredit(credit: WalletMovement): Effect.Effect<Posted, DuplicateReference | InsufficientBalance>
-    adjust(adjustment: Adjustment): Effect.Effect<Posted, DuplicateReference | InsufficientBalance>
+    expireCredit(
+      credit: WalletMovement
+    ): Effect.Effect<Posted, DuplicateReference | InsufficientBalance | StoreUnavailable>
+    adjust(adjustment: Adjustment): Effect.Effect<Posted, DuplicateReference | InsufficientBalance | StoreUnavailable>
     /** Linked transfers: all of them or none. */
-    post(posting: Posting): Effect.Effect<Posted, DuplicateReference | InsufficientBalance>
-    wallet(consumerId: ConsumerId): Effect.Effect<WalletStanding>
-    standing(consumerId: ConsumerId): Effect.Effect<ConsumerStanding>
+    post(posting: Posting): Effect.Effect<Posted, DuplicateReference | InsufficientBalance | StoreUnavailable>
+    wallet(consumerId: ConsumerId): Effect.Effect<WalletStanding, StoreUnavailable>
+    standing(consumerId: ConsumerId): Effect.Effect<ConsumerStanding, StoreUnavailable>
     /** Locked until the end of the unit of work. */
-    lockedStanding(consumerId: ConsumerId): Effect.Effect<ConsumerStanding>
-    provider(providerId: ProviderId): Effect.Effect<ProviderStanding>
-    lots(providerId: ProviderId): Effect.Effect<ReadonlyArray<Lot>>
+    lockedStanding(consumerId: ConsumerId): Effect.Effect<ConsumerStanding, StoreUnavailable>
+    provider(providerId: ProviderId): Effect.Effect<ProviderStanding, StoreUnavailable>
+    lots(providerId: ProviderId): Effect.Effect<ReadonlyArray<Lot>, StoreUnavailable>
     /** Fees that were not withdrawn, and deposits. */
-    readonly platformFunds: Effect.Effect<bigint>
-    byReference(reference: string): Effect.Effect<ReadonlyArray<Transfer>>
-    readonly trialBalance: Effect.Effect<TrialBalance>
-    readonly audit: Effect.Effect<Audit>
+    readonly platformFunds: Effect.Effect<bigint, StoreUnavailable>
+    byReference(reference: string): Effect.Effect<ReadonlyArray<Transfer>, StoreUnavailable>
+    readonly trialBalance: Effect.Effect<TrialBalance, StoreUnavailable>
+    readonly audit: Effect.Effect<Audit, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/ledger/Ledger") {
   static readonly layer = Layer.effect(
@@ -130,8 +133,8 @@ export class Ledger extends Context.Service<
         const effectiveAt = posting.effectiveAt ?? recordedAt
         const transferId = TransferId.make(yield* entropy.uuid)
         return yield* store
-          .post({ book: yield* Effect.orDie(book), transferId, reference, legs, effectiveAt, recordedAt })
-          .pipe(Effect.catchTag("WrongBook", Effect.die))
+          .post({ book: yield* book, transferId, reference, legs, effectiveAt, recordedAt })
+          .pipe(Effect.catchTag("WrongBook", (wrong) => Effect.fail(unconfirmed(wrong))))
       })
 
       /** Posts legs that depend on what the consumer has and owes. The same reference is not divided again. */

@@ -7,6 +7,7 @@ import { AccountKind, type Balance, type Wallet } from "./Account.ts"
 import type { Book, WrongBook } from "./Book.ts"
 import type { Lot } from "./Lots.ts"
 import type { Posting, Transfer, TransferId } from "./Transfer.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export class InsufficientBalance extends Schema.TaggedError<InsufficientBalance>()("InsufficientBalance", {
   account: AccountKind,
@@ -76,24 +77,26 @@ export class LedgerStore extends Context.Service<
      * Expects a valid posting. Rejects it if it would leave an account or lot below zero: see `mayBeOverdrawn`. The
      * first posting records the book, which every later posting checks in its own transaction.
      */
-    post(posting: Posting): Effect.Effect<Posted, InsufficientBalance | DuplicateReference | WrongBook>
+    post(
+      posting: Posting
+    ): Effect.Effect<Posted, InsufficientBalance | DuplicateReference | WrongBook | StoreUnavailable>
     /** The book of the ledger; none before the first posting. */
-    readonly book: Effect.Effect<Option.Option<Book>>
+    readonly book: Effect.Effect<Option.Option<Book>, StoreUnavailable>
     /** All zero for a consumer without money. */
-    wallet(consumerId: ConsumerId): Effect.Effect<Wallet>
+    wallet(consumerId: ConsumerId): Effect.Effect<Wallet, StoreUnavailable>
     /** Same as `standing`, locked until the end of the unit of work. */
-    lockedStanding(consumerId: ConsumerId): Effect.Effect<ConsumerStanding>
-    standing(consumerId: ConsumerId): Effect.Effect<ConsumerStanding>
+    lockedStanding(consumerId: ConsumerId): Effect.Effect<ConsumerStanding, StoreUnavailable>
+    standing(consumerId: ConsumerId): Effect.Effect<ConsumerStanding, StoreUnavailable>
     /** A provider's lots, oldest first, without empty ones. */
-    lots(providerId: ProviderId): Effect.Effect<ReadonlyArray<Lot>>
+    lots(providerId: ProviderId): Effect.Effect<ReadonlyArray<Lot>, StoreUnavailable>
     /** Of any account except wallets; the total of all lots for a provider. */
-    balance(account: Exclude<AccountKind, "wallet">, ownerId: string): Effect.Effect<Balance>
+    balance(account: Exclude<AccountKind, "wallet">, ownerId: string): Effect.Effect<Balance, StoreUnavailable>
     /** In the order of the legs; empty for an unknown id. */
-    transfers(id: TransferId): Effect.Effect<ReadonlyArray<Transfer>>
-    byReference(reference: string): Effect.Effect<ReadonlyArray<Transfer>>
+    transfers(id: TransferId): Effect.Effect<ReadonlyArray<Transfer>, StoreUnavailable>
+    byReference(reference: string): Effect.Effect<ReadonlyArray<Transfer>, StoreUnavailable>
     /** Every account kind with transfers, at one moment. */
-    readonly totals: Effect.Effect<ReadonlyArray<AccountTotals>>
+    readonly totals: Effect.Effect<ReadonlyArray<AccountTotals>, StoreUnavailable>
     /** Recomputes every figure from the transfers and open calls of one moment. Reads the whole ledger. */
-    readonly audit: Effect.Effect<Audit>
+    readonly audit: Effect.Effect<Audit, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/ledger/LedgerStore") {}

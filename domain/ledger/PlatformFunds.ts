@@ -8,6 +8,7 @@ import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { Ledger } from "./Ledger.ts"
 import type { DuplicateReference, InsufficientBalance, Posted } from "./LedgerStore.ts"
 import type { Solvency } from "./Solvency.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export interface FundsMovement {
   /** Names the movement in the operator's accounting. A repetition is not posted again. */
@@ -41,12 +42,14 @@ export class PlatformFunds extends Context.Service<
   PlatformFunds,
   {
     /** The operator added its own money to the processor's account. */
-    deposit(movement: FundsMovement): Effect.Effect<Posted, DuplicateReference>
+    deposit(movement: FundsMovement): Effect.Effect<Posted, DuplicateReference | StoreUnavailable>
     /** The operator withdrew platform funds. */
-    withdraw(movement: FundsMovement): Effect.Effect<Posted, DuplicateReference | FundsTooLow>
+    withdraw(movement: FundsMovement): Effect.Effect<Posted, DuplicateReference | FundsTooLow | StoreUnavailable>
     /** Platform funds cover a recorded loss. */
-    coverLosses(movement: FundsMovement): Effect.Effect<Posted, DuplicateReference | FundsTooLow | NoSuchLoss>
-    readonly solvency: Effect.Effect<Solvency>
+    coverLosses(
+      movement: FundsMovement
+    ): Effect.Effect<Posted, DuplicateReference | FundsTooLow | NoSuchLoss | StoreUnavailable>
+    readonly solvency: Effect.Effect<Solvency, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/ledger/PlatformFunds") {
   static readonly layer = Layer.effect(

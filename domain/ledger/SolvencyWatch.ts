@@ -6,6 +6,7 @@ import { Claims } from "../refunds/Claims.ts"
 import type { ClaimTotals } from "../refunds/ClaimStore.ts"
 import { PlatformFunds } from "./PlatformFunds.ts"
 import type { Solvency } from "./Solvency.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export interface SolvencyReading extends Solvency {
   readonly claims: ClaimTotals
@@ -15,7 +16,7 @@ export class SolvencyWatch extends Context.Service<
   SolvencyWatch,
   {
     /** Reads the whole ledger. Logs an error if spendable money is unbacked, a warning if there is a shortfall. */
-    readonly check: Effect.Effect<SolvencyReading>
+    readonly check: Effect.Effect<SolvencyReading, StoreUnavailable>
     /** Of the last check; undefined before the first one. */
     readonly last: Effect.Effect<SolvencyReading | undefined>
   }

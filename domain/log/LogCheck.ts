@@ -15,6 +15,7 @@ import { emptyRoot, leafHash } from "./MerkleTree.ts"
 import { bytesOf, keyIdOf, parseCheckpoint, parseNote } from "./SignedNote.ts"
 import { tilePath } from "./TilePath.ts"
 import { edgeOf, ENTRIES, grow, split, TILE_WIDTH, type Tile, type TilePlace } from "./Tiles.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export interface LogFindings {
   readonly logs: number
@@ -28,9 +29,10 @@ export interface LogFindings {
 const BUNDLES_AT_ONCE = 64
 const RECEIPTS_AT_ONCE = 2_000
 
-export class LogCheck extends Context.Service<LogCheck, { readonly check: Effect.Effect<LogFindings> }>()(
-  "agent-tool-billing/domain/log/LogCheck"
-) {
+export class LogCheck extends Context.Service<
+  LogCheck,
+  { readonly check: Effect.Effect<LogFindings, StoreUnavailable> }
+>()("agent-tool-billing/domain/log/LogCheck") {
   static readonly layer = Layer.effect(
     LogCheck,
     Effect.gen(function* () {

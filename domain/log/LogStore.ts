@@ -11,6 +11,7 @@ import type { ReceiptId } from "../shared/Ids.ts"
 import type { Hash } from "./MerkleTree.ts"
 import { ED25519, type NoteKey } from "./SignedNote.ts"
 import type { Tile, TilePlace } from "./Tiles.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export interface NewLog {
   /** From 1 on, without gaps. */
@@ -79,25 +80,28 @@ export class LogStore extends Context.Service<
   LogStore,
   {
     /** Oldest first: the last one is open, the others are closed permanently. */
-    readonly logs: Effect.Effect<ReadonlyArray<Log>>
+    readonly logs: Effect.Effect<ReadonlyArray<Log>, StoreUnavailable>
     /** Makes it the open log. False if its number exists. */
-    begin(log: NewLog): Effect.Effect<boolean>
+    begin(log: NewLog): Effect.Effect<boolean, StoreUnavailable>
     /** The open log, locked for the unit of work; none while another unit of work holds it. */
-    readonly lock: Effect.Effect<Option.Option<Log>>
+    readonly lock: Effect.Effect<Option.Option<Log>, StoreUnavailable>
     /** Permanently, on every node: its tree differs from the signed one. */
-    stop(log: number, reason: string, signedNote: string): Effect.Effect<void>
+    stop(log: number, reason: string, signedNote: string): Effect.Effect<void, StoreUnavailable>
     /** Whether any receipt is queued: read without a lock, so that an idle log costs nothing. */
-    readonly waiting: Effect.Effect<boolean>
+    readonly waiting: Effect.Effect<boolean, StoreUnavailable>
     /** Takes queued receipts, for the unit of work. */
-    take(limit: number): Effect.Effect<ReadonlyArray<SequencedReceipt>>
-    append(batch: Appended): Effect.Effect<void>
+    take(limit: number): Effect.Effect<ReadonlyArray<SequencedReceipt>, StoreUnavailable>
+    append(batch: Appended): Effect.Effect<void, StoreUnavailable>
     /** The existing ones, in any order. */
-    tiles(log: number, places: ReadonlyArray<TilePlace>): Effect.Effect<ReadonlyArray<Tile>>
-    find(id: ReceiptId): Effect.Effect<Option.Option<LoggedReceipt>>
+    tiles(log: number, places: ReadonlyArray<TilePlace>): Effect.Effect<ReadonlyArray<Tile>, StoreUnavailable>
+    find(id: ReceiptId): Effect.Effect<Option.Option<LoggedReceipt>, StoreUnavailable>
     /** Every receipt by id, with its place if it has one; for checks of the whole log. */
     scan(
       after: ReceiptId | undefined,
       limit: number
-    ): Effect.Effect<ReadonlyArray<{ readonly receipt: Receipt; readonly place: LogPlace | undefined }>>
+    ): Effect.Effect<
+      ReadonlyArray<{ readonly receipt: Receipt; readonly place: LogPlace | undefined }>,
+      StoreUnavailable
+    >
   }
 >()("agent-tool-billing/domain/log/LogStore") {}

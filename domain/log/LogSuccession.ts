@@ -11,6 +11,7 @@ import { type Log, LogStore } from "./LogStore.ts"
 import { newLog } from "./NewLog.ts"
 import { LogHome } from "./Sequencer.ts"
 import { treeOf } from "./SignedTrees.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export class LogNotStopped extends Schema.TaggedError<LogNotStopped>()("LogNotStopped", { origin: Schema.String }) {
   override get message() {
@@ -22,7 +23,12 @@ export class LogNotStopped extends Schema.TaggedError<LogNotStopped>()("LogNotSt
 
 export class LogSuccession extends Context.Service<
   LogSuccession,
-  { readonly begin: Effect.Effect<{ readonly origin: string; readonly statement: string }, LogNotStopped> }
+  {
+    readonly begin: Effect.Effect<
+      { readonly origin: string; readonly statement: string },
+      LogNotStopped | StoreUnavailable
+    >
+  }
 >()("agent-tool-billing/domain/log/LogSuccession") {
   static readonly layer = Layer.effect(
     LogSuccession,

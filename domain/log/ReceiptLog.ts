@@ -19,6 +19,7 @@ import { consistencyRanges, type Hash, inclusionRanges, leafHash, type Range } f
 import { type AskedTile, parseTilePath } from "./TilePath.ts"
 import { formatKey, signedCheckpoint } from "./SignedNote.ts"
 import { exists, isFull, rangeHash, type Tile, tilesFor, type TilePlace } from "./Tiles.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export class ReceiptUnknown extends Schema.TaggedError<ReceiptUnknown>()("ReceiptUnknown", { receiptId: ReceiptId }) {
   override get message() {
@@ -65,21 +66,24 @@ export class ReceiptLog extends Context.Service<
   ReceiptLog,
   {
     /** Oldest first. */
-    readonly logs: Effect.Effect<ReadonlyArray<Log & { readonly key: string }>>
+    readonly logs: Effect.Effect<ReadonlyArray<Log & { readonly key: string }>, StoreUnavailable>
     /** The signed note of a log, of the open one if no number is given. */
-    checkpoint(log: number | undefined): Effect.Effect<string, LogUnknown>
+    checkpoint(log: number | undefined): Effect.Effect<string, LogUnknown | StoreUnavailable>
     /** By path, entry bundles included. */
-    tile(log: number | undefined, path: string): Effect.Effect<Uint8Array, LogUnknown>
+    tile(log: number | undefined, path: string): Effect.Effect<Uint8Array, LogUnknown | StoreUnavailable>
     /** Waits briefly for a receipt that was just issued. In the current tree, or in an earlier one. */
     prove(
       id: ReceiptId,
       size: number | undefined
-    ): Effect.Effect<ReceiptProof, ReceiptUnknown | NotLoggedYet | TreeSizeUnknown>
+    ): Effect.Effect<ReceiptProof, ReceiptUnknown | NotLoggedYet | TreeSizeUnknown | StoreUnavailable>
     consistency(
       log: number | undefined,
       smaller: number,
       larger: number
-    ): Effect.Effect<{ readonly origin: string; readonly hashes: ReadonlyArray<Hash> }, LogUnknown | TreeSizeUnknown>
+    ): Effect.Effect<
+      { readonly origin: string; readonly hashes: ReadonlyArray<Hash> },
+      LogUnknown | TreeSizeUnknown | StoreUnavailable
+    >
   }
 >()("agent-tool-billing/domain/log/ReceiptLog") {
   static readonly layer = Layer.effect(

@@ -17,6 +17,7 @@ import { newLog } from "./NewLog.ts"
 import { signedCheckpoint } from "./SignedNote.ts"
 import { contradiction, SignedTreeFile, treeOf } from "./SignedTrees.ts"
 import { edgeOf, grow } from "./Tiles.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 /** Where the logs are served, without scheme and trailing slash; followed by its number it is a log's origin. */
 export const LogHome = Context.Reference<string>("agent-tool-billing/domain/log/LogHome", {
@@ -24,10 +25,9 @@ export const LogHome = Context.Reference<string>("agent-tool-billing/domain/log/
 })
 
 /** Receives every receipt once, in the unit of work that sequences it. */
-export const ReceiptFollower = Context.Reference<(batch: ReadonlyArray<SequencedReceipt>) => Effect.Effect<void>>(
-  "agent-tool-billing/domain/log/ReceiptFollower",
-  { defaultValue: () => () => Effect.void }
-)
+export const ReceiptFollower = Context.Reference<
+  (batch: ReadonlyArray<SequencedReceipt>) => Effect.Effect<void, StoreUnavailable>
+>("agent-tool-billing/domain/log/ReceiptFollower", { defaultValue: () => () => Effect.void })
 
 /** Per unit of work. Four times as many as 2,048 are a third faster; larger batches would delay others too long. */
 export const SequencerBatchMax = Context.Reference<number>("agent-tool-billing/domain/log/SequencerBatchMax", {
@@ -40,7 +40,7 @@ export class Sequencer extends Context.Service<
   Sequencer,
   {
     /** Takes one batch of queued receipts and returns its size. */
-    readonly sequence: Effect.Effect<number>
+    readonly sequence: Effect.Effect<number, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/log/Sequencer") {
   static readonly layer = Layer.effect(
@@ -63,7 +63,7 @@ export class Sequencer extends Context.Service<
       const isOurs = (log: Log): boolean => sameHash(log.publicKey, signer.publicKey)
 
       /** A replaced key belongs to an old configuration: it must not take the log back from its successor. */
-      const settle: Effect.Effect<void> = Effect.gen(function* () {
+      const settle: Effect.Effect<void, StoreUnavailable> = Effect.gen(function* () {
         const logs = yield* store.logs
         const open = logs.at(-1)
         if (open !== undefined && isOurs(open)) {

@@ -8,6 +8,7 @@ import { rootsOfConsistency, sameHash } from "./MerkleProof.ts"
 import { consistencyRanges, type Sha256 } from "./MerkleTree.ts"
 import { parseCheckpoint, parseNote } from "./SignedNote.ts"
 import { rangeHash, type Tile, tilesFor, type TilePlace } from "./Tiles.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 /** Stores the signed note beyond the process. Without it the note is remembered until the process ends. */
 export const SignedTreeFile = Context.Reference<{
@@ -22,7 +23,7 @@ export const treeOf = (note: string) => {
   return text === undefined ? undefined : parseCheckpoint(text)
 }
 
-type ReadTiles = (log: number, places: ReadonlyArray<TilePlace>) => Effect.Effect<ReadonlyArray<Tile>>
+type ReadTiles = (log: number, places: ReadonlyArray<TilePlace>) => Effect.Effect<ReadonlyArray<Tile>, StoreUnavailable>
 
 /** Why `log` must not continue, given the signed `note`; undefined if its tree extends that tree. */
 export const contradiction = Effect.fnUntraced(function* (

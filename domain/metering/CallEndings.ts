@@ -17,7 +17,7 @@ export class CallOverdue extends Schema.TaggedError<CallOverdue>()("CallOverdue"
  * The call was made, so its settlement is retried until the call is due for the sweeper: after 50 ms, then with doubled
  * delays, about 25 s in all. Applied to failures only: a schedule around every settlement would slow down every call.
  */
-export const settleAgain = <A>(closing: Effect.Effect<A>, cause: Cause.Cause<unknown>): Effect.Effect<A> =>
+export const settleAgain = <A, E>(closing: Effect.Effect<A, E>, cause: Cause.Cause<unknown>): Effect.Effect<A, E> =>
   Effect.andThen(
     Effect.logWarning("A settlement did not get through; it is tried again", cause),
     closing.pipe(

@@ -9,6 +9,7 @@ import type { TooManyCallsInFlight } from "./CallsInFlight.ts"
 import type { AnswerNotKept } from "./LeftAnswers.ts"
 import type { CallIdempotency, CallStore, Opened, KeptResult } from "./CallStore.ts"
 import type { ToolUnresolved } from "./ToolDirectory.ts"
+import { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export class PriceChanged extends Schema.TaggedError<PriceChanged>()("PriceChanged", {
   priceMicrocents: Schema.BigInt,
@@ -151,13 +152,18 @@ export const refusalOf = (
   }
 }
 
-/** A replay gets the first response, even if the call would be rejected now. */
+/**
+ * A replay gets the first response, even if the call would be rejected now. An unavailable store has rejected nothing: what
+ * it knows of the key may be this very call.
+ */
 export const asBefore =
   (calls: CallStore["Service"], consumerId: ConsumerId, idempotency: CallIdempotency) =>
-  <E>(refusal: E): Effect.Effect<Replayed, E | KeyRefusal> =>
-    Effect.flatMap(calls.earlier(consumerId, idempotency), (earlier): Effect.Effect<Replayed, E | KeyRefusal> =>
-      earlier === undefined ? Effect.fail(refusal) : refusalOf(earlier, zero)
-    )
+  <E>(refusal: E): Effect.Effect<Replayed, E | KeyRefusal | StoreUnavailable> =>
+    refusal instanceof StoreUnavailable
+      ? Effect.fail(refusal)
+      : Effect.flatMap(calls.earlier(consumerId, idempotency), (earlier): Effect.Effect<Replayed, E | KeyRefusal> =>
+          earlier === undefined ? Effect.fail(refusal) : refusalOf(earlier, zero)
+        )
 
 type Replayed = Effect.Success<ReturnType<typeof refusalOf>>
 type KeyRefusal = Effect.Error<ReturnType<typeof refusalOf>>

@@ -9,6 +9,7 @@ import type { Receipt } from "../receipts/Receipt.ts"
 import type { ConsumerId, ProviderId, ReceiptId, ToolId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import type { CallCause } from "./CallCause.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export interface OpenCall {
   readonly invocationId: ReceiptId
@@ -142,28 +143,32 @@ export class CallStore extends Context.Service<
   CallStore,
   {
     /** A rejected call changes nothing. */
-    open(call: OpenCall): Effect.Effect<Opened>
+    open(call: OpenCall): Effect.Effect<Opened, StoreUnavailable>
     /**
      * Once per call. The same receipt again gets the first result. Dies if the call was never opened, or if the cost is more
      * than the amount reserved; nothing is changed then.
      */
-    close(call: CloseCall): Effect.Effect<Closed>
+    close(call: CloseCall): Effect.Effect<Closed, StoreUnavailable>
     /** What `open` returns for this key, whatever the call costs; undefined where the key is unused. Changes nothing. */
-    earlier(consumerId: ConsumerId, idempotency: CallIdempotency): Effect.Effect<Earlier | undefined>
+    earlier(consumerId: ConsumerId, idempotency: CallIdempotency): Effect.Effect<Earlier | undefined, StoreUnavailable>
     /** A consumer's balance and free calls, without a hold: for quotes. */
-    standing(consumerId: ConsumerId, toolId: ToolId, now: DateTime.Utc): Effect.Effect<Standing>
+    standing(consumerId: ConsumerId, toolId: ToolId, now: DateTime.Utc): Effect.Effect<Standing, StoreUnavailable>
     /** Tools that a consumer called free of charge in the calendar month of `now`, most used first, at most `limit`. */
-    freeCallsByTool(consumerId: ConsumerId, now: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<FreeCalls>>
+    freeCallsByTool(
+      consumerId: ConsumerId,
+      now: DateTime.Utc,
+      limit: number
+    ): Effect.Effect<ReadonlyArray<FreeCalls>, StoreUnavailable>
     /** The outcome of a call, in one read. */
-    outcome(consumerId: ConsumerId, invocationId: ReceiptId): Effect.Effect<StoredOutcome>
+    outcome(consumerId: ConsumerId, invocationId: ReceiptId): Effect.Effect<StoredOutcome, StoreUnavailable>
     /** At most `limit`, oldest deadline first. */
-    overdue(now: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<OverdueCall>>
+    overdue(now: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<OverdueCall>, StoreUnavailable>
     /** Deletes at most `limit` responses stored before this time, with their keys; returns how many. */
-    forget(before: DateTime.Utc, limit: number): Effect.Effect<number>
+    forget(before: DateTime.Utc, limit: number): Effect.Effect<number, StoreUnavailable>
     /**
      * Deletes the bodies of at most `limit` responses stored before this time whose callers had disconnected. Their keys
      * stay bound.
      */
-    forgetLeft(before: DateTime.Utc, limit: number): Effect.Effect<number>
+    forgetLeft(before: DateTime.Utc, limit: number): Effect.Effect<number, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/metering/CallStore") {}

@@ -2,7 +2,7 @@
  * Calls that did not pass through the proxy, reported afterwards. A consumer reports its own calls and is billed as for
  * proxied ones. A provider reports calls of its own tools and bills a consumer only within a grant of that consumer.
  */
-import { Cause, Context, DateTime, Duration, Effect, Exit, Layer, Schema } from "effect"
+import { type Cause, Context, DateTime, Duration, Effect, Exit, Layer, Schema } from "effect"
 import { Catalog } from "../catalog/Catalog.ts"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { Entropy } from "../shared/Entropy.ts"
@@ -26,6 +26,7 @@ import { makeBillReport } from "./ReportBilling.ts"
 import { termsOfReport } from "./ReportedTerms.ts"
 import { type NoGrant, Reservations } from "./Reservations.ts"
 import { ToolDirectory, type ToolUnresolved } from "./ToolDirectory.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export class NotYours extends Schema.TaggedError<NotYours>()("NotYours", {
   what: Schema.Literals(["call", "tool"])
@@ -73,7 +74,10 @@ const CLOCK_SKEW = Duration.minutes(5)
 export class DirectMetering extends Context.Service<
   DirectMetering,
   {
-    record(request: MeterRequest, render: (metered: Metered) => KeptResult): Effect.Effect<MeterOutcome, MeterRefused>
+    record(
+      request: MeterRequest,
+      render: (metered: Metered) => KeptResult
+    ): Effect.Effect<MeterOutcome, MeterRefused | StoreUnavailable>
   }
 >()("agent-tool-billing/domain/metering/DirectMetering") {
   static readonly layer = Layer.effect(
@@ -138,7 +142,10 @@ export class DirectMetering extends Context.Service<
        * Settles the reservation by the outcome of the report. Where the outcome is unknown, or this fails too, the sweeper
        * settles it.
        */
-      const settle = (reservation: Reservation, exit: Exit.Exit<MeterOutcome, MeterRefused>): Effect.Effect<void> => {
+      const settle = (
+        reservation: Reservation,
+        exit: Exit.Exit<MeterOutcome, MeterRefused | StoreUnavailable>
+      ): Effect.Effect<void> => {
         const settling =
           Exit.isFailure(exit) && !onlyRefused(exit.cause)
             ? reservations.resolve(reservation)
@@ -151,7 +158,7 @@ export class DirectMetering extends Context.Service<
         providerId: ProviderId,
         billed: ConsumerId,
         keyHash: string,
-        once: Effect.Effect<A, MeterRefused>
+        once: Effect.Effect<A, MeterRefused | StoreUnavailable>
       ) =>
         Effect.gen(function* () {
           const key = { providerId, keyHash, consumerId: billed }
@@ -166,7 +173,7 @@ export class DirectMetering extends Context.Service<
       const record = (
         request: MeterRequest,
         render: (metered: Metered) => KeptResult
-      ): Effect.Effect<MeterOutcome, MeterRefused> => {
+      ): Effect.Effect<MeterOutcome, MeterRefused | StoreUnavailable> => {
         const { caller, idempotency } = request
         if (idempotency === undefined) return recordNow(request, render)
         const billed =
@@ -180,10 +187,11 @@ export class DirectMetering extends Context.Service<
   )
 }
 
-/** A rejection changed nothing. After any other failure the outcome is unknown. */
-const onlyRefused = (cause: Cause.Cause<MeterRefused>): boolean => cause.reasons.every(Cause.isFailReason)
+/** A rejection changed nothing. After any other failure, also of the store, the outcome is unknown. */
+const onlyRefused = (cause: Cause.Cause<MeterRefused | StoreUnavailable>): boolean =>
+  cause.reasons.every((reason) => reason._tag === "Fail" && reason.error._tag !== "StoreUnavailable")
 
-const billedBy = (exit: Exit.Exit<MeterOutcome, MeterRefused>): Microcents =>
+const billedBy = (exit: Exit.Exit<MeterOutcome, MeterRefused | StoreUnavailable>): Microcents =>
   Exit.isSuccess(exit) && exit.value._tag === "Recorded" ? exit.value.metered.receipt.cost_microcents : zero
 
 const isReportable = (calledAt: DateTime.Utc, now: DateTime.Utc): boolean =>

@@ -6,6 +6,7 @@ import { Catalog } from "../catalog/Catalog.ts"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import type { ConsumerId } from "../shared/Ids.ts"
 import { CallStore } from "./CallStore.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export interface FreeTier {
   readonly entry: CatalogEntry
@@ -20,7 +21,7 @@ export class FreeTiers extends Context.Service<
   FreeTiers,
   {
     /** Most used first. */
-    list(consumerId: ConsumerId): Effect.Effect<ReadonlyArray<FreeTier>>
+    list(consumerId: ConsumerId): Effect.Effect<ReadonlyArray<FreeTier>, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/metering/FreeTiers") {
   static readonly layer = Layer.effect(

@@ -12,6 +12,7 @@ import { format } from "../shared/Timestamp.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { DEAD_GRANTS_SHOWN_MAX, type Grant, type GrantPeriod, isLive, periodStart } from "./Grant.ts"
 import { GrantStore } from "./GrantStore.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const GRANTS_PER_CONSUMER_MAX = 100
 /** At most the number of inactive grants that are listed: the daily limit counts listed grants. */
@@ -57,9 +58,9 @@ export class Grants extends Context.Service<
     give(
       consumerId: ConsumerId,
       request: GrantRequest
-    ): Effect.Effect<Grant, ExpiryInThePast | TooManyGrants | UnknownProvider>
-    list(consumerId: ConsumerId): Effect.Effect<ReadonlyArray<Grant>>
-    revoke(consumerId: ConsumerId, id: GrantId): Effect.Effect<Grant, GrantNotFound>
+    ): Effect.Effect<Grant, ExpiryInThePast | TooManyGrants | UnknownProvider | StoreUnavailable>
+    list(consumerId: ConsumerId): Effect.Effect<ReadonlyArray<Grant>, StoreUnavailable>
+    revoke(consumerId: ConsumerId, id: GrantId): Effect.Effect<Grant, GrantNotFound | StoreUnavailable>
   }
 >()("agent-tool-billing/domain/metering/Grants") {
   static readonly layer = Layer.effect(

@@ -4,6 +4,7 @@
  */
 import { Context, type DateTime, type Effect } from "effect"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export interface MeterKey {
   readonly providerId: ProviderId
@@ -17,10 +18,10 @@ export class MeterKeyStore extends Context.Service<
   MeterKeyStore,
   {
     /** Binds the key. Binding it again to the same consumer adds a binding; false where it is bound to another consumer. */
-    bind(key: MeterKey, at: DateTime.Utc): Effect.Effect<boolean>
+    bind(key: MeterKey, at: DateTime.Utc): Effect.Effect<boolean, StoreUnavailable>
     /** Removes one binding, because its report changed nothing. Without bindings any consumer can be billed with the key. */
-    release(key: MeterKey): Effect.Effect<void>
+    release(key: MeterKey): Effect.Effect<void, StoreUnavailable>
     /** Deletes at most `limit` keys last bound before this time; returns how many. */
-    prune(before: DateTime.Utc, limit: number): Effect.Effect<number>
+    prune(before: DateTime.Utc, limit: number): Effect.Effect<number, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/metering/MeterKeyStore") {}

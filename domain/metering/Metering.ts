@@ -23,12 +23,13 @@ import { type HeldCall, makeSettle } from "./Settlement.ts"
 import { ToolDirectory } from "./ToolDirectory.ts"
 import { ToolUpstream, type UpstreamAnswer } from "./ToolUpstream.ts"
 import { UpstreamLimits } from "./UpstreamLimits.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export class Metering extends Context.Service<
   Metering,
   {
     /** What the call would cost now. The provider is not called, and nothing is reserved. */
-    quote(request: CallRequest): Effect.Effect<CallQuote, CallRefused>
+    quote(request: CallRequest): Effect.Effect<CallQuote, CallRefused | StoreUnavailable>
     /**
      * `render` makes the response that is stored for replays; it runs once, before the settlement. Interruption means that
      * the caller disconnected: before the call is forwarded it is voided; afterwards it runs to completion without the
@@ -37,7 +38,7 @@ export class Metering extends Context.Service<
     call(
       request: CallRequest,
       render: (report: CallReport) => KeptResult
-    ): Effect.Effect<CallOutcome, CallRefused | CallOverdue>
+    ): Effect.Effect<CallOutcome, CallRefused | CallOverdue | StoreUnavailable>
     /** Waits until no call is in flight. */
     readonly idle: Effect.Effect<void>
     /** For shutdown: cancels the calls in flight and waits for their settlement. */
@@ -116,7 +117,7 @@ export class Metering extends Context.Service<
         const held = Effect.uninterruptibleMask((restore) =>
           Effect.flatMap(
             step(opening, "Metering.hold"),
-            (opened): Effect.Effect<CallOutcome, CallRefused | CallOverdue> => {
+            (opened): Effect.Effect<CallOutcome, CallRefused | CallOverdue | StoreUnavailable> => {
               if (opened._tag !== "Opened") return Effect.flatMap(refusalOf(opened, holdAmount), replayed)
               const heldMs = monotonicMs(clock)
               tally.took("hold", heldMs - opensMs)
@@ -150,7 +151,7 @@ export class Metering extends Context.Service<
       const call = (
         request: CallRequest,
         render: (report: CallReport) => KeptResult
-      ): Effect.Effect<CallOutcome, CallRefused | CallOverdue> => {
+      ): Effect.Effect<CallOutcome, CallRefused | CallOverdue | StoreUnavailable> => {
         const { consumerId, idempotency } = request
         if (idempotency === undefined) return callNow(request, render)
         const before = asBefore(calls, consumerId, idempotency)

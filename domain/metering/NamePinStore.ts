@@ -4,6 +4,7 @@
  */
 import { Context, type DateTime, type Effect } from "effect"
 import type { ConsumerId, ToolId } from "../shared/Ids.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const PINS_PER_CONSUMER_MAX = 10_000
 
@@ -22,10 +23,10 @@ export type PinFound =
 export class NamePinStore extends Context.Service<
   NamePinStore,
   {
-    find(consumerId: ConsumerId, toolName: string, pinsMax: number): Effect.Effect<PinFound>
+    find(consumerId: ConsumerId, toolName: string, pinsMax: number): Effect.Effect<PinFound, StoreUnavailable>
     /** Durable when it returns. Returns the tool that the name is pinned to, by this pin or by an earlier one. */
-    pin(pin: NamePin, at: DateTime.Utc): Effect.Effect<ToolId>
+    pin(pin: NamePin, at: DateTime.Utc): Effect.Effect<ToolId, StoreUnavailable>
     /** When an account is erased. */
-    removeAll(consumerId: ConsumerId): Effect.Effect<void>
+    removeAll(consumerId: ConsumerId): Effect.Effect<void, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/metering/NamePinStore") {}

@@ -7,6 +7,7 @@ import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { ChangeFeed, onEachChange } from "../shared/ChangeFeed.ts"
 import type { ConsumerId, ToolId } from "../shared/Ids.ts"
 import { type NamePin, NamePinStore, PINS_PER_CONSUMER_MAX } from "./NamePinStore.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const PINS_CACHED_MAX = 50_000
 
@@ -26,14 +27,14 @@ export class NamePins extends Context.Service<
   NamePins,
   {
     /** Undefined: not pinned. Reads the store unless the pin is cached. */
-    find(consumerId: ConsumerId, toolName: string): Effect.Effect<ToolId | undefined, TooManyPins>
+    find(consumerId: ConsumerId, toolName: string): Effect.Effect<ToolId | undefined, TooManyPins | StoreUnavailable>
     /** Reads the cache only. */
     cached(consumerId: ConsumerId, toolName: string): ToolId | undefined
     /**
      * Pins the name of a call that succeeded. Run it before the call is settled, so that no call is charged under a name
      * that could still change. Undefined where the pin is cached: a call with a pinned name costs no statement.
      */
-    pinning(pin: NamePin): Effect.Effect<void> | undefined
+    pinning(pin: NamePin): Effect.Effect<void, StoreUnavailable> | undefined
   }
 >()("agent-tool-billing/domain/metering/NamePins") {
   static readonly layer = Layer.effect(

@@ -74,7 +74,7 @@ export const makeBillReport = Effect.gen(function* () {
       idempotency: request.idempotency
     })
     if (opened._tag !== "Opened") return yield* refusalOf(opened, price)
-    // Dies if the ledger is in another mode. The hold is then left to the sweeper, which voids it.
+    // Fails if the ledger is in another mode. The hold is then left to the sweeper, which voids it.
     if (opened.held > zero && !book.isConfirmed()) yield* book.confirm
     if (reservation !== undefined) yield* inTime(reservation)
     const cost = opened.free ? zero : price

@@ -6,12 +6,13 @@ import { DateTime, Effect } from "effect"
 import type { Catalog } from "../catalog/Catalog.ts"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { better, noWorse } from "../catalog/Terms.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const termsOfReport = (
   catalog: Catalog["Service"],
   entry: CatalogEntry,
   calledAt: DateTime.Utc
-): Effect.Effect<CatalogEntry> => {
+): Effect.Effect<CatalogEntry, StoreUnavailable> => {
   if (DateTime.isGreaterThanOrEqualTo(calledAt, entry.prices.inEffect.effectiveFrom)) return Effect.succeed(entry)
   return Effect.map(catalog.prices(entry.tool.id), (versions) => {
     const before = versions.filter((version) => version.version < entry.priceVersion)

@@ -10,6 +10,7 @@ import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { CallStore } from "./CallStore.ts"
 import { covers, currentStart, type Reservation, spentNow } from "./Grant.ts"
 import { GrantStore } from "./GrantStore.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 /** A call opened later than this after its reservation is not billed. */
 export const OPENED_WITHIN = Duration.minutes(2)
@@ -40,13 +41,13 @@ export class Reservations extends Context.Service<
   Reservations,
   {
     /** Counts the amount against the first grant that has enough left. */
-    reserve(use: GrantUse): Effect.Effect<Reservation, NoGrant>
+    reserve(use: GrantUse): Effect.Effect<Reservation, NoGrant | StoreUnavailable>
     /** The call has ended at this cost: releases the rest. A second time changes nothing. */
-    settle(reservation: Reservation, cost: Microcents): Effect.Effect<void>
+    settle(reservation: Reservation, cost: Microcents): Effect.Effect<void, StoreUnavailable>
     /** Settles by the outcome of the call; returns whether it has ended. Only for a call that can no longer be opened. */
-    resolve(reservation: Reservation): Effect.Effect<boolean>
+    resolve(reservation: Reservation): Effect.Effect<boolean, StoreUnavailable>
     /** Resolves reservations that were not settled; returns how many. */
-    readonly sweep: Effect.Effect<number>
+    readonly sweep: Effect.Effect<number, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/metering/Reservations") {
   static readonly layer = Layer.effect(

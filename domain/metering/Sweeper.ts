@@ -9,6 +9,7 @@ import { zero } from "../shared/Microcents.ts"
 import { CallStore, type OverdueCall } from "./CallStore.ts"
 import { CallTally } from "./CallTally.ts"
 import { Reservations } from "./Reservations.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const SWEEP_BATCH_MAX = 500
 
@@ -16,7 +17,7 @@ export class Sweeper extends Context.Service<
   Sweeper,
   {
     /** One round; returns how many calls it ended. Several nodes may sweep at once: each call ends once. */
-    readonly sweep: Effect.Effect<number>
+    readonly sweep: Effect.Effect<number, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/metering/Sweeper") {
   static readonly layer = Layer.effect(

@@ -12,6 +12,7 @@ import { makeFreshCache } from "../shared/FreshCache.ts"
 import type { ConsumerId, ProviderId, ToolId } from "../shared/Ids.ts"
 import { format } from "../shared/Timestamp.ts"
 import { NamePins, type TooManyPins } from "./NamePins.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const DIRECTORY_ENTRIES_MAX = 50_000
 export const DIRECTORY_TTL_MS = 30_000
@@ -92,7 +93,10 @@ export class ToolDirectory extends Context.Service<
      * With the terms in effect now: an announced change applies from its exact time on, regardless of the age of the cached
      * entry. `calledAt`: the time of a call that was made already; a call from before the tool was withdrawn still resolves.
      */
-    find(reference: ToolReference, calledAt?: DateTime.Utc): Effect.Effect<CatalogEntry, ToolUnresolved>
+    find(
+      reference: ToolReference,
+      calledAt?: DateTime.Utc
+    ): Effect.Effect<CatalogEntry, ToolUnresolved | StoreUnavailable>
   }
 >()("agent-tool-billing/domain/metering/ToolDirectory") {
   static readonly layer = Layer.effect(
@@ -126,7 +130,7 @@ export class ToolDirectory extends Context.Service<
         )
 
       /** The cache key contains a space: no tool name does. */
-      const readOne = (key: string, load: () => Effect.Effect<Option.Option<CatalogEntry>>) =>
+      const readOne = (key: string, load: () => Effect.Effect<Option.Option<CatalogEntry>, StoreUnavailable>) =>
         Effect.mapEager(
           byName.readThrough(
             key,
@@ -196,7 +200,7 @@ export class ToolDirectory extends Context.Service<
         toolName: string,
         { account, providerId }: ToolReference,
         calledAt: DateTime.Utc | undefined
-      ): Effect.Effect<CatalogEntry, ToolUnresolved> => {
+      ): Effect.Effect<CatalogEntry, ToolUnresolved | StoreUnavailable> => {
         if (providerId !== undefined) return findOfProvider(providerId, toolName, calledAt)
         const pinned = account === undefined ? undefined : pins.cached(account, toolName)
         return pinned === undefined ? findListed(toolName, account, calledAt) : findById(pinned, calledAt, true)
@@ -204,7 +208,7 @@ export class ToolDirectory extends Context.Service<
 
       return ToolDirectory.of({
         find: (reference, calledAt) =>
-          Effect.suspend((): Effect.Effect<CatalogEntry, ToolUnresolved> =>
+          Effect.suspend((): Effect.Effect<CatalogEntry, ToolUnresolved | StoreUnavailable> =>
             reference.toolId !== undefined
               ? findById(reference.toolId, calledAt)
               : reference.toolName !== undefined

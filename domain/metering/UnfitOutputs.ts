@@ -4,6 +4,7 @@
  */
 import { Context, type DateTime, type Effect } from "effect"
 import type { ConsumerId, ReceiptId } from "../shared/Ids.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 /** The period in which a call can be disputed, plus a day. */
 export const UNFIT_DAYS_KEPT = 31
@@ -17,9 +18,9 @@ export interface UnfitOutput {
 export class UnfitOutputs extends Context.Service<
   UnfitOutputs,
   {
-    note(output: UnfitOutput, at: DateTime.Utc): Effect.Effect<void>
-    isNoted(output: UnfitOutput): Effect.Effect<boolean>
+    note(output: UnfitOutput, at: DateTime.Utc): Effect.Effect<void, StoreUnavailable>
+    isNoted(output: UnfitOutput): Effect.Effect<boolean, StoreUnavailable>
     /** Deletes at most `limit` records noted before this time; returns how many. */
-    prune(before: DateTime.Utc, limit: number): Effect.Effect<number>
+    prune(before: DateTime.Utc, limit: number): Effect.Effect<number, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/metering/UnfitOutputs") {}

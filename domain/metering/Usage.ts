@@ -7,6 +7,7 @@ import type { ReceiptOwner } from "../receipts/ReceiptStore.ts"
 import type { ReceiptStatus } from "../receipts/Receipt.ts"
 import type { ReceiptId, ToolId } from "../shared/Ids.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const periodDays = { "24h": 1, "7d": 7, "30d": 30, "90d": 90 } as const
 export type UsagePeriod = keyof typeof periodDays
@@ -72,14 +73,17 @@ export class UsageStore extends Context.Service<
   UsageStore,
   {
     /** The totals of the whole period, and its calls that match the filter, newest first. */
-    recent(owner: ReceiptOwner, filter: UsageFilter, page: PageRequest): Effect.Effect<UsageOfPeriod>
+    recent(owner: ReceiptOwner, filter: UsageFilter, page: PageRequest): Effect.Effect<UsageOfPeriod, StoreUnavailable>
     /** Every tool and day with calls, unordered. */
-    byToolAndDay(owner: ReceiptOwner, since: DateTime.Utc): Effect.Effect<ReadonlyArray<UsageOfToolDay>>
+    byToolAndDay(
+      owner: ReceiptOwner,
+      since: DateTime.Utc
+    ): Effect.Effect<ReadonlyArray<UsageOfToolDay>, StoreUnavailable>
     /**
      * Turns hourly totals into daily totals, for whole days before `beforeDay`: at most `limit` hours; returns how many.
      * Totals of whole days do not change.
      */
-    rollUp(beforeDay: DateTime.Utc, limit: number): Effect.Effect<number>
+    rollUp(beforeDay: DateTime.Utc, limit: number): Effect.Effect<number, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/metering/UsageStore") {}
 
@@ -103,10 +107,10 @@ export class Usage extends Context.Service<
       period: UsagePeriod,
       filter: { readonly toolId: ToolId | undefined; readonly status: ReceiptStatus | undefined },
       page: PageRequest
-    ): Effect.Effect<UsageOfPeriod>
-    summary(owner: ReceiptOwner, period: UsagePeriod): Effect.Effect<UsageSummary>
+    ): Effect.Effect<UsageOfPeriod, StoreUnavailable>
+    summary(owner: ReceiptOwner, period: UsagePeriod): Effect.Effect<UsageSummary, StoreUnavailable>
     /** Turns hours older than any period shown into days: one batch; returns its number of hours. */
-    readonly rollUp: Effect.Effect<number>
+    readonly rollUp: Effect.Effect<number, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/metering/Usage") {
   static readonly layer = Layer.effect(

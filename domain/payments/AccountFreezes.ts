@@ -10,6 +10,7 @@ import { formatDollars, Microcents } from "../shared/Microcents.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { type Chargeback, ChargebackStore } from "./ChargebackStore.ts"
 import { type Freeze, FreezeStore } from "./FreezeStore.ts"
+import { dieUnlessUnavailable, type StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 const REVIEWED_AT_ONCE_MAX = 500
 
@@ -17,12 +18,12 @@ export class AccountFreezes extends Context.Service<
   AccountFreezes,
   {
     /** Freezes or unfreezes, according to chargebacks and debt. */
-    review(consumerId: ConsumerId): Effect.Effect<void>
+    review(consumerId: ConsumerId): Effect.Effect<void, StoreUnavailable>
     /** Reviews every frozen account: a refund or a credit may have paid the debt. Returns how many were unfrozen. */
-    readonly reviewAll: Effect.Effect<number>
+    readonly reviewAll: Effect.Effect<number, StoreUnavailable>
     /** By the operator. Chargebacks that are known by now do not freeze the account again. */
-    unfreeze(consumerId: ConsumerId): Effect.Effect<boolean>
-    find(consumerId: ConsumerId): Effect.Effect<Option.Option<Freeze>>
+    unfreeze(consumerId: ConsumerId): Effect.Effect<boolean, StoreUnavailable>
+    find(consumerId: ConsumerId): Effect.Effect<Option.Option<Freeze>, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/payments/AccountFreezes") {
   static readonly layer = Layer.effect(
@@ -40,7 +41,7 @@ export class AccountFreezes extends Context.Service<
         const amount = Microcents.make(availableMicrocents < owedMicrocents ? availableMicrocents : owedMicrocents)
         if (amount <= 0n) return owedMicrocents
         const leg = { kind: "adjustment", debit: "wallet", credit: "consumer_debt", consumerId, amount } as const
-        yield* Effect.orDie(ledger.post({ reference: `debt:${yield* entropy.uuid}`, legs: [leg] }))
+        yield* dieUnlessUnavailable(ledger.post({ reference: `debt:${yield* entropy.uuid}`, legs: [leg] }))
         return owedMicrocents - amount
       })
 

@@ -6,6 +6,7 @@ import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import type { ConsumerId } from "../shared/Ids.ts"
 import { ChargebackStore } from "./ChargebackStore.ts"
 import { LoadStore } from "./LoadStore.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export class RecoveredByChargeback extends Schema.TaggedError<RecoveredByChargeback>()("RecoveredByChargeback", {
   chargebackId: Schema.String
@@ -22,7 +23,10 @@ export class ChargebackRecoveries extends Context.Service<
   ChargebackRecoveries,
   {
     /** Fails if a chargeback covers a call of this consumer settled at that time. */
-    mayBeDisputed(consumerId: ConsumerId, settledAt: DateTime.Utc): Effect.Effect<void, RecoveredByChargeback>
+    mayBeDisputed(
+      consumerId: ConsumerId,
+      settledAt: DateTime.Utc
+    ): Effect.Effect<void, RecoveredByChargeback | StoreUnavailable>
   }
 >()("agent-tool-billing/domain/payments/ChargebackRecoveries") {
   static readonly layer = Layer.effect(

@@ -3,6 +3,7 @@
  */
 import { Context, type DateTime, type Effect, type Option } from "effect"
 import type { ConsumerId, LoadId } from "../shared/Ids.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export interface Chargeback {
   /** The processor's id. */
@@ -23,10 +24,10 @@ export interface Chargeback {
 export class ChargebackStore extends Context.Service<
   ChargebackStore,
   {
-    find(id: string): Effect.Effect<Option.Option<Chargeback>>
+    find(id: string): Effect.Effect<Option.Option<Chargeback>, StoreUnavailable>
     /** Inserts, or replaces the record of this id. */
-    put(chargeback: Chargeback): Effect.Effect<void>
+    put(chargeback: Chargeback): Effect.Effect<void, StoreUnavailable>
     /** Oldest first. */
-    ofConsumer(consumerId: ConsumerId): Effect.Effect<ReadonlyArray<Chargeback>>
+    ofConsumer(consumerId: ConsumerId): Effect.Effect<ReadonlyArray<Chargeback>, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/payments/ChargebackStore") {}

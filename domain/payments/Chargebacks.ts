@@ -18,6 +18,7 @@ import { type Load, LoadStore } from "./LoadStore.ts"
 import type { PaymentEvent } from "./PaymentGateway.ts"
 import { ProcessorFees } from "./ProcessorFees.ts"
 import { SpendingByLot } from "./SpendingByLot.ts"
+import { dieUnlessUnavailable, type StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export type ChargebackEvent = Extract<PaymentEvent, { readonly _tag: "PaymentDisputed" }>
 
@@ -34,7 +35,7 @@ export class Chargebacks extends Context.Service<
   Chargebacks,
   {
     /** In the unit of work that claims the event. */
-    apply(loadId: LoadId, event: ChargebackEvent): Effect.Effect<void>
+    apply(loadId: LoadId, event: ChargebackEvent): Effect.Effect<void, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/payments/Chargebacks") {
   static readonly layer = Layer.effect(
@@ -120,14 +121,14 @@ export class Chargebacks extends Context.Service<
       const withdraw = (load: Load, amount: bigint, reference: string) =>
         atomically(withdrawOnce(load, amount, reference)).pipe(
           Effect.retry({ while: (error) => error._tag === "InsufficientBalance", times: REPLANS_MAX }),
-          Effect.orDie
+          dieUnlessUnavailable
         )
 
       const reinstate = Effect.fnUntraced(function* (consumerId: ConsumerId, reference: string) {
         const withdrawn = yield* ledger.byReference(reference)
         const standing = yield* ledger.lockedStanding(consumerId)
         const legs = reinstatedLegs(consumerId, withdrawn, standing)
-        yield* Effect.orDie(ledger.post({ reference: `${reference}:returned`, legs }))
+        yield* dieUnlessUnavailable(ledger.post({ reference: `${reference}:returned`, legs }))
       })
 
       const apply = Effect.fn("Chargebacks.apply")(function* (loadId: LoadId, event: ChargebackEvent) {

@@ -4,6 +4,7 @@
  */
 import { Context, type DateTime, type Effect, type Option } from "effect"
 import type { ConsumerId } from "../shared/Ids.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export interface Freeze {
   readonly reason: string
@@ -14,11 +15,11 @@ export class FreezeStore extends Context.Service<
   FreezeStore,
   {
     /** A frozen account keeps its time; the reason is replaced. */
-    freeze(consumerId: ConsumerId, freeze: Freeze): Effect.Effect<void>
+    freeze(consumerId: ConsumerId, freeze: Freeze): Effect.Effect<void, StoreUnavailable>
     /** False if the account is not frozen. */
-    unfreeze(consumerId: ConsumerId): Effect.Effect<boolean>
-    find(consumerId: ConsumerId): Effect.Effect<Option.Option<Freeze>>
+    unfreeze(consumerId: ConsumerId): Effect.Effect<boolean, StoreUnavailable>
+    find(consumerId: ConsumerId): Effect.Effect<Option.Option<Freeze>, StoreUnavailable>
     /** Ids after `after`, in order. */
-    frozen(after: ConsumerId | undefined, limit: number): Effect.Effect<ReadonlyArray<ConsumerId>>
+    frozen(after: ConsumerId | undefined, limit: number): Effect.Effect<ReadonlyArray<ConsumerId>, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/payments/FreezeStore") {}

@@ -3,6 +3,7 @@
  */
 import { Context, type DateTime, type Effect, type Option } from "effect"
 import type { ConsumerId, LoadId } from "../shared/Ids.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 /**
  * `opening`: ordered, the processor may not have received it. `mismatched`: another amount or currency was paid, and
@@ -47,27 +48,30 @@ export class LoadStore extends Context.Service<
   LoadStore,
   {
     /** False if the id exists; nothing is changed. */
-    insert(load: Load): Effect.Effect<boolean>
-    find(id: LoadId): Effect.Effect<Option.Option<Load>>
-    findByPayment(paymentId: string): Effect.Effect<Option.Option<Load>>
+    insert(load: Load): Effect.Effect<boolean, StoreUnavailable>
+    find(id: LoadId): Effect.Effect<Option.Option<Load>, StoreUnavailable>
+    findByPayment(paymentId: string): Effect.Effect<Option.Option<Load>, StoreUnavailable>
     /** Locked until the end of the unit of work. */
-    lock(id: LoadId): Effect.Effect<Option.Option<Load>>
-    update(load: Load): Effect.Effect<void>
+    lock(id: LoadId): Effect.Effect<Option.Option<Load>, StoreUnavailable>
+    update(load: Load): Effect.Effect<void, StoreUnavailable>
     /** `opening` and `open` ones that were not changed or checked since, longest waiting first. */
-    unsettled(before: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<Load>>
+    unsettled(before: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<Load>, StoreUnavailable>
     /** Of a consumer: `opening`, `open`, or paid after `since`. */
-    pendingOrPaidSince(consumerId: ConsumerId, since: DateTime.Utc): Effect.Effect<ReadonlyArray<Load>>
+    pendingOrPaidSince(
+      consumerId: ConsumerId,
+      since: DateTime.Utc
+    ): Effect.Effect<ReadonlyArray<Load>, StoreUnavailable>
     /** Paid loads of a consumer, newest first. */
-    paidOf(consumerId: ConsumerId, limit: number): Effect.Effect<ReadonlyArray<PaidLoad>>
+    paidOf(consumerId: ConsumerId, limit: number): Effect.Effect<ReadonlyArray<PaidLoad>, StoreUnavailable>
     /** Paid since then, with an unknown fee: longest waiting first. */
-    withoutFee(paidSince: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<Load>>
+    withoutFee(paidSince: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<Load>, StoreUnavailable>
     /** How many loads of a consumer are `opening` or `open`. */
-    unsettledOf(consumerId: ConsumerId): Effect.Effect<number>
-    reversal(id: string): Effect.Effect<Option.Option<Reversal>>
-    putReversal(reversal: Reversal): Effect.Effect<void>
+    unsettledOf(consumerId: ConsumerId): Effect.Effect<number, StoreUnavailable>
+    reversal(id: string): Effect.Effect<Option.Option<Reversal>, StoreUnavailable>
+    putReversal(reversal: Reversal): Effect.Effect<void, StoreUnavailable>
     /** False if the event was applied already. Waits for another unit of work that has claimed it. */
-    claimEvent(eventId: string, at: DateTime.Utc): Effect.Effect<boolean>
+    claimEvent(eventId: string, at: DateTime.Utc): Effect.Effect<boolean, StoreUnavailable>
     /** Removes events that were claimed before; returns how many. */
-    forgetEvents(before: DateTime.Utc, limit: number): Effect.Effect<number>
+    forgetEvents(before: DateTime.Utc, limit: number): Effect.Effect<number, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/payments/LoadStore") {}

@@ -15,6 +15,7 @@ import { MismatchTally } from "./MismatchTally.ts"
 import { type Load, LoadStore } from "./LoadStore.ts"
 import { type LoadLimitReached, makeLoadLimit } from "./LoadLimit.ts"
 import { type CheckoutStanding, type PaymentFailed, PaymentGateway } from "./PaymentGateway.ts"
+import { dieUnlessUnavailable, type StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const LOAD_CENTS_MIN = 100
 export const LOAD_CENTS_MAX = 100_000
@@ -55,11 +56,13 @@ export class Loads extends Context.Service<
   Loads,
   {
     readonly mode: PaymentGateway["Service"]["mode"]
-    load(request: LoadRequest): Effect.Effect<Loaded, LoadLimitReached | PaymentFailed | IdempotencyConflict>
+    load(
+      request: LoadRequest
+    ): Effect.Effect<Loaded, LoadLimitReached | PaymentFailed | IdempotencyConflict | StoreUnavailable>
     /** Applies the processor's state of a checkout; the wallet is credited once, however often it is reported. */
-    settle(checkout: CheckoutStanding): Effect.Effect<void>
+    settle(checkout: CheckoutStanding): Effect.Effect<void, StoreUnavailable>
     /** Orders the checkout of a load again: the same order, so the processor creates no second one. */
-    open(load: Load): Effect.Effect<Load, PaymentFailed>
+    open(load: Load): Effect.Effect<Load, PaymentFailed | StoreUnavailable>
   }
 >()("agent-tool-billing/domain/payments/Loads") {
   static readonly layer = Layer.effect(
@@ -89,7 +92,7 @@ export class Loads extends Context.Service<
           feeCents: 0,
           paidAt: now
         })
-        yield* ledger.load({ consumerId, amount, reference: referenceOf(id) }).pipe(Effect.orDie)
+        yield* ledger.load({ consumerId, amount, reference: referenceOf(id) }).pipe(dieUnlessUnavailable)
         const { credits, debits } = yield* ledger.wallet(consumerId)
         const balance = credits - debits
         return { mode: "dry_run" as const, previousMicrocents: balance - amount, newMicrocents: balance }
@@ -178,7 +181,7 @@ export class Loads extends Context.Service<
         if (checkout.state === "paid") {
           const reference = referenceOf(load.id)
           const amount = fromCents(load.amountCents)
-          yield* ledger.load({ consumerId: load.consumerId, amount, reference }).pipe(Effect.orDie)
+          yield* ledger.load({ consumerId: load.consumerId, amount, reference }).pipe(dieUnlessUnavailable)
           // It may have paid the debt of a lost chargeback.
           yield* freezes.review(load.consumerId)
         }

@@ -11,6 +11,7 @@ import { fromCents, Microcents } from "../shared/Microcents.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { type Load, LoadStore } from "./LoadStore.ts"
 import { type PaymentFailed, PaymentGateway } from "./PaymentGateway.ts"
+import { dieUnlessUnavailable, type StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const FEES_ASKED_AT_ONCE_MAX = 100
 /** A fee that is not known by then is only requested when it is needed. */
@@ -21,11 +22,11 @@ export class ProcessorFees extends Context.Service<
   ProcessorFees,
   {
     /** Once per reference. Below zero: the processor returned it. */
-    charge(reference: string, cents: number): Effect.Effect<void>
+    charge(reference: string, cents: number): Effect.Effect<void, StoreUnavailable>
     /** Asks for the fee of a paid load and records it; undefined if the processor does not know it yet. */
-    ofLoad(load: Load): Effect.Effect<number | undefined, PaymentFailed>
+    ofLoad(load: Load): Effect.Effect<number | undefined, PaymentFailed | StoreUnavailable>
     /** One round over loads with unknown fees; returns how many fees were recorded. */
-    readonly work: Effect.Effect<number>
+    readonly work: Effect.Effect<number, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/payments/ProcessorFees") {
   static readonly layer = Layer.effect(
@@ -44,7 +45,10 @@ export class ProcessorFees extends Context.Service<
 
       /** Platform funds may have changed since they were read: then read them again. */
       const charge = Effect.fn("ProcessorFees.charge")((reference: string, cents: number) =>
-        atomically(chargeOnce(reference, cents)).pipe(Effect.retry({ times: REPLANS_MAX }), Effect.orDie)
+        atomically(chargeOnce(reference, cents)).pipe(
+          Effect.retry({ while: (error) => error._tag !== "StoreUnavailable", times: REPLANS_MAX }),
+          dieUnlessUnavailable
+        )
       )
 
       const record = Effect.fnUntraced(function* (id: LoadId, feeCents: number) {
@@ -66,7 +70,7 @@ export class ProcessorFees extends Context.Service<
         const loads = yield* store.withoutFee(since, FEES_ASKED_AT_ONCE_MAX)
         const fees = yield* Effect.forEach(loads, (load) =>
           ofLoad(load).pipe(
-            Effect.catch((error) =>
+            Effect.catchTag("PaymentFailed", (error) =>
               Effect.as(Effect.logWarning(`The fee of load ${load.id} is not known yet: ${error.message}`), undefined)
             )
           )

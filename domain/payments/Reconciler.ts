@@ -6,6 +6,7 @@ import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { Loads } from "./Loads.ts"
 import { type Load, LoadStore } from "./LoadStore.ts"
 import { PaymentGateway } from "./PaymentGateway.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 /** Leaves time for a webhook that is on its way. */
 export const ASKED_AFTER = Duration.minutes(10)
@@ -17,7 +18,7 @@ export class Reconciler extends Context.Service<
   Reconciler,
   {
     /** One round; returns how many loads ended. Any number of nodes may run it at once. */
-    readonly reconcile: Effect.Effect<number>
+    readonly reconcile: Effect.Effect<number, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/payments/Reconciler") {
   static readonly layer = Layer.effect(
@@ -58,7 +59,7 @@ export class Reconciler extends Context.Service<
         const waiting = yield* store.unsettled(DateTime.subtractDuration(now, ASKED_AFTER), ASKED_AT_ONCE_MAX)
         const ended = yield* Effect.forEach(waiting, (load) =>
           ask(load, now).pipe(
-            Effect.catch((error) =>
+            Effect.catchTag("PaymentFailed", (error) =>
               Effect.andThen(
                 Effect.logWarning(`Load ${load.id} could not be reconciled: ${error.message}`),
                 error.definite && load.sessionId === undefined ? end(load, "failed", now) : Effect.succeed(0)

@@ -3,6 +3,7 @@
  */
 import { Context, type DateTime, type Effect } from "effect"
 import type { ConsumerId, ProviderId, ReceiptId } from "../shared/Ids.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export interface EarnedFrom {
   readonly providerId: ProviderId
@@ -20,6 +21,6 @@ export class SpendingByLot extends Context.Service<
       consumerId: ConsumerId,
       settledFrom: DateTime.Utc,
       without: ReadonlyArray<ReceiptId>
-    ): Effect.Effect<ReadonlyArray<EarnedFrom>>
+    ): Effect.Effect<ReadonlyArray<EarnedFrom>, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/payments/SpendingByLot") {}

@@ -12,6 +12,7 @@ import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { FreezeStore } from "./FreezeStore.ts"
 import { PaymentFailed, PaymentGateway, type RefundState } from "./PaymentGateway.ts"
 import { isOpenPart, type WithdrawalPart, WithdrawalStore } from "./WithdrawalStore.ts"
+import { dieUnlessUnavailable, type StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 const WORKED_AT_ONCE_MAX = 50
 /** Longer than an attempt may take, so that one worker at a time processes a part. */
@@ -61,7 +62,7 @@ export const makeWithdrawalParts = Effect.gen(function* () {
   const end = (
     id: WithdrawalPartId,
     changed: (part: WithdrawalPart) => WithdrawalPart,
-    legsFor: (part: WithdrawalPart) => Effect.Effect<ReadonlyArray<Leg>>
+    legsFor: (part: WithdrawalPart) => Effect.Effect<ReadonlyArray<Leg>, StoreUnavailable>
   ) =>
     atomically(
       Effect.gen(function* () {
@@ -70,7 +71,7 @@ export const makeWithdrawalParts = Effect.gen(function* () {
         const ended = changed(current)
         yield* store.updatePart(ended)
         const reference = `withdraw:${ended.withdrawalId}:${id}:${ended.state}`
-        yield* Effect.orDie(ledger.post({ reference, legs: yield* legsFor(ended) }))
+        yield* dieUnlessUnavailable(ledger.post({ reference, legs: yield* legsFor(ended) }))
         return ended
       })
     )
@@ -139,7 +140,7 @@ export const makeWithdrawalParts = Effect.gen(function* () {
       { ...from, debit: "processor", credit: "refund_clearing", amount } as const,
       ...intoWallet([{ ...from, debit: "refund_clearing", amount }], standing)
     ]
-    yield* Effect.orDie(ledger.post({ reference: `withdraw:${part.withdrawalId}:${id}:returned`, legs }))
+    yield* dieUnlessUnavailable(ledger.post({ reference: `withdraw:${part.withdrawalId}:${id}:returned`, legs }))
   })
 
   const refunded = Effect.fn("Withdrawals.refunded")(function* (

@@ -4,6 +4,7 @@
  */
 import { Context, type DateTime, type Effect, type Option, Schema } from "effect"
 import type { ConsumerId, LoadId, WithdrawalId, WithdrawalPartId } from "../shared/Ids.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const WithdrawalPartState = Schema.Literals(["requested", "refunding", "paid", "failed", "returned"])
 export type WithdrawalPartState = typeof WithdrawalPartState.Type
@@ -42,18 +43,18 @@ export class WithdrawalStore extends Context.Service<
   WithdrawalStore,
   {
     /** False if the id exists; nothing is changed. */
-    insert(withdrawal: Withdrawal): Effect.Effect<boolean>
-    find(id: WithdrawalId): Effect.Effect<Option.Option<Withdrawal>>
+    insert(withdrawal: Withdrawal): Effect.Effect<boolean, StoreUnavailable>
+    find(id: WithdrawalId): Effect.Effect<Option.Option<Withdrawal>, StoreUnavailable>
     /** Newest first. */
-    list(consumerId: ConsumerId, limit: number): Effect.Effect<ReadonlyArray<Withdrawal>>
+    list(consumerId: ConsumerId, limit: number): Effect.Effect<ReadonlyArray<Withdrawal>, StoreUnavailable>
     /** Locked until the end of the unit of work. */
-    lockPart(id: WithdrawalPartId): Effect.Effect<Option.Option<WithdrawalPart>>
-    updatePart(part: WithdrawalPart): Effect.Effect<void>
+    lockPart(id: WithdrawalPartId): Effect.Effect<Option.Option<WithdrawalPart>, StoreUnavailable>
+    updatePart(part: WithdrawalPart): Effect.Effect<void, StoreUnavailable>
     /** Open ones whose next attempt is due, longest waiting first. */
-    due(now: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<WithdrawalPartId>>
+    due(now: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<WithdrawalPartId>, StoreUnavailable>
     /** Whether a part is still open. */
-    hasOpen(consumerId: ConsumerId): Effect.Effect<boolean>
+    hasOpen(consumerId: ConsumerId): Effect.Effect<boolean, StoreUnavailable>
     /** What was, or is being, withdrawn of each load. */
-    withdrawnCents(consumerId: ConsumerId): Effect.Effect<ReadonlyMap<LoadId, number>>
+    withdrawnCents(consumerId: ConsumerId): Effect.Effect<ReadonlyMap<LoadId, number>, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/payments/WithdrawalStore") {}

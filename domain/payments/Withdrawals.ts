@@ -21,6 +21,7 @@ import { ProcessorFees } from "./ProcessorFees.ts"
 import { planWithdrawal, type RefundableLoad, totalCents } from "./WithdrawalPlan.ts"
 import { makeWithdrawalParts } from "./WithdrawalParts.ts"
 import { type Withdrawal, type WithdrawalPart, WithdrawalStore } from "./WithdrawalStore.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const WITHDRAWAL_CENTS_MIN = 100
 export const WITHDRAWAL_CENTS_MAX = 10_000_000
@@ -65,13 +66,16 @@ export class Withdrawals extends Context.Service<
     readonly mode: PaymentGateway["Service"]["mode"]
     request(
       request: WithdrawalRequest
-    ): Effect.Effect<{ readonly withdrawal: Withdrawal; readonly repeated: boolean }, WithdrawalRefused>
-    withdrawableCents(consumerId: ConsumerId): Effect.Effect<number>
-    list(consumerId: ConsumerId): Effect.Effect<ReadonlyArray<Withdrawal>>
+    ): Effect.Effect<
+      { readonly withdrawal: Withdrawal; readonly repeated: boolean },
+      WithdrawalRefused | StoreUnavailable
+    >
+    withdrawableCents(consumerId: ConsumerId): Effect.Effect<number, StoreUnavailable>
+    list(consumerId: ConsumerId): Effect.Effect<ReadonlyArray<Withdrawal>, StoreUnavailable>
     /** Applies the processor's report of one of our refunds. False if the part is unknown or has failed. */
-    refunded(id: WithdrawalPartId, refundId: string, state: RefundState): Effect.Effect<boolean>
+    refunded(id: WithdrawalPartId, refundId: string, state: RefundState): Effect.Effect<boolean, StoreUnavailable>
     /** Continues interrupted withdrawals; returns how many parts ended. */
-    readonly work: Effect.Effect<number>
+    readonly work: Effect.Effect<number, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/payments/Withdrawals") {
   static readonly layer = Layer.effect(

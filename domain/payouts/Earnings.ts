@@ -5,6 +5,7 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import { periodDays, sumUp, type UsageOfToolDay, UsageStore } from "../metering/Usage.ts"
 import type { ProviderId, ToolId } from "../shared/Ids.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export type EarningsPeriod = "7d" | "30d" | "90d" | "all"
 
@@ -36,7 +37,7 @@ export interface EarningsSummary {
 export class Earnings extends Context.Service<
   Earnings,
   {
-    summary(providerId: ProviderId, period: EarningsPeriod): Effect.Effect<EarningsSummary>
+    summary(providerId: ProviderId, period: EarningsPeriod): Effect.Effect<EarningsSummary, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/payouts/Earnings") {
   static readonly layer = Layer.effect(

@@ -13,6 +13,7 @@ import {
 } from "../payments/PaymentGateway.ts"
 import type { ProviderId } from "../shared/Ids.ts"
 import { type Payee, PayeeStore } from "./PayeeStore.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export interface Connected extends OnboardingLink {
   readonly accountId: string
@@ -25,13 +26,13 @@ export class Onboarding extends Context.Service<
     connect(
       providerId: ProviderId,
       urls: { readonly returnUrl: string; readonly refreshUrl: string }
-    ): Effect.Effect<Connected, PaymentsNotConfigured | PaymentFailed>
+    ): Effect.Effect<Connected, PaymentsNotConfigured | PaymentFailed | StoreUnavailable>
     /** Current state at the processor, or the last known one if the processor does not respond. */
-    status(providerId: ProviderId): Effect.Effect<Option.Option<PayeeStanding>>
+    status(providerId: ProviderId): Effect.Effect<Option.Option<PayeeStanding>, StoreUnavailable>
     /** The processor reports a changed account. Unknown accounts are ignored. */
-    refresh(accountId: string): Effect.Effect<void, PaymentFailed>
-    payee(providerId: ProviderId): Effect.Effect<Option.Option<Payee>>
-    setAutomatic(providerId: ProviderId, automatic: boolean): Effect.Effect<void>
+    refresh(accountId: string): Effect.Effect<void, PaymentFailed | StoreUnavailable>
+    payee(providerId: ProviderId): Effect.Effect<Option.Option<Payee>, StoreUnavailable>
+    setAutomatic(providerId: ProviderId, automatic: boolean): Effect.Effect<void, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/payouts/Onboarding") {
   static readonly layer = Layer.effect(
@@ -68,7 +69,7 @@ export class Onboarding extends Context.Service<
         const seen = Option.getOrUndefined(payee)?.standing
         if (seen === undefined || gateway.mode !== "live") return Option.fromNullishOr(seen)
         return yield* look(providerId, seen.accountId).pipe(
-          Effect.catch((error) => Effect.as(Effect.logWarning(error.message), seen)),
+          Effect.catchTag("PaymentFailed", (error) => Effect.as(Effect.logWarning(error.message), seen)),
           Effect.map(Option.some)
         )
       })

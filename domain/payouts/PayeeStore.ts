@@ -4,6 +4,7 @@
 import { Context, type DateTime, type Effect, type Option } from "effect"
 import type { PayeeStanding } from "../payments/PaymentGateway.ts"
 import type { ProviderId } from "../shared/Ids.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export interface Payee {
   readonly providerId: ProviderId
@@ -19,12 +20,16 @@ export interface Payee {
 export class PayeeStore extends Context.Service<
   PayeeStore,
   {
-    find(providerId: ProviderId): Effect.Effect<Option.Option<Payee>>
-    findByAccount(accountId: string): Effect.Effect<Option.Option<Payee>>
-    putStanding(providerId: ProviderId, standing: PayeeStanding, at: DateTime.Utc): Effect.Effect<void>
-    putAutomatic(providerId: ProviderId, automatic: boolean, at: DateTime.Utc): Effect.Effect<void>
-    putReserveLifted(providerId: ProviderId, lifted: boolean, at: DateTime.Utc): Effect.Effect<void>
+    find(providerId: ProviderId): Effect.Effect<Option.Option<Payee>, StoreUnavailable>
+    findByAccount(accountId: string): Effect.Effect<Option.Option<Payee>, StoreUnavailable>
+    putStanding(
+      providerId: ProviderId,
+      standing: PayeeStanding,
+      at: DateTime.Utc
+    ): Effect.Effect<void, StoreUnavailable>
+    putAutomatic(providerId: ProviderId, automatic: boolean, at: DateTime.Utc): Effect.Effect<void, StoreUnavailable>
+    putReserveLifted(providerId: ProviderId, lifted: boolean, at: DateTime.Utc): Effect.Effect<void, StoreUnavailable>
     /** Providers with automatic payouts, by id, after `after`. */
-    automatic(after: ProviderId | undefined, limit: number): Effect.Effect<ReadonlyArray<ProviderId>>
+    automatic(after: ProviderId | undefined, limit: number): Effect.Effect<ReadonlyArray<ProviderId>, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/payouts/PayeeStore") {}

@@ -11,6 +11,7 @@ import { fromCents } from "../shared/Microcents.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { paidLeg, payoutReference, returningLegs } from "./PayoutLegs.ts"
 import { isOpen, type Payout, PayoutStore } from "./PayoutStore.ts"
+import { dieUnlessUnavailable, type StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const WORKED_AT_ONCE_MAX = 50
 /** Longer than an attempt may take, so that one worker at a time processes a payout. */
@@ -57,7 +58,7 @@ export const makePayoutAttempts = Effect.gen(function* () {
   const end = (
     id: PayoutId,
     step: string,
-    legsOf: (payout: Payout) => Effect.Effect<ReadonlyArray<Leg>>,
+    legsOf: (payout: Payout) => Effect.Effect<ReadonlyArray<Leg>, StoreUnavailable>,
     changed: (payout: Payout, now: DateTime.Utc) => Payout
   ) =>
     atomically(
@@ -66,7 +67,7 @@ export const makePayoutAttempts = Effect.gen(function* () {
         if (!isOpen(current)) return current
         const ended = changed(current, yield* DateTime.now)
         yield* store.update(ended)
-        yield* Effect.orDie(post(ended, step, yield* legsOf(ended)))
+        yield* dieUnlessUnavailable(post(ended, step, yield* legsOf(ended)))
         return ended
       })
     )
@@ -127,7 +128,7 @@ export const makePayoutAttempts = Effect.gen(function* () {
     if (moreCents <= 0) return
     const part = { start: fromCents(payout.reversedCents), end: fromCents(reversedCents) }
     const legs = returningLegs(yield* reservedOf(payout), "processor", part)
-    yield* Effect.orDie(post(payout, `:reversed:${reversedCents}`, legs))
+    yield* dieUnlessUnavailable(post(payout, `:reversed:${reversedCents}`, legs))
     const whole = reversedCents >= payout.amountCents
     yield* store.update({ ...payout, reversedCents, state: whole ? "reversed" : payout.state })
   }, atomically)

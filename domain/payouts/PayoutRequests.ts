@@ -11,6 +11,7 @@ import type { IdempotencyInFlight } from "../shared/IdempotencyStore.ts"
 import { PayoutId, type ProviderId } from "../shared/Ids.ts"
 import { type PayoutAnswer, payoutNamed, type PayoutRefused, Payouts } from "./Payouts.ts"
 import { PayoutStore } from "./PayoutStore.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export class PayoutRequests extends Context.Service<
   PayoutRequests,
@@ -18,7 +19,7 @@ export class PayoutRequests extends Context.Service<
     request(
       providerId: ProviderId,
       key: string | undefined
-    ): Effect.Effect<PayoutAnswer, PayoutRefused | IdempotencyConflict | IdempotencyInFlight>
+    ): Effect.Effect<PayoutAnswer, PayoutRefused | IdempotencyConflict | IdempotencyInFlight | StoreUnavailable>
   }
 >()("agent-tool-billing/domain/payouts/PayoutRequests") {
   static readonly layer = Layer.effect(

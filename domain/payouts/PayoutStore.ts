@@ -3,6 +3,7 @@
  */
 import { Context, type DateTime, type Effect, type Option, Schema } from "effect"
 import type { PayoutId, ProviderId } from "../shared/Ids.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const PayoutState = Schema.Literals(["requested", "transferring", "paid", "failed", "reversed"])
 export type PayoutState = typeof PayoutState.Type
@@ -29,15 +30,15 @@ export class PayoutStore extends Context.Service<
   PayoutStore,
   {
     /** False if the id exists or the provider has an open payout; nothing is changed. */
-    insert(payout: Payout): Effect.Effect<boolean>
-    find(id: PayoutId): Effect.Effect<Option.Option<Payout>>
-    openOf(providerId: ProviderId): Effect.Effect<Option.Option<Payout>>
+    insert(payout: Payout): Effect.Effect<boolean, StoreUnavailable>
+    find(id: PayoutId): Effect.Effect<Option.Option<Payout>, StoreUnavailable>
+    openOf(providerId: ProviderId): Effect.Effect<Option.Option<Payout>, StoreUnavailable>
     /** Locked until the end of the unit of work. */
-    lock(id: PayoutId): Effect.Effect<Option.Option<Payout>>
-    update(payout: Payout): Effect.Effect<void>
+    lock(id: PayoutId): Effect.Effect<Option.Option<Payout>, StoreUnavailable>
+    update(payout: Payout): Effect.Effect<void, StoreUnavailable>
     /** Open ones whose next attempt is due, longest waiting first. */
-    due(now: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<PayoutId>>
+    due(now: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<PayoutId>, StoreUnavailable>
     /** Newest first. */
-    history(providerId: ProviderId, limit: number): Effect.Effect<ReadonlyArray<Payout>>
+    history(providerId: ProviderId, limit: number): Effect.Effect<ReadonlyArray<Payout>, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/payouts/PayoutStore") {}

@@ -19,6 +19,7 @@ import { makePayoutAttempts, WORKED_AT_ONCE_MAX } from "./PayoutAttempts.ts"
 import { payoutReference, reservingLegs } from "./PayoutLegs.ts"
 import { type Payout, PayoutStore } from "./PayoutStore.ts"
 import { ProviderMoney } from "./ProviderMoney.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const PAYOUT_CENTS_MIN = 1_000
 export const PAYOUT_HISTORY_MAX = 100
@@ -51,19 +52,19 @@ export class Payouts extends Context.Service<
   Payouts,
   {
     /** Pays all available whole cents. One payout of a provider at a time: further requests return it. */
-    request(providerId: ProviderId): Effect.Effect<PayoutAnswer, PayoutRefused>
+    request(providerId: ProviderId): Effect.Effect<PayoutAnswer, PayoutRefused | StoreUnavailable>
     /** The payout of this id, the open one, or a new one, which is only reserved. */
-    open(id: PayoutId, providerId: ProviderId): Effect.Effect<OpenedPayout, PayoutRefused>
+    open(id: PayoutId, providerId: ProviderId): Effect.Effect<OpenedPayout, PayoutRefused | StoreUnavailable>
     /** One attempt; returns the payout after it. */
-    advance(id: PayoutId): Effect.Effect<Payout>
+    advance(id: PayoutId): Effect.Effect<Payout, StoreUnavailable>
     /** Continues interrupted payouts; returns how many ended. */
-    readonly work: Effect.Effect<number>
+    readonly work: Effect.Effect<number, StoreUnavailable>
     /** The processor reversed a transfer or a part of it. */
-    reversed(id: PayoutId, transfer: Transferred): Effect.Effect<void>
-    payableCents(providerId: ProviderId): Effect.Effect<number>
-    history(providerId: ProviderId): Effect.Effect<ReadonlyArray<Payout>>
+    reversed(id: PayoutId, transfer: Transferred): Effect.Effect<void, StoreUnavailable>
+    payableCents(providerId: ProviderId): Effect.Effect<number, StoreUnavailable>
+    history(providerId: ProviderId): Effect.Effect<ReadonlyArray<Payout>, StoreUnavailable>
     /** Pays every provider with automatic payouts, at most once a month. Returns how many were requested. */
-    readonly payAutomatically: Effect.Effect<number>
+    readonly payAutomatically: Effect.Effect<number, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/payouts/Payouts") {
   static readonly layer = Layer.effect(
@@ -172,8 +173,11 @@ export class Payouts extends Context.Service<
           const page: ReadonlyArray<ProviderId> = yield* payees.automatic(after, WORKED_AT_ONCE_MAX)
           for (const providerId of page) {
             const id = payoutNamed(sha256Hex, providerId, `automatic ${month}`)
-            const outcome = yield* Effect.result(begin(id, providerId))
-            if (outcome._tag === "Success" && !outcome.success.repeated) requested++
+            // A provider that cannot be paid must not prevent the payouts of others.
+            requested += yield* begin(id, providerId).pipe(
+              Effect.map(({ repeated }) => (repeated ? 0 : 1)),
+              Effect.catchTags({ BelowMinimum: () => Effect.succeed(0), NotOnboarded: () => Effect.succeed(0) })
+            )
           }
           if (page.length < WORKED_AT_ONCE_MAX) return requested
           after = page.at(-1)

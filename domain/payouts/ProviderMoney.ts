@@ -8,6 +8,7 @@ import type { ProviderId } from "../shared/Ids.ts"
 import { type EarningStates, earningStatesOf } from "./EarningStates.ts"
 import { CurrentEarningsPolicy } from "./EarningsPolicy.ts"
 import { PayeeStore } from "./PayeeStore.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export interface ProviderHoldings extends EarningStates {
   readonly frozenMicrocents: bigint
@@ -19,9 +20,9 @@ export interface ProviderHoldings extends EarningStates {
 export class ProviderMoney extends Context.Service<
   ProviderMoney,
   {
-    holdings(providerId: ProviderId): Effect.Effect<ProviderHoldings>
+    holdings(providerId: ProviderId): Effect.Effect<ProviderHoldings, StoreUnavailable>
     /** The operator lifts or restores the rolling reserve of a provider. */
-    setReserveLifted(providerId: ProviderId, lifted: boolean): Effect.Effect<void>
+    setReserveLifted(providerId: ProviderId, lifted: boolean): Effect.Effect<void, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/payouts/ProviderMoney") {
   static readonly layer = Layer.effect(

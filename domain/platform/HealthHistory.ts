@@ -7,6 +7,7 @@ import { giveUpAfter } from "./GiveUpAfter.ts"
 import { type Condition, Health } from "./Health.ts"
 import type { Probe } from "./Probe.ts"
 import { type HealthSamples, HealthHistoryStore } from "./HealthHistoryStore.ts"
+import { dieUnlessUnavailable, type StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const HISTORY_DAYS = 90
 export const HISTORY_DAYS_KEPT = 400
@@ -37,10 +38,10 @@ export class HealthHistory extends Context.Service<
   HealthHistory,
   {
     /** Checks the core's and the given probes, and adds the results to the record. */
-    sample(others?: ReadonlyArray<Probe>): Effect.Effect<void>
+    sample(others?: ReadonlyArray<Probe>): Effect.Effect<void, StoreUnavailable>
     /** The last days including today, the whole service first. */
-    read(days: number): Effect.Effect<ReadonlyArray<CheckHistory>>
-    readonly prune: Effect.Effect<number>
+    read(days: number): Effect.Effect<ReadonlyArray<CheckHistory>, StoreUnavailable>
+    readonly prune: Effect.Effect<number, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/platform/HealthHistory") {
   static readonly layer = Layer.effect(
@@ -57,7 +58,7 @@ export class HealthHistory extends Context.Service<
         const rows = sumsOf([...unstored, ...seen]).slice(-UNSTORED_ROWS_MAX)
         unstored = rows
         // An interrupted write may still succeed: a duplicate sample does less harm than a missing outage.
-        yield* store.add(rows).pipe(giveUpAfter(STORE_LIMIT), Effect.orDie)
+        yield* store.add(rows).pipe(giveUpAfter(STORE_LIMIT), dieUnlessUnavailable)
         unstored = []
       })
 

@@ -2,6 +2,7 @@
  * Port to results of health checks: totals by day and check, of all nodes.
  */
 import { Context, type Effect } from "effect"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export interface HealthSamples {
   /** A day of UTC. */
@@ -16,10 +17,10 @@ export class HealthHistoryStore extends Context.Service<
   HealthHistoryStore,
   {
     /** Adds to the stored totals. */
-    add(samples: ReadonlyArray<HealthSamples>): Effect.Effect<void>
+    add(samples: ReadonlyArray<HealthSamples>): Effect.Effect<void, StoreUnavailable>
     /** From that day on, by day and check. */
-    since(date: string): Effect.Effect<ReadonlyArray<HealthSamples>>
+    since(date: string): Effect.Effect<ReadonlyArray<HealthSamples>, StoreUnavailable>
     /** Removes the oldest rows before that day; returns how many. */
-    prune(before: string, limit: number): Effect.Effect<number>
+    prune(before: string, limit: number): Effect.Effect<number, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/platform/HealthHistoryStore") {}

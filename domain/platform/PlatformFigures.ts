@@ -2,6 +2,7 @@
  * Port to totals of the platform. Counts only, no usage of single consumers.
  */
 import { Context, type DateTime, type Effect } from "effect"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export interface MarketCounts {
   readonly providers: number
@@ -14,6 +15,6 @@ export class PlatformFigures extends Context.Service<
   PlatformFigures,
   {
     /** Since a full hour; everything if none is given. */
-    count(sinceHour?: DateTime.Utc): Effect.Effect<MarketCounts>
+    count(sinceHour?: DateTime.Utc): Effect.Effect<MarketCounts, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/platform/PlatformFigures") {}

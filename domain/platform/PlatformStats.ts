@@ -5,6 +5,7 @@ import { Context, DateTime, Duration, Effect, Exit, Layer } from "effect"
 import { type MarketCounts, PlatformFigures } from "./PlatformFigures.ts"
 import { SubmissionStore } from "./SubmissionStore.ts"
 import { WaitlistStore } from "./WaitlistStore.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const STATS_TTL = Duration.seconds(5)
 
@@ -21,9 +22,10 @@ export interface PlatformTotals {
   readonly since: DateTime.Utc
 }
 
-export class PlatformStats extends Context.Service<PlatformStats, { readonly read: Effect.Effect<PlatformTotals> }>()(
-  "agent-tool-billing/domain/platform/PlatformStats"
-) {
+export class PlatformStats extends Context.Service<
+  PlatformStats,
+  { readonly read: Effect.Effect<PlatformTotals, StoreUnavailable> }
+>()("agent-tool-billing/domain/platform/PlatformStats") {
   static readonly layer = Layer.effect(
     PlatformStats,
     Effect.gen(function* () {

@@ -2,6 +2,7 @@
  * A health check of one part of the service.
  */
 import { type Effect, Schema } from "effect"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 /** The part does not work. `problem` is the reason, for operators. */
 export class PartDown extends Schema.TaggedError<PartDown>()("PartDown", { problem: Schema.String }) {
@@ -18,7 +19,7 @@ export interface Probe {
   /** A slower response means degraded. */
   readonly slowMs: number
   /** What is wrong although it works; undefined if nothing is. A failure states why it does not work. */
-  readonly ask: Effect.Effect<string | Note | undefined, PartDown>
+  readonly ask: Effect.Effect<string | Note | undefined, PartDown | StoreUnavailable>
 }
 
 /** What operators should know although nothing is wrong. */

@@ -2,6 +2,7 @@
  * Port to the schema of the stores. A store without a schema is at version 0.
  */
 import { Context, type Effect } from "effect"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export interface SchemaStanding {
   readonly version: number
@@ -19,8 +20,8 @@ export interface SchemaUpdate {
 export class SchemaKeeper extends Context.Service<
   SchemaKeeper,
   {
-    readonly standing: Effect.Effect<SchemaStanding>
+    readonly standing: Effect.Effect<SchemaStanding, StoreUnavailable>
     /** Idempotent, also concurrently. */
-    readonly bringUpToDate: Effect.Effect<SchemaUpdate>
+    readonly bringUpToDate: Effect.Effect<SchemaUpdate, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/platform/SchemaKeeper") {}

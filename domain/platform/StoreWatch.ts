@@ -2,6 +2,7 @@
  * Port to the state of the store itself.
  */
 import { Context, type Effect } from "effect"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export interface StoreConnections {
   readonly state: string
@@ -26,9 +27,9 @@ export class StoreWatch extends Context.Service<
   StoreWatch,
   {
     /** A query that only a working store answers. Returns what operators should know of it, in a sentence. */
-    readonly ping: Effect.Effect<string | undefined>
+    readonly ping: Effect.Effect<string | undefined, StoreUnavailable>
     /** The service's connections as the store sees them, of every node; none for a store without connections. */
-    readonly connections: Effect.Effect<ReadonlyArray<StoreConnections>>
-    readonly backlog: Effect.Effect<StoreBacklog>
+    readonly connections: Effect.Effect<ReadonlyArray<StoreConnections>, StoreUnavailable>
+    readonly backlog: Effect.Effect<StoreBacklog, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/platform/StoreWatch") {}

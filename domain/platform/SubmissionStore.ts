@@ -2,6 +2,7 @@
  * Port to feedback and applications, as they were sent.
  */
 import { Context, type DateTime, type Effect, type Schema } from "effect"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export type SubmissionKind = "feedback" | "application"
 
@@ -15,12 +16,12 @@ export interface Submission {
 export class SubmissionStore extends Context.Service<
   SubmissionStore,
   {
-    add(submission: Submission): Effect.Effect<void>
+    add(submission: Submission): Effect.Effect<void, StoreUnavailable>
     /** Newest first. */
-    recent(kind: SubmissionKind, limit: number): Effect.Effect<ReadonlyArray<Submission>>
+    recent(kind: SubmissionKind, limit: number): Effect.Effect<ReadonlyArray<Submission>, StoreUnavailable>
     /** Replaces submissions with that contact address by `{}`; returns how many. Case does not matter. */
-    eraseOf(contact: string): Effect.Effect<number>
+    eraseOf(contact: string): Effect.Effect<number, StoreUnavailable>
     /** Those from `since` on; all without it. */
-    count(kind: SubmissionKind, since?: DateTime.Utc): Effect.Effect<number>
+    count(kind: SubmissionKind, since?: DateTime.Utc): Effect.Effect<number, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/platform/SubmissionStore") {}

@@ -4,6 +4,7 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import { Entropy } from "../shared/Entropy.ts"
 import { type Submission, type SubmissionKind, SubmissionStore } from "./SubmissionStore.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 /** Of every list in a submission. */
 export const SUBMISSION_ITEMS_MAX = 50
@@ -11,7 +12,7 @@ export const SUBMISSION_ITEMS_MAX = 50
 export class Submissions extends Context.Service<
   Submissions,
   {
-    submit(kind: SubmissionKind, content: Submission["content"]): Effect.Effect<Submission>
+    submit(kind: SubmissionKind, content: Submission["content"]): Effect.Effect<Submission, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/platform/Submissions") {
   static readonly layer = Layer.effect(

@@ -4,6 +4,7 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import { Entropy } from "../shared/Entropy.ts"
 import { WaitlistStore } from "./WaitlistStore.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const WAITLIST_SOURCE_CHARS_MAX = 200
 
@@ -11,7 +12,7 @@ export class Waitlist extends Context.Service<
   Waitlist,
   {
     /** The new entry's id; undefined if the address was on the list. */
-    join(email: string, source: string): Effect.Effect<string | undefined>
+    join(email: string, source: string): Effect.Effect<string | undefined, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/platform/Waitlist") {
   static readonly layer = Layer.effect(

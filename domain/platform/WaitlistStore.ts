@@ -2,6 +2,7 @@
  * Port to the waitlist.
  */
 import { Context, type DateTime, type Effect, type Option } from "effect"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export interface WaitlistEntry {
   readonly id: string
@@ -15,11 +16,11 @@ export class WaitlistStore extends Context.Service<
   WaitlistStore,
   {
     /** False if the address is on the list: the first entry stays. */
-    add(entry: WaitlistEntry): Effect.Effect<boolean>
-    find(email: string): Effect.Effect<Option.Option<WaitlistEntry>>
+    add(entry: WaitlistEntry): Effect.Effect<boolean, StoreUnavailable>
+    find(email: string): Effect.Effect<Option.Option<WaitlistEntry>, StoreUnavailable>
     /** The entry stays and counts, without its address. False if there is none. */
-    erase(email: string): Effect.Effect<boolean>
+    erase(email: string): Effect.Effect<boolean, StoreUnavailable>
     /** Entries from `since` on; all without it. */
-    count(since?: DateTime.Utc): Effect.Effect<number>
+    count(since?: DateTime.Utc): Effect.Effect<number, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/platform/WaitlistStore") {}

@@ -21,6 +21,7 @@ import {
   type PaymentsNotConfigured,
   type UntrustedEvent
 } from "../payments/PaymentGateway.ts"
+import { dieUnlessUnavailable, type StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const PAYMENT_EVENT_DAYS_KEPT = 90
 
@@ -41,8 +42,8 @@ export class PaymentEvents extends Context.Service<
     receive(
       body: string,
       signature: string
-    ): Effect.Effect<Received, UntrustedEvent | PaymentsNotConfigured | PaymentFailed>
-    apply(event: PaymentEvent): Effect.Effect<Received, PaymentFailed>
+    ): Effect.Effect<Received, UntrustedEvent | PaymentsNotConfigured | PaymentFailed | StoreUnavailable>
+    apply(event: PaymentEvent): Effect.Effect<Received, PaymentFailed | StoreUnavailable>
   }
 >()("agent-tool-billing/domain/processor/PaymentEvents") {
   static readonly layer = Layer.effect(
@@ -59,7 +60,10 @@ export class PaymentEvents extends Context.Service<
       const payouts = yield* Payouts
       const { atomically } = yield* UnitOfWork
 
-      const once = <E>(event: PaymentEvent, effect: Effect.Effect<void, E>): Effect.Effect<Received, E> =>
+      const once = <E>(
+        event: PaymentEvent,
+        effect: Effect.Effect<void, E>
+      ): Effect.Effect<Received, E | StoreUnavailable> =>
         atomically(
           Effect.gen(function* () {
             if (!(yield* store.claimEvent(event.eventId, yield* DateTime.now))) return "repeated"
@@ -85,10 +89,10 @@ export class PaymentEvents extends Context.Service<
           cause: "refund" as const
         }
         if (refund.state === "taken") {
-          yield* ledger.reverse({ ...movement, reference: `refund:${refund.id}` }).pipe(Effect.orDie)
+          yield* ledger.reverse({ ...movement, reference: `refund:${refund.id}` }).pipe(dieUnlessUnavailable)
           yield* freezes.review(movement.consumerId)
         } else if (before !== undefined) {
-          yield* ledger.reinstate({ ...movement, reference: `refund:${refund.id}:returned` }).pipe(Effect.orDie)
+          yield* ledger.reinstate({ ...movement, reference: `refund:${refund.id}:returned` }).pipe(dieUnlessUnavailable)
         }
         yield* store.putReversal({ id: refund.id, loadId, amountCents: refund.amountCents, state: refund.state })
       })
@@ -105,7 +109,7 @@ export class PaymentEvents extends Context.Service<
       const ofLoad = Effect.fnUntraced(function* (
         event: PaymentEvent,
         paymentId: string,
-        effect: (loadId: LoadId) => Effect.Effect<void>
+        effect: (loadId: LoadId) => Effect.Effect<void, StoreUnavailable>
       ) {
         const loadId = yield* loadOf(paymentId)
         if (loadId === undefined || (yield* wasNeverCredited(loadId))) return "ignored"
@@ -114,7 +118,7 @@ export class PaymentEvents extends Context.Service<
 
       const apply = Effect.fn("PaymentEvents.apply")(function* (
         event: PaymentEvent
-      ): Effect.fn.Return<Received, PaymentFailed> {
+      ): Effect.fn.Return<Received, PaymentFailed | StoreUnavailable> {
         switch (event._tag) {
           case "CheckoutChanged":
             return yield* once(event, loads.settle(event.checkout))

@@ -6,6 +6,7 @@ import type { CallCause } from "../metering/CallCause.ts"
 import type { ConsumerId, ProviderId, ReceiptId, ToolId } from "../shared/Ids.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"
 import type { Receipt, ReceiptStatus } from "./Receipt.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export type ReceiptOwner =
   | { readonly role: "consumer"; readonly ownerId: ConsumerId }
@@ -23,10 +24,10 @@ export interface ReceiptFilter {
 export class ReceiptStore extends Context.Service<
   ReceiptStore,
   {
-    find(id: ReceiptId): Effect.Effect<Option.Option<Receipt>>
+    find(id: ReceiptId): Effect.Effect<Option.Option<Receipt>, StoreUnavailable>
     /** Of a call that ended in `error` because of its caller. */
-    causeOf(id: ReceiptId): Effect.Effect<CallCause | undefined>
+    causeOf(id: ReceiptId): Effect.Effect<CallCause | undefined, StoreUnavailable>
     /** Newest first: the calls of a consumer, or of a provider's tools. */
-    list(owner: ReceiptOwner, filter: ReceiptFilter, page: PageRequest): Effect.Effect<Page<Receipt>>
+    list(owner: ReceiptOwner, filter: ReceiptFilter, page: PageRequest): Effect.Effect<Page<Receipt>, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/receipts/ReceiptStore") {}

@@ -5,6 +5,7 @@ import { Context, type Effect } from "effect"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import type { Claim, ClaimId } from "./Claim.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export interface ClaimTotals {
   /** Owed to consumers by providers. */
@@ -18,20 +19,20 @@ export interface ClaimTotals {
 export class ClaimStore extends Context.Service<
   ClaimStore,
   {
-    insert(claim: Claim): Effect.Effect<void>
+    insert(claim: Claim): Effect.Effect<void, StoreUnavailable>
     /** Oldest first, at most `limit`; locked until the end of the unit of work. Undefined: the platform's. */
-    lockOpen(debtor: ProviderId | undefined, limit: number): Effect.Effect<ReadonlyArray<Claim>>
-    setPaid(id: ClaimId, paid: Microcents): Effect.Effect<void>
+    lockOpen(debtor: ProviderId | undefined, limit: number): Effect.Effect<ReadonlyArray<Claim>, StoreUnavailable>
+    setPaid(id: ClaimId, paid: Microcents): Effect.Effect<void, StoreUnavailable>
     /** Providers that owe something, by id, after `after`. */
-    debtors(after: ProviderId | undefined, limit: number): Effect.Effect<ReadonlyArray<ProviderId>>
+    debtors(after: ProviderId | undefined, limit: number): Effect.Effect<ReadonlyArray<ProviderId>, StoreUnavailable>
     /** Oldest first. */
-    ofSubjects(subjects: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Claim>>
+    ofSubjects(subjects: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Claim>, StoreUnavailable>
     /** The total that a provider owes. */
-    owedBy(debtor: ProviderId): Effect.Effect<bigint>
+    owedBy(debtor: ProviderId): Effect.Effect<bigint, StoreUnavailable>
     /** The total that a consumer is owed. */
-    owedTo(creditor: ConsumerId): Effect.Effect<bigint>
-    readonly totals: Effect.Effect<ClaimTotals>
+    owedTo(creditor: ConsumerId): Effect.Effect<bigint, StoreUnavailable>
+    readonly totals: Effect.Effect<ClaimTotals, StoreUnavailable>
     /** Locked for readers of this figure until the end of the unit of work. */
-    readonly lockAdvanced: Effect.Effect<bigint>
+    readonly lockAdvanced: Effect.Effect<bigint, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/refunds/ClaimStore") {}

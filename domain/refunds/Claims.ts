@@ -13,6 +13,7 @@ import { Microcents } from "../shared/Microcents.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { type Claim, outstandingOf } from "./Claim.ts"
 import { ClaimStore, type ClaimTotals } from "./ClaimStore.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 const CLAIMS_AT_ONCE_MAX = 50
 const DEBTORS_AT_ONCE_MAX = 100
@@ -30,12 +31,12 @@ export class Claims extends Context.Service<
   Claims,
   {
     /** Pays what the provider owes from what it has; returns how much. */
-    collect(debtor: ProviderId): Effect.Effect<bigint>
+    collect(debtor: ProviderId): Effect.Effect<bigint, StoreUnavailable>
     /** Every debtor, and the platform; returns how much was paid. */
-    readonly work: Effect.Effect<bigint>
-    ofSubjects(subjects: ReadonlyArray<string>): Effect.Effect<ReadonlyMap<string, SubjectClaims>>
-    owedBy(debtor: ProviderId): Effect.Effect<bigint>
-    readonly totals: Effect.Effect<ClaimTotals>
+    readonly work: Effect.Effect<bigint, StoreUnavailable>
+    ofSubjects(subjects: ReadonlyArray<string>): Effect.Effect<ReadonlyMap<string, SubjectClaims>, StoreUnavailable>
+    owedBy(debtor: ProviderId): Effect.Effect<bigint, StoreUnavailable>
+    readonly totals: Effect.Effect<ClaimTotals, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/refunds/Claims") {
   static readonly layer = Layer.effect(

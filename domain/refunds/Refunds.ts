@@ -14,6 +14,7 @@ import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { type Claim, ClaimId } from "./Claim.ts"
 import { ClaimStore } from "./ClaimStore.ts"
 import { planRefund, type RefundPlan } from "./RefundPlan.ts"
+import { dieUnlessUnavailable, type StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 /** The total that the platform advances for providers that cannot pay a refund. */
 export const RefundLossLimitCents = Context.Reference<number>(
@@ -42,11 +43,11 @@ export class Refunds extends Context.Service<
   Refunds,
   {
     /** Freezes the call's own earnings as far as they still exist; returns the amount. Once per subject. */
-    freeze(call: Omit<CallToRefund, "frozen">): Effect.Effect<Microcents>
+    freeze(call: Omit<CallToRefund, "frozen">): Effect.Effect<Microcents, StoreUnavailable>
     /** Nothing is refunded: the frozen amount returns to its lot. */
-    release(call: CallToRefund): Effect.Effect<void>
+    release(call: CallToRefund): Effect.Effect<void, StoreUnavailable>
     /** Returns what was refunded now. Once per subject. */
-    refund(call: CallToRefund): Effect.Effect<Microcents>
+    refund(call: CallToRefund): Effect.Effect<Microcents, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/refunds/Refunds") {
   static readonly layer = Layer.effect(
@@ -63,7 +64,7 @@ export class Refunds extends Context.Service<
       const replanned = <A, E extends { readonly _tag: string }>(planning: Effect.Effect<A, E>) =>
         atomically(planning).pipe(
           Effect.retry({ while: (error) => error._tag === "InsufficientBalance", times: REPLANS_MAX }),
-          Effect.orDie
+          dieUnlessUnavailable
         )
 
       const freezeOnce = Effect.fnUntraced(function* ({
@@ -87,7 +88,7 @@ export class Refunds extends Context.Service<
         if (frozen === 0n) return
         const leg = { kind: "freeze", debit: "provider_frozen", credit: "provider", lot, providerId } as const
         yield* ledger.post({ reference: `dispute:${subject}:release`, legs: [{ ...leg, amount: frozen }] })
-      }, Effect.orDie)
+      }, dieUnlessUnavailable)
 
       const planOf = Effect.fnUntraced(function* (call: CallToRefund) {
         const advanced = lossLimit === 0n ? 0n : yield* claims.lockAdvanced

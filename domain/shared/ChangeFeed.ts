@@ -3,6 +3,7 @@
  * short time to live. A change published in a unit of work is sent at its commit.
  */
 import { Context, Effect, Schema, Stream } from "effect"
+import type { StoreUnavailable } from "./StoreUnavailable.ts"
 
 export const Change = Schema.Struct({
   /** `everything`: changes may have been missed, so all cached data must be dropped. */
@@ -15,7 +16,7 @@ export type Change = typeof Change.Type
 export class ChangeFeed extends Context.Service<
   ChangeFeed,
   {
-    publish(change: Change): Effect.Effect<void>
+    publish(change: Change): Effect.Effect<void, StoreUnavailable>
     /** Every change from now on, those of this node included. */
     readonly changes: Stream.Stream<Change>
   }

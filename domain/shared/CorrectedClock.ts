@@ -4,6 +4,7 @@
  */
 import { type Clock, Context, DateTime, Effect } from "effect"
 import { monotonicMs } from "./Monotonic.ts"
+import type { StoreUnavailable } from "./StoreUnavailable.ts"
 
 /** One reading of the database's clock, with the monotonic times of question and response. */
 export interface TimeReading {
@@ -37,7 +38,7 @@ export const CorrectedClock = Context.Reference<CorrectedClock | undefined>(
 )
 
 /** The database's time, read now. Without a database, the time of the fiber's clock. */
-export const DatabaseTime = Context.Reference<{ readonly now: Effect.Effect<DateTime.Utc> }>(
+export const DatabaseTime = Context.Reference<{ readonly now: Effect.Effect<DateTime.Utc, StoreUnavailable> }>(
   "agent-tool-billing/domain/shared/DatabaseTime",
   { defaultValue: () => ({ now: DateTime.now }) }
 )

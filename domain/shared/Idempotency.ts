@@ -7,6 +7,7 @@ import { Digest } from "./Digest.ts"
 import { type IdempotencyInFlight, IdempotencyStore } from "./IdempotencyStore.ts"
 import { Sealer } from "./Sealer.ts"
 import { UnitOfWork } from "./UnitOfWork.ts"
+import type { StoreUnavailable } from "./StoreUnavailable.ts"
 
 export const IDEMPOTENCY_KEY_CHARS_MAX = 255
 export const IDEMPOTENCY_DAYS_KEPT = 30
@@ -47,7 +48,7 @@ export class Idempotency extends Context.Service<
     once<E, R>(
       request: IdempotentRequest,
       effect: Effect.Effect<string, E, R>
-    ): Effect.Effect<Once, E | IdempotencyConflict | IdempotencyInFlight, R>
+    ): Effect.Effect<Once, E | IdempotencyConflict | IdempotencyInFlight | StoreUnavailable, R>
   }
 >()("agent-tool-billing/domain/shared/Idempotency") {
   static readonly layer = Layer.effect(

@@ -2,6 +2,7 @@
  * Port to the responses of idempotent requests.
  */
 import { Context, type DateTime, type Effect, Schema } from "effect"
+import type { StoreUnavailable } from "./StoreUnavailable.ts"
 
 export interface IdempotencyClaim {
   /** Only this caller may replay the response. */
@@ -31,10 +32,10 @@ export class IdempotencyStore extends Context.Service<
      * In a unit of work: claims the key, or returns its record. While another unit of work holds the key, waits for its
      * end, bounded. If the unit of work fails, the key is free again.
      */
-    claim(claim: IdempotencyClaim): Effect.Effect<ClaimResult, IdempotencyInFlight>
+    claim(claim: IdempotencyClaim): Effect.Effect<ClaimResult, IdempotencyInFlight | StoreUnavailable>
     /** In the same unit of work, once the response is known. */
-    complete(scope: string, keyHash: string, sealedAnswer: string): Effect.Effect<void>
+    complete(scope: string, keyHash: string, sealedAnswer: string): Effect.Effect<void, StoreUnavailable>
     /** Removes at most `limit` keys claimed before; returns how many. */
-    prune(before: DateTime.Utc, limit: number): Effect.Effect<number>
+    prune(before: DateTime.Utc, limit: number): Effect.Effect<number, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/shared/IdempotencyStore") {}

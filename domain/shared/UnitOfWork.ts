@@ -4,10 +4,11 @@
  * belong in here.
  */
 import { Context, type Effect } from "effect"
+import type { StoreUnavailable } from "./StoreUnavailable.ts"
 
 export class UnitOfWork extends Context.Service<
   UnitOfWork,
   {
-    atomically<A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R>
+    atomically<A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | StoreUnavailable, R>
   }
 >()("agent-tool-billing/domain/shared/UnitOfWork") {}

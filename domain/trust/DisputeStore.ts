@@ -6,6 +6,7 @@ import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"
 import type { Dispute, DisputeId, DisputeStatus, DisputeTally } from "./Dispute.ts"
 import type { ConsumerRulings } from "./ScoredDisputes.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export type DisputeOwner =
   | { readonly role: "consumer"; readonly ownerId: ConsumerId }
@@ -21,26 +22,29 @@ export class DisputeStore extends Context.Service<
   DisputeStore,
   {
     /** False if an existing one prevents this one. */
-    insert(dispute: Dispute): Effect.Effect<boolean>
-    find(id: DisputeId): Effect.Effect<Option.Option<Dispute>>
+    insert(dispute: Dispute): Effect.Effect<boolean, StoreUnavailable>
+    find(id: DisputeId): Effect.Effect<Option.Option<Dispute>, StoreUnavailable>
     /** Locked until the end of the unit of work. */
-    lock(id: DisputeId): Effect.Effect<Option.Option<Dispute>>
+    lock(id: DisputeId): Effect.Effect<Option.Option<Dispute>, StoreUnavailable>
     /** Status, response, deadline, and decision. */
-    update(dispute: Dispute): Effect.Effect<void>
+    update(dispute: Dispute): Effect.Effect<void, StoreUnavailable>
     /** Filed by or against the owner; all without an owner. Newest first. */
     list(
       owner: DisputeOwner | undefined,
       status: DisputeStatus | undefined,
       page: PageRequest
-    ): Effect.Effect<Page<Dispute>>
+    ): Effect.Effect<Page<Dispute>, StoreUnavailable>
     /** Disputes that may be decided without a person, earliest deadline first: see `decidedByItself`. */
-    due(now: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<DisputeId>>
-    filedBy(owner: DisputeOwner, since: DateTime.Utc): Effect.Effect<FilerRecord>
+    due(now: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<DisputeId>, StoreUnavailable>
+    filedBy(owner: DisputeOwner, since: DateTime.Utc): Effect.Effect<FilerRecord, StoreUnavailable>
     /** Erases that party's texts in claims and responses; returns the number of disputes. */
-    eraseWords(owner: DisputeOwner): Effect.Effect<number>
+    eraseWords(owner: DisputeOwner): Effect.Effect<number, StoreUnavailable>
     /** Filed by consumers against a provider since then. */
-    against(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<DisputeTally>
+    against(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<DisputeTally, StoreUnavailable>
     /** By consumer: disputes filed since then, refunded or denied, about calls with a cost. */
-    rulings(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<ReadonlyArray<ConsumerRulings>>
+    rulings(
+      providerId: ProviderId,
+      since: DateTime.Utc
+    ): Effect.Effect<ReadonlyArray<ConsumerRulings>, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/trust/DisputeStore") {}

@@ -44,6 +44,7 @@ import {
 } from "./DisputeFilings.ts"
 import { AlreadyDecided, CreditBeyondCost, DisputeNotFound, NoSuchReceipt, NotToAnswer } from "./DisputeRefusals.ts"
 import { type DisputeOwner, DisputeStore, type FilerRecord } from "./DisputeStore.ts"
+import { dieUnlessUnavailable, type StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export interface Filing extends Statement {
   readonly receiptId: ReceiptId
@@ -72,32 +73,38 @@ export class Disputes extends Context.Service<
       filing: Filing
     ): Effect.Effect<
       Dispute,
-      NoSuchReceipt | NotAParty | FilingTooLate | AlreadyDisputed | TooManyDisputes | RecoveredByChargeback
+      | NoSuchReceipt
+      | NotAParty
+      | FilingTooLate
+      | AlreadyDisputed
+      | TooManyDisputes
+      | RecoveredByChargeback
+      | StoreUnavailable
     >
     /** Accepting refunds at once; contesting leaves the decision to the operator, until its deadline. */
     respond(
       providerId: ProviderId,
       id: DisputeId,
       answer: Answer
-    ): Effect.Effect<Dispute, DisputeNotFound | NotToAnswer>
+    ): Effect.Effect<Dispute, DisputeNotFound | NotToAnswer | StoreUnavailable>
     resolve(
       id: DisputeId,
       ruling: Ruling
-    ): Effect.Effect<Dispute, DisputeNotFound | AlreadyDecided | CreditBeyondCost | FundsTooLow>
+    ): Effect.Effect<Dispute, DisputeNotFound | AlreadyDecided | CreditBeyondCost | FundsTooLow | StoreUnavailable>
     /** The payment was charged back, so the consumer has its money: denied, unless it is decided already. */
-    denyByChargeback(id: DisputeId): Effect.Effect<void>
-    find(id: DisputeId): Effect.Effect<Dispute, DisputeNotFound>
+    denyByChargeback(id: DisputeId): Effect.Effect<void, StoreUnavailable>
+    find(id: DisputeId): Effect.Effect<Dispute, DisputeNotFound | StoreUnavailable>
     /** All disputes for the operator, who has no owner id. */
     list(
       owner: DisputeOwner | undefined,
       status: DisputeStatus | undefined,
       page: PageRequest
-    ): Effect.Effect<Page<Dispute>>
+    ): Effect.Effect<Page<Dispute>, StoreUnavailable>
     /** Results of the filer's disputes. */
-    recordOf(dispute: Dispute): Effect.Effect<FilerRecord>
-    against(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<DisputeTally>
+    recordOf(dispute: Dispute): Effect.Effect<FilerRecord, StoreUnavailable>
+    against(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<DisputeTally, StoreUnavailable>
     /** Decides disputes that need no person; returns how many. */
-    readonly work: Effect.Effect<number>
+    readonly work: Effect.Effect<number, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/trust/Disputes") {
   static readonly layer = Layer.effect(
@@ -226,7 +233,7 @@ export class Disputes extends Context.Service<
         const dispute = yield* locked(id)
         if (!isOpen(dispute)) return
         yield* decide(dispute, "resolved_denied", "chargeback", { amount: zero })
-      }, Effect.orDie)
+      }, dieUnlessUnavailable)
 
       const decideAlone = Effect.fnUntraced(function* (id: DisputeId) {
         const dispute = yield* locked(id)

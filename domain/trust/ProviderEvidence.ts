@@ -11,6 +11,7 @@ import { countedCallsOf, type CountedCalls } from "./PaidCalls.ts"
 import { type ScoredDisputes, scoredDisputesOf } from "./ScoredDisputes.ts"
 import { type ScoreOfDay, SlaStore } from "./SlaStore.ts"
 import { type Verified, VerificationStore } from "./VerificationStore.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export interface Evidence {
   readonly name: string
@@ -32,9 +33,9 @@ export class ProviderEvidence extends Context.Service<
   ProviderEvidence,
   {
     /** None if the provider does not exist. */
-    ofSla(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<Option.Option<Evidence>>
+    ofSla(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<Option.Option<Evidence>, StoreUnavailable>
     /** Including what only its score needs. */
-    ofScore(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<Option.Option<ScoreEvidence>>
+    ofScore(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<Option.Option<ScoreEvidence>, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/trust/ProviderEvidence") {
   static readonly layer = Layer.effect(

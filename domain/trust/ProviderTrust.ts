@@ -15,6 +15,7 @@ import { type Pair, SlaStore, type Standing, type ToolCalls } from "./SlaStore.t
 import { adviceOf, type TrustAdvice } from "./TrustAdvice.ts"
 import { type TrustEvidence, trustOf, type TrustScore, type VerificationLevel } from "./TrustScore.ts"
 import type { Verified } from "./VerificationStore.ts"
+import { dieUnlessUnavailable, type StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export class ProviderUnknown extends Schema.TaggedError<ProviderUnknown>()("ProviderUnknown", {
   providerId: Schema.String
@@ -48,15 +49,17 @@ export class ProviderTrust extends Context.Service<
   ProviderTrust,
   {
     /** In the sequencer's unit of work: each receipt once. */
-    follow(batch: ReadonlyArray<SequencedReceipt>): Effect.Effect<void>
-    sla(providerId: ProviderId): Effect.Effect<ProviderSla, ProviderUnknown>
-    slaOfTool(providerId: ProviderId, toolId: ToolId): Effect.Effect<Sla>
-    score(providerId: ProviderId): Effect.Effect<ProviderScore, ProviderUnknown>
-    standings(providerIds: ReadonlyArray<ProviderId>): Effect.Effect<ReadonlyMap<ProviderId, Standing>>
+    follow(batch: ReadonlyArray<SequencedReceipt>): Effect.Effect<void, StoreUnavailable>
+    sla(providerId: ProviderId): Effect.Effect<ProviderSla, ProviderUnknown | StoreUnavailable>
+    slaOfTool(providerId: ProviderId, toolId: ToolId): Effect.Effect<Sla, StoreUnavailable>
+    score(providerId: ProviderId): Effect.Effect<ProviderScore, ProviderUnknown | StoreUnavailable>
+    standings(
+      providerIds: ReadonlyArray<ProviderId>
+    ): Effect.Effect<ReadonlyMap<ProviderId, Standing>, StoreUnavailable>
     /** Updates the catalog's copy; returns the number of providers. */
-    readonly refresh: Effect.Effect<number>
+    readonly refresh: Effect.Effect<number, StoreUnavailable>
     /** Removes rows that no window uses: one batch; returns how many. */
-    readonly prune: Effect.Effect<number>
+    readonly prune: Effect.Effect<number, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/trust/ProviderTrust") {
   static readonly layer = Layer.effect(
@@ -128,7 +131,7 @@ export class ProviderTrust extends Context.Service<
       const refresh = Effect.gen(function* () {
         const today = DateTime.formatIsoDateUtc(yield* DateTime.now)
         const changed = yield* store.takeChanged(today, REFRESHED_AT_ONCE_MAX)
-        yield* Effect.forEach(changed, (id) => Effect.orDie(refreshOne(id)), { discard: true })
+        yield* Effect.forEach(changed, (id) => dieUnlessUnavailable(refreshOne(id)), { discard: true })
         return changed.length
       }).pipe(Effect.withSpan("ProviderTrust.refresh"))
 

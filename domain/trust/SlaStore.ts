@@ -6,6 +6,7 @@ import type { ConsumerId, ProviderId, ToolId } from "../shared/Ids.ts"
 import type { PaidCalls, PaidDay } from "./PaidCalls.ts"
 import type { SlaHour } from "./Sla.ts"
 import type { Badge } from "./TrustScore.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export interface Pair {
   readonly providerId: ProviderId
@@ -53,36 +54,42 @@ export class SlaStore extends Context.Service<
      * Adds to the stored ones, in a unit of work that runs alone; each hour and day appears once. Marks the providers
      * of the hours as changed.
      */
-    add(followed: Followed): Effect.Effect<void>
+    add(followed: Followed): Effect.Effect<void, StoreUnavailable>
     /** Pairs of the same account or the same e-mail address. */
-    selfDealing(pairs: ReadonlyArray<Pair>): Effect.Effect<ReadonlyArray<Pair>>
+    selfDealing(pairs: ReadonlyArray<Pair>): Effect.Effect<ReadonlyArray<Pair>, StoreUnavailable>
     /** Of the whole provider. A merged day is returned as one row if it is completely requested and unchanged. */
-    hours(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<ReadonlyArray<SlaHour>>
+    hours(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<ReadonlyArray<SlaHour>, StoreUnavailable>
     /** Stores the merged hours of a provider's day; later additions to the day invalidate it. */
-    keepDays(days: ReadonlyArray<SlaHour>): Effect.Effect<void>
+    keepDays(days: ReadonlyArray<SlaHour>): Effect.Effect<void, StoreUnavailable>
     /** Of its tools, one by one. */
-    toolDays(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<ReadonlyArray<SlaHour>>
+    toolDays(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<ReadonlyArray<SlaHour>, StoreUnavailable>
     /** Of one of them. */
-    daysOfTool(providerId: ProviderId, toolId: ToolId, since: DateTime.Utc): Effect.Effect<ReadonlyArray<SlaHour>>
+    daysOfTool(
+      providerId: ProviderId,
+      toolId: ToolId,
+      since: DateTime.Utc
+    ): Effect.Effect<ReadonlyArray<SlaHour>, StoreUnavailable>
     /**
      * Consumers that paid at least `PAID_CONSUMER_MICROCENTS_MIN` since that date, before refunds, each with everything
      * stored since then: highest payments first, at most `PAID_CONSUMERS_READ_MAX`.
      */
-    payers(providerId: ProviderId, sinceDate: string): Effect.Effect<ReadonlyArray<PaidCalls>>
+    payers(providerId: ProviderId, sinceDate: string): Effect.Effect<ReadonlyArray<PaidCalls>, StoreUnavailable>
     /** Removes the marks of changed providers, and of those computed before today; at most `limit`. */
-    takeChanged(today: string, limit: number): Effect.Effect<ReadonlyArray<ProviderId>>
+    takeChanged(today: string, limit: number): Effect.Effect<ReadonlyArray<ProviderId>, StoreUnavailable>
     /** Marks a provider as changed. */
-    touch(providerId: ProviderId): Effect.Effect<void>
+    touch(providerId: ProviderId): Effect.Effect<void, StoreUnavailable>
     /** Stores its standing and today's score. */
-    settle(standing: Standing, date: string): Effect.Effect<void>
-    standing(providerId: ProviderId): Effect.Effect<Option.Option<Standing>>
-    standings(providerIds: ReadonlyArray<ProviderId>): Effect.Effect<ReadonlyMap<ProviderId, Standing>>
+    settle(standing: Standing, date: string): Effect.Effect<void, StoreUnavailable>
+    standing(providerId: ProviderId): Effect.Effect<Option.Option<Standing>, StoreUnavailable>
+    standings(
+      providerIds: ReadonlyArray<ProviderId>
+    ): Effect.Effect<ReadonlyMap<ProviderId, Standing>, StoreUnavailable>
     /** Newest last. */
-    history(providerId: ProviderId, sinceDate: string): Effect.Effect<ReadonlyArray<ScoreOfDay>>
+    history(providerId: ProviderId, sinceDate: string): Effect.Effect<ReadonlyArray<ScoreOfDay>, StoreUnavailable>
     /**
      * Removes hours, days, scores and days of pairs from before that day: of each kind at most `limit`; returns the
      * total.
      */
-    prune(beforeDay: DateTime.Utc, limit: number): Effect.Effect<number>
+    prune(beforeDay: DateTime.Utc, limit: number): Effect.Effect<number, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/trust/SlaStore") {}

@@ -18,6 +18,7 @@ import { ProofReader } from "./ProofReader.ts"
 import { ownsEndpoint, recordName, repositoryOf, tokenIn, tokenInRepository } from "./Proofs.ts"
 import { SlaStore } from "./SlaStore.ts"
 import { type Proof, type ProofLevel, type Verified, VerificationStore } from "./VerificationStore.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const PUBLISHED_TOKEN_DAYS = 7
 export const CHECKS_PER_HOUR_MAX = 10
@@ -69,10 +70,10 @@ export class Verification extends Context.Service<
       asked: Asked
     ): Effect.Effect<
       VerificationAnswer,
-      SubjectRefused | TooManyAttempts | TooManyMails | MailFailed | MailNotConfigured
+      SubjectRefused | TooManyAttempts | TooManyMails | MailFailed | MailNotConfigured | StoreUnavailable
     >
     /** Checks published proofs that were not checked for a day; returns how many. */
-    readonly recheck: Effect.Effect<number>
+    readonly recheck: Effect.Effect<number, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/trust/Verification") {
   static readonly layer = Layer.effect(

@@ -4,6 +4,7 @@
 import { Context, type DateTime, type Effect, type Option } from "effect"
 import type { ProviderId } from "../shared/Ids.ts"
 import type { VerificationLevel } from "./TrustScore.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export type ProofLevel = Exclude<VerificationLevel, "unverified">
 
@@ -34,18 +35,23 @@ export interface Verified {
 export class VerificationStore extends Context.Service<
   VerificationStore,
   {
-    find(providerId: ProviderId, level: ProofLevel): Effect.Effect<Option.Option<Proof>>
+    find(providerId: ProviderId, level: ProofLevel): Effect.Effect<Option.Option<Proof>, StoreUnavailable>
     /** Locked until the end of the unit of work. */
-    lock(providerId: ProviderId, level: ProofLevel): Effect.Effect<Option.Option<Proof>>
-    put(proof: Proof): Effect.Effect<void>
+    lock(providerId: ProviderId, level: ProofLevel): Effect.Effect<Option.Option<Proof>, StoreUnavailable>
+    put(proof: Proof): Effect.Effect<void, StoreUnavailable>
     /** All verifications of a provider; returns how many. */
-    remove(providerId: ProviderId): Effect.Effect<number>
-    verified(providerId: ProviderId): Effect.Effect<Verified>
-    levels(providerIds: ReadonlyArray<ProviderId>): Effect.Effect<ReadonlyMap<ProviderId, Verified>>
+    remove(providerId: ProviderId): Effect.Effect<number, StoreUnavailable>
+    verified(providerId: ProviderId): Effect.Effect<Verified, StoreUnavailable>
+    levels(providerIds: ReadonlyArray<ProviderId>): Effect.Effect<ReadonlyMap<ProviderId, Verified>, StoreUnavailable>
     /** Valid published proofs last checked before then, oldest first. */
-    due(before: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<Proof>>
+    due(before: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<Proof>, StoreUnavailable>
     /** Counts one more attempt of a kind within the time since then; returns the number. */
-    attempt(providerId: ProviderId, kind: string, now: DateTime.Utc, since: DateTime.Utc): Effect.Effect<number>
+    attempt(
+      providerId: ProviderId,
+      kind: string,
+      now: DateTime.Utc,
+      since: DateTime.Utc
+    ): Effect.Effect<number, StoreUnavailable>
     /**
      * Counts one more mail to an address, unless `max` were sent since then: then returns when the first of those was
      * sent. `addressHash`: SHA-256, hex.
@@ -55,8 +61,8 @@ export class VerificationStore extends Context.Service<
       now: DateTime.Utc,
       since: DateTime.Utc,
       max: number
-    ): Effect.Effect<DateTime.Utc | undefined>
+    ): Effect.Effect<DateTime.Utc | undefined, StoreUnavailable>
     /** Removes at most `limit` addresses without a mail since then; returns how many. */
-    forgetMailed(before: DateTime.Utc, limit: number): Effect.Effect<number>
+    forgetMailed(before: DateTime.Utc, limit: number): Effect.Effect<number, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/trust/VerificationStore") {}

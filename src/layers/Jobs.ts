@@ -34,6 +34,7 @@ import { CorrectedClock } from "../../domain/shared/CorrectedClock.ts"
 import { IDEMPOTENCY_DAYS_KEPT } from "../../domain/shared/Idempotency.ts"
 import { traced, TraceSampler } from "../../domain/shared/TraceSampler.ts"
 import { IdempotencyStore } from "../../domain/shared/IdempotencyStore.ts"
+import type { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
 
 /** Limits how often a frequent job logs its failure. */
 const PAUSE_AFTER_FAILURE = Duration.seconds(5)
@@ -58,9 +59,9 @@ interface Job {
   readonly after?: Duration.Duration
 }
 
-const every = Effect.fnUntraced(function* (
+const every = Effect.fnUntraced(function* <E>(
   { after = Duration.zero, interval, limit = ROUND_LIMIT, name }: Job,
-  round: Effect.Effect<unknown>
+  round: Effect.Effect<unknown, E>
 ) {
   const { beat } = yield* Heartbeats
   const sampler = yield* TraceSampler
@@ -90,17 +91,14 @@ class TooLong extends Schema.TaggedError<TooLong>()("TooLong", { seconds: Schema
 
 const within =
   (limit: Duration.Duration) =>
-  <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A> =>
+  <A, E>(effect: Effect.Effect<A, E>) =>
     effect.pipe(
       giveUpAfter(limit),
-      Effect.mapError((error) =>
-        Cause.isTimeoutError(error) ? new TooLong({ seconds: Duration.toSeconds(limit) }) : error
-      ),
-      Effect.orDie
+      Effect.catchIf(Cause.isTimeoutError, () => new TooLong({ seconds: Duration.toSeconds(limit) }))
     )
 
 /** After a long downtime there is much to remove: in batches, with pauses for calls. */
-const untilLittleIsLeft = (round: Effect.Effect<number>) =>
+const untilLittleIsLeft = (round: Effect.Effect<number, StoreUnavailable>) =>
   Effect.repeat(within(ROUND_LIMIT)(round), {
     until: (count) => count < PRUNED_AT_ONCE_MAX,
     schedule: Schedule.spaced(PRUNE_PAUSE).pipe(Schedule.upTo({ times: PRUNE_ROUNDS_MAX }))

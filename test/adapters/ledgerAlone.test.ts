@@ -12,6 +12,7 @@ import { CallStore, type CloseCall, type Closed, type OpenCall, type Opened } fr
 import { type LedgerPorts, memoryLedgerPorts, postgresLedgerPorts } from "../contracts/ledgerPorts.ts"
 import { aCall, aConsumerId, aProviderId, aToolId, closingOf, money, OPENED_AT } from "../contracts/ledgerSamples.ts"
 import { rowsOf } from "../support/LedgerRows.ts"
+import type { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
 
 const RUNS = 40
 /** Rich, poor, without a wallet, and with a budget. */
@@ -102,7 +103,7 @@ const equipped = Effect.fnUntraced(function* ({ consumers, providers }: People) 
 
 const answersTo = Effect.fnUntraced(function* ({ closings, openings }: Steps, concurrency: 1 | "unbounded") {
   const calls = yield* CallStore
-  const steps: ReadonlyArray<Effect.Effect<Closed | Opened>> = [
+  const steps: ReadonlyArray<Effect.Effect<Closed | Opened, StoreUnavailable>> = [
     ...closings.map(calls.close),
     ...openings.map(calls.open)
   ]

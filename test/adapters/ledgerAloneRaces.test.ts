@@ -24,6 +24,7 @@ import {
 import { lossyStream } from "../support/LossyStream.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
 import { untilAnotherWaits } from "../support/LockWaiter.ts"
+import type { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
 
 const NODES = 3
 
@@ -143,7 +144,7 @@ it.layer(postgresLedgerPorts, { timeout: "60 seconds", excludeTestServices: true
       const calls = yield* CallStore
       const whileAnother = <A>(
         change: (id: ConsumerId) => Effect.Effect<unknown, SqlError.SqlError>,
-        step: Effect.Effect<A>,
+        step: Effect.Effect<A, StoreUnavailable>,
         id: ConsumerId
       ) =>
         sql

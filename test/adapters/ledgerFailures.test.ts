@@ -12,6 +12,7 @@ import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { lotDayOf } from "../../domain/ledger/Lots.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
+import { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
 import { postgresLedgerPorts } from "../contracts/ledgerPorts.ts"
 import {
   aCall,
@@ -141,7 +142,7 @@ it.layer(postgresLedgerPorts, LIVE)("Over PostgreSQL", (it) => {
         yield* killLanes
         const exit = yield* Effect.exit(calls.open(failing))
         yield* allowConnections(true)
-        assert.isTrue(Exit.isFailure(exit) && SqlError.isSqlError(Cause.squash(exit.cause)))
+        assert.isTrue(Exit.isFailure(exit) && Cause.squash(exit.cause) instanceof StoreUnavailable)
         assert.strictEqual((yield* calls.open(succeeding))._tag, "Opened")
         assert.strictEqual((yield* (yield* Ledger).wallet(consumerId)).held, 1_000n)
       }),

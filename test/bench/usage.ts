@@ -14,6 +14,7 @@ import { ConsumerId } from "../../domain/shared/Ids.ts"
 import { run as migrate } from "../../migrations/index.ts"
 import { temporaryPostgres } from "../support/TemporaryPostgres.ts"
 import { table } from "./support/Table.ts"
+import type { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
 
 const CALLS = Number(process.argv[3] ?? 10_000_000)
 const DAYS_MS = 90 * 24 * 3_600_000
@@ -76,7 +77,7 @@ const fill = Effect.fnUntraced(function* (consumerId: ConsumerId) {
   yield* sql`VACUUM ANALYZE usage_hourly`
 })
 
-const timed = Effect.fnUntraced(function* (ask: Effect.Effect<unknown>) {
+const timed = Effect.fnUntraced(function* (ask: Effect.Effect<unknown, StoreUnavailable>) {
   const latenciesMs: Array<number> = []
   for (let n = 0; n < ASKED_TIMES; n++) {
     const startedMs = performance.now()

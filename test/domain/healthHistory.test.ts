@@ -21,14 +21,19 @@ import { SchemaKeeper } from "../../domain/platform/SchemaKeeper.ts"
 import { LogStore } from "../../domain/log/LogStore.ts"
 import { StoreWatch } from "../../domain/platform/StoreWatch.ts"
 import { memoryStores } from "../../src/layers/MemoryStores.ts"
+import { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
 
 /** A store that can be unavailable, together with its database probe. */
 const historyOn = Effect.gen(function* () {
   const away = yield* Ref.make<"no" | "fails" | "silent">("no")
   const written = yield* Ref.make<ReadonlyArray<number>>([])
-  const orAway = <A>(work: Effect.Effect<A>): Effect.Effect<A> =>
+  const orAway = <A>(work: Effect.Effect<A, StoreUnavailable>): Effect.Effect<A, StoreUnavailable> =>
     Effect.flatMap(Ref.get(away), (how) =>
-      how === "no" ? work : how === "fails" ? Effect.die(new Error("the store is away")) : Effect.never
+      how === "no"
+        ? work
+        : how === "fails"
+          ? new StoreUnavailable({ reason: "unreachable", cause: "the store is away" })
+          : Effect.never
     )
   const store = Layer.effect(
     HealthHistoryStore,

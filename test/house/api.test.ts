@@ -34,7 +34,10 @@ describe("the API's document", () => {
     const services = sources.flatMap((text) => [...text.matchAll(/^export class (\w+) extends Context\.Service</gmu)])
     assert.isAbove(services.length, 60)
     for (const [, name] of services) assert.include(written, `interface ${name!} {`)
-    assert.include(written, "\n  quote(request: CallRequest): Effect.Effect<CallQuote, CallRefused>\n")
+    assert.include(
+      written,
+      "\n  quote(request: CallRequest): Effect.Effect<CallQuote, CallRefused | StoreUnavailable>\n"
+    )
   })
 })
 

@@ -80,6 +80,7 @@ it.layer(linkedService, LIVE)("while the database is unavailable", (it) => {
       const calls: ReadonlyArray<Call> = [
         { path: `${CATALOG}?q=nobody%20asked%20before` },
         { path: "/api/v1/market/pricing?limit=7" },
+        { path: "/catalog/01990000-0000-7000-8000-000000000000" },
         { path: CONSUMERS, json: consumerBody() },
         { path: CONSUMERS, json: consumerBody(), headers: { "idempotency-key": "during the outage" } },
         { path: KEYS, key: consumer.key },

@@ -2,10 +2,8 @@
  * Health reports a full disk, by its free space or by a database that rejects writes.
  */
 import { assert, it } from "@effect/vitest"
-import { Cause, Effect } from "effect"
+import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { SqlError } from "effect/sql"
-import { isDiskFull } from "../../adapters/http/pipeline/Endings.ts"
 import { DISK_FREE_BYTES_MIN, diskProbe, makeDiskWatch } from "../../domain/platform/DiskWatch.ts"
 import { overall } from "../../domain/platform/Health.ts"
 
@@ -36,11 +34,3 @@ it.effect("a database that rejected a write is a fault for half a minute", () =>
     assert.isUndefined(yield* ask)
   })
 )
-
-it("only SQLSTATE 53100 is a full disk", () => {
-  const failing = (code: string) =>
-    Cause.die(new SqlError.SqlError({ reason: new SqlError.UnknownError({ cause: { code } }) }))
-  assert.isTrue(isDiskFull(failing("53100")))
-  assert.isFalse(isDiskFull(failing("53200")))
-  assert.isFalse(isDiskFull(Cause.die(new Error("53100"))))
-})

@@ -18,6 +18,7 @@ import { wrong } from "./Asking.ts"
 import { makeFeesKnown } from "./ProcessorFees.ts"
 import type { Violation } from "./Violation.ts"
 import type { World } from "./World.ts"
+import type { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
 
 /** Of consumers and providers by id, of the market's own accounts by name. */
 export type Balances = Map<string, bigint>
@@ -25,7 +26,7 @@ export type Balances = Map<string, bigint>
 export interface Books {
   /** A receipt, for good. */
   bill(receipt: Receipt): void
-  readonly expected: Effect.Effect<Balances, Violation>
+  readonly expected: Effect.Effect<Balances, Violation | StoreUnavailable>
 }
 
 const CENT = 10_000n

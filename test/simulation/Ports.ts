@@ -8,7 +8,7 @@ import { ChangeFeed } from "../../domain/shared/ChangeFeed.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import type { memoryStores } from "../../src/layers/MemoryStores.ts"
 import { unreachable } from "./Providers.ts"
-import { type Process, StoreFailed, type Switchboard } from "./Switchboard.ts"
+import { type Process, storeFailed, type Switchboard } from "./Switchboard.ts"
 
 export type Stores = Layer.Success<typeof memoryStores>
 export type Ports = Stores | PaymentGateway | ToolUpstream
@@ -53,7 +53,7 @@ export const portsThrough = (
   const services = new Map<string, unknown>(ports.mapUnsafe)
   for (const [key, service] of ports.mapUnsafe) {
     if (!key.startsWith(DOMAIN) || key === ChangeFeed.key || key === UnitOfWork.key) continue
-    services.set(key, wrap(key.slice(key.lastIndexOf("/") + 1), service as Members, failures[key] ?? storeFailed))
+    services.set(key, wrap(key.slice(key.lastIndexOf("/") + 1), service as Members, failures[key] ?? failingStore))
   }
   services.set(UnitOfWork.key, UnitOfWork.of({ atomically: (effect) => board.atomically(process, atomically, effect) }))
   return Context.makeUnsafe(services)
@@ -61,8 +61,8 @@ export const portsThrough = (
 
 const DOMAIN = "agent-tool-billing/domain/"
 
-const storeFailed: Failing = (asked) =>
-  Effect.die(new StoreFailed(asked ? "The store's answer was lost" : "The store did not take the question"))
+const failingStore: Failing = (asked) =>
+  storeFailed(asked ? "The store's answer was lost" : "The store did not take the question")
 
 /** Of the outer world's ports failures are a part: they say so, and do not die. */
 const failures: Readonly<Record<string, Failing>> = {

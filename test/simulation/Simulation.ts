@@ -24,6 +24,7 @@ import { type Terms, termsOf } from "./Terms.ts"
 import { Violation, violationIn } from "./Violation.ts"
 import { makeWholeCheck } from "./Whole.ts"
 import { makeWorld, type World } from "./World.ts"
+import type { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
 
 export interface Stage {
   readonly name: string
@@ -93,7 +94,10 @@ export const simulate = ({
         yield* checks.always
         yield* checks.whole
         yield* checks.atTheEnd
-      }).pipe(Effect.catchDefect(asViolation))
+      }).pipe(
+        Effect.catchTag("StoreUnavailable", (error) => Effect.die(error)),
+        Effect.catchDefect(asViolation)
+      )
     )
     const digest = createHash("sha256").update(trace.join("\n")).digest("hex")
     return {
@@ -115,11 +119,13 @@ const asViolation = (defect: unknown) =>
   )
 
 const makeChecks = (world: World, without: ReadonlyArray<string>) => {
-  const unless = <A>(check: Effect.Effect<A, Violation>) =>
-    Effect.catchIf(
-      check,
-      ({ rule }) => without.includes(rule),
-      () => Effect.void
+  const unless = <A>(check: Effect.Effect<A, Violation | StoreUnavailable>): Effect.Effect<A | void, Violation> =>
+    check.pipe(
+      Effect.catchTag("StoreUnavailable", (error) => Effect.die(error)),
+      Effect.catchIf(
+        ({ rule }) => without.includes(rule),
+        () => Effect.void
+      )
     )
   const ofReceipts: ReadonlyArray<OfReceipt> = [makeAgreementCheck(world), makeLeftCheck(world)]
   const books = makeBooks(world)

@@ -3,11 +3,11 @@
  * a crash. A dead process never responds, and its open work is undone, as a database does for a lost connection.
  */
 import { Context, Effect } from "effect"
+import { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
 import type { Fault } from "./Step.ts"
 
-export class StoreFailed extends Error {
-  override readonly name = "StoreFailed"
-}
+export const storeFailed = (why: string) =>
+  Effect.fail(new StoreUnavailable({ reason: "unreachable", cause: new Error(why) }))
 
 /** One life of the service's process. */
 export interface Process {
@@ -76,7 +76,7 @@ export class Switchboard {
     this.untilFault = fault?.at ?? 0
   }
 
-  ask<A, E>(question: Question<A, E>): Effect.Effect<A, E> {
+  ask<A, E>(question: Question<A, E>): Effect.Effect<A, E | StoreUnavailable> {
     return Effect.withFiber((fiber) => {
       const unit = fiber.getRef(CurrentUnit)
       if (question.process.dead) return gone(unit)
@@ -121,14 +121,14 @@ export class Switchboard {
    */
   atomically<A, E, R>(
     process: Process,
-    raw: (unit: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>,
+    raw: (unit: Effect.Effect<A, E | StoreUnavailable, R>) => Effect.Effect<A, E | StoreUnavailable, R>,
     effect: Effect.Effect<A, E, R>
-  ): Effect.Effect<A, E, R> {
+  ): Effect.Effect<A, E | StoreUnavailable, R> {
     return Effect.withFiber((fiber) => {
       const outer = fiber.getRef(CurrentUnit)
       const unit = { lost: false }
       let fault: Fault | undefined
-      const commit = (value: A): Effect.Effect<A> => {
+      const commit = (value: A): Effect.Effect<A, StoreUnavailable> => {
         if (unit.lost || process.dead) return lost
         if (outer === undefined) fault = this.draw("UnitOfWork.atomically")
         if (fault?.kind === "error_before") return lost
@@ -203,6 +203,7 @@ export class Switchboard {
 /** Unlike `Effect.never` it keeps nothing alive. */
 const never = Effect.callback<never>(() => {})
 
-const lost = Effect.die(new StoreFailed("The connection to the store was lost"))
+const lost = storeFailed("The connection to the store was lost")
 
-const gone = (unit: { lost: boolean } | undefined): Effect.Effect<never> => (unit === undefined ? never : lost)
+const gone = (unit: { lost: boolean } | undefined): Effect.Effect<never, StoreUnavailable> =>
+  unit === undefined ? never : lost

@@ -30,7 +30,7 @@ const lineThat = (log: string, says: string): string => {
 for (const [how, timeoutMs, outage, says] of [
   // Long enough for the preceding requests, on a busy machine.
   ["late", "3000", "freeze", "A request was not answered in time"],
-  ["lost with the database", "30000", "cut", "A request ended in a defect"]
+  ["lost with the database", "30000", "cut", "A request failed because the database is unavailable"]
 ] as const) {
   it.layer(linked(timeoutMs), LIVE)(`a line about a request that is ${how}`, (it) => {
     it.effect(

@@ -7,8 +7,12 @@ import type { Catalog } from "../../../domain/catalog/Catalog.ts"
 import type { CatalogEntry } from "../../../domain/catalog/CatalogStore.ts"
 import { ToolNotFound } from "../../../domain/metering/ToolDirectory.ts"
 import { ToolId } from "../../../domain/shared/Ids.ts"
+import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 
-export const namedTool = (catalog: Catalog["Service"], name: string): Effect.Effect<CatalogEntry, ToolNotFound> => {
+export const namedTool = (
+  catalog: Catalog["Service"],
+  name: string
+): Effect.Effect<CatalogEntry, ToolNotFound | StoreUnavailable> => {
   const parts = splitQualified(name)
   const found =
     parts === undefined

@@ -16,10 +16,11 @@ import { VerificationStore } from "../../../domain/trust/VerificationStore.ts"
 import type { CatalogTool, ToolDetails } from "../api/CatalogTool.ts"
 import { toBody } from "../api/ToolBody.ts"
 import { cancellationView, priceSince, pricingView } from "./PriceViews.ts"
+import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 
 export interface ToolViews {
-  readonly listed: (entries: ReadonlyArray<CatalogEntry>) => Effect.Effect<ReadonlyArray<CatalogTool>>
-  readonly whole: (entry: CatalogEntry) => Effect.Effect<ToolDetails>
+  readonly listed: (entries: ReadonlyArray<CatalogEntry>) => Effect.Effect<ReadonlyArray<CatalogTool>, StoreUnavailable>
+  readonly whole: (entry: CatalogEntry) => Effect.Effect<ToolDetails, StoreUnavailable>
 }
 
 export const makeToolViews: Effect.Effect<

@@ -1,7 +1,7 @@
 /**
  * A provider registers tools, each validated separately, and withdraws them.
  */
-import { Effect, Result } from "effect"
+import { Effect, Option, Result } from "effect"
 import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
 import { qualifiedName } from "../../../domain/accounts/Handle.ts"
 import { Catalog, type RefusedTool } from "../../../domain/catalog/Catalog.ts"
@@ -35,7 +35,7 @@ export const toolsRoutes = Effect.gen(function* () {
           ...result.refused.map((tool) => ({ ...tool, index: indexes[tool.index]! }))
         ].toSorted((a, b) => a.index - b.index)
         if (result.stored.length === 0) return yield* new NoToolRegistered({ tools: errors })
-        const { handle } = yield* Effect.flatMap(accounts.findProvider(ownerId), Effect.fromOption).pipe(Effect.orDie)
+        const { handle } = Option.getOrThrow(yield* accounts.findProvider(ownerId))
         return {
           registered: result.stored.length,
           errors: errors.length,

@@ -21,17 +21,6 @@ export const internalError: Problem = {
   message: "Something went wrong on our side. Nothing was charged twice; the request id names the case."
 }
 
-/** The store does not respond. The connection may have broken after the work was committed. */
-export const unavailable: Problem = {
-  status: 503,
-  code: "UNAVAILABLE",
-  message:
-    "The service cannot reach its database at the moment. Try again in a few seconds: what is sent again with the same " +
-    "Idempotency-Key is done once.",
-  headers: { "retry-after": "2" },
-  extra: { retry_after_seconds: 2 }
-}
-
 export const toAnswer = (problem: Problem, requestId: string, instance: string, baseUrl: string): WebAnswer => ({
   status: problem.status,
   headers: { "content-type": "application/problem+json", "cache-control": "no-store", ...problem.headers },

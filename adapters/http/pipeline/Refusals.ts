@@ -21,6 +21,6 @@ const table: ProblemTable<Refusal> = {
 
 export const problemOf = <R extends Refusal>(refusal: R, baseUrl: string): Problem => {
   const rowOf = table[refusal._tag] as (refusal: R, baseUrl: string) => ProblemRow
-  const { hint, ...problem } = rowOf(refusal, baseUrl)
-  return { ...problem, message: hint === undefined ? refusal.message : `${refusal.message} ${hint}` }
+  const { hint, message = refusal.message, ...problem } = rowOf(refusal, baseUrl)
+  return { ...problem, message: hint === undefined ? message : `${message} ${hint}` }
 }

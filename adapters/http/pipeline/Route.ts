@@ -200,7 +200,7 @@ export const pageRoute = (
   path: `/${string}`,
   rule: AccessRule,
   summary: string,
-  page: (question: PageQuestion) => Effect.Effect<EncodedReply>
+  page: (question: PageQuestion) => Effect.Effect<EncodedReply, Refusal>
 ): Route => ({
   ...documentRoute(path, rule, Effect.die(new Error("Asked without its question")), summary),
   decodeParams: Effect.succeed,
@@ -212,7 +212,7 @@ export const pageRoute = (
 export const documentRoute = (
   path: `/${string}`,
   rule: AccessRule,
-  document: Effect.Effect<EncodedReply>,
+  document: Effect.Effect<EncodedReply, Refusal>,
   summary = "A page for people"
 ): Route => ({
   method: "GET",

@@ -58,7 +58,10 @@ export const catalogRoutes = Effect.gen(function* () {
     publicRead,
     "Tool details",
     Effect.fnUntraced(function* ({ params }) {
-      const entry = yield* Effect.option(namedTool(catalog, params["id"] ?? ""))
+      const entry = yield* namedTool(catalog, params["id"] ?? "").pipe(
+        Effect.asSome,
+        Effect.catchTag("ToolNotFound", () => Effect.succeedNone)
+      )
       return Option.isNone(entry) ? notFound : toolPage(site, yield* views.whole(entry.value), baseUrl)
     })
   )

@@ -2,12 +2,12 @@
  * Accounts in PostgreSQL.
  */
 import { Array as Arr, Effect, Layer, Option } from "effect"
-import { SqlClient } from "effect/sql"
 import type { Consumer, Erasure, PricingModel, Provider } from "../../../domain/accounts/Account.ts"
 import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
 import { ConsumerId, ProviderId } from "../../../domain/shared/Ids.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
 import { toDate, toInstant } from "../shared/Instants.ts"
+import { storeSql } from "../shared/StoreSql.ts"
 
 interface ProviderRow {
   readonly id: string
@@ -42,7 +42,7 @@ interface ErasureRow {
 export const layer = Layer.effect(
   AccountStore,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* storeSql
     return AccountStore.of({
       insertProvider: Effect.fn("PostgresAccountStore.insertProvider")(
         (provider) => sql`
@@ -50,8 +50,7 @@ export const layer = Layer.effect(
             (id, handle, name, email, endpoint_url, description, pricing_model, default_price_microcents, created_at)
           VALUES (${provider.id}, ${provider.handle}, ${provider.name}, ${provider.email}, ${provider.endpointUrl}, ${provider.description},
             ${provider.pricingModel}, ${provider.defaultPrice}, ${toDate(provider.createdAt)})`,
-        Effect.asVoid,
-        Effect.orDie
+        Effect.asVoid
       ),
 
       insertConsumer: Effect.fn("PostgresAccountStore.insertConsumer")(
@@ -59,20 +58,17 @@ export const layer = Layer.effect(
           INSERT INTO consumers (id, name, email, use_case, rate_limit_rpm, default_cap_microcents, created_at)
           VALUES (${consumer.id}, ${consumer.name}, ${consumer.email}, ${consumer.useCase}, ${consumer.rateLimitRpm},
             ${consumer.defaultCap ?? null}::int8, ${toDate(consumer.createdAt)})`,
-        Effect.asVoid,
-        Effect.orDie
+        Effect.asVoid
       ),
 
       findProvider: Effect.fn("PostgresAccountStore.findProvider")(
         (id) => sql<ProviderRow>`SELECT * FROM providers WHERE id = ${id}`,
-        Effect.map((rows) => Option.map(Arr.head(rows), toProvider)),
-        Effect.orDie
+        Effect.map((rows) => Option.map(Arr.head(rows), toProvider))
       ),
 
       findConsumer: Effect.fn("PostgresAccountStore.findConsumer")(
         (id) => sql<ConsumerRow>`SELECT * FROM consumers WHERE id = ${id}`,
-        Effect.map((rows) => Option.map(Arr.head(rows), toConsumer)),
-        Effect.orDie
+        Effect.map((rows) => Option.map(Arr.head(rows), toConsumer))
       ),
 
       updateProvider: Effect.fn("PostgresAccountStore.updateProvider")(
@@ -80,22 +76,19 @@ export const layer = Layer.effect(
           UPDATE providers SET handle = ${provider.handle}, name = ${provider.name}, email = ${provider.email}, endpoint_url = ${provider.endpointUrl},
             description = ${provider.description}, pricing_model = ${provider.pricingModel},
             default_price_microcents = ${provider.defaultPrice} WHERE id = ${provider.id}`,
-        Effect.asVoid,
-        Effect.orDie
+        Effect.asVoid
       ),
 
       updateConsumer: Effect.fn("PostgresAccountStore.updateConsumer")(
         (consumer) => sql`
           UPDATE consumers SET name = ${consumer.name}, email = ${consumer.email}, use_case = ${consumer.useCase},
             rate_limit_rpm = ${consumer.rateLimitRpm} WHERE id = ${consumer.id}`,
-        Effect.asVoid,
-        Effect.orDie
+        Effect.asVoid
       ),
 
       setDefaultCap: Effect.fn("PostgresAccountStore.setDefaultCap")(
         (id, cap) => sql`UPDATE consumers SET default_cap_microcents = ${cap ?? null}::int8 WHERE id = ${id}`,
-        Effect.asVoid,
-        Effect.orDie
+        Effect.asVoid
       ),
 
       recordErasure: Effect.fn("PostgresAccountStore.recordErasure")(
@@ -103,20 +96,17 @@ export const layer = Layer.effect(
           INSERT INTO erasures (owner_id, role, erased_by, erased_at, left_microcents)
           VALUES (${erasure.ownerId}, ${erasure.role}, ${erasure.by}, ${toDate(erasure.at)}, ${erasure.leftMicrocents})
           ON CONFLICT (owner_id) DO NOTHING`,
-        Effect.asVoid,
-        Effect.orDie
+        Effect.asVoid
       ),
 
       erasureOf: Effect.fn("PostgresAccountStore.erasureOf")(
         (id) => sql<ErasureRow>`SELECT * FROM erasures WHERE owner_id = ${id}`,
-        Effect.map((rows) => Option.map(Arr.head(rows), toErasure)),
-        Effect.orDie
+        Effect.map((rows) => Option.map(Arr.head(rows), toErasure))
       ),
 
       counts: sql<{ readonly providers: bigint; readonly consumers: bigint }>`
         SELECT (SELECT count(*) FROM providers) AS providers, (SELECT count(*) FROM consumers) AS consumers`.pipe(
-        Effect.map(([row]) => ({ providers: Number(row!.providers), consumers: Number(row!.consumers) })),
-        Effect.orDie
+        Effect.map(([row]) => ({ providers: Number(row!.providers), consumers: Number(row!.consumers) }))
       )
     })
   })

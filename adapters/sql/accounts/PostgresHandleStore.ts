@@ -3,10 +3,10 @@
  * taken.
  */
 import { Array as Arr, Effect, Layer, Option } from "effect"
-import { SqlClient } from "effect/sql"
 import { HandleStore } from "../../../domain/accounts/HandleStore.ts"
 import { ProviderId } from "../../../domain/shared/Ids.ts"
 import { toDate } from "../shared/Instants.ts"
+import { storeSql } from "../shared/StoreSql.ts"
 
 interface ImitationRow {
   readonly handle: string
@@ -18,7 +18,7 @@ interface ImitationRow {
 export const layer = Layer.effect(
   HandleStore,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* storeSql
     const hashOf = (handle: string) => sql`sha256(convert_to(${handle}::text, 'UTF8'))`
     /** Whether the provider of handle `h` is verified. */
     const isVerified = sql`EXISTS (
@@ -32,21 +32,18 @@ export const layer = Layer.effect(
           ON CONFLICT (handle_hash) DO UPDATE SET retired = false
             WHERE h.provider_id = excluded.provider_id AND h.handle IS NOT NULL
           RETURNING 1 AS claimed`,
-        Effect.map((rows) => rows.length > 0),
-        Effect.orDie
+        Effect.map((rows) => rows.length > 0)
       ),
 
       ownerOf: Effect.fn("PostgresHandleStore.ownerOf")(
         (handle) => sql<{ readonly provider_id: string }>`
           SELECT provider_id FROM provider_handles WHERE handle = ${handle}`,
-        Effect.map((rows) => Option.map(Arr.head(rows), (row) => ProviderId.make(row.provider_id))),
-        Effect.orDie
+        Effect.map((rows) => Option.map(Arr.head(rows), (row) => ProviderId.make(row.provider_id)))
       ),
 
       retire: Effect.fn("PostgresHandleStore.retire")(
         (handle) => sql`UPDATE provider_handles SET retired = true WHERE handle = ${handle}`,
-        Effect.asVoid,
-        Effect.orDie
+        Effect.asVoid
       ),
 
       imitated: Effect.fn("PostgresHandleStore.imitated")(
@@ -54,8 +51,7 @@ export const layer = Layer.effect(
           SELECT handle FROM provider_handles h
           WHERE skeleton = ${skeleton} AND provider_id <> ${except} AND NOT retired AND ${isVerified}
           ORDER BY given_at LIMIT 1`,
-        Effect.map((rows) => Option.map(Arr.head(rows), ({ handle }) => handle)),
-        Effect.orDie
+        Effect.map((rows) => Option.map(Arr.head(rows), ({ handle }) => handle))
       ),
 
       imitations: Effect.fn("PostgresHandleStore.imitations")(
@@ -70,8 +66,7 @@ export const layer = Layer.effect(
             imitates: row.imitates,
             imitatedProviderId: ProviderId.make(row.imitated_id)
           }))
-        ),
-        Effect.orDie
+        )
       ),
 
       // `0` follows `/` in code point order. Listed and withdrawn tools have separate indexes by name.
@@ -81,15 +76,13 @@ export const layer = Layer.effect(
               AND withdrawn_at IS NULL AND provider_id <> ${except})
             OR EXISTS (SELECT FROM tools WHERE tool_name >= ${`${handle}/`} AND tool_name < ${`${handle}0`}
               AND withdrawn_at IS NOT NULL AND provider_id <> ${except}) AS begins`,
-        Effect.map(([row]) => row!.begins),
-        Effect.orDie
+        Effect.map(([row]) => row!.begins)
       ),
 
       erase: Effect.fn("PostgresHandleStore.erase")(
         (providerId) => sql`
           UPDATE provider_handles SET handle = NULL, skeleton = NULL, retired = true WHERE provider_id = ${providerId}`,
-        Effect.asVoid,
-        Effect.orDie
+        Effect.asVoid
       )
     })
   })

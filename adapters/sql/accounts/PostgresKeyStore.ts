@@ -2,12 +2,12 @@
  * Keys in PostgreSQL.
  */
 import { Array as Arr, type DateTime, Effect, Layer, Option } from "effect"
-import { SqlClient } from "effect/sql"
 import { type ApiKey, DEAD_KEYS_SHOWN_MAX } from "../../../domain/accounts/ApiKey.ts"
 import { KeyStore, type KeyWithOwner } from "../../../domain/accounts/KeyStore.ts"
 import { ConsumerId, KeyId, ProviderId } from "../../../domain/shared/Ids.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
 import { toDate, toDateOrNull, toInstant, toInstantOrUndefined } from "../shared/Instants.ts"
+import { storeSql } from "../shared/StoreSql.ts"
 
 interface KeyRow {
   readonly id: string
@@ -31,7 +31,7 @@ interface KeyWithOwnerRow extends KeyRow {
 export const layer = Layer.effect(
   KeyStore,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* storeSql
 
     const columns = sql.literal(
       "k.id, k.consumer_id, k.provider_id, k.label, k.prefix, encode(k.hash, 'hex') AS hash, " +
@@ -49,7 +49,7 @@ export const layer = Layer.effect(
     const liveAt = (now: DateTime.Utc) => sql`(
       (k.revoked_at IS NULL OR k.revoked_at > ${toDate(now)}) AND (k.expires_at IS NULL OR k.expires_at > ${toDate(now)}))`
 
-    const inTransaction = Effect.map(Effect.serviceOption(sql.transactionService), Option.isSome)
+    const inTransaction = sql.isInTransaction
 
     return KeyStore.of({
       insert: Effect.fn("PostgresKeyStore.insert")(
@@ -60,8 +60,7 @@ export const layer = Layer.effect(
             ${key.role === "provider" ? key.ownerId : null}::uuid, ${key.label}, ${key.prefix},
             decode(${key.hash}, 'hex'), ${toDate(key.createdAt)}, ${toDateOrNull(key.expiresAt)}::timestamptz,
             ${toDateOrNull(key.revokedAt)}::timestamptz, ${key.defaultCap ?? null}::int8)`,
-        Effect.asVoid,
-        Effect.orDie
+        Effect.asVoid
       ),
 
       findByHash: Effect.fn("PostgresKeyStore.findByHash")(
@@ -70,8 +69,7 @@ export const layer = Layer.effect(
             c.default_cap_microcents AS owner_default_cap_microcents
           FROM api_keys k LEFT JOIN consumers c ON c.id = k.consumer_id LEFT JOIN providers p ON p.id = k.provider_id
           WHERE k.hash = decode(${hash}, 'hex')`,
-        Effect.map((rows) => Option.map(Arr.head(rows), toKeyWithOwner)),
-        Effect.orDie
+        Effect.map((rows) => Option.map(Arr.head(rows), toKeyWithOwner))
       ),
 
       ofOwner: Effect.fn("PostgresKeyStore.ofOwner")(function* (ownerId, now) {
@@ -84,28 +82,25 @@ export const layer = Layer.effect(
               ORDER BY k.created_at DESC, k.id DESC LIMIT ${DEAD_KEYS_SHOWN_MAX})
           ) AS shown ORDER BY created_at DESC, id DESC`
         return rows.map(toKey)
-      }, Effect.orDie),
+      }),
 
       revoke: Effect.fn("PostgresKeyStore.revoke")(
         (ownerId, id, at) => sql<KeyRow>`
           UPDATE api_keys k SET revoked_at = LEAST(k.revoked_at, ${toDate(at)})
           WHERE k.id = ${id} AND k.owner_id = ${ownerId} RETURNING ${columns}`,
-        Effect.map((rows) => Option.map(Arr.head(rows), toKey)),
-        Effect.orDie
+        Effect.map((rows) => Option.map(Arr.head(rows), toKey))
       ),
 
       setDefaultCap: Effect.fn("PostgresKeyStore.setDefaultCap")(
         (ownerId, id, cap) => sql<KeyRow>`
           UPDATE api_keys k SET default_cap_microcents = ${cap ?? null}::int8
           WHERE k.id = ${id} AND k.owner_id = ${ownerId} RETURNING ${columns}`,
-        Effect.map((rows) => Option.map(Arr.head(rows), toKey)),
-        Effect.orDie
+        Effect.map((rows) => Option.map(Arr.head(rows), toKey))
       ),
 
       unlabel: Effect.fn("PostgresKeyStore.unlabel")(
         (ownerId) => sql`UPDATE api_keys SET label = '' WHERE owner_id = ${ownerId} AND label <> ''`,
-        Effect.asVoid,
-        Effect.orDie
+        Effect.asVoid
       )
     })
   })

@@ -2,18 +2,19 @@
  * One page of the catalog. Every sort order walks an index, so a deep page costs the same as the first.
  */
 import { Effect } from "effect"
-import type { SqlClient, Statement } from "effect/sql"
+import type { Statement } from "effect/sql"
 import { isPosition, positionOf } from "../../../domain/catalog/CatalogOrder.ts"
 import type { CatalogFilter, CatalogSort, ToolState } from "../../../domain/catalog/CatalogStore.ts"
 import { pageOf, type PageRequest, type Position } from "../../../domain/shared/Page.ts"
 import { ENTRY_COLUMNS, type EntryRow, toEntry } from "./CatalogRows.ts"
 import type { CatalogTotals } from "./CatalogTotals.ts"
 import { prefixQueryOf } from "./SearchLexemes.ts"
+import type { StoreSql } from "../shared/StoreSql.ts"
 
 /** PostgreSQL stores neither NUL nor unpaired surrogates, so no row can match such a text. */
 export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes("\0")
 
-export const catalogSearch = (sql: SqlClient.SqlClient, totals: CatalogTotals) => {
+export const catalogSearch = (sql: StoreSql, totals: CatalogTotals) => {
   const columns = sql.literal(ENTRY_COLUMNS)
 
   const conditions = ({ category, maxPrice, providerId, tokens }: CatalogFilter): ReadonlyArray<Statement.Fragment> => [
@@ -71,7 +72,7 @@ export const catalogSearch = (sql: SqlClient.SqlClient, totals: CatalogTotals) =
       ) page JOIN tools t ON t.id = page.id JOIN providers p ON p.id = t.provider_id
       ORDER BY ${order}`.unprepared
     return pageOf(rows.map(toEntry), limit, total, (last) => positionOf(last, sort))
-  }, Effect.orDie)
+  })
 }
 
 const keyOf = ({ category, maxPrice, providerId, state = "listed", tokens }: CatalogFilter): string =>

@@ -2,8 +2,10 @@
  * How many tools match a search. Counting tens of thousands costs more than the page itself, so a total is cached with
  * the catalog's number of changes, and is valid only while that number stays the same.
  */
-import { Effect, Option } from "effect"
-import type { SqlClient, SqlError, Statement } from "effect/sql"
+import { Effect } from "effect"
+import type { Statement } from "effect/sql"
+import type { StoreSql } from "../shared/StoreSql.ts"
+import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 
 const TOTALS_KEPT_MAX = 1_000
 
@@ -13,12 +15,12 @@ interface Tally {
 }
 
 export interface CatalogTotals {
-  readonly everything: Effect.Effect<number, SqlError.SqlError>
+  readonly everything: Effect.Effect<number, StoreUnavailable>
   /** `key` identifies the conditions, which refer to the table as `t`. */
-  matching(key: string, conditions: ReadonlyArray<Statement.Fragment>): Effect.Effect<number, SqlError.SqlError>
+  matching(key: string, conditions: ReadonlyArray<Statement.Fragment>): Effect.Effect<number, StoreUnavailable>
 }
 
-export const catalogTotals = (sql: SqlClient.SqlClient): CatalogTotals => {
+export const catalogTotals = (sql: StoreSql): CatalogTotals => {
   const kept = new Map<string, { readonly changes: bigint; readonly total: number }>()
 
   const tally = Effect.map(
@@ -55,7 +57,7 @@ export const catalogTotals = (sql: SqlClient.SqlClient): CatalogTotals => {
 
     matching: Effect.fnUntraced(function* (key, conditions) {
       // Changes of an open transaction may be rolled back, so totals are not cached in one.
-      const inTransaction = Option.isSome(yield* Effect.serviceOption(sql.transactionService))
+      const inTransaction = yield* sql.isInTransaction
       if (inTransaction) return (yield* count(conditions)).total
       const known = kept.get(key)
       if (known !== undefined && known.changes === (yield* tally).changes) return known.total

@@ -2,7 +2,7 @@
  * The catalog in PostgreSQL.
  */
 import { Array as Arr, type DateTime, Effect, Layer, Option } from "effect"
-import { SqlClient, type Statement } from "effect/sql"
+import type { Statement } from "effect/sql"
 import { CatalogStore, type ToolUpsert } from "../../../domain/catalog/CatalogStore.ts"
 import type { PriceVersion } from "../../../domain/catalog/Terms.ts"
 import type { JsonSchemaObject } from "../../../domain/catalog/Tool.ts"
@@ -12,11 +12,12 @@ import { catalogSearch, isStorable } from "./CatalogSearch.ts"
 import { catalogTotals } from "./CatalogTotals.ts"
 import { toDate, toDateOrNull, toInstant } from "../shared/Instants.ts"
 import { lexemesOf } from "./SearchLexemes.ts"
+import { storeSql } from "../shared/StoreSql.ts"
 
 export const layer = Layer.effect(
   CatalogStore,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* storeSql
     const columns = sql.literal(ENTRY_COLUMNS)
     const totals = catalogTotals(sql)
 
@@ -74,7 +75,7 @@ export const layer = Layer.effect(
         ${price.billingPolicy}, ${price.leaving}, ${toDate(price.announcedAt)}, ${toDate(price.effectiveFrom)})
       ON CONFLICT (tool_id, version) DO NOTHING`
 
-    const inTransaction = Effect.map(Effect.serviceOption(sql.transactionService), Option.isSome)
+    const inTransaction = sql.isInTransaction
 
     return CatalogStore.of({
       upsert: Effect.fn("PostgresCatalogStore.upsert")(function* (tool) {
@@ -89,7 +90,7 @@ export const layer = Layer.effect(
           action: stored!.id === tool.id ? "created" : "updated",
           priceVersion: inEffect.version
         } as const
-      }, Effect.orDie),
+      }),
 
       withdraw: Effect.fn("PostgresCatalogStore.withdraw")(function* (providerId, id, at) {
         const rows = yield* sql<{ readonly withdrawn_at: Date }>`
@@ -99,7 +100,7 @@ export const layer = Layer.effect(
           WHERE id = ${id} AND provider_id = ${providerId} RETURNING withdrawn_at`
         if (rows.length > 0) yield* replaceUpcoming(id, at)
         return Option.map(Arr.head(rows), (row) => toInstant(row.withdrawn_at))
-      }, Effect.orDie),
+      }),
 
       promote: Effect.fn("PostgresCatalogStore.promote")(
         (now, limit) => sql<{ readonly id: string }>`
@@ -114,8 +115,7 @@ export const layer = Layer.effect(
             upcoming_from = NULL
           FROM due, tool_prices u WHERE t.id = due.id AND u.tool_id = t.id AND u.version = t.upcoming_version
           RETURNING t.id`,
-        Effect.map((rows) => rows.length),
-        Effect.orDie
+        Effect.map((rows) => rows.length)
       ),
 
       countOf: Effect.fn("PostgresCatalogStore.countOf")(function* (providerId) {
@@ -123,13 +123,12 @@ export const layer = Layer.effect(
         const [row] = yield* sql<{ readonly count: bigint }>`
           SELECT count(*) AS count FROM tools WHERE provider_id = ${providerId}`
         return Number(row!.count)
-      }, Effect.orDie),
+      }),
 
       find: Effect.fn("PostgresCatalogStore.find")(
         (id) => sql<EntryRow>`
           SELECT ${columns} FROM tools t JOIN providers p ON p.id = t.provider_id WHERE t.id = ${id}`,
-        Effect.map((rows) => Option.map(Arr.head(rows), toEntry)),
-        Effect.orDie
+        Effect.map((rows) => Option.map(Arr.head(rows), toEntry))
       ),
 
       findOf: Effect.fn("PostgresCatalogStore.findOf")(function* (providerId, toolName) {
@@ -138,7 +137,7 @@ export const layer = Layer.effect(
           SELECT ${columns} FROM tools t JOIN providers p ON p.id = t.provider_id
           WHERE t.provider_id = ${providerId} AND t.tool_name = ${toolName}`
         return Option.map(Arr.head(rows), toEntry)
-      }, Effect.orDie),
+      }),
 
       findQualified: Effect.fn("PostgresCatalogStore.findQualified")(function* (handle, toolName) {
         if (!isStorable(handle) || !isStorable(toolName)) return Option.none()
@@ -147,7 +146,7 @@ export const layer = Layer.effect(
           JOIN providers p ON p.id = t.provider_id
           WHERE h.handle = ${handle} AND NOT h.retired AND t.tool_name = ${toolName}`
         return Option.map(Arr.head(rows), toEntry)
-      }, Effect.orDie),
+      }),
 
       findByName: Effect.fn("PostgresCatalogStore.findByName")(function* (toolName, limit) {
         if (!isStorable(toolName)) return []
@@ -157,7 +156,7 @@ export const layer = Layer.effect(
         const listed = yield* named(sql`t.withdrawn_at IS NULL`)
         const rows = listed.length > 0 ? listed : yield* named(sql`t.withdrawn_at IS NOT NULL`)
         return rows.map(toEntry)
-      }, Effect.orDie),
+      }),
 
       // The limit applies to rows, not to names: many providers may list the same one.
       namesNear: Effect.fn("PostgresCatalogStore.namesNear")(function* (toolName, providerId, limit) {
@@ -169,7 +168,7 @@ export const layer = Layer.effect(
           (SELECT t.tool_name FROM tools t WHERE t.tool_name < ${toolName} AND ${listed} ORDER BY t.tool_name DESC LIMIT ${limit})
           ORDER BY tool_name`
         return rows.map((row) => row.tool_name)
-      }, Effect.orDie),
+      }),
 
       search: catalogSearch(sql, totals),
 
@@ -182,19 +181,17 @@ export const layer = Layer.effect(
           FROM seen WHERE seen.category IS NOT NULL
         )
         SELECT category FROM seen WHERE category IS NOT NULL`.pipe(
-        Effect.map((rows) => rows.map((row) => row.category)),
-        Effect.orDie
+        Effect.map((rows) => rows.map((row) => row.category))
       ),
 
-      count: Effect.orDie(totals.everything),
+      count: totals.everything,
 
       prices: Effect.fn("PostgresCatalogStore.prices")(
         (id, limit) => sql<PriceRow>`
           SELECT version, price_microcents, max_cost_microcents, free_tier_calls, billing_policy, leaving,
             announced_at, effective_from, replaced_at FROM tool_prices
           WHERE tool_id = ${id} ORDER BY version DESC LIMIT ${limit}`,
-        Effect.map((rows) => rows.map(toPriceVersion)),
-        Effect.orDie
+        Effect.map((rows) => rows.map(toPriceVersion))
       )
     })
   })

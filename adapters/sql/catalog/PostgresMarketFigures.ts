@@ -4,11 +4,11 @@
  * settlement updates. No figure reads all calls.
  */
 import { Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
 import { type CallCounts, figuresOf } from "../../../domain/catalog/CallCounts.ts"
 import { MarketFigures, type MarketTotals, type ToolFigures } from "../../../domain/catalog/MarketFigures.ts"
 import type { ToolId } from "../../../domain/shared/Ids.ts"
 import { CAUSE_CODE, FREE_PROXY_CODE, ORIGIN_CODE, STATUS_CODE } from "../ledger/LedgerCodes.ts"
+import { storeSql } from "../shared/StoreSql.ts"
 
 /**
  * These calls are looked up one by one. The limit keeps a read cheap under load; the rest is counted a second later.
@@ -38,7 +38,7 @@ interface TotalsRow extends CountsRow {
 export const layer = Layer.effect(
   MarketFigures,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* storeSql
 
     const callTotals = sql.literal(
       "coalesce(sum(calls), 0)::int8 AS calls, coalesce(sum(successes), 0)::int8 AS successes, " +
@@ -77,7 +77,7 @@ export const layer = Layer.effect(
           (SELECT coalesce(sum(spend), 0)::int8 FROM usage_hourly) AS revenue
         FROM counted`
       return totalsOf(row!)
-    }).pipe(Effect.orDie)
+    })
 
     const ofTools = Effect.fnUntraced(function* (ids: ReadonlyArray<ToolId>) {
       if (ids.length === 0) return new Map<ToolId, ToolFigures>()
@@ -90,7 +90,7 @@ export const layer = Layer.effect(
           WHERE tool_id = ANY (${ids}::uuid[])) a
         GROUP BY tool_id`
       return new Map(rows.map((row) => [row.tool_id, figuresOf(countsOf(row))]))
-    }, Effect.orDie)
+    })
 
     return MarketFigures.of({ totals, ofTools })
   })

@@ -2,7 +2,6 @@
  * Invoices in PostgreSQL. The database computes a month's totals. Numbering documents locks the row of the month and
  * then the counter of the series.
  */
-import { PgClient } from "@effect/sql-pg"
 import { Array as Arr, type DateTime, Effect, Layer, Option, Schema } from "effect"
 import {
   type DraftInvoice,
@@ -20,6 +19,7 @@ import { columnsOf, column, OID } from "../shared/Columns.ts"
 import { type LineRow, linesOf, type MovementRow, movementsOf, type OwnerRow, ownerOf, ROLE } from "./InvoiceRows.ts"
 import { stageMonth } from "./InvoiceStaging.ts"
 import { toDate } from "../shared/Instants.ts"
+import { storeSql } from "../shared/StoreSql.ts"
 
 interface DocumentRow {
   readonly document: string
@@ -34,7 +34,7 @@ const written = Schema.encodeSync(Document)
 export const layer = Layer.effect(
   InvoiceStore,
   Effect.gen(function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* storeSql
 
     const lockMonth = Effect.fnUntraced(function* (month: Month) {
       yield* sql`INSERT INTO invoice_months (month) VALUES (${month}) ON CONFLICT DO NOTHING`
@@ -44,31 +44,23 @@ export const layer = Layer.effect(
       return row!
     })
 
-    const stage = Effect.fn("PostgresInvoiceStore.stage")(
-      function* (span: MonthSpan) {
-        const { part, staged } = yield* lockMonth(span.month)
-        if (staged) return
-        yield* stageMonth(sql, span, part)
-        yield* sql`UPDATE invoice_months SET staged_at = now() WHERE month = ${span.month}`
-      },
-      sql.withTransaction,
-      Effect.orDie
-    )
+    const stage = Effect.fn("PostgresInvoiceStore.stage")(function* (span: MonthSpan) {
+      const { part, staged } = yield* lockMonth(span.month)
+      if (staged) return
+      yield* stageMonth(sql, span, part)
+      yield* sql`UPDATE invoice_months SET staged_at = now() WHERE month = ${span.month}`
+    }, sql.withTransaction)
 
-    const reopen = Effect.fn("PostgresInvoiceStore.reopen")(
-      function* (span: MonthSpan) {
-        const { complete, part } = yield* lockMonth(span.month)
-        if (!complete) return false
-        yield* stageMonth(sql, span, part + 1)
-        const left = yield* sql`SELECT FROM invoice_pending WHERE month = ${span.month} LIMIT 1`
-        if (left.length === 0) return false
-        yield* sql`UPDATE invoice_months SET part = ${part + 1}, staged_at = now(), completed_at = NULL
+    const reopen = Effect.fn("PostgresInvoiceStore.reopen")(function* (span: MonthSpan) {
+      const { complete, part } = yield* lockMonth(span.month)
+      if (!complete) return false
+      yield* stageMonth(sql, span, part + 1)
+      const left = yield* sql`SELECT FROM invoice_pending WHERE month = ${span.month} LIMIT 1`
+      if (left.length === 0) return false
+      yield* sql`UPDATE invoice_months SET part = ${part + 1}, staged_at = now(), completed_at = NULL
           WHERE month = ${span.month}`
-        return true
-      },
-      sql.withTransaction,
-      Effect.orDie
-    )
+      return true
+    }, sql.withTransaction)
 
     const pending = Effect.fn("PostgresInvoiceStore.pending")(function* ({ month }: MonthSpan, limit: number) {
       const owners = yield* sql<OwnerRow & { readonly part: number }>`
@@ -117,7 +109,7 @@ export const layer = Layer.effect(
           isSupplement: part > 1
         }
       })
-    }, Effect.orDie)
+    })
 
     /** The next numbers of a series. Other units of work that need numbers wait until this one ends. */
     const take = Effect.fnUntraced(function* (series: string, many: number) {
@@ -135,29 +127,29 @@ export const layer = Layer.effect(
       return new Set(rows.map((row) => `${row.kind} ${row.owner_id}`))
     })
 
-    const finalise = Effect.fn("PostgresInvoiceStore.finalise")(
-      function* (month: Month, drafts: ReadonlyArray<DraftInvoice>, issuedAt: DateTime.Utc) {
-        const { part } = yield* lockMonth(month)
-        const there = yield* known(month, part, drafts)
-        const fresh = drafts.filter(
-          (draft) => draft.corrects !== undefined || !there.has(`${draft.kind} ${draft.owner.id}`)
-        )
-        const made: Array<Invoice> = []
-        // Always in this order, so that two months at once cannot deadlock.
-        for (const [series, ofSeries] of [...Map.groupBy(fresh, seriesOf)].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-          let next = yield* take(series, ofSeries.length)
-          for (const draft of ofSeries) {
-            made.push({ ...draft, number: numberIn(series, next++), issuedAt: format(issuedAt) })
-          }
+    const finalise = Effect.fn("PostgresInvoiceStore.finalise")(function* (
+      month: Month,
+      drafts: ReadonlyArray<DraftInvoice>,
+      issuedAt: DateTime.Utc
+    ) {
+      const { part } = yield* lockMonth(month)
+      const there = yield* known(month, part, drafts)
+      const fresh = drafts.filter(
+        (draft) => draft.corrects !== undefined || !there.has(`${draft.kind} ${draft.owner.id}`)
+      )
+      const made: Array<Invoice> = []
+      // Always in this order, so that two months at once cannot deadlock.
+      for (const [series, ofSeries] of [...Map.groupBy(fresh, seriesOf)].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+        let next = yield* take(series, ofSeries.length)
+        for (const draft of ofSeries) {
+          made.push({ ...draft, number: numberIn(series, next++), issuedAt: format(issuedAt) })
         }
-        if (made.length > 0) yield* insert(made, part)
-        const done = drafts.filter((draft) => draft.corrects === undefined)
-        yield* sql`DELETE FROM invoice_pending WHERE month = ${month} AND owner_id = ANY (${columnsOf(done).uuid((draft) => draft.owner.id)}) AND role = ANY (${columnsOf(done).int2((draft) => ROLE[draft.owner.role])})`
-        return made
-      },
-      sql.withTransaction,
-      Effect.orDie
-    )
+      }
+      if (made.length > 0) yield* insert(made, part)
+      const done = drafts.filter((draft) => draft.corrects === undefined)
+      yield* sql`DELETE FROM invoice_pending WHERE month = ${month} AND owner_id = ANY (${columnsOf(done).uuid((draft) => draft.owner.id)}) AND role = ANY (${columnsOf(done).int2((draft) => ROLE[draft.owner.role])})`
+      return made
+    }, sql.withTransaction)
 
     const insert = (made: ReadonlyArray<Invoice>, part: number) => sql`
       INSERT INTO invoices (part, invoice_id, number, kind, month, owner_id, corrects, total, document)
@@ -182,7 +174,7 @@ export const layer = Layer.effect(
         FROM invoices WHERE month = ${month}`.unprepared
       const { documents, ...figures } = row!
       return { documents: Number(documents), ...figures }
-    }, Effect.orDie)
+    })
 
     const list = Effect.fn("PostgresInvoiceStore.list")(function* (owner: InvoiceOwnerId, page: PageRequest) {
       // A cursor comes from the client: an invalid id starts at the beginning.
@@ -194,18 +186,18 @@ export const layer = Layer.effect(
         SELECT count(*) AS total FROM invoices WHERE owner_id = ${owner}`
       const items = rows.map((row) => read(row.document))
       return pageOf(items, page.limit, Number(count!.total), (last) => ({ key: "", id: last.id }))
-    }, Effect.orDie)
+    })
 
     const openCallsBefore = Effect.fn("PostgresInvoiceStore.openCallsBefore")(function* (instant: DateTime.Utc) {
       const [row] = yield* sql<{ readonly open: bigint }>`
         SELECT count(*) AS open FROM calls_open WHERE opened_at < ${toDate(instant)}`
       return Number(row!.open)
-    }, Effect.orDie)
+    })
 
     const isComplete = Effect.fn("PostgresInvoiceStore.isComplete")(function* (month: Month) {
       const rows = yield* sql`SELECT FROM invoice_months WHERE month = ${month} AND completed_at IS NOT NULL`
       return rows.length === 1
-    }, Effect.orDie)
+    })
 
     const lockCredited = Effect.fn("PostgresInvoiceStore.lockCredited")(function* (id: InvoiceId) {
       // A row lock would need the UPDATE privilege on invoices.
@@ -213,7 +205,7 @@ export const layer = Layer.effect(
       const [row] = yield* sql<{ readonly credited: bigint }>`
         SELECT coalesce(sum(total), 0)::int8 AS credited FROM invoices WHERE corrects = ${id}`
       return row!.credited
-    }, Effect.orDie)
+    })
 
     return InvoiceStore.of({
       openCallsBefore,
@@ -223,15 +215,11 @@ export const layer = Layer.effect(
       finalise,
       isComplete,
       complete: (month, at) =>
-        sql`UPDATE invoice_months SET completed_at = ${toDate(at)} WHERE month = ${month}`.pipe(
-          Effect.asVoid,
-          Effect.orDie
-        ),
+        sql`UPDATE invoice_months SET completed_at = ${toDate(at)} WHERE month = ${month}`.pipe(Effect.asVoid),
       sums,
       find: (id) =>
         sql<DocumentRow>`SELECT document FROM invoices WHERE invoice_id = ${id}`.pipe(
-          Effect.map((rows) => Option.map(Arr.head(rows), (row) => read(row.document))),
-          Effect.orDie
+          Effect.map((rows) => Option.map(Arr.head(rows), (row) => read(row.document)))
         ),
       lockCredited,
       list

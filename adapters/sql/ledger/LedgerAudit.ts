@@ -3,10 +3,10 @@
  * same moment while calls are settled.
  */
 import { Effect } from "effect"
-import type { SqlClient } from "effect/sql"
 import { MARKET_OWNER } from "../../../domain/ledger/Account.ts"
 import { type AccountTotals, type Audit, DISCREPANCIES_SHOWN_MAX } from "../../../domain/ledger/LedgerStore.ts"
 import { ACCOUNT_CODE, NO_LOT, wordOf } from "./LedgerCodes.ts"
+import type { StoreSql } from "../shared/StoreSql.ts"
 
 interface TotalsRow {
   readonly account: number
@@ -27,7 +27,7 @@ interface AuditRow {
   readonly recomputed: bigint | null
 }
 
-export const totalsOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+export const totalsOf = Effect.fnUntraced(function* (sql: StoreSql) {
   const rows = yield* sql<TotalsRow>`
     SELECT account, sum(credits)::int8 AS credits, sum(debits)::int8 AS debits,
       sum(greatest(debits - credits, 0))::int8 AS overdrawn
@@ -38,7 +38,7 @@ export const totalsOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   return rows.map((row): AccountTotals => ({ ...row, account: wordOf(ACCOUNT_CODE, row.account) }))
 })
 
-export const auditOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+export const auditOf = Effect.fnUntraced(function* (sql: StoreSql) {
   const { consumer_debt, provider, provider_frozen, wallet } = ACCOUNT_CODE
   const rows = yield* sql<AuditRow>`
     WITH moved AS (

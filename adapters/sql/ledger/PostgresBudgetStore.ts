@@ -1,12 +1,12 @@
 /**
  * Budgets in PostgreSQL. The wallet says whether its consumer has any, so that calls without budgets skip the lookup.
  */
-import { PgClient } from "@effect/sql-pg"
 import { DateTime, Effect, Layer } from "effect"
 import { type Budget, BudgetId, type BudgetStanding, BudgetStore } from "../../../domain/ledger/BudgetStore.ts"
 import { type ConsumerId, ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
 import { PERIOD_CODE, wordOf } from "./LedgerCodes.ts"
+import { storeSql } from "../shared/StoreSql.ts"
 
 interface BudgetRow {
   readonly budget_id: string
@@ -22,7 +22,7 @@ interface BudgetRow {
 export const layer = Layer.effect(
   BudgetStore,
   Effect.gen(function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* storeSql
 
     /** Calls take the same lock, so that no call is between reading budgets and reserving against them. */
     const underLock = <A, E>(consumerId: ConsumerId, change: Effect.Effect<A, E>) =>
@@ -33,7 +33,7 @@ export const layer = Layer.effect(
         yield* sql`UPDATE wallets SET budgeted = EXISTS (SELECT FROM budgets WHERE consumer_id = ${consumerId})
           WHERE consumer_id = ${consumerId}`
         return done
-      }).pipe(sql.withTransaction, Effect.orDie)
+      }).pipe(sql.withTransaction)
 
     const create = Effect.fn("PostgresBudgetStore.create")((budget: Budget, most: number) => {
       const createdAt = DateTime.toDate(budget.createdAt)
@@ -57,7 +57,7 @@ export const layer = Layer.effect(
       const rows = yield* sql`
         UPDATE budgets SET cap = ${cap} WHERE consumer_id = ${consumerId} AND budget_id = ${id} RETURNING 1`
       return rows.length === 1
-    }, Effect.orDie)
+    })
 
     const remove = Effect.fn("PostgresBudgetStore.remove")((consumerId: ConsumerId, id: BudgetId) => {
       const remove = sql`DELETE FROM budgets WHERE consumer_id = ${consumerId} AND budget_id = ${id} RETURNING 1`
@@ -73,7 +73,7 @@ export const layer = Layer.effect(
           CASE WHEN period_start < budget_period_start(period, ${DateTime.toDate(now)}) THEN 0 ELSE spent END AS spent
         FROM budgets WHERE consumer_id = ${consumerId} ORDER BY created_at, budget_id`
       return rows.map((row) => toStanding(consumerId, row))
-    }, Effect.orDie)
+    })
 
     return BudgetStore.of({ create, changeCap, remove, list })
   })

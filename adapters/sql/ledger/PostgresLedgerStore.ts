@@ -2,7 +2,6 @@
  * The ledger in PostgreSQL. A posting locks its wallets in the order of their ids and then the balances of its other
  * accounts, as the settlement of calls does. The rows of the transfers claim the reference.
  */
-import { PgClient } from "@effect/sql-pg"
 import { DateTime, Effect, Layer, Option } from "effect"
 import { type AccountKind, type Balance, MARKET_OWNER, type Wallet } from "../../../domain/ledger/Account.ts"
 import { type Book, isSameBook, WrongBook } from "../../../domain/ledger/Book.ts"
@@ -21,6 +20,7 @@ import { columnsOf, column, OID } from "../shared/Columns.ts"
 import { auditOf, totalsOf } from "./LedgerAudit.ts"
 import { ACCOUNT_CODE, NO_LOT, TRANSFER_CODE } from "./LedgerCodes.ts"
 import { toTransfer, type TransferRow } from "./TransferRows.ts"
+import { storeSql } from "../shared/StoreSql.ts"
 
 /**
  * Higher lanes belong to settlements. One row per account: a posting locks it and reads the whole balance afterwards.
@@ -35,7 +35,7 @@ interface BookRow {
 export const layer = Layer.effect(
   LedgerStore,
   Effect.gen(function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* storeSql
 
     /** The book as last read after a commit. It never changes after that, so later postings do not read it again. */
     let known: Book | undefined
@@ -61,24 +61,20 @@ export const layer = Layer.effect(
         : Option.some<Book>({ mode: row.mode, accountId: row.account_id ?? undefined })
     )
 
-    const post = Effect.fn("PostgresLedgerStore.post")(
-      function* (posting: Posting) {
-        yield* openBook(posting.book)
-        const changes = changesOf(posting.legs)
-        const wallets = changes.filter((change) => change.account === "wallet")
-        const available = yield* lockWallets(wallets.map((wallet) => wallet.ownerId))
-        const written = yield* insertTransfers(posting)
-        if (written === 0) return yield* repetitionOf(posting)
-        // The reference covers only the first of these legs: the failure rolls back the legs that were written.
-        if (written < posting.legs.length) return yield* new DuplicateReference({ reference: posting.reference })
-        for (const wallet of wallets) yield* changeWallet(wallet, available.get(wallet.ownerId)!)
-        yield* changeBalances(changes.filter((change) => change.account !== "wallet"))
-        const posted: Posted = { transferId: posting.transferId, repeated: false }
-        return posted
-      },
-      sql.withTransaction,
-      Effect.catchTag("SqlError", Effect.die)
-    )
+    const post = Effect.fn("PostgresLedgerStore.post")(function* (posting: Posting) {
+      yield* openBook(posting.book)
+      const changes = changesOf(posting.legs)
+      const wallets = changes.filter((change) => change.account === "wallet")
+      const available = yield* lockWallets(wallets.map((wallet) => wallet.ownerId))
+      const written = yield* insertTransfers(posting)
+      if (written === 0) return yield* repetitionOf(posting)
+      // The reference covers only the first of these legs: the failure rolls back the legs that were written.
+      if (written < posting.legs.length) return yield* new DuplicateReference({ reference: posting.reference })
+      for (const wallet of wallets) yield* changeWallet(wallet, available.get(wallet.ownerId)!)
+      yield* changeBalances(changes.filter((change) => change.account !== "wallet"))
+      const posted: Posted = { transferId: posting.transferId, repeated: false }
+      return posted
+    }, sql.withTransaction)
 
     const lockWallets = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
       if (ids.length === 0) return new Map<string, bigint>()
@@ -165,7 +161,7 @@ export const layer = Layer.effect(
     const wallet = Effect.fn("PostgresLedgerStore.wallet")(function* (consumerId: ConsumerId) {
       const rows = yield* sql<Wallet>`SELECT credits, debits, held FROM wallets WHERE consumer_id = ${consumerId}`
       return rows[0] ?? { credits: 0n, debits: 0n, held: 0n }
-    }, Effect.orDie)
+    })
 
     const lots = Effect.fn("PostgresLedgerStore.lots")(function* (providerId: ProviderId) {
       return yield* sql<Lot>`
@@ -174,40 +170,40 @@ export const layer = Layer.effect(
         FROM account_balances
         WHERE owner_id = ${providerId} AND account = ${ACCOUNT_CODE.provider}
         GROUP BY day HAVING sum(credits) <> sum(debits) ORDER BY day`
-    }, Effect.orDie)
+    })
 
     const transfers = Effect.fn("PostgresLedgerStore.transfers")(function* (id: TransferId) {
       const rows = yield* sql<TransferRow>`SELECT * FROM transfers WHERE transfer_id = ${id} ORDER BY leg`
       return rows.map(toTransfer)
-    }, Effect.orDie)
+    })
 
     const byReference = Effect.fn("PostgresLedgerStore.byReference")(function* (reference: string) {
       const rows = yield* sql<TransferRow>`SELECT * FROM transfers WHERE reference = ${reference} ORDER BY leg`
       return rows.map(toTransfer)
-    }, Effect.orDie)
+    })
 
     const standing = Effect.fn("PostgresLedgerStore.standing")(function* (consumerId: ConsumerId) {
       const { credits, debits, held } = yield* wallet(consumerId)
       return standingOf(credits - debits - held, yield* sums("consumer_debt", consumerId))
-    }, Effect.orDie)
+    })
 
     const lockedStanding = Effect.fn("PostgresLedgerStore.lockedStanding")(function* (consumerId: ConsumerId) {
       const available = (yield* lockWallets([consumerId])).get(consumerId)!
       return standingOf(available, yield* sums("consumer_debt", consumerId))
-    }, Effect.orDie)
+    })
 
     return LedgerStore.of({
       post,
-      book: readBook.pipe(Effect.orDie, Effect.withSpan("PostgresLedgerStore.book")),
+      book: readBook.pipe(Effect.withSpan("PostgresLedgerStore.book")),
       wallet,
       standing,
       lockedStanding,
       lots,
-      balance: (account, ownerId) => Effect.orDie(sums(account, ownerId)),
+      balance: sums,
       transfers,
       byReference,
-      totals: totalsOf(sql).pipe(Effect.orDie, Effect.withSpan("PostgresLedgerStore.totals")),
-      audit: auditOf(sql).pipe(Effect.orDie, Effect.withSpan("PostgresLedgerStore.audit"))
+      totals: totalsOf(sql).pipe(Effect.withSpan("PostgresLedgerStore.totals")),
+      audit: auditOf(sql).pipe(Effect.withSpan("PostgresLedgerStore.audit"))
     })
   })
 )

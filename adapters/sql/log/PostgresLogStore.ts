@@ -2,7 +2,6 @@
  * The log in PostgreSQL: a row per tile, a row for the position of each receipt, and the row of the log, whose lock
  * admits one sequencer at a time.
  */
-import { PgClient } from "@effect/sql-pg"
 import { Array as Arr, Effect, Layer, Option } from "effect"
 import { type Appended, type Log, LogStore, type NewLog } from "../../../domain/log/LogStore.ts"
 import { leafTile, TILE_WIDTH, type TilePlace } from "../../../domain/log/Tiles.ts"
@@ -11,6 +10,7 @@ import { columnsOf } from "../shared/Columns.ts"
 import { causeOfCode, FREE_PROXY_CODE, originOfCode, uuidOfReceipt } from "../ledger/LedgerCodes.ts"
 import { hasReceiptId } from "../receipts/ReceiptQueries.ts"
 import { RECEIPT_COLUMNS, type ReceiptRow, toReceipt } from "../receipts/ReceiptRows.ts"
+import { storeSql } from "../shared/StoreSql.ts"
 
 interface LogRow {
   readonly number: number
@@ -35,7 +35,7 @@ const BEFORE_ALL = "00000000-0000-0000-0000-000000000000"
 export const layer = Layer.effect(
   LogStore,
   Effect.gen(function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* storeSql
     const columns = sql.literal(RECEIPT_COLUMNS)
 
     const begin = Effect.fn("PostgresLogStore.begin")(function* (log: NewLog) {
@@ -45,12 +45,11 @@ export const layer = Layer.effect(
           ${log.statement ?? null})
         ON CONFLICT (number) DO NOTHING RETURNING number`
       return rows.length === 1
-    }, Effect.orDie)
+    })
 
     const lock = sql<LogRow>`
       SELECT * FROM receipt_logs WHERE number = (SELECT max(number) FROM receipt_logs) FOR UPDATE SKIP LOCKED`.pipe(
-      Effect.map((rows) => Option.map(Arr.head(rows), toLog)),
-      Effect.orDie
+      Effect.map((rows) => Option.map(Arr.head(rows), toLog))
     )
 
     /**
@@ -76,7 +75,7 @@ export const layer = Layer.effect(
         isFreeCall: row.origin === FREE_PROXY_CODE,
         cause: causeOfCode(row.status)
       }))
-    }, Effect.orDie)
+    })
 
     const append = Effect.fn("PostgresLogStore.append")(function* (batch: Appended) {
       yield* sql`
@@ -98,7 +97,7 @@ export const layer = Layer.effect(
       if (moved.length !== 1) {
         return yield* Effect.die(new Error(`Log ${batch.log} does not end at ${batch.firstIndex}`))
       }
-    }, Effect.orDie)
+    })
 
     const tiles = Effect.fn("PostgresLogStore.tiles")(function* (log: number, places: ReadonlyArray<TilePlace>) {
       if (places.length === 0) return []
@@ -108,7 +107,7 @@ export const layer = Layer.effect(
           ${columnsOf(places).int8((place) => place.index)}) AS a (level, tile)
         JOIN receipt_log_tiles t ON t.log = ${log} AND t.level = a.level AND t.tile = a.tile`
       return rows.map(({ hashes, level, tile }) => ({ level, index: Number(tile), hashes }))
-    }, Effect.orDie)
+    })
 
     const find = Effect.fn("PostgresLogStore.find")(function* (id: ReceiptId) {
       const rows = yield* sql<LogRow & ReceiptRow & { readonly leaf: bigint; readonly hashes: Uint8Array }>`
@@ -121,7 +120,7 @@ export const layer = Layer.effect(
         const index = Number(row.leaf)
         return { receipt: toReceipt(row), index, log: toLog(row), tile: { ...leafTile(index), hashes: row.hashes } }
       })
-    }, Effect.orDie)
+    })
 
     const scan = Effect.fn("PostgresLogStore.scan")(function* (after: ReceiptId | undefined, limit: number) {
       const rows = yield* sql<ReceiptRow & { readonly log: number | null; readonly leaf: bigint | null }>`
@@ -133,23 +132,18 @@ export const layer = Layer.effect(
         receipt: toReceipt(row),
         place: row.log === null || row.leaf === null ? undefined : toPlace({ log: row.log, leaf: row.leaf })
       }))
-    }, Effect.orDie)
+    })
 
     return LogStore.of({
-      logs: sql<LogRow>`SELECT * FROM receipt_logs ORDER BY number`.pipe(
-        Effect.map((rows) => rows.map(toLog)),
-        Effect.orDie
-      ),
+      logs: sql<LogRow>`SELECT * FROM receipt_logs ORDER BY number`.pipe(Effect.map((rows) => rows.map(toLog))),
       begin,
       lock,
       stop: (log, reason, signedNote) =>
         sql`UPDATE receipt_logs SET stopped = ${reason}, signed_note = ${signedNote} WHERE number = ${log}`.pipe(
-          Effect.asVoid,
-          Effect.orDie
+          Effect.asVoid
         ),
       waiting: sql<{ readonly waiting: boolean }>`SELECT EXISTS (SELECT FROM receipts_unlogged) AS waiting`.pipe(
-        Effect.map(([row]) => row!.waiting),
-        Effect.orDie
+        Effect.map(([row]) => row!.waiting)
       ),
       take,
       append,

@@ -7,9 +7,10 @@
  * alone, so that only its caller sees the failure. After a lock timeout, `lockedOut` finds the items that wait for a
  * lock: with halving, each half would wait as long again.
  */
-import { Cause, Effect, Exit, Schedule, type Scope } from "effect"
+import { type Cause, Effect, Exit, Schedule, type Scope } from "effect"
 import type { SqlError } from "effect/sql"
-import { Overloaded } from "../../../domain/shared/Overloaded.ts"
+import { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
+import { isConflict, isLockTimeout, raiseAll } from "../shared/SqlFailures.ts"
 
 export interface GroupCommitOptions<Item, Answer> {
   readonly name: string
@@ -34,23 +35,24 @@ const retrySchedule = Schedule.exponential("50 millis").pipe(
 
 interface Waiting<Item, Answer> {
   readonly item: Item
-  readonly resume: (effect: Effect.Effect<Answer>) => void
+  readonly resume: (effect: Effect.Effect<Answer, StoreUnavailable>) => void
   gone: boolean
 }
 
 /** An item interrupted while it waits is not sent. An item interrupted later may still have been done. */
 export const make = Effect.fnUntraced(function* <Item, Answer>(
   options: GroupCommitOptions<Item, Answer>
-): Effect.fn.Return<(item: Item) => Effect.Effect<Answer>, never, Scope.Scope> {
+): Effect.fn.Return<(item: Item) => Effect.Effect<Answer, StoreUnavailable>, never, Scope.Scope> {
   let queue: Array<Waiting<Item, Answer>> = []
   let closed = false
   let wake: (() => void) | undefined
 
-  const submit = (item: Item): Effect.Effect<Answer> =>
-    Effect.callback<Answer>((resume) => {
+  const submit = (item: Item): Effect.Effect<Answer, StoreUnavailable> =>
+    Effect.callback((resume) => {
       if (closed) return resume(Effect.interrupt)
       if (queue.length >= options.queueMax) {
-        return resume(Effect.die(new Overloaded({ part: options.name, waiting: queue.length })))
+        const cause = new Error(`The lane ${options.name} has ${queue.length} waiting requests, its limit`)
+        return resume(new StoreUnavailable({ reason: "overloaded", cause }))
       }
       const waiting: Waiting<Item, Answer> = { item, resume, gone: false }
       queue.push(waiting)
@@ -103,13 +105,15 @@ export const make = Effect.fnUntraced(function* <Item, Answer>(
     )
     if (Exit.isSuccess(exit)) {
       batch.forEach((waiting, i) => waiting.resume(Effect.succeed(exit.value[i]!)))
-    } else if (batch.length === 1 || isOutage(exit.cause)) {
-      const failure = Effect.die(Cause.squash(exit.cause))
+      return
+    }
+    const failure = Effect.failCause(raiseAll(exit.cause))
+    if (batch.length === 1 || failedBy(isPassing, exit.cause)) {
+      // While the database is unavailable, halving finds no failing item.
       for (const waiting of batch) waiting.resume(failure)
     } else {
       const locked = yield* lockedOutOf(items, exit.cause)
       if (locked.size > 0) {
-        const failure = Effect.die(Cause.squash(exit.cause))
         for (const waiting of batch) if (locked.has(waiting.item)) waiting.resume(failure)
         const free = batch.filter((waiting) => !locked.has(waiting.item))
         if (free.length > 0) yield* settle(free, unsure)
@@ -122,7 +126,7 @@ export const make = Effect.fnUntraced(function* <Item, Answer>(
   })
 
   const lockedOutOf = (items: ReadonlyArray<Item>, cause: Cause.Cause<SqlError.SqlError>) =>
-    options.lockedOut !== undefined && isLockTimeout(cause)
+    options.lockedOut !== undefined && failedBy(isLockTimeout, cause)
       ? Effect.orElseSucceed(options.lockedOut(items), () => new Set<Item>())
       : Effect.succeed(new Set<Item>())
 
@@ -146,12 +150,7 @@ export const make = Effect.fnUntraced(function* <Item, Answer>(
 })
 
 /** Another attempt may succeed. Not after a timeout: halving separates an item that waits for a lock from the rest. */
-const isPassing = (error: SqlError.SqlError): boolean =>
-  error.isRetryable && error.reason._tag !== "LockTimeoutError" && error.reason._tag !== "StatementTimeoutError"
+const isPassing = (error: SqlError.SqlError): boolean => error.reason._tag === "ConnectionError" || isConflict(error)
 
-const isLockTimeout = (cause: Cause.Cause<SqlError.SqlError>): boolean =>
-  cause.reasons.some((reason) => reason._tag === "Fail" && reason.error.reason._tag === "LockTimeoutError")
-
-/** While the database is unavailable, halving finds no failing item. */
-const isOutage = (cause: Cause.Cause<SqlError.SqlError>): boolean =>
-  cause.reasons.some((reason) => reason._tag === "Fail" && isPassing(reason.error))
+const failedBy = (is: (error: SqlError.SqlError) => boolean, cause: Cause.Cause<SqlError.SqlError>): boolean =>
+  cause.reasons.some((reason) => reason._tag === "Fail" && is(reason.error))

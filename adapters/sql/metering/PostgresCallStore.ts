@@ -26,18 +26,22 @@ import {
 } from "../../../domain/metering/CallStore.ts"
 import { ConsumerId, ProviderId, type ReceiptId, ToolId } from "../../../domain/shared/Ids.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
+import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 import * as CallAlone from "./CallAlone.ts"
 import * as CallBatch from "./CallBatch.ts"
 import { monthOf } from "./CallColumns.ts"
 import { column, OID } from "../shared/Columns.ts"
 import * as GroupCommit from "./GroupCommit.ts"
 import * as LaneConnection from "../shared/LaneConnection.ts"
+import { storeSql } from "../shared/StoreSql.ts"
 import { ORIGIN_CODE, receiptOfUuid, uuidOfReceipt, wordOf } from "../ledger/LedgerCodes.ts"
 
 const BATCH_MAX = 512
 /** Of kept responses: a batch stays well below PostgreSQL's maximum message size. */
 const BATCH_BYTES_MAX = 16 * 1024 * 1024
 const QUEUE_MAX = 20_000
+
+type Answered<A> = Effect.Effect<A, StoreUnavailable>
 
 type Item = { readonly _tag: "Open"; readonly call: OpenCall } | { readonly _tag: "Close"; readonly call: CloseCall }
 
@@ -63,8 +67,8 @@ interface EarlierRow {
 export const layer = Layer.effect(
   CallStore,
   Effect.gen(function* () {
-    const sql = yield* PgClient.PgClient
-    const connection = yield* LaneConnection.make(sql.config, "calls")
+    const sql = yield* storeSql
+    const connection = yield* LaneConnection.make((yield* PgClient.PgClient).config, "calls")
     const lane = yield* GroupCommit.make<Item, Opened | CallBatch.Kept | Closed>({
       name: "calls",
       batchMax: BATCH_MAX,
@@ -87,15 +91,15 @@ export const layer = Layer.effect(
         SELECT request_hash, invocation_id, NULL, NULL, NULL FROM calls_open
         WHERE consumer_id = ${consumerId} AND key_hash = ${key}`
       return row === undefined ? undefined : toEarlier(row, requestHash)
-    }, Effect.orDie)
+    })
 
-    const open = (call: OpenCall): Effect.Effect<Opened> =>
-      Effect.flatMap(lane({ _tag: "Open", call }) as Effect.Effect<Opened | CallBatch.Kept>, (opened) =>
+    const open = (call: OpenCall): Effect.Effect<Opened, StoreUnavailable> =>
+      Effect.flatMap(lane({ _tag: "Open", call }) as Answered<Opened | CallBatch.Kept>, (opened) =>
         opened._tag === "Kept" ? kept(call) : Effect.succeed(opened)
       )
 
     /** If the kept response was deleted meanwhile, its key is free. */
-    const kept = (call: OpenCall): Effect.Effect<Opened> =>
+    const kept = (call: OpenCall): Effect.Effect<Opened, StoreUnavailable> =>
       Effect.flatMap(earlier(call.consumerId, call.idempotency!), (known) =>
         known === undefined ? open(call) : Effect.succeed(known)
       )
@@ -110,7 +114,7 @@ export const layer = Layer.effect(
           coalesce((SELECT used FROM free_tier_usage WHERE consumer_id = ${consumerId} AND tool_id = ${toolId}
             AND month = ${monthOf(now)}), 0) AS used`
       return { availableMicrocents: row!.available, freeCallsUsed: row!.used }
-    }, Effect.orDie)
+    })
 
     const freeCallsByTool = Effect.fn("PostgresCallStore.freeCallsByTool")(function* (
       consumerId: ConsumerId,
@@ -121,7 +125,7 @@ export const layer = Layer.effect(
         SELECT tool_id AS "toolId", used FROM free_tier_usage
         WHERE consumer_id = ${consumerId} AND month = ${monthOf(now)} AND used > 0
         ORDER BY used DESC, tool_id LIMIT ${limit}`
-    }, Effect.orDie)
+    })
 
     const outcome = Effect.fn("PostgresCallStore.outcome")(function* (consumerId: ConsumerId, invocationId: ReceiptId) {
       const id = uuidOfReceipt(invocationId)
@@ -129,14 +133,14 @@ export const layer = Layer.effect(
         SELECT EXISTS (SELECT FROM calls_open WHERE invocation_id = ${id} AND consumer_id = ${consumerId}) AS open,
           (SELECT cost FROM receipts WHERE receipt_id = ${id} AND consumer_id = ${consumerId}) AS cost`
       return outcomeOf(row!)
-    }, Effect.orDie)
+    })
 
     const overdue = Effect.fn("PostgresCallStore.overdue")(function* (now: DateTime.Utc, limit: number) {
       const rows = yield* sql<OverdueRow>`
         SELECT invocation_id, consumer_id, provider_id, tool_id, tool_name, price_version, origin, opened_at
         FROM calls_open WHERE deadline_at <= ${DateTime.toDate(now)} ORDER BY deadline_at, invocation_id LIMIT ${limit}`
       return rows.map(toOverdue)
-    }, Effect.orDie)
+    })
 
     const forget = Effect.fn("PostgresCallStore.forget")(function* (before: DateTime.Utc, limit: number) {
       const [row] = yield* sql<{ readonly forgotten: bigint }>`
@@ -146,7 +150,7 @@ export const layer = Layer.effect(
           )) RETURNING 1
         ) SELECT count(*) AS forgotten FROM forgotten`
       return Number(row!.forgotten)
-    }, Effect.orDie)
+    })
 
     const forgetLeft = Effect.fn("PostgresCallStore.forgetLeft")(function* (before: DateTime.Utc, limit: number) {
       const [row] = yield* sql<{ readonly forgotten: bigint }>`
@@ -158,11 +162,11 @@ export const layer = Layer.effect(
           )) RETURNING 1
         ) SELECT count(*) AS forgotten FROM forgotten`
       return Number(row!.forgotten)
-    }, Effect.orDie)
+    })
 
     return CallStore.of({
       open,
-      close: (call) => lane({ _tag: "Close", call }) as Effect.Effect<Closed>,
+      close: (call) => lane({ _tag: "Close", call }) as Answered<Closed>,
       earlier,
       standing,
       freeCallsByTool,

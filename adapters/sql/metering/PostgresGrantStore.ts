@@ -2,7 +2,6 @@
  * Grants in PostgreSQL. The consumer's row is locked first, so that caps and counts hold under concurrency.
  */
 import { Array as Arr, type DateTime, Effect, Layer, Option } from "effect"
-import { SqlClient } from "effect/sql"
 import {
   DEAD_GRANTS_SHOWN_MAX,
   type Grant,
@@ -14,6 +13,7 @@ import { ConsumerId, GrantId, ProviderId, type ReceiptId, ToolId } from "../../.
 import { Microcents } from "../../../domain/shared/Microcents.ts"
 import { receiptOfUuid, uuidOfReceipt } from "../ledger/LedgerCodes.ts"
 import { toDate, toDateOrNull, toInstant, toInstantOrUndefined } from "../shared/Instants.ts"
+import { storeSql } from "../shared/StoreSql.ts"
 
 interface GrantRow {
   readonly consumer_id: string
@@ -41,7 +41,7 @@ interface ReservationRow {
 export const layer = Layer.effect(
   GrantStore,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* storeSql
 
     const lock = (consumerId: ConsumerId) => sql`SELECT FROM consumers WHERE id = ${consumerId} FOR NO KEY UPDATE`
 
@@ -54,8 +54,7 @@ export const layer = Layer.effect(
           VALUES (${grant.consumerId}, ${grant.id}, ${grant.providerId}, ${grant.toolIds}::uuid[], ${grant.cap},
             ${grant.period}, ${toDate(grant.periodStart)}, ${grant.spent}, ${toDate(grant.createdAt)},
             ${toDateOrNull(grant.expiresAt)}::timestamptz, ${toDateOrNull(grant.revokedAt)}::timestamptz)`,
-        Effect.asVoid,
-        Effect.orDie
+        Effect.asVoid
       ),
 
       ofConsumer: Effect.fn("PostgresGrantStore.ofConsumer")(function* (consumerId: ConsumerId, now: DateTime.Utc) {
@@ -69,7 +68,7 @@ export const layer = Layer.effect(
               ORDER BY created_at DESC, grant_id DESC LIMIT ${DEAD_GRANTS_SHOWN_MAX})
           ) AS shown ORDER BY created_at DESC, grant_id DESC`
         return rows.map(toGrant)
-      }, Effect.orDie),
+      }),
 
       between: Effect.fn("PostgresGrantStore.between")(function* (
         consumerId: ConsumerId,
@@ -83,21 +82,20 @@ export const layer = Layer.effect(
               AND (expires_at IS NULL OR expires_at > ${toDate(now)})
             ORDER BY created_at, grant_id`
         return rows.map(toGrant)
-      }, Effect.orDie),
+      }),
 
       find: Effect.fn("PostgresGrantStore.find")(function* (consumerId: ConsumerId, id: GrantId) {
         yield* lock(consumerId)
         const rows = yield* sql<GrantRow>`SELECT * FROM grants WHERE consumer_id = ${consumerId} AND grant_id = ${id}`
         return Option.map(Arr.head(rows), toGrant)
-      }, Effect.orDie),
+      }),
 
       revoke: Effect.fn("PostgresGrantStore.revoke")(
         (consumerId: ConsumerId, id: GrantId, at: DateTime.Utc) =>
           sql<GrantRow>`
           UPDATE grants SET revoked_at = ${toDate(at)}
           WHERE consumer_id = ${consumerId} AND grant_id = ${id} AND revoked_at IS NULL RETURNING *`,
-        Effect.map((rows) => Option.map(Arr.head(rows), toGrant)),
-        Effect.orDie
+        Effect.map((rows) => Option.map(Arr.head(rows), toGrant))
       ),
 
       setSpent: Effect.fn("PostgresGrantStore.setSpent")(
@@ -105,8 +103,7 @@ export const layer = Layer.effect(
           sql`
           UPDATE grants SET spent = ${spent}, period_start = ${toDate(periodStart)}
           WHERE consumer_id = ${consumerId} AND grant_id = ${id}`,
-        Effect.asVoid,
-        Effect.orDie
+        Effect.asVoid
       ),
 
       reserve: Effect.fn("PostgresGrantStore.reserve")(
@@ -114,24 +111,21 @@ export const layer = Layer.effect(
           INSERT INTO grant_reservations (consumer_id, invocation_id, grant_id, amount, period_start, reserved_at)
           VALUES (${reservation.consumerId}, ${uuidOfReceipt(reservation.invocationId)}, ${reservation.grantId},
             ${reservation.amount}, ${toDate(reservation.periodStart)}, ${toDate(reservation.reservedAt)})`,
-        Effect.asVoid,
-        Effect.orDie
+        Effect.asVoid
       ),
 
       takeReservation: Effect.fn("PostgresGrantStore.takeReservation")(
         (consumerId: ConsumerId, invocationId: ReceiptId) => sql<ReservationRow>`
           DELETE FROM grant_reservations
           WHERE consumer_id = ${consumerId} AND invocation_id = ${uuidOfReceipt(invocationId)} RETURNING *`,
-        Effect.map((rows) => Option.map(Arr.head(rows), toReservation)),
-        Effect.orDie
+        Effect.map((rows) => Option.map(Arr.head(rows), toReservation))
       ),
 
       reservedBefore: Effect.fn("PostgresGrantStore.reservedBefore")(
         (before: DateTime.Utc, limit: number) => sql<ReservationRow>`
           SELECT * FROM grant_reservations WHERE reserved_at < ${toDate(before)}
           ORDER BY reserved_at, invocation_id LIMIT ${limit}`,
-        Effect.map((rows) => rows.map(toReservation)),
-        Effect.orDie
+        Effect.map((rows) => rows.map(toReservation))
       )
     })
   })

@@ -4,15 +4,15 @@
  */
 import type { DateTime } from "effect"
 import { Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
 import { type MeterKey, MeterKeyStore } from "../../../domain/metering/MeterKeyStore.ts"
 import { toDate } from "../shared/Instants.ts"
 import { prune } from "../shared/Prune.ts"
+import { storeSql } from "../shared/StoreSql.ts"
 
 export const layer = Layer.effect(
   MeterKeyStore,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* storeSql
 
     return MeterKeyStore.of({
       bind: Effect.fn("PostgresMeterKeyStore.bind")(
@@ -23,8 +23,7 @@ export const layer = Layer.effect(
             bound_at = greatest(k.bound_at, excluded.bound_at)
           WHERE k.consumer_id = excluded.consumer_id OR k.bindings = 0
           RETURNING 1 AS bound`,
-        Effect.map((rows) => rows.length > 0),
-        Effect.orDie
+        Effect.map((rows) => rows.length > 0)
       ),
 
       release: Effect.fn("PostgresMeterKeyStore.release")(
@@ -32,13 +31,11 @@ export const layer = Layer.effect(
           UPDATE meter_keys SET bindings = bindings - 1
           WHERE provider_id = ${providerId} AND key_hash = decode(${keyHash}, 'hex') AND consumer_id = ${consumerId}
             AND bindings > 0`,
-        Effect.asVoid,
-        Effect.orDie
+        Effect.asVoid
       ),
 
-      prune: Effect.fn("PostgresMeterKeyStore.prune")(
-        (before: DateTime.Utc, limit: number) => prune(sql, "meter_keys", sql`bound_at < ${toDate(before)}`, limit),
-        Effect.orDie
+      prune: Effect.fn("PostgresMeterKeyStore.prune")((before: DateTime.Utc, limit: number) =>
+        prune(sql, "meter_keys", sql`bound_at < ${toDate(before)}`, limit)
       )
     })
   })

@@ -3,10 +3,10 @@
  */
 import type { DateTime } from "effect"
 import { Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
 import { type NamePin, NamePinStore, type PinFound } from "../../../domain/metering/NamePinStore.ts"
 import { type ConsumerId, ToolId } from "../../../domain/shared/Ids.ts"
 import { toDate } from "../shared/Instants.ts"
+import { storeSql } from "../shared/StoreSql.ts"
 
 interface PinRow {
   readonly tool_id: string | null
@@ -16,7 +16,7 @@ interface PinRow {
 export const layer = Layer.effect(
   NamePinStore,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* storeSql
 
     return NamePinStore.of({
       find: Effect.fn("PostgresNamePinStore.find")(
@@ -28,8 +28,7 @@ export const layer = Layer.effect(
         Effect.map(([row]): PinFound => {
           if (row!.tool_id !== null) return { _tag: "Pinned", toolId: ToolId.make(row!.tool_id) }
           return { _tag: row!.is_full ? "Full" : "Free" }
-        }),
-        Effect.orDie
+        })
       ),
 
       // The update changes nothing: it makes the statement return the existing row.
@@ -39,14 +38,12 @@ export const layer = Layer.effect(
           VALUES (${consumerId}, ${toolName}, ${toolId}, ${toDate(at)})
           ON CONFLICT (consumer_id, tool_name) DO UPDATE SET tool_id = p.tool_id
           RETURNING tool_id`,
-        Effect.map(([row]) => ToolId.make(row!.tool_id)),
-        Effect.orDie
+        Effect.map(([row]) => ToolId.make(row!.tool_id))
       ),
 
       removeAll: Effect.fn("PostgresNamePinStore.removeAll")(
         (consumerId: ConsumerId) => sql`DELETE FROM tool_name_pins WHERE consumer_id = ${consumerId}`,
-        Effect.asVoid,
-        Effect.orDie
+        Effect.asVoid
       )
     })
   })

@@ -2,37 +2,34 @@
  * Paid calls whose output does not match the tool's output schema, in PostgreSQL.
  */
 import { type DateTime, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
 import { type UnfitOutput, UnfitOutputs } from "../../../domain/metering/UnfitOutputs.ts"
 import { toDate } from "../shared/Instants.ts"
 import { uuidOfReceipt } from "../ledger/LedgerCodes.ts"
 import { prune } from "../shared/Prune.ts"
+import { storeSql } from "../shared/StoreSql.ts"
 
 export const layer = Layer.effect(
   UnfitOutputs,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* storeSql
 
     return UnfitOutputs.of({
       note: Effect.fn("PostgresUnfitOutputs.note")(
         ({ consumerId, receiptId }: UnfitOutput, at: DateTime.Utc) => sql`
           INSERT INTO unfit_outputs (consumer_id, receipt_id, noted_at)
           VALUES (${consumerId}, ${uuidOfReceipt(receiptId)}, ${toDate(at)}) ON CONFLICT DO NOTHING`,
-        Effect.asVoid,
-        Effect.orDie
+        Effect.asVoid
       ),
 
       isNoted: Effect.fn("PostgresUnfitOutputs.isNoted")(
         ({ consumerId, receiptId }: UnfitOutput) => sql`
           SELECT 1 AS noted FROM unfit_outputs
           WHERE consumer_id = ${consumerId} AND receipt_id = ${uuidOfReceipt(receiptId)}`,
-        Effect.map((rows) => rows.length > 0),
-        Effect.orDie
+        Effect.map((rows) => rows.length > 0)
       ),
 
-      prune: Effect.fn("PostgresUnfitOutputs.prune")(
-        (before: DateTime.Utc, limit: number) => prune(sql, "unfit_outputs", sql`noted_at < ${toDate(before)}`, limit),
-        Effect.orDie
+      prune: Effect.fn("PostgresUnfitOutputs.prune")((before: DateTime.Utc, limit: number) =>
+        prune(sql, "unfit_outputs", sql`noted_at < ${toDate(before)}`, limit)
       )
     })
   })

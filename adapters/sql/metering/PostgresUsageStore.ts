@@ -2,7 +2,7 @@
  * Usage in PostgreSQL: totals from `usage_hourly`, single calls from the receipts.
  */
 import { DateTime, Effect, Layer } from "effect"
-import { SqlClient, type Statement } from "effect/sql"
+import type { Statement } from "effect/sql"
 import {
   type UsageCall,
   type UsageFilter,
@@ -15,6 +15,7 @@ import { ToolId } from "../../../domain/shared/Ids.ts"
 import { pageOf, type PageRequest } from "../../../domain/shared/Page.ts"
 import { receiptOfUuid } from "../ledger/LedgerCodes.ts"
 import { belongsTo, beyond, calledSince, hasStatus, STATUS_OF_CODE } from "../receipts/ReceiptQueries.ts"
+import { storeSql } from "../shared/StoreSql.ts"
 
 interface SumsRow {
   readonly calls: bigint
@@ -52,7 +53,7 @@ interface CallRow {
 export const layer = Layer.effect(
   UsageStore,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* storeSql
 
     const hours = (owner: ReceiptOwner, since: DateTime.Utc): Statement.Fragment =>
       sql`usage_hourly h WHERE ${belongsTo(sql, owner, "h")} AND h.hour >= ${DateTime.toDate(since)}`
@@ -80,7 +81,7 @@ export const layer = Layer.effect(
         toolName: row.tool_name ?? row.tool_id,
         date: row.day
       }))
-    }, Effect.orDie)
+    })
 
     const recent = Effect.fn("PostgresUsageStore.recent")(function* (
       owner: ReceiptOwner,
@@ -107,7 +108,7 @@ export const layer = Layer.effect(
         totals: toSums(summed!),
         calls: pageOf(rows.map(toCall), page.limit, total, (last) => ({ key: "", id: last.receiptId }))
       }
-    }, Effect.orDie)
+    })
 
     /** From the rollups where they have the total, so that a long list is not read to its end. */
     const matching = Effect.fnUntraced(function* (filter: UsageFilter, summed: MatchingRow, asked: Statement.Fragment) {
@@ -142,7 +143,7 @@ export const layer = Layer.effect(
         )
         SELECT count(*) AS hours FROM hours`
       return Number(row!.hours)
-    }, Effect.orDie)
+    })
 
     return UsageStore.of({ recent, byToolAndDay, rollUp })
   })

@@ -2,10 +2,10 @@
  * Chargebacks in PostgreSQL.
  */
 import { Array as Arr, Effect, Layer, Option } from "effect"
-import { SqlClient } from "effect/sql"
 import { type Chargeback, ChargebackStore } from "../../../domain/payments/ChargebackStore.ts"
 import { ConsumerId, LoadId } from "../../../domain/shared/Ids.ts"
 import { toDate, toInstant } from "../shared/Instants.ts"
+import { storeSql } from "../shared/StoreSql.ts"
 
 interface ChargebackRow {
   readonly chargeback_id: string
@@ -22,12 +22,12 @@ interface ChargebackRow {
 export const layer = Layer.effect(
   ChargebackStore,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* storeSql
 
     const find = Effect.fn("PostgresChargebackStore.find")(function* (id: string) {
       const rows = yield* sql<ChargebackRow>`SELECT * FROM chargebacks WHERE chargeback_id = ${id}`
       return Option.map(Arr.head(rows), toChargeback)
-    }, Effect.orDie)
+    })
 
     const put = Effect.fn("PostgresChargebackStore.put")(function* (one: Chargeback) {
       yield* sql`INSERT INTO chargebacks (chargeback_id, load_id, consumer_id, amount_cents, state, funds, released,
@@ -36,13 +36,13 @@ export const layer = Layer.effect(
           ${one.released}, ${toDate(one.openedAt)}, ${toDate(one.updatedAt)})
         ON CONFLICT (chargeback_id) DO UPDATE SET state = excluded.state, funds = excluded.funds,
           released = excluded.released, updated_at = excluded.updated_at`
-    }, Effect.orDie)
+    })
 
     const ofConsumer = Effect.fn("PostgresChargebackStore.ofConsumer")(function* (consumerId: ConsumerId) {
       const rows = yield* sql<ChargebackRow>`SELECT * FROM chargebacks WHERE consumer_id = ${consumerId}
         ORDER BY opened_at, chargeback_id`
       return rows.map(toChargeback)
-    }, Effect.orDie)
+    })
 
     return ChargebackStore.of({ find, put, ofConsumer })
   })

@@ -2,11 +2,11 @@
  * Loads in PostgreSQL.
  */
 import { Array as Arr, type DateTime, Effect, Layer, Option } from "effect"
-import { SqlClient } from "effect/sql"
 import { type Load, type LoadState, LoadStore, type Reversal } from "../../../domain/payments/LoadStore.ts"
 import { ConsumerId, LoadId } from "../../../domain/shared/Ids.ts"
 import { toDate, toInstant } from "../shared/Instants.ts"
 import { prune } from "../shared/Prune.ts"
+import { storeSql } from "../shared/StoreSql.ts"
 
 interface LoadRow {
   readonly load_id: string
@@ -32,7 +32,7 @@ interface ReversalRow {
 export const layer = Layer.effect(
   LoadStore,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* storeSql
 
     const first = (rows: ReadonlyArray<LoadRow>) => Option.map(Arr.head(rows), toLoad)
 
@@ -45,7 +45,7 @@ export const layer = Layer.effect(
           ${load.paidAt === undefined ? null : toDate(load.paidAt)}, ${toDate(load.updatedAt)})
         ON CONFLICT (load_id) DO NOTHING RETURNING load_id`
       return rows.length === 1
-    }, Effect.orDie)
+    })
 
     const update = Effect.fn("PostgresLoadStore.update")(function* (load: Load) {
       yield* sql`UPDATE loads SET state = ${load.state}, session_id = ${load.sessionId ?? null},
@@ -53,14 +53,14 @@ export const layer = Layer.effect(
           fee_cents = ${load.feeCents ?? null}, paid_at = ${load.paidAt === undefined ? null : toDate(load.paidAt)},
           updated_at = ${toDate(load.updatedAt)}
         WHERE load_id = ${load.id}`
-    }, Effect.orDie)
+    })
 
     const unsettled = Effect.fn("PostgresLoadStore.unsettled")(function* (before: DateTime.Utc, limit: number) {
       const rows = yield* sql<LoadRow>`
         SELECT * FROM loads WHERE state IN ('opening', 'open') AND updated_at <= ${toDate(before)}
         ORDER BY updated_at, load_id LIMIT ${limit}`
       return rows.map(toLoad)
-    }, Effect.orDie)
+    })
 
     const pendingOrPaidSince = Effect.fn("PostgresLoadStore.pendingOrPaidSince")(function* (
       consumerId: ConsumerId,
@@ -69,7 +69,7 @@ export const layer = Layer.effect(
       const rows = yield* sql<LoadRow>`SELECT * FROM loads
         WHERE consumer_id = ${consumerId} AND (state IN ('opening', 'open') OR paid_at > ${toDate(since)})`
       return rows.map(toLoad)
-    }, Effect.orDie)
+    })
 
     const paidOf = Effect.fn("PostgresLoadStore.paidOf")(function* (consumerId: ConsumerId, limit: number) {
       const rows = yield* sql<LoadRow & { readonly refunded_cents: bigint }>`
@@ -78,20 +78,20 @@ export const layer = Layer.effect(
         FROM loads l WHERE l.consumer_id = ${consumerId} AND l.state = 'paid'
         ORDER BY l.created_at DESC, l.load_id DESC LIMIT ${limit}`
       return rows.map((row) => ({ load: toLoad(row), refundedCents: Number(row.refunded_cents) }))
-    }, Effect.orDie)
+    })
 
     const withoutFee = Effect.fn("PostgresLoadStore.withoutFee")(function* (paidSince: DateTime.Utc, limit: number) {
       const rows = yield* sql<LoadRow>`SELECT * FROM loads
         WHERE state = 'paid' AND fee_cents IS NULL AND paid_at >= ${toDate(paidSince)}
         ORDER BY updated_at, load_id LIMIT ${limit}`
       return rows.map(toLoad)
-    }, Effect.orDie)
+    })
 
     const unsettledOf = Effect.fn("PostgresLoadStore.unsettledOf")(function* (consumerId: ConsumerId) {
       const [row] = yield* sql<{ readonly found: bigint }>`
         SELECT count(*) AS found FROM loads WHERE state IN ('opening', 'open') AND consumer_id = ${consumerId}`
       return Number(row!.found)
-    }, Effect.orDie)
+    })
 
     const reversal = Effect.fn("PostgresLoadStore.reversal")(function* (id: string) {
       const rows = yield* sql<ReversalRow>`SELECT * FROM load_reversals WHERE reversal_id = ${id}`
@@ -101,33 +101,31 @@ export const layer = Layer.effect(
         amountCents: Number(row.amount_cents),
         state: row.state
       }))
-    }, Effect.orDie)
+    })
 
     const putReversal = Effect.fn("PostgresLoadStore.putReversal")(function* (reversal: Reversal) {
       const { amountCents, id, loadId, state } = reversal
       yield* sql`INSERT INTO load_reversals (reversal_id, load_id, amount_cents, state)
         VALUES (${id}, ${loadId}, ${BigInt(amountCents)}, ${state})
         ON CONFLICT (reversal_id) DO UPDATE SET state = excluded.state`
-    }, Effect.orDie)
+    })
 
     const claimEvent = Effect.fn("PostgresLoadStore.claimEvent")(function* (eventId: string, at: DateTime.Utc) {
       const rows = yield* sql`INSERT INTO payment_events (event_id, claimed_at) VALUES (${eventId}, ${toDate(at)})
         ON CONFLICT DO NOTHING RETURNING event_id`
       return rows.length === 1
-    }, Effect.orDie)
+    })
 
-    const forgetEvents = Effect.fn("PostgresLoadStore.forgetEvents")(
-      (before: DateTime.Utc, limit: number) => prune(sql, "payment_events", sql`claimed_at < ${toDate(before)}`, limit),
-      Effect.orDie
+    const forgetEvents = Effect.fn("PostgresLoadStore.forgetEvents")((before: DateTime.Utc, limit: number) =>
+      prune(sql, "payment_events", sql`claimed_at < ${toDate(before)}`, limit)
     )
 
     return LoadStore.of({
       insert,
-      find: (id) => sql<LoadRow>`SELECT * FROM loads WHERE load_id = ${id}`.pipe(Effect.map(first), Effect.orDie),
+      find: (id) => sql<LoadRow>`SELECT * FROM loads WHERE load_id = ${id}`.pipe(Effect.map(first)),
       findByPayment: (paymentId) =>
-        sql<LoadRow>`SELECT * FROM loads WHERE payment_id = ${paymentId}`.pipe(Effect.map(first), Effect.orDie),
-      lock: (id) =>
-        sql<LoadRow>`SELECT * FROM loads WHERE load_id = ${id} FOR UPDATE`.pipe(Effect.map(first), Effect.orDie),
+        sql<LoadRow>`SELECT * FROM loads WHERE payment_id = ${paymentId}`.pipe(Effect.map(first)),
+      lock: (id) => sql<LoadRow>`SELECT * FROM loads WHERE load_id = ${id} FOR UPDATE`.pipe(Effect.map(first)),
       update,
       pendingOrPaidSince,
       paidOf,

@@ -1,13 +1,13 @@
 /**
  * Spending of a consumer's calls per lot, in PostgreSQL.
  */
-import { PgClient } from "@effect/sql-pg"
 import { type DateTime, Effect, Layer } from "effect"
 import { SpendingByLot } from "../../../domain/payments/SpendingByLot.ts"
 import { type ConsumerId, ProviderId, type ReceiptId } from "../../../domain/shared/Ids.ts"
 import { column, OID } from "../shared/Columns.ts"
 import { toDate } from "../shared/Instants.ts"
 import { uuidOfReceipt } from "../ledger/LedgerCodes.ts"
+import { storeSql } from "../shared/StoreSql.ts"
 
 interface EarnedRow {
   readonly provider_id: string
@@ -18,7 +18,7 @@ interface EarnedRow {
 export const layer = Layer.effect(
   SpendingByLot,
   Effect.gen(function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* storeSql
 
     const since = Effect.fn("PostgresSpendingByLot.since")(function* (
       consumerId: ConsumerId,
@@ -32,7 +32,7 @@ export const layer = Layer.effect(
           AND r.receipt_id <> ALL (${column(without.map(uuidOfReceipt), OID.uuid)})
         GROUP BY r.provider_id, day ORDER BY day, r.provider_id`
       return rows.map(({ day, net, provider_id }) => ({ providerId: ProviderId.make(provider_id), day, net }))
-    }, Effect.orDie)
+    })
 
     return SpendingByLot.of({ since })
   })

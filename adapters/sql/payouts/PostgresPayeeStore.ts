@@ -2,11 +2,11 @@
  * Payees in PostgreSQL.
  */
 import { Array as Arr, type DateTime, Effect, Layer, Option } from "effect"
-import { SqlClient } from "effect/sql"
 import type { PayeeStanding } from "../../../domain/payments/PaymentGateway.ts"
 import { type Payee, PayeeStore } from "../../../domain/payouts/PayeeStore.ts"
 import { ProviderId } from "../../../domain/shared/Ids.ts"
 import { toDate, toInstant } from "../shared/Instants.ts"
+import { storeSql } from "../shared/StoreSql.ts"
 
 interface PayeeRow {
   readonly provider_id: string
@@ -22,7 +22,7 @@ const AFTER_NOBODY = "00000000-0000-0000-0000-000000000000"
 export const layer = Layer.effect(
   PayeeStore,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* storeSql
 
     const first = (rows: ReadonlyArray<PayeeRow>) => Option.map(Arr.head(rows), toPayee)
 
@@ -35,7 +35,7 @@ export const layer = Layer.effect(
         VALUES (${providerId}, ${standing.accountId}, ${JSON.stringify(standing)}, ${toDate(at)})
         ON CONFLICT (provider_id) DO UPDATE SET account_id = excluded.account_id, standing = excluded.standing,
           updated_at = excluded.updated_at`
-    }, Effect.orDie)
+    })
 
     const putAutomatic = Effect.fn("PostgresPayeeStore.putAutomatic")(function* (
       providerId: ProviderId,
@@ -45,7 +45,7 @@ export const layer = Layer.effect(
       yield* sql`INSERT INTO payees (provider_id, automatic, updated_at)
         VALUES (${providerId}, ${automatic}, ${toDate(at)})
         ON CONFLICT (provider_id) DO UPDATE SET automatic = excluded.automatic, updated_at = excluded.updated_at`
-    }, Effect.orDie)
+    })
 
     const putReserveLifted = Effect.fn("PostgresPayeeStore.putReserveLifted")(function* (
       providerId: ProviderId,
@@ -56,7 +56,7 @@ export const layer = Layer.effect(
         VALUES (${providerId}, ${lifted}, ${toDate(at)})
         ON CONFLICT (provider_id) DO UPDATE SET reserve_lifted = excluded.reserve_lifted,
           updated_at = excluded.updated_at`
-    }, Effect.orDie)
+    })
 
     const automatic = Effect.fn("PostgresPayeeStore.automatic")(function* (
       after: ProviderId | undefined,
@@ -66,13 +66,13 @@ export const layer = Layer.effect(
         SELECT provider_id FROM payees WHERE automatic AND provider_id > ${after ?? AFTER_NOBODY}
         ORDER BY provider_id LIMIT ${limit}`
       return rows.map((row) => ProviderId.make(row.provider_id))
-    }, Effect.orDie)
+    })
 
     return PayeeStore.of({
       find: (providerId) =>
-        sql<PayeeRow>`SELECT * FROM payees WHERE provider_id = ${providerId}`.pipe(Effect.map(first), Effect.orDie),
+        sql<PayeeRow>`SELECT * FROM payees WHERE provider_id = ${providerId}`.pipe(Effect.map(first)),
       findByAccount: (accountId) =>
-        sql<PayeeRow>`SELECT * FROM payees WHERE account_id = ${accountId}`.pipe(Effect.map(first), Effect.orDie),
+        sql<PayeeRow>`SELECT * FROM payees WHERE account_id = ${accountId}`.pipe(Effect.map(first)),
       putStanding,
       putAutomatic,
       putReserveLifted,

@@ -2,10 +2,10 @@
  * Payouts in PostgreSQL.
  */
 import { Array as Arr, type DateTime, Effect, Layer, Option } from "effect"
-import { SqlClient } from "effect/sql"
 import { type Payout, type PayoutState, PayoutStore } from "../../../domain/payouts/PayoutStore.ts"
 import { PayoutId, ProviderId } from "../../../domain/shared/Ids.ts"
 import { toDate, toDateOrNull, toInstant, toInstantOrUndefined } from "../shared/Instants.ts"
+import { storeSql } from "../shared/StoreSql.ts"
 
 interface PayoutRow {
   readonly payout_id: string
@@ -25,7 +25,7 @@ interface PayoutRow {
 export const layer = Layer.effect(
   PayoutStore,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* storeSql
 
     const first = (rows: ReadonlyArray<PayoutRow>) => Option.map(Arr.head(rows), toPayout)
 
@@ -38,7 +38,7 @@ export const layer = Layer.effect(
           ${toDate(payout.nextAttemptAt)}, ${toDate(payout.createdAt)}, ${toDateOrNull(payout.paidAt)}::timestamptz)
         ON CONFLICT DO NOTHING RETURNING payout_id`
       return rows.length === 1
-    }, Effect.orDie)
+    })
 
     const update = Effect.fn("PostgresPayoutStore.update")(function* (payout: Payout) {
       yield* sql`UPDATE payouts SET state = ${payout.state}, transfer_id = ${payout.transferId ?? null},
@@ -46,7 +46,7 @@ export const layer = Layer.effect(
           attempts = ${payout.attempts}, next_attempt_at = ${toDate(payout.nextAttemptAt)},
           paid_at = ${toDateOrNull(payout.paidAt)}::timestamptz
         WHERE payout_id = ${payout.id}`
-    }, Effect.orDie)
+    })
 
     const due = Effect.fn("PostgresPayoutStore.due")(function* (now: DateTime.Utc, limit: number) {
       const rows = yield* sql<{ readonly payout_id: string }>`
@@ -54,25 +54,23 @@ export const layer = Layer.effect(
         WHERE state IN ('requested', 'transferring') AND next_attempt_at <= ${toDate(now)}
         ORDER BY next_attempt_at, payout_id LIMIT ${limit}`
       return rows.map((row) => PayoutId.make(row.payout_id))
-    }, Effect.orDie)
+    })
 
     const history = Effect.fn("PostgresPayoutStore.history")(function* (providerId: ProviderId, limit: number) {
       const rows = yield* sql<PayoutRow>`
         SELECT * FROM payouts WHERE provider_id = ${providerId} ORDER BY created_at DESC, payout_id DESC LIMIT ${limit}`
       return rows.map(toPayout)
-    }, Effect.orDie)
+    })
 
     return PayoutStore.of({
       insert,
-      find: (id) => sql<PayoutRow>`SELECT * FROM payouts WHERE payout_id = ${id}`.pipe(Effect.map(first), Effect.orDie),
+      find: (id) => sql<PayoutRow>`SELECT * FROM payouts WHERE payout_id = ${id}`.pipe(Effect.map(first)),
       openOf: (providerId) =>
         sql<PayoutRow>`
           SELECT * FROM payouts WHERE provider_id = ${providerId} AND state IN ('requested', 'transferring')`.pipe(
-          Effect.map(first),
-          Effect.orDie
+          Effect.map(first)
         ),
-      lock: (id) =>
-        sql<PayoutRow>`SELECT * FROM payouts WHERE payout_id = ${id} FOR UPDATE`.pipe(Effect.map(first), Effect.orDie),
+      lock: (id) => sql<PayoutRow>`SELECT * FROM payouts WHERE payout_id = ${id} FOR UPDATE`.pipe(Effect.map(first)),
       update,
       due,
       history

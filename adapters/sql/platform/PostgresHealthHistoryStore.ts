@@ -2,12 +2,12 @@
  * The history of health checks in PostgreSQL. Rows are updated in key order, so that nodes that write at the same
  * moment cannot deadlock.
  */
-import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import { sumsOf } from "../../../domain/platform/HealthHistory.ts"
 import { type HealthSamples, HealthHistoryStore } from "../../../domain/platform/HealthHistoryStore.ts"
 import { columnsOf } from "../shared/Columns.ts"
 import { prune } from "../shared/Prune.ts"
+import { storeSql } from "../shared/StoreSql.ts"
 
 interface SamplesRow {
   readonly date: string
@@ -20,7 +20,7 @@ interface SamplesRow {
 export const layer = Layer.effect(
   HealthHistoryStore,
   Effect.gen(function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* storeSql
 
     const add = Effect.fn("PostgresHealthHistoryStore.add")(function* (samples: ReadonlyArray<HealthSamples>) {
       const rows = sumsOf(samples)
@@ -33,18 +33,17 @@ export const layer = Layer.effect(
           ${int8(({ down }) => down)}) AS given (day, check_name, ok, degraded, down)
         ON CONFLICT (day, check_name) DO UPDATE SET ok = known.ok + excluded.ok,
           degraded = known.degraded + excluded.degraded, down = known.down + excluded.down`
-    }, Effect.orDie)
+    })
 
     const since = Effect.fn("PostgresHealthHistoryStore.since")(function* (date: string) {
       const rows = yield* sql<SamplesRow>`
         SELECT to_char(day, 'YYYY-MM-DD') AS date, check_name, ok, degraded, down FROM health_history
         WHERE day >= ${date}::text::date ORDER BY day, check_name`
       return rows.map(toSamples)
-    }, Effect.orDie)
+    })
 
-    const pruneDays = Effect.fn("PostgresHealthHistoryStore.prune")(
-      (before: string, limit: number) => prune(sql, "health_history", sql`day < ${before}::text::date`, limit),
-      Effect.orDie
+    const pruneDays = Effect.fn("PostgresHealthHistoryStore.prune")((before: string, limit: number) =>
+      prune(sql, "health_history", sql`day < ${before}::text::date`, limit)
     )
 
     return HealthHistoryStore.of({ add, since, prune: pruneDays })

@@ -2,16 +2,16 @@
  * Counts over the whole platform, in PostgreSQL. Calls are counted from the hourly rollups, never one by one.
  */
 import { type DateTime, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
 import { type MarketCounts, PlatformFigures } from "../../../domain/platform/PlatformFigures.ts"
 import { toDate } from "../shared/Instants.ts"
+import { storeSql } from "../shared/StoreSql.ts"
 
 type Row = { readonly [K in keyof MarketCounts]: bigint }
 
 export const layer = Layer.effect(
   PlatformFigures,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* storeSql
 
     const all = sql<Row>`SELECT (SELECT count(*) FROM providers) AS providers, (SELECT count(*) FROM consumers) AS consumers,
       (SELECT coalesce(sum(tools), 0)::int8 FROM catalog_tallies) AS tools,
@@ -33,7 +33,7 @@ export const layer = Layer.effect(
           tools: Number(tools),
           invocations: Number(invocations)
         }
-      }, Effect.orDie)
+      })
     })
   })
 )

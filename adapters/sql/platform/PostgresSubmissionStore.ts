@@ -2,9 +2,9 @@
  * Feedback and applications in PostgreSQL.
  */
 import { type DateTime, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
 import { type Submission, type SubmissionKind, SubmissionStore } from "../../../domain/platform/SubmissionStore.ts"
 import { toDate, toInstant } from "../shared/Instants.ts"
+import { storeSql } from "../shared/StoreSql.ts"
 
 interface SubmissionRow {
   readonly id: string
@@ -16,18 +16,18 @@ interface SubmissionRow {
 export const layer = Layer.effect(
   SubmissionStore,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* storeSql
 
     const add = Effect.fn("PostgresSubmissionStore.add")(function* ({ content, id, kind, submittedAt }: Submission) {
       yield* sql`INSERT INTO submissions (id, kind, content, submitted_at)
         VALUES (${id}, ${kind}, ${JSON.stringify(content)}::text::json, ${toDate(submittedAt)})`
-    }, Effect.orDie)
+    })
 
     const recent = Effect.fn("PostgresSubmissionStore.recent")(function* (kind: SubmissionKind, limit: number) {
       const rows = yield* sql<SubmissionRow>`SELECT * FROM submissions WHERE kind = ${kind}
         ORDER BY submitted_at DESC, id DESC LIMIT ${limit}`
       return rows.map(toSubmission)
-    }, Effect.orDie)
+    })
 
     const count = Effect.fn("PostgresSubmissionStore.count")(function* (kind: SubmissionKind, since?: DateTime.Utc) {
       const [row] = yield* since === undefined
@@ -35,13 +35,13 @@ export const layer = Layer.effect(
         : sql<{ readonly found: bigint }>`SELECT count(*) AS found FROM submissions
             WHERE kind = ${kind} AND submitted_at >= ${toDate(since)}`
       return Number(row!.found)
-    }, Effect.orDie)
+    })
 
     const eraseOf = Effect.fn("PostgresSubmissionStore.eraseOf")(function* (contact: string) {
       const rows = yield* sql`UPDATE submissions SET content = '{}'
         WHERE lower(btrim(content ->> 'contact')) = lower(${contact}) RETURNING id`
       return rows.length
-    }, Effect.orDie)
+    })
 
     return SubmissionStore.of({ add, recent, eraseOf, count })
   })

@@ -2,10 +2,13 @@
  * The schema and the connections of PostgreSQL. The composition of the service supplies the migrations.
  */
 import { Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, SqlError } from "effect/sql"
 import { SchemaKeeper } from "../../../domain/platform/SchemaKeeper.ts"
-import { changeableTables } from "../shared/ServiceRole.ts"
 import { BACKLOG_COUNTED_MAX, StoreWatch } from "../../../domain/platform/StoreWatch.ts"
+import { dieUnlessUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
+import { changeableTables } from "../shared/ServiceRole.ts"
+import { raise } from "../shared/SqlFailures.ts"
+import { storeFailures, storeSql } from "../shared/StoreSql.ts"
 
 export interface Migrations<E> {
   readonly latestVersion: number
@@ -24,7 +27,8 @@ const keeper = <E>({ latestVersion, run }: Migrations<E>) =>
   Layer.effect(
     SchemaKeeper,
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
+      const client = yield* SqlClient.SqlClient
+      const sql = yield* storeSql
 
       const version = Effect.gen(function* () {
         const [table] = yield* sql<{ readonly is_there: boolean }>`
@@ -44,11 +48,16 @@ const keeper = <E>({ latestVersion, run }: Migrations<E>) =>
           version: yield* version,
           tables: tables.map(({ name }) => name)
         }
-      }).pipe(Effect.provideService(SqlClient.SqlClient, sql), Effect.withSpan("PostgresUpkeep.bringUpToDate"))
+      }).pipe(
+        Effect.provideService(SqlClient.SqlClient, client),
+        Effect.catch((error) => (SqlError.isSqlError(error) ? raise(error) : Effect.fail(error))),
+        dieUnlessUnavailable,
+        Effect.withSpan("PostgresUpkeep.bringUpToDate")
+      )
 
       return SchemaKeeper.of({
-        standing: Effect.map(Effect.orDie(version), (found) => ({ version: found, expected: latestVersion })),
-        bringUpToDate: Effect.orDie(bringUpToDate)
+        standing: Effect.map(version, (found) => ({ version: found, expected: latestVersion })),
+        bringUpToDate
       })
     })
   )
@@ -56,23 +65,22 @@ const keeper = <E>({ latestVersion, run }: Migrations<E>) =>
 const watch = Layer.effect(
   StoreWatch,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const client = yield* SqlClient.SqlClient
+    const sql = yield* storeSql
     return StoreWatch.of({
-      ping: changeableTables.pipe(
-        Effect.provideService(SqlClient.SqlClient, sql),
+      ping: storeFailures(changeableTables).pipe(
+        Effect.provideService(SqlClient.SqlClient, client),
         Effect.map((tables) =>
           tables.length === 0
             ? undefined
             : `The service's role may change or delete rows of append-only tables: ${tables.join(", ")}.`
-        ),
-        Effect.orDie
+        )
       ),
       connections: sql<{ readonly state: string; readonly count: bigint }>`
         SELECT coalesce(state, 'unknown') AS state, count(*) AS count FROM pg_stat_activity
         WHERE datname = current_database() AND starts_with(application_name, 'agent-tool-billing')
         GROUP BY 1 ORDER BY 1`.pipe(
-        Effect.map((rows) => rows.map(({ count, state }) => ({ state, count: Number(count) }))),
-        Effect.orDie
+        Effect.map((rows) => rows.map(({ count, state }) => ({ state, count: Number(count) })))
       ),
       backlog: sql<BacklogRow>`
         SELECT count(*) AS open, count(*) FILTER (WHERE deadline_at <= now()) AS overdue,
@@ -84,8 +92,7 @@ const watch = Layer.effect(
           overdueCalls: Number(row!.overdue),
           heldMicrocents: row!.held,
           unloggedReceipts: Number(row!.unlogged)
-        })),
-        Effect.orDie
+        }))
       )
     })
   })

@@ -2,31 +2,31 @@
  * Receipts in PostgreSQL, returned byte for byte as signed: times have milliseconds, signatures 32 bytes.
  */
 import { Array as Arr, DateTime, Effect, Layer, Option } from "effect"
-import { SqlClient } from "effect/sql"
 import { type ReceiptFilter, type ReceiptOwner, ReceiptStore } from "../../../domain/receipts/ReceiptStore.ts"
 import type { ReceiptId } from "../../../domain/shared/Ids.ts"
 import { pageOf, type PageRequest } from "../../../domain/shared/Page.ts"
 import { causeOfCode } from "../ledger/LedgerCodes.ts"
 import { belongsTo, beyond, calledBefore, calledSince, hasReceiptId, hasStatus } from "./ReceiptQueries.ts"
 import { RECEIPT_COLUMNS, type ReceiptRow, toReceipt } from "./ReceiptRows.ts"
+import { storeSql } from "../shared/StoreSql.ts"
 
 export const layer = Layer.effect(
   ReceiptStore,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* storeSql
     const columns = sql.literal(RECEIPT_COLUMNS)
 
     const find = Effect.fn("PostgresReceiptStore.find")(function* (id: ReceiptId) {
       const rows =
         yield* sql<ReceiptRow>`SELECT ${columns} FROM receipts r WHERE ${hasReceiptId(sql, "r.receipt_id", id)}`
       return Option.map(Arr.head(rows), toReceipt)
-    }, Effect.orDie)
+    })
 
     const causeOf = Effect.fn("PostgresReceiptStore.causeOf")(function* (id: ReceiptId) {
       const [row] = yield* sql<{ readonly status: number }>`
         SELECT status FROM receipts WHERE ${hasReceiptId(sql, "receipt_id", id)}`
       return row === undefined ? undefined : causeOfCode(row.status)
-    }, Effect.orDie)
+    })
 
     const list = Effect.fn("PostgresReceiptStore.list")(function* (
       owner: ReceiptOwner,
@@ -49,7 +49,7 @@ export const layer = Layer.effect(
         key: "",
         id: last.receipt_id
       }))
-    }, Effect.orDie)
+    })
 
     return ReceiptStore.of({ find, causeOf, list })
   })

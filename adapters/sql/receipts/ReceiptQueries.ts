@@ -3,12 +3,13 @@
  * chronological and a period is a range of ids: one index serves owner, order and period.
  */
 import { DateTime } from "effect"
-import type { SqlClient, Statement } from "effect/sql"
+import type { Statement } from "effect/sql"
 import type { ReceiptStatus } from "../../../domain/receipts/Receipt.ts"
 import type { ReceiptOwner } from "../../../domain/receipts/ReceiptStore.ts"
 import { isIssuedReceiptId, type ReceiptId } from "../../../domain/shared/Ids.ts"
 import type { Position } from "../../../domain/shared/Page.ts"
 import { codesOfStatus, uuidOfReceipt } from "../ledger/LedgerCodes.ts"
+import type { StoreSql } from "../shared/StoreSql.ts"
 
 export const STATUS_OF_CODE: Readonly<Record<number, ReceiptStatus>> = {
   1: "success",
@@ -23,30 +24,30 @@ export const STATUS_OF_CODE: Readonly<Record<number, ReceiptStatus>> = {
 /** An id may be older than its call's time: by the clock skew allowed for a reported time, plus a margin. */
 const ID_SLACK_MS = 6 * 60_000
 
-export const belongsTo = (sql: SqlClient.SqlClient, owner: ReceiptOwner, table: "r" | "h"): Statement.Fragment =>
+export const belongsTo = (sql: StoreSql, owner: ReceiptOwner, table: "r" | "h"): Statement.Fragment =>
   owner.role === "consumer"
     ? sql`${sql.literal(table)}.consumer_id = ${owner.ownerId}`
     : sql`${sql.literal(table)}.provider_id = ${owner.ownerId}`
 
-export const calledSince = (sql: SqlClient.SqlClient, since: DateTime.Utc): Statement.Fragment =>
+export const calledSince = (sql: StoreSql, since: DateTime.Utc): Statement.Fragment =>
   sql`(r.receipt_id >= ${smallestIdAt(since.epochMilliseconds - ID_SLACK_MS)}::uuid
     AND r.called_at >= ${DateTime.toDate(since)})`
 
-export const hasStatus = (sql: SqlClient.SqlClient, status: ReceiptStatus): Statement.Fragment =>
+export const hasStatus = (sql: StoreSql, status: ReceiptStatus): Statement.Fragment =>
   sql.in("r.status", codesOfStatus(status))
 
 /** By time only: a metered call may be reported later than it was made. */
-export const calledBefore = (sql: SqlClient.SqlClient, until: DateTime.Utc): Statement.Fragment =>
+export const calledBefore = (sql: StoreSql, until: DateTime.Utc): Statement.Fragment =>
   sql`r.called_at < ${DateTime.toDate(until)}`
 
 /** Newest first: rows after a position have smaller ids. A position that is not a receipt id ends the list. */
-export const beyond = (sql: SqlClient.SqlClient, after: Position | undefined): ReadonlyArray<Statement.Fragment> => {
+export const beyond = (sql: StoreSql, after: Position | undefined): ReadonlyArray<Statement.Fragment> => {
   if (after === undefined) return []
   return isIssuedReceiptId(after.id) ? [sql`r.receipt_id < ${uuidOfReceipt(after.id)}::uuid`] : [sql`false`]
 }
 
 /** An id that was not issued here matches no row. */
-export const hasReceiptId = (sql: SqlClient.SqlClient, column: string, id: ReceiptId): Statement.Fragment =>
+export const hasReceiptId = (sql: StoreSql, column: string, id: ReceiptId): Statement.Fragment =>
   isIssuedReceiptId(id) ? sql`${sql.literal(column)} = ${uuidOfReceipt(id)}` : sql`false`
 
 const smallestIdAt = (epochMs: number): string => {

@@ -10,6 +10,7 @@ import { PgConnection, PgTypes, type PgClient } from "@effect/sql-pg"
 import { Context, Duration, Effect, Exit, Scope } from "effect"
 import { SqlError } from "effect/sql"
 import { makeDeadlines } from "../../../domain/shared/Deadlines.ts"
+import { isConnectionLost } from "./SqlFailures.ts"
 
 export type Rows = ReadonlyArray<ReadonlyArray<unknown>>
 
@@ -110,19 +111,11 @@ export const make = Effect.fnUntraced(function* (
       Effect.suspend(() => (open === undefined ? connect : Effect.succeed(open))).pipe(
         Effect.flatMap(ask(sql, params)),
         Effect.catch((error) =>
-          isBroken(error) ? Effect.andThen(disconnect, Effect.fail(asBroken(error))) : Effect.fail(error)
+          isConnectionLost(error) ? Effect.andThen(disconnect, Effect.fail(asBroken(error))) : Effect.fail(error)
         )
       )
   }
 })
-
-/** SQLSTATE 57P..: the server ends this session or is starting. 53…: it is out of connections, memory or disk. */
-const isBroken = (error: SqlError.SqlError): boolean => {
-  if (error.reason._tag === "ConnectionError") return true
-  const cause = error.reason.cause
-  const code = typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : ""
-  return code.startsWith("57P") || code.startsWith("53")
-}
 
 const stillThere = ({ pid }: Session): SqlError.SqlError =>
   new SqlError.SqlError({

@@ -5,9 +5,10 @@
  */
 import { PgClient, PgConnection } from "@effect/sql-pg"
 import { Cause, Deferred, Duration, Effect, Layer, Option, PubSub, Queue, Random, Schema, Stream } from "effect"
-import { SqlError } from "effect/sql"
+import { type SqlClient, SqlError } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import { Change, ChangeFeed } from "../../../domain/shared/ChangeFeed.ts"
+import { storeSql } from "./StoreSql.ts"
 
 const CHANNEL = "agent_tool_billing_changes"
 const APPLICATION_NAME = "agent-tool-billing change feed"
@@ -32,10 +33,11 @@ const Notice = Schema.fromJsonString(Schema.Struct({ node: Schema.String, sequen
 const encodeNotice = Schema.encodeSync(Notice)
 const decodeNotice = Schema.decodeUnknownOption(Notice)
 
-export const layer: Layer.Layer<ChangeFeed, SqlError.SqlError, PgClient.PgClient> = Layer.effect(
+export const layer: Layer.Layer<ChangeFeed, SqlError.SqlError, PgClient.PgClient | SqlClient.SqlClient> = Layer.effect(
   ChangeFeed,
   Effect.gen(function* () {
-    const sql = yield* PgClient.PgClient
+    const { config } = yield* PgClient.PgClient
+    const sql = yield* storeSql
     const changes = yield* Effect.acquireRelease(PubSub.sliding<Change>(CHANGES_WAITING_MAX), PubSub.shutdown)
     const tell = (change: Change) => Effect.asVoid(PubSub.publish(changes, change))
 
@@ -78,7 +80,7 @@ export const layer: Layer.Layer<ChangeFeed, SqlError.SqlError, PgClient.PgClient
 
     const listen = Effect.gen(function* () {
       const connection = yield* PgConnection.make({
-        ...sql.config,
+        ...config,
         applicationName: APPLICATION_NAME,
         multiplex: false
       })
@@ -120,7 +122,7 @@ export const layer: Layer.Layer<ChangeFeed, SqlError.SqlError, PgClient.PgClient
         const sequence = ++lastSequence
         yield* sql`SELECT pg_notify(${CHANNEL}, ${encodeNotice({ node, sequence, change })})`
         yield* sql.afterCommit(tellOwn(sequence, change))
-      }, Effect.orDie),
+      }),
       changes: Stream.fromPubSub(changes)
     })
   })

@@ -3,10 +3,13 @@
  * primary key until that transaction ends, and then finds either the response or a free key.
  */
 import { Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlError } from "effect/sql"
 import { IdempotencyInFlight, IdempotencyStore } from "../../../domain/shared/IdempotencyStore.ts"
+import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 import { toDate } from "./Instants.ts"
 import { prune } from "./Prune.ts"
+import { isLockTimeout } from "./SqlFailures.ts"
+import { storeSql } from "./StoreSql.ts"
 
 const WAIT_MS_MAX = 5_000
 const RETRY_AFTER_SECONDS = 2
@@ -19,30 +22,25 @@ interface KnownRow {
 export const layer = Layer.effect(
   IdempotencyStore,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* storeSql
     const inFlight = Effect.suspend(() => new IdempotencyInFlight({ retryAfterSeconds: RETRY_AFTER_SECONDS }))
 
     return IdempotencyStore.of({
-      claim: Effect.fn("PostgresIdempotencyStore.claim")(
-        function* ({ at, keyHash, requestHash, scope }) {
-          yield* sql`SELECT set_config('lock_timeout', ${`${WAIT_MS_MAX}ms`}, true)`
-          const taken = yield* sql`
+      claim: Effect.fn("PostgresIdempotencyStore.claim")(function* ({ at, keyHash, requestHash, scope }) {
+        yield* sql`SELECT set_config('lock_timeout', ${`${WAIT_MS_MAX}ms`}, true)`
+        const taken = yield* sql`
             INSERT INTO idempotency_keys (scope, key_hash, request_hash, created_at)
             VALUES (${scope}, decode(${keyHash}, 'hex'), decode(${requestHash}, 'hex'), ${toDate(at)})
-            ON CONFLICT DO NOTHING RETURNING 1 AS taken`.pipe(
-            Effect.catchReason("SqlError", "LockTimeoutError", () => inFlight)
-          )
-          yield* sql`SET LOCAL lock_timeout TO DEFAULT`
-          if (taken.length > 0) return { _tag: "Claimed" } as const
-          const [known] = yield* sql<KnownRow>`
+            ON CONFLICT DO NOTHING RETURNING 1 AS taken`.pipe(Effect.catchIf(isLocked, () => inFlight))
+        yield* sql`SET LOCAL lock_timeout TO DEFAULT`
+        if (taken.length > 0) return { _tag: "Claimed" } as const
+        const [known] = yield* sql<KnownRow>`
             SELECT encode(request_hash, 'hex') AS request_hash, sealed_answer FROM idempotency_keys
             WHERE scope = ${scope} AND key_hash = decode(${keyHash}, 'hex')`
-          // No row: pruned just now. No response: taken by this transaction.
-          if (known === undefined || known.sealed_answer === null) return yield* inFlight
-          return { _tag: "Known", requestHash: known.request_hash, sealedAnswer: known.sealed_answer } as const
-        },
-        Effect.catchTag("SqlError", Effect.die)
-      ),
+        // No row: pruned just now. No response: taken by this transaction.
+        if (known === undefined || known.sealed_answer === null) return yield* inFlight
+        return { _tag: "Known", requestHash: known.request_hash, sealedAnswer: known.sealed_answer } as const
+      }),
 
       complete: Effect.fn("PostgresIdempotencyStore.complete")(function* (scope, keyHash, sealedAnswer) {
         const completed = yield* sql`
@@ -51,12 +49,14 @@ export const layer = Layer.effect(
         if (completed.length === 0) {
           return yield* Effect.die(new Error("Cannot store the response: its idempotency key was not claimed"))
         }
-      }, Effect.orDie),
+      }),
 
-      prune: Effect.fn("PostgresIdempotencyStore.prune")(
-        (before, limit) => prune(sql, "idempotency_keys", sql`created_at < ${toDate(before)}`, limit),
-        Effect.orDie
+      prune: Effect.fn("PostgresIdempotencyStore.prune")((before, limit) =>
+        prune(sql, "idempotency_keys", sql`created_at < ${toDate(before)}`, limit)
       )
     })
   })
 )
+
+/** Another request holds the key for longer than this one waits. */
+const isLocked = ({ cause }: StoreUnavailable): boolean => SqlError.isSqlError(cause) && isLockTimeout(cause)

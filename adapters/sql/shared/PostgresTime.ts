@@ -6,6 +6,7 @@ import { DateTime, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CorrectedClock, DatabaseTime } from "../../../domain/shared/CorrectedClock.ts"
 import { monotonicNowMs } from "../../../domain/shared/Monotonic.ts"
+import { storeFailures } from "./StoreSql.ts"
 
 const READ_EVERY = Duration.seconds(5)
 const READ_WITHIN = Duration.seconds(10)
@@ -51,6 +52,6 @@ export const layer = Layer.effect(
       Effect.forever,
       Effect.forkScoped
     )
-    return { now: Effect.orDie(read) }
+    return { now: storeFailures(read) }
   })
 )

@@ -2,15 +2,17 @@
  * Deletes old rows in bounded portions. Rows that another transaction has locked wait for the next round.
  */
 import { Effect } from "effect"
-import type { SqlClient, SqlError, Statement } from "effect/sql"
+import type { Statement } from "effect/sql"
+import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
+import type { StoreSql } from "./StoreSql.ts"
 
 /** Deletes at most `limit` of the rows for which `isOld` holds, and returns their number. */
 export const prune = (
-  sql: SqlClient.SqlClient,
+  sql: StoreSql,
   table: string,
   isOld: Statement.Fragment,
   limit: number
-): Effect.Effect<number, SqlError.SqlError> =>
+): Effect.Effect<number, StoreUnavailable> =>
   Effect.map(
     sql<{ readonly pruned: bigint }>`
       WITH gone AS (

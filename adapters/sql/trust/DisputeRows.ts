@@ -2,7 +2,6 @@
  * Rows of disputes, and their integer codes.
  */
 import { type DateTime, Effect } from "effect"
-import type { SqlClient, SqlError } from "effect/sql"
 import type {
   DecidedBy,
   Dispute,
@@ -18,6 +17,8 @@ import { Microcents, zero } from "../../../domain/shared/Microcents.ts"
 import { toDate, toInstant } from "../shared/Instants.ts"
 import { causeOfCode, receiptOfUuid, STATUS_CODE, wordOf } from "../ledger/LedgerCodes.ts"
 import { STATUS_OF_CODE } from "../receipts/ReceiptQueries.ts"
+import type { StoreSql } from "../shared/StoreSql.ts"
+import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 
 export interface DisputeRow {
   readonly dispute_id: string
@@ -128,10 +129,10 @@ interface RulingsRow {
 
 /** Decisions since then about paid calls of a provider, by consumer. */
 export const readRulings = (
-  sql: SqlClient.SqlClient,
+  sql: StoreSql,
   providerId: ProviderId,
   since: DateTime.Utc
-): Effect.Effect<ReadonlyArray<ConsumerRulings>, SqlError.SqlError> =>
+): Effect.Effect<ReadonlyArray<ConsumerRulings>, StoreUnavailable> =>
   Effect.map(
     sql<RulingsRow>`
       SELECT consumer_id, count(*) FILTER (WHERE status = 3 AND filed_by = ${FILED_BY_CODE.agent}) AS upheld,

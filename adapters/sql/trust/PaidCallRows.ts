@@ -2,7 +2,6 @@
  * Days of paid calls in PostgreSQL, by provider and consumer.
  */
 import { Effect } from "effect"
-import type { SqlClient, SqlError, Statement } from "effect/sql"
 import type { ConsumerId, ProviderId } from "../../../domain/shared/Ids.ts"
 import {
   PAID_CONSUMER_MICROCENTS_MIN,
@@ -11,6 +10,8 @@ import {
   type PaidDay
 } from "../../../domain/trust/PaidCalls.ts"
 import { columnsOf } from "../shared/Columns.ts"
+import type { StoreSql, StoreStatement } from "../shared/StoreSql.ts"
+import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 
 interface PaidCallsRow {
   readonly consumer_id: string
@@ -23,7 +24,7 @@ interface PaidCallsRow {
 }
 
 /** One statement reads a day's row, adds to it and writes it back: only one sequencer runs at a time. */
-export const addPaidDays = (sql: SqlClient.SqlClient, days: ReadonlyArray<PaidDay>): Statement.Statement<unknown> => {
+export const addPaidDays = (sql: StoreSql, days: ReadonlyArray<PaidDay>): StoreStatement<object> => {
   const { int8, text, uuid } = columnsOf(days)
   return sql`
     INSERT INTO trust_daily AS t (provider_id, consumer_id, day, paid, paid_calls, failed_calls, input_rejected,
@@ -42,10 +43,10 @@ export const addPaidDays = (sql: SqlClient.SqlClient, days: ReadonlyArray<PaidDa
 }
 
 export const readPayers = (
-  sql: SqlClient.SqlClient,
+  sql: StoreSql,
   providerId: ProviderId,
   sinceDate: string
-): Effect.Effect<ReadonlyArray<PaidCalls>, SqlError.SqlError> =>
+): Effect.Effect<ReadonlyArray<PaidCalls>, StoreUnavailable> =>
   Effect.map(
     sql<PaidCallsRow>`
       SELECT consumer_id, sum(paid)::int8 AS paid, sum(paid_calls)::int8 AS paid_calls,

@@ -2,7 +2,6 @@
  * Disputes in PostgreSQL. A partial unique index allows one dispute of a receipt at a time.
  */
 import { Array as Arr, type DateTime, Effect, Layer, Option } from "effect"
-import { SqlClient } from "effect/sql"
 import { type Dispute, DisputeId, type DisputeStatus } from "../../../domain/trust/Dispute.ts"
 import { type DisputeOwner, DisputeStore } from "../../../domain/trust/DisputeStore.ts"
 import type { ProviderId } from "../../../domain/shared/Ids.ts"
@@ -19,13 +18,14 @@ import {
 } from "./DisputeRows.ts"
 import { toDate, toDateOrNull } from "../shared/Instants.ts"
 import { STATUS_CODE, statusCodeOf, uuidOfReceipt } from "../ledger/LedgerCodes.ts"
+import { storeSql } from "../shared/StoreSql.ts"
 
 const NEWEST = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 
 export const layer = Layer.effect(
   DisputeStore,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* storeSql
 
     const belongsTo = ({ ownerId, role }: DisputeOwner) =>
       role === "consumer" ? sql`consumer_id = ${ownerId}` : sql`provider_id = ${ownerId}`
@@ -42,7 +42,7 @@ export const layer = Layer.effect(
           ${toDate(dispute.respondBy)}, ${dispute.claim.text ?? null}, ${dispute.claim.evidence ?? null})
         ON CONFLICT (receipt_id) WHERE status <> 4 DO NOTHING RETURNING dispute_id`
       return rows.length === 1
-    }, Effect.orDie)
+    })
 
     const update = Effect.fn("PostgresDisputeStore.update")(function* ({
       answer,
@@ -57,7 +57,7 @@ export const layer = Layer.effect(
         decided_by = ${decision?.by ?? null}, decided_at = ${toDateOrNull(decision?.at)},
         paid = ${decision?.amount ?? null}, refunded = ${decision?.refunded ?? null}, note = ${decision?.note ?? null}
         WHERE dispute_id = ${id}`
-    }, Effect.orDie)
+    })
 
     const list = Effect.fn("PostgresDisputeStore.list")(function* (
       owner: DisputeOwner | undefined,
@@ -75,7 +75,7 @@ export const layer = Layer.effect(
         SELECT * FROM disputes WHERE ${asked} AND dispute_id::text < ${before}
         ORDER BY dispute_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared
       return pageOf(rows.map(toDispute), page.limit, Number(counted!.total), (last) => ({ key: "", id: last.id }))
-    }, Effect.orDie)
+    })
 
     const due = Effect.fn("PostgresDisputeStore.due")(function* (now: DateTime.Utc, limit: number) {
       const rows = yield* sql<{ readonly dispute_id: string }>`
@@ -86,7 +86,7 @@ export const layer = Layer.effect(
         SELECT dispute_id, decide_by AS due_at FROM disputes WHERE status = 2 AND decide_by < ${toDate(now)}
         ORDER BY due_at, dispute_id LIMIT ${limit}`
       return rows.map((row) => DisputeId.make(row.dispute_id))
-    }, Effect.orDie)
+    })
 
     const filedBy = Effect.fn("PostgresDisputeStore.filedBy")(function* (owner: DisputeOwner, since: DateTime.Utc) {
       const party = owner.role === "consumer" ? FILED_BY_CODE.agent : FILED_BY_CODE.provider
@@ -94,14 +94,14 @@ export const layer = Layer.effect(
         SELECT ${counts}, count(*) FILTER (WHERE created_at > ${toDate(since)}) AS lately
         FROM disputes WHERE ${belongsTo(owner)} AND filed_by = ${party}`
       return { ...tallyOf(row!), lately: Number(row!.lately) }
-    }, Effect.orDie)
+    })
 
     const against = Effect.fn("PostgresDisputeStore.against")(function* (providerId: ProviderId, since: DateTime.Utc) {
       const [row] = yield* sql<TallyRow>`
         SELECT ${counts} FROM disputes
         WHERE provider_id = ${providerId} AND filed_by = ${FILED_BY_CODE.agent} AND created_at >= ${toDate(since)}`
       return tallyOf(row!)
-    }, Effect.orDie)
+    })
 
     const eraseWords = Effect.fn("PostgresDisputeStore.eraseWords")(function* (owner: DisputeOwner) {
       const party = owner.role === "consumer" ? FILED_BY_CODE.agent : FILED_BY_CODE.provider
@@ -114,26 +114,21 @@ export const layer = Layer.effect(
         WHERE ${belongsTo(owner)} AND filed_by <> ${party} AND num_nonnulls(answer_text, answer_evidence) > 0
         RETURNING dispute_id`
       return claims.length + answers.length
-    }, Effect.orDie)
+    })
 
     const first = (rows: ReadonlyArray<DisputeRow>) => Option.map(Arr.head(rows), toDispute)
 
     return DisputeStore.of({
       insert,
-      find: (id) =>
-        sql<DisputeRow>`SELECT * FROM disputes WHERE dispute_id = ${id}`.pipe(Effect.map(first), Effect.orDie),
-      lock: (id) =>
-        sql<DisputeRow>`SELECT * FROM disputes WHERE dispute_id = ${id} FOR UPDATE`.pipe(
-          Effect.map(first),
-          Effect.orDie
-        ),
+      find: (id) => sql<DisputeRow>`SELECT * FROM disputes WHERE dispute_id = ${id}`.pipe(Effect.map(first)),
+      lock: (id) => sql<DisputeRow>`SELECT * FROM disputes WHERE dispute_id = ${id} FOR UPDATE`.pipe(Effect.map(first)),
       update,
       list,
       due,
       filedBy,
       eraseWords,
       against,
-      rulings: (providerId, since) => Effect.orDie(readRulings(sql, providerId, since))
+      rulings: (providerId, since) => readRulings(sql, providerId, since)
     })
   })
 )

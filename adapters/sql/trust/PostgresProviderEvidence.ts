@@ -2,7 +2,7 @@
  * What is known about a provider besides its calls, in few statements: a round trip costs more than any of their parts.
  */
 import { Array as Arr, DateTime, Effect, Layer, Option } from "effect"
-import { SqlClient, type Statement } from "effect/sql"
+import type { Statement } from "effect/sql"
 import type { ProviderId } from "../../../domain/shared/Ids.ts"
 import { countedCallsOf } from "../../../domain/trust/PaidCalls.ts"
 import { type Evidence, ProviderEvidence } from "../../../domain/trust/ProviderEvidence.ts"
@@ -12,6 +12,7 @@ import { FILED_BY_CODE, readRulings, TALLY_COLUMNS, type TallyRow, tallyOf } fro
 import { toDate, toInstant } from "../shared/Instants.ts"
 import { readPayers } from "./PaidCallRows.ts"
 import { HIGHEST_LEVEL_FIRST } from "./PostgresVerificationStore.ts"
+import { storeSql } from "../shared/StoreSql.ts"
 
 interface EvidenceRow extends TallyRow {
   readonly name: string
@@ -28,7 +29,7 @@ interface ScoreRow extends EvidenceRow {
 export const layer = Layer.effect(
   ProviderEvidence,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* storeSql
     const counts = sql.literal(TALLY_COLUMNS)
     const highestFirst = sql.literal(HIGHEST_LEVEL_FIRST)
 
@@ -49,7 +50,7 @@ export const layer = Layer.effect(
 
     const ofSla = Effect.fn("PostgresProviderEvidence.ofSla")(function* (providerId: ProviderId, since: DateTime.Utc) {
       return Option.map(Arr.head(yield* read<EvidenceRow>(providerId, since, sql``)), toEvidence)
-    }, Effect.orDie)
+    })
 
     const ofScore = Effect.fn("PostgresProviderEvidence.ofScore")(function* (
       providerId: ProviderId,
@@ -76,7 +77,7 @@ export const layer = Layer.effect(
         scored: scoredDisputesOf(rulings),
         history: row.dates.map((date, at) => ({ date, score: row.scores[at]! }))
       }))
-    }, Effect.orDie)
+    })
 
     return ProviderEvidence.of({ ofSla, ofScore })
   })

@@ -1,7 +1,6 @@
 /**
  * SLA figures, trust scores and their inputs, in PostgreSQL.
  */
-import { PgClient } from "@effect/sql-pg"
 import { DateTime, Effect, Layer, Option } from "effect"
 import { ConsumerId, ProviderId, type ToolId } from "../../../domain/shared/Ids.ts"
 import { type Followed, type Pair, SlaStore, type Standing } from "../../../domain/trust/SlaStore.ts"
@@ -12,6 +11,7 @@ import { addPaidDays, readPayers } from "./PaidCallRows.ts"
 import { addHours, keepDays, readHours, readToolHours } from "./SlaHours.ts"
 import { addToolFigures } from "./ToolFigures.ts"
 import { prune } from "../shared/Prune.ts"
+import { storeSql } from "../shared/StoreSql.ts"
 
 interface StandingRow {
   readonly provider_id: string
@@ -23,7 +23,7 @@ interface StandingRow {
 export const layer = Layer.effect(
   SlaStore,
   Effect.gen(function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* storeSql
 
     const add = Effect.fn("PostgresSlaStore.add")(function* (followed: Followed) {
       const { days, hours } = followed
@@ -31,7 +31,7 @@ export const layer = Layer.effect(
       if (days.length > 0) yield* addPaidDays(sql, days)
       yield* addToolFigures(sql, followed)
       if (hours.length > 0) yield* touchAll([...new Set(hours.map((one) => one.providerId))])
-    }, Effect.orDie)
+    })
 
     const touchAll = (providerIds: ReadonlyArray<ProviderId>) => sql`
       INSERT INTO provider_standings AS s (provider_id, changed)
@@ -50,7 +50,7 @@ export const layer = Layer.effect(
         providerId: ProviderId.make(row.provider_id),
         consumerId: ConsumerId.make(row.consumer_id)
       }))
-    }, Effect.orDie)
+    })
 
     const takeChanged = Effect.fn("PostgresSlaStore.takeChanged")(function* (today: string, limit: number) {
       const rows = yield* sql<{ readonly provider_id: string }>`
@@ -62,7 +62,7 @@ export const layer = Layer.effect(
         SELECT provider_id FROM marked
         UNION (SELECT provider_id FROM provider_standings WHERE settled_on < ${today}::text::date LIMIT ${limit})`
       return rows.map((row) => ProviderId.make(row.provider_id))
-    }, Effect.orDie)
+    })
 
     const settle = Effect.fn("PostgresSlaStore.settle")(function* (standing: Standing, date: string) {
       const p95 = JSON.stringify([...standing.p95OfTools])
@@ -75,7 +75,7 @@ export const layer = Layer.effect(
         INSERT INTO provider_scores (provider_id, day, score)
         VALUES (${standing.providerId}, ${date}::text::date, ${standing.score})
         ON CONFLICT (provider_id, day) DO UPDATE SET score = excluded.score`
-    }, Effect.orDie)
+    })
 
     const standings = Effect.fn("PostgresSlaStore.standings")(function* (ids: ReadonlyArray<ProviderId>) {
       if (ids.length === 0) return new Map<ProviderId, Standing>()
@@ -83,13 +83,13 @@ export const layer = Layer.effect(
         SELECT provider_id, score, badge, tool_p95_ms FROM provider_standings
         WHERE provider_id = ANY (${column(ids, OID.uuid)}) AND settled_on IS NOT NULL`
       return new Map(rows.map(toStanding).map((one) => [one.providerId, one]))
-    }, Effect.orDie)
+    })
 
     const history = Effect.fn("PostgresSlaStore.history")(function* (providerId: ProviderId, sinceDate: string) {
       return yield* sql<{ readonly date: string; readonly score: number }>`
         SELECT to_char(day, 'YYYY-MM-DD') AS date, score FROM provider_scores
         WHERE provider_id = ${providerId} AND day >= ${sinceDate}::text::date ORDER BY day`
-    }, Effect.orDie)
+    })
 
     const pruneAll = Effect.fn("PostgresSlaStore.prune")(function* (beforeDay: DateTime.Utc, limit: number) {
       const date = sql`${DateTime.formatIsoDateUtc(beforeDay)}::text::date`
@@ -100,18 +100,18 @@ export const layer = Layer.effect(
         yield* prune(sql, "trust_daily", sql`day < ${date}`, limit)
       ]
       return counts.reduce((total, count) => total + count, 0)
-    }, Effect.orDie)
+    })
 
     return SlaStore.of({
       add,
       selfDealing,
-      hours: (providerId, since) => Effect.orDie(readHours(sql, providerId, since)),
-      keepDays: (days) => Effect.orDie(keepDays(sql, days)),
-      toolDays: (providerId, since) => Effect.orDie(readToolHours(sql, providerId, since)),
-      daysOfTool: (providerId, toolId, since) => Effect.orDie(readToolHours(sql, providerId, since, toolId)),
-      payers: (providerId, sinceDate) => Effect.orDie(readPayers(sql, providerId, sinceDate)),
+      hours: (providerId, since) => readHours(sql, providerId, since),
+      keepDays: (days) => keepDays(sql, days),
+      toolDays: (providerId, since) => readToolHours(sql, providerId, since),
+      daysOfTool: (providerId, toolId, since) => readToolHours(sql, providerId, since, toolId),
+      payers: (providerId, sinceDate) => readPayers(sql, providerId, sinceDate),
       takeChanged,
-      touch: (providerId) => Effect.orDie(Effect.asVoid(touchAll([providerId]))),
+      touch: (providerId) => Effect.asVoid(touchAll([providerId])),
       settle,
       standing: (providerId) =>
         Effect.map(standings([providerId]), (all) => Option.fromUndefinedOr(all.get(providerId))),

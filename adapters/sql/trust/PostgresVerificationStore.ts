@@ -2,7 +2,6 @@
  * Verifications of providers, in PostgreSQL.
  */
 import { Array as Arr, type DateTime, Effect, Layer, Option } from "effect"
-import { SqlClient } from "effect/sql"
 import { ProviderId } from "../../../domain/shared/Ids.ts"
 import {
   type Proof,
@@ -12,6 +11,7 @@ import {
 } from "../../../domain/trust/VerificationStore.ts"
 import { toDate, toDateOrNull, toInstant, toInstantOrUndefined } from "../shared/Instants.ts"
 import { prune } from "../shared/Prune.ts"
+import { storeSql } from "../shared/StoreSql.ts"
 
 interface ProofRow {
   readonly provider_id: string
@@ -39,7 +39,7 @@ const UNVERIFIED: Verified = { level: "unverified", at: undefined }
 export const layer = Layer.effect(
   VerificationStore,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* storeSql
 
     const put = Effect.fn("PostgresVerificationStore.put")(function* (proof: Proof) {
       yield* sql`
@@ -51,7 +51,7 @@ export const layer = Layer.effect(
         ON CONFLICT (provider_id, level) DO UPDATE SET subject = excluded.subject, token_hash = excluded.token_hash,
           token_sealed = excluded.token_sealed, expires_at = excluded.expires_at, verified_at = excluded.verified_at,
           checked_at = excluded.checked_at, missed = excluded.missed, missing_since = excluded.missing_since`
-    }, Effect.orDie)
+    })
 
     const levels = Effect.fn("PostgresVerificationStore.levels")(function* (ids: ReadonlyArray<ProviderId>) {
       if (ids.length === 0) return new Map<ProviderId, Verified>()
@@ -62,7 +62,7 @@ export const layer = Layer.effect(
       return new Map(
         rows.map((row) => [ProviderId.make(row.provider_id), { level: row.level, at: toInstant(row.verified_at) }])
       )
-    }, Effect.orDie)
+    })
 
     const due = Effect.fn("PostgresVerificationStore.due")(function* (before: DateTime.Utc, limit: number) {
       const rows = yield* sql<ProofRow>`
@@ -70,7 +70,7 @@ export const layer = Layer.effect(
         WHERE verified_at IS NOT NULL AND level <> 'email' AND checked_at < ${toDate(before)}
         ORDER BY checked_at LIMIT ${limit}`
       return rows.map(toProof)
-    }, Effect.orDie)
+    })
 
     const attempt = Effect.fn("PostgresVerificationStore.attempt")(function* (
       providerId: ProviderId,
@@ -86,7 +86,7 @@ export const layer = Layer.effect(
           since = CASE WHEN a.since < ${toDate(since)} THEN excluded.since ELSE a.since END
         RETURNING attempts`
       return row!.attempts
-    }, Effect.orDie)
+    })
 
     /** One statement decides: the row lock orders concurrent requests. */
     const mailed = Effect.fn("PostgresVerificationStore.mailed")(function* (
@@ -107,12 +107,10 @@ export const layer = Layer.effect(
         SELECT (SELECT min(s) FROM unnest(sent) s WHERE s > ${toDate(since)}) AS first FROM mailed_addresses
         WHERE address_hash = decode(${addressHash}, 'hex')`
       return toInstantOrUndefined(row?.first ?? null) ?? now
-    }, Effect.orDie)
+    })
 
-    const forgetMailed = Effect.fn("PostgresVerificationStore.forgetMailed")(
-      (before: DateTime.Utc, limit: number) =>
-        prune(sql, "mailed_addresses", sql`last_sent < ${toDate(before)}`, limit),
-      Effect.orDie
+    const forgetMailed = Effect.fn("PostgresVerificationStore.forgetMailed")((before: DateTime.Utc, limit: number) =>
+      prune(sql, "mailed_addresses", sql`last_sent < ${toDate(before)}`, limit)
     )
 
     const first = (rows: ReadonlyArray<ProofRow>) => Option.map(Arr.head(rows), toProof)
@@ -120,19 +118,16 @@ export const layer = Layer.effect(
     return VerificationStore.of({
       find: (providerId, level) =>
         sql<ProofRow>`SELECT * FROM provider_proofs WHERE provider_id = ${providerId} AND level = ${level}`.pipe(
-          Effect.map(first),
-          Effect.orDie
+          Effect.map(first)
         ),
       lock: (providerId, level) =>
         sql<ProofRow>`SELECT * FROM provider_proofs WHERE provider_id = ${providerId} AND level = ${level} FOR UPDATE`.pipe(
-          Effect.map(first),
-          Effect.orDie
+          Effect.map(first)
         ),
       put,
       remove: Effect.fn("PostgresVerificationStore.remove")(
         (providerId) => sql`DELETE FROM provider_proofs WHERE provider_id = ${providerId} RETURNING level`,
-        Effect.map((rows) => rows.length),
-        Effect.orDie
+        Effect.map((rows) => rows.length)
       ),
       levels,
       verified: (providerId) => Effect.map(levels([providerId]), (all) => all.get(providerId) ?? UNVERIFIED),

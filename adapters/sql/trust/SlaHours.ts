@@ -3,12 +3,12 @@
  * provider's own id. One sequencer at a time adds to them, so rows are read, added to and written back.
  */
 import { type DateTime, Effect } from "effect"
-import type { SqlClient } from "effect/sql"
 import type { ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
 import { bounded } from "../../../domain/trust/Latencies.ts"
 import { added, type SlaHour } from "../../../domain/trust/Sla.ts"
 import { columnsOf } from "../shared/Columns.ts"
 import { toDate, toInstant } from "../shared/Instants.ts"
+import type { StoreSql } from "../shared/StoreSql.ts"
 
 interface CountsRow {
   readonly hour: Date
@@ -26,7 +26,7 @@ interface HourRow extends CountsRow {
 }
 
 /** `hours` contains each hour of a tool at most once. */
-export const addHours = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, hours: ReadonlyArray<SlaHour>) {
+export const addHours = Effect.fnUntraced(function* (sql: StoreSql, hours: ReadonlyArray<SlaHour>) {
   const known = yield* sql<HourRow>`
     SELECT h.* FROM sla_hourly h JOIN unnest(${keysOf(sql, hours)}) AS k (provider_id, hour, tool_id)
       USING (provider_id, hour, tool_id)`
@@ -44,7 +44,7 @@ export const addHours = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, h
 })
 
 /** Stores totals of whole days. A day with more calls is not replaced by one with fewer. */
-export const keepDays = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, days: ReadonlyArray<SlaHour>) {
+export const keepDays = Effect.fnUntraced(function* (sql: StoreSql, days: ReadonlyArray<SlaHour>) {
   if (days.length === 0) return
   const { timestamptz, uuid } = columnsOf(days)
   yield* sql`
@@ -62,11 +62,7 @@ export const keepDays = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, d
  * would cost more than its work. `MATERIALIZED` and `OFFSET 0` prevent the planner from joining its parts: it chooses a
  * bad plan on tables that have just grown.
  */
-export const readHours = Effect.fnUntraced(function* (
-  sql: SqlClient.SqlClient,
-  providerId: ProviderId,
-  since: DateTime.Utc
-) {
+export const readHours = Effect.fnUntraced(function* (sql: StoreSql, providerId: ProviderId, since: DateTime.Utc) {
   const ofProvider = sql`provider_id = ${providerId}`
   const hours = sql`${ofProvider} AND tool_id = ${providerId} AND hour >= ${toDate(since)}`
   const rows = yield* sql<CountsRow>`
@@ -87,7 +83,7 @@ export const readHours = Effect.fnUntraced(function* (
 
 /** Of one tool, or of all tools of the provider. */
 export const readToolHours = Effect.fnUntraced(function* (
-  sql: SqlClient.SqlClient,
+  sql: StoreSql,
   providerId: ProviderId,
   since: DateTime.Utc,
   toolId?: ToolId
@@ -98,13 +94,13 @@ export const readToolHours = Effect.fnUntraced(function* (
   return rows.map(toHour)
 })
 
-const keysOf = (sql: SqlClient.SqlClient, hours: ReadonlyArray<SlaHour>) => {
+const keysOf = (sql: StoreSql, hours: ReadonlyArray<SlaHour>) => {
   const { timestamptz, uuid } = columnsOf(hours)
   return sql`${uuid((one) => one.providerId)}, ${timestamptz((one) => toDate(one.hour))},
     ${uuid((one) => one.toolId ?? one.providerId)}`
 }
 
-const countsOf = (sql: SqlClient.SqlClient, hours: ReadonlyArray<SlaHour>) => {
+const countsOf = (sql: StoreSql, hours: ReadonlyArray<SlaHour>) => {
   const { bytea, int8 } = columnsOf(hours)
   return sql`${int8((one) => one.calls)}, ${int8((one) => one.successes)}, ${int8((one) => one.timeouts)},
     ${int8((one) => one.inputRejected)}, ${int8((one) => one.latencyMs)}, ${bytea((one) => bounded(one.latencies))}`

@@ -2,14 +2,11 @@
  * Lifetime figures of tools, and which consumers ever called through the proxy, in PostgreSQL. Hours and days are
  * pruned; these rows stay.
  */
-import type { SqlClient, Statement } from "effect/sql"
 import type { Followed } from "../../../domain/trust/SlaStore.ts"
 import { column, columnsOf, OID } from "../shared/Columns.ts"
+import type { StoreSql, StoreStatement } from "../shared/StoreSql.ts"
 
-export const addToolFigures = (
-  sql: SqlClient.SqlClient,
-  { consumers, hours, tools }: Followed
-): Statement.Statement<unknown> => {
+export const addToolFigures = (sql: StoreSql, { consumers, hours, tools }: Followed): StoreStatement<object> => {
   const { int8, timestamptz, uuid } = columnsOf([
     ...hours.flatMap((hour) => (hour.toolId === undefined ? [] : [{ ...NO_CALLS, ...hour, toolId: hour.toolId }])),
     ...tools.map((tool) => ({ ...NO_CALLS, ...tool }))

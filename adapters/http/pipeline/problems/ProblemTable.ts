@@ -4,8 +4,8 @@
  */
 import type { Problem } from "../Problems.ts"
 
-/** `hint`: where to look or what to call next; appended to the message. */
-export type ProblemRow = Omit<Problem, "message"> & { readonly hint?: string }
+/** `hint`: where to look or what to call next; appended to the message. `message`: instead of one for operators. */
+export type ProblemRow = Omit<Problem, "message"> & { readonly hint?: string; readonly message?: string }
 
 /** An error without a row does not compile. */
 export type ProblemTable<Errors extends { readonly _tag: string }> = {

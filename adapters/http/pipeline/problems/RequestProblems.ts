@@ -3,6 +3,7 @@
  */
 import type { IdempotencyConflict } from "../../../../domain/shared/Idempotency.ts"
 import type { IdempotencyInFlight } from "../../../../domain/shared/IdempotencyStore.ts"
+import type { StoreUnavailable } from "../../../../domain/shared/StoreUnavailable.ts"
 import type {
   BadRequest,
   MethodNotAllowed,
@@ -28,9 +29,11 @@ export type RequestError =
   | PayloadTooLarge
   | RateLimited
   | RouteNotFound
+  | StoreUnavailable
   | UnsupportedMediaType
   | ValidationFailed
 
+const UNAVAILABLE_RETRY_AFTER_SECONDS = 2
 /** For a database that does not respond. */
 const LATE_RETRY_AFTER_SECONDS = 5
 
@@ -49,6 +52,12 @@ export const requestProblems: ProblemTable<RequestError> = {
   PayloadTooLarge: () => ({ status: 413, code: "PAYLOAD_TOO_LARGE", headers: { connection: "close" } }),
   RateLimited: (e) => limitReached(e.limit, e.retryAfterSeconds, e.resetAfterSeconds),
   RouteNotFound: notFound(),
+  StoreUnavailable: () => ({
+    ...unavailableFor(UNAVAILABLE_RETRY_AFTER_SECONDS),
+    message:
+      "The service cannot reach its database at the moment. Try again in a few seconds: what is sent again with the same " +
+      "Idempotency-Key is done once."
+  }),
   UnsupportedMediaType: () => ({
     status: 415,
     code: "UNSUPPORTED_MEDIA_TYPE",

@@ -3,10 +3,10 @@
  */
 import { Cause, Clock, Effect } from "effect"
 import { DiskWatch } from "../../../../domain/platform/DiskWatch.ts"
+import { StoreUnavailable } from "../../../../domain/shared/StoreUnavailable.ts"
 import { BaseUrl } from "../../BaseUrl.ts"
 import { cacheControl, dress, varyOf } from "../Conventions.ts"
-import { isDatabaseAway, isDiskFull, refusalIn } from "../Endings.ts"
-import { internalError, type Problem, toAnswer, unavailable } from "../Problems.ts"
+import { internalError, type Problem, toAnswer } from "../Problems.ts"
 import { problemOf, type Refusal } from "../Refusals.ts"
 import type { Next, RequestContext } from "../RequestContext.ts"
 import type { EncodedReply } from "../Route.ts"
@@ -27,6 +27,7 @@ export const makeRespond = Effect.gen(function* () {
   }
 
   const failed = (context: RequestContext, cause: Cause.Cause<Refusal>): Effect.Effect<WebAnswer> => {
+    if (storeFailuresIn(cause).length > 0) return storeFailed(context, cause)
     const refusal = refusalIn(cause)
     if (refusal === undefined) return broken(context, cause)
     const answer = refused(context, refusal)
@@ -35,6 +36,16 @@ export const makeRespond = Effect.gen(function* () {
       : Effect.succeed(answer)
   }
 
+  const storeFailed = Effect.fnUntraced(function* (
+    context: RequestContext,
+    cause: Cause.Cause<Refusal>
+  ): Effect.fn.Return<WebAnswer> {
+    yield* Effect.logError("A request failed because the database is unavailable", cause)
+    const failures = storeFailuresIn(cause)
+    if (failures.some(({ reason }) => reason === "disk_full")) disk.refusedAtMs = yield* Clock.currentTimeMillis
+    return refused(context, failures[0]!)
+  })
+
   const broken = Effect.fnUntraced(function* (
     context: RequestContext,
     cause: Cause.Cause<Refusal>
@@ -42,8 +53,7 @@ export const makeRespond = Effect.gen(function* () {
     // The caller disconnected: there is no client to respond to.
     if (Cause.hasInterruptsOnly(cause)) return yield* Effect.interrupt
     yield* Effect.logError("A request ended in a defect", cause)
-    if (isDiskFull(cause)) disk.refusedAtMs = yield* Clock.currentTimeMillis
-    return problemAnswer(context, cause.reasons.some(isDatabaseAway) ? unavailable : internalError)
+    return problemAnswer(context, internalError)
   })
 
   return (handle: Next): Next<WebAnswer, never> =>
@@ -53,6 +63,18 @@ export const makeRespond = Effect.gen(function* () {
         onSuccess: (reply) => Effect.succeed(replied(context, reply))
       })
 })
+
+/** The typed failure, if it is the only reason. */
+const refusalIn = (cause: Cause.Cause<Refusal>): Refusal | undefined => {
+  const [only, ...others] = cause.reasons
+  return only?._tag === "Fail" && others.length === 0 ? only.error : undefined
+}
+
+/** Among any reasons. A defect if some cleanup failed for the same reason. */
+const storeFailuresIn = (cause: Cause.Cause<Refusal>): ReadonlyArray<StoreUnavailable> =>
+  cause.reasons
+    .map((reason) => (reason._tag === "Fail" ? reason.error : reason._tag === "Die" ? reason.defect : undefined))
+    .filter((failure) => failure instanceof StoreUnavailable)
 
 const withHeaders = (context: RequestContext, answer: WebAnswer): WebAnswer =>
   dress(answer, context.requestId, { ...context.headers, ...context.limitHeaders })

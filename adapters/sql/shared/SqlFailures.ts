@@ -1,0 +1,55 @@
+/**
+ * What a failure of PostgreSQL means. The database is away, or busy: `StoreUnavailable`. Anything else is an error in our
+ * SQL, and a defect.
+ */
+import { Cause, Effect } from "effect"
+import { SqlError } from "effect/sql"
+import { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
+
+const DISK_FULL = "53100"
+
+export const raise = (error: SqlError.SqlError): Effect.Effect<never, StoreUnavailable> =>
+  Effect.failCause(Cause.fromReasons([meaningOf(error)]))
+
+/** Of a transaction: if its cleanup fails too, which it does on a lost connection, Effect makes the first failure a defect. */
+export const raiseAll = <E>(cause: Cause.Cause<E>): Cause.Cause<Exclude<E, SqlError.SqlError> | StoreUnavailable> =>
+  Cause.fromReasons(cause.reasons.map(meaningIn))
+
+const meaningIn = <E>(reason: Cause.Reason<E>): Cause.Reason<Exclude<E, SqlError.SqlError> | StoreUnavailable> => {
+  const failure = reason._tag === "Fail" ? reason.error : reason._tag === "Die" ? reason.defect : undefined
+  if (failure instanceof StoreUnavailable) return Cause.makeFailReason(failure)
+  return SqlError.isSqlError(failure) ? meaningOf(failure) : (reason as Cause.Reason<Exclude<E, SqlError.SqlError>>)
+}
+
+const meaningOf = (error: SqlError.SqlError): Cause.Reason<StoreUnavailable> => {
+  const reason = unavailableReason(error)
+  return reason === undefined
+    ? Cause.makeDieReason(error)
+    : Cause.makeFailReason(new StoreUnavailable({ reason, cause: error }))
+}
+
+/** Undefined: a defect. */
+export const unavailableReason = (error: SqlError.SqlError): StoreUnavailable["reason"] | undefined => {
+  if (sqlStateOf(error) === DISK_FULL) return "disk_full"
+  if (isConnectionLost(error)) return isOutOfResources(error) ? "busy" : "unreachable"
+  return isConflict(error) || isTimeout(error) ? "busy" : undefined
+}
+
+/** The connection broke, or the server ends it or is starting (SQLSTATE 57P..), or lacks resources. */
+export const isConnectionLost = (error: SqlError.SqlError): boolean =>
+  error.reason._tag === "ConnectionError" || sqlStateOf(error).startsWith("57P") || isOutOfResources(error)
+
+/** Rolled back because of a concurrent transaction. A repetition may succeed. */
+export const isConflict = ({ reason }: SqlError.SqlError): boolean =>
+  reason._tag === "DeadlockError" || reason._tag === "SerializationError"
+
+export const isLockTimeout = ({ reason }: SqlError.SqlError): boolean => reason._tag === "LockTimeoutError"
+
+const isTimeout = (error: SqlError.SqlError): boolean =>
+  isLockTimeout(error) || error.reason._tag === "StatementTimeoutError"
+
+/** SQLSTATE 53...: connections, memory or disk. */
+const isOutOfResources = (error: SqlError.SqlError): boolean => sqlStateOf(error).startsWith("53")
+
+const sqlStateOf = ({ reason: { cause } }: SqlError.SqlError): string =>
+  typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : ""

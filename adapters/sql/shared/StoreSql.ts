@@ -1,0 +1,63 @@
+/**
+ * SQL for the stores. A statement or transaction fails with `StoreUnavailable` where the database is away or busy, and dies
+ * of any other failure.
+ */
+import { Effect, Effectable, Option } from "effect"
+import { SqlClient, type SqlConnection, type SqlError, type Statement } from "effect/sql"
+import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
+import { raise, raiseAll } from "./SqlFailures.ts"
+
+export interface StoreSql extends Pick<SqlClient.SqlClient, "afterCommit" | "and" | "in" | "literal"> {
+  <A extends object = SqlConnection.Row>(strings: TemplateStringsArray, ...args: Array<unknown>): StoreStatement<A>
+  (identifier: string): Statement.Identifier
+  /** A savepoint inside another transaction. */
+  withTransaction<A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | StoreUnavailable, R>
+  readonly isInTransaction: Effect.Effect<boolean>
+}
+
+export const storeSql: Effect.Effect<StoreSql, never, SqlClient.SqlClient> = Effect.map(
+  SqlClient.SqlClient,
+  (client) => {
+    const { afterCommit, and, in: isIn, literal, transactionService } = client
+    const sql = (first: TemplateStringsArray | string, ...args: Array<unknown>) =>
+      typeof first === "string" ? client(first) : new StoreStatement(client(first, ...args))
+    return Object.assign(sql as StoreSql, {
+      afterCommit,
+      and,
+      in: isIn,
+      literal,
+      withTransaction: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+        Effect.catchCause(client.withTransaction(effect), (cause) => Effect.failCause(raiseAll(cause))),
+      isInTransaction: Effect.map(Effect.serviceOption(transactionService), Option.isSome)
+    })
+  }
+)
+
+/** Executed, it returns its rows; interpolated into another statement, it is a part of that. */
+export class StoreStatement<A extends object>
+  extends Effectable.Class<ReadonlyArray<A>, StoreUnavailable>
+  implements Statement.Fragment
+{
+  readonly "~effect/sql/Statement/Fragment" = "~effect/sql/Statement/Fragment"
+  readonly segments: Statement.Fragment["segments"]
+  private readonly statement: Statement.Statement<A>
+
+  constructor(statement: Statement.Statement<A>) {
+    super()
+    this.statement = statement
+    this.segments = statement.segments
+  }
+
+  /** Planned for its parameters, not once for all. */
+  get unprepared(): Effect.Effect<ReadonlyArray<A>, StoreUnavailable> {
+    return storeFailures(this.statement.unprepared)
+  }
+
+  asEffect(): Effect.Effect<ReadonlyArray<A>, StoreUnavailable> {
+    return storeFailures(this.statement)
+  }
+}
+
+export const storeFailures = <A, R>(
+  effect: Effect.Effect<A, SqlError.SqlError, R>
+): Effect.Effect<A, StoreUnavailable, R> => effect.pipe(Effect.catch(raise))

@@ -1,0 +1,34 @@
+/**
+ * A store does not answer at the moment. Retry later: the work may have been done nevertheless, because a connection can
+ * break after the commit. Never treat it as an answer of the store: a caller that recovers from its own failures lets this
+ * one pass.
+ */
+import { Effect, Schema } from "effect"
+
+export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>()("StoreUnavailable", {
+  /** `book_unconfirmed`: this node may not post to the ledger, or does not know yet whether it may. */
+  reason: Schema.Literals(["unreachable", "busy", "disk_full", "overloaded", "book_unconfirmed"]),
+  cause: Schema.Defect()
+}) {
+  override get message() {
+    return messages[this.reason]
+  }
+}
+
+const messages = {
+  unreachable: "The database cannot be reached. Check that it is running, and retry in a few seconds.",
+  busy: "The database did not finish in time, because others use the same rows or it is short of resources. Retry in a few seconds.",
+  disk_full: "The database rejects writes because its disk is full. Free some space.",
+  overloaded: "Too many requests wait for the database. Retry in a few seconds.",
+  book_unconfirmed: "This node has not confirmed that it may post to this ledger. The cause states what to do."
+}
+
+/** For an operation that nothing else can fail: any other failure is a defect. */
+export const dieUnlessUnavailable = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, Unavailable<E>, R> =>
+  effect.pipe(
+    Effect.catch((error) =>
+      error instanceof StoreUnavailable ? Effect.fail(error as Unavailable<E>) : Effect.die(error)
+    )
+  )
+
+type Unavailable<E> = Extract<E, StoreUnavailable>
