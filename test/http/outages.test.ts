@@ -2,8 +2,9 @@
  * Responses during an outage of ours: they say whose fault it is and when to retry, and reveal nothing internal.
  */
 import { assert, it } from "@effect/vitest"
-import { Effect, Layer, Schedule } from "effect"
+import { Clock, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
+import { Stripe } from "stripe"
 import { DatabaseLink } from "../support/DatabaseLink.ts"
 import {
   aConsumer,
@@ -25,9 +26,10 @@ import { connectedTo } from "../support/TestDatabases.ts"
 
 const HEALTH = "/api/market/health"
 
-const linkedService = ServiceUnderTest.over(
-  Layer.unwrap(Effect.map(DatabaseLink, ({ url }) => wholeService(postgresConfig(url))))
-).pipe(Layer.provideMerge(DatabaseLink.layer), Layer.provideMerge(PostgresTest.layerDatabase))
+const linked = (settings: Readonly<Record<string, string>> = {}) =>
+  ServiceUnderTest.over(
+    Layer.unwrap(Effect.map(DatabaseLink, ({ url }) => wholeService(postgresConfig(url, settings))))
+  ).pipe(Layer.provideMerge(DatabaseLink.layer), Layer.provideMerge(PostgresTest.layerDatabase))
 
 /** Fails if the response takes longer, whatever the database does. */
 const within = (seconds: number, call: Call) =>
@@ -46,7 +48,7 @@ const untilHealthy = Effect.repeat(send({ path: HEALTH }), {
   })
 )
 
-it.layer(linkedService, LIVE)("while the database is unavailable", (it) => {
+it.layer(linked(), LIVE)("while the database is unavailable", (it) => {
   it.effect("health is degraded, with null for what it cannot count, and recovers afterwards", () =>
     Effect.gen(function* () {
       const link = yield* DatabaseLink
@@ -116,6 +118,47 @@ it.layer(linkedService, LIVE)("while the database is unavailable", (it) => {
       yield* expecting(422, { path: CONSUMERS, json: {} })
       yield* link.mend
       yield* untilHealthy
+    })
+  )
+})
+
+const STRIPE = {
+  PAYMENTS: "stripe",
+  STRIPE_SECRET_KEY: "sk_test_outage",
+  STRIPE_WEBHOOK_SECRET: "whsec_outage",
+  STRIPE_API_BASE: "http://127.0.0.1:9"
+}
+
+it.layer(linked(STRIPE), LIVE)("a webhook during an outage of the database", (it) => {
+  it.effect("gets 503, so that the processor sends it again, and is applied then", () =>
+    Effect.gen(function* () {
+      const link = yield* DatabaseLink
+      const stripe = new Stripe(STRIPE.STRIPE_SECRET_KEY)
+      const body = JSON.stringify({
+        id: "evt_outage",
+        object: "event",
+        type: "checkout.session.completed",
+        created: Math.floor((yield* Clock.currentTimeMillis) / 1_000),
+        data: {
+          object: {
+            id: "cs_outage",
+            object: "checkout.session",
+            client_reference_id: "01990000-0000-7000-8000-000000000000",
+            payment_status: "unpaid",
+            status: "open"
+          }
+        }
+      })
+      const secret = STRIPE.STRIPE_WEBHOOK_SECRET
+      const signature = stripe.webhooks.generateTestHeaderString({ payload: body, secret })
+      const call = { path: "/api/webhooks/stripe", method: "POST", body, headers: { "stripe-signature": signature } }
+      yield* link.cut
+      const answer = yield* within(30, call)
+      assert.strictEqual(answer.status, 503, answer.text)
+      yield* link.mend
+      yield* untilHealthy
+      assert.strictEqual(at(yield* expecting(200, call), "outcome"), "applied")
+      assert.strictEqual(at(yield* expecting(200, call), "outcome"), "repeated")
     })
   )
 })
