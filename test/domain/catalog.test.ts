@@ -1,10 +1,12 @@
 import { assert, it } from "@effect/vitest"
-import { Effect, Option, Queue } from "effect"
+import { Context, Effect, Layer, Option, Queue } from "effect"
 import { TestClock } from "effect/testing"
 import { Catalog, TOOLS_PER_PROVIDER_MAX } from "../../domain/catalog/Catalog.ts"
+import { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
 import { type Change, ChangeFeed } from "../../domain/shared/ChangeFeed.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import { fromCents, Microcents } from "../../domain/shared/Microcents.ts"
+import { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
 import { listenTo } from "../contracts/changeFeed.ts"
 import { everyStore, withServices } from "../contracts/ports.ts"
 import { aDeclaration, aProvider } from "../contracts/samples.ts"
@@ -58,6 +60,24 @@ for (const [name, ports] of everyStore) {
           listed.items.map(({ tool }) => tool.toolName),
           ["fine", "fine too"]
         )
+      })
+    )
+
+    it.effect("does not reject a tool because its store is unavailable", () =>
+      Effect.gen(function* () {
+        const store = yield* CatalogStore
+        const away = Effect.suspend(() => new StoreUnavailable({ reason: "unreachable", cause: "cut" }))
+        const catalog = yield* Effect.map(
+          Layer.build(
+            Layer.fresh(Catalog.layer).pipe(
+              Layer.provide(Layer.succeed(CatalogStore, { ...store, upsert: () => away }))
+            )
+          ),
+          Context.get(Catalog)
+        )
+        const provider = yield* aProvider()
+        const error = yield* Effect.flip(catalog.upsert(provider.id, [aDeclaration()]))
+        assert.strictEqual(error._tag, "StoreUnavailable")
       })
     )
 

@@ -30,13 +30,12 @@ const EARNED_CENTS = 1_234
 
 const away = Effect.suspend(() => new StoreUnavailable({ reason: "unreachable", cause: new Error("no connection") }))
 
-/** Answers `answers` times, then is unavailable. */
-const awayAfter = <Args extends ReadonlyArray<unknown>, A>(
-  answers: number,
+/** Unavailable the second time, which is after the processor has done its part. */
+const awayTheSecondTime = <Args extends ReadonlyArray<unknown>, A>(
   method: (...args: Args) => Effect.Effect<A, StoreUnavailable>
 ) => {
-  let left = answers
-  return (...args: Args) => Effect.suspend(() => (left-- > 0 ? method(...args) : away))
+  let asked = 0
+  return (...args: Args) => Effect.suspend(() => (++asked === 2 ? away : method(...args)))
 }
 
 const anEarner = Effect.gen(function* () {
@@ -68,7 +67,7 @@ it.layer(service, LIVE)("While a store is unavailable", (it) => {
       const { orders } = yield* ScriptedGateway.GatewayScript
       const providerId = yield* anEarner
       const before = orders.transfer
-      const payouts = yield* payoutsOver({ ...store, lock: awayAfter(1, store.lock) })
+      const payouts = yield* payoutsOver({ ...store, lock: awayTheSecondTime(store.lock) })
       assert.strictEqual((yield* Effect.flip(payouts.request(providerId)))._tag, "StoreUnavailable")
       const [payout] = yield* store.history(providerId, 10)
       assert.deepInclude(payout, { state: "transferring", failure: undefined })
@@ -147,7 +146,7 @@ it.layer(service, LIVE)("While a store is unavailable", (it) => {
       const withdrawals = yield* Effect.map(
         Layer.build(
           Layer.fresh(Withdrawals.layer).pipe(
-            Layer.provide(Layer.succeed(WithdrawalStore, { ...store, lockPart: awayAfter(1, store.lockPart) }))
+            Layer.provide(Layer.succeed(WithdrawalStore, { ...store, lockPart: awayTheSecondTime(store.lockPart) }))
           )
         ),
         Context.get(Withdrawals)
