@@ -1,36 +1,30 @@
 /**
  * Disputes as a state machine with money: filed → under review → decided, each with a deadline. The call's earnings are
- * frozen at the filing. A refund moves what is covered (domain/refunds); a credit comes from platform funds. Money
- * moves in the unit of work of the decision, under the dispute's lock and with its id as reference: once, even with
- * concurrent decisions.
+ * frozen at the filing. A refund moves what is covered (domain/refunds); a credit comes from platform funds.
  */
-import { Context, DateTime, Effect, Exit, Layer, Option } from "effect"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
 import { lotDayOf } from "../ledger/Lots.ts"
-import { type FundsTooLow, fundsTooLow } from "../ledger/PlatformFunds.ts"
+import type { FundsTooLow } from "../ledger/PlatformFunds.ts"
 import { UnfitOutputs } from "../metering/UnfitOutputs.ts"
 import type { Receipt } from "../receipts/Receipt.ts"
 import { ReceiptStore } from "../receipts/ReceiptStore.ts"
 import { Entropy } from "../shared/Entropy.ts"
 import { type ConsumerId, type ProviderId, type ReceiptId } from "../shared/Ids.ts"
-import { feeOf, type Microcents, zero } from "../shared/Microcents.ts"
+import { feeOf } from "../shared/Microcents.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { ChargebackRecoveries, type RecoveredByChargeback } from "../payments/ChargebackRecoveries.ts"
 import { Refunds } from "../refunds/Refunds.ts"
 import {
-  type DecidedBy,
-  decidedByItself,
   type Dispute,
   DisputeId,
   type DisputeReason,
   type DisputeStatus,
   type DisputeTally,
-  isOpen,
-  isPastDecision,
-  type Resolution,
   type Statement
 } from "./Dispute.ts"
+import { makeDisputeDecisions, type Ruling } from "./DisputeDecisions.ts"
 import {
   AlreadyDisputed,
   ANSWER_DAYS,
@@ -42,9 +36,15 @@ import {
   partyTo,
   type TooManyDisputes
 } from "./DisputeFilings.ts"
-import { AlreadyDecided, CreditBeyondCost, DisputeNotFound, NoSuchReceipt, NotToAnswer } from "./DisputeRefusals.ts"
+import {
+  type AlreadyDecided,
+  type CreditBeyondCost,
+  DisputeNotFound,
+  NoSuchReceipt,
+  NotToAnswer
+} from "./DisputeRefusals.ts"
 import { type DisputeOwner, DisputeStore, type FilerRecord } from "./DisputeStore.ts"
-import { dieUnlessUnavailable, type StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export interface Filing extends Statement {
   readonly receiptId: ReceiptId
@@ -54,16 +54,6 @@ export interface Filing extends Statement {
 export interface Answer extends Statement {
   readonly action: "accept" | "contest"
 }
-
-export interface Ruling {
-  readonly resolution: Resolution
-  readonly note: string | undefined
-  /** Of a credit. Default: the whole cost. */
-  readonly amount: Microcents | undefined
-}
-
-const DECIDED_AT_ONCE_MAX = 100
-const PAST_DECISION = "past the operator's deadline"
 
 export class Disputes extends Context.Service<
   Disputes,
@@ -117,6 +107,7 @@ export class Disputes extends Context.Service<
       const unfit = yield* UnfitOutputs
       const entropy = yield* Entropy
       const recoveries = yield* ChargebackRecoveries
+      const { denyByChargeback, locked, refund, resolve, work } = yield* makeDisputeDecisions
       const { atomically } = yield* UnitOfWork
 
       const file = Effect.fn("Disputes.file")(function* (owner: DisputeOwner, filing: Filing) {
@@ -153,47 +144,6 @@ export class Disputes extends Context.Service<
         return dispute
       }, atomically)
 
-      const locked = Effect.fnUntraced(function* (id: DisputeId) {
-        const found = yield* store.lock(id)
-        return Option.isSome(found) ? found.value : yield* new DisputeNotFound({ disputeId: id })
-      })
-
-      /** In the unit of work that holds the lock. */
-      const decide = Effect.fnUntraced(function* (
-        dispute: Dispute,
-        status: Resolution,
-        by: DecidedBy,
-        terms: { readonly amount: Microcents; readonly note?: string | undefined }
-      ) {
-        const refunded = yield* pay({ ...dispute, status }, terms.amount)
-        const decided: Dispute = {
-          ...dispute,
-          status,
-          decision: { by, amount: terms.amount, refunded, note: terms.note, at: yield* DateTime.now }
-        }
-        yield* store.update(decided)
-        return decided
-      })
-
-      const pay = Effect.fnUntraced(function* (dispute: Dispute, amount: Microcents) {
-        const call = { ...dispute, subject: dispute.id }
-        if (dispute.status === "resolved_refund") return amount === zero ? zero : yield* refunds.refund(call)
-        // The wallet is locked before the provider's lots, as in refunds.
-        yield* ledger.lockedStanding(dispute.consumerId)
-        yield* refunds.release(call)
-        if (amount === zero) return zero
-        const credit = { reference: `dispute:${dispute.id}`, consumerId: dispute.consumerId, amount }
-        yield* ledger
-          .credit(credit)
-          .pipe(Effect.catchTags({ InsufficientBalance: fundsTooLow, DuplicateReference: Effect.die }))
-        return amount
-      })
-
-      const refund = (dispute: Dispute, by: DecidedBy, note?: string) =>
-        decide(dispute, "resolved_refund", by, { amount: dispute.cost, note }).pipe(
-          Effect.catchTag("FundsTooLow", Effect.die)
-        )
-
       const respond = Effect.fn("Disputes.respond")(function* (providerId: ProviderId, id: DisputeId, answer: Answer) {
         const dispute = yield* locked(id)
         // Disputes of others are reported as not found.
@@ -211,51 +161,6 @@ export class Disputes extends Context.Service<
         yield* store.update(contested)
         return contested
       }, atomically)
-
-      const resolve = Effect.fn("Disputes.resolve")(function* (id: DisputeId, { amount, note, resolution }: Ruling) {
-        const dispute = yield* locked(id)
-        if (!isOpen(dispute)) return yield* new AlreadyDecided({ status: dispute.status })
-        // The deadline that the parties know applies, also before the job has run.
-        if (isPastDecision(dispute, yield* DateTime.now)) return yield* new AlreadyDecided({ status: PAST_DECISION })
-        if (resolution === "resolved_refund") return yield* refund(dispute, "operator", note)
-        if (resolution === "resolved_denied")
-          return yield* decide(dispute, resolution, "operator", { amount: zero, note }).pipe(
-            Effect.catchTag("FundsTooLow", Effect.die)
-          )
-        const credited = amount ?? dispute.cost
-        if (credited <= zero || credited > dispute.cost) {
-          return yield* new CreditBeyondCost({ costMicrocents: dispute.cost })
-        }
-        return yield* decide(dispute, resolution, "operator", { amount: credited, note })
-      }, atomically)
-
-      const denyByChargeback = Effect.fn("Disputes.denyByChargeback")(function* (id: DisputeId) {
-        const dispute = yield* locked(id)
-        if (!isOpen(dispute)) return
-        yield* decide(dispute, "resolved_denied", "chargeback", { amount: zero })
-      }, dieUnlessUnavailable)
-
-      const decideAlone = Effect.fnUntraced(function* (id: DisputeId) {
-        const dispute = yield* locked(id)
-        const by = decidedByItself(dispute, yield* DateTime.now)
-        if (by === undefined) return false
-        yield* refund(dispute, by)
-        return true
-      }, atomically)
-
-      const work = Effect.gen(function* () {
-        const due = yield* store.due(yield* DateTime.now, DECIDED_AT_ONCE_MAX)
-        // One that fails must not block the others.
-        const decided = yield* Effect.forEach(due, (id) => Effect.exit(decideAlone(id)))
-        const stuck = decided.filter(Exit.isFailure)
-        if (stuck.length > 0) {
-          yield* Effect.logError(
-            `${stuck.length} disputes could not be decided; the reason for the first one:`,
-            stuck[0]!.cause
-          )
-        }
-        return decided.filter((exit) => Exit.isSuccess(exit) && exit.value).length
-      }).pipe(Effect.withSpan("Disputes.work"))
 
       const find = Effect.fn("Disputes.find")(function* (id: DisputeId) {
         const found = yield* store.find(id)

@@ -1,33 +1,28 @@
 /**
- * Verifies providers: a token mailed to the mailbox, published in the DNS or at a well-known path of the endpoint's
- * domain, or committed to the repository. The first call returns the challenge; a second call checks it. Published
- * proofs are checked every day and lapse when they are missing.
+ * Verifies providers: by a token mailed to the mailbox, or published.
  */
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { AccountStore } from "../accounts/AccountStore.ts"
 import { Digest } from "../shared/Digest.ts"
 import { Entropy } from "../shared/Entropy.ts"
 import type { ProviderId } from "../shared/Ids.ts"
-import { isSameText } from "../shared/SameText.ts"
-import { Sealer } from "../shared/Sealer.ts"
-import { UnitOfWork } from "../shared/UnitOfWork.ts"
-import { type Challenge, letter, MAIL_TOKEN_HOURS, publication, VerificationEndpoint } from "./Challenge.ts"
+import { type Challenge, letter, MAIL_TOKEN_HOURS, VerificationEndpoint } from "./Challenge.ts"
 import { Mailer, type MailFailed, type MailNotConfigured } from "./Mailer.ts"
 import { makeMailLimit, type TooManyMails } from "./MailLimit.ts"
-import { ProofReader } from "./ProofReader.ts"
-import { ownsEndpoint, recordName, repositoryOf, tokenIn, tokenInRepository } from "./Proofs.ts"
-import { SlaStore } from "./SlaStore.ts"
-import { type Proof, type ProofLevel, type Verified, VerificationStore } from "./VerificationStore.ts"
+import { ownsEndpoint, repositoryOf } from "./Proofs.ts"
+import { makePublishedVerification } from "./PublishedVerification.ts"
+import {
+  anew,
+  CHECKS_PER_HOUR_MAX,
+  makeVerificationSteps,
+  TOKEN_BYTES,
+  type TooManyAttempts,
+  type VerificationAnswer
+} from "./VerificationSteps.ts"
+import { type ProofLevel, VerificationStore } from "./VerificationStore.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
-export const PUBLISHED_TOKEN_DAYS = 7
-export const CHECKS_PER_HOUR_MAX = 10
-export const MAILS_PER_HOUR_MAX = 3
-/** A missing proof lapses after this many checks in a row over this many days. */
-export const MISSED_MAX = 3
-const MISSING_DAYS_MIN = 2
-const TOKEN_BYTES = 32
-const RECHECKED_AT_ONCE_MAX = 50
+const MAILS_PER_HOUR_MAX = 3
 
 export interface Asked {
   readonly level: ProofLevel
@@ -36,29 +31,12 @@ export interface Asked {
   readonly token: string | undefined
 }
 
-export interface VerificationAnswer {
-  /** Whether the requested level is verified. */
-  readonly verified: boolean
-  readonly standing: Verified
-  readonly challenge: Challenge | undefined
-  readonly message: string
-}
-
 export class SubjectRefused extends Schema.TaggedError<SubjectRefused>()("SubjectRefused", {
   field: Schema.Literals(["domain", "repo_url"]),
   why: Schema.String
 }) {
   override get message() {
     return this.why
-  }
-}
-
-export class TooManyAttempts extends Schema.TaggedError<TooManyAttempts>()("TooManyAttempts", {
-  limit: Schema.Int,
-  retryAfterSeconds: Schema.Int
-}) {
-  override get message() {
-    return `At most ${this.limit} attempts an hour.`
   }
 }
 
@@ -81,48 +59,13 @@ export class Verification extends Context.Service<
     Effect.gen(function* () {
       const store = yield* VerificationStore
       const accounts = yield* AccountStore
-      const standings = yield* SlaStore
       const mailer = yield* Mailer
       const endpoint = yield* VerificationEndpoint
       const withinMailLimit = yield* makeMailLimit
-      const reader = yield* ProofReader
       const entropy = yield* Entropy
-      const sealer = yield* Sealer
       const { sha256Hex } = yield* Digest
-      const { atomically } = yield* UnitOfWork
-
-      const limited = Effect.fnUntraced(function* (providerId: ProviderId, kind: string, limit: number) {
-        const now = yield* DateTime.now
-        const attempts = yield* store.attempt(providerId, kind, now, DateTime.subtract(now, { hours: 1 }))
-        if (attempts > limit) return yield* new TooManyAttempts({ limit, retryAfterSeconds: 3_600 })
-      })
-
-      const answer = Effect.fnUntraced(function* (
-        providerId: ProviderId,
-        verified: boolean,
-        message: string,
-        challenge?: Challenge
-      ) {
-        return { verified, standing: yield* store.verified(providerId), challenge, message }
-      })
-
-      /** Once: a second request with the same token finds it used. */
-      const accept = Effect.fnUntraced(function* (proof: Proof, hash: string, keepsToken: boolean) {
-        const now = yield* DateTime.now
-        const current = Option.getOrUndefined(yield* store.lock(proof.providerId, proof.level))
-        if (current?.subject !== proof.subject || !isTokenOf(current, hash) || isOver(current, now)) return false
-        yield* store.put({
-          ...current,
-          ...(keepsToken ? {} : { tokenHash: undefined, tokenSealed: undefined }),
-          expiresAt: undefined,
-          verifiedAt: current.verifiedAt ?? now,
-          checkedAt: now,
-          missed: 0,
-          missingSince: undefined
-        })
-        yield* standings.touch(proof.providerId)
-        return true
-      }, atomically)
+      const { accept, answer, limited } = yield* makeVerificationSteps
+      const { byPublication, recheck } = yield* makePublishedVerification
 
       const byMail = Effect.fnUntraced(function* (providerId: ProviderId, mailbox: string, token: string | undefined) {
         const known = Option.getOrUndefined(yield* store.find(providerId, "email"))
@@ -155,67 +98,6 @@ export class Verification extends Context.Service<
         return yield* answer(providerId, false, `A token was mailed to ${mailbox}.`, challenge)
       })
 
-      /** The open challenge, or a new one. */
-      const challengeFor = Effect.fnUntraced(function* (
-        providerId: ProviderId,
-        level: "domain" | "code",
-        subject: string
-      ) {
-        const now = yield* DateTime.now
-        const known = Option.getOrUndefined(yield* store.lock(providerId, level))
-        const token =
-          known?.tokenSealed === undefined ? undefined : Option.getOrUndefined(sealer.open(known.tokenSealed, CONTEXT))
-        const holds = known?.subject === subject && token !== undefined
-        if (holds && (known.verifiedAt !== undefined || !isOver(known, now))) {
-          return { proof: known, token, isNew: false }
-        }
-        const fresh = yield* entropy.hex(TOKEN_BYTES)
-        const proof: Proof = {
-          ...anew(providerId, level, subject),
-          tokenHash: sha256Hex(fresh),
-          tokenSealed: sealer.seal(fresh, CONTEXT),
-          expiresAt: DateTime.add(now, { days: PUBLISHED_TOKEN_DAYS })
-        }
-        yield* store.put(proof)
-        return { proof, token: fresh, isNew: true }
-      }, atomically)
-
-      const published = Effect.fnUntraced(function* ({ level, providerId, subject }: Proof) {
-        if (level === "code") {
-          const text = yield* reader.repositoryFile(subject)
-          return [text === undefined ? undefined : tokenInRepository(providerId, text)]
-        }
-        const records = yield* Effect.result(reader.txt(recordName(subject)))
-        const found = records._tag === "Success" ? records.success.map((one) => tokenIn(providerId, one)) : []
-        if (found.some((one) => one !== undefined)) return found
-        const file = yield* reader.wellKnown(subject)
-        if (file !== undefined) return [tokenIn(providerId, file)]
-        // A missing file proves nothing while the records cannot be read.
-        return records._tag === "Failure" ? yield* records.failure : []
-      })
-
-      const byPublication = Effect.fnUntraced(function* (
-        providerId: ProviderId,
-        level: "domain" | "code",
-        subject: string
-      ) {
-        const { isNew, proof, token } = yield* challengeFor(providerId, level, subject)
-        const challenge = publication(proof, token)
-        if (proof.verifiedAt !== undefined) return yield* answer(providerId, true, `${subject} is verified.`)
-        if (isNew) return yield* answer(providerId, false, "Publish it, then repeat this call.", challenge)
-        yield* limited(providerId, `check ${level}`, CHECKS_PER_HOUR_MAX)
-        const found = yield* Effect.result(published(proof))
-        if (found._tag === "Failure") return yield* answer(providerId, false, found.failure.message, challenge)
-        const hashes = found.success.flatMap((one) => (one === undefined ? [] : [sha256Hex(one)]))
-        const hash = hashes.find((one) => isTokenOf(proof, one))
-        if (hash !== undefined && (yield* accept(proof, hash, true))) {
-          return yield* answer(providerId, true, `${subject} is verified.`)
-        }
-        const why =
-          hashes.length === 0 ? "The proof was not found." : "The published token belongs to another challenge."
-        return yield* answer(providerId, false, why, challenge)
-      })
-
       const verify = Effect.fn("Verification.verify")(function* (providerId: ProviderId, asked: Asked) {
         const provider = Option.getOrThrow(yield* accounts.findProvider(providerId))
         if (asked.level === "email") return yield* byMail(providerId, provider.email, asked.token)
@@ -233,63 +115,7 @@ export class Verification extends Context.Service<
         return yield* new SubjectRefused({ field: "repo_url", why })
       })
 
-      const note = Effect.fnUntraced(function* (proof: Proof, isThere: boolean | undefined) {
-        const now = yield* DateTime.now
-        const current = Option.getOrUndefined(yield* store.lock(proof.providerId, proof.level))
-        if (current?.verifiedAt === undefined || current.subject !== proof.subject) return
-        if (isThere === undefined) return yield* store.put({ ...current, checkedAt: now })
-        if (isThere) return yield* store.put({ ...current, checkedAt: now, missed: 0, missingSince: undefined })
-        const missingSince = current.missingSince ?? now
-        const missed = current.missed + 1
-        const longEnough = DateTime.isLessThanOrEqualTo(DateTime.add(missingSince, { days: MISSING_DAYS_MIN }), now)
-        const lapses = missed >= MISSED_MAX && longEnough
-        yield* store.put({ ...current, checkedAt: now, missed, missingSince, ...(lapses ? LAPSED : {}) })
-        if (lapses) yield* standings.touch(proof.providerId)
-      }, atomically)
-
-      const recheckOne = Effect.fnUntraced(function* (proof: Proof) {
-        const provider = Option.getOrUndefined(yield* accounts.findProvider(proof.providerId))
-        const moved = proof.level === "domain" && !ownsEndpoint(proof.subject, provider?.endpointUrl ?? "")
-        if (moved) return yield* note(proof, false)
-        const found = yield* Effect.result(published(proof))
-        // A failed read may succeed tomorrow.
-        if (found._tag === "Failure") return yield* note(proof, undefined)
-        yield* note(
-          proof,
-          found.success.some((one) => one !== undefined && isTokenOf(proof, sha256Hex(one)))
-        )
-      })
-
-      const recheck = Effect.gen(function* () {
-        const due = yield* store.due(DateTime.subtract(yield* DateTime.now, { days: 1 }), RECHECKED_AT_ONCE_MAX)
-        yield* Effect.forEach(due, recheckOne, { concurrency: 4, discard: true })
-        return due.length
-      }).pipe(Effect.withSpan("Verification.recheck"))
-
       return Verification.of({ verify, recheck })
     })
   )
 }
-
-const CONTEXT = "verification token"
-
-const LAPSED = { verifiedAt: undefined, tokenHash: undefined, tokenSealed: undefined } as const
-
-const anew = (providerId: ProviderId, level: ProofLevel, subject: string): Proof => ({
-  providerId,
-  level,
-  subject,
-  tokenHash: undefined,
-  tokenSealed: undefined,
-  expiresAt: undefined,
-  verifiedAt: undefined,
-  checkedAt: undefined,
-  missed: 0,
-  missingSince: undefined
-})
-
-const isTokenOf = ({ tokenHash }: Proof, hash: string): boolean =>
-  tokenHash !== undefined && isSameText(tokenHash, hash)
-
-const isOver = ({ expiresAt }: Proof, now: DateTime.Utc): boolean =>
-  expiresAt !== undefined && DateTime.isLessThan(expiresAt, now)

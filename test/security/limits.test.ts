@@ -9,7 +9,7 @@ import { connect, type Socket } from "node:net"
 import * as BoundedRateLimiterStore from "../../adapters/memory/accounts/BoundedRateLimiterStore.ts"
 import { BUCKETS_MAX } from "../../adapters/memory/accounts/BoundedRateLimiterStore.ts"
 import { KEYS_MADE_PER_DAY_MAX } from "../../domain/accounts/ApiKey.ts"
-import { PRICE_CHANGES_PER_DAY_MAX } from "../../domain/catalog/Catalog.ts"
+import { PRICE_CHANGES_PER_DAY_MAX } from "../../domain/catalog/ToolUpserts.ts"
 import { BUDGETS_PER_CONSUMER_MAX } from "../../domain/ledger/Budgets.ts"
 import { GRANTS_PER_DAY_MAX } from "../../domain/metering/Grants.ts"
 import {

@@ -24,7 +24,7 @@ import {
   VERIFICATION_POINTS,
   VerificationLevel
 } from "../../../domain/trust/TrustScore.ts"
-import { PUBLISHED_TOKEN_DAYS } from "../../../domain/trust/Verification.ts"
+import { PUBLISHED_TOKEN_DAYS } from "../../../domain/trust/PublishedVerification.ts"
 import {
   code,
   codeList,

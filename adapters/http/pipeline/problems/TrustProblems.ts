@@ -20,7 +20,8 @@ import type {
 import type { MailFailed, MailNotConfigured } from "../../../../domain/trust/Mailer.ts"
 import type { ProviderUnknown } from "../../../../domain/trust/ProviderTrust.ts"
 import { MAILS_PER_DAY_MAX, type TooManyMails } from "../../../../domain/trust/MailLimit.ts"
-import type { SubjectRefused, TooManyAttempts } from "../../../../domain/trust/Verification.ts"
+import type { SubjectRefused } from "../../../../domain/trust/Verification.ts"
+import type { TooManyAttempts } from "../../../../domain/trust/VerificationSteps.ts"
 import {
   duplicate,
   forbidden,
