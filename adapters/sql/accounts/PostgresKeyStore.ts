@@ -49,8 +49,6 @@ export const layer = Layer.effect(
     const liveAt = (now: DateTime.Utc) => sql`(
       (k.revoked_at IS NULL OR k.revoked_at > ${toDate(now)}) AND (k.expires_at IS NULL OR k.expires_at > ${toDate(now)}))`
 
-    const inTransaction = sql.isInTransaction
-
     return KeyStore.of({
       insert: Effect.fn("PostgresKeyStore.insert")(
         (key) => sql`
@@ -73,7 +71,7 @@ export const layer = Layer.effect(
       ),
 
       ofOwner: Effect.fn("PostgresKeyStore.ofOwner")(function* (ownerId, now) {
-        if (yield* inTransaction) yield* lockOwner(ownerId)
+        if (yield* sql.isInTransaction) yield* lockOwner(ownerId)
         const rows = yield* sql<KeyRow>`
           SELECT * FROM (
             SELECT ${columns} FROM api_keys k WHERE k.owner_id = ${ownerId} AND ${liveAt(now)}

@@ -57,8 +57,7 @@ export const catalogTotals = (sql: StoreSql): CatalogTotals => {
 
     matching: Effect.fnUntraced(function* (key, conditions) {
       // Changes of an open transaction may be rolled back, so totals are not cached in one.
-      const inTransaction = yield* sql.isInTransaction
-      if (inTransaction) return (yield* count(conditions)).total
+      if (yield* sql.isInTransaction) return (yield* count(conditions)).total
       const known = kept.get(key)
       if (known !== undefined && known.changes === (yield* tally).changes) return known.total
       const { changes, total } = yield* countByIndex(conditions)

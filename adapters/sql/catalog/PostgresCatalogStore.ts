@@ -75,8 +75,6 @@ export const layer = Layer.effect(
         ${price.billingPolicy}, ${price.leaving}, ${toDate(price.announcedAt)}, ${toDate(price.effectiveFrom)})
       ON CONFLICT (tool_id, version) DO NOTHING`
 
-    const inTransaction = sql.isInTransaction
-
     return CatalogStore.of({
       upsert: Effect.fn("PostgresCatalogStore.upsert")(function* (tool) {
         const [stored] = yield* upsert(tool)
@@ -119,7 +117,7 @@ export const layer = Layer.effect(
       ),
 
       countOf: Effect.fn("PostgresCatalogStore.countOf")(function* (providerId) {
-        if (yield* inTransaction) yield* sql`SELECT 1 FROM providers WHERE id = ${providerId} FOR NO KEY UPDATE`
+        if (yield* sql.isInTransaction) yield* sql`SELECT 1 FROM providers WHERE id = ${providerId} FOR NO KEY UPDATE`
         const [row] = yield* sql<{ readonly count: bigint }>`
           SELECT count(*) AS count FROM tools WHERE provider_id = ${providerId}`
         return Number(row!.count)

@@ -58,6 +58,7 @@ export class StoreStatement<A extends object>
   }
 }
 
+/** Of statements that are sent by the client itself. */
 export const storeFailures = <A, R>(
   effect: Effect.Effect<A, SqlError.SqlError, R>
 ): Effect.Effect<A, StoreUnavailable, R> => effect.pipe(Effect.catch(raise))
