@@ -16,7 +16,7 @@ import { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
 import { money } from "../contracts/ledgerSamples.ts"
 import { expecting } from "../support/Market.ts"
 import { everyCore } from "../support/metering/Core.ts"
-import { later } from "../support/metering/Elsewhen.ts"
+import { later } from "../support/metering/TestTime.ts"
 import { aBuyer, anOffer, books, GRANTS, purseOf } from "../support/metering/Shop.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 

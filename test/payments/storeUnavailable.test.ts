@@ -21,10 +21,10 @@ import { fromCents } from "../../domain/shared/Microcents.ts"
 import { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
 import { aProvider } from "../support/Market.ts"
 import { coreWith } from "../support/metering/Core.ts"
-import { later } from "../support/metering/Elsewhen.ts"
+import { later } from "../support/metering/TestTime.ts"
 import * as ScriptedGateway from "../support/ScriptedGateway.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
-import { aLoad, CENTS, newsOf, worthCents } from "./LoadNews.ts"
+import { aLoad, CENTS, newsOf, worthCents } from "./LoadEvents.ts"
 
 const EARNED_CENTS = 1_234
 
