@@ -11,8 +11,9 @@ import { startScript } from "./support/Processes.ts"
 import { median, table } from "./support/Table.ts"
 import { inSittings, inTurns, ratioOf, type Subject, type Turn } from "./support/Turns.ts"
 
-const SITTINGS = 5
-const TURNS = { turnMs: 2_000, rounds: 4, warmUpRounds: 2, restMs: 200 }
+const SITTINGS = 4
+/** As long as those of `proxy`: a service that rests drops compiled code, and short turns measure compiling it again. */
+const TURNS = { turnMs: 5_000, rounds: 3, warmUpRounds: 1, restMs: 400 }
 const CONNECTIONS = [1, 64, 256]
 
 export const against = async (): Promise<void> => {
