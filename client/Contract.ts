@@ -5,7 +5,7 @@
 export interface components {
   schemas: {
     /** @description Unavailable */
-    Problem503: {
+    Problem503_NOT_CONFIGURED: {
       /** @description URL of the error code's documentation (RFC 9457). */
       type: string
       /** @description Short description, the same for every problem with this status. */
@@ -28,7 +28,46 @@ export interface components {
        * @description Machine-readable error code. Branch on it.
        * @enum {string}
        */
-      code: "UNAVAILABLE" | "NOT_CONFIGURED"
+      code: "NOT_CONFIGURED"
+      /** @description Same as `detail`. */
+      message: string
+      /** @description ID of the request, also in `X-Request-Id`. Include it in support requests. */
+      request_id: string
+      /** @description Every invalid field. */
+      details?: components["schemas"]["Fault"][]
+    }
+    /** @description An invalid field. */
+    Fault: {
+      /** @description Path of the field: names and indexes from the body's root. */
+      path: (string | number)[]
+      /** @description What is wrong and what is expected. */
+      message: string
+    }
+    /** @description Unavailable */
+    Problem503_UNAVAILABLE: {
+      /** @description URL of the error code's documentation (RFC 9457). */
+      type: string
+      /** @description Short description, the same for every problem with this status. */
+      title: string
+      /**
+       * @description HTTP status.
+       * @enum {number}
+       */
+      status: 503
+      /** @description What is wrong with this request, and what to do. */
+      detail: string
+      /** @description Path of the request. */
+      instance: string
+      /**
+       * @description Always `true`.
+       * @enum {boolean}
+       */
+      error: true
+      /**
+       * @description Machine-readable error code. Branch on it.
+       * @enum {string}
+       */
+      code: "UNAVAILABLE"
       /** @description Same as `detail`. */
       message: string
       /** @description ID of the request, also in `X-Request-Id`. Include it in support requests. */
@@ -62,13 +101,6 @@ export interface components {
       provider_status?: number
       /** @description JSON-RPC error of the provider's response. */
       provider_error?: unknown
-    }
-    /** @description An invalid field. */
-    Fault: {
-      /** @description Path of the field: names and indexes from the body's root. */
-      path: (string | number)[]
-      /** @description What is wrong and what is expected. */
-      message: string
     }
     /** @description Internal error */
     Problem500: {
@@ -134,7 +166,7 @@ export interface components {
       /** @description Every invalid field. */
       details?: components["schemas"]["Fault"][]
       /** @description Seconds to wait before the next attempt; also in `Retry-After`. */
-      retry_after_seconds?: number
+      retry_after_seconds: number
       /**
        * @description Exceeded limit. Absent for the rate limit.
        * @enum {string}
@@ -144,7 +176,7 @@ export interface components {
       calls_in_flight_max?: number
     }
     /** @description Unprocessable content */
-    Problem422: {
+    Problem422_NOT_WITHDRAWABLE: {
       /** @description URL of the error code's documentation (RFC 9457). */
       type: string
       /** @description Short description, the same for every problem with this status. */
@@ -167,13 +199,115 @@ export interface components {
        * @description Machine-readable error code. Branch on it.
        * @enum {string}
        */
-      code:
-        | "VALIDATION_ERROR"
-        | "BELOW_MINIMUM"
-        | "BLOCKED_ENDPOINT"
-        | "CAP_REQUIRED"
-        | "LOAD_LIMIT_REACHED"
-        | "NOT_WITHDRAWABLE"
+      code: "NOT_WITHDRAWABLE"
+      /** @description Same as `detail`. */
+      message: string
+      /** @description ID of the request, also in `X-Request-Id`. Include it in support requests. */
+      request_id: string
+      /** @description Every invalid field. */
+      details?: components["schemas"]["Fault"][]
+      /** @description Amount that can be withdrawn, in cents. */
+      withdrawable_cents: number
+    }
+    /** @description Unprocessable content */
+    Problem422_LOAD_LIMIT_REACHED: {
+      /** @description URL of the error code's documentation (RFC 9457). */
+      type: string
+      /** @description Short description, the same for every problem with this status. */
+      title: string
+      /**
+       * @description HTTP status.
+       * @enum {number}
+       */
+      status: 422
+      /** @description What is wrong with this request, and what to do. */
+      detail: string
+      /** @description Path of the request. */
+      instance: string
+      /**
+       * @description Always `true`.
+       * @enum {boolean}
+       */
+      error: true
+      /**
+       * @description Machine-readable error code. Branch on it.
+       * @enum {string}
+       */
+      code: "LOAD_LIMIT_REACHED"
+      /** @description Same as `detail`. */
+      message: string
+      /** @description ID of the request, also in `X-Request-Id`. Include it in support requests. */
+      request_id: string
+      /** @description Every invalid field. */
+      details?: components["schemas"]["Fault"][]
+      /** @description Maximum amount of loads within 24 hours, in cents. */
+      limit_cents: number
+      /** @description Amount that can be loaded now, in cents. */
+      left_cents: number
+      /** @description Time from which the requested amount can be loaded. */
+      retry_at: string
+    }
+    /** @description Unprocessable content */
+    Problem422_CAP_REQUIRED: {
+      /** @description URL of the error code's documentation (RFC 9457). */
+      type: string
+      /** @description Short description, the same for every problem with this status. */
+      title: string
+      /**
+       * @description HTTP status.
+       * @enum {number}
+       */
+      status: 422
+      /** @description What is wrong with this request, and what to do. */
+      detail: string
+      /** @description Path of the request. */
+      instance: string
+      /**
+       * @description Always `true`.
+       * @enum {boolean}
+       */
+      error: true
+      /**
+       * @description Machine-readable error code. Branch on it.
+       * @enum {string}
+       */
+      code: "CAP_REQUIRED"
+      /** @description Same as `detail`. */
+      message: string
+      /** @description ID of the request, also in `X-Request-Id`. Include it in support requests. */
+      request_id: string
+      /** @description Every invalid field. */
+      details?: components["schemas"]["Fault"][]
+      /** @description List price of a call in microcents. */
+      price_microcents: number
+      /** @description Maximum cost of a call in microcents. */
+      max_cost_microcents: number
+    }
+    /** @description Unprocessable content */
+    Problem422_BLOCKED_ENDPOINT: {
+      /** @description URL of the error code's documentation (RFC 9457). */
+      type: string
+      /** @description Short description, the same for every problem with this status. */
+      title: string
+      /**
+       * @description HTTP status.
+       * @enum {number}
+       */
+      status: 422
+      /** @description What is wrong with this request, and what to do. */
+      detail: string
+      /** @description Path of the request. */
+      instance: string
+      /**
+       * @description Always `true`.
+       * @enum {boolean}
+       */
+      error: true
+      /**
+       * @description Machine-readable error code. Branch on it.
+       * @enum {string}
+       */
+      code: "BLOCKED_ENDPOINT"
       /** @description Same as `detail`. */
       message: string
       /** @description ID of the request, also in `X-Request-Id`. Include it in support requests. */
@@ -205,22 +339,74 @@ export interface components {
       provider_status?: number
       /** @description JSON-RPC error of the provider's response. */
       provider_error?: unknown
-      /** @description List price of a call in microcents. */
-      price_microcents?: number
-      /** @description Maximum cost of a call in microcents. */
-      max_cost_microcents?: number
-      /** @description Amount that can be withdrawn, in cents. */
-      withdrawable_cents?: number
-      /** @description Maximum amount of loads within 24 hours, in cents. */
-      limit_cents?: number
-      /** @description Amount that can be loaded now, in cents. */
-      left_cents?: number
-      /** @description Time from which the requested amount can be loaded. */
-      retry_at?: string
+    }
+    /** @description Unprocessable content */
+    Problem422_BELOW_MINIMUM: {
+      /** @description URL of the error code's documentation (RFC 9457). */
+      type: string
+      /** @description Short description, the same for every problem with this status. */
+      title: string
+      /**
+       * @description HTTP status.
+       * @enum {number}
+       */
+      status: 422
+      /** @description What is wrong with this request, and what to do. */
+      detail: string
+      /** @description Path of the request. */
+      instance: string
+      /**
+       * @description Always `true`.
+       * @enum {boolean}
+       */
+      error: true
+      /**
+       * @description Machine-readable error code. Branch on it.
+       * @enum {string}
+       */
+      code: "BELOW_MINIMUM"
+      /** @description Same as `detail`. */
+      message: string
+      /** @description ID of the request, also in `X-Request-Id`. Include it in support requests. */
+      request_id: string
+      /** @description Every invalid field. */
+      details?: components["schemas"]["Fault"][]
       /** @description Minimum payout in cents. */
-      minimum_cents?: number
+      minimum_cents: number
       /** @description Amount available for payout, in cents. */
-      payout_balance_cents?: number
+      payout_balance_cents: number
+    }
+    /** @description Unprocessable content */
+    Problem422_VALIDATION_ERROR: {
+      /** @description URL of the error code's documentation (RFC 9457). */
+      type: string
+      /** @description Short description, the same for every problem with this status. */
+      title: string
+      /**
+       * @description HTTP status.
+       * @enum {number}
+       */
+      status: 422
+      /** @description What is wrong with this request, and what to do. */
+      detail: string
+      /** @description Path of the request. */
+      instance: string
+      /**
+       * @description Always `true`.
+       * @enum {boolean}
+       */
+      error: true
+      /**
+       * @description Machine-readable error code. Branch on it.
+       * @enum {string}
+       */
+      code: "VALIDATION_ERROR"
+      /** @description Same as `detail`. */
+      message: string
+      /** @description ID of the request, also in `X-Request-Id`. Include it in support requests. */
+      request_id: string
+      /** @description Every invalid field. */
+      details?: components["schemas"]["Fault"][]
       /** @description URL of the endpoint that creates a link to the payout account. */
       connect_url?: string
       /**
@@ -318,7 +504,7 @@ export interface components {
       details?: components["schemas"]["Fault"][]
     }
     /** @description Conflict */
-    Problem409: {
+    Problem409_RECOVERED_BY_CHARGEBACK: {
       /** @description URL of the error code's documentation (RFC 9457). */
       type: string
       /** @description Short description, the same for every problem with this status. */
@@ -341,13 +527,151 @@ export interface components {
        * @description Machine-readable error code. Branch on it.
        * @enum {string}
        */
-      code:
-        | "DUPLICATE"
-        | "IDEMPOTENCY_CONFLICT"
-        | "INSUFFICIENT_PLATFORM_FUNDS"
-        | "PRICE_CHANGED"
-        | "DEBT_OUTSTANDING"
-        | "RECOVERED_BY_CHARGEBACK"
+      code: "RECOVERED_BY_CHARGEBACK"
+      /** @description Same as `detail`. */
+      message: string
+      /** @description ID of the request, also in `X-Request-Id`. Include it in support requests. */
+      request_id: string
+      /** @description Every invalid field. */
+      details?: components["schemas"]["Fault"][]
+      /** @description ID of the chargeback at the payment processor. */
+      chargeback_id: string
+    }
+    /** @description Conflict */
+    Problem409_DEBT_OUTSTANDING: {
+      /** @description URL of the error code's documentation (RFC 9457). */
+      type: string
+      /** @description Short description, the same for every problem with this status. */
+      title: string
+      /**
+       * @description HTTP status.
+       * @enum {number}
+       */
+      status: 409
+      /** @description What is wrong with this request, and what to do. */
+      detail: string
+      /** @description Path of the request. */
+      instance: string
+      /**
+       * @description Always `true`.
+       * @enum {boolean}
+       */
+      error: true
+      /**
+       * @description Machine-readable error code. Branch on it.
+       * @enum {string}
+       */
+      code: "DEBT_OUTSTANDING"
+      /** @description Same as `detail`. */
+      message: string
+      /** @description ID of the request, also in `X-Request-Id`. Include it in support requests. */
+      request_id: string
+      /** @description Every invalid field. */
+      details?: components["schemas"]["Fault"][]
+      /** @description Debt of the account in cents. */
+      owed_cents: number
+    }
+    /** @description Conflict */
+    Problem409_PRICE_CHANGED: {
+      /** @description URL of the error code's documentation (RFC 9457). */
+      type: string
+      /** @description Short description, the same for every problem with this status. */
+      title: string
+      /**
+       * @description HTTP status.
+       * @enum {number}
+       */
+      status: 409
+      /** @description What is wrong with this request, and what to do. */
+      detail: string
+      /** @description Path of the request. */
+      instance: string
+      /**
+       * @description Always `true`.
+       * @enum {boolean}
+       */
+      error: true
+      /**
+       * @description Machine-readable error code. Branch on it.
+       * @enum {string}
+       */
+      code: "PRICE_CHANGED"
+      /** @description Same as `detail`. */
+      message: string
+      /** @description ID of the request, also in `X-Request-Id`. Include it in support requests. */
+      request_id: string
+      /** @description Every invalid field. */
+      details?: components["schemas"]["Fault"][]
+      /** @description List price of a call in microcents. */
+      price_microcents: number
+      /** @description Maximum cost of a call in microcents. */
+      max_cost_microcents: number
+      /** @description Price version in effect. */
+      price_version: number
+    }
+    /** @description Conflict */
+    Problem409_INSUFFICIENT_PLATFORM_FUNDS: {
+      /** @description URL of the error code's documentation (RFC 9457). */
+      type: string
+      /** @description Short description, the same for every problem with this status. */
+      title: string
+      /**
+       * @description HTTP status.
+       * @enum {number}
+       */
+      status: 409
+      /** @description What is wrong with this request, and what to do. */
+      detail: string
+      /** @description Path of the request. */
+      instance: string
+      /**
+       * @description Always `true`.
+       * @enum {boolean}
+       */
+      error: true
+      /**
+       * @description Machine-readable error code. Branch on it.
+       * @enum {string}
+       */
+      code: "INSUFFICIENT_PLATFORM_FUNDS"
+      /** @description Same as `detail`. */
+      message: string
+      /** @description ID of the request, also in `X-Request-Id`. Include it in support requests. */
+      request_id: string
+      /** @description Every invalid field. */
+      details?: components["schemas"]["Fault"][]
+      /** @description Required platform funds in microcents. */
+      needed_microcents: number
+      /** @description Available platform funds in microcents. */
+      platform_funds_microcents: number
+      /** @description Available platform funds in whole cents, rounded toward zero. */
+      platform_funds_cents: number
+    }
+    /** @description Conflict */
+    Problem409_IDEMPOTENCY_CONFLICT: {
+      /** @description URL of the error code's documentation (RFC 9457). */
+      type: string
+      /** @description Short description, the same for every problem with this status. */
+      title: string
+      /**
+       * @description HTTP status.
+       * @enum {number}
+       */
+      status: 409
+      /** @description What is wrong with this request, and what to do. */
+      detail: string
+      /** @description Path of the request. */
+      instance: string
+      /**
+       * @description Always `true`.
+       * @enum {boolean}
+       */
+      error: true
+      /**
+       * @description Machine-readable error code. Branch on it.
+       * @enum {string}
+       */
+      code: "IDEMPOTENCY_CONFLICT"
       /** @description Same as `detail`. */
       message: string
       /** @description ID of the request, also in `X-Request-Id`. Include it in support requests. */
@@ -356,22 +680,38 @@ export interface components {
       details?: components["schemas"]["Fault"][]
       /** @description Seconds to wait before the next attempt; also in `Retry-After`. */
       retry_after_seconds?: number
-      /** @description Debt of the account in cents. */
-      owed_cents?: number
-      /** @description ID of the chargeback at the payment processor. */
-      chargeback_id?: string
-      /** @description List price of a call in microcents. */
-      price_microcents?: number
-      /** @description Maximum cost of a call in microcents. */
-      max_cost_microcents?: number
-      /** @description Required platform funds in microcents. */
-      needed_microcents?: number
-      /** @description Available platform funds in microcents. */
-      platform_funds_microcents?: number
-      /** @description Available platform funds in whole cents, rounded toward zero. */
-      platform_funds_cents?: number
-      /** @description Price version in effect. */
-      price_version?: number
+    }
+    /** @description Conflict */
+    Problem409_DUPLICATE: {
+      /** @description URL of the error code's documentation (RFC 9457). */
+      type: string
+      /** @description Short description, the same for every problem with this status. */
+      title: string
+      /**
+       * @description HTTP status.
+       * @enum {number}
+       */
+      status: 409
+      /** @description What is wrong with this request, and what to do. */
+      detail: string
+      /** @description Path of the request. */
+      instance: string
+      /**
+       * @description Always `true`.
+       * @enum {boolean}
+       */
+      error: true
+      /**
+       * @description Machine-readable error code. Branch on it.
+       * @enum {string}
+       */
+      code: "DUPLICATE"
+      /** @description Same as `detail`. */
+      message: string
+      /** @description ID of the request, also in `X-Request-Id`. Include it in support requests. */
+      request_id: string
+      /** @description Every invalid field. */
+      details?: components["schemas"]["Fault"][]
       /** @description Tools with the requested name. */
       candidates?: {
         /** @description Qualified name of the tool: `handle/tool_name`. */
@@ -732,7 +1072,7 @@ export interface components {
       vkeys: string[]
     }
     /** @description Forbidden */
-    Problem403: {
+    Problem403_ACCOUNT_FROZEN: {
       /** @description URL of the error code's documentation (RFC 9457). */
       type: string
       /** @description Short description, the same for every problem with this status. */
@@ -755,7 +1095,39 @@ export interface components {
        * @description Machine-readable error code. Branch on it.
        * @enum {string}
        */
-      code: "FORBIDDEN" | "ACCOUNT_FROZEN"
+      code: "ACCOUNT_FROZEN"
+      /** @description Same as `detail`. */
+      message: string
+      /** @description ID of the request, also in `X-Request-Id`. Include it in support requests. */
+      request_id: string
+      /** @description Every invalid field. */
+      details?: components["schemas"]["Fault"][]
+    }
+    /** @description Forbidden */
+    Problem403_FORBIDDEN: {
+      /** @description URL of the error code's documentation (RFC 9457). */
+      type: string
+      /** @description Short description, the same for every problem with this status. */
+      title: string
+      /**
+       * @description HTTP status.
+       * @enum {number}
+       */
+      status: 403
+      /** @description What is wrong with this request, and what to do. */
+      detail: string
+      /** @description Path of the request. */
+      instance: string
+      /**
+       * @description Always `true`.
+       * @enum {boolean}
+       */
+      error: true
+      /**
+       * @description Machine-readable error code. Branch on it.
+       * @enum {string}
+       */
+      code: "FORBIDDEN"
       /** @description Same as `detail`. */
       message: string
       /** @description ID of the request, also in `X-Request-Id`. Include it in support requests. */
@@ -2873,7 +3245,7 @@ export interface components {
       total: number
     }
     /** @description Gone */
-    Problem410: {
+    Problem410_ANSWER_NOT_KEPT: {
       /** @description URL of the error code's documentation (RFC 9457). */
       type: string
       /** @description Short description, the same for every problem with this status. */
@@ -2896,7 +3268,7 @@ export interface components {
        * @description Machine-readable error code. Branch on it.
        * @enum {string}
        */
-      code: "TOOL_WITHDRAWN" | "ANSWER_NOT_KEPT"
+      code: "ANSWER_NOT_KEPT"
       /** @description Same as `detail`. */
       message: string
       /** @description ID of the request, also in `X-Request-Id`. Include it in support requests. */
@@ -2904,23 +3276,55 @@ export interface components {
       /** @description Every invalid field. */
       details?: components["schemas"]["Fault"][]
       /** @description Cost of the call in whole cents, rounded toward zero. */
-      cost_cents?: number
+      cost_cents: number
       /** @description Cost of the call in microcents (1/10,000 of a cent). */
-      cost_microcents?: number
+      cost_microcents: number
       /** @description ID of the call's receipt. */
-      receipt_id?: string
+      receipt_id: string
       /**
        * @description Outcome of the call.
        * @enum {string}
        */
-      outcome?: "success" | "error" | "timeout" | "rate_limited"
+      outcome: "success" | "error" | "timeout" | "rate_limited"
+    }
+    /** @description Gone */
+    Problem410_TOOL_WITHDRAWN: {
+      /** @description URL of the error code's documentation (RFC 9457). */
+      type: string
+      /** @description Short description, the same for every problem with this status. */
+      title: string
+      /**
+       * @description HTTP status.
+       * @enum {number}
+       */
+      status: 410
+      /** @description What is wrong with this request, and what to do. */
+      detail: string
+      /** @description Path of the request. */
+      instance: string
+      /**
+       * @description Always `true`.
+       * @enum {boolean}
+       */
+      error: true
+      /**
+       * @description Machine-readable error code. Branch on it.
+       * @enum {string}
+       */
+      code: "TOOL_WITHDRAWN"
+      /** @description Same as `detail`. */
+      message: string
+      /** @description ID of the request, also in `X-Request-Id`. Include it in support requests. */
+      request_id: string
+      /** @description Every invalid field. */
+      details?: components["schemas"]["Fault"][]
       /** @description ID of the tool. */
-      tool_id?: string
+      tool_id: string
       /** @description Time when the provider withdrew the tool. */
-      withdrawn_at?: string
+      withdrawn_at: string
     }
     /** @description Payment required */
-    Problem402: {
+    Problem402_BUDGET_EXCEEDED: {
       /** @description URL of the error code's documentation (RFC 9457). */
       type: string
       /** @description Short description, the same for every problem with this status. */
@@ -2943,31 +3347,63 @@ export interface components {
        * @description Machine-readable error code. Branch on it.
        * @enum {string}
        */
-      code: "INSUFFICIENT_FUNDS" | "BUDGET_EXCEEDED"
+      code: "BUDGET_EXCEEDED"
       /** @description Same as `detail`. */
       message: string
       /** @description ID of the request, also in `X-Request-Id`. Include it in support requests. */
       request_id: string
       /** @description Every invalid field. */
       details?: components["schemas"]["Fault"][]
-      /** @description Cost of the call in microcents (1/10,000 of a cent). */
-      cost_microcents?: number
-      /** @description Cost of the call in whole cents, rounded toward zero. */
-      cost_cents?: number
-      /** @description Balance in microcents. */
-      balance_microcents?: number
-      /** @description Balance in whole cents, rounded toward zero. */
-      balance_cents?: number
-      /** @description URL for adding funds. */
-      load_balance_url?: string
       /** @description ID of the exceeded budget. */
-      budget_id?: string
+      budget_id: string
       /** @description Limit of the budget in microcents. */
-      cap_microcents?: number
+      cap_microcents: number
       /** @description Amount left in the budget, in microcents. */
-      left_microcents?: number
+      left_microcents: number
       /** @description Time when the budget resets. `null`: never. */
-      resets_at?: string | null
+      resets_at: string | null
+    }
+    /** @description Payment required */
+    Problem402_INSUFFICIENT_FUNDS: {
+      /** @description URL of the error code's documentation (RFC 9457). */
+      type: string
+      /** @description Short description, the same for every problem with this status. */
+      title: string
+      /**
+       * @description HTTP status.
+       * @enum {number}
+       */
+      status: 402
+      /** @description What is wrong with this request, and what to do. */
+      detail: string
+      /** @description Path of the request. */
+      instance: string
+      /**
+       * @description Always `true`.
+       * @enum {boolean}
+       */
+      error: true
+      /**
+       * @description Machine-readable error code. Branch on it.
+       * @enum {string}
+       */
+      code: "INSUFFICIENT_FUNDS"
+      /** @description Same as `detail`. */
+      message: string
+      /** @description ID of the request, also in `X-Request-Id`. Include it in support requests. */
+      request_id: string
+      /** @description Every invalid field. */
+      details?: components["schemas"]["Fault"][]
+      /** @description Cost of the call in whole cents, rounded toward zero. */
+      cost_cents: number
+      /** @description Cost of the call in microcents (1/10,000 of a cent). */
+      cost_microcents: number
+      /** @description Balance in microcents. */
+      balance_microcents: number
+      /** @description Balance in whole cents, rounded toward zero. */
+      balance_cents: number
+      /** @description URL for adding funds. */
+      load_balance_url: string
     }
     /** @description The recorded call and its receipt. */
     Metered: {

@@ -5,7 +5,7 @@ import type { Schemas } from "./Contract.ts"
 
 /** Any problem of the API. `code` decides which fields it has. */
 export type Problem = {
-  readonly [Name in keyof Schemas as Name extends `Problem${number}` ? Name : never]: Schemas[Name]
+  readonly [Name in keyof Schemas as Name extends `Problem${number}${string}` ? Name : never]: Schemas[Name]
 } extends infer Problems
   ? Problems[keyof Problems]
   : never

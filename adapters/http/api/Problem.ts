@@ -39,6 +39,18 @@ export const codesByStatus = {
 
 export type ProblemStatus = keyof typeof codesByStatus
 export type ProblemCode = (typeof codesByStatus)[ProblemStatus][number]
+export type StatusOf<Code extends ProblemCode> = {
+  [Status in ProblemStatus]: Code extends (typeof codesByStatus)[Status][number] ? Status : never
+}[ProblemStatus]
+
+export const statusOf = <Code extends ProblemCode>(code: Code) => {
+  const [status] = Object.entries(codesByStatus).find(([, codes]) => (codes as ReadonlyArray<string>).includes(code))!
+  return Number(status) as StatusOf<Code>
+}
+
+/** Name of a problem's schema in the OpenAPI document. */
+export const schemaNameOf = (status: ProblemStatus, code: ProblemCode): string =>
+  codesByStatus[status].length === 1 ? `Problem${status}` : `Problem${status}_${code}`
 
 export const titles: Record<ProblemStatus, string> = {
   400: "Bad request",

@@ -31,11 +31,23 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
   INSUFFICIENT_FUNDS: {
     message: "Insufficient balance: this call costs $0.0005 and $0.00012 is available. Add funds.",
     remedy: "Add funds with `POST /api/market/balance/load`. The call was not forwarded and not billed.",
-    extra: { cost_microcents: 500, cost_cents: 0, balance_microcents: 120, balance_cents: 0 }
+    extra: {
+      cost_microcents: 500,
+      cost_cents: 0,
+      balance_microcents: 120,
+      balance_cents: 0,
+      load_balance_url: `${BASE_URL}/api/market/balance/load`
+    }
   },
   BUDGET_EXCEEDED: {
     message: "This call exceeds a budget of your account.",
-    remedy: "Raise the budget with `POST /api/v1/market/budgets`, or retry after `resets_at`."
+    remedy: "Raise the budget with `POST /api/v1/market/budgets`, or retry after `resets_at`.",
+    extra: {
+      budget_id: "0193f9c5-6e1a-7b44-a1f0-3c5d7e9b2a68",
+      cap_microcents: 1_000_000,
+      left_microcents: 120,
+      resets_at: "2026-12-01T00:00:00.000Z"
+    }
   },
   FORBIDDEN: {
     message: "This endpoint requires a provider key; a consumer key was sent.",
@@ -100,7 +112,8 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
   PRICE_CHANGED: {
     message: "This call costs 800 microcents, more than your cap of 500.",
     remedy: "The list price exceeds your cap, or `price_version` is not in effect. Request a new quote.",
-    places: ["POST /api/market/proxy"]
+    places: ["POST /api/market/proxy"],
+    extra: { price_microcents: 800, max_cost_microcents: 800, price_version: 3 }
   },
   TOOL_WITHDRAWN: {
     message: "The provider withdrew the tool search on 2026-11-20. Nothing was charged.",
@@ -135,7 +148,8 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
   BELOW_MINIMUM: {
     message: "The minimum payout is $10.00.",
     remedy: "Request a payout once `available_cents` reaches the minimum.",
-    places: ["POST /api/market/payouts"]
+    places: ["POST /api/market/payouts"],
+    extra: { minimum_cents: 1_000, payout_balance_cents: 640 }
   },
   CAP_REQUIRED: {
     message: "This tool is usage-priced: a call costs up to 50000 microcents ($0.05). Send a cap.",

@@ -5,7 +5,7 @@ import { Schema } from "effect"
 import type { OpenApi } from "effect/http-api"
 import { statusOf } from "../api/Endpoint.ts"
 import type { EndpointInfo } from "../api/Endpoints.ts"
-import { type ProblemCode, type ProblemStatus, titles } from "../api/Problem.ts"
+import { codesByStatus, type ProblemCode, type ProblemStatus, schemaNameOf, titles } from "../api/Problem.ts"
 import { annotatedExample, composedExample } from "./Examples.ts"
 import { type Content, type Header, type JsonSchema, nameOfRef, type Reference, type Response } from "./OpenApiModel.ts"
 import { otherMedia, otherProblem } from "./OtherMedia.ts"
@@ -103,13 +103,18 @@ const problemResponse = (status: ProblemStatus, codes: ReadonlyArray<ProblemCode
   headers: headersFor(...(EXTRA_HEADERS[status] === undefined ? [] : [EXTRA_HEADERS[status]])),
   content: {
     [PROBLEM_TYPE]: {
-      schema: { $ref: `#/components/schemas/Problem${status}` },
+      schema: problemSchema(status),
       examples: Object.fromEntries(
         codes.map((code) => [code, { summary: guide[code].remedy, value: exampleProblem(status, code) }])
       )
     }
   }
 })
+
+const problemSchema = (status: ProblemStatus): JsonSchema => {
+  const refs = codesByStatus[status].map((code) => ({ $ref: `#/components/schemas/${schemaNameOf(status, code)}` }))
+  return refs.length === 1 ? refs[0]! : { anyOf: refs }
+}
 
 const successResponse = (
   endpoint: EndpointInfo,
