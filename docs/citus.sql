@@ -21,6 +21,8 @@ ALTER TABLE transfers SET SCHEMA lane_0;
 ALTER TABLE unfit_outputs SET SCHEMA lane_0;
 ALTER TABLE usage_hourly SET SCHEMA lane_0;
 ALTER TABLE wallets SET SCHEMA lane_0;
+ALTER TYPE call_closing SET SCHEMA lane_0;
+ALTER TYPE call_opening SET SCHEMA lane_0;
 
 -- Its functions go with it. tally_catalog belongs to the catalog.
 DO $$

@@ -8,11 +8,6 @@ import { ledger } from "./lane/Ledger.ts"
 import { receipts } from "./lane/Receipts.ts"
 import { usage } from "./lane/Usage.ts"
 import { closeCalls } from "./ledger/CloseCalls.ts"
-import { closeOneCall } from "./ledger/CloseOneCall.ts"
 import { openCalls } from "./ledger/OpenCalls.ts"
-import { openOneCall } from "./ledger/OpenOneCall.ts"
-import { settleCalls } from "./ledger/SettleCalls.ts"
 
-const callFunctions = [openCalls, openOneCall, closeCalls, closeOneCall, settleCalls]
-
-export const lanePart = Effect.all([ledger, calls, receipts, usage, budgets, ...callFunctions], { discard: true })
+export const lanePart = Effect.all([ledger, calls, receipts, usage, budgets, openCalls, closeCalls], { discard: true })

@@ -33,17 +33,10 @@ export const receipts = Effect.gen(function* () {
   yield* sql`CREATE INDEX receipts_of_provider ON receipts (provider_id, receipt_id)`
   yield* sql`CREATE INDEX receipts_created ON receipts USING brin (created_at)`
 
-  // A row waits from the transaction that writes the receipt until the sequencer appends it to the log.
+  // A row waits from the transaction that writes the receipt (`calls_close`) until the sequencer appends it to the log.
   yield* sql`CREATE TABLE receipts_unlogged (
     receipt_id uuid NOT NULL,
     consumer_id uuid NOT NULL,
     PRIMARY KEY (receipt_id, consumer_id)
   ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, autovacuum_vacuum_cost_delay = 0)`
-  yield* sql`CREATE FUNCTION receipts_await_log() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN
-      INSERT INTO receipts_unlogged SELECT receipt_id, consumer_id FROM issued;
-      RETURN NULL;
-    END $$`
-  yield* sql`CREATE TRIGGER await_log AFTER INSERT ON receipts REFERENCING NEW TABLE AS issued
-    FOR EACH STATEMENT EXECUTE FUNCTION receipts_await_log()`
 })

@@ -1,168 +1,221 @@
 /**
- * The function that closes a batch of calls. For its rules of locking and performance see OpenCalls.
+ * The function that closes calls, one or a batch. It executes the rule of `domain/metering/CallRules.ts`. For the rules
+ * of locking and performance see `LockWallets.ts`.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { lockWallets } from "./LockWallets.ts"
+
+/** How a statement reads the calls: one call from variables, or any number from arrays. */
+interface Form {
+  /** The closings that take effect, as `c`. */
+  readonly calls: string
+  /** The same, with the open call of each as `o`. */
+  readonly closed: string
+  /** Comparable with a column of consumers, so that tables are only accessed by index. */
+  readonly consumers: string
+  readonly total: (amount: string) => string
+  /** Makes one row of those that agree in the first columns, in the order of these columns. */
+  readonly grouped: (columns: string) => string
+}
+
+const ONE: Form = {
+  calls: "(SELECT p_call.*) c",
+  closed: "(SELECT p_call.*) c, (SELECT v_open.*) o",
+  consumers: "p_call.consumer_id",
+  total: (amount) => amount,
+  grouped: () => ""
+}
+
+const MANY: Form = {
+  calls: "unnest(p_calls) c",
+  closed: "unnest(p_calls) c JOIN unnest(v_opens) o ON o.invocation_id = c.receipt_id",
+  consumers: "ANY (p_wallets)",
+  total: (amount) => `sum(${amount})`,
+  grouped: (columns) => `GROUP BY ${columns} ORDER BY ${columns}`
+}
+
+const CALLED_AT = "to_timestamp(c.called_ms::float8 / 1000)"
+const CREATED_AT = "to_timestamp(c.created_ms::float8 / 1000)"
+
+const USAGE = [
+  "calls",
+  "successes",
+  "timeouts",
+  "spend",
+  "fee",
+  "latency_ms",
+  "request_bytes",
+  "response_bytes",
+  "tokens_input",
+  "tokens_output"
+]
+
+/** v_charged, v_free, v_budgeted, v_keyed: whether some call needs the statement. */
+const settle = ({ calls, closed, consumers, grouped, total }: Form): string => `
+  IF v_charged THEN
+    INSERT INTO transfers (transfer_id, consumer_id, provider_id, amount, effective_at, recorded_at, leg, kind, debit, credit)
+    SELECT c.receipt_id, c.consumer_id, c.provider_id, leg.amount, ${CALLED_AT}, ${CREATED_AT}, leg.n, leg.n, 1, leg.n + 1
+    FROM ${calls}, LATERAL (VALUES (1, c.cost - c.fee), (2, c.fee)) AS leg (n, amount) WHERE leg.amount > 0;
+
+    INSERT INTO account_balances AS b (owner_id, account, day, lane, credits)
+    SELECT a.owner_id, a.account, a.day, v_lane, ${total("a.amount")}
+    FROM ${calls}, LATERAL (VALUES (uuid '00000000-0000-0000-0000-000000000000', 3, date '1970-01-01', c.fee),
+      (c.provider_id, 2, (${CREATED_AT} AT TIME ZONE 'UTC')::date, c.cost - c.fee)) AS a (owner_id, account, day, amount)
+    WHERE a.amount > 0 ${grouped("1, 2, 3")}
+    ON CONFLICT (owner_id, account, day, lane) DO UPDATE SET credits = b.credits + excluded.credits;
+  END IF;
+
+  INSERT INTO receipts (receipt_id, consumer_id, provider_id, tool_id, called_at, created_at, cost, fee, duration_ms,
+    price_version, request_bytes, response_bytes, tokens_input, tokens_output, status, origin, signature, tool_name)
+  SELECT c.receipt_id, c.consumer_id, c.provider_id, c.tool_id, ${CALLED_AT}, ${CREATED_AT}, c.cost, c.fee, c.duration_ms,
+    c.price_version, c.request_bytes, c.response_bytes, c.tokens_input, c.tokens_output, c.status, c.origin, c.signature,
+    c.tool_name
+  FROM ${calls};
+
+  INSERT INTO receipts_unlogged (receipt_id, consumer_id) SELECT c.receipt_id, c.consumer_id FROM ${calls};
+
+  INSERT INTO usage_hourly AS u (consumer_id, hour, tool_id, provider_id, ${USAGE.join(", ")})
+  SELECT c.consumer_id, date_bin('1 hour', ${CALLED_AT}, timestamptz '2000-01-01Z'), c.tool_id, c.provider_id,
+    ${total("1")}, ${total("(c.status = 1)::int")}, ${total("(c.status = 3)::int")}, ${total("c.cost")}, ${total("c.fee")},
+    ${total("c.duration_ms")}, ${total("c.request_bytes")}, ${total("c.response_bytes")}, ${total("c.tokens_input")},
+    ${total("c.tokens_output")}
+  FROM ${calls} ${grouped("1, 2, 3, 4")}
+  ON CONFLICT (consumer_id, hour, tool_id, provider_id) DO UPDATE SET
+    ${USAGE.map((column) => `${column} = u.${column} + excluded.${column}`).join(", ")};
+
+  IF v_free THEN
+    UPDATE free_tier_usage f SET used = f.used - g.calls
+    FROM (SELECT c.consumer_id, c.tool_id, (date_trunc('month', o.opened_at, 'UTC') AT TIME ZONE 'UTC')::date AS month,
+        ${total("1")} AS calls
+      FROM ${closed} WHERE o.free AND NOT c.uses_free_call ${grouped("1, 2, 3")}) g
+    WHERE f.consumer_id = ${consumers} AND f.consumer_id = g.consumer_id AND f.tool_id = g.tool_id AND f.month = g.month;
+  END IF;
+
+  IF v_budgeted THEN
+    UPDATE budgets b SET held = b.held - g.held, spent = b.spent + g.cost
+    FROM (SELECT c.consumer_id, i.budget_id, ${total("o.held")} AS held, ${total("c.cost")} AS cost
+      FROM ${closed}, unnest(o.budget_ids) AS i (budget_id) ${grouped("1, 2")}) g
+    WHERE b.consumer_id = ${consumers} AND b.consumer_id = g.consumer_id AND b.budget_id = g.budget_id;
+  END IF;
+
+  IF v_keyed THEN
+    INSERT INTO call_idempotency (consumer_id, key_hash, request_hash, invocation_id, created_at, answer_status,
+      answer_headers, answer_body)
+    SELECT c.consumer_id, o.key_hash, o.request_hash, c.receipt_id, ${CREATED_AT}, c.answer_status, c.answer_headers,
+      p_bodies[c.place]
+    FROM ${closed} WHERE o.key_hash IS NOT NULL AND (c.answer_status IS NOT NULL OR c.cost > 0);
+  END IF;`
 
 export const closeCalls = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // Any number of closings, sorted by receipt. A receipt that is already stored byte for byte gets the result of the
-  // first time, because a batch may be sent again. Codes: 0 closed, 1 closed before; null where all are 0. amounts is
-  // what was held, null for calls that were not closed now.
-  yield* sql`CREATE OR REPLACE FUNCTION calls_close_batch(
-    p_wallets uuid[], p_w int[], p_receipts uuid[], p_providers uuid[], p_tools uuid[], p_tool_names text[],
-    p_called timestamptz[], p_created timestamptz[], p_durations int[], p_costs int8[], p_fees int8[],
-    p_statuses smallint[], p_signatures bytea[], p_price_versions int[], p_origins smallint[],
-    p_request_bytes int[], p_response_bytes int[], p_tokens_input int[], p_tokens_output int[], p_free_used boolean[],
-    p_answer_statuses smallint[], p_answer_headers text[], p_answer_bodies bytea[]
-  ) RETURNS TABLE (available int8[], codes smallint[], amounts int8[], free_left int[], alone_available int8[],
-    details text[], bodies bytea[])
-  LANGUAGE plpgsql AS $$
+  // place: position in the batch, from 1. held: what the caller expects to be held; null where it does not know.
+  yield* sql`CREATE TYPE call_closing AS (
+    place int4, receipt_id uuid, consumer_id uuid, provider_id uuid, tool_id uuid, called_ms int8,
+    created_ms int8, cost int8, fee int8, held int8, duration_ms int4, price_version int4, request_bytes int4,
+    response_bytes int4, tokens_input int4, tokens_output int4, status smallint, origin smallint, signature bytea,
+    tool_name text, uses_free_call boolean, answer_status smallint, answer_headers text
+  )`
+
+  // p_calls: sorted by receipt. p_bodies: kept responses by place. The others are null for a single call. p_wallets:
+  // those of these calls and of the openings in the same statement, sorted, each once. p_receipts, p_owners and p_held:
+  // the receipts, consumers and expected holds of the calls; p_debits and p_releases: costs and expected holds by
+  // wallet. Where the open calls are as expected, these totals are used as given: computing them here is slow.
+  //
+  // Returns the available balance of each wallet before; what each call held, null for calls that were not closed now;
+  // and whether the receipt of each call is the one that closed it, null where all are. A receipt that is already
+  // stored gets the result of the first time, because a batch may be sent again.
+  yield* sql.unsafe(`CREATE FUNCTION calls_close(
+    p_call call_closing, p_wallets uuid[], p_debits int8[], p_releases int8[], p_receipts uuid[], p_owners uuid[],
+    p_held int8[], p_calls call_closing[], p_bodies bytea[], OUT before int8[], OUT holds int8[], OUT same boolean[]
+  ) LANGUAGE plpgsql AS $$
     #variable_conflict use_column
     DECLARE
+      v_open calls_open;
+      v_opens calls_open[];
       v_locked uuid[];
-      v_available int8[];
-      v_ids uuid[];
-      v_consumers uuid[];
-      v_held int8[];
-      v_keys bytea[];
-      v_requests bytea[];
-      v_months date[];
-      v_budgets text[];
-      v_keyed boolean;
+      v_receipts uuid[];
+      v_owners uuid[];
+      v_wrong boolean;
+      v_charged boolean := true;
       v_free boolean;
       v_budgeted boolean;
-      v_codes smallint[];
-      v_costs int8[] := array_fill(0::int8, ARRAY[cardinality(p_wallets)]);
-      v_releases int8[] := v_costs;
-      v_total record;
+      v_keyed boolean;
+      v_lane constant int := pg_backend_pid() % 31 + 1;
     BEGIN
-      SELECT array_agg(l.consumer_id), array_agg(l.available) INTO v_locked, v_available
-      FROM (SELECT w.consumer_id, w.credits - w.debits - w.held AS available FROM wallets w
-        WHERE w.consumer_id = ANY (p_wallets) ORDER BY w.consumer_id FOR NO KEY UPDATE) l;
-      IF v_locked IS DISTINCT FROM p_wallets THEN
-        RAISE EXCEPTION 'the wallets of a batch exist, and come sorted, each once' USING ERRCODE = 'check_violation';
+      IF p_wallets IS NULL THEN
+        IF p_call.held = 0 THEN
+          SELECT ARRAY[w.credits - w.debits - w.held] INTO before FROM wallets w
+          WHERE w.consumer_id = p_call.consumer_id AND p_call.cost = 0 FOR NO KEY UPDATE;
+        ELSE
+          UPDATE wallets w SET debits = w.debits + p_call.cost, held = w.held - p_call.held
+          WHERE w.consumer_id = p_call.consumer_id AND p_call.cost <= p_call.held AND w.held >= p_call.held
+          RETURNING ARRAY[w.credits - w.debits - w.held + p_call.cost - p_call.held] INTO before;
+        END IF;
+        IF FOUND THEN
+          DELETE FROM calls_open o WHERE o.invocation_id = p_call.receipt_id AND o.consumer_id = p_call.consumer_id
+            AND o.held = p_call.held
+          RETURNING o.* INTO v_open;
+          IF FOUND THEN
+            holds := ARRAY[p_call.held];
+            v_charged := p_call.cost > 0;
+            v_free := v_open.free AND NOT p_call.uses_free_call;
+            v_budgeted := v_open.budget_ids IS NOT NULL;
+            v_keyed := v_open.key_hash IS NOT NULL;
+            ${settle(ONE)}
+            RETURN;
+          END IF;
+          -- Takes the change back: the open call is not as expected.
+          UPDATE wallets w SET debits = w.debits - p_call.cost, held = w.held + p_call.held
+          WHERE w.consumer_id = p_call.consumer_id;
+        END IF;
+        p_calls := ARRAY[p_call];
+        p_wallets := ARRAY[p_call.consumer_id];
+        p_debits := ARRAY[p_call.cost];
+        p_releases := ARRAY[p_call.held];
+        p_receipts := ARRAY[p_call.receipt_id];
+        p_owners := p_wallets;
+        p_held := p_releases;
       END IF;
+
+      ${lockWallets("", "")}
 
       WITH gone AS (
         DELETE FROM calls_open o WHERE o.invocation_id = ANY (p_receipts)
-        RETURNING o.*, CASE WHEN o.free THEN date_trunc('month', o.opened_at, 'UTC') AT TIME ZONE 'UTC' END::date AS month
+        RETURNING o.invocation_id, o.consumer_id, o.held, o.free, o.budget_ids IS NOT NULL AS budgeted,
+          o.key_hash IS NOT NULL AS keyed,
+          CASE WHEN o.free OR o.budget_ids IS NOT NULL OR o.key_hash IS NOT NULL THEN o END AS special
       )
-      SELECT array_agg(g.invocation_id), array_agg(g.consumer_id), array_agg(g.held), array_agg(g.key_hash),
-        array_agg(g.request_hash), array_agg(g.month), array_agg(g.budget_ids::text),
-        bool_or(g.key_hash IS NOT NULL), bool_or(g.free), bool_or(g.budget_ids IS NOT NULL)
-      INTO v_ids, v_consumers, v_held, v_keys, v_requests, v_months, v_budgets, v_keyed, v_free, v_budgeted
+      SELECT array_agg(g.invocation_id), array_agg(g.consumer_id), array_agg(g.held), bool_or(g.free), bool_or(g.budgeted),
+        bool_or(g.keyed), array_agg(g.special)
+      INTO v_receipts, v_owners, holds, v_free, v_budgeted, v_keyed, v_opens
       FROM (SELECT * FROM gone ORDER BY invocation_id) g;
 
-      -- Some were closed before: match the calls that were still open to their receipts.
-      IF v_ids IS DISTINCT FROM p_receipts THEN
-        SELECT array_agg(g.consumer_id ORDER BY i.ord), array_agg(g.held ORDER BY i.ord),
-          array_agg(g.key_hash ORDER BY i.ord), array_agg(g.request_hash ORDER BY i.ord),
-          array_agg(g.month ORDER BY i.ord), array_agg(g.budgets ORDER BY i.ord),
-          array_agg(CASE WHEN g.held IS NOT NULL OR i.kept = i.signature THEN 0 WHEN i.kept IS NOT NULL THEN 1 END::smallint
-            ORDER BY i.ord)
-        INTO v_consumers, v_held, v_keys, v_requests, v_months, v_budgets, v_codes
-        FROM (SELECT i.*, (SELECT r.signature FROM receipts r
-            WHERE r.receipt_id = i.receipt_id AND r.consumer_id = p_wallets[i.w] LIMIT 1) AS kept
-          FROM unnest(p_receipts, p_w, p_signatures) WITH ORDINALITY AS i (receipt_id, w, signature, ord)) i
-        LEFT JOIN unnest(v_ids, v_consumers, v_held, v_keys, v_requests, v_months, v_budgets)
-          AS g (invocation_id, consumer_id, held, key_hash, request_hash, month, budgets)
-          ON g.invocation_id = i.receipt_id;
-      END IF;
-      IF array_position(v_codes, NULL) > 0 OR EXISTS (
-        SELECT FROM unnest(p_w, p_costs, v_consumers, v_held) AS c (w, cost, consumer_id, held)
-        WHERE c.cost > c.held OR c.consumer_id <> p_wallets[c.w]
-      ) THEN
-        RAISE EXCEPTION 'a closing names a call that was never opened, another consumer''s, or costs more than was held'
-          USING ERRCODE = 'check_violation';
+      IF v_receipts IS DISTINCT FROM p_receipts OR v_owners IS DISTINCT FROM p_owners OR holds IS DISTINCT FROM p_held THEN
+        SELECT array_agg(coalesce(s.cost, 0) ORDER BY w.id), array_agg(coalesce(s.held, 0) ORDER BY w.id)
+        INTO p_debits, p_releases
+        FROM unnest(p_wallets) AS w (id) LEFT JOIN (
+          SELECT c.consumer_id, sum(c.cost)::int8 AS cost, sum(o.held)::int8 AS held
+          FROM unnest(p_calls) c JOIN unnest(v_receipts, holds) AS o (receipt_id, held) ON o.receipt_id = c.receipt_id
+          GROUP BY 1
+        ) s ON s.consumer_id = w.id;
+        SELECT array_agg(o.held ORDER BY c.receipt_id), bool_or(o.consumer_id <> c.consumer_id OR o.held < c.cost),
+          array_agg(o.held IS NOT NULL OR (SELECT r.signature FROM receipts r
+            WHERE r.receipt_id = c.receipt_id AND r.consumer_id = c.consumer_id LIMIT 1) = c.signature ORDER BY c.receipt_id)
+        INTO holds, v_wrong, same
+        FROM unnest(p_calls) c LEFT JOIN unnest(v_receipts, v_owners, holds) AS o (receipt_id, consumer_id, held)
+          ON o.receipt_id = c.receipt_id;
+        IF v_wrong OR array_position(same, NULL) > 0 THEN
+          RAISE EXCEPTION 'a closing names a call that was never opened, another consumer''s, or costs more than was held'
+            USING ERRCODE = 'check_violation';
+        END IF;
+        p_calls := ARRAY(SELECT c FROM unnest(p_calls) c WHERE c.receipt_id = ANY (v_receipts));
       END IF;
 
-      INSERT INTO transfers (transfer_id, consumer_id, provider_id, amount, effective_at, recorded_at, leg, kind, debit, credit)
-      SELECT c.receipt_id, p_wallets[c.w], c.provider_id, CASE leg.n WHEN 1 THEN c.cost - c.fee ELSE c.fee END,
-        c.called_at, c.created_at, leg.n, leg.n, 1, leg.n + 1
-      FROM unnest(p_w, p_receipts, p_providers, p_costs, p_fees, p_called, p_created, v_held)
-          AS c (w, receipt_id, provider_id, cost, fee, called_at, created_at, held),
-        (VALUES (1), (2)) AS leg (n)
-      WHERE c.held IS NOT NULL AND CASE leg.n WHEN 1 THEN c.cost - c.fee ELSE c.fee END > 0;
-
-      INSERT INTO receipts (receipt_id, consumer_id, provider_id, tool_id, called_at, created_at, cost, fee, duration_ms,
-        price_version, request_bytes, response_bytes, tokens_input, tokens_output, status, origin, signature, tool_name)
-      SELECT c.receipt_id, p_wallets[c.w], c.provider_id, c.tool_id, c.called_at, c.created_at, c.cost, c.fee, c.duration_ms,
-        c.price_version, c.request_bytes, c.response_bytes, c.tokens_input, c.tokens_output, c.status, c.origin, c.signature,
-        c.tool_name
-      FROM unnest(p_w, p_receipts, p_providers, p_tools, p_tool_names, p_called, p_created, p_durations, p_costs, p_fees,
-          p_statuses, p_signatures, p_price_versions, p_origins, p_request_bytes, p_response_bytes, p_tokens_input,
-          p_tokens_output, v_held)
-        AS c (w, receipt_id, provider_id, tool_id, tool_name, called_at, created_at, duration_ms, cost, fee, status,
-          signature, price_version, origin, request_bytes, response_bytes, tokens_input, tokens_output, held)
-      WHERE c.held IS NOT NULL;
-
-      FOR v_total IN
-        SELECT c.w, sum(c.cost)::int8 AS cost, sum(c.held)::int8 AS held
-        FROM unnest(p_w, p_costs, v_held) AS c (w, cost, held) WHERE c.held > 0 GROUP BY c.w
-      LOOP
-        v_costs[v_total.w] := v_total.cost;
-        v_releases[v_total.w] := v_total.held;
-      END LOOP;
-      UPDATE wallets w SET debits = w.debits + v_costs[width_bucket(w.consumer_id, p_wallets)],
-        held = w.held - v_releases[width_bucket(w.consumer_id, p_wallets)]
-      WHERE w.consumer_id = ANY (p_wallets) AND v_releases[width_bucket(w.consumer_id, p_wallets)] > 0;
-
-      INSERT INTO account_balances AS b (owner_id, account, day, lane, credits)
-      SELECT CASE a.account WHEN 2 THEN c.provider_id ELSE '00000000-0000-0000-0000-000000000000' END, a.account,
-        CASE a.account WHEN 2 THEN (c.created_at AT TIME ZONE 'UTC')::date ELSE '1970-01-01' END,
-        pg_backend_pid() % 31 + 1, sum(CASE a.account WHEN 2 THEN c.cost - c.fee ELSE c.fee END)
-      FROM unnest(p_providers, p_created, p_costs, p_fees, v_held) AS c (provider_id, created_at, cost, fee, held),
-        (VALUES (2), (3)) AS a (account)
-      WHERE c.held IS NOT NULL AND CASE a.account WHEN 2 THEN c.cost - c.fee ELSE c.fee END > 0
-      GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
-      ON CONFLICT (owner_id, account, day, lane) DO UPDATE SET credits = b.credits + excluded.credits;
-
-      INSERT INTO usage_hourly AS u
-      SELECT p_wallets[c.w], date_bin('1 hour', c.called_at, timestamptz '2000-01-01Z'), c.tool_id, c.provider_id, count(*),
-        count(*) FILTER (WHERE c.status = 1), count(*) FILTER (WHERE c.status = 3), sum(c.cost), sum(c.fee),
-        sum(c.duration_ms), sum(c.request_bytes), sum(c.response_bytes), sum(c.tokens_input), sum(c.tokens_output)
-      FROM unnest(p_w, p_tools, p_providers, p_called, p_statuses, p_durations, p_costs, p_fees, p_request_bytes,
-          p_response_bytes, p_tokens_input, p_tokens_output, v_held)
-        AS c (w, tool_id, provider_id, called_at, status, duration_ms, cost, fee, request_bytes, response_bytes,
-          tokens_input, tokens_output, held)
-      WHERE c.held IS NOT NULL
-      GROUP BY c.w, 2, 3, 4 ORDER BY c.w, 2, 3, 4
-      ON CONFLICT (consumer_id, hour, tool_id, provider_id) DO UPDATE SET
-        calls = u.calls + excluded.calls, successes = u.successes + excluded.successes,
-        timeouts = u.timeouts + excluded.timeouts, spend = u.spend + excluded.spend, fee = u.fee + excluded.fee,
-        latency_ms = u.latency_ms + excluded.latency_ms, request_bytes = u.request_bytes + excluded.request_bytes,
-        response_bytes = u.response_bytes + excluded.response_bytes,
-        tokens_input = u.tokens_input + excluded.tokens_input, tokens_output = u.tokens_output + excluded.tokens_output;
-
-      IF v_free THEN
-        UPDATE free_tier_usage f SET used = f.used - g.calls
-        FROM (SELECT c.w, c.tool_id, c.month, count(*)::int AS calls
-          FROM unnest(p_w, p_tools, v_months, p_free_used) AS c (w, tool_id, month, used)
-          WHERE c.month IS NOT NULL AND NOT c.used GROUP BY 1, 2, 3) g
-        WHERE f.consumer_id = ANY (p_wallets) AND f.consumer_id = p_wallets[g.w] AND f.tool_id = g.tool_id
-          AND f.month = g.month;
-      END IF;
-
-      IF v_budgeted THEN
-        UPDATE budgets b SET held = b.held - g.held, spent = b.spent + g.cost
-        FROM (SELECT c.w, id, sum(c.held)::int8 AS held, sum(c.cost)::int8 AS cost
-          FROM unnest(p_w, v_held, p_costs, v_budgets) AS c (w, held, cost, budgets), unnest(c.budgets::uuid[]) id
-          GROUP BY 1, 2) g
-        WHERE b.consumer_id = ANY (p_wallets) AND b.consumer_id = p_wallets[g.w] AND b.budget_id = g.id;
-      END IF;
-
-      IF v_keyed THEN
-        INSERT INTO call_idempotency (consumer_id, key_hash, request_hash, invocation_id, created_at, answer_status,
-          answer_headers, answer_body)
-        SELECT p_wallets[c.w], c.key_hash, c.request_hash, c.receipt_id, c.created_at, c.answer_status, c.answer_headers,
-          c.answer_body
-        FROM unnest(p_w, v_keys, v_requests, p_receipts, p_created, p_costs, p_answer_statuses, p_answer_headers,
-            p_answer_bodies)
-          AS c (w, key_hash, request_hash, receipt_id, created_at, cost, answer_status, answer_headers, answer_body)
-        WHERE c.key_hash IS NOT NULL AND (c.answer_status IS NOT NULL OR c.cost > 0);
-      END IF;
-      RETURN QUERY SELECT v_available, v_codes, v_held, NULL::int[], NULL::int8[], NULL::text[], NULL::bytea[];
-    END $$`
+      UPDATE wallets w SET debits = w.debits + p_debits[width_bucket(w.consumer_id, p_wallets)],
+        held = w.held - p_releases[width_bucket(w.consumer_id, p_wallets)]
+      WHERE w.consumer_id = ANY (p_wallets) AND p_releases[width_bucket(w.consumer_id, p_wallets)] > 0;
+      ${settle(MANY)}
+    END $$`)
 })

@@ -1,132 +1,263 @@
 /**
- * The functions that open calls.
- *
- * Rules of locking and performance for the functions that open and close calls:
- * - Every writer locks wallets first and in the order of their ids, so nodes never wait in a circle. In READ COMMITTED
- *   each statement of a function sees what was committed before it began: what is read after the lock is current, and
- *   the lock on a wallet also protects its consumer's free tier, budgets, keys and open calls.
- * - No joins to big tables: keys are looked up by "= ANY (array)" or by a scalar subquery, which can only be an index
- *   lookup. A join planned while a table was nearly empty would still read all of it when it is full.
- * - An item refers to its wallet by its position in p_wallets, which is sorted: width_bucket finds a wallet's position.
- * - Several small statements start faster than one large one, and statements that no item of the batch needs are
- *   skipped.
+ * The function that opens calls, one or a batch, by the rule of `domain/metering/CallRules.ts`. For the rules of locking
+ * and performance see `LockWallets.ts`.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { lockWallets } from "./LockWallets.ts"
+
+/** Writes the calls that `c` ranges over: one call from variables, or any number from an array. */
+const insert = (calls: string): string => `
+  INSERT INTO calls_open (invocation_id, consumer_id, provider_id, tool_id, held, opened_at, deadline_at, price_version,
+    free_calls_left, origin, free, tool_name, key_hash, request_hash, budget_ids)
+  SELECT c.invocation_id, c.consumer_id, c.provider_id, c.tool_id, c.held, to_timestamp(c.opened_ms::float8 / 1000),
+    to_timestamp(c.deadline_ms::float8 / 1000), c.price_version, c.free_calls_left, c.origin, c.free,
+    c.tool_name, c.key_hash, c.request_hash, c.budget_ids
+  FROM ${calls};`
+
+const countFree = (rows: string): string => `
+  INSERT INTO free_tier_usage AS f (consumer_id, tool_id, month, used) ${rows}
+  ON CONFLICT (consumer_id, tool_id, month) DO UPDATE SET used = f.used + excluded.used;`
+
+const ONE = "(SELECT p_call.*) c"
+const MANY = "unnest(p_calls) c"
 
 export const openCalls = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // Opens one call, step by step. Codes: 0 opened, 1 opened free, 2 insufficient funds, 3 budget exceeded, 4 replay, 5
-  // idempotency conflict, 6 in flight, 7 account frozen. p_again: a batch whose outcome is unknown may have opened the
-  // call already.
-  yield* sql`CREATE OR REPLACE FUNCTION call_open_alone(
-    p_again boolean, p_invocation uuid, p_consumer uuid, p_provider uuid, p_tool uuid, p_tool_name text,
-    p_price_version int, p_hold int8, p_free_calls int, p_origin smallint, p_opened_at timestamptz,
-    p_deadline_at timestamptz, p_key bytea, p_request bytea,
-    OUT code smallint, OUT amount int8, OUT free_left int, OUT available int8, OUT detail text, OUT body bytea
+  // wallet: position in p_wallets. tier: number of the free tier (consumer, tool, month) in this batch; null where the
+  // tool has none. held arrives as the price; the function sets held, free, free_calls_left and budget_ids.
+  yield* sql`CREATE TYPE call_opening AS (
+    wallet int4, tier int4, free_calls int4, invocation_id uuid, consumer_id uuid, provider_id uuid, tool_id uuid,
+    tool_name text, price_version int4, origin smallint, opened_ms int8, deadline_ms int8, key_hash bytea,
+    request_hash bytea, held int8, free boolean, free_calls_left int4, budget_ids uuid[]
+  )`
+
+  // p_again: an earlier attempt may have committed. p_keyed, p_tiered: some call has an idempotency key, a free tier.
+  // p_wallets: sorted, each once; null for a single call. p_prices: the total price of each wallet's calls.
+  //
+  // Returns the available balance of each wallet before, and for each call its code, the available balance after it,
+  // the free calls left, and details; null where every call was opened at its price. body: of a replay, for a single
+  // call only, because the kept responses of a batch may exceed the size of a message.
+  //
+  // Codes: 0 opened, 1 opened free, 2 insufficient funds, 3 budget exceeded, 4 replay, 5 idempotency conflict, 6 in
+  // flight, 7 account frozen.
+  yield* sql.unsafe(`CREATE FUNCTION calls_open(
+    p_again boolean, p_keyed boolean, p_tiered boolean, p_call call_opening, p_wallets uuid[], p_prices int8[],
+    p_calls call_opening[],
+    OUT before int8[], OUT codes smallint[], OUT available int8[], OUT free_left int4[], OUT details text[], OUT body bytea
   ) LANGUAGE plpgsql AS $$
+    #variable_conflict use_column
     DECLARE
-      v_call calls_open%ROWTYPE;
-      v_earlier call_idempotency%ROWTYPE;
-      v_month date := date_trunc('month', p_opened_at, 'UTC') AT TIME ZONE 'UTC';
+      v_single constant boolean := p_wallets IS NULL;
+      v_locked uuid[];
+      v_available int8[];
+      v_holds int8[];
+      v_stepwise boolean;
+      v_frozen boolean[];
+      v_budgeted boolean[];
+      v_used int4[];
+      v_known boolean := false;
+      v_known_keys bytea[];
+      v_opened call_opening[];
+      v_again boolean := false;
+      v_code smallint;
+      v_detail text;
+      v_i int := 0;
+      v_opened_at timestamptz;
+      v_month date;
+      v_some_free boolean := false;
+      v_some_held boolean := true;
+      v_earlier record;
       v_budget record;
-      v_budget_ids uuid[];
-      v_frozen boolean;
     BEGIN
-      SELECT w.credits - w.debits - w.held, w.frozen INTO available, v_frozen
-      FROM wallets w WHERE w.consumer_id = p_consumer;
-
-      IF p_again THEN
-        SELECT * INTO v_call FROM calls_open o WHERE o.invocation_id = p_invocation AND o.consumer_id = p_consumer;
-        IF FOUND THEN
-          code := v_call.free::int;
-          amount := v_call.held;
-          free_left := v_call.free_calls_left;
-          RETURN;
-        END IF;
-        IF (SELECT 1 FROM receipts r WHERE r.receipt_id = p_invocation AND r.consumer_id = p_consumer LIMIT 1) = 1 THEN
-          RAISE EXCEPTION 'call % was opened and swept before its opening was confirmed', p_invocation;
-        END IF;
-      END IF;
-
-      IF p_key IS NOT NULL THEN
-        SELECT * INTO v_earlier FROM call_idempotency k WHERE k.consumer_id = p_consumer AND k.key_hash = p_key;
-        IF NOT FOUND THEN
-          SELECT o.request_hash, o.invocation_id INTO v_earlier.request_hash, v_earlier.invocation_id
-          FROM calls_open o WHERE o.consumer_id = p_consumer AND o.key_hash = p_key;
-        END IF;
-        IF FOUND THEN
-          IF v_earlier.request_hash <> p_request THEN
-            code := 5;
-          ELSIF v_earlier.answer_status IS NULL THEN
-            code := 6;
-            detail := v_earlier.invocation_id;
-          ELSE
-            code := 4;
-            amount := v_earlier.answer_status;
-            detail := v_earlier.answer_headers;
-            body := v_earlier.answer_body;
+      IF v_single THEN
+        IF NOT (p_again OR p_tiered) THEN
+          UPDATE wallets w SET held = w.held + p_call.held
+          WHERE w.consumer_id = p_call.consumer_id AND NOT w.frozen AND NOT w.budgeted
+            AND w.credits - w.debits - w.held >= p_call.held
+          RETURNING ARRAY[w.credits - w.debits - w.held + p_call.held] INTO before;
+          IF FOUND THEN
+            IF p_keyed THEN
+              v_known := EXISTS (SELECT FROM calls_open o
+                  WHERE o.consumer_id = p_call.consumer_id AND o.key_hash = p_call.key_hash)
+                OR EXISTS (SELECT FROM call_idempotency k
+                  WHERE k.consumer_id = p_call.consumer_id AND k.key_hash = p_call.key_hash);
+            END IF;
+            IF NOT v_known THEN
+              ${insert(ONE)}
+              RETURN;
+            END IF;
+            -- Takes the hold back: the key decides.
+            UPDATE wallets w SET held = w.held - p_call.held WHERE w.consumer_id = p_call.consumer_id;
           END IF;
-          RETURN;
         END IF;
+        SELECT ARRAY[w.credits - w.debits - w.held], ARRAY[w.frozen], ARRAY[w.budgeted] INTO before, v_frozen, v_budgeted
+        FROM wallets w WHERE w.consumer_id = p_call.consumer_id FOR NO KEY UPDATE;
+        p_calls := ARRAY[p_call];
+        p_wallets := ARRAY[p_call.consumer_id];
+        v_locked := CASE WHEN FOUND THEN p_wallets END;
+        v_known_keys := CASE WHEN p_keyed THEN ARRAY[p_call.key_hash] END;
       END IF;
 
-      IF v_frozen THEN
-        code := 7;
-        RETURN;
+      ${lockWallets(
+        `, array_agg(l.frozen), array_agg(l.budgeted),
+          bool_or(l.frozen OR l.budgeted OR l.available < p_prices[width_bucket(l.consumer_id, p_wallets)])`,
+        ", v_frozen, v_budgeted, v_stepwise"
+      )}
+
+      IF p_keyed AND NOT v_single THEN
+        SELECT array_agg(k.key_hash) INTO v_known_keys FROM (
+          SELECT c.key_hash FROM unnest(p_calls) c WHERE c.key_hash IS NOT NULL GROUP BY c.consumer_id, c.key_hash
+          HAVING count(*) > 1
+            OR (SELECT 1 FROM calls_open o WHERE o.consumer_id = c.consumer_id AND o.key_hash = c.key_hash LIMIT 1) = 1
+            OR (SELECT 1 FROM call_idempotency k WHERE k.consumer_id = c.consumer_id AND k.key_hash = c.key_hash
+              LIMIT 1) = 1
+        ) k;
       END IF;
 
-      amount := p_hold;
-      code := 0;
-      IF p_free_calls > 0 THEN
-        SELECT f.used INTO free_left FROM free_tier_usage f
-        WHERE f.consumer_id = p_consumer AND f.tool_id = p_tool AND f.month = v_month;
-        free_left := greatest(p_free_calls - coalesce(free_left, 0), 0);
-        IF free_left > 0 THEN
-          code := 1;
-          amount := 0;
-          free_left := free_left - 1;
-          INSERT INTO free_tier_usage AS f VALUES (p_consumer, p_tool, v_month, 1)
-          ON CONFLICT (consumer_id, tool_id, month) DO UPDATE SET used = f.used + 1;
-        END IF;
-      END IF;
+      -- Where every wallet covers its calls and nothing else decides, each call is opened at its price.
+      v_holds := p_prices;
+      IF v_single OR p_again OR p_tiered OR v_stepwise OR v_known_keys IS NOT NULL THEN
+        v_available := before;
+        v_opened := '{}';
+        v_some_held := false;
+        v_holds := array_fill(0::int8, ARRAY[cardinality(p_wallets)]);
+        FOREACH p_call IN ARRAY p_calls LOOP
+          v_i := v_i + 1;
+          v_code := 0;
+          v_again := false;
+          v_detail := NULL;
+          <<decide>>
+          BEGIN
+            IF p_again THEN
+              SELECT o.free, o.free_calls_left INTO v_earlier FROM calls_open o
+              WHERE o.invocation_id = p_call.invocation_id AND o.consumer_id = p_call.consumer_id;
+              IF FOUND THEN
+                v_again := true;
+                v_code := v_earlier.free::int;
+                p_call.free_calls_left := v_earlier.free_calls_left;
+                EXIT decide;
+              END IF;
+              IF (SELECT 1 FROM receipts r
+                WHERE r.receipt_id = p_call.invocation_id AND r.consumer_id = p_call.consumer_id LIMIT 1) = 1
+              THEN
+                RAISE EXCEPTION 'call % was opened and swept before its opening was confirmed', p_call.invocation_id;
+              END IF;
+            END IF;
 
-      IF amount > 0 THEN
-        IF available < amount THEN
-          code := 2;
-          RETURN;
-        END IF;
-        FOR v_budget IN
-          SELECT b.budget_id, b.cap, b.period, b.cap - b.held
-            - CASE WHEN b.period_start < budget_period_start(b.period, p_opened_at) THEN 0 ELSE b.spent END AS remaining
-          FROM budgets b
-          WHERE b.consumer_id = p_consumer AND (b.tool_id IS NULL OR b.tool_id = p_tool)
-            AND (b.provider_id IS NULL OR b.provider_id = p_provider)
-          ORDER BY b.budget_id
-        LOOP
-          IF v_budget.remaining < amount THEN
-            code := 3;
-            detail := json_build_object('id', v_budget.budget_id, 'cap', v_budget.cap::text,
-              'left', greatest(v_budget.remaining, 0)::text, 'period', v_budget.period);
-            RETURN;
+            IF p_call.key_hash = ANY (v_known_keys) THEN
+              SELECT e.* INTO v_earlier FROM (
+                SELECT k.request_hash, k.invocation_id, k.answer_status, k.answer_headers, k.answer_body
+                FROM call_idempotency k WHERE k.consumer_id = p_call.consumer_id AND k.key_hash = p_call.key_hash
+                UNION ALL
+                SELECT o.request_hash, o.invocation_id, NULL, NULL, NULL
+                FROM calls_open o WHERE o.consumer_id = p_call.consumer_id AND o.key_hash = p_call.key_hash
+                UNION ALL
+                SELECT c.request_hash, c.invocation_id, NULL, NULL, NULL FROM unnest(v_opened) c
+                WHERE c.consumer_id = p_call.consumer_id AND c.key_hash = p_call.key_hash
+              ) e LIMIT 1;
+              IF FOUND THEN
+                IF v_earlier.request_hash <> p_call.request_hash THEN
+                  v_code := 5;
+                ELSIF v_earlier.answer_status IS NULL THEN
+                  v_code := 6;
+                  v_detail := v_earlier.invocation_id;
+                ELSE
+                  v_code := 4;
+                  IF v_single THEN
+                    v_detail := json_build_object('status', v_earlier.answer_status, 'headers',
+                      v_earlier.answer_headers::json);
+                    body := v_earlier.answer_body;
+                  END IF;
+                END IF;
+                EXIT decide;
+              END IF;
+            END IF;
+
+            IF v_frozen[p_call.wallet] THEN
+              v_code := 7;
+              EXIT decide;
+            END IF;
+
+            IF p_call.tier IS NOT NULL THEN
+              v_month := date_trunc('month', to_timestamp(p_call.opened_ms::float8 / 1000), 'UTC') AT TIME ZONE 'UTC';
+              IF v_used[p_call.tier] IS NULL THEN
+                v_used[p_call.tier] := coalesce((SELECT f.used FROM free_tier_usage f
+                  WHERE f.consumer_id = p_call.consumer_id AND f.tool_id = p_call.tool_id AND f.month = v_month), 0);
+              END IF;
+              IF v_used[p_call.tier] < p_call.free_calls THEN
+                v_code := 1;
+                v_some_free := true;
+                v_used[p_call.tier] := v_used[p_call.tier] + 1;
+                p_call.held := 0;
+                p_call.free := true;
+              END IF;
+              p_call.free_calls_left := greatest(p_call.free_calls - v_used[p_call.tier], 0);
+            END IF;
+
+            IF p_call.held > v_available[p_call.wallet] THEN
+              v_code := 2;
+              EXIT decide;
+            END IF;
+
+            IF v_budgeted[p_call.wallet] AND p_call.held > 0 THEN
+              v_opened_at := to_timestamp(p_call.opened_ms::float8 / 1000);
+              FOR v_budget IN
+                SELECT b.budget_id, b.cap, b.period, b.cap - b.held
+                  - CASE WHEN b.period_start < budget_period_start(b.period, v_opened_at) THEN 0 ELSE b.spent END
+                  AS remaining
+                FROM budgets b
+                WHERE b.consumer_id = p_call.consumer_id AND (b.tool_id IS NULL OR b.tool_id = p_call.tool_id)
+                  AND (b.provider_id IS NULL OR b.provider_id = p_call.provider_id)
+                ORDER BY b.budget_id
+              LOOP
+                IF v_budget.remaining < p_call.held THEN
+                  v_code := 3;
+                  v_detail := json_build_object('id', v_budget.budget_id, 'cap', v_budget.cap::text,
+                    'left', greatest(v_budget.remaining, 0)::text, 'period', v_budget.period);
+                  EXIT decide;
+                END IF;
+                p_call.budget_ids := p_call.budget_ids || v_budget.budget_id;
+              END LOOP;
+              UPDATE budgets b
+              SET held = b.held + p_call.held,
+                spent = CASE WHEN b.period_start < budget_period_start(b.period, v_opened_at) THEN 0 ELSE b.spent END,
+                period_start = greatest(b.period_start, budget_period_start(b.period, v_opened_at))
+              WHERE b.consumer_id = p_call.consumer_id AND b.budget_id = ANY (p_call.budget_ids);
+            END IF;
+            IF p_call.held > 0 THEN
+              v_some_held := true;
+              v_available[p_call.wallet] := v_available[p_call.wallet] - p_call.held;
+              v_holds[p_call.wallet] := v_holds[p_call.wallet] + p_call.held;
+            END IF;
+          END decide;
+          IF v_code <= 1 AND NOT v_again AND NOT v_single THEN
+            v_opened := v_opened || p_call;
           END IF;
-          v_budget_ids := v_budget_ids || v_budget.budget_id;
+          codes[v_i] := v_code;
+          available[v_i] := v_available[p_call.wallet];
+          free_left[v_i] := p_call.free_calls_left;
+          details[v_i] := v_detail;
         END LOOP;
-        IF v_budget_ids IS NOT NULL THEN
-          UPDATE budgets b
-          SET held = b.held + amount,
-            spent = CASE WHEN b.period_start < budget_period_start(b.period, p_opened_at) THEN 0 ELSE b.spent END,
-            period_start = greatest(b.period_start, budget_period_start(b.period, p_opened_at))
-          WHERE b.consumer_id = p_consumer AND b.budget_id = ANY (v_budget_ids);
-        END IF;
-        UPDATE wallets w SET held = w.held + amount WHERE w.consumer_id = p_consumer;
-        available := available - amount;
+        p_calls := v_opened;
       END IF;
 
-      INSERT INTO calls_open (invocation_id, consumer_id, provider_id, tool_id, held, opened_at, deadline_at,
-        price_version, free_calls_left, origin, free, tool_name, key_hash, request_hash, budget_ids)
-      VALUES (p_invocation, p_consumer, p_provider, p_tool, amount, p_opened_at, p_deadline_at, p_price_version,
-        free_left, p_origin, code = 1, p_tool_name, p_key, p_request, v_budget_ids);
-    END $$`
+      IF v_some_held THEN
+        UPDATE wallets w SET held = w.held + v_holds[width_bucket(w.consumer_id, p_wallets)]
+        WHERE w.consumer_id = ANY (p_wallets) AND v_holds[width_bucket(w.consumer_id, p_wallets)] > 0;
+      END IF;
+      IF NOT v_single THEN
+        ${insert(MANY)}
+      ELSIF v_code <= 1 AND NOT v_again THEN
+        ${insert(ONE)}
+      END IF;
+      IF v_some_free AND v_single THEN
+        ${countFree("VALUES (p_call.consumer_id, p_call.tool_id, v_month, 1)")}
+      ELSIF v_some_free THEN
+        ${countFree(`SELECT c.consumer_id, c.tool_id,
+          (date_trunc('month', to_timestamp(c.opened_ms::float8 / 1000), 'UTC') AT TIME ZONE 'UTC')::date, count(*)
+        FROM ${MANY} WHERE c.free GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`)}
+      END IF;
+    END $$`)
 })

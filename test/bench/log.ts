@@ -48,6 +48,7 @@ const fill = Effect.fnUntraced(function* (from: number, count: number) {
     FROM (SELECT n, date_trunc('milliseconds', now() - interval '29 days' + n * (interval '29 days' / ${RECEIPTS})) AS at
       FROM generate_series(${from}::int8, ${from + count - 1}::int8) n) c
     JOIN bench_consumers k ON k.n = (c.n * 7919) % 1000 JOIN bench_tools t ON t.n = c.n % 5 ORDER BY c.n`
+  yield* sql`INSERT INTO receipts_unlogged SELECT receipt_id, consumer_id FROM receipts ORDER BY receipt_id DESC LIMIT ${count}`
 })
 
 const prepare = Effect.gen(function* () {

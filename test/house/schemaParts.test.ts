@@ -14,9 +14,6 @@ import { aCall, consumerWith, money, OPENED_AT, settled } from "../contracts/led
 import { PostgresTest } from "../support/PostgresTest.ts"
 import { schemaParts, tableNames } from "../support/SchemaParts.ts"
 
-/** To be removed when the function that closes calls writes receipts_unlogged itself. */
-const TRIGGERS_TO_BE_REMOVED = ["receipts await_log"]
-
 class Parts extends Context.Service<
   Parts,
   { readonly lane: ReadonlyArray<string>; readonly main: ReadonlyArray<string> }
@@ -79,7 +76,7 @@ it.layer(Parts.layer.pipe(Layer.provideMerge(PostgresTest.layer)), { timeout: "6
       assert.isAbove(triggers.length, 0)
       assert.deepStrictEqual(
         triggers.filter(({ table }) => lane.includes(table)).map(({ name, table }) => `${table} ${name}`),
-        TRIGGERS_TO_BE_REMOVED
+        []
       )
     })
   )

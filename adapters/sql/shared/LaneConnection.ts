@@ -10,6 +10,7 @@ import { PgConnection, PgTypes, type PgClient } from "@effect/sql-pg"
 import { Context, Duration, Effect, Exit, Scope } from "effect"
 import { SqlError } from "effect/sql"
 import { makeDeadlines } from "../../../domain/shared/Deadlines.ts"
+import { registerRecords } from "./RecordCodec.ts"
 import { isConnectionLost } from "./SqlFailures.ts"
 
 export type Rows = ReadonlyArray<ReadonlyArray<unknown>>
@@ -56,6 +57,7 @@ export const make = Effect.fnUntraced(function* (
   config: PgClient.PgClientConfig,
   lane: string
 ): Effect.fn.Return<LaneConnection, never, Scope.Scope> {
+  registerRecords()
   const scope = yield* Effect.scope
   const run = Effect.runForkWith(yield* Effect.context<never>())
   const silenceMs = yield* LaneSilenceMs

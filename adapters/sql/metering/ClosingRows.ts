@@ -1,0 +1,114 @@
+/**
+ * Closings as the parameters of `calls_close` (migrations/ledger/CloseCalls.ts), and its results.
+ */
+import type { CloseCall, Closed, OpenCall } from "../../../domain/metering/CallStore.ts"
+import { receiptOriginOf, statusCodeOf, uuidOfReceipt } from "../ledger/LedgerCodes.ts"
+import { column, OID } from "../shared/Columns.ts"
+import { bytes, type Field, record, records } from "../shared/Records.ts"
+import { availableAfter, totalsOf, walletsOf } from "./BatchWallets.ts"
+
+const FUNCTION = "calls_close($1, $2, $3, $4, $5, $6, $7, $8, $9)"
+export const CLOSE = `SELECT ${FUNCTION}`
+
+/** Closings come first: openings may hold what they release. The order follows from the reference to `c`, never null. */
+export const CLOSE_AND_OPEN = `SELECT c, o FROM ${FUNCTION} c,
+  LATERAL calls_open($10 OR c.before IS NULL, $11, $12, $13, $14, $15, $16) o`
+
+/** Sorted by receipt. `opens`: calls that are opened in the same statement; their wallets are locked with these. */
+export const closeParams = (
+  calls: ReadonlyArray<CloseCall>,
+  opens: ReadonlyArray<OpenCall>
+): ReadonlyArray<unknown> => [
+  ...(calls.length === 1 && opens.length === 0
+    ? [record(rowOf(calls[0]!, 0)), ...NO_BATCH]
+    : batchParams(calls, opens)),
+  column(
+    calls.some((call) => call.answer !== undefined)
+      ? calls.map(({ answer }) => (answer === undefined ? null : Buffer.from(answer.body)))
+      : null,
+    OID.bytea
+  )
+]
+
+const NO_BATCH = [...[OID.uuid, OID.int8, OID.int8, OID.uuid, OID.uuid, OID.int8].map((oid) => column(null, oid)), null]
+
+const batchParams = (calls: ReadonlyArray<CloseCall>, opens: ReadonlyArray<OpenCall>): ReadonlyArray<unknown> => {
+  const wallets = walletsOf([...calls, ...opens])
+  return [
+    null,
+    column(wallets, OID.uuid),
+    totalsOf(wallets, calls, (call) => call.receipt.cost_microcents),
+    totalsOf(wallets, calls, (call) => call.held ?? 0n),
+    column(
+      calls.map(({ receipt }) => uuidOfReceipt(receipt.receipt_id)),
+      OID.uuid
+    ),
+    column(
+      calls.map(({ consumerId }) => consumerId),
+      OID.uuid
+    ),
+    column(calls.map(expectedHold), OID.int8),
+    records(calls.map(rowOf))
+  ]
+}
+
+/** Unknown where it would not cover the cost: the function then compares the cost with what is held. */
+const expectedHold = ({ held, receipt }: CloseCall): bigint | null =>
+  held === undefined || held < receipt.cost_microcents ? null : held
+
+const rowOf = (call: CloseCall, i: number): ReadonlyArray<Field> => {
+  const { answer, receipt } = call
+  return [
+    i + 1,
+    uuidOfReceipt(receipt.receipt_id),
+    call.consumerId,
+    receipt.provider_id,
+    receipt.tool_id,
+    Date.parse(receipt.timestamp),
+    Date.parse(receipt.created_at),
+    receipt.cost_microcents,
+    call.fee,
+    expectedHold(call),
+    receipt.duration_ms,
+    call.priceVersion,
+    count(call.requestBytes),
+    count(call.responseBytes),
+    count(call.tokensInput),
+    count(call.tokensOutput),
+    statusCodeOf(receipt.status, call.cause),
+    receiptOriginOf(call),
+    bytes(receipt.signature),
+    receipt.tool_name,
+    call.usesFreeCall ?? receipt.status === "success",
+    answer?.status,
+    answer === undefined ? null : JSON.stringify(answer.headers)
+  ]
+}
+
+const INT4_MAX = 2_147_483_647
+
+/** What a provider reports is counted up to the maximum of an int4. */
+const count = (n: number): number => (n > 0 ? Math.min(Math.trunc(n), INT4_MAX) : 0)
+
+/** The single row that the function returns; `same` is null where every receipt is the one that closed its call. */
+type CloseValues = readonly [
+  before: ReadonlyArray<bigint>,
+  holds: ReadonlyArray<bigint | null>,
+  same: ReadonlyArray<boolean> | null
+]
+
+/** `opens`: those that `closeParams` got. */
+export const closedOf = (
+  calls: ReadonlyArray<CloseCall>,
+  opens: ReadonlyArray<OpenCall>,
+  values: unknown
+): ReadonlyArray<Closed> => {
+  const [before, holds, same] = values as CloseValues
+  const left = availableAfter(walletsOf(opens.length === 0 ? calls : [...calls, ...opens]), before)
+  return calls.map(({ consumerId, receipt }, i) => {
+    if (same?.[i] === false) return { _tag: "AlreadyClosed" }
+    const held = holds[i]
+    const now = typeof held === "bigint"
+    return { _tag: "Closed", now, availableMicrocents: left(consumerId, now ? held - receipt.cost_microcents : 0n) }
+  })
+}
