@@ -118,7 +118,7 @@ for (const [name, core] of everyDisputedCore) {
         const failed = yield* buy(buyer, offer)
         assert.strictEqual((yield* purseOf(buyer)).balance, MILLION - PRICE, failed.text)
         const answer = yield* file(buyer, textAt(failed, "receipt_id"), { reason: "tool_error" })
-        assert.include(textAt(answer, "message"), "ended in error")
+        assert.include(textAt(answer, "message"), "The outcome on the receipt is error")
         assert.isAtLeast(yield* Effect.flatMap(Disputes, (one) => one.work), 1)
         const id = textAt(answer, "dispute_id")
         const decided = yield* expecting(200, { path: `${DISPUTES}/${id}`, key: buyer.key })
@@ -144,7 +144,7 @@ for (const [name, core] of everyDisputedCore) {
           const answer = yield* file(buyer, receiptId)
           ids.push(textAt(answer, "dispute_id"))
           const isFit = receiptId === receipts[2]
-          assert.match(textAt(answer, "message"), isFit ? /7 days/u : /does not fit the tool's output schema/u)
+          assert.match(textAt(answer, "message"), isFit ? /7 days/u : /does not match the tool's output schema/u)
         }
         assert.isAtLeast(yield* Effect.flatMap(Disputes, (one) => one.work), 2)
         const stand = yield* Effect.forEach(ids, (id) =>

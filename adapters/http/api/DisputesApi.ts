@@ -35,7 +35,7 @@ export class DisputesApi extends HttpApiGroup.make("disputes")
       description:
         "A party to the receipt can dispute the call within 30 days. The provider has 7 days to answer; without an answer, " +
         "the dispute is decided for the filer. A billed call is refunded immediately if its receipt says `error` or " +
-        "`timeout`, or if its output is invalid against the tool's `output_schema`. A dispute filed by the provider on " +
+        "`timeout`, or if its output does not match the tool's `output_schema`. A dispute filed by the provider on " +
         "its own receipt refunds the consumer.",
       payload: FileDispute,
       success: DisputeFiled.pipe(HttpApiSchema.status(201)),

@@ -81,10 +81,10 @@ const nextStep = (dispute: Dispute): string => {
   const { cost, filedBy, outcome, unfit } = dispute
   if (filedBy === "provider") return "The consumer is refunded within seconds."
   if (cost > zero && isFailed(dispute)) {
-    return `The receipt says ${outcome}, but the call was billed: it is refunded within seconds.`
+    return `The outcome on the receipt is ${outcome}, but the call was billed. It is refunded within seconds.`
   }
   if (cost > zero && unfit) {
-    return "The output is invalid against the tool's output schema, but the call was billed: it is refunded within seconds."
+    return "The output does not match the tool's output schema, but the call was billed. It is refunded within seconds."
   }
   return `The provider has ${ANSWER_DAYS} days to answer. Without an answer, the dispute is decided for you.`
 }
